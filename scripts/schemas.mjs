@@ -1,0 +1,60 @@
+// Writes schemas/generated/**.ts (types) from schemas/**/*.json and copies the schemas to build/schemas.
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join, posix, relative, sep } from 'node:path';
+import { compile } from 'json-schema-to-typescript';
+
+const root = join(import.meta.dirname, '..');
+const source = join(root, 'schemas');
+
+/** Every schema file below `folder`, as paths relative to `schemas/` with forward slashes. */
+function schemaFiles(folder = source) {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    if (statSync(path).isDirectory()) return name === 'generated' ? [] : schemaFiles(path);
+    return name.endsWith('.json') ? [relative(source, path).split(sep).join('/')] : [];
+  });
+}
+
+/** Turns references to other files into imported type names, so that each shape is generated once. */
+function importForeign(node, file, imports) {
+  if (Array.isArray(node)) return node.map((item) => importForeign(item, file, imports));
+  if (node === null || typeof node !== 'object') return node;
+  const ref = node.$ref;
+  if (typeof ref === 'string' && !ref.startsWith('#')) {
+    const [path, pointer] = ref.split('#');
+    const target = posix.join(posix.dirname(file), path).replace(/\.json$/, '');
+    const alias = target.replace(/[^A-Za-z0-9]/g, '_');
+    let from = posix.relative(posix.dirname(file), target);
+    if (!from.startsWith('.')) from = `./${from}`;
+    imports.set(alias, `import type * as ${alias} from '${from}.js';`);
+    return { tsType: `${alias}.${pointer.split('/').pop()}` };
+  }
+  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, importForeign(value, file, imports)]));
+}
+
+/** Writes only what changed, so that tsc's incremental build stays warm. */
+function writeIfChanged(path, text) {
+  mkdirSync(dirname(path), { recursive: true });
+  try {
+    if (readFileSync(path, 'utf8') === text) return;
+  } catch {}
+  writeFileSync(path, text);
+}
+
+for (const file of schemaFiles()) {
+  const text = readFileSync(join(source, file), 'utf8');
+  const imports = new Map();
+  const schema = importForeign(JSON.parse(text), file, imports);
+  delete schema.$id;
+  const types = await compile({ title: 'SchemaFile', ...schema }, 'SchemaFile', {
+    additionalProperties: false,
+    unreachableDefinitions: true,
+    format: false,
+    bannerComment: `// Generated from schemas/${file}; do not edit.`,
+    cwd: dirname(join(source, file)),
+    customName: (node, key) => key,
+  });
+  const [banner, ...rest] = types.split('\n');
+  writeIfChanged(join(source, 'generated', file.replace(/\.json$/, '.ts')), [banner, ...imports.values(), ...rest].join('\n'));
+  writeIfChanged(join(root, 'build', 'schemas', file), text);
+}
