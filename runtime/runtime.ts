@@ -2,11 +2,21 @@ import type { Chat } from './chat/chat.js';
 import type { Completions } from './completions/completions.js';
 import type { Models } from './models/models.js';
 import type { Projects } from './projects/projects.js';
+import type { ProviderHealth } from './providers/contract.js';
+
+/** One component that `/health` looks at. */
+export interface HealthCheck {
+  readonly name: string;
+  run(): (ProviderHealth & { details?: Record<string, unknown> }) | Promise<ProviderHealth & { details?: Record<string, unknown> }>;
+}
 
 /** What the gateway's handlers work on; made by `openRuntime`. */
 export interface Runtime {
   readonly version: string;
   readonly dataDir: string;
+  /** The HTTP engine that carries the requests, and why where it is not the first choice. */
+  transport: string;
+  readonly checks: readonly HealthCheck[];
   readonly projects: Projects;
   readonly chat: Chat;
   readonly completions: Completions;

@@ -49,8 +49,11 @@ export interface GgufInfo {
   trainedContextSize: number;
   slots: number;
   batch: number;
-  /** The GGUF's own Jinja text, its SHA-256 (first 16 hex), and what it supports. */
-  template: { present: boolean; hash: string; tools: boolean; thinking: boolean };
+  /**
+   * The GGUF's own Jinja text (at most 256 KiB, empty without one), its SHA-256 (first 16 hex), and what it supports: `tools` = its text
+   * takes tools, `thinking` = its text takes `enable_thinking`.
+   */
+  template: { present: boolean; text: string; hash: string; tools: boolean; thinking: boolean };
   devices: { requested: string; available: string[]; used: string[]; why: string | null };
   /** Warnings of loading, such as a capped context, for the caller and the log. */
   notes: string[];

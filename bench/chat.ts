@@ -1,0 +1,107 @@
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { benchPath } from '../test/support/models/cache.js';
+import type { LoadPlan, LoadResult } from './load.js';
+import { answers, ask, ended, freePort, median, part, program, quantile, ROOT, type Row, table } from './measure.js';
+import type { PeerPlan, PeerResult } from './node-llama-cpp.js';
+import { llamaServer } from './peers.js';
+
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const STREAMS = [1, 8, 32];
+const GOAL: Record<number, number> = { 1: 1, 8: 1.2, 32: 1.2 };
+const MAX_TOKENS = 128;
+const PROMPT_WORDS = 48;
+const CONTEXT = 512;
+const THREADS = 2;
+
+/** A server under test: how it is started for a number of streams, and the model name it wants. */
+interface Contender {
+  name: string;
+  model: string;
+  start(streams: number, port: number): Promise<ChildProcess>;
+}
+
+function contenders(model: string): Contender[] {
+  return [
+    {
+      name: 'Quern',
+      model,
+      start: async (_streams, port) => {
+        const child = program(process.execPath, [join(ROOT, 'build/cli/main.js'), 'runtime', '--runtime-port', String(port), '--data-dir', mkdtempSync(join(tmpdir(), 'quern-bench-'))]);
+        await answers(`http://127.0.0.1:${port}/health`);
+        return child;
+      },
+    },
+    {
+      name: 'llama-server',
+      model: 'bench',
+      start: async (streams, port) => {
+        const child = program(llamaServer(), ['-m', model, '--host', '127.0.0.1', '--port', String(port), '-np', String(streams), '-c', String(CONTEXT * streams), '-t', String(THREADS), '-tb', String(THREADS), '--no-webui']);
+        await answers(`http://127.0.0.1:${port}/health`);
+        return child;
+      },
+    },
+  ];
+}
+
+interface Sample {
+  rate: number[];
+  firstTokenMs: number[];
+}
+
+/** Interleaves the contenders within each round, so that a noisy minute hits both. */
+async function measureServers(model: string, streams: number): Promise<Record<string, Sample>> {
+  const samples: Record<string, Sample> = {};
+  const running: { contender: Contender; child: ChildProcess; port: number }[] = [];
+  for (const contender of contenders(model)) {
+    const port = await freePort();
+    running.push({ contender, port, child: await contender.start(streams, port) });
+    samples[contender.name] = { rate: [], firstTokenMs: [] };
+  }
+  const load = part('load');
+  for (let round = -1; round < ROUNDS; round++) {
+    for (const { contender, port } of running) {
+      const plan: LoadPlan = { url: `http://127.0.0.1:${port}`, model: contender.model, streams, maxTokens: MAX_TOKENS, promptWords: PROMPT_WORDS, seed: round + 2, extra: { extra_body: { n_ctx: CONTEXT, n_slots: streams, n_threads: THREADS } } };
+      const result = await ask<LoadResult>(load, plan);
+      // The first round only warms up.
+      if (round < 0) continue;
+      samples[contender.name]!.rate.push(result.tokens / result.seconds);
+      samples[contender.name]!.firstTokenMs.push(...result.firstTokenMs);
+    }
+  }
+  load.kill();
+  for (const { child } of running) await ended(child);
+  return samples;
+}
+
+async function measureJsApi(model: string, streams: number): Promise<number> {
+  const child = part('node-llama-cpp');
+  const plan: PeerPlan = { model, streams, maxTokens: MAX_TOKENS, promptWords: PROMPT_WORDS, context: CONTEXT, threads: THREADS, rounds: Math.min(ROUNDS, 3) };
+  const { rates } = await ask<PeerResult>(child, plan);
+  child.kill();
+  return median(rates);
+}
+
+/** Measures streamed chat against llama-server and node-llama-cpp, and prints the table. */
+export async function benchChat(): Promise<void> {
+  const model = benchPath();
+  const rows: Row[] = [];
+  for (const streams of STREAMS) {
+    const { Quern: ours, 'llama-server': peer } = (await measureServers(model, streams)) as Record<'Quern' | 'llama-server', Sample>;
+    const rate = median(ours.rate);
+    const jsApi = await measureJsApi(model, streams);
+    rows.push({ what: `tokens/s, ${streams} streams, against llama-server`, ours: rate.toFixed(0), peer: median(peer.rate).toFixed(0), ratio: `${(rate / median(peer.rate)).toFixed(2)}x`, goal: `>= ${GOAL[streams]}x` });
+    rows.push({ what: `tokens/s, ${streams} streams, against node-llama-cpp (in process)`, ours: rate.toFixed(0), peer: jsApi.toFixed(0), ratio: `${(rate / jsApi).toFixed(2)}x`, goal: '' });
+    for (const [label, share] of [['p50', 0.5], ['p99', 0.99]] as const)
+      rows.push({
+        what: `first token ${label}, ${streams} streams, ms`,
+        ours: quantile(ours.firstTokenMs, share).toFixed(0),
+        peer: quantile(peer.firstTokenMs, share).toFixed(0),
+        ratio: `${(quantile(ours.firstTokenMs, share) / quantile(peer.firstTokenMs, share)).toFixed(2)}x`,
+        goal: '',
+      });
+  }
+  table(`Chat: 54M-parameter model, Q8_0, ${PROMPT_WORDS}-word prompts, ${MAX_TOKENS} new tokens, ${THREADS} threads, medians of ${ROUNDS} interleaved runs`, rows);
+}

@@ -1,0 +1,97 @@
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+
+/** The folder of the compiled benchmarks' project. */
+export const ROOT = join(import.meta.dirname, '..', '..');
+
+/** The middle of a list (the mean of both middles for an even length). */
+export function median(values: number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+/** The value below which the share `fraction` of a list lies. */
+export function quantile(values: number[], fraction: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))] ?? Number.NaN;
+}
+
+/** A port that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** Polls an address until it answers 200; rejects after `limitMs`. */
+export async function answers(url: string, limitMs = 60_000): Promise<void> {
+  const until = performance.now() + limitMs;
+  for (;;) {
+    try {
+      if ((await fetch(url)).ok) return;
+    } catch {}
+    if (performance.now() > until) throw new Error(`${url} did not answer within ${limitMs} ms`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
+/** Starts a program that is killed with the benchmark; its output is shown only when it dies. */
+export function program(command: string, args: string[], env: Record<string, string> = {}): ChildProcess {
+  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  let tail = '';
+  for (const stream of [child.stdout!, child.stderr!])
+    stream.on('data', (chunk: Buffer) => {
+      tail = (tail + chunk.toString()).slice(-4000);
+    });
+  child.on('exit', (code) => {
+    if (code) process.stderr.write(`${command} ended with ${code}:\n${tail}\n`);
+  });
+  process.on('exit', () => child.kill('SIGKILL'));
+  return child;
+}
+
+/** Ends a program and waits until it is gone. */
+export function ended(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) return resolve();
+    child.on('exit', () => resolve());
+    child.kill('SIGTERM');
+  });
+}
+
+/** Sends one message to a forked benchmark part and waits for its `{result}`. */
+export function ask<Result>(child: ChildProcess, message: object): Promise<Result> {
+  return new Promise((resolve, reject) => {
+    child.once('message', (reply: { result?: Result; error?: string }) => (reply.error === undefined ? resolve(reply.result as Result) : reject(new Error(reply.error))));
+    child.send(message);
+  });
+}
+
+/** Forks a compiled benchmark part by its name. */
+export function part(name: string): ChildProcess {
+  const child = fork(join(ROOT, 'build/bench', `${name}.js`));
+  process.on('exit', () => child.kill('SIGKILL'));
+  return child;
+}
+
+/** One row of the report. */
+export interface Row {
+  what: string;
+  ours: string;
+  peer: string;
+  ratio: string;
+  goal: string;
+}
+
+/** Prints a table as Markdown, ready for docs/benchmarks.md. */
+export function table(title: string, rows: Row[]): void {
+  process.stdout.write(`\n### ${title}\n\n| measure | Quern | peer | ratio | goal |\n|---|---|---|---|---|\n`);
+  for (const row of rows) process.stdout.write(`| ${row.what} | ${row.ours} | ${row.peer} | ${row.ratio} | ${row.goal} |\n`);
+}

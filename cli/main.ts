@@ -1,0 +1,23 @@
+#!/usr/bin/env node
+import { Failure } from '../schemas/errors.js';
+import { help } from './help.js';
+import { runtime } from './runtime.js';
+import { start } from './start.js';
+import { version } from './version.js';
+
+/** One command of the `quern` program; gets the arguments after its name. */
+type Verb = (args: string[]) => Promise<void> | void;
+
+const VERBS = { start, runtime, version, help } satisfies Record<string, Verb>;
+
+const [first = 'start', ...rest] = process.argv.slice(2);
+const isFlag = first.startsWith('-');
+const name = first === '--help' || first === '-h' ? 'help' : first === '--version' ? 'version' : isFlag ? 'start' : first;
+try {
+  if (!Object.hasOwn(VERBS, name)) throw new Failure('bad_request', `unknown command "${name}": use ${Object.keys(VERBS).join(', ')}.`);
+  await VERBS[name as keyof typeof VERBS](isFlag ? process.argv.slice(2) : rest);
+} catch (error) {
+  if (!(error instanceof Failure)) throw error;
+  process.stderr.write(`quern: ${error.message}\n`);
+  process.exitCode = 1;
+}

@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { parse } from 'node:path';
+import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
+import { Failure } from '../../schemas/errors.js';
+import type { Disk, Health, HealthComponent, Info, VersionCheck, Volume } from '../../schemas/generated/core/system.js';
+import type { Runtime } from '../../runtime/runtime.js';
+
+async function volume(path: string): Promise<Volume> {
+  const { bsize, blocks, bfree, bavail } = await statfs(path);
+  return {
+    total_bytes: blocks * bsize,
+    used_bytes: (blocks - bfree) * bsize,
+    free_bytes: bavail * bsize,
+    path,
+    percent_free: blocks === 0 ? 0 : Math.round((bavail / blocks) * 10_000) / 100,
+  };
+}
+
+async function disk(runtime: Runtime): Promise<Disk> {
+  try {
+    const [cache, system] = await Promise.all([volume(runtime.dataDir), volume(parse(runtime.dataDir).root)]);
+    return { cache, system };
+  } catch (cause) {
+    throw new Failure('internal', 'The free space of the data directory could not be read.', { cause });
+  }
+}
+
+/** The newest section of the changelog: what this release knows about itself without asking a network. */
+function releaseNotes(): string {
+  const text = readFileSync(new URL('../../../CHANGELOG.md', import.meta.url), 'utf8');
+  return (text.split(/^## /m)[1] ?? '').trim();
+}
+
+function versionCheck(runtime: Runtime): VersionCheck {
+  return {
+    current_version: runtime.version,
+    latest_version: runtime.version,
+    name: `Quern ${runtime.version}`,
+    release_notes: releaseNotes(),
+    release_url: '',
+    published_at: null,
+    from_cache: true,
+    install: { mac_linux: 'git pull && npm start', windows: 'git pull && npm start' },
+  };
+}
+
+const RANK = { healthy: 0, degraded: 1, unhealthy: 2 } as const;
+
+async function health(runtime: Runtime): Promise<Health> {
+  const components: HealthComponent[] = [];
+  for (const check of runtime.checks) {
+    const started = performance.now();
+    const result = await Promise.resolve()
+      .then(() => check.run())
+      .catch((error: unknown) => ({ status: 'unhealthy' as const, message: error instanceof Failure ? error.message : 'the check failed' }));
+    components.push({ name: check.name, latency_ms: Math.round((performance.now() - started) * 100) / 100, ...result });
+  }
+  const status = components.reduce<Health['status']>((worst, { status }) => (RANK[status] > RANK[worst] ? status : worst), 'healthy');
+  return {
+    status,
+    summary: components.map(({ name, status }) => `${name}=${status}`).join(', '),
+    components,
+    services: Object.fromEntries(components.map(({ name, status }) => [name, status])),
+    seeds: [],
+    timestamp: Math.floor(Date.now() / 1000),
+  };
+}
+
+function info(runtime: Runtime): Info {
+  return {
+    version: runtime.version,
+    data_directory: runtime.dataDir,
+    transport: runtime.transport,
+    node_version: process.version,
+    platform: `${process.platform}-${process.arch}`,
+  };
+}
+
+const tag = 'system';
+
+/** Health, version and disk of the daemon. */
+export const systemEndpoints: Endpoint<Runtime>[] = [
+  endpoint({ method: 'GET', path: '/', id: 'hello', summary: 'Say hello', tag, response: 'core/system#Hello', handler: () => ({ json: { message: 'Hello, World!' } }) }),
+  endpoint({ method: 'GET', path: '/info', id: 'info', summary: 'Version, data directory and transport', tag, response: 'core/system#Info', handler: (runtime) => ({ json: info(runtime) }) }),
+  endpoint({ method: 'GET', path: '/health', id: 'health', summary: 'Check every component', tag, response: 'core/system#Health', handler: async (runtime) => ({ json: await health(runtime) }) }),
+  endpoint({ method: 'GET', path: '/health/liveness', id: 'liveness', summary: 'Tell that the process answers', tag, response: 'core/system#Liveness', handler: () => ({ json: { status: 'alive' } }) }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/system/version-check',
+    id: 'version_check',
+    summary: 'Compare with the newest known release',
+    tag,
+    response: 'core/system#VersionCheck',
+    handler: (runtime) => ({ json: versionCheck(runtime) }),
+  }),
+  endpoint({ method: 'GET', path: '/v1/system/disk', id: 'disk', summary: 'Free space of the data and system volumes', tag, response: 'core/system#Disk', handler: async (runtime) => ({ json: await disk(runtime) }) }),
+];

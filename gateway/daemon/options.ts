@@ -1,0 +1,99 @@
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { Failure } from '../../schemas/errors.js';
+
+/** How the daemon is started: flags first, then environment variables, then defaults. */
+export interface DaemonOptions {
+  host: string;
+  port: number;
+  runtimeHost: string;
+  runtimePort: number;
+  dataDir: string;
+  /** Remote universal runtimes that the core calls instead of the one in this process. */
+  runtimeUrls: string[];
+  apiKey: string | null;
+  /** Accepts a non-loopback bind without a key. */
+  openToNetwork: boolean;
+  allowNetworkFs: boolean;
+  /** Further names that requests may use in `Host`, and origins that may change state. */
+  allowedHosts: string[];
+  allowedOrigins: string[];
+}
+
+/** What `--help` lists: flag, environment variable, meaning. One row per option, in the order shown. */
+export const OPTIONS = {
+  host: ['HOST', 'address of the core API (127.0.0.1)'],
+  port: ['PORT', 'port of the core API (14345)'],
+  'runtime-host': ['RUNTIME_HOST', 'address of the universal runtime (127.0.0.1)'],
+  'runtime-port': ['RUNTIME_PORT', 'port of the universal runtime (11540)'],
+  'data-dir': ['DATA_DIR', 'where projects, sessions and models live (~/.quern)'],
+  'runtime-url': ['RUNTIME_URL', 'use these remote universal runtimes, comma-separated'],
+  'api-key': ['QUERN_API_KEY', 'require this key in Authorization or X-API-Key'],
+  'allowed-hosts': ['ALLOWED_HOSTS', 'further Host names to answer to, comma-separated'],
+  'allowed-origins': ['CORS_ALLOWED_ORIGINS', 'web origins that may call the API, comma-separated'],
+  'open-to-network': ['QUERN_OPEN_TO_NETWORK', 'allow a non-loopback address without a key (yes/no)'],
+  'allow-network-fs': ['QUERN_ALLOW_NETWORK_FS', 'allow a data directory on a network file system (yes/no)'],
+} as const;
+
+const SWITCHES = new Set<string>(['open-to-network', 'allow-network-fs']);
+
+function port(name: string, text: string): number {
+  const value = Number(text);
+  if (!Number.isInteger(value) || value < 0 || value > 65535) throw new Failure('bad_request', `--${name} must be a port from 0 to 65535 (0 picks a free one), not "${text}".`);
+  return value;
+}
+
+function list(text: string): string[] {
+  return text
+    .split(',')
+    .map((item) => item.trim())
+    .filter(Boolean);
+}
+
+/** Reads flags and environment; an unknown flag or a bad value is a `Failure` that names it. */
+export function readOptions(args: string[], env: NodeJS.ProcessEnv): DaemonOptions {
+  let flags: Record<string, string | boolean | undefined>;
+  try {
+    flags = parseArgs({
+      args,
+      options: Object.fromEntries(Object.keys(OPTIONS).map((name) => [name, { type: SWITCHES.has(name) ? ('boolean' as const) : ('string' as const) }])),
+    }).values;
+  } catch (error) {
+    throw new Failure('bad_request', `${(error as Error).message} Run "quern help" for the list.`);
+  }
+  const text = (name: keyof typeof OPTIONS, fallback: string): string => {
+    const flag = flags[name];
+    return typeof flag === 'string' ? flag : (env[OPTIONS[name][0]] ?? fallback);
+  };
+  const yes = (name: keyof typeof OPTIONS): boolean => flags[name] === true || /^(1|true|yes)$/i.test(env[OPTIONS[name][0]] ?? '');
+  return {
+    host: text('host', '127.0.0.1'),
+    port: port('port', text('port', '14345')),
+    runtimeHost: text('runtime-host', '127.0.0.1'),
+    runtimePort: port('runtime-port', text('runtime-port', '11540')),
+    dataDir: resolve(text('data-dir', join(homedir(), '.quern'))),
+    runtimeUrls: list(text('runtime-url', '')),
+    apiKey: text('api-key', '') || null,
+    openToNetwork: yes('open-to-network'),
+    allowNetworkFs: yes('allow-network-fs'),
+    allowedHosts: list(text('allowed-hosts', '')),
+    allowedOrigins: list(text('allowed-origins', '')),
+  };
+}
+
+/** True for addresses that only this machine reaches. */
+export function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
+}
+
+/** Refuses a bind that would offer an unprotected API to the network (threat T11). */
+export function requireSafeBind(options: DaemonOptions): void {
+  for (const [flag, host] of [
+    ['host', options.host],
+    ['runtime-host', options.runtimeHost],
+  ] as const) {
+    if (isLoopback(host) || options.apiKey || options.openToNetwork) continue;
+    throw new Failure('forbidden', `--${flag} ${host} would open the API to the network without a key: set --api-key (or QUERN_API_KEY), or accept it with --open-to-network.`);
+  }
+}

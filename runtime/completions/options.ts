@@ -1,0 +1,33 @@
+import type { ExtraBody } from '../../schemas/generated/universal/chat.js';
+import { check } from '../../schemas/validate.js';
+import type { GgufOptions } from '../engines/contract.js';
+
+const OPTION_NAMES = [
+  'n_ctx',
+  'n_slots',
+  'n_batch',
+  'n_ubatch',
+  'n_gpu_layers',
+  'n_threads',
+  'flash_attn',
+  'use_mmap',
+  'use_mlock',
+  'cache_type_k',
+  'cache_type_v',
+  'kv_unified',
+] as const satisfies readonly (keyof GgufOptions)[];
+
+/** Checks an `extra_body` object; out-of-range values and unknown cache types are `Failure('invalid')` naming what is allowed. */
+export function checkedExtra(extra: Record<string, unknown> | null | undefined): ExtraBody {
+  return extra ? check<ExtraBody>('universal/chat#ExtraBody', extra, 'body') : {};
+}
+
+/** The loading options of a request: the top-level field, or `extra_body` where that is absent or null. Both are checked already. */
+export function ggufOptions(top: ExtraBody, extra: ExtraBody): GgufOptions {
+  const options: Record<string, unknown> = {};
+  for (const name of OPTION_NAMES) {
+    const value = top[name] ?? extra[name];
+    if (value !== undefined && value !== null) options[name] = value;
+  }
+  return options;
+}

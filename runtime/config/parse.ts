@@ -1,0 +1,75 @@
+import { type Document, parseDocument } from 'yaml';
+import { isObject, type JsonObject } from './values.js';
+
+/** Largest project file in bytes; also bounds how long parsing one can take. */
+export const MAX_PROJECT_FILE_BYTES = 1024 * 1024;
+
+/** Deepest nesting of a project file. */
+export const MAX_DEPTH = 64;
+
+/** Most values in a project file after aliases are followed. */
+const MAX_VALUES = 200_000;
+
+/** Most nodes that the aliases of one file may expand to, per anchor; stops exponential alias bombs (the limit of the YAML package's own check). */
+const MAX_ALIAS_COUNT = 100;
+
+/** A file that parsed; `document` keeps comments and layout and is absent for JSON. */
+export interface ParsedFile {
+  readonly value: JsonObject;
+  readonly document: Document | null;
+}
+
+/** Why a text is no project file; the message is one sentence without the file's name. */
+export class Unparsable extends Error {}
+
+/** Parses the text of a project file (`.yaml`, `.yml` or `.json`). Throws `Unparsable`. */
+export function parseProjectText(text: string, format: 'yaml' | 'json'): ParsedFile {
+  if (Buffer.byteLength(text) > MAX_PROJECT_FILE_BYTES) throw new Unparsable(`it is larger than ${MAX_PROJECT_FILE_BYTES} bytes`);
+  if (text.trim() === '') throw new Unparsable('it is empty');
+  const parsed = format === 'json' ? { value: parseJson(text), document: null } : parseYaml(text);
+  if (parsed.value === null) throw new Unparsable('it is empty');
+  if (!isObject(parsed.value)) throw new Unparsable('its top level is not a set of keys and values');
+  checkTree(parsed.value);
+  return parsed as ParsedFile;
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (cause) {
+    throw new Unparsable(`it is not valid JSON: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function parseYaml(text: string): { value: unknown; document: Document } {
+  try {
+    // `merge` because hand-written files use `<<`; the core schema has no types beyond JSON's.
+    const document = parseDocument(text, { merge: true, logLevel: 'silent' });
+    const first = document.errors[0];
+    if (first) throw first;
+    return { value: document.toJS({ maxAliasCount: MAX_ALIAS_COUNT }), document };
+  } catch (cause) {
+    // A RangeError is the parser running out of stack on hostile nesting.
+    const reason = cause instanceof RangeError ? 'it is nested too deeply' : (cause as Error).message.split('\n')[0]!.replace(/:$/, '');
+    throw new Unparsable(`it is not valid YAML: ${reason}`, { cause });
+  }
+}
+
+/** Refuses what the rest of the program should never meet: deep nesting, huge trees, `__proto__` keys and numbers that JSON cannot say. */
+export function checkTree(root: unknown): void {
+  let values = 0;
+  const visit = (value: unknown, depth: number): void => {
+    if (depth > MAX_DEPTH) throw new Unparsable(`it is nested more than ${MAX_DEPTH} levels deep`);
+    if (++values > MAX_VALUES) throw new Unparsable(`it holds more than ${MAX_VALUES} values`);
+    if (typeof value === 'number' && !Number.isFinite(value)) throw new Unparsable(`it holds the number ${value}, which is not finite`);
+    if (Array.isArray(value)) {
+      for (const item of value) visit(item, depth + 1);
+    } else if (isObject(value)) {
+      for (const key of Object.keys(value)) {
+        if (key === '__proto__') throw new Unparsable('it holds the key "__proto__", which is not allowed');
+        visit(value[key], depth + 1);
+      }
+    }
+  };
+  visit(root, 0);
+}

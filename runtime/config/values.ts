@@ -1,0 +1,40 @@
+/** A JSON object of unknown content. */
+export type JsonObject = Record<string, unknown>;
+
+/** Tells an object from arrays, null and scalars. */
+export function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Below this key lies a JSON Schema of tool arguments, where `null` is a value and not an absent field. */
+const KEEPS_NULLS = 'parameters';
+
+/** Copies a value without the object members that are null: in a project file, null and absent mean the same. */
+export function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (!isObject(value)) return value;
+  const out: JsonObject = {};
+  for (const [key, member] of Object.entries(value)) {
+    if (member === null || member === undefined) continue;
+    out[key] = key === KEEPS_NULLS ? structuredClone(member) : withoutNulls(member);
+  }
+  return out;
+}
+
+/** Compares JSON values by content; the order of object members does not count. */
+export function sameJson(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, index) => sameJson(item, b[index]));
+  if (!isObject(a) || !isObject(b)) return false;
+  const keys = Object.keys(a);
+  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]));
+}
+
+/** Freezes a JSON value in depth and returns it, so that a cached one cannot be changed by who reads it. */
+export function frozen<T>(value: T): T {
+  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
+    Object.freeze(value);
+    for (const member of Object.values(value)) frozen(member);
+  }
+  return value;
+}

@@ -1,0 +1,168 @@
+import type { Readable } from 'node:stream';
+import { Agent } from 'undici';
+import { type AddressPolicy, checkUrl, shownUrl } from './address.js';
+import { faultOf, outboundFailure } from './faults.js';
+import {
+  CONNECT_MS,
+  DEFAULT_LIMITS,
+  KEEP_ALIVE_MS,
+  MAX_REDIRECTS,
+  type OutboundLimits,
+  RESPONSE_HEADER_BYTES,
+  SOCKETS_PER_ORIGIN,
+} from './limits.js';
+import { pinnedLookup, type Resolver, systemResolver } from './pinned.js';
+import { type Exchange, OutboundReply } from './reply.js';
+
+/** One outgoing HTTP request. */
+export interface OutboundRequest {
+  readonly url: string | URL;
+  /** Who named the host; decides which addresses are allowed. */
+  readonly policy: AddressPolicy;
+  readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
+  /** Lower-case names. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  /** Redirects to follow, 0 to 5; none unless given: a redirect is then an ordinary reply. */
+  readonly redirects?: number;
+  readonly limits?: Partial<OutboundLimits>;
+  readonly signal?: AbortSignal;
+}
+
+/** What an `Outbound` may be given, for tests and unusual networks. */
+export interface OutboundOptions {
+  readonly resolve?: Resolver;
+  /** Longest connect in milliseconds; 10,000 unless given. */
+  readonly connectMs?: number;
+}
+
+interface Hop {
+  url: URL;
+  policy: AddressPolicy;
+  method: NonNullable<OutboundRequest['method']>;
+  headers: Record<string, string>;
+  body: string | Uint8Array | undefined;
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308]);
+const CREDENTIAL_HEADERS = /^(authorization|proxy-authorization|cookie|cookie2|.*api[-_]?key.*|.*token.*|.*secret.*)$/;
+
+/**
+ * The only way out over HTTP: every address is checked before its socket is opened, redirects are not followed unless asked, and time and
+ * size are limited. Sockets are kept per origin and per policy. No proxy variables are read.
+ */
+export class Outbound {
+  readonly #agents: Record<AddressPolicy, Agent>;
+
+  constructor(options: OutboundOptions = {}) {
+    const agent = (policy: AddressPolicy): Agent =>
+      new Agent({
+        connect: {
+          lookup: pinnedLookup(options.resolve ?? systemResolver, policy),
+          timeout: options.connectMs ?? CONNECT_MS,
+          autoSelectFamily: true,
+          autoSelectFamilyAttemptTimeout: 500,
+        },
+        connections: SOCKETS_PER_ORIGIN,
+        pipelining: 1,
+        keepAliveTimeout: 4000,
+        keepAliveMaxTimeout: KEEP_ALIVE_MS,
+        maxHeaderSize: RESPONSE_HEADER_BYTES,
+      });
+    this.#agents = { operator: agent('operator'), request: agent('request') };
+  }
+
+  /**
+   * Sends a request and returns when the response headers are there, whatever the status. Throws `Failure` with an `OutboundFault` as its
+   * code, or the reason of the caller's abort.
+   */
+  async request(request: OutboundRequest): Promise<OutboundReply> {
+    const limits = { ...DEFAULT_LIMITS, ...request.limits };
+    let hop: Hop = {
+      url: checkUrl(request.url, request.policy),
+      policy: request.policy,
+      method: request.method ?? 'GET',
+      headers: { 'accept-encoding': 'identity', ...request.headers },
+      body: request.body,
+    };
+    const exchange = openExchange(shownUrl(hop.url), limits, request.signal);
+    try {
+      for (let left = Math.min(request.redirects ?? 0, MAX_REDIRECTS); ; left--) {
+        const reply = await this.#send(hop, limits, exchange);
+        const location = reply.header('location');
+        if (!request.redirects || !REDIRECTS.has(reply.status) || location === undefined) return reply;
+        reply.drop();
+        if (left <= 0) throw outboundFailure('RedirectRefused', `${exchange.host} redirects more than ${request.redirects} times.`);
+        hop = nextHop(hop, reply.status, location);
+      }
+    } catch (error) {
+      exchange.settle();
+      throw faultOf(error, exchange.host, exchange.signal);
+    }
+  }
+
+  async #send(hop: Hop, limits: OutboundLimits, exchange: Exchange): Promise<OutboundReply> {
+    const { statusCode, headers, body } = await this.#agents[hop.policy].request({
+      origin: hop.url.origin,
+      path: hop.url.pathname + hop.url.search,
+      method: hop.method,
+      headers: hop.headers,
+      body: hop.body ?? null,
+      headersTimeout: limits.headersMs,
+      bodyTimeout: limits.idleMs,
+      signal: exchange.signal,
+    });
+    const reply = new OutboundReply(statusCode, hop.url, headers, body as Readable, exchange);
+    const encoding = reply.header('content-encoding');
+    if (encoding === undefined || encoding === '' || encoding === 'identity') return reply;
+    reply.discard();
+    throw outboundFailure('BadResponse', `${exchange.host} compressed its answer (${encoding.slice(0, 40)}) although it was asked not to.`);
+  }
+
+  /** Closes every socket; requests under way fail. */
+  async close(): Promise<void> {
+    await Promise.all([this.#agents.operator.destroy(), this.#agents.request.destroy()]);
+  }
+}
+
+function openExchange(host: string, limits: OutboundLimits, signal: AbortSignal | undefined): Exchange {
+  const controller = new AbortController();
+  const onAbort = (): void => controller.abort(signal?.reason);
+  if (signal?.aborted) onAbort();
+  else signal?.addEventListener('abort', onAbort, { once: true });
+  const late = (): void =>
+    controller.abort(outboundFailure('TotalTimeout', `The exchange with ${host} took longer than ${limits.totalMs / 1000} s.`));
+  const timer = setTimeout(late, limits.totalMs);
+  const settle = (): void => {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', onAbort);
+  };
+  return { host, signal: controller.signal, responseBytes: limits.responseBytes, settle };
+}
+
+/**
+ * The request after a redirect. A new origin was not chosen by whoever named the first one, so it gets the stricter policy and none of the
+ * credentials (threat T8); going from https to http is refused.
+ */
+function nextHop(hop: Hop, status: number, location: string): Hop {
+  let target: URL;
+  try {
+    target = new URL(location, hop.url);
+  } catch {
+    throw outboundFailure('RedirectRefused', `${shownUrl(hop.url)} redirects to something that is no URL.`);
+  }
+  const sameOrigin = target.origin === hop.url.origin;
+  if (hop.url.protocol === 'https:' && target.protocol === 'http:')
+    throw outboundFailure('RedirectRefused', `${shownUrl(hop.url)} redirects from https to http.`);
+  const policy = sameOrigin ? hop.policy : 'request';
+  const asGet = status === 303 || (hop.method === 'POST' && status < 303);
+  const dropped = (name: string): boolean =>
+    (!sameOrigin && CREDENTIAL_HEADERS.test(name)) || (asGet && /^content-(type|length)$/.test(name));
+  return {
+    url: checkUrl(target, policy),
+    policy,
+    method: asGet && hop.method !== 'HEAD' ? 'GET' : hop.method,
+    headers: Object.fromEntries(Object.entries(hop.headers).filter(([name]) => !dropped(name.toLowerCase()))),
+    body: asGet ? undefined : hop.body,
+  };
+}

@@ -1,0 +1,139 @@
+import type { ErrorObject } from 'ajv';
+import type { FailureItem } from './errors.js';
+
+/** Most violations that one failure lists. */
+const MAX_ITEMS = 50;
+/** Violations named in the one-sentence summary. */
+const SUMMARY_ITEMS = 3;
+/** Longest text of an offending value that is sent back. */
+const MAX_INPUT_CHARS = 200;
+const SECRET_NAME = /api_?key|token|secret|password|authorization/i;
+
+/** Rule names as the reference system's clients know them. */
+const TYPE_OF_KEYWORD: Record<string, string> = {
+  required: 'missing',
+  additionalProperties: 'extra_forbidden',
+  unevaluatedProperties: 'extra_forbidden',
+  minimum: 'greater_than_equal',
+  exclusiveMinimum: 'greater_than',
+  maximum: 'less_than_equal',
+  exclusiveMaximum: 'less_than',
+  minLength: 'string_too_short',
+  maxLength: 'string_too_long',
+  pattern: 'string_pattern_mismatch',
+  minItems: 'too_short',
+  maxItems: 'too_long',
+  const: 'enum',
+  oneOf: 'union',
+  anyOf: 'union',
+};
+const TYPE_OF_TYPE: Record<string, string> = {
+  integer: 'int_type',
+  number: 'float_type',
+  boolean: 'bool_type',
+  object: 'dict_type',
+  array: 'list_type',
+  string: 'string_type',
+};
+
+/** Turns Ajv's errors on `value` into items with path, rule and message; alternatives are merged into one item per path. */
+export function explain(errors: readonly ErrorObject[], value: unknown, where: string): FailureItem[] {
+  const items: FailureItem[] = [];
+  for (const group of byPath(withoutUnionNoise(errors)).values()) {
+    if (items.length >= MAX_ITEMS) break;
+    items.push(itemOf(group, value, where));
+  }
+  return items;
+}
+
+/** One sentence naming the first offending values, and how many more there are. */
+export function summary(items: readonly FailureItem[]): string {
+  const shown = items.slice(0, SUMMARY_ITEMS).map((item) => `${item.loc.join('.')}: ${item.msg}`);
+  const more = items.length - shown.length;
+  return `${shown.join('; ')}${more > 0 ? ` (and ${more} more)` : ''}`;
+}
+
+/**
+ * Drops what a failed `anyOf`/`oneOf` says about itself, and, where one of its branches fits well enough to fail deeper,
+ * what the other branches say at the union's own path.
+ */
+function withoutUnionNoise(errors: readonly ErrorObject[]): ErrorObject[] {
+  let kept = [...errors];
+  for (const union of errors) {
+    if (union.keyword !== 'anyOf' && union.keyword !== 'oneOf') continue;
+    const path = union.instancePath;
+    const deeper = kept.some((error) => error.instancePath.startsWith(`${path}/`) || (error.instancePath === path && isMember(error)));
+    const same = kept.some((error) => error !== union && error.instancePath === path);
+    if (deeper) kept = kept.filter((error) => error.instancePath !== path || isMember(error));
+    else if (same) kept = kept.filter((error) => error !== union);
+  }
+  return kept;
+}
+
+/** Whether an error reported at an object is about one of its members. */
+function isMember(error: ErrorObject): boolean {
+  return error.keyword === 'required' || error.keyword === 'additionalProperties' || error.keyword === 'unevaluatedProperties';
+}
+
+function pathOf(error: ErrorObject): string {
+  const { missingProperty, additionalProperty, unevaluatedProperty } = error.params as Record<string, string | undefined>;
+  const member = missingProperty ?? additionalProperty ?? unevaluatedProperty;
+  return member === undefined ? error.instancePath : `${error.instancePath}/${member.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+}
+
+function byPath(errors: readonly ErrorObject[]): Map<string, ErrorObject[]> {
+  const groups = new Map<string, ErrorObject[]>();
+  for (const error of errors) {
+    const path = pathOf(error);
+    const group = groups.get(path);
+    if (group) group.push(error);
+    else groups.set(path, [error]);
+  }
+  return groups;
+}
+
+function itemOf(group: readonly ErrorObject[], value: unknown, where: string): FailureItem {
+  const [first] = group as [ErrorObject];
+  const loc: (string | number)[] = [where];
+  let node: unknown = value;
+  for (const part of pathOf(first).split('/').slice(1)) {
+    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    loc.push(Array.isArray(node) ? Number(name) : name);
+    node = node !== null && typeof node === 'object' && Object.hasOwn(node, name) ? (node as Record<string, unknown>)[name] : undefined;
+  }
+  const item: FailureItem = { type: typeOf(first), loc, msg: messageOf(group) };
+  const shown = loc.some((part) => SECRET_NAME.test(String(part))) ? undefined : shownInput(node);
+  return shown === undefined ? item : { ...item, input: shown };
+}
+
+function typeOf(error: ErrorObject): string {
+  if (error.keyword !== 'type') return TYPE_OF_KEYWORD[error.keyword] ?? error.keyword;
+  const type = (error.params as { type: string | string[] }).type;
+  const name = Array.isArray(type) ? type[0] : type.split(',')[0];
+  return TYPE_OF_TYPE[name ?? ''] ?? 'type';
+}
+
+function messageOf(group: readonly ErrorObject[]): string {
+  const types = new Set<string>();
+  const values = new Set<string>();
+  const others = new Set<string>();
+  for (const error of group) {
+    const params = error.params as Record<string, unknown>;
+    if (error.keyword === 'type') for (const type of [params.type].flat()) types.add(String(type).replaceAll(',', ' or '));
+    else if (error.keyword === 'const') values.add(JSON.stringify(params.allowedValue));
+    else if (error.keyword === 'enum') for (const allowed of params.allowedValues as unknown[]) values.add(JSON.stringify(allowed));
+    else if (error.keyword === 'discriminator') others.add(`needs a known ${JSON.stringify(params.tag)}`);
+    else if (isMember(error)) others.add(error.keyword === 'required' ? 'is required' : 'is not a known member');
+    else others.add(error.message ?? error.keyword);
+  }
+  const parts = [...others];
+  if (values.size > 0) parts.unshift(`must be ${values.size > 1 ? 'one of ' : ''}${[...values].join(', ')}`);
+  if (types.size > 0) parts.unshift(`must be ${[...types].join(' or ')}`);
+  return parts.join(', or ');
+}
+
+/** The offending value where it is short and plain; whole objects are not sent back. */
+function shownInput(node: unknown): unknown {
+  if (typeof node === 'string') return node.length > MAX_INPUT_CHARS ? `${node.slice(0, MAX_INPUT_CHARS)}...` : node;
+  return node === null || typeof node === 'number' || typeof node === 'boolean' ? node : undefined;
+}

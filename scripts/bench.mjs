@@ -1,0 +1,5 @@
+// `npm run bench`: brings the build up to date, then measures; arguments pick parts (start http loop turns chat).
+import { build } from './steps.mjs';
+
+await build();
+await import('../build/bench/main.js');

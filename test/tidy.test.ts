@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, normalize, sep } from 'node:path';
+import { describe, it } from 'node:test';
+import { coreEndpoints } from '../gateway/core/index.js';
+import { universalEndpoints } from '../gateway/universal/index.js';
+
+// The compiled test lies in build/test; the rules are about the sources beside build.
+const ROOT = join(import.meta.dirname, '..', '..');
+const LAYERS = ['schemas', 'native', 'runtime', 'gateway', 'cli'];
+/** Tiers inside runtime: a file imports its own folder and lower tiers. */
+const TIERS: Record<string, number> = {
+  'log.ts': 0, store: 0, config: 0, net: 0,
+  hosts: 1, engines: 1, models: 1,
+  completions: 2,
+  providers: 3,
+  projects: 4, chat: 5,
+  'runtime.ts': 6, 'open.ts': 6,
+}; // biome-ignore format: one tier a line
+/** Where each third-party package may be imported. */
+const DOORS: Record<string, RegExp> = {
+  '@huggingface/jinja': /^runtime\/engines\//,
+  ajv: /^schemas\//,
+  'ajv-formats': /^schemas\//,
+  'eventsource-parser': /^runtime\/providers\//,
+  lmdb: /^runtime\/store\//,
+  msgpackr: /^runtime\/store\//,
+  'node-llama-cpp': /^(runtime\/engines\/gguf|native\/inference\/|bench\/)/,
+  undici: /^runtime\/net\//,
+  ws: /^gateway\/http\/node\.ts$/,
+  yaml: /^runtime\/config\//,
+  tinybench: /^bench\//,
+  fastify: /^bench\//,
+};
+const LONGEST_TS = 400;
+const LONGEST_CPP = 500;
+const MEDIAN_TS = 120;
+const P90_TS = 300;
+
+function below(folder: string): string[] {
+  return readdirSync(join(ROOT, folder)).flatMap((name) => {
+    const path = `${folder}/${name}`;
+    if (name === 'generated' || name === 'node_modules') return [];
+    return statSync(join(ROOT, path)).isDirectory() ? below(path) : [path];
+  });
+}
+
+const sources = [...LAYERS, 'models'].flatMap(below);
+const typescript = sources.filter((file) => file.endsWith('.ts'));
+const everything = [...sources, ...below('test'), ...below('bench'), ...below('scripts')];
+const text = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+const lines = (file: string): number => text(file).trimEnd().split('\n').length;
+
+/** The specifiers that a file imports, types included. */
+function imports(file: string): string[] {
+  return [...text(file).matchAll(/^(?:import|export)\b[^;]*?\bfrom '([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm)].map((match) => match[1] ?? match[2] ?? match[3] ?? '');
+}
+
+/** Relative imports of a file as paths from the root, `.js` turned back into `.ts`. */
+function ownImports(file: string): string[] {
+  return imports(file)
+    .filter((specifier) => specifier.startsWith('.'))
+    .map((specifier) => normalize(join(dirname(file), specifier)).split(sep).join('/').replace(/\.js$/, '.ts'));
+}
+
+const packageOf = (specifier: string): string => specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+
+describe('tidy', () => {
+  it('imports only downwards through the layers', () => {
+    const wrong = typescript.flatMap((file) => {
+      const from = LAYERS.indexOf(file.split('/')[0]!);
+      return from < 0 ? [] : ownImports(file).filter((target) => LAYERS.indexOf(target.split('/')[0]!) > from).map((target) => `${file} -> ${target}`);
+    });
+    assert.deepEqual(wrong, []);
+  });
+
+  it('imports only downwards through the tiers of runtime', () => {
+    const room = (path: string): string => path.split('/')[1]!;
+    const wrong = typescript
+      .filter((file) => file.startsWith('runtime/'))
+      .flatMap((file) =>
+        ownImports(file)
+          .filter((target) => target.startsWith('runtime/') && room(target) !== room(file))
+          .filter((target) => !(TIERS[room(target)]! < TIERS[room(file)]!))
+          .map((target) => `${file} -> ${target}`),
+      );
+    assert.deepEqual(wrong, []);
+  });
+
+  it('enters each third-party package through its one door', () => {
+    const wrong = [...typescript, ...below('bench').filter((file) => file.endsWith('.ts'))].flatMap((file) =>
+      imports(file)
+        .filter((specifier) => !specifier.startsWith('.') && !specifier.startsWith('node:'))
+        .filter((specifier) => !DOORS[packageOf(specifier)]?.test(file) && !file.startsWith('bench/'))
+        .map((specifier) => `${file} -> ${specifier}`),
+    );
+    assert.deepEqual(wrong, []);
+  });
+
+  it('keeps files small', () => {
+    const long = sources.filter((file) => lines(file) > (/\.(cpp|hpp)$/.test(file) ? LONGEST_CPP : file.endsWith('.ts') ? LONGEST_TS : Infinity));
+    assert.deepEqual(long, []);
+    const lengths = typescript.map(lines).sort((a, b) => a - b);
+    assert.ok(lengths[Math.floor(lengths.length / 2)]! <= MEDIAN_TS, `median ${lengths[Math.floor(lengths.length / 2)]}`);
+    assert.ok(lengths[Math.floor(lengths.length * 0.9)]! <= P90_TS, `p90 ${lengths[Math.floor(lengths.length * 0.9)]}`);
+  });
+
+  it('documents every export', () => {
+    const bare = typescript.flatMap((file) => {
+      const rows = text(file).split('\n');
+      return rows.flatMap((row, index) => {
+        if (!/^export (?:async |abstract |declare )*(?:function|class|interface|type|const|let|enum)\b/.test(row)) return [];
+        return rows[index - 1]?.trimEnd().endsWith('*/') ? [] : [`${file}:${index + 1}`];
+      });
+    });
+    assert.deepEqual(bare, []);
+  });
+
+  it('leaves no unfinished work and no banned names', () => {
+    const marks = new RegExp(['TO', 'DO|FIX', 'ME|X', 'XX|HA', 'CK'].join(''));
+    assert.deepEqual(everything.filter((file) => /\.(ts|mjs|cpp|hpp)$/.test(file) && marks.test(text(file))), []);
+    assert.deepEqual(sources.filter((file) => /(?:^|[/-])(?:utils?|helpers?|managers?)(?:[-.]|$)/.test(file)), []);
+  });
+
+  it('has a scenario for every endpoint', () => {
+    const tables = below('test/api').map(text).join('\n');
+    const missing = [...coreEndpoints, ...universalEndpoints]
+      .filter((one) => !one.hidden)
+      .filter((one) => !tables.includes(`'${one.id}'`) && !new RegExp(one.path.replace(/[.*+?^${}()|[\]\\]/g, '\\$&').replace(/\\\{[^/]+?\\\}/g, '[^\'"`]+?')).test(tables))
+      .map((one) => `${one.method} ${one.path} (${one.id})`);
+    assert.deepEqual(missing, []);
+  });
+});
