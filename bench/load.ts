@@ -35,7 +35,8 @@ function prompt(plan: LoadPlan, stream: number): string {
   return words.join(' ');
 }
 
-const agent = new http.Agent({ keepAlive: true, maxSockets: 256 });
+// A fresh connection per stream: llama-server closes kept ones under load, and a reused one may be closing.
+const agent = new http.Agent({ keepAlive: false, maxSockets: 256 });
 
 function stream(plan: LoadPlan, index: number): Promise<{ tokens: number; firstMs: number }> {
   const body = JSON.stringify({
@@ -60,7 +61,7 @@ function stream(plan: LoadPlan, index: number): Promise<{ tokens: number; firstM
       });
       response.on('end', () => {
         const tokens = Number(/"completion_tokens":\s*(\d+)/.exec(tail)?.[1] ?? Number.NaN);
-        if (response.statusCode !== 200 || !Number.isFinite(tokens)) reject(new Error(`status ${response.statusCode}: ${tail.slice(0, 300)}`));
+        if (response.statusCode !== 200 || !Number.isFinite(tokens)) reject(new Error(`status ${response.statusCode}: ${tail.slice(-600)}`));
         else resolve({ tokens, firstMs });
       });
       response.on('error', reject);

@@ -1,4 +1,4 @@
-import { type Options, type ValidateFunction } from 'ajv';
+import type { Options, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import type { SchemaName } from './endpoint.js';

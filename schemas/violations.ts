@@ -38,6 +38,7 @@ const TYPE_OF_TYPE: Record<string, string> = {
 
 /** Turns Ajv's errors on `value` into items with path, rule and message; alternatives are merged into one item per path. */
 export function explain(errors: readonly ErrorObject[], value: unknown, where: string): FailureItem[] {
+  if (value === undefined) return [{ type: 'missing', loc: [where], msg: 'is required' }];
   const items: FailureItem[] = [];
   for (const group of byPath(withoutUnionNoise(errors)).values()) {
     if (items.length >= MAX_ITEMS) break;
@@ -48,7 +49,10 @@ export function explain(errors: readonly ErrorObject[], value: unknown, where: s
 
 /** One sentence naming the first offending values, and how many more there are. */
 export function summary(items: readonly FailureItem[]): string {
-  const shown = items.slice(0, SUMMARY_ITEMS).map((item) => `${item.loc.join('.')}: ${item.msg}`);
+  const shown = items.slice(0, SUMMARY_ITEMS).map((item) => {
+    const got = item.input === undefined ? '' : `, got ${JSON.stringify(item.input)}`;
+    return `${item.loc.join('.')}: ${item.msg}${got}`;
+  });
   const more = items.length - shown.length;
   return `${shown.join('; ')}${more > 0 ? ` (and ${more} more)` : ''}`;
 }

@@ -1,4 +1,4 @@
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { encodeString, encodeU32, encodeU64, encodeValue, type GgufMetadata, u32 } from './gguf-values.js';
 import { encodedBytes, encodeTensor, TENSOR_TYPES, type TensorType } from './tensor-types.js';
 
@@ -56,16 +56,16 @@ function writeTensor(file: number, tensor: TensorSource, alignment: number): voi
     const length = Math.min(CHUNK_VALUES, count - offset);
     const part = typeof tensor.values === 'function' ? chunk.subarray(0, length) : tensor.values.subarray(offset, offset + length);
     if (typeof tensor.values === 'function') tensor.values(part, offset);
-    writeSync(file, encodeTensor(tensor.type, part));
+    writeFileSync(file, encodeTensor(tensor.type, part));
   }
-  writeSync(file, Buffer.alloc(padding(encodedBytes(tensor.type, count), alignment)));
+  writeFileSync(file, Buffer.alloc(padding(encodedBytes(tensor.type, count), alignment)));
 }
 
 /** Writes a GGUF v3 file in one pass, tensor by tensor; memory stays at one chunk. Sync: for build steps and tests only. */
 export function writeGguf(path: string, contents: GgufFile): void {
   const file = openSync(path, 'w');
   try {
-    writeSync(file, encodeHeader(contents));
+    writeFileSync(file, encodeHeader(contents));
     for (const tensor of contents.tensors) writeTensor(file, tensor, contents.alignment ?? DEFAULT_ALIGNMENT);
   } finally {
     closeSync(file);

@@ -33,10 +33,14 @@ export interface Allocation {
 /** Shares out a context of `context` tokens. Defaults shrink in small contexts, so that a prompt always has room. */
 export function allocate(context: number, request: TokenRequest): Allocation {
   if (!Number.isInteger(context) || context < 1) {
-    throw new Failure('bad_request', `The context size of the model is not known (${context}), so the prompt cannot be checked; set n_ctx.`, {
-      code: 'context_validation_unavailable',
-      fields: { context_usage: { total_context: 0, prompt_tokens: 0, available_for_completion: 0 } },
-    });
+    throw new Failure(
+      'bad_request',
+      `The context size of the model is not known (${context}), so the prompt cannot be checked; set n_ctx.`,
+      {
+        code: 'context_validation_unavailable',
+        fields: { context_usage: { total_context: 0, prompt_tokens: 0, available_for_completion: 0 } },
+      },
+    );
   }
   const share = Math.max(1, Math.floor(context * DEFAULT_SHARE));
   const answer = request.max_tokens ?? Math.min(DEFAULT_MAX_TOKENS, share);
@@ -75,7 +79,12 @@ export function contextUsage(allocation: Allocation, promptTokens: number, trunc
 }
 
 /** A failure about the context, with the numbers as `context_usage`. */
-export function contextFailure(code: 'context_length_exceeded' | 'context_truncation_failed', allocation: Allocation, promptTokens: number, why: string): Failure {
+export function contextFailure(
+  code: 'context_length_exceeded' | 'context_truncation_failed',
+  allocation: Allocation,
+  promptTokens: number,
+  why: string,
+): Failure {
   const usage = {
     total_context: allocation.context,
     prompt_tokens: promptTokens,

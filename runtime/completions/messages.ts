@@ -22,9 +22,13 @@ function partText(part: ContentPart): string {
     case 'file':
       return FILE_PLACEHOLDER;
     case 'input_audio':
-      throw new Failure('bad_request', 'The message has an input_audio part, and audio input needs a speech-to-text model, which this runtime does not have; send the text instead.', {
-        code: 'audio_input_unavailable',
-      });
+      throw new Failure(
+        'bad_request',
+        'The message has an input_audio part, and audio input needs a speech-to-text model, which this runtime does not have; send the text instead.',
+        {
+          code: 'audio_input_unavailable',
+        },
+      );
   }
 }
 

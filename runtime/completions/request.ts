@@ -18,6 +18,8 @@ export interface UniversalRequest extends CompletionRequest {
   truncationStrategy?: string | undefined;
   /** True = tools go into the prompt as text even where the template could render them. */
   injectTools?: boolean;
+  /** True = the model stays in memory when it is idle. */
+  keepLoaded?: boolean;
 }
 
 /** A model in use; `release` is called exactly once. */

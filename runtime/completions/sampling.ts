@@ -37,5 +37,10 @@ export function wantsLogprobs(request: Sampling): boolean {
 
 /** The engine's logprobs in the chat format, each list cut to `top` alternatives. */
 export function wireLogprobs(logprobs: NonNullable<GenerateEvent['logprobs']>, top: number): TokenLogprob[] {
-  return logprobs.map((entry) => ({ token: entry.token, logprob: entry.logprob, bytes: entry.bytes, top_logprobs: entry.top.slice(0, top) }));
+  return logprobs.map((entry) => ({
+    token: entry.token,
+    logprob: entry.logprob,
+    bytes: entry.bytes,
+    top_logprobs: entry.top.slice(0, top),
+  }));
 }

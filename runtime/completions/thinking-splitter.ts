@@ -6,14 +6,13 @@ export interface SplitPiece {
 
 const OPEN = '<think>';
 const CLOSE = '</think>';
+const CLOSE_PATTERN = /<\/think>/i;
 
-/** Length of the longest end of `text` that may grow into one of the lower-case `tags`. */
-export function partialTagLength(text: string, tags: readonly string[]): number {
-  const longest = Math.max(...tags.map((tag) => tag.length)) - 1;
-  const tail = text.slice(-longest).toLowerCase();
-  for (let length = tail.length; length > 0; length -= 1) {
-    const end = tail.slice(tail.length - length);
-    if (tags.some((tag) => tag.length > length && tag.startsWith(end))) return length;
+/** Length of the longest end of `text` that may grow into `tag`; a lower-case tag is found in any letter case when `anyCase`. */
+export function partialTagLength(text: string, tag: string, anyCase = false): number {
+  for (let length = Math.min(tag.length - 1, text.length); length > 0; length -= 1) {
+    const end = text.slice(text.length - length);
+    if (tag.startsWith(anyCase ? end.toLowerCase() : end)) return length;
   }
   return 0;
 }
@@ -27,6 +26,8 @@ export class ThinkingSplitter {
   #thinking: boolean;
   /** Text is still blank, so an opening tag counts and blank space waits. */
   #atStart = true;
+  /** A closing tag was seen. */
+  #closed = false;
   /** Undecided characters: a possible tag, or blank space whose place is not known yet. */
   #held = '';
 
@@ -50,57 +51,67 @@ export class ThinkingSplitter {
 
   /** Returns what was still held back at the end of the output. */
   end(): SplitPiece[] {
+    const pieces: SplitPiece[] = [];
     const rest = this.#held;
     this.#held = '';
-    const text = this.#thinking ? (this.#atStart ? rest.trim() : rest.trimEnd()) : rest;
-    if (text === '' || (this.#atStart && !this.#thinking && text.trim() === '')) return [];
-    return [{ type: this.#thinking ? 'reasoning' : 'text', text }];
+    if (this.#thinking) this.#emit(pieces, 'reasoning', this.#atStart ? rest.trim() : rest.trimEnd());
+    else this.#emitText(pieces, rest);
+    return pieces;
   }
 
   /** Each returns true when the state changed and the rest must be looked at again. */
   #inThinking(pieces: SplitPiece[]): boolean {
     if (this.#atStart) this.#held = this.#held.trimStart();
-    const close = this.#held.toLowerCase().indexOf(CLOSE);
+    const close = this.#held.search(CLOSE_PATTERN);
     if (close >= 0) {
       this.#emit(pieces, 'reasoning', this.#held.slice(0, close).trimEnd());
-      this.#held = this.#held.slice(close + CLOSE.length);
+      this.#closeAt(close);
       this.#thinking = false;
       this.#atStart = true;
       return true;
     }
-    const tag = partialTagLength(this.#held, [CLOSE]);
-    const kept = this.#held.slice(0, this.#held.length - tag).trimEnd().length;
-    this.#emit(pieces, 'reasoning', this.#held.slice(0, kept));
-    this.#held = this.#held.slice(kept);
+    const undecided = partialTagLength(this.#held, CLOSE, true);
+    this.#release(pieces, this.#held.slice(0, this.#held.length - undecided).trimEnd().length, 'reasoning');
     return false;
   }
 
   #inText(pieces: SplitPiece[]): boolean {
-    const lower = this.#held.toLowerCase();
     if (this.#atStart) {
-      const trimmed = lower.trimStart();
-      if (trimmed.startsWith(OPEN)) {
-        this.#held = this.#held.trimStart().slice(OPEN.length);
+      const start = this.#held.trimStart();
+      const head = start.slice(0, OPEN.length).toLowerCase();
+      if (head === OPEN) {
+        this.#held = start.slice(OPEN.length);
         this.#thinking = true;
         return true;
       }
-      if (trimmed === '' || (trimmed.length < OPEN.length && OPEN.startsWith(trimmed))) return false;
+      if (start.length < OPEN.length && OPEN.startsWith(head)) return false;
     }
-    const close = lower.indexOf(CLOSE);
+    const close = this.#held.search(CLOSE_PATTERN);
     if (close >= 0) {
-      this.#emitText(pieces, this.#held.slice(0, close));
-      this.#held = this.#held.slice(close + CLOSE.length);
+      const text = this.#held.slice(0, close);
+      if (!this.#atStart || text.trim() !== '') this.#emitText(pieces, text);
+      this.#closeAt(close);
       return true;
     }
-    const kept = this.#held.length - partialTagLength(this.#held, [CLOSE]);
-    this.#emitText(pieces, this.#held.slice(0, kept));
-    this.#held = this.#held.slice(kept);
+    this.#release(pieces, this.#held.length - partialTagLength(this.#held, CLOSE, true), 'text');
     return false;
   }
 
-  /** Blank space before the first text is dropped only where a block or stray tag came before it. */
+  #closeAt(index: number): void {
+    this.#held = this.#held.slice(index + CLOSE.length);
+    this.#closed = true;
+  }
+
+  #release(pieces: SplitPiece[], length: number, type: SplitPiece['type']): void {
+    const text = this.#held.slice(0, length);
+    if (type === 'text' && this.#atStart && text.trim() === '') return;
+    this.#held = this.#held.slice(length);
+    if (type === 'text') this.#emitText(pieces, text);
+    else this.#emit(pieces, type, text);
+  }
+
+  /** Blank space before the first text is dropped only where a block or a stray tag came before it. */
   #emitText(pieces: SplitPiece[], text: string): void {
-    if (text === '' || (this.#atStart && text.trim() === '')) return;
     this.#emit(pieces, 'text', this.#atStart && this.#closed ? text.trimStart() : text);
   }
 

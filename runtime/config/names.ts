@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { lstatSync, realpathSync } from 'node:fs';
 import { join, sep } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 
@@ -6,7 +6,8 @@ import { Failure } from '../../schemas/errors.js';
 export const MAX_NAME_CHARACTERS = 128;
 
 /** What a name may look like, in words, for messages. */
-export const NAME_RULE = 'a name starts with a letter or digit, goes on with letters, digits, ".", "_" and "-", and has at most 128 characters';
+export const NAME_RULE =
+  'a name starts with a letter or digit, goes on with letters, digits, ".", "_" and "-", and has at most 128 characters';
 
 const ALLOWED = /^[A-Za-z0-9][A-Za-z0-9._-]*$/;
 /** Windows opens these as devices, with any extension and in any case. */
@@ -62,12 +63,7 @@ export function containedPath(root: string, ...names: string[]): string {
   return path;
 }
 
+/** Whether there is an entry at all: a dangling link counts, since creating through it would leave the root. */
 function exists(path: string): boolean {
-  try {
-    realpathSync.native(path);
-    return true;
-  } catch (cause) {
-    // A dangling link exists as a link; creating through it would leave the root.
-    return (cause as NodeJS.ErrnoException).code !== 'ENOENT';
-  }
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
 }

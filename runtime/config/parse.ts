@@ -1,4 +1,4 @@
-import { type Document, parseDocument } from 'yaml';
+import { Composer, type CST, type Document, Lexer, LineCounter, Parser } from 'yaml';
 import { isObject, type JsonObject } from './values.js';
 
 /** Largest project file in bytes; also bounds how long parsing one can take. */
@@ -6,6 +6,9 @@ export const MAX_PROJECT_FILE_BYTES = 1024 * 1024;
 
 /** Deepest nesting of a project file. */
 export const MAX_DEPTH = 64;
+
+/** Most unfinished collections while parsing: the nesting, the document, a key and the value being read. */
+const MAX_PARSER_STACK = MAX_DEPTH + 4;
 
 /** Most values in a project file after aliases are followed. */
 const MAX_VALUES = 200_000;
@@ -42,17 +45,39 @@ function parseJson(text: string): unknown {
 }
 
 function parseYaml(text: string): { value: unknown; document: Document } {
+  const document = parseYamlDocument(text);
   try {
-    // `merge` because hand-written files use `<<`; the core schema has no types beyond JSON's.
-    const document = parseDocument(text, { merge: true, logLevel: 'silent' });
-    const first = document.errors[0];
-    if (first) throw first;
     return { value: document.toJS({ maxAliasCount: MAX_ALIAS_COUNT }), document };
   } catch (cause) {
-    // A RangeError is the parser running out of stack on hostile nesting.
-    const reason = cause instanceof RangeError ? 'it is nested too deeply' : (cause as Error).message.split('\n')[0]!.replace(/:$/, '');
-    throw new Unparsable(`it is not valid YAML: ${reason}`, { cause });
+    throw notYaml(cause);
   }
+}
+
+/** Parses YAML text into a document that keeps comments and layout. Throws `Unparsable` for what is not one correct document. */
+export function parseYamlDocument(text: string): Document {
+  const lines = new LineCounter();
+  const parser = new Parser(lines.addNewLine);
+  const tokens: CST.Token[] = [];
+  // Fed token by token to stop at hostile nesting: the parser and the composer after it recurse, and running out of stack inside
+  // the regular expression compiler ends the whole process.
+  for (const lexeme of new Lexer().lex(text)) {
+    tokens.push(...parser.next(lexeme));
+    if (parser.stack.length > MAX_PARSER_STACK) throw new Unparsable(`it is nested more than ${MAX_DEPTH} levels deep`);
+  }
+  tokens.push(...parser.end());
+  // `merge` because hand-written files use `<<`; the core schema has no types beyond JSON's.
+  const options = { merge: true, logLevel: 'silent', lineCounter: lines } as const;
+  const [document, second] = new Composer(options).compose(tokens, true, text.length);
+  if (second) throw new Unparsable('it is not valid YAML: it holds several documents');
+  const error = document!.errors[0];
+  if (!error) return document as Document;
+  const { line, col } = lines.linePos(error.pos[0]);
+  throw notYaml(error, ` at line ${line}, column ${col}`);
+}
+
+function notYaml(cause: unknown, place = ''): Unparsable {
+  const [reason = ''] = (cause as Error).message.split('\n');
+  return new Unparsable(`it is not valid YAML: ${reason}${place}`, { cause });
 }
 
 /** Refuses what the rest of the program should never meet: deep nesting, huge trees, `__proto__` keys and numbers that JSON cannot say. */

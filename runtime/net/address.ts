@@ -34,7 +34,8 @@ export function permits(policy: AddressPolicy, kind: AddressKind): boolean {
 /** The failure of a host whose address is not allowed. */
 export function refusedAddress(host: string, address: string, kind: AddressKind, policy: AddressPolicy): Failure {
   const where = host === address || host === `[${address}]` ? host : `${host} (${address})`;
-  const allowed = policy === 'operator' ? 'link-local, metadata and reserved addresses are never used' : 'only public hosts may come in a request';
+  const allowed =
+    policy === 'operator' ? 'link-local, metadata and reserved addresses are never used' : 'only public hosts may come in a request';
   const hint = kind === 'unspecified' && policy === 'operator' ? '; write 127.0.0.1 or [::1] to reach this machine' : '';
   return refused(`The host ${where} is refused: its address is ${kind.replace('_', '-')}, and ${allowed}`, `${hint}.`);
 }

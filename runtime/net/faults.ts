@@ -19,7 +19,16 @@ export function outboundFailure(code: OutboundFault, message: string, cause?: un
   return new Failure(code.endsWith('Timeout') ? 'timed_out' : 'unavailable', message, { code, cause });
 }
 
-const CONNECT_CODES = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN', 'ETIMEDOUT', 'EADDRNOTAVAIL']);
+const CONNECT_CODES = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'EHOSTDOWN',
+  'ETIMEDOUT',
+  'EADDRNOTAVAIL',
+]);
 
 function codeOf(error: unknown): string {
   const code = (error as { code?: unknown } | null)?.code;
@@ -34,7 +43,8 @@ export function faultOf(error: unknown, host: string, signal: AbortSignal): unkn
   if (error instanceof Failure) return error;
   if (error instanceof errors.ConnectTimeoutError) return outboundFailure('ConnectTimeout', `No connection to ${host} in time.`, error);
   if (error instanceof errors.HeadersTimeoutError) return outboundFailure('ResponseTimeout', `${host} did not answer in time.`, error);
-  if (error instanceof errors.BodyTimeoutError) return outboundFailure('IdleTimeout', `${host} stopped sending in the middle of its answer.`, error);
+  if (error instanceof errors.BodyTimeoutError)
+    return outboundFailure('IdleTimeout', `${host} stopped sending in the middle of its answer.`, error);
   const code = codeOf(error);
   if (CONNECT_CODES.has(code)) return outboundFailure('ConnectFailed', `No connection to ${host} (${code}).`, error);
   if (error instanceof errors.HTTPParserError || code === 'UND_ERR_HEADERS_OVERFLOW')

@@ -7,7 +7,8 @@ import { type AddressPolicy, checkAddresses } from './address.js';
 export type Resolver = (hostname: string) => Promise<readonly string[]>;
 
 /** The system's resolver: all addresses, in the order that it prefers. */
-export const systemResolver: Resolver = async (hostname) => (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
+export const systemResolver: Resolver = async (hostname) =>
+  (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
 
 /**
  * The `lookup` of every outgoing socket: resolves once, checks every address, and hands only checked ones to `connect`. Nothing looks the

@@ -18,6 +18,7 @@ export interface Exchange {
 export class OutboundReply {
   readonly #body: Readable;
   readonly #exchange: Exchange;
+  #dropped = false;
 
   constructor(
     readonly status: number,
@@ -31,6 +32,7 @@ export class OutboundReply {
     this.#exchange = exchange;
     // A reply that is aborted before anybody reads it must not raise an unhandled error.
     body.on('error', () => {});
+    body.once('close', () => this.#settleUnlessDropped());
   }
 
   /** One response header by its lower-case name; the first of several. */
@@ -77,6 +79,7 @@ export class OutboundReply {
 
   /** Drops the body of an answer that is only a step of the exchange, such as a redirect. */
   drop(): void {
+    this.#dropped = true;
     if (!this.#body.destroyed) this.#body.destroy();
   }
 
@@ -91,5 +94,9 @@ export class OutboundReply {
       clearTimeout(timer);
       this.discard();
     }
+  }
+
+  #settleUnlessDropped(): void {
+    if (!this.#dropped) this.#exchange.settle();
   }
 }

@@ -17,6 +17,8 @@ export interface CompletionRequest extends Sampling {
   /** Context size for this request; a different value loads the model a second time. */
   n_ctx?: number;
   user?: string;
+  /** False when the caller collects the whole answer before it shows any; parts may then come coarser. */
+  stream?: boolean;
   /** Provider-specific parameters (`extra_body` of the model, then of the request). */
   extra?: Record<string, unknown>;
 }

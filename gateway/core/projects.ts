@@ -1,0 +1,87 @@
+import { listModels } from '../../runtime/projects/models.js';
+import type { Runtime } from '../../runtime/runtime.js';
+import { type Endpoint, endpoint, type Request, type WholeReply } from '../../schemas/endpoint.js';
+import type { ProjectCreate, ProjectUpdate } from '../../schemas/generated/core/projects.js';
+
+const NAMESPACE = '/v1/projects/{namespace}';
+const PROJECT = `${NAMESPACE}/{project}`;
+const JSON_TYPE = 'application/json';
+
+function place(request: Request): [namespace: string, name: string] {
+  return [request.params.namespace!, request.params.project!];
+}
+
+function listReply(bytes: Uint8Array): WholeReply {
+  return { bytes, contentType: JSON_TYPE };
+}
+
+/** The project endpoints: list, create, read, replace, delete, and the models of one. */
+export const projectEndpoints: Endpoint<Runtime>[] = [
+  endpoint<Runtime>({
+    method: 'GET',
+    path: NAMESPACE,
+    id: 'projects_list',
+    summary: 'List the projects of a namespace',
+    tag: 'projects',
+    response: 'core/projects#ProjectList',
+    handler: ({ projects }, { params }) => {
+      const bytes = projects.listBytes(params.namespace!);
+      return bytes instanceof Promise ? bytes.then(listReply) : listReply(bytes);
+    },
+  }),
+  endpoint<Runtime>({
+    method: 'POST',
+    path: NAMESPACE,
+    id: 'project_create',
+    summary: 'Create a project from a template',
+    tag: 'projects',
+    body: 'core/projects#ProjectCreate',
+    response: 'core/projects#ProjectReply',
+    handler: async ({ projects }, { params, body }) => ({
+      json: { project: await projects.create(params.namespace!, body as ProjectCreate) },
+    }),
+  }),
+  endpoint<Runtime>({
+    method: 'GET',
+    path: PROJECT,
+    id: 'project_get',
+    summary: 'Read a project',
+    tag: 'projects',
+    response: 'core/projects#ProjectReply',
+    handler: ({ projects }, request) => ({ bytes: `{"project":${projects.json(...place(request))}}`, contentType: JSON_TYPE }),
+  }),
+  endpoint<Runtime>({
+    method: 'PUT',
+    path: PROJECT,
+    id: 'project_update',
+    summary: 'Replace the configuration of a project',
+    tag: 'projects',
+    body: 'core/projects#ProjectUpdate',
+    response: 'core/projects#ProjectReply',
+    handler: async ({ projects }, request) => {
+      const { config } = request.body as ProjectUpdate;
+      return { json: { project: await projects.put(...place(request), config) } };
+    },
+  }),
+  endpoint<Runtime>({
+    method: 'DELETE',
+    path: PROJECT,
+    id: 'project_delete',
+    summary: 'Return a project; delete it with purge=true',
+    tag: 'projects',
+    query: 'core/projects#DeleteQuery',
+    response: 'core/projects#ProjectReply',
+    handler: async ({ projects }, request) => ({
+      json: { project: await projects.delete(...place(request), { purge: request.query.purge === true }) },
+    }),
+  }),
+  endpoint<Runtime>({
+    method: 'GET',
+    path: `${PROJECT}/models`,
+    id: 'models_list',
+    summary: 'List the models configured for a project',
+    tag: 'projects',
+    response: 'core/projects#ModelList',
+    handler: ({ projects }, request) => ({ json: listModels(projects.load(...place(request)).config) }),
+  }),
+];

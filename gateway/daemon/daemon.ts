@@ -1,0 +1,101 @@
+import { log } from '../../runtime/log.js';
+import { openRuntime } from '../../runtime/open.js';
+import type { Runtime } from '../../runtime/runtime.js';
+import type { Endpoint } from '../../schemas/endpoint.js';
+import { Failure } from '../../schemas/errors.js';
+import { coreEndpoints } from '../core/index.js';
+import { documentationEndpoints } from '../docs-page.js';
+import { type ChosenTransport, createTransport, dispatch, type Listener } from '../http/index.js';
+import { universalEndpoints } from '../universal/index.js';
+import { lockDataDir } from './lock.js';
+import { type DaemonOptions, isLoopback, requireSafeBind } from './options.js';
+import { ensureQuickstart, greeting } from './quickstart.js';
+import { VERSION } from './version.js';
+
+/** Running requests may take this long after SIGTERM; the rest of the 10 s goes to closing. */
+const DRAIN_MS = 8_000;
+/** After this long a drain that hangs is cut off. */
+const EXIT_LIMIT_MS = 10_000;
+
+interface Running {
+  runtime: Runtime;
+  listeners: Listener[];
+}
+
+/** Opens one of the two APIs on its address. */
+async function open(transport: ChosenTransport, options: DaemonOptions, runtime: Runtime, api: { title: string; flag: string; endpoints: readonly Endpoint<Runtime>[]; host: string; port: number }): Promise<Listener> {
+  const access = { bindHost: api.host, hosts: options.allowedHosts, origins: options.allowedOrigins, ...(options.apiKey ? { apiKey: options.apiKey } : {}) };
+  const endpoints = [...api.endpoints, ...documentationEndpoints<Runtime>(api.title, api.endpoints)];
+  try {
+    return await transport.listen({ host: api.host, port: api.port, application: dispatch({ endpoints, context: runtime, access }) });
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const flag = error.code === 'AddressUnknown' ? api.flag.replace('port', 'host') : api.flag;
+    throw new Failure(error.kind, `${error.message} Free it, or choose another with --${flag}.`, { code: error.code, cause: error });
+  }
+}
+
+async function openListeners(transport: ChosenTransport, options: DaemonOptions, runtime: Runtime, core: boolean, listeners: Listener[]): Promise<void> {
+  const coreApi = { title: 'Quern core API', flag: 'port', endpoints: coreEndpoints, host: options.host, port: options.port };
+  const universalApi = { title: 'Quern universal runtime', flag: 'runtime-port', endpoints: universalEndpoints, host: options.runtimeHost, port: options.runtimePort };
+  for (const api of core ? [coreApi, universalApi] : [universalApi]) listeners.push(await open(transport, options, runtime, api));
+}
+
+/** Drains on the first SIGTERM or SIGINT, and gives up waiting after `EXIT_LIMIT_MS` or at the second one. */
+function endOnSignals(running: Running, release: () => void): void {
+  let ending = false;
+  const end = (signal: string): void => {
+    if (ending) process.exit(1);
+    ending = true;
+    log('info', `${signal}: finishing what runs, up to ${DRAIN_MS / 1000} s; a second signal ends at once`);
+    setTimeout(() => process.exit(1), EXIT_LIMIT_MS).unref();
+    void (async () => {
+      try {
+        await Promise.all(running.listeners.map((listener) => listener.drain(DRAIN_MS)));
+        await running.runtime.close();
+        release();
+        process.exit(0);
+      } catch (error) {
+        log('error', 'closing failed', { error });
+        process.exit(1);
+      }
+    })();
+  };
+  process.on('SIGTERM', () => end('SIGTERM'));
+  process.on('SIGINT', () => end('SIGINT'));
+}
+
+/** Starts the daemon: lock, store, engines, listeners. Throws `Failure` with a one-line remedy; runs until a signal ends the process. */
+export async function startDaemon(options: DaemonOptions, { core }: { core: boolean }): Promise<void> {
+  const started = performance.now();
+  requireSafeBind(options);
+  const lock = lockDataDir(options.dataDir, options.allowNetworkFs);
+  const transport = createTransport();
+  const listeners: Listener[] = [];
+  let runtime: Runtime | undefined;
+  try {
+    runtime = await openRuntime({
+      version: VERSION,
+      dataDir: options.dataDir,
+      runtimeUrls: options.runtimeUrls,
+      startRunner: async ({ port, contextSize }) => {
+        if (!runtime) throw new Failure('unavailable', 'the daemon is still starting; try again.');
+        const api = { title: 'Quern local runner', flag: 'port', endpoints: universalEndpoints, host: '127.0.0.1', port };
+        listeners.push(await open(transport, options, runtime, api));
+        log('info', `local_accel: our own engine answers on port ${port}`, { contextSize });
+      },
+    });
+    runtime.transport = transport.fallbackReason ? `${transport.name} (uWebSockets.js could not be loaded: ${transport.fallbackReason})` : transport.name;
+    if (core) await ensureQuickstart(runtime);
+    await openListeners(transport, options, runtime, core, listeners);
+  } catch (error) {
+    await Promise.all(listeners.map((listener) => listener.drain(0)));
+    await runtime?.close();
+    lock.release();
+    throw error;
+  }
+  endOnSignals({ runtime, listeners }, () => lock.release());
+  if (transport.fallbackReason) log('warn', `serving with node:http: ${transport.fallbackReason}`);
+  if (!options.apiKey && ![options.host, options.runtimeHost].every(isLoopback)) log('warn', 'the API is open to the network without a key: anyone who reaches this machine can use it');
+  process.stdout.write(greeting({ options, core, ports: listeners.map(({ port }) => port), readyMs: performance.now() - started }));
+}

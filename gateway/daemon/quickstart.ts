@@ -1,0 +1,35 @@
+import type { Runtime } from '../../runtime/runtime.js';
+import { Failure } from '../../schemas/errors.js';
+import type { DaemonOptions } from './options.js';
+import { VERSION } from './version.js';
+
+const NAMESPACE = 'default';
+const PROJECT = 'quickstart';
+
+/** Makes the project that a newcomer's first request goes to, unless it is there. */
+export async function ensureQuickstart(runtime: Runtime): Promise<void> {
+  try {
+    await runtime.projects.create(NAMESPACE, { name: PROJECT });
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind !== 'conflict') throw error;
+  }
+}
+
+/** What a start prints: where the APIs are, and a line to try. */
+export function greeting({ options, core, ports, readyMs }: { options: DaemonOptions; core: boolean; ports: readonly number[]; readyMs: number }): string {
+  const address = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+  const runtimePort = ports[core ? 1 : 0]!;
+  const key = options.apiKey ? " -H 'Authorization: Bearer YOUR_KEY'" : '';
+  const base = core ? address(options.host, ports[0]!) : address(options.runtimeHost, runtimePort);
+  const path = core ? `/v1/projects/${NAMESPACE}/${PROJECT}/chat/completions` : '/v1/chat/completions';
+  const body = JSON.stringify({ ...(core ? {} : { model: 'quern-standin' }), messages: [{ role: 'user', content: 'Hello!' }] });
+  return [
+    `Quern ${VERSION}, ready in ${Math.round(readyMs)} ms`,
+    ...(core ? [`  core API           ${base}  (try it in a browser: ${base}/docs)`] : []),
+    `  universal runtime  ${address(options.runtimeHost, runtimePort)}`,
+    `  data               ${options.dataDir}`,
+    'Try it:',
+    `  curl -s ${base}${path}${key} -H 'Content-Type: application/json' -d '${body}'`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,111 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { isIP } from 'node:net';
+import { Failure } from '../../schemas/errors.js';
+
+/** Who may call a listener (threats T9 to T11). */
+export interface AccessRules {
+  /** The address that the listener binds: one of the names it may be called by. */
+  readonly bindHost: string;
+  /** Further host names (without port) under which clients may call it. */
+  readonly hosts?: readonly string[];
+  /** Origins of web pages, besides loopback ones, that may read answers and change state; `*` means any. */
+  readonly origins?: readonly string[];
+  /** When set, every path but those of `OPEN_PATHS` wants it. */
+  readonly apiKey?: string;
+}
+
+/** Paths that need no key: a supervisor must see that the process lives. */
+export const OPEN_PATHS: ReadonlySet<string> = new Set(['/health/liveness', '/health/liveness/']);
+
+/** Remembered verdicts on Host and Origin texts; the memory is dropped when full. */
+const MAX_REMEMBERED = 256;
+const ANY_ADDRESS = new Set(['0.0.0.0', '::', '']);
+
+/** Decides by `AccessRules`; verdicts on recurring texts are remembered. */
+export class Access {
+  readonly #hosts: ReadonlySet<string>;
+  readonly #anyAddress: boolean;
+  readonly #origins: ReadonlySet<string>;
+  readonly #key: Buffer | undefined;
+  readonly #hostVerdicts = new Map<string, boolean>();
+
+  constructor(rules: AccessRules) {
+    const bind = bare(rules.bindHost);
+    this.#hosts = new Set([bind, ...(rules.hosts ?? []).map(bare)]);
+    this.#anyAddress = ANY_ADDRESS.has(bind);
+    this.#origins = new Set((rules.origins ?? []).map((origin) => origin.toLowerCase().replace(/\/$/, '')));
+    this.#key = rules.apiKey === undefined ? undefined : digest(rules.apiKey);
+  }
+
+  get needsKey(): boolean {
+    return this.#key !== undefined;
+  }
+
+  /** Throws unless the Host header names this listener: a page that rebinds its DNS name to our address comes with its own name. */
+  checkHost(header: string): void {
+    let verdict = this.#hostVerdicts.get(header);
+    if (verdict === undefined) {
+      verdict = this.#allowsHost(header);
+      if (this.#hostVerdicts.size >= MAX_REMEMBERED) this.#hostVerdicts.clear();
+      this.#hostVerdicts.set(header, verdict);
+    }
+    if (verdict) return;
+    if (header === '') throw new Failure('bad_request', 'The Host header is missing.', { code: 'HostMissing' });
+    const shown = JSON.stringify(header.slice(0, 100));
+    throw new Failure(
+      'forbidden',
+      `Host ${shown} is not served here: call localhost, or start the daemon with this name among its allowed hosts.`,
+      {
+        code: 'HostNotAllowed',
+      },
+    );
+  }
+
+  /** Whether pages of `origin` may read answers and change state. `host` is the checked Host header: a page of ours may call us. */
+  allowsOrigin(origin: string, host: string): boolean {
+    if (this.#origins.has('*') || this.#origins.has(origin.toLowerCase())) return true;
+    const url = parsed(origin);
+    if (url === undefined || url.origin !== origin.toLowerCase()) return false;
+    return isLoopback(bare(url.hostname)) || url.host === host.toLowerCase();
+  }
+
+  /** Whether `Authorization: Bearer` or `X-API-Key` carries the key; takes the same time for every wrong one. */
+  acceptsKey(authorization: string, apiKey: string): boolean {
+    if (this.#key === undefined) return true;
+    const given = /^bearer\s+(.+)$/i.exec(authorization)?.[1] ?? apiKey;
+    return timingSafeEqual(digest(given), this.#key);
+  }
+
+  #allowsHost(header: string): boolean {
+    const match = /^(\[[0-9a-f:.]+\]|[^:[\]/@\s]+)(?::\d{1,5})?$/i.exec(header);
+    if (!match) return false;
+    const name = bare(match[1]!);
+    // A literal address cannot be rebound, so a listener on all addresses may be called by any of them.
+    return isLoopback(name) || this.#hosts.has(name) || (this.#anyAddress && isIP(name) !== 0);
+  }
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+function bare(host: string): string {
+  return host
+    .toLowerCase()
+    .replace(/^\[|\]$/g, '')
+    .replace(/\.$/, '');
+}
+
+/** Whether a host name or address means this machine. */
+export function isLoopback(name: string): boolean {
+  return name === 'localhost' || name.endsWith('.localhost') || name === '::1' || (isIP(name) === 4 && name.startsWith('127.'));
+}
+
+function parsed(origin: string): URL | undefined {
+  try {
+    const url = new URL(origin);
+    return url.protocol === 'http:' || url.protocol === 'https:' ? url : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,39 @@
+import type { SchemaName } from '../../schemas/endpoint.js';
+import { Failure } from '../../schemas/errors.js';
+import { check } from '../../schemas/validate.js';
+import { parseJson } from './json.js';
+import type { Exchange } from './transport.js';
+
+/** Largest body where an endpoint does not say otherwise. */
+export const DEFAULT_BODY_BYTES = 2 * 1024 * 1024;
+
+const JSON_TYPE = /^application\/(?:json|[\w.+-]+\+json)\s*(?:;\s*charset="?utf-?8"?\s*)?$/i;
+
+/**
+ * Reads and checks a JSON body; `undefined` when the client went away meanwhile. Starts reading before its first `await`.
+ * Only JSON content types pass: a web page can send any other without asking first (threat T9).
+ */
+export async function readJson(exchange: Exchange, schema: SchemaName, limitBytes: number): Promise<{ value: unknown } | undefined> {
+  const type = exchange.header('content-type');
+  const reading = exchange.readBody(limitBytes);
+  const bytes = await reading;
+  if (bytes === undefined) return undefined;
+  if (bytes.length > 0 && !JSON_TYPE.test(type.trim())) {
+    const got = type === '' ? 'None was given' : `Got ${JSON.stringify(type.slice(0, 100))}`;
+    throw new Failure('unsupported_type', `The body must be JSON. ${got}: add the header "Content-Type: application/json".`);
+  }
+  return { value: check(schema, bytes.length === 0 ? undefined : parseJson(bytes)) };
+}
+
+/** Query text as an object; a name that comes several times holds a list. */
+export function parseQuery(text: string): Record<string, unknown> {
+  const query: Record<string, unknown> = {};
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (name === '__proto__') continue;
+    const before = query[name];
+    if (before === undefined || !Object.hasOwn(query, name)) query[name] = value;
+    else if (Array.isArray(before)) before.push(value);
+    else query[name] = [before, value];
+  }
+  return query;
+}

@@ -1,0 +1,90 @@
+import type { Request } from '../../schemas/endpoint.js';
+import type { ErrorShape } from './errors.js';
+import type { Exchange } from './transport.js';
+
+const SANE_ID = /^[\w.:+/=@-]{1,128}$/;
+const prefix = `req_${Math.random().toString(36).slice(2, 8)}${Date.now().toString(36)}_`;
+let count = 0;
+
+/** The caller's request id where it is harmless to echo, else a fresh one. */
+function requestId(given: string): string {
+  if (given !== '' && SANE_ID.test(given)) return given;
+  count += 1;
+  return prefix + count.toString(36);
+}
+
+const ALLOWED_ORIGIN_HEADERS = ['Access-Control-Expose-Headers', '*, X-Request-ID, X-Session-ID, Retry-After, Content-Disposition'];
+
+/** One exchange on its way through dispatch: its id, its verdicts, and whether it has been answered. */
+export class Call {
+  readonly id: string;
+  /** The Origin header where the page behind it may read our answers, else empty. */
+  allowedOrigin = '';
+  errorShape: ErrorShape = 'house';
+  answered = false;
+  timer: NodeJS.Timeout | undefined;
+  #controller: AbortController | undefined;
+  #reason: unknown;
+
+  constructor(readonly exchange: Exchange) {
+    this.id = requestId(exchange.header('x-request-id'));
+  }
+
+  /** Aborts when the client goes away or `abort` is called; made on first use, most requests need none. */
+  get signal(): AbortSignal {
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController();
+      if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+      else if (this.exchange.gone) this.abort(clientGone());
+      else this.exchange.onGone(() => this.abort(clientGone()));
+    }
+    return this.#controller.signal;
+  }
+
+  abort(reason: unknown): void {
+    this.#reason ??= reason;
+    this.#controller?.abort(reason);
+  }
+
+  /** The headers that every answer carries, as a list to append to. */
+  headers(): string[] {
+    const list = ['X-Request-ID', this.id, 'X-Content-Type-Options', 'nosniff', 'Vary', 'Origin'];
+    if (this.allowedOrigin !== '') list.push('Access-Control-Allow-Origin', this.allowedOrigin, ...ALLOWED_ORIGIN_HEADERS);
+    return list;
+  }
+}
+
+function clientGone(): Error {
+  return new DOMException('The client closed the connection.', 'AbortError');
+}
+
+/** The request as a handler sees it. */
+export class CheckedRequest implements Request {
+  readonly #call: Call;
+
+  constructor(
+    call: Call,
+    readonly params: Readonly<Record<string, string>>,
+    readonly query: Readonly<Record<string, unknown>>,
+    readonly body: unknown,
+  ) {
+    this.#call = call;
+  }
+
+  get id(): string {
+    return this.#call.id;
+  }
+
+  get method(): string {
+    return this.#call.exchange.method;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+
+  header(name: string): string | undefined {
+    const value = this.#call.exchange.header(name);
+    return value === '' ? undefined : value;
+  }
+}

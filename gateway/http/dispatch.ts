@@ -1,0 +1,243 @@
+import type { Endpoint, Reply, StreamReply, WholeReply } from '../../schemas/endpoint.js';
+import { Failure } from '../../schemas/errors.js';
+import { coerced } from '../../schemas/validate.js';
+import { Access, type AccessRules, OPEN_PATHS } from './access.js';
+import { DEFAULT_BODY_BYTES, parseQuery, readJson } from './body.js';
+import { Call, CheckedRequest } from './call.js';
+import { errorBody, failureOf, logFailure } from './errors.js';
+import { Router } from './router.js';
+import { EventSender } from './sse.js';
+import type { Application, Exchange, Refusal, SocketListener, UpgradeRequest } from './transport.js';
+
+/** Longest time for a complete answer; a model that writes a long text on a slow machine needs minutes. Streams have none. */
+export const REQUEST_TIME_LIMIT_MS = 600_000;
+/** How long a browser may keep a preflight answer. */
+const PREFLIGHT_MAX_AGE_S = '600';
+const NO_QUERY: Readonly<Record<string, unknown>> = Object.freeze({});
+const HEADER_NAMES = /^[\w\s,-]{1,1000}$/;
+const JSON_TYPE = 'application/json';
+
+/** A WebSocket route. */
+export interface SocketRoute<Context> {
+  /** As in `Endpoint`. */
+  readonly path: string;
+  /** Throws a `Failure` to refuse the upgrade. */
+  open(context: Context, request: { params: Readonly<Record<string, string>>; query: Readonly<Record<string, unknown>> }): SocketListener;
+}
+
+/** What a listener serves and to whom. */
+export interface DispatchOptions<Context> {
+  readonly endpoints: readonly Endpoint<Context>[];
+  readonly sockets?: readonly SocketRoute<Context>[];
+  readonly context: Context;
+  readonly access: AccessRules;
+  /** Longest time for a complete answer; `REQUEST_TIME_LIMIT_MS` unless given. */
+  readonly timeLimitMs?: number;
+}
+
+/** Turns an endpoint list into what a transport serves: routes, access rules, checks, answers and errors. */
+export function dispatch<Context>(options: DispatchOptions<Context>): Application {
+  return new Dispatch(options);
+}
+
+class Dispatch<Context> implements Application {
+  readonly #router = new Router<Endpoint<Context>>();
+  readonly #sockets = new Router<SocketRoute<Context>>();
+  readonly #access: Access;
+  readonly #context: Context;
+  readonly #timeLimitMs: number;
+
+  constructor(options: DispatchOptions<Context>) {
+    this.#access = new Access(options.access);
+    this.#context = options.context;
+    this.#timeLimitMs = options.timeLimitMs ?? REQUEST_TIME_LIMIT_MS;
+    for (const one of options.endpoints) this.#router.add(one.method, one.path, one);
+    for (const one of options.sockets ?? []) this.#sockets.add('GET', one.path, one);
+  }
+
+  request(exchange: Exchange): void {
+    const call = new Call(exchange);
+    try {
+      this.#route(call);
+    } catch (error) {
+      this.#fail(call, error);
+    }
+  }
+
+  upgrade(request: UpgradeRequest): SocketListener | Refusal {
+    try {
+      const host = request.header('host');
+      this.#access.checkHost(host);
+      const origin = request.header('origin');
+      if (origin !== '' && !this.#access.allowsOrigin(origin, host)) throw originRefused(origin);
+      this.#checkKey(request);
+      const match = this.#sockets.match(request.path);
+      const route = match?.methods.get('GET');
+      if (!match || !route) throw notFound();
+      return route.open(this.#context, { params: match.params, query: parseQuery(request.query) });
+    } catch (error) {
+      const failure = failureOf(error);
+      logFailure(failure, { id: '', method: 'GET', path: request.path });
+      return { status: failure.status, headers: ['Content-Type', JSON_TYPE], body: JSON.stringify(errorBody(failure, 'house', '')) };
+    }
+  }
+
+  #checkKey(request: { readonly path: string; header(name: string): string }): void {
+    if (!this.#access.needsKey || OPEN_PATHS.has(request.path)) return;
+    if (this.#access.acceptsKey(request.header('authorization'), request.header('x-api-key'))) return;
+    throw new Failure('unauthorized', 'This daemon wants its API key: send "Authorization: Bearer <key>" or "X-API-Key: <key>".');
+  }
+
+  #route(call: Call): void {
+    const { exchange } = call;
+    const { method } = exchange;
+    const host = exchange.header('host');
+    const origin = exchange.header('origin');
+    // The shape of errors belongs to the route, so it is found before anything can be refused.
+    const match = this.#router.match(exchange.path);
+    const endpoint = match?.methods.get(method) ?? (method === 'HEAD' ? match?.methods.get('GET') : undefined);
+    if (endpoint?.errorShape) call.errorShape = endpoint.errorShape;
+    this.#access.checkHost(host);
+    if (origin !== '') {
+      if (this.#access.allowsOrigin(origin, host)) call.allowedOrigin = origin;
+      else if (method !== 'GET' && method !== 'HEAD') throw originRefused(origin);
+    }
+    if (method === 'OPTIONS') return preflight(call, match?.methods);
+    this.#checkKey(exchange);
+    if (!match) throw notFound();
+    if (!endpoint) throw methodNotAllowed(match.methods);
+    this.#run(call, endpoint, match.params);
+  }
+
+  /** Endpoints that need no body and answer at once are done when this returns; no promise is made for them. */
+  #run(call: Call, endpoint: Endpoint<Context>, params: Readonly<Record<string, string>>): void {
+    const { exchange } = call;
+    const query = endpoint.query ? coerced<Record<string, unknown>>(endpoint.query, parseQuery(exchange.query)) : NO_QUERY;
+    const outcome = endpoint.body
+      ? this.#withBody(call, endpoint, params, query)
+      : endpoint.handler(this.#context, new CheckedRequest(call, params, query, undefined));
+    if (!(outcome instanceof Promise)) return this.#answer(call, endpoint, outcome);
+    call.timer = setTimeout(() => this.#expire(call), this.#timeLimitMs);
+    outcome.then(
+      (reply) => this.#answer(call, endpoint, reply),
+      (error: unknown) => this.#fail(call, error),
+    );
+  }
+
+  async #withBody(
+    call: Call,
+    endpoint: Endpoint<Context>,
+    params: Readonly<Record<string, string>>,
+    query: Readonly<Record<string, unknown>>,
+  ): Promise<Reply | undefined> {
+    const body = await readJson(call.exchange, endpoint.body!, endpoint.bodyLimitBytes ?? DEFAULT_BODY_BYTES);
+    if (body === undefined) return undefined;
+    return endpoint.handler(this.#context, new CheckedRequest(call, params, query, body.value));
+  }
+
+  #answer(call: Call, endpoint: Endpoint<Context>, reply: Reply | undefined): void {
+    clearTimeout(call.timer);
+    try {
+      if (reply === undefined) return;
+      if ('events' in reply) this.#stream(call, reply);
+      else whole(call, endpoint.status ?? 200, reply);
+    } catch (error) {
+      this.#fail(call, error);
+    }
+  }
+
+  #stream(call: Call, reply: StreamReply): void {
+    const { exchange } = call;
+    const headers = Object.entries(reply.headers ?? {}).flatMap(([name, value]) => [name, safeValue(value)]);
+    if (exchange.method === 'HEAD' || call.answered) {
+      call.abort(new DOMException('The answer is not wanted.', 'AbortError'));
+      if (!call.answered) exchange.reply(200, [...call.headers(), 'Content-Type', 'text/event-stream; charset=utf-8', ...headers], '');
+    }
+    const sender = new EventSender(call, headers, (error) => this.#fail(call, error));
+    void sender.run(reply.events);
+  }
+
+  #expire(call: Call): void {
+    const seconds = Math.round(this.#timeLimitMs / 1000);
+    const failure = new Failure('timed_out', `The request was not done within ${seconds} s; ask for less, or stream the answer.`);
+    this.#fail(call, failure);
+    call.abort(failure);
+  }
+
+  #fail(call: Call, error: unknown): void {
+    clearTimeout(call.timer);
+    const { exchange } = call;
+    if (call.answered || exchange.gone) return;
+    call.answered = true;
+    const failure = failureOf(error);
+    logFailure(failure, { id: call.id, method: exchange.method, path: exchange.path });
+    const headers = call.headers();
+    headers.push('Content-Type', JSON_TYPE);
+    if (failure.retryAfterS !== undefined) headers.push('Retry-After', String(Math.ceil(failure.retryAfterS)));
+    if (failure.kind === 'unauthorized') headers.push('WWW-Authenticate', 'Bearer');
+    if (failure instanceof MethodNotAllowed) headers.push('Allow', failure.allow);
+    exchange.reply(failure.status, headers, JSON.stringify(errorBody(failure, call.errorShape, call.id)));
+  }
+}
+
+class MethodNotAllowed extends Failure {
+  constructor(readonly allow: string) {
+    super('not_allowed', 'Method Not Allowed');
+  }
+}
+
+function notFound(): Failure {
+  return new Failure('not_found', 'Not Found');
+}
+
+function methodNotAllowed(methods: ReadonlyMap<string, unknown>): Failure {
+  return new MethodNotAllowed(allowed(methods));
+}
+
+function allowed(methods: ReadonlyMap<string, unknown>): string {
+  const names = [...methods.keys()];
+  if (names.includes('GET')) names.push('HEAD');
+  return [...names, 'OPTIONS'].join(', ');
+}
+
+function originRefused(origin: string): Failure {
+  const shown = JSON.stringify(origin.slice(0, 200));
+  return new Failure(
+    'forbidden',
+    `Pages of origin ${shown} may not change anything here; start the daemon with this origin among its allowed ones.`,
+    {
+      code: 'OriginNotAllowed',
+    },
+  );
+}
+
+function preflight(call: Call, methods: ReadonlyMap<string, unknown> | undefined): void {
+  const { exchange } = call;
+  const allow = methods ? allowed(methods) : 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
+  const headers = call.headers();
+  headers.push('Allow', allow);
+  if (call.allowedOrigin !== '') {
+    const asked = exchange.header('access-control-request-headers');
+    headers.push('Access-Control-Allow-Methods', allow, 'Access-Control-Max-Age', PREFLIGHT_MAX_AGE_S);
+    if (HEADER_NAMES.test(asked)) headers.push('Access-Control-Allow-Headers', asked);
+    if (exchange.header('access-control-request-private-network') === 'true') headers.push('Access-Control-Allow-Private-Network', 'true');
+  }
+  call.answered = true;
+  exchange.reply(204, headers, '');
+}
+
+/** A header value that cannot end its line; not every transport refuses one that would. */
+function safeValue(value: string): string {
+  return /[^\t\x20-\x7e\x80-\xff]/.test(value) ? value.replace(/[^\t\x20-\x7e\x80-\xff]/g, '?') : value;
+}
+
+function whole(call: Call, status: number, reply: WholeReply): void {
+  if (call.answered) return;
+  const { bytes } = reply;
+  const body = bytes ?? (reply.json === undefined ? '' : JSON.stringify(reply.json));
+  const headers = call.headers();
+  if (body !== '') headers.push('Content-Type', reply.contentType ?? (bytes === undefined ? JSON_TYPE : 'application/octet-stream'));
+  if (reply.headers) for (const name in reply.headers) headers.push(name, safeValue(reply.headers[name]!));
+  call.answered = true;
+  call.exchange.reply(reply.status ?? status, headers, body);
+}

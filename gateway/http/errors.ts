@@ -1,0 +1,66 @@
+import { log } from '../../runtime/log.js';
+import { Failure, type FailureKind } from '../../schemas/errors.js';
+
+/** The body forms of `Endpoint.errorShape`. */
+export type ErrorShape = 'house' | 'openai' | 'universal';
+
+const OUT_OF_SPACE = new Set(['ENOSPC', 'EDQUOT']);
+/** How official chat clients name our kinds. */
+const OPENAI_TYPES: Partial<Record<FailureKind, string>> = {
+  unauthorized: 'authentication_error',
+  forbidden: 'permission_error',
+  too_many: 'rate_limit_error',
+};
+
+/** Turns anything thrown into a `Failure`: a full disk is named, everything unknown becomes a generic `internal`. */
+export function failureOf(error: unknown): Failure {
+  if (error instanceof Failure) return error;
+  if (outOfSpace(error)) return new Failure('disk_full', 'The disk is full: free some space and try again.', { cause: error });
+  return new Failure('internal', 'Something went wrong inside the daemon; its log has the cause.', {
+    code: 'InternalServerError',
+    cause: error,
+  });
+}
+
+function outOfSpace(error: unknown): boolean {
+  for (let at = error, depth = 0; at instanceof Error && depth < 5; at = at.cause, depth += 1) {
+    if (OUT_OF_SPACE.has((at as NodeJS.ErrnoException).code ?? '')) return true;
+  }
+  return false;
+}
+
+/** The JSON body of a failure. Causes never get into it. */
+export function errorBody(failure: Failure, shape: ErrorShape, requestId: string): Record<string, unknown> {
+  const house: Record<string, unknown> = { ...failure.fields, detail: failure.message, error: failure.code, message: failure.message };
+  if (failure.errors) house.errors = failure.errors;
+  house.request_id = requestId;
+  if (shape === 'house') return house;
+  const { detail, error } = openAiParts(failure, shape);
+  return { ...house, detail, error };
+}
+
+function openAiParts(failure: Failure, shape: ErrorShape): { detail: unknown; error: unknown } {
+  const usage = failure.fields?.context_usage;
+  const code = failure.code === failure.kind ? null : failure.code;
+  const type = OPENAI_TYPES[failure.kind] ?? (failure.status < 500 ? 'invalid_request_error' : 'server_error');
+  const loc = failure.errors?.[0]?.loc.slice(1) ?? [];
+  return {
+    detail:
+      shape === 'universal' && usage !== undefined
+        ? { error: failure.code, message: failure.message, context_usage: usage }
+        : failure.message,
+    error: { message: failure.message, type, param: loc.length > 0 ? loc.join('.') : null, code },
+  };
+}
+
+/** Writes the failures that an operator must know about: those that are ours, with their cause. */
+export function logFailure(failure: Failure, request: { id: string; method: string; path: string }): void {
+  if (failure.status < 500) return;
+  const expected = failure.kind === 'busy' || failure.kind === 'unavailable';
+  const { cause } = failure;
+  log(expected ? 'warn' : 'error', failure.message, {
+    request_id: request.id,
+    request: `${request.method} ${request.path}`,
+    ...(cause === undefined ? {} : { cause: cause instanceof Error ? cause : String(cause) }),
+  });
+}

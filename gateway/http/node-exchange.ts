@@ -1,0 +1,161 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Failure } from '../../schemas/errors.js';
+import { type EventStream, type Exchange, type HeaderList, LINGER_BYTES, type TransportLimits } from './transport.js';
+
+/** What an exchange needs of its listener. */
+export interface NodeListenerState {
+  readonly limits: TransportLimits;
+  draining: boolean;
+}
+
+/** One request on node:http. */
+export class NodeExchange implements Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  gone = false;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #listener: NodeListenerState;
+  #headSent = false;
+  #close = false;
+
+  constructor(request: IncomingMessage, response: ServerResponse, listener: NodeListenerState) {
+    this.#request = request;
+    this.#response = response;
+    this.#listener = listener;
+    this.method = request.method ?? 'GET';
+    const url = request.url ?? '/';
+    const at = url.indexOf('?');
+    this.path = at < 0 ? url : url.slice(0, at);
+    this.query = at < 0 ? '' : url.slice(at + 1);
+    response.once('close', () => {
+      this.gone = !response.writableFinished;
+    });
+    response.on('error', () => undefined);
+    request.on('error', () => undefined);
+  }
+
+  get remoteAddress(): string {
+    return this.#request.socket.remoteAddress ?? '';
+  }
+
+  header(name: string): string {
+    const value = this.#request.headers[name];
+    return typeof value === 'string' ? value : (value?.[0] ?? '');
+  }
+
+  onGone(callback: () => void): void {
+    this.#response.once('close', () => {
+      if (!this.#response.writableFinished) callback();
+    });
+  }
+
+  readBody(limitBytes: number): Promise<Buffer | undefined> {
+    const request = this.#request;
+    const declared = Number(this.header('content-length') || 0);
+    if (declared > limitBytes) {
+      this.#close = declared > LINGER_BYTES;
+      return Promise.reject(tooLarge(limitBytes, declared));
+    }
+    return new Promise((resolve, reject) => {
+      let chunks: Buffer[] = [];
+      let size = 0;
+      request.on('data', (chunk: Buffer) => {
+        if (this.#close) return;
+        size += chunk.byteLength;
+        if (size <= limitBytes) {
+          chunks.push(chunk);
+          return;
+        }
+        this.#close = true;
+        chunks = [];
+        reject(tooLarge(limitBytes));
+      });
+      request.once('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+      request.once('close', () => resolve(undefined));
+    });
+  }
+
+  reply(status: number, headers: HeaderList, body: string | Uint8Array): void {
+    if (this.#headSent || this.gone) return;
+    this.#headSent = true;
+    const response = this.#response;
+    const list = [...headers];
+    if (status !== 204 && status !== 304)
+      list.push('Content-Length', String(typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength));
+    if (this.#close || this.#listener.draining) list.push('Connection', 'close');
+    response.writeHead(status, list);
+    response.end(body);
+    if (!this.#request.complete) this.#request.resume();
+    this.#watchStall();
+  }
+
+  stream(status: number, headers: HeaderList): EventStream {
+    if (this.#headSent || this.gone) return CLOSED_STREAM;
+    this.#headSent = true;
+    this.#response.writeHead(status, [...headers]);
+    if (this.#listener.draining) this.#response.shouldKeepAlive = false;
+    if (!this.#request.complete) this.#request.resume();
+    return new NodeStream(this.#response, this.#listener.limits.stallTimeoutMs);
+  }
+
+  /** Drops a client that takes nothing of what is left of a whole answer. */
+  #watchStall(): void {
+    const response = this.#response;
+    const { socket } = response;
+    if (response.writableFinished || !socket || socket.writableLength === 0) return;
+    let taken = socket.bytesWritten - socket.writableLength;
+    const timer = setInterval(() => {
+      const now = socket.bytesWritten - socket.writableLength;
+      if (now === taken) socket.destroy();
+      taken = now;
+    }, this.#listener.limits.stallTimeoutMs);
+    response.once('close', () => clearInterval(timer));
+  }
+}
+
+const CLOSED_STREAM: EventStream = { write: () => false, ready: () => Promise.resolve(), end: () => undefined };
+
+function tooLarge(limitBytes: number, declared?: number): Failure {
+  const size = declared === undefined ? 'more' : `${declared} bytes`;
+  return new Failure('too_large', `The body may have ${limitBytes} bytes here, but ${size} came.`);
+}
+
+class NodeStream implements EventStream {
+  #stall: NodeJS.Timeout | undefined;
+  #lagging = false;
+
+  constructor(
+    private readonly response: ServerResponse,
+    private readonly stallTimeoutMs: number,
+  ) {
+    response.on('drain', () => {
+      this.#lagging = false;
+      clearTimeout(this.#stall);
+    });
+    response.once('close', () => clearTimeout(this.#stall));
+  }
+
+  write(text: string): boolean {
+    if (this.response.destroyed) return false;
+    const taken = this.response.write(text);
+    if (!taken && !this.#lagging) {
+      this.#lagging = true;
+      this.#stall = setTimeout(() => this.response.destroy(), this.stallTimeoutMs);
+    }
+    return taken;
+  }
+
+  ready(): Promise<void> {
+    if (this.response.destroyed || !this.response.writableNeedDrain) return Promise.resolve();
+    return new Promise((resolve) => {
+      this.response.once('drain', resolve);
+      this.response.once('close', resolve);
+    });
+  }
+
+  end(): void {
+    if (!this.response.destroyed) this.response.end();
+  }
+}

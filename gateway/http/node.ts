@@ -1,0 +1,160 @@
+import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import { listenFailure } from './listen-failure.js';
+import { NodeExchange, type NodeListenerState } from './node-exchange.js';
+import {
+  type Application,
+  DEFAULT_LIMITS,
+  type Listener,
+  type ListenOptions,
+  PING_INTERVAL_S,
+  type Refusal,
+  type SocketListener,
+  type SocketPeer,
+  type Transport,
+  type TransportLimits,
+} from './transport.js';
+
+/** Headers of one request. */
+const MAX_HEADERS = 100;
+/** How often node:http looks for connections that are over their time. */
+const CONNECTION_CHECK_MS = 1_000;
+
+/** The transport on node:http and ws, for systems without a uWebSockets.js binary. */
+export function nodeTransport(): Transport {
+  return { name: 'node', listen };
+}
+
+async function listen({ host, port, application, limits: given }: ListenOptions): Promise<Listener> {
+  const limits = { ...DEFAULT_LIMITS, ...given };
+  const state: NodeListenerState = { limits, draining: false };
+  const server = createServer({
+    maxHeaderSize: limits.headerBytes,
+    headersTimeout: limits.headerTimeoutMs,
+    requestTimeout: limits.headerTimeoutMs + limits.bodyTimeoutMs,
+    keepAliveTimeout: limits.idleTimeoutMs,
+    connectionsCheckingInterval: Math.min(CONNECTION_CHECK_MS, limits.headerTimeoutMs),
+  });
+  server.maxHeadersCount = MAX_HEADERS;
+  server.maxConnections = limits.connections;
+  server.on('request', (request, response) => application.request(new NodeExchange(request, response, state)));
+  // A connection that never sends a request: node:http waits for its first byte without end.
+  server.on('connection', (socket) => {
+    const timer = setTimeout(() => {
+      if (socket.bytesRead === 0) socket.destroy();
+    }, limits.idleTimeoutMs);
+    timer.unref();
+    socket.once('close', () => clearTimeout(timer));
+  });
+  const peers = serveSockets(server, application, limits);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (error) => reject(listenFailure(host, port, error)));
+    server.listen({ host, port, exclusive: true }, resolve);
+  });
+  let drained: Promise<void> | undefined;
+  const drain = async (deadlineMs: number): Promise<void> => {
+    state.draining = true;
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    server.closeIdleConnections();
+    const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
+    for (const peer of peers) peer.close(1001, 'the daemon stops');
+    await closed;
+    clearTimeout(timer);
+    for (const peer of peers) peer.terminate();
+  };
+  return {
+    port: (server.address() as { port: number }).port,
+    drain: (deadlineMs) => {
+      drained ??= drain(deadlineMs);
+      return drained;
+    },
+  };
+}
+
+/** Answers upgrade requests; returns the open WebSockets, kept current. */
+function serveSockets(server: Server, application: Application, limits: TransportLimits): ReadonlySet<WebSocket> {
+  const peers = new Set<WebSocket>();
+  const accepting = new WebSocketServer({ noServer: true, maxPayload: limits.socketPayloadBytes, perMessageDeflate: false });
+  server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+    socket.on('error', () => socket.destroy());
+    const [path = '', query = ''] = splitOnce(request.url ?? '/', '?');
+    const header = (name: string): string => [request.headers[name] ?? ''].flat()[0] ?? '';
+    if (header('upgrade').toLowerCase() !== 'websocket') {
+      socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
+      return;
+    }
+    const answer = application.upgrade({ path, query, header });
+    if (!('open' in answer)) return refuse(socket, answer);
+    accepting.handleUpgrade(request, socket, head, (peer) => {
+      peers.add(peer);
+      peer.once('close', () => peers.delete(peer));
+      attach(peer, answer, limits);
+    });
+  });
+  return peers;
+}
+
+function splitOnce(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + 1)];
+}
+
+function refuse(socket: Duplex, { status, headers, body }: Refusal): void {
+  const lines = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Refused'}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ];
+  for (let index = 0; index < headers.length; index += 2) lines.push(`${headers[index]}: ${headers[index + 1]}`);
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
+}
+
+function attach(peer: WebSocket, listener: SocketListener, limits: TransportLimits): void {
+  let answered = true;
+  const pings = setInterval(() => {
+    if (!answered) return peer.terminate();
+    answered = false;
+    peer.ping();
+  }, PING_INTERVAL_S * 1000);
+  peer.on('pong', () => {
+    answered = true;
+  });
+  peer.on('message', (content: RawData, isBinary) => {
+    answered = true;
+    const bytes = Array.isArray(content) ? Buffer.concat(content) : content instanceof ArrayBuffer ? Buffer.from(content) : content;
+    listener.message(isBinary ? bytes : bytes.toString('utf8'));
+  });
+  // A protocol error is followed by `close`, which carries its code.
+  peer.on('error', () => undefined);
+  peer.on('close', (code) => {
+    clearInterval(pings);
+    listener.closed(code);
+  });
+  listener.open(new NodePeer(peer, limits.socketBufferBytes));
+}
+
+class NodePeer implements SocketPeer {
+  constructor(
+    private readonly peer: WebSocket,
+    private readonly limitBytes: number,
+  ) {}
+
+  send(content: string | Uint8Array): boolean {
+    if (this.peer.readyState !== this.peer.OPEN) return false;
+    if (this.peer.bufferedAmount > this.limitBytes) {
+      this.peer.terminate();
+      return false;
+    }
+    this.peer.send(content, { binary: typeof content !== 'string' });
+    return true;
+  }
+
+  get bufferedBytes(): number {
+    return this.peer.bufferedAmount;
+  }
+
+  close(code: number, reason: string): void {
+    this.peer.close(code, reason);
+  }
+}

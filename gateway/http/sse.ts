@@ -1,0 +1,132 @@
+import type { Call } from './call.js';
+import { type ErrorShape, errorBody, failureOf, logFailure } from './errors.js';
+import type { EventStream, HeaderList } from './transport.js';
+
+/** What a stream is answered with, besides the headers of every answer. */
+export const STREAM_HEADERS: HeaderList = [
+  'Content-Type',
+  'text/event-stream; charset=utf-8',
+  'Cache-Control',
+  'no-cache',
+  'Connection',
+  'keep-alive',
+  'X-Accel-Buffering',
+  'no',
+];
+
+/** A stream that fails within this time of being asked for is answered with the failure's own status. */
+const FIRST_EVENT_MS = 1_000;
+/** A silent stream gets a comment this often: proxies keep it open, and a vanished client is noticed. */
+const KEEP_ALIVE_MS = 15_000;
+/** Text collected for one write; more than this waits for the client. */
+const MAX_PENDING_CHARS = 64 * 1024;
+const COMMENT = ': keep-alive\n\n';
+
+/** Sends the events of an iterable as they come; those that come within one turn of the event loop leave in one write. */
+export class EventSender {
+  #stream: EventStream | undefined;
+  #pending = '';
+  #flush: NodeJS.Immediate | undefined;
+  #blocked = false;
+  #timer: NodeJS.Timeout | undefined;
+  #lastWrite = 0;
+
+  constructor(
+    private readonly call: Call,
+    private readonly headers: HeaderList,
+    private readonly onFailureBeforeStart: (error: unknown) => void,
+  ) {}
+
+  /** Runs the iterable to its end. Never rejects. When the client goes, the request's signal aborts and the iterator is told to return at once. */
+  async run(events: AsyncIterable<string>): Promise<void> {
+    const { exchange } = this.call;
+    const iterator = events[Symbol.asyncIterator]();
+    const { signal } = this.call;
+    const leave = (): void => {
+      this.#stop();
+      Promise.resolve(iterator.return?.()).catch(() => undefined);
+    };
+    if (signal.aborted) return leave();
+    signal.addEventListener('abort', leave, { once: true });
+    this.#timer = setTimeout(() => this.#keepAlive(), FIRST_EVENT_MS);
+    try {
+      for (;;) {
+        const step = await iterator.next();
+        if (exchange.gone) return;
+        if (step.done) break;
+        this.#add(step.value);
+        if (this.#pending.length >= MAX_PENDING_CHARS) this.#send();
+        if (this.#blocked) {
+          await this.#stream?.ready();
+          this.#blocked = false;
+          this.#send();
+        }
+      }
+      this.#finish();
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#stop();
+      signal.removeEventListener('abort', leave);
+    }
+  }
+
+  #add(text: string): void {
+    this.#pending += text;
+    this.#flush ??= setImmediate(() => this.#send());
+  }
+
+  #send(): void {
+    if (this.#flush) clearImmediate(this.#flush);
+    this.#flush = undefined;
+    if (this.#pending === '' || this.#blocked) return;
+    const text = this.#pending;
+    this.#pending = '';
+    this.#lastWrite = performance.now();
+    if (!this.#open().write(text)) this.#blocked = true;
+  }
+
+  #open(): EventStream {
+    this.call.answered = true;
+    this.#stream ??= this.call.exchange.stream(200, [...this.call.headers(), ...STREAM_HEADERS, ...this.headers]);
+    return this.#stream;
+  }
+
+  #keepAlive(): void {
+    if (performance.now() - this.#lastWrite >= KEEP_ALIVE_MS - FIRST_EVENT_MS || this.#stream === undefined) {
+      this.#pending ||= COMMENT;
+      this.#send();
+    }
+    this.#timer = setTimeout(() => this.#keepAlive(), KEEP_ALIVE_MS);
+  }
+
+  #finish(): void {
+    this.#blocked = false;
+    this.#send();
+    this.#open().end();
+  }
+
+  #fail(error: unknown): void {
+    if (this.call.exchange.gone) return;
+    if (this.#stream === undefined && this.#pending === '') {
+      this.onFailureBeforeStart(error);
+      return;
+    }
+    const failure = failureOf(error);
+    logFailure(failure, { id: this.call.id, method: this.call.exchange.method, path: this.call.exchange.path });
+    this.#pending += failureFrames(error, this.call.errorShape, this.call.id);
+    this.#finish();
+  }
+
+  #stop(): void {
+    clearTimeout(this.#timer);
+    if (this.#flush) clearImmediate(this.#flush);
+    this.#flush = undefined;
+  }
+}
+
+/** How a failure ends a stream that has begun: one frame with the error body and, where chat clients wait for it, `[DONE]`. */
+function failureFrames(error: unknown, shape: ErrorShape, requestId: string): string {
+  const frame = `data: ${JSON.stringify(errorBody(failureOf(error), shape, requestId))}\n\n`;
+  return shape === 'house' ? frame : `${frame}data: [DONE]\n\n`;
+}

@@ -1,0 +1,134 @@
+/** Response headers as a flat list: name, value, name, value. */
+export type HeaderList = readonly string[];
+
+/** A response body of server-sent events. */
+export interface EventStream {
+  /** Sends one or more whole events, each ending in a blank line. False means that the client lags: wait for `ready` before writing more. */
+  write(text: string): boolean;
+  /** Resolves when the client has caught up or is gone. */
+  ready(): Promise<void>;
+  end(): void;
+}
+
+/**
+ * One request and the way to answer it. `reply` or `stream` is called once; whatever follows, or comes after the client
+ * has gone, is ignored. `readBody` must be called before the first `await`.
+ */
+export interface Exchange {
+  /** Upper case. */
+  readonly method: string;
+  /** Percent-encoded as sent, without the query. */
+  readonly path: string;
+  /** Raw query text without `?`. */
+  readonly query: string;
+  readonly remoteAddress: string;
+  /** True when the client has closed the connection before the answer was complete. */
+  readonly gone: boolean;
+  /** A header by its lower-case name; empty when absent. */
+  header(name: string): string;
+  /**
+   * The whole body; `undefined` when the client went away or was too slow. Rejects with `Failure('too_large')`, at once
+   * where the declared length is over the limit, else as soon as that many bytes have come; nothing beyond is kept.
+   */
+  readBody(limitBytes: number): Promise<Buffer | undefined>;
+  /** Calls back once when the client goes away before the answer is complete. */
+  onGone(callback: () => void): void;
+  reply(status: number, headers: HeaderList, body: string | Uint8Array): void;
+  stream(status: number, headers: HeaderList): EventStream;
+}
+
+/** The request that asks for a WebSocket. */
+export interface UpgradeRequest {
+  readonly path: string;
+  readonly query: string;
+  header(name: string): string;
+}
+
+/** The far end of a WebSocket. */
+export interface SocketPeer {
+  /** Sends text or bytes; false when the peer's buffer is over its limit, after which the socket is closed. */
+  send(content: string | Uint8Array): boolean;
+  /** Bytes accepted but not yet taken by the network. */
+  readonly bufferedBytes: number;
+  close(code: number, reason: string): void;
+}
+
+/** What reacts to a WebSocket. Bytes handed to `message` belong to the listener. */
+export interface SocketListener {
+  open(peer: SocketPeer): void;
+  message(content: string | Uint8Array): void;
+  closed(code: number): void;
+}
+
+/** An upgrade that is turned down with an ordinary answer. */
+export interface Refusal {
+  readonly status: number;
+  readonly headers: HeaderList;
+  readonly body: string;
+}
+
+/** What a transport serves. Neither function may throw. */
+export interface Application {
+  request(exchange: Exchange): void;
+  upgrade(request: UpgradeRequest): SocketListener | Refusal;
+}
+
+/** Limits against slow and greedy clients (threats T14, T15, T34). */
+export interface TransportLimits {
+  /** All headers of one request together. */
+  readonly headerBytes: number;
+  /** From the first byte of a request to the end of its headers. uWebSockets.js has 10 s built in. */
+  readonly headerTimeoutMs: number;
+  /** From the end of the headers to the end of the body. */
+  readonly bodyTimeoutMs: number;
+  /** A connection without a request. uWebSockets.js has 10 s built in. */
+  readonly idleTimeoutMs: number;
+  /** An answer whose reader takes nothing. uWebSockets.js has about 10 s built in, so more has no effect there. */
+  readonly stallTimeoutMs: number;
+  readonly connections: number;
+  /** One WebSocket message. */
+  readonly socketPayloadBytes: number;
+  /** What may wait for a WebSocket peer before it is dropped. */
+  readonly socketBufferBytes: number;
+}
+
+/** The limits of a daemon; tests use shorter ones. */
+export const DEFAULT_LIMITS: TransportLimits = {
+  headerBytes: 16 * 1024,
+  headerTimeoutMs: 10_000,
+  bodyTimeoutMs: 60_000,
+  idleTimeoutMs: 10_000,
+  stallTimeoutMs: 10_000,
+  connections: 10_000,
+  socketPayloadBytes: 1024 * 1024,
+  socketBufferBytes: 4 * 1024 * 1024,
+};
+
+/** Declared bodies up to this size are read and thrown away when refused, so that the client sees the answer instead of a reset. */
+export const LINGER_BYTES = 16 * 1024 * 1024;
+
+/** How often a WebSocket peer is pinged; one that stays silent until the next ping is dropped. */
+export const PING_INTERVAL_S = 30;
+
+/** Where to listen and what to serve. */
+export interface ListenOptions {
+  readonly host: string;
+  /** 0 takes a free port. */
+  readonly port: number;
+  readonly application: Application;
+  readonly limits?: Partial<TransportLimits>;
+}
+
+/** An open port. */
+export interface Listener {
+  readonly port: number;
+  /** Takes no new connections, lets running requests end for up to `deadlineMs`, then closes everything. */
+  drain(deadlineMs: number): Promise<void>;
+}
+
+/** One HTTP engine. */
+export interface Transport {
+  readonly name: 'uws' | 'node';
+  /** Throws `Failure('unavailable')` with code `PortInUse`, `PortForbidden` or `AddressUnknown`. */
+  listen(options: ListenOptions): Promise<Listener>;
+}

@@ -1,0 +1,294 @@
+import { STATUS_CODES } from 'node:http';
+import { Failure } from '../../schemas/errors.js';
+import { type EventStream, type Exchange, type HeaderList, LINGER_BYTES, type TransportLimits } from './transport.js';
+import type { UwsRequest, UwsResponse } from './uws-surface.js';
+
+/** Bodies from this size on are handed over as fast as the client takes them; smaller ones in one piece. */
+const LARGE_BODY_BYTES = 128 * 1024;
+/** An empty event: makes uWebSockets.js send what it holds back, see `UwsStream`. */
+const NUDGE = ':\n\n';
+
+const METHODS: Readonly<Record<string, string>> = {
+  get: 'GET',
+  head: 'HEAD',
+  post: 'POST',
+  put: 'PUT',
+  patch: 'PATCH',
+  delete: 'DELETE',
+  options: 'OPTIONS',
+};
+
+const statusLines = new Map<number, string>();
+
+function statusLine(status: number): string {
+  let line = statusLines.get(status);
+  if (line === undefined) {
+    line = `${status} ${STATUS_CODES[status] ?? 'Unknown'}`;
+    statusLines.set(status, line);
+  }
+  return line;
+}
+
+/** What an exchange needs of its listener. */
+export interface UwsListenerState {
+  readonly limits: TransportLimits;
+  /** When true, connections close after their current answer. */
+  readonly draining: boolean;
+  /** Requests whose handler has returned and whose answer is not complete. */
+  running: number;
+}
+
+/**
+ * One request on uWebSockets.js. That library ends the process when its response object is touched after an abort, or left
+ * without an answer and an abort callback; so every use of it is here, and each write looks at `#open` first.
+ */
+export class UwsExchange implements Exchange {
+  readonly method: string;
+  readonly path: string;
+  gone = false;
+  readonly #response: UwsResponse;
+  readonly #listener: UwsListenerState;
+  /** Only until the handler returns. */
+  #request: UwsRequest | undefined;
+  #query: string | undefined;
+  #headers: Map<string, string> | undefined;
+  #onGone: (() => void)[] | undefined;
+  /** The answer may still be written to. */
+  #open = true;
+  #headSent = false;
+  #detached = false;
+  #refused = false;
+
+  constructor(response: UwsResponse, request: UwsRequest, listener: UwsListenerState) {
+    this.#response = response;
+    this.#request = request;
+    this.#listener = listener;
+    const method = request.getMethod();
+    this.method = METHODS[method] ?? method.toUpperCase();
+    this.path = request.getUrl();
+  }
+
+  get query(): string {
+    return this.#request ? (this.#request.getQuery() ?? '') : (this.#query ?? '');
+  }
+
+  get remoteAddress(): string {
+    return this.#open ? Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1') : '';
+  }
+
+  header(name: string): string {
+    return this.#request ? this.#request.getHeader(name) : (this.#headers?.get(name) ?? '');
+  }
+
+  /** To be called when the handler returns: copies what is still needed of the request, unless the answer is complete already. */
+  detach(): void {
+    const request = this.#request;
+    if (request === undefined || this.#detached) return;
+    if (this.#open) {
+      this.#detached = true;
+      this.#listener.running += 1;
+      this.#response.onAborted(() => this.#aborted());
+      const headers = new Map<string, string>();
+      request.forEach((name, value) => {
+        if (!headers.has(name)) headers.set(name, value);
+      });
+      this.#headers = headers;
+      this.#query = request.getQuery();
+    }
+    this.#request = undefined;
+  }
+
+  onGone(callback: () => void): void {
+    this.#onGone ??= [];
+    this.#onGone.push(callback);
+  }
+
+  readBody(limitBytes: number): Promise<Buffer | undefined> {
+    const declared = Number(this.header('content-length') || 0);
+    if (declared > limitBytes) {
+      this.#refused = declared > LINGER_BYTES;
+      return Promise.reject(tooLarge(limitBytes, declared));
+    }
+    return new Promise((resolve, reject) => {
+      let chunks: Buffer[] = [];
+      let size = 0;
+      const timer = setTimeout(() => this.#tooSlow(), this.#listener.limits.bodyTimeoutMs);
+      const settle = (): void => {
+        clearTimeout(timer);
+        chunks = [];
+      };
+      this.onGone(() => {
+        settle();
+        resolve(undefined);
+      });
+      this.#response.onData((chunk, isLast) => {
+        if (!this.#open || this.#refused) return;
+        size += chunk.byteLength;
+        if (size > limitBytes) {
+          this.#refused = true;
+          settle();
+          reject(tooLarge(limitBytes));
+          return;
+        }
+        // The chunk's memory is only lent for this callback.
+        if (chunk.byteLength > 0) chunks.push(Buffer.from(new Uint8Array(chunk)));
+        if (!isLast) return;
+        const whole = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+        settle();
+        resolve(whole);
+      });
+    });
+  }
+
+  reply(status: number, headers: HeaderList, body: string | Uint8Array): void {
+    if (!this.#open || this.#headSent) return;
+    this.#headSent = true;
+    // Inside the handler the response is corked already.
+    if (this.#request) this.#whole(status, headers, body);
+    else this.#response.cork(() => this.#whole(status, headers, body));
+  }
+
+  stream(status: number, headers: HeaderList): EventStream {
+    if (!this.#open || this.#headSent) return CLOSED_STREAM;
+    this.#headSent = true;
+    const kept = this.#listener.draining ? closing(headers) : headers;
+    const response = this.#response;
+    const stream = new UwsStream(response, this.#listener, () => this.#complete());
+    this.onGone(() => stream.abort());
+    response.cork(() => this.#head(status, kept));
+    return stream;
+  }
+
+  #head(status: number, headers: HeaderList): void {
+    const response = this.#response;
+    if (status !== 200) response.writeStatus(statusLine(status));
+    for (let index = 0; index < headers.length; index += 2) response.writeHeader(headers[index]!, headers[index + 1]!);
+  }
+
+  #whole(status: number, headers: HeaderList, body: string | Uint8Array): void {
+    const response = this.#response;
+    const close = this.#listener.draining || this.#refused;
+    this.#head(status, headers);
+    if (status === 204 || status === 304) response.endWithoutBody(undefined, close);
+    else if (this.method === 'HEAD') response.endWithoutBody(typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength, close);
+    else if (body.length >= LARGE_BODY_BYTES && !close) {
+      this.#large(typeof body === 'string' ? Buffer.from(body) : body);
+      return;
+    } else response.end(body, close);
+    this.#complete();
+  }
+
+  #large(body: Uint8Array): void {
+    const response = this.#response;
+    const push = (offset: number): boolean => {
+      const [taken, done] = response.tryEnd(body.subarray(offset), body.byteLength);
+      if (done) this.#complete();
+      return taken;
+    };
+    response.onWritable((offset) => (this.#open ? push(offset) : true));
+    push(0);
+  }
+
+  #complete(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    if (this.#detached) this.#listener.running -= 1;
+  }
+
+  #tooSlow(): void {
+    if (!this.#open) return;
+    this.#response.close();
+  }
+
+  #aborted(): void {
+    this.gone = this.#open;
+    this.#complete();
+    for (const callback of this.#onGone ?? []) callback();
+    this.#onGone = undefined;
+  }
+}
+
+const CLOSED_STREAM: EventStream = { write: () => false, ready: () => Promise.resolve(), end: () => undefined };
+
+function tooLarge(limitBytes: number, declared?: number): Failure {
+  const size = declared === undefined ? 'more' : `${declared} bytes`;
+  return new Failure('too_large', `The body may have ${limitBytes} bytes here, but ${size} came.`);
+}
+
+function closing(headers: HeaderList): HeaderList {
+  const kept: string[] = [];
+  for (let index = 0; index < headers.length; index += 2) {
+    if (headers[index]!.toLowerCase() !== 'connection') kept.push(headers[index]!, headers[index + 1]!);
+  }
+  return [...kept, 'Connection', 'close'];
+}
+
+/**
+ * Events on uWebSockets.js. With a writable callback the library sends what it has buffered only along with the next write,
+ * so the callback writes an empty event until all is out.
+ */
+class UwsStream implements EventStream {
+  #open = true;
+  #listening = false;
+  #lagging = false;
+  #stall: NodeJS.Timeout | undefined;
+  #waiting: (() => void)[] = [];
+
+  constructor(
+    private readonly response: UwsResponse,
+    private readonly listener: UwsListenerState,
+    private readonly onEnd: () => void,
+  ) {}
+
+  write(text: string): boolean {
+    if (!this.#open) return false;
+    this.response.cork(() => this.#settle(this.response.write(text)));
+    return !this.#lagging;
+  }
+
+  ready(): Promise<void> {
+    if (!this.#open || !this.#lagging) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  end(): void {
+    if (!this.#open) return;
+    this.#stop();
+    this.response.cork(() => this.response.end(undefined, this.listener.draining));
+    this.onEnd();
+  }
+
+  abort(): void {
+    this.#stop();
+  }
+
+  #settle(taken: boolean): void {
+    this.#lagging = !taken;
+    clearTimeout(this.#stall);
+    if (taken) {
+      const waiting = this.#waiting;
+      this.#waiting = [];
+      for (const resolve of waiting) resolve();
+      return;
+    }
+    this.#stall = setTimeout(() => this.#drop(), this.listener.limits.stallTimeoutMs);
+    if (this.#listening) return;
+    this.#listening = true;
+    this.response.onWritable(() => {
+      if (this.#open && this.#lagging) this.#settle(this.response.write(NUDGE));
+      return true;
+    });
+  }
+
+  #drop(): void {
+    if (this.#open) this.response.close();
+  }
+
+  #stop(): void {
+    this.#open = false;
+    this.#lagging = false;
+    clearTimeout(this.#stall);
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting = [];
+  }
+}

@@ -1,0 +1,169 @@
+import { STATUS_CODES } from 'node:http';
+import { createRequire } from 'node:module';
+import { createServer } from 'node:net';
+import { Failure } from '../../schemas/errors.js';
+import { listenFailure } from './listen-failure.js';
+import {
+  DEFAULT_LIMITS,
+  type Listener,
+  type ListenOptions,
+  PING_INTERVAL_S,
+  type SocketListener,
+  type SocketPeer,
+  type Transport,
+  type TransportLimits,
+  type UpgradeRequest,
+} from './transport.js';
+import { UwsExchange, type UwsListenerState } from './uws-exchange.js';
+import type { UwsApp, UwsModule, UwsRequest, UwsResponse, UwsSocket } from './uws-surface.js';
+
+/** uWebSockets.js leaves this time between its ping and the end of a silent WebSocket. */
+const PONG_WAIT_S = 16;
+/** How often a draining listener looks whether its requests have ended. */
+const DRAIN_POLL_MS = 20;
+
+/**
+ * Loads uWebSockets.js: one that the user installed, else the platform package. Throws when neither is there or its binary
+ * does not fit this system.
+ */
+export function uwsTransport(): Transport {
+  // Read by the library once, while it loads.
+  process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(DEFAULT_LIMITS.headerBytes);
+  const require = createRequire(import.meta.url);
+  const names = ['uWebSockets.js', `@uwsjs/${process.platform}-${process.arch}-${process.versions.node.split('.')[0]}`];
+  const reasons: string[] = [];
+  for (const name of names) {
+    try {
+      const module = require(name) as UwsModule;
+      return { name: 'uws', listen: (options) => listen(module, options) };
+    } catch (error) {
+      reasons.push(`${name}: ${(error as Error).message.split('\n')[0]}`);
+    }
+  }
+  throw new Failure('unavailable', `uWebSockets.js could not be loaded (${reasons.join('; ')}).`);
+}
+
+class State implements UwsListenerState {
+  running = 0;
+  draining = false;
+  connections = 0;
+
+  constructor(readonly limits: TransportLimits) {}
+}
+
+async function listen(uws: UwsModule, options: ListenOptions): Promise<Listener> {
+  const { host, port, application } = options;
+  const state = new State({ ...DEFAULT_LIMITS, ...options.limits });
+  const app = uws.App();
+  // biome-ignore lint/suspicious/useIterableCallbackReturn: not an array's filter
+  app.filter((response, count) => {
+    state.connections += count;
+    if (count > 0 && state.connections > state.limits.connections) response.close();
+  });
+  sockets(uws, app, options, state.limits);
+  app.any('/*', (response, request) => {
+    const exchange = new UwsExchange(response, request, state);
+    application.request(exchange);
+    exchange.detach();
+  });
+  // Without the exclusive option a second daemon would share the port instead of failing.
+  const token = await new Promise<unknown>((resolve) => app.listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve));
+  if (!token) {
+    app.close();
+    throw listenFailure(host, port, await reasonOf(host, port));
+  }
+  let drained: Promise<void> | undefined;
+  const drain = async (deadlineMs: number): Promise<void> => {
+    state.draining = true;
+    uws.us_listen_socket_close(token);
+    const deadline = performance.now() + deadlineMs;
+    while (state.running > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
+    app.close();
+  };
+  return {
+    port: uws.us_socket_local_port(token),
+    drain: (deadlineMs) => {
+      drained ??= drain(deadlineMs);
+      return drained;
+    },
+  };
+}
+
+/** uWebSockets.js only says that it failed; the system says why when asked through node:net. */
+function reasonOf(host: string, port: number): Promise<unknown> {
+  return new Promise((resolve) => {
+    const probe = createServer();
+    probe.once('error', resolve);
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(undefined)));
+  });
+}
+
+interface SocketState {
+  readonly listener: SocketListener;
+  peer: UwsPeer | undefined;
+}
+
+/** Guards a WebSocket of the library, which throws when used after its end. */
+class UwsPeer implements SocketPeer {
+  open = true;
+
+  constructor(private readonly socket: UwsSocket<SocketState>) {}
+
+  send(content: string | Uint8Array): boolean {
+    return this.open && this.socket.send(content, typeof content !== 'string') !== 2;
+  }
+
+  get bufferedBytes(): number {
+    return this.open ? this.socket.getBufferedAmount() : 0;
+  }
+
+  close(code: number, reason: string): void {
+    if (this.open) this.socket.end(code, reason);
+  }
+}
+
+function sockets(uws: UwsModule, app: UwsApp, { application }: ListenOptions, limits: TransportLimits): void {
+  app.ws<SocketState>('/*', {
+    compression: uws.DISABLED,
+    maxPayloadLength: limits.socketPayloadBytes,
+    maxBackpressure: limits.socketBufferBytes,
+    closeOnBackpressureLimit: true,
+    idleTimeout: PING_INTERVAL_S + PONG_WAIT_S,
+    sendPingsAutomatically: true,
+    upgrade: (response, request, context) => upgrade(response, request, context, (asked) => application.upgrade(asked)),
+    open: (socket) => {
+      const state = socket.getUserData();
+      state.peer = new UwsPeer(socket);
+      state.listener.open(state.peer);
+    },
+    message: (socket, message, isBinary) => {
+      // The message's memory is only lent for this callback.
+      const bytes = Buffer.from(new Uint8Array(message));
+      socket.getUserData().listener.message(isBinary ? bytes : bytes.toString('utf8'));
+    },
+    close: (socket, code) => {
+      const { listener, peer } = socket.getUserData();
+      if (peer) peer.open = false;
+      listener.closed(code);
+    },
+  });
+}
+
+function upgrade(
+  response: UwsResponse,
+  request: UwsRequest,
+  context: unknown,
+  ask: (request: UpgradeRequest) => ReturnType<ListenOptions['application']['upgrade']>,
+): void {
+  const answer = ask({ path: request.getUrl(), query: request.getQuery() ?? '', header: (name) => request.getHeader(name) });
+  if ('open' in answer) {
+    const state: SocketState = { listener: answer, peer: undefined };
+    const protocol = request.getHeader('sec-websocket-protocol');
+    const first = protocol.split(',')[0]!.trim();
+    response.upgrade(state, request.getHeader('sec-websocket-key'), first, '', context);
+    return;
+  }
+  response.writeStatus(`${answer.status} ${STATUS_CODES[answer.status] ?? 'Refused'}`);
+  for (let index = 0; index < answer.headers.length; index += 2) response.writeHeader(answer.headers[index]!, answer.headers[index + 1]!);
+  response.end(answer.body, true);
+}

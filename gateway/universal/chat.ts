@@ -1,0 +1,81 @@
+import { ggufOptions } from '../../runtime/completions/options.js';
+import type { UniversalRequest } from '../../runtime/completions/request.js';
+import { wantsLogprobs } from '../../runtime/completions/sampling.js';
+import { chunkFrames, completionId, responseBody } from '../../runtime/completions/wire.js';
+import { log } from '../../runtime/log.js';
+import { collect } from '../../runtime/providers/contract.js';
+import type { Runtime } from '../../runtime/runtime.js';
+import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
+import type { ToolChoice } from '../../schemas/generated/common.js';
+import type { CompletionRequest } from '../../schemas/generated/universal/chat.js';
+
+/** Temperature of a request that sends null; absence means 1 (4-runtime-wire 1.3). */
+const TEMPERATURE_OF_NULL = 0.7;
+/** Request members that go on as they are when they are neither absent nor null. */
+const SAME = [
+  'top_p',
+  'presence_penalty',
+  'frequency_penalty',
+  'logit_bias',
+  'seed',
+  'user',
+  'logprobs',
+  'top_logprobs',
+  'response_format',
+  'tools',
+  'parallel_tool_calls',
+] as const;
+/** Those that `extra_body` may hold too. */
+const SAME_OR_EXTRA = ['top_k', 'min_p', 'repeat_penalty', 'think', 'thinking_budget'] as const;
+
+/** A checked body as the runtime takes it. */
+export function universalRequest(body: CompletionRequest): UniversalRequest {
+  const extra = body.extra_body ?? {};
+  const out: UniversalRequest = {
+    model: body.model,
+    messages: body.messages,
+    options: ggufOptions(body, extra),
+    autoTruncate: body.auto_truncate ?? extra.auto_truncate ?? true,
+    truncationStrategy: body.truncation_strategy ?? extra.truncation_strategy ?? undefined,
+    temperature: body.temperature ?? TEMPERATURE_OF_NULL,
+    stream: body.stream === true,
+  };
+  for (const name of SAME) if (body[name] !== undefined && body[name] !== null) Object.assign(out, { [name]: body[name] });
+  for (const name of SAME_OR_EXTRA) {
+    const value = body[name] ?? extra[name];
+    if (value !== undefined && value !== null) Object.assign(out, { [name]: value });
+  }
+  const most = body.max_completion_tokens ?? body.max_tokens;
+  if (most !== undefined && most !== null) out.max_tokens = most;
+  if (body.stop !== undefined && body.stop !== null) out.stop = [body.stop].flat();
+  if (body.tool_choice !== undefined) out.tool_choice = body.tool_choice as ToolChoice;
+  return out;
+}
+
+async function complete(runtime: Runtime, request: Request): Promise<Reply> {
+  const body = request.body as CompletionRequest;
+  const wanted = universalRequest(body);
+  const completion = await runtime.completions.open(wanted, request.signal);
+  const options = { id: completionId(), model: body.model, contextUsage: completion.contextUsage, logprobs: wantsLogprobs(wanted) };
+  if (!wanted.stream) return { json: responseBody(await collect(completion.parts), options) };
+  const onFailure = (error: unknown) => {
+    if (!request.signal.aborted) log('error', 'a streamed completion failed', { request: request.id, error });
+  };
+  return { events: chunkFrames(completion.parts, { ...options, includeUsage: body.stream_options?.include_usage === true, onFailure }) };
+}
+
+/** The runtime's chat endpoint. */
+export const chatEndpoints: Endpoint<Runtime>[] = [
+  endpoint({
+    method: 'POST',
+    path: '/v1/chat/completions',
+    id: 'create_chat_completion',
+    summary: 'Complete a chat with a local model',
+    tag: 'chat',
+    body: 'universal/chat#CompletionRequest',
+    response: 'universal/chat#CompletionResponse',
+    streams: true,
+    errorShape: 'universal',
+    handler: complete,
+  }),
+];

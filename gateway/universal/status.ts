@@ -1,0 +1,61 @@
+import type { Runtime } from '../../runtime/runtime.js';
+import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
+import type { Health } from '../../schemas/generated/universal/health.js';
+import type { ModelList } from '../../schemas/generated/universal/models.js';
+
+const PLATFORM_NAMES: Partial<Record<NodeJS.Platform, string>> = { linux: 'Linux', darwin: 'Darwin', win32: 'Windows' };
+
+/** The device that most of the loaded models run on, in the wire's words. */
+function deviceName(used: readonly string[]): string {
+  const names = used.join(' ').toLowerCase();
+  if (/cuda/.test(names)) return 'cuda';
+  if (/metal|mps/.test(names)) return 'mps';
+  return /vulkan/.test(names) ? 'vulkan' : 'cpu';
+}
+
+function health(runtime: Runtime): Health {
+  const loaded = runtime.models.loaded();
+  return {
+    status: 'healthy',
+    device: {
+      device: deviceName(loaded.flatMap((entry) => entry.info.devices.used)),
+      platform: PLATFORM_NAMES[process.platform] ?? process.platform,
+      node_version: process.version,
+      addon_version: runtime.version,
+    },
+    loaded_models: loaded.map((entry) => entry.key),
+    timestamp: new Date().toISOString().replace('Z', ''),
+    pid: process.pid,
+    engines: loaded.map((entry) => ({ model: entry.key, ...entry.info.devices, notes: entry.info.notes })),
+  };
+}
+
+function models(runtime: Runtime): ModelList {
+  const created = Math.floor(Date.now() / 1000);
+  return {
+    object: 'list',
+    data: runtime.models.loaded().map((entry) => ({ id: entry.key, object: 'model', created, owned_by: 'quern', type: 'language' })),
+  };
+}
+
+/** Health of the runtime and the models in memory. */
+export const statusEndpoints: Endpoint<Runtime>[] = [
+  endpoint({
+    method: 'GET',
+    path: '/health',
+    id: 'health',
+    summary: 'State of the runtime and its engines',
+    tag: 'system',
+    response: 'universal/health#Health',
+    handler: (runtime) => ({ json: health(runtime) }),
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/models',
+    id: 'list_models',
+    summary: 'Models in memory',
+    tag: 'models',
+    response: 'universal/models#ModelList',
+    handler: (runtime) => ({ json: models(runtime) }),
+  }),
+];

@@ -1,0 +1,222 @@
+#include "scheduler_object.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "arguments.hpp"
+
+namespace quern::binding {
+namespace {
+
+Napi::Object facts_object(Napi::Env env, const ModelFacts& facts) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("architecture", facts.architecture);
+  object.Set("name", facts.name);
+  object.Set("description", facts.description);
+  object.Set("sizeBytes", static_cast<double>(facts.size_bytes));
+  object.Set("parameters", static_cast<double>(facts.parameters));
+  object.Set("trainedContextSize", facts.trained_context_size);
+  object.Set("vocabularySize", facts.vocabulary_size);
+  object.Set("layers", facts.layers);
+  object.Set("embeddingSize", facts.embedding_size);
+  object.Set("headsKv", facts.heads_kv);
+  object.Set("chatTemplate", facts.chat_template);
+  object.Set("bosText", facts.bos_text);
+  object.Set("eosText", facts.eos_text);
+  object.Set("addBos", facts.add_bos);
+  Napi::Array devices = Napi::Array::New(env, facts.devices.size());
+  for (uint32_t i = 0; i < facts.devices.size(); ++i) devices.Set(i, facts.devices[i]);
+  object.Set("devices", devices);
+  return object;
+}
+
+template <typename Array, typename Item>
+Array to_array(Napi::Env env, const Item* items, size_t count) {
+  Array array = Array::New(env, count);
+  if (count > 0) std::memcpy(array.Data(), items, count * sizeof(Item));
+  return array;
+}
+
+}  // namespace
+
+/// Joins the worker and frees context and weights on a pool thread, then hands over the last rows.
+class SchedulerObject::Closing : public Napi::AsyncWorker {
+ public:
+  Closing(Napi::Env env, SchedulerObject& object)
+      : AsyncWorker(env),
+        object_(object),
+        keep_(Napi::Persistent(object.Value())),
+        scheduler_(std::move(object.scheduler_)),
+        model_(std::move(object.model_)),
+        deferred_(Napi::Promise::Deferred::New(env)) {}
+
+  Napi::Promise promise() const { return deferred_.Promise(); }
+
+  void Execute() override {
+    scheduler_->stop();
+    scheduler_->take(object_.frame_);
+    scheduler_.reset();
+    model_.reset();
+  }
+
+  void OnOK() override {
+    object_.deliver(Env(), object_.callback_.Value());
+    object_.release(Env());
+    deferred_.Resolve(Env().Undefined());
+  }
+
+ private:
+  SchedulerObject& object_;
+  Napi::ObjectReference keep_;
+  std::unique_ptr<Scheduler> scheduler_;
+  std::shared_ptr<const Model> model_;
+  Napi::Promise::Deferred deferred_;
+};
+
+Napi::Function SchedulerObject::define(Napi::Env env) {
+  using Self = SchedulerObject;
+  return DefineClass(env, "NativeScheduler",
+                     {InstanceMethod<&Self::tokenize>("tokenize"), InstanceMethod<&Self::token_bytes>("tokenBytes"),
+                      InstanceMethod<&Self::is_end_of_generation>("isEndOfGeneration"),
+                      InstanceMethod<&Self::submit>("submit"), InstanceMethod<&Self::abort>("abort"),
+                      InstanceMethod<&Self::stats>("stats"), InstanceMethod<&Self::close>("close")});
+}
+
+SchedulerObject::SchedulerObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
+  const Napi::Env env = info.Env();
+  if (info.Length() < 2 || !info[0].IsExternal())
+    throw to_error(env, "internal", "A scheduler is made by open() only.");
+  auto& opened = *info[0].As<Napi::External<Opened>>().Data();
+  const Napi::Function callback = info[1].As<Napi::Function>();
+  model_ = std::move(opened.model);
+  callback_ = Napi::Persistent(callback);
+  step_call_ = StepCall::New(env, callback, "quern steps", 0, 1, this);
+  step_call_.Unref(env);
+  // After the step call, because hooks run backwards: the worker must have stopped before that call disappears.
+  napi_add_env_cleanup_hook(env, &SchedulerObject::on_exit, this);
+  const SchedulerOptions options = opened.decoder->effective();
+  const MemoryTraits traits = opened.decoder->traits();
+  context_size_ = options.context_size;
+  const Model* vocabulary = model_.get();
+  scheduler_ = std::make_unique<Scheduler>(
+      std::move(opened.decoder), options, traits,
+      [vocabulary](Token token) { return vocabulary->ends_generation(token); },
+      [this] { step_call_.NonBlockingCall(); });
+  Napi::Object self = info.This().As<Napi::Object>();
+  self.Set("info", facts_object(env, model_->facts()));
+  self.Set("contextSize", context_size_);
+}
+
+SchedulerObject::~SchedulerObject() {
+  if (scheduler_) scheduler_->stop();
+  if (!released_) release(Env());
+}
+
+void SchedulerObject::release(Napi::Env env) {
+  released_ = true;
+  napi_remove_env_cleanup_hook(env, &SchedulerObject::on_exit, this);
+  step_call_.Release();
+}
+
+void SchedulerObject::on_exit(void* pointer) {
+  auto* self = static_cast<SchedulerObject*>(pointer);
+  // The step call frees itself with the environment.
+  self->released_ = true;
+  if (self->scheduler_) self->scheduler_->stop();
+}
+
+void SchedulerObject::on_step(Napi::Env env, Napi::Function callback, SchedulerObject* self, void*) {
+  // While it closes, the rows go with the last delivery.
+  if (env == nullptr || self == nullptr || self->released_ || !self->scheduler_) return;
+  self->scheduler_->take(self->frame_);
+  self->deliver(env, callback);
+}
+
+void SchedulerObject::deliver(Napi::Env env, Napi::Function callback) {
+  if (frame_.rows.empty()) return;
+  for (const StepRow& row : frame_.rows)
+    if (row.finish != 0 && --outstanding_ == 0 && scheduler_) step_call_.Unref(env);
+  constexpr size_t kFields = sizeof(StepRow) / sizeof(int32_t);
+  const auto* fields = reinterpret_cast<const int32_t*>(frame_.rows.data());
+  callback.Call({to_array<Napi::Int32Array>(env, fields, frame_.rows.size() * kFields),
+                 to_array<Napi::Float64Array>(env, frame_.logprobs.data(), frame_.logprobs.size()),
+                 Napi::String::New(env, frame_.error)});
+}
+
+void SchedulerObject::require_open() const {
+  if (!scheduler_) throw Failure("unavailable", "The model is closed.");
+}
+
+Napi::Value SchedulerObject::tokenize(const Napi::CallbackInfo& info) {
+  return raising(info.Env(), [&]() -> Napi::Value {
+    require_open();
+    const auto tokens = model_->tokenize(text(info[0], "text"), boolean(info[1], "addSpecial"),
+                                         boolean(info[2], "parseSpecial"));
+    return to_array<Napi::Int32Array>(info.Env(), tokens.data(), tokens.size());
+  });
+}
+
+Napi::Value SchedulerObject::token_bytes(const Napi::CallbackInfo& info) {
+  return raising(info.Env(), [&]() -> Napi::Value {
+    require_open();
+    const std::string bytes = model_->token_bytes(integer(info[0], "token"), boolean(info[1], "special"));
+    return to_array<Napi::Uint8Array>(info.Env(), reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size());
+  });
+}
+
+Napi::Value SchedulerObject::is_end_of_generation(const Napi::CallbackInfo& info) {
+  return raising(info.Env(), [&]() -> Napi::Value {
+    require_open();
+    return Napi::Boolean::New(info.Env(), model_->ends_generation(integer(info[0], "token")));
+  });
+}
+
+void SchedulerObject::submit(const Napi::CallbackInfo& info) {
+  raising(info.Env(), [&] {
+    require_open();
+    const int32_t id = integer(info[0], "id");
+    if (id < 0) throw Failure("invalid", "id is " + std::to_string(id) + "; it must be 0 or more.");
+    auto tokens = int32_array(info[1], "tokens");
+    const GenerateOptions options = generate_options(info[2]);
+    const int vocabulary = model_->facts().vocabulary_size;
+    check_tokens("tokens", tokens, vocabulary, static_cast<size_t>(context_size_));
+    check(options, vocabulary);
+    auto constraint = options.grammar.empty() ? nullptr : model_->grammar(options.grammar);
+    scheduler_->submit(id, std::move(tokens), options, std::move(constraint));
+    if (outstanding_++ == 0) step_call_.Ref(info.Env());
+  });
+}
+
+void SchedulerObject::abort(const Napi::CallbackInfo& info) {
+  raising(info.Env(), [&] {
+    require_open();
+    scheduler_->abort(integer(info[0], "id"));
+  });
+}
+
+Napi::Value SchedulerObject::stats(const Napi::CallbackInfo& info) {
+  return raising(info.Env(), [&]() -> Napi::Value {
+    require_open();
+    const SchedulerStats stats = scheduler_->stats();
+    Napi::Object object = Napi::Object::New(info.Env());
+    object.Set("active", stats.active);
+    object.Set("queued", stats.queued);
+    object.Set("steps", static_cast<double>(stats.steps));
+    object.Set("decodedTokens", static_cast<double>(stats.decoded_tokens));
+    object.Set("prefilledTokens", static_cast<double>(stats.prefilled_tokens));
+    object.Set("reusedTokens", static_cast<double>(stats.reused_tokens));
+    object.Set("kvUsed", static_cast<double>(stats.kv_used));
+    return object;
+  });
+}
+
+Napi::Value SchedulerObject::close(const Napi::CallbackInfo& info) {
+  if (!closing_.IsEmpty()) return closing_.Value();
+  auto* closing = new Closing(info.Env(), *this);
+  closing_ = Napi::Reference<Napi::Promise>::New(closing->promise(), 1);
+  closing->Queue();
+  return closing_.Value();
+}
+
+}  // namespace quern::binding

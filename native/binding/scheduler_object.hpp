@@ -1,0 +1,60 @@
+#pragma once
+
+#include <napi.h>
+
+#include <memory>
+#include <string>
+
+#include "../inference/llama_decoder.hpp"
+#include "../inference/model.hpp"
+#include "../inference/scheduler.hpp"
+
+namespace quern::binding {
+
+/// What a finished load hands to the object.
+struct Opened {
+  std::shared_ptr<const Model> model;
+  std::unique_ptr<LlamaDecoder> decoder;
+};
+
+/// NativeScheduler of native/contract.ts. Lives on the JavaScript thread; only wake() runs on the worker.
+class SchedulerObject : public Napi::ObjectWrap<SchedulerObject> {
+ public:
+  static Napi::Function define(Napi::Env env);
+  /// Arguments: External<Opened>, the step callback.
+  explicit SchedulerObject(const Napi::CallbackInfo& info);
+  ~SchedulerObject() override;
+  SchedulerObject(const SchedulerObject&) = delete;
+  SchedulerObject& operator=(const SchedulerObject&) = delete;
+
+ private:
+  class Closing;
+  static void on_step(Napi::Env env, Napi::Function callback, SchedulerObject* self, void* nothing);
+  using StepCall = Napi::TypedThreadSafeFunction<SchedulerObject, void, &SchedulerObject::on_step>;
+  static void on_exit(void* self);
+
+  Napi::Value tokenize(const Napi::CallbackInfo& info);
+  Napi::Value token_bytes(const Napi::CallbackInfo& info);
+  Napi::Value is_end_of_generation(const Napi::CallbackInfo& info);
+  void submit(const Napi::CallbackInfo& info);
+  void abort(const Napi::CallbackInfo& info);
+  Napi::Value stats(const Napi::CallbackInfo& info);
+  Napi::Value close(const Napi::CallbackInfo& info);
+
+  /// Throws Failure('unavailable') when close() was called.
+  void require_open() const;
+  void deliver(Napi::Env env, Napi::Function callback);
+  void release(Napi::Env env);
+
+  std::shared_ptr<const Model> model_;
+  std::unique_ptr<Scheduler> scheduler_;  ///< empty once close() was called
+  int context_size_ = 0;
+  StepCall step_call_;
+  Napi::FunctionReference callback_;
+  Napi::Reference<Napi::Promise> closing_;
+  StepFrame frame_;
+  size_t outstanding_ = 0;  ///< generations whose last row was not delivered; the event loop stays alive for them
+  bool released_ = false;   ///< the step call is gone: closed, or the environment ends
+};
+
+}  // namespace quern::binding

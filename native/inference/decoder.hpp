@@ -1,0 +1,47 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "options.hpp"
+
+namespace quern {
+
+/// One token of a step.
+struct BatchToken {
+  Token token;
+  int32_t position;
+  int32_t slot;
+  bool output;  ///< logits are wanted
+};
+
+/// How a step ended.
+enum class DecodeResult {
+  done,
+  no_room,  ///< the KV buffer has no free cells; nothing changed
+  aborted,  ///< interrupted; what was stored is told by stored()
+  failed,   ///< the slots of the batch are undefined; error() says why
+};
+
+/// What the scheduler needs of an engine; slots are KV sequences. Used by one thread, except interrupt().
+class Decoder {
+ public:
+  virtual ~Decoder() = default;
+  virtual DecodeResult decode(std::span<const BatchToken> batch) = 0;
+  /// Logits of the batch's token at `index`, writable, valid until the next decode().
+  virtual std::span<float> logits(size_t index) = 0;
+  /// Keeps the first `length` tokens of a slot; false when the memory cannot cut there (recurrent models): clear it then.
+  virtual bool trim(int slot, int length) = 0;
+  /// Makes an empty slot share the first `length` tokens of another; only on a unified buffer.
+  virtual void share(int from, int to, int length) = 0;
+  virtual void clear(int slot) = 0;
+  /// Tokens that a slot really holds.
+  virtual int stored(int slot) = 0;
+  /// True makes the decode() in progress, and later ones, end early with `aborted`. Any thread.
+  virtual void interrupt(bool on) = 0;
+  /// Text of the last failure.
+  virtual std::string error() = 0;
+};
+
+}  // namespace quern

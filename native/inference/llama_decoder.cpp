@@ -1,0 +1,195 @@
+#include "llama_decoder.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+#include "engine_log.hpp"
+#include "failure.hpp"
+#include "llama.h"
+
+namespace quern {
+namespace {
+
+constexpr std::array<std::pair<const char*, ggml_type>, 8> kCacheTypes{{
+    {"f32", GGML_TYPE_F32},
+    {"f16", GGML_TYPE_F16},
+    {"bf16", GGML_TYPE_BF16},
+    {"q8_0", GGML_TYPE_Q8_0},
+    {"q4_0", GGML_TYPE_Q4_0},
+    {"q4_1", GGML_TYPE_Q4_1},
+    {"q5_0", GGML_TYPE_Q5_0},
+    {"q5_1", GGML_TYPE_Q5_1},
+}};
+
+ggml_type cache_type(const char* option, const std::string& name) {
+  for (const auto& [known, type] : kCacheTypes)
+    if (name == known) return type;
+  std::string names;
+  for (const auto& [known, type] : kCacheTypes) names += (names.empty() ? "" : ", ") + std::string(known);
+  throw Failure("invalid", std::string(option) + " is '" + name + "'; allowed are " + names + ".");
+}
+
+int head_size(const Model& model, const char* key) {
+  const std::string given = model.metadata(model.facts().architecture + ".attention." + key);
+  if (!given.empty()) return std::atoi(given.c_str());
+  const int heads = llama_model_n_head(model.raw());
+  return heads > 0 ? model.facts().embedding_size / heads : 0;
+}
+
+/// A quantised cache stores whole blocks, so a head must be a multiple of the block.
+void check_cache(const Model& model, const char* option, const std::string& name, const char* key) {
+  const auto block = static_cast<int>(ggml_blck_size(cache_type(option, name)));
+  const int head = head_size(model, key);
+  if (block == 1 || head == 0 || head % block == 0) return;
+  throw Failure("invalid", std::string(option) + " is '" + name + "', which needs a head size that is a multiple of " +
+                               std::to_string(block) + "; this model's is " + std::to_string(head) + ". Use f16.");
+}
+
+}  // namespace
+
+LlamaDecoder::LlamaDecoder(std::shared_ptr<const Model> model, const SchedulerOptions& options)
+    : model_(std::move(model)), options_(options) {
+  check_cache(*model_, "cacheTypeK", options.cache_type_k, "key_length");
+  check_cache(*model_, "cacheTypeV", options.cache_type_v, "value_length");
+  if (ggml_is_quantized(cache_type("cacheTypeV", options.cache_type_v)) && !options.flash_attention)
+    throw Failure("invalid", "cacheTypeV is '" + options.cache_type_v +
+                                 "', which works only with flash attention; switch it on or use f16.");
+  make_context();
+  try {
+    attach_threads();
+    warm_up();
+  } catch (...) {
+    llama_free(context_);
+    if (threads_ != nullptr) free_threads_(threads_);
+    throw;
+  }
+}
+
+void LlamaDecoder::make_context() {
+  llama_context_params params = llama_context_default_params();
+  const int64_t cells = int64_t(options_.context_size) * options_.slots;
+  const bool bounded = options_.unified_kv && options_.kv_cells > 0;
+  params.n_ctx = static_cast<uint32_t>(bounded ? std::min<int64_t>(options_.kv_cells, cells) : cells);
+  params.n_batch = options_.batch;
+  params.n_ubatch = std::min(options_.ubatch, options_.batch);
+  params.n_seq_max = options_.slots;
+  // One token of each sequence is sampled in a step; without this the output buffers are sized for whole prompts.
+  params.n_outputs_max = options_.slots;
+  params.n_threads = options_.threads;
+  params.n_threads_batch = options_.threads;
+  params.type_k = cache_type("cacheTypeK", options_.cache_type_k);
+  params.type_v = cache_type("cacheTypeV", options_.cache_type_v);
+  params.flash_attn_type = !options_.flash_attention           ? LLAMA_FLASH_ATTN_TYPE_DISABLED
+                           : ggml_is_quantized(params.type_v) ? LLAMA_FLASH_ATTN_TYPE_ENABLED
+                                                              : LLAMA_FLASH_ATTN_TYPE_AUTO;
+  params.kv_unified = options_.unified_kv;
+  params.no_perf = true;
+  params.offload_kqv = params.op_offload = model_->options().gpu_layers != 0;
+  params.abort_callback = [](void* flag) {
+    return static_cast<const std::atomic<bool>*>(flag)->load(std::memory_order_relaxed);
+  };
+  params.abort_callback_data = &interrupted_;
+  take_engine_errors();
+  context_ = llama_init_from_model(model_->raw(), params);
+  const std::string reason = take_engine_errors();
+  if (context_ == nullptr)
+    throw Failure("model_failed", "A context of " + std::to_string(options_.context_size) + " tokens x " +
+                                      std::to_string(options_.slots) + " slots cannot be made" +
+                                      (reason.empty() ? "" : ": " + reason) + ". Try a smaller context or fewer slots.");
+  if (llama_get_memory(context_) == nullptr) {
+    llama_free(context_);
+    throw Failure("invalid", "This model keeps no memory of a text (architecture " + model_->facts().architecture +
+                                 "), so it cannot complete one.");
+  }
+  options_.batch = static_cast<int>(llama_n_batch(context_));
+  options_.ubatch = static_cast<int>(llama_n_ubatch(context_));
+  const int sequence_cells = static_cast<int>(llama_n_ctx_seq(context_));
+  // llama.cpp pads upwards; on a unified buffer a sequence might take all, which would leave nothing to the others.
+  options_.context_size = options_.unified_kv ? std::min(options_.context_size, sequence_cells) : sequence_cells;
+  const bool recurrent = llama_model_is_recurrent(model_->raw()) || llama_model_is_hybrid(model_->raw());
+  traits_ = {.unified = options_.unified_kv, .trimmable = !recurrent};
+}
+
+void LlamaDecoder::attach_threads() {
+  // Without a pool of its own a context starts new threads for every graph.
+  ggml_backend_dev_t cpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
+  if (options_.threads < 2 || cpu == nullptr) return;
+  ggml_backend_reg_t reg = ggml_backend_dev_backend_reg(cpu);
+  auto* make = reinterpret_cast<decltype(ggml_threadpool_new)*>(
+      ggml_backend_reg_get_proc_address(reg, "ggml_threadpool_new"));
+  free_threads_ = reinterpret_cast<decltype(ggml_threadpool_free)*>(
+      ggml_backend_reg_get_proc_address(reg, "ggml_threadpool_free"));
+  if (make == nullptr || free_threads_ == nullptr) return;
+  ggml_threadpool_params params = ggml_threadpool_params_default(options_.threads);
+  threads_ = make(&params);
+  if (threads_ != nullptr) llama_attach_threadpool(context_, threads_, threads_);
+}
+
+void LlamaDecoder::warm_up() {
+  // Reserves the compute buffers and reads the weights, so that the first request does not pay for it.
+  const BatchToken token{0, 0, 0, true};
+  if (decode({&token, 1}) != DecodeResult::done)
+    throw Failure("model_failed", "The model cannot decode a first token: " + error_);
+  clear(0);
+}
+
+LlamaDecoder::~LlamaDecoder() {
+  llama_free(context_);
+  if (threads_ != nullptr) free_threads_(threads_);
+}
+
+DecodeResult LlamaDecoder::decode(std::span<const BatchToken> batch) {
+  const size_t count = batch.size();
+  tokens_.resize(count);
+  positions_.resize(count);
+  slots_.resize(count);
+  outputs_.resize(count);
+  slot_pointers_.resize(count);
+  sequence_counts_.assign(count, 1);
+  for (size_t i = 0; i < count; ++i) {
+    tokens_[i] = batch[i].token;
+    positions_[i] = batch[i].position;
+    slots_[i] = batch[i].slot;
+    slot_pointers_[i] = &slots_[i];
+    outputs_[i] = batch[i].output ? 1 : 0;
+  }
+  const llama_batch all{static_cast<int32_t>(count), tokens_.data(),        nullptr,        positions_.data(),
+                        sequence_counts_.data(),     slot_pointers_.data(), outputs_.data()};
+  int32_t code = 0;
+  try {
+    code = llama_decode(context_, all);
+    if (code == 0) llama_synchronize(context_);
+  } catch (const std::exception& error) {
+    error_ = error.what();
+    take_engine_errors();
+    return DecodeResult::failed;
+  }
+  if (code == 0) return DecodeResult::done;
+  const std::string reason = take_engine_errors();
+  if (code == 1) return DecodeResult::no_room;
+  if (code == 2) return DecodeResult::aborted;
+  error_ = "Decoding failed (code " + std::to_string(code) + (reason.empty() ? ")." : "): " + reason);
+  return DecodeResult::failed;
+}
+
+std::span<float> LlamaDecoder::logits(size_t index) {
+  float* values = llama_get_logits_ith(context_, static_cast<int32_t>(index));
+  if (values == nullptr) throw Failure("model_failed", "The model gave no probabilities for a token.");
+  return {values, static_cast<size_t>(model_->facts().vocabulary_size)};
+}
+
+bool LlamaDecoder::trim(int slot, int length) {
+  return llama_memory_seq_rm(llama_get_memory(context_), slot, length, -1);
+}
+
+void LlamaDecoder::share(int from, int to, int length) {
+  llama_memory_seq_cp(llama_get_memory(context_), from, to, 0, length);
+}
+
+void LlamaDecoder::clear(int slot) { llama_memory_seq_rm(llama_get_memory(context_), slot, -1, -1); }
+
+int LlamaDecoder::stored(int slot) { return llama_memory_seq_pos_max(llama_get_memory(context_), slot) + 1; }
+
+}  // namespace quern

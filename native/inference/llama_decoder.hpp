@@ -1,0 +1,59 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+
+#include "decoder.hpp"
+#include "model.hpp"
+#include "planner.hpp"
+
+struct llama_context;
+struct ggml_threadpool;
+
+namespace quern {
+
+/// A Decoder over a llama.cpp context.
+class LlamaDecoder : public Decoder {
+ public:
+  /// Makes the context and runs one token through it. Throws Failure 'invalid' (cache types, sizes; says which rule) or
+  /// 'model_failed' (mostly: not enough memory).
+  LlamaDecoder(std::shared_ptr<const Model> model, const SchedulerOptions& options);
+  ~LlamaDecoder() override;
+  LlamaDecoder(const LlamaDecoder&) = delete;
+  LlamaDecoder& operator=(const LlamaDecoder&) = delete;
+
+  /// The options with the sizes that the context really has.
+  const SchedulerOptions& effective() const { return options_; }
+  MemoryTraits traits() const { return traits_; }
+
+  DecodeResult decode(std::span<const BatchToken> batch) override;
+  std::span<float> logits(size_t index) override;
+  bool trim(int slot, int length) override;
+  void share(int from, int to, int length) override;
+  void clear(int slot) override;
+  int stored(int slot) override;
+  void interrupt(bool on) override { interrupted_.store(on, std::memory_order_relaxed); }
+  std::string error() override { return error_; }
+
+ private:
+  void make_context();
+  void attach_threads();
+  void warm_up();
+
+  std::shared_ptr<const Model> model_;
+  SchedulerOptions options_;
+  MemoryTraits traits_;
+  llama_context* context_ = nullptr;
+  ggml_threadpool* threads_ = nullptr;
+  void (*free_threads_)(ggml_threadpool*) = nullptr;
+  std::atomic<bool> interrupted_{false};
+  std::string error_;
+  std::vector<Token> tokens_;
+  std::vector<int32_t> positions_;
+  std::vector<int32_t> sequence_counts_;
+  std::vector<int32_t> slots_;
+  std::vector<int32_t*> slot_pointers_;
+  std::vector<int8_t> outputs_;
+};
+
+}  // namespace quern

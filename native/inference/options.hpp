@@ -1,0 +1,92 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace quern {
+
+using Token = int32_t;
+
+/// Most generations that may wait for a slot.
+inline constexpr size_t kQueueLimit = 1024;
+/// Most slots: llama.cpp's own bound on sequences.
+inline constexpr int kSlotLimit = 256;
+/// Most tokens in a thinking tag, most logit biases, and longest grammar in bytes.
+inline constexpr size_t kTagLimit = 64;
+inline constexpr size_t kBiasLimit = 4096;
+inline constexpr size_t kGrammarLimit = 1 << 20;
+inline constexpr int kLogprobLimit = 20;
+
+struct ModelOptions {
+  int gpu_layers = 0;  ///< -1 = all
+  bool mmap = true;
+  bool mlock = false;
+};
+
+struct SchedulerOptions {
+  int context_size = 4096;
+  int slots = 1;
+  int batch = 2048;
+  int ubatch = 512;
+  int threads = 1;
+  int prefill_chunk = 128;
+  bool flash_attention = true;
+  std::string cache_type_k = "f16";
+  std::string cache_type_v = "f16";
+  bool unified_kv = false;
+  int kv_cells = 0;  ///< cells of a unified buffer; 0 = context_size x slots
+};
+
+struct GenerateOptions {
+  int max_tokens = 0;
+  float temperature = 0;
+  int top_k = 0;
+  float top_p = 1;
+  float min_p = 0;
+  float repeat_penalty = 1;
+  float presence_penalty = 0;
+  float frequency_penalty = 0;
+  uint32_t seed = 0;
+  int top_logprobs = -1;
+  std::string grammar;
+  std::vector<Token> bias_tokens;
+  std::vector<float> bias_values;
+  int thinking_budget = -1;
+  std::vector<Token> think_start;
+  std::vector<Token> think_end;
+  bool starts_in_thinking = false;
+};
+
+/// Throws Failure('invalid') that names the option, its value and what is allowed.
+void check(const ModelOptions& options);
+void check(const SchedulerOptions& options);
+void check(const GenerateOptions& options, int vocabulary_size);
+/// Throws Failure('invalid') unless there are 1 to `limit` tokens, each inside the vocabulary.
+void check_tokens(const char* name, const std::vector<Token>& tokens, int vocabulary_size, size_t limit);
+
+/// Codes of native/contract.ts.
+enum class Finish : int32_t { none = 0, end_of_generation = 1, length = 2, aborted = 3, failed = 4 };
+
+/// One sequence that advanced; the fields and their order are STEP_FIELDS of native/contract.ts.
+struct StepRow {
+  int32_t id = 0;
+  Token token = -1;
+  int32_t finish = 0;
+  int32_t prompt_tokens = 0;
+  int32_t reused_tokens = 0;
+  int32_t generated_tokens = 0;
+  int32_t thinking_tokens = 0;
+  int32_t logprobs_offset = -1;
+};
+static_assert(sizeof(StepRow) == 8 * sizeof(int32_t));
+
+/// What JavaScript has not seen yet.
+struct StepFrame {
+  std::vector<StepRow> rows;
+  std::vector<double> logprobs;
+  std::string error;
+};
+
+}  // namespace quern

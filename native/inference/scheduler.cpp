@@ -1,0 +1,242 @@
+#include "scheduler.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "failure.hpp"
+
+namespace quern {
+namespace {
+
+/// A common beginning shorter than this is decoded twice rather than awaited.
+constexpr int kLeastShared = 64;
+
+}  // namespace
+
+Scheduler::Scheduler(std::unique_ptr<Decoder> decoder, const SchedulerOptions& options, MemoryTraits traits,
+                     std::function<bool(Token)> ends_generation, std::function<void()> notify)
+    : decoder_(std::move(decoder)),
+      options_(options),
+      traits_(traits),
+      ends_generation_(std::move(ends_generation)),
+      outbox_(std::move(notify)),
+      slots_(options.slots) {
+  worker_ = std::thread([this] { work(); });
+}
+
+Scheduler::~Scheduler() { stop(); }
+
+void Scheduler::submit(int32_t id, std::vector<Token> prompt, const GenerateOptions& options,
+                       std::unique_ptr<Constraint> constraint) {
+  auto sequence = std::make_unique<Sequence>(id, options.max_tokens, Sampler(options, std::move(constraint), prompt));
+  sequence->prompt_tokens = static_cast<int>(prompt.size());
+  sequence->tokens = std::move(prompt);
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) throw Failure("unavailable", "The model is closed.");
+    if (published_.queued + arriving_.size() >= kQueueLimit)
+      throw Failure("busy", "The queue of this model is full (" + std::to_string(kQueueLimit) +
+                                " requests wait); try again later.");
+    if (!live_.insert(id).second)
+      throw Failure("conflict", "Generation " + std::to_string(id) + " is still running; ids must be unique.");
+    arriving_.push_back(std::move(sequence));
+  }
+  wake_.notify_one();
+}
+
+void Scheduler::abort(int32_t id) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!live_.contains(id)) return;
+    aborting_.push_back(id);
+    // Nobody else needs the decode in progress: it ends within the operation that it is at.
+    if (batch_ids_.erase(id) > 0 && batch_ids_.empty()) decoder_->interrupt(true);
+  }
+  wake_.notify_one();
+}
+
+SchedulerStats Scheduler::stats() const {
+  const std::lock_guard lock(mutex_);
+  SchedulerStats stats = published_;
+  stats.queued += static_cast<int>(arriving_.size());
+  return stats;
+}
+
+void Scheduler::stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    decoder_->interrupt(true);
+  }
+  wake_.notify_one();
+  std::call_once(joined_, [this] { worker_.join(); });
+}
+
+void Scheduler::work() {
+  while (wait_for_work()) {
+    try {
+      admit();
+      step();
+    } catch (const std::exception& error) {
+      fail_all(error.what());
+    }
+    publish();
+  }
+  for (int i = 0; i < options_.slots; ++i)
+    if (slots_[i].active) finish(i, Finish::aborted);
+  for (const auto& sequence : waiting_) row(*sequence, Finish::aborted, -1, -1);
+  waiting_.clear();
+  publish();
+}
+
+bool Scheduler::wait_for_work() {
+  std::vector<int32_t> aborting;
+  {
+    std::unique_lock lock(mutex_);
+    const bool idle = waiting_.empty() && active_count() == 0;
+    if (idle) wake_.wait(lock, [this] { return stopping_ || !arriving_.empty() || !aborting_.empty(); });
+    for (auto& sequence : arriving_) waiting_.push_back(std::move(sequence));
+    arriving_.clear();
+    published_.queued = static_cast<int>(waiting_.size());
+    aborting.swap(aborting_);
+    if (stopping_) return false;
+  }
+  if (!aborting.empty()) {
+    apply_aborts(aborting);
+    publish();
+  }
+  return true;
+}
+
+void Scheduler::apply_aborts(const std::vector<int32_t>& ids) {
+  for (const int32_t id : ids) {
+    for (int i = 0; i < options_.slots; ++i)
+      if (slots_[i].active && slots_[i].active->id == id) finish(i, Finish::aborted);
+    const auto queued = std::find_if(waiting_.begin(), waiting_.end(), [id](const auto& s) { return s->id == id; });
+    if (queued == waiting_.end()) continue;
+    row(**queued, Finish::aborted, -1, -1);
+    waiting_.erase(queued);
+  }
+}
+
+void Scheduler::admit() {
+  if (active_count() == 0) admission_held_ = false;
+  while (!waiting_.empty() && !admission_held_) {
+    const SlotChoice choice = choose_slot(views(), waiting_.front()->tokens, traits_);
+    if (choice.slot < 0) return;
+    auto sequence = std::move(waiting_.front());
+    waiting_.pop_front();
+    place(std::move(sequence), choice);
+  }
+}
+
+void Scheduler::place(std::unique_ptr<Sequence> sequence, const SlotChoice& choice) {
+  Slot& slot = slots_[choice.slot];
+  int reused = choice.reused;
+  if (reused > 0 && choice.source == choice.slot) {
+    if (static_cast<int>(slot.history.size()) > reused && !decoder_->trim(choice.slot, reused)) reused = 0;
+  } else if (reused > 0) {
+    clear(choice.slot);
+    decoder_->share(choice.source, choice.slot, reused);
+  }
+  if (reused == 0) clear(choice.slot);
+  slot.history.assign(sequence->tokens.begin(), sequence->tokens.begin() + reused);
+  if (sequence->reused < 0) {
+    sequence->reused = reused;
+    counters_.reused_tokens += reused;
+  }
+  sequence->slot = choice.slot;
+  sequence->admitted = ++admissions_;
+  if (traits_.unified && traits_.trimmable) find_leader(*sequence);
+  slot.active = std::move(sequence);
+}
+
+void Scheduler::find_leader(Sequence& sequence) {
+  int most = static_cast<int>(slots_[sequence.slot].history.size()) + kLeastShared - 1;
+  for (int i = 0; i < options_.slots; ++i) {
+    if (!slots_[i].active) continue;
+    const auto common = static_cast<int>(common_prefix(slots_[i].active->tokens, sequence.tokens));
+    const int usable = std::min(common, static_cast<int>(sequence.tokens.size()) - 1);
+    if (usable <= most) continue;
+    most = usable;
+    sequence.leader = i;
+    sequence.leader_id = slots_[i].active->id;
+    sequence.shared = usable;
+  }
+}
+
+void Scheduler::follow(Slot& slot) {
+  Sequence& sequence = *slot.active;
+  const Slot& leader = slots_[sequence.leader];
+  const bool gone = !leader.active || leader.active->id != sequence.leader_id;
+  if (!gone && static_cast<int>(leader.history.size()) < sequence.shared) return;
+  // A leader that ended early leaves what it had; another prompt may have taken its place.
+  const auto common = static_cast<int>(common_prefix(leader.history, sequence.tokens));
+  const int usable = std::min(common, static_cast<int>(sequence.tokens.size()) - 1);
+  const int own = static_cast<int>(slot.history.size());
+  if (usable > own) {
+    clear(sequence.slot);
+    decoder_->share(sequence.leader, sequence.slot, usable);
+    slot.history.assign(sequence.tokens.begin(), sequence.tokens.begin() + usable);
+    sequence.reused += usable - own;
+    counters_.reused_tokens += usable - own;
+  }
+  sequence.leader = -1;
+}
+
+void Scheduler::finish(int index, Finish code, Token token, int32_t logprobs_offset) {
+  Slot& slot = slots_[index];
+  row(*slot.active, code, token, logprobs_offset);
+  slot.active.reset();
+  slot.last_used = counters_.steps;
+  admission_held_ = false;
+}
+
+void Scheduler::row(const Sequence& sequence, Finish code, Token token, int32_t logprobs_offset) {
+  rows_.push_back({.id = sequence.id,
+                   .token = token,
+                   .finish = static_cast<int32_t>(code),
+                   .prompt_tokens = sequence.prompt_tokens,
+                   .reused_tokens = std::max(sequence.reused, 0),
+                   .generated_tokens = sequence.generated,
+                   .thinking_tokens = sequence.sampler.thinking_tokens(),
+                   .logprobs_offset = logprobs_offset});
+  if (code != Finish::none) finished_.push_back(sequence.id);
+}
+
+void Scheduler::clear(int index) {
+  if (slots_[index].history.empty() && decoder_->stored(index) == 0) return;
+  decoder_->clear(index);
+  slots_[index].history.clear();
+}
+
+void Scheduler::publish() {
+  counters_.active = active_count();
+  counters_.kv_used = 0;
+  for (const Slot& slot : slots_) counters_.kv_used += slot.history.size();
+  {
+    const std::lock_guard lock(mutex_);
+    for (const int32_t id : finished_) live_.erase(id);
+    published_ = counters_;
+    published_.queued = static_cast<int>(waiting_.size());
+  }
+  finished_.clear();
+  outbox_.put(rows_, logprobs_, error_);
+  rows_.clear();
+  logprobs_.clear();
+  error_.clear();
+}
+
+std::vector<SlotView> Scheduler::views() const {
+  std::vector<SlotView> views;
+  views.reserve(slots_.size());
+  for (const Slot& slot : slots_) views.push_back({slot.active != nullptr, slot.last_used, &slot.history});
+  return views;
+}
+
+int Scheduler::active_count() const {
+  return static_cast<int>(std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return s.active != nullptr; }));
+}
+
+}  // namespace quern

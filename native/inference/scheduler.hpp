@@ -1,0 +1,134 @@
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "decoder.hpp"
+#include "options.hpp"
+#include "outbox.hpp"
+#include "planner.hpp"
+#include "sampler.hpp"
+
+namespace quern {
+
+/// One generation, from submit() to its last row.
+struct Sequence {
+  Sequence(int32_t generation, int most, Sampler chooser) : id(generation), max_tokens(most), sampler(std::move(chooser)) {}
+
+  int32_t id;
+  int max_tokens;
+  Sampler sampler;
+  std::vector<Token> tokens;  ///< prompt, then what was generated
+  int prompt_tokens = 0;
+  int reused = -1;  ///< -1 until first admitted
+  int generated = 0;
+  int slot = -1;
+  uint64_t admitted = 0;
+  int leader = -1;         ///< slot whose prefill is awaited, to share its prefix
+  int32_t leader_id = -1;  ///< generation that must still be in it
+  int shared = 0;          ///< tokens that are awaited from it
+};
+
+/// A KV sequence of the context.
+struct Slot {
+  std::vector<Token> history;  ///< exactly what its KV holds
+  uint64_t last_used = 0;
+  std::unique_ptr<Sequence> active;
+};
+
+struct SchedulerStats {
+  int active = 0;
+  int queued = 0;
+  uint64_t steps = 0;
+  uint64_t decoded_tokens = 0;
+  uint64_t prefilled_tokens = 0;
+  uint64_t reused_tokens = 0;
+  uint64_t kv_used = 0;
+};
+
+/// Continuous batching over one Decoder. Its worker thread is the only one that touches the decoder, the slots and the samplers.
+class Scheduler {
+ public:
+  /// `options` hold the sizes that the decoder really has.
+  Scheduler(std::unique_ptr<Decoder> decoder, const SchedulerOptions& options, MemoryTraits traits,
+            std::function<bool(Token)> ends_generation, std::function<void()> notify);
+  ~Scheduler();
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
+
+  /// Queues a generation; everything was checked. Throws Failure 'busy' (queue full), 'conflict' (id in use), 'unavailable' (stopped).
+  void submit(int32_t id, std::vector<Token> prompt, const GenerateOptions& options,
+              std::unique_ptr<Constraint> constraint);
+  /// Ends a generation at the next micro-batch; unknown ids are ignored.
+  void abort(int32_t id);
+  void take(StepFrame& frame) { outbox_.take(frame); }
+  SchedulerStats stats() const;
+  /// Ends every generation with `aborted` and joins the worker. Idempotent; not from the worker.
+  void stop();
+
+ private:
+  void work();
+  bool wait_for_work();
+  void apply_aborts(const std::vector<int32_t>& ids);
+  void admit();
+  void place(std::unique_ptr<Sequence> sequence, const SlotChoice& choice);
+  void find_leader(Sequence& sequence);
+  void follow(Slot& slot);
+  void step();
+  void plan();
+  void begin_batch();
+  void advance();
+  void sample(int index, size_t output);
+  void make_room();
+  void after_abort();
+  void fail_batch(const std::string& text);
+  void fail_all(const std::string& text);
+  void finish(int index, Finish code, Token token = -1, int32_t logprobs_offset = -1);
+  void row(const Sequence& sequence, Finish code, Token token, int32_t logprobs_offset);
+  void clear(int index);
+  void publish();
+  std::vector<SlotView> views() const;
+  int active_count() const;
+
+  std::unique_ptr<Decoder> decoder_;
+  const SchedulerOptions options_;
+  const MemoryTraits traits_;
+  const std::function<bool(Token)> ends_generation_;
+  Outbox outbox_;
+
+  // Of the worker.
+  std::vector<Slot> slots_;
+  std::deque<std::unique_ptr<Sequence>> waiting_;
+  bool admission_held_ = false;  ///< a sequence lost its cells: nobody enters until another ends
+  uint64_t admissions_ = 0;
+  std::vector<Share> shares_;
+  std::vector<BatchToken> batch_;
+  std::vector<StepRow> rows_;
+  std::vector<double> logprobs_;
+  std::string error_;
+  std::vector<int32_t> finished_;
+  SchedulerStats counters_;
+
+  // Shared, under the mutex.
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  std::vector<std::unique_ptr<Sequence>> arriving_;
+  std::vector<int32_t> aborting_;
+  std::unordered_set<int32_t> live_;
+  std::unordered_set<int32_t> batch_ids_;  ///< generations of the decode in progress that nobody aborted
+  SchedulerStats published_;
+  bool stopping_ = false;
+
+  std::once_flag joined_;
+  std::thread worker_;
+};
+
+}  // namespace quern

@@ -1,0 +1,158 @@
+// One step of the scheduler: plan, decode, sample, and what to do when decoding does not work out.
+#include <algorithm>
+#include <exception>
+
+#include "failure.hpp"
+#include "scheduler.hpp"
+
+namespace quern {
+
+void Scheduler::step() {
+  plan();
+  if (batch_.empty()) return;
+  begin_batch();
+  ++counters_.steps;
+  const DecodeResult result = decoder_->decode(batch_);
+  {
+    const std::lock_guard lock(mutex_);
+    batch_ids_.clear();
+  }
+  switch (result) {
+    case DecodeResult::done:
+      advance();
+      break;
+    case DecodeResult::no_room:
+      make_room();
+      break;
+    case DecodeResult::aborted:
+      after_abort();
+      break;
+    case DecodeResult::failed:
+      fail_batch(decoder_->error());
+      break;
+  }
+}
+
+void Scheduler::plan() {
+  std::vector<PendingView> pending;
+  for (int i = 0; i < options_.slots; ++i) {
+    Slot& slot = slots_[i];
+    if (slot.active && slot.active->leader >= 0) follow(slot);
+    if (!slot.active || slot.active->leader >= 0) continue;
+    const auto left = static_cast<int>(slot.active->tokens.size() - slot.history.size());
+    pending.push_back({i, left, slot.active->admitted});
+  }
+  shares_ = plan_step(pending, {options_.batch, options_.ubatch, options_.prefill_chunk});
+  batch_.clear();
+  for (const Share& share : shares_) {
+    const Slot& slot = slots_[share.slot];
+    const size_t from = slot.history.size();
+    for (size_t i = from; i < from + share.tokens; ++i)
+      batch_.push_back({slot.active->tokens[i], static_cast<int32_t>(i), share.slot, i + 1 == slot.active->tokens.size()});
+  }
+}
+
+void Scheduler::begin_batch() {
+  const std::lock_guard lock(mutex_);
+  batch_ids_.clear();
+  for (const Share& share : shares_) batch_ids_.insert(slots_[share.slot].active->id);
+  for (const int32_t id : aborting_) batch_ids_.erase(id);
+  decoder_->interrupt(stopping_ || batch_ids_.empty());
+}
+
+void Scheduler::advance() {
+  size_t at = 0;
+  for (const Share& share : shares_) {
+    Slot& slot = slots_[share.slot];
+    const auto from = slot.active->tokens.begin() + slot.history.size();
+    slot.history.insert(slot.history.end(), from, from + share.tokens);
+    at += share.tokens;
+    (slot.active->generated > 0 && share.tokens == 1 ? counters_.decoded_tokens : counters_.prefilled_tokens) +=
+        share.tokens;
+    if (batch_[at - 1].output) sample(share.slot, at - 1);
+  }
+}
+
+void Scheduler::sample(int index, size_t output) {
+  Sequence& sequence = *slots_[index].active;
+  if (sequence.generated >= sequence.max_tokens) return finish(index, Finish::length);
+  try {
+    const std::span<float> logits = decoder_->logits(output);
+    const Token token = sequence.sampler.choose(logits);
+    if (ends_generation_(token)) return finish(index, Finish::end_of_generation);
+    int32_t offset = -1;
+    if (sequence.sampler.wants_logprobs()) {
+      offset = static_cast<int32_t>(logprobs_.size());
+      sequence.sampler.report(logits, token, logprobs_);
+    }
+    sequence.sampler.accept(token);
+    sequence.tokens.push_back(token);
+    ++sequence.generated;
+    const bool full = static_cast<int>(sequence.tokens.size()) > options_.context_size;
+    if (full || sequence.generated >= sequence.max_tokens) return finish(index, Finish::length, token, offset);
+    row(sequence, Finish::none, token, offset);
+  } catch (const std::exception& error) {
+    error_ = error.what();
+    finish(index, Finish::failed);
+  }
+}
+
+void Scheduler::make_room() {
+  // Histories that nobody uses go first, the oldest first; the step is then tried again.
+  int oldest = -1;
+  for (int i = 0; i < options_.slots; ++i) {
+    if (slots_[i].active || slots_[i].history.empty()) continue;
+    if (oldest < 0 || slots_[i].last_used < slots_[oldest].last_used) oldest = i;
+  }
+  if (oldest >= 0) return clear(oldest);
+  int youngest = -1;
+  for (int i = 0; i < options_.slots; ++i) {
+    if (!slots_[i].active) continue;
+    if (youngest < 0 || slots_[i].active->admitted > slots_[youngest].active->admitted) youngest = i;
+  }
+  if (active_count() > 1) {
+    // It goes on later from the text that it has, which it must decode again.
+    slots_[youngest].active->leader = -1;
+    waiting_.push_front(std::move(slots_[youngest].active));
+    clear(youngest);
+    admission_held_ = true;
+    return;
+  }
+  const bool started = slots_[youngest].active->generated > 0;
+  if (!started) error_ = "The prompt needs more KV cells than the context has; shorten it or load the model with a larger context.";
+  finish(youngest, started ? Finish::length : Finish::failed);
+  clear(youngest);
+}
+
+void Scheduler::after_abort() {
+  for (const Share& share : shares_) {
+    Slot& slot = slots_[share.slot];
+    // Recurrent state cannot be cut back to a known place.
+    if (!traits_.trimmable) {
+      clear(share.slot);
+      continue;
+    }
+    const auto stored = std::min<size_t>(decoder_->stored(share.slot), slot.active->tokens.size());
+    slot.history.assign(slot.active->tokens.begin(), slot.active->tokens.begin() + stored);
+  }
+}
+
+void Scheduler::fail_batch(const std::string& text) {
+  error_ = text;
+  for (const Share& share : shares_) {
+    finish(share.slot, Finish::failed);
+    decoder_->clear(share.slot);
+    slots_[share.slot].history.clear();
+  }
+}
+
+void Scheduler::fail_all(const std::string& text) {
+  error_ = text;
+  for (int i = 0; i < options_.slots; ++i) {
+    if (slots_[i].active) finish(i, Finish::failed);
+    decoder_->clear(i);
+    slots_[i].history.clear();
+  }
+}
+
+}  // namespace quern

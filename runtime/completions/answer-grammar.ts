@@ -1,0 +1,79 @@
+import { Failure } from '../../schemas/errors.js';
+import type { Tool } from '../../schemas/generated/common.js';
+import { log } from '../log.js';
+import { GrammarRules, literal, oneOf } from './grammar/rules.js';
+import { schemaExpression } from './json-schema-grammar.js';
+import type { ToolOffer } from './tools/definitions.js';
+import type { ToolFormat } from './tools/formats.js';
+
+/** Most further calls that a forced answer may hold. */
+const MAX_MORE_CALLS = 15;
+
+/** What an answer must look like. */
+export interface AnswerShape {
+  offer: ToolOffer;
+  format: ToolFormat;
+  responseFormat: Record<string, unknown> | undefined;
+  /** False = one call only. */
+  parallel: boolean;
+  /** `open`: the prompt opened a thinking block; `possible`: the model may open one. */
+  thinking: 'none' | 'possible' | 'open';
+}
+
+function jsonAnswer(responseFormat: Record<string, unknown> | undefined, rules: GrammarRules): string | null {
+  const type = responseFormat?.type;
+  if (type === undefined || type === 'text') return null;
+  if (type === 'json_object') return rules.base('object');
+  const wrapped = responseFormat?.json_schema as { schema?: unknown; strict?: unknown } | undefined;
+  if (type !== 'json_schema' || wrapped?.schema === undefined) {
+    throw new Failure(
+      'invalid',
+      `response_format must be {"type": "text"}, {"type": "json_object"} or {"type": "json_schema", "json_schema": {"schema": …}}; its type is ${JSON.stringify(type)}.`,
+    );
+  }
+  const { expression, notes } = schemaExpression(wrapped.schema, rules, { strict: wrapped.strict === true });
+  if (notes.length > 0) log('info', `response_format: not enforced: ${notes.join('; ')}`);
+  return expression;
+}
+
+function callExpression(tool: Tool, format: ToolFormat, rules: GrammarRules): string {
+  const { name, parameters } = tool.function;
+  const schema = parameters ? { type: 'object', ...parameters } : { type: 'object' };
+  const { expression, notes } = schemaExpression(schema, rules, {}, `call-${name}`);
+  if (notes.length > 0) log('info', `tool ${name}: not enforced: ${notes.join('; ')}`);
+  const head = `"{" ws ${literal('"name":')} ws ${literal(JSON.stringify(name))} "," ws ${literal(`"${format.argumentsKey}":`)} ws`;
+  return rules.add(`tool-${name}`, `${head} ${expression} ws "}"`);
+}
+
+function callsAnswer(shape: AnswerShape, rules: GrammarRules): string {
+  const { offer, format } = shape;
+  rules.base('ws');
+  const call = rules.add('call', oneOf(offer.tools.map((tool) => callExpression(tool, format, rules))));
+  const single = offer.mode === 'named' || !shape.parallel;
+  const more = (expression: string) => (single ? '' : ` ( ${expression} ){0,${MAX_MORE_CALLS}}`);
+  if (format.list) return `ws ${literal(format.open)}? ws "[" ws ${call}${more(`"," ws ${call}`)} ws "]"`;
+  if (format.close === '') return `ws ${literal(format.open)}? ${call}${more(`${literal(format.separator)} ws ${call}`)}`;
+  const tagged = rules.add('tagged-call', `${literal(format.open)} ws ${call} ws ${literal(format.close)}`);
+  return `ws ${tagged}${more(`ws ${tagged}`)}`;
+}
+
+/** The rest of a thinking block, from after its opening tag. */
+const THINKING_REST = '( [^<] | "<" [^/<] | "</" [^t<] | "</t" [^h<] | "</th" [^i<] )* "</think>" ws';
+
+/**
+ * The grammar (GBNF) of an answer that must be JSON or a tool call; undefined where the answer is free. A thinking block may come first
+ * where the model can think. Throws `Failure('invalid')` for schemas that cannot be used.
+ */
+export function answerGrammar(shape: AnswerShape): string | undefined {
+  const rules = new GrammarRules();
+  const forced = shape.offer.mode !== 'auto';
+  const json = forced ? null : jsonAnswer(shape.responseFormat, rules);
+  if (!forced && json === null) return undefined;
+  const alternatives = json === null ? [] : [json];
+  if (shape.offer.tools.length > 0) alternatives.push(callsAnswer(shape, rules));
+  const answer = oneOf(alternatives);
+  if (shape.thinking === 'none') return rules.text(answer);
+  rules.base('ws');
+  const rest = rules.add('thinking', THINKING_REST);
+  return rules.text(shape.thinking === 'open' ? `${rest} ${answer}` : `( "<think>" ${rest} )? ${answer}`);
+}

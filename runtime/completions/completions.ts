@@ -1,0 +1,179 @@
+import { Failure } from '../../schemas/errors.js';
+import type { GenerateEvent, GenerateRequest, GgufModel, PrepareRequest } from '../engines/contract.js';
+import { log } from '../log.js';
+import type { Completion, CompletionPart } from '../providers/contract.js';
+import { answerGrammar } from './answer-grammar.js';
+import { type Allocation, allocate, completionRoom, contextFailure, contextUsage } from './budget.js';
+import { type Fitted, fitPrompt } from './fit.js';
+import { type PlainMessage, plainMessages } from './messages.js';
+import { ModelHold, OpenedCompletion } from './opened.js';
+import { OutputReader } from './output.js';
+import type { ModelSource, UniversalRequest } from './request.js';
+import { engineSampling } from './sampling.js';
+import { type ThinkingPlan, thinkingPlan, withSoftSwitch } from './thinking.js';
+import { offerTools, type ToolOffer } from './tools/definitions.js';
+import { formatOf, INJECTED_FORMAT, type ToolFormat } from './tools/formats.js';
+import { injectOffer, toolHistoryAsText } from './tools/inject.js';
+import { ToolCallParser } from './tools/parser.js';
+import { strategyOf } from './truncate.js';
+
+/** Failures that say nothing about the template, so that another rendering would not help. */
+const NOT_THE_TEMPLATE: ReadonlySet<string> = new Set(['unavailable', 'busy', 'timed_out', 'too_many']);
+
+/** One request on its way to a prompt. */
+interface Plan {
+  request: UniversalRequest;
+  model: GgufModel;
+  messages: PlainMessage[];
+  offer: ToolOffer;
+  thinking: ThinkingPlan;
+  allocation: Allocation;
+}
+
+/** A prompt that fits, with the form in which its tools were taught. */
+interface Prompt extends Fitted {
+  format: ToolFormat;
+}
+
+function renderer(plan: Plan, native: boolean): (messages: PlainMessage[]) => PrepareRequest {
+  const { offer, thinking, model } = plan;
+  const enable = thinking.enableThinking === undefined ? {} : { enableThinking: thinking.enableThinking };
+  return (messages) => {
+    const switched = withSoftSwitch(messages, thinking);
+    if (native) return { messages: switched, tools: offer.tools, addGenerationPrompt: true, ...enable };
+    // A history with tool roles is readable to templates that know tools, unless the tools of this request come as text.
+    const asText = offer.tools.length > 0 || !model.info.template.tools;
+    const history = asText ? toolHistoryAsText(switched) : switched;
+    return { messages: injectOffer(history, offer), addGenerationPrompt: true, ...enable };
+  };
+}
+
+/** The template's own tools where it has a form that we parse; null = as text. Such a prompt is never truncated. */
+async function nativePrompt(plan: Plan, format: ToolFormat, signal: AbortSignal): Promise<Prompt | null> {
+  const { model, allocation, request, messages } = plan;
+  const fit = { model, messages, allocation, strategy: strategyOf(request.truncationStrategy, false), render: renderer(plan, true) };
+  try {
+    return { ...(await fitPrompt(fit, false, signal)), format };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof Failure && (error.code === 'context_length_exceeded' || NOT_THE_TEMPLATE.has(error.kind))) throw error;
+    log('warn', "the model's template could not render the tools; they go into the prompt as text", { error });
+    return null;
+  }
+}
+
+async function makePrompt(plan: Plan, signal: AbortSignal): Promise<Prompt> {
+  const { model, request, offer, messages, allocation } = plan;
+  const { template } = model.info;
+  const format = offer.tools.length > 0 && template.tools && !request.injectTools ? formatOf(template.text ?? '') : null;
+  const native = format && (await nativePrompt(plan, format, signal));
+  if (native) return native;
+  const strategy = strategyOf(request.truncationStrategy, offer.tools.length > 0);
+  const fit = { model, messages, allocation, strategy, render: renderer(plan, false) };
+  return { ...(await fitPrompt(fit, request.autoTruncate, signal)), format: INJECTED_FORMAT };
+}
+
+/** What the engine is asked for, and how its output is read. */
+function generation(plan: Plan, prompt: Prompt): { generate: GenerateRequest; reader: OutputReader } {
+  const { request, allocation, offer, model } = plan;
+  const { prepared, format } = prompt;
+  const maxTokens = completionRoom(allocation, prepared.promptTokens);
+  if (maxTokens < 1) {
+    throw contextFailure(
+      'context_length_exceeded',
+      allocation,
+      prepared.promptTokens,
+      'No token is left for an answer; shorten the messages or raise n_ctx.',
+    );
+  }
+  const parallel = request.parallel_tool_calls !== false;
+  const mayThink = request.think === true || (model.info.template.text ?? '').includes('<think>');
+  const grammar = answerGrammar({
+    offer,
+    format,
+    responseFormat: request.response_format,
+    parallel,
+    thinking: prepared.endsInThinking ? 'open' : mayThink ? 'possible' : 'none',
+  });
+  const sampling = engineSampling(request);
+  const generate: GenerateRequest = { ...sampling, promptId: prepared.promptId, maxTokens, startsInThinking: prepared.endsInThinking };
+  if (grammar !== undefined) generate.grammar = grammar;
+  if (request.think === true) generate.thinkingBudget = allocation.thinking;
+  const one = !parallel || offer.mode === 'named';
+  const parser =
+    offer.tools.length > 0 ? new ToolCallParser(format, { whole: request.stream === false, ...(one ? { maxCalls: 1 } : {}) }) : undefined;
+  const reader = new OutputReader({
+    startsInThinking: prepared.endsInThinking,
+    parser,
+    topLogprobs: sampling.logprobs ? sampling.top_logprobs : undefined,
+    promptTokens: prepared.promptTokens,
+  });
+  return { generate, reader };
+}
+
+/** The parts of a generation whose first event was read already. */
+async function* partsOf(
+  first: IteratorResult<GenerateEvent>,
+  events: AsyncIterator<GenerateEvent>,
+  reader: OutputReader,
+  hold: ModelHold,
+): AsyncGenerator<CompletionPart, void, undefined> {
+  let last: GenerateEvent | undefined;
+  let step = first;
+  try {
+    while (!step.done) {
+      yield* reader.take(step.value);
+      if (step.value.finish) last = step.value;
+      if (reader.finished) break;
+      step = await events.next();
+    }
+    hold.signal.throwIfAborted();
+    if (!last && !reader.finished) throw new Failure('model_failed', 'The model stopped without finishing its answer; try again.');
+    yield* reader.finish(last);
+  } finally {
+    hold.end();
+    await events.return?.();
+  }
+}
+
+/** Completes chats on GGUF models: everything between a checked request and the engine. */
+export class Completions {
+  readonly #models: ModelSource;
+
+  constructor(parts: { models: ModelSource }) {
+    this.#models = parts.models;
+  }
+
+  /**
+   * Loads the model, builds a prompt that fits, and waits for the first step, so that all that can fail before the first token fails here.
+   * Aborting the signal frees the sequence and gives the model back, read or not.
+   */
+  async open(request: UniversalRequest, signal: AbortSignal): Promise<Completion> {
+    const offer = offerTools(request.tools, request.tool_choice);
+    const messages = plainMessages(request.messages);
+    if (messages.length === 0) throw new Failure('bad_request', 'messages is empty; send at least one message.');
+    const acquired = await this.#models.acquire(request.model, request.options, signal);
+    const hold = new ModelHold(acquired, signal);
+    try {
+      hold.signal.throwIfAborted();
+      const { model } = acquired;
+      const plan: Plan = {
+        request,
+        model,
+        messages,
+        offer,
+        thinking: thinkingPlan(model.info, request.think),
+        allocation: allocate(model.info.contextSize, request),
+      };
+      const prompt = await makePrompt(plan, hold.signal);
+      const { generate, reader } = generation(plan, prompt);
+      const events = model.generate(generate, hold.signal)[Symbol.asyncIterator]();
+      const first = await events.next();
+      const usage = contextUsage(plan.allocation, prompt.prepared.promptTokens, prompt.truncation);
+      return new OpenedCompletion(request.model, usage, hold, partsOf(first, events, reader, hold));
+    } catch (error) {
+      hold.end(error);
+      throw error;
+    }
+  }
+}

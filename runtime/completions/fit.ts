@@ -1,0 +1,148 @@
+import type { GgufModel, PreparedPrompt, PrepareRequest } from '../engines/contract.js';
+import { log } from '../log.js';
+import { type Allocation, contextFailure, type Truncation, UNTOUCHED } from './budget.js';
+import { compressHistory } from './compress.js';
+import type { PlainMessage } from './messages.js';
+import type { TruncationStrategy } from './request.js';
+import { summarisable, summarise, withSummary } from './summary.js';
+import { type CountedMessage, cutContents, dropMessages, halveLargest, MESSAGE_OVERHEAD, totalTokens } from './truncate.js';
+
+/** Rounds of dropping and cutting, each with the error of the one before, and of halving after that. */
+const MAX_ROUNDS = 4;
+const MAX_HALVINGS = 12;
+
+/** A history and where it must fit. */
+export interface FitRequest {
+  model: GgufModel;
+  messages: readonly PlainMessage[];
+  allocation: Allocation;
+  strategy: TruncationStrategy;
+  /** Everything that is added to the messages, tools among them. */
+  render(messages: PlainMessage[]): PrepareRequest;
+}
+
+/** A prompt that fits. */
+export interface Fitted {
+  prepared: PreparedPrompt;
+  truncation: Truncation;
+}
+
+/** Token prices of messages, in one round trip. */
+async function counted(model: GgufModel, messages: readonly PlainMessage[]): Promise<CountedMessage[]> {
+  const tokens = await model.countTokens(
+    messages.map((message) => message.content + (message.tool_calls?.length ? JSON.stringify(message.tool_calls) : '')),
+  );
+  return messages.map((message, index) => ({ message, tokens: (tokens[index] ?? 0) + MESSAGE_OVERHEAD }));
+}
+
+async function summarised(request: FitRequest, messages: PlainMessage[], signal: AbortSignal): Promise<PlainMessage[] | null> {
+  const old = summarisable(messages);
+  if (old.length === 0) return null;
+  try {
+    const summary = await summarise(request.model, old, signal);
+    return summary === null ? null : withSummary(messages, old, summary);
+  } catch (error) {
+    signal.throwIfAborted();
+    log('warn', 'the older part of a conversation could not be summarised; it is dropped instead', { error });
+    return null;
+  }
+}
+
+/** One history on its way to fitting. */
+class Shortening {
+  #strategyUsed: string;
+  #cut = 0;
+
+  constructor(
+    readonly request: FitRequest,
+    readonly original: number,
+    readonly signal: AbortSignal,
+  ) {
+    this.#strategyUsed = request.strategy === 'summarize' ? 'summarize+keep_system' : request.strategy;
+  }
+
+  prepare(messages: PlainMessage[]): Promise<PreparedPrompt> {
+    return this.request.model.prepare(this.request.render(messages), this.signal);
+  }
+
+  fits(prepared: PreparedPrompt): boolean {
+    return prepared.promptTokens <= this.request.allocation.maxPrompt;
+  }
+
+  result(prepared: PreparedPrompt, kept: number, strategyUsed = this.#strategyUsed): Fitted {
+    return { prepared, truncation: { truncated: true, truncatedMessages: Math.max(0, this.original - kept) + this.#cut, strategyUsed } };
+  }
+
+  async run(compressed: PlainMessage[], before: PreparedPrompt): Promise<Fitted> {
+    let messages = compressed;
+    let prepared = before;
+    if (this.request.strategy === 'summarize') {
+      const shorter = await summarised(this.request, messages, this.signal);
+      if (shorter) {
+        messages = shorter;
+        prepared = await this.prepare(messages);
+        if (this.fits(prepared)) return this.result(prepared, messages.length, 'summarize');
+      }
+    }
+    const prices = await counted(this.request.model, messages);
+    // What the template, its marks and the tools cost beside the contents.
+    let limit = this.request.allocation.maxPrompt - Math.max(0, prepared.promptTokens - totalTokens(prices));
+    let kept = prices;
+    for (let round = 0; round < MAX_ROUNDS; round += 1) {
+      kept = dropMessages(prices, limit, this.request.strategy);
+      const whole = kept;
+      kept = cutContents(kept, limit);
+      this.#cut = kept.filter((entry, index) => entry !== whole[index]).length;
+      prepared = await this.prepare(kept.map((entry) => entry.message));
+      if (this.fits(prepared)) return this.result(prepared, kept.length);
+      limit -= prepared.promptTokens - this.request.allocation.maxPrompt;
+      if (limit <= 0) break;
+    }
+    return this.#halve(kept, prepared);
+  }
+
+  async #halve(messages: CountedMessage[], before: PreparedPrompt): Promise<Fitted> {
+    let kept: CountedMessage[] | null = messages;
+    let prepared = before;
+    for (let round = 0; round < MAX_HALVINGS; round += 1) {
+      kept = halveLargest(kept);
+      if (!kept) break;
+      prepared = await this.prepare(kept.map((entry) => entry.message));
+      if (this.fits(prepared)) {
+        this.#cut = Math.max(1, this.#cut);
+        return this.result(prepared, kept.length);
+      }
+    }
+    throw contextFailure(
+      'context_truncation_failed',
+      this.request.allocation,
+      prepared.promptTokens,
+      'It is still too long after everything that may be shortened; raise n_ctx or send less.',
+    );
+  }
+}
+
+/**
+ * Makes an oversized history fit: compression, then the strategy, then shorter contents. `before` is the prompt as it was measured. Throws
+ * `Failure` with code `context_truncation_failed` when nothing helps. The messages given stay as they are.
+ */
+export async function shortenToFit(request: FitRequest, before: PreparedPrompt, signal: AbortSignal): Promise<Fitted> {
+  const shortening = new Shortening(request, request.messages.length, signal);
+  const compressed = compressHistory(request.messages);
+  const prepared = await shortening.prepare(compressed);
+  if (shortening.fits(prepared)) return shortening.result(prepared, compressed.length, 'compression');
+  return shortening.run(compressed, prepared.promptTokens < before.promptTokens ? prepared : before);
+}
+
+/** Prepares a prompt and, where it does not fit and `autoTruncate` allows it, shortens the history. */
+export async function fitPrompt(request: FitRequest, autoTruncate: boolean, signal: AbortSignal): Promise<Fitted> {
+  const prepared = await request.model.prepare(request.render([...request.messages]), signal);
+  if (prepared.promptTokens <= request.allocation.maxPrompt) return { prepared, truncation: UNTOUCHED };
+  if (autoTruncate) return shortenToFit(request, prepared, signal);
+  throw contextFailure(
+    'context_length_exceeded',
+    request.allocation,
+    prepared.promptTokens,
+    'Shorten the messages, lower max_tokens, or raise n_ctx.',
+  );
+}

@@ -1,0 +1,2 @@
+export { injectTools, toolHistoryAsText } from './tools/inject.js';
+export { parseToolCalls, ToolCallParser } from './tools/parser.js';

@@ -1,0 +1,78 @@
+import type { Message, ToolCall, ToolChoice } from '../../../schemas/generated/common.js';
+import { contentText, type PlainMessage, plainMessages } from '../messages.js';
+import { offerTools, type ToolOffer } from './definitions.js';
+
+const CALL_SHAPE = '<tool_call>{"name": "tool name", "arguments": {"parameter": "value"}}</tool_call>';
+
+function instruction(offer: ToolOffer): string {
+  if (offer.mode === 'named')
+    return `Your answer must be exactly one call of the tool ${offer.tools[0]?.function.name}, and nothing else, in this form:`;
+  if (offer.mode === 'required') return 'Your answer must be at least one tool call, and nothing else, each in this form:';
+  return 'If a tool helps with the request, call it by writing a line in the form below; otherwise answer in plain text. One line per call:';
+}
+
+/** The text that tells a model which tools there are and how to call them. */
+export function toolText(offer: ToolOffer): string {
+  const lines = offer.tools.map((tool) => `<tool>${JSON.stringify(tool.function)}</tool>`);
+  return [
+    'These tools can be called. Each line describes one, with its parameters as a JSON Schema.',
+    '<tools>',
+    ...lines,
+    '</tools>',
+    instruction(offer),
+    CALL_SHAPE,
+  ].join('\n');
+}
+
+/** Appends the tool text to the first system message, or puts a system message with it in front. No tools: the same messages. */
+export function injectOffer<M extends Message>(messages: readonly M[], offer: ToolOffer): (M | PlainMessage)[] {
+  if (offer.tools.length === 0) return [...messages];
+  const text = toolText(offer);
+  const at = messages.findIndex(
+    (message) => (message.role === 'system' || message.role === 'developer') && typeof message.content === 'string',
+  );
+  if (at < 0) return [{ role: 'system', content: text }, ...messages];
+  return messages.map((message, index) =>
+    index === at ? { ...message, content: message.content === '' ? text : `${message.content}\n\n${text}` } : message,
+  );
+}
+
+/** Prompt-based tools from a request's own fields; see `injectOffer` and `offerTools`. The input stays as it is. */
+export function injectTools(messages: readonly Message[], tools: readonly unknown[] | null | undefined, choice?: ToolChoice): Message[] {
+  return injectOffer(messages, offerTools(tools, choice));
+}
+
+function callText(call: ToolCall): string {
+  let args: unknown = {};
+  try {
+    args = JSON.parse(call.function.arguments || '{}');
+  } catch {
+    // A client may send back whatever it was given; the model sees it as text.
+    args = call.function.arguments;
+  }
+  return `<tool_call>${JSON.stringify({ name: call.function.name, arguments: args })}</tool_call>`;
+}
+
+/**
+ * A history without tool roles, for templates that know none: earlier calls become text of the assistant, and tool results that follow each
+ * other become one user message.
+ */
+export function toolHistoryAsText(messages: readonly Message[]): PlainMessage[] {
+  const out: PlainMessage[] = [];
+  let inResults = false;
+  for (const message of plainMessages(messages)) {
+    if (message.role === 'tool') {
+      const text = `<tool_response>\n${message.content}\n</tool_response>`;
+      const last = out.at(-1);
+      if (inResults && last) out[out.length - 1] = { ...last, content: `${last.content}\n${text}` };
+      else out.push({ role: 'user', content: text });
+      inResults = true;
+      continue;
+    }
+    inResults = false;
+    const { tool_calls: calls, ...rest } = message;
+    const content = [contentText(rest.content), ...(calls ?? []).map(callText)].filter((text) => text !== '').join('\n');
+    out.push({ ...rest, content });
+  }
+  return out;
+}

@@ -1,0 +1,123 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { chmod, copyFile, link, open, readdir, rename, stat, unlink } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+import { Failure } from '../../schemas/errors.js';
+
+/** Backups kept per project; older ones are removed. */
+export const MAX_BACKUPS = 20;
+
+/** Rights of a new project file: it may hold keys. */
+const NEW_FILE_MODE = 0o600;
+/** Tries to find an unused backup name within one second. */
+const MAX_SAME_SECOND = 1000;
+
+/**
+ * Replaces (or makes) a file so that a crash at any point leaves the old or the new content, never a mixture: temporary file beside it, flushed,
+ * renamed over it, directory flushed. The former file stays as `<stem>.<YYYYMMDD_HHMMSS><ext>` (UTC). The caller sees to it that no two calls
+ * work on one file at a time. Throws `disk_full`, `forbidden` or what the file system throws; the file is then as it was.
+ */
+export async function replaceFile(path: string, text: string, now: Date = new Date()): Promise<void> {
+  const directory = dirname(path);
+  await removeLeftovers(path);
+  const mode = (await stat(path).catch(() => null))?.mode;
+  const temporary = join(directory, `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
+  let backup: string | null = null;
+  try {
+    await writeFlushed(temporary, text, mode === undefined ? NEW_FILE_MODE : mode & 0o777);
+    if (mode !== undefined) backup = await backUp(path, now);
+    await rename(temporary, path);
+  } catch (cause) {
+    await unlink(temporary).catch(() => undefined);
+    if (backup !== null) await unlink(backup).catch(() => undefined);
+    throw fileFailure(cause, `write ${basename(path)}`);
+  }
+  await flushDirectory(directory);
+  await pruneBackups(path);
+}
+
+/** Turns a file system error into a `Failure` where the caller can do something about it: a full disk or missing rights. */
+export function fileFailure(cause: unknown, doing: string): unknown {
+  const code = (cause as NodeJS.ErrnoException | null)?.code;
+  if (code === 'ENOSPC' || code === 'EDQUOT' || code === 'EFBIG') {
+    return new Failure('disk_full', `Could not ${doing}: the disk is full (${code}). Free some space and try again; nothing was changed.`, {
+      cause,
+    });
+  }
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
+    return new Failure('forbidden', `Could not ${doing}: permission denied (${code}). Check who owns the data directory.`, { cause });
+  }
+  return cause;
+}
+
+/** Writes a new file and waits until its bytes are on the disk. */
+export async function writeFlushed(path: string, text: string, mode: number = NEW_FILE_MODE): Promise<void> {
+  const file = await open(path, 'wx', mode);
+  try {
+    await file.writeFile(text);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+  // The process's umask narrowed the mode given to `open`.
+  await chmod(path, mode);
+}
+
+/** Makes renames in a directory durable; a file system that cannot flush directories is left alone. */
+export async function flushDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r').catch(() => null);
+  await handle?.sync().catch(() => undefined);
+  await handle?.close();
+}
+
+/** Gives the current file a second, dated name; a hard link where the file system has them, so that it costs no space. */
+async function backUp(path: string, now: Date): Promise<string> {
+  const stamp = now.toISOString().replace(/[-:]/g, '').replace('T', '_').slice(0, 15);
+  for (let attempt = 1; attempt < MAX_SAME_SECOND; attempt += 1) {
+    const backup = join(
+      dirname(path),
+      `${stemOf(path)}.${stamp}${attempt === 1 ? '' : `_${String(attempt).padStart(3, '0')}`}${extname(path)}`,
+    );
+    try {
+      await link(path, backup).catch((cause: NodeJS.ErrnoException) => {
+        if (cause.code === 'EEXIST') throw cause;
+        return copyFile(path, backup, constants.COPYFILE_EXCL);
+      });
+      return backup;
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
+    }
+  }
+  throw new Failure('busy', `Could not write ${basename(path)}: it was replaced ${MAX_SAME_SECOND} times within one second.`);
+}
+
+/** The dated backups of a file, oldest first. */
+export async function backupsOf(path: string): Promise<string[]> {
+  const pattern = new RegExp(`^${stemOf(path)}\\.\\d{8}_\\d{6}(?:_\\d{3})?\\${extname(path)}$`);
+  const names = (await readdir(dirname(path))).filter((name) => pattern.test(name));
+  return names.sort((a, b) => (ageKey(a) < ageKey(b) ? -1 : 1));
+}
+
+/** Sorts `x.<time>.yaml` before `x.<time>_002.yaml`. */
+function ageKey(name: string): string {
+  return name.slice(name.indexOf('.') + 1, -extname(name).length);
+}
+
+async function pruneBackups(path: string): Promise<void> {
+  const names = await backupsOf(path).catch(() => []);
+  for (const name of names.slice(0, Math.max(0, names.length - MAX_BACKUPS))) {
+    await unlink(join(dirname(path), name)).catch(() => undefined);
+  }
+}
+
+/** Removes what an earlier process left behind when it died before its rename. */
+async function removeLeftovers(path: string): Promise<void> {
+  const names = await readdir(dirname(path)).catch(() => []);
+  for (const name of names) {
+    if (name.startsWith(`.${basename(path)}.`) && name.endsWith('.tmp')) await unlink(join(dirname(path), name)).catch(() => undefined);
+  }
+}
+
+function stemOf(path: string): string {
+  return basename(path, extname(path));
+}

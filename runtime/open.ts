@@ -1,0 +1,53 @@
+import { Chat } from './chat/chat.js';
+import { Completions } from './completions/completions.js';
+import { Models } from './models/models.js';
+import { Outbound } from './net/outbound.js';
+import { Projects } from './projects/projects.js';
+import { createProviders, providerOf } from './providers/index.js';
+import type { StartRunner } from './providers/runners.js';
+import { createUniversalProvider } from './providers/universal.js';
+import type { HealthCheck, Runtime } from './runtime.js';
+import { openStore } from './store/store.js';
+
+/** What a runtime is opened with. */
+export interface RuntimeParts {
+  readonly version: string;
+  readonly dataDir: string;
+  /** Remote universal runtimes used instead of the one in this process. */
+  readonly runtimeUrls: readonly string[];
+  /** Opens a listener of our own for `local_accel`. */
+  readonly startRunner: StartRunner;
+}
+
+/** Opens the store, the engines and everything above them; whatever was opened is closed again when a later part fails. */
+export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
+  const { version, dataDir, runtimeUrls, startRunner } = parts;
+  const store = await openStore(dataDir);
+  const models = new Models({ dataDir });
+  const outbound = new Outbound();
+  const completions = new Completions({ models });
+  const projects = new Projects({ dataDir });
+  const providers = createProviders({ outbound, universal: createUniversalProvider(completions), runtimeUrls, startRunner });
+  const chat = new Chat({ projects, providers, providerOf, store });
+  const checks: HealthCheck[] = [
+    { name: 'server', run: () => ({ status: 'healthy', message: `quern ${version} answers` }) },
+    { name: 'storage', run: () => store.health() },
+    { name: 'universal-runtime', run: () => (runtimeUrls.length > 0 ? { status: 'healthy', message: `remote: ${runtimeUrls.join(', ')}` } : models.health()) },
+  ];
+  return {
+    version,
+    dataDir,
+    transport: '',
+    checks,
+    projects,
+    chat,
+    completions,
+    models,
+    close: async () => {
+      await chat.close();
+      await models.close();
+      await outbound.close();
+      await store.close();
+    },
+  };
+}

@@ -1,0 +1,131 @@
+import type { Stats } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from '../../schemas/errors.js';
+import { liesInside, requireName } from '../config/names.js';
+import { findProjectFile, look, PROJECT_FILES, readProjectText } from '../config/project-file.js';
+import { type Snapshot, stampOf, takeSnapshot } from './snapshot.js';
+
+/** Projects whose parsed files are kept in memory; the least recently used go first. */
+const MAX_CACHED_PROJECTS = 2000;
+
+/**
+ * A file changed less than this many milliseconds before it was read may change again without its times telling, because file systems
+ * keep them in ticks of up to some milliseconds; it is read again until it has settled.
+ */
+const SETTLED_MS = 100;
+
+/** One project as last seen on disk. The object is replaced whenever what it would show changes. */
+export interface CachedProject {
+  readonly namespace: string;
+  readonly name: string;
+  readonly directory: string;
+  readonly snapshot: Snapshot;
+  /** The shown project as JSON text; `null` when the file does not parse. */
+  readonly json: string | null;
+  readonly path: string | null;
+  directoryStats: Stats;
+  fileStats: Stats | null;
+  isSettled: boolean;
+}
+
+/** Whether two looks at a path saw the same thing. The change time is compared too, since the modification time can be set back. */
+export function sameStats(a: Stats, b: Stats): boolean {
+  return a.mtimeMs === b.mtimeMs && a.ctimeMs === b.ctimeMs && a.size === b.size && a.ino === b.ino && a.dev === b.dev;
+}
+
+/** Whether the given stats, taken just now, can be relied on to change with the next change. A clock set back makes this false, which is safe. */
+export function hasSettled(...all: (Stats | null)[]): boolean {
+  const now = Date.now();
+  return all.every((stats) => stats === null || now - Math.max(stats.mtimeMs, stats.ctimeMs) > SETTLED_MS);
+}
+
+/** Parsed project files, revalidated by file times at each use: an edit on disk is seen by the next call, at the cost of two `stat` calls. */
+export class ProjectCache {
+  readonly #root: string;
+  readonly #known = new Map<string, CachedProject>();
+
+  /** `root` is the directory that holds the namespaces. */
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** The current state of a project; throws `not_found` without a directory for it. */
+  get(namespace: string, name: string): CachedProject {
+    const key = `${namespace}/${name}`;
+    const known = this.#known.get(key);
+    if (known && this.isFresh(known)) return known;
+    const current = this.#read(namespace, name, known);
+    this.#known.delete(key);
+    this.#known.set(key, current);
+    if (this.#known.size > MAX_CACHED_PROJECTS) this.#known.delete(this.#known.keys().next().value!);
+    return current;
+  }
+
+  /** Whether nothing on disk has changed since `project` was seen. */
+  isFresh(project: CachedProject): boolean {
+    if (!project.isSettled) return false;
+    const directoryStats = look(project.directory);
+    if (!directoryStats || !sameStats(directoryStats, project.directoryStats)) return false;
+    if (project.path === null || project.fileStats === null) return true;
+    const fileStats = look(project.path);
+    return fileStats !== null && sameStats(fileStats, project.fileStats);
+  }
+
+  #read(namespace: string, name: string, known: CachedProject | undefined): CachedProject {
+    const directory = join(this.#root, requireName('namespace', namespace), requireName('project', name));
+    const directoryStats = look(directory);
+    if (!directoryStats?.isDirectory() || !liesInside(this.#root, directory)) throw projectNotFound(namespace, name);
+    const found = findProjectFile(directory);
+    const place = { namespace, name, directory };
+    if (!found) {
+      const isSettled = hasSettled(directoryStats);
+      return { ...place, directoryStats, fileStats: null, isSettled, path: null, json: null, snapshot: withoutFile(namespace, name) };
+    }
+    const hasSameFile = known?.path === found.path && known.fileStats !== null && sameStats(known.fileStats, found.stats);
+    if (known?.isSettled && hasSameFile) {
+      known.isSettled = hasSettled(directoryStats, found.stats);
+      known.directoryStats = directoryStats;
+      return known;
+    }
+    const read = readOrFailure(found.path, this.#root, `Project ${namespace}/${name}`);
+    if (read instanceof Failure) {
+      const snapshot = { stamp: '', loaded: null, shown: null, failure: read };
+      return {
+        ...place,
+        directoryStats,
+        fileStats: found.stats,
+        isSettled: hasSettled(directoryStats, found.stats),
+        path: found.path,
+        json: null,
+        snapshot,
+      };
+    }
+    const isSettled = hasSettled(directoryStats, read.stats);
+    if (hasSameFile && sameStats(read.stats, found.stats) && known.snapshot.stamp === stampOf(read.text)) {
+      return Object.assign(known, { directoryStats, fileStats: read.stats, isSettled });
+    }
+    const snapshot = takeSnapshot(place, found.fileName, read.text, read.stats);
+    const json = snapshot.shown ? JSON.stringify(snapshot.shown) : null;
+    return { ...place, directoryStats, fileStats: read.stats, isSettled, path: found.path, json, snapshot };
+  }
+}
+
+function readOrFailure(path: string, root: string, subject: string): { text: string; stats: Stats } | Failure {
+  try {
+    return readProjectText(path, root, subject);
+  } catch (failure) {
+    if (failure instanceof Failure) return failure;
+    throw failure;
+  }
+}
+
+function withoutFile(namespace: string, name: string): Snapshot {
+  const looked = PROJECT_FILES.join(', ');
+  const message = `Project ${namespace}/${name}: no configuration file found in its directory (looked for ${looked}).`;
+  return { stamp: '', loaded: null, shown: null, failure: new Failure('invalid', message, { code: 'ProjectConfigError' }) };
+}
+
+/** The failure for a project whose directory does not exist. */
+export function projectNotFound(namespace: string, name: string): Failure {
+  return new Failure('not_found', `Project ${namespace}/${name} not found: its directory does not exist.`, { code: 'ProjectNotFound' });
+}

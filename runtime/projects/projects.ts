@@ -1,0 +1,191 @@
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from '../../schemas/errors.js';
+import type { Project, ProjectCreate, ProjectList } from '../../schemas/generated/core/projects.js';
+import { replaceFile } from '../config/atomic-write.js';
+import { editYaml, freshYaml } from '../config/edit.js';
+import { isName, NAME_RULE, quote, requireName } from '../config/names.js';
+import { checkTree, MAX_PROJECT_FILE_BYTES, Unparsable } from '../config/parse.js';
+import { invalidConfig, type Path } from '../config/problems.js';
+import { findProjectFile, NEW_PROJECT_FILE, parseProjectFile, readProjectText } from '../config/project-file.js';
+import { defaultTemplateName, templateText } from '../config/templates/index.js';
+import { validateConfig } from '../config/validate.js';
+import type { JsonObject } from '../config/values.js';
+import { log } from '../log.js';
+import { ProjectCache, projectNotFound } from './cache.js';
+import { ProjectDisk, projectExists } from './disk.js';
+import { Listing } from './listing.js';
+import { Locks } from './locks.js';
+import type { LoadedProject } from './snapshot.js';
+
+export type { LoadedProject } from './snapshot.js';
+
+/** Namespaces that cannot be created. */
+const RESERVED_NAMESPACES: readonly string[] = ['llamafarm'];
+
+/** Told when a project is gone for good or made anew: nothing kept under its name may survive. */
+export type EraseListener = (namespace: string, name: string) => void | Promise<void>;
+
+/**
+ * The projects below `{dataDir}/projects/{namespace}/{project}/`, each one file. Reading is synchronous and always shows what is on disk;
+ * writing is atomic and, per project, one at a time. One process per data directory (its lock file sees to that).
+ */
+export class Projects {
+  readonly #root: string;
+  readonly #templates: string;
+  readonly #cache: ProjectCache;
+  readonly #listing: Listing;
+  readonly #disk: ProjectDisk;
+  readonly #locks = new Locks();
+  readonly #eraseListeners: EraseListener[] = [];
+
+  constructor({ dataDir }: { dataDir: string }) {
+    this.#root = join(dataDir, 'projects');
+    this.#templates = join(dataDir, 'templates');
+    this.#cache = new ProjectCache(this.#root);
+    this.#listing = new Listing(this.#root, this.#cache);
+    this.#disk = new ProjectDisk(this.#root);
+  }
+
+  /** A project for use. Throws `not_found` (ProjectNotFound) without a directory, `invalid` (ProjectConfigError) for a file that cannot be used. */
+  load(namespace: string, name: string): LoadedProject {
+    const { snapshot } = this.#cache.get(namespace, name);
+    if (snapshot.loaded) return snapshot.loaded;
+    throw snapshot.failure!;
+  }
+
+  /** A project for showing, also when its file is invalid. Throws as `load` does, `invalid` only for a file that does not parse. */
+  get(namespace: string, name: string): Project {
+    const { snapshot } = this.#cache.get(namespace, name);
+    if (snapshot.shown) return snapshot.shown;
+    throw snapshot.failure!;
+  }
+
+  /** `get` as JSON text. */
+  json(namespace: string, name: string): string {
+    const { json, snapshot } = this.#cache.get(namespace, name);
+    if (json !== null) return json;
+    throw snapshot.failure!;
+  }
+
+  /** The projects of a namespace by name; none for a namespace that does not exist. */
+  list(namespace: string): ProjectList {
+    return this.#listing.list(namespace);
+  }
+
+  /** `list` as the bytes of the answer, for network callbacks; see `Listing.bytes`. */
+  listBytes(namespace: string): Buffer | Promise<Buffer> {
+    return this.#listing.bytes(namespace);
+  }
+
+  /** Registers who keeps state under project names, such as chat sessions. */
+  onErase(listener: EraseListener): void {
+    this.#eraseListeners.push(listener);
+  }
+
+  /** Makes a project from a template (the default one unless named). Throws `conflict` when it exists. */
+  async create(namespace: string, { name, config_template }: ProjectCreate): Promise<Project> {
+    requireName('namespace', namespace);
+    if (RESERVED_NAMESPACES.includes(namespace.toLowerCase())) {
+      throw new Failure('bad_request', `The namespace ${namespace} is reserved. Choose another one.`, { code: 'ReservedNamespace' });
+    }
+    if (!isName(name)) {
+      const msg = `${quote(name)} cannot be a project name: ${NAME_RULE}`;
+      throw new Failure('invalid', `${msg}.`, { errors: [{ type: 'name', loc: ['body', 'name'], msg, input: name }] });
+    }
+    const template = config_template ?? defaultTemplateName();
+    const text = this.#fromTemplate(template, namespace, name);
+    return this.#locks.run(`${namespace}/${name}`, async () => {
+      if (this.#hasFile(namespace, name)) throw projectExists(namespace, name);
+      await this.#disk.add(namespace, name, text);
+      await this.#erased(namespace, name);
+      return this.get(namespace, name);
+    });
+  }
+
+  /** Replaces the configuration. Throws `invalid` with each offending path, and leaves the file as it was when anything fails. */
+  put(namespace: string, name: string, config: JsonObject): Promise<Project> {
+    return this.#locks.run(`${namespace}/${name}`, async () => {
+      const { directory } = this.#cache.get(namespace, name);
+      const stored = this.#checked(`Project ${namespace}/${name}`, config, namespace, name, ['body', 'config']);
+      const { path, text } = this.#replacement(directory, stored, `Project ${namespace}/${name}`);
+      if (Buffer.byteLength(text) > MAX_PROJECT_FILE_BYTES) {
+        throw new Failure(
+          'too_large',
+          `Project ${namespace}/${name}: the configuration would be larger than ${MAX_PROJECT_FILE_BYTES} bytes.`,
+        );
+      }
+      await replaceFile(path, text);
+      this.#listing.forget(namespace);
+      return this.get(namespace, name);
+    });
+  }
+
+  /** Returns the project and, with `purge` only, deletes it and everything that belongs to it. */
+  delete(namespace: string, name: string, { purge }: { purge: boolean }): Promise<Project> {
+    return this.#locks.run(`${namespace}/${name}`, async () => {
+      if (!purge) return this.get(namespace, name);
+      const { snapshot } = this.#cache.get(namespace, name);
+      const unreadable = { namespace, name, config: {}, validation_error: snapshot.failure?.message ?? null, last_modified: null };
+      await this.#disk.remove(namespace, name);
+      await this.#erased(namespace, name);
+      return snapshot.shown ?? unreadable;
+    });
+  }
+
+  #hasFile(namespace: string, name: string): boolean {
+    try {
+      return this.#cache.get(namespace, name).path !== null;
+    } catch (failure) {
+      if (failure instanceof Failure && failure.code === projectNotFound(namespace, name).code) return false;
+      throw failure;
+    }
+  }
+
+  async #erased(namespace: string, name: string): Promise<void> {
+    this.#listing.forget(namespace);
+    for (const listener of this.#eraseListeners) {
+      try {
+        await listener(namespace, name);
+      } catch (cause) {
+        log('error', 'state of a deleted project could not be removed', { project: `${namespace}/${name}`, cause });
+      }
+    }
+  }
+
+  #fromTemplate(template: string, namespace: string, name: string): string {
+    const text = templateText(template, this.#templates);
+    const subject = `Template ${template}`;
+    const { value } = parseProjectFile(`${template}.yaml`, text, subject);
+    return editYaml(text, this.#checked(subject, value, namespace, name, ['template']));
+  }
+
+  /** The stored form of a configuration that may be saved; throws `invalid` for any problem, dangling names included. */
+  #checked(subject: string, config: JsonObject, namespace: string, name: string, where: Path): JsonObject {
+    try {
+      checkTree(config);
+    } catch (cause) {
+      if (!(cause instanceof Unparsable)) throw cause;
+      throw invalidConfig(subject, [{ path: [], reason: cause.message, type: 'tree' }], where);
+    }
+    const { stored, errors, warnings } = validateConfig(config, namespace, name);
+    const problems = [...errors, ...warnings];
+    if (problems.length > 0) throw invalidConfig(subject, problems, where);
+    return stored;
+  }
+
+  /** Which file to write and its text: the present file with its layout kept, or a new YAML file where there is none that can be written. */
+  #replacement(directory: string, stored: JsonObject, subject: string): { path: string; text: string } {
+    const found = findProjectFile(directory);
+    if (!found || found.fileName.endsWith('.toml')) return { path: join(directory, NEW_PROJECT_FILE), text: freshYaml(stored) };
+    const path = realpathSync.native(found.path);
+    if (found.fileName.endsWith('.json')) return { path, text: `${JSON.stringify(stored, null, 2)}\n` };
+    try {
+      return { path, text: editYaml(readProjectText(path, this.#root, subject).text, stored) };
+    } catch (failure) {
+      if (!(failure instanceof Failure)) throw failure;
+      // What cannot be read (not UTF-8, too large) can still be replaced; the backup keeps it.
+      return { path, text: freshYaml(stored) };
+    }
+  }
+}

@@ -1,0 +1,65 @@
+import { createHash } from 'node:crypto';
+import type { Stats } from 'node:fs';
+import { Failure } from '../../schemas/errors.js';
+import type { ProjectConfig } from '../../schemas/generated/config/project.js';
+import type { Project } from '../../schemas/generated/core/projects.js';
+import { invalidConfig, summary } from '../config/problems.js';
+import { parseProjectFile } from '../config/project-file.js';
+import { validateConfig } from '../config/validate.js';
+import { frozen } from '../config/values.js';
+
+/** A project ready for use. Frozen in depth: it is shared by everybody until the file changes. */
+export interface LoadedProject {
+  readonly namespace: string;
+  readonly name: string;
+  /** Absolute path of the project's directory. */
+  readonly directory: string;
+  /** Validated, with references inlined, defaults filled in, and `runtime.models` always an array. `${env:NAME}` is still text: see `expandEnv`. */
+  readonly config: ProjectConfig;
+  /** Changes whenever the content of the file changes: 16 hex characters of its SHA-256. */
+  readonly stamp: string;
+  /** ISO 8601, UTC. */
+  readonly lastModified: string;
+  /** Names in the file that point at nothing, in one line; the project works without them. */
+  readonly validationError: string | null;
+}
+
+/** What one state of a project file on disk amounts to. */
+export interface Snapshot {
+  readonly stamp: string;
+  /** For use; `null` when the file is invalid, and `failure` then says why. */
+  readonly loaded: LoadedProject | null;
+  /** For showing; `null` when the file does not even parse. */
+  readonly shown: Project | null;
+  readonly failure: Failure | null;
+}
+
+/** Makes the snapshot of a file's text; never throws on its content. `stats` are those of the file that was read. */
+export function takeSnapshot(
+  place: { namespace: string; name: string; directory: string },
+  fileName: string,
+  text: string,
+  stats: Stats,
+): Snapshot {
+  const { namespace, name } = place;
+  const subject = `Project ${namespace}/${name}`;
+  const stamp = stampOf(text);
+  const lastModified = new Date(stats.mtimeMs).toISOString();
+  try {
+    const raw = parseProjectFile(fileName, text, subject).value;
+    const { stored, config, errors, warnings } = validateConfig(raw, namespace, name);
+    const problems = [...errors, ...warnings];
+    const validationError = summary(problems);
+    const shown = { namespace, name, config: config ? stored : raw, validation_error: validationError, last_modified: lastModified };
+    const loaded = config ? frozen({ ...place, config, stamp, lastModified, validationError }) : null;
+    return { stamp, loaded, shown: frozen(shown), failure: config ? null : invalidConfig(subject, problems) };
+  } catch (failure) {
+    if (!(failure instanceof Failure)) throw failure;
+    return { stamp, loaded: null, shown: null, failure };
+  }
+}
+
+/** The content stamp of a project file's text. */
+export function stampOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+}

@@ -1,0 +1,101 @@
+import { Failure } from '../../../schemas/errors.js';
+import type { OutboundReply } from '../../net/reply.js';
+import type { CompletionPart, ContextUsage } from '../contract.js';
+import { ChunkReader } from './chunks.js';
+import { type ChatEvent, chatEvents } from './events.js';
+import type { Accepted } from './exchange.js';
+import { brokenOff, streamFailure, type Upstream } from './failures.js';
+import { TRAILER_MS } from './limits.js';
+
+/** The answer of a host as it comes in: read until the first part by `prime`, from there by whoever iterates `parts`. */
+export class Answer {
+  readonly #reply: OutboundReply;
+  readonly #upstream: Upstream;
+  readonly #body: AsyncIterator<Uint8Array>;
+  readonly #events: AsyncIterator<ChatEvent>;
+  readonly #reader = new ChunkReader();
+  #first: CompletionPart[] = [];
+  #over = false;
+
+  constructor(
+    { reply, upstream }: Accepted,
+    readonly trailerMs = TRAILER_MS,
+  ) {
+    this.#reply = reply;
+    this.#upstream = upstream;
+    this.#body = reply.chunks();
+    this.#events = chatEvents(reply, this.#body, upstream.base);
+  }
+
+  /** The model as the host names it. */
+  get model(): string | undefined {
+    return this.#reader.model;
+  }
+
+  /** How full the context was; our own runtime says it with the finish. */
+  get contextUsage(): ContextUsage | undefined {
+    return this.#reader.contextUsage;
+  }
+
+  /** Waits for the first part, so that a host that fails at once fails the call and not the stream. */
+  async prime(): Promise<void> {
+    while (!this.#over && this.#first.length === 0) this.#first = await this.#step();
+  }
+
+  /** The parts, once. Leaving the loop closes the socket. */
+  async *parts(): AsyncGenerator<CompletionPart, void, undefined> {
+    try {
+      yield* this.#first.splice(0);
+      while (!this.#over) yield* await this.#step();
+    } finally {
+      if (!this.#over) this.#reply.discard();
+    }
+  }
+
+  /** One event's parts; with the last come the held-back ones and the finish. */
+  async #step(): Promise<CompletionPart[]> {
+    try {
+      const event = await this.#next();
+      if (event === undefined || event === 'done') return this.#end(event === 'done');
+      if (event.error !== undefined && event.error !== null) throw streamFailure(event, this.#upstream);
+      return this.#reader.read(event);
+    } catch (error) {
+      this.#over = true;
+      this.#reply.discard();
+      throw brokenOff(error, this.#upstream);
+    }
+  }
+
+  #end(done: boolean): CompletionPart[] {
+    const { name, base } = this.#upstream;
+    if (!this.#reader.started) throw new Failure('model_failed', `${base} sent an empty answer.`, { code: 'BadAnswer' });
+    if (!done && !this.#reader.finished)
+      throw new Failure('model_failed', `Model '${name}': ${base} broke off in the middle of its answer.`, { code: 'AnswerTruncated' });
+    this.#over = true;
+    if (done) void this.#reply.linger(this.#body);
+    else this.#reply.discard();
+    return this.#reader.end();
+  }
+
+  /** The next event. Once the finish reason is there, what is missing is only usage: a host that hangs or breaks then has answered. */
+  async #next(): Promise<ChatEvent | undefined> {
+    const pending = this.#events.next();
+    if (!this.#reader.finished) {
+      const next = await pending;
+      return next.done ? undefined : next.value;
+    }
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), this.trailerMs);
+    });
+    const trailer = pending.then(
+      (next) => (next.done ? undefined : next.value),
+      () => undefined,
+    );
+    try {
+      return await Promise.race([trailer, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}

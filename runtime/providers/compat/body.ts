@@ -1,0 +1,59 @@
+import type { Message } from '../../../schemas/generated/common.js';
+import type { CompletionRequest } from '../contract.js';
+
+/** Request members that go to an OpenAI-compatible host under the same name. */
+const SAME_NAME = [
+  'temperature',
+  'top_p',
+  'top_k',
+  'min_p',
+  'max_tokens',
+  'seed',
+  'presence_penalty',
+  'frequency_penalty',
+  'repeat_penalty',
+  'logit_bias',
+  'logprobs',
+  'top_logprobs',
+  'response_format',
+  'user',
+] as const;
+
+/** Members that `extra` cannot change: the answer is always read as one streamed choice. */
+const OURS = new Set(['messages', 'stream', 'stream_options', 'n']);
+
+/** Hosts reject null members and empty `tool_calls`; only `content` may be null. */
+function plainMessage(message: Message): Record<string, unknown> {
+  const { role, content, tool_calls: calls, ...rest } = message;
+  const out: Record<string, unknown> = { role, content: content ?? (role === 'assistant' && calls?.length ? null : '') };
+  for (const [name, value] of Object.entries(rest)) if (value !== null && value !== undefined) out[name] = value;
+  if (calls?.length)
+    out.tool_calls = calls.map((call) => ({
+      ...(call.id === undefined ? {} : { id: call.id }),
+      type: 'function',
+      function: { name: call.function.name, arguments: call.function.arguments ?? '{}' },
+    }));
+  return out;
+}
+
+/**
+ * The JSON body of `POST /chat/completions`. It always streams and asks for usage; `extra` is merged in last. `think`, `thinking_budget`
+ * and `n_ctx` are left out, because a hosted API answers unknown members with 400: providers that know better add them.
+ */
+export function chatBody(model: string, request: CompletionRequest, added: Record<string, unknown> = {}): Record<string, unknown> {
+  const body: Record<string, unknown> = { model, messages: request.messages.map(plainMessage) };
+  for (const name of SAME_NAME) if (request[name] !== undefined && request[name] !== null) body[name] = request[name];
+  if (request.stop?.length) body.stop = request.stop;
+  if (request.tools?.length) {
+    body.tools = request.tools;
+    if (request.tool_choice !== undefined && request.tool_choice !== null) body.tool_choice = request.tool_choice;
+    if (request.parallel_tool_calls !== undefined) body.parallel_tool_calls = request.parallel_tool_calls;
+  }
+  Object.assign(body, added);
+  for (const [name, value] of Object.entries(request.extra ?? {})) if (!OURS.has(name) && value !== undefined) body[name] = value;
+  // Newer hosted models refuse the older name next to the newer one.
+  if (body.max_completion_tokens !== undefined) delete body.max_tokens;
+  body.stream = true;
+  body.stream_options = { include_usage: true };
+  return body;
+}

@@ -1,0 +1,79 @@
+import type { ModelConfig } from '../../schemas/generated/config/project.js';
+import { checkUrl, hostOf } from '../net/address.js';
+import { kindOfAddress } from '../net/ip.js';
+import type { Outbound } from '../net/outbound.js';
+import type { ChatSettings } from './compat/limits.js';
+import { createCompatApi } from './compat-api.js';
+import type { Provider } from './contract.js';
+import { baseUrlOf } from './key.js';
+import { createLocalAccel } from './local-accel.js';
+import { createLocalRunner } from './local-runner.js';
+import { createRemoteUniversal } from './remote-universal.js';
+import type { RunnerTimes, StartRunner } from './runners.js';
+
+/** The provider names of the API; project files may also use the older spellings of `PROVIDER_OF_SPELLING`. */
+export type ProviderId = 'compat_api' | 'local_runner' | 'local_accel' | 'universal';
+
+/** Every spelling of a provider in a project file. */
+export const PROVIDER_OF_SPELLING = {
+  compat_api: 'compat_api',
+  openai: 'compat_api',
+  local_runner: 'local_runner',
+  ollama: 'local_runner',
+  local_accel: 'local_accel',
+  lemonade: 'local_accel',
+  universal: 'universal',
+} as const satisfies Record<ModelConfig['provider'], ProviderId>;
+
+/** The port of the universal runtime unless it is told another. */
+export const UNIVERSAL_PORT = 11540;
+
+/** What the providers are made of. */
+export interface ProviderParts {
+  /** Closed by whoever made it. */
+  readonly outbound: Outbound;
+  /** The in-process runtime. */
+  readonly universal: Provider;
+  /** Runtimes to use instead of the in-process one (`--runtime-url`). */
+  readonly runtimeUrls?: readonly string[];
+  /** The port that our own runtime listens on, so that a `base_url` naming it stays in process; 11540 always does. */
+  readonly runtimePort?: number;
+  /** Starts our engine on a port for `local_accel`; without it only runners that already answer are used. */
+  readonly startRunner?: StartRunner;
+  readonly settings?: ChatSettings;
+  readonly runnerTimes?: RunnerTimes;
+}
+
+/** The providers of one daemon, by name: the list that a new one is added to. */
+export function createProviders(parts: ProviderParts): Record<ProviderId, Provider> {
+  const { outbound, settings } = parts;
+  return {
+    compat_api: createCompatApi(outbound, settings),
+    local_runner: createLocalRunner(outbound, settings),
+    local_accel: createLocalAccel(outbound, parts.startRunner, settings, parts.runnerTimes),
+    universal: universalOf(parts),
+  } satisfies Record<ProviderId, Provider>;
+}
+
+/** The provider name of a model, whichever way its project file spells it. */
+export function providerOf(model: ModelConfig): ProviderId {
+  return PROVIDER_OF_SPELLING[model.provider];
+}
+
+/** In process, unless runtime URLs were given or the model names a runtime elsewhere. */
+function universalOf({ outbound, universal, runtimeUrls = [], runtimePort, settings }: ProviderParts): Provider {
+  const isOurs = (base: string): boolean => {
+    const url = checkUrl(base, 'operator');
+    const port = Number(url.port || '80');
+    const here = hostOf(url) === 'localhost' || kindOfAddress(hostOf(url)) === 'loopback';
+    return here && (port === UNIVERSAL_PORT || port === runtimePort);
+  };
+  const remote = createRemoteUniversal(outbound, runtimeUrls, settings, isOurs);
+  if (runtimeUrls.length > 0) return remote;
+  return {
+    async open(model, request, signal) {
+      const base = baseUrlOf(model);
+      return base === undefined || isOurs(base) ? universal.open(model, request, signal) : remote.open(model, request, signal);
+    },
+  };
+}

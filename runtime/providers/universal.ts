@@ -1,0 +1,33 @@
+import type { ModelConfig } from '../../schemas/generated/config/project.js';
+import type { Completions } from '../completions/completions.js';
+import { checkedExtra, ggufOptions } from '../completions/options.js';
+import type { UniversalRequest } from '../completions/request.js';
+import type { CompletionRequest, Provider } from './contract.js';
+
+/** What a model's `extra_body` and the request's say together; the request wins. */
+function universalRequest(model: ModelConfig, request: CompletionRequest): UniversalRequest {
+  const extra = checkedExtra({ ...model.extra_body, ...request.extra });
+  const { extra: _merged, ...own } = request;
+  const out: UniversalRequest = {
+    ...own,
+    model: model.model,
+    options: ggufOptions({ n_ctx: request.n_ctx ?? null }, extra),
+    // A project's history is its owner's: it is not shortened behind their back unless they say so.
+    autoTruncate: extra.auto_truncate ?? false,
+    injectTools: model.tool_call_strategy === 'prompt_based',
+  };
+  if (model.keep_loaded) out.keepLoaded = true;
+  if (extra.truncation_strategy) out.truncationStrategy = extra.truncation_strategy;
+  for (const name of ['think', 'thinking_budget', 'top_k', 'min_p', 'repeat_penalty'] as const) {
+    const value = request[name] ?? extra[name];
+    if (value !== undefined && value !== null) Object.assign(out, { [name]: value });
+  }
+  return out;
+}
+
+/** Completes chats on the in-process runtime. A prompt over the context is refused unless `extra_body` sets `auto_truncate`. */
+export function createUniversalProvider(completions: Completions): Provider {
+  return {
+    open: (model, request, signal) => completions.open(universalRequest(model, request), signal),
+  };
+}

@@ -1,0 +1,63 @@
+import { open } from 'lmdb';
+import { TABLE_NAMES, type TableName } from './tables.js';
+
+/** Address space reserved at first, in bytes; the file takes only what is written, and LMDB maps more when it is used up. */
+const MAP_SIZE_BYTES = 2 ** 30;
+/** Room for tables of later versions. */
+const MAX_TABLES = 64;
+
+/** A key as LMDB orders it: numbers before texts, lists element by element. */
+export type StoredKey = string | number | readonly (string | number)[];
+
+/** Bounds of a read. `start` is included, `end` is not. */
+export interface Range {
+  start?: StoredKey;
+  end?: StoredKey;
+  limit?: number;
+  reverse?: boolean;
+}
+
+/** The part of an LMDB table that the store uses; values are bytes. */
+export interface RawTable {
+  get(key: StoredKey): Uint8Array | undefined;
+  put(key: StoredKey, value: Uint8Array): Promise<boolean>;
+  remove(key: StoredKey): Promise<boolean>;
+  getRange(range: Range): Iterable<{ key: StoredKey; value: Uint8Array }>;
+  getKeys(range: Range): Iterable<StoredKey>;
+}
+
+/** The promise of a batch: it resolves when the batch is visible, `flushed` when it is on disk. */
+export type CommitPromise = Promise<boolean> & { flushed?: Promise<unknown> };
+
+/** An open LMDB environment. */
+export interface Environment {
+  readonly tables: Readonly<Record<TableName, RawTable>>;
+  /** Queues the writes made inside `change` as one transaction. */
+  batch(change: () => void): CommitPromise;
+  backup(path: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens the LMDB environment in `folder`. Syncing always overlaps with later commits and is never left out: with it off, a power cut can
+ * damage the file. A `readOnly` environment must exist with its tables.
+ */
+export function openEnvironment(folder: string, { readOnly = false }: { readOnly?: boolean } = {}): Environment {
+  const root = open<Uint8Array, StoredKey & string>({
+    path: folder,
+    encoding: 'binary',
+    noSubdir: false,
+    maxDbs: MAX_TABLES,
+    mapSize: MAP_SIZE_BYTES,
+    separateFlushed: true,
+    ...(readOnly ? { readOnly } : { overlappingSync: true }),
+  } as Parameters<typeof open>[0]);
+  const tables = {} as Record<TableName, RawTable>;
+  for (const name of TABLE_NAMES) tables[name] = root.openDB({ name, encoding: 'binary' }) as unknown as RawTable;
+  return {
+    tables,
+    batch: (change) => root.batch(change) as CommitPromise,
+    backup: (path) => root.backup(path, true),
+    close: () => root.close(),
+  };
+}

@@ -1,0 +1,121 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { Packr } from 'msgpackr';
+import { Backups } from './backups.js';
+import { type Environment, openEnvironment, type StoredKey } from './environment.js';
+import { markClean, openSound } from './integrity.js';
+import { type Migration, migrate } from './migrations.js';
+import { type StoreCounts, Table } from './table.js';
+import type { TableName, Tables } from './tables.js';
+import { type Change, Writer } from './writer.js';
+
+export type { SessionKey, SessionRecord, TurnRecord } from './tables.js';
+
+const packr = new Packr({ useRecords: false });
+
+/** Collects the changes of one write. */
+export class Batch {
+  readonly changes: Change[] = [];
+
+  /** Stores a value; what it refers to is encoded at once and may change afterwards. */
+  put<Name extends TableName>(table: Name, key: Tables[Name]['key'], value: Tables[Name]['value']): void {
+    this.changes.push({ table, key: key as StoredKey, value: packr.pack(value) });
+  }
+
+  /** Removes a record, if there is one. */
+  remove<Name extends TableName>(table: Name, key: Tables[Name]['key']): void {
+    this.changes.push({ table, key: key as StoredKey, value: undefined });
+  }
+}
+
+/** Everything but configuration and uploads: typed tables in one LMDB environment under `{dataDir}/state`. */
+export class Store {
+  readonly meta: Table<'meta'>;
+  readonly sessions: Table<'sessions'>;
+  readonly turns: Table<'turns'>;
+  readonly trash: Table<'trash'>;
+  readonly counts: StoreCounts = { read: 0, written: 0 };
+  readonly #environment: Environment;
+  readonly #writer: Writer;
+  readonly #folder: string;
+  readonly #backups: Backups;
+  #closing: Promise<void> | undefined;
+
+  /** Use `openStore`. */
+  constructor(environment: Environment, folder: string) {
+    this.#environment = environment;
+    this.#folder = folder;
+    this.#writer = new Writer(environment, folder);
+    this.#backups = new Backups(environment, folder);
+    const { tables } = environment;
+    this.meta = new Table<'meta'>(tables.meta, this.counts);
+    this.sessions = new Table<'sessions'>(tables.sessions, this.counts);
+    this.turns = new Table<'turns'>(tables.turns, this.counts);
+    this.trash = new Table<'trash'>(tables.trash, this.counts);
+  }
+
+  /**
+   * Makes the changes that `fill` collects, all or none, after all earlier writes. Resolves when they are on disk, so that neither a crash
+   * nor a power cut takes them back. Rejects with `disk_full`, `unavailable` or `busy`; the store stays usable.
+   */
+  async write(fill: (batch: Batch) => void): Promise<void> {
+    const batch = new Batch();
+    fill(batch);
+    const written = this.#writer.write(batch.changes);
+    await written;
+    this.counts.written += batch.changes.length;
+  }
+
+  /** Copies the store into its backup folder now; the newest copies are kept. Returns the copy's path. */
+  backup(): Promise<string> {
+    return this.#backups.make();
+  }
+
+  /** Makes a copy now and then while the store is open; failures are logged. */
+  startBackups(): void {
+    this.#backups.start();
+  }
+
+  /** Writes what waits, flushes, and notes that the files are sound. Safe to call twice. */
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async #close(): Promise<void> {
+    await this.#backups.stop();
+    await this.#writer.close();
+    await this.#environment.close();
+    markClean(this.#folder);
+  }
+}
+
+/** How a store is opened in tests. */
+export interface StoreOptions {
+  migrations?: readonly Migration[];
+}
+
+/** The folder of a data directory that holds the store. */
+export function stateFolder(dataDir: string): string {
+  return join(dataDir, 'state');
+}
+
+/**
+ * Opens the store of a data directory, or makes it. A store that was not closed is checked first; a damaged one is moved aside, loudly, and
+ * replaced by its newest backup or an empty one. Older formats are brought up to date after a backup; throws `conflict` (StateTooNew)
+ * for a newer one. The caller sees to it that one process at a time has the data directory.
+ */
+export async function openStore(dataDir: string, { migrations }: StoreOptions = {}): Promise<Store> {
+  const folder = stateFolder(dataDir);
+  mkdirSync(folder, { recursive: true });
+  const environment = await openSound(folder, () => openEnvironment(folder));
+  const store = new Store(environment, folder);
+  try {
+    await migrate(store, folder, migrations);
+  } catch (failure) {
+    await store.close();
+    throw failure;
+  }
+  store.startBackups();
+  return store;
+}

@@ -1,0 +1,158 @@
+import { statfsSync } from 'node:fs';
+import { Failure } from '../../schemas/errors.js';
+import type { CommitPromise, Environment, StoredKey } from './environment.js';
+import type { TableName } from './tables.js';
+
+/** Writes that may wait before new ones are refused. */
+const MAX_WAITING = 10_000;
+/** Single puts and removals in one transaction; what comes in meanwhile forms the next. */
+const MAX_CHANGES_PER_COMMIT = 1_000;
+/** A disk that takes longer than this to confirm is reported as failing. */
+const FLUSH_TIMEOUT_MS = 60_000;
+/** Below this much free space a failed write is put down to a full disk. */
+const FULL_BELOW_BYTES = 16 * 2 ** 20;
+/** What the system and LMDB answer when there is no room: EFBIG, ENOSPC, EDQUOT, MDB_MAP_FULL. */
+const NO_ROOM: readonly unknown[] = [27, 28, 122, -30792];
+
+/** One put, or one removal where `value` is undefined. */
+export interface Change {
+  readonly table: TableName;
+  readonly key: StoredKey;
+  readonly value: Uint8Array | undefined;
+}
+
+interface Waiting {
+  readonly changes: readonly Change[];
+  resolve(): void;
+  reject(failure: Failure): void;
+}
+
+/**
+ * Writes groups of changes, in the order they were given, each group whole or not at all. One transaction is under way at a time and
+ * takes everything that waits, so that many writers share one flush. A group's promise resolves when it is on disk.
+ */
+export class Writer {
+  readonly #environment: Environment;
+  readonly #folder: string;
+  #waiting: Waiting[] = [];
+  #running: Promise<void> | undefined;
+  #closed = false;
+
+  /** `folder` is where free space is looked up after a failure. */
+  constructor(environment: Environment, folder: string) {
+    this.#environment = environment;
+    this.#folder = folder;
+  }
+
+  /** Throws `busy` when too much waits, `disk_full` or `unavailable` when the disk refuses; nothing of the group is then stored. */
+  write(changes: readonly Change[]): Promise<void> {
+    if (this.#closed) return Promise.reject(new Failure('unavailable', 'The state store is closed: the daemon is stopping.'));
+    if (changes.length === 0) return Promise.resolve();
+    if (this.#waiting.length >= MAX_WAITING) {
+      return Promise.reject(new Failure('busy', `${MAX_WAITING} writes already wait for the disk. Try again later.`, { retryAfterS: 1 }));
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ changes, resolve, reject });
+      this.#running ??= this.#run();
+    });
+  }
+
+  /** Writes what waits and refuses everything later. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    // Lets writes of the same event turn join the first transaction.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) await this.#commitAll(this.#take());
+    this.#running = undefined;
+  }
+
+  #take(): Waiting[] {
+    let count = 0;
+    let changes = 0;
+    while (count < this.#waiting.length && changes < MAX_CHANGES_PER_COMMIT) {
+      changes += this.#waiting[count]!.changes.length;
+      count += 1;
+    }
+    return this.#waiting.splice(0, count);
+  }
+
+  /** One transaction for all; where it fails, one for each, so that a group that does not fit takes no other down with it. */
+  async #commitAll(groups: readonly Waiting[]): Promise<void> {
+    try {
+      await this.#commit(groups.flatMap((group) => group.changes));
+      for (const group of groups) group.resolve();
+    } catch (cause) {
+      if (groups.length === 1) groups[0]!.reject(this.#failure(cause));
+      else for (const group of groups) await this.#commitAll([group]);
+    }
+  }
+
+  async #commit(changes: readonly Change[]): Promise<void> {
+    const { tables } = this.#environment;
+    let commit: CommitPromise;
+    try {
+      commit = this.#environment.batch(() => {
+        for (const { table, key, value } of changes) {
+          const done = value === undefined ? tables[table].remove(key) : tables[table].put(key, value);
+          // The batch reports the failure; each write would report it again.
+          done.catch(ignore);
+        }
+      });
+    } catch (cause) {
+      throw await rootCause(cause);
+    }
+    try {
+      await commit;
+    } catch (cause) {
+      throw await rootCause(cause);
+    }
+    await withinTime(commit.flushed);
+  }
+
+  #failure(cause: unknown): Failure {
+    if (cause instanceof Failure) return cause;
+    const code = (cause as { code?: unknown }).code;
+    if (NO_ROOM.includes(code) || this.#isFull()) {
+      return new Failure('disk_full', 'The disk that holds the data directory is full; nothing was stored. Free some space and try again.', { cause });
+    }
+    return new Failure('unavailable', 'The state store could not write to its disk; nothing was stored. See the log for the reason.', { cause });
+  }
+
+  #isFull(): boolean {
+    try {
+      // A write that fits only in part is reported as an input/output error, not as a lack of space.
+      const { bavail, bsize } = statfsSync(this.#folder);
+      return bavail * bsize < FULL_BELOW_BYTES;
+    } catch {
+      return false;
+    }
+  }
+}
+
+function ignore(): void {}
+
+/** lmdb rejects with a wrapper whose `commitError` rejects, later, with the reason. */
+async function rootCause(error: unknown): Promise<unknown> {
+  const reason = (error as { commitError?: Promise<unknown> }).commitError;
+  if (reason === undefined) return error;
+  return Promise.race([reason.then(() => error, (cause: unknown) => cause), new Promise((resolve) => setTimeout(resolve, 1_000, error))]);
+}
+
+/** Flush failures leave lmdb's promise open for ever. */
+async function withinTime(flushed: Promise<unknown> | undefined): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((_resolve, reject) => {
+    timer = setTimeout(() => {
+      reject(new Failure('unavailable', `The disk of the data directory did not confirm a write within ${FLUSH_TIMEOUT_MS / 1000} s.`));
+    }, FLUSH_TIMEOUT_MS);
+  });
+  try {
+    await Promise.race([flushed, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { type DaemonUnderTest, emptyDataDir, freePort, runToEnd, startDaemon } from '../support/daemon.js';
+
+const QUESTION = { messages: [{ role: 'user', content: 'Hello!' }] };
+
+function chat(daemon: DaemonUnderTest, body: object = QUESTION, headers: Record<string, string> = {}): Promise<Response> {
+  return fetch(`${daemon.core}/v1/projects/default/quickstart/chat/completions`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });
+}
+
+/** Lines of an answer that explains why the program ended; must be exactly one. */
+function complaint(output: string): string {
+  const lines = output.split('\n').filter((line) => line.startsWith('quern: '));
+  assert.equal(lines.length, 1, output);
+  return lines[0]!;
+}
+
+describe('the daemon', () => {
+  const running: DaemonUnderTest[] = [];
+  const started = async (...args: Parameters<typeof startDaemon>): Promise<DaemonUnderTest> => {
+    const daemon = await startDaemon(...args);
+    running.push(daemon);
+    return daemon;
+  };
+  after(async () => {
+    for (const daemon of running) await daemon.end('SIGKILL');
+  });
+
+  it('makes a first project and prints a curl line that works', async () => {
+    const daemon = await started();
+    assert.ok(existsSync(join(daemon.dataDir, 'projects/default/quickstart/project.yaml')));
+    const line = daemon.output().split('\n').find((text) => text.includes('curl '));
+    assert.ok(line, daemon.output());
+    const url = /https?:\/\/\S+?completions/.exec(line)?.[0];
+    const body = /-d '([^']+)'/.exec(line)?.[1];
+    assert.ok(url && body, line);
+    const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    assert.equal(response.status, 200);
+    const answer = (await response.json()) as { choices: { message: { content: string } }[] };
+    assert.match(answer.choices[0]!.message.content, /stand-in/i);
+  });
+
+  it('says in its health that the built-in model is a stand-in', async () => {
+    const daemon = await started();
+    const health = (await (await fetch(`${daemon.core}/health`)).json()) as { status: string; components: { name: string; message: string }[] };
+    assert.equal(health.status, 'healthy');
+    assert.ok(health.components.some(({ message }) => /stand-in/i.test(message)), JSON.stringify(health));
+  });
+
+  it('refuses a second daemon on the same data directory, and a dead owner does not block the next', async () => {
+    const daemon = await started();
+    const second = await runToEnd(['start', '--port', '0', '--runtime-port', '0', '--data-dir', daemon.dataDir]);
+    assert.equal(second.code, 1);
+    assert.match(complaint(second.output), new RegExp(`pid ${daemon.child.pid}.*--data-dir`));
+    await daemon.end('SIGKILL');
+    const next = await started({ dataDir: daemon.dataDir });
+    assert.equal((await chat(next)).status, 200);
+  });
+
+  it('names a busy port and the remedy', async () => {
+    const port = await freePort();
+    const server = createServer().listen(port, '127.0.0.1');
+    await new Promise((resolve) => server.once('listening', resolve));
+    const { code, output } = await runToEnd(['start', '--port', String(port), '--runtime-port', '0', '--data-dir', emptyDataDir()]);
+    server.close();
+    assert.equal(code, 1);
+    assert.match(complaint(output), new RegExp(`${port}.*--port`));
+  });
+
+  it('names an unwritable data directory', async (t) => {
+    const file = join(emptyDataDir(), 'file');
+    writeFileSync(file, '');
+    const { code, output } = await runToEnd(['start', '--port', '0', '--runtime-port', '0', '--data-dir', join(file, 'below')]);
+    assert.equal(code, 1);
+    assert.match(complaint(output), /cannot write to the data directory .*--data-dir/);
+    if (process.getuid?.() === 0) return t.diagnostic('root ignores permissions: the read-only folder was not tried');
+    const folder = emptyDataDir();
+    chmodSync(folder, 0o500);
+    assert.equal((await runToEnd(['start', '--data-dir', folder])).code, 1);
+  });
+
+  it('refuses an open bind without a key, and unknown options', async () => {
+    for (const [args, pattern] of [
+      [['start', '--host', '0.0.0.0'], /--api-key.*--open-to-network/],
+      [['runtime', '--runtime-host', '::'], /--api-key.*--open-to-network/],
+      [['start', '--port', 'http'], /--port must be a port/],
+      [['start', '--no-such'], /no-such.*help/],
+      [['dance'], /unknown command "dance"/],
+    ] as const) {
+      const { code, output } = await runToEnd([...args, ...(args[0] === 'dance' ? [] : ['--data-dir', emptyDataDir()])]);
+      assert.equal(code, 1, output);
+      assert.match(complaint(output), pattern);
+    }
+  });
+
+  it('asks for the key when one is set', async () => {
+    const daemon = await started({ args: ['--api-key', 'canary-key-1'] });
+    assert.equal((await chat(daemon)).status, 401);
+    assert.equal((await chat(daemon, QUESTION, { authorization: 'Bearer canary-key-1' })).status, 200);
+    assert.equal((await fetch(`${daemon.core}/health/liveness`)).status, 200);
+    assert.ok(!daemon.output().includes('canary-key-1'));
+  });
+
+  it('drains on SIGTERM: a running stream ends whole, then the process ends with 0', async () => {
+    const daemon = await started();
+    const response = await chat(daemon, { ...QUESTION, stream: true });
+    const text = response.text();
+    const code = await daemon.end('SIGTERM');
+    assert.equal(code, 0, daemon.output());
+    assert.match(await text, /data: \[DONE\]/);
+  });
+
+  it('keeps every acknowledged turn through kill -9 at random points', async () => {
+    let daemon = await started();
+    const { dataDir } = daemon;
+    const session = { 'x-session-id': 'survivor' };
+    let acknowledged = 0;
+    for (let round = 0; round < 6; round++) {
+      const killAfterMs = 50 + Math.floor(Math.random() * 250);
+      const until = Date.now() + killAfterMs;
+      const asking = (async () => {
+        for (;;) {
+          try {
+            const response = await chat(daemon, QUESTION, session);
+            await response.json();
+            if (response.status === 200) acknowledged++;
+          } catch {
+            return;
+          }
+        }
+      })();
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, until - Date.now())));
+      await daemon.end('SIGKILL');
+      await asking;
+      daemon = await started({ dataDir });
+      const history = (await (await fetch(`${daemon.core}/v1/projects/default/quickstart/chat/sessions/survivor/history`)).json()) as { messages: { role: string }[] };
+      const roles = history.messages.map(({ role }) => role);
+      assert.ok(roles.length / 2 >= acknowledged, `${acknowledged} turns were acknowledged, the history has ${roles.length} messages`);
+      roles.forEach((role, index) => {
+        assert.equal(role, index % 2 === 0 ? 'user' : 'assistant');
+      });
+    }
+    assert.ok(acknowledged > 0, 'no turn was ever acknowledged: the test proved nothing');
+  });
+
+  it('answers again after its engine host is killed', async () => {
+    const daemon = await started();
+    assert.equal((await chat(daemon)).status, 200);
+    const hosts = childrenOf(daemon.child.pid!);
+    assert.equal(hosts.length, 1);
+    const pending = chat(daemon, { messages: [{ role: 'user', content: 'Hello!' }], stream: false });
+    process.kill(hosts[0]!, 'SIGKILL');
+    assert.ok([200, 503].includes((await pending).status));
+    let status = 0;
+    for (let attempt = 0; attempt < 20 && status !== 200; attempt++) {
+      status = (await chat(daemon)).status;
+      if (status !== 200) await new Promise((resolve) => setTimeout(resolve, 250));
+    }
+    assert.equal(status, 200);
+    await daemon.end('SIGKILL');
+    await new Promise((resolve) => setTimeout(resolve, 1000));
+    assert.deepEqual(childrenOf(daemon.child.pid!).filter(alive), [], 'a killed daemon leaves no host behind');
+  });
+});
+
+function alive(pid: number): boolean {
+  return existsSync(`/proc/${pid}`);
+}
+
+/** The processes whose parent is `pid`. */
+function childrenOf(pid: number): number[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((one) => {
+      try {
+        const stat = readFileSync(`/proc/${one}/stat`, 'utf8');
+        return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]) === pid;
+      } catch {
+        return false;
+      }
+    });
+}

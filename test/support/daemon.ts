@@ -1,0 +1,83 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'cli', 'main.js');
+const READY_LIMIT_MS = 30_000;
+
+/** A whole daemon under test, in its own process and data directory. */
+export interface DaemonUnderTest {
+  core: string;
+  runtime: string;
+  dataDir: string;
+  child: ChildProcess;
+  /** Everything written to standard output and error so far. */
+  output(): string;
+  /** Sends a signal and waits for the end; resolves to the exit code (null when a signal killed it). */
+  end(signal?: NodeJS.Signals): Promise<number | null>;
+}
+
+/** A port that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as { port: number };
+      server.close(() => resolve(port));
+    });
+  });
+}
+
+/** A new empty folder for a data directory. */
+export function emptyDataDir(): string {
+  return mkdtempSync(join(tmpdir(), 'quern-test-'));
+}
+
+/** Runs the program with the given arguments to its end. */
+export function runToEnd(args: string[], env: Record<string, string> = {}): Promise<{ code: number | null; output: string }> {
+  const child = spawn(process.execPath, [MAIN, ...args], { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, output })));
+}
+
+/** Starts a daemon on free ports and waits until both APIs answer. */
+export async function startDaemon(options: { dataDir?: string; args?: string[]; env?: Record<string, string> } = {}): Promise<DaemonUnderTest> {
+  const dataDir = options.dataDir ?? emptyDataDir();
+  const [port, runtimePort] = [await freePort(), await freePort()];
+  const child = spawn(process.execPath, ['--enable-source-maps', MAIN, 'start', '--port', String(port), '--runtime-port', String(runtimePort), '--data-dir', dataDir, ...(options.args ?? [])], {
+    env: { ...process.env, ...options.env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  const gone = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)));
+  const daemon: DaemonUnderTest = {
+    core: `http://127.0.0.1:${port}`,
+    runtime: `http://127.0.0.1:${runtimePort}`,
+    dataDir,
+    child,
+    output: () => output,
+    end: (signal = 'SIGTERM') => {
+      child.kill(signal);
+      return gone;
+    },
+  };
+  const until = Date.now() + READY_LIMIT_MS;
+  for (const url of [`${daemon.core}/health/liveness`, `${daemon.runtime}/health`]) {
+    for (;;) {
+      if (child.exitCode !== null) throw new Error(`the daemon ended with ${child.exitCode}:\n${output}`);
+      if (Date.now() > until) throw new Error(`the daemon did not answer at ${url}:\n${output}`);
+      const ok = await fetch(url).then(
+        (response) => response.ok,
+        () => false,
+      );
+      if (ok) break;
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  }
+  return daemon;
+}

@@ -1,0 +1,105 @@
+import type { EventStream, Exchange, HeaderList } from '../../gateway/http/transport.js';
+import { Failure } from '../../schemas/errors.js';
+
+/** A request for `send`. */
+export interface Asked {
+  readonly method?: string;
+  /** With its query, percent-encoded. */
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Text and bytes are sent as they are; anything else as JSON with its content type. */
+  readonly body?: unknown;
+}
+
+/** What came back. */
+export interface Answer {
+  readonly status: number;
+  /** By lower-case name; of a repeated header the last value. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly text: string;
+  /** The `data` of each Server-Sent Event, in order. */
+  readonly events: readonly string[];
+}
+
+/** An exchange without a socket: everything written is kept. */
+export class RecordedExchange implements Exchange {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  readonly remoteAddress = '127.0.0.1';
+  gone = false;
+  readonly done: Promise<Answer>;
+  readonly #headers = new Map<string, string>();
+  readonly #body: Buffer;
+  readonly #onGone: (() => void)[] = [];
+  #resolve!: (answer: Answer) => void;
+  /** What a stream has written so far. */
+  written = '';
+
+  constructor(asked: Asked) {
+    const [path = '', query = ''] = asked.path.split('?');
+    this.method = asked.method ?? 'GET';
+    this.path = path;
+    this.query = query;
+    this.#headers.set('host', 'localhost');
+    const { body } = asked;
+    const raw = typeof body === 'string' || body instanceof Uint8Array;
+    if (body !== undefined && !raw) this.#headers.set('content-type', 'application/json');
+    this.#body = body === undefined ? Buffer.alloc(0) : Buffer.from(raw ? (body as string) : JSON.stringify(body));
+    for (const [name, value] of Object.entries(asked.headers ?? {})) this.#headers.set(name.toLowerCase(), value);
+    this.done = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  header(name: string): string {
+    return this.#headers.get(name) ?? '';
+  }
+
+  readBody(limitBytes: number): Promise<Buffer | undefined> {
+    if (this.#body.length > limitBytes) return Promise.reject(new Failure('too_large', `The body may have ${limitBytes} bytes here.`));
+    return Promise.resolve(this.#body);
+  }
+
+  onGone(callback: () => void): void {
+    this.#onGone.push(callback);
+  }
+
+  /** The client closes its connection; `done` resolves with what had come until then. */
+  leave(): void {
+    this.gone = true;
+    for (const callback of this.#onGone) callback();
+    this.#resolve({ status: 0, headers: {}, text: this.written, events: eventsOf(this.written) });
+  }
+
+  reply(status: number, headers: HeaderList, body: string | Uint8Array): void {
+    if (this.gone) return;
+    const text = this.method === 'HEAD' ? '' : Buffer.from(body as string).toString('utf8');
+    this.#resolve({ status, headers: byName(headers), text, events: [] });
+  }
+
+  stream(status: number, headers: HeaderList): EventStream {
+    return {
+      write: (text) => {
+        if (!this.gone) this.written += text;
+        return !this.gone;
+      },
+      ready: () => Promise.resolve(),
+      end: () => this.#resolve({ status, headers: byName(headers), text: this.written, events: eventsOf(this.written) }),
+    };
+  }
+}
+
+function byName(headers: HeaderList): Record<string, string> {
+  const named: Record<string, string> = {};
+  for (let index = 0; index < headers.length; index += 2) named[headers[index]!.toLowerCase()] = headers[index + 1]!;
+  return named;
+}
+
+/** The `data` texts of an event stream; comments are left out. */
+export function eventsOf(text: string): string[] {
+  return text.split('\n\n').flatMap((frame) => {
+    const lines = frame.split('\n').filter((line) => line.startsWith('data:'));
+    return lines.length === 0 ? [] : [lines.map((line) => line.slice(5).replace(/^ /, '')).join('\n')];
+  });
+}

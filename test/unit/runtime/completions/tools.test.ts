@@ -1,0 +1,184 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { offerTools, usableTools } from '../../../../runtime/completions/tools/definitions.js';
+import { formatOf, TOOL_FORMATS, type ToolFormat } from '../../../../runtime/completions/tools/formats.js';
+import { injectTools, parseToolCalls, ToolCallParser, toolHistoryAsText } from '../../../../runtime/completions/tools.js';
+import type { Message, Tool } from '../../../../schemas/generated/common.js';
+import { Failure } from '../../../../schemas/errors.js';
+
+const weather: Tool = { type: 'function', function: { name: 'weather', description: 'Weather of a city', parameters: { type: 'object', properties: { city: { type: 'string' } } } } };
+const clock: Tool = { type: 'function', function: { name: 'clock' } };
+const [hermes, mistral, llama3] = TOOL_FORMATS;
+
+interface Read {
+  text: string;
+  calls: { name: string; arguments: string }[];
+  incomplete: boolean;
+}
+
+function read(chunks: string[], format: ToolFormat, whole: boolean): Read {
+  const parser = new ToolCallParser(format, { whole });
+  const out: Read = { text: '', calls: [], incomplete: false };
+  const parts = [...chunks.flatMap((chunk) => parser.push(chunk)), ...parser.end()];
+  for (const part of parts) {
+    if (part.type === 'text') out.text += part.text;
+    else if (part.name !== undefined) {
+      assert.equal(part.index, out.calls.length, 'calls come in order');
+      assert.match(part.id ?? '', /^call_[0-9a-f-]{36}$/);
+      assert.equal(part.arguments, '');
+      out.calls.push({ name: part.name, arguments: '' });
+    } else out.calls[part.index]!.arguments += part.arguments;
+  }
+  out.incomplete = parser.incomplete;
+  return out;
+}
+
+const ONE = '<tool_call>{"name": "weather", "arguments": {"city": "Paris"}}</tool_call>';
+const CITY = { name: 'weather', arguments: '{"city":"Paris"}' };
+
+/** name, format, output, text, calls */
+const COMPLETE: [string, ToolFormat, string, string, { name: string; arguments: string }[]][] = [
+  ['one call', hermes, ONE, '', [CITY]],
+  ['two calls in order', hermes, `${ONE}\n<tool_call>\n{"name":"clock","arguments":{}}\n</tool_call>\n`, '', [CITY, { name: 'clock', arguments: '{}' }]],
+  ['text around a call', hermes, `Let me look.\n\n${ONE} Done.`, 'Let me look. Done.', [CITY]],
+  ['no call', hermes, 'a < b, <tool> and <tool_cal', 'a < b, <tool> and <tool_cal', []],
+  ['empty', hermes, '', '', []],
+  ['blank space stays', hermes, '  a\n ', '  a\n ', []],
+  ['absent arguments', hermes, '<tool_call>{"name":"clock"}</tool_call>', '', [{ name: 'clock', arguments: '{}' }]],
+  ['arguments before the name', hermes, '<tool_call>{"arguments": {"a": [1, {"b": "}"}]}, "name": "x"}</tool_call>', '', [{ name: 'x', arguments: '{"a":[1,{"b":"}"}]}' }]],
+  ['arguments as text', hermes, '<tool_call>{"name":"x","arguments":"{\\"a\\": 1}"}</tool_call>', '', [{ name: 'x', arguments: '{"a":1}' }]],
+  ['braces and quotes in strings', hermes, '<tool_call>{"name":"x","arguments":{"s":"\\"}{</tool_call>"}}</tool_call>', '', [{ name: 'x', arguments: '{"s":"\\"}{</tool_call>"}' }]],
+  ['letters beyond ASCII', hermes, '<tool_call>{"name":"x","arguments":{"s":"é日😀"}}</tool_call>', '', [{ name: 'x', arguments: '{"s":"é日😀"}' }]],
+  ['no name', hermes, '<tool_call>{"arguments":{}}</tool_call>', '<tool_call>{"arguments":{}}</tool_call>', []],
+  ['an empty name', hermes, '<tool_call>{"name":""}</tool_call>', '<tool_call>{"name":""}</tool_call>', []],
+  ['no object', hermes, '<tool_call>weather</tool_call>', '<tool_call>weather</tool_call>', []],
+  ['a bad call before a good one', hermes, `<tool_call>oops ${ONE}`, '<tool_call>oops', [CITY]],
+  ['a tag opened twice', hermes, `<tool_call>${ONE}`, '<tool_call>', [CITY]],
+  ['a list', mistral, '[TOOL_CALLS] [{"name": "weather", "arguments": {"city": "Paris"}}, {"name": "clock", "arguments": {}}]', '', [CITY, { name: 'clock', arguments: '{}' }]],
+  ['a list without its token', mistral, ' [{"name": "weather", "arguments": {"city": "Paris"}, "id": "abc"}]', '', [CITY]],
+  ['a list in plain text', mistral, 'see [1] and [{"a":1}]', 'see [1] and [{"a":1}]', []],
+  ['a bare object', llama3, '{"name": "weather", "parameters": {"city": "Paris"}}', '', [CITY]],
+  ['bare objects', llama3, '<|python_tag|>{"name": "weather", "parameters": {"city": "Paris"}}; {"name": "clock", "parameters": {}}', '', [CITY, { name: 'clock', arguments: '{}' }]],
+  ['an object that is an answer', llama3, '{"answer": 42}', '{"answer": 42}', []],
+  ['an object later in the text', llama3, 'As JSON: {"name": "x"}', 'As JSON: {"name": "x"}', []],
+];
+
+describe('tool calls in text', () => {
+  for (const [name, format, output, text, calls] of COMPLETE) {
+    it(`${format.name}: ${name}, wherever the output is cut`, () => {
+      const expected: Read = { text, calls, incomplete: false };
+      assert.deepEqual(read([output], format, true), expected, 'whole');
+      assert.deepEqual(read([...output], format, true), expected, 'whole, one character at a time');
+      assert.deepEqual(read([...output], format, false), expected, 'one character at a time');
+      for (let i = 0; i <= output.length; i += 1) assert.deepEqual(read([output.slice(0, i), output.slice(i)], format, false), expected, `cut at ${i}`);
+      const parsed = parseToolCalls(output, format);
+      assert.equal(parsed.text, text);
+      assert.deepEqual(parsed.calls.map((call) => [call.function.name, JSON.parse(call.function.arguments)]), calls.map((call) => [call.name, JSON.parse(call.arguments)]));
+    });
+  }
+
+  it('reports the name when its quote closes, then the arguments as they grow, and the call only with its closing tag', () => {
+    const parser = new ToolCallParser();
+    assert.deepEqual(parser.push('Hm <tool_call>{"name": "get_wea'), [{ type: 'text', text: 'Hm' }]);
+    const [named, ...more] = parser.push('ther"');
+    assert.equal(named?.type === 'tool_call' && named.name, 'get_weather');
+    assert.deepEqual(more, []);
+    assert.deepEqual(parser.push(', "arguments"'), []);
+    assert.deepEqual(parser.push(': {"city": "Pa'), [{ type: 'tool_call', index: 0, arguments: '{"city":"Pa' }]);
+    assert.deepEqual(parser.push('ris"}}'), [{ type: 'tool_call', index: 0, arguments: 'ris"}' }]);
+    assert.equal(parser.calls, 0);
+    assert.deepEqual(parser.push('</tool_call>'), []);
+    assert.equal(parser.calls, 1);
+  });
+
+  it('gives an unfinished call back as text', () => {
+    for (const output of ['<tool_call>', '<tool_call>{"na', '<tool_call>{"name":"x","arguments":{}}', '<tool_call>{"name":"x","arguments":{"a":1']) {
+      const { text, calls, incomplete } = read([...output], hermes, true);
+      assert.deepEqual({ text, calls, incomplete }, { text: output, calls: [], incomplete: true });
+      assert.equal(read([...output], hermes, false).text, output);
+    }
+  });
+
+  it('stops after the calls that are wanted', () => {
+    const parser = new ToolCallParser(hermes, { maxCalls: 1 });
+    const parts = [...parser.push(`${ONE}${ONE} more`), ...parser.end()];
+    assert.equal(parser.calls, 1);
+    assert.ok(parser.finished);
+    assert.ok(parts.every((part) => part.type === 'tool_call' && part.index === 0));
+  });
+
+  it('stays quick on long output', () => {
+    const parser = new ToolCallParser(hermes, { whole: true });
+    const long = JSON.stringify({ name: 'x', arguments: { s: 'y'.repeat(300_000) } });
+    parser.push(`<tool_call>${long}</tool_call>`);
+    assert.equal(parser.calls, 1);
+  });
+
+  it('chooses the form that a template teaches', () => {
+    assert.equal(formatOf('… <tool_call>{"name": … }</tool_call>'), hermes);
+    assert.equal(formatOf("{{ '[TOOL_CALLS] [' }}"), mistral);
+    assert.equal(formatOf('<|start_header_id|> {"name": function name, "parameters": …}'), llama3);
+    assert.equal(formatOf('<tool_call>\n<function=x>'), null);
+    assert.equal(formatOf('{{ tools }}'), null);
+  });
+});
+
+describe('tool definitions', () => {
+  it('skips what cannot be used', () => {
+    const bad = [null, {}, { type: 'retrieval' }, { type: 'function' }, { type: 'function', function: { name: ' ' } }, { type: 'function', function: { name: 'x', parameters: [] } }];
+    assert.deepEqual(usableTools([...bad, weather, weather, clock]), [weather, clock]);
+  });
+
+  it('reads tool_choice', () => {
+    assert.deepEqual(offerTools([weather], undefined), { tools: [weather], mode: 'auto' });
+    assert.deepEqual(offerTools([weather], 'none'), { tools: [], mode: 'auto' });
+    assert.deepEqual(offerTools([weather, clock], 'required'), { tools: [weather, clock], mode: 'required' });
+    assert.deepEqual(offerTools([weather, clock], { type: 'function', function: { name: 'clock' } }), { tools: [clock], mode: 'named' });
+    assert.deepEqual(offerTools([weather], 'maybe' as 'auto'), { tools: [weather], mode: 'auto' });
+    assert.throws(() => offerTools([weather, clock], { type: 'function', function: { name: 'tea' } }), (error: Failure) => error.kind === 'bad_request' && /"tea".*weather, clock/.test(error.message));
+    assert.throws(() => offerTools([], 'required'), Failure);
+  });
+
+  it('are written into the first system message, and the input stays as it is', () => {
+    const messages: Message[] = [{ role: 'system', content: 'Be kind.' }, { role: 'user', content: 'hi' }];
+    const before = structuredClone(messages);
+    const injected = injectTools(messages, [weather, clock], 'auto');
+    assert.deepEqual(messages, before);
+    assert.equal(injected.length, 2);
+    const text = String(injected[0]?.content);
+    assert.ok(text.startsWith('Be kind.\n\n'));
+    assert.ok(text.includes(`<tools>\n<tool>${JSON.stringify(weather.function)}</tool>\n<tool>${JSON.stringify(clock.function)}</tool>\n</tools>`));
+    assert.ok(text.includes('<tool_call>{"name":'));
+    assert.deepEqual(injected[1], messages[1]);
+    const made = injectTools([{ role: 'user', content: 'hi' }], [weather]);
+    assert.deepEqual(made.map((message) => message.role), ['system', 'user']);
+    for (const [tools, choice] of [[[], 'auto'], [null, 'auto'], [[weather], 'none']] as const) assert.deepEqual(injectTools(messages, tools, choice), messages);
+  });
+
+  it('say may, must, or must call one', () => {
+    const texts = (['auto', 'required', { type: 'function', function: { name: 'clock' } }] as const).map((choice) => String(injectTools([], [weather, clock], choice)[0]?.content));
+    assert.equal(new Set(texts).size, 3);
+    assert.ok(texts[2]?.includes('clock') && !texts[2].includes('weather'));
+  });
+
+  it('become text in a history for templates without tool roles', () => {
+    const history: Message[] = [
+      { role: 'user', content: 'weather?' },
+      { role: 'assistant', content: null, tool_calls: [{ id: '1', type: 'function', function: { name: 'weather', arguments: '{"city":"Paris"}' } }] },
+      { role: 'tool', tool_call_id: '1', content: 'sunny' },
+      { role: 'tool', tool_call_id: '2', content: 'windy' },
+      { role: 'user', content: 'thanks' },
+    ];
+    const before = structuredClone(history);
+    assert.deepEqual(
+      toolHistoryAsText(history).map((message) => [message.role, message.content]),
+      [
+        ['user', 'weather?'],
+        ['assistant', '<tool_call>{"name":"weather","arguments":{"city":"Paris"}}</tool_call>'],
+        ['user', '<tool_response>\nsunny\n</tool_response>\n<tool_response>\nwindy\n</tool_response>'],
+        ['user', 'thanks'],
+      ],
+    );
+    assert.deepEqual(history, before);
+  });
+});

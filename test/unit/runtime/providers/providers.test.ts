@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, describe, it } from 'node:test';
+import { Outbound } from '../../../../runtime/net/outbound.js';
+import { chatBody } from '../../../../runtime/providers/compat/body.js';
+import { retryAfterMs } from '../../../../runtime/providers/compat/exchange.js';
+import { quoted, statusFailure, upstreamError } from '../../../../runtime/providers/compat/failures.js';
+import type { CompletionRequest, Provider } from '../../../../runtime/providers/contract.js';
+import { createProviders, providerOf } from '../../../../runtime/providers/index.js';
+import { RoundRobin, runtimeBase } from '../../../../runtime/providers/remote-universal.js';
+import { Failure } from '../../../../schemas/errors.js';
+import type { ModelConfig } from '../../../../schemas/generated/config/project.js';
+import { NEVER, readAll } from '../../../conformance/provider-suite.js';
+import { delta, frames, json, ScriptedOpenAI, say } from '../../../support/scripted-openai.js';
+
+const REQUEST: CompletionRequest = { messages: [{ role: 'user', content: 'go' }] };
+const modelOf = (members: Partial<ModelConfig>): ModelConfig =>
+  ({ name: 'tested', provider: 'compat_api', model: 'm', ...members }) as ModelConfig;
+const inProcess: Provider = {
+  open: async () => ({
+    model: 'in process',
+    parts: (async function* () {})(),
+  }),
+};
+
+describe('the provider of a model', () => {
+  it('is found by either spelling', () => {
+    const names = {
+      openai: 'compat_api',
+      ollama: 'local_runner',
+      lemonade: 'local_accel',
+      universal: 'universal',
+      compat_api: 'compat_api',
+      local_runner: 'local_runner',
+      local_accel: 'local_accel',
+    };
+    for (const [spelling, id] of Object.entries(names))
+      assert.equal(providerOf(modelOf({ provider: spelling as ModelConfig['provider'] })), id);
+  });
+});
+
+describe('providers', () => {
+  let outbound: Outbound;
+  let host: ScriptedOpenAI;
+  beforeEach(async () => {
+    outbound = new Outbound();
+    host = await ScriptedOpenAI.start();
+  });
+  afterEach(async () => {
+    await outbound.close();
+    await host.close();
+  });
+  const providers = (more: Partial<Parameters<typeof createProviders>[0]> = {}) =>
+    createProviders({
+      outbound,
+      universal: inProcess,
+      settings: { retry: { attempts: 3, baseMs: 1 }, limits: { headersMs: 2000 } },
+      ...more,
+    });
+  const failure = async (work: Promise<unknown>): Promise<Failure> => {
+    const error = await work.then(
+      () => assert.fail('it did not fail'),
+      (thrown: unknown) => thrown,
+    );
+    assert.ok(error instanceof Failure, `${error}`);
+    return error;
+  };
+
+  it('compat_api needs a base_url, and refuses metadata and link-local hosts', async () => {
+    const { compat_api } = providers();
+    assert.match((await failure(compat_api.open(modelOf({}), REQUEST, NEVER))).message, /'tested'.*base_url/);
+    for (const base_url of ['http://169.254.169.254/v1', 'http://[fe80::1]/v1', 'http://0xa9fea9fe/v1', 'ftp://host/v1', 'nonsense'])
+      assert.equal((await failure(compat_api.open(modelOf({ base_url }), REQUEST, NEVER))).kind, 'bad_request', base_url);
+  });
+
+  it('base_url and api_key are expanded at use; a missing variable is named', async () => {
+    process.env.QUERN_TEST_BASE = host.base;
+    process.env.QUERN_TEST_KEY = 'from-the-environment';
+    host.script(say('hi'));
+    const { compat_api } = providers();
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: the reference form of project files
+    const model = modelOf({ base_url: '${env:QUERN_TEST_BASE}', api_key: '${env:QUERN_TEST_KEY}' });
+    await readAll((await compat_api.open(model, REQUEST, NEVER)).parts);
+    assert.equal(host.seen[0]!.headers.authorization, 'Bearer from-the-environment');
+    delete process.env.QUERN_TEST_KEY;
+    assert.match((await failure(compat_api.open(model, REQUEST, NEVER))).message, /QUERN_TEST_KEY/);
+    delete process.env.QUERN_TEST_BASE;
+  });
+
+  it('a key that cannot be a header is refused without being shown', async () => {
+    const error = await failure(providers().compat_api.open(modelOf({ base_url: host.base, api_key: 'canary\r\nx: y' }), REQUEST, NEVER));
+    assert.equal(error.kind, 'bad_request');
+    assert.doesNotMatch(error.message, /canary/);
+    assert.equal(host.opened, 0);
+  });
+
+  it('a host that is not there is unavailable, with its address', async () => {
+    const base = host.base;
+    await host.close();
+    const error = await failure(providers().local_runner.open(modelOf({ provider: 'local_runner', base_url: base }), REQUEST, NEVER));
+    assert.deepEqual([error.kind, error.status], ['unavailable', 503]);
+    assert.ok(error.message.includes(`runtime not available at ${base}`), error.message);
+    host = await ScriptedOpenAI.start();
+  });
+
+  it('local_runner turns think into effort', async () => {
+    host.always(say('hi'));
+    const { local_runner } = providers();
+    const cases: [Partial<CompletionRequest>, string | undefined][] = [
+      [{}, undefined],
+      [{ think: false }, 'none'],
+      [{ think: true }, 'medium'],
+      [{ think: true, thinking_budget: 100 }, 'low'],
+      [{ think: true, thinking_budget: 9000 }, 'high'],
+    ];
+    for (const [members, expected] of cases) {
+      await readAll(
+        (await local_runner.open(modelOf({ provider: 'ollama', base_url: host.base }), { ...REQUEST, ...members }, NEVER)).parts,
+      );
+      assert.equal((host.seen.at(-1)!.body as { reasoning_effort?: string }).reasoning_effort, expected);
+    }
+  });
+
+  it('universal stays in process unless told otherwise', async () => {
+    host.always(say('hi'));
+    const near = providers({ runtimePort: 4711 }).universal;
+    for (const base_url of [undefined, 'http://127.0.0.1:11540/v1', 'http://localhost:11540', 'http://[::1]:4711/v1'])
+      assert.equal((await near.open(modelOf({ provider: 'universal', base_url: base_url as string }), REQUEST, NEVER)).model, 'in process');
+    assert.equal((await near.open(modelOf({ provider: 'universal', base_url: host.base }), REQUEST, NEVER)).model, 'scripted');
+    const far = providers({ runtimeUrls: [host.origin] }).universal;
+    assert.equal(
+      (await far.open(modelOf({ provider: 'universal', base_url: 'http://127.0.0.1:11540' }), REQUEST, NEVER)).model,
+      'scripted',
+    );
+  });
+
+  it('a remote runtime gets its own members and gives back thinking and context', async () => {
+    const context = {
+      total_context: 100,
+      prompt_tokens: 3,
+      available_for_completion: 97,
+      truncated: false,
+      truncated_messages: 0,
+      strategy_used: null,
+    };
+    host.script({ steps: frames(delta({ reasoning_content: 'why' }), { ...delta({}, 'stop'), x_context_usage: context }, '[DONE]') });
+    const request = { ...REQUEST, think: true, thinking_budget: 5, n_ctx: 512, extra: { n_batch: 64, truncation_strategy: 'middle_out' } };
+    const completion = await providers({ runtimeUrls: [host.origin] }).universal.open(modelOf({ provider: 'universal' }), request, NEVER);
+    const { whole } = await readAll(completion.parts);
+    const { think, thinking_budget, n_ctx, n_batch, truncation_strategy } = host.seen[0]!.body as Record<string, unknown>;
+    assert.deepEqual([think, thinking_budget, n_ctx, n_batch, truncation_strategy], [true, 5, 512, 64, 'middle_out']);
+    assert.deepEqual([whole.reasoning, completion.contextUsage], ['why', context]);
+  });
+
+  it("a remote runtime's failures pass on unchanged", async () => {
+    const context_usage = { total_context: 8, prompt_tokens: 9, available_for_completion: 0 };
+    host.script(
+      json({ detail: { error: 'context_length_exceeded', message: 'too long', context_usage } }, 400),
+      json({ detail: 'no such model' }, 404),
+    );
+    const { universal } = providers({ runtimeUrls: [host.origin] });
+    const first = await failure(universal.open(modelOf({ provider: 'universal' }), REQUEST, NEVER));
+    assert.deepEqual(
+      [first.kind, first.code, first.message, first.fields],
+      ['bad_request', 'context_length_exceeded', 'too long', { context_usage }],
+    );
+    const second = await failure(universal.open(modelOf({ provider: 'universal' }), REQUEST, NEVER));
+    assert.deepEqual([second.status, second.message], [404, 'no such model']);
+  });
+
+  it('several runtimes are used in turn, and the next when one fails', async () => {
+    const other = await ScriptedOpenAI.start();
+    host.always(say('one'));
+    other.always(say('two'));
+    const { universal } = providers({ runtimeUrls: [host.origin, `${other.origin}/v1/`] });
+    const ask = async (): Promise<string> =>
+      (await readAll((await universal.open(modelOf({ provider: 'universal' }), REQUEST, NEVER)).parts)).whole.text;
+    assert.deepEqual([await ask(), await ask(), await ask()], ['one', 'two', 'one']);
+    await other.close();
+    assert.deepEqual([await ask(), await ask(), await ask()], ['one', 'one', 'one']);
+    host.always(json({}, 503));
+    await failure(ask());
+  });
+});
+
+describe('round robin', () => {
+  it('passes over what failed for ten seconds, unless all failed', () => {
+    let now = 0;
+    const bases = new RoundRobin(['a', 'b', 'c'], () => now);
+    const none = new Set<string>();
+    bases.failed('b');
+    assert.deepEqual([bases.pick(none), bases.pick(none), bases.pick(none)], ['a', 'c', 'a']);
+    now = 10_001;
+    assert.equal(bases.pick(none), 'b');
+    for (const base of ['a', 'b', 'c']) bases.failed(base);
+    assert.equal(bases.pick(none), 'c');
+    assert.equal(bases.pick(new Set(['a', 'c'])), 'b');
+    bases.worked('a');
+    assert.equal(bases.pick(none), 'a');
+  });
+
+  it('takes runtime URLs with and without the version', () => {
+    for (const url of ['http://h:11540', 'http://h:11540/', 'http://h:11540/v1', ' http://h:11540/v1/ '])
+      assert.equal(runtimeBase(url), 'http://h:11540/v1');
+    assert.equal(runtimeBase('http://h/api/v1'), 'http://h/api/v1');
+  });
+});
+
+describe('bodies', () => {
+  it('leave out nulls and empty lists, and fill in calls', () => {
+    const body = chatBody('m', {
+      messages: [
+        { role: 'assistant', content: null, name: null, tool_calls: [{ id: 'a', function: { name: 'f' } }] },
+        { role: 'tool', content: 'x', tool_call_id: 'a' },
+        { role: 'assistant', content: 'y', tool_calls: [] },
+      ],
+      tools: [],
+      tool_choice: 'auto',
+      think: true,
+      n_ctx: 5,
+      stop: [],
+    } as unknown as CompletionRequest);
+    assert.deepEqual(body, {
+      model: 'm',
+      messages: [
+        { role: 'assistant', content: null, tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+        { role: 'tool', content: 'x', tool_call_id: 'a' },
+        { role: 'assistant', content: 'y' },
+      ],
+      stream: true,
+      stream_options: { include_usage: true },
+    });
+  });
+
+  it('take extra members, which win, but not over how the answer is read', () => {
+    const body = chatBody('m', {
+      ...REQUEST,
+      max_tokens: 5,
+      temperature: 1,
+      extra: { temperature: 0, stream: false, messages: [], n: 4, max_completion_tokens: 9 },
+    });
+    assert.deepEqual(
+      [body.temperature, body.stream, body.n, body.max_tokens, body.max_completion_tokens],
+      [0, true, undefined, undefined, 9],
+    );
+    assert.equal((body.messages as unknown[]).length, 1);
+  });
+});
+
+describe('errors of hosts', () => {
+  it('are read in every shape', () => {
+    const cases: [unknown, string, string][] = [
+      [{ error: { message: 'a', code: 'c' } }, 'a', 'c'],
+      [{ error: { message: 'a', type: 't', code: null } }, 'a', 't'],
+      [{ error: 'a' }, 'a', 'a'],
+      [{ detail: 'a' }, 'a', ''],
+      [{ detail: { error: 'c', message: 'a' } }, 'a', 'c'],
+      [{ detail: [{ msg: 'a' }] }, 'a', ''],
+      [{ message: 'a' }, 'a', ''],
+      ['plain', 'plain', ''],
+      ['<html>x</html>', '', ''],
+      [null, '', ''],
+      [[1], '', ''],
+    ];
+    for (const [body, message, code] of cases) assert.deepEqual(upstreamError(body), { message, code });
+  });
+
+  it('are repeated without secrets, in one bounded line', () => {
+    assert.equal(quoted('bad my-key\n\u0000here', 'my-key'), 'bad [redacted] here');
+    assert.doesNotMatch(quoted('Incorrect key sk-abcd***wxyz, Bearer tok123', undefined), /abcd|tok123/);
+    assert.ok(quoted('x'.repeat(9000), undefined).length < 600);
+  });
+
+  it('have a kind for every status', () => {
+    const upstream = { name: 'n', model: 'm', base: 'http://h/v1' };
+    for (let status = 300; status < 600; status++) {
+      const { kind, message } = statusFailure(status, { message: 'words', code: '' }, upstream);
+      assert.ok(message.includes('http://h/v1'), message);
+      assert.ok(status >= 500 || ['bad_request', 'too_many', 'too_large', 'timed_out'].includes(kind), `${status} ${kind}`);
+    }
+  });
+
+  it('say when to come back', () => {
+    const wait = (headers: Record<string, string>): number | undefined => retryAfterMs({ header: (name) => headers[name] }, 1000);
+    assert.equal(wait({ 'retry-after': '3' }), 3000);
+    assert.equal(wait({ 'retry-after-ms': '70', 'retry-after': '3' }), 70);
+    assert.equal(wait({ 'retry-after': new Date(61_000).toUTCString() }), 60_000);
+    assert.equal(wait({ 'retry-after': 'soon' }), undefined);
+    assert.equal(wait({}), undefined);
+  });
+});
