@@ -25,7 +25,10 @@ export interface NativeSchedulerOptions {
   /** ggml type names: f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1. */
   cacheTypeK: string;
   cacheTypeV: string;
+  /** One buffer for all sequences: prompts share the KV of a common beginning. Split buffers decode unrelated sequences faster. */
   unifiedKv: boolean;
+  /** Cells of a unified buffer; contextSize x slots when missing. With fewer, idle histories are dropped first, then sequences wait. */
+  kvCells?: number;
 }
 
 /** What the weights say. */
@@ -62,7 +65,7 @@ export interface NativeGenerateOptions {
   seed: number;
   /** Alternatives reported per token: -1 = no logprobs at all, 0 to 20. */
   topLogprobs: number;
-  /** GBNF, empty = unconstrained. */
+  /** GBNF with a rule `root`, empty = unconstrained. Text before the first `thinkEnd` is free when `startsInThinking`. At most 1 MiB. */
   grammar: string;
   /** Token ids and biases, same length. */
   biasTokens: Int32Array;
@@ -81,11 +84,13 @@ export const FINISH_LENGTH = 2;
 export const FINISH_ABORTED = 3;
 export const FINISH_FAILED = 4;
 
-/** Int32 fields per row of `onStep`'s `rows`: generation id, token (-1 = none), finish code, prompt tokens, reused tokens, generated tokens, thinking tokens, offset of the row's logprobs in `logprobs` (-1 = none). */
+/**
+ * Int32 fields per row of `onStep`'s `rows`: generation id, token (-1 = none, also where an end-of-generation token ended it: that is no text and not counted), finish code, prompt tokens, reused tokens, generated tokens, thinking tokens, offset of the row's logprobs in `logprobs` (-1 = none).
+ */
 export const STEP_FIELDS = 8;
 
 /**
- * One call per decode step, on the JavaScript thread. `rows` has STEP_FIELDS int32 per sequence that advanced.
+ * One call per decode step, on the JavaScript thread; one call carries several steps when JavaScript was busy meanwhile. `rows` has STEP_FIELDS int32 per sequence that advanced.
  * `logprobs` holds, per row that asked: logprob of the token, count n, then n pairs (token id, logprob), all float64.
  * `error` is the engine's text when a row's finish code is FINISH_FAILED. Both arrays are the callback's own.
  */
@@ -105,7 +110,7 @@ export interface NativeScheduler {
   submit(id: number, tokens: Int32Array, options: NativeGenerateOptions): void;
   /** Sync, cheap. Ends the generation at the next micro-batch; its last row has FINISH_ABORTED. Unknown ids are ignored. */
   abort(id: number): void;
-  /** Sync snapshot for status: `active`, `queued`, `steps`, `decodedTokens`, `reusedTokens`, `kvUsed`. */
+  /** Sync snapshot for status: `active`, `queued`, `steps`, `decodedTokens`, `prefilledTokens`, `reusedTokens`, `kvUsed`. */
   stats(): Record<string, number>;
   /** Aborts all, joins the worker, frees the weights. */
   close(): Promise<void>;
@@ -118,5 +123,11 @@ export interface InferenceAddon {
   /** Sync. Loads the CPU library that fits this machine and every device plug-in found in the folders; returns the devices. */
   loadBackends(folders: string[]): { name: string; description: string; kind: 'cpu' | 'gpu' | 'accel'; memoryBytes: number }[];
   /** Async on a worker: opens the file and makes the context. `onProgress` gets 0 to 1. Rejects with a Failure-shaped error. */
-  open(path: string, model: NativeModelOptions, scheduler: NativeSchedulerOptions, onProgress: (fraction: number) => void, onStep: OnStep): Promise<NativeScheduler>;
+  open(
+    path: string,
+    model: NativeModelOptions,
+    scheduler: NativeSchedulerOptions,
+    onProgress: (fraction: number) => void,
+    onStep: OnStep,
+  ): Promise<NativeScheduler>;
 }

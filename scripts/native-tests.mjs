@@ -11,7 +11,9 @@ const configured = cmake(['-S', root, '-B', folder, '-DQUERN_TESTS=ON', '-DQUERN
 if (configured.error) {
   process.stderr.write('quern: C++ tests were SKIPPED: cmake is not installed.\n');
 } else if (configured.status !== 0 && /GTest/.test(configured.stderr)) {
-  process.stderr.write('quern: C++ tests were SKIPPED: GoogleTest is not installed (Debian: apt install libgtest-dev, Fedora: dnf install gtest-devel, macOS: brew install googletest).\n');
+  process.stderr.write(
+    'quern: C++ tests were SKIPPED: GoogleTest is not installed (Debian: apt install libgtest-dev, Fedora: dnf install gtest-devel, macOS: brew install googletest).\n',
+  );
 } else if (configured.status !== 0) {
   process.stderr.write(configured.stderr);
   process.exit(1);
@@ -22,6 +24,9 @@ if (configured.error) {
     process.stderr.write(built.stdout + built.stderr);
     process.exit(1);
   }
-  const { status } = spawnSync(join(folder, 'quern_native_tests'), ['--gtest_brief=1'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+  const { status } = spawnSync(join(folder, 'quern_native_tests'), ['--gtest_brief=1'], {
+    cwd: root,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
   process.exit(status === 0 ? 0 : 1);
 }

@@ -72,7 +72,9 @@ function findEngine() {
   const platform = `${process.platform}-${process.arch}`;
   const name = PLATFORM_PACKAGES[platform];
   if (!name)
-    stop(`the inference engine cannot be built for ${platform}. It runs on ${Object.keys(PLATFORM_PACKAGES).join(', ')}; on Windows use WSL 2.`);
+    stop(
+      `the inference engine cannot be built for ${platform}. It runs on ${Object.keys(PLATFORM_PACKAGES).join(', ')}; on Windows use WSL 2.`,
+    );
   const libraries = join(root, 'node_modules/@node-llama-cpp', name, 'bins', name);
   const source = join(root, 'node_modules/node-llama-cpp/llama');
   if (!existsSync(libraries) || !existsSync(join(source, 'gitRelease.bundle')))
@@ -80,7 +82,9 @@ function findEngine() {
   const tag = readJson(join(source, 'llama.cpp.info.json')).tag;
   const built = readJson(join(libraries, '_nlcBuildMetadata.json')).buildOptions.llamaCpp.release;
   if (tag !== built)
-    stop(`@node-llama-cpp/${name} was built from llama.cpp ${built}, but node-llama-cpp carries ${tag}: run npm ci to install the pinned versions.`);
+    stop(
+      `@node-llama-cpp/${name} was built from llama.cpp ${built}, but node-llama-cpp carries ${tag}: run npm ci to install the pinned versions.`,
+    );
   return { libraries, bundle: join(source, 'gitRelease.bundle'), tag };
 }
 

@@ -102,7 +102,10 @@ class Dispatch<Context> implements Application {
       if (this.#access.allowsOrigin(origin, host)) call.allowedOrigin = origin;
       else if (method !== 'GET' && method !== 'HEAD') throw originRefused(origin);
     }
-    if (method === 'OPTIONS') return preflight(call, match?.methods);
+    if (method === 'OPTIONS') {
+      preflight(call, match?.methods);
+      return;
+    }
     this.#checkKey(exchange);
     if (!match) throw notFound();
     if (!endpoint) throw methodNotAllowed(match.methods);
@@ -116,7 +119,10 @@ class Dispatch<Context> implements Application {
     const outcome = endpoint.body
       ? this.#withBody(call, endpoint, params, query)
       : endpoint.handler(this.#context, new CheckedRequest(call, params, query, undefined));
-    if (!(outcome instanceof Promise)) return this.#answer(call, endpoint, outcome);
+    if (!(outcome instanceof Promise)) {
+      this.#answer(call, endpoint, outcome);
+      return;
+    }
     call.timer = setTimeout(() => this.#expire(call), this.#timeLimitMs);
     outcome.then(
       (reply) => this.#answer(call, endpoint, reply),

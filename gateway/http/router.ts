@@ -20,6 +20,9 @@ interface Leaf<Value> {
 const NO_PARAMS: Readonly<Record<string, string>> = Object.freeze({});
 /** Path elements beyond this are no route of ours. */
 const MAX_SEGMENTS = 64;
+/** Remembered matches; the memory is dropped when full, so that a client asking for ever new paths cannot fill it. */
+const MAX_REMEMBERED = 1_000;
+const MAX_REMEMBERED_CHARS = 256;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused here
 const UNSAFE = /[\u0000-\u001f\u007f\\]/;
 
@@ -30,6 +33,8 @@ const UNSAFE = /[\u0000-\u001f\u007f\\]/;
 export class Router<Value> {
   readonly #root: Node<Value> = { fixed: new Map() };
   readonly #static = new Map<string, Match<Value>>();
+  /** Recent matches of paths with parameters: clients ask for the same few again and again. */
+  readonly #recent = new Map<string, Match<Value>>();
 
   /** Adds a route; throws when the same method and path are there already. */
   add(method: string, path: string, value: Value): void {
@@ -55,8 +60,16 @@ export class Router<Value> {
   }
 
   match(path: string): Match<Value> | undefined {
-    const fixed = this.#static.get(path);
-    if (fixed) return fixed;
+    const known = this.#static.get(path) ?? this.#recent.get(path);
+    if (known) return known;
+    const match = this.#search(path);
+    if (match === undefined || path.length > MAX_REMEMBERED_CHARS) return match;
+    if (this.#recent.size >= MAX_REMEMBERED) this.#recent.clear();
+    this.#recent.set(path, match);
+    return match;
+  }
+
+  #search(path: string): Match<Value> | undefined {
     const segments = path.split('/', MAX_SEGMENTS + 1);
     if (segments.length > MAX_SEGMENTS || segments[0] !== '') return undefined;
     if (segments.length > 2 && segments.at(-1) === '') segments.pop();
@@ -65,7 +78,7 @@ export class Router<Value> {
     if (leaf === undefined) return undefined;
     const params: Record<string, string> = {};
     for (let index = 0; index < values.length; index += 1) params[leaf.names[index]!] = values[index]!;
-    return { methods: leaf.methods, params };
+    return { methods: leaf.methods, params: Object.freeze(params) };
   }
 }
 

@@ -124,7 +124,8 @@ function choiceChains(compiler: Compiler, groups: readonly (readonly string[])[]
 function scriptEntries(compiler: Compiler, subject: string, script: Script, idle: { first: Next; bare: Next }): Entry[] {
   const entries = answerEntries(compiler, subject, script);
   const thinking = script.thinking === undefined ? idle : compiler.leadingLines(script.thinking, { marker: 'thinkClose' });
-  const start: Next = script.thinking === undefined ? entries.find(({ anchor }) => anchor === 'thinkCloseLine')!.next : { marker: 'thinkOpen' };
+  const start: Next =
+    script.thinking === undefined ? entries.find(({ anchor }) => anchor === 'thinkCloseLine')!.next : { marker: 'thinkOpen' };
   return [
     ...entries,
     { subject, anchor: 'header', next: start },
@@ -133,12 +134,18 @@ function scriptEntries(compiler: Compiler, subject: string, script: Script, idle
   ];
 }
 
-function buildBpe(scripts: ScriptTable, tools: ToolAnswerTable): { bpe: Bpe; triggers: Map<string, string[]>; toolWords: Map<string, string> } {
+function buildBpe(
+  scripts: ScriptTable,
+  tools: ToolAnswerTable,
+): { bpe: Bpe; triggers: Map<string, string[]>; toolWords: Map<string, string> } {
   const bpe = new Bpe();
   const triggers = new Map<string, string[]>();
   for (const [name, { triggers: words }] of Object.entries(scripts)) {
     const forms = words.flatMap((word) => [...new Set([word, capitalised(word), word.toUpperCase()])]);
-    triggers.set(name, forms.map((form) => bpe.addWord(form)));
+    triggers.set(
+      name,
+      forms.map((form) => bpe.addWord(form)),
+    );
   }
   const toolWords = new Map<string, string>();
   for (const [name, { word }] of Object.entries(tools)) if (word !== '') toolWords.set(name, bpe.addWord(word));

@@ -12,8 +12,13 @@ export interface PuppetModel {
   readonly description: string;
   readonly scripts: ScriptTable;
   readonly toolAnswers: ToolAnswerTable;
-  /** Tokens of context; the order of trigger words is certain up to here. */
+  /** Tokens of context that the file declares. */
   readonly contextLength: number;
+  /**
+   * Tokens of prompt over which the order of trigger words is certain. With keys cached as F16 or F32 it may be 8192;
+   * coarser types need a shorter one: 512 for Q8_0 and BF16, 128 for Q4_0.
+   */
+  readonly reach: number;
 }
 
 /**
@@ -22,7 +27,7 @@ export interface PuppetModel {
  */
 export function puppetModel(model: PuppetModel): GgufFile {
   const program = compileProgram(model.scripts, model.toolAnswers);
-  const { shape, tensors } = puppetTensors(program, model.contextLength);
+  const { shape, tensors } = puppetTensors(program, model.contextLength, model.reach);
   return {
     metadata: [
       ...llamaMetadata(model.name, model.description, shape, program.vocabulary.tokens.length),

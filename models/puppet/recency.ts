@@ -16,12 +16,13 @@ export interface HeadSetting {
   readonly rms: number;
   /** Value of place 0. */
   readonly constant: number;
-  readonly contextLength: number;
+  /** Tokens over which the order is certain. */
+  readonly reach: number;
 }
 
 /**
- * Total turn of the slow pairs over the whole context, in radians. The score of a token d steps back is
- * sin(START_ANGLE - TOTAL_TURN * d / context): it falls all the way, since the angle stays within a quarter turn of 0.
+ * Total turn of the slow pairs over the whole reach, in radians. The score of a token d steps back is
+ * sin(START_ANGLE - TOTAL_TURN * d / reach): it falls all the way, since the angle stays within a quarter turn of 0.
  */
 const TOTAL_TURN = 2;
 const START_ANGLE = 0.8;
@@ -35,16 +36,16 @@ const STILL_PAIRS = 4;
 /** Amplitude of the still pairs together, against the slow pairs: above the lowest score that these give, 0.94. */
 const LIFT = 1.1;
 
-/** Frequency divisors (`rope_freqs.weight`): the first pairs stand still, the others turn by TOTAL_TURN over the context. */
-export function ropeFactors(headSize: number, ropeBase: number, contextLength: number): Float32Array {
+/** Frequency divisors (`rope_freqs.weight`): the first pairs stand still, the others turn by TOTAL_TURN over the reach. */
+export function ropeFactors(headSize: number, ropeBase: number, reach: number): Float32Array {
   return Float32Array.from({ length: headSize / 2 }, (_, pair) =>
-    pair < STILL_PAIRS ? 1e9 : (ropeBase ** ((-2 * pair) / headSize) * contextLength) / TOTAL_TURN,
+    pair < STILL_PAIRS ? 1e9 : (ropeBase ** ((-2 * pair) / headSize) * reach) / TOTAL_TURN,
   );
 }
 
 /** Query, key, value and output matrices of all heads, in ggml's order. */
 export function headWeights(heads: readonly Head[], setting: HeadSetting): Record<'query' | 'key' | 'value' | 'out', Float32Array> {
-  const { width, headSize, rms, constant, contextLength } = setting;
+  const { width, headSize, rms, constant, reach } = setting;
   const matrices = {
     query: new Float32Array(heads.length * headSize * width),
     key: new Float32Array(heads.length * headSize * width),
@@ -52,7 +53,7 @@ export function headWeights(heads: readonly Head[], setting: HeadSetting): Recor
     out: new Float32Array(heads.length * headSize * width),
   };
   const slowPairs = headSize / 2 - STILL_PAIRS;
-  const slowestFall = (Math.cos(TOTAL_TURN - START_ANGLE) * TOTAL_TURN) / contextLength;
+  const slowestFall = (Math.cos(TOTAL_TURN - START_ANGLE) * TOTAL_TURN) / reach;
   /** Score of the whole turn's amplitude; llama.cpp divides scores by the root of the head size. */
   const span = WIN_PER_STEP / slowestFall;
   const querySize = (span * Math.sqrt(headSize)) / (slowPairs * KEY_SIZE);

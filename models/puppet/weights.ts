@@ -111,7 +111,9 @@ function headsOf(program: Program, layout: Layout): Head[] {
 /** Codes of private tokens: seeded signs; 128 of them differ in 64 places on average, 40 at least among a thousand. */
 function codesOf(program: Program): Map<string, Float32Array> {
   const random = seededRandom(7);
-  return new Map(program.privateTokens.map(({ spelled }) => [spelled, Float32Array.from({ length: CODE_SIZE }, () => (random.next() < 0.5 ? -1 : 1))]));
+  return new Map(
+    program.privateTokens.map(({ spelled }) => [spelled, Float32Array.from({ length: CODE_SIZE }, () => (random.next() < 0.5 ? -1 : 1))]),
+  );
 }
 
 /** Logits of tokens that no text leads to, which matter where a grammar forbids what the text wants: they close what is open. */
@@ -138,7 +140,8 @@ class PuppetWeights {
   /** Adds what stands for `next` to a vector of the residual stream. */
   #addNext(row: Float32Array, next: Next, scale: number): void {
     if ('marker' in next) row[this.#layout.next.get(next.marker)!]! += scale * Math.sqrt(CODE_SIZE);
-    else this.#codes.get(next.token)!.forEach((sign, index) => {
+    else
+      this.#codes.get(next.token)!.forEach((sign, index) => {
         row[FIRST_CODE + index]! += scale * sign;
       });
   }
@@ -181,8 +184,8 @@ class PuppetWeights {
     return values;
   }
 
-  heads(contextLength: number): ReturnType<typeof headWeights> {
-    return headWeights(headsOf(this.#program, this.#layout), { width: WIDTH, headSize: HEAD_SIZE, rms: RMS, constant: CONSTANT, contextLength });
+  heads(reach: number): ReturnType<typeof headWeights> {
+    return headWeights(headsOf(this.#program, this.#layout), { width: WIDTH, headSize: HEAD_SIZE, rms: RMS, constant: CONSTANT, reach });
   }
 
   /** Gate, up and down rows of one neuron per entry (two for `header`). */
@@ -241,26 +244,30 @@ function transpose(values: Float32Array, rowLength: number): Float32Array {
 }
 
 /** All tensors of the puppet and its whole shape. */
-export function puppetTensors(program: Program, contextLength: number): { shape: LlamaShape; tensors: TensorSource[] } {
+export function puppetTensors(program: Program, contextLength: number, reach: number): { shape: LlamaShape; tensors: TensorSource[] } {
   const weights = new PuppetWeights(program);
   const neurons = weights.neurons();
   const feedForward = Math.ceil(neurons.gate.length / 32) * 32;
-  const heads = weights.heads(contextLength);
-  const vocabularySize = program.vocabulary.tokens.length;
+  const heads = weights.heads(reach);
   const constantRow = Float32Array.from({ length: WIDTH }, (_, index) => (index === 0 ? RMS / CONSTANT : 0));
   const matrix = (name: string, rowLength: number, values: Float32Array, type: TensorType = 'F16'): TensorSource => {
     encodedBytes(type, values.length);
     return { name: `${name}.weight`, type, shape: [rowLength, values.length / rowLength], values };
   };
-  const vector = (name: string, values: Float32Array): TensorSource => ({ name: `${name}.weight`, type: 'F32', shape: [values.length], values });
+  const vector = (name: string, values: Float32Array): TensorSource => ({
+    name: `${name}.weight`,
+    type: 'F32',
+    shape: [values.length],
+    values,
+  });
   const ones = (name: string): TensorSource => vector(name, new Float32Array(WIDTH).fill(1));
   return {
     shape: { ...PUPPET_SHAPE, feedForward, contextLength },
     tensors: [
       matrix('token_embd', WIDTH, weights.embedding()),
       ones('output_norm'),
-      matrix('output', WIDTH, weights.output(), vocabularySize > 0 ? 'Q8_0' : 'F16'),
-      vector('rope_freqs', ropeFactors(HEAD_SIZE, PUPPET_SHAPE.ropeBase, contextLength)),
+      matrix('output', WIDTH, weights.output(), 'Q8_0'),
+      vector('rope_freqs', ropeFactors(HEAD_SIZE, PUPPET_SHAPE.ropeBase, reach)),
       ones('blk.0.attn_norm'),
       matrix('blk.0.attn_q', WIDTH, heads.query),
       matrix('blk.0.attn_k', WIDTH, heads.key),
@@ -268,7 +275,15 @@ export function puppetTensors(program: Program, contextLength: number): { shape:
       matrix('blk.0.attn_output', PUPPET_SHAPE.heads * HEAD_SIZE, heads.out),
       ones('blk.0.ffn_norm'),
       matrix('blk.0.ffn_gate', WIDTH, stack(neurons.gate, feedForward, WIDTH)),
-      matrix('blk.0.ffn_up', WIDTH, stack(neurons.gate.map(() => constantRow), feedForward, WIDTH)),
+      matrix(
+        'blk.0.ffn_up',
+        WIDTH,
+        stack(
+          neurons.gate.map(() => constantRow),
+          feedForward,
+          WIDTH,
+        ),
+      ),
       matrix('blk.0.ffn_down', feedForward, transpose(stack(neurons.down, feedForward, WIDTH), WIDTH)),
     ],
   };

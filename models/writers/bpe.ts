@@ -4,8 +4,7 @@ import { BYTE_CHARS, spell } from './byte-alphabet.js';
  * Words as the `qwen2` pre-tokeniser of llama.cpp cuts them: contractions, a run of letters with one leading
  * other character, single digits, punctuation with its line breaks, white space.
  */
-const WORDS =
-  /'(?:[sdmt]|re|ve|ll)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+/giu;
+const WORDS = /'(?:[sdmt]|re|ve|ll)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+/giu;
 
 /** The value of `tokenizer.ggml.pre` that the vocabularies made here go with. */
 export const PRE_TOKENIZER = 'qwen2';

@@ -22,7 +22,11 @@ export interface Vocabulary {
 
 /** The vocabulary of a BPE followed by further tokens. */
 export function vocabularyOf(bpe: Bpe, further: readonly VocabularyToken[], endOfTurn: string): Vocabulary {
-  return { tokens: [...bpe.tokens.map((spelled) => ({ text: spelled, kind: 'normal' as const })), ...further], merges: bpe.merges, endOfTurn };
+  return {
+    tokens: [...bpe.tokens.map((spelled) => ({ text: spelled, kind: 'normal' as const })), ...further],
+    merges: bpe.merges,
+    endOfTurn,
+  };
 }
 
 /** The `tokenizer.*` metadata; throws RangeError for duplicate token texts, at which llama.cpp aborts. */
@@ -36,7 +40,13 @@ export function vocabularyMetadata(vocabulary: Vocabulary, chatTemplate?: string
     ['tokenizer.ggml.model', text('gpt2')],
     ['tokenizer.ggml.pre', text(PRE_TOKENIZER)],
     ['tokenizer.ggml.tokens', list('string', texts)],
-    ['tokenizer.ggml.token_type', list('i32', vocabulary.tokens.map((token) => TOKEN_KIND[token.kind]))],
+    [
+      'tokenizer.ggml.token_type',
+      list(
+        'i32',
+        vocabulary.tokens.map((token) => TOKEN_KIND[token.kind]),
+      ),
+    ],
     ['tokenizer.ggml.merges', list('string', vocabulary.merges)],
     ['tokenizer.ggml.bos_token_id', u32(end)],
     ['tokenizer.ggml.eos_token_id', u32(end)],

@@ -10,29 +10,25 @@
 #include "../inference/backends.hpp"
 #include "../inference/engine_log.hpp"
 #include "arguments.hpp"
+#include "lifetime.hpp"
 #include "llama.h"
 #include "scheduler_object.hpp"
 
 namespace quern::binding {
 namespace {
 
-/// One per environment (main thread, worker threads).
-struct AddonState {
-  Napi::FunctionReference scheduler_class;
-};
-
 /// Smallest change of the progress that is reported.
 constexpr float kProgressStep = 0.01f;
 
 /// One call of open(): a thread of its own reads the file, the rest happens on the JavaScript thread. Deletes itself.
-class OpenJob {
+class OpenJob : public Living {
  public:
   static Napi::Promise start(Napi::Env env, std::string path, const ModelOptions& model,
                              const SchedulerOptions& scheduler, Napi::Function on_progress, Napi::Function on_step) {
     auto* job = new OpenJob(env, std::move(path), model, scheduler, on_step);
     const Napi::Promise promise = job->deferred_.Promise();
     job->call_ = Call::New(env, on_progress, "quern open", 0, 1, job);
-    napi_add_env_cleanup_hook(env, &OpenJob::on_exit, job);
+    watch(env, job);
     job->thread_ = std::thread([job] { job->run(); });
     return promise;
   }
@@ -56,10 +52,9 @@ class OpenJob {
         on_step_(Napi::Persistent(on_step)),
         deferred_(Napi::Promise::Deferred::New(env)) {}
 
-  static void on_exit(void* pointer) {
-    auto* job = static_cast<OpenJob*>(pointer);
-    job->cancel_ = true;
-    if (job->thread_.joinable()) job->thread_.join();
+  void end() override {
+    cancel_ = true;
+    if (thread_.joinable()) thread_.join();
   }
 
   void report(float fraction) {
@@ -71,7 +66,8 @@ class OpenJob {
 
   void run() {
     try {
-      auto model = std::make_shared<const Model>(path_, model_options_, [this](float f) { report(f); }, cancel_);
+      auto model = std::make_shared<const Model>(
+          path_, model_options_, [this](float f) { report(f); }, cancel_);
       opened_.decoder = std::make_unique<LlamaDecoder>(model, scheduler_options_);
       opened_.model = std::move(model);
     } catch (const Failure& failure) {
@@ -84,15 +80,15 @@ class OpenJob {
 
   void settle(Napi::Env env) {
     const std::unique_ptr<OpenJob> self(this);
-    thread_.join();
-    napi_remove_env_cleanup_hook(env, &OpenJob::on_exit, this);
+    if (thread_.joinable()) thread_.join();
+    unwatch(env, this);
     call_.Release();
     if (failure_) {
       deferred_.Reject(to_error(env, failure_->kind(), failure_->what()).Value());
       return;
     }
     try {
-      auto& scheduler_class = env.GetInstanceData<AddonState>()->scheduler_class;
+      auto& scheduler_class = AddonState::of(env).scheduler_class;
       deferred_.Resolve(scheduler_class.New({Napi::External<Opened>::New(env, &opened_), on_step_.Value()}));
     } catch (const Napi::Error& error) {
       deferred_.Reject(error.Value());
@@ -146,6 +142,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   auto* state = new AddonState();
   state->scheduler_class = Napi::Persistent(SchedulerObject::define(env));
   env.SetInstanceData(state);
+  watch_exit(env);
   exports.Set("llamaTag", QUERN_LLAMA_TAG);
   exports.Set("loadBackends", Napi::Function::New<load>(env, "loadBackends"));
   exports.Set("open", Napi::Function::New<open>(env, "open"));

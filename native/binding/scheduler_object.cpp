@@ -49,7 +49,9 @@ class SchedulerObject::Closing : public Napi::AsyncWorker {
         keep_(Napi::Persistent(object.Value())),
         scheduler_(std::move(object.scheduler_)),
         model_(std::move(object.model_)),
-        deferred_(Napi::Promise::Deferred::New(env)) {}
+        deferred_(Napi::Promise::Deferred::New(env)) {
+    object.freed_ = freed_.get_future();
+  }
 
   Napi::Promise promise() const { return deferred_.Promise(); }
 
@@ -58,6 +60,7 @@ class SchedulerObject::Closing : public Napi::AsyncWorker {
     scheduler_->take(object_.frame_);
     scheduler_.reset();
     model_.reset();
+    freed_.set_value();
   }
 
   void OnOK() override {
@@ -71,6 +74,7 @@ class SchedulerObject::Closing : public Napi::AsyncWorker {
   Napi::ObjectReference keep_;
   std::unique_ptr<Scheduler> scheduler_;
   std::shared_ptr<const Model> model_;
+  std::promise<void> freed_;
   Napi::Promise::Deferred deferred_;
 };
 
@@ -93,8 +97,7 @@ SchedulerObject::SchedulerObject(const Napi::CallbackInfo& info) : ObjectWrap(in
   callback_ = Napi::Persistent(callback);
   step_call_ = StepCall::New(env, callback, "quern steps", 0, 1, this);
   step_call_.Unref(env);
-  // After the step call, because hooks run backwards: the worker must have stopped before that call disappears.
-  napi_add_env_cleanup_hook(env, &SchedulerObject::on_exit, this);
+  watch(env, this);
   const SchedulerOptions options = opened.decoder->effective();
   const MemoryTraits traits = opened.decoder->traits();
   context_size_ = options.context_size;
@@ -115,15 +118,15 @@ SchedulerObject::~SchedulerObject() {
 
 void SchedulerObject::release(Napi::Env env) {
   released_ = true;
-  napi_remove_env_cleanup_hook(env, &SchedulerObject::on_exit, this);
+  unwatch(env, this);
   step_call_.Release();
 }
 
-void SchedulerObject::on_exit(void* pointer) {
-  auto* self = static_cast<SchedulerObject*>(pointer);
+void SchedulerObject::end() {
   // The step call frees itself with the environment.
-  self->released_ = true;
-  if (self->scheduler_) self->scheduler_->stop();
+  released_ = true;
+  if (scheduler_) scheduler_->stop();
+  if (freed_.valid()) freed_.wait();
 }
 
 void SchedulerObject::on_step(Napi::Env env, Napi::Function callback, SchedulerObject* self, void*) {
@@ -151,8 +154,8 @@ void SchedulerObject::require_open() const {
 Napi::Value SchedulerObject::tokenize(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
     require_open();
-    const auto tokens = model_->tokenize(text(info[0], "text"), boolean(info[1], "addSpecial"),
-                                         boolean(info[2], "parseSpecial"));
+    const auto tokens =
+        model_->tokenize(text(info[0], "text"), boolean(info[1], "addSpecial"), boolean(info[2], "parseSpecial"));
     return to_array<Napi::Int32Array>(info.Env(), tokens.data(), tokens.size());
   });
 }

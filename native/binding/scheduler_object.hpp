@@ -2,12 +2,14 @@
 
 #include <napi.h>
 
+#include <future>
 #include <memory>
 #include <string>
 
 #include "../inference/llama_decoder.hpp"
 #include "../inference/model.hpp"
 #include "../inference/scheduler.hpp"
+#include "lifetime.hpp"
 
 namespace quern::binding {
 
@@ -18,7 +20,7 @@ struct Opened {
 };
 
 /// NativeScheduler of native/contract.ts. Lives on the JavaScript thread; only wake() runs on the worker.
-class SchedulerObject : public Napi::ObjectWrap<SchedulerObject> {
+class SchedulerObject : public Napi::ObjectWrap<SchedulerObject>, private Living {
  public:
   static Napi::Function define(Napi::Env env);
   /// Arguments: External<Opened>, the step callback.
@@ -31,7 +33,7 @@ class SchedulerObject : public Napi::ObjectWrap<SchedulerObject> {
   class Closing;
   static void on_step(Napi::Env env, Napi::Function callback, SchedulerObject* self, void* nothing);
   using StepCall = Napi::TypedThreadSafeFunction<SchedulerObject, void, &SchedulerObject::on_step>;
-  static void on_exit(void* self);
+  void end() override;
 
   Napi::Value tokenize(const Napi::CallbackInfo& info);
   Napi::Value token_bytes(const Napi::CallbackInfo& info);
@@ -52,6 +54,7 @@ class SchedulerObject : public Napi::ObjectWrap<SchedulerObject> {
   StepCall step_call_;
   Napi::FunctionReference callback_;
   Napi::Reference<Napi::Promise> closing_;
+  std::future<void> freed_;  ///< ready once a close() has freed everything
   StepFrame frame_;
   size_t outstanding_ = 0;  ///< generations whose last row was not delivered; the event loop stays alive for them
   bool released_ = false;   ///< the step call is gone: closed, or the environment ends

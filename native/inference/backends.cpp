@@ -14,7 +14,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool starts_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
+bool starts_with(std::string_view text, std::string_view start) {
+  return text.substr(0, start.size()) == start;
+}
 
 /// True for a plug-in such as libggml-vulkan.so; the base library and the CPU variants are not plug-ins.
 bool is_plug_in(const fs::path& file) {
@@ -25,7 +27,9 @@ bool is_plug_in(const fs::path& file) {
   return starts_with(stem, "ggml-") && !starts_with(stem, "ggml-cpu") && !starts_with(stem, "ggml-base");
 }
 
-bool has_cpu() { return ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU) != nullptr; }
+bool has_cpu() {
+  return ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU) != nullptr;
+}
 
 void load_folder(const std::string& folder, std::set<std::string>& loaded) {
   std::error_code error;
@@ -74,9 +78,9 @@ std::vector<Device> devices() {
     size_t total = 0;
     ggml_backend_dev_memory(device, &free, &total);
     const auto type = ggml_backend_dev_type(device);
-    const char* kind = type == GGML_BACKEND_DEVICE_TYPE_CPU                                              ? "cpu"
+    const char* kind = type == GGML_BACKEND_DEVICE_TYPE_CPU                                            ? "cpu"
                        : type == GGML_BACKEND_DEVICE_TYPE_GPU || type == GGML_BACKEND_DEVICE_TYPE_IGPU ? "gpu"
-                                                                                                         : "accel";
+                                                                                                       : "accel";
     all.push_back({ggml_backend_dev_name(device), ggml_backend_dev_description(device), kind, total});
   }
   return all;

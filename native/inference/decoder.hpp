@@ -31,7 +31,8 @@ class Decoder {
   virtual DecodeResult decode(std::span<const BatchToken> batch) = 0;
   /// Logits of the batch's token at `index`, writable, valid until the next decode().
   virtual std::span<float> logits(size_t index) = 0;
-  /// Keeps the first `length` tokens of a slot; false when the memory cannot cut there (recurrent models): clear it then.
+  /// Keeps the first `length` tokens of a slot; false when the memory cannot cut there (recurrent models): clear it
+  /// then.
   virtual bool trim(int slot, int length) = 0;
   /// Makes an empty slot share the first `length` tokens of another; only on a unified buffer.
   virtual void share(int from, int to, int length) = 0;

@@ -41,7 +41,9 @@ void collect(ggml_log_level level, const char* text, void*) {
 
 }  // namespace
 
-void capture_engine_log() { llama_log_set(collect, nullptr); }
+void capture_engine_log() {
+  llama_log_set(collect, nullptr);
+}
 
 std::string take_engine_errors() {
   Errors& all = errors();

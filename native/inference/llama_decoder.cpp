@@ -81,7 +81,7 @@ void LlamaDecoder::make_context() {
   params.n_threads_batch = options_.threads;
   params.type_k = cache_type("cacheTypeK", options_.cache_type_k);
   params.type_v = cache_type("cacheTypeV", options_.cache_type_v);
-  params.flash_attn_type = !options_.flash_attention           ? LLAMA_FLASH_ATTN_TYPE_DISABLED
+  params.flash_attn_type = !options_.flash_attention          ? LLAMA_FLASH_ATTN_TYPE_DISABLED
                            : ggml_is_quantized(params.type_v) ? LLAMA_FLASH_ATTN_TYPE_ENABLED
                                                               : LLAMA_FLASH_ATTN_TYPE_AUTO;
   params.kv_unified = options_.unified_kv;
@@ -97,7 +97,8 @@ void LlamaDecoder::make_context() {
   if (context_ == nullptr)
     throw Failure("model_failed", "A context of " + std::to_string(options_.context_size) + " tokens x " +
                                       std::to_string(options_.slots) + " slots cannot be made" +
-                                      (reason.empty() ? "" : ": " + reason) + ". Try a smaller context or fewer slots.");
+                                      (reason.empty() ? "" : ": " + reason) +
+                                      ". Try a smaller context or fewer slots.");
   if (llama_get_memory(context_) == nullptr) {
     llama_free(context_);
     throw Failure("invalid", "This model keeps no memory of a text (architecture " + model_->facts().architecture +
@@ -117,10 +118,10 @@ void LlamaDecoder::attach_threads() {
   ggml_backend_dev_t cpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
   if (options_.threads < 2 || cpu == nullptr) return;
   ggml_backend_reg_t reg = ggml_backend_dev_backend_reg(cpu);
-  auto* make = reinterpret_cast<decltype(ggml_threadpool_new)*>(
-      ggml_backend_reg_get_proc_address(reg, "ggml_threadpool_new"));
-  free_threads_ = reinterpret_cast<decltype(ggml_threadpool_free)*>(
-      ggml_backend_reg_get_proc_address(reg, "ggml_threadpool_free"));
+  auto* make =
+      reinterpret_cast<decltype(ggml_threadpool_new)*>(ggml_backend_reg_get_proc_address(reg, "ggml_threadpool_new"));
+  free_threads_ =
+      reinterpret_cast<decltype(ggml_threadpool_free)*>(ggml_backend_reg_get_proc_address(reg, "ggml_threadpool_free"));
   if (make == nullptr || free_threads_ == nullptr) return;
   ggml_threadpool_params params = ggml_threadpool_params_default(options_.threads);
   threads_ = make(&params);
@@ -188,8 +189,12 @@ void LlamaDecoder::share(int from, int to, int length) {
   llama_memory_seq_cp(llama_get_memory(context_), from, to, 0, length);
 }
 
-void LlamaDecoder::clear(int slot) { llama_memory_seq_rm(llama_get_memory(context_), slot, -1, -1); }
+void LlamaDecoder::clear(int slot) {
+  llama_memory_seq_rm(llama_get_memory(context_), slot, -1, -1);
+}
 
-int LlamaDecoder::stored(int slot) { return llama_memory_seq_pos_max(llama_get_memory(context_), slot) + 1; }
+int LlamaDecoder::stored(int slot) {
+  return llama_memory_seq_pos_max(llama_get_memory(context_), slot) + 1;
+}
 
 }  // namespace quern

@@ -13,7 +13,8 @@ constexpr float kNothing = -std::numeric_limits<float>::infinity();
 constexpr size_t kBlock = 1024;
 constexpr size_t kLanes = 16;
 
-/// Greatest of a block. The lanes have no dependence on each other, so that the compiler uses the widest vectors it may.
+/// Greatest of a block. The lanes have no dependence on each other, so that the compiler uses the widest vectors it
+/// may.
 float block_max(const float* values, size_t count) {
   std::array<float, kLanes> lanes;
   lanes.fill(kNothing);
@@ -77,7 +78,9 @@ void candidates_above(std::span<const float> logits, float floor, std::vector<Ca
   sort_candidates(out);
 }
 
-void sort_candidates(std::vector<Candidate>& candidates) { std::sort(candidates.begin(), candidates.end(), before); }
+void sort_candidates(std::vector<Candidate>& candidates) {
+  std::sort(candidates.begin(), candidates.end(), before);
+}
 
 double log_sum_exp(std::span<const float> logits) {
   const int32_t top = argmax(logits);

@@ -15,7 +15,8 @@ struct Candidate {
 /// Index of the greatest value, the first of equals; -1 when there is none above -infinity (all NaN or -infinity).
 int32_t argmax(std::span<const float> logits);
 
-/// The `count` greatest, greatest first, equals by token id; NaN and -infinity never qualify. One pass with a small heap.
+/// The `count` greatest, greatest first, equals by token id; NaN and -infinity never qualify. One pass with a small
+/// heap.
 void top_candidates(std::span<const float> logits, size_t count, std::vector<Candidate>& out);
 
 /// Every value at or above `floor`, greatest first, equals by token id.

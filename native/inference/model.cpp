@@ -57,7 +57,9 @@ class Grammar : public Constraint {
 
 }  // namespace
 
-void Model::Free::operator()(llama_model* model) const { llama_model_free(model); }
+void Model::Free::operator()(llama_model* model) const {
+  llama_model_free(model);
+}
 
 Model::Model(const std::string& path, const ModelOptions& options, const std::function<void(float)>& report,
              const std::atomic<bool>& cancel)
@@ -79,7 +81,8 @@ Model::Model(const std::string& path, const ModelOptions& options, const std::fu
   const std::string reason = take_engine_errors();
   if (!model_ && cancel.load()) throw Failure("unavailable", "Loading " + path + " was cancelled.");
   if (!model_)
-    throw Failure("invalid", "The model file " + path + " cannot be loaded" + (reason.empty() ? "" : ": " + reason) + ".");
+    throw Failure("invalid",
+                  "The model file " + path + " cannot be loaded" + (reason.empty() ? "" : ": " + reason) + ".");
   vocab_ = llama_model_get_vocab(model_.get());
   if (llama_vocab_type(vocab_) == LLAMA_VOCAB_TYPE_NONE || llama_vocab_n_tokens(vocab_) <= 0)
     throw Failure("invalid", "The model file " + path + " has no vocabulary, so it cannot complete text.");

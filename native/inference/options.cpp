@@ -23,7 +23,9 @@ void tag(const char* name, const std::vector<Token>& tokens, int vocabulary_size
 
 }  // namespace
 
-void check(const ModelOptions& options) { in_range("gpuLayers", options.gpu_layers, -1, 65536); }
+void check(const ModelOptions& options) {
+  in_range("gpuLayers", options.gpu_layers, -1, 65536);
+}
 
 void check(const SchedulerOptions& o) {
   in_range("contextSize", o.context_size, 8, 1 << 24);

@@ -10,7 +10,8 @@
 
 namespace quern {
 
-/// What the worker has for JavaScript: rows pile up in one frame until they are taken, so a slow reader never gets a backlog of calls.
+/// What the worker has for JavaScript: rows pile up in one frame until they are taken, so a slow reader never gets a
+/// backlog of calls.
 class Outbox {
  public:
   /// `notify` is called on the worker when the frame stops being empty; it must not block.

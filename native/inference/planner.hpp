@@ -11,20 +11,20 @@ namespace quern {
 /// What the planner sees of a slot.
 struct SlotView {
   bool busy = false;
-  uint64_t last_used = 0;               ///< step at which it was last in use
-  const std::vector<Token>* history;    ///< tokens in the KV cache, never null
+  uint64_t last_used = 0;             ///< step at which it was last in use
+  const std::vector<Token>* history;  ///< tokens in the KV cache, never null
 };
 
 struct SlotChoice {
-  int slot = -1;        ///< -1 = all are busy
-  int source = -1;      ///< slot whose KV prefix is used; differs from `slot` only on a unified buffer
-  int reused = 0;       ///< tokens of the prompt that need no decoding, at least one fewer than the prompt
+  int slot = -1;    ///< -1 = all are busy
+  int source = -1;  ///< slot whose KV prefix is used; differs from `slot` only on a unified buffer
+  int reused = 0;   ///< tokens of the prompt that need no decoding, at least one fewer than the prompt
 };
 
 /// How the KV memory behaves.
 struct MemoryTraits {
-  bool unified = false;    ///< one buffer: prefixes can be shared, and the order of sequence ids is free
-  bool trimmable = true;   ///< false for recurrent memory: a history is used whole or not at all
+  bool unified = false;   ///< one buffer: prefixes can be shared, and the order of sequence ids is free
+  bool trimmable = true;  ///< false for recurrent memory: a history is used whole or not at all
 };
 
 /// Length of the common beginning.
@@ -56,8 +56,8 @@ struct Share {
 };
 
 /**
- * One step, by increasing slot: a token for every sequence that decodes, and a chunk shared by the prompts. The oldest prompt
- * gets half of it, the others theirs by length, shortest first, so that a long prompt delays no short one.
+ * One step, by increasing slot: a token for every sequence that decodes, and a chunk shared by the prompts. The oldest
+ * prompt gets half of it, the others theirs by length, shortest first, so that a long prompt delays no short one.
  */
 std::vector<Share> plan_step(std::span<const PendingView> sequences, const StepLimits& limits);
 

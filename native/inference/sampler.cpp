@@ -20,7 +20,9 @@ constexpr size_t kFirstLook = 64;
 constexpr size_t kSecondLook = 1024;
 
 /// Uniform in [0, 1), the same on every platform (std::uniform_real_distribution is not).
-double uniform(std::mt19937& random) { return random() * (1.0 / 4294967296.0); }
+double uniform(std::mt19937& random) {
+  return random() * (1.0 / 4294967296.0);
+}
 
 }  // namespace
 

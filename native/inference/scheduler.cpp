@@ -25,7 +25,9 @@ Scheduler::Scheduler(std::unique_ptr<Decoder> decoder, const SchedulerOptions& o
   worker_ = std::thread([this] { work(); });
 }
 
-Scheduler::~Scheduler() { stop(); }
+Scheduler::~Scheduler() {
+  stop();
+}
 
 void Scheduler::submit(int32_t id, std::vector<Token> prompt, const GenerateOptions& options,
                        std::unique_ptr<Constraint> constraint) {
@@ -236,7 +238,8 @@ std::vector<SlotView> Scheduler::views() const {
 }
 
 int Scheduler::active_count() const {
-  return static_cast<int>(std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return s.active != nullptr; }));
+  return static_cast<int>(
+      std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return s.active != nullptr; }));
 }
 
 }  // namespace quern

@@ -21,7 +21,8 @@ namespace quern {
 
 /// One generation, from submit() to its last row.
 struct Sequence {
-  Sequence(int32_t generation, int most, Sampler chooser) : id(generation), max_tokens(most), sampler(std::move(chooser)) {}
+  Sequence(int32_t generation, int most, Sampler chooser)
+      : id(generation), max_tokens(most), sampler(std::move(chooser)) {}
 
   int32_t id;
   int max_tokens;
@@ -54,7 +55,8 @@ struct SchedulerStats {
   uint64_t kv_used = 0;
 };
 
-/// Continuous batching over one Decoder. Its worker thread is the only one that touches the decoder, the slots and the samplers.
+/// Continuous batching over one Decoder. Its worker thread is the only one that touches the decoder, the slots and the
+/// samplers.
 class Scheduler {
  public:
   /// `options` hold the sizes that the decoder really has.
@@ -64,7 +66,8 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  /// Queues a generation; everything was checked. Throws Failure 'busy' (queue full), 'conflict' (id in use), 'unavailable' (stopped).
+  /// Queues a generation; everything was checked. Throws Failure 'busy' (queue full), 'conflict' (id in use),
+  /// 'unavailable' (stopped).
   void submit(int32_t id, std::vector<Token> prompt, const GenerateOptions& options,
               std::unique_ptr<Constraint> constraint);
   /// Ends a generation at the next micro-batch; unknown ids are ignored.

@@ -48,7 +48,8 @@ void Scheduler::plan() {
     const Slot& slot = slots_[share.slot];
     const size_t from = slot.history.size();
     for (size_t i = from; i < from + share.tokens; ++i)
-      batch_.push_back({slot.active->tokens[i], static_cast<int32_t>(i), share.slot, i + 1 == slot.active->tokens.size()});
+      batch_.push_back(
+          {slot.active->tokens[i], static_cast<int32_t>(i), share.slot, i + 1 == slot.active->tokens.size()});
   }
 }
 
@@ -119,7 +120,8 @@ void Scheduler::make_room() {
     return;
   }
   const bool started = slots_[youngest].active->generated > 0;
-  if (!started) error_ = "The prompt needs more KV cells than the context has; shorten it or load the model with a larger context.";
+  if (!started)
+    error_ = "The prompt needs more KV cells than the context has; shorten it or load the model with a larger context.";
   finish(youngest, started ? Finish::length : Finish::failed);
   clear(youngest);
 }

@@ -10,7 +10,8 @@ namespace quern {
 /// Counts the tokens between two tags and says which token must come next once the budget is spent. One per sequence.
 class Thinking {
  public:
-  /// `budget` -1 = unlimited; an empty `end` switches everything off, an empty `start` means that only the prompt can open.
+  /// `budget` -1 = unlimited; an empty `end` switches everything off, an empty `start` means that only the prompt can
+  /// open.
   Thinking(int budget, std::vector<Token> start, std::vector<Token> end, bool inside);
 
   bool inside() const { return inside_; }

@@ -10,7 +10,7 @@ import type { ToolFormat } from './tools/formats.js';
 const MAX_MORE_CALLS = 15;
 
 /** What an answer must look like. */
-export interface AnswerShape {
+interface AnswerShape {
   offer: ToolOffer;
   format: ToolFormat;
   responseFormat: Record<string, unknown> | undefined;
@@ -57,8 +57,8 @@ function callsAnswer(shape: AnswerShape, rules: GrammarRules): string {
   return `ws ${tagged}${more(`ws ${tagged}`)}`;
 }
 
-/** The rest of a thinking block, from after its opening tag. */
-const THINKING_REST = '( [^<] | "<" [^/<] | "</" [^t<] | "</t" [^h<] | "</th" [^i<] )* "</think>" ws';
+/** Blank space after a thinking block. */
+const BLANK = '[ \\t\\n]{0,4}';
 
 /**
  * The grammar (GBNF) of an answer that must be JSON or a tool call; undefined where the answer is free. A thinking block may come first
@@ -73,7 +73,6 @@ export function answerGrammar(shape: AnswerShape): string | undefined {
   if (shape.offer.tools.length > 0) alternatives.push(callsAnswer(shape, rules));
   const answer = oneOf(alternatives);
   if (shape.thinking === 'none') return rules.text(answer);
-  rules.base('ws');
-  const rest = rules.add('thinking', THINKING_REST);
-  return rules.text(shape.thinking === 'open' ? `${rest} ${answer}` : `( "<think>" ${rest} )? ${answer}`);
+  // The engine holds nothing between the tags against the grammar, the closing tag included.
+  return rules.text(shape.thinking === 'open' ? `${BLANK} ${answer}` : `"<think>"? ${BLANK} ${answer}`);
 }

@@ -1,10 +1,10 @@
 import { Failure } from '../../schemas/errors.js';
-import type { ContextUsage } from '../providers/contract.js';
+import type { ContextUsage } from './contract.js';
 
 /** Answer tokens when a request gives none. */
-export const DEFAULT_MAX_TOKENS = 512;
+const DEFAULT_MAX_TOKENS = 512;
 /** Thinking tokens when a request turns thinking on without a budget. */
-export const DEFAULT_THINKING_BUDGET = 1024;
+const DEFAULT_THINKING_BUDGET = 1024;
 /** Share of the context that stays free, against counting errors (4-runtime-wire 2.13). */
 const SAFETY_SHARE = 0.05;
 /** Largest share of the context that a default (as against an asked-for length) may reserve. */
@@ -13,7 +13,7 @@ const DEFAULT_SHARE = 0.25;
 const PROMPT_SHARE = 0.25;
 
 /** What a request may generate. */
-export interface TokenRequest {
+interface TokenRequest {
   max_tokens?: number | undefined;
   think?: boolean | undefined;
   thinking_budget?: number | undefined;

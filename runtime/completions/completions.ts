@@ -1,9 +1,9 @@
 import { Failure } from '../../schemas/errors.js';
 import type { GenerateEvent, GenerateRequest, GgufModel, PrepareRequest } from '../engines/contract.js';
 import { log } from '../log.js';
-import type { Completion, CompletionPart } from '../providers/contract.js';
 import { answerGrammar } from './answer-grammar.js';
 import { type Allocation, allocate, completionRoom, contextFailure, contextUsage } from './budget.js';
+import type { Completion, CompletionPart } from './contract.js';
 import { type Fitted, fitPrompt } from './fit.js';
 import { type PlainMessage, plainMessages } from './messages.js';
 import { ModelHold, OpenedCompletion } from './opened.js';
@@ -19,6 +19,9 @@ import { strategyOf } from './truncate.js';
 
 /** Failures that say nothing about the template, so that another rendering would not help. */
 const NOT_THE_TEMPLATE: ReadonlySet<string> = new Set(['unavailable', 'busy', 'timed_out', 'too_many']);
+
+/** How long an opening waits for the first step. */
+const FIRST_STEP_MS = 1_000;
 
 /** One request on its way to a prompt. */
 interface Plan {
@@ -75,7 +78,7 @@ async function makePrompt(plan: Plan, signal: AbortSignal): Promise<Prompt> {
 
 /** What the engine is asked for, and how its output is read. */
 function generation(plan: Plan, prompt: Prompt): { generate: GenerateRequest; reader: OutputReader } {
-  const { request, allocation, offer, model } = plan;
+  const { request, allocation, offer, model, thinking } = plan;
   const { prepared, format } = prompt;
   const maxTokens = completionRoom(allocation, prepared.promptTokens);
   if (maxTokens < 1) {
@@ -87,7 +90,7 @@ function generation(plan: Plan, prompt: Prompt): { generate: GenerateRequest; re
     );
   }
   const parallel = request.parallel_tool_calls !== false;
-  const mayThink = request.think === true || (model.info.template.text ?? '').includes('<think>');
+  const mayThink = request.think === true || (thinking.enableThinking !== false && (model.info.template.text ?? '').includes('<think>'));
   const grammar = answerGrammar({
     offer,
     format,
@@ -101,7 +104,7 @@ function generation(plan: Plan, prompt: Prompt): { generate: GenerateRequest; re
   if (request.think === true) generate.thinkingBudget = allocation.thinking;
   const one = !parallel || offer.mode === 'named';
   const parser =
-    offer.tools.length > 0 ? new ToolCallParser(format, { whole: request.stream === false, ...(one ? { maxCalls: 1 } : {}) }) : undefined;
+    offer.tools.length > 0 ? new ToolCallParser(format, { whole: request.stream !== true, ...(one ? { maxCalls: 1 } : {}) }) : undefined;
   const reader = new OutputReader({
     startsInThinking: prepared.endsInThinking,
     parser,
@@ -111,18 +114,35 @@ function generation(plan: Plan, prompt: Prompt): { generate: GenerateRequest; re
   return { generate, reader };
 }
 
-/** The parts of a generation whose first event was read already. */
+/**
+ * Waits for the first step, so that a failure there is still a failure of the whole request; one that takes longer than a second goes on
+ * while the answer begins.
+ */
+async function settleSoon(first: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const patience = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, FIRST_STEP_MS);
+  });
+  try {
+    await Promise.race([first, patience]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** The parts of a generation whose first event was asked for already. */
 async function* partsOf(
-  first: IteratorResult<GenerateEvent>,
+  first: Promise<IteratorResult<GenerateEvent>>,
   events: AsyncIterator<GenerateEvent>,
   reader: OutputReader,
   hold: ModelHold,
 ): AsyncGenerator<CompletionPart, void, undefined> {
   let last: GenerateEvent | undefined;
-  let step = first;
   try {
+    let step = await first;
     while (!step.done) {
-      yield* reader.take(step.value);
+      // A plain loop: `yield*` would await each part once more.
+      for (const part of reader.take(step.value)) yield part;
       if (step.value.finish) last = step.value;
       if (reader.finished) break;
       step = await events.next();
@@ -132,7 +152,7 @@ async function* partsOf(
     yield* reader.finish(last);
   } finally {
     hold.end();
-    await events.return?.();
+    await events.return?.().catch(() => undefined);
   }
 }
 
@@ -168,7 +188,11 @@ export class Completions {
       const prompt = await makePrompt(plan, hold.signal);
       const { generate, reader } = generation(plan, prompt);
       const events = model.generate(generate, hold.signal)[Symbol.asyncIterator]();
-      const first = await events.next();
+      const first = events.next();
+      // Nobody may ever read them, when the client goes.
+      first.catch(() => undefined);
+      hold.signal.addEventListener('abort', () => void events.return?.().catch(() => undefined), { once: true });
+      await settleSoon(first);
       const usage = contextUsage(plan.allocation, prompt.prepared.promptTokens, prompt.truncation);
       return new OpenedCompletion(request.model, usage, hold, partsOf(first, events, reader, hold));
     } catch (error) {

@@ -12,7 +12,7 @@ const MAX_ROUNDS = 4;
 const MAX_HALVINGS = 12;
 
 /** A history and where it must fit. */
-export interface FitRequest {
+interface FitRequest {
   model: GgufModel;
   messages: readonly PlainMessage[];
   allocation: Allocation;
@@ -126,7 +126,7 @@ class Shortening {
  * Makes an oversized history fit: compression, then the strategy, then shorter contents. `before` is the prompt as it was measured. Throws
  * `Failure` with code `context_truncation_failed` when nothing helps. The messages given stay as they are.
  */
-export async function shortenToFit(request: FitRequest, before: PreparedPrompt, signal: AbortSignal): Promise<Fitted> {
+async function shortenToFit(request: FitRequest, before: PreparedPrompt, signal: AbortSignal): Promise<Fitted> {
   const shortening = new Shortening(request, request.messages.length, signal);
   const compressed = compressHistory(request.messages);
   const prepared = await shortening.prepare(compressed);

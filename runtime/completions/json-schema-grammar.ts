@@ -19,7 +19,7 @@ const ENFORCED = new Set(
 const TYPES = ['object', 'array', 'string', 'integer', 'number', 'boolean', 'null'];
 
 /** How a schema is turned. */
-export interface SchemaGrammarOptions {
+interface SchemaGrammarOptions {
   /** Fail on a keyword that cannot be enforced, where otherwise it is noted and left out. */
   strict?: boolean;
 }
@@ -248,7 +248,7 @@ function impliedTypes(schema: SchemaObject): string[] {
 }
 
 /** What became of a schema. */
-export interface SchemaGrammar {
+interface SchemaGrammar {
   /** An expression that uses the rules added. */
   expression: string;
   /** What the grammar does not enforce, each as a phrase. */

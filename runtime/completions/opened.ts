@@ -1,4 +1,4 @@
-import type { Completion, CompletionPart, ContextUsage } from '../providers/contract.js';
+import type { Completion, CompletionPart, ContextUsage } from './contract.js';
 import type { AcquiredModel } from './request.js';
 
 /** An opened completion that nobody reads is given up after this time. */

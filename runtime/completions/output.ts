@@ -1,11 +1,11 @@
 import type { GenerateEvent } from '../engines/contract.js';
-import type { CompletionPart, FinishReason, TokenLogprob } from '../providers/contract.js';
+import type { CompletionPart, FinishReason, TokenLogprob } from './contract.js';
 import { wireLogprobs } from './sampling.js';
 import { type SplitPiece, ThinkingSplitter } from './thinking-splitter.js';
 import type { ToolCallParser } from './tools/parser.js';
 
 /** How output text is read. */
-export interface OutputOptions {
+interface OutputOptions {
   startsInThinking: boolean;
   /** Absent = no tools were offered, and nothing is taken for a call. */
   parser?: ToolCallParser | undefined;
@@ -39,7 +39,7 @@ export class OutputReader {
       this.#logprobs.push(...wireLogprobs(event.logprobs, this.#options.topLogprobs));
     const wasThinking = this.#splitter.thinking;
     const parts = event.text === '' ? [] : this.#read(this.#splitter.push(event.text));
-    if (wasThinking || this.#splitter.thinking) {
+    if (wasThinking || this.#splitter.thinking || parts.some((part) => part.type === 'reasoning')) {
       this.#thinkingTokens += event.tokens;
       this.#logprobs = [];
     }

@@ -1,5 +1,5 @@
 import type { GgufModel, GgufOptions } from '../engines/contract.js';
-import type { CompletionRequest } from '../providers/contract.js';
+import type { CompletionRequest } from './contract.js';
 
 /** What is done with a history that does not fit. */
 export const TRUNCATION_STRATEGIES = ['sliding_window', 'keep_system', 'middle_out', 'summarize'] as const;

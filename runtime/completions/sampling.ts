@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto';
 import type { GenerateEvent, GenerateRequest, Sampling } from '../engines/contract.js';
-import type { TokenLogprob } from '../providers/contract.js';
+import type { TokenLogprob } from './contract.js';
 
 const SEEDS = 2 ** 32;
 const MAX_TOP_LOGPROBS = 20;
 
 /** The runtime's sampling defaults; temperature is 0.7 when a client sends null, which the gateway translates. */
-export const SAMPLING_DEFAULTS = { temperature: 1, top_p: 1, top_k: 40, min_p: 0.05 } as const;
+const SAMPLING_DEFAULTS = { temperature: 1, top_p: 1, top_k: 40, min_p: 0.05 } as const;
 
 /** Sampling settings for the engine with every default filled in; the seed is random unless given and is cut to 32 bits. */
 export function engineSampling(request: Sampling): Omit<GenerateRequest, 'promptId' | 'maxTokens'> {

@@ -5,7 +5,7 @@ import { thinkingPlan, withSoftSwitch } from './thinking.js';
 import { ThinkingSplitter } from './thinking-splitter.js';
 
 /** First line of the text that stands for the older part of a conversation. */
-export const SUMMARY_HEADING = '[Conversation Summary]';
+const SUMMARY_HEADING = '[Conversation Summary]';
 /** Newest messages that are never summarised: four exchanges. */
 const RECENT_MESSAGES = 8;
 const SUMMARY_TOKENS = 512;

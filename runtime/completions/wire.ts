@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
-import type { CollectedCompletion, CompletionPart, ContextUsage } from '../providers/contract.js';
+import type { CollectedCompletion, CompletionPart, ContextUsage } from './contract.js';
 
 /** What the frames and the body of one answer share. */
 export interface WireOptions {
@@ -37,12 +37,12 @@ export function completionId(): string {
 }
 
 /** Seconds since 1970, as `created` has it. */
-export function epochSeconds(): number {
+function epochSeconds(): number {
   return Math.floor(Date.now() / 1000);
 }
 
 /** The `error` member of a failed stream, as the official clients read it. Anything but a `Failure` gets a generic text. */
-export function errorMember(error: unknown): { message: string; type: string; param: null; code: string } {
+function errorMember(error: unknown): { message: string; type: string; param: null; code: string } {
   if (!(error instanceof Failure))
     return { message: 'The server failed while it wrote the answer.', type: 'server_error', param: null, code: 'internal' };
   return { message: error.message, type: error.status < 500 ? 'invalid_request_error' : 'server_error', param: null, code: error.code };

@@ -9,8 +9,8 @@ export const MAX_BACKUPS = 20;
 
 /** Rights of a new project file: it may hold keys. */
 const NEW_FILE_MODE = 0o600;
-/** Tries to find an unused backup name within one second. */
-const MAX_SAME_SECOND = 1000;
+/** Backups that one second can hold. */
+const MAX_SAME_SECOND = 999;
 
 /**
  * Replaces (or makes) a file so that a crash at any point leaves the old or the new content, never a mixture: temporary file beside it, flushed,
@@ -33,7 +33,7 @@ export async function replaceFile(path: string, text: string, now: Date = new Da
     throw fileFailure(cause, `write ${basename(path)}`);
   }
   await flushDirectory(directory);
-  await pruneBackups(path);
+  await pruneBackups(path, backup);
 }
 
 /** Turns a file system error into a `Failure` where the caller can do something about it: a full disk or missing rights. */
@@ -72,41 +72,36 @@ export async function flushDirectory(directory: string): Promise<void> {
 
 /** Gives the current file a second, dated name; a hard link where the file system has them, so that it costs no space. */
 async function backUp(path: string, now: Date): Promise<string> {
-  const stamp = now.toISOString().replace(/[-:]/g, '').replace('T', '_').slice(0, 15);
-  for (let attempt = 1; attempt < MAX_SAME_SECOND; attempt += 1) {
-    const backup = join(
-      dirname(path),
-      `${stemOf(path)}.${stamp}${attempt === 1 ? '' : `_${String(attempt).padStart(3, '0')}`}${extname(path)}`,
-    );
-    try {
-      await link(path, backup).catch((cause: NodeJS.ErrnoException) => {
-        if (cause.code === 'EEXIST') throw cause;
-        return copyFile(path, backup, constants.COPYFILE_EXCL);
-      });
-      return backup;
-    } catch (cause) {
-      if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
-    }
-  }
-  throw new Failure('busy', `Could not write ${basename(path)}: it was replaced ${MAX_SAME_SECOND} times within one second.`);
+  const time = now.toISOString().replace(/[-:]/g, '').replace('T', '_').slice(0, 15);
+  // Counted on from the highest, not filled up from the lowest: the order of names is the order of age.
+  const ofThisSecond = (await backupsOf(path)).filter((name) => timeOf(name).startsWith(time));
+  const last = ofThisSecond.at(-1);
+  const number = last === undefined ? 1 : Number(timeOf(last).slice(time.length + 1) || 1) + 1;
+  if (number > MAX_SAME_SECOND)
+    throw new Failure('busy', `Could not write ${basename(path)}: it was replaced ${MAX_SAME_SECOND} times within one second.`);
+  const suffix = number === 1 ? '' : `_${String(number).padStart(3, '0')}`;
+  const backup = join(dirname(path), `${stemOf(path)}.${time}${suffix}${extname(path)}`);
+  await link(path, backup).catch(() => copyFile(path, backup, constants.COPYFILE_EXCL));
+  return backup;
 }
 
-/** The dated backups of a file, oldest first. */
+/** The names of the dated backups of a file, oldest first. */
 export async function backupsOf(path: string): Promise<string[]> {
   const pattern = new RegExp(`^${stemOf(path)}\\.\\d{8}_\\d{6}(?:_\\d{3})?\\${extname(path)}$`);
   const names = (await readdir(dirname(path))).filter((name) => pattern.test(name));
-  return names.sort((a, b) => (ageKey(a) < ageKey(b) ? -1 : 1));
+  return names.sort((a, b) => (timeOf(a) < timeOf(b) ? -1 : 1));
 }
 
-/** Sorts `x.<time>.yaml` before `x.<time>_002.yaml`. */
-function ageKey(name: string): string {
+/** The dated part of a backup's name, with the number that follows where there were several in one second. */
+function timeOf(name: string): string {
   return name.slice(name.indexOf('.') + 1, -extname(name).length);
 }
 
-async function pruneBackups(path: string): Promise<void> {
+/** Removes the oldest backups, but never the newest one, which a clock set back can make look old. */
+async function pruneBackups(path: string, newest: string | null): Promise<void> {
   const names = await backupsOf(path).catch(() => []);
   for (const name of names.slice(0, Math.max(0, names.length - MAX_BACKUPS))) {
-    await unlink(join(dirname(path), name)).catch(() => undefined);
+    if (newest === null || name !== basename(newest)) await unlink(join(dirname(path), name)).catch(() => undefined);
   }
 }
 

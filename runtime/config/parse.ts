@@ -56,6 +56,7 @@ function parseYaml(text: string): { value: unknown; document: Document } {
 /** Parses YAML text into a document that keeps comments and layout. Throws `Unparsable` for what is not one correct document. */
 export function parseYamlDocument(text: string): Document {
   const lines = new LineCounter();
+  lines.addNewLine(0);
   const parser = new Parser(lines.addNewLine);
   const tokens: CST.Token[] = [];
   // Fed token by token to stop at hostile nesting: the parser and the composer after it recurse, and running out of stack inside

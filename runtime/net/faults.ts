@@ -49,6 +49,6 @@ export function faultOf(error: unknown, host: string, signal: AbortSignal): unkn
   if (CONNECT_CODES.has(code)) return outboundFailure('ConnectFailed', `No connection to ${host} (${code}).`, error);
   if (error instanceof errors.HTTPParserError || code === 'UND_ERR_HEADERS_OVERFLOW')
     return outboundFailure('BadResponse', `${host} does not speak HTTP.`, error);
-  if (/CERT|TLS|SSL/.test(code)) return outboundFailure('ConnectFailed', `No secure connection to ${host} (${code}).`, error);
+  if (/CERT|TLS|SSL|EPROTO/.test(code)) return outboundFailure('ConnectFailed', `No secure connection to ${host} (${code}).`, error);
   return outboundFailure('ConnectionLost', `The connection to ${host} broke${code ? ` (${code})` : ''}.`, error);
 }

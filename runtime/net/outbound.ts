@@ -53,6 +53,8 @@ const CREDENTIAL_HEADERS = /^(authorization|proxy-authorization|cookie|cookie2|.
  */
 export class Outbound {
   readonly #agents: Record<AddressPolicy, Agent>;
+  /** Ends each exchange under way. */
+  readonly #running = new Set<() => void>();
 
   constructor(options: OutboundOptions = {}) {
     const agent = (policy: AddressPolicy): Agent =>
@@ -73,7 +75,7 @@ export class Outbound {
   }
 
   /**
-   * Sends a request and returns when the response headers are there, whatever the status. Throws `Failure` with an `OutboundFault` as its
+   * Sends a request and returns when the response headers are there, whatever the status; the reply must be read or discarded. Throws `Failure` with an `OutboundFault` as its
    * code, or the reason of the caller's abort.
    */
   async request(request: OutboundRequest): Promise<OutboundReply> {
@@ -85,7 +87,7 @@ export class Outbound {
       headers: { 'accept-encoding': 'identity', ...request.headers },
       body: request.body,
     };
-    const exchange = openExchange(shownUrl(hop.url), limits, request.signal);
+    const exchange = openExchange(shownUrl(hop.url), limits, request.signal, this.#running);
     try {
       for (let left = Math.min(request.redirects ?? 0, MAX_REDIRECTS); ; left--) {
         const reply = await this.#send(hop, limits, exchange);
@@ -121,22 +123,29 @@ export class Outbound {
 
   /** Closes every socket; requests under way fail. */
   async close(): Promise<void> {
+    for (const end of [...this.#running]) end();
     await Promise.all([this.#agents.operator.destroy(), this.#agents.request.destroy()]);
   }
 }
 
-function openExchange(host: string, limits: OutboundLimits, signal: AbortSignal | undefined): Exchange {
+function openExchange(host: string, limits: OutboundLimits, signal: AbortSignal | undefined, running: Set<() => void>): Exchange {
   const controller = new AbortController();
   const onAbort = (): void => controller.abort(signal?.reason);
-  if (signal?.aborted) onAbort();
-  else signal?.addEventListener('abort', onAbort, { once: true });
   const late = (): void =>
     controller.abort(outboundFailure('TotalTimeout', `The exchange with ${host} took longer than ${limits.totalMs / 1000} s.`));
   const timer = setTimeout(late, limits.totalMs);
   const settle = (): void => {
     clearTimeout(timer);
     signal?.removeEventListener('abort', onAbort);
+    running.delete(end);
   };
+  const end = (): void => {
+    settle();
+    controller.abort(outboundFailure('ConnectionLost', `The exchange with ${host} ended because the daemon stops.`));
+  };
+  running.add(end);
+  if (signal?.aborted) onAbort();
+  else signal?.addEventListener('abort', onAbort, { once: true });
   return { host, signal: controller.signal, responseBytes: limits.responseBytes, settle };
 }
 

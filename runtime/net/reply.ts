@@ -18,7 +18,6 @@ export interface Exchange {
 export class OutboundReply {
   readonly #body: Readable;
   readonly #exchange: Exchange;
-  #dropped = false;
 
   constructor(
     readonly status: number,
@@ -32,7 +31,6 @@ export class OutboundReply {
     this.#exchange = exchange;
     // A reply that is aborted before anybody reads it must not raise an unhandled error.
     body.on('error', () => {});
-    body.once('close', () => this.#settleUnlessDropped());
   }
 
   /** One response header by its lower-case name; the first of several. */
@@ -79,7 +77,6 @@ export class OutboundReply {
 
   /** Drops the body of an answer that is only a step of the exchange, such as a redirect. */
   drop(): void {
-    this.#dropped = true;
     if (!this.#body.destroyed) this.#body.destroy();
   }
 
@@ -94,9 +91,5 @@ export class OutboundReply {
       clearTimeout(timer);
       this.discard();
     }
-  }
-
-  #settleUnlessDropped(): void {
-    if (!this.#dropped) this.#exchange.settle();
   }
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import { liesInside, requireName } from '../config/names.js';
 import { findProjectFile, look, PROJECT_FILES, readProjectText } from '../config/project-file.js';
+import type { JsonObject } from '../config/values.js';
 import { type Snapshot, stampOf, takeSnapshot } from './snapshot.js';
 
 /** Projects whose parsed files are kept in memory; the least recently used go first. */
@@ -43,6 +44,7 @@ export function hasSettled(...all: (Stats | null)[]): boolean {
 export class ProjectCache {
   readonly #root: string;
   readonly #known = new Map<string, CachedProject>();
+  #written: { text: string; value: JsonObject } | undefined;
 
   /** `root` is the directory that holds the namespaces. */
   constructor(root: string) {
@@ -69,6 +71,11 @@ export class ProjectCache {
     if (project.path === null || project.fileStats === null) return true;
     const fileStats = look(project.path);
     return fileStats !== null && sameStats(fileStats, project.fileStats);
+  }
+
+  /** Tells what a text that was just written says, which spares parsing it when it is read back. */
+  expect(text: string, value: JsonObject): void {
+    this.#written = { text, value };
   }
 
   #read(namespace: string, name: string, known: CachedProject | undefined): CachedProject {
@@ -104,7 +111,9 @@ export class ProjectCache {
     if (hasSameFile && sameStats(read.stats, found.stats) && known.snapshot.stamp === stampOf(read.text)) {
       return Object.assign(known, { directoryStats, fileStats: read.stats, isSettled });
     }
-    const snapshot = takeSnapshot(place, found.fileName, read.text, read.stats);
+    const written = this.#written?.text === read.text ? this.#written.value : undefined;
+    this.#written = undefined;
+    const snapshot = takeSnapshot(place, found.fileName, read.text, read.stats, written);
     const json = snapshot.shown ? JSON.stringify(snapshot.shown) : null;
     return { ...place, directoryStats, fileStats: read.stats, isSettled, path: found.path, json, snapshot };
   }

@@ -4,6 +4,7 @@ import { Failure } from '../../schemas/errors.js';
 import type { Project, ProjectCreate, ProjectList } from '../../schemas/generated/core/projects.js';
 import { replaceFile } from '../config/atomic-write.js';
 import { editYaml, freshYaml } from '../config/edit.js';
+import { editYamlAside } from '../config/edit-aside.js';
 import { isName, NAME_RULE, quote, requireName } from '../config/names.js';
 import { checkTree, MAX_PROJECT_FILE_BYTES, Unparsable } from '../config/parse.js';
 import { invalidConfig, type Path } from '../config/problems.js';
@@ -108,7 +109,7 @@ export class Projects {
     return this.#locks.run(`${namespace}/${name}`, async () => {
       const { directory } = this.#cache.get(namespace, name);
       const stored = this.#checked(`Project ${namespace}/${name}`, config, namespace, name, ['body', 'config']);
-      const { path, text } = this.#replacement(directory, stored, `Project ${namespace}/${name}`);
+      const { path, text } = await this.#replacement(directory, stored, `Project ${namespace}/${name}`);
       if (Buffer.byteLength(text) > MAX_PROJECT_FILE_BYTES) {
         throw new Failure(
           'too_large',
@@ -116,6 +117,7 @@ export class Projects {
         );
       }
       await replaceFile(path, text);
+      this.#cache.expect(text, stored);
       this.#listing.forget(namespace);
       return this.get(namespace, name);
     });
@@ -175,13 +177,13 @@ export class Projects {
   }
 
   /** Which file to write and its text: the present file with its layout kept, or a new YAML file where there is none that can be written. */
-  #replacement(directory: string, stored: JsonObject, subject: string): { path: string; text: string } {
+  async #replacement(directory: string, stored: JsonObject, subject: string): Promise<{ path: string; text: string }> {
     const found = findProjectFile(directory);
     if (!found || found.fileName.endsWith('.toml')) return { path: join(directory, NEW_PROJECT_FILE), text: freshYaml(stored) };
     const path = realpathSync.native(found.path);
     if (found.fileName.endsWith('.json')) return { path, text: `${JSON.stringify(stored, null, 2)}\n` };
     try {
-      return { path, text: editYaml(readProjectText(path, this.#root, subject).text, stored) };
+      return { path, text: await editYamlAside(readProjectText(path, this.#root, subject).text, stored) };
     } catch (failure) {
       if (!(failure instanceof Failure)) throw failure;
       // What cannot be read (not UTF-8, too large) can still be replaced; the backup keeps it.

@@ -6,7 +6,7 @@ import type { Project } from '../../schemas/generated/core/projects.js';
 import { invalidConfig, summary } from '../config/problems.js';
 import { parseProjectFile } from '../config/project-file.js';
 import { validateConfig } from '../config/validate.js';
-import { frozen } from '../config/values.js';
+import { frozen, type JsonObject } from '../config/values.js';
 
 /** A project ready for use. Frozen in depth: it is shared by everybody until the file changes. */
 export interface LoadedProject {
@@ -24,6 +24,13 @@ export interface LoadedProject {
   readonly validationError: string | null;
 }
 
+/** Which project, and where it lies. */
+interface Place {
+  readonly namespace: string;
+  readonly name: string;
+  readonly directory: string;
+}
+
 /** What one state of a project file on disk amounts to. */
 export interface Snapshot {
   readonly stamp: string;
@@ -34,19 +41,17 @@ export interface Snapshot {
   readonly failure: Failure | null;
 }
 
-/** Makes the snapshot of a file's text; never throws on its content. `stats` are those of the file that was read. */
-export function takeSnapshot(
-  place: { namespace: string; name: string; directory: string },
-  fileName: string,
-  text: string,
-  stats: Stats,
-): Snapshot {
+/**
+ * Makes the snapshot of a file's text; never throws on its content. `stats` are those of the file that was read; `known` is what the text
+ * says, where that is known already.
+ */
+export function takeSnapshot(place: Place, fileName: string, text: string, stats: Stats, known?: JsonObject): Snapshot {
   const { namespace, name } = place;
   const subject = `Project ${namespace}/${name}`;
   const stamp = stampOf(text);
   const lastModified = new Date(stats.mtimeMs).toISOString();
   try {
-    const raw = parseProjectFile(fileName, text, subject).value;
+    const raw = known ?? parseProjectFile(fileName, text, subject).value;
     const { stored, config, errors, warnings } = validateConfig(raw, namespace, name);
     const problems = [...errors, ...warnings];
     const validationError = summary(problems);

@@ -1,18 +1,15 @@
 import { Failure } from '../../schemas/errors.js';
-import type { Outbound } from '../net/outbound.js';
 import { onlyBase } from './compat/bases.js';
-import { chatBody } from './compat/body.js';
-import type { ChatSettings } from './compat/limits.js';
-import { openChat } from './compat/open.js';
+import type { ChatClient } from './compat/open.js';
 import type { Provider } from './contract.js';
-import { apiKeyOf, baseUrlOf } from './key.js';
+import { baseUrlOf } from './key.js';
 
 /**
  * Speaks to any OpenAI-compatible host: `base_url` and, where the host wants one, `api_key`. `think` and `thinking_budget` are not sent,
  * because the API has no such members; what a host has instead goes into `extra_body`. A leading `<think>` block and the host's own
  * reasoning members come out as reasoning. Token counts are the host's, or 0 where it sends none.
  */
-export function createCompatApi(outbound: Outbound, settings: ChatSettings = {}): Provider {
+export function createCompatApi(client: ChatClient): Provider {
   return {
     async open(model, request, signal) {
       const base = baseUrlOf(model);
@@ -22,9 +19,7 @@ export function createCompatApi(outbound: Outbound, settings: ChatSettings = {})
           `Model '${model.name}' has the provider ${model.provider}, which needs base_url, such as https://host/v1: set it in project.yaml.`,
           { code: 'BaseUrlMissing' },
         );
-      const apiKey = apiKeyOf(model);
-      const body = chatBody(model.model, request);
-      return openChat(outbound, { bases: onlyBase(base), body, name: model.name, model: model.model, apiKey }, settings, signal);
+      return client.open(model, request, { bases: onlyBase(base) }, signal);
     },
   };
 }

@@ -3,6 +3,7 @@ import { checkUrl, hostOf } from '../net/address.js';
 import { kindOfAddress } from '../net/ip.js';
 import type { Outbound } from '../net/outbound.js';
 import type { ChatSettings } from './compat/limits.js';
+import { ChatClient } from './compat/open.js';
 import { createCompatApi } from './compat-api.js';
 import type { Provider } from './contract.js';
 import { baseUrlOf } from './key.js';
@@ -46,12 +47,12 @@ export interface ProviderParts {
 
 /** The providers of one daemon, by name: the list that a new one is added to. */
 export function createProviders(parts: ProviderParts): Record<ProviderId, Provider> {
-  const { outbound, settings } = parts;
+  const client = new ChatClient(parts.outbound, parts.settings);
   return {
-    compat_api: createCompatApi(outbound, settings),
-    local_runner: createLocalRunner(outbound, settings),
-    local_accel: createLocalAccel(outbound, parts.startRunner, settings, parts.runnerTimes),
-    universal: universalOf(parts),
+    compat_api: createCompatApi(client),
+    local_runner: createLocalRunner(client),
+    local_accel: createLocalAccel(client, parts.startRunner, parts.runnerTimes),
+    universal: universalOf(parts, client),
   } satisfies Record<ProviderId, Provider>;
 }
 
@@ -61,14 +62,14 @@ export function providerOf(model: ModelConfig): ProviderId {
 }
 
 /** In process, unless runtime URLs were given or the model names a runtime elsewhere. */
-function universalOf({ outbound, universal, runtimeUrls = [], runtimePort, settings }: ProviderParts): Provider {
+function universalOf({ universal, runtimeUrls = [], runtimePort }: ProviderParts, client: ChatClient): Provider {
   const isOurs = (base: string): boolean => {
     const url = checkUrl(base, 'operator');
     const port = Number(url.port || '80');
     const here = hostOf(url) === 'localhost' || kindOfAddress(hostOf(url)) === 'loopback';
     return here && (port === UNIVERSAL_PORT || port === runtimePort);
   };
-  const remote = createRemoteUniversal(outbound, runtimeUrls, settings, isOurs);
+  const remote = createRemoteUniversal(client, runtimeUrls, isOurs);
   if (runtimeUrls.length > 0) return remote;
   return {
     async open(model, request, signal) {

@@ -1,20 +1,17 @@
 import { Failure } from '../../schemas/errors.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import type { Outbound } from '../net/outbound.js';
 import { onlyBase } from './compat/bases.js';
-import { chatBody } from './compat/body.js';
-import type { ChatSettings } from './compat/limits.js';
-import { openChat } from './compat/open.js';
+import type { ChatClient } from './compat/open.js';
 import type { Completion, CompletionRequest, Provider } from './contract.js';
-import { apiKeyOf, baseUrlOf } from './key.js';
+import { baseUrlOf } from './key.js';
 import { universalMembers } from './remote-universal.js';
 import { type Runner, Runners, type RunnerTimes, type RunnerWish, type StartRunner } from './runners.js';
 
 /** The port of an accelerated runner unless `accel.port` says otherwise. */
-export const LOCAL_ACCEL_PORT = 11534;
+const LOCAL_ACCEL_PORT = 11534;
 
 /** Context size in tokens unless `accel.context_size` says otherwise. */
-export const LOCAL_ACCEL_CONTEXT = 32_768;
+const LOCAL_ACCEL_CONTEXT = 32_768;
 
 function wishOf(model: ModelConfig): RunnerWish {
   const accel = model.accel ?? model.lemonade ?? {};
@@ -30,20 +27,13 @@ function wishOf(model: ModelConfig): RunnerWish {
  * Speaks to an OpenAI-shaped runner on its port (`base_url`, else `accel.port`): to one that answers there, else to our own engine, which
  * is started there with the `accel` settings.
  */
-export function createLocalAccel(
-  outbound: Outbound,
-  start: StartRunner | undefined,
-  settings: ChatSettings = {},
-  times?: RunnerTimes,
-): Provider {
-  const runners = new Runners(outbound, start, times);
+export function createLocalAccel(client: ChatClient, start: StartRunner | undefined, times?: RunnerTimes): Provider {
+  const runners = new Runners(client.outbound, start, times);
 
   const speak = (runner: Runner, model: ModelConfig, request: CompletionRequest, signal: AbortSignal): Promise<Completion> => {
     // Several models may share the port, so each request says the context size it was configured with.
     const added = runner.ours ? { n_ctx: wishOf(model).contextSize, ...universalMembers(request) } : {};
-    const body = chatBody(model.model, request, added);
-    const call = { bases: onlyBase(runner.base), body, name: model.name, model: model.model, apiKey: apiKeyOf(model), ours: runner.ours };
-    return openChat(outbound, call, settings, signal);
+    return client.open(model, request, { bases: onlyBase(runner.base), added, ours: runner.ours }, signal);
   };
 
   return {

@@ -1,13 +1,10 @@
-import type { Outbound } from '../net/outbound.js';
 import { onlyBase } from './compat/bases.js';
-import { chatBody } from './compat/body.js';
-import type { ChatSettings } from './compat/limits.js';
-import { openChat } from './compat/open.js';
+import type { ChatClient } from './compat/open.js';
 import type { CompletionRequest, Provider } from './contract.js';
-import { apiKeyOf, baseUrlOf } from './key.js';
+import { baseUrlOf } from './key.js';
 
 /** Where a local runner listens unless the model says otherwise. */
-export const LOCAL_RUNNER_URL = 'http://localhost:11434/v1';
+const LOCAL_RUNNER_URL = 'http://localhost:11434/v1';
 
 /** Thinking tokens up to which the runner's low and medium effort are asked for; it takes no number. */
 const LOW_EFFORT_TOKENS = 512;
@@ -22,17 +19,11 @@ function effort({ think, thinking_budget: budget }: CompletionRequest): Record<s
 }
 
 /** Speaks to a local runner's OpenAI-compatible API; no key is needed, and one that is given is sent. */
-export function createLocalRunner(outbound: Outbound, settings: ChatSettings = {}): Provider {
+export function createLocalRunner(client: ChatClient): Provider {
   return {
     async open(model, request, signal) {
       const base = baseUrlOf(model) ?? LOCAL_RUNNER_URL;
-      const body = chatBody(model.model, request, effort(request));
-      return openChat(
-        outbound,
-        { bases: onlyBase(base), body, name: model.name, model: model.model, apiKey: apiKeyOf(model) },
-        settings,
-        signal,
-      );
+      return client.open(model, request, { bases: onlyBase(base), added: effort(request) }, signal);
     },
   };
 }

@@ -1,11 +1,8 @@
 import { checkUrl } from '../net/address.js';
-import type { Outbound } from '../net/outbound.js';
 import { type Bases, onlyBase } from './compat/bases.js';
-import { chatBody } from './compat/body.js';
-import type { ChatSettings } from './compat/limits.js';
-import { openChat } from './compat/open.js';
+import type { ChatClient } from './compat/open.js';
 import type { CompletionRequest, Provider } from './contract.js';
-import { apiKeyOf, baseUrlOf } from './key.js';
+import { baseUrlOf } from './key.js';
 
 /** How long a runtime that failed is passed over while others are healthy, in milliseconds. */
 const UNHEALTHY_MS = 10_000;
@@ -69,9 +66,8 @@ export class RoundRobin implements Bases {
  * does not answer. A model's own `base_url` wins unless `isOurs` says that it names the runtime anyway.
  */
 export function createRemoteUniversal(
-  outbound: Outbound,
+  client: ChatClient,
   urls: readonly string[],
-  settings: ChatSettings = {},
   isOurs: (base: string) => boolean = () => false,
 ): Provider {
   const all = new RoundRobin(urls.map(runtimeBase));
@@ -79,9 +75,7 @@ export function createRemoteUniversal(
     async open(model, request, signal) {
       const own = baseUrlOf(model);
       const bases = own !== undefined && (all.count === 0 || !isOurs(own)) ? onlyBase(runtimeBase(own)) : all;
-      const body = chatBody(model.model, request, universalMembers(request));
-      const call = { bases, body, name: model.name, model: model.model, apiKey: apiKeyOf(model), ours: true };
-      return openChat(outbound, call, settings, signal);
+      return client.open(model, request, { bases, added: universalMembers(request), ours: true }, signal);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { log } from '../log.js';
-import type { Environment } from './environment.js';
+import { DATA_FILE, type Environment } from './environment.js';
 
 /** Copies that are kept; older ones are removed. */
 const KEPT = 2;
@@ -87,7 +87,7 @@ export class Backups {
       const [newest] = backupsIn(this.#folder);
       const age = newest === undefined ? INTERVAL_MS : Date.now() - statSync(newest).mtimeMs;
       const due = age >= INTERVAL_MS || age < 0;
-      if (due && statSync(join(this.#folder, 'data.mdb')).size <= MAX_ROUTINE_BYTES) await this.make();
+      if (due && statSync(join(this.#folder, DATA_FILE)).size <= MAX_ROUTINE_BYTES) await this.make();
     } catch (error) {
       log('warn', 'the state store could not be backed up', { error });
     }

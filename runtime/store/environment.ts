@@ -1,8 +1,12 @@
+import { join } from 'node:path';
 import { open } from 'lmdb';
+import type { Usage } from './room.js';
 import { TABLE_NAMES, type TableName } from './tables.js';
 
 /** Address space reserved at first, in bytes; the file takes only what is written, and LMDB maps more when it is used up. */
 const MAP_SIZE_BYTES = 2 ** 30;
+/** LMDB's own name of the file that holds everything. */
+export const DATA_FILE = 'data.mdb';
 /** Room for tables of later versions. */
 const MAX_TABLES = 64;
 
@@ -32,6 +36,10 @@ export type CommitPromise = Promise<boolean> & { flushed?: Promise<unknown> };
 /** An open LMDB environment. */
 export interface Environment {
   readonly tables: Readonly<Record<TableName, RawTable>>;
+  /** The data file. */
+  readonly file: string;
+  /** How much of the file the newest transaction uses. */
+  usage(): Usage;
   /** Queues the writes made inside `change` as one transaction. */
   batch(change: () => void): CommitPromise;
   backup(path: string): Promise<void>;
@@ -50,12 +58,16 @@ export function openEnvironment(folder: string, { readOnly = false }: { readOnly
     maxDbs: MAX_TABLES,
     mapSize: MAP_SIZE_BYTES,
     separateFlushed: true,
+    // Batches are explicit here, and the promise of an implicit one rejects where nobody can see it.
+    eventTurnBatching: false,
     ...(readOnly ? { readOnly } : { overlappingSync: true }),
   } as Parameters<typeof open>[0]);
   const tables = {} as Record<TableName, RawTable>;
   for (const name of TABLE_NAMES) tables[name] = root.openDB({ name, encoding: 'binary' }) as unknown as RawTable;
   return {
     tables,
+    file: join(folder, DATA_FILE),
+    usage: () => root.getStats() as Usage,
     batch: (change) => root.batch(change) as CommitPromise,
     backup: (path) => root.backup(path, true),
     close: () => root.close(),

@@ -3,12 +3,17 @@ import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, wr
 import { dirname, join } from 'node:path';
 import { log } from '../log.js';
 import { backupsIn, timestamp } from './backups.js';
-import type { Environment } from './environment.js';
+import { DATA_FILE, type Environment } from './environment.js';
 
 /** A walk through a large store that takes longer than this is taken as passed. */
 const WALK_TIMEOUT_MS = 20_000;
-/** LMDB's own names. */
-const DATA_FILE = 'data.mdb';
+/** Exit code of the walk when every record could be read, or when the reason lies outside the file. */
+export const WALK_SOUND = 0;
+/** Exit code of the walk when the file is damaged. */
+export const WALK_DAMAGED = 65;
+/** What a damaged page does to a process that maps it. */
+const DAMAGE_SIGNALS: readonly unknown[] = ['SIGSEGV', 'SIGBUS', 'SIGABRT', 'SIGILL', 'SIGFPE'];
+/** LMDB's own; it has no content worth keeping. */
 const LOCK_FILE = 'lock.mdb';
 /** Exists only while the store is properly closed, and says what its file looked like then. */
 const CLEAN_FILE = 'closed.json';
@@ -66,8 +71,12 @@ async function walks(folder: string): Promise<boolean> {
     child.once('close', (...end) => resolve(end));
   });
   clearTimeout(timer);
-  if (late || code === 0) return true;
-  log('error', 'the state store cannot be read', { folder, code, signal, said: said.trim() });
+  const outcome = { folder, code, signal, said: said.trim() };
+  if (late || (code !== WALK_DAMAGED && !DAMAGE_SIGNALS.includes(signal))) {
+    if (code !== WALK_SOUND) log('warn', 'the state store could not be checked in full', outcome);
+    return true;
+  }
+  log('error', 'the state store cannot be read', outcome);
   return false;
 }
 

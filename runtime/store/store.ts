@@ -45,7 +45,7 @@ export class Store {
   constructor(environment: Environment, folder: string) {
     this.#environment = environment;
     this.#folder = folder;
-    this.#writer = new Writer(environment, folder);
+    this.#writer = new Writer(environment);
     this.#backups = new Backups(environment, folder);
     const { tables } = environment;
     this.meta = new Table<'meta'>(tables.meta, this.counts);

@@ -24,7 +24,7 @@ export interface TurnRecord {
 
 /** Key and value of every table. All are of format version 1; a change of shape adds a migration. */
 export interface Tables {
-  /** `version` = format version of the whole store, `next_run` = first free session number. */
+  /** `version` = format version of the whole store. */
   meta: { key: string; value: number };
   sessions: { key: SessionKey; value: SessionRecord };
   turns: { key: readonly [run: number, place: number]; value: TurnRecord };

@@ -1,6 +1,6 @@
-import { statfsSync } from 'node:fs';
 import { Failure } from '../../schemas/errors.js';
 import type { CommitPromise, Environment, StoredKey } from './environment.js';
+import { diskFull, Room } from './room.js';
 import type { TableName } from './tables.js';
 
 /** Writes that may wait before new ones are refused. */
@@ -9,10 +9,8 @@ const MAX_WAITING = 10_000;
 const MAX_CHANGES_PER_COMMIT = 1_000;
 /** A disk that takes longer than this to confirm is reported as failing. */
 const FLUSH_TIMEOUT_MS = 60_000;
-/** Below this much free space a failed write is put down to a full disk. */
-const FULL_BELOW_BYTES = 16 * 2 ** 20;
-/** What the system and LMDB answer when there is no room: EFBIG, ENOSPC, EDQUOT, MDB_MAP_FULL. */
-const NO_ROOM: readonly unknown[] = [27, 28, 122, -30792];
+/** What the system and LMDB answer when there is no room; the numbers are EFBIG, ENOSPC, EDQUOT, and MDB_MAP_FULL. */
+const NO_ROOM: readonly unknown[] = ['EFBIG', 'ENOSPC', 'EDQUOT', 27, 28, 122, -30792];
 
 /** One put, or one removal where `value` is undefined. */
 export interface Change {
@@ -33,15 +31,14 @@ interface Waiting {
  */
 export class Writer {
   readonly #environment: Environment;
-  readonly #folder: string;
+  readonly #room: Room;
   #waiting: Waiting[] = [];
   #running: Promise<void> | undefined;
   #closed = false;
 
-  /** `folder` is where free space is looked up after a failure. */
-  constructor(environment: Environment, folder: string) {
+  constructor(environment: Environment) {
     this.#environment = environment;
-    this.#folder = folder;
+    this.#room = new Room(environment.file, environment.usage);
   }
 
   /** Throws `busy` when too much waits, `disk_full` or `unavailable` when the disk refuses; nothing of the group is then stored. */
@@ -86,12 +83,13 @@ export class Writer {
       await this.#commit(groups.flatMap((group) => group.changes));
       for (const group of groups) group.resolve();
     } catch (cause) {
-      if (groups.length === 1) groups[0]!.reject(this.#failure(cause));
+      if (groups.length === 1) groups[0]!.reject(failureOf(cause));
       else for (const group of groups) await this.#commitAll([group]);
     }
   }
 
   async #commit(changes: readonly Change[]): Promise<void> {
+    await this.#room.reserve(changes.map((change) => change.value?.length ?? 0));
     const { tables } = this.#environment;
     let commit: CommitPromise;
     try {
@@ -112,25 +110,14 @@ export class Writer {
     }
     await withinTime(commit.flushed);
   }
+}
 
-  #failure(cause: unknown): Failure {
-    if (cause instanceof Failure) return cause;
-    const code = (cause as { code?: unknown }).code;
-    if (NO_ROOM.includes(code) || this.#isFull()) {
-      return new Failure('disk_full', 'The disk that holds the data directory is full; nothing was stored. Free some space and try again.', { cause });
-    }
-    return new Failure('unavailable', 'The state store could not write to its disk; nothing was stored. See the log for the reason.', { cause });
-  }
-
-  #isFull(): boolean {
-    try {
-      // A write that fits only in part is reported as an input/output error, not as a lack of space.
-      const { bavail, bsize } = statfsSync(this.#folder);
-      return bavail * bsize < FULL_BELOW_BYTES;
-    } catch {
-      return false;
-    }
-  }
+function failureOf(cause: unknown): Failure {
+  if (cause instanceof Failure) return cause;
+  if (NO_ROOM.includes((cause as { code?: unknown }).code)) return diskFull(cause);
+  return new Failure('unavailable', 'The state store could not write to its disk; nothing was stored. See the log for the reason.', {
+    cause,
+  });
 }
 
 function ignore(): void {}
@@ -139,7 +126,13 @@ function ignore(): void {}
 async function rootCause(error: unknown): Promise<unknown> {
   const reason = (error as { commitError?: Promise<unknown> }).commitError;
   if (reason === undefined) return error;
-  return Promise.race([reason.then(() => error, (cause: unknown) => cause), new Promise((resolve) => setTimeout(resolve, 1_000, error))]);
+  return Promise.race([
+    reason.then(
+      () => error,
+      (cause: unknown) => cause,
+    ),
+    new Promise((resolve) => setTimeout(resolve, 1_000, error)),
+  ]);
 }
 
 /** Flush failures leave lmdb's promise open for ever. */

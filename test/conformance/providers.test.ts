@@ -36,9 +36,9 @@ const absent: Provider = {
   },
 };
 
-function stageOf(way: Way, host: ScriptedOpenAI): FaultStage {
+function stageOf(way: Way, host: ScriptedOpenAI, settings = {}): FaultStage {
   const outbound = new Outbound();
-  const providers = createProviders({ outbound, universal: absent, settings: SHORT, runtimeUrls: way.urls?.(host) ?? [] });
+  const providers = createProviders({ outbound, universal: absent, settings, runtimeUrls: way.urls?.(host) ?? [] });
   const model = { name: 'tested', provider: way.id, model: 'm', ...way.model(host) } as ModelConfig;
   return { provider: providers[way.id], model, close: () => outbound.close() };
 }
@@ -54,5 +54,5 @@ for (const [name, way] of Object.entries(WAYS)) {
     };
     return { ...stage, arrange: arrangeAct, active: () => host.active, close };
   });
-  providerFaultSuite(name, async (host) => stageOf(way, host));
+  providerFaultSuite(name, async (host) => stageOf(way, host, SHORT));
 }

@@ -71,11 +71,11 @@ class Reader {
     const point = this.source.codePointAt(this.at) ?? this.fail('end of input');
     this.at += point > 0xffff ? 2 : 1;
     if (point !== 0x5c) return point;
-    const escape = this.source[this.at]!;
+    const kind = this.source[this.at]!;
     this.at += 1;
     const simple: Record<string, number> = { n: 10, r: 13, t: 9, '\\': 0x5c, '"': 0x22, '[': 0x5b, ']': 0x5d };
-    if (escape in simple) return simple[escape]!;
-    const width = { x: 2, u: 4, U: 8 }[escape] ?? this.fail(`unknown escape ${escape}`);
+    if (kind in simple) return simple[kind]!;
+    const width = { x: 2, u: 4, U: 8 }[kind] ?? this.fail(`unknown escape ${kind}`);
     const value = Number.parseInt(this.source.slice(this.at, this.at + width), 16);
     this.at += width;
     return value;
@@ -129,7 +129,7 @@ export class Gbnf {
 
   #known(node: Node): void {
     if (node.kind === 'rule' && !this.#rules.has(node.name)) throw new Error(`rule ${node.name} is missing`);
-    if (node.kind === 'sequence' || node.kind === 'choice') node.items.forEach((item) => this.#known(item));
+    if (node.kind === 'sequence' || node.kind === 'choice') for (const item of node.items) this.#known(item);
     if (node.kind === 'repeat') this.#known(node.item);
   }
 

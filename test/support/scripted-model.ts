@@ -1,5 +1,13 @@
-import type { GenerateEvent, GenerateRequest, GgufInfo, GgufModel, GgufOptions, PreparedPrompt, PrepareRequest } from '../../runtime/engines/contract.js';
 import type { ModelSource } from '../../runtime/completions/request.js';
+import type {
+  GenerateEvent,
+  GenerateRequest,
+  GgufInfo,
+  GgufModel,
+  GgufOptions,
+  PreparedPrompt,
+  PrepareRequest,
+} from '../../runtime/engines/contract.js';
 
 const CHARS_PER_TOKEN = 4;
 const TOKENS_PER_MESSAGE = 4;
@@ -50,7 +58,13 @@ export class ScriptedModel implements GgufModel, ModelSource {
 
   async acquire(id: string, options: GgufOptions) {
     this.acquired.push({ id, options });
-    return { model: this, key: id, release: () => void (this.released += 1) };
+    return {
+      model: this,
+      key: id,
+      release: () => {
+        this.released += 1;
+      },
+    };
   }
 
   async prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedPrompt> {
@@ -78,7 +92,11 @@ export class ScriptedModel implements GgufModel, ModelSource {
         if (failAfter?.events === n) throw failAfter.error;
         const text = pieces[n % pieces.length]!;
         const logprob = { token: text, logprob: -0.5, bytes: [...Buffer.from(text)] };
-        yield { text, tokens: 1, ...(request.logprobs ? { logprobs: [{ ...logprob, top: Array.from({ length: 20 }, () => logprob) }] } : {}) };
+        yield {
+          text,
+          tokens: 1,
+          ...(request.logprobs ? { logprobs: [{ ...logprob, top: Array.from({ length: 20 }, () => logprob) }] } : {}),
+        };
       }
       yield { text: '', tokens: 0, finish, counts: { prompt: 7, reused: 0, generated: pieces.length, thinking: 0 } };
     } finally {

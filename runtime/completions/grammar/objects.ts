@@ -1,14 +1,14 @@
 import { type GrammarRules, literal, oneOf } from './rules.js';
 
 /** One declared property, its value as an expression. */
-export interface PropertyRule {
+interface PropertyRule {
   name: string;
   required: boolean;
   value: string;
 }
 
 /** An object's members: declared ones in order, then any number of others where `other` is given. */
-export interface ObjectShape {
+interface ObjectShape {
   properties: PropertyRule[];
   /** Key and value expressions of additional members. */
   other?: { key: string; value: string } | undefined;

@@ -3,6 +3,9 @@ import { Failure } from '../../../schemas/errors.js';
 /** Most rules and characters of a grammar; more would slow every sampled token. */
 const MAX_RULES = 5_000;
 const MAX_GRAMMAR_CHARS = 512 * 1024;
+/** Most repetitions in all bounds together, since the engine writes each one out. */
+const MAX_REPETITIONS = 20_000;
+const BOUNDS = /\{(\d+)(?:,(\d*))?\}/g;
 
 /** Rules that every grammar may use; each is added with what it needs. */
 const BASE_RULES: Record<string, { body: string; needs: string[] }> = {
@@ -19,7 +22,7 @@ const BASE_RULES: Record<string, { body: string; needs: string[] }> = {
 };
 
 /** A name of a rule that exists in every grammar on demand. */
-export type BaseRule = keyof typeof BASE_RULES & string;
+type BaseRule = keyof typeof BASE_RULES & string;
 
 /** A text as a GBNF literal. */
 export function literal(text: string): string {
@@ -41,6 +44,7 @@ export function oneOf(alternatives: readonly string[]): string {
 export class GrammarRules {
   readonly #rules = new Map<string, string>();
   #chars = 0;
+  #repetitions = 0;
 
   /** The name of a ready-made rule, which is added with all that it needs. */
   base(name: BaseRule): string {
@@ -68,11 +72,12 @@ export class GrammarRules {
   /** Fills a reserved name. */
   set(name: string, body: string): void {
     this.#chars += body.length;
+    for (const [, min, max] of body.matchAll(BOUNDS)) this.#repetitions += Math.max(Number(min), Number(max || 0));
     this.#rules.set(name, body);
-    if (this.#rules.size > MAX_RULES || this.#chars > MAX_GRAMMAR_CHARS) {
+    if (this.#rules.size > MAX_RULES || this.#chars > MAX_GRAMMAR_CHARS || this.#repetitions > MAX_REPETITIONS) {
       throw new Failure(
         'invalid',
-        `The schema makes a grammar of more than ${MAX_RULES} rules or ${MAX_GRAMMAR_CHARS} characters; simplify it.`,
+        `The schema makes a grammar of more than ${MAX_RULES} rules, ${MAX_GRAMMAR_CHARS} characters or ${MAX_REPETITIONS} repetitions; simplify it, or leave out lengths.`,
         { code: 'schema_too_large' },
       );
     }

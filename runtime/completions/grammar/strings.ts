@@ -2,7 +2,7 @@ import { patternExpression } from './pattern.js';
 import { type GrammarRules, literal, oneOf } from './rules.js';
 
 /** Largest repetition that the engine takes; longer bounds are not enforced. */
-export const MAX_REPETITION = 1_000;
+const MAX_REPETITION = 1_000;
 
 const YEAR_MONTH_DAY = '[0-9]{4} "-" ( "0" [1-9] | "1" [0-2] ) "-" ( "0" [1-9] | [12] [0-9] | "3" [01] )';
 const CLOCK =
@@ -17,7 +17,7 @@ const FORMATS: Record<string, string> = {
 };
 
 /** The string keywords of a schema. */
-export interface StringBounds {
+interface StringBounds {
   pattern?: string | undefined;
   format?: string | undefined;
   minLength?: number | undefined;

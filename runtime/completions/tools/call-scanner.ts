@@ -3,7 +3,7 @@ const MAX_CALL_CHARS = 1_000_000;
 const BLANK = /\s/;
 
 /** What a finished call says: its name and its arguments as compact JSON text. */
-export interface ScannedCall {
+interface ScannedCall {
   name: string;
   arguments: string;
 }

@@ -3,7 +3,7 @@ import type { Tool, ToolChoice } from '../../../schemas/generated/common.js';
 import { log } from '../../log.js';
 
 /** What must come out: anything (`auto`), at least one call (`required`), or one call of the only tool left (`named`). */
-export type ToolMode = 'auto' | 'required' | 'named';
+type ToolMode = 'auto' | 'required' | 'named';
 
 /** The usable tools of a request. With no tools the mode is `auto`. */
 export interface ToolOffer {

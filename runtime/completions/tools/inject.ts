@@ -12,7 +12,7 @@ function instruction(offer: ToolOffer): string {
 }
 
 /** The text that tells a model which tools there are and how to call them. */
-export function toolText(offer: ToolOffer): string {
+function toolText(offer: ToolOffer): string {
   const lines = offer.tools.map((tool) => `<tool>${JSON.stringify(tool.function)}</tool>`);
   return [
     'These tools can be called. Each line describes one, with its parameters as a JSON Schema.',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ToolCall } from '../../../schemas/generated/common.js';
 import { log } from '../../log.js';
-import type { CompletionPart } from '../../providers/contract.js';
+import type { CompletionPart } from '../contract.js';
 import { partialTagLength } from '../thinking-splitter.js';
 import { CallScanner, readCall } from './call-scanner.js';
 import { INJECTED_FORMAT, type ToolFormat } from './formats.js';
@@ -10,7 +10,7 @@ import { INJECTED_FORMAT, type ToolFormat } from './formats.js';
 export type ToolPart = Extract<CompletionPart, { type: 'text' | 'tool_call' }>;
 
 /** How calls are reported. */
-export interface ToolParserOptions {
+interface ToolParserOptions {
   /** True = a call is reported when it is complete, never in part; for answers that are collected. */
   whole?: boolean;
   /** Everything after this many calls is ignored. */
@@ -219,7 +219,7 @@ export class ToolCallParser {
 }
 
 /** A whole answer, taken apart. */
-export interface ParsedAnswer {
+interface ParsedAnswer {
   /** The text around the calls. */
   text: string;
   calls: (ToolCall & { id: string; type: 'function'; function: { name: string; arguments: string } })[];

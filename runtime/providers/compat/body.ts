@@ -1,4 +1,6 @@
 import type { Message } from '../../../schemas/generated/common.js';
+import type { ModelConfig } from '../../../schemas/generated/config/project.js';
+import { expandEnv } from '../../config/variables.js';
 import type { CompletionRequest } from '../contract.js';
 
 /** Request members that go to an OpenAI-compatible host under the same name. */
@@ -37,11 +39,12 @@ function plainMessage(message: Message): Record<string, unknown> {
 }
 
 /**
- * The JSON body of `POST /chat/completions`. It always streams and asks for usage; `extra` is merged in last. `think`, `thinking_budget`
+ * The JSON body of `POST /chat/completions`. It always streams and asks for usage; `extra_body` of the model and
+ * `extra` of the request are merged in last. `think`, `thinking_budget`
  * and `n_ctx` are left out, because a hosted API answers unknown members with 400: providers that know better add them.
  */
-export function chatBody(model: string, request: CompletionRequest, added: Record<string, unknown> = {}): Record<string, unknown> {
-  const body: Record<string, unknown> = { model, messages: request.messages.map(plainMessage) };
+export function chatBody(model: ModelConfig, request: CompletionRequest, added: Record<string, unknown> = {}): Record<string, unknown> {
+  const body: Record<string, unknown> = { model: model.model, messages: request.messages.map(plainMessage) };
   for (const name of SAME_NAME) if (request[name] !== undefined && request[name] !== null) body[name] = request[name];
   if (request.stop?.length) body.stop = request.stop;
   if (request.tools?.length) {
@@ -50,10 +53,21 @@ export function chatBody(model: string, request: CompletionRequest, added: Recor
     if (request.parallel_tool_calls !== undefined) body.parallel_tool_calls = request.parallel_tool_calls;
   }
   Object.assign(body, added);
-  for (const [name, value] of Object.entries(request.extra ?? {})) if (!OURS.has(name) && value !== undefined) body[name] = value;
+  for (const [name, value] of Object.entries(extraMembers(model, request))) if (!OURS.has(name) && value !== undefined) body[name] = value;
   // Newer hosted models refuse the older name next to the newer one.
   if (body.max_completion_tokens !== undefined) delete body.max_tokens;
   body.stream = true;
   body.stream_options = { include_usage: true };
   return body;
+}
+
+/**
+ * The model's members with `${env:NAME}` expanded, then the request's. A request's own strings are never expanded: they are the client's.
+ * Where `extra` only repeats the model's member, the expanded one stays.
+ */
+function extraMembers(model: ModelConfig, request: CompletionRequest): Record<string, unknown> {
+  const written = model.extra_body ?? {};
+  const out: Record<string, unknown> = expandEnv({ ...written });
+  for (const [name, value] of Object.entries(request.extra ?? {})) if (value !== written[name]) out[name] = value;
+  return out;
 }

@@ -1,7 +1,7 @@
 import type { Usage } from '../../../schemas/generated/common.js';
+import { ThinkingSplitter } from '../../completions/thinking-splitter.js';
 import type { CompletionPart, ContextUsage, FinishReason, TokenLogprob } from '../contract.js';
 import { CallReader } from './calls.js';
-import { ThinkSplitter } from './think.js';
 
 type Json = Record<string, unknown>;
 
@@ -52,7 +52,9 @@ function logprobsOf(value: unknown): TokenLogprob[] {
  */
 export class ChunkReader {
   readonly #calls = new CallReader();
-  readonly #splitter = new ThinkSplitter();
+  readonly #splitter = new ThinkingSplitter();
+  /** The host separates reasoning itself, so tags in its text are the answer's own words. */
+  #separated = false;
   #reason: FinishReason | undefined;
   #logprobs: TokenLogprob[] = [];
   #usage: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
@@ -116,17 +118,22 @@ export class ChunkReader {
   #delta(delta: Json, logprobs: unknown, parts: CompletionPart[]): void {
     const thought = [delta.reasoning_content, delta.reasoning, delta.thinking].find((value) => typeof value === 'string' && value !== '');
     if (typeof thought === 'string') {
-      this.#splitter.skip();
+      this.#separated = true;
       parts.push({ type: 'reasoning', text: thought });
     }
     const text = contentText(delta.content) || (typeof delta.refusal === 'string' ? delta.refusal : '');
     this.#logprobs.push(...logprobsOf(logprobs));
-    const spoken: CompletionPart[] = this.#splitter.feed(text);
+    const spoken = this.#spoken(text);
     this.#attach(spoken);
     parts.push(...spoken);
     const called = record(delta.function_call);
     const calls = called ? [{ index: 0, function: called }] : delta.tool_calls;
     parts.push(...this.#calls.read(calls));
+  }
+
+  #spoken(text: string): CompletionPart[] {
+    if (!this.#separated) return this.#splitter.push(text);
+    return text === '' ? [] : [{ type: 'text', text }];
   }
 
   /** Logprobs go with the text they belong to; those of separated reasoning are dropped with its tags. */

@@ -1,18 +1,49 @@
+import type { ModelConfig } from '../../../schemas/generated/config/project.js';
 import type { Outbound } from '../../net/outbound.js';
-import type { Completion } from '../contract.js';
+import type { Completion, CompletionRequest } from '../contract.js';
+import { apiKeyOf } from '../key.js';
 import { Answer } from './answer.js';
-import { type ChatCall, sendChat } from './exchange.js';
+import type { Bases } from './bases.js';
+import { chatBody } from './body.js';
+import { sendChat } from './exchange.js';
 import type { ChatSettings } from './limits.js';
+import { parsedCalls, promptedTools } from './prompted.js';
 
-/** Sends a chat request and opens the completion; resolves with its first part at hand. Everything that speaks the chat API goes through here. */
-export async function openChat(outbound: Outbound, call: ChatCall, settings: ChatSettings, signal: AbortSignal): Promise<Completion> {
-  const answer = new Answer(await sendChat(outbound, call, settings, signal), settings.trailerMs);
-  await answer.prime();
-  return {
-    model: answer.model ?? call.model,
-    get contextUsage() {
-      return answer.contextUsage;
-    },
-    parts: answer.parts(),
-  };
+/** Where a completion is asked for, and what differs from a plain OpenAI-compatible host. */
+export interface ChatPlace {
+  readonly bases: Bases;
+  /** Body members of this kind of host. */
+  readonly added?: Record<string, unknown>;
+  /** True when the host is our own runtime. */
+  readonly ours?: boolean;
+}
+
+/** Speaks the chat API to hosts; every provider but the in-process one goes through here. */
+export class ChatClient {
+  constructor(
+    readonly outbound: Outbound,
+    readonly settings: ChatSettings = {},
+  ) {}
+
+  /** Sends the request and opens the completion; resolves with its first part at hand. Throws `Failure`, or the signal's reason. */
+  async open(model: ModelConfig, request: CompletionRequest, place: ChatPlace, signal: AbortSignal): Promise<Completion> {
+    const { request: sent, parser } = promptedTools(model, request);
+    const call = {
+      bases: place.bases,
+      body: chatBody(model, sent, place.added),
+      name: model.name,
+      model: model.model,
+      apiKey: apiKeyOf(model),
+      ours: place.ours ?? false,
+    };
+    const answer = new Answer(await sendChat(this.outbound, call, this.settings, signal), this.settings.trailerMs);
+    await answer.prime();
+    return {
+      model: answer.model ?? model.model,
+      get contextUsage() {
+        return answer.contextUsage;
+      },
+      parts: parser ? parsedCalls(answer.parts(), parser) : answer.parts(),
+    };
+  }
 }

@@ -1,31 +1,19 @@
-import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type GgufFile, writeGguf } from '../../../models/writers/gguf-writer.js';
 import { puppetModel } from '../../../models/puppet/puppet.js';
 import { PUPPET_CONTEXT, PUPPET_SCRIPTS, PUPPET_TOOL_ANSWERS } from '../../../models/puppet/puppet-scripts.js';
+import { ensureGguf } from '../../../models/writers/gguf-cache.js';
+import type { GgufFile } from '../../../models/writers/gguf-writer.js';
 import { RANDOM_MODELS, randomLlama } from './random-llama.js';
-
-/** Part of the file names below: raise it when a generator changes what it writes. */
-const REVISION = 1;
 
 /** Where test models are kept between runs: `build/test-models`. */
 export const TEST_MODELS_FOLDER = join(import.meta.dirname, '..', '..', '..', 'test-models');
 
-/**
- * The path of a generated model, written on first use. Safe between processes: each writes its own temporary
- * file and renames it, so that the final name always holds a whole file; the contents do not depend on who wins.
- */
+const CODE_FOLDERS = [import.meta.dirname, join(import.meta.dirname, '..', '..', '..', 'models')];
+
+/** The path of a generated model, written on first use and after a change of the generators; safe between processes. */
 export function cachedModel(name: string, make: () => GgufFile): string {
-  const path = join(TEST_MODELS_FOLDER, `${name}-${REVISION}.gguf`);
-  if (existsSync(path)) return path;
-  mkdirSync(TEST_MODELS_FOLDER, { recursive: true });
-  const unfinished = `${path}.${process.pid}.part`;
-  try {
-    writeGguf(unfinished, make());
-    renameSync(unfinished, path);
-  } finally {
-    rmSync(unfinished, { force: true });
-  }
+  const path = join(TEST_MODELS_FOLDER, `${name}.gguf`);
+  ensureGguf(path, CODE_FOLDERS, make);
   return path;
 }
 
@@ -35,14 +23,14 @@ export const tinyPath = (): string => cachedModel('tiny', () => randomLlama(RAND
 /** A random model of 54 million parameters, Q8_0, 57 MB, for benchmarks. */
 export const benchPath = (): string => cachedModel('bench54m', () => randomLlama(RANDOM_MODELS.bench54m));
 
-/** The puppet: answers exactly as `PUPPET_SCRIPTS` says. */
-export const puppetPath = (): string =>
-  cachedModel('puppet', () =>
-    puppetModel({
-      name: 'puppet',
-      description: 'Hand-set weights that answer exactly by trigger word, for tests',
-      scripts: PUPPET_SCRIPTS,
-      toolAnswers: PUPPET_TOOL_ANSWERS,
-      contextLength: PUPPET_CONTEXT,
-    }),
-  );
+function puppet(name: string, reach: number): string {
+  const description = 'Hand-set weights that answer exactly by trigger word, for tests';
+  const common = { scripts: PUPPET_SCRIPTS, toolAnswers: PUPPET_TOOL_ANSWERS, contextLength: PUPPET_CONTEXT };
+  return cachedModel(name, () => puppetModel({ name, description, reach, ...common }));
+}
+
+/** The puppet: answers exactly as `PUPPET_SCRIPTS` says, over its whole context; keys must be cached as F16 or F32. */
+export const puppetPath = (): string => puppet('puppet', PUPPET_CONTEXT);
+
+/** A puppet for tests of coarse KV types (BF16, Q8_0, Q4_0): exact for prompts of up to 128 tokens. */
+export const coarsePuppetPath = (): string => puppet('coarse-puppet', 128);

@@ -1,4 +1,13 @@
-import { encodeString, encodeU32, encodeU64, type GgufMetadata, list, text, u32, VALUE_TYPES } from '../../../models/writers/gguf-values.js';
+import {
+  encodeString,
+  encodeU32,
+  encodeU64,
+  type GgufMetadata,
+  list,
+  text,
+  u32,
+  VALUE_TYPES,
+} from '../../../models/writers/gguf-values.js';
 import { encodeHeader, type GgufFile } from '../../../models/writers/gguf-writer.js';
 import { RANDOM_MODELS, randomLlama } from './random-llama.js';
 
@@ -39,7 +48,13 @@ function assemble(parts: {
 const raw = (key: string, type: number, ...value: Buffer[]): Buffer => Buffer.concat([encodeString(key), encodeU32(type), ...value]);
 const architecture = raw('general.architecture', VALUE_TYPES.string, encodeString('llama'));
 
-function tensorEntry(name: string, shape: readonly (number | bigint)[], type: number, offset: number | bigint, dimensions = shape.length): Buffer {
+function tensorEntry(
+  name: string,
+  shape: readonly (number | bigint)[],
+  type: number,
+  offset: number | bigint,
+  dimensions = shape.length,
+): Buffer {
   return Buffer.concat([encodeString(name), encodeU32(dimensions), ...shape.map(encodeU64), encodeU32(type >>> 0), encodeU64(offset)]);
 }
 
@@ -81,7 +96,11 @@ const HEADERS: readonly CorruptFile[] = [
     names: 'general.tags',
     bytes: assemble({ keys: [architecture, raw('general.tags', VALUE_TYPES.array, encodeU32(200), encodeU64(1), encodeU64(1))] }),
   },
-  { name: 'arrays 2000 deep', names: 'general.tags', bytes: assemble({ keys: [architecture, raw('general.tags', VALUE_TYPES.array, nested(2000))] }) },
+  {
+    name: 'arrays 2000 deep',
+    names: 'general.tags',
+    bytes: assemble({ keys: [architecture, raw('general.tags', VALUE_TYPES.array, nested(2000))] }),
+  },
   { name: 'duplicate key', names: 'general.architecture', bytes: assemble({ keys: [architecture, architecture] }) },
   ...[0, 3, 2 ** 31].map((alignment) => ({
     name: `alignment ${alignment}`,
@@ -140,11 +159,13 @@ const soundTokens = (): string[] => {
 
 /** Models whose header is well formed and whose values cannot work; several of them end the process inside llama.cpp. */
 const MODELS: readonly CorruptFile[] = [
-  ...['block_count', 'attention.head_count', 'attention.head_count_kv', 'embedding_length', 'feed_forward_length', 'context_length'].map((key) => ({
-    name: `${key} 0`,
-    names: `llama.${key}`,
-    bytes: changed({ [`llama.${key}`]: u32(0) }),
-  })),
+  ...['block_count', 'attention.head_count', 'attention.head_count_kv', 'embedding_length', 'feed_forward_length', 'context_length'].map(
+    (key) => ({
+      name: `${key} 0`,
+      names: `llama.${key}`,
+      bytes: changed({ [`llama.${key}`]: u32(0) }),
+    }),
+  ),
   { name: 'no architecture', names: 'general.architecture', bytes: changed({ 'general.architecture': undefined }) },
   { name: 'unknown architecture', names: 'general.architecture', bytes: changed({ 'general.architecture': text('abacus') }) },
   { name: 'architecture of a wrong type', names: 'general.architecture', bytes: changed({ 'general.architecture': u32(1) }) },
@@ -154,9 +175,21 @@ const MODELS: readonly CorruptFile[] = [
     names: 'tokenizer.ggml.tokens',
     bytes: changed({ 'tokenizer.ggml.tokens': list('string', soundTokens().with(300, '!')) }),
   },
-  { name: 'fewer token types than tokens', names: 'tokenizer.ggml.token_type', bytes: changed({ 'tokenizer.ggml.token_type': list('i32', [1]) }) },
-  { name: 'end token outside the vocabulary', names: 'tokenizer.ggml.eos_token_id', bytes: changed({ 'tokenizer.ggml.eos_token_id': u32(99_999) }) },
-  { name: 'more heads than the width divides into', names: 'llama.attention.head_count', bytes: changed({ 'llama.attention.head_count': u32(7) }) },
+  {
+    name: 'fewer token types than tokens',
+    names: 'tokenizer.ggml.token_type',
+    bytes: changed({ 'tokenizer.ggml.token_type': list('i32', [1]) }),
+  },
+  {
+    name: 'end token outside the vocabulary',
+    names: 'tokenizer.ggml.eos_token_id',
+    bytes: changed({ 'tokenizer.ggml.eos_token_id': u32(99_999) }),
+  },
+  {
+    name: 'more heads than the width divides into',
+    names: 'llama.attention.head_count',
+    bytes: changed({ 'llama.attention.head_count': u32(7) }),
+  },
   { name: '2^31 blocks', names: 'llama.block_count', bytes: changed({ 'llama.block_count': u32(2 ** 31) }) },
 ];
 

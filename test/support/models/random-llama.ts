@@ -64,7 +64,8 @@ export function syntheticVocabulary(size: number): Vocabulary {
   for (const [first, second] of pairs) add(first, second);
   for (const word of [...made, ...pairs.map((parts) => parts.join(''))]) add('Ġ', word);
   for (const third of made) for (const [first, second] of pairs) add(first + second, third);
-  if (bpe.tokens.length !== wanted) throw new RangeError(`a vocabulary of ${size} is not possible: ${bpe.tokens.length + SPECIAL.length} at most`);
+  if (bpe.tokens.length !== wanted)
+    throw new RangeError(`a vocabulary of ${size} is not possible: ${bpe.tokens.length + SPECIAL.length} at most`);
   return vocabularyOf(bpe, SPECIAL, '<|im_end|>');
 }
 
@@ -80,7 +81,12 @@ export function randomLlama(model: RandomLlama): GgufFile {
     // Variance 1 / rowLength keeps the activations of every layer at the same size.
     values: (chunk) => random.fill(chunk, Math.sqrt(3 / rowLength)),
   });
-  const ones = (name: string): TensorSource => ({ name: `${name}.weight`, type: 'F32', shape: [width], values: new Float32Array(width).fill(1) });
+  const ones = (name: string): TensorSource => ({
+    name: `${name}.weight`,
+    type: 'F32',
+    shape: [width],
+    values: new Float32Array(width).fill(1),
+  });
   const firstSpecial = (model.vocabularySize - SPECIAL.length) * width;
   const embedding: TensorSource = {
     ...matrix('token_embd', width, model.vocabularySize),
@@ -89,7 +95,8 @@ export function randomLlama(model: RandomLlama): GgufFile {
       // Special tokens, the end of a turn among them, get a logit of 0, far below the best of thousands: a run lasts as long as asked.
       chunk.fill(0, Math.min(chunk.length, Math.max(0, firstSpecial - offset)));
       // So do the bytes that are no printable ASCII: the text stays valid UTF-8. They come first, in the first chunk.
-      if (offset === 0) for (let byte = 0; byte < 256; byte += 1) if (byte < 32 || byte > 126) chunk.fill(0, byte * width, (byte + 1) * width);
+      if (offset === 0)
+        for (let byte = 0; byte < 256; byte += 1) if (byte < 32 || byte > 126) chunk.fill(0, byte * width, (byte + 1) * width);
     },
   };
   const layers = Array.from({ length: model.layers }, (_, layer) => [

@@ -11,53 +11,144 @@ function grammar(schema: unknown, strict = false): { gbnf: Gbnf; notes: string[]
   return { gbnf: new Gbnf(rules.text(expression)), notes };
 }
 
-const TREE = { $defs: { node: { type: 'object', properties: { v: { type: 'integer' }, next: { $ref: '#/$defs/node' } }, required: ['v'] } }, $ref: '#/$defs/node' };
+const TREE = {
+  $defs: { node: { type: 'object', properties: { v: { type: 'integer' }, next: { $ref: '#/$defs/node' } }, required: ['v'] } },
+  $ref: '#/$defs/node',
+};
 
 /** name, schema, accepted, refused */
 const CASES: [string, unknown, string[], string[]][] = [
   ['any value', true, ['1', '"x"', '{"a": [1, null]}', '[]', '{}', '{"a":1,"b":[{"c":true}]}', '-0.5e3'], ['', '{a:1}', '[1,]', '01']],
-  ['required and optional in order', { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer' }, c: { type: 'boolean' } }, required: ['b'] },
-    ['{"b": 1}', '{"a": "x", "b": 2}', '{"b":1,"c":true}', '{\n  "a": "x",\n  "b": 2,\n  "c": false\n}'], ['{}', '{"a":"x"}', '{"b":1,}', '{"b":1,"d":1}', '{"c":true,"b":1}', '{,"b":1}']],
-  ['all optional', { type: 'object', properties: { a: { type: 'null' }, b: { type: 'null' } } }, ['{}', '{"a":null}', '{"b": null}', '{"a":null,"b":null}'], ['{"a":null,}', '{"b":null,"a":null}']],
-  ['additional properties of a type', { type: 'object', properties: { ab: { type: 'integer' } }, required: ['ab'], additionalProperties: { type: 'boolean' } },
-    ['{"ab":1}', '{"ab":1,"x":true}', '{"ab":1,"a":true,"abc":false,"":true}'], ['{"ab":1,"x":2}', '{"ab":1,"ab":true}', '{"x":true}']],
+  [
+    'required and optional in order',
+    { type: 'object', properties: { a: { type: 'string' }, b: { type: 'integer' }, c: { type: 'boolean' } }, required: ['b'] },
+    ['{"b": 1}', '{"a": "x", "b": 2}', '{"b":1,"c":true}', '{\n  "a": "x",\n  "b": 2,\n  "c": false\n}'],
+    ['{}', '{"a":"x"}', '{"b":1,}', '{"b":1,"d":1}', '{"c":true,"b":1}', '{,"b":1}'],
+  ],
+  [
+    'all optional',
+    { type: 'object', properties: { a: { type: 'null' }, b: { type: 'null' } } },
+    ['{}', '{"a":null}', '{"b": null}', '{"a":null,"b":null}'],
+    ['{"a":null,}', '{"b":null,"a":null}'],
+  ],
+  [
+    'additional properties of a type',
+    { type: 'object', properties: { ab: { type: 'integer' } }, required: ['ab'], additionalProperties: { type: 'boolean' } },
+    ['{"ab":1}', '{"ab":1,"x":true}', '{"ab":1,"a":true,"abc":false,"":true}'],
+    ['{"ab":1,"x":2}', '{"ab":1,"ab":true}', '{"x":true}'],
+  ],
   ['only additional', { type: 'object', additionalProperties: { type: 'integer' } }, ['{}', '{"x":1,"y":2}'], ['{"x":"1"}']],
   ['no additional', { type: 'object', properties: {}, additionalProperties: false }, ['{}', '{ }'], ['{"x":1}']],
   ['required without a declaration', { type: 'object', required: ['x'] }, ['{"x":[1]}'], ['{}']],
-  ['array bounds', { type: 'array', items: { type: 'integer' }, minItems: 2, maxItems: 3 }, ['[1,2]', '[1, 2, 3]'], ['[]', '[1]', '[1,2,3,4]', '["1",2]']],
+  [
+    'array bounds',
+    { type: 'array', items: { type: 'integer' }, minItems: 2, maxItems: 3 },
+    ['[1,2]', '[1, 2, 3]'],
+    ['[]', '[1]', '[1,2,3,4]', '["1",2]'],
+  ],
   ['array from zero', { type: 'array', items: { type: 'boolean' }, maxItems: 1 }, ['[]', '[true]'], ['[true,true]']],
-  ['tuple', { type: 'array', prefixItems: [{ type: 'string' }, { type: 'integer' }], items: false }, ['["a",1]'], ['["a"]', '[1,"a"]', '["a",1,2]']],
+  [
+    'tuple',
+    { type: 'array', prefixItems: [{ type: 'string' }, { type: 'integer' }], items: false },
+    ['["a",1]'],
+    ['["a"]', '[1,"a"]', '["a",1,2]'],
+  ],
   ['enum of mixed values', { enum: ['a"b', 1, null, true] }, ['"a\\"b"', '1', 'null', 'true'], ['"a"', '2', 'false']],
   ['const object', { const: { a: [1] } }, ['{"a":[1]}'], ['{"a":[2]}']],
   ['anyOf', { anyOf: [{ type: 'string' }, { type: 'integer' }] }, ['"x"', '3'], ['true']],
-  ['anyOf beside properties', { type: 'object', properties: { k: { type: 'integer' } }, required: ['k'], anyOf: [{ properties: { a: { type: 'null' } }, required: ['a'] }, { properties: { b: { type: 'null' } }, required: ['b'] }] },
-    ['{"k":1,"a":null}', '{"k":1,"b":null}'], ['{"k":1}', '{"a":null}']],
-  ['allOf joins', { allOf: [{ type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] }, { properties: { b: { type: 'boolean' } }, required: ['b'] }] }, ['{"a":1,"b":true}'], ['{"a":1}', '{"b":true}']],
+  [
+    'anyOf beside properties',
+    {
+      type: 'object',
+      properties: { k: { type: 'integer' } },
+      required: ['k'],
+      anyOf: [
+        { properties: { a: { type: 'null' } }, required: ['a'] },
+        { properties: { b: { type: 'null' } }, required: ['b'] },
+      ],
+    },
+    ['{"k":1,"a":null}', '{"k":1,"b":null}'],
+    ['{"k":1}', '{"a":null}'],
+  ],
+  [
+    'allOf joins',
+    {
+      allOf: [
+        { type: 'object', properties: { a: { type: 'integer' } }, required: ['a'] },
+        { properties: { b: { type: 'boolean' } }, required: ['b'] },
+      ],
+    },
+    ['{"a":1,"b":true}'],
+    ['{"a":1}', '{"b":true}'],
+  ],
   ['allOf tightens', { allOf: [{ type: 'integer', minimum: 2 }, { maximum: 4 }, { minimum: 3 }] }, ['3', '4'], ['2', '5']],
-  ['allOf with references', { $defs: { base: { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] } }, allOf: [{ $ref: '#/$defs/base' }, { properties: { n: { type: 'null' } }, required: ['n'] }] }, ['{"id":1,"n":null}'], ['{"n":null}']],
+  [
+    'allOf with references',
+    {
+      $defs: { base: { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] } },
+      allOf: [{ $ref: '#/$defs/base' }, { properties: { n: { type: 'null' } }, required: ['n'] }],
+    },
+    ['{"id":1,"n":null}'],
+    ['{"n":null}'],
+  ],
   ['recursion', TREE, ['{"v":1}', '{"v":1,"next":{"v":2,"next":{"v":3}}}'], ['{"next":{"v":1}}', '{"v":1,"next":{}}']],
-  ['reference to the root', { type: 'object', properties: { kids: { type: 'array', items: { $ref: '#' } } } }, ['{}', '{"kids":[{},{"kids":[]}]}'], ['{"kids":[1]}']],
-  ['reference with an annotation', { $defs: { s: { type: 'string' } }, properties: { a: { $ref: '#/$defs/s', description: 'x' } }, required: ['a'] }, ['{"a":"x"}'], ['{"a":1}']],
+  [
+    'reference to the root',
+    { type: 'object', properties: { kids: { type: 'array', items: { $ref: '#' } } } },
+    ['{}', '{"kids":[{},{"kids":[]}]}'],
+    ['{"kids":[1]}'],
+  ],
+  [
+    'reference with an annotation',
+    { $defs: { s: { type: 'string' } }, properties: { a: { $ref: '#/$defs/s', description: 'x' } }, required: ['a'] },
+    ['{"a":"x"}'],
+    ['{"a":1}'],
+  ],
   ['reference with a bound', { $defs: { s: { type: 'string' } }, $ref: '#/$defs/s', maxLength: 2 }, ['"ab"'], ['"abc"']],
   ['string lengths', { type: 'string', minLength: 2, maxLength: 3 }, ['"ab"', '"abc"', '"\\n\\u00e9"', '"日本"'], ['"a"', '"abcd"', 'ab']],
   ['type list', { type: ['integer', 'null'] }, ['1', 'null'], ['"1"']],
   ['nullable', { type: 'string', nullable: true }, ['null', '"x"'], ['1']],
-  ['integer range', { type: 'integer', minimum: -5, maximum: 120 }, ['-5', '-1', '0', '7', '99', '100', '119', '120'], ['-6', '121', '200', '1000', '1.0', '05']],
+  [
+    'integer range',
+    { type: 'integer', minimum: -5, maximum: 120 },
+    ['-5', '-1', '0', '7', '99', '100', '119', '120'],
+    ['-6', '121', '200', '1000', '1.0', '05'],
+  ],
   ['integer exclusive', { type: 'integer', exclusiveMinimum: 0, exclusiveMaximum: 10 }, ['1', '9'], ['0', '10', '-1']],
   ['old exclusive', { type: 'integer', minimum: 0, exclusiveMinimum: true }, ['1', '12345'], ['0', '-1']],
   ['negative integers', { type: 'integer', maximum: -10 }, ['-10', '-11', '-999'], ['-9', '0', '10']],
   ['number range', { type: 'number', minimum: 0, maximum: 1 }, ['0', '1', '0.5', '1.0', '0.999'], ['1.1', '-0.1', '2', '1e3']],
-  ['number between fractions', { type: 'number', minimum: 0.25, maximum: 0.75 }, ['0.25', '0.3', '0.750', '0.7', '0.251'], ['0.2', '0.76', '0', '0.751', '1', '0.249']],
-  ['number across wholes', { type: 'number', minimum: 1.5, maximum: 12.25 }, ['1.5', '1.75', '2', '9.99', '10', '12', '12.2', '12.25'], ['1', '1.4', '12.3', '12.26', '13', '0.5']],
+  [
+    'number between fractions',
+    { type: 'number', minimum: 0.25, maximum: 0.75 },
+    ['0.25', '0.3', '0.750', '0.7', '0.251'],
+    ['0.2', '0.76', '0', '0.751', '1', '0.249'],
+  ],
+  [
+    'number across wholes',
+    { type: 'number', minimum: 1.5, maximum: 12.25 },
+    ['1.5', '1.75', '2', '9.99', '10', '12', '12.2', '12.25'],
+    ['1', '1.4', '12.3', '12.26', '13', '0.5'],
+  ],
   ['number around zero', { type: 'number', minimum: -1.5, maximum: 2 }, ['-1.5', '-1', '-0.25', '0', '1.99', '2'], ['-1.6', '-2', '2.1']],
   ['number above zero', { type: 'number', exclusiveMinimum: 0 }, ['0.01', '1', '250.5'], ['0', '0.0', '-1']],
   ['number below', { type: 'number', exclusiveMaximum: 3 }, ['2.99', '-5', '0'], ['3', '3.0', '4']],
   ['pattern', { type: 'string', pattern: '^[A-Z]{2}-\\d+$' }, ['"AB-1"', '"XY-123"'], ['"A-1"', '"AB-"', '"AB-1x"']],
   ['pattern inside', { type: 'string', pattern: 'b+' }, ['"abbc"', '"b"'], ['"ac"', '""']],
-  ['pattern with groups', { type: 'string', pattern: '^(?:cat|dog)s?(\\.[a-z]+)?$' }, ['"cat"', '"dogs"', '"cat.txt"'], ['"bird"', '"cat."']],
+  [
+    'pattern with groups',
+    { type: 'string', pattern: '^(?:cat|dog)s?(\\.[a-z]+)?$' },
+    ['"cat"', '"dogs"', '"cat.txt"'],
+    ['"bird"', '"cat."'],
+  ],
   ['pattern with a quote', { type: 'string', pattern: '^"\\\\$' }, ['"\\"\\\\"'], ['"x"']],
   ['date', { type: 'string', format: 'date' }, ['"2024-02-29"'], ['"2024-13-01"', '"24-1-1"']],
-  ['date-time', { type: 'string', format: 'date-time' }, ['"2024-02-29T10:20:30Z"', '"2024-02-29T10:20:30.5+02:00"'], ['"2024-02-29"', '"2024-02-29T25:00:00Z"']],
+  [
+    'date-time',
+    { type: 'string', format: 'date-time' },
+    ['"2024-02-29T10:20:30Z"', '"2024-02-29T10:20:30.5+02:00"'],
+    ['"2024-02-29"', '"2024-02-29T25:00:00Z"'],
+  ],
   ['time', { type: 'string', format: 'time' }, ['"23:59:59Z"'], ['"24:00:00Z"']],
   ['uuid', { type: 'string', format: 'uuid' }, ['"123e4567-e89b-12d3-a456-426614174000"'], ['"123e4567"']],
 ];
@@ -99,7 +190,10 @@ describe('a JSON Schema as a grammar', () => {
     const { notes } = grammar(schema);
     assert.match(notes.join('\n'), /"uniqueItems" at json-a\b/);
     assert.match(notes.join('\n'), /format "email"/);
-    assert.throws(() => grammar(schema, true), (error: Failure) => error.kind === 'invalid' && /uniqueItems/.test(error.message));
+    assert.throws(
+      () => grammar(schema, true),
+      (error: Failure) => error.kind === 'invalid' && /uniqueItems/.test(error.message),
+    );
   });
 
   const REFUSED: [string, unknown, RegExp][] = [
@@ -115,7 +209,10 @@ describe('a JSON Schema as a grammar', () => {
   ];
   for (const [name, schema, message] of REFUSED) {
     it(`refuses ${name}`, () => {
-      assert.throws(() => grammar(schema), (error: unknown) => error instanceof Failure && error.kind === 'invalid' && message.test(error.message));
+      assert.throws(
+        () => grammar(schema),
+        (error: unknown) => error instanceof Failure && error.kind === 'invalid' && message.test(error.message),
+      );
     });
   }
 

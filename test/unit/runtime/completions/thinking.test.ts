@@ -5,14 +5,21 @@ import { thinkingPlan, withSoftSwitch } from '../../../../runtime/completions/th
 import { type SplitPiece, ThinkingSplitter } from '../../../../runtime/completions/thinking-splitter.js';
 
 function joined(pieces: SplitPiece[]): { text: string; reasoning: string } {
-  const of = (type: SplitPiece['type']) => pieces.filter((piece) => piece.type === type).map((piece) => piece.text).join('');
+  const of = (type: SplitPiece['type']) =>
+    pieces
+      .filter((piece) => piece.type === type)
+      .map((piece) => piece.text)
+      .join('');
   return { text: of('text'), reasoning: of('reasoning') };
 }
 
 function split(chunks: string[], startsInThinking: boolean): { text: string; reasoning: string } {
   const splitter = new ThinkingSplitter(startsInThinking);
   const pieces = chunks.flatMap((chunk) => splitter.push(chunk));
-  assert.ok([...pieces].every((piece) => piece.text !== ''), 'no empty piece');
+  assert.ok(
+    [...pieces].every((piece) => piece.text !== ''),
+    'no empty piece',
+  );
   return joined([...pieces, ...splitter.end()]);
 }
 
@@ -60,7 +67,10 @@ describe('the thinking splitter', () => {
   });
 });
 
-const template = (text: string, thinking = false) => ({ template: { present: true, text, hash: '', tools: false, thinking }, architecture: 'llama' });
+const template = (text: string, thinking = false) => ({
+  template: { present: true, text, hash: '', tools: false, thinking },
+  architecture: 'llama',
+});
 
 describe('the thinking switch', () => {
   it('uses what the template knows, and only true turns it on', () => {
@@ -80,7 +90,10 @@ describe('the thinking switch', () => {
       { role: 'assistant', content: 'd' },
     ];
     const frozen = structuredClone(messages);
-    assert.deepEqual(withSoftSwitch(messages, { softSwitch: '/no_think' }).map((message) => message.content), ['a', 'b', 'c /no_think', 'd']);
+    assert.deepEqual(
+      withSoftSwitch(messages, { softSwitch: '/no_think' }).map((message) => message.content),
+      ['a', 'b', 'c /no_think', 'd'],
+    );
     assert.deepEqual(messages, frozen);
     const present: PlainMessage[] = [{ role: 'user', content: 'x /think' }];
     assert.deepEqual(withSoftSwitch(present, { softSwitch: '/no_think' }), present);

@@ -3,10 +3,13 @@ import { describe, it } from 'node:test';
 import { offerTools, usableTools } from '../../../../runtime/completions/tools/definitions.js';
 import { formatOf, TOOL_FORMATS, type ToolFormat } from '../../../../runtime/completions/tools/formats.js';
 import { injectTools, parseToolCalls, ToolCallParser, toolHistoryAsText } from '../../../../runtime/completions/tools.js';
-import type { Message, Tool } from '../../../../schemas/generated/common.js';
 import { Failure } from '../../../../schemas/errors.js';
+import type { Message, Tool } from '../../../../schemas/generated/common.js';
 
-const weather: Tool = { type: 'function', function: { name: 'weather', description: 'Weather of a city', parameters: { type: 'object', properties: { city: { type: 'string' } } } } };
+const weather: Tool = {
+  type: 'function',
+  function: { name: 'weather', description: 'Weather of a city', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
+};
 const clock: Tool = { type: 'function', function: { name: 'clock' } };
 const [hermes, mistral, llama3] = TOOL_FORMATS;
 
@@ -39,26 +42,68 @@ const CITY = { name: 'weather', arguments: '{"city":"Paris"}' };
 /** name, format, output, text, calls */
 const COMPLETE: [string, ToolFormat, string, string, { name: string; arguments: string }[]][] = [
   ['one call', hermes, ONE, '', [CITY]],
-  ['two calls in order', hermes, `${ONE}\n<tool_call>\n{"name":"clock","arguments":{}}\n</tool_call>\n`, '', [CITY, { name: 'clock', arguments: '{}' }]],
+  [
+    'two calls in order',
+    hermes,
+    `${ONE}\n<tool_call>\n{"name":"clock","arguments":{}}\n</tool_call>\n`,
+    '',
+    [CITY, { name: 'clock', arguments: '{}' }],
+  ],
   ['text around a call', hermes, `Let me look.\n\n${ONE} Done.`, 'Let me look. Done.', [CITY]],
   ['no call', hermes, 'a < b, <tool> and <tool_cal', 'a < b, <tool> and <tool_cal', []],
   ['empty', hermes, '', '', []],
   ['blank space stays', hermes, '  a\n ', '  a\n ', []],
   ['absent arguments', hermes, '<tool_call>{"name":"clock"}</tool_call>', '', [{ name: 'clock', arguments: '{}' }]],
-  ['arguments before the name', hermes, '<tool_call>{"arguments": {"a": [1, {"b": "}"}]}, "name": "x"}</tool_call>', '', [{ name: 'x', arguments: '{"a":[1,{"b":"}"}]}' }]],
-  ['arguments as text', hermes, '<tool_call>{"name":"x","arguments":"{\\"a\\": 1}"}</tool_call>', '', [{ name: 'x', arguments: '{"a":1}' }]],
-  ['braces and quotes in strings', hermes, '<tool_call>{"name":"x","arguments":{"s":"\\"}{</tool_call>"}}</tool_call>', '', [{ name: 'x', arguments: '{"s":"\\"}{</tool_call>"}' }]],
-  ['letters beyond ASCII', hermes, '<tool_call>{"name":"x","arguments":{"s":"é日😀"}}</tool_call>', '', [{ name: 'x', arguments: '{"s":"é日😀"}' }]],
+  [
+    'arguments before the name',
+    hermes,
+    '<tool_call>{"arguments": {"a": [1, {"b": "}"}]}, "name": "x"}</tool_call>',
+    '',
+    [{ name: 'x', arguments: '{"a":[1,{"b":"}"}]}' }],
+  ],
+  [
+    'arguments as text',
+    hermes,
+    '<tool_call>{"name":"x","arguments":"{\\"a\\": 1}"}</tool_call>',
+    '',
+    [{ name: 'x', arguments: '{"a":1}' }],
+  ],
+  [
+    'braces and quotes in strings',
+    hermes,
+    '<tool_call>{"name":"x","arguments":{"s":"\\"}{</tool_call>"}}</tool_call>',
+    '',
+    [{ name: 'x', arguments: '{"s":"\\"}{</tool_call>"}' }],
+  ],
+  [
+    'letters beyond ASCII',
+    hermes,
+    '<tool_call>{"name":"x","arguments":{"s":"é日😀"}}</tool_call>',
+    '',
+    [{ name: 'x', arguments: '{"s":"é日😀"}' }],
+  ],
   ['no name', hermes, '<tool_call>{"arguments":{}}</tool_call>', '<tool_call>{"arguments":{}}</tool_call>', []],
   ['an empty name', hermes, '<tool_call>{"name":""}</tool_call>', '<tool_call>{"name":""}</tool_call>', []],
   ['no object', hermes, '<tool_call>weather</tool_call>', '<tool_call>weather</tool_call>', []],
   ['a bad call before a good one', hermes, `<tool_call>oops ${ONE}`, '<tool_call>oops', [CITY]],
   ['a tag opened twice', hermes, `<tool_call>${ONE}`, '<tool_call>', [CITY]],
-  ['a list', mistral, '[TOOL_CALLS] [{"name": "weather", "arguments": {"city": "Paris"}}, {"name": "clock", "arguments": {}}]', '', [CITY, { name: 'clock', arguments: '{}' }]],
+  [
+    'a list',
+    mistral,
+    '[TOOL_CALLS] [{"name": "weather", "arguments": {"city": "Paris"}}, {"name": "clock", "arguments": {}}]',
+    '',
+    [CITY, { name: 'clock', arguments: '{}' }],
+  ],
   ['a list without its token', mistral, ' [{"name": "weather", "arguments": {"city": "Paris"}, "id": "abc"}]', '', [CITY]],
   ['a list in plain text', mistral, 'see [1] and [{"a":1}]', 'see [1] and [{"a":1}]', []],
   ['a bare object', llama3, '{"name": "weather", "parameters": {"city": "Paris"}}', '', [CITY]],
-  ['bare objects', llama3, '<|python_tag|>{"name": "weather", "parameters": {"city": "Paris"}}; {"name": "clock", "parameters": {}}', '', [CITY, { name: 'clock', arguments: '{}' }]],
+  [
+    'bare objects',
+    llama3,
+    '<|python_tag|>{"name": "weather", "parameters": {"city": "Paris"}}; {"name": "clock", "parameters": {}}',
+    '',
+    [CITY, { name: 'clock', arguments: '{}' }],
+  ],
   ['an object that is an answer', llama3, '{"answer": 42}', '{"answer": 42}', []],
   ['an object later in the text', llama3, 'As JSON: {"name": "x"}', 'As JSON: {"name": "x"}', []],
 ];
@@ -70,10 +115,14 @@ describe('tool calls in text', () => {
       assert.deepEqual(read([output], format, true), expected, 'whole');
       assert.deepEqual(read([...output], format, true), expected, 'whole, one character at a time');
       assert.deepEqual(read([...output], format, false), expected, 'one character at a time');
-      for (let i = 0; i <= output.length; i += 1) assert.deepEqual(read([output.slice(0, i), output.slice(i)], format, false), expected, `cut at ${i}`);
+      for (let i = 0; i <= output.length; i += 1)
+        assert.deepEqual(read([output.slice(0, i), output.slice(i)], format, false), expected, `cut at ${i}`);
       const parsed = parseToolCalls(output, format);
       assert.equal(parsed.text, text);
-      assert.deepEqual(parsed.calls.map((call) => [call.function.name, JSON.parse(call.function.arguments)]), calls.map((call) => [call.name, JSON.parse(call.arguments)]));
+      assert.deepEqual(
+        parsed.calls.map((call) => [call.function.name, JSON.parse(call.function.arguments)]),
+        calls.map((call) => [call.name, JSON.parse(call.arguments)]),
+      );
     });
   }
 
@@ -92,7 +141,12 @@ describe('tool calls in text', () => {
   });
 
   it('gives an unfinished call back as text', () => {
-    for (const output of ['<tool_call>', '<tool_call>{"na', '<tool_call>{"name":"x","arguments":{}}', '<tool_call>{"name":"x","arguments":{"a":1']) {
+    for (const output of [
+      '<tool_call>',
+      '<tool_call>{"na',
+      '<tool_call>{"name":"x","arguments":{}}',
+      '<tool_call>{"name":"x","arguments":{"a":1',
+    ]) {
       const { text, calls, incomplete } = read([...output], hermes, true);
       assert.deepEqual({ text, calls, incomplete }, { text: output, calls: [], incomplete: true });
       assert.equal(read([...output], hermes, false).text, output);
@@ -125,7 +179,14 @@ describe('tool calls in text', () => {
 
 describe('tool definitions', () => {
   it('skips what cannot be used', () => {
-    const bad = [null, {}, { type: 'retrieval' }, { type: 'function' }, { type: 'function', function: { name: ' ' } }, { type: 'function', function: { name: 'x', parameters: [] } }];
+    const bad = [
+      null,
+      {},
+      { type: 'retrieval' },
+      { type: 'function' },
+      { type: 'function', function: { name: ' ' } },
+      { type: 'function', function: { name: 'x', parameters: [] } },
+    ];
     assert.deepEqual(usableTools([...bad, weather, weather, clock]), [weather, clock]);
   });
 
@@ -135,28 +196,46 @@ describe('tool definitions', () => {
     assert.deepEqual(offerTools([weather, clock], 'required'), { tools: [weather, clock], mode: 'required' });
     assert.deepEqual(offerTools([weather, clock], { type: 'function', function: { name: 'clock' } }), { tools: [clock], mode: 'named' });
     assert.deepEqual(offerTools([weather], 'maybe' as 'auto'), { tools: [weather], mode: 'auto' });
-    assert.throws(() => offerTools([weather, clock], { type: 'function', function: { name: 'tea' } }), (error: Failure) => error.kind === 'bad_request' && /"tea".*weather, clock/.test(error.message));
+    assert.throws(
+      () => offerTools([weather, clock], { type: 'function', function: { name: 'tea' } }),
+      (error: Failure) => error.kind === 'bad_request' && /"tea".*weather, clock/.test(error.message),
+    );
     assert.throws(() => offerTools([], 'required'), Failure);
   });
 
   it('are written into the first system message, and the input stays as it is', () => {
-    const messages: Message[] = [{ role: 'system', content: 'Be kind.' }, { role: 'user', content: 'hi' }];
+    const messages: Message[] = [
+      { role: 'system', content: 'Be kind.' },
+      { role: 'user', content: 'hi' },
+    ];
     const before = structuredClone(messages);
     const injected = injectTools(messages, [weather, clock], 'auto');
     assert.deepEqual(messages, before);
     assert.equal(injected.length, 2);
     const text = String(injected[0]?.content);
     assert.ok(text.startsWith('Be kind.\n\n'));
-    assert.ok(text.includes(`<tools>\n<tool>${JSON.stringify(weather.function)}</tool>\n<tool>${JSON.stringify(clock.function)}</tool>\n</tools>`));
+    assert.ok(
+      text.includes(`<tools>\n<tool>${JSON.stringify(weather.function)}</tool>\n<tool>${JSON.stringify(clock.function)}</tool>\n</tools>`),
+    );
     assert.ok(text.includes('<tool_call>{"name":'));
     assert.deepEqual(injected[1], messages[1]);
     const made = injectTools([{ role: 'user', content: 'hi' }], [weather]);
-    assert.deepEqual(made.map((message) => message.role), ['system', 'user']);
-    for (const [tools, choice] of [[[], 'auto'], [null, 'auto'], [[weather], 'none']] as const) assert.deepEqual(injectTools(messages, tools, choice), messages);
+    assert.deepEqual(
+      made.map((message) => message.role),
+      ['system', 'user'],
+    );
+    for (const [tools, choice] of [
+      [[], 'auto'],
+      [null, 'auto'],
+      [[weather], 'none'],
+    ] as const)
+      assert.deepEqual(injectTools(messages, tools, choice), messages);
   });
 
   it('say may, must, or must call one', () => {
-    const texts = (['auto', 'required', { type: 'function', function: { name: 'clock' } }] as const).map((choice) => String(injectTools([], [weather, clock], choice)[0]?.content));
+    const texts = (['auto', 'required', { type: 'function', function: { name: 'clock' } }] as const).map((choice) =>
+      String(injectTools([], [weather, clock], choice)[0]?.content),
+    );
     assert.equal(new Set(texts).size, 3);
     assert.ok(texts[2]?.includes('clock') && !texts[2].includes('weather'));
   });
@@ -164,7 +243,11 @@ describe('tool definitions', () => {
   it('become text in a history for templates without tool roles', () => {
     const history: Message[] = [
       { role: 'user', content: 'weather?' },
-      { role: 'assistant', content: null, tool_calls: [{ id: '1', type: 'function', function: { name: 'weather', arguments: '{"city":"Paris"}' } }] },
+      {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: '1', type: 'function', function: { name: 'weather', arguments: '{"city":"Paris"}' } }],
+      },
       { role: 'tool', tool_call_id: '1', content: 'sunny' },
       { role: 'tool', tool_call_id: '2', content: 'windy' },
       { role: 'user', content: 'thanks' },

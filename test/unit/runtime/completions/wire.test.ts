@@ -13,8 +13,25 @@ async function* stream(parts: CompletionPart[], error?: unknown): AsyncGenerator
   if (error) throw error;
 }
 
+interface Choice {
+  delta: Record<string, unknown>;
+  message: Record<string, unknown>;
+  finish_reason: string | null;
+  logprobs?: unknown;
+}
+
+interface Frame {
+  id: string;
+  object: string;
+  created: number;
+  model: string;
+  choices: Choice[];
+  usage?: unknown;
+  error?: unknown;
+}
+
 /** Every data line, parsed; `[DONE]` as text. */
-async function frames(parts: CompletionPart[], given: Partial<FrameOptions> = {}, error?: unknown): Promise<any[]> {
+async function frames(parts: CompletionPart[], given: Partial<FrameOptions> = {}, error?: unknown): Promise<(Frame & string)[]> {
   let text = '';
   for await (const piece of chunkFrames(stream(parts, error), { ...options, ...given })) {
     assert.ok(piece.endsWith('\n\n'), 'whole frames');
@@ -29,13 +46,16 @@ async function frames(parts: CompletionPart[], given: Partial<FrameOptions> = {}
     });
 }
 
-const deltas = (list: any[]) => list.filter((frame) => frame.choices?.[0]).map((frame) => frame.choices[0].delta);
+const deltas = (list: Frame[]) => list.filter((frame) => frame.choices?.[0]).map((frame) => frame.choices[0]!.delta);
 
 describe('chunk frames', () => {
   it('send the role, each part, the finish and the end', async () => {
     const list = await frames([{ type: 'reasoning', text: 'hm' }, { type: 'text', text: 'a"\n😀' }, finish]);
     assert.deepEqual(deltas(list), [{ role: 'assistant', content: '' }, { reasoning_content: 'hm' }, { content: 'a"\n😀' }, {}]);
-    assert.deepEqual(list.slice(0, -1).map((frame) => frame.choices[0].finish_reason), [null, null, null, 'stop']);
+    assert.deepEqual(
+      list.slice(0, -1).map((frame) => frame.choices[0]!.finish_reason),
+      [null, null, null, 'stop'],
+    );
     assert.equal(list.at(-1), '[DONE]');
     for (const frame of list.slice(0, -1)) {
       assert.deepEqual([frame.id, frame.object, frame.created, frame.model], ['chatcmpl-1', 'chat.completion.chunk', 7, 'a "model"']);
@@ -45,7 +65,14 @@ describe('chunk frames', () => {
 
   it('send usage in a frame of its own when asked', async () => {
     const list = await frames([{ type: 'text', text: 'x' }, finish], { includeUsage: true });
-    assert.deepEqual(list.at(-2), { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 7, model: 'a "model"', choices: [], usage });
+    assert.deepEqual(list.at(-2), {
+      id: 'chatcmpl-1',
+      object: 'chat.completion.chunk',
+      created: 7,
+      model: 'a "model"',
+      choices: [],
+      usage,
+    });
     assert.ok(list.slice(0, -2).every((frame) => frame.usage === null));
   });
 
@@ -62,19 +89,26 @@ describe('chunk frames', () => {
       { tool_calls: [{ index: 0, function: { arguments: '1}' } }] },
       {},
     ]);
-    assert.equal(list.at(-2).choices[0].finish_reason, 'tool_calls');
+    assert.equal(list.at(-2)!.choices[0]!.finish_reason, 'tool_calls');
   });
 
   it('send logprobs beside their text', async () => {
     const logprobs = [{ token: 'x', logprob: -1, bytes: [120], top_logprobs: [] }];
     const list = await frames([{ type: 'text', text: 'x', logprobs }, finish]);
-    assert.deepEqual(list[1].choices[0].logprobs, { content: logprobs });
+    assert.deepEqual(list[1]!.choices[0]!.logprobs, { content: logprobs });
   });
 
   it('turn a failure into an error frame', async () => {
     const seen: unknown[] = [];
-    const list = await frames([{ type: 'text', text: 'x' }], { onFailure: (error) => seen.push(error) }, new Failure('unavailable', 'the host is gone'));
-    assert.deepEqual(list.slice(2), [{ error: { message: 'the host is gone', type: 'server_error', param: null, code: 'unavailable' } }, '[DONE]']);
+    const list = await frames(
+      [{ type: 'text', text: 'x' }],
+      { onFailure: (error) => seen.push(error) },
+      new Failure('unavailable', 'the host is gone'),
+    );
+    assert.deepEqual(list.slice(2), [
+      { error: { message: 'the host is gone', type: 'server_error', param: null, code: 'unavailable' } },
+      '[DONE]',
+    ]);
     assert.equal(seen.length, 1);
     const hidden = await frames([], {}, new Error('secret path'));
     assert.ok(!JSON.stringify(hidden).includes('secret'));
@@ -85,7 +119,7 @@ describe('chunk frames', () => {
     const fallbackText = 'Sorry.';
     for (const list of [await frames([], { fallbackText }), await frames([], { fallbackText }, new Error('x'))]) {
       assert.deepEqual(deltas(list), [{ role: 'assistant', content: '' }, { content: 'Sorry.' }, {}]);
-      assert.equal(list.at(-2).choices[0].finish_reason, 'stop');
+      assert.equal(list.at(-2)!.choices[0]!.finish_reason, 'stop');
       assert.equal(list.at(-1), '[DONE]');
     }
     const broken = await frames([{ type: 'text', text: 'x' }], { fallbackText }, new Error('x'));
@@ -109,7 +143,14 @@ describe('chunk frames', () => {
 
 describe('the response body', () => {
   it('has the answer, thinking, usage and context', async () => {
-    const context = { total_context: 10, prompt_tokens: 3, available_for_completion: 7, truncated: false, truncated_messages: 0, strategy_used: null };
+    const context = {
+      total_context: 10,
+      prompt_tokens: 3,
+      available_for_completion: 7,
+      truncated: false,
+      truncated_messages: 0,
+      strategy_used: null,
+    };
     const whole = await collect(stream([{ type: 'reasoning', text: 'hm' }, { type: 'text', text: 'hi' }, finish]));
     assert.deepEqual(responseBody(whole, { ...options, contextUsage: context }), {
       id: 'chatcmpl-1',
@@ -124,9 +165,18 @@ describe('the response body', () => {
   });
 
   it('has null content beside tool calls, and logprobs when asked', async () => {
-    const whole = await collect(stream([{ type: 'tool_call', index: 0, id: 'call_1', name: 'f', arguments: '{}' }, { ...finish, reason: 'tool_calls' }]));
-    const [choice] = responseBody(whole, { ...options, logprobs: true }).choices as any[];
-    assert.deepEqual(choice.message, { role: 'assistant', content: null, tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }] });
+    const whole = await collect(
+      stream([
+        { type: 'tool_call', index: 0, id: 'call_1', name: 'f', arguments: '{}' },
+        { ...finish, reason: 'tool_calls' },
+      ]),
+    );
+    const [choice] = responseBody(whole, { ...options, logprobs: true }).choices as [Choice];
+    assert.deepEqual(choice.message, {
+      role: 'assistant',
+      content: null,
+      tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'f', arguments: '{}' } }],
+    });
     assert.deepEqual(choice.logprobs, { content: [] });
     assert.equal(choice.finish_reason, 'tool_calls');
   });

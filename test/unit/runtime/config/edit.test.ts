@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
 import { editYaml, freshYaml } from '../../../../runtime/config/edit.js';
+import { editYamlAside } from '../../../../runtime/config/edit-aside.js';
 import type { JsonObject } from '../../../../runtime/config/values.js';
 
 /** A parsed value whose shape the assertions tell. */
@@ -140,4 +141,10 @@ test('edit: random changes to random trees always end up saying what was asked',
     const after = { top: tree(0), [`o${next(2)}`]: tree(0), other: next(2) ? before.other : tree(0) } as JsonObject;
     assert.deepEqual(parse(editYaml(freshYaml(before), after)), after);
   }
+});
+
+test('edit: a large file is edited in the same way, in a worker, several at once', async () => {
+  const text = `# top\na: 1 # one\nb: ${'x'.repeat(50_000)}\n`;
+  const edits = await Promise.all([2, 3, 4].map((a) => editYamlAside(text, { a, b: 'y' })));
+  assert.deepEqual(edits, ['# top\na: 2 # one\nb: y\n', '# top\na: 3 # one\nb: y\n', '# top\na: 4 # one\nb: y\n']);
 });

@@ -195,6 +195,10 @@ describe('Outbound', () => {
     assert.equal(await host.seen.at(-1)!.over, false);
   });
 
+  it('https to a host that speaks http fails as a connection', async () => {
+    assert.match((await failsWith('ConnectFailed', ask({ url: `https://127.0.0.1:${host.port}/` }))).message, /secure/);
+  });
+
   it('a peer that does not speak HTTP is named as such', async () => {
     const server = createServer((socket) => {
       socket.on('error', () => {});

@@ -119,6 +119,26 @@ describe('chunks', () => {
     assert.equal((await read(whole)).reasoning, 'why');
   });
 
+  it('take a leading think block for reasoning, however it is cut', async () => {
+    const cases = [
+      ['<think>a b</think>\n\nc', 'a b', 'c'],
+      ['  <THINK>a</Think>b <think>c', 'a', 'b <think>c'],
+      ['<think>never closed', 'never closed', ''],
+      ['<thin', '', '<thin'],
+      ['x <think>a', '', 'x <think>a'],
+    ] as const;
+    for (const [answer, reasoning, text] of cases)
+      for (let size = 1; size <= answer.length; size++) {
+        const pieces = Array.from({ length: Math.ceil(answer.length / size) }, (_value, i) =>
+          delta({ content: answer.slice(i * size, (i + 1) * size) }),
+        );
+        const whole = await read(...pieces, delta({}, 'stop'));
+        assert.deepEqual([whole.reasoning, whole.text], [reasoning, text], `${answer} cut every ${size}`);
+      }
+    const separated = await read(delta({ reasoning_content: 'why' }), delta({ content: '<think>' }), delta({ content: '</think>' }));
+    assert.equal(separated.text, '<think></think>');
+  });
+
   it('map finish reasons', async () => {
     const cases = { stop: 'stop', eos: 'stop', length: 'length', max_tokens: 'length', content_filter: 'content_filter', whatever: 'stop' };
     for (const [theirs, ours] of Object.entries(cases)) assert.equal((await read(delta({}, theirs))).finishReason, ours);

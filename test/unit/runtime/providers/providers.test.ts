@@ -120,6 +120,32 @@ describe('providers', () => {
     }
   });
 
+  it('prompt_based tools go into the text and come back as calls', async () => {
+    host.always(say('Let me see. <tool', '_call>{"name":"weather","argu', 'ments":{"city":"Bonn"}}</tool_call>'));
+    const model = modelOf({ base_url: host.base, tool_call_strategy: 'prompt_based' });
+    const tools = [{ type: 'function' as const, function: { name: 'weather', parameters: { type: 'object' } } }];
+    const messages: CompletionRequest['messages'] = [
+      { role: 'user', content: 'go' },
+      { role: 'assistant', content: null, tool_calls: [{ id: 'a', type: 'function', function: { name: 'weather', arguments: '{}' } }] },
+      { role: 'tool', tool_call_id: 'a', content: 'rain' },
+    ];
+    const { whole } = await readAll((await providers().compat_api.open(model, { messages, tools }, NEVER)).parts);
+    assert.deepEqual([whole.text, whole.finishReason], ['Let me see.', 'tool_calls']);
+    assert.deepEqual(
+      whole.toolCalls.map((call) => call.function),
+      [{ name: 'weather', arguments: '{"city":"Bonn"}' }],
+    );
+    const body = host.seen[0]!.body as { tools?: unknown; messages: { role: string; content: string }[] };
+    assert.equal(body.tools, undefined);
+    assert.deepEqual(
+      body.messages.map(({ role }) => role),
+      ['system', 'user', 'assistant', 'user'],
+    );
+    assert.match(body.messages[0]!.content, /"name":"weather"/);
+    const plain = await readAll((await providers().compat_api.open(model, { messages, tools, tool_choice: 'none' }, NEVER)).parts);
+    assert.equal(plain.whole.toolCalls.length, 0);
+  });
+
   it('universal stays in process unless told otherwise', async () => {
     host.always(say('hi'));
     const near = providers({ runtimePort: 4711 }).universal;
@@ -207,7 +233,7 @@ describe('round robin', () => {
 
 describe('bodies', () => {
   it('leave out nulls and empty lists, and fill in calls', () => {
-    const body = chatBody('m', {
+    const body = chatBody(modelOf({}), {
       messages: [
         { role: 'assistant', content: null, name: null, tool_calls: [{ id: 'a', function: { name: 'f' } }] },
         { role: 'tool', content: 'x', tool_call_id: 'a' },
@@ -232,7 +258,7 @@ describe('bodies', () => {
   });
 
   it('take extra members, which win, but not over how the answer is read', () => {
-    const body = chatBody('m', {
+    const body = chatBody(modelOf({}), {
       ...REQUEST,
       max_tokens: 5,
       temperature: 1,
@@ -243,6 +269,17 @@ describe('bodies', () => {
       [0, true, undefined, undefined, 9],
     );
     assert.equal((body.messages as unknown[]).length, 1);
+  });
+});
+
+describe('extra_body', () => {
+  it('of the model is expanded and the request wins, whose own strings stay as they are', () => {
+    process.env.QUERN_TEST_EXTRA = 'expanded';
+    const written = ['$', '{env:QUERN_TEST_EXTRA}'].join('');
+    const model = modelOf({ extra_body: { a: written, b: 1, deep: { c: [written] } } });
+    const body = chatBody(model, { ...REQUEST, extra: { a: written, b: 2, d: written } });
+    assert.deepEqual([body.a, body.b, body.deep, body.d], ['expanded', 2, { c: ['expanded'] }, written]);
+    delete process.env.QUERN_TEST_EXTRA;
   });
 });
 

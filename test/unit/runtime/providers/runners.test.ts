@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { Outbound } from '../../../../runtime/net/outbound.js';
+import { ChatClient } from '../../../../runtime/providers/compat/open.js';
 import { createLocalAccel } from '../../../../runtime/providers/local-accel.js';
 import type { RunnerSettings, StartRunner } from '../../../../runtime/providers/runners.js';
 import { Failure } from '../../../../schemas/errors.js';
@@ -46,7 +47,7 @@ describe('local_accel', () => {
     started.push(settings);
     await listen(settings.port);
   };
-  const providerWith = (start: StartRunner | undefined = starter) => createLocalAccel(outbound, start, SETTINGS, TIMES);
+  const providerWith = (start: StartRunner | undefined = starter) => createLocalAccel(new ChatClient(outbound, SETTINGS), start, TIMES);
   const modelAt = (accel: ModelConfig['accel'], more: Partial<ModelConfig> = {}): ModelConfig =>
     ({ name: 'fast', provider: 'local_accel', model: 'm', accel, ...more }) as ModelConfig;
   const ask = async (provider: ReturnType<typeof providerWith>, model: ModelConfig): Promise<string> =>
@@ -155,7 +156,7 @@ describe('local_accel', () => {
     hosts.push(silent);
     silent.always({ silent: true, steps: ['hang'] });
     assert.match((await failure(ask(providerWith(), modelAt({ port: silent.port })))).message, /within 200 ms/);
-    const provider = createLocalAccel(outbound, undefined, SETTINGS, TIMES);
+    const provider = createLocalAccel(new ChatClient(outbound, SETTINGS), undefined, TIMES);
     assert.match((await failure(ask(provider, modelAt({ port: await freePort() })))).message, /not available/);
   });
 

@@ -33,7 +33,10 @@ describe('store', () => {
     assert.deepEqual(again.sessions.get(['ns', 'p', 'id']), { run: 1, turns: 3, createdMs: 1, lastActiveMs: 2 });
     const page = again.turns.page({ start: [1, 0], end: [1, Number.POSITIVE_INFINITY], limit: 100 });
     assert.equal(page.length, 100);
-    assert.deepEqual(page.map((entry) => entry.key[1]), Array.from({ length: 100 }, (_, index) => index * 2));
+    assert.deepEqual(
+      page.map((entry) => entry.key[1]),
+      Array.from({ length: 100 }, (_, index) => index * 2),
+    );
     assert.equal(again.turns.page({ start: [1, 0], end: [1, Number.POSITIVE_INFINITY], limit: 1000 }).length, 150);
     assert.equal(again.turns.get([2, 299])?.messages[0]?.content, 'text 299');
     assert.equal(again.turns.get([3, 0]), undefined);
@@ -62,7 +65,9 @@ describe('store', () => {
       await store.write((batch) => batch.put('meta', 'counter', value));
       assert.equal(store.meta.get('counter'), value);
     }
-    const writes = Array.from({ length: 500 }, (_, value) => store.write((batch) => (value % 3 === 2 ? batch.remove('meta', 'last') : batch.put('meta', 'last', value))));
+    const writes = Array.from({ length: 500 }, (_, value) =>
+      store.write((batch) => (value % 3 === 2 ? batch.remove('meta', 'last') : batch.put('meta', 'last', value))),
+    );
     await Promise.all(writes);
     assert.equal(store.meta.get('last'), 499);
     await store.close();
@@ -72,7 +77,10 @@ describe('store', () => {
     const store = await openStore(dataDir());
     const waiting = store.write((batch) => batch.put('meta', 'late', 1));
     await Promise.all([store.close(), store.close(), waiting]);
-    await assert.rejects(store.write((batch) => batch.put('meta', 'later', 1)), (failure: Failure) => failure.kind === 'unavailable');
+    await assert.rejects(
+      store.write((batch) => batch.put('meta', 'later', 1)),
+      (failure: Failure) => failure.kind === 'unavailable',
+    );
   });
 
   it('migrates forward step by step after a backup, and refuses a newer format', async () => {
@@ -91,13 +99,19 @@ describe('store', () => {
     const same = await openStore(dir, { migrations: [step(1), step(2)] });
     assert.equal(same.meta.get('steps'), 12);
     await same.close();
-    await assert.rejects(openStore(dir), (failure: Failure) => failure.code === 'StateTooNew' && failure.message.includes('format 3') && failure.message.includes(dir));
+    await assert.rejects(
+      openStore(dir),
+      (failure: Failure) => failure.code === 'StateTooNew' && failure.message.includes('format 3') && failure.message.includes(dir),
+    );
   });
 
   const damages: { name: string; damage: (file: string) => void }[] = [
     { name: 'a file of garbage', damage: (file) => writeFileSync(file, Buffer.alloc(50_000, 'garbage')) },
     { name: 'a file that lost its end', damage: (file) => truncateSync(file, 9_000) },
-    { name: 'an empty file with rubbish after it', damage: (file) => writeFileSync(file, Buffer.concat([Buffer.alloc(8192), Buffer.from('x')])) },
+    {
+      name: 'an empty file with rubbish after it',
+      damage: (file) => writeFileSync(file, Buffer.concat([Buffer.alloc(8192), Buffer.from('x')])),
+    },
   ];
   for (const { name, damage } of damages) {
     it(`moves ${name} aside and uses the backup`, async () => {

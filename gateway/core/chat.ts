@@ -1,0 +1,83 @@
+import type { Runtime } from '../../runtime/runtime.js';
+import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
+import type { CompletionRequest } from '../../schemas/generated/core/chat.js';
+
+const CHAT = '/v1/projects/{namespace}/{project}/chat';
+/** Messages may carry images and audio. */
+const BODY_LIMIT_BYTES = 16 * 2 ** 20;
+
+function place({ params }: Request): [namespace: string, project: string] {
+  return [params.namespace!, params.project!];
+}
+
+async function deleteSession({ chat }: Runtime, request: Request): Promise<{ json: unknown }> {
+  const id = request.params.session_id!;
+  await chat.deleteSession(...place(request), id);
+  return { json: { message: `Session ${id} deleted` } };
+}
+
+/** The chat endpoints of a project: completions, and the sessions that hold their history. */
+export const chatEndpoints: Endpoint<Runtime>[] = [
+  endpoint<Runtime>({
+    method: 'POST',
+    path: `${CHAT}/completions`,
+    id: 'chat_completions',
+    summary: 'Complete a chat on a model of the project',
+    tag: 'chat',
+    body: 'core/chat#CompletionRequest',
+    response: 'core/chat#CompletionResponse',
+    streams: true,
+    bodyLimitBytes: BODY_LIMIT_BYTES,
+    errorShape: 'openai',
+    handler: async ({ chat }, request) => {
+      const [namespace, project] = place(request);
+      const body = request.body as CompletionRequest;
+      // Any value of X-No-Session counts, even none, and it wins over X-Session-ID.
+      const stateful = request.header('x-no-session') === undefined;
+      const call = { namespace, project, request: body, stateful, sessionId: request.header('x-session-id') };
+      const turn = await chat.complete(call, request.signal);
+      const headers: Record<string, string> = turn.sessionId === undefined ? {} : { 'X-Session-ID': turn.sessionId };
+      return body.stream ? { headers, events: turn.frames() } : { headers, json: await turn.body() };
+    },
+  }),
+  endpoint<Runtime>({
+    method: 'GET',
+    path: `${CHAT}/sessions/{session_id}/history`,
+    id: 'chat_session_history',
+    summary: 'Read the history of a chat session',
+    tag: 'chat',
+    response: 'core/chat#HistoryResponse',
+    handler: async ({ chat }, request) => ({ json: { messages: await chat.history(...place(request), request.params.session_id!) } }),
+  }),
+  endpoint<Runtime>({
+    method: 'DELETE',
+    path: `${CHAT}/sessions/{session_id}`,
+    id: 'chat_session_delete',
+    summary: 'Delete a chat session',
+    tag: 'chat',
+    response: 'core/chat#DeleteSessionResponse',
+    handler: deleteSession,
+  }),
+  endpoint<Runtime>({
+    method: 'DELETE',
+    path: `${CHAT}/session/{session_id}`,
+    id: 'chat_session_delete_old',
+    summary: 'Delete a chat session (path of older clients)',
+    tag: 'chat',
+    response: 'core/chat#DeleteSessionResponse',
+    hidden: true,
+    handler: deleteSession,
+  }),
+  endpoint<Runtime>({
+    method: 'DELETE',
+    path: `${CHAT}/sessions`,
+    id: 'chat_sessions_delete',
+    summary: 'Delete all chat sessions of the project',
+    tag: 'chat',
+    response: 'core/chat#DeleteSessionsResponse',
+    handler: async ({ chat }, request) => {
+      const count = await chat.deleteSessions(...place(request));
+      return { json: { message: `${count} ${count === 1 ? 'session' : 'sessions'} deleted`, count } };
+    },
+  }),
+];

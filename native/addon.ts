@@ -1,0 +1,156 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { Failure, type FailureKind, STATUS_OF_KIND } from '../schemas/errors.js';
+import type {
+  InferenceAddon,
+  NativeGenerateOptions,
+  NativeModelInfo,
+  NativeModelOptions,
+  NativeScheduler,
+  NativeSchedulerOptions,
+  OnStep,
+} from './contract.js';
+
+const ROOT = join(import.meta.dirname, '../..');
+const BINARY = join(ROOT, 'build/native/Release/quern_inference.node');
+const PACKAGES = join(ROOT, 'node_modules/@node-llama-cpp');
+const REBUILD = 'run npm start, which builds it';
+
+/** What each platform's packages are called, the one with the CPU libraries first. */
+const PLATFORM_PACKAGES: Readonly<Record<string, readonly string[]>> = {
+  'linux-x64': ['linux-x64', 'linux-x64-vulkan', 'linux-x64-cuda'],
+  'linux-arm64': ['linux-arm64', 'linux-arm64-vulkan'],
+  'linux-arm': ['linux-armv7l'],
+  'darwin-arm64': ['mac-arm64-metal'],
+  'darwin-x64': ['mac-x64'],
+};
+
+const libraryFolder = (name: string) => join(PACKAGES, name, 'bins', name);
+
+/** Folders for `loadBackends`: the installed engine packages of this platform, then the operator's own plug-ins (`QUERN_BACKENDS_DIR`). */
+export function backendFolders(): string[] {
+  const packages = PLATFORM_PACKAGES[`${process.platform}-${process.arch}`] ?? [];
+  const own = process.env.QUERN_BACKENDS_DIR;
+  return [...packages.map(libraryFolder), ...(own ? [own] : [])].filter((folder) => existsSync(folder));
+}
+
+/** Our class for what the C++ code threw; anything else, such as a throwing getter of an argument, passes unchanged. */
+function asFailure(error: unknown): unknown {
+  if (!(error instanceof Error) || error.name !== 'Failure' || error instanceof Failure) return error;
+  const kind = (error as Error & { kind?: string }).kind;
+  const known = kind !== undefined && Object.hasOwn(STATUS_OF_KIND, kind);
+  return new Failure(known ? (kind as FailureKind) : 'internal', error.message, { cause: error });
+}
+
+function raised<T>(call: () => T): T {
+  try {
+    return call();
+  } catch (error) {
+    throw asFailure(error);
+  }
+}
+
+/** The C++ object with our failures. */
+class Scheduler implements NativeScheduler {
+  readonly info: NativeModelInfo;
+  readonly contextSize: number;
+  readonly #native: NativeScheduler;
+
+  constructor(native: NativeScheduler) {
+    this.#native = native;
+    this.info = native.info;
+    this.contextSize = native.contextSize;
+  }
+
+  tokenize(text: string, addSpecial: boolean, parseSpecial: boolean): Int32Array {
+    return raised(() => this.#native.tokenize(text, addSpecial, parseSpecial));
+  }
+
+  tokenBytes(token: number, special: boolean): Uint8Array {
+    return raised(() => this.#native.tokenBytes(token, special));
+  }
+
+  isEndOfGeneration(token: number): boolean {
+    return raised(() => this.#native.isEndOfGeneration(token));
+  }
+
+  submit(id: number, tokens: Int32Array, options: NativeGenerateOptions): void {
+    raised(() => this.#native.submit(id, tokens, options));
+  }
+
+  abort(id: number): void {
+    raised(() => this.#native.abort(id));
+  }
+
+  stats(): Record<string, number> {
+    return raised(() => this.#native.stats());
+  }
+
+  async close(): Promise<void> {
+    await this.#native.close();
+  }
+}
+
+/** The reason why the binary does not load, and what mends it. */
+function loadFailure(error: unknown): Failure {
+  const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
+  if (!existsSync(BINARY)) return new Failure('unavailable', `The native addon is not built: ${REBUILD}.`, { cause: error });
+  if (/libllama|libggml/.test(reason))
+    return new Failure('unavailable', `The engine libraries of node-llama-cpp are missing or damaged (${reason}): run npm ci.`, {
+      cause: error,
+    });
+  return new Failure('unavailable', `The native addon does not load (${reason}): delete build/native and ${REBUILD}.`, { cause: error });
+}
+
+/** Struct layouts follow one llama.cpp tag, so another one must not be called at all. */
+function requireTag(compiled: string): void {
+  const folder = PLATFORM_PACKAGES[`${process.platform}-${process.arch}`]?.map(libraryFolder)[0];
+  const file = folder === undefined ? '' : join(folder, '_nlcBuildMetadata.json');
+  if (!existsSync(file))
+    throw new Failure(
+      'unavailable',
+      `The inference engine's package for ${process.platform}-${process.arch} is not installed: run npm ci.`,
+    );
+  const installed: unknown = JSON.parse(readFileSync(file, 'utf8'))?.buildOptions?.llamaCpp?.release;
+  if (installed === compiled) return;
+  throw new Failure(
+    'unavailable',
+    `The native addon was compiled for llama.cpp ${compiled}, but ${String(installed)} is installed: run npm ci, then ${REBUILD}.`,
+  );
+}
+
+let loaded: InferenceAddon | undefined;
+
+/**
+ * Loads `quern_inference.node`, once per process. Only for an engine host: a damaged model can end the process.
+ * Throws Failure('unavailable') with the remedy when it is not built, does not load, or does not fit the installed engine.
+ */
+export function loadInference(): InferenceAddon {
+  if (loaded) return loaded;
+  let native: InferenceAddon;
+  try {
+    native = createRequire(import.meta.url)(BINARY) as InferenceAddon;
+  } catch (error) {
+    throw loadFailure(error);
+  }
+  requireTag(native.llamaTag);
+  loaded = {
+    llamaTag: native.llamaTag,
+    loadBackends: (folders) => raised(() => native.loadBackends(folders)),
+    open: async (
+      path: string,
+      model: NativeModelOptions,
+      scheduler: NativeSchedulerOptions,
+      onProgress: (fraction: number) => void,
+      onStep: OnStep,
+    ) => {
+      try {
+        return new Scheduler(await native.open(path, model, scheduler, onProgress, onStep));
+      } catch (error) {
+        throw asFailure(error);
+      }
+    },
+  };
+  return loaded;
+}

@@ -1,0 +1,80 @@
+import type { Message } from '../../schemas/generated/common.js';
+import type { ModelConfig } from '../../schemas/generated/config/project.js';
+import type { LoadedProject } from '../projects/projects.js';
+import type { Provider } from '../providers/contract.js';
+import type { ProviderId } from '../providers/index.js';
+import type { Store } from '../store/store.js';
+import { type Clock, systemClock } from './clock.js';
+import { type ChatCall, type ChatTurn, openTurn } from './complete.js';
+import { checkSessionId } from './session-id.js';
+import { Sessions } from './sessions.js';
+
+/** What chat is made of. */
+export interface ChatParts {
+  /** Where projects come from; `Projects` is one. `onErase` tells of projects that are gone for good. */
+  readonly projects: {
+    load(namespace: string, project: string): LoadedProject;
+    onErase?(listener: (namespace: string, project: string) => Promise<void>): void;
+  };
+  readonly providers: Readonly<Record<ProviderId, Provider>>;
+  readonly providerOf: (model: ModelConfig) => ProviderId;
+  /** Closed by whoever opened it, after `close` of the chat. */
+  readonly store: Store;
+  readonly clock?: Clock;
+}
+
+/** Chat completions on the models of a project, and the sessions that hold their history. */
+export class Chat {
+  readonly #parts: ChatParts;
+  readonly #sessions: Sessions;
+
+  constructor(parts: ChatParts) {
+    this.#parts = parts;
+    this.#sessions = new Sessions(parts.store, parts.clock ?? systemClock);
+    this.#sessions.start();
+    parts.projects.onErase?.(async (namespace, project) => {
+      await this.#sessions.deleteAll(namespace, project);
+    });
+  }
+
+  /**
+   * Opens one turn: everything that can fail before the first token has been checked when this resolves. Throws `not_found` or `invalid` for
+   * the project, `bad_request` for an unknown model, unresolved templates or a prompt over the context, and what the provider throws.
+   * The turn must be read, as a body or as frames, or cancelled.
+   */
+  complete(call: ChatCall, signal: AbortSignal): Promise<ChatTurn> {
+    const { projects, providers, providerOf } = this.#parts;
+    const project = projects.load(call.namespace, call.project);
+    const complete = (): Promise<ChatTurn> =>
+      openTurn({ call, project, signal, sessions: this.#sessions, provider: (model) => providers[providerOf(model)] });
+    return complete();
+  }
+
+  /** The messages of a session; none for one that is unknown or expired. Throws as `Projects.load` does. */
+  history(namespace: string, project: string, id: string): Promise<Message[]> {
+    this.#parts.projects.load(namespace, project);
+    return this.#sessions.read([namespace, project, checkSessionId(id, ['path', 'session_id'])]);
+  }
+
+  /** Deletes a session, whether or not it exists; resolves when that is on disk. Throws as `Projects.load` does. */
+  deleteSession(namespace: string, project: string, id: string): Promise<void> {
+    this.#parts.projects.load(namespace, project);
+    return this.#sessions.delete([namespace, project, checkSessionId(id, ['path', 'session_id'])]);
+  }
+
+  /** Deletes all sessions of a project and returns how many there were. Throws as `Projects.load` does. */
+  deleteSessions(namespace: string, project: string): Promise<number> {
+    this.#parts.projects.load(namespace, project);
+    return this.#sessions.deleteAll(namespace, project);
+  }
+
+  /** Removes expired sessions now, and returns how many; it happens every minute anyway. */
+  sweep(): Promise<number> {
+    return this.#sessions.sweep();
+  }
+
+  /** Ends background work. Turns under way are ended by their signals. */
+  close(): Promise<void> {
+    return this.#sessions.close();
+  }
+}

@@ -1,0 +1,72 @@
+import { Failure } from '../../schemas/errors.js';
+import type { ModelConfig } from '../../schemas/generated/config/project.js';
+import type { CompletionRequest as ChatRequest, ModelParameters } from '../../schemas/generated/core/chat.js';
+import { check } from '../../schemas/validate.js';
+import { expandEnv } from '../config/variables.js';
+import type { CompletionRequest } from '../providers/contract.js';
+
+/** Answer tokens where neither the request nor the model says. */
+export const DEFAULT_MAX_TOKENS = 512;
+
+/** Settings that have the same name and meaning in the request and in `model_api_parameters`; the request wins. */
+const MERGED = [
+  'temperature',
+  'top_p',
+  'top_k',
+  'min_p',
+  'seed',
+  'presence_penalty',
+  'frequency_penalty',
+  'repeat_penalty',
+  'logit_bias',
+  'think',
+  'thinking_budget',
+  'n_ctx',
+] as const;
+/** `model_api_parameters` that are read here; all others go to the provider as they are. */
+const KNOWN = new Set<string>([...MERGED, 'max_tokens', 'max_completion_tokens', 'stop']);
+/** What `extra_body` cannot change: it would contradict what was decided here. */
+const RESERVED = new Set(['model', 'messages', 'stream', 'stream_options', 'n', 'tools', 'tool_choice']);
+
+const checked = new WeakMap<ModelConfig, ModelParameters>();
+
+/** The sampling, length and provider settings of a request: its own, else the model's, else the default. Throws `invalid` for wrong ones of the model. */
+export function settingsOf(model: ModelConfig, request: ChatRequest): Omit<CompletionRequest, 'messages'> {
+  const defaults = defaultsOf(model);
+  const settings: Record<string, unknown> = {};
+  for (const name of MERGED) settings[name] = request[name] ?? defaults[name];
+  settings.max_tokens =
+    request.max_completion_tokens ?? request.max_tokens ?? defaults.max_completion_tokens ?? defaults.max_tokens ?? DEFAULT_MAX_TOKENS;
+  settings.stop = stopsOf(request.stop ?? defaults.stop);
+  if (request.logprobs) Object.assign(settings, { logprobs: true, top_logprobs: request.top_logprobs });
+  for (const name of ['parallel_tool_calls', 'response_format', 'user'] as const) settings[name] = request[name];
+  settings.extra = extraOf(model, request);
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined && value !== null));
+}
+
+function defaultsOf(model: ModelConfig): ModelParameters {
+  const known = checked.get(model);
+  if (known) return known;
+  try {
+    const defaults = check<ModelParameters>('core/chat#ModelParameters', model.model_api_parameters ?? {}, 'file');
+    checked.set(model, defaults);
+    return defaults;
+  } catch (failure) {
+    if (!(failure instanceof Failure)) throw failure;
+    const message = `model_api_parameters of the model "${model.name}" cannot be used: ${failure.message}`;
+    throw new Failure('invalid', message, { code: 'ProjectConfigError', ...(failure.errors ? { errors: failure.errors } : {}) });
+  }
+}
+
+function stopsOf(stop: string | readonly string[] | null | undefined): string[] | undefined {
+  const stops = (typeof stop === 'string' ? [stop] : [...(stop ?? [])]).filter((text) => text !== '');
+  return stops.length > 0 ? stops : undefined;
+}
+
+function extraOf(model: ModelConfig, request: ChatRequest): Record<string, unknown> | undefined {
+  const others = Object.entries(model.model_api_parameters ?? {}).filter(([name]) => !KNOWN.has(name));
+  // Only the operator's own file may name environment variables.
+  const configured = expandEnv({ ...Object.fromEntries(others), ...model.extra_body });
+  const extra = Object.entries({ ...configured, ...request.extra_body }).filter(([name]) => !RESERVED.has(name));
+  return extra.length > 0 ? Object.fromEntries(extra) : undefined;
+}

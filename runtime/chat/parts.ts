@@ -1,0 +1,82 @@
+import { Failure } from '../../schemas/errors.js';
+import type { Message, ToolCall } from '../../schemas/generated/common.js';
+import { ToolCallParser } from '../completions/tools.js';
+import type { CompletionPart } from '../providers/contract.js';
+
+type Finish = Extract<CompletionPart, { type: 'finish' }>;
+
+/** Turns calls that a model wrote as text, as the injected instructions ask, into tool calls. */
+export async function* withParsedCalls(parts: AsyncIterable<CompletionPart>): AsyncGenerator<CompletionPart, void, undefined> {
+  const parser = new ToolCallParser();
+  for await (const part of parts) {
+    if (part.type === 'text') yield* parser.push(part.text);
+    else if (part.type === 'finish') {
+      yield* parser.end();
+      yield parser.calls > 0 && part.reason === 'stop' ? { ...part, reason: 'tool_calls' } : part;
+    } else yield part;
+  }
+}
+
+/** Collects what a turn's answer becomes in the history. */
+export class AnswerRecorder {
+  #text = '';
+  readonly #calls: (ToolCall & { id: string; function: { name: string; arguments: string } })[] = [];
+  /** Whether the model has said anything, thinking included. */
+  empty = true;
+
+  /** Takes the next part. */
+  take(part: CompletionPart): void {
+    if (part.type === 'finish') return;
+    this.empty = false;
+    if (part.type === 'text') this.#text += part.text;
+    if (part.type !== 'tool_call') return;
+    this.#calls[part.index] ??= { id: '', type: 'function', function: { name: '', arguments: '' } };
+    const call = this.#calls[part.index]!;
+    if (part.id) call.id = part.id;
+    if (part.name) call.function.name = part.name;
+    if (part.arguments) call.function.arguments += part.arguments;
+  }
+
+  /** The assistant's message; thinking is not part of it. */
+  message(): Message {
+    const calls = this.#calls.filter((call) => call !== undefined);
+    if (calls.length === 0) return { role: 'assistant', content: this.#text };
+    return { role: 'assistant', content: this.#text.trim() === '' ? null : this.#text, tool_calls: calls };
+  }
+}
+
+/** What `recorded` does at the ends of a turn. */
+export interface TurnEnds {
+  /** Said in place of an answer that is empty; absent = the answer stays empty. */
+  emptyText?: string | undefined;
+  /** Called with the assistant's message when the answer is complete, before its last part goes out. */
+  complete(message: Message): Promise<void>;
+  /** Called in every case, last. */
+  close(): void;
+}
+
+/**
+ * Passes an answer on and reports it when it is complete. Whoever leaves early, and an answer that breaks off, leave nothing behind.
+ * Throws `model_failed` when the parts end without a finish.
+ */
+export async function* recorded(parts: AsyncIterable<CompletionPart>, ends: TurnEnds): AsyncGenerator<CompletionPart, void, undefined> {
+  const recorder = new AnswerRecorder();
+  let finish: Finish | undefined;
+  try {
+    for await (const part of parts) {
+      recorder.take(part);
+      if (part.type === 'finish') finish = part;
+      else yield part;
+    }
+    if (!finish) throw new Failure('model_failed', 'The model broke off its answer without finishing it. Try again.');
+    if (recorder.empty && finish.reason === 'stop' && ends.emptyText !== undefined) {
+      const text: CompletionPart = { type: 'text', text: ends.emptyText };
+      recorder.take(text);
+      yield text;
+    }
+    await ends.complete(recorder.message());
+    yield finish;
+  } finally {
+    ends.close();
+  }
+}

@@ -1,0 +1,102 @@
+import { Failure } from '../../schemas/errors.js';
+
+/** Longest text of one variable, in characters, after conversion. */
+export const MAX_VALUE_CHARACTERS = 100_000;
+/** Variable names that an error message lists. */
+const MAX_LISTED = 50;
+
+const START = '{{';
+const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;
+const BLANK = /\s*/y;
+
+/** Values of template variables, as the request gives them. */
+export type Variables = Readonly<Record<string, unknown>>;
+
+/**
+ * Replaces `{{name}}` and `{{name | default}}` in a text, in one pass: what is put in is not looked through again. Braces around anything
+ * else stay as they are. Throws `bad_request` (TemplateResolutionFailed) for a variable without value and default, and for a value that
+ * is an array, an object or too long. Takes time in proportion to the text.
+ */
+export function resolveText(text: string, variables: Variables): string {
+  let at = text.indexOf(START);
+  if (at < 0) return text;
+  let out = '';
+  let copied = 0;
+  let brace = 0;
+  while (at >= 0) {
+    const name = match(NAME, text, skipBlank(text, at + START.length));
+    const end = name === undefined ? undefined : skipBlank(text, name.end);
+    let defaultText: string | undefined;
+    let close = end;
+    if (end !== undefined && text[end] === '|') {
+      // The same brace may end the search of many openings; looking for it once keeps the whole linear.
+      if (brace <= end) brace = text.indexOf('}', end + 1);
+      if (brace < 0) break;
+      close = brace;
+      defaultText = text.slice(end + 1, close).trim();
+    }
+    if (name !== undefined && close !== undefined && text.startsWith('}}', close)) {
+      out += text.slice(copied, at) + valueOf(name.text, defaultText, variables);
+      copied = close + 2;
+      at = text.indexOf(START, copied);
+    } else {
+      at = text.indexOf(START, at + 1);
+    }
+  }
+  return out + text.slice(copied);
+}
+
+/** Replaces variables in every text below a value, at any depth; keys, numbers and everything else stay. The input is not changed. */
+export function resolveDeep<T>(value: T, variables: Variables): T {
+  if (typeof value === 'string') return resolveText(value, variables) as T;
+  if (Array.isArray(value)) return value.map((item) => resolveDeep(item, variables)) as T;
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, resolveDeep(member, variables)])) as T;
+}
+
+function skipBlank(text: string, at: number): number {
+  BLANK.lastIndex = at;
+  BLANK.test(text);
+  return BLANK.lastIndex;
+}
+
+function match(pattern: RegExp, text: string, at: number): { text: string; end: number } | undefined {
+  pattern.lastIndex = at;
+  const found = pattern.exec(text);
+  return found ? { text: found[0], end: pattern.lastIndex } : undefined;
+}
+
+function valueOf(name: string, defaultText: string | undefined, variables: Variables): string {
+  if (!Object.hasOwn(variables, name) || variables[name] === undefined) {
+    if (defaultText !== undefined) return defaultText;
+    throw missing(name, variables);
+  }
+  const text = textOf(name, variables[name]);
+  if (text.length > MAX_VALUE_CHARACTERS) {
+    throw failed(`the value of {{${name}}} has ${text.length} characters; the limit is ${MAX_VALUE_CHARACTERS}.`);
+  }
+  return text;
+}
+
+function textOf(name: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number') return String(value);
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (value === null) return '';
+  const type = Array.isArray(value) ? 'array (list)' : 'object (dict)';
+  throw failed(`the value of {{${name}}} has the unsupported type ${type}; give a string, number, boolean or null.`);
+}
+
+function missing(name: string, variables: Variables): Failure {
+  const names = Object.keys(variables);
+  const listed = names.slice(0, MAX_LISTED).map((one) => (one.length > 100 ? `${one.slice(0, 99)}…` : one));
+  const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : '';
+  const available = names.length === 0 ? 'No variables are available' : `Available variables: ${listed.join(', ')}${more}`;
+  return failed(
+    `the variable {{${name}}} has no value. ${available}. Add "${name}" to variables, or give a default: {{${name} | default text}}.`,
+  );
+}
+
+function failed(reason: string): Failure {
+  return new Failure('bad_request', `Template resolution failed: ${reason}`, { code: 'TemplateResolutionFailed' });
+}

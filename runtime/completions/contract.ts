@@ -1,0 +1,103 @@
+import type { Message, Tool, ToolChoice, Usage } from '../../schemas/generated/common.js';
+import type { Sampling } from '../engines/contract.js';
+
+/** One completion asked of a provider or of the runtime. */
+export interface CompletionRequest extends Sampling {
+  /** Full history with the system message first; the provider adds nothing but what its model's template adds. */
+  messages: Message[];
+  tools?: Tool[];
+  tool_choice?: ToolChoice;
+  parallel_tool_calls?: boolean;
+  response_format?: Record<string, unknown>;
+  /** Reasoning on (true), off (false) or left to the model (absent). */
+  think?: boolean;
+  /** Most thinking tokens when `think` is true; 1024 when absent. */
+  thinking_budget?: number;
+  /** Context size for this request; a different value loads the model a second time. */
+  n_ctx?: number;
+  user?: string;
+  /** True when the answer is shown as it comes; otherwise parts may come coarser, such as tool calls only when they are complete. */
+  stream?: boolean;
+  /** Provider-specific parameters (`extra_body` of the model, then of the request). */
+  extra?: Record<string, unknown>;
+}
+
+/** One token's probability, as the chat format has it. */
+export interface TokenLogprob {
+  token: string;
+  logprob: number;
+  bytes: number[] | null;
+  top_logprobs: { token: string; logprob: number; bytes: number[] | null }[];
+}
+
+/** Why a completion ended. */
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
+
+/** How full the context was. */
+export interface ContextUsage {
+  total_context: number;
+  prompt_tokens: number;
+  available_for_completion: number;
+  truncated: boolean;
+  truncated_messages: number;
+  strategy_used: string | null;
+}
+
+/** One piece of a completion, in order. Exactly one `finish` comes, last. */
+export type CompletionPart =
+  | { type: 'text'; text: string; logprobs?: TokenLogprob[] }
+  | { type: 'reasoning'; text: string }
+  /** `id` and `name` come in the first part of an index, `arguments` grows over the parts. */
+  | { type: 'tool_call'; index: number; id?: string; name?: string; arguments?: string }
+  | { type: 'finish'; reason: FinishReason; usage: Usage; thinkingTokens?: number };
+
+/** An accepted completion: everything that can fail before the first token has been checked when this exists. */
+export interface Completion {
+  /** The model as the provider names it. */
+  readonly model: string;
+  readonly contextUsage?: ContextUsage;
+  /** Consumed once. Leaving the loop early, or aborting the signal, frees the sequence within one decode step. Failures are thrown as `Failure`. */
+  readonly parts: AsyncIterable<CompletionPart>;
+}
+
+/** A completion collected into one piece. */
+export interface CollectedCompletion {
+  text: string;
+  reasoning: string;
+  toolCalls: { id: string; type: 'function'; function: { name: string; arguments: string } }[];
+  logprobs: TokenLogprob[];
+  finishReason: FinishReason;
+  usage: Usage;
+  thinkingTokens?: number;
+}
+
+/** Reads a completion to its end. */
+export async function collect(parts: AsyncIterable<CompletionPart>): Promise<CollectedCompletion> {
+  const out: CollectedCompletion = {
+    text: '',
+    reasoning: '',
+    toolCalls: [],
+    logprobs: [],
+    finishReason: 'stop',
+    usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
+  };
+  for await (const part of parts) {
+    if (part.type === 'text') {
+      out.text += part.text;
+      if (part.logprobs) out.logprobs.push(...part.logprobs);
+    } else if (part.type === 'reasoning') {
+      out.reasoning += part.text;
+    } else if (part.type === 'tool_call') {
+      out.toolCalls[part.index] ??= { id: '', type: 'function', function: { name: '', arguments: '' } };
+      const call = out.toolCalls[part.index]!;
+      if (part.id) call.id = part.id;
+      if (part.name) call.function.name = part.name;
+      if (part.arguments) call.function.arguments += part.arguments;
+    } else {
+      out.finishReason = part.reason;
+      out.usage = part.usage;
+      if (part.thinkingTokens !== undefined) out.thinkingTokens = part.thinkingTokens;
+    }
+  }
+  return out;
+}

@@ -1,0 +1,209 @@
+import { Failure } from '../../../schemas/errors.js';
+import type { Circuit } from '../../hosts/circuit.js';
+import type { Host } from '../../hosts/host.js';
+import { type Life, Supervisor } from '../../hosts/supervisor.js';
+import type { GenerateEvent, GenerateRequest, GgufInfo, GgufModel, PreparedPrompt, PrepareRequest } from '../contract.js';
+import type { GgufHeader } from './header.js';
+import type { LoadPlan } from './plan.js';
+import { EventStream } from './stream.js';
+import { templateHash } from './template.js';
+import type { GenerateBody, HostEvent, OpenBody, OpenedModel } from './wire.js';
+
+const ENGINE = new URL('./entry.js', import.meta.url);
+/** As in the host: a prompt serves one generation within this time. */
+const PROMPT_KEPT_MS = 60_000;
+const ID_LIMIT = 2 ** 31 - 1;
+
+/** What `GgufClient.load` needs. */
+export interface GgufLoad {
+  /** The model as the caller named it, for messages. */
+  readonly name: string;
+  readonly header: GgufHeader;
+  readonly plan: LoadPlan;
+  readonly circuit: Circuit;
+  /** Notes from before, such as of another quantisation, listed first. */
+  readonly notes: readonly string[];
+  readonly onProgress?: (fraction: number) => void;
+}
+
+interface Prepared {
+  readonly host: Host;
+  readonly promptId: number;
+  readonly until: number;
+}
+
+interface Running {
+  readonly host: Host;
+  readonly stream: EventStream;
+}
+
+/** A GGUF model in its host process, from the daemon's side. */
+export class GgufClient implements GgufModel {
+  readonly #supervisor: Supervisor<OpenedModel>;
+  readonly #running = new Map<number, Running>();
+  readonly #prepared = new Map<number, Prepared>();
+  #info: GgufInfo | undefined;
+  #nextGeneration = 1;
+  #nextPrompt = 1;
+
+  private constructor(load: GgufLoad) {
+    const { header, plan } = load;
+    const body: OpenBody = {
+      path: header.path,
+      plan,
+      template: header.template,
+      controlTexts: header.vocabulary.controlTexts,
+      bosText: header.vocabulary.bosText,
+      eosText: header.vocabulary.eosText,
+    };
+    this.#supervisor = new Supervisor<OpenedModel>({
+      name: `model ${load.name}`,
+      engine: ENGINE,
+      circuit: load.circuit,
+      open: (host) => host.call<OpenedModel>('open', body),
+      onEvent: (host, value) => this.#receive(host, value as HostEvent, load.onProgress),
+      onExit: (host, reason) => this.#lost(host, reason),
+    });
+  }
+
+  /** Starts a host and loads the model in it. Throws what loading throws; the process is gone then. */
+  static async load(load: GgufLoad): Promise<GgufClient> {
+    const client = new GgufClient(load);
+    try {
+      const { opened } = await client.#supervisor.ready();
+      client.#info = describe(load, opened);
+      return client;
+    } catch (error) {
+      await client.close();
+      throw error;
+    }
+  }
+
+  get info(): GgufInfo {
+    return this.#info!;
+  }
+
+  /** Process id of the present host, for tests and status. */
+  get pid(): number | undefined {
+    return this.#supervisor.pid;
+  }
+
+  async prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedPrompt> {
+    const { host } = await this.#ready(signal);
+    const prepared = await host.call<PreparedPrompt>('prepare', request, signal);
+    this.#expire();
+    const promptId = this.#nextPrompt++;
+    // An id of the host means another prompt after a restart; ours stays bound to the life that made it.
+    this.#prepared.set(promptId, { host, promptId: prepared.promptId, until: performance.now() + PROMPT_KEPT_MS });
+    return { ...prepared, promptId };
+  }
+
+  async countTokens(texts: string[]): Promise<number[]> {
+    const { host } = await this.#supervisor.ready();
+    return host.call<number[]>('countTokens', texts);
+  }
+
+  /** Counters of the engine's scheduler, for status and tests. */
+  async stats(): Promise<Record<string, number>> {
+    const { host } = await this.#supervisor.ready();
+    return host.call<Record<string, number>>('stats', null);
+  }
+
+  async *generate(request: GenerateRequest, signal: AbortSignal): AsyncGenerator<GenerateEvent, void, undefined> {
+    signal.throwIfAborted();
+    const prepared = this.#prepared.get(request.promptId);
+    this.#prepared.delete(request.promptId);
+    if (!prepared) throw new Failure('conflict', 'The prompt is gone: it serves one generation within 60 s; prepare it again.');
+    const { host } = prepared;
+    const id = this.#nextGeneration;
+    this.#nextGeneration = (id % ID_LIMIT) + 1;
+    const stream = new EventStream();
+    this.#running.set(id, { host, stream });
+    try {
+      await host.call('generate', { ...request, id, promptId: prepared.promptId } satisfies GenerateBody, signal);
+      while (true) {
+        const event = await stream.next(signal);
+        yield event;
+        if (event.finish) return;
+      }
+    } finally {
+      this.#running.delete(id);
+      if (!stream.ended) host.call('abort', id).catch(() => {});
+    }
+  }
+
+  /** Ends the host; resolves when its memory is back. */
+  close(): Promise<void> {
+    return this.#supervisor.close();
+  }
+
+  /** The present life; a caller that goes away does not wait for a restart. */
+  async #ready(signal: AbortSignal): Promise<Life<OpenedModel>> {
+    signal.throwIfAborted();
+    let onAbort: (() => void) | undefined;
+    const gone = new Promise<never>((_resolve, reject) => {
+      onAbort = () => reject(signal.reason);
+      signal.addEventListener('abort', onAbort, { once: true });
+    });
+    try {
+      return await Promise.race([this.#supervisor.ready(), gone]);
+    } finally {
+      signal.removeEventListener('abort', onAbort!);
+    }
+  }
+
+  #receive(host: Host, event: HostEvent, onProgress: ((fraction: number) => void) | undefined): void {
+    if ('progress' in event) return onProgress?.(event.progress);
+    const { ids, texts, tokens, extras } = event;
+    let next = 0;
+    for (let index = 0; index < ids.length; index += 1) {
+      const extra = extras[next]?.[0] === index ? extras[next++]![1] : undefined;
+      const running = this.#running.get(ids[index]!);
+      if (running?.host !== host) continue;
+      const { failure, ...more } = extra ?? {};
+      if (failure === undefined) running.stream.push({ text: texts[index]!, tokens: tokens[index]!, ...more });
+      else running.stream.fail(new Failure('model_failed', failure));
+    }
+  }
+
+  #lost(host: Host, reason: Failure): void {
+    for (const running of this.#running.values()) if (running.host === host) running.stream.fail(reason);
+  }
+
+  // Prompts are in the order of their age: the first that is fresh ends the walk.
+  #expire(): void {
+    const now = performance.now();
+    for (const [id, prepared] of this.#prepared) {
+      if (prepared.until > now) return;
+      this.#prepared.delete(id);
+    }
+  }
+}
+
+function describe(load: GgufLoad, opened: OpenedModel): GgufInfo {
+  const { header, plan } = load;
+  const wanted = plan.gpuLayers !== 0;
+  const others = opened.devices.filter((device) => device.kind !== 'cpu').map((device) => device.name);
+  const used = opened.native.devices;
+  const onOther = used.some((name) => others.includes(name));
+  const why = !wanted ? 'GPU layers are set to 0' : others.length === 0 ? 'no GPU or accelerator was found' : 'the engine placed no layer there';
+  return {
+    path: header.path,
+    name: header.name,
+    architecture: header.architecture,
+    sizeBytes: header.sizeBytes,
+    contextSize: Math.min(plan.contextSize, opened.contextSize),
+    trainedContextSize: header.contextLength || opened.native.trainedContextSize,
+    slots: plan.slots,
+    batch: plan.batch,
+    template: {
+      present: header.template !== '',
+      text: header.template,
+      hash: header.template === '' ? '' : templateHash(header.template),
+      tools: /\btools\b/.test(header.template),
+      thinking: header.template.includes('enable_thinking'),
+    },
+    devices: { requested: wanted ? 'auto' : 'cpu', available: opened.devices.map((device) => device.name), used, why: onOther ? null : why },
+    notes: [...load.notes, ...header.notes, ...plan.notes, ...opened.notes],
+  };
+}

@@ -1,0 +1,72 @@
+import { isUtf8 } from 'node:buffer';
+import type { NativeScheduler } from '../../../native/contract.js';
+import type { GenerateEvent } from '../contract.js';
+import { StopFinder, TextAssembler } from './text.js';
+
+/** Stands for a probability of 0, whose logarithm JSON cannot hold. */
+const LEAST_LOGPROB = -9999;
+
+interface Piece {
+  /** The token's text where its bytes are whole characters. */
+  readonly text: string | undefined;
+  readonly bytes: Uint8Array;
+}
+
+/** Token ids to texts, each asked of the engine once. */
+export class TokenTexts {
+  readonly #engine: Pick<NativeScheduler, 'tokenBytes'>;
+  readonly #pieces = new Map<number, Piece>();
+
+  constructor(engine: Pick<NativeScheduler, 'tokenBytes'>) {
+    this.#engine = engine;
+  }
+
+  of(token: number): Piece {
+    const known = this.#pieces.get(token);
+    if (known) return known;
+    // Control tokens that a model writes are shown: formats of tool calls and thinking are made of them.
+    const bytes = this.#engine.tokenBytes(token, true);
+    const piece = { bytes, text: isUtf8(bytes) ? Buffer.from(bytes).toString('utf8') : undefined };
+    this.#pieces.set(token, piece);
+    return piece;
+  }
+
+  /** A token as the logprobs list shows it. */
+  shown(token: number, logprob: number): { token: string; logprob: number; bytes: number[] } {
+    const { bytes, text } = this.of(token);
+    return { token: text ?? Buffer.from(bytes).toString('utf8'), logprob: Math.max(logprob, LEAST_LOGPROB), bytes: [...bytes] };
+  }
+
+  /** One row's logprobs: the token's, the count of others, then pairs of token and logprob. */
+  logprobs(token: number, values: Float64Array, offset: number): NonNullable<GenerateEvent['logprobs']>[number] {
+    const count = values[offset + 1]!;
+    const top = Array.from({ length: count }, (_, index) => this.shown(values[offset + 2 + index * 2]!, values[offset + 3 + index * 2]!));
+    return { ...this.shown(token, values[offset]!), top };
+  }
+}
+
+/** The text side of one running generation. */
+export class Generation {
+  readonly #text = new TextAssembler();
+  readonly #stops: StopFinder;
+
+  constructor(stops: readonly string[]) {
+    this.#stops = new StopFinder(stops);
+  }
+
+  /** True once a stop string was found. */
+  get stopped(): boolean {
+    return this.#stops.stopped;
+  }
+
+  /** The text that a token makes sure of. */
+  add(piece: Piece): string {
+    return this.#stops.add(this.#text.add(piece.text, piece.bytes));
+  }
+
+  /** The rest, when the engine has ended. */
+  end(): string {
+    const last = this.#stops.add(this.#text.end());
+    return last + this.#stops.end();
+  }
+}

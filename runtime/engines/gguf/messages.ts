@@ -1,0 +1,61 @@
+import type { Message, Tool } from '../../../schemas/generated/common.js';
+
+/** A message as templates expect it. */
+export interface TemplateMessage {
+  role: string;
+  content: string;
+  name?: string;
+  tool_call_id?: string;
+  tool_calls?: { id?: string; type: 'function'; function: { name: string; arguments: unknown } }[];
+}
+
+/** Texts of `parts` joined by line breaks; other parts have no text. */
+function flat(content: Message['content']): string {
+  if (typeof content === 'string') return content;
+  return (content ?? [])
+    .map((part) => part.text ?? part.refusal ?? '')
+    .filter((text) => text !== '')
+    .join('\n');
+}
+
+function parsedArguments(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text === '' ? '{}' : text);
+    return typeof value === 'object' && value !== null ? value : text;
+  } catch {
+    return text;
+  }
+}
+
+/** Messages for a template: text contents, today's role names, and call arguments as objects where the template writes them as JSON. */
+export function templateMessages(messages: readonly Message[], argumentsAsText: boolean): TemplateMessage[] {
+  return messages.map((message) => {
+    const role = message.role === 'developer' ? 'system' : message.role === 'function' ? 'tool' : message.role;
+    const out: TemplateMessage = { role, content: flat(message.content) };
+    if (message.name) out.name = message.name;
+    if (message.tool_call_id) out.tool_call_id = message.tool_call_id;
+    if (message.tool_calls && message.tool_calls.length > 0) {
+      out.tool_calls = message.tool_calls.map((call) => {
+        const text = call.function.arguments ?? '{}';
+        const made = { type: 'function' as const, function: { name: call.function.name, arguments: argumentsAsText ? text : parsedArguments(text) } };
+        return call.id === undefined ? made : { id: call.id, ...made };
+      });
+    }
+    return out;
+  });
+}
+
+/** Tools as plain objects for a template, null fields left out. */
+export function templateTools(tools: readonly Tool[]): unknown[] {
+  return tools.map((tool) => ({ type: tool.type, function: Object.fromEntries(Object.entries(tool.function).filter(([, value]) => value !== null)) }));
+}
+
+/** The conversation of a model without a template: a line per message. */
+export function plainPrompt(messages: readonly TemplateMessage[], addGenerationPrompt: boolean): string {
+  const titles: Readonly<Record<string, string>> = { system: 'System', assistant: 'Assistant', tool: 'Tool' };
+  const lines = messages.map((message) => `${titles[message.role] ?? 'User'}: ${message.content}`);
+  return addGenerationPrompt ? [...lines, 'Assistant:'].join('\n') : lines.join('\n');
+}
+
+/** Texts that end an answer to `plainPrompt`: the model goes on writing the user's part. */
+export const PLAIN_STOPS = ['\nUser:', '\nSystem:', '\nTool:'];

@@ -1,0 +1,171 @@
+import { randomInt } from 'node:crypto';
+import { backendFolders, loadInference } from '../../../native/addon.js';
+import { FINISH_ABORTED, FINISH_FAILED, FINISH_LENGTH, FINISH_NONE, type NativeGenerateOptions, type NativeScheduler, STEP_FIELDS } from '../../../native/contract.js';
+import { Failure } from '../../../schemas/errors.js';
+import type { PreparedPrompt, PrepareRequest } from '../contract.js';
+import { Generation, TokenTexts } from './generation.js';
+import { WaitingPrompts } from './prompts.js';
+import { Renderer } from './renderer.js';
+import type { GenerateBody, HostEvent, OpenBody, OpenedModel, StepExtra } from './wire.js';
+
+const THINK_START = '<think>';
+const THINK_END = '</think>';
+const STOP_LIMIT = 64;
+const SEED_RANGE = 2 ** 32;
+
+/** A model in its host process: renders, tokenises, and turns the engine's steps into messages. */
+export class LoadedGguf {
+  readonly #engine: NativeScheduler;
+  readonly #renderer: Renderer;
+  readonly #texts: TokenTexts;
+  readonly #prompts = new WaitingPrompts();
+  readonly #running: Map<number, Generation>;
+  readonly #thinkStart: Int32Array;
+  readonly #thinkEnd: Int32Array;
+
+  private constructor(engine: NativeScheduler, body: OpenBody, running: Map<number, Generation>) {
+    this.#engine = engine;
+    this.#running = running;
+    this.#renderer = new Renderer(engine, body);
+    this.#texts = new TokenTexts(engine);
+    this.#thinkStart = engine.tokenize(THINK_START, false, true);
+    this.#thinkEnd = engine.tokenize(THINK_END, false, true);
+  }
+
+  /** Loads weights and makes the context; `emit` gets the progress now and the steps later. */
+  static async open(body: OpenBody, emit: (event: HostEvent) => void): Promise<{ model: LoadedGguf; opened: OpenedModel }> {
+    const addon = loadInference();
+    const devices = addon.loadBackends(backendFolders());
+    const { plan } = body;
+    const running = new Map<number, Generation>();
+    let model: LoadedGguf | undefined;
+    const engine = await addon.open(
+      body.path,
+      { gpuLayers: plan.gpuLayers, mmap: plan.mmap, mlock: plan.mlock },
+      { ...plan, unifiedKv: plan.unifiedKv, ...(plan.unifiedKv ? { kvCells: plan.kvCells } : { kvCells: undefined }) },
+      (progress) => emit({ progress }),
+      (rows, logprobs, error) => model?.step(rows, logprobs, error, emit),
+    );
+    model = new LoadedGguf(engine, body, running);
+    const problem = model.#renderer.problem;
+    const opened = {
+      native: engine.info,
+      contextSize: engine.contextSize,
+      devices: devices.map(({ name, kind }) => ({ name, kind })),
+      notes: problem === null ? [] : [problem],
+    };
+    return { model, opened };
+  }
+
+  prepare(request: PrepareRequest): PreparedPrompt {
+    const { tokens, endsInThinking } = this.#renderer.render(request);
+    return { promptId: this.#prompts.add(tokens), promptTokens: tokens.length, endsInThinking };
+  }
+
+  drop(promptId: number): void {
+    this.#prompts.drop(promptId);
+  }
+
+  countTokens(texts: readonly string[]): number[] {
+    return texts.map((text) => this.#engine.tokenize(text, false, true).length);
+  }
+
+  generate(body: GenerateBody): void {
+    const tokens = this.#prompts.take(body.promptId);
+    const room = this.#engine.contextSize - tokens.length;
+    if (room < 1) {
+      throw new Failure('bad_request', `The prompt has ${tokens.length} tokens and the context ${this.#engine.contextSize}; shorten it or raise n_ctx.`, {
+        code: 'context_length_exceeded',
+        fields: { context_usage: { total_context: this.#engine.contextSize, prompt_tokens: tokens.length, available_for_completion: 0 } },
+      });
+    }
+    const stops = [...(body.stop ?? []), ...this.#renderer.stops];
+    if (stops.length > STOP_LIMIT) throw new Failure('invalid', `stop has ${stops.length} texts; at most ${STOP_LIMIT} are allowed.`);
+    this.#running.set(body.id, new Generation(stops));
+    try {
+      this.#engine.submit(body.id, tokens, this.#options(body, room));
+    } catch (error) {
+      this.#running.delete(body.id);
+      throw error;
+    }
+  }
+
+  abort(id: number): void {
+    this.#running.delete(id);
+    this.#engine.abort(id);
+  }
+
+  stats(): Record<string, number> {
+    return this.#engine.stats();
+  }
+
+  close(): Promise<void> {
+    return this.#engine.close();
+  }
+
+  /** Turns the rows of one step, or of several when this thread was busy, into one message. */
+  step(rows: Int32Array, logprobs: Float64Array, error: string, emit: (event: HostEvent) => void): void {
+    const ids: number[] = [];
+    const texts: string[] = [];
+    const tokens: number[] = [];
+    const extras: [number, StepExtra][] = [];
+    for (let at = 0; at < rows.length; at += STEP_FIELDS) {
+      const id = rows[at]!;
+      const generation = this.#running.get(id);
+      // Rows of what was stopped or aborted here a moment ago.
+      if (!generation) continue;
+      const token = rows[at + 1]!;
+      let text = token >= 0 ? generation.add(this.#texts.of(token)) : '';
+      const finish = rows[at + 2]!;
+      const extra: StepExtra = {};
+      if (finish !== FINISH_NONE || generation.stopped) {
+        this.#running.delete(id);
+        text += generation.end();
+        this.#finish(extra, id, finish, generation.stopped, error);
+        const [prompt, reused, generated, thinking] = rows.subarray(at + 3, at + 7) as unknown as [number, number, number, number];
+        extra.counts = { prompt, reused, generated, thinking };
+      }
+      const offset = rows[at + 7]!;
+      if (offset >= 0 && token >= 0) extra.logprobs = [this.#texts.logprobs(token, logprobs, offset)];
+      if (extra.finish || extra.logprobs || extra.failure) extras.push([ids.length, extra]);
+      ids.push(id);
+      texts.push(text);
+      tokens.push(token >= 0 ? 1 : 0);
+    }
+    if (ids.length > 0) emit({ ids, texts, tokens, extras });
+  }
+
+  #finish(extra: StepExtra, id: number, finish: number, stopped: boolean, error: string): void {
+    if (stopped) {
+      extra.finish = 'stop';
+      if (finish === FINISH_NONE) this.#engine.abort(id);
+    } else if (finish === FINISH_FAILED || finish === FINISH_ABORTED) {
+      extra.failure = finish === FINISH_FAILED ? `The model failed: ${error || 'the engine gave no reason'}` : 'The model was closed while it answered.';
+    } else {
+      extra.finish = finish === FINISH_LENGTH ? 'length' : 'stop';
+    }
+  }
+
+  #options(body: GenerateBody, room: number): NativeGenerateOptions {
+    const bias = Object.entries(body.logit_bias ?? {});
+    return {
+      maxTokens: Math.max(1, Math.min(body.maxTokens, room)),
+      temperature: body.temperature ?? 1,
+      topK: body.top_k ?? 40,
+      topP: body.top_p ?? 1,
+      minP: body.min_p ?? 0.05,
+      repeatPenalty: body.repeat_penalty ?? 1,
+      presencePenalty: body.presence_penalty ?? 0,
+      frequencyPenalty: body.frequency_penalty ?? 0,
+      seed: body.seed === undefined ? randomInt(SEED_RANGE) : ((body.seed % SEED_RANGE) + SEED_RANGE) % SEED_RANGE,
+      topLogprobs: body.logprobs ? (body.top_logprobs ?? 0) : -1,
+      grammar: body.grammar ?? '',
+      biasTokens: Int32Array.from(bias, ([token]) => Number(token)),
+      biasValues: Float32Array.from(bias, ([, value]) => value),
+      thinkingBudget: body.thinkingBudget ?? -1,
+      thinkStart: this.#thinkStart,
+      thinkEnd: this.#thinkEnd,
+      startsInThinking: body.startsInThinking ?? false,
+    };
+  }
+}

@@ -1,0 +1,89 @@
+import type { NativeScheduler } from '../../../native/contract.js';
+import { Failure } from '../../../schemas/errors.js';
+import type { PrepareRequest } from '../contract.js';
+import { ControlGuard } from './guard.js';
+import { PLAIN_STOPS, plainPrompt, templateMessages, templateTools } from './messages.js';
+import { ChatTemplate } from './template.js';
+import type { OpenBody } from './wire.js';
+
+/** A prompt as tokens. */
+export interface RenderedPrompt {
+  readonly tokens: Int32Array;
+  readonly endsInThinking: boolean;
+}
+
+/** Turns conversations into tokens by the model's own template, or by plain lines where it has none. */
+export class Renderer {
+  readonly #engine: NativeScheduler;
+  readonly #guard: ControlGuard;
+  readonly #template: ChatTemplate | Failure | undefined;
+  readonly #bosText: string;
+  readonly #eosText: string;
+
+  constructor(engine: NativeScheduler, body: OpenBody) {
+    this.#engine = engine;
+    this.#guard = new ControlGuard(body.controlTexts);
+    this.#bosText = body.bosText;
+    this.#eosText = body.eosText;
+    this.#template = body.template === '' ? undefined : loadTemplate(body.template);
+  }
+
+  /** What is wrong with the template; null where it works or there is none. */
+  get problem(): string | null {
+    return this.#template instanceof Failure ? this.#template.message : null;
+  }
+
+  /** Stop strings that the way of rendering needs. */
+  get stops(): readonly string[] {
+    return this.#template ? [] : PLAIN_STOPS;
+  }
+
+  /** Throws `Failure` with code `template_refused` or `template_failed` where the template does not render. */
+  render(request: PrepareRequest): RenderedPrompt {
+    const rendered = this.#text(request);
+    const pieces = this.#guard.pieces(rendered);
+    const first = pieces[0] ?? '';
+    // Templates write the beginning token themselves; a second one would confuse the model.
+    const addSpecial = this.#bosText === '' || !first.startsWith(this.#bosText);
+    const parts = pieces.map((piece, index) => this.#engine.tokenize(piece, index === 0 && addSpecial, true));
+    const tokens = parts.length === 1 ? parts[0]! : joined(parts);
+    if (tokens.length === 0) throw new Failure('bad_request', 'The prompt is empty; send at least one message with content.');
+    return { tokens, endsInThinking: request.addGenerationPrompt && rendered.trimEnd().endsWith('<think>') };
+  }
+
+  #text(request: PrepareRequest): string {
+    const template = this.#template;
+    if (template instanceof Failure) throw template;
+    const messages = this.#guard.mark(templateMessages(request.messages, template?.argumentsAsText ?? true));
+    if (!template) return plainPrompt(messages, request.addGenerationPrompt);
+    const tools = request.tools && request.tools.length > 0 ? { tools: this.#guard.mark(templateTools(request.tools)) } : {};
+    const thinking = request.enableThinking === undefined ? {} : { enable_thinking: request.enableThinking };
+    return template.render({
+      messages,
+      ...tools,
+      ...thinking,
+      add_generation_prompt: request.addGenerationPrompt,
+      bos_token: this.#bosText,
+      eos_token: this.#eosText,
+    });
+  }
+}
+
+function loadTemplate(text: string): ChatTemplate | Failure {
+  try {
+    return new ChatTemplate(text);
+  } catch (error) {
+    if (error instanceof Failure) return error;
+    throw error;
+  }
+}
+
+function joined(parts: readonly Int32Array[]): Int32Array {
+  const out = new Int32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}

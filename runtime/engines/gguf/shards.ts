@@ -1,0 +1,14 @@
+import { basename, dirname, join } from 'node:path';
+
+const SHARD = /-(\d{5})-of-(\d{5})\.gguf$/i;
+
+/** The place of a file in a split model: shard `index` of `count`, from 1; undefined for a whole file. */
+export function shardOf(path: string): { index: number; count: number } | undefined {
+  const match = SHARD.exec(basename(path));
+  return match ? { index: Number(match[1]), count: Number(match[2]) } : undefined;
+}
+
+/** The path of shard `index`, from 1, of the set that `path` belongs to. */
+export function shardPath(path: string, index: number): string {
+  return join(dirname(path), basename(path).replace(SHARD, (_whole, _index, count: string) => `-${String(index).padStart(5, '0')}-of-${count}.gguf`));
+}

@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import { createContext, Script } from 'node:vm';
+import { Environment, Interpreter, Template } from '@huggingface/jinja';
+import { Failure } from '../../../schemas/errors.js';
+
+const RENDER_LIMIT_MS = 1000;
+const OUTPUT_LIMIT = 16 * 1024 * 1024;
+const RANGE_LIMIT = 100_000;
+const RAISED_LIMIT = 500;
+const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
+const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
+
+/** What a template refused by `raise_exception`. */
+class Raised extends Error {}
+
+const two = (value: number): string => String(value).padStart(2, '0');
+
+/** Python's `strftime` for the directives that templates use, in local time and English. */
+function strftime(date: Date, format: string): string {
+  const values: Readonly<Record<string, string>> = {
+    Y: String(date.getFullYear()),
+    y: two(date.getFullYear() % 100),
+    m: two(date.getMonth() + 1),
+    d: two(date.getDate()),
+    e: String(date.getDate()).padStart(2),
+    B: MONTHS[date.getMonth()]!,
+    b: MONTHS[date.getMonth()]!.slice(0, 3),
+    A: DAYS[date.getDay()]!,
+    a: DAYS[date.getDay()]!.slice(0, 3),
+    H: two(date.getHours()),
+    I: two(date.getHours() % 12 || 12),
+    M: two(date.getMinutes()),
+    S: two(date.getSeconds()),
+    p: date.getHours() < 12 ? 'AM' : 'PM',
+    '%': '%',
+  };
+  return format.replace(/%-?([a-zA-Z%])/g, (whole, letter: string) => {
+    const value = values[letter];
+    return value === undefined ? whole : whole.startsWith('%-') ? value.replace(/^0(?=.)/, '') : value;
+  });
+}
+
+function range(first: number, second?: number, step = 1): number[] {
+  const [start, stop] = second === undefined ? [0, first] : [first, second];
+  const length = Math.ceil((stop - start) / step);
+  if (!Number.isFinite(length) || length > RANGE_LIMIT) throw new Raised(`range() of ${length} items; at most ${RANGE_LIMIT} are allowed`);
+  return Array.from({ length: Math.max(0, length) }, (_, index) => start + index * step);
+}
+
+/** Runs what may loop: the time limit of `vm` ends any JavaScript below it, whatever module it comes from. */
+const sandbox = createContext({ job: undefined as (() => unknown) | undefined });
+const call = new Script('job()');
+
+function limited<T>(job: () => T): T {
+  sandbox.job = job;
+  try {
+    return call.runInContext(sandbox, { timeout: RENDER_LIMIT_MS }) as T;
+  } finally {
+    sandbox.job = undefined;
+  }
+}
+
+/** A failure that says why a template did not render; its cause is not told apart by callers but by `code`. */
+function templateFailure(error: unknown): Failure {
+  if (error instanceof Raised) {
+    return new Failure('bad_request', `The model's chat template refuses the conversation: ${error.message.slice(0, RAISED_LIMIT)}`, { code: 'template_refused' });
+  }
+  const code = (error as NodeJS.ErrnoException | undefined)?.code;
+  const why = code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' ? `it ran for more than ${RENDER_LIMIT_MS} ms` : String((error as Error)?.message ?? error).slice(0, RAISED_LIMIT);
+  return new Failure('model_failed', `The model's chat template cannot be rendered: ${why}. Use a model with a working template.`, { code: 'template_failed', cause: error });
+}
+
+/** The first 16 hex digits of a template's SHA-256. */
+export const templateHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
+
+/**
+ * A GGUF's own chat template (threat T5). It can compute and nothing else: no file, no network, 1 s, 16 MiB of output, ranges of 100,000.
+ * Both methods throw `Failure` with code `template_refused` (the template's `raise_exception`) or `template_failed`.
+ */
+export class ChatTemplate {
+  readonly #parsed: Template['parsed'];
+  /** True where the template writes call arguments as they come: then they must be JSON text. */
+  readonly argumentsAsText: boolean;
+
+  constructor(text: string) {
+    try {
+      this.#parsed = limited(() => new Template(text).parsed);
+    } catch (error) {
+      throw templateFailure(error);
+    }
+    this.argumentsAsText = !this.#writesJson();
+  }
+
+  /** Renders with `variables`; missing ones are undefined, which is falsy. */
+  render(variables: Readonly<Record<string, unknown>>): string {
+    let out: unknown;
+    try {
+      out = limited(() => this.#run(variables));
+    } catch (error) {
+      throw templateFailure(error);
+    }
+    if (typeof out !== 'string' || out.length > OUTPUT_LIMIT) {
+      throw templateFailure(new Error(`its output has more than ${OUTPUT_LIMIT} characters`));
+    }
+    return out;
+  }
+
+  #run(variables: Readonly<Record<string, unknown>>): unknown {
+    const environment = new Environment();
+    const globals: Record<string, unknown> = {
+      true: true,
+      True: true,
+      false: false,
+      False: false,
+      none: null,
+      None: null,
+      range,
+      raise_exception: (message: unknown) => {
+        throw new Raised(String(message));
+      },
+      strftime_now: (format: unknown) => strftime(new Date(), String(format)),
+      ...variables,
+    };
+    for (const [name, value] of Object.entries(globals)) environment.set(name, value);
+    return new Interpreter(environment).run(this.#parsed).value;
+  }
+
+  /** Renders a call to see what becomes of arguments given as an object. */
+  #writesJson(): boolean {
+    const probe = [
+      { role: 'user', content: 'probe' },
+      { role: 'assistant', content: '', tool_calls: [{ id: 'call00001', type: 'function', function: { name: 'probe', arguments: { probed: 'yes' } } }] },
+    ];
+    try {
+      const out = this.render({ messages: probe, tools: [], add_generation_prompt: false, bos_token: '', eos_token: '' });
+      return !out.includes('probed') || /"probed"\s*:\s*"yes"/.test(out);
+    } catch {
+      return false;
+    }
+  }
+}

@@ -1,0 +1,38 @@
+import type { NativeModelInfo } from '../../../native/contract.js';
+import type { GenerateEvent, GenerateRequest } from '../contract.js';
+import type { LoadPlan } from './plan.js';
+
+/** Asks a fresh host to load a model. */
+export interface OpenBody {
+  path: string;
+  plan: LoadPlan;
+  /** Jinja text; empty without one. */
+  template: string;
+  controlTexts: readonly string[];
+  bosText: string;
+  eosText: string;
+}
+
+/** What a loaded model is. */
+export interface OpenedModel {
+  native: NativeModelInfo;
+  /** As the engine has it after rounding. */
+  contextSize: number;
+  /** Every device that the engine found, the CPU included. */
+  devices: { name: string; kind: 'cpu' | 'gpu' | 'accel' }[];
+  notes: string[];
+}
+
+/** Starts a generation under an id of the caller's choice, unique while it runs. */
+export interface GenerateBody extends GenerateRequest {
+  id: number;
+}
+
+/** The news of one generation beside its text. */
+export type StepExtra = Pick<GenerateEvent, 'logprobs' | 'finish' | 'counts'> & { failure?: string };
+
+/**
+ * One message per decode step for all generations: parallel arrays, and for the few that have more to say, the index and what.
+ * A model that loads sends `progress` (0 to 1) instead.
+ */
+export type HostEvent = { progress: number } | { ids: number[]; texts: string[]; tokens: number[]; extras: [number, StepExtra][] };

@@ -1,0 +1,37 @@
+import type { ModelConfig } from '../../../schemas/generated/config/project.js';
+import { injectTools, ToolCallParser, toolHistoryAsText } from '../../completions/tools.js';
+import type { CompletionPart, CompletionRequest } from '../contract.js';
+
+/** A request whose tools went into the prompt, and the reader of the answer's calls. */
+export interface Prompted {
+  request: CompletionRequest;
+  /** Absent when nothing in the answer is a call. */
+  parser?: ToolCallParser;
+}
+
+/** Moves tools and earlier calls into the text when the model's `tool_call_strategy` is `prompt_based`; otherwise the request stays as it is. */
+export function promptedTools(model: ModelConfig, request: CompletionRequest): Prompted {
+  if (model.tool_call_strategy !== 'prompt_based') return { request };
+  const { tools, tool_choice: choice, parallel_tool_calls: parallel, messages, ...rest } = request;
+  const toolTurns = messages.some((message) => message.role === 'tool' || message.tool_calls?.length);
+  // Only a history with tool turns is rewritten: it loses the parts of its messages that are no text.
+  const history = toolTurns ? toolHistoryAsText(messages) : messages;
+  const prompted: Prompted = { request: { ...rest, messages: injectTools(history, tools, choice) } };
+  if (tools?.length && choice !== 'none') prompted.parser = new ToolCallParser(undefined, parallel === false ? { maxCalls: 1 } : {});
+  return prompted;
+}
+
+/** Takes the calls out of an answer's text. */
+export async function* parsedCalls(
+  parts: AsyncIterable<CompletionPart>,
+  parser: ToolCallParser,
+): AsyncGenerator<CompletionPart, void, undefined> {
+  for await (const part of parts) {
+    if (part.type === 'text') yield* parser.push(part.text);
+    else if (part.type !== 'finish') yield part;
+    else {
+      yield* parser.end();
+      yield parser.calls > 0 && part.reason === 'stop' ? { ...part, reason: 'tool_calls' } : part;
+    }
+  }
+}

@@ -1,0 +1,385 @@
+import assert from 'node:assert/strict';
+import { universalEndpoints } from '../../gateway/universal/index.js';
+import { PUPPET_SCRIPTS, PUPPET_TOOL_ANSWERS } from '../../models/puppet/puppet-scripts.js';
+import { Completions } from '../../runtime/completions/completions.js';
+import { Models } from '../../runtime/models/models.js';
+import type { Runtime } from '../../runtime/runtime.js';
+import type { Tool } from '../../schemas/generated/common.js';
+import { emptyDataDir } from '../support/daemon.js';
+import { puppetPath } from '../support/models/cache.js';
+import { ANY_EVENTS, type Scenario, scenarios } from '../support/scenario.js';
+
+const CHAT = '/v1/chat/completions';
+const model = puppetPath();
+const tool = (name: string, properties: Record<string, unknown> = {}): Tool => ({
+  type: 'function',
+  function: { name, description: name, parameters: { type: 'object', properties, required: Object.keys(properties) } },
+});
+const TOOLS = [
+  tool('get_weather', { city: { type: 'string' }, unit: { enum: ['celsius', 'fahrenheit'] } }),
+  tool('add_numbers', { a: { type: 'integer' }, b: { type: 'integer' } }),
+  tool('get_time'),
+];
+
+/** A chat of one user message. */
+const chat = (
+  name: string,
+  content: string,
+  rest: Omit<Scenario, 'name' | 'path' | 'body'> & { body?: Record<string, unknown> },
+): Scenario => ({
+  method: 'POST',
+  path: CHAT,
+  name,
+  ...rest,
+  body: { model, temperature: 0, messages: [{ role: 'user', content }], ...rest.body },
+});
+
+const calls = (message: { tool_calls: { id: string; type: string; function: { name: string; arguments: string } }[] }) =>
+  message.tool_calls.map((call) => {
+    assert.match(call.id, /^call_[0-9a-f-]{36}$/);
+    assert.equal(call.type, 'function');
+    return [call.function.name, JSON.parse(call.function.arguments)];
+  });
+
+const delta = (members: Record<string, unknown>) => ({ object: 'chat.completion.chunk', choices: { 0: { delta: members } } });
+
+const table: Scenario[] = [
+  {
+    name: 'health before a model is loaded',
+    path: '/health',
+    json: (body) => {
+      assert.deepEqual([body.status, body.loaded_models, body.pid], ['healthy', [], process.pid]);
+      assert.match(body.timestamp, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}$/);
+      assert.equal(body.device.node_version, process.version);
+    },
+  },
+  { name: 'no models before one is loaded', path: '/v1/models', json: (body) => assert.deepEqual(body, { object: 'list', data: [] }) },
+  chat('a whole answer', 'hello', {
+    json: (body) => {
+      assert.match(body.id, /^chatcmpl-[0-9a-f]{32}$/);
+      assert.equal(body.object, 'chat.completion');
+      assert.equal(body.model, model);
+      assert.deepEqual(body.choices, [
+        { index: 0, message: { role: 'assistant', content: PUPPET_SCRIPTS.hello.answer }, finish_reason: 'stop' },
+      ]);
+      const { prompt_tokens, completion_tokens, total_tokens } = body.usage;
+      assert.ok(prompt_tokens > 3 && completion_tokens > 3);
+      assert.equal(total_tokens, prompt_tokens + completion_tokens);
+      assert.equal(body.x_context_usage.prompt_tokens, prompt_tokens);
+      assert.deepEqual([body.x_context_usage.truncated, body.x_context_usage.strategy_used], [false, null]);
+      assert.ok(!('thinking' in body));
+    },
+  }),
+  {
+    name: 'the loaded model is listed under its key',
+    path: '/v1/models',
+    json: (body) => {
+      assert.equal(body.data.length, 1);
+      const [entry] = body.data;
+      assert.ok(entry.id.startsWith('language:') && entry.id.includes(':ctx'));
+      assert.deepEqual([entry.object, entry.owned_by, entry.type], ['model', 'quern', 'language']);
+    },
+  },
+  {
+    name: 'health names the loaded model and its devices',
+    path: '/health',
+    json: (body) => {
+      assert.equal(body.loaded_models.length, 1);
+      assert.ok(body.engines[0].used.length > 0);
+    },
+  },
+  chat('a stream', 'hello', {
+    body: { stream: true },
+    answerHeaders: { 'content-type': /^text\/event-stream/, 'cache-control': 'no-cache', 'x-accel-buffering': 'no' },
+    json: (_body, answer) => {
+      const frames = answer.events.slice(0, -1).map((event) => JSON.parse(event));
+      assert.equal(answer.events.at(-1), '[DONE]');
+      assert.deepEqual(frames[0].choices[0].delta, { role: 'assistant', content: '' });
+      assert.equal(frames.map((frame) => frame.choices[0].delta.content ?? '').join(''), PUPPET_SCRIPTS.hello.answer);
+      assert.ok(frames.length > 4, 'piece by piece');
+      assert.equal(frames.at(-1).choices[0].finish_reason, 'stop');
+      assert.ok(frames.every((frame) => frame.id === frames[0].id && !('usage' in frame)));
+    },
+  }),
+  chat('a stream with usage', 'hello', {
+    body: { stream: true, stream_options: { include_usage: true } },
+    events: [
+      delta({ role: 'assistant' }),
+      ANY_EVENTS,
+      { choices: { 0: { finish_reason: 'stop' } }, usage: null },
+      /"choices":\[\],"usage":\{"prompt_tokens":\d+/,
+      '[DONE]',
+    ],
+  }),
+  chat('letters of many scripts, cut over tokens', 'languages', {
+    json: (body) => assert.equal(body.choices[0].message.content, PUPPET_SCRIPTS.languages.answer),
+  }),
+  chat('emoji in a stream', 'emoji', {
+    body: { stream: true },
+    json: (_body, answer) => {
+      const text = answer.events
+        .slice(0, -1)
+        .map((event) => JSON.parse(event).choices[0].delta.content ?? '')
+        .join('');
+      assert.equal(text, PUPPET_SCRIPTS.emoji.answer);
+    },
+  }),
+  chat('an empty answer', 'silence', {
+    json: (body) => assert.deepEqual([body.choices[0].message.content, body.choices[0].finish_reason], ['', 'stop']),
+  }),
+  chat('thinking apart from the answer', 'ponder', {
+    body: { think: true },
+    json: (body) => {
+      assert.equal(body.choices[0].message.content, PUPPET_SCRIPTS.think.answer);
+      assert.equal(body.thinking.content, PUPPET_SCRIPTS.think.thinking.trim());
+      assert.ok(body.thinking.tokens > 0 && body.thinking.tokens < body.usage.completion_tokens);
+    },
+  }),
+  chat('thinking in a stream', 'ponder', {
+    body: { stream: true, extra_body: { think: true } },
+    json: (_body, answer) => {
+      const deltas = answer.events.slice(0, -1).map((event) => JSON.parse(event).choices[0].delta);
+      assert.equal(deltas.map((one) => one.reasoning_content ?? '').join(''), PUPPET_SCRIPTS.think.thinking.trim());
+      assert.equal(deltas.map((one) => one.content ?? '').join(''), PUPPET_SCRIPTS.think.answer);
+    },
+  }),
+  chat('thinking cut by its budget', 'ponder', {
+    body: { think: true, thinking_budget: 3 },
+    json: (body) => {
+      assert.ok(body.thinking.content.length < PUPPET_SCRIPTS.think.thinking.trim().length);
+      assert.ok(PUPPET_SCRIPTS.think.thinking.includes(body.thinking.content));
+    },
+  }),
+  chat('an answer cut by max_tokens', 'count', {
+    body: { max_tokens: 5 },
+    json: (body) => assert.deepEqual([body.choices[0].finish_reason, body.usage.completion_tokens], ['length', 5]),
+  }),
+  chat('the newer name of max_tokens', 'count', {
+    body: { max_tokens: null, max_completion_tokens: 4 },
+    json: (body) => assert.equal(body.usage.completion_tokens, 4),
+  }),
+  chat('a stop string, not part of the answer', 'stops', {
+    body: { stop: ['END', 'STOP'] },
+    json: (body) => assert.deepEqual([body.choices[0].message.content, body.choices[0].finish_reason], ['alpha beta ', 'stop']),
+  }),
+  chat('a stop string in a stream', 'stops', {
+    body: { stop: 'STOPPED', stream: true },
+    lacks: ['STOPPED', 'gamma'],
+    contains: ['[DONE]'],
+  }),
+  chat('the same seed twice', 'coin', {
+    body: { temperature: 1, seed: 7 },
+    json: async (body) => {
+      const again = await ask({ model, messages: [{ role: 'user', content: 'coin' }], temperature: 1, seed: 7 });
+      assert.equal(again.choices[0].message.content, body.choices[0].message.content);
+    },
+  }),
+  chat('logprobs', 'hello', {
+    body: { logprobs: true, top_logprobs: 3 },
+    json: (body) => {
+      const { content } = body.choices[0].logprobs;
+      assert.equal(content.map((entry: { token: string }) => entry.token).join(''), PUPPET_SCRIPTS.hello.answer);
+      for (const entry of content) {
+        assert.ok(entry.logprob <= 0 && entry.top_logprobs.length <= 3);
+        assert.deepEqual(Buffer.from(entry.bytes).toString(), entry.token);
+      }
+    },
+  }),
+  chat('a tool call', 'weather', {
+    body: { tools: TOOLS },
+    json: (body) => {
+      const { message, finish_reason } = body.choices[0];
+      assert.deepEqual([message.content, finish_reason], [null, 'tool_calls']);
+      assert.deepEqual(calls(message), [['get_weather', { city: 'Paris', unit: 'celsius' }]]);
+    },
+  }),
+  chat('a tool call in a stream', 'forecast', {
+    body: { tools: TOOLS, stream: true },
+    json: (_body, answer) => {
+      const choices = answer.events.slice(0, -1).map((event) => JSON.parse(event).choices[0]);
+      assert.equal(choices.map((choice) => choice.delta.content ?? '').join(''), 'Let me look that up.');
+      const parts = choices.flatMap((choice) => choice.delta.tool_calls ?? []);
+      assert.deepEqual([parts[0].index, parts[0].function.name, parts[0].type], [0, 'get_weather', 'function']);
+      assert.ok(parts.slice(1).every((part) => part.index === 0 && part.id === undefined && part.function.name === undefined));
+      assert.deepEqual(JSON.parse(parts.map((part) => part.function.arguments).join('')), { city: 'Oslo' });
+      assert.equal(choices.at(-1).finish_reason, 'tool_calls');
+    },
+  }),
+  chat('two tool calls', 'sum', {
+    body: { tools: TOOLS },
+    json: (body) =>
+      assert.deepEqual(calls(body.choices[0].message), [
+        ['add_numbers', { a: 2, b: 3 }],
+        ['add_numbers', { a: 40, b: 2 }],
+      ]),
+  }),
+  chat('one tool call when parallel calls are off', 'sum', {
+    body: { tools: TOOLS, parallel_tool_calls: false },
+    json: (body) => assert.deepEqual(calls(body.choices[0].message), [['add_numbers', { a: 2, b: 3 }]]),
+  }),
+  chat('thinking before a tool call', 'plan', {
+    body: { tools: TOOLS, think: true },
+    json: (body) => {
+      assert.deepEqual(calls(body.choices[0].message), [['get_time', {}]]);
+      assert.equal(body.thinking.content, PUPPET_SCRIPTS.plan.thinking.trim());
+    },
+  }),
+  chat('a tool call that breaks off comes out as text', 'broken', {
+    body: { tools: TOOLS },
+    json: (body) => {
+      assert.deepEqual([body.choices[0].message.content, body.choices[0].finish_reason], [PUPPET_SCRIPTS.broken.answer, 'stop']);
+      assert.ok(!('tool_calls' in body.choices[0].message));
+    },
+  }),
+  chat('no tools when tool_choice is none', 'weather', {
+    body: { tools: TOOLS, tool_choice: 'none' },
+    json: (body) =>
+      assert.deepEqual([body.choices[0].message.content, body.choices[0].finish_reason], [PUPPET_SCRIPTS.weather.answer, 'stop']),
+  }),
+  chat('a required tool call from a model that would rather talk', 'hello', {
+    body: { tools: TOOLS, tool_choice: 'required', max_tokens: 400, seed: 1 },
+    json: (body) => assert.ok(body.choices[0].finish_reason === 'length' || calls(body.choices[0].message).length > 0),
+  }),
+  chat('a named tool', 'weather', {
+    body: { tools: TOOLS, tool_choice: { type: 'function', function: { name: 'get_weather' } } },
+    json: (body) => assert.deepEqual(calls(body.choices[0].message), [['get_weather', { city: 'Paris', unit: 'celsius' }]]),
+  }),
+  chat('a named tool that does not exist', 'weather', {
+    status: 400,
+    body: { tools: TOOLS, tool_choice: { type: 'function', function: { name: 'get_tea' } } },
+    contains: ['get_tea', 'get_weather, add_numbers, get_time'],
+  }),
+  {
+    name: 'the turn after a tool result',
+    method: 'POST',
+    path: CHAT,
+    body: {
+      model,
+      temperature: 0,
+      tools: TOOLS,
+      messages: [
+        { role: 'user', content: 'weather' },
+        {
+          role: 'assistant',
+          content: null,
+          tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Paris"}' } }],
+        },
+        { role: 'tool', tool_call_id: 'call_1', content: '21 degrees' },
+      ],
+    },
+    json: (body) => assert.equal(body.choices[0].message.content, PUPPET_TOOL_ANSWERS.get_weather.answer),
+  },
+  chat('any JSON object', 'json', {
+    body: { response_format: { type: 'json_object' } },
+    json: (body) => assert.equal(body.choices[0].message.content, PUPPET_SCRIPTS.json.answer),
+  }),
+  chat('JSON of a schema, from a model that would rather talk', 'hello', {
+    body: {
+      seed: 3,
+      max_tokens: 300,
+      response_format: {
+        type: 'json_schema',
+        json_schema: {
+          name: 'x',
+          strict: true,
+          schema: {
+            type: 'object',
+            properties: { ok: { type: 'boolean' }, n: { type: 'integer', minimum: 3, maximum: 5 } },
+            required: ['ok', 'n'],
+          },
+        },
+      },
+    },
+    json: (body) => {
+      const value = JSON.parse(body.choices[0].message.content);
+      assert.equal(typeof value.ok, 'boolean');
+      assert.ok([3, 4, 5].includes(value.n));
+    },
+  }),
+  chat('a schema that cannot be enforced, strictly', 'hello', {
+    status: 422,
+    body: { response_format: { type: 'json_schema', json_schema: { strict: true, schema: { not: {} } } } },
+    contains: ['\\"not\\"'],
+  }),
+  chat('a prompt over the context', `hello ${'word '.repeat(3000)}`, {
+    status: 400,
+    body: { n_ctx: 1024, auto_truncate: false },
+    json: (body) => {
+      assert.equal(body.detail.error, 'context_length_exceeded');
+      assert.equal(body.detail.message, body.message);
+      const { total_context, prompt_tokens, available_for_completion } = body.detail.context_usage;
+      assert.ok(total_context <= 1024 && prompt_tokens > total_context && available_for_completion === 0);
+      assert.equal(body.error.code, 'context_length_exceeded');
+    },
+  }),
+  {
+    name: 'a history over the context, shortened',
+    method: 'POST',
+    path: CHAT,
+    body: {
+      model,
+      temperature: 0,
+      extra_body: { n_ctx: 1024 },
+      truncation_strategy: 'keep_system',
+      messages: [
+        { role: 'system', content: 'Be kind.' },
+        ...Array.from({ length: 30 }, (_, n) => ({ role: n % 2 ? 'assistant' : 'user', content: `${n} ${'word '.repeat(60)}` })),
+        { role: 'user', content: 'hello' },
+      ],
+    },
+    json: (body) => {
+      assert.equal(body.choices[0].message.content, PUPPET_SCRIPTS.hello.answer);
+      assert.equal(body.x_context_usage.strategy_used, 'keep_system');
+      assert.ok(body.x_context_usage.truncated && body.x_context_usage.truncated_messages > 0);
+    },
+  },
+  { name: 'malformed JSON', method: 'POST', path: CHAT, status: 422, headers: { 'content-type': 'application/json' }, body: '{"model": ' },
+  { name: 'no model', method: 'POST', path: CHAT, status: 422, body: { messages: [{ role: 'user', content: 'hi' }] }, contains: ['model'] },
+  { name: 'no messages', method: 'POST', path: CHAT, status: 422, body: { model, messages: [] }, contains: ['messages'] },
+  chat('a temperature out of range', 'hi', { status: 422, body: { temperature: 3 }, contains: ['temperature'] }),
+  chat('more than one choice', 'hi', { status: 422, body: { n: 2 } }),
+  chat('an unknown cache type', 'hi', { status: 422, body: { extra_body: { cache_type_k: 'q3' } }, contains: ['q8_0'] }),
+  chat('slots out of range', 'hi', { status: 422, body: { extra_body: { n_slots: 0 } }, contains: ['n_slots'] }),
+  chat('a model that is not there', 'hi', { status: 404, body: { model: 'no-org/no-model:Q4_K_M' }, contains: ['no-org/no-model'] }),
+  {
+    name: 'audio input',
+    method: 'POST',
+    path: CHAT,
+    status: 400,
+    body: { model, messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'wav' } }] }] },
+    contains: ['audio input needs'],
+  },
+];
+
+let running: Runtime;
+
+/** One more chat, outside of the table. */
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape
+async function ask(body: Record<string, unknown>): Promise<any> {
+  const [endpoint] = universalEndpoints.filter((one) => one.path === CHAT);
+  const reply = await endpoint!.handler(running, {
+    id: 'x',
+    method: 'POST',
+    params: {},
+    query: {},
+    body,
+    header: () => undefined,
+    signal: new AbortController().signal,
+  });
+  return 'json' in reply ? reply.json : undefined;
+}
+
+scenarios<Runtime>(
+  'the universal runtime',
+  {
+    endpoints: universalEndpoints,
+    context: () => {
+      const models = new Models({ dataDir: emptyDataDir() });
+      // The endpoints under test use no other part of the runtime.
+      running = { version: '0.0.0', models, completions: new Completions({ models }) } as unknown as Runtime;
+      return running;
+    },
+    close: (runtime) => runtime.models.close(),
+  },
+  table,
+);

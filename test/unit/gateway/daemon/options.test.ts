@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { isLoopback, readOptions, requireSafeBind } from '../../../../gateway/daemon/options.js';
+import { Failure } from '../../../../schemas/errors.js';
+
+describe('daemon options', () => {
+  it('have the documented defaults', () => {
+    const options = readOptions([], {});
+    assert.deepEqual([options.host, options.port, options.runtimeHost, options.runtimePort, options.dataDir], ['127.0.0.1', 14345, '127.0.0.1', 11540, join(homedir(), '.quern')]);
+  });
+
+  it('come from the environment, and flags win', () => {
+    const env = { HOST: '127.0.0.2', PORT: '1', RUNTIME_HOST: '127.0.0.3', RUNTIME_PORT: '2', DATA_DIR: '/tmp/a', ALLOWED_HOSTS: 'a.example, b.example' };
+    const options = readOptions(['--port', '3', '--data-dir=/tmp/b'], env);
+    assert.deepEqual([options.host, options.port, options.runtimeHost, options.runtimePort, options.dataDir], ['127.0.0.2', 3, '127.0.0.3', 2, '/tmp/b']);
+    assert.deepEqual(options.allowedHosts, ['a.example', 'b.example']);
+  });
+
+  it('are refused with the flag and the value', () => {
+    for (const args of [['--port', '70000'], ['--port', 'x'], ['--runtime-port', '-1'], ['--port', '1.5'], ['--nope'], ['stray']])
+      assert.throws(() => readOptions(args, {}), Failure, args.join(' '));
+  });
+
+  it('allow a bind beyond loopback only with a key or the explicit flag', () => {
+    for (const [args, allowed] of [
+      [[], true],
+      [['--host', 'localhost', '--runtime-host', '::1'], true],
+      [['--host', '0.0.0.0'], false],
+      [['--host', '192.168.1.4'], false],
+      [['--runtime-host', '::'], false],
+      [['--host', '127.evil.example'], false],
+      [['--host', '0.0.0.0', '--api-key', 'k'], true],
+      [['--host', '0.0.0.0', '--open-to-network'], true],
+    ] as const) {
+      const check = (): void => requireSafeBind(readOptions([...args], {}));
+      if (allowed) assert.doesNotThrow(check, args.join(' '));
+      else assert.throws(check, /--api-key.*--open-to-network/, args.join(' '));
+    }
+  });
+
+  it('know loopback addresses', () => {
+    assert.deepEqual(['127.0.0.1', '127.9.9.9', '::1', 'localhost', '0.0.0.0', '128.0.0.1', '127.0.0.1.example'].map(isLoopback), [true, true, true, true, false, false, false]);
+  });
+});
