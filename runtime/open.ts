@@ -1,13 +1,15 @@
+import { statfs } from 'node:fs/promises';
 import { Chat } from './chat/chat.js';
 import { Completions } from './completions/completions.js';
 import { Models } from './models/models.js';
 import { Outbound } from './net/outbound.js';
 import { Projects } from './projects/projects.js';
+import type { ProviderHealth } from './providers/contract.js';
 import { createProviders, providerOf } from './providers/index.js';
 import type { StartRunner } from './providers/runners.js';
 import { createUniversalProvider } from './providers/universal.js';
 import type { HealthCheck, Runtime } from './runtime.js';
-import { openStore } from './store/store.js';
+import { openStore, type Store } from './store/store.js';
 
 /** What a runtime is opened with. */
 export interface RuntimeParts {
@@ -15,23 +17,36 @@ export interface RuntimeParts {
   readonly dataDir: string;
   /** Remote universal runtimes used instead of the one in this process. */
   readonly runtimeUrls: readonly string[];
+  /** The port of our own universal runtime: a `base_url` that names it stays in process. */
+  readonly runtimePort: number;
   /** Opens a listener of our own for `local_accel`. */
   readonly startRunner: StartRunner;
 }
 
+/** Below this the disk counts as nearly full. */
+const LOW_DISK_BYTES = 256 * 1024 * 1024;
+
+async function storageHealth(store: Store, dataDir: string): Promise<ProviderHealth> {
+  const version = store.meta.get('version');
+  const { bavail, bsize } = await statfs(dataDir);
+  const freeMb = Math.round((bavail * bsize) / 1024 ** 2);
+  if (bavail * bsize < LOW_DISK_BYTES) return { status: 'degraded', message: `only ${freeMb} MB are free on the volume of ${dataDir}` };
+  return { status: 'healthy', message: `format ${version}, ${freeMb} MB free` };
+}
+
 /** Opens the store, the engines and everything above them; whatever was opened is closed again when a later part fails. */
 export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
-  const { version, dataDir, runtimeUrls, startRunner } = parts;
+  const { version, dataDir, runtimeUrls, runtimePort, startRunner } = parts;
   const store = await openStore(dataDir);
   const models = new Models({ dataDir });
   const outbound = new Outbound();
   const completions = new Completions({ models });
   const projects = new Projects({ dataDir });
-  const providers = createProviders({ outbound, universal: createUniversalProvider(completions), runtimeUrls, startRunner });
+  const providers = createProviders({ outbound, universal: createUniversalProvider(completions), runtimeUrls, runtimePort, startRunner });
   const chat = new Chat({ projects, providers, providerOf, store });
   const checks: HealthCheck[] = [
     { name: 'server', run: () => ({ status: 'healthy', message: `quern ${version} answers` }) },
-    { name: 'storage', run: () => store.health() },
+    { name: 'storage', run: () => storageHealth(store, dataDir) },
     { name: 'universal-runtime', run: () => (runtimeUrls.length > 0 ? { status: 'healthy', message: `remote: ${runtimeUrls.join(', ')}` } : models.health()) },
   ];
   return {

@@ -1,3 +1,4 @@
+import { STANDIN_CARD } from '../../models/standin/card.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
 import type { Health } from '../../schemas/generated/universal/health.js';
@@ -26,6 +27,7 @@ function health(runtime: Runtime): Health {
     loaded_models: loaded.map((entry) => entry.key),
     timestamp: new Date().toISOString().replace('Z', ''),
     pid: process.pid,
+    builtin_models: [{ name: STANDIN_CARD.name, description: STANDIN_CARD.description }],
     engines: loaded.map((entry) => ({ model: entry.key, ...entry.info.devices, notes: entry.info.notes })),
   };
 }

@@ -58,6 +58,8 @@ const CONTROL: ReadonlySet<Marker> = new Set(['user', 'assistant', 'system', 'to
 /** Merges learned from the texts, so that prompts take fewer tokens than bytes. */
 const LEARNED_MERGES = 320;
 
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz';
+
 const capitalised = (word: string): string => word[0]!.toUpperCase() + word.slice(1);
 
 /** Collects tokens and transitions; one per program. */
@@ -134,6 +136,16 @@ function scriptEntries(compiler: Compiler, subject: string, script: Script, idle
   ];
 }
 
+/** Merges that take a trigger word up into a longer token where a letter touches it: "api" is none in "capital". */
+function guardWord(bpe: Bpe, word: string): void {
+  const upper = word === word.toUpperCase();
+  for (const letter of LETTERS) {
+    const touching = upper ? letter.toUpperCase() : letter;
+    bpe.addMerge(word, touching);
+    if (upper || word === word.toLowerCase()) bpe.addMerge(touching, word);
+  }
+}
+
 function buildBpe(
   scripts: ScriptTable,
   tools: ToolAnswerTable,
@@ -149,8 +161,10 @@ function buildBpe(
   }
   const toolWords = new Map<string, string>();
   for (const [name, { word }] of Object.entries(tools)) if (word !== '') toolWords.set(name, bpe.addWord(word));
+  const whole = [...triggers.values()].flat();
+  for (const word of whole) guardWord(bpe, word);
   const corpus = [...Object.values(scripts), ...Object.values(tools)].map(({ answer }) => answer.replaceAll('\n', ' ')).join(' ');
-  bpe.train(corpus, LEARNED_MERGES, new Set([...triggers.values()].flat().concat(...toolWords.values())));
+  bpe.train(corpus, LEARNED_MERGES, new Set([...whole, ...toolWords.values()]));
   return { bpe, triggers, toolWords };
 }
 

@@ -22,7 +22,7 @@ export interface PuppetModel {
 }
 
 /**
- * A model of hand-set weights (about 3 MB) that answers byte-exactly by trigger word of the latest user turn, at any
+ * A model of hand-set weights (3 to 5 MB) that answers byte-exactly by trigger word of the latest user turn, at any
  * temperature up to 2, unless its script leaves a choice. Throws RangeError where scripts cannot be told apart.
  */
 export function puppetModel(model: PuppetModel): GgufFile {

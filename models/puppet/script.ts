@@ -1,6 +1,6 @@
 /** What a puppet says to a user turn that holds one of its trigger words. */
 export interface Script {
-  /** Lower-case words; the forms with a capital first letter and in capitals count too. Empty for the default script. */
+  /** Lower-case words of letters a to z; `Word` and `WORD` count too, parts of longer words do not. Empty for the default script. */
   readonly triggers: readonly string[];
   /** Said between `<think>` and `</think>` before the answer, unless the prompt has closed its thinking block. */
   readonly thinking?: string;
@@ -10,7 +10,7 @@ export interface Script {
   readonly bytesPerToken?: number;
   /** The answer starts again at its end instead of ending. */
   readonly endless?: boolean;
-  /** After the answer, one text of each group, the first of a group likelier (about 2 to 1 at temperature 1). */
+  /** After the answer, one text of each group, the first of a group likelier (about 3 to 1 at temperature 1). */
   readonly choices?: readonly (readonly string[])[];
 }
 

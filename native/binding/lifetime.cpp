@@ -3,7 +3,9 @@
 namespace quern::binding {
 namespace {
 
-void end(void* living) { static_cast<Living*>(living)->end(); }
+void end(void* living) {
+  static_cast<Living*>(living)->end();
+}
 
 }  // namespace
 

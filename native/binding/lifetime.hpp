@@ -23,8 +23,9 @@ struct AddonState {
 };
 
 /**
- * Makes sure that `living` ends with its environment. Call it after its thread-safe function was made, because hooks run
- * backwards. Two ways are needed: process.exit() runs the listeners of `exit` but no hook, worker threads the hooks only.
+ * Makes sure that `living` ends with its environment. Call it after its thread-safe function was made, because hooks
+ * run backwards. Two ways are needed: process.exit() runs the listeners of `exit` but no hook, worker threads the hooks
+ * only.
  */
 void watch(Napi::Env env, Living* living);
 /// Ended by itself.

@@ -65,7 +65,7 @@ class SchedulerObject::Closing : public Napi::AsyncWorker {
 
   void OnOK() override {
     object_.deliver(Env(), object_.callback_.Value());
-    object_.release(Env());
+    if (!object_.released_) object_.release(Env());
     deferred_.Resolve(Env().Undefined());
   }
 
@@ -97,7 +97,6 @@ SchedulerObject::SchedulerObject(const Napi::CallbackInfo& info) : ObjectWrap(in
   callback_ = Napi::Persistent(callback);
   step_call_ = StepCall::New(env, callback, "quern steps", 0, 1, this);
   step_call_.Unref(env);
-  watch(env, this);
   const SchedulerOptions options = opened.decoder->effective();
   const MemoryTraits traits = opened.decoder->traits();
   context_size_ = options.context_size;
@@ -106,6 +105,7 @@ SchedulerObject::SchedulerObject(const Napi::CallbackInfo& info) : ObjectWrap(in
       std::move(opened.decoder), options, traits,
       [vocabulary](Token token) { return vocabulary->ends_generation(token); },
       [this] { step_call_.NonBlockingCall(); });
+  watch(env, this);
   Napi::Object self = info.This().As<Napi::Object>();
   self.Set("info", facts_object(env, model_->facts()));
   self.Set("contextSize", context_size_);
@@ -138,8 +138,11 @@ void SchedulerObject::on_step(Napi::Env env, Napi::Function callback, SchedulerO
 
 void SchedulerObject::deliver(Napi::Env env, Napi::Function callback) {
   if (frame_.rows.empty()) return;
-  for (const StepRow& row : frame_.rows)
-    if (row.finish != 0 && --outstanding_ == 0 && scheduler_) step_call_.Unref(env);
+  for (const StepRow& row : frame_.rows) {
+    if (row.finish == 0 || --outstanding_ > 0) continue;
+    step_call_.Unref(env);
+    Unref();
+  }
   constexpr size_t kFields = sizeof(StepRow) / sizeof(int32_t);
   const auto* fields = reinterpret_cast<const int32_t*>(frame_.rows.data());
   callback.Call({to_array<Napi::Int32Array>(env, fields, frame_.rows.size() * kFields),
@@ -187,7 +190,9 @@ void SchedulerObject::submit(const Napi::CallbackInfo& info) {
     check(options, vocabulary);
     auto constraint = options.grammar.empty() ? nullptr : model_->grammar(options.grammar);
     scheduler_->submit(id, std::move(tokens), options, std::move(constraint));
-    if (outstanding_++ == 0) step_call_.Ref(info.Env());
+    if (outstanding_++ > 0) return;
+    step_call_.Ref(info.Env());
+    Ref();
   });
 }
 

@@ -56,8 +56,9 @@ class SchedulerObject : public Napi::ObjectWrap<SchedulerObject>, private Living
   Napi::Reference<Napi::Promise> closing_;
   std::future<void> freed_;  ///< ready once a close() has freed everything
   StepFrame frame_;
-  size_t outstanding_ = 0;  ///< generations whose last row was not delivered; the event loop stays alive for them
-  bool released_ = false;   ///< the step call is gone: closed, or the environment ends
+  size_t outstanding_ =
+      0;  ///< generations whose last row was not delivered; the event loop and this object live for them
+  bool released_ = false;  ///< the step call is gone: closed, or the environment ends
 };
 
 }  // namespace quern::binding

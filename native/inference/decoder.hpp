@@ -34,7 +34,7 @@ class Decoder {
   /// Keeps the first `length` tokens of a slot; false when the memory cannot cut there (recurrent models): clear it
   /// then.
   virtual bool trim(int slot, int length) = 0;
-  /// Makes an empty slot share the first `length` tokens of another; only on a unified buffer.
+  /// Gives an empty slot the first `length` tokens of another.
   virtual void share(int from, int to, int length) = 0;
   virtual void clear(int slot) = 0;
   /// Tokens that a slot really holds.

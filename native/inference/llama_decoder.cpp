@@ -23,6 +23,9 @@ constexpr std::array<std::pair<const char*, ggml_type>, 8> kCacheTypes{{
     {"q5_1", GGML_TYPE_Q5_1},
 }};
 
+/// Cells that are copied in the time that decoding one token of a prompt takes; a low estimate.
+constexpr int kCopiedPerDecoded = 128;
+
 ggml_type cache_type(const char* option, const std::string& name) {
   for (const auto& [known, type] : kCacheTypes)
     if (name == known) return type;
@@ -110,7 +113,9 @@ void LlamaDecoder::make_context() {
   // llama.cpp pads upwards; on a unified buffer a sequence might take all, which would leave nothing to the others.
   options_.context_size = options_.unified_kv ? std::min(options_.context_size, sequence_cells) : sequence_cells;
   const bool recurrent = llama_model_is_recurrent(model_->raw()) || llama_model_is_hybrid(model_->raw());
-  traits_ = {.unified = options_.unified_kv, .trimmable = !recurrent};
+  traits_ = {.unified = options_.unified_kv,
+             .trimmable = !recurrent,
+             .share_cost = options_.unified_kv ? 0 : options_.context_size / kCopiedPerDecoded};
 }
 
 void LlamaDecoder::attach_threads() {
@@ -186,7 +191,11 @@ bool LlamaDecoder::trim(int slot, int length) {
 }
 
 void LlamaDecoder::share(int from, int to, int length) {
-  llama_memory_seq_cp(llama_get_memory(context_), from, to, 0, length);
+  llama_memory_t memory = llama_get_memory(context_);
+  if (traits_.unified) return llama_memory_seq_cp(memory, from, to, 0, length);
+  // Between split buffers llama.cpp copies whole sequences only, at the start of the next decode().
+  llama_memory_seq_cp(memory, from, to, -1, -1);
+  llama_memory_seq_rm(memory, to, length, -1);
 }
 
 void LlamaDecoder::clear(int slot) {

@@ -174,7 +174,8 @@ std::unique_ptr<Constraint> Model::grammar(const std::string& text) const {
   }
   if (sampler == nullptr) {
     const std::string logged = take_engine_errors();
-    if (reason.empty()) reason = logged.empty() ? "it needs a rule named root" : logged;
+    // llama.cpp prints the place of a syntax error, which cannot be had here.
+    if (reason.empty()) reason = logged.empty() ? "it is no valid GBNF, or has no rule named root" : logged;
     throw Failure("invalid", "The grammar cannot be used: " + reason + ".");
   }
   return std::make_unique<Grammar>(sampler);

@@ -36,13 +36,10 @@ size_t common_prefix(std::span<const Token> a, std::span<const Token> b) {
 }
 
 SlotChoice choose_slot(std::span<const SlotView> slots, std::span<const Token> prompt, MemoryTraits traits) {
-  const bool sharing = traits.unified && traits.trimmable;
   SlotChoice shared;
-  if (sharing) {
-    for (int i = 0; i < static_cast<int>(slots.size()); ++i) {
-      const int usable = static_cast<int>(usable_prefix(*slots[i].history, prompt, traits));
-      if (usable > shared.reused) shared = {i, i, usable};
-    }
+  for (int i = 0; traits.trimmable && i < static_cast<int>(slots.size()); ++i) {
+    const int usable = static_cast<int>(usable_prefix(*slots[i].history, prompt, traits));
+    if (usable > std::max(shared.reused, traits.share_cost)) shared = {i, i, usable};
   }
   SlotChoice best;
   double best_score = 0;
@@ -50,17 +47,18 @@ SlotChoice choose_slot(std::span<const SlotView> slots, std::span<const Token> p
     const SlotView& slot = slots[i];
     if (slot.busy) continue;
     const int own = static_cast<int>(usable_prefix(*slot.history, prompt, traits));
-    const int reused = std::max(own, shared.reused);
+    const bool from_other = shared.reused - traits.share_cost > own;
+    const int saved = from_other ? shared.reused - traits.share_cost : own;
     int newer = 0;
     for (const SlotView& other : slots)
       newer += !other.busy && !other.history->empty() && other.last_used > slot.last_used;
     const double lost = static_cast<double>(slot.history->size() - own) / (1 + newer);
-    const double score = lost - reused + (traits.unified ? 0 : kRunCost * runs_with(slots, i));
+    const double score = lost - saved + (traits.unified ? 0 : kRunCost * runs_with(slots, i));
     if (best.slot >= 0 && score >= best_score) continue;
     best_score = score;
-    best = {i, own >= reused ? i : shared.source, reused};
+    best = from_other ? SlotChoice{i, shared.source, shared.reused} : SlotChoice{i, i, own};
   }
-  if (best.slot >= 0 && best.reused == 0) best.source = -1;
+  if (best.reused == 0) best.source = -1;
   return best;
 }
 

@@ -17,7 +17,7 @@ struct SlotView {
 
 struct SlotChoice {
   int slot = -1;    ///< -1 = all are busy
-  int source = -1;  ///< slot whose KV prefix is used; differs from `slot` only on a unified buffer
+  int source = -1;  ///< slot whose KV prefix is used; may be another one, even a busy one
   int reused = 0;   ///< tokens of the prompt that need no decoding, at least one fewer than the prompt
 };
 
@@ -25,6 +25,8 @@ struct SlotChoice {
 struct MemoryTraits {
   bool unified = false;   ///< one buffer: prefixes can be shared, and the order of sequence ids is free
   bool trimmable = true;  ///< false for recurrent memory: a history is used whole or not at all
+  /// What a prefix from another slot costs, in tokens decoded; a split buffer copies all the cells of a sequence.
+  int share_cost = 0;
 };
 
 /// Length of the common beginning.

@@ -150,12 +150,12 @@ void Scheduler::place(std::unique_ptr<Sequence> sequence, const SlotChoice& choi
   }
   sequence->slot = choice.slot;
   sequence->admitted = ++admissions_;
-  if (traits_.unified && traits_.trimmable) find_leader(*sequence);
+  if (traits_.trimmable) find_leader(*sequence);
   slot.active = std::move(sequence);
 }
 
 void Scheduler::find_leader(Sequence& sequence) {
-  int most = static_cast<int>(slots_[sequence.slot].history.size()) + kLeastShared - 1;
+  int most = static_cast<int>(slots_[sequence.slot].history.size()) + kLeastShared + traits_.share_cost - 1;
   for (int i = 0; i < options_.slots; ++i) {
     if (!slots_[i].active) continue;
     const auto common = static_cast<int>(common_prefix(slots_[i].active->tokens, sequence.tokens));
@@ -177,7 +177,7 @@ void Scheduler::follow(Slot& slot) {
   const auto common = static_cast<int>(common_prefix(leader.history, sequence.tokens));
   const int usable = std::min(common, static_cast<int>(sequence.tokens.size()) - 1);
   const int own = static_cast<int>(slot.history.size());
-  if (usable > own) {
+  if (usable > own + traits_.share_cost) {
     clear(sequence.slot);
     decoder_->share(sequence.leader, sequence.slot, usable);
     slot.history.assign(sequence.tokens.begin(), sequence.tokens.begin() + usable);

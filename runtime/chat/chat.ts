@@ -42,28 +42,26 @@ export class Chat {
    * the project, `bad_request` for an unknown model, unresolved templates or a prompt over the context, and what the provider throws.
    * The turn must be read, as a body or as frames, or cancelled.
    */
-  complete(call: ChatCall, signal: AbortSignal): Promise<ChatTurn> {
+  async complete(call: ChatCall, signal: AbortSignal): Promise<ChatTurn> {
     const { projects, providers, providerOf } = this.#parts;
     const project = projects.load(call.namespace, call.project);
-    const complete = (): Promise<ChatTurn> =>
-      openTurn({ call, project, signal, sessions: this.#sessions, provider: (model) => providers[providerOf(model)] });
-    return complete();
+    return openTurn({ call, project, signal, sessions: this.#sessions, provider: (model) => providers[providerOf(model)] });
   }
 
   /** The messages of a session; none for one that is unknown or expired. Throws as `Projects.load` does. */
-  history(namespace: string, project: string, id: string): Promise<Message[]> {
+  async history(namespace: string, project: string, id: string): Promise<Message[]> {
     this.#parts.projects.load(namespace, project);
     return this.#sessions.read([namespace, project, checkSessionId(id, ['path', 'session_id'])]);
   }
 
   /** Deletes a session, whether or not it exists; resolves when that is on disk. Throws as `Projects.load` does. */
-  deleteSession(namespace: string, project: string, id: string): Promise<void> {
+  async deleteSession(namespace: string, project: string, id: string): Promise<void> {
     this.#parts.projects.load(namespace, project);
     return this.#sessions.delete([namespace, project, checkSessionId(id, ['path', 'session_id'])]);
   }
 
   /** Deletes all sessions of a project and returns how many there were. Throws as `Projects.load` does. */
-  deleteSessions(namespace: string, project: string): Promise<number> {
+  async deleteSessions(namespace: string, project: string): Promise<number> {
     this.#parts.projects.load(namespace, project);
     return this.#sessions.deleteAll(namespace, project);
   }

@@ -3,14 +3,13 @@ import { Failure } from '../../schemas/errors.js';
 import type { Message, Tool } from '../../schemas/generated/common.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { CompletionRequest as ChatRequest } from '../../schemas/generated/core/chat.js';
-import { injectTools, toolHistoryAsText } from '../completions/tools.js';
 import { chunkFrames, completionId, responseBody, type WireOptions } from '../completions/wire.js';
 import { defaultModel } from '../config/default-model.js';
 import { log } from '../log.js';
 import type { LoadedProject } from '../projects/projects.js';
 import { type Completion, type CompletionPart, type CompletionRequest, collect, type Provider } from '../providers/contract.js';
 import { settingsOf } from './parameters.js';
-import { recorded, withParsedCalls } from './parts.js';
+import { recorded } from './parts.js';
 import { assemble, conversationOf, type Prompts, renderPrompts } from './prompts.js';
 import type { Session } from './session.js';
 import { checkSessionId } from './session-id.js';
@@ -71,15 +70,18 @@ export async function openTurn({ call, project, signal, sessions, provider }: Tu
   refuseStructuredStream(project, request);
   const session = call.stateful ? sessions.use([namespace, call.project, sessionIdOf(call)]) : undefined;
   const release = once(() => session && sessions.release(session));
+  // An answer that nobody starts to read has no end of its own.
+  signal.addEventListener('abort', release, { once: true });
   try {
     const variables = request.variables ?? {};
     const prompts = renderPrompts(project.config, model, variables);
     const tools = offeredTools(model, request.tools, variables);
     const history = session ? await sessions.history(session) : [];
     const messages = assemble(prompts, history, request.messages);
-    const completion = await openCompletion(provider(model), model, completionRequest(model, request, messages, tools), signal);
+    const completion = await provider(model).open(model, completionRequest(model, request, messages, tools), signal);
     return new OpenTurn(call, model, completion, {
       session,
+      signal,
       close: release,
       complete: (message) => remember(sessions, session, call, prompts, message),
     });
@@ -109,22 +111,6 @@ function completionRequest(model: ModelConfig, request: ChatRequest, messages: M
   return { ...settings, messages, tools, ...(request.tool_choice ? { tool_choice: request.tool_choice } : {}) };
 }
 
-/** Asks the provider; tools that the model's API does not take go into the prompt, and calls are read from the answer. */
-async function openCompletion(
-  provider: Provider,
-  model: ModelConfig,
-  request: CompletionRequest,
-  signal: AbortSignal,
-): Promise<Completion> {
-  // Our own runtime puts tools into the prompt itself, where it can also enforce them.
-  const inPrompt = model.tool_call_strategy === 'prompt_based' && model.provider !== 'universal';
-  if (!inPrompt) return provider.open(model, request, signal);
-  const { tools, tool_choice: choice, parallel_tool_calls: _parallel, ...rest } = request;
-  const messages = injectTools(toolHistoryAsText(request.messages), tools, choice);
-  const completion = await provider.open(model, { ...rest, messages }, signal);
-  return tools?.length ? { ...completion, parts: withParsedCalls(completion.parts) } : completion;
-}
-
 /** Stores a complete turn. A disk that refuses costs the memory of the turn, not its answer. */
 async function remember(
   sessions: Sessions,
@@ -143,6 +129,7 @@ async function remember(
 
 interface OpenTurnEnds {
   session: Session | undefined;
+  signal: AbortSignal;
   complete(message: Message): Promise<void>;
   close(): void;
 }
@@ -181,7 +168,10 @@ class OpenTurn implements ChatTurn {
       ...this.#wire,
       includeUsage: this.#request.stream_options?.include_usage ?? false,
       fallbackText: APOLOGY,
-      onFailure: (error) => log('error', 'a chat stream failed', { model: this.#wire.model, error }),
+      onFailure: (error) => {
+        // A client that left is no fault of the model.
+        if (!this.#ends.signal.aborted) log('error', 'a chat stream failed', { model: this.#wire.model, error });
+      },
     });
   }
 

@@ -1,21 +1,8 @@
 import { Failure } from '../../schemas/errors.js';
 import type { Message, ToolCall } from '../../schemas/generated/common.js';
-import { ToolCallParser } from '../completions/tools.js';
 import type { CompletionPart } from '../providers/contract.js';
 
 type Finish = Extract<CompletionPart, { type: 'finish' }>;
-
-/** Turns calls that a model wrote as text, as the injected instructions ask, into tool calls. */
-export async function* withParsedCalls(parts: AsyncIterable<CompletionPart>): AsyncGenerator<CompletionPart, void, undefined> {
-  const parser = new ToolCallParser();
-  for await (const part of parts) {
-    if (part.type === 'text') yield* parser.push(part.text);
-    else if (part.type === 'finish') {
-      yield* parser.end();
-      yield parser.calls > 0 && part.reason === 'stop' ? { ...part, reason: 'tool_calls' } : part;
-    } else yield part;
-  }
-}
 
 /** Collects what a turn's answer becomes in the history. */
 export class AnswerRecorder {

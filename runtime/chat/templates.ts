@@ -36,7 +36,7 @@ export function resolveText(text: string, variables: Variables): string {
       defaultText = text.slice(end + 1, close).trim();
     }
     if (name !== undefined && close !== undefined && text.startsWith('}}', close)) {
-      out += text.slice(copied, at) + valueOf(name.text, defaultText, variables);
+      out += text.slice(copied, at) + insertedText(name.text, defaultText, variables);
       copied = close + 2;
       at = text.indexOf(START, copied);
     } else {
@@ -66,7 +66,7 @@ function match(pattern: RegExp, text: string, at: number): { text: string; end: 
   return found ? { text: found[0], end: pattern.lastIndex } : undefined;
 }
 
-function valueOf(name: string, defaultText: string | undefined, variables: Variables): string {
+function insertedText(name: string, defaultText: string | undefined, variables: Variables): string {
   if (!Object.hasOwn(variables, name) || variables[name] === undefined) {
     if (defaultText !== undefined) return defaultText;
     throw missing(name, variables);

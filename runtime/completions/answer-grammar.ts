@@ -20,9 +20,8 @@ interface AnswerShape {
   thinking: 'none' | 'possible' | 'open';
 }
 
-function jsonAnswer(responseFormat: Record<string, unknown> | undefined, rules: GrammarRules): string | null {
+function jsonAnswer(responseFormat: Record<string, unknown> | undefined, rules: GrammarRules): string {
   const type = responseFormat?.type;
-  if (type === undefined || type === 'text') return null;
   if (type === 'json_object') return rules.base('object');
   const wrapped = responseFormat?.json_schema as { schema?: unknown; strict?: unknown } | undefined;
   if (type !== 'json_schema' || wrapped?.schema === undefined) {
@@ -60,16 +59,31 @@ function callsAnswer(shape: AnswerShape, rules: GrammarRules): string {
 /** Blank space after a thinking block. */
 const BLANK = '[ \\t\\n]{0,4}';
 
+/** Grammars made lately, since clients send the same schema with each request; the oldest goes first. */
+const recent = new Map<string, string>();
+const MAX_RECENT = 32;
+const MAX_RECENT_KEY_CHARS = 64 * 1024;
+
 /**
  * The grammar (GBNF) of an answer that must be JSON or a tool call; undefined where the answer is free. A thinking block may come first
  * where the model can think. Throws `Failure('invalid')` for schemas that cannot be used.
  */
 export function answerGrammar(shape: AnswerShape): string | undefined {
-  const rules = new GrammarRules();
   const forced = shape.offer.mode !== 'auto';
-  const json = forced ? null : jsonAnswer(shape.responseFormat, rules);
-  if (!forced && json === null) return undefined;
-  const alternatives = json === null ? [] : [json];
+  const type = shape.responseFormat?.type ?? 'text';
+  if (!forced && type === 'text') return undefined;
+  const key = JSON.stringify([shape.offer, shape.format.name, shape.responseFormat, shape.parallel, shape.thinking]);
+  const known = recent.get(key);
+  if (known !== undefined) return known;
+  const grammar = makeGrammar(shape, forced);
+  if (key.length <= MAX_RECENT_KEY_CHARS) recent.set(key, grammar);
+  if (recent.size > MAX_RECENT) recent.delete(recent.keys().next().value ?? key);
+  return grammar;
+}
+
+function makeGrammar(shape: AnswerShape, forced: boolean): string {
+  const rules = new GrammarRules();
+  const alternatives = forced ? [] : [jsonAnswer(shape.responseFormat, rules)];
   if (shape.offer.tools.length > 0) alternatives.push(callsAnswer(shape, rules));
   const answer = oneOf(alternatives);
   if (shape.thinking === 'none') return rules.text(answer);

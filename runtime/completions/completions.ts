@@ -172,7 +172,7 @@ export class Completions {
     const offer = offerTools(request.tools, request.tool_choice);
     const messages = plainMessages(request.messages);
     if (messages.length === 0) throw new Failure('bad_request', 'messages is empty; send at least one message.');
-    const acquired = await this.#models.acquire(request.model, request.options, signal);
+    const acquired = await this.#models.acquire(request.model, request.options, signal, { keepLoaded: request.keepLoaded ?? false });
     const hold = new ModelHold(acquired, signal);
     try {
       hold.signal.throwIfAborted();

@@ -7,7 +7,7 @@ import { otherKey, repetition, stringExpression } from './grammar/strings.js';
 
 /** Limits of a schema. */
 const MAX_DEPTH = 64;
-const MAX_SUBSCHEMAS = 4_000;
+const MAX_SUBSCHEMAS = 2_000;
 const MAX_ENUM = 1_000;
 
 const ENFORCED = new Set(

@@ -31,5 +31,6 @@ export interface AcquiredModel {
 
 /** Where models come from; the `Models` class is one. */
 export interface ModelSource {
-  acquire(id: string, options: GgufOptions, signal: AbortSignal): Promise<AcquiredModel>;
+  /** `keepLoaded` exempts the model from idle unloading. */
+  acquire(id: string, options: GgufOptions, signal: AbortSignal, residency?: { keepLoaded?: boolean }): Promise<AcquiredModel>;
 }

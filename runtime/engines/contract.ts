@@ -22,7 +22,7 @@ export interface Sampling {
 /** How a GGUF model is loaded; the `extra_body` names of the project file. Absent = the engine's default. */
 export interface GgufOptions {
   n_ctx?: number;
-  /** Sequences decoded together, 1 to 64; default 8. Each may use up to `n_ctx` tokens. */
+  /** Sequences decoded together, 1 to 64; default 32. Each may use up to `n_ctx` tokens; where memory is short they share one KV buffer. */
   n_slots?: number;
   n_batch?: number;
   n_ubatch?: number;

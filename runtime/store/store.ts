@@ -40,6 +40,8 @@ export class Store {
   readonly #folder: string;
   readonly #backups: Backups;
   #closing: Promise<void> | undefined;
+  /** Why the last write failed; undefined when it did not. */
+  #trouble: string | undefined;
 
   /** Use `openStore`. */
   constructor(environment: Environment, folder: string) {
@@ -61,9 +63,20 @@ export class Store {
   async write(fill: (batch: Batch) => void): Promise<void> {
     const batch = new Batch();
     fill(batch);
-    const written = this.#writer.write(batch.changes);
-    await written;
+    try {
+      await this.#writer.write(batch.changes);
+    } catch (failure) {
+      this.#trouble = (failure as Error).message;
+      throw failure;
+    }
+    this.#trouble = undefined;
     this.counts.written += batch.changes.length;
+  }
+
+  /** What `/health` says: unhealthy from a write that failed until one succeeds. */
+  health(): { status: 'healthy' | 'unhealthy'; message: string } {
+    if (this.#trouble !== undefined) return { status: 'unhealthy', message: this.#trouble };
+    return { status: 'healthy', message: `the state store in ${this.#folder} works` };
   }
 
   /** Copies the store into its backup folder now; the newest copies are kept. Returns the copy's path. */

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { FINISH_ABORTED, FINISH_LENGTH } from '../../native/contract.js';
 import { Failure } from '../../schemas/errors.js';
 import { tinyPath } from '../support/models/cache.js';
-import { Generations } from './generations.js';
+import { GREEDY, Generations } from './generations.js';
 
 /** Reproducible prompt of `length` tokens. */
 function prompt(seed: number, length: number): Int32Array {
@@ -78,7 +78,7 @@ test('an abort frees the slot: in the queue, inside a prefill, while decoding', 
 });
 
 test('a turn reuses the tokens of the one before', async () => {
-  const opened = await Generations.open(tinyPath(), { slots: 2 });
+  const opened = await Generations.open(tinyPath());
   const question = prompt(1, 60);
   const first = await opened.run(question);
   assert.deepEqual([first.promptTokens, first.reused], [60, 0]);
@@ -94,25 +94,24 @@ test('a turn reuses the tokens of the one before', async () => {
   await opened.close();
 });
 
-test('on a unified buffer a beginning is shared by sequences that run at the same time', async () => {
+test('a beginning is shared by sequences that run at the same time, and decoded once', async () => {
   const alone = await Generations.open(tinyPath());
   const system = prompt(1, 200);
   const prompts = Array.from({ length: 4 }, (_, i) => Int32Array.from([...system, ...prompt(20 + i, 6)]));
   const wanted: number[][] = [];
   for (const tokens of prompts) wanted.push((await alone.run(tokens)).tokens);
   await alone.close();
-  const opened = await Generations.open(tinyPath(), { slots: 4, unifiedKv: true });
-  const outcomes = await Promise.all(prompts.map((tokens) => opened.run(tokens)));
-  assert.deepEqual(
-    outcomes.map((outcome) => outcome.tokens),
-    wanted,
-  );
-  assert.deepEqual(
-    outcomes.map((outcome) => outcome.reused),
-    [0, 200, 200, 200],
-  );
-  assert.ok(opened.scheduler.stats().prefilledTokens! < 300);
-  await opened.close();
+  for (const unifiedKv of [false, true]) {
+    const opened = await Generations.open(tinyPath(), { slots: 4, unifiedKv });
+    const outcomes = await Promise.all(prompts.map((tokens) => opened.run(tokens)));
+    assert.deepEqual(
+      outcomes.map((outcome) => [outcome.reused, ...outcome.tokens]),
+      wanted.map((tokens, i) => [i === 0 ? 0 : 200, ...tokens]),
+      `unified ${unifiedKv}`,
+    );
+    assert.ok(opened.scheduler.stats()['prefilledTokens']! < 300);
+    await opened.close();
+  }
 });
 
 test('a unified buffer that is too small drops idle histories, then lets sequences wait, and none is lost', async () => {
@@ -145,9 +144,9 @@ test('a full context ends the text', async () => {
   await opened.close();
 });
 
-test('the queue holds 1024 and refuses the next; an id may not be used twice', async () => {
+test('the queue holds 1024 and refuses the next', async () => {
   const opened = await Generations.open(tinyPath());
-  const started = [];
+  const started: { id: number; done: Promise<unknown> }[] = [];
   let refused: unknown;
   // One runs at most, so that the 1026th finds the queue full whatever the worker did meanwhile.
   for (let i = 0; i < 1100 && refused === undefined; i += 1) {
@@ -160,13 +159,19 @@ test('the queue holds 1024 and refuses the next; an id may not be used twice', a
   assert.ok(refused instanceof Failure && refused.kind === 'busy', String(refused));
   assert.match(refused.message, /1024/);
   assert.ok(started.length >= 1024 && started.length <= 1030, `${started.length} were taken`);
-  assert.throws(
-    () => opened.scheduler.submit(started.at(-1)!.id, prompt(1, 4), { ...(opened as never), ...{} } as never),
-    (error) => error instanceof Failure,
-  );
   for (const { id } of started) opened.scheduler.abort(id);
   await Promise.all(started.map(({ done }) => done));
   const { active, queued } = opened.scheduler.stats();
   assert.deepEqual([active, queued], [0, 0]);
+  await opened.close();
+});
+
+test('an id may not be used twice at a time', async () => {
+  const opened = await Generations.open(tinyPath());
+  const first = opened.start(prompt(1, 4), { maxTokens: 400 });
+  const repeat = (): void => opened.scheduler.submit(first.id, prompt(1, 4), GREEDY);
+  assert.throws(repeat, (error) => error instanceof Failure && error.kind === 'conflict');
+  opened.scheduler.abort(first.id);
+  await first.done;
   await opened.close();
 });

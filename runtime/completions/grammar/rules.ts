@@ -43,6 +43,7 @@ export function oneOf(alternatives: readonly string[]): string {
 /** The rules of a grammar in GBNF, by name. */
 export class GrammarRules {
   readonly #rules = new Map<string, string>();
+  readonly #stems = new Map<string, number>();
   #chars = 0;
   #repetitions = 0;
 
@@ -63,8 +64,10 @@ export class GrammarRules {
         .replaceAll(/[^A-Za-z0-9]+/g, '-')
         .replaceAll(/^-+|-+$/g, '')
         .slice(0, 40) || 'rule';
-    let name = `${stem}-0`;
-    for (let n = 1; this.#rules.has(name); n += 1) name = `${stem}-${n}`;
+    // Base rules have no number, so no name is given out twice.
+    const count = this.#stems.get(stem) ?? 0;
+    this.#stems.set(stem, count + 1);
+    const name = `${stem}-n${count}`;
     this.set(name, '');
     return name;
   }

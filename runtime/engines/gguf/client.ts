@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { Failure } from '../../../schemas/errors.js';
 import type { Circuit } from '../../hosts/circuit.js';
 import type { Host } from '../../hosts/host.js';
@@ -6,7 +7,6 @@ import type { GenerateEvent, GenerateRequest, GgufInfo, GgufModel, PreparedPromp
 import type { GgufHeader } from './header.js';
 import type { LoadPlan } from './plan.js';
 import { EventStream } from './stream.js';
-import { templateHash } from './template.js';
 import type { GenerateBody, HostEvent, OpenBody, OpenedModel } from './wire.js';
 
 const ENGINE = new URL('./entry.js', import.meta.url);
@@ -199,7 +199,7 @@ function describe(load: GgufLoad, opened: OpenedModel): GgufInfo {
     template: {
       present: header.template !== '',
       text: header.template,
-      hash: header.template === '' ? '' : templateHash(header.template),
+      hash: header.template === '' ? '' : createHash('sha256').update(header.template).digest('hex').slice(0, 16),
       tools: /\btools\b/.test(header.template),
       thinking: header.template.includes('enable_thinking'),
     },

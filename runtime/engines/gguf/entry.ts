@@ -20,8 +20,6 @@ class GgufEngine implements HostedEngine {
     switch (method) {
       case 'prepare':
         return this.#prepare(model, body as PrepareRequest, signal);
-      case 'drop':
-        return model.drop(body as number);
       case 'countTokens':
         return model.countTokens(body as string[]);
       case 'generate':

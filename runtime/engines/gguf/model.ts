@@ -1,9 +1,10 @@
 import { randomInt } from 'node:crypto';
 import { backendFolders, loadInference } from '../../../native/addon.js';
-import { FINISH_ABORTED, FINISH_FAILED, FINISH_LENGTH, FINISH_NONE, type NativeGenerateOptions, type NativeScheduler, STEP_FIELDS } from '../../../native/contract.js';
+import { FINISH_ABORTED, FINISH_FAILED, FINISH_LENGTH, FINISH_NONE, type NativeGenerateOptions, type NativeScheduler, type NativeSchedulerOptions, STEP_FIELDS } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
 import type { PreparedPrompt, PrepareRequest } from '../contract.js';
 import { Generation, TokenTexts } from './generation.js';
+import type { LoadPlan } from './plan.js';
 import { WaitingPrompts } from './prompts.js';
 import { Renderer } from './renderer.js';
 import type { GenerateBody, HostEvent, OpenBody, OpenedModel, StepExtra } from './wire.js';
@@ -42,7 +43,7 @@ export class LoadedGguf {
     const engine = await addon.open(
       body.path,
       { gpuLayers: plan.gpuLayers, mmap: plan.mmap, mlock: plan.mlock },
-      { ...plan, unifiedKv: plan.unifiedKv, ...(plan.unifiedKv ? { kvCells: plan.kvCells } : { kvCells: undefined }) },
+      schedulerOptions(plan),
       (progress) => emit({ progress }),
       (rows, logprobs, error) => model?.step(rows, logprobs, error, emit),
     );
@@ -60,10 +61,6 @@ export class LoadedGguf {
   prepare(request: PrepareRequest): PreparedPrompt {
     const { tokens, endsInThinking } = this.#renderer.render(request);
     return { promptId: this.#prompts.add(tokens), promptTokens: tokens.length, endsInThinking };
-  }
-
-  drop(promptId: number): void {
-    this.#prompts.drop(promptId);
   }
 
   countTokens(texts: readonly string[]): number[] {
@@ -168,4 +165,10 @@ export class LoadedGguf {
       startsInThinking: body.startsInThinking ?? false,
     };
   }
+}
+
+function schedulerOptions(plan: LoadPlan): NativeSchedulerOptions {
+  const { contextSize, slots, batch, ubatch, threads, prefillChunk, flashAttention, cacheTypeK, cacheTypeV, unifiedKv, kvCells } = plan;
+  const options = { contextSize, slots, batch, ubatch, threads, prefillChunk, flashAttention, cacheTypeK, cacheTypeV, unifiedKv };
+  return unifiedKv ? { ...options, kvCells } : options;
 }

@@ -16,12 +16,9 @@ export class WaitingPrompts {
   #tokens = 0;
   #nextId = 1;
 
-  /** Keeps a prompt and gives its id. Throws `Failure('busy')` when too many wait. */
+  /** Keeps a prompt and gives its id. Beyond the limits the oldest goes: prompts that are tried and not used are the old ones. */
   add(tokens: Int32Array): number {
-    this.#expire();
-    if (this.#prompts.size >= PROMPT_LIMIT || this.#tokens + tokens.length > TOKEN_LIMIT) {
-      throw new Failure('busy', `${this.#prompts.size} prompts wait for this model already; try again in a moment.`, { retryAfterS: 1 });
-    }
+    this.#expire(tokens.length);
     const id = this.#nextId++;
     this.#prompts.set(id, { tokens, until: performance.now() + KEPT_MS });
     this.#tokens += tokens.length;
@@ -36,22 +33,17 @@ export class WaitingPrompts {
     return found.tokens;
   }
 
-  /** Forgets a prompt that is not needed. */
-  drop(id: number): void {
-    const found = this.#prompts.get(id);
-    if (found) this.#drop(id, found);
-  }
-
   #drop(id: number, found: Waiting): void {
     this.#prompts.delete(id);
     this.#tokens -= found.tokens.length;
   }
 
   // Prompts are in the order of their age: the first that is fresh ends the walk.
-  #expire(): void {
+  #expire(arriving: number): void {
     const now = performance.now();
     for (const [id, waiting] of this.#prompts) {
-      if (waiting.until > now) return;
+      const full = this.#prompts.size >= PROMPT_LIMIT || this.#tokens + arriving > TOKEN_LIMIT;
+      if (waiting.until > now && !full) return;
       this.#drop(id, waiting);
     }
   }

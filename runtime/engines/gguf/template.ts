@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { createContext, Script } from 'node:vm';
 import { Environment, Interpreter, Template } from '@huggingface/jinja';
 import { Failure } from '../../../schemas/errors.js';
@@ -69,9 +68,6 @@ function templateFailure(error: unknown): Failure {
   const why = code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' ? `it ran for more than ${RENDER_LIMIT_MS} ms` : String((error as Error)?.message ?? error).slice(0, RAISED_LIMIT);
   return new Failure('model_failed', `The model's chat template cannot be rendered: ${why}. Use a model with a working template.`, { code: 'template_failed', cause: error });
 }
-
-/** The first 16 hex digits of a template's SHA-256. */
-export const templateHash = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 16);
 
 /**
  * A GGUF's own chat template (threat T5). It can compute and nothing else: no file, no network, 1 s, 16 MiB of output, ranges of 100,000.

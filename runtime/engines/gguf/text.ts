@@ -1,3 +1,5 @@
+import { TextDecoder } from 'node:util';
+
 /** Assembles the text of one generation from the bytes of its tokens; characters cut by a token border wait for their rest. */
 export class TextAssembler {
   #decoder: TextDecoder | undefined;

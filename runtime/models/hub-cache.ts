@@ -1,0 +1,78 @@
+import type { Dirent } from 'node:fs';
+import { readdir, readFile, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join, relative, sep } from 'node:path';
+
+/** Folders and files looked at in one repository. */
+const ENTRY_LIMIT = 2000;
+const DEPTH_LIMIT = 4;
+const REPOSITORY = /^models--([A-Za-z0-9_.-]+?)(?:--([A-Za-z0-9_.-]+))?$/;
+
+/** The hub cache of this user: `HF_HUB_CACHE`, else `HF_HOME`/hub, else `XDG_CACHE_HOME` or `~/.cache` with huggingface/hub. */
+export function hubCacheFolder(env: NodeJS.ProcessEnv = process.env): string {
+  if (env.HF_HUB_CACHE) return env.HF_HUB_CACHE;
+  if (env.HUGGINGFACE_HUB_CACHE) return env.HUGGINGFACE_HUB_CACHE;
+  return join(env.HF_HOME ?? join(env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'huggingface'), 'hub');
+}
+
+/** The folder of a repository in the hub cache. */
+export const repositoryFolder = (hub: string, id: string): string => join(hub, `models--${id.replaceAll('/', '--')}`);
+
+async function entries(folder: string): Promise<Dirent[]> {
+  try {
+    return (await readdir(folder, { withFileTypes: true })).sort((a, b) => (a.name < b.name ? -1 : 1));
+  } catch {
+    return [];
+  }
+}
+
+/** Non-empty GGUF files below `folder`; links that lead nowhere, empty files and unfinished downloads are left out. */
+async function ggufFiles(folder: string, depth = 0): Promise<string[]> {
+  if (depth > DEPTH_LIMIT) return [];
+  const found: string[] = [];
+  for (const entry of (await entries(folder)).slice(0, ENTRY_LIMIT)) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) found.push(...(await ggufFiles(path, depth + 1)));
+    else if (/\.gguf$/i.test(entry.name) && (await isUsable(path))) found.push(path);
+  }
+  return found;
+}
+
+async function isUsable(path: string): Promise<boolean> {
+  try {
+    const facts = await stat(path);
+    return facts.isFile() && facts.size > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** The snapshots of a repository, that of `refs/main` first, then the newest first. */
+async function snapshots(repository: string): Promise<string[]> {
+  const main = await readFile(join(repository, 'refs', 'main'), 'utf8').then((text) => text.trim(), () => '');
+  const folders = (await entries(join(repository, 'snapshots'))).filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+  const ages = new Map(await Promise.all(folders.map(async (name) => [name, (await stat(join(repository, 'snapshots', name)).catch(() => null))?.mtimeMs ?? 0] as const)));
+  return folders
+    .sort((a, b) => Number(b === main) - Number(a === main) || ages.get(b)! - ages.get(a)!)
+    .map((name) => join(repository, 'snapshots', name));
+}
+
+/** Paths of the GGUF files of a cached repository; a file that several snapshots have is taken from the first of them. */
+export async function cachedGgufFiles(hub: string, id: string): Promise<string[]> {
+  const found = new Map<string, string>();
+  for (const snapshot of await snapshots(repositoryFolder(hub, id))) {
+    for (const path of await ggufFiles(snapshot)) {
+      const name = relative(snapshot, path).split(sep).join('/');
+      if (!found.has(name)) found.set(name, path);
+    }
+  }
+  return [...found.values()];
+}
+
+/** Ids of the repositories that the cache names, with or without GGUF files. */
+export async function cachedRepositories(hub: string): Promise<string[]> {
+  return (await entries(hub))
+    .map((entry) => REPOSITORY.exec(entry.name))
+    .filter((match) => match !== null)
+    .map((match) => (match[2] === undefined ? match[1]! : `${match[1]}/${match[2]}`));
+}

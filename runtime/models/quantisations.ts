@@ -1,0 +1,65 @@
+import { basename } from 'node:path';
+
+/** Names that files carry for what their weights are stored as: ggml's types and the mixes made of them. Longer names first. */
+const NAMES = [
+  ...['BF16', 'FP16', 'FP32', 'F16', 'F32', 'F64'],
+  ...['Q1_0', 'Q2_0', 'Q4_0', 'Q4_1', 'Q5_0', 'Q5_1', 'Q8_0', 'Q8_1'],
+  ...['Q2_K', 'Q3_K', 'Q4_K', 'Q5_K', 'Q6_K', 'Q8_K'].flatMap((name) => [...['XXL', 'XL', 'XS', 'S', 'M', 'L'].map((size) => `${name}_${size}`), name]),
+  ...['IQ1_S', 'IQ1_M', 'IQ2_XXS', 'IQ2_XS', 'IQ2_S', 'IQ2_M', 'IQ3_XXS', 'IQ3_XS', 'IQ3_S', 'IQ3_M', 'IQ4_XS', 'IQ4_NL_XL', 'IQ4_NL'],
+  ...['TQ1_0', 'TQ2_0', 'MXFP4_MOE', 'MXFP4', 'NVFP4'],
+].sort((a, b) => b.length - a.length);
+
+const IN_FILE_NAME = new RegExp(`(?:^|[-._])((?:UD-)?(?:${NAMES.join('|')}))(?=$|[-._])`, 'gi');
+const SHARD = /-\d{5}-of-\d{5}(?=[.-])/i;
+/** What is taken where the caller names nothing: the first of these that is there. */
+export const PREFERENCE = ['Q4_K_M', 'Q4_K', 'Q5_K_M', 'Q5_K', 'Q8_0', 'Q6_K', 'Q4_K_S', 'Q5_K_S', 'Q3_K_M', 'Q2_K', 'F16'];
+
+/** The quantisation that a file's name tells, in upper case, such as `UD-Q4_K_XL`; null where it tells none. */
+export function quantisationOf(file: string): string | null {
+  const stem = basename(file).replace(/\.gguf$/i, '').replace(SHARD, '');
+  // The last match counts: it stands at the end, and a model's own name may look like one.
+  return [...stem.matchAll(IN_FILE_NAME)].at(-1)?.[1]?.toUpperCase() ?? null;
+}
+
+/** The number and count of a shard by its name; null for a whole file. */
+export function shardNumber(file: string): { index: number; count: number } | null {
+  const match = /-(\d{5})-of-(\d{5})(?=[.-])/i.exec(basename(file));
+  return match ? { index: Number(match[1]), count: Number(match[2]) } : null;
+}
+
+/** True for files that hold a projector for images or sound and no language model. */
+export const isProjector = (file: string): boolean => /mmproj/i.test(basename(file));
+
+/** A choice among the GGUF files of a repository. */
+export interface Choice {
+  readonly file: string;
+  readonly quantisation: string | null;
+  /** Said where the wanted quantisation is not there. */
+  readonly note: string | null;
+}
+
+const plain = (quantisation: string | null): string | null => quantisation?.replace(/^UD-/, '') ?? null;
+
+/**
+ * Picks one of `files` (order kept; projectors and later shards left out): the wanted quantisation, else by preference, else the first.
+ * Whole files come before split ones unless only a split one has the wanted quantisation. Undefined without files.
+ */
+export function chooseFile(files: readonly string[], wanted: string | null): Choice | undefined {
+  const models = files.filter((file) => !isProjector(file) && (shardNumber(file)?.index ?? 1) === 1);
+  const whole = models.filter((file) => shardNumber(file) === null);
+  const pool = whole.length > 0 ? whole : models;
+  const choice = (file: string | undefined): Choice | undefined => {
+    if (file === undefined) return undefined;
+    const quantisation = quantisationOf(file);
+    const missed = wanted !== null && quantisation !== wanted && plain(quantisation) !== wanted;
+    const there = [...new Set(models.map(quantisationOf))].map((name) => name ?? 'unnamed').join(', ');
+    return { file, quantisation, note: missed ? `Quantisation ${wanted} is not there (${there} ${models.length > 1 ? 'are' : 'is'}); ${quantisation ?? basename(file)} is used.` : null };
+  };
+  if (wanted !== null) {
+    const exact = [...pool, ...models].find((file) => quantisationOf(file) === wanted) ?? [...pool, ...models].find((file) => plain(quantisationOf(file)) === wanted);
+    if (exact !== undefined) return choice(exact);
+  }
+  if (pool.length === 1) return choice(pool[0]);
+  const preferred = PREFERENCE.map((name) => pool.find((file) => quantisationOf(file) === name)).find((file) => file !== undefined);
+  return choice(preferred ?? pool[0]);
+}

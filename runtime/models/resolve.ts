@@ -1,0 +1,106 @@
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { Failure } from '../../schemas/errors.js';
+import { cachedGgufFiles, cachedRepositories, hubCacheFolder, repositoryFolder } from './hub-cache.js';
+import { parseName } from './names.js';
+import { chooseFile, quantisationOf } from './quantisations.js';
+
+/** Built-in models lie in `build/models` of the package, beside this file's own place in `build/runtime/models`. */
+const BUILT_IN_FOLDER = join(import.meta.dirname, '..', '..', 'models');
+const GGUF = /\.gguf$/i;
+
+/** Where models are looked for. */
+export interface ModelPlaces {
+  /** `{data_dir}/models`. */
+  readonly folder: string;
+  readonly builtIn: string;
+  readonly hub: string;
+}
+
+/** A model on disk. */
+export interface FoundModel {
+  /** The name without quantisation, as it goes into the cache key. */
+  readonly id: string;
+  /** What the caller asked for; null = no wish. */
+  readonly quantisation: string | null;
+  readonly path: string;
+  readonly source: 'file' | 'built-in' | 'hub';
+  readonly notes: readonly string[];
+}
+
+/** The places that hold for a data directory. */
+export function modelPlaces(dataDir: string, env: NodeJS.ProcessEnv = process.env): ModelPlaces {
+  return { folder: join(dataDir, 'models'), builtIn: BUILT_IN_FOLDER, hub: hubCacheFolder(env) };
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then((facts) => facts.isFile(), () => false);
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => [] as string[]);
+  return names.filter((name) => GGUF.test(name)).sort();
+}
+
+function notFound(name: string, looked: readonly string[], remedy: string): Failure {
+  return new Failure('not_found', `Model "${name}" is not on this machine: looked for ${looked.join('; ')}. ${remedy}`, { code: 'ModelNotFound', fields: { model: name, looked_in: looked } });
+}
+
+/** A path as given, or below the models folder, which a relative one may not leave, also not by a link. */
+async function pathOf(name: string, places: ModelPlaces): Promise<string> {
+  if (isAbsolute(name)) return name;
+  const path = resolve(places.folder, name);
+  const inside = (root: string, target: string): boolean => {
+    const way = relative(root, target);
+    return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  };
+  const refusal = new Failure('bad_request', `Model path "${name}" leads out of ${places.folder}; give a path inside it or an absolute path.`, { code: 'InvalidModelName' });
+  if (!inside(places.folder, path)) throw refusal;
+  const [root, real] = await Promise.all([realpath(places.folder).catch(() => places.folder), realpath(path).catch(() => null)]);
+  if (real !== null && !inside(root, real)) throw refusal;
+  return path;
+}
+
+async function fromHub(name: string, id: string, wanted: string | null, places: ModelPlaces): Promise<FoundModel> {
+  const choice = chooseFile(await cachedGgufFiles(places.hub, id), wanted);
+  if (choice) {
+    return { id, quantisation: wanted, path: choice.file, source: 'hub', notes: choice.note === null ? [] : [choice.note] };
+  }
+  const looked = [`a built-in model or ${join(places.folder, `${id}.gguf`)}`, `GGUF files in ${repositoryFolder(places.hub, id)}`];
+  const remedy = id.includes('/')
+    ? `Download a GGUF file of ${id} with any hub client into the hub cache, or put one into ${places.folder} and name it by its path.`
+    : `Use one of these: ${(await knownModels(places)).join(', ') || 'none is installed'}; or put a .gguf file into ${places.folder}.`;
+  throw notFound(name, looked, remedy);
+}
+
+/**
+ * Finds the file of a model: a path that ends in `.gguf` (absolute, or below `{data_dir}/models`), a built-in name, a file of that name in
+ * `{data_dir}/models`, or `org/repo[:QUANT]` of the hub cache. Throws `not_found` (code `ModelNotFound`) that says where it looked and
+ * what to do, `bad_request` for what cannot be a name.
+ */
+export async function findModel(name: string, places: ModelPlaces): Promise<FoundModel> {
+  const { id, quantisation, isPath } = parseName(name);
+  if (isPath) {
+    const path = await pathOf(name, places);
+    if (!(await isFile(path))) throw notFound(name, [`the file ${path}`], 'Check the path, or copy the file there.');
+    return { id, quantisation: null, path, source: 'file', notes: [] };
+  }
+  if (!id.includes('/')) {
+    const places_ = [
+      { source: 'built-in' as const, path: join(places.builtIn, `${id}.gguf`) },
+      { source: 'file' as const, path: join(places.folder, `${id}.gguf`) },
+    ];
+    for (const { source, path } of places_) {
+      if (!(await isFile(path))) continue;
+      const other = quantisation !== null && quantisationOf(path) !== quantisation;
+      return { id, quantisation, path, source, notes: other ? [`Quantisation ${quantisation} was asked for; there is one file, and it is used.`] : [] };
+    }
+  }
+  return fromHub(name, id, quantisation, places);
+}
+
+/** Names that `findModel` knows now: built-in models, files of the models folder, and cached repositories. */
+export async function knownModels(places: ModelPlaces): Promise<string[]> {
+  const [builtIn, own, cached] = await Promise.all([filesIn(places.builtIn), filesIn(places.folder), cachedRepositories(places.hub)]);
+  return [...new Set([...builtIn.map((file) => file.replace(GGUF, '')), ...own, ...cached])];
+}

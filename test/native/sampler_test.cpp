@@ -1,0 +1,194 @@
+#include "inference/sampler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "inference/failure.hpp"
+
+namespace quern {
+namespace {
+
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+const float kNaN = std::nanf("");
+
+/// Allows a set of tokens; remembers what it was told.
+class Only : public Constraint {
+ public:
+  explicit Only(std::set<Token> allowed, std::vector<Token>* accepted = nullptr)
+      : allowed_(std::move(allowed)), accepted_(accepted) {}
+  void mask(std::span<Candidate> candidates) override {
+    for (Candidate& candidate : candidates)
+      if (!allowed_.contains(candidate.token)) candidate.logit = -kInfinity;
+  }
+  void accept(Token token) override {
+    if (accepted_ != nullptr) accepted_->push_back(token);
+  }
+
+ private:
+  std::set<Token> allowed_;
+  std::vector<Token>* accepted_;
+};
+
+Sampler sampler(const GenerateOptions& options, std::unique_ptr<Constraint> constraint = nullptr) {
+  return Sampler(options, std::move(constraint), {});
+}
+
+std::vector<float> wave(size_t count) {
+  std::vector<float> logits(count);
+  for (size_t i = 0; i < count; ++i) logits[i] = std::sin(static_cast<float>(i) * 1.7f) * 5;
+  return logits;
+}
+
+TEST(Argmax, AgreesWithTheSimpleSearchForEveryTail) {
+  for (size_t count = 1; count < 2100; count += count < 80 ? 1 : 97) {
+    const auto logits = wave(count);
+    const auto expected = std::max_element(logits.begin(), logits.end()) - logits.begin();
+    EXPECT_EQ(argmax(logits), expected) << count;
+  }
+}
+
+TEST(Argmax, TakesTheFirstOfEqualsAndSkipsNaN) {
+  EXPECT_EQ(argmax(std::vector<float>{1, 3, 3}), 1);
+  EXPECT_EQ(argmax(std::vector<float>{kNaN, 1, kNaN, 2}), 3);
+  EXPECT_EQ(argmax(std::vector<float>{kNaN, kNaN}), -1);
+  EXPECT_EQ(argmax(std::vector<float>{-kInfinity}), -1);
+  EXPECT_EQ(argmax(std::vector<float>{}), -1);
+}
+
+TEST(TopCandidates, AreTheGreatestInOrder) {
+  const auto logits = wave(3000);
+  std::vector<Candidate> top;
+  std::vector<Candidate> all;
+  candidates_above(logits, -kInfinity, all);
+  ASSERT_EQ(all.size(), logits.size());
+  for (const size_t count : {0, 1, 7, 64, 2999, 3000, 5000}) {
+    top_candidates(logits, count, top);
+    ASSERT_EQ(top.size(), std::min<size_t>(count, logits.size()));
+    for (size_t i = 0; i < top.size(); ++i) EXPECT_EQ(top[i].token, all[i].token) << count << " " << i;
+  }
+}
+
+TEST(LogSumExp, HoldsForLargeAndInfiniteValues) {
+  EXPECT_NEAR(log_sum_exp(std::vector<float>{1000, 1000}), 1000 + std::log(2.0), 1e-9);
+  EXPECT_NEAR(log_sum_exp(std::vector<float>{0, -kInfinity}), 0, 1e-9);
+  EXPECT_NEAR(log_sum_exp(std::vector<float>{0, -200}), 0, 1e-9);
+}
+
+TEST(Sampler, RestoresTheLogits) {
+  GenerateOptions options{.repeat_penalty = 2, .presence_penalty = 1, .frequency_penalty = 1};
+  options.bias_tokens = {3, 3, 4};
+  options.bias_values = {5, 7, -5};
+  Sampler chooser = sampler(options);
+  chooser.accept(3);
+  chooser.accept(3);
+  auto logits = wave(100);
+  const auto before = logits;
+  chooser.choose(logits);
+  EXPECT_EQ(logits, before);
+}
+
+TEST(Sampler, DrawsByProbability) {
+  Sampler chooser = sampler({.temperature = 1, .seed = 5});
+  std::vector<float> logits{std::log(0.7f), std::log(0.2f), std::log(0.1f)};
+  std::map<Token, int> counts;
+  for (int i = 0; i < 20000; ++i) ++counts[chooser.choose(logits)];
+  EXPECT_NEAR(counts[0] / 20000.0, 0.7, 0.02);
+  EXPECT_NEAR(counts[1] / 20000.0, 0.2, 0.02);
+  EXPECT_NEAR(counts[2] / 20000.0, 0.1, 0.02);
+}
+
+TEST(Sampler, TopPAndMinPCutTheTail) {
+  std::vector<float> logits{std::log(0.5f), std::log(0.3f), std::log(0.15f), std::log(0.05f)};
+  const auto drawn = [&logits](const GenerateOptions& options) {
+    Sampler chooser = sampler(options);
+    std::set<Token> tokens;
+    for (int i = 0; i < 2000; ++i) tokens.insert(chooser.choose(logits));
+    return tokens;
+  };
+  EXPECT_EQ(drawn({.temperature = 1, .top_p = 0.79f}), (std::set<Token>{0, 1}));
+  EXPECT_EQ(drawn({.temperature = 1, .top_p = 0.81f}), (std::set<Token>{0, 1, 2}));
+  EXPECT_EQ(drawn({.temperature = 1, .min_p = 0.2f}), (std::set<Token>{0, 1, 2}));
+  EXPECT_EQ(drawn({.temperature = 1, .top_k = 2}), (std::set<Token>{0, 1}));
+  EXPECT_EQ(drawn({.temperature = 50}), (std::set<Token>{0, 1, 2, 3}));
+}
+
+TEST(Sampler, RepeatPenaltyLooksBackOnThePromptToo) {
+  const std::vector<Token> prompt{1};
+  Sampler chooser({.repeat_penalty = 4}, nullptr, prompt);
+  std::vector<float> logits{1, 2, -1};
+  EXPECT_EQ(chooser.choose(logits), 0);
+  for (int i = 0; i < 64; ++i) chooser.accept(0);
+  EXPECT_EQ(chooser.choose(logits), 1) << "token 1 has left the window";
+}
+
+TEST(Sampler, AConstraintFindsItsTokenWhereverItIs) {
+  auto logits = wave(5000);
+  for (const float temperature : {0.0f, 1.0f}) {
+    for (const Token wanted : {0, 17, 4999}) {
+      Sampler chooser = sampler({.temperature = temperature}, std::make_unique<Only>(std::set<Token>{wanted}));
+      EXPECT_EQ(chooser.choose(logits), wanted);
+    }
+  }
+}
+
+TEST(Sampler, AConstrainedDrawKeepsTheProportions) {
+  std::vector<float> logits(3000, 0);
+  logits[0] = 20;
+  logits[10] = std::log(3.0f);
+  Sampler chooser = sampler({.temperature = 1}, std::make_unique<Only>(std::set<Token>{10, 2999}));
+  int first = 0;
+  for (int i = 0; i < 4000; ++i) first += chooser.choose(logits) == 10;
+  EXPECT_NEAR(first / 4000.0, 0.75, 0.04);
+}
+
+TEST(Sampler, SaysWhenNothingCanBeChosen) {
+  auto logits = wave(50);
+  Sampler nowhere = sampler({}, std::make_unique<Only>(std::set<Token>{}));
+  EXPECT_THROW(nowhere.choose(logits), Failure);
+  std::vector<float> broken(50, kNaN);
+  for (const float temperature : {0.0f, 1.0f}) {
+    Sampler chooser = sampler({.temperature = temperature});
+    EXPECT_THROW(chooser.choose(broken), Failure);
+  }
+}
+
+TEST(Sampler, TheConstraintSleepsWhileThinking) {
+  std::vector<Token> accepted;
+  GenerateOptions options{.thinking_budget = 2, .think_end = {8, 9}, .starts_in_thinking = true};
+  Sampler chooser = sampler(options, std::make_unique<Only>(std::set<Token>{5}, &accepted));
+  std::vector<float> logits(10, 0);
+  logits[1] = 3;
+  std::vector<Token> text;
+  for (int i = 0; i < 6; ++i) {
+    text.push_back(chooser.choose(logits));
+    chooser.accept(text.back());
+  }
+  EXPECT_EQ(text, (std::vector<Token>{1, 1, 8, 9, 5, 5}));
+  EXPECT_EQ(accepted, (std::vector<Token>{5, 5}));
+  EXPECT_EQ(chooser.thinking_tokens(), 2);
+}
+
+TEST(Sampler, ReportsTheRawDistribution) {
+  GenerateOptions options{.top_logprobs = 2};
+  options.bias_tokens = {2};
+  options.bias_values = {100};
+  Sampler chooser = sampler(options);
+  std::vector<float> logits{std::log(0.6f), std::log(0.3f), std::log(0.1f)};
+  const Token token = chooser.choose(logits);
+  EXPECT_EQ(token, 2);
+  std::vector<double> out;
+  chooser.report(logits, token, out);
+  ASSERT_EQ(out.size(), 6u);
+  EXPECT_NEAR(std::exp(out[0]), 0.1, 1e-6);
+  EXPECT_EQ(out[1], 2);
+  EXPECT_EQ(out[2], 0);
+  EXPECT_NEAR(std::exp(out[3]), 0.6, 1e-6);
+  EXPECT_EQ(out[4], 1);
+}
+
+}  // namespace
+}  // namespace quern

@@ -1,0 +1,273 @@
+#include "inference/scheduler.hpp"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <set>
+
+#include "inference/failure.hpp"
+
+namespace quern {
+namespace {
+
+constexpr int kVocabulary = 100;
+constexpr Token kEnd = 99;
+
+/// An engine without a model: the next token is the last one plus one. It checks that what it is given fits together.
+class CountingDecoder : public Decoder {
+ public:
+  explicit CountingDecoder(int slots, int cells) : texts_(slots), cells_(cells) {}
+
+  DecodeResult decode(std::span<const BatchToken> batch) override {
+    ++decodes;
+    if (hold) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (fail_at == decodes) return DecodeResult::failed;
+    if (throw_at == decodes) throw std::runtime_error("thrown");
+    if (interrupted_) return DecodeResult::aborted;
+    size_t used = batch.size();
+    for (const auto& text : texts_) used += text.size();
+    if (used > static_cast<size_t>(cells_)) return DecodeResult::no_room;
+    outputs_.assign(batch.size(), -1);
+    int before = 0;
+    for (size_t i = 0; i < batch.size(); ++i) {
+      auto& text = texts_[batch[i].slot];
+      if (batch[i].slot < before || batch[i].position != static_cast<int>(text.size())) ++violations;
+      before = batch[i].slot;
+      text.push_back(batch[i].token);
+      if (batch[i].output) outputs_[i] = (batch[i].token + 1) % kVocabulary;
+    }
+    return DecodeResult::done;
+  }
+  std::span<float> logits(size_t index) override {
+    if (outputs_[index] < 0) ++violations;
+    logits_.assign(kVocabulary, 0);
+    logits_[outputs_[index]] = 10;
+    return logits_;
+  }
+  bool trim(int slot, int length) override {
+    texts_[slot].resize(length);
+    return true;
+  }
+  void share(int from, int to, int length) override {
+    if (!texts_[to].empty() || static_cast<int>(texts_[from].size()) < length) ++violations;
+    texts_[to].assign(texts_[from].begin(), texts_[from].begin() + length);
+  }
+  void clear(int slot) override { texts_[slot].clear(); }
+  int stored(int slot) override { return static_cast<int>(texts_[slot].size()); }
+  void interrupt(bool on) override { interrupted_ = on; }
+  std::string error() override { return "scripted"; }
+
+  std::atomic<int> decodes{0};
+  std::atomic<int> violations{0};
+  std::atomic<bool> hold{false};
+  int fail_at = -1;
+  int throw_at = -1;
+
+ private:
+  std::vector<std::vector<Token>> texts_;
+  int cells_;
+  std::atomic<bool> interrupted_{false};
+  std::vector<Token> outputs_;
+  std::vector<float> logits_;
+};
+
+struct Outcome {
+  std::vector<Token> tokens;
+  StepRow last;
+  std::string error;
+};
+
+/// A scheduler over the counting engine, and everything that it reported.
+class SchedulerTest : public testing::Test {
+ protected:
+  void open(int slots, MemoryTraits traits = {.share_cost = 1}, int cells = 1 << 20) {
+    auto decoder = std::make_unique<CountingDecoder>(slots, cells);
+    decoder_ = decoder.get();
+    const SchedulerOptions options{.context_size = 60, .slots = slots, .batch = 64, .ubatch = 16, .prefill_chunk = 8};
+    scheduler_ = std::make_unique<Scheduler>(
+        std::move(decoder), options, traits, [](Token token) { return token == kEnd; }, [this] { ++notified_; });
+  }
+
+  void submit(int id, std::vector<Token> prompt, int max_tokens) {
+    scheduler_->submit(id, std::move(prompt), {.max_tokens = max_tokens}, nullptr);
+  }
+
+  void take() {
+    StepFrame frame;
+    scheduler_->take(frame);
+    for (const StepRow& row : frame.rows) {
+      Outcome& outcome = outcomes_[row.id];
+      EXPECT_EQ(outcome.last.finish, 0) << "a row after the last one";
+      if (row.token >= 0) outcome.tokens.push_back(row.token);
+      outcome.last = row;
+      if (row.finish != 0) outcome.error = frame.error;
+      finished_ += row.finish != 0;
+    }
+  }
+
+  /// Waits until so many generations have ended; the test runner's own limit ends a hang.
+  void wait(int finished) {
+    while (finished_ < finished) {
+      take();
+      std::this_thread::yield();
+    }
+  }
+
+  Finish finish(int id) { return static_cast<Finish>(outcomes_[id].last.finish); }
+
+  void TearDown() override {
+    if (!scheduler_) return;
+    scheduler_->stop();
+    EXPECT_EQ(decoder_->violations, 0);
+  }
+
+  CountingDecoder* decoder_ = nullptr;
+  std::unique_ptr<Scheduler> scheduler_;
+  std::map<int, Outcome> outcomes_;
+  int finished_ = 0;
+  std::atomic<int> notified_{0};
+};
+
+TEST_F(SchedulerTest, CountsOnFromThePrompt) {
+  open(1);
+  submit(1, {3, 4, 5}, 4);
+  wait(1);
+  EXPECT_EQ(outcomes_[1].tokens, (std::vector<Token>{6, 7, 8, 9}));
+  EXPECT_EQ(finish(1), Finish::length);
+  EXPECT_EQ(outcomes_[1].last.prompt_tokens, 3);
+  EXPECT_EQ(outcomes_[1].last.generated_tokens, 4);
+}
+
+TEST_F(SchedulerTest, EndsAtTheEndToken) {
+  open(1);
+  submit(1, {95}, 20);
+  wait(1);
+  EXPECT_EQ(outcomes_[1].tokens, (std::vector<Token>{96, 97, 98}));
+  EXPECT_EQ(finish(1), Finish::end_of_generation);
+  EXPECT_EQ(outcomes_[1].last.token, -1);
+}
+
+TEST_F(SchedulerTest, ManyOnFewSlots) {
+  open(3);
+  for (int i = 0; i < 100; ++i) submit(i, std::vector<Token>(1 + i % 30, i % 50), 1 + i % 7);
+  wait(100);
+  for (int i = 0; i < 100; ++i) {
+    ASSERT_EQ(outcomes_[i].tokens.size(), 1u + i % 7) << i;
+    EXPECT_EQ(outcomes_[i].tokens.front(), i % 50 + 1);
+    EXPECT_EQ(finish(i), Finish::length);
+  }
+  EXPECT_EQ(scheduler_->stats().active, 0);
+  EXPECT_EQ(scheduler_->stats().queued, 0);
+}
+
+TEST_F(SchedulerTest, AnAbortEndsWhatRunsAndWhatWaits) {
+  open(1);
+  decoder_->hold = true;
+  submit(1, {0}, 50);
+  submit(2, {0}, 50);
+  scheduler_->abort(2);
+  scheduler_->abort(1);
+  scheduler_->abort(1);
+  scheduler_->abort(7);
+  wait(2);
+  EXPECT_EQ(finish(1), Finish::aborted);
+  EXPECT_EQ(finish(2), Finish::aborted);
+  submit(1, {0}, 2);
+  finished_ = 0;
+  outcomes_.clear();
+  wait(1);
+  EXPECT_EQ(finish(1), Finish::length) << "the id is free again, and an old abort does not hit it";
+}
+
+TEST_F(SchedulerTest, AFailedDecodeEndsItsBatchOnly) {
+  open(2);
+  decoder_->fail_at = 2;
+  submit(1, {1, 2}, 5);
+  wait(1);
+  EXPECT_EQ(finish(1), Finish::failed);
+  EXPECT_EQ(outcomes_[1].error, "scripted");
+  decoder_->throw_at = decoder_->decodes + 1;
+  submit(2, {1, 2}, 5);
+  wait(2);
+  EXPECT_EQ(outcomes_[2].error, "thrown");
+  submit(3, {1, 2}, 5);
+  wait(3);
+  EXPECT_EQ(outcomes_[3].tokens, (std::vector<Token>{3, 4, 5, 6, 7}));
+  EXPECT_EQ(outcomes_[3].last.reused_tokens, 0) << "nothing of a failed slot is used";
+}
+
+TEST_F(SchedulerTest, AFullContextEndsTheText) {
+  open(1);
+  submit(1, std::vector<Token>(58, 1), 50);
+  wait(1);
+  EXPECT_EQ(finish(1), Finish::length);
+  EXPECT_EQ(outcomes_[1].tokens.size(), 3u);
+}
+
+TEST_F(SchedulerTest, TooFewCellsMakeSequencesWaitButLoseNone) {
+  open(4, {.unified = true}, 60);
+  for (int i = 0; i < 12; ++i) submit(i, std::vector<Token>(20, i), 20);
+  wait(12);
+  for (int i = 0; i < 12; ++i) {
+    std::vector<Token> expected(20);
+    for (int k = 0; k < 20; ++k) expected[k] = i + 1 + k;
+    EXPECT_EQ(outcomes_[i].tokens, expected) << i;
+    EXPECT_EQ(outcomes_[i].last.prompt_tokens, 20);
+  }
+}
+
+TEST_F(SchedulerTest, APromptThatNeverFitsFails) {
+  open(2, {.unified = true}, 30);
+  submit(1, std::vector<Token>(50, 1), 5);
+  submit(2, {5, 6}, 2);
+  wait(2);
+  EXPECT_EQ(finish(1), Finish::failed);
+  EXPECT_NE(outcomes_[1].error.find("KV cells"), std::string::npos);
+  EXPECT_EQ(finish(2), Finish::length);
+}
+
+TEST_F(SchedulerTest, TheQueueIsBoundedAndIdsAreUnique) {
+  open(1);
+  decoder_->hold = true;
+  submit(0, {0}, 50);
+  EXPECT_THROW(submit(0, {0}, 50), Failure);
+  int taken = 1;
+  std::string kind;
+  for (int i = 1; i < 1100 && kind.empty(); ++i) {
+    try {
+      submit(i, {0}, 50);
+      ++taken;
+    } catch (const Failure& failure) {
+      kind = failure.kind();
+    }
+  }
+  EXPECT_EQ(kind, "busy");
+  EXPECT_GE(taken, 1024);
+}
+
+TEST_F(SchedulerTest, StopEndsEverythingAndRefusesMore) {
+  open(2);
+  decoder_->hold = true;
+  for (int i = 0; i < 10; ++i) submit(i, {0}, 50);
+  scheduler_->stop();
+  scheduler_->stop();
+  take();
+  EXPECT_EQ(finished_, 10);
+  EXPECT_THROW(submit(11, {0}, 50), Failure);
+  scheduler_->abort(3);
+}
+
+TEST_F(SchedulerTest, RowsPileUpInOneFrame) {
+  open(1);
+  submit(1, {0}, 40);
+  while (scheduler_->stats().active > 0 || scheduler_->stats().steps == 0) std::this_thread::yield();
+  scheduler_->stop();
+  EXPECT_EQ(notified_, 1) << "nobody took the rows, so one call is enough";
+  take();
+  EXPECT_EQ(outcomes_[1].tokens.size(), 40u);
+}
+
+}  // namespace
+}  // namespace quern
