@@ -1,5 +1,5 @@
 /**
- * The page at `/docs`, complete in itself: it reads `openapi.json` beside it, lists the operations by tag with their schemas,
+ * The page at `/docs`, complete in itself: it reads `/openapi.json`, lists the operations by tag with their schemas,
  * sends requests and shows the curl line for each. `{{title}}` is the API's name. Everything shown is set as text, never as markup.
  */
 export const DOCS_PAGE = String.raw`<!doctype html>
@@ -220,7 +220,7 @@ function form(verb, path, operation) {
 }
 
 function show() {
-  byId('about').replaceChildren((api.info.description || '') + ' Version ' + api.info.version + '. ', make('a', { href: 'openapi.json' }, 'openapi.json'));
+  byId('about').replaceChildren((api.info.description || '') + ' Version ' + api.info.version + '. ', make('a', { href: '/openapi.json' }, 'openapi.json'));
   for (const tag of api.tags) {
     const section = make('section', {}, make('h2', {}, tag.name));
     for (const [path, verbs] of Object.entries(api.paths)) for (const [verb, operation] of Object.entries(verbs)) {
@@ -245,12 +245,15 @@ byId('filter').addEventListener('input', (event) => {
 
 async function load() {
   const key = byId('key').value;
-  const answer = await fetch('openapi.json', { headers: key ? { Authorization: 'Bearer ' + key } : {} });
+  const answer = await fetch('/openapi.json', { headers: key ? { Authorization: 'Bearer ' + key } : {} });
+  if (answer.status === 401) throw new Error('This daemon wants its API key: enter it below.');
   if (!answer.ok) throw new Error('openapi.json answered ' + answer.status);
   api = await answer.json();
   show();
 }
-load().catch((error) => { byId('about').textContent = String(error.message || error); });
+const tell = (error) => { byId('about').textContent = String(error.message || error); };
+byId('key').addEventListener('change', () => { if (!api) load().catch(tell); });
+load().catch(tell);
 </script>
 </body>
 </html>

@@ -7,7 +7,7 @@ const MAX_ITEMS = 50;
 const SUMMARY_ITEMS = 3;
 /** Longest text of an offending value that is sent back. */
 const MAX_INPUT_CHARS = 200;
-const SECRET_NAME = /api_?key|token|secret|password|authorization/i;
+const SECRET_NAME = /(?:^|[_-])(?:api[_-]?key|key|token|secret|password|authorization)$/i;
 
 /** Rule names as the reference system's clients know them. */
 const TYPE_OF_KEYWORD: Record<string, string> = {

@@ -4,7 +4,7 @@ import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import { coreEndpoints } from '../core/index.js';
-import { documentationEndpoints } from '../docs-page.js';
+import { documentationEndpoints } from '../http/documentation.js';
 import { type ChosenTransport, createTransport, dispatch, type Listener } from '../http/index.js';
 import { universalEndpoints } from '../universal/index.js';
 import { lockDataDir } from './lock.js';
@@ -25,7 +25,7 @@ interface Running {
 /** Opens one of the two APIs on its address. */
 async function open(transport: ChosenTransport, options: DaemonOptions, runtime: Runtime, api: { title: string; flag: string; endpoints: readonly Endpoint<Runtime>[]; host: string; port: number }): Promise<Listener> {
   const access = { bindHost: api.host, hosts: options.allowedHosts, origins: options.allowedOrigins, ...(options.apiKey ? { apiKey: options.apiKey } : {}) };
-  const endpoints = [...api.endpoints, ...documentationEndpoints<Runtime>(api.title, api.endpoints)];
+  const endpoints = [...api.endpoints, ...documentationEndpoints<Runtime>({ title: api.title, version: VERSION }, api.endpoints)];
   try {
     return await transport.listen({ host: api.host, port: api.port, application: dispatch({ endpoints, context: runtime, access }) });
   } catch (error) {

@@ -14,8 +14,8 @@ export interface AccessRules {
   readonly apiKey?: string;
 }
 
-/** Paths that need no key: a supervisor must see that the process lives. */
-export const OPEN_PATHS: ReadonlySet<string> = new Set(['/health/liveness', '/health/liveness/']);
+/** Paths that need no key: a supervisor must see that the process lives, and the documentation page, which holds nothing of the user's, asks for the key. */
+export const OPEN_PATHS: ReadonlySet<string> = new Set(['/health/liveness', '/health/liveness/', '/docs', '/docs/']);
 
 /** Remembered verdicts on Host and Origin texts; the memory is dropped when full. */
 const MAX_REMEMBERED = 256;

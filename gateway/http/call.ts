@@ -83,8 +83,9 @@ export class CheckedRequest implements Request {
     return this.#call.signal;
   }
 
-  header(name: string): string | undefined {
+  /** A property, so that handlers may take it out of the request. */
+  readonly header = (name: string): string | undefined => {
     const value = this.#call.exchange.header(name);
     return value === '' ? undefined : value;
-  }
+  };
 }

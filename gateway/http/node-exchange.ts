@@ -125,16 +125,20 @@ function tooLarge(limitBytes: number, declared?: number): Failure {
 class NodeStream implements EventStream {
   #stall: NodeJS.Timeout | undefined;
   #lagging = false;
+  #waiting: (() => void)[] = [];
 
   constructor(
     private readonly response: ServerResponse,
     private readonly stallTimeoutMs: number,
   ) {
-    response.on('drain', () => {
+    const caughtUp = (): void => {
       this.#lagging = false;
       clearTimeout(this.#stall);
-    });
-    response.once('close', () => clearTimeout(this.#stall));
+      for (const resolve of this.#waiting) resolve();
+      this.#waiting = [];
+    };
+    response.on('drain', caughtUp);
+    response.once('close', caughtUp);
   }
 
   write(text: string): boolean {
@@ -149,10 +153,7 @@ class NodeStream implements EventStream {
 
   ready(): Promise<void> {
     if (this.response.destroyed || !this.response.writableNeedDrain) return Promise.resolve();
-    return new Promise((resolve) => {
-      this.response.once('drain', resolve);
-      this.response.once('close', resolve);
-    });
+    return new Promise((resolve) => this.#waiting.push(resolve));
   }
 
   end(): void {

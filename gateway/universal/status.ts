@@ -36,7 +36,7 @@ function models(runtime: Runtime): ModelList {
   const created = Math.floor(Date.now() / 1000);
   return {
     object: 'list',
-    data: runtime.models.loaded().map((entry) => ({ id: entry.key, object: 'model', created, owned_by: 'quern', type: 'language' })),
+    data: runtime.models.loaded().map((entry) => ({ id: entry.key, object: 'model', created, owned_by: 'quern', type: entry.type })),
   };
 }
 

@@ -15,8 +15,8 @@ export interface PuppetModel {
   /** Tokens of context that the file declares. */
   readonly contextLength: number;
   /**
-   * Tokens of prompt over which the order of trigger words is certain. With keys cached as F16 or F32 it may be 8192;
-   * coarser types need a shorter one: 512 for Q8_0 and BF16, 128 for Q4_0.
+   * Tokens of prompt over which the order of trigger words is certain. With keys cached as F16, BF16 or F32 it may be
+   * 8192; quantised types need a shorter one: 512 for Q8_0, 64 for Q4_0.
    */
   readonly reach: number;
 }

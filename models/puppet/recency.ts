@@ -31,8 +31,11 @@ const WIN_PER_STEP = 1.5;
 /** Amplitude of key values: just under 2, where a half float is finest against its size. */
 const KEY_SIZE = 1.95;
 
-/** Pairs that do not turn: several, so that no query value leaves the range of half floats. */
-const STILL_PAIRS = 4;
+/**
+ * Pairs that do not turn: several, so that no query value leaves the range of half floats; they fill one block of
+ * 32 with equal values, so that the quantised key types keep them exact.
+ */
+const STILL_PAIRS = 16;
 /** Amplitude of the still pairs together, against the slow pairs: above the lowest score that these give, 0.94. */
 const LIFT = 1.1;
 

@@ -51,7 +51,7 @@ export interface TurnParts {
 }
 
 /** The model that a request names, or the default one. Throws `bad_request` (UnknownModel, NoModel). */
-export function chosenModel(project: LoadedProject, name: string | null | undefined): ModelConfig {
+function chosenModel(project: LoadedProject, name: string | null | undefined): ModelConfig {
   const { runtime } = project.config;
   const place = `project ${project.namespace}/${project.name}`;
   if (runtime.models.length === 0) {

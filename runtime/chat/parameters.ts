@@ -6,7 +6,7 @@ import { expandEnv } from '../config/variables.js';
 import type { CompletionRequest } from '../providers/contract.js';
 
 /** Answer tokens where neither the request nor the model says. */
-export const DEFAULT_MAX_TOKENS = 512;
+const DEFAULT_MAX_TOKENS = 512;
 
 /** Settings that have the same name and meaning in the request and in `model_api_parameters`; the request wins. */
 const MERGED = [

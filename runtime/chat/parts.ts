@@ -5,7 +5,7 @@ import type { CompletionPart } from '../providers/contract.js';
 type Finish = Extract<CompletionPart, { type: 'finish' }>;
 
 /** Collects what a turn's answer becomes in the history. */
-export class AnswerRecorder {
+class AnswerRecorder {
   #text = '';
   readonly #calls: (ToolCall & { id: string; function: { name: string; arguments: string } })[] = [];
   /** Whether the model has said anything, thinking included. */
@@ -33,7 +33,7 @@ export class AnswerRecorder {
 }
 
 /** What `recorded` does at the ends of a turn. */
-export interface TurnEnds {
+interface TurnEnds {
   /** Said in place of an answer that is empty; absent = the answer stays empty. */
   emptyText?: string | undefined;
   /** Called with the assistant's message when the answer is complete, before its last part goes out. */

@@ -98,7 +98,7 @@ export class Session {
 }
 
 /** Number of characters in all texts below a value. */
-export function sizeOf(value: unknown): number {
+function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (value === null || typeof value !== 'object') return 8;
   let size = 16;

@@ -8,7 +8,7 @@ import { type CacheSize, EXPIRY_MS, type PlacedTurn, Session } from './session.j
 import { Sweeper } from './sweeper.js';
 
 /** A longer conversation has to start anew. */
-export const MAX_TURNS = 100_000;
+const MAX_TURNS = 100_000;
 /** Sessions held in memory; the least recently used ones give way. */
 const MAX_LIVE = 10_000;
 /** Characters of history held in memory. */

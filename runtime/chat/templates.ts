@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
 
 /** Longest text of one variable, in characters, after conversion. */
-export const MAX_VALUE_CHARACTERS = 100_000;
+const MAX_VALUE_CHARACTERS = 100_000;
 /** Variable names that an error message lists. */
 const MAX_LISTED = 50;
 

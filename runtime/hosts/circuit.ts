@@ -55,10 +55,14 @@ export class Circuit {
   check(): void {
     if (!this.isOpen) return;
     const seconds = Math.ceil((this.#openUntil - this.#now()) / 1000);
-    throw new Failure('unavailable', `${this.#name} failed ${this.#failures.length} times in a row and is tried again in ${seconds} s. Last: ${this.#last}`, {
-      code: 'circuit_open',
-      retryAfterS: seconds,
-    });
+    throw new Failure(
+      'unavailable',
+      `${this.#name} failed ${this.#failures.length} times in a row and is tried again in ${seconds} s. Last: ${this.#last}`,
+      {
+        code: 'circuit_open',
+        retryAfterS: seconds,
+      },
+    );
   }
 
   #recent(): number[] {

@@ -63,7 +63,8 @@ export class Host {
       env: hostEnvironment(process.env),
     });
     if (this.#child.pid !== undefined) confine(this.#child.pid);
-    for (const stream of [this.#child.stdout, this.#child.stderr]) stream?.setEncoding('utf8').on('data', (text: string) => this.#output.add(text));
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream?.setEncoding('utf8').on('data', (text: string) => this.#output.add(text));
     this.exited = new Promise((resolve) => {
       // 'close' comes after 'exit' and after the output is read; 'error' alone where the process could not be started.
       this.#child.on('close', (code, signal) => resolve(this.#end(code, signal)));
@@ -94,7 +95,9 @@ export class Host {
     if (this.#ended) return Promise.reject(this.#ended);
     if (signal?.aborted) return Promise.reject(signal.reason);
     if (this.#pending.size >= CALL_LIMIT) {
-      return Promise.reject(new Failure('busy', `${this.#options.name} has ${CALL_LIMIT} calls open; try again later.`, { retryAfterS: 1 }));
+      return Promise.reject(
+        new Failure('busy', `${this.#options.name} has ${CALL_LIMIT} calls open; try again later.`, { retryAfterS: 1 }),
+      );
     }
     const id = this.#nextId++;
     return new Promise<T>((resolve, reject) => {
@@ -103,10 +106,12 @@ export class Host {
         this.#send({ type: 'cancel', id });
         reject(signal!.reason);
       };
-      const settle = <V>(then: (value: V) => void) => (value: V) => {
-        signal?.removeEventListener('abort', onAbort);
-        then(value);
-      };
+      const settle =
+        <V>(then: (value: V) => void) =>
+        (value: V) => {
+          signal?.removeEventListener('abort', onAbort);
+          then(value);
+        };
       signal?.addEventListener('abort', onAbort, { once: true });
       this.#pending.set(id, { resolve: settle(resolve as (value: unknown) => void), reject: settle(reject) });
       this.#send({ type: 'call', id, method, body });
@@ -151,7 +156,10 @@ export class Host {
   }
 
   #ping(): void {
-    if (this.#silentPings >= SILENT_PINGS) return this.kill(`gave no sign of life for ${this.#silentPings} pings`);
+    if (this.#silentPings >= SILENT_PINGS) {
+      this.kill(`gave no sign of life for ${this.#silentPings} pings`);
+      return;
+    }
     this.#silentPings += 1;
     this.#send({ type: 'ping' });
   }

@@ -24,6 +24,7 @@ export interface Life<Opened> {
 
 interface Run<Opened> {
   host?: Host;
+  opened: boolean;
   promise: Promise<Life<Opened>>;
 }
 
@@ -58,16 +59,19 @@ export class Supervisor<Opened> {
   /** Ends the process; resolves when it is gone. */
   async close(): Promise<void> {
     this.#closing.abort();
+    // A load cannot be asked to stop.
+    if (this.#run && !this.#run.opened) this.#run.host?.kill('was stopped while it loaded');
     await Promise.all([...this.#hosts].map((host) => host.close()));
     await this.#run?.promise.catch(() => {});
   }
 
   #assertOpen(): void {
-    if (this.#closing.signal.aborted) throw new Failure('unavailable', `${this.#options.name} has been unloaded; try again.`, { retryAfterS: 1 });
+    if (this.#closing.signal.aborted)
+      throw new Failure('unavailable', `${this.#options.name} has been unloaded; try again.`, { retryAfterS: 1 });
   }
 
   #begin(): Run<Opened> {
-    const run = {} as Run<Opened>;
+    const run = { opened: false } as Run<Opened>;
     run.promise = this.#start(run);
     this.#run = run;
     run.promise.catch(() => {
@@ -91,6 +95,7 @@ export class Supervisor<Opened> {
     try {
       await host.ready;
       const opened = await open(host);
+      run.opened = true;
       this.#assertOpen();
       return { host, opened };
     } catch (error) {

@@ -49,9 +49,16 @@ async function isUsable(path: string): Promise<boolean> {
 
 /** The snapshots of a repository, that of `refs/main` first, then the newest first. */
 async function snapshots(repository: string): Promise<string[]> {
-  const main = await readFile(join(repository, 'refs', 'main'), 'utf8').then((text) => text.trim(), () => '');
+  const main = await readFile(join(repository, 'refs', 'main'), 'utf8').then(
+    (text) => text.trim(),
+    () => '',
+  );
   const folders = (await entries(join(repository, 'snapshots'))).filter((entry) => entry.isDirectory()).map((entry) => entry.name);
-  const ages = new Map(await Promise.all(folders.map(async (name) => [name, (await stat(join(repository, 'snapshots', name)).catch(() => null))?.mtimeMs ?? 0] as const)));
+  const ages = new Map(
+    await Promise.all(
+      folders.map(async (name) => [name, (await stat(join(repository, 'snapshots', name)).catch(() => null))?.mtimeMs ?? 0] as const),
+    ),
+  );
   return folders
     .sort((a, b) => Number(b === main) - Number(a === main) || ages.get(b)! - ages.get(a)!)
     .map((name) => join(repository, 'snapshots', name));

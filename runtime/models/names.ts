@@ -13,16 +13,23 @@ export interface ModelName {
 }
 
 const badName = (name: string, rule: string): Failure =>
-  new Failure('bad_request', `"${name.slice(0, 200)}" is not a model name: ${rule}. Give org/repo, org/repo:QUANT, a built-in name or a path that ends in .gguf.`, {
-    code: 'InvalidModelName',
-  });
+  new Failure(
+    'bad_request',
+    `"${name.slice(0, 200)}" is not a model name: ${rule}. Give org/repo, org/repo:QUANT, a built-in name or a path that ends in .gguf.`,
+    {
+      code: 'InvalidModelName',
+    },
+  );
 
 /** Splits a model name at its last colon; names that end in `.gguf` are paths and have no quantisation. */
 export function splitName(name: string): ModelName {
   if (/\.gguf$/i.test(name)) return { id: name, quantisation: null, isPath: true };
   const colon = name.lastIndexOf(':');
   if (colon < 0) return { id: name, quantisation: null, isPath: false };
-  const suffix = name.slice(colon + 1).trim().toUpperCase();
+  const suffix = name
+    .slice(colon + 1)
+    .trim()
+    .toUpperCase();
   return { id: name.slice(0, colon), quantisation: suffix === '' ? null : suffix, isPath: false };
 }
 
@@ -34,6 +41,7 @@ export function parseName(name: string): ModelName {
   const parsed = splitName(name);
   if (parsed.isPath) return parsed;
   if (parsed.id.includes('..') || !ID.test(parsed.id)) throw badName(name, 'letters, digits, "_", ".", "-" and one slash are allowed');
-  if (parsed.quantisation !== null && !/^[A-Z0-9_-]{1,32}$/.test(parsed.quantisation)) throw badName(name, `"${parsed.quantisation}" is no quantisation`);
+  if (parsed.quantisation !== null && !/^[A-Z0-9_-]{1,32}$/.test(parsed.quantisation))
+    throw badName(name, `"${parsed.quantisation}" is no quantisation`);
   return parsed;
 }

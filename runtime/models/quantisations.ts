@@ -4,7 +4,10 @@ import { basename } from 'node:path';
 const NAMES = [
   ...['BF16', 'FP16', 'FP32', 'F16', 'F32', 'F64'],
   ...['Q1_0', 'Q2_0', 'Q4_0', 'Q4_1', 'Q5_0', 'Q5_1', 'Q8_0', 'Q8_1'],
-  ...['Q2_K', 'Q3_K', 'Q4_K', 'Q5_K', 'Q6_K', 'Q8_K'].flatMap((name) => [...['XXL', 'XL', 'XS', 'S', 'M', 'L'].map((size) => `${name}_${size}`), name]),
+  ...['Q2_K', 'Q3_K', 'Q4_K', 'Q5_K', 'Q6_K', 'Q8_K'].flatMap((name) => [
+    ...['XXL', 'XL', 'XS', 'S', 'M', 'L'].map((size) => `${name}_${size}`),
+    name,
+  ]),
   ...['IQ1_S', 'IQ1_M', 'IQ2_XXS', 'IQ2_XS', 'IQ2_S', 'IQ2_M', 'IQ3_XXS', 'IQ3_XS', 'IQ3_S', 'IQ3_M', 'IQ4_XS', 'IQ4_NL_XL', 'IQ4_NL'],
   ...['TQ1_0', 'TQ2_0', 'MXFP4_MOE', 'MXFP4', 'NVFP4'],
 ].sort((a, b) => b.length - a.length);
@@ -16,7 +19,9 @@ export const PREFERENCE = ['Q4_K_M', 'Q4_K', 'Q5_K_M', 'Q5_K', 'Q8_0', 'Q6_K', '
 
 /** The quantisation that a file's name tells, in upper case, such as `UD-Q4_K_XL`; null where it tells none. */
 export function quantisationOf(file: string): string | null {
-  const stem = basename(file).replace(/\.gguf$/i, '').replace(SHARD, '');
+  const stem = basename(file)
+    .replace(/\.gguf$/i, '')
+    .replace(SHARD, '');
   // The last match counts: it stands at the end, and a model's own name may look like one.
   return [...stem.matchAll(IN_FILE_NAME)].at(-1)?.[1]?.toUpperCase() ?? null;
 }
@@ -53,10 +58,18 @@ export function chooseFile(files: readonly string[], wanted: string | null): Cho
     const quantisation = quantisationOf(file);
     const missed = wanted !== null && quantisation !== wanted && plain(quantisation) !== wanted;
     const there = [...new Set(models.map(quantisationOf))].map((name) => name ?? 'unnamed').join(', ');
-    return { file, quantisation, note: missed ? `Quantisation ${wanted} is not there (${there} ${models.length > 1 ? 'are' : 'is'}); ${quantisation ?? basename(file)} is used.` : null };
+    return {
+      file,
+      quantisation,
+      note: missed
+        ? `Quantisation ${wanted} is not there (${there} ${models.length > 1 ? 'are' : 'is'}); ${quantisation ?? basename(file)} is used.`
+        : null,
+    };
   };
   if (wanted !== null) {
-    const exact = [...pool, ...models].find((file) => quantisationOf(file) === wanted) ?? [...pool, ...models].find((file) => plain(quantisationOf(file)) === wanted);
+    const exact =
+      [...pool, ...models].find((file) => quantisationOf(file) === wanted) ??
+      [...pool, ...models].find((file) => plain(quantisationOf(file)) === wanted);
     if (exact !== undefined) return choice(exact);
   }
   if (pool.length === 1) return choice(pool[0]);

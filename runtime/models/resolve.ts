@@ -34,7 +34,10 @@ export function modelPlaces(dataDir: string, env: NodeJS.ProcessEnv = process.en
 }
 
 async function isFile(path: string): Promise<boolean> {
-  return stat(path).then((facts) => facts.isFile(), () => false);
+  return stat(path).then(
+    (facts) => facts.isFile(),
+    () => false,
+  );
 }
 
 async function filesIn(folder: string): Promise<string[]> {
@@ -43,7 +46,10 @@ async function filesIn(folder: string): Promise<string[]> {
 }
 
 function notFound(name: string, looked: readonly string[], remedy: string): Failure {
-  return new Failure('not_found', `Model "${name}" is not on this machine: looked for ${looked.join('; ')}. ${remedy}`, { code: 'ModelNotFound', fields: { model: name, looked_in: looked } });
+  return new Failure('not_found', `Model "${name}" is not on this machine: looked for ${looked.join('; ')}. ${remedy}`, {
+    code: 'ModelNotFound',
+    fields: { model: name, looked_in: looked },
+  });
 }
 
 /** A path as given, or below the models folder, which a relative one may not leave, also not by a link. */
@@ -54,7 +60,11 @@ async function pathOf(name: string, places: ModelPlaces): Promise<string> {
     const way = relative(root, target);
     return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
   };
-  const refusal = new Failure('bad_request', `Model path "${name}" leads out of ${places.folder}; give a path inside it or an absolute path.`, { code: 'InvalidModelName' });
+  const refusal = new Failure(
+    'bad_request',
+    `Model path "${name}" leads out of ${places.folder}; give a path inside it or an absolute path.`,
+    { code: 'InvalidModelName' },
+  );
   if (!inside(places.folder, path)) throw refusal;
   const [root, real] = await Promise.all([realpath(places.folder).catch(() => places.folder), realpath(path).catch(() => null)]);
   if (real !== null && !inside(root, real)) throw refusal;
@@ -93,7 +103,13 @@ export async function findModel(name: string, places: ModelPlaces): Promise<Foun
     for (const { source, path } of places_) {
       if (!(await isFile(path))) continue;
       const other = quantisation !== null && quantisationOf(path) !== quantisation;
-      return { id, quantisation, path, source, notes: other ? [`Quantisation ${quantisation} was asked for; there is one file, and it is used.`] : [] };
+      return {
+        id,
+        quantisation,
+        path,
+        source,
+        notes: other ? [`Quantisation ${quantisation} was asked for; there is one file, and it is used.`] : [],
+      };
     }
   }
   return fromHub(name, id, quantisation, places);

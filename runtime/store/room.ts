@@ -20,7 +20,7 @@ export interface Usage {
 }
 
 /** The most bytes that a transaction with these values can add to a file with pages of `pageSize` bytes. */
-export function spaceNeeded(valueSizes: readonly number[], pageSize: number): number {
+function spaceNeeded(valueSizes: readonly number[], pageSize: number): number {
   let pages = PAGES_PER_COMMIT;
   for (const size of valueSizes) pages += PAGES_PER_CHANGE + Math.ceil(size / pageSize);
   return pages * pageSize;

@@ -9,6 +9,7 @@ import { type StoreCounts, Table } from './table.js';
 import type { TableName, Tables } from './tables.js';
 import { type Change, Writer } from './writer.js';
 
+/** Records that users of the store hold. */
 export type { SessionKey, SessionRecord, TurnRecord } from './tables.js';
 
 const packr = new Packr({ useRecords: false });
@@ -109,7 +110,7 @@ export interface StoreOptions {
 }
 
 /** The folder of a data directory that holds the store. */
-export function stateFolder(dataDir: string): string {
+function stateFolder(dataDir: string): string {
   return join(dataDir, 'state');
 }
 

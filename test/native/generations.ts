@@ -43,6 +43,9 @@ export const SCHEDULER: NativeSchedulerOptions = {
   unifiedKv: false,
 };
 
+/** Arithmetic whose rounding hardly depends on what else is in the batch; flash attention adds up in half precision. */
+export const EXACT = { flashAttention: false, cacheTypeK: 'f32', cacheTypeV: 'f32' } as const;
+
 /** On the CPU, mapped. */
 export const MODEL: NativeModelOptions = { gpuLayers: 0, mmap: true, mlock: false };
 

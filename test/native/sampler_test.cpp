@@ -136,13 +136,13 @@ TEST(Sampler, AConstraintFindsItsTokenWhereverItIs) {
 }
 
 TEST(Sampler, AConstrainedDrawKeepsTheProportions) {
-  std::vector<float> logits(3000, 0);
+  std::vector<float> logits(1500, 0);
   logits[0] = 20;
   logits[10] = std::log(3.0f);
-  Sampler chooser = sampler({.temperature = 1}, std::make_unique<Only>(std::set<Token>{10, 2999}));
+  Sampler chooser = sampler({.temperature = 1}, std::make_unique<Only>(std::set<Token>{10, 1499}));
   int first = 0;
-  for (int i = 0; i < 4000; ++i) first += chooser.choose(logits) == 10;
-  EXPECT_NEAR(first / 4000.0, 0.75, 0.04);
+  for (int i = 0; i < 800; ++i) first += chooser.choose(logits) == 10;
+  EXPECT_NEAR(first / 800.0, 0.75, 0.06);
 }
 
 TEST(Sampler, SaysWhenNothingCanBeChosen) {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { FINISH_ABORTED, FINISH_LENGTH } from '../../native/contract.js';
 import { Failure } from '../../schemas/errors.js';
 import { tinyPath } from '../support/models/cache.js';
-import { GREEDY, Generations } from './generations.js';
+import { EXACT, Generations, GREEDY } from './generations.js';
 
 /** Reproducible prompt of `length` tokens. */
 function prompt(seed: number, length: number): Int32Array {
@@ -26,10 +26,10 @@ test('greedy text does not change from run to run', async () => {
 });
 
 test('32 at once give what each gives alone', async () => {
-  const alone = await Generations.open(tinyPath());
+  const alone = await Generations.open(tinyPath(), EXACT);
   const wanted = (await alone.run(prompt(3, 50), { maxTokens: 32 })).tokens;
   await alone.close();
-  const opened = await Generations.open(tinyPath(), { slots: 32 });
+  const opened = await Generations.open(tinyPath(), { ...EXACT, slots: 32 });
   const outcomes = await Promise.all(Array.from({ length: 32 }, () => opened.run(prompt(3, 50), { maxTokens: 32 })));
   for (const outcome of outcomes) assert.deepEqual(outcome.tokens, wanted);
   assert.equal(opened.scheduler.stats().active, 0);
@@ -38,12 +38,12 @@ test('32 at once give what each gives alone', async () => {
 
 test('different prompts on few slots all end, in a split and in a unified buffer, as when alone', async () => {
   const prompts = Array.from({ length: 12 }, (_, i) => prompt(10 + i, 5 + i * 17));
-  const alone = await Generations.open(tinyPath());
+  const alone = await Generations.open(tinyPath(), EXACT);
   const wanted: number[][] = [];
   for (const tokens of prompts) wanted.push((await alone.run(tokens)).tokens);
   await alone.close();
   for (const unifiedKv of [false, true]) {
-    const opened = await Generations.open(tinyPath(), { slots: 3, prefillChunk: 16, unifiedKv });
+    const opened = await Generations.open(tinyPath(), { ...EXACT, slots: 3, prefillChunk: 16, unifiedKv });
     const outcomes = await Promise.all(prompts.map((tokens) => opened.run(tokens)));
     assert.deepEqual(
       outcomes.map((outcome) => outcome.tokens),
@@ -95,32 +95,32 @@ test('a turn reuses the tokens of the one before', async () => {
 });
 
 test('a beginning is shared by sequences that run at the same time, and decoded once', async () => {
-  const alone = await Generations.open(tinyPath());
+  const alone = await Generations.open(tinyPath(), EXACT);
   const system = prompt(1, 200);
   const prompts = Array.from({ length: 4 }, (_, i) => Int32Array.from([...system, ...prompt(20 + i, 6)]));
   const wanted: number[][] = [];
   for (const tokens of prompts) wanted.push((await alone.run(tokens)).tokens);
   await alone.close();
   for (const unifiedKv of [false, true]) {
-    const opened = await Generations.open(tinyPath(), { slots: 4, unifiedKv });
+    const opened = await Generations.open(tinyPath(), { ...EXACT, slots: 4, unifiedKv });
     const outcomes = await Promise.all(prompts.map((tokens) => opened.run(tokens)));
     assert.deepEqual(
       outcomes.map((outcome) => [outcome.reused, ...outcome.tokens]),
       wanted.map((tokens, i) => [i === 0 ? 0 : 200, ...tokens]),
       `unified ${unifiedKv}`,
     );
-    assert.ok(opened.scheduler.stats()['prefilledTokens']! < 300);
+    assert.ok(opened.scheduler.stats().prefilledTokens! < 300);
     await opened.close();
   }
 });
 
 test('a unified buffer that is too small drops idle histories, then lets sequences wait, and none is lost', async () => {
   const prompts = Array.from({ length: 6 }, (_, i) => prompt(40 + i, 150));
-  const alone = await Generations.open(tinyPath());
+  const alone = await Generations.open(tinyPath(), EXACT);
   const wanted: number[][] = [];
   for (const tokens of prompts) wanted.push((await alone.run(tokens, { maxTokens: 40 })).tokens);
   await alone.close();
-  const opened = await Generations.open(tinyPath(), { slots: 4, unifiedKv: true, kvCells: 512 });
+  const opened = await Generations.open(tinyPath(), { ...EXACT, slots: 4, unifiedKv: true, kvCells: 512 });
   const outcomes = await Promise.all(prompts.map((tokens) => opened.run(tokens, { maxTokens: 40 })));
   assert.deepEqual(
     outcomes.map((outcome) => [outcome.finish, outcome.generated, outcome.error]),

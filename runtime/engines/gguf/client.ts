@@ -66,9 +66,11 @@ export class GgufClient implements GgufModel {
     });
   }
 
-  /** Starts a host and loads the model in it. Throws what loading throws; the process is gone then. */
-  static async load(load: GgufLoad): Promise<GgufClient> {
+  /** Starts a host and loads the model in it. Throws what loading throws, or 'unavailable' when the signal is aborted meanwhile; the process is gone then. */
+  static async load(load: GgufLoad, signal: AbortSignal): Promise<GgufClient> {
     const client = new GgufClient(load);
+    const stop = (): void => void client.close();
+    signal.addEventListener('abort', stop, { once: true });
     try {
       const { opened } = await client.#supervisor.ready();
       client.#info = describe(load, opened);
@@ -76,6 +78,8 @@ export class GgufClient implements GgufModel {
     } catch (error) {
       await client.close();
       throw error;
+    } finally {
+      signal.removeEventListener('abort', stop);
     }
   }
 
@@ -153,7 +157,10 @@ export class GgufClient implements GgufModel {
   }
 
   #receive(host: Host, event: HostEvent, onProgress: ((fraction: number) => void) | undefined): void {
-    if ('progress' in event) return onProgress?.(event.progress);
+    if ('progress' in event) {
+      onProgress?.(event.progress);
+      return;
+    }
     const { ids, texts, tokens, extras } = event;
     let next = 0;
     for (let index = 0; index < ids.length; index += 1) {
@@ -186,7 +193,11 @@ function describe(load: GgufLoad, opened: OpenedModel): GgufInfo {
   const others = opened.devices.filter((device) => device.kind !== 'cpu').map((device) => device.name);
   const used = opened.native.devices;
   const onOther = used.some((name) => others.includes(name));
-  const why = !wanted ? 'GPU layers are set to 0' : others.length === 0 ? 'no GPU or accelerator was found' : 'the engine placed no layer there';
+  const why = !wanted
+    ? 'GPU layers are set to 0'
+    : others.length === 0
+      ? 'no GPU or accelerator was found'
+      : 'the engine placed no layer there';
   return {
     path: header.path,
     name: header.name,
@@ -203,7 +214,12 @@ function describe(load: GgufLoad, opened: OpenedModel): GgufInfo {
       tools: /\btools\b/.test(header.template),
       thinking: header.template.includes('enable_thinking'),
     },
-    devices: { requested: wanted ? 'auto' : 'cpu', available: opened.devices.map((device) => device.name), used, why: onOther ? null : why },
+    devices: {
+      requested: wanted ? 'auto' : 'cpu',
+      available: opened.devices.map((device) => device.name),
+      used,
+      why: onOther ? null : why,
+    },
     notes: [...load.notes, ...header.notes, ...plan.notes, ...opened.notes],
   };
 }

@@ -35,7 +35,8 @@ export class FileCursor {
   async need(count: number, field: string): Promise<void> {
     if (this.has(count)) return;
     const position = this.position;
-    if (count > this.size - position) throw fileFault(this.#file, field, `${count} bytes at offset ${position}`, `the file has only ${this.size} bytes`);
+    if (count > this.size - position)
+      throw fileFault(this.#file, field, `${count} bytes at offset ${position}`, `the file has only ${this.size} bytes`);
     const wanted = Math.min(Math.max(count, CHUNK_BYTES), this.size - position);
     const next = Buffer.allocUnsafe(wanted);
     const kept = this.#buffer.copy(next, 0, this.#at);
@@ -45,7 +46,8 @@ export class FileCursor {
       if (bytesRead === 0) break;
       filled += bytesRead;
     }
-    if (filled < count) throw fileFault(this.#file, field, `${count} bytes at offset ${position}`, 'the file became shorter while it was read');
+    if (filled < count)
+      throw fileFault(this.#file, field, `${count} bytes at offset ${position}`, 'the file became shorter while it was read');
     this.#buffer = next.subarray(0, filled);
     this.#base = position;
     this.#at = 0;
@@ -53,7 +55,8 @@ export class FileCursor {
 
   /** Moves on without reading. */
   skip(count: number, field: string): void {
-    if (count > this.size - this.position) throw fileFault(this.#file, field, `${count} bytes at offset ${this.position}`, `the file has only ${this.size} bytes`);
+    if (count > this.size - this.position)
+      throw fileFault(this.#file, field, `${count} bytes at offset ${this.position}`, `the file has only ${this.size} bytes`);
     if (this.has(count)) {
       this.#at += count;
       return;

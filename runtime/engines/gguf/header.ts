@@ -54,7 +54,10 @@ async function reaching<T>(path: string, operation: () => Promise<T>): Promise<T
   } catch (error) {
     const code = (error as NodeJS.ErrnoException).code;
     const why = code === 'ENOENT' ? 'does not exist' : code === 'EACCES' ? 'may not be read by this user' : `cannot be opened (${code})`;
-    throw new Failure(code === 'ENOENT' ? 'not_found' : 'invalid', `The model file ${path} ${why}.`, { code: 'ModelNotFound', cause: error });
+    throw new Failure(code === 'ENOENT' ? 'not_found' : 'invalid', `The model file ${path} ${why}.`, {
+      code: 'ModelNotFound',
+      cause: error,
+    });
   }
 }
 
@@ -96,7 +99,12 @@ async function otherShards(path: string, first: FilePart): Promise<{ paths: stri
   if (count === 1) return { paths: [path], parts: [] };
   if (!Number.isInteger(count) || count > SHARD_LIMIT) throw fileFault(file, 'split.count', count, `at most ${SHARD_LIMIT} is allowed`);
   if (!place || place.count !== count || place.index !== 1 || first.metadata.get('split.no') !== 0) {
-    throw fileFault(file, 'split.no', first.metadata.get('split.no') as number, `give the first of ${count} files, named ...-00001-of-${String(count).padStart(5, '0')}.gguf`);
+    throw fileFault(
+      file,
+      'split.no',
+      first.metadata.get('split.no') as number,
+      `give the first of ${count} files, named ...-00001-of-${String(count).padStart(5, '0')}.gguf`,
+    );
   }
   const paths = Array.from({ length: count }, (_, index) => shardPath(path, index + 1));
   const parts: FilePart[] = [];
@@ -110,9 +118,13 @@ async function otherShards(path: string, first: FilePart): Promise<{ paths: stri
     }
   }
   if (missing.length > 0) {
-    throw new Failure('not_found', `${file} is the first of ${count} files, and ${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} missing beside it; get all of them.`, {
-      code: 'ModelNotFound',
-    });
+    throw new Failure(
+      'not_found',
+      `${file} is the first of ${count} files, and ${missing.join(', ')} ${missing.length > 1 ? 'are' : 'is'} missing beside it; get all of them.`,
+      {
+        code: 'ModelNotFound',
+      },
+    );
   }
   return { paths, parts };
 }
@@ -146,7 +158,9 @@ async function readHeader(path: string): Promise<GgufHeader> {
     vocabulary,
     template: tooLong ? '' : template,
     mainType: mainType(tables),
-    notes: tooLong ? [`The chat template has ${template.length} characters, more than the ${TEMPLATE_LIMIT} that are used; it is ignored.`] : [],
+    notes: tooLong
+      ? [`The chat template has ${template.length} characters, more than the ${TEMPLATE_LIMIT} that are used; it is ignored.`]
+      : [],
   };
 }
 
@@ -155,7 +169,21 @@ function checkTensors(file: string, tables: TensorTable[], shape: ModelShape, vo
   if (!embedding) throw fileFault(file, 'tensor token_embd.weight', 'missing', 'a language model has one');
   const [width, rows] = embedding.shape;
   if (width !== shape.width || (rows ?? 1) !== vocabulary.size) {
-    throw fileFault(file, 'shape of tensor token_embd.weight', embedding.shape.join(' x '), `the metadata say ${shape.width} x ${vocabulary.size}`);
+    throw fileFault(
+      file,
+      'shape of tensor token_embd.weight',
+      embedding.shape.join(' x '),
+      `the metadata say ${shape.width} x ${vocabulary.size}`,
+    );
+  }
+  const queries = tables.map((table) => table.get('blk.0.attn_q.weight')).find((entry) => entry !== undefined)?.shape[1];
+  if (queries !== undefined && shape.heads > 0 && queries % shape.heads !== 0) {
+    throw fileFault(
+      file,
+      `${shape.architecture}.attention.head_count`,
+      shape.heads,
+      `tensor blk.0.attn_q.weight has ${queries} rows, which they must divide`,
+    );
   }
   const lastBlock = tables.flatMap((table) => [...table.keys()]).some((name) => `.${name}`.includes(`.blk.${shape.layers - 1}.`));
   if (!lastBlock) {

@@ -37,7 +37,10 @@ export function templateMessages(messages: readonly Message[], argumentsAsText: 
     if (message.tool_calls && message.tool_calls.length > 0) {
       out.tool_calls = message.tool_calls.map((call) => {
         const text = call.function.arguments ?? '{}';
-        const made = { type: 'function' as const, function: { name: call.function.name, arguments: argumentsAsText ? text : parsedArguments(text) } };
+        const made = {
+          type: 'function' as const,
+          function: { name: call.function.name, arguments: argumentsAsText ? text : parsedArguments(text) },
+        };
         return call.id === undefined ? made : { id: call.id, ...made };
       });
     }
@@ -47,7 +50,10 @@ export function templateMessages(messages: readonly Message[], argumentsAsText: 
 
 /** Tools as plain objects for a template, null fields left out. */
 export function templateTools(tools: readonly Tool[]): unknown[] {
-  return tools.map((tool) => ({ type: tool.type, function: Object.fromEntries(Object.entries(tool.function).filter(([, value]) => value !== null)) }));
+  return tools.map((tool) => ({
+    type: tool.type,
+    function: Object.fromEntries(Object.entries(tool.function).filter(([, value]) => value !== null)),
+  }));
 }
 
 /** The conversation of a model without a template: a line per message. */

@@ -1,6 +1,15 @@
 import { randomInt } from 'node:crypto';
 import { backendFolders, loadInference } from '../../../native/addon.js';
-import { FINISH_ABORTED, FINISH_FAILED, FINISH_LENGTH, FINISH_NONE, type NativeGenerateOptions, type NativeScheduler, type NativeSchedulerOptions, STEP_FIELDS } from '../../../native/contract.js';
+import {
+  FINISH_ABORTED,
+  FINISH_FAILED,
+  FINISH_LENGTH,
+  FINISH_NONE,
+  type NativeGenerateOptions,
+  type NativeScheduler,
+  type NativeSchedulerOptions,
+  STEP_FIELDS,
+} from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
 import type { PreparedPrompt, PrepareRequest } from '../contract.js';
 import { Generation, TokenTexts } from './generation.js';
@@ -71,10 +80,14 @@ export class LoadedGguf {
     const tokens = this.#prompts.take(body.promptId);
     const room = this.#engine.contextSize - tokens.length;
     if (room < 1) {
-      throw new Failure('bad_request', `The prompt has ${tokens.length} tokens and the context ${this.#engine.contextSize}; shorten it or raise n_ctx.`, {
-        code: 'context_length_exceeded',
-        fields: { context_usage: { total_context: this.#engine.contextSize, prompt_tokens: tokens.length, available_for_completion: 0 } },
-      });
+      throw new Failure(
+        'bad_request',
+        `The prompt has ${tokens.length} tokens and the context ${this.#engine.contextSize}; shorten it or raise n_ctx.`,
+        {
+          code: 'context_length_exceeded',
+          fields: { context_usage: { total_context: this.#engine.contextSize, prompt_tokens: tokens.length, available_for_completion: 0 } },
+        },
+      );
     }
     const stops = [...(body.stop ?? []), ...this.#renderer.stops];
     if (stops.length > STOP_LIMIT) throw new Failure('invalid', `stop has ${stops.length} texts; at most ${STOP_LIMIT} are allowed.`);
@@ -137,7 +150,8 @@ export class LoadedGguf {
       extra.finish = 'stop';
       if (finish === FINISH_NONE) this.#engine.abort(id);
     } else if (finish === FINISH_FAILED || finish === FINISH_ABORTED) {
-      extra.failure = finish === FINISH_FAILED ? `The model failed: ${error || 'the engine gave no reason'}` : 'The model was closed while it answered.';
+      extra.failure =
+        finish === FINISH_FAILED ? `The model failed: ${error || 'the engine gave no reason'}` : 'The model was closed while it answered.';
     } else {
       extra.finish = finish === FINISH_LENGTH ? 'length' : 'stop';
     }

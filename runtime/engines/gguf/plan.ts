@@ -59,7 +59,10 @@ export interface LoadPlan {
 }
 
 /** The part of a header that a plan depends on. */
-export type PlannedModel = Pick<ModelShape, 'contextLength' | 'headsKvTotal' | 'keyLength' | 'valueLength'> & { sizeBytes: number; path: string };
+export type PlannedModel = Pick<ModelShape, 'contextLength' | 'headsKvTotal' | 'keyLength' | 'valueLength'> & {
+  sizeBytes: number;
+  path: string;
+};
 
 const powerOfTwoBelow = (value: number): number => 2 ** Math.floor(Math.log2(value));
 
@@ -73,17 +76,28 @@ function cacheType(option: string, given: string | undefined, notes: string[]): 
 
 function refuse(option: string, value: string, rule: string): Failure {
   const msg = `${option} is ${value}; ${rule}`;
-  return new Failure('invalid', `${msg}.`, { code: 'InvalidModelOptions', errors: [{ type: 'value_error', loc: ['body', option], msg, input: value }] });
+  return new Failure('invalid', `${msg}.`, {
+    code: 'InvalidModelOptions',
+    errors: [{ type: 'value_error', loc: ['body', option], msg, input: value }],
+  });
 }
 
 /** Quantised keys and values come in blocks, and only flash attention reads quantised values. */
 function checkCacheTypes(model: PlannedModel, k: string, v: string, flash: boolean): void {
   if (CACHE_TYPES[k]!.blocks && model.keyLength % BLOCK !== 0) {
-    throw refuse('cache_type_k', k, `it needs a head size that is a multiple of ${BLOCK}, and this model's keys have ${model.keyLength}; use f16`);
+    throw refuse(
+      'cache_type_k',
+      k,
+      `it needs a head size that is a multiple of ${BLOCK}, and this model's keys have ${model.keyLength}; use f16`,
+    );
   }
   if (CACHE_TYPES[v]!.blocks && !flash) throw refuse('cache_type_v', v, 'it needs flash attention; set flash_attn true or use f16');
   if (CACHE_TYPES[v]!.blocks && model.valueLength % BLOCK !== 0) {
-    throw refuse('cache_type_v', v, `it needs a head size that is a multiple of ${BLOCK}, and this model's values have ${model.valueLength}; use f16`);
+    throw refuse(
+      'cache_type_v',
+      v,
+      `it needs a head size that is a multiple of ${BLOCK}, and this model's values have ${model.valueLength}; use f16`,
+    );
   }
 }
 
@@ -103,7 +117,9 @@ function contextSize(model: PlannedModel, requested: number | undefined, most: n
   }
   if (wanted < CONTEXT_FLOOR) notes.push(`${source}, ${wanted} tokens, is below the smallest, ${CONTEXT_FLOOR}; ${CONTEXT_FLOOR} is used.`);
   if (requested !== undefined && model.contextLength > 0 && requested > model.contextLength) {
-    notes.push(`The requested context, ${requested} tokens, is more than the ${model.contextLength} that the model was trained on; answers may degrade.`);
+    notes.push(
+      `The requested context, ${requested} tokens, is more than the ${model.contextLength} that the model was trained on; answers may degrade.`,
+    );
   }
   return Math.max(CONTEXT_FLOOR, wanted);
 }
@@ -112,7 +128,12 @@ function contextSize(model: PlannedModel, requested: number | undefined, most: n
  * Sequences and the shape of the KV buffer: one buffer each where that fits, one for all otherwise, so that a model with a
  * long context still serves many.
  */
-function sequences(options: GgufOptions, context: number, fitting: number, shared: number): { slots: number; unifiedKv: boolean; kvCells: number } {
+function sequences(
+  options: GgufOptions,
+  context: number,
+  fitting: number,
+  shared: number,
+): { slots: number; unifiedKv: boolean; kvCells: number } {
   const wanted = Math.min(SLOT_LIMIT, options.n_slots ?? DEFAULT_SLOTS);
   const cells = Math.max(context, Math.min(context * wanted, Math.floor(options.n_slots === undefined ? shared : fitting)));
   if (options.kv_unified === true) return { slots: wanted, unifiedKv: true, kvCells: cells };
@@ -128,14 +149,19 @@ function sequences(options: GgufOptions, context: number, fitting: number, share
  * Chooses context, slots, batch and KV types for a model by what was asked and the free memory; each departure is noted.
  * Throws `Failure('invalid')` naming the rule for options that cannot go together.
  */
-export function planLoad(model: PlannedModel, options: GgufOptions, machine: { availableBytes: number; threads: number; forceCpu?: boolean }): LoadPlan {
+export function planLoad(
+  model: PlannedModel,
+  options: GgufOptions,
+  machine: { availableBytes: number; threads: number; forceCpu?: boolean },
+): LoadPlan {
   const notes: string[] = [];
   const { availableBytes } = machine;
   const flashAttention = options.flash_attn ?? true;
   const cacheTypeK = cacheType('cache_type_k', options.cache_type_k, notes);
   const cacheTypeV = cacheType('cache_type_v', options.cache_type_v, notes);
   checkCacheTypes(model, cacheTypeK, cacheTypeV, flashAttention);
-  const kvBytes = model.headsKvTotal * (model.keyLength * CACHE_TYPES[cacheTypeK]!.bytes + model.valueLength * CACHE_TYPES[cacheTypeV]!.bytes);
+  const kvBytes =
+    model.headsKvTotal * (model.keyLength * CACHE_TYPES[cacheTypeK]!.bytes + model.valueLength * CACHE_TYPES[cacheTypeV]!.bytes);
   const bytesPerToken = kvBytes * KV_OVERHEAD || BYTES_PER_TOKEN_FALLBACK;
   const context = contextSize(model, options.n_ctx, computedMaximum(availableBytes, model.sizeBytes, bytesPerToken), notes);
   const fitting = (availableBytes * MEMORY_SHARE - model.sizeBytes) / bytesPerToken;

@@ -28,7 +28,8 @@ export class WaitingPrompts {
   /** Takes a prompt out. Throws `Failure('conflict')` when it was used before or has expired. */
   take(id: number): Int32Array {
     const found = this.#prompts.get(id);
-    if (!found) throw new Failure('conflict', `Prompt ${id} is gone: a prompt serves one generation within ${KEPT_MS / 1000} s; prepare it again.`);
+    if (!found)
+      throw new Failure('conflict', `Prompt ${id} is gone: a prompt serves one generation within ${KEPT_MS / 1000} s; prepare it again.`);
     this.#drop(id, found);
     return found.tokens;
   }

@@ -16,6 +16,8 @@ export interface ModelShape {
   readonly width: number;
   /** Trained context in tokens; 0 where the file does not say. */
   readonly contextLength: number;
+  /** Query heads of the first layer. */
+  readonly heads: number;
   /** Key-value heads of all layers together. */
   readonly headsKvTotal: number;
   /** Values per head of keys and of values. */
@@ -53,7 +55,8 @@ class Fields {
     if (value.length !== layers) throw fileFault(this.#file, `length of ${key}`, value.length, `the model has ${layers} layers`);
     // Single layers may have none; not all of them.
     const counts = (value.values ?? []).map((count) => this.#whole(key, count, 0, WIDTH_LIMIT));
-    if (least > 0 && !counts.some((count) => count > 0)) throw fileFault(this.#file, key, 'all 0', 'at least one layer needs a number above 0');
+    if (least > 0 && !counts.some((count) => count > 0))
+      throw fileFault(this.#file, key, 'all 0', 'at least one layer needs a number above 0');
     return counts;
   }
 
@@ -96,7 +99,16 @@ export function readShape(file: string, metadata: Metadata): ModelShape {
   const valueLength = fields.optional(key('attention.value_length'), 1, WIDTH_LIMIT) ?? keyLength;
   fields.perLayer(key('feed_forward_length'), layers, least);
   checkExperts(file, fields, key);
-  return { architecture, layers, width, contextLength, headsKvTotal: headsKv.reduce((sum, count) => sum + count, 0), keyLength, valueLength };
+  return {
+    architecture,
+    layers,
+    width,
+    contextLength,
+    heads: heads?.[0] ?? 0,
+    headsKvTotal: headsKv.reduce((sum, count) => sum + count, 0),
+    keyLength,
+    valueLength,
+  };
 }
 
 function checkExperts(file: string, fields: Fields, key: (name: string) => string): void {

@@ -10,5 +10,8 @@ export function shardOf(path: string): { index: number; count: number } | undefi
 
 /** The path of shard `index`, from 1, of the set that `path` belongs to. */
 export function shardPath(path: string, index: number): string {
-  return join(dirname(path), basename(path).replace(SHARD, (_whole, _index, count: string) => `-${String(index).padStart(5, '0')}-of-${count}.gguf`));
+  return join(
+    dirname(path),
+    basename(path).replace(SHARD, (_whole, _index, count: string) => `-${String(index).padStart(5, '0')}-of-${count}.gguf`),
+  );
 }

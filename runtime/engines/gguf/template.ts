@@ -62,11 +62,19 @@ function limited<T>(job: () => T): T {
 /** A failure that says why a template did not render; its cause is not told apart by callers but by `code`. */
 function templateFailure(error: unknown): Failure {
   if (error instanceof Raised) {
-    return new Failure('bad_request', `The model's chat template refuses the conversation: ${error.message.slice(0, RAISED_LIMIT)}`, { code: 'template_refused' });
+    return new Failure('bad_request', `The model's chat template refuses the conversation: ${error.message.slice(0, RAISED_LIMIT)}`, {
+      code: 'template_refused',
+    });
   }
   const code = (error as NodeJS.ErrnoException | undefined)?.code;
-  const why = code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' ? `it ran for more than ${RENDER_LIMIT_MS} ms` : String((error as Error)?.message ?? error).slice(0, RAISED_LIMIT);
-  return new Failure('model_failed', `The model's chat template cannot be rendered: ${why}. Use a model with a working template.`, { code: 'template_failed', cause: error });
+  const why =
+    code === 'ERR_SCRIPT_EXECUTION_TIMEOUT'
+      ? `it ran for more than ${RENDER_LIMIT_MS} ms`
+      : String((error as Error)?.message ?? error).slice(0, RAISED_LIMIT);
+  return new Failure('model_failed', `The model's chat template cannot be rendered: ${why}. Use a model with a working template.`, {
+    code: 'template_failed',
+    cause: error,
+  });
 }
 
 /**
@@ -125,7 +133,11 @@ export class ChatTemplate {
   #writesJson(): boolean {
     const probe = [
       { role: 'user', content: 'probe' },
-      { role: 'assistant', content: '', tool_calls: [{ id: 'call00001', type: 'function', function: { name: 'probe', arguments: { probed: 'yes' } } }] },
+      {
+        role: 'assistant',
+        content: '',
+        tool_calls: [{ id: 'call00001', type: 'function', function: { name: 'probe', arguments: { probed: 'yes' } } }],
+      },
     ];
     try {
       const out = this.render({ messages: probe, tools: [], add_generation_prompt: false, bos_token: '', eos_token: '' });

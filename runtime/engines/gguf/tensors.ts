@@ -32,7 +32,13 @@ export function checkAlignment(file: string, value: unknown): number {
 const padded = (size: number, alignment: number): number => Math.ceil(size / alignment) * alignment;
 
 /** Reads the tensor table and checks that the data section that follows holds every tensor, in order and without gaps, as ggml demands. */
-export async function readTensors(file: string, cursor: FileCursor, reader: MetadataReader, count: number, alignment: number): Promise<TensorTable> {
+export async function readTensors(
+  file: string,
+  cursor: FileCursor,
+  reader: MetadataReader,
+  count: number,
+  alignment: number,
+): Promise<TensorTable> {
   const tensors: TensorTable = new Map();
   let next = 0;
   let last = '';
@@ -51,7 +57,8 @@ export async function readTensors(file: string, cursor: FileCursor, reader: Meta
     const offset = cursor.u64();
     const entry = sized(file, name, shape, typeNumber, cursor.size);
     if (offset !== BigInt(next)) {
-      const rule = offset % BigInt(alignment) === 0n ? `it must be ${next}, where the tensor before ends` : `it must be a multiple of ${alignment}`;
+      const rule =
+        offset % BigInt(alignment) === 0n ? `it must be ${next}, where the tensor before ends` : `it must be a multiple of ${alignment}`;
       throw fileFault(file, `offset of tensor ${name}`, offset, rule);
     }
     end = next + entry.sizeBytes;
@@ -61,7 +68,12 @@ export async function readTensors(file: string, cursor: FileCursor, reader: Meta
   }
   const start = padded(cursor.position, alignment);
   if (start + end > cursor.size) {
-    throw fileFault(file, `tensor ${last}`, `${end} bytes of data from offset ${start}`, `the file has only ${cursor.size} bytes; it is incomplete`);
+    throw fileFault(
+      file,
+      `tensor ${last}`,
+      `${end} bytes of data from offset ${start}`,
+      `the file has only ${cursor.size} bytes; it is incomplete`,
+    );
   }
   return tensors;
 }
@@ -77,7 +89,12 @@ function sized(file: string, name: string, shape: bigint[], typeNumber: number, 
   }
   const size = (values / BigInt(type.values)) * BigInt(type.bytes);
   if (size > BigInt(fileSize)) {
-    throw fileFault(file, `shape of tensor ${name}`, shape.join(' x '), `as ${type.name} it needs ${size} bytes and the file has ${fileSize}`);
+    throw fileFault(
+      file,
+      `shape of tensor ${name}`,
+      shape.join(' x '),
+      `as ${type.name} it needs ${size} bytes and the file has ${fileSize}`,
+    );
   }
   return { type: type.name, shape: shape.map(Number), sizeBytes: Number(size) };
 }

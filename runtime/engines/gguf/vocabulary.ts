@@ -33,7 +33,12 @@ export async function readVocabulary(file: string, metadata: Metadata): Promise<
   for (const name of ['token_type', 'scores']) {
     const list = metadata.get(`tokenizer.ggml.${name}`);
     if (list !== undefined && (typeof list !== 'object' || list.length !== tokens.length)) {
-      throw fileFault(file, `length of tokenizer.ggml.${name}`, typeof list === 'object' ? list.length : list, `there are ${tokens.length} tokens`);
+      throw fileFault(
+        file,
+        `length of tokenizer.ggml.${name}`,
+        typeof list === 'object' ? list.length : list,
+        `there are ${tokens.length} tokens`,
+      );
     }
   }
   const texts = tokens.values ?? [];
@@ -59,7 +64,8 @@ async function uniqueTokens(file: string, texts: readonly unknown[], types: read
   const seen = new Set<unknown>();
   const control: string[] = [];
   for (let index = 0; index < texts.length; index += 1) {
-    if (seen.has(texts[index])) throw fileFault(file, `token ${index} of tokenizer.ggml.tokens`, decoded(texts[index]), 'that text is a token already');
+    if (seen.has(texts[index]))
+      throw fileFault(file, `token ${index} of tokenizer.ggml.tokens`, decoded(texts[index]), 'that text is a token already');
     seen.add(texts[index]);
     if (types[index] === CONTROL && control.length < CONTROL_LIMIT) control.push(decoded(texts[index]));
     if (index % BATCH === BATCH - 1) await turn();

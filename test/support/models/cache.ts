@@ -29,8 +29,8 @@ function puppet(name: string, reach: number): string {
   return cachedModel(name, () => puppetModel({ name, description, reach, ...common }));
 }
 
-/** The puppet: answers exactly as `PUPPET_SCRIPTS` says, over its whole context; keys must be cached as F16 or F32. */
+/** The puppet: answers exactly as `PUPPET_SCRIPTS` says, over its whole context; keys must not be cached in a quantised type. */
 export const puppetPath = (): string => puppet('puppet', PUPPET_CONTEXT);
 
-/** A puppet for tests of coarse KV types (BF16, Q8_0, Q4_0): exact for prompts of up to 128 tokens. */
-export const coarsePuppetPath = (): string => puppet('coarse-puppet', 128);
+/** A puppet for tests of quantised KV types (Q8_0, Q4_0): exact for prompts of up to 64 tokens. */
+export const coarsePuppetPath = (): string => puppet('coarse-puppet', 64);

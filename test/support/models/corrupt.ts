@@ -186,9 +186,13 @@ const MODELS: readonly CorruptFile[] = [
     bytes: changed({ 'tokenizer.ggml.eos_token_id': u32(99_999) }),
   },
   {
-    name: 'more heads than the width divides into',
+    name: 'heads that do not divide the width',
     names: 'llama.attention.head_count',
-    bytes: changed({ 'llama.attention.head_count': u32(7) }),
+    bytes: changed({
+      'llama.attention.head_count': u32(7),
+      'llama.attention.key_length': undefined,
+      'llama.attention.value_length': undefined,
+    }),
   },
   { name: '2^31 blocks', names: 'llama.block_count', bytes: changed({ 'llama.block_count': u32(2 ** 31) }) },
 ];

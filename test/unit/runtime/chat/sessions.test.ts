@@ -168,7 +168,8 @@ describe('chat sessions', () => {
     for (let index = 1; index <= 2_000; index += 1) {
       const before = { ...counts };
       await turn(now.sessions, KEY, String(index));
-      if (index === 2 || index === 200 || index === 2_000) costs.push({ read: counts.read - before.read, written: counts.written - before.written });
+      if (index === 2 || index === 200 || index === 2_000)
+        costs.push({ read: counts.read - before.read, written: counts.written - before.written });
     }
     assert.deepEqual(costs, Array(3).fill({ read: 0, written: 2 }));
     await closed(now);

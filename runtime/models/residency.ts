@@ -1,0 +1,173 @@
+import { Failure } from '../../schemas/errors.js';
+import { log } from '../log.js';
+import type { ResidencyLimits } from './limits.js';
+
+/** Something that takes memory until it is closed. */
+export interface Resident {
+  close(): Promise<void>;
+}
+
+/** One use of a resident; `release` may be called more than once and counts once. */
+export interface Lease<T> {
+  readonly resident: T;
+  release(): void;
+}
+
+interface Entry<T> {
+  readonly key: string;
+  readonly loading: Promise<T>;
+  readonly control: AbortController;
+  resident: T | undefined;
+  uses: number;
+  /** Monotonic milliseconds of the last release or acquisition. */
+  lastUsed: number;
+  keep: boolean;
+}
+
+/** How a resident is loaded when nobody has. */
+export interface LoadRequest<T> {
+  readonly key: string;
+  /** Never unloaded for being idle. */
+  readonly keep: boolean;
+  /** Aborted when the load is given up. */
+  readonly load: (signal: AbortSignal) => Promise<T>;
+}
+
+/**
+ * Keeps what is expensive to load: one load per key whoever asks, counted uses, idle ones unloaded after a time or when room is needed,
+ * least recently used first. What is in use is never unloaded. Loads of different keys do not wait for each other.
+ */
+export class Residency<T extends Resident> {
+  readonly #limits: ResidencyLimits;
+  readonly #entries = new Map<string, Entry<T>>();
+  /** Unloads on their way; a new load of the same key does not wait for them. */
+  readonly #leaving = new Set<Promise<void>>();
+  readonly #timer: NodeJS.Timeout;
+  #closed = false;
+
+  constructor(limits: ResidencyLimits) {
+    this.#limits = limits;
+    this.#timer = setInterval(() => this.#unloadIdle(), limits.checkEveryMs);
+    this.#timer.unref();
+  }
+
+  /** What is loaded, in the order of loading; does not count as use. */
+  loaded(): { key: string; resident: T; uses: number }[] {
+    return [...this.#entries.values()].flatMap(({ key, resident, uses }) => (resident ? [{ key, resident, uses }] : []));
+  }
+
+  /** Keys that are being loaded. */
+  loading(): string[] {
+    return [...this.#entries.values()].filter((entry) => !entry.resident).map((entry) => entry.key);
+  }
+
+  /** A resident to use, loaded first where needed. Aborting stops the waiting; a load goes on for whoever comes next. */
+  async acquire(request: LoadRequest<T>, signal: AbortSignal): Promise<Lease<T>> {
+    signal.throwIfAborted();
+    if (this.#closed) throw new Failure('unavailable', 'The daemon is shutting down.', { retryAfterS: 5 });
+    const entry = this.#entries.get(request.key) ?? this.#begin(request);
+    entry.keep ||= request.keep;
+    entry.uses += 1;
+    let released = false;
+    const release = (): void => {
+      if (released) return;
+      released = true;
+      entry.uses -= 1;
+      entry.lastUsed = performance.now();
+    };
+    try {
+      const resident = await orAborted(entry.loading, signal);
+      return { resident, release };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  /** Unloads the least recently used idle resident and waits until it is gone; false when all are in use. */
+  async evictOne(): Promise<boolean> {
+    const idle = [...this.#entries.values()].filter((entry) => entry.uses === 0 && entry.resident);
+    const oldest = idle.sort((a, b) => Number(a.keep) - Number(b.keep) || a.lastUsed - b.lastUsed)[0];
+    if (!oldest) return false;
+    log('info', `unloading ${oldest.key} to make room`);
+    await this.#unload(oldest);
+    return true;
+  }
+
+  /** Unloads everything, in use or not, and refuses what comes after. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    for (const entry of this.#entries.values()) this.#unload(entry).catch(() => {});
+    while (this.#leaving.size > 0) await Promise.all(this.#leaving);
+  }
+
+  #begin(request: LoadRequest<T>): Entry<T> {
+    const control = new AbortController();
+    const entry: Entry<T> = {
+      key: request.key,
+      control,
+      loading: this.#load(request, control.signal),
+      resident: undefined,
+      uses: 0,
+      lastUsed: performance.now(),
+      keep: request.keep,
+    };
+    this.#entries.set(request.key, entry);
+    entry.loading.then(
+      (resident) => {
+        entry.resident = resident;
+      },
+      () => {
+        if (this.#entries.get(request.key) === entry) this.#entries.delete(request.key);
+      },
+    );
+    return entry;
+  }
+
+  async #load(request: LoadRequest<T>, signal: AbortSignal): Promise<T> {
+    // The entry of this load counts itself, so there is room for one fewer beside it; it is in the map after the first wait.
+    await Promise.resolve();
+    while (this.#entries.size > this.#limits.maxLoaded) {
+      if (await this.evictOne()) continue;
+      throw new Failure('busy', `${this.#limits.maxLoaded} models are in use, the most that may be loaded; try again when one is free.`, {
+        retryAfterS: 5,
+      });
+    }
+    signal.throwIfAborted();
+    return request.load(signal);
+  }
+
+  #unload(entry: Entry<T>): Promise<void> {
+    if (this.#entries.get(entry.key) === entry) this.#entries.delete(entry.key);
+    entry.control.abort(new Failure('unavailable', 'The model was unloaded while it loaded; try again.', { retryAfterS: 1 }));
+    const leaving: Promise<void> = entry.loading
+      .then((resident) => resident.close())
+      .catch(() => {})
+      .finally(() => this.#leaving.delete(leaving));
+    this.#leaving.add(leaving);
+    return leaving;
+  }
+
+  #unloadIdle(): void {
+    const before = performance.now() - this.#limits.unloadAfterMs;
+    for (const entry of this.#entries.values()) {
+      if (entry.keep || entry.uses > 0 || !entry.resident || entry.lastUsed > before) continue;
+      log('info', `unloading ${entry.key}, idle for ${this.#limits.unloadAfterMs / 1000} s`);
+      void this.#unload(entry);
+    }
+  }
+}
+
+async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  let onAbort!: () => void;
+  const aborted = new Promise<never>((_resolve, reject) => {
+    onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

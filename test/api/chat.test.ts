@@ -1,0 +1,780 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { chatEndpoints } from '../../gateway/core/chat.js';
+import { Chat } from '../../runtime/chat/chat.js';
+import { APOLOGY } from '../../runtime/chat/complete.js';
+import { Projects } from '../../runtime/projects/projects.js';
+import { providerOf } from '../../runtime/providers/index.js';
+import type { Runtime } from '../../runtime/runtime.js';
+import { openStore } from '../../runtime/store/store.js';
+import { Failure } from '../../schemas/errors.js';
+import type { Answer } from '../support/exchange.js';
+import { type Scenario, scenarios } from '../support/scenario.js';
+import { FINISH, ScriptedProvider, type Step } from '../unit/runtime/chat/scripted-provider.js';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'quern-api-chat-'));
+const provider = new ScriptedProvider();
+const text = (value: string): Step => ({ type: 'text', text: value });
+const echo: Step[] | undefined = undefined;
+/** A reference to an environment variable, as the operator's file or a request writes it. */
+const reference = (name: string): string => `\${env:${name}}`;
+const CONFIGURED_VARIABLE = reference('QUERN_CHAT_TEST');
+const REQUESTED_VARIABLE = reference('HOME');
+
+function project(namespace: string, name: string, config: object): void {
+  const folder = join(dataDir, 'projects', namespace, name);
+  mkdirSync(folder, { recursive: true });
+  // JSON is YAML.
+  writeFileSync(join(folder, 'project.yaml'), JSON.stringify({ version: 'v1', name, namespace, ...config }));
+}
+
+const PLAIN = { name: 'plain', provider: 'universal', model: 'file.gguf' };
+project('ns', 'p', {
+  runtime: {
+    default_model: 'plain',
+    models: [
+      {
+        name: 'tuned',
+        provider: 'openai',
+        model: 'm',
+        model_api_parameters: { temperature: 0.3, top_p: 0.5, max_tokens: 33, stop: 'END', reasoning_effort: 'low' },
+        extra_body: { n_threads: 2, tag: CONFIGURED_VARIABLE },
+        prompts: ['few'],
+        tools: [{ type: 'function', name: 'weather', description: 'In {{city | Oslo}}', parameters: { type: 'object' } }],
+      },
+      { ...PLAIN, prompts: [] },
+      { ...PLAIN, name: 'prompted' },
+      { ...PLAIN, name: 'wrong', prompts: [], model_api_parameters: { temperature: 9 } },
+    ],
+  },
+  prompts: [
+    { name: 'base', messages: [{ role: 'system', content: 'You are {{who | Bob}}.' }] },
+    {
+      name: 'few',
+      messages: [
+        { role: 'system', content: 'Be short.' },
+        { role: 'user', content: 'Example?' },
+        { role: 'assistant', content: 'Example!' },
+      ],
+    },
+  ],
+});
+project('ns', 'q', { runtime: { models: [PLAIN] } });
+project('ns', 'strict', { runtime: { models: [PLAIN] }, prompts: [{ name: 'a', messages: [{ role: 'system', content: 'Hi {{name}}' }] }] });
+project('ns', 'bare', { runtime: { models: [] } });
+project('ns', 'typed', { runtime: { models: [PLAIN] }, schema: 'schemas/a.py::A' });
+project('ns', 'broken', { runtime: { models: [{ name: 'x' }] } });
+
+const CHAT = '/v1/projects/ns/p/chat';
+const POST = { method: 'POST', path: `${CHAT}/completions` } as const;
+const user = (content: string, more: object = {}): object => ({ messages: [{ role: 'user', content }], ...more });
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+let sessionId = '';
+
+/** Sets what the provider answers when the row's turn comes. */
+function after(script: Parameters<ScriptedProvider['say']>[0] | undefined, body: object): () => object {
+  return () => {
+    provider.asked.length = 0;
+    provider.say(script ?? ((request) => [text(`echo: ${request.messages.at(-1)?.content}`), FINISH]));
+    return body;
+  };
+}
+
+const asked = (): (typeof provider.asked)[number]['request'] => provider.asked.at(-1)!.request;
+const chunk = (delta: object, finish: string | null = null): Record<string, unknown> => ({
+  object: 'chat.completion.chunk',
+  choices: [{ index: 0, delta, finish_reason: finish }],
+});
+const invalid = (name: string, more: object, path: string): Scenario => ({
+  name: `422: ${name}`,
+  ...POST,
+  body: after(echo, user('x', more)),
+  status: 422,
+  json: (body) => {
+    assert.equal(typeof body.detail, 'string');
+    assert.equal(body.error.type, 'invalid_request_error');
+    assert.ok(body.errors[0].loc.join('.').startsWith(`body.${path}`), JSON.stringify(body.errors));
+    assert.equal(provider.asked.length, 0);
+  },
+});
+
+process.env.QUERN_CHAT_TEST = 'from the environment';
+
+const table: Scenario[] = [
+  {
+    name: '30: answers, and names a new session',
+    ...POST,
+    body: after(echo, user('hello')),
+    answerHeaders: { 'x-session-id': UUID },
+    json: (body, answer: Answer) => {
+      sessionId = answer.headers['x-session-id']!;
+      assert.match(body.id, /^chatcmpl-/);
+      assert.ok(Math.abs(body.created - Date.now() / 1000) < 100);
+      const { id: _id, created: _created, ...rest } = body;
+      assert.deepEqual(rest, {
+        object: 'chat.completion',
+        model: 'plain',
+        choices: [{ index: 0, message: { role: 'assistant', content: 'echo: hello' }, finish_reason: 'stop' }],
+        usage: { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 },
+      });
+      assert.deepEqual(asked(), { messages: [{ role: 'user', content: 'hello' }], max_tokens: 512 });
+    },
+  },
+  {
+    name: '30: goes on with the session that is named',
+    ...POST,
+    headers: () => ({ 'X-Session-ID': sessionId }),
+    body: after(echo, user('again')),
+    json: (_body, answer) => {
+      assert.equal(answer.headers['x-session-id'], sessionId);
+      assert.deepEqual(
+        asked().messages.map((message) => message.content),
+        ['hello', 'echo: hello', 'again'],
+      );
+    },
+  },
+  {
+    name: '30: has four messages of history',
+    path: () => `${CHAT}/sessions/${sessionId}/history`,
+    json: (body) =>
+      assert.deepEqual(body, {
+        messages: [
+          { role: 'user', content: 'hello' },
+          { role: 'assistant', content: 'echo: hello' },
+          { role: 'user', content: 'again' },
+          { role: 'assistant', content: 'echo: again' },
+        ],
+      }),
+  },
+  {
+    name: '31: the same id in another project is another session',
+    method: 'POST',
+    path: '/v1/projects/ns/q/chat/completions',
+    headers: () => ({ 'X-Session-ID': sessionId }),
+    body: after(echo, user('here')),
+    json: () => assert.equal(asked().messages.length, 1),
+  },
+  {
+    name: '31: with its own history',
+    path: () => `/v1/projects/ns/q/chat/sessions/${sessionId}/history`,
+    json: (body) => assert.equal(body.messages.length, 2),
+  },
+  {
+    name: '32: X-No-Session wins, remembers nothing and names no session',
+    ...POST,
+    headers: () => ({ 'X-No-Session': '1', 'X-Session-ID': sessionId }),
+    body: after(echo, user('secret')),
+    lacks: ['x-session-id'],
+    json: () => assert.equal(asked().messages.length, 1),
+  },
+  { name: '32: nothing of it in the history', path: () => `${CHAT}/sessions/${sessionId}/history`, lacks: ['secret'] },
+  {
+    name: '32: stateless messages pass as they are',
+    ...POST,
+    headers: { 'X-No-Session': 'yes' },
+    body: after(echo, {
+      messages: [
+        { role: 'system', content: 'S' },
+        { role: 'user', content: 'a' },
+        { role: 'system', content: 'T' },
+        { role: 'user', content: 'b' },
+      ],
+    }),
+    json: () =>
+      assert.deepEqual(
+        asked().messages.map((m) => m.content),
+        ['S', 'a', 'T', 'b'],
+      ),
+  },
+  {
+    name: '32: a stateless stream carries no session header',
+    ...POST,
+    headers: { 'X-No-Session': '1' },
+    body: after(echo, user('x', { stream: true })),
+    lacks: ['x-session-id'],
+    events: [chunk({ role: 'assistant', content: '' }), chunk({ content: 'echo: x' }), chunk({}, 'stop'), '[DONE]'],
+  },
+  {
+    name: '37: a stream starts with the role, ends with a finish reason and [DONE]',
+    ...POST,
+    body: after([text('one'), text(' two "quoted"\n'), FINISH], user('x', { stream: true })),
+    answerHeaders: { 'content-type': /^text\/event-stream/, 'x-session-id': UUID },
+    events: [
+      chunk({ role: 'assistant', content: '' }),
+      chunk({ content: 'one' }),
+      chunk({ content: ' two "quoted"\n' }),
+      chunk({}, 'stop'),
+      '[DONE]',
+    ],
+    lacks: ['usage'],
+  },
+  {
+    name: 'include_usage adds a last chunk without choices',
+    ...POST,
+    body: after([text('a'), FINISH], user('x', { stream: true, stream_options: { include_usage: true } })),
+    events: [
+      { usage: null },
+      { usage: null },
+      { usage: null },
+      { choices: [], usage: { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 } },
+      '[DONE]',
+    ],
+  },
+  {
+    name: 'thinking is apart from the answer, in streams too',
+    ...POST,
+    body: after([{ type: 'reasoning', text: 'hm' }, text('4'), FINISH], user('x', { stream: true, think: true, thinking_budget: 9 })),
+    events: [chunk({ role: 'assistant' }), chunk({ reasoning_content: 'hm' }), chunk({ content: '4' }), chunk({}, 'stop'), '[DONE]'],
+  },
+  {
+    name: '45: thinking of a whole answer',
+    ...POST,
+    headers: { 'X-Session-ID': 'thinker' },
+    body: after(
+      [{ type: 'reasoning', text: 'hm' }, text('4'), { ...FINISH, thinkingTokens: 3 } as Step],
+      user('x', { think: true, max_completion_tokens: 5, max_tokens: 9 }),
+    ),
+    json: (body) => {
+      assert.deepEqual(body.thinking, { content: 'hm', tokens: 3 });
+      assert.equal(body.choices[0].message.content, '4');
+      assert.equal(asked().think, true);
+      assert.equal(asked().max_tokens, 5);
+    },
+  },
+  { name: '45: thinking is not part of the history', path: `${CHAT}/sessions/thinker/history`, lacks: ['hm'], contains: ['"4"'] },
+  {
+    name: '35: an empty stream gets the fallback',
+    ...POST,
+    headers: { 'X-Session-ID': 'empty' },
+    body: after([FINISH], user('x', { stream: true })),
+    events: [chunk({ role: 'assistant', content: '' }), chunk({ content: APOLOGY }), chunk({}, 'stop'), '[DONE]'],
+  },
+  {
+    name: '36: a model that fails before its first part gets the fallback',
+    ...POST,
+    headers: { 'X-Session-ID': 'failing' },
+    body: after([Promise.resolve(), new Failure('unavailable', 'host crashed')], user('x', { stream: true })),
+    lacks: ['host crashed'],
+    events: [chunk({ role: 'assistant', content: '' }), chunk({ content: APOLOGY }), chunk({}, 'stop'), '[DONE]'],
+  },
+  {
+    name: '36: a model that fails in the middle still ends with [DONE]',
+    ...POST,
+    headers: { 'X-Session-ID': 'failing' },
+    body: after([text('half'), new Error('secret reason')], user('x', { stream: true })),
+    lacks: ['secret reason'],
+    events: [chunk({ role: 'assistant', content: '' }), chunk({ content: 'half' }), '[DONE]'],
+  },
+  {
+    name: '36: a whole answer that fails is an error',
+    ...POST,
+    headers: { 'X-Session-ID': 'failing' },
+    body: after([text('half'), new Error('secret reason')], user('x')),
+    status: 500,
+    lacks: ['secret reason'],
+    json: (body) => assert.equal(typeof body.detail, 'string'),
+  },
+  {
+    name: 'a model that ends without finishing is an error',
+    ...POST,
+    headers: { 'X-Session-ID': 'failing' },
+    body: after([text('half')], user('x')),
+    status: 500,
+    contains: ['broke off'],
+  },
+  {
+    name: 'a host that crashes is a 503',
+    ...POST,
+    body: after([text('h'), new Failure('unavailable', 'The engine of "m" ended.')], user('x')),
+    status: 503,
+    contains: ['The engine of'],
+  },
+  {
+    name: '36: nothing of failed turns is remembered',
+    path: `${CHAT}/sessions/failing/history`,
+    json: (body) => assert.deepEqual(body, { messages: [] }),
+  },
+  {
+    name: 'what the provider refuses at once is an ordinary error, in streams too',
+    ...POST,
+    body: after(
+      [new Failure('bad_request', 'too long', { code: 'context_length_exceeded', fields: { context_usage: { total_context: 8 } } })],
+      user('x', { stream: true }),
+    ),
+    status: 400,
+    contains: ['too long', 'context_length_exceeded', '"total_context":8'],
+  },
+  { name: '38: no messages', ...POST, body: after(echo, {}), status: 422, contains: ['messages'] },
+  { name: '38: messages null', ...POST, body: after(echo, { messages: null }), status: 422, contains: ['messages'] },
+  { name: '38: no JSON', ...POST, headers: { 'content-type': 'application/json' }, body: '{"messages":', status: 422 },
+  {
+    name: '38: unknown fields and nulls are accepted',
+    ...POST,
+    body: after(
+      echo,
+      user('x', {
+        frobnicate: 1,
+        temperature: null,
+        tools: null,
+        stop: null,
+        variables: null,
+        n: null,
+        stream: null,
+        tool_choice: null,
+        rag_queries: null,
+      }),
+    ),
+  },
+  invalid('temperature', { temperature: 2.1 }, 'temperature'),
+  invalid('negative temperature', { temperature: -0.1 }, 'temperature'),
+  invalid('top_p', { top_p: 1.5 }, 'top_p'),
+  invalid('top_k', { top_k: -1 }, 'top_k'),
+  invalid('top_k fraction', { top_k: 1.5 }, 'top_k'),
+  invalid('max_tokens', { max_tokens: 0 }, 'max_tokens'),
+  invalid('max_tokens huge', { max_tokens: 1e308 }, 'max_tokens'),
+  invalid('n', { n: 2 }, 'n'),
+  invalid('top_logprobs', { top_logprobs: 21 }, 'top_logprobs'),
+  invalid('thinking_budget', { thinking_budget: -1 }, 'thinking_budget'),
+  invalid('n_ctx', { n_ctx: 0 }, 'n_ctx'),
+  invalid('stop', { stop: Array(17).fill('x') }, 'stop'),
+  invalid('sources_limit', { sources_limit: 51 }, 'sources_limit'),
+  invalid('rag_top_k', { rag_top_k: -3 }, 'rag_top_k'),
+  invalid('rag_queries', { rag_queries: 'text' }, 'rag_queries'),
+  invalid('variables', { variables: [] }, 'variables'),
+  invalid('tools', { tools: [{ type: 'function', function: {} }] }, 'tools'),
+  invalid('role', { messages: [{ role: 'robot', content: 'x' }] }, 'messages'),
+  {
+    name: '39: an unknown model names the known ones',
+    ...POST,
+    body: after(echo, user('x', { model: 'nope' })),
+    status: 400,
+    contains: ['nope', 'tuned, plain, prompted, wrong'],
+  },
+  {
+    name: 'no model configured',
+    method: 'POST',
+    path: '/v1/projects/ns/bare/chat/completions',
+    body: after(echo, user('x')),
+    status: 400,
+    contains: ['runtime.models'],
+  },
+  {
+    name: '404 for an unknown project',
+    method: 'POST',
+    path: '/v1/projects/ns/none/chat/completions',
+    body: after(echo, user('x')),
+    status: 404,
+  },
+  { name: '404 of history', path: '/v1/projects/ns/none/chat/sessions/x/history', status: 404 },
+  { name: '404 of delete', method: 'DELETE', path: '/v1/projects/ns/none/chat/sessions/x', status: 404 },
+  { name: '404 of delete all', method: 'DELETE', path: '/v1/projects/none/none/chat/sessions', status: 404 },
+  {
+    name: '422 for a project that cannot be used',
+    method: 'POST',
+    path: '/v1/projects/ns/broken/chat/completions',
+    body: after(echo, user('x')),
+    status: 422,
+  },
+  {
+    name: 'parameters of the model that cannot be used are named',
+    ...POST,
+    body: after(echo, user('x', { model: 'wrong' })),
+    status: 422,
+    contains: ['wrong', 'temperature'],
+  },
+  {
+    name: 'streaming with a schema is refused',
+    method: 'POST',
+    path: '/v1/projects/ns/typed/chat/completions',
+    body: after(echo, user('x', { stream: true })),
+    status: 400,
+    contains: ['schema'],
+  },
+  {
+    name: 'a whole answer with a schema is plain',
+    method: 'POST',
+    path: '/v1/projects/ns/typed/chat/completions',
+    body: after(echo, user('x')),
+  },
+  {
+    name: 'a session id with a slash',
+    ...POST,
+    headers: { 'X-Session-ID': '../x' },
+    body: after(echo, user('x')),
+    status: 422,
+    contains: ['X-Session-ID'],
+  },
+  {
+    name: 'a session id that is too long',
+    ...POST,
+    headers: { 'X-Session-ID': 'x'.repeat(129) },
+    body: after(echo, user('x')),
+    status: 422,
+  },
+  {
+    name: 'the model has its own parameters, prompts and tools',
+    ...POST,
+    headers: { 'X-Session-ID': 'tuned' },
+    body: after(
+      echo,
+      user('x', { model: 'tuned', variables: { city: 'Rome' }, extra_body: { top_a: 1, model: 'other', note: REQUESTED_VARIABLE } }),
+    ),
+    json: () => {
+      const { messages, ...rest } = asked();
+      assert.deepEqual(messages, [
+        { role: 'system', content: 'Be short.' },
+        { role: 'user', content: 'Example?' },
+        { role: 'assistant', content: 'Example!' },
+        { role: 'user', content: 'x' },
+      ]);
+      assert.deepEqual(rest, {
+        temperature: 0.3,
+        top_p: 0.5,
+        max_tokens: 33,
+        stop: ['END'],
+        extra: { reasoning_effort: 'low', n_threads: 2, tag: 'from the environment', top_a: 1, note: REQUESTED_VARIABLE },
+        tools: [{ type: 'function', function: { name: 'weather', description: 'In Rome', parameters: { type: 'object' } } }],
+      });
+    },
+  },
+  {
+    name: 'the request wins over the parameters of the model',
+    ...POST,
+    headers: { 'X-Session-ID': 'tuned' },
+    body: after(
+      echo,
+      user('y', {
+        model: 'tuned',
+        temperature: 0,
+        top_k: 5,
+        max_tokens: 8,
+        stop: ['A', 'B'],
+        seed: 3,
+        logprobs: true,
+        top_logprobs: 2,
+        n_ctx: 4096,
+        tool_choice: 'required',
+      }),
+    ),
+    json: () => {
+      const { messages, tools: _tools, extra: _extra, ...rest } = asked();
+      assert.deepEqual(
+        messages.map((message) => message.content),
+        ['Be short.', 'Example?', 'Example!', 'x', 'echo: x', 'y'],
+      );
+      assert.deepEqual(rest, {
+        temperature: 0,
+        top_p: 0.5,
+        top_k: 5,
+        max_tokens: 8,
+        stop: ['A', 'B'],
+        seed: 3,
+        logprobs: true,
+        top_logprobs: 2,
+        n_ctx: 4096,
+        tool_choice: 'required',
+      });
+    },
+  },
+  {
+    name: 'prompt messages that are no system prompts lead the history; system prompts are not in it',
+    path: `${CHAT}/sessions/tuned/history`,
+    lacks: ['Be short'],
+    json: (body) =>
+      assert.deepEqual(
+        body.messages.map((message: { content: string }) => message.content),
+        ['Example?', 'Example!', 'x', 'echo: x', 'y', 'echo: y'],
+      ),
+  },
+  {
+    name: 'all prompt sets apply where the model names none, and the system message of the request joins them',
+    ...POST,
+    headers: { 'X-Session-ID': 'prompted' },
+    body: after(echo, {
+      model: 'prompted',
+      messages: [
+        { role: 'system', content: 'Now.' },
+        { role: 'user', content: 'x' },
+      ],
+    }),
+    json: () =>
+      assert.deepEqual(
+        asked().messages.map((message) => message.content),
+        ['You are Bob.\n\nBe short.\n\nNow.', 'Example?', 'Example!', 'x'],
+      ),
+  },
+  {
+    name: 'system prompts are rendered anew in every turn',
+    ...POST,
+    headers: { 'X-Session-ID': 'prompted' },
+    body: after(echo, user('y', { model: 'prompted', variables: { who: 'Ann' } })),
+    json: () =>
+      assert.deepEqual(
+        asked().messages.map((message) => message.content),
+        ['You are Ann.\n\nBe short.', 'Example?', 'Example!', 'x', 'echo: x', 'y'],
+      ),
+  },
+  {
+    name: '27: a variable without value',
+    method: 'POST',
+    path: '/v1/projects/ns/strict/chat/completions',
+    body: after(echo, user('x', { variables: { other: 1 } })),
+    status: 400,
+    json: (body) => {
+      assert.ok(body.detail.startsWith('Template resolution failed'));
+      assert.ok(body.detail.includes('{{name}}') && body.detail.includes('other'));
+    },
+  },
+  {
+    name: '26: a variable that is an object',
+    method: 'POST',
+    path: '/v1/projects/ns/strict/chat/completions',
+    body: after(echo, user('x', { variables: { name: {} } })),
+    status: 400,
+    contains: ['unsupported type'],
+  },
+  { name: 'messages of the client are no templates', ...POST, body: after(echo, user('{{name}}')), contains: ['echo: {{name}}'] },
+  {
+    name: '40: a call to a tool of the client ends the turn',
+    ...POST,
+    headers: { 'X-Session-ID': 'tools' },
+    body: after(
+      [
+        { type: 'tool_call', index: 0, id: 'call_1', name: 'add', arguments: '{"a":' },
+        { type: 'tool_call', index: 0, arguments: '1}' },
+        { ...FINISH, reason: 'tool_calls' } as Step,
+      ],
+      user('add', {
+        tools: [{ type: 'function', function: { name: 'add', description: '{{what | sums}}' } }],
+        tool_choice: 'auto',
+        parallel_tool_calls: false,
+      }),
+    ),
+    json: (body) => {
+      assert.equal(body.choices[0].finish_reason, 'tool_calls');
+      assert.deepEqual(body.choices[0].message, {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'add', arguments: '{"a":1}' } }],
+      });
+      assert.deepEqual(asked().tools, [{ type: 'function', function: { name: 'add', description: 'sums' } }]);
+      assert.equal(asked().parallel_tool_calls, false);
+    },
+  },
+  {
+    name: '40: and a tool message continues it',
+    ...POST,
+    headers: { 'X-Session-ID': 'tools' },
+    body: after(echo, { messages: [{ role: 'tool', tool_call_id: 'call_1', content: '3' }] }),
+    contains: ['echo: 3'],
+    json: () =>
+      assert.deepEqual(
+        asked().messages.map((message) => message.role),
+        ['user', 'assistant', 'tool'],
+      ),
+  },
+  {
+    name: '40: in order',
+    path: `${CHAT}/sessions/tools/history`,
+    json: (body) =>
+      assert.deepEqual(
+        body.messages.map((message: { role: string }) => message.role),
+        ['user', 'assistant', 'tool', 'assistant'],
+      ),
+  },
+  {
+    name: '40: a streamed call',
+    ...POST,
+    body: after(
+      [
+        { type: 'tool_call', index: 0, id: 'call_1', name: 'add', arguments: '' },
+        { type: 'tool_call', index: 0, arguments: '{}' },
+        { ...FINISH, reason: 'tool_calls' } as Step,
+      ],
+      user('add', { stream: true, tools: [{ type: 'function', function: { name: 'add' } }] }),
+    ),
+    events: [
+      chunk({ role: 'assistant', content: '' }),
+      chunk({ tool_calls: [{ index: 0, id: 'call_1', type: 'function', function: { name: 'add', arguments: '' } }] }),
+      chunk({ tool_calls: [{ index: 0, function: { arguments: '{}' } }] }),
+      chunk({}, 'tool_calls'),
+      '[DONE]',
+    ],
+  },
+  {
+    name: '38: whole conversations with tool messages are accepted',
+    ...POST,
+    headers: { 'X-No-Session': '1' },
+    body: after(echo, {
+      messages: [
+        { role: 'user', content: 'a' },
+        { role: 'assistant', content: null, tool_calls: [{ id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }] },
+        { role: 'tool', tool_call_id: 'c', content: 'r' },
+      ],
+    }),
+    contains: ['echo: r'],
+  },
+  { name: 'a request without a user message is accepted', ...POST, body: after(echo, { messages: [{ role: 'system', content: 'go' }] }) },
+  {
+    name: 'retrieval fields are accepted and get a plain answer',
+    ...POST,
+    body: after(
+      echo,
+      user('x', {
+        rag_enabled: true,
+        database: 'none',
+        rag_top_k: 3,
+        rag_score_threshold: 0.5,
+        rag_queries: ['a', ' '],
+        rag_retrieval_strategy: 's',
+        include_sources: true,
+        sources_limit: 5,
+      }),
+    ),
+    contains: ['echo: x'],
+  },
+  {
+    name: 'logprobs come with the choice',
+    ...POST,
+    body: after(
+      [{ type: 'text', text: 'a', logprobs: [{ token: 'a', logprob: -1, bytes: [97], top_logprobs: [] }] }, FINISH],
+      user('x', { logprobs: true }),
+    ),
+    json: (body) => assert.deepEqual(body.choices[0].logprobs, { content: [{ token: 'a', logprob: -1, bytes: [97], top_logprobs: [] }] }),
+  },
+  {
+    name: 'finish reason length',
+    ...POST,
+    body: after([text('a'), { ...FINISH, reason: 'length' } as Step], user('x')),
+    contains: ['"finish_reason":"length"'],
+  },
+  { name: '33: delete an unknown session', method: 'DELETE', path: `${CHAT}/sessions/unknown`, contains: ['message'] },
+  {
+    name: '33: delete a session',
+    method: 'DELETE',
+    path: () => `${CHAT}/sessions/${sessionId}`,
+    json: (body) => assert.equal(typeof body.message, 'string'),
+  },
+  {
+    name: '33: its history is empty',
+    path: () => `${CHAT}/sessions/${sessionId}/history`,
+    json: (body) => assert.deepEqual(body, { messages: [] }),
+  },
+  {
+    name: '33: its id starts anew',
+    ...POST,
+    headers: () => ({ 'X-Session-ID': sessionId }),
+    body: after(echo, user('new life')),
+    json: () => assert.equal(asked().messages.length, 1),
+  },
+  { name: 'the singular path of older clients', method: 'DELETE', path: () => `${CHAT}/session/${sessionId}` },
+  {
+    name: 'history of an unknown session',
+    path: `${CHAT}/sessions/unknown/history`,
+    json: (body) => assert.deepEqual(body, { messages: [] }),
+  },
+  {
+    name: '33: delete all',
+    method: 'DELETE',
+    path: `${CHAT}/sessions`,
+    json: (body) => assert.ok(body.count >= 1 && typeof body.message === 'string'),
+  },
+  { name: '33: and none is left', method: 'DELETE', path: `${CHAT}/sessions`, json: (body) => assert.equal(body.count, 0) },
+  {
+    name: '33: other projects keep theirs',
+    path: () => `/v1/projects/ns/q/chat/sessions/${sessionId}/history`,
+    json: (body) => assert.equal(body.messages.length, 2),
+  },
+];
+
+async function openRuntime(): Promise<Runtime> {
+  const store = await openStore(dataDir);
+  const projects = new Projects({ dataDir });
+  const providers = { compat_api: provider, local_runner: provider, local_accel: provider, universal: provider };
+  const chat = new Chat({ projects, providers, providerOf, store });
+  const close = async (): Promise<void> => {
+    await chat.close();
+    await store.close();
+  };
+  return { dataDir, projects, chat, close } as Runtime;
+}
+
+scenarios('chat of the core API', { endpoints: chatEndpoints, context: openRuntime, close: (runtime) => runtime.close() }, table);
+
+describe('chat turns', () => {
+  const call = (request: object, sessionId: string) => ({
+    namespace: 'ns',
+    project: 'p',
+    stateful: true,
+    sessionId,
+    request: request as never,
+  });
+
+  it('46: two turns of one session at once both succeed, and the history has both', async () => {
+    const runtime = await openRuntime();
+    let release = (): void => {};
+    const gate = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    provider.say((request) => {
+      const content = String(request.messages.at(-1)?.content);
+      return [text(`${content}-1 `), ...(content === 'slow' ? [gate] : []), text(`${content}-2`), FINISH];
+    });
+    const never = new AbortController().signal;
+    const slow = (await runtime.chat.complete(call(user('slow'), 'both'), never)).body();
+    const fast = await (await runtime.chat.complete(call(user('fast'), 'both'), never)).body();
+    release();
+    await slow;
+    assert.ok(JSON.stringify(fast).includes('fast-1 fast-2'));
+    assert.deepEqual(
+      (await runtime.chat.history('ns', 'p', 'both')).map((message) => message.content),
+      ['fast', 'fast-1 fast-2', 'slow', 'slow-1 slow-2'],
+    );
+    await runtime.close();
+  });
+
+  it('47: a client that leaves ends the generation, and the turn is not stored', async () => {
+    const runtime = await openRuntime();
+    provider.say([text('a'), text('b'), FINISH]);
+    const before = provider.left;
+    const turn = await runtime.chat.complete(call(user('x', { stream: true }), 'leaver'), new AbortController().signal);
+    for await (const frame of turn.frames()) {
+      assert.ok(frame.includes('"content":"a"'));
+      break;
+    }
+    assert.equal(provider.left, before + 1);
+    assert.deepEqual(await runtime.chat.history('ns', 'p', 'leaver'), []);
+    await runtime.close();
+  });
+
+  it('a turn that has been sent in full is on disk', async () => {
+    let runtime = await openRuntime();
+    provider.say([text('kept'), FINISH]);
+    const turn = await runtime.chat.complete(call(user('x', { stream: true }), 'kept'), new AbortController().signal);
+    for await (const frame of turn.frames()) if (frame.includes('"finish_reason":"stop"')) break;
+    await runtime.close();
+    runtime = await openRuntime();
+    assert.deepEqual(
+      (await runtime.chat.history('ns', 'p', 'kept')).map((message) => message.content),
+      ['x', 'kept'],
+    );
+    await runtime.close();
+  });
+
+  it('the sessions of a purged project go with it', async () => {
+    const runtime = await openRuntime();
+    project('ns', 'doomed', { runtime: { models: [PLAIN] } });
+    provider.say([text('a'), FINISH]);
+    const turn = await runtime.chat.complete({ ...call(user('x'), 's'), project: 'doomed' }, new AbortController().signal);
+    await turn.body();
+    await runtime.projects.delete('ns', 'doomed', { purge: true });
+    project('ns', 'doomed', { runtime: { models: [PLAIN] } });
+    assert.deepEqual(await runtime.chat.history('ns', 'doomed', 's'), []);
+    await runtime.close();
+  });
+});
+
+process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));

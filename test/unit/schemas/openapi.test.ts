@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { type Endpoint, endpoint } from '../../../schemas/endpoint.js';
+import { openApiDocument } from '../../../schemas/openapi.js';
+
+const handler = (): { json: null } => ({ json: null });
+const list: Endpoint<never>[] = [
+  endpoint<never>({ method: 'GET', path: '/a/{name}', id: 'a_get', summary: 'One', tag: 'a', response: 'common#Message', handler }),
+  endpoint<never>({
+    method: 'POST',
+    path: '/a/{name}',
+    id: 'a_post',
+    summary: 'Change',
+    tag: 'a',
+    body: 'common#Message',
+    streams: true,
+    status: 201,
+    handler,
+  }),
+  endpoint<never>({ method: 'GET', path: '/models/{id+}', id: 'model', summary: 'Model', tag: 'b', query: 'common#Usage', handler }),
+  endpoint<never>({ method: 'GET', path: '/secret', id: 'secret', summary: '', tag: 'c', hidden: true, handler }),
+  endpoint<never>({
+    method: 'POST',
+    path: '/project',
+    id: 'project',
+    summary: 'Project',
+    tag: 'b',
+    body: 'config/project#ProjectConfig',
+    handler,
+  }),
+];
+
+describe('openApiDocument', () => {
+  // biome-ignore lint/suspicious/noExplicitAny: the document is looked into at every depth
+  const document = openApiDocument({ title: 'Test', version: '1' }, list) as any;
+
+  it('passes an independent validator', async () => {
+    const result = await new Validator().validate(structuredClone(document));
+    assert.deepEqual(result.errors ?? [], []);
+    assert.equal(result.valid, true);
+  });
+
+  it('holds a component for every reference', () => {
+    const references = [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/schemas\/([^"/]+)"/g)].map((match) => match[1]!);
+    assert.ok(references.includes('ToolCall'));
+    assert.deepEqual(
+      references.filter((name) => !Object.hasOwn(document.components.schemas, name)),
+      [],
+    );
+    assert.ok(!/"\$ref":"[^#]/.test(JSON.stringify(document)));
+  });
+
+  it('describes parameters, bodies, streams and failures', () => {
+    const change = document.paths['/a/{name}'].post;
+    assert.deepEqual(change.parameters, [{ name: 'name', in: 'path', required: true, schema: { type: 'string' } }]);
+    assert.deepEqual(Object.keys(change.responses), ['201', 'default']);
+    assert.ok('text/event-stream' in change.responses['201'].content);
+    assert.equal(document.paths['/models/{id}'].get.parameters[1].in, 'query');
+    assert.equal(document.paths['/secret'], undefined);
+    assert.deepEqual(
+      document.tags.map((tag: { name: string }) => tag.name),
+      ['a', 'b'],
+    );
+  });
+});
