@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises';
+import { STANDIN_CARD } from '../models/standin/card.js';
 import { Chat } from './chat/chat.js';
 import { Completions } from './completions/completions.js';
 import { Models } from './models/models.js';
@@ -27,11 +28,12 @@ export interface RuntimeParts {
 const LOW_DISK_BYTES = 256 * 1024 * 1024;
 
 async function storageHealth(store: Store, dataDir: string): Promise<ProviderHealth> {
-  const version = store.meta.get('version');
+  const health = store.health();
+  if (health.status !== 'healthy') return health;
   const { bavail, bsize } = await statfs(dataDir);
   const freeMb = Math.round((bavail * bsize) / 1024 ** 2);
   if (bavail * bsize < LOW_DISK_BYTES) return { status: 'degraded', message: `only ${freeMb} MB are free on the volume of ${dataDir}` };
-  return { status: 'healthy', message: `format ${version}, ${freeMb} MB free` };
+  return { status: 'healthy', message: `${health.message}, ${freeMb} MB free` };
 }
 
 /** Opens the store, the engines and everything above them; whatever was opened is closed again when a later part fails. */
@@ -44,9 +46,11 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const projects = new Projects({ dataDir });
   const providers = createProviders({ outbound, universal: createUniversalProvider(completions), runtimeUrls, runtimePort, startRunner });
   const chat = new Chat({ projects, providers, providerOf, store });
+  const builtin = `built in: ${STANDIN_CARD.name} (${STANDIN_CARD.description})`;
   const checks: HealthCheck[] = [
     { name: 'server', run: () => ({ status: 'healthy', message: `quern ${version} answers` }) },
     { name: 'storage', run: () => storageHealth(store, dataDir) },
+    { name: 'built-in-model', run: () => ({ status: 'healthy', message: builtin }) },
     { name: 'universal-runtime', run: () => (runtimeUrls.length > 0 ? { status: 'healthy', message: `remote: ${runtimeUrls.join(', ')}` } : models.health()) },
   ];
   return {

@@ -86,6 +86,6 @@ export class CheckedRequest implements Request {
   /** A property, so that handlers may take it out of the request. */
   readonly header = (name: string): string | undefined => {
     const value = this.#call.exchange.header(name);
-    return value === '' ? undefined : value;
+    return value === '' && !this.#call.exchange.hasHeader(name) ? undefined : value;
   };
 }

@@ -45,6 +45,10 @@ export class NodeExchange implements Exchange {
     return typeof value === 'string' ? value : (value?.[0] ?? '');
   }
 
+  hasHeader(name: string): boolean {
+    return this.#request.headers[name] !== undefined;
+  }
+
   onGone(callback: () => void): void {
     this.#response.once('close', () => {
       if (!this.#response.writableFinished) callback();

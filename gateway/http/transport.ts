@@ -26,6 +26,8 @@ export interface Exchange {
   readonly gone: boolean;
   /** A header by its lower-case name; empty when absent. */
   header(name: string): string;
+  /** Tells a header that is there and empty from one that is absent. */
+  hasHeader(name: string): boolean;
   /**
    * The whole body; `undefined` when the client went away or was too slow. Rejects with `Failure('too_large')`, at once
    * where the declared length is over the limit, else as soon as that many bytes have come; nothing beyond is kept.

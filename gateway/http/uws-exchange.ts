@@ -8,16 +8,6 @@ const LARGE_BODY_BYTES = 128 * 1024;
 /** An empty event: makes uWebSockets.js send what it holds back, see `UwsStream`. */
 const NUDGE = ':\n\n';
 
-const METHODS: Readonly<Record<string, string>> = {
-  get: 'GET',
-  head: 'HEAD',
-  post: 'POST',
-  put: 'PUT',
-  patch: 'PATCH',
-  delete: 'DELETE',
-  options: 'OPTIONS',
-};
-
 const statusLines = new Map<number, string>();
 
 function statusLine(status: number): string {
@@ -43,7 +33,6 @@ export interface UwsListenerState {
  * without an answer and an abort callback; so every use of it is here, and each write looks at `#open` first.
  */
 export class UwsExchange implements Exchange {
-  readonly method: string;
   readonly path: string;
   gone = false;
   readonly #response: UwsResponse;
@@ -59,12 +48,15 @@ export class UwsExchange implements Exchange {
   #detached = false;
   #refused = false;
 
-  constructor(response: UwsResponse, request: UwsRequest, listener: UwsListenerState) {
+  constructor(
+    response: UwsResponse,
+    request: UwsRequest,
+    readonly method: string,
+    listener: UwsListenerState,
+  ) {
     this.#response = response;
     this.#request = request;
     this.#listener = listener;
-    const method = request.getMethod();
-    this.method = METHODS[method] ?? method.toUpperCase();
     this.path = request.getUrl();
   }
 
@@ -78,6 +70,15 @@ export class UwsExchange implements Exchange {
 
   header(name: string): string {
     return this.#request ? this.#request.getHeader(name) : (this.#headers?.get(name) ?? '');
+  }
+
+  hasHeader(name: string): boolean {
+    if (!this.#request) return this.#headers?.has(name) ?? false;
+    let found = false;
+    this.#request.forEach((one) => {
+      found ||= one === name;
+    });
+    return found;
   }
 
   /** To be called when the handler returns: copies what is still needed of the request, unless the answer is complete already. */
@@ -163,9 +164,8 @@ export class UwsExchange implements Exchange {
     const response = this.#response;
     if (status !== 200) response.writeStatus(statusLine(status));
     if (headers.length === 0) return;
-    // One call instead of one per header: each crossing into the library costs as much as the rest of a short answer.
-    let lines = headers[1]!;
-    for (let index = 2; index < headers.length; index += 2) lines += `\r\n${headers[index]}: ${headers[index + 1]}`;
+    // One call for all: each crossing into the library costs as much as the rest of a short answer.
+    const lines = headers[1]! + tailOf(headers);
     response.writeHeader(headers[0]!, lines);
   }
 
@@ -217,6 +217,21 @@ export class UwsExchange implements Exchange {
   }
 }
 
+/** The headers of the last answer after the first, and their text: most answers differ in their request id alone, which comes first. */
+let lastTail: HeaderList = [];
+let lastTailText = '';
+
+function tailOf(headers: HeaderList): string {
+  let index = headers.length === lastTail.length ? 2 : headers.length;
+  while (index < headers.length && headers[index] === lastTail[index]) index += 1;
+  if (index === headers.length && headers.length === lastTail.length) return lastTailText;
+  const lines: string[] = [];
+  for (let at = 2; at < headers.length; at += 2) lines.push(`\r\n${headers[at]}: ${headers[at + 1]}`);
+  lastTail = headers;
+  lastTailText = lines.join('');
+  return lastTailText;
+}
+
 const CLOSED_STREAM: EventStream = { write: () => false, ready: () => Promise.resolve(), end: () => undefined };
 
 function tooLarge(limitBytes: number, declared?: number): Failure {
@@ -263,7 +278,8 @@ class UwsStream implements EventStream {
   end(): void {
     if (!this.#open) return;
     this.#stop();
-    this.response.cork(() => this.response.end(undefined, this.listener.draining));
+    // Never with the close flag: the library would write a `Connection` header into the chunked body.
+    this.response.cork(() => this.response.end());
     this.onEnd();
   }
 

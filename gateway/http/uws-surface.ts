@@ -56,6 +56,7 @@ export interface UwsSocketBehavior<State> {
 
 /** One application of uWebSockets.js. */
 export interface UwsApp {
+  get(pattern: string, handler: (response: UwsResponse, request: UwsRequest) => void): UwsApp;
   any(pattern: string, handler: (response: UwsResponse, request: UwsRequest) => void): UwsApp;
   ws<State>(pattern: string, behavior: UwsSocketBehavior<State>): UwsApp;
   /** Called with 1 for each new connection and -1 for each that ends. */

@@ -61,11 +61,14 @@ async function listen(uws: UwsModule, options: ListenOptions): Promise<Listener>
     if (count > 0 && state.connections > state.limits.connections) response.close();
   });
   sockets(uws, app, options, state.limits);
-  app.any('/*', (response, request) => {
-    const exchange = new UwsExchange(response, request, state);
+  const serve = (response: UwsResponse, request: UwsRequest, method: string): void => {
+    const exchange = new UwsExchange(response, request, method, state);
     application.request(exchange);
     exchange.detach();
-  });
+  };
+  // A route for the most frequent method saves asking the library for it.
+  app.get('/*', (response, request) => serve(response, request, 'GET'));
+  app.any('/*', (response, request) => serve(response, request, request.getMethod().toUpperCase()));
   // Without the exclusive option a second daemon would share the port instead of failing.
   const token = await new Promise<unknown>((resolve) => app.listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve));
   if (!token) {

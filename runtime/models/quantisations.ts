@@ -15,7 +15,7 @@ const NAMES = [
 const IN_FILE_NAME = new RegExp(`(?:^|[-._])((?:UD-)?(?:${NAMES.join('|')}))(?=$|[-._])`, 'gi');
 const SHARD = /-\d{5}-of-\d{5}(?=[.-])/i;
 /** What is taken where the caller names nothing: the first of these that is there. */
-export const PREFERENCE = ['Q4_K_M', 'Q4_K', 'Q5_K_M', 'Q5_K', 'Q8_0', 'Q6_K', 'Q4_K_S', 'Q5_K_S', 'Q3_K_M', 'Q2_K', 'F16'];
+const PREFERENCE = ['Q4_K_M', 'Q4_K', 'Q5_K_M', 'Q5_K', 'Q8_0', 'Q6_K', 'Q4_K_S', 'Q5_K_S', 'Q3_K_M', 'Q2_K', 'F16'];
 
 /** The quantisation that a file's name tells, in upper case, such as `UD-Q4_K_XL`; null where it tells none. */
 export function quantisationOf(file: string): string | null {
@@ -27,13 +27,13 @@ export function quantisationOf(file: string): string | null {
 }
 
 /** The number and count of a shard by its name; null for a whole file. */
-export function shardNumber(file: string): { index: number; count: number } | null {
+function shardNumber(file: string): { index: number; count: number } | null {
   const match = /-(\d{5})-of-(\d{5})(?=[.-])/i.exec(basename(file));
   return match ? { index: Number(match[1]), count: Number(match[2]) } : null;
 }
 
 /** True for files that hold a projector for images or sound and no language model. */
-export const isProjector = (file: string): boolean => /mmproj/i.test(basename(file));
+const isProjector = (file: string): boolean => /mmproj/i.test(basename(file));
 
 /** A choice among the GGUF files of a repository. */
 export interface Choice {

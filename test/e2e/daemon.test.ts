@@ -119,7 +119,10 @@ describe('the daemon', () => {
     const session = { 'x-session-id': 'survivor' };
     let acknowledged = 0;
     for (let round = 0; round < 6; round++) {
-      const killAfterMs = 50 + Math.floor(Math.random() * 250);
+      // The first answer of each life waits until the model is loaded.
+      assert.equal((await chat(daemon, QUESTION, session)).status, 200);
+      acknowledged++;
+      const killAfterMs = 20 + Math.floor(Math.random() * 250);
       const until = Date.now() + killAfterMs;
       const asking = (async () => {
         for (;;) {

@@ -72,7 +72,8 @@ export async function startDaemon(options: { dataDir?: string; args?: string[]; 
       if (child.exitCode !== null) throw new Error(`the daemon ended with ${child.exitCode}:\n${output}`);
       if (Date.now() > until) throw new Error(`the daemon did not answer at ${url}:\n${output}`);
       const ok = await fetch(url).then(
-        (response) => response.ok,
+        // A daemon with a key answers 401 here, and it answers.
+        (response) => response.ok || response.status === 401,
         () => false,
       );
       if (ok) break;

@@ -56,6 +56,10 @@ export class RecordedExchange implements Exchange {
     return this.#headers.get(name) ?? '';
   }
 
+  hasHeader(name: string): boolean {
+    return this.#headers.has(name);
+  }
+
   readBody(limitBytes: number): Promise<Buffer | undefined> {
     if (this.#body.length > limitBytes) return Promise.reject(new Failure('too_large', `The body may have ${limitBytes} bytes here.`));
     return Promise.resolve(this.#body);

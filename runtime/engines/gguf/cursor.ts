@@ -2,7 +2,7 @@ import type { FileHandle } from 'node:fs/promises';
 import { fileFault } from './fault.js';
 
 /** Bytes read at a time: small enough that parsing one chunk never holds the event loop for 5 ms. */
-const CHUNK_BYTES = 64 * 1024;
+const CHUNK_BYTES = 16 * 1024;
 
 /** Reads little-endian values of a file front to back; every length is checked against the file before a byte is read. */
 export class FileCursor {
@@ -71,9 +71,20 @@ export class FileCursor {
     return this.#buffer.readUInt32LE(this.#at - 4);
   }
 
+  /** A 64-bit length as a number, exact up to 2^53 and never smaller than that beyond; much cheaper than `u64`. */
+  length(): number {
+    this.#at += 8;
+    return this.#buffer.readUInt32LE(this.#at - 4) * 2 ** 32 + this.#buffer.readUInt32LE(this.#at - 8);
+  }
+
   u64(): bigint {
     this.#at += 8;
     return this.#buffer.readBigUInt64LE(this.#at - 8);
+  }
+
+  text(count: number, encoding: 'latin1' | 'utf8'): string {
+    this.#at += count;
+    return this.#buffer.toString(encoding, this.#at - count, this.#at);
   }
 
   /** The next bytes; valid until the next `need`. */

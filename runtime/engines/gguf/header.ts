@@ -13,7 +13,7 @@ import { readVocabulary, type VocabularyFacts } from './vocabulary.js';
 const MAGIC = 'GGUF';
 const SHARD_LIMIT = 512;
 /** Longest chat template that is used, in characters. */
-export const TEMPLATE_LIMIT = 256 * 1024;
+const TEMPLATE_LIMIT = 256 * 1024;
 /** Headers kept in memory, by path. */
 const CACHE_LIMIT = 64;
 

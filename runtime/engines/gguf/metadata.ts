@@ -98,9 +98,9 @@ export class MetadataReader {
   }
 
   #length(field: string, limit: number): number {
-    const length = this.#cursor.u64();
-    if (length > BigInt(limit)) throw fileFault(this.#file, `length of ${field}`, length, `at most ${limit} bytes are allowed`);
-    return Number(length);
+    const length = this.#cursor.length();
+    if (length > limit) throw fileFault(this.#file, `length of ${field}`, length, `at most ${limit} bytes are allowed`);
+    return length;
   }
 
   async #type(field: string): Promise<number> {
@@ -143,10 +143,10 @@ export class MetadataReader {
     const values: MetaScalar[] = [];
     for (let index = 0; index < length; index += 1) {
       if (!this.#cursor.has(8)) await this.#cursor.need(8, key);
-      const size = this.#length(`item ${index} of ${key}`, STRING_BYTES_LIMIT);
+      const size = this.#length(key, STRING_BYTES_LIMIT);
       if (!this.#cursor.has(size)) await this.#cursor.need(size, key);
-      const bytes = this.#cursor.bytes(size);
-      if (keep) values.push(bytes.toString(encoding));
+      if (keep) values.push(this.#cursor.text(size, encoding));
+      else this.#cursor.skip(size, key);
     }
     return values;
   }

@@ -92,7 +92,7 @@ export class ChatTemplate {
     } catch (error) {
       throw templateFailure(error);
     }
-    this.argumentsAsText = !this.#writesJson();
+    this.argumentsAsText = this.#needsText();
   }
 
   /** Renders with `variables`; missing ones are undefined, which is falsy. */
@@ -129,21 +129,21 @@ export class ChatTemplate {
     return new Interpreter(environment).run(this.#parsed).value;
   }
 
-  /** Renders a call to see what becomes of arguments given as an object. */
-  #writesJson(): boolean {
-    const probe = [
-      { role: 'user', content: 'probe' },
-      {
-        role: 'assistant',
-        content: '',
-        tool_calls: [{ id: 'call00001', type: 'function', function: { name: 'probe', arguments: { probed: 'yes' } } }],
-      },
-    ];
-    try {
-      const out = this.render({ messages: probe, tools: [], add_generation_prompt: false, bos_token: '', eos_token: '' });
-      return !out.includes('probed') || /"probed"\s*:\s*"yes"/.test(out);
-    } catch {
-      return false;
-    }
+  /** Renders a call to see what becomes of arguments given as an object; text only where the object fails and text works. */
+  #needsText(): boolean {
+    const probe = (given: unknown): string => {
+      const call = { id: 'call00001', type: 'function', function: { name: 'probe', arguments: given } };
+      const messages = [
+        { role: 'user', content: 'probe' },
+        { role: 'assistant', content: '', tool_calls: [call] },
+      ];
+      try {
+        return this.render({ messages, tools: [], add_generation_prompt: false, bos_token: '', eos_token: '' });
+      } catch {
+        return '';
+      }
+    };
+    const written = (out: string): boolean => /"probed"\s*:\s*"yes"/i.test(out);
+    return !written(probe({ probed: 'yes' })) && written(probe('{"probed": "yes"}'));
   }
 }

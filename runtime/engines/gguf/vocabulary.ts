@@ -5,7 +5,7 @@ import type { MetaArray, Metadata } from './metadata.js';
 /** ggml's number of the kind of tokens that steer the model, such as the end of a turn. */
 const CONTROL = 3;
 /** Tokens looked at before other work gets its turn. */
-const BATCH = 8192;
+const BATCH = 2048;
 const CONTROL_LIMIT = 8192;
 const CONTROL_BYTES_LIMIT = 256;
 const SPECIAL_IDS = ['bos', 'eos', 'eot', 'eom', 'unknown', 'padding', 'seperator', 'separator', 'mask', 'cls'];

@@ -15,7 +15,12 @@ export const openEngine: OpenEngine = (emit) => ({
         for (let index = 0; index < (body as number); index += 1) emit(index);
         return undefined;
       case 'wait':
-        return new Promise((_resolve, reject) => signal.addEventListener('abort', () => (emit('aborted'), reject(new Error('aborted')))));
+        return new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => {
+            emit('aborted');
+            reject(new Error('aborted'));
+          });
+        });
       case 'environment':
         return Object.keys(process.env);
       case 'block':

@@ -187,7 +187,7 @@ const MODELS: readonly CorruptFile[] = [
   },
   {
     name: 'heads that do not divide the width',
-    names: 'llama.attention.head_count',
+    names: 'heads',
     bytes: changed({
       'llama.attention.head_count': u32(7),
       'llama.attention.key_length': undefined,

@@ -61,6 +61,11 @@ describe('check', () => {
   it('keeps secrets and long texts out of its errors', () => {
     const errors = errorsOf(() => check('common#Message', { role: 'x'.repeat(5_000) }));
     assert.ok(JSON.stringify(errors).length < 1_000);
+    const model = { name: 'm', provider: 'openai', model: 'x', api_key: 987654 };
+    const project = { version: 'v1', name: 'a', namespace: 'b', runtime: { models: [model] } };
+    const secret = errorsOf(() => check('config/project#ProjectConfig', project, 'file'));
+    assert.deepEqual(secret[0]!.loc.at(-1), 'api_key');
+    assert.ok(!JSON.stringify(secret).includes('987654'));
   });
 
   it('treats an unknown schema as our mistake', () => {

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { parseName, splitName } from '../../../../runtime/models/names.js';
+import { chooseFile, quantisationOf } from '../../../../runtime/models/quantisations.js';
+
+describe('model names', () => {
+  const split: [string, string, string | null, boolean][] = [
+    ['unsloth/Qwen3-4B-GGUF:q8_0', 'unsloth/Qwen3-4B-GGUF', 'Q8_0', false],
+    ['org:user/model:Q4_K_M', 'org:user/model', 'Q4_K_M', false],
+    ['x:', 'x', null, false],
+    ['x', 'x', null, false],
+    ['/models/a:b/c.gguf', '/models/a:b/c.gguf', null, true],
+    ['sub/c.GGUF', 'sub/c.GGUF', null, true],
+  ];
+  for (const [name, id, quantisation, isPath] of split) {
+    it(`splits ${name}`, () => assert.deepEqual(splitName(name), { id, quantisation, isPath }));
+  }
+
+  const hostile = [
+    '',
+    '..',
+    '../x',
+    'a/../b',
+    'a/b/c',
+    '/etc/passwd',
+    '\\\\host\\share',
+    'a/b\u0000',
+    '%2e%2e/x',
+    'a b',
+    'ａ/b',
+    'org:user/model:Q4_K_M',
+    'a/b:Q 4',
+    'x'.repeat(2000),
+    'a\nb',
+    '/a',
+    'a/',
+  ];
+  for (const name of hostile) {
+    it(`refuses ${JSON.stringify(name.slice(0, 40))}`, () =>
+      assert.throws(() => parseName(name), { kind: 'bad_request', code: 'InvalidModelName' }));
+  }
+});
+
+describe('quantisations', () => {
+  const names: [string, string | null][] = [
+    ['model.q4_k_m.gguf', 'Q4_K_M'],
+    ['model.gguf', null],
+    ['llama-3.2-3b.F16.gguf', 'F16'],
+    ['a-BF16.gguf', 'BF16'],
+    ['a-Q6_K.gguf', 'Q6_K'],
+    ['a-Q2_K.gguf', 'Q2_K'],
+    ['a-Q4_K_XL.gguf', 'Q4_K_XL'],
+    ['a-UD-Q4_K_XL.gguf', 'UD-Q4_K_XL'],
+    ['a-IQ4_NL.gguf', 'IQ4_NL'],
+    ['a-IQ3_XXS.gguf', 'IQ3_XXS'],
+    ['a-UD-IQ2_M.gguf', 'UD-IQ2_M'],
+    ['a.i1-IQ1_S.gguf', 'IQ1_S'],
+    ['gpt-oss-20b-MXFP4.gguf', 'MXFP4'],
+    ['a-TQ1_0.gguf', 'TQ1_0'],
+    ['a-Q8_0-00001-of-00003.gguf', 'Q8_0'],
+    ['Q8_0/a-00001-of-00002.gguf', null],
+    ['F16-lover-Q5_K_S.gguf', 'Q5_K_S'],
+  ];
+  for (const [file, wanted] of names) it(`reads ${file}`, () => assert.equal(quantisationOf(file), wanted));
+
+  const of = (...quants: string[]): string[] => quants.map((quant) => `m-${quant}.gguf`);
+  const choices: [string, string[], string | null, string | undefined, boolean][] = [
+    ['the only file', of('Q8_0'), null, 'm-Q8_0.gguf', false],
+    ['the best known', of('Q2_K', 'Q4_K_M', 'Q8_0', 'F16'), null, 'm-Q4_K_M.gguf', false],
+    ['the best known where the wanted is missing, with a note', of('Q4_K_M', 'Q8_0'), 'F16', 'm-Q4_K_M.gguf', true],
+    ['Q5_K_M before Q8_0', of('Q8_0', 'Q5_K_M', 'F16'), null, 'm-Q5_K_M.gguf', false],
+    ['Q8_0 before F16 and Q2_K', of('Q8_0', 'F16', 'Q2_K'), null, 'm-Q8_0.gguf', false],
+    ['the first of unnamed ones', ['b.gguf', 'c.gguf'], null, 'b.gguf', false],
+    ['the wanted one', of('Q4_K_M', 'BF16', 'F16'), 'BF16', 'm-BF16.gguf', false],
+    ['a UD file for its plain name', of('Q8_0', 'UD-Q4_K_XL'), 'Q4_K_XL', 'm-UD-Q4_K_XL.gguf', false],
+    ['no projector', ['mmproj-F16.gguf', 'm-F16.gguf'], null, 'm-F16.gguf', false],
+    ['the first shard', ['m-Q4_K_M-00002-of-00002.gguf', 'm-Q4_K_M-00001-of-00002.gguf'], null, 'm-Q4_K_M-00001-of-00002.gguf', false],
+    [
+      'a split file where only that is wanted',
+      ['m-Q8_0.gguf', 'm-BF16-00001-of-00002.gguf', 'm-BF16-00002-of-00002.gguf'],
+      'BF16',
+      'm-BF16-00001-of-00002.gguf',
+      false,
+    ],
+    ['a whole file before a split one', ['m-Q4_K_M-00001-of-00002.gguf', 'm-Q8_0.gguf'], null, 'm-Q8_0.gguf', false],
+    ['nothing of nothing', [], 'Q8_0', undefined, false],
+  ];
+  for (const [name, files, wanted, file, noted] of choices) {
+    it(`chooses ${name}`, () => {
+      const choice = chooseFile(files, wanted);
+      assert.equal(choice?.file, file);
+      assert.equal(Boolean(choice?.note), noted);
+    });
+  }
+});
