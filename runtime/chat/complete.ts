@@ -107,8 +107,9 @@ function refuseStructuredStream({ config, namespace, name }: LoadedProject, requ
 
 function completionRequest(model: ModelConfig, request: ChatRequest, messages: Message[], tools: Tool[]): CompletionRequest {
   const settings = settingsOf(model, request);
-  if (tools.length === 0) return { ...settings, messages };
-  return { ...settings, messages, tools, ...(request.tool_choice ? { tool_choice: request.tool_choice } : {}) };
+  const asked = { ...settings, messages, stream: request.stream ?? false };
+  if (tools.length === 0) return asked;
+  return { ...asked, tools, ...(request.tool_choice ? { tool_choice: request.tool_choice } : {}) };
 }
 
 /** Stores a complete turn. A disk that refuses costs the memory of the turn, not its answer. */

@@ -5,9 +5,6 @@ import { check } from '../../schemas/validate.js';
 import { expandEnv } from '../config/variables.js';
 import type { CompletionRequest } from '../providers/contract.js';
 
-/** Answer tokens where neither the request nor the model says. */
-const DEFAULT_MAX_TOKENS = 512;
-
 /** Settings that have the same name and meaning in the request and in `model_api_parameters`; the request wins. */
 const MERGED = [
   'temperature',
@@ -35,8 +32,7 @@ export function settingsOf(model: ModelConfig, request: ChatRequest): Omit<Compl
   const defaults = defaultsOf(model);
   const settings: Record<string, unknown> = {};
   for (const name of MERGED) settings[name] = request[name] ?? defaults[name];
-  settings.max_tokens =
-    request.max_completion_tokens ?? request.max_tokens ?? defaults.max_completion_tokens ?? defaults.max_tokens ?? DEFAULT_MAX_TOKENS;
+  settings.max_tokens = request.max_completion_tokens ?? request.max_tokens ?? defaults.max_completion_tokens ?? defaults.max_tokens;
   settings.stop = stopsOf(request.stop ?? defaults.stop);
   if (request.logprobs) Object.assign(settings, { logprobs: true, top_logprobs: request.top_logprobs });
   for (const name of ['parallel_tool_calls', 'response_format', 'user'] as const) settings[name] = request[name];

@@ -40,8 +40,6 @@ export interface ModelsParts {
   readonly dataDir: string;
   readonly places?: Partial<ModelPlaces>;
   readonly limits?: Partial<ResidencyLimits>;
-  /** Names of models that stay in memory once loaded. */
-  readonly keepLoaded?: readonly string[];
 }
 
 /** The language models of this machine: finds them by name, loads each once into its own host process, and unloads what is idle. */
@@ -49,26 +47,24 @@ export class Models {
   readonly #places: ModelPlaces;
   readonly #residency: Residency<GgufClient>;
   readonly #circuits = new Map<string, Circuit>();
-  readonly #keepLoaded: ReadonlySet<string>;
   /** Memory promised to loads that are under way, so that two at once do not both count on it. */
   #promisedBytes = 0;
 
   constructor(parts: ModelsParts) {
     this.#places = { ...modelPlaces(parts.dataDir), ...parts.places };
     this.#residency = new Residency({ ...residencyLimits(), ...parts.limits });
-    this.#keepLoaded = new Set(parts.keepLoaded ?? []);
   }
 
   /**
    * A model ready to use: a file path, a built-in name or `org/repo[:QUANT]`. Throws `not_found` (code `ModelNotFound`), `invalid` for a
    * file or options that cannot work, `unavailable` when its engine crashes or is held back after crashes.
    */
-  async acquire(name: string, options: GgufOptions, signal: AbortSignal): Promise<AcquiredModel> {
+  async acquire(name: string, options: GgufOptions, signal: AbortSignal, { keepLoaded = false } = {}): Promise<AcquiredModel> {
     const found = await findModel(name, this.#places);
     signal.throwIfAborted();
     const key = cacheKey(found.id, found.quantisation, options);
     const load = (stop: AbortSignal) => this.#load(name, found, key, options, stop);
-    const { resident, release } = await this.#residency.acquire({ key, keep: this.#keepLoaded.has(name), load }, signal);
+    const { resident, release } = await this.#residency.acquire({ key, keep: keepLoaded, load }, signal);
     return { model: resident, key, release };
   }
 

@@ -120,7 +120,7 @@ const table: Scenario[] = [
         choices: [{ index: 0, message: { role: 'assistant', content: 'echo: hello' }, finish_reason: 'stop' }],
         usage: { prompt_tokens: 7, completion_tokens: 2, total_tokens: 9 },
       });
-      assert.deepEqual(asked(), { messages: [{ role: 'user', content: 'hello' }], max_tokens: 512 });
+      assert.deepEqual(asked(), { messages: [{ role: 'user', content: 'hello' }], stream: false });
     },
   },
   {
@@ -431,6 +431,7 @@ const table: Scenario[] = [
         { role: 'user', content: 'x' },
       ]);
       assert.deepEqual(rest, {
+        stream: false,
         temperature: 0.3,
         top_p: 0.5,
         max_tokens: 33,
@@ -466,6 +467,7 @@ const table: Scenario[] = [
         ['Be short.', 'Example?', 'Example!', 'x', 'echo: x', 'y'],
       );
       assert.deepEqual(rest, {
+        stream: false,
         temperature: 0,
         top_p: 0.5,
         top_k: 5,

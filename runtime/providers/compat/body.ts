@@ -21,6 +21,9 @@ const SAME_NAME = [
   'user',
 ] as const;
 
+/** Answer tokens where neither the request nor the model says; our own engine has the same default, within its context. */
+const DEFAULT_MAX_TOKENS = 512;
+
 /** Members that `extra` cannot change: the answer is always read as one streamed choice. */
 const OURS = new Set(['messages', 'stream', 'stream_options', 'n']);
 
@@ -44,7 +47,7 @@ function plainMessage(message: Message): Record<string, unknown> {
  * and `n_ctx` are left out, because a hosted API answers unknown members with 400: providers that know better add them.
  */
 export function chatBody(model: ModelConfig, request: CompletionRequest, added: Record<string, unknown> = {}): Record<string, unknown> {
-  const body: Record<string, unknown> = { model: model.model, messages: request.messages.map(plainMessage) };
+  const body: Record<string, unknown> = { model: model.model, messages: request.messages.map(plainMessage), max_tokens: DEFAULT_MAX_TOKENS };
   for (const name of SAME_NAME) if (request[name] !== undefined && request[name] !== null) body[name] = request[name];
   if (request.stop?.length) body.stop = request.stop;
   if (request.tools?.length) {

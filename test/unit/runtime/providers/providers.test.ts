@@ -247,6 +247,7 @@ describe('bodies', () => {
     } as unknown as CompletionRequest);
     assert.deepEqual(body, {
       model: 'm',
+      max_tokens: 512,
       messages: [
         { role: 'assistant', content: null, tool_calls: [{ id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } }] },
         { role: 'tool', content: 'x', tool_call_id: 'a' },
