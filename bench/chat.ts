@@ -29,7 +29,14 @@ function contenders(model: string): Contender[] {
       name: 'Quern',
       model,
       start: async (_streams, port) => {
-        const child = program(process.execPath, [join(ROOT, 'build/cli/main.js'), 'runtime', '--runtime-port', String(port), '--data-dir', mkdtempSync(join(tmpdir(), 'quern-bench-'))]);
+        const child = program(process.execPath, [
+          join(ROOT, 'build/cli/main.js'),
+          'runtime',
+          '--runtime-port',
+          String(port),
+          '--data-dir',
+          mkdtempSync(join(tmpdir(), 'quern-bench-')),
+        ]);
         await answers(`http://127.0.0.1:${port}/health`);
         return child;
       },
@@ -38,7 +45,23 @@ function contenders(model: string): Contender[] {
       name: 'llama-server',
       model: 'bench',
       start: async (streams, port) => {
-        const child = program(llamaServer(), ['-m', model, '--host', '127.0.0.1', '--port', String(port), '-np', String(streams), '-c', String(CONTEXT * streams), '-t', String(THREADS), '-tb', String(THREADS), '--no-webui']);
+        const child = program(llamaServer(), [
+          '-m',
+          model,
+          '--host',
+          '127.0.0.1',
+          '--port',
+          String(port),
+          '-np',
+          String(streams),
+          '-c',
+          String(CONTEXT * streams),
+          '-t',
+          String(THREADS),
+          '-tb',
+          String(THREADS),
+          '--no-webui',
+        ]);
         await answers(`http://127.0.0.1:${port}/health`);
         return child;
       },
@@ -63,7 +86,15 @@ async function measureServers(model: string, streams: number): Promise<Record<st
   const load = part('load');
   for (let round = -1; round < ROUNDS; round++) {
     for (const { contender, port } of running) {
-      const plan: LoadPlan = { url: `http://127.0.0.1:${port}`, model: contender.model, streams, maxTokens: MAX_TOKENS, promptWords: PROMPT_WORDS, seed: round + 2, extra: { extra_body: { n_ctx: CONTEXT, n_slots: streams, n_threads: THREADS } } };
+      const plan: LoadPlan = {
+        url: `http://127.0.0.1:${port}`,
+        model: contender.model,
+        streams,
+        maxTokens: MAX_TOKENS,
+        promptWords: PROMPT_WORDS,
+        seed: round + 2,
+        extra: { extra_body: { n_ctx: CONTEXT, n_slots: streams, n_threads: THREADS } },
+      };
       const result = await ask<LoadResult>(load, plan);
       // The first round only warms up.
       if (round < 0) continue;
@@ -78,7 +109,15 @@ async function measureServers(model: string, streams: number): Promise<Record<st
 
 async function measureJsApi(model: string, streams: number): Promise<number> {
   const child = part('node-llama-cpp');
-  const plan: PeerPlan = { model, streams, maxTokens: MAX_TOKENS, promptWords: PROMPT_WORDS, context: CONTEXT, threads: THREADS, rounds: Math.min(ROUNDS, 3) };
+  const plan: PeerPlan = {
+    model,
+    streams,
+    maxTokens: MAX_TOKENS,
+    promptWords: PROMPT_WORDS,
+    context: CONTEXT,
+    threads: THREADS,
+    rounds: Math.min(ROUNDS, 3),
+  };
   const { rates } = await ask<PeerResult>(child, plan);
   child.kill();
   return median(rates);
@@ -92,9 +131,24 @@ export async function benchChat(): Promise<void> {
     const { Quern: ours, 'llama-server': peer } = (await measureServers(model, streams)) as Record<'Quern' | 'llama-server', Sample>;
     const rate = median(ours.rate);
     const jsApi = await measureJsApi(model, streams);
-    rows.push({ what: `tokens/s, ${streams} streams, against llama-server`, ours: rate.toFixed(0), peer: median(peer.rate).toFixed(0), ratio: `${(rate / median(peer.rate)).toFixed(2)}x`, goal: `>= ${GOAL[streams]}x` });
-    rows.push({ what: `tokens/s, ${streams} streams, against node-llama-cpp (in process)`, ours: rate.toFixed(0), peer: jsApi.toFixed(0), ratio: `${(rate / jsApi).toFixed(2)}x`, goal: '' });
-    for (const [label, share] of [['p50', 0.5], ['p99', 0.99]] as const)
+    rows.push({
+      what: `tokens/s, ${streams} streams, against llama-server`,
+      ours: rate.toFixed(0),
+      peer: median(peer.rate).toFixed(0),
+      ratio: `${(rate / median(peer.rate)).toFixed(2)}x`,
+      goal: `>= ${GOAL[streams]}x`,
+    });
+    rows.push({
+      what: `tokens/s, ${streams} streams, against node-llama-cpp (in process)`,
+      ours: rate.toFixed(0),
+      peer: jsApi.toFixed(0),
+      ratio: `${(rate / jsApi).toFixed(2)}x`,
+      goal: '',
+    });
+    for (const [label, share] of [
+      ['p50', 0.5],
+      ['p99', 0.99],
+    ] as const)
       rows.push({
         what: `first token ${label}, ${streams} streams, ms`,
         ours: quantile(ours.firstTokenMs, share).toFixed(0),
@@ -103,5 +157,8 @@ export async function benchChat(): Promise<void> {
         goal: '',
       });
   }
-  table(`Chat: 54M-parameter model, Q8_0, ${PROMPT_WORDS}-word prompts, ${MAX_TOKENS} new tokens, ${THREADS} threads, medians of ${ROUNDS} interleaved runs`, rows);
+  table(
+    `Chat: 54M-parameter model, Q8_0, ${PROMPT_WORDS}-word prompts, ${MAX_TOKENS} new tokens, ${THREADS} threads, medians of ${ROUNDS} interleaved runs`,
+    rows,
+  );
 }

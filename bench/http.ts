@@ -25,7 +25,10 @@ function wrk(port: number): Promise<{ rate: number; p99Ms: number }> {
     child.on('close', () => {
       const [, amount = 'NaN', unit = 'ms'] = /99%\s+([\d.]+)(us|ms|s)/.exec(text) ?? [];
       if (/Non-2xx/.test(text)) return reject(new Error(`wrk saw failures: ${text}`));
-      resolve({ rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]), p99Ms: Number(amount) * { us: 0.001, ms: 1, s: 1000 }[unit as 'us' | 'ms' | 's'] });
+      resolve({
+        rate: Number(/Requests\/sec:\s+([\d.]+)/.exec(text)?.[1]),
+        p99Ms: Number(amount) * { us: 0.001, ms: 1, s: 1000 }[unit as 'us' | 'ms' | 's'],
+      });
     });
   });
 }
@@ -33,7 +36,16 @@ function wrk(port: number): Promise<{ rate: number; p99Ms: number }> {
 /** Measures the project list against Fastify and raw uWebSockets.js serving the same bytes, and prints the table. */
 export async function benchHttp(): Promise<void> {
   const port = await freePort();
-  const daemon = program(process.execPath, [join(ROOT, 'build/cli/main.js'), 'start', '--port', String(port), '--runtime-port', '0', '--data-dir', mkdtempSync(join(tmpdir(), 'quern-bench-'))]);
+  const daemon = program(process.execPath, [
+    join(ROOT, 'build/cli/main.js'),
+    'start',
+    '--port',
+    String(port),
+    '--runtime-port',
+    '0',
+    '--data-dir',
+    mkdtempSync(join(tmpdir(), 'quern-bench-')),
+  ]);
   await answers(`http://127.0.0.1:${port}${PATH}`);
   const body = await (await fetch(`http://127.0.0.1:${port}${PATH}`)).text();
   const servers: { name: string; port: number; sample: Sample }[] = [{ name: 'quern', port, sample: { rate: [], p99Ms: [] } }];
@@ -56,8 +68,23 @@ export async function benchHttp(): Promise<void> {
   await ended(daemon);
   const [ours, ...others] = servers;
   const rows: Row[] = others.flatMap(({ name, sample }) => [
-    { what: `requests/s against ${name}`, ours: median(ours!.sample.rate).toFixed(0), peer: median(sample.rate).toFixed(0), ratio: `${(median(ours!.sample.rate) / median(sample.rate)).toFixed(2)}x`, goal: name === 'uws' ? '>= 0.7x' : '>= 4x' },
-    { what: `p99 against ${name}, ms`, ours: median(ours!.sample.p99Ms).toFixed(2), peer: median(sample.p99Ms).toFixed(2), ratio: `${(median(ours!.sample.p99Ms) / median(sample.p99Ms)).toFixed(2)}x`, goal: '' },
+    {
+      what: `requests/s against ${name}`,
+      ours: median(ours!.sample.rate).toFixed(0),
+      peer: median(sample.rate).toFixed(0),
+      ratio: `${(median(ours!.sample.rate) / median(sample.rate)).toFixed(2)}x`,
+      goal: name === 'uws' ? '>= 0.7x' : '>= 4x',
+    },
+    {
+      what: `p99 against ${name}, ms`,
+      ours: median(ours!.sample.p99Ms).toFixed(2),
+      peer: median(sample.p99Ms).toFixed(2),
+      ratio: `${(median(ours!.sample.p99Ms) / median(sample.p99Ms)).toFixed(2)}x`,
+      goal: '',
+    },
   ]);
-  table(`HTTP: GET ${PATH} (${Buffer.byteLength(body)} bytes), ${CONNECTIONS} connections, wrk -t1, medians of ${ROUNDS} interleaved ${SECONDS} s runs`, rows);
+  table(
+    `HTTP: GET ${PATH} (${Buffer.byteLength(body)} bytes), ${CONNECTIONS} connections, wrk -t1, medians of ${ROUNDS} interleaved ${SECONDS} s runs`,
+    rows,
+  );
 }

@@ -23,7 +23,10 @@ export interface LoadResult {
   firstTokenMs: number[];
 }
 
-const WORDS = 'time year people way day man thing woman life child world school state family student group country problem hand part place case week company system program question work'.split(' ');
+const WORDS =
+  'time year people way day man thing woman life child world school state family student group country problem hand part place case week company system program question work'.split(
+    ' ',
+  );
 
 function prompt(plan: LoadPlan, stream: number): string {
   let state = (plan.seed * 7919 + stream * 104729) >>> 0;
@@ -50,22 +53,27 @@ function stream(plan: LoadPlan, index: number): Promise<{ tokens: number; firstM
   });
   return new Promise((resolve, reject) => {
     const started = performance.now();
-    const request = http.request(new URL('/v1/chat/completions', plan.url), { method: 'POST', agent, headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) } }, (response) => {
-      let firstMs = 0;
-      let tail = '';
-      response.setEncoding('utf8');
-      response.on('data', (text: string) => {
-        // Only the first content and the last frames matter: parsing each frame would measure the client.
-        if (firstMs === 0 && /"content":\s*"[^"]/.test(text)) firstMs = performance.now() - started;
-        tail = (tail + text).slice(-4096);
-      });
-      response.on('end', () => {
-        const tokens = Number(/"completion_tokens":\s*(\d+)/.exec(tail)?.[1] ?? Number.NaN);
-        if (response.statusCode !== 200 || !Number.isFinite(tokens)) reject(new Error(`status ${response.statusCode}: ${tail.slice(-600)}`));
-        else resolve({ tokens, firstMs });
-      });
-      response.on('error', reject);
-    });
+    const request = http.request(
+      new URL('/v1/chat/completions', plan.url),
+      { method: 'POST', agent, headers: { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) } },
+      (response) => {
+        let firstMs = 0;
+        let tail = '';
+        response.setEncoding('utf8');
+        response.on('data', (text: string) => {
+          // Only the first content and the last frames matter: parsing each frame would measure the client.
+          if (firstMs === 0 && /"content":\s*"[^"]/.test(text)) firstMs = performance.now() - started;
+          tail = (tail + text).slice(-4096);
+        });
+        response.on('end', () => {
+          const tokens = Number(/"completion_tokens":\s*(\d+)/.exec(tail)?.[1] ?? Number.NaN);
+          if (response.statusCode !== 200 || !Number.isFinite(tokens))
+            reject(new Error(`status ${response.statusCode}: ${tail.slice(-600)}`));
+          else resolve({ tokens, firstMs });
+        });
+        response.on('error', reject);
+      },
+    );
     request.on('error', reject);
     request.end(body);
   });

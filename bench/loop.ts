@@ -19,14 +19,26 @@ interface LoopDelay {
 /** Measures the daemon's event-loop delay while 32 streams run, and prints the table. */
 export async function benchLoop(): Promise<void> {
   const port = await freePort();
-  const daemon = fork(join(ROOT, 'build/cli/main.js'), ['runtime', '--runtime-port', String(port), '--data-dir', mkdtempSync(join(tmpdir(), 'quern-bench-'))], {
-    execArgv: ['--import', join(ROOT, 'build/bench/loop-probe.js')],
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  });
+  const daemon = fork(
+    join(ROOT, 'build/cli/main.js'),
+    ['runtime', '--runtime-port', String(port), '--data-dir', mkdtempSync(join(tmpdir(), 'quern-bench-'))],
+    {
+      execArgv: ['--import', join(ROOT, 'build/bench/loop-probe.js')],
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    },
+  );
   process.on('exit', () => daemon.kill('SIGKILL'));
   await answers(`http://127.0.0.1:${port}/health`);
   const load = part('load');
-  const plan: LoadPlan = { url: `http://127.0.0.1:${port}`, model: benchPath(), streams: STREAMS, maxTokens: 128, promptWords: 48, seed: 1, extra: { extra_body: { n_ctx: 512, n_slots: STREAMS, n_threads: 2 } } };
+  const plan: LoadPlan = {
+    url: `http://127.0.0.1:${port}`,
+    model: benchPath(),
+    streams: STREAMS,
+    maxTokens: 128,
+    promptWords: 48,
+    seed: 1,
+    extra: { extra_body: { n_ctx: 512, n_slots: STREAMS, n_threads: 2 } },
+  };
   await ask<LoadResult>(load, plan);
   await ask(daemon, { probe: 'reset' });
   for (let round = 0; round < ROUNDS; round++) await ask<LoadResult>(load, { ...plan, seed: round + 2 });

@@ -5,7 +5,13 @@ import { benchLoop } from './loop.js';
 import { benchStart } from './start.js';
 import { benchTurns } from './turns.js';
 
-const PARTS: Record<string, () => Promise<void>> = { start: benchStart, http: benchHttp, loop: benchLoop, turns: benchTurns, chat: benchChat };
+const PARTS: Record<string, () => Promise<void>> = {
+  start: benchStart,
+  http: benchHttp,
+  loop: benchLoop,
+  turns: benchTurns,
+  chat: benchChat,
+};
 
 const picked = process.argv.slice(2);
 process.stdout.write(`${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, Node ${process.versions.node}, ${process.platform}\n`);

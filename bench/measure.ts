@@ -69,7 +69,9 @@ export function ended(child: ChildProcess): Promise<void> {
 /** Sends one message to a forked benchmark part and waits for its `{result}`. */
 export function ask<Result>(child: ChildProcess, message: object): Promise<Result> {
   return new Promise((resolve, reject) => {
-    child.once('message', (reply: { result?: Result; error?: string }) => (reply.error === undefined ? resolve(reply.result as Result) : reject(new Error(reply.error))));
+    child.once('message', (reply: { result?: Result; error?: string }) =>
+      reply.error === undefined ? resolve(reply.result as Result) : reject(new Error(reply.error)),
+    );
     child.send(message);
   });
 }

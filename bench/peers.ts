@@ -23,9 +23,20 @@ export function llamaServer(): string {
   process.stderr.write(`bench: building llama-server in ${PEERS}, once\n`);
   mkdirSync(join(PEERS, 'source'), { recursive: true });
   const bare = join(PEERS, 'llama.git');
-  if (!existsSync(bare)) must('git', ['clone', '--quiet', '--bare', join(ROOT, 'node_modules/node-llama-cpp/llama/gitRelease.bundle'), bare]);
+  if (!existsSync(bare))
+    must('git', ['clone', '--quiet', '--bare', join(ROOT, 'node_modules/node-llama-cpp/llama/gitRelease.bundle'), bare]);
   must('sh', ['-c', `git -C '${bare}' archive HEAD | tar -x -C '${join(PEERS, 'source')}'`]);
-  must('cmake', ['-S', join(PEERS, 'source'), '-B', join(PEERS, 'build'), '-DCMAKE_BUILD_TYPE=Release', '-DLLAMA_CURL=OFF', '-DLLAMA_OPENSSL=OFF', '-DLLAMA_BUILD_TESTS=OFF', '-DLLAMA_BUILD_EXAMPLES=OFF']);
+  must('cmake', [
+    '-S',
+    join(PEERS, 'source'),
+    '-B',
+    join(PEERS, 'build'),
+    '-DCMAKE_BUILD_TYPE=Release',
+    '-DLLAMA_CURL=OFF',
+    '-DLLAMA_OPENSSL=OFF',
+    '-DLLAMA_BUILD_TESTS=OFF',
+    '-DLLAMA_BUILD_EXAMPLES=OFF',
+  ]);
   must('cmake', ['--build', join(PEERS, 'build'), '-j2', '--target', 'llama-server']);
   return binary;
 }

@@ -1,5 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { answers, ended, freePort, median, program, ROOT, table } from './measure.js';
@@ -35,7 +34,16 @@ export async function benchStart(): Promise<void> {
   for (let round = -1; round < ROUNDS; round++) {
     const port = await freePort();
     const started = performance.now();
-    const daemon = program(process.execPath, [join(ROOT, 'build/cli/main.js'), 'start', '--port', String(port), '--runtime-port', '0', '--data-dir', dataDir]);
+    const daemon = program(process.execPath, [
+      join(ROOT, 'build/cli/main.js'),
+      'start',
+      '--port',
+      String(port),
+      '--runtime-port',
+      '0',
+      '--data-dir',
+      dataDir,
+    ]);
     await answers(`http://127.0.0.1:${port}/health`);
     if (round >= 0) startMs.push(performance.now() - started);
     if (round >= ROUNDS - 3) {

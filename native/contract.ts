@@ -77,11 +77,15 @@ export interface NativeGenerateOptions {
   startsInThinking: boolean;
 }
 
-/** Why a sequence ended, as `StepFrame` codes. */
+/** The sequence goes on. */
 export const FINISH_NONE = 0;
+/** The model ended its answer. */
 export const FINISH_EOG = 1;
+/** Out of tokens: `maxTokens`, or the context is full. */
 export const FINISH_LENGTH = 2;
+/** Ended by `abort` or `close`. */
 export const FINISH_ABORTED = 3;
+/** The engine failed; see the `error` of the step. */
 export const FINISH_FAILED = 4;
 
 /**

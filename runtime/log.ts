@@ -4,7 +4,8 @@ export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 const ORDER: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
 const SECRET = /(bearer\s+)[^\s"']+|((?:api[_-]?key|token|secret|password|authorization)["']?\s*[:=]\s*["']?)[^\s"',}]+/gi;
 
-let threshold: LogLevel = (process.env.LOG_LEVEL?.toLowerCase() as LogLevel) in ORDER ? (process.env.LOG_LEVEL!.toLowerCase() as LogLevel) : 'info';
+let threshold: LogLevel =
+  (process.env.LOG_LEVEL?.toLowerCase() as LogLevel) in ORDER ? (process.env.LOG_LEVEL!.toLowerCase() as LogLevel) : 'info';
 const asJson = /^(1|true|yes)$/i.test(process.env.LOG_JSON_FORMAT ?? '');
 
 /** Hides the values of keys, tokens and passwords in a text that leaves the process (threat T33). */
@@ -21,7 +22,9 @@ export function setLogLevel(level: LogLevel): void {
 export function log(level: LogLevel, message: string, fields: Record<string, unknown> = {}): void {
   if (ORDER[level] < ORDER[threshold]) return;
   const time = new Date().toISOString();
-  const shown = Object.fromEntries(Object.entries(fields).map(([key, value]) => [key, value instanceof Error ? (value.stack ?? value.message) : value]));
+  const shown = Object.fromEntries(
+    Object.entries(fields).map(([key, value]) => [key, value instanceof Error ? (value.stack ?? value.message) : value]),
+  );
   if (asJson) {
     process.stderr.write(`${redact(JSON.stringify({ time, level, message, ...shown }))}\n`);
     return;

@@ -51,7 +51,10 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     { name: 'server', run: () => ({ status: 'healthy', message: `quern ${version} answers` }) },
     { name: 'storage', run: () => storageHealth(store, dataDir) },
     { name: 'built-in-model', run: () => ({ status: 'healthy', message: builtin }) },
-    { name: 'universal-runtime', run: () => (runtimeUrls.length > 0 ? { status: 'healthy', message: `remote: ${runtimeUrls.join(', ')}` } : models.health()) },
+    {
+      name: 'universal-runtime',
+      run: () => (runtimeUrls.length > 0 ? { status: 'healthy', message: `remote: ${runtimeUrls.join(', ')}` } : models.health()),
+    },
   ];
   return {
     version,

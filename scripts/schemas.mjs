@@ -52,7 +52,7 @@ for (const file of schemaFiles()) {
     format: false,
     bannerComment: `// Generated from schemas/${file}; do not edit.`,
     cwd: dirname(join(source, file)),
-    customName: (node, key) => key,
+    customName: (_node, key) => key,
   });
   const [banner, ...rest] = types.split('\n');
   writeIfChanged(join(source, 'generated', file.replace(/\.json$/, '.ts')), [banner, ...imports.values(), ...rest].join('\n'));

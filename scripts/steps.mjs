@@ -29,7 +29,12 @@ function filesBelow(paths) {
 /** A hash over the contents of the inputs and the Node version, so that a fresh checkout and a touched file cost nothing. */
 function fingerprint(inputs, keep) {
   const hash = createHash('sha256').update(process.versions.modules);
-  for (const file of filesBelow(inputs).filter(keep)) hash.update(file).update('\0').update(readFileSync(join(root, file))).update('\0');
+  for (const file of filesBelow(inputs).filter(keep))
+    hash
+      .update(file)
+      .update('\0')
+      .update(readFileSync(join(root, file)))
+      .update('\0');
   return hash.digest('hex');
 }
 
@@ -67,7 +72,19 @@ const STEPS = [
   },
   {
     name: 'typescript',
-    inputs: ['package-lock.json', 'tsconfig.json', 'scripts/schemas.mjs', 'schemas', 'native', 'runtime', 'gateway', 'cli', 'models', 'bench', 'test'],
+    inputs: [
+      'package-lock.json',
+      'tsconfig.json',
+      'scripts/schemas.mjs',
+      'schemas',
+      'native',
+      'runtime',
+      'gateway',
+      'cli',
+      'models',
+      'bench',
+      'test',
+    ],
     keep: (file) => /\.(ts|json|mjs)$/.test(file),
     made: 'build/cli/main.js',
     needs: 'node_modules/typescript',

@@ -22,7 +22,14 @@ for (const suite of SUITES.filter((name) => picked.length === 0 || picked.includ
   if (files.length === 0) continue;
   const { status } = spawnSync(
     process.execPath,
-    ['--enable-source-maps', '--test', `--test-concurrency=${BESIDE[suite] ?? 2}`, '--test-timeout=240000', '--test-reporter=spec', ...files],
+    [
+      '--enable-source-maps',
+      '--test',
+      `--test-concurrency=${BESIDE[suite] ?? 2}`,
+      '--test-timeout=240000',
+      '--test-reporter=spec',
+      ...files,
+    ],
     { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] },
   );
   failed ||= status !== 0;

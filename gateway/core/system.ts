@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { parse } from 'node:path';
+import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Disk, Health, HealthComponent, Info, VersionCheck, Volume } from '../../schemas/generated/core/system.js';
-import type { Runtime } from '../../runtime/runtime.js';
 
 async function volume(path: string): Promise<Volume> {
   const { bsize, blocks, bfree, bavail } = await statfs(path);
@@ -53,7 +53,10 @@ async function health(runtime: Runtime): Promise<Health> {
     const started = performance.now();
     const result = await Promise.resolve()
       .then(() => check.run())
-      .catch((error: unknown) => ({ status: 'unhealthy' as const, message: error instanceof Failure ? error.message : 'the check failed' }));
+      .catch((error: unknown) => ({
+        status: 'unhealthy' as const,
+        message: error instanceof Failure ? error.message : 'the check failed',
+      }));
     components.push({ name: check.name, latency_ms: Math.round((performance.now() - started) * 100) / 100, ...result });
   }
   const status = components.reduce<Health['status']>((worst, { status }) => (RANK[status] > RANK[worst] ? status : worst), 'healthy');
@@ -81,10 +84,42 @@ const tag = 'system';
 
 /** Health, version and disk of the daemon. */
 export const systemEndpoints: Endpoint<Runtime>[] = [
-  endpoint({ method: 'GET', path: '/', id: 'hello', summary: 'Say hello', tag, response: 'core/system#Hello', handler: () => ({ json: { message: 'Hello, World!' } }) }),
-  endpoint({ method: 'GET', path: '/info', id: 'info', summary: 'Version, data directory and transport', tag, response: 'core/system#Info', handler: (runtime) => ({ json: info(runtime) }) }),
-  endpoint({ method: 'GET', path: '/health', id: 'health', summary: 'Check every component', tag, response: 'core/system#Health', handler: async (runtime) => ({ json: await health(runtime) }) }),
-  endpoint({ method: 'GET', path: '/health/liveness', id: 'liveness', summary: 'Tell that the process answers', tag, response: 'core/system#Liveness', handler: () => ({ json: { status: 'alive' } }) }),
+  endpoint({
+    method: 'GET',
+    path: '/',
+    id: 'hello',
+    summary: 'Say hello',
+    tag,
+    response: 'core/system#Hello',
+    handler: () => ({ json: { message: 'Hello, World!' } }),
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/info',
+    id: 'info',
+    summary: 'Version, data directory and transport',
+    tag,
+    response: 'core/system#Info',
+    handler: (runtime) => ({ json: info(runtime) }),
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/health',
+    id: 'health',
+    summary: 'Check every component',
+    tag,
+    response: 'core/system#Health',
+    handler: async (runtime) => ({ json: await health(runtime) }),
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/health/liveness',
+    id: 'liveness',
+    summary: 'Tell that the process answers',
+    tag,
+    response: 'core/system#Liveness',
+    handler: () => ({ json: { status: 'alive' } }),
+  }),
   endpoint({
     method: 'GET',
     path: '/v1/system/version-check',
@@ -94,5 +129,13 @@ export const systemEndpoints: Endpoint<Runtime>[] = [
     response: 'core/system#VersionCheck',
     handler: (runtime) => ({ json: versionCheck(runtime) }),
   }),
-  endpoint({ method: 'GET', path: '/v1/system/disk', id: 'disk', summary: 'Free space of the data and system volumes', tag, response: 'core/system#Disk', handler: async (runtime) => ({ json: await disk(runtime) }) }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/system/disk',
+    id: 'disk',
+    summary: 'Free space of the data and system volumes',
+    tag,
+    response: 'core/system#Disk',
+    handler: async (runtime) => ({ json: await disk(runtime) }),
+  }),
 ];

@@ -23,8 +23,18 @@ interface Running {
 }
 
 /** Opens one of the two APIs on its address. */
-async function open(transport: ChosenTransport, options: DaemonOptions, runtime: Runtime, api: { title: string; flag: string; endpoints: readonly Endpoint<Runtime>[]; host: string; port: number }): Promise<Listener> {
-  const access = { bindHost: api.host, hosts: options.allowedHosts, origins: options.allowedOrigins, ...(options.apiKey ? { apiKey: options.apiKey } : {}) };
+async function open(
+  transport: ChosenTransport,
+  options: DaemonOptions,
+  runtime: Runtime,
+  api: { title: string; flag: string; endpoints: readonly Endpoint<Runtime>[]; host: string; port: number },
+): Promise<Listener> {
+  const access = {
+    bindHost: api.host,
+    hosts: options.allowedHosts,
+    origins: options.allowedOrigins,
+    ...(options.apiKey ? { apiKey: options.apiKey } : {}),
+  };
   const endpoints = [...api.endpoints, ...documentationEndpoints<Runtime>({ title: api.title, version: VERSION }, api.endpoints)];
   try {
     return await transport.listen({ host: api.host, port: api.port, application: dispatch({ endpoints, context: runtime, access }) });
@@ -35,9 +45,21 @@ async function open(transport: ChosenTransport, options: DaemonOptions, runtime:
   }
 }
 
-async function openListeners(transport: ChosenTransport, options: DaemonOptions, runtime: Runtime, core: boolean, listeners: Listener[]): Promise<void> {
+async function openListeners(
+  transport: ChosenTransport,
+  options: DaemonOptions,
+  runtime: Runtime,
+  core: boolean,
+  listeners: Listener[],
+): Promise<void> {
   const coreApi = { title: 'Quern core API', flag: 'port', endpoints: coreEndpoints, host: options.host, port: options.port };
-  const universalApi = { title: 'Quern universal runtime', flag: 'runtime-port', endpoints: universalEndpoints, host: options.runtimeHost, port: options.runtimePort };
+  const universalApi = {
+    title: 'Quern universal runtime',
+    flag: 'runtime-port',
+    endpoints: universalEndpoints,
+    host: options.runtimeHost,
+    port: options.runtimePort,
+  };
   for (const api of core ? [coreApi, universalApi] : [universalApi]) listeners.push(await open(transport, options, runtime, api));
 }
 
@@ -86,7 +108,9 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
         log('info', `local_accel: our own engine answers on port ${port}`, { contextSize });
       },
     });
-    runtime.transport = transport.fallbackReason ? `${transport.name} (uWebSockets.js could not be loaded: ${transport.fallbackReason})` : transport.name;
+    runtime.transport = transport.fallbackReason
+      ? `${transport.name} (uWebSockets.js could not be loaded: ${transport.fallbackReason})`
+      : transport.name;
     if (core) await ensureQuickstart(runtime);
     await openListeners(transport, options, runtime, core, listeners);
   } catch (error) {
@@ -97,6 +121,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
   }
   endOnSignals({ runtime, listeners }, () => lock.release());
   if (transport.fallbackReason) log('warn', `serving with node:http: ${transport.fallbackReason}`);
-  if (!options.apiKey && ![options.host, options.runtimeHost].every(isLoopback)) log('warn', 'the API is open to the network without a key: anyone who reaches this machine can use it');
+  if (!options.apiKey && ![options.host, options.runtimeHost].every(isLoopback))
+    log('warn', 'the API is open to the network without a key: anyone who reaches this machine can use it');
   process.stdout.write(greeting({ options, core, ports: listeners.map(({ port }) => port), readyMs: performance.now() - started }));
 }

@@ -63,10 +63,17 @@ function prepare(dataDir: string, allowNetwork: boolean): void {
     rmSync(join(dataDir, `.probe.${process.pid}`));
   } catch (error) {
     const reason = (error as NodeJS.ErrnoException).code ?? String(error);
-    throw new Failure('unavailable', `cannot write to the data directory ${dataDir} (${reason}): make it writable, or choose another with --data-dir or DATA_DIR.`, { cause: error });
+    throw new Failure(
+      'unavailable',
+      `cannot write to the data directory ${dataDir} (${reason}): make it writable, or choose another with --data-dir or DATA_DIR.`,
+      { cause: error },
+    );
   }
   if (!allowNetwork && NETWORK_FILE_SYSTEMS.has(Number(statfsSync(dataDir).type) >>> 0))
-    throw new Failure('unavailable', `the data directory ${dataDir} is on a network file system, where a crash can corrupt it: choose a local folder with --data-dir, or accept the risk with --allow-network-fs.`);
+    throw new Failure(
+      'unavailable',
+      `the data directory ${dataDir} is on a network file system, where a crash can corrupt it: choose a local folder with --data-dir, or accept the risk with --allow-network-fs.`,
+    );
 }
 
 /**
@@ -83,7 +90,10 @@ export function lockDataDir(dataDir: string, allowNetwork = false): DataDirLock 
       if (tryLink(mine, lock)) return { release: () => rmSync(lock, { force: true }) };
       const owner = readOwner(lock);
       if (owner && isAlive(owner))
-        throw new Failure('busy', `another quern (pid ${owner.pid}) uses the data directory ${dataDir}: stop it with "kill ${owner.pid}", or choose another folder with --data-dir.`);
+        throw new Failure(
+          'busy',
+          `another quern (pid ${owner.pid}) uses the data directory ${dataDir}: stop it with "kill ${owner.pid}", or choose another folder with --data-dir.`,
+        );
       // Two starters may find the same dead lock: moving it aside is atomic, and whoever moved a live one by mistake sees it and puts it back.
       const aside = join(dataDir, `${LOCK_NAME}.stale.${process.pid}`);
       try {

@@ -40,7 +40,8 @@ const SWITCHES = new Set<string>(['open-to-network', 'allow-network-fs']);
 
 function port(name: string, text: string): number {
   const value = Number(text);
-  if (!Number.isInteger(value) || value < 0 || value > 65535) throw new Failure('bad_request', `--${name} must be a port from 0 to 65535 (0 picks a free one), not "${text}".`);
+  if (!Number.isInteger(value) || value < 0 || value > 65535)
+    throw new Failure('bad_request', `--${name} must be a port from 0 to 65535 (0 picks a free one), not "${text}".`);
   return value;
 }
 
@@ -57,7 +58,9 @@ export function readOptions(args: string[], env: NodeJS.ProcessEnv): DaemonOptio
   try {
     flags = parseArgs({
       args,
-      options: Object.fromEntries(Object.keys(OPTIONS).map((name) => [name, { type: SWITCHES.has(name) ? ('boolean' as const) : ('string' as const) }])),
+      options: Object.fromEntries(
+        Object.keys(OPTIONS).map((name) => [name, { type: SWITCHES.has(name) ? ('boolean' as const) : ('string' as const) }]),
+      ),
     }).values;
   } catch (error) {
     throw new Failure('bad_request', `${(error as Error).message} Run "quern help" for the list.`);
@@ -94,6 +97,9 @@ export function requireSafeBind(options: DaemonOptions): void {
     ['runtime-host', options.runtimeHost],
   ] as const) {
     if (isLoopback(host) || options.apiKey || options.openToNetwork) continue;
-    throw new Failure('forbidden', `--${flag} ${host} would open the API to the network without a key: set --api-key (or QUERN_API_KEY), or accept it with --open-to-network.`);
+    throw new Failure(
+      'forbidden',
+      `--${flag} ${host} would open the API to the network without a key: set --api-key (or QUERN_API_KEY), or accept it with --open-to-network.`,
+    );
   }
 }

@@ -16,7 +16,17 @@ export async function ensureQuickstart(runtime: Runtime): Promise<void> {
 }
 
 /** What a start prints: where the APIs are, and a line to try. */
-export function greeting({ options, core, ports, readyMs }: { options: DaemonOptions; core: boolean; ports: readonly number[]; readyMs: number }): string {
+export function greeting({
+  options,
+  core,
+  ports,
+  readyMs,
+}: {
+  options: DaemonOptions;
+  core: boolean;
+  ports: readonly number[];
+  readyMs: number;
+}): string {
   const address = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const runtimePort = ports[core ? 1 : 0]!;
   const key = options.apiKey ? " -H 'Authorization: Bearer YOUR_KEY'" : '';

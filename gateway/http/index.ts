@@ -2,10 +2,8 @@ import { nodeTransport } from './node.js';
 import type { Transport } from './transport.js';
 import { uwsTransport } from './uws.js';
 
-export type { AccessRules } from './access.js';
-export { isLoopback } from './access.js';
-export { type DispatchOptions, dispatch, type SocketRoute } from './dispatch.js';
-export type { Application, Listener, ListenOptions, SocketListener, SocketPeer, Transport, TransportLimits } from './transport.js';
+export { dispatch } from './dispatch.js';
+export type { Listener, SocketPeer, Transport } from './transport.js';
 
 /** A transport, and why it is not the first choice where it is not. */
 export interface ChosenTransport extends Transport {

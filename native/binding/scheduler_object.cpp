@@ -66,6 +66,8 @@ class SchedulerObject::Closing : public Napi::AsyncWorker {
   void OnOK() override {
     object_.deliver(Env(), object_.callback_.Value());
     if (!object_.released_) object_.release(Env());
+    // The callback reaches this object again; held any longer, neither could be collected.
+    object_.callback_.Reset();
     deferred_.Resolve(Env().Undefined());
   }
 

@@ -1,5 +1,6 @@
 #include "model.hpp"
 
+#include <algorithm>
 #include <filesystem>
 #include <limits>
 
@@ -78,7 +79,9 @@ Model::Model(const std::string& path, const ModelOptions& options, const std::fu
   if (options.gpu_layers == 0) params.devices = none;
   take_engine_errors();
   model_.reset(llama_model_load_from_file(path.c_str(), params));
-  const std::string reason = take_engine_errors();
+  // The first line has the cause, the others say that therefore the load failed.
+  std::string reason = take_engine_errors();
+  reason.resize(std::min(reason.size(), reason.find("; ")));
   if (!model_ && cancel.load()) throw Failure("unavailable", "Loading " + path + " was cancelled.");
   if (!model_)
     throw Failure("invalid",

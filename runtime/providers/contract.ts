@@ -13,11 +13,6 @@ export type {
 } from '../completions/contract.js';
 export { collect } from '../completions/contract.js';
 
-/** A model as a provider's listing shows it. */
-export interface ProviderModel {
-  id: string;
-}
-
 /** What a provider says about itself for `/health`. */
 export interface ProviderHealth {
   status: 'healthy' | 'degraded' | 'unhealthy';

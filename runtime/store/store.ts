@@ -10,7 +10,7 @@ import type { TableName, Tables } from './tables.js';
 import { type Change, Writer } from './writer.js';
 
 /** Records that users of the store hold. */
-export type { SessionKey, SessionRecord, TurnRecord } from './tables.js';
+export type { SessionKey, SessionRecord } from './tables.js';
 
 const packr = new Packr({ useRecords: false });
 

@@ -8,7 +8,11 @@ import { type DaemonUnderTest, emptyDataDir, freePort, runToEnd, startDaemon } f
 const QUESTION = { messages: [{ role: 'user', content: 'Hello!' }] };
 
 function chat(daemon: DaemonUnderTest, body: object = QUESTION, headers: Record<string, string> = {}): Promise<Response> {
-  return fetch(`${daemon.core}/v1/projects/default/quickstart/chat/completions`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });
+  return fetch(`${daemon.core}/v1/projects/default/quickstart/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
 }
 
 /** Lines of an answer that explains why the program ended; must be exactly one. */
@@ -32,7 +36,10 @@ describe('the daemon', () => {
   it('makes a first project and prints a curl line that works', async () => {
     const daemon = await started();
     assert.ok(existsSync(join(daemon.dataDir, 'projects/default/quickstart/project.yaml')));
-    const line = daemon.output().split('\n').find((text) => text.includes('curl '));
+    const line = daemon
+      .output()
+      .split('\n')
+      .find((text) => text.includes('curl '));
     assert.ok(line, daemon.output());
     const url = /https?:\/\/\S+?completions/.exec(line)?.[0];
     const body = /-d '([^']+)'/.exec(line)?.[1];
@@ -45,9 +52,15 @@ describe('the daemon', () => {
 
   it('says in its health that the built-in model is a stand-in', async () => {
     const daemon = await started();
-    const health = (await (await fetch(`${daemon.core}/health`)).json()) as { status: string; components: { name: string; message: string }[] };
+    const health = (await (await fetch(`${daemon.core}/health`)).json()) as {
+      status: string;
+      components: { name: string; message: string }[];
+    };
     assert.equal(health.status, 'healthy');
-    assert.ok(health.components.some(({ message }) => /stand-in/i.test(message)), JSON.stringify(health));
+    assert.ok(
+      health.components.some(({ message }) => /stand-in/i.test(message)),
+      JSON.stringify(health),
+    );
   });
 
   it('refuses a second daemon on the same data directory, and a dead owner does not block the next', async () => {
@@ -139,7 +152,9 @@ describe('the daemon', () => {
       await daemon.end('SIGKILL');
       await asking;
       daemon = await started({ dataDir });
-      const history = (await (await fetch(`${daemon.core}/v1/projects/default/quickstart/chat/sessions/survivor/history`)).json()) as { messages: { role: string }[] };
+      const history = (await (await fetch(`${daemon.core}/v1/projects/default/quickstart/chat/sessions/survivor/history`)).json()) as {
+        messages: { role: string }[];
+      };
       const roles = history.messages.map(({ role }) => role);
       assert.ok(roles.length / 2 >= acknowledged, `${acknowledged} turns were acknowledged, the history has ${roles.length} messages`);
       roles.forEach((role, index) => {

@@ -6,7 +6,11 @@ import { type DaemonUnderTest, startDaemon } from '../support/daemon.js';
 const TOOLS: OpenAI.ChatCompletionTool[] = [
   {
     type: 'function',
-    function: { name: 'get_weather', description: 'The weather of a city', parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
+    function: {
+      name: 'get_weather',
+      description: 'The weather of a city',
+      parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] },
+    },
   },
 ];
 const hello: OpenAI.ChatCompletionMessageParam[] = [{ role: 'user', content: 'Hello!' }];
@@ -20,7 +24,11 @@ for (const port of ['core', 'runtime'] as const) {
 
     before(async () => {
       daemon = await startDaemon();
-      client = new OpenAI({ apiKey: 'none', maxRetries: 0, baseURL: port === 'core' ? `${daemon.core}/v1/projects/default/quickstart` : `${daemon.runtime}/v1` });
+      client = new OpenAI({
+        apiKey: 'none',
+        maxRetries: 0,
+        baseURL: port === 'core' ? `${daemon.core}/v1/projects/default/quickstart` : `${daemon.runtime}/v1`,
+      });
     });
     after(() => daemon.end('SIGKILL'));
 
@@ -34,7 +42,13 @@ for (const port of ['core', 'runtime'] as const) {
 
     it('streams the same text, with a usage frame when asked', async () => {
       const whole = await client.chat.completions.create({ model, messages: hello, temperature: 0 });
-      const stream = await client.chat.completions.create({ model, messages: hello, temperature: 0, stream: true, stream_options: { include_usage: true } });
+      const stream = await client.chat.completions.create({
+        model,
+        messages: hello,
+        temperature: 0,
+        stream: true,
+        stream_options: { include_usage: true },
+      });
       let text = '';
       let usage: OpenAI.CompletionUsage | null | undefined;
       for await (const chunk of stream) {
@@ -63,7 +77,14 @@ for (const port of ['core', 'runtime'] as const) {
     });
 
     it('calls the tool that must be called, whole and streamed', async () => {
-      const request = { model, messages: [{ role: 'user', content: 'What is the weather in Oslo?' }] as OpenAI.ChatCompletionMessageParam[], tools: TOOLS, tool_choice: { type: 'function', function: { name: 'get_weather' } } as const, max_tokens: 200, temperature: 0 };
+      const request = {
+        model,
+        messages: [{ role: 'user', content: 'What is the weather in Oslo?' }] as OpenAI.ChatCompletionMessageParam[],
+        tools: TOOLS,
+        tool_choice: { type: 'function', function: { name: 'get_weather' } } as const,
+        max_tokens: 200,
+        temperature: 0,
+      };
       const answer = await client.chat.completions.create(request);
       const call = answer.choices[0]!.message.tool_calls![0]!;
       assert.equal(answer.choices[0]!.finish_reason, 'tool_calls');

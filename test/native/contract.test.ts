@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { backendFolders, loadInference } from '../../native/addon.js';
 import { FINISH_ABORTED, FINISH_LENGTH, type NativeGenerateOptions, type NativeSchedulerOptions } from '../../native/contract.js';
 import { Failure } from '../../schemas/errors.js';
@@ -178,6 +180,21 @@ test('the process may end at any moment: while loading, while decoding, with not
       timeout: 60_000,
     });
     assert.deepEqual({ status, signal, stderr }, { status: 7, signal: null, stderr: '' });
+  }
+});
+
+test('a worker thread that has a model open may be terminated at any moment', async () => {
+  const source = `
+    import { parentPort, workerData } from 'node:worker_threads';
+    const { Generations } = await import(workerData.generations);
+    const g = await Generations.open(workerData.model, { slots: 4 });
+    for (let i = 0; i < 6; i++) g.start(g.tokens('tes ne re'), { maxTokens: 400 });
+    parentPort.postMessage('running');`;
+  const workerData = { generations: new URL('./generations.js', import.meta.url).href, model: tinyPath() };
+  for (let round = 0; round < 5; round += 1) {
+    const worker = new Worker(new URL(`data:text/javascript,${encodeURIComponent(source)}`), { workerData });
+    await once(worker, 'message');
+    assert.equal(await worker.terminate(), 1);
   }
 });
 

@@ -45,13 +45,30 @@ export function runToEnd(args: string[], env: Record<string, string> = {}): Prom
 }
 
 /** Starts a daemon on free ports and waits until both APIs answer. */
-export async function startDaemon(options: { dataDir?: string; args?: string[]; env?: Record<string, string> } = {}): Promise<DaemonUnderTest> {
+export async function startDaemon(
+  options: { dataDir?: string; args?: string[]; env?: Record<string, string> } = {},
+): Promise<DaemonUnderTest> {
   const dataDir = options.dataDir ?? emptyDataDir();
   const [port, runtimePort] = [await freePort(), await freePort()];
-  const child = spawn(process.execPath, ['--enable-source-maps', MAIN, 'start', '--port', String(port), '--runtime-port', String(runtimePort), '--data-dir', dataDir, ...(options.args ?? [])], {
-    env: { ...process.env, ...options.env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = spawn(
+    process.execPath,
+    [
+      '--enable-source-maps',
+      MAIN,
+      'start',
+      '--port',
+      String(port),
+      '--runtime-port',
+      String(runtimePort),
+      '--data-dir',
+      dataDir,
+      ...(options.args ?? []),
+    ],
+    {
+      env: { ...process.env, ...options.env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  );
   let output = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const gone = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)));

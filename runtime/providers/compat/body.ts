@@ -47,7 +47,11 @@ function plainMessage(message: Message): Record<string, unknown> {
  * and `n_ctx` are left out, because a hosted API answers unknown members with 400: providers that know better add them.
  */
 export function chatBody(model: ModelConfig, request: CompletionRequest, added: Record<string, unknown> = {}): Record<string, unknown> {
-  const body: Record<string, unknown> = { model: model.model, messages: request.messages.map(plainMessage), max_tokens: DEFAULT_MAX_TOKENS };
+  const body: Record<string, unknown> = {
+    model: model.model,
+    messages: request.messages.map(plainMessage),
+    max_tokens: DEFAULT_MAX_TOKENS,
+  };
   for (const name of SAME_NAME) if (request[name] !== undefined && request[name] !== null) body[name] = request[name];
   if (request.stop?.length) body.stop = request.stop;
   if (request.tools?.length) {

@@ -5,7 +5,7 @@ import { DOCS_PAGE } from '../../../gateway/docs-page.js';
 
 describe('the documentation page', () => {
   it('holds a script that parses', () => {
-    const script = /<script>([^]*)<\/script>/.exec(DOCS_PAGE)?.[1];
+    const script = /<script>([\s\S]*)<\/script>/.exec(DOCS_PAGE)?.[1];
     assert.ok(script);
     assert.doesNotThrow(() => new Script(script));
   });

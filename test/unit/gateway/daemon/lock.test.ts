@@ -26,7 +26,11 @@ describe('the lock of a data directory', () => {
     const lock = lockDataDir(dataDir);
     assert.throws(
       () => lockDataDir(dataDir),
-      (error: unknown) => error instanceof Failure && error.kind === 'busy' && error.message.includes(`pid ${process.pid}`) && error.message.includes('--data-dir'),
+      (error: unknown) =>
+        error instanceof Failure &&
+        error.kind === 'busy' &&
+        error.message.includes(`pid ${process.pid}`) &&
+        error.message.includes('--data-dir'),
     );
     lock.release();
     lockDataDir(dataDir).release();
@@ -34,7 +38,11 @@ describe('the lock of a data directory', () => {
   });
 
   it('is taken over from a dead owner, a recycled pid and a torn file', () => {
-    for (const content of [JSON.stringify({ pid: 2 ** 22 - 3, started: '1' }), JSON.stringify({ pid: process.pid, started: 'another time' }), '{"pid":']) {
+    for (const content of [
+      JSON.stringify({ pid: 2 ** 22 - 3, started: '1' }),
+      JSON.stringify({ pid: process.pid, started: 'another time' }),
+      '{"pid":',
+    ]) {
       const dataDir = folder();
       writeFileSync(join(dataDir, 'quern.lock'), content);
       lockDataDir(dataDir).release();

@@ -8,13 +8,26 @@ import { Failure } from '../../../../schemas/errors.js';
 describe('daemon options', () => {
   it('have the documented defaults', () => {
     const options = readOptions([], {});
-    assert.deepEqual([options.host, options.port, options.runtimeHost, options.runtimePort, options.dataDir], ['127.0.0.1', 14345, '127.0.0.1', 11540, join(homedir(), '.quern')]);
+    assert.deepEqual(
+      [options.host, options.port, options.runtimeHost, options.runtimePort, options.dataDir],
+      ['127.0.0.1', 14345, '127.0.0.1', 11540, join(homedir(), '.quern')],
+    );
   });
 
   it('come from the environment, and flags win', () => {
-    const env = { HOST: '127.0.0.2', PORT: '1', RUNTIME_HOST: '127.0.0.3', RUNTIME_PORT: '2', DATA_DIR: '/tmp/a', ALLOWED_HOSTS: 'a.example, b.example' };
+    const env = {
+      HOST: '127.0.0.2',
+      PORT: '1',
+      RUNTIME_HOST: '127.0.0.3',
+      RUNTIME_PORT: '2',
+      DATA_DIR: '/tmp/a',
+      ALLOWED_HOSTS: 'a.example, b.example',
+    };
     const options = readOptions(['--port', '3', '--data-dir=/tmp/b'], env);
-    assert.deepEqual([options.host, options.port, options.runtimeHost, options.runtimePort, options.dataDir], ['127.0.0.2', 3, '127.0.0.3', 2, '/tmp/b']);
+    assert.deepEqual(
+      [options.host, options.port, options.runtimeHost, options.runtimePort, options.dataDir],
+      ['127.0.0.2', 3, '127.0.0.3', 2, '/tmp/b'],
+    );
     assert.deepEqual(options.allowedHosts, ['a.example', 'b.example']);
   });
 
@@ -41,6 +54,14 @@ describe('daemon options', () => {
   });
 
   it('know loopback addresses', () => {
-    assert.deepEqual(['127.0.0.1', '127.9.9.9', '::1', 'localhost', '0.0.0.0', '128.0.0.1', '127.0.0.1.example'].map(isLoopback), [true, true, true, true, false, false, false]);
+    assert.deepEqual(['127.0.0.1', '127.9.9.9', '::1', 'localhost', '0.0.0.0', '128.0.0.1', '127.0.0.1.example'].map(isLoopback), [
+      true,
+      true,
+      true,
+      true,
+      false,
+      false,
+      false,
+    ]);
   });
 });

@@ -77,7 +77,6 @@ describe('providers', () => {
     process.env.QUERN_TEST_KEY = 'from-the-environment';
     host.script(say('hi'));
     const { compat_api } = providers();
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the reference form of project files
     const model = modelOf({ base_url: '${env:QUERN_TEST_BASE}', api_key: '${env:QUERN_TEST_KEY}' });
     await readAll((await compat_api.open(model, REQUEST, NEVER)).parts);
     assert.equal(host.seen[0]!.headers.authorization, 'Bearer from-the-environment');

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { coreEndpoints } from '../../gateway/core/index.js';
+import { openRuntime } from '../../runtime/open.js';
+import { emptyDataDir } from '../support/daemon.js';
+import { type Scenario, scenarios } from '../support/scenario.js';
+
+const volume =
+  (path: unknown) => (value: { path: unknown; total_bytes: number; used_bytes: number; free_bytes: number; percent_free: number }) => {
+    if (path) assert.equal(value.path, path);
+    assert.ok(value.total_bytes > 0 && value.used_bytes >= 0 && value.free_bytes >= 0);
+    assert.ok(value.percent_free >= 0 && value.percent_free <= 100);
+  };
+
+const dataDir = emptyDataDir();
+
+/** Health and system answers on a real runtime. */
+const TABLE: Scenario[] = [
+  { name: 'says hello', path: '/', json: (body) => assert.deepEqual(body, { message: 'Hello, World!' }) },
+  { name: 'is alive', path: '/health/liveness', json: (body) => assert.deepEqual(body, { status: 'alive' }) },
+  { name: 'answers with and without a trailing slash', path: '/health/liveness/', json: (body) => assert.equal(body.status, 'alive') },
+  {
+    name: 'reports every component',
+    path: '/health',
+    json: (body) => {
+      assert.equal(body.status, 'healthy');
+      assert.deepEqual(
+        body.components.map(({ name }: { name: string }) => name),
+        ['server', 'storage', 'built-in-model', 'universal-runtime'],
+      );
+      for (const component of body.components)
+        assert.ok(component.message.length > 0 && component.latency_ms >= 0, JSON.stringify(component));
+      assert.equal(body.services.storage, 'healthy');
+      assert.match(body.summary, /server=healthy, storage=healthy/);
+      assert.ok(Math.abs(body.timestamp - Date.now() / 1000) < 60);
+    },
+  },
+  {
+    name: 'tells version, data directory and platform',
+    path: '/info',
+    json: (body) => {
+      assert.equal(body.version, '9.9.9');
+      assert.equal(body.data_directory, dataDir);
+      assert.equal(body.node_version, process.version);
+    },
+  },
+  {
+    name: 'checks the version without a network',
+    path: '/v1/system/version-check',
+    json: (body) => {
+      assert.deepEqual([body.current_version, body.latest_version, body.from_cache, body.published_at], ['9.9.9', '9.9.9', true, null]);
+      assert.ok(body.release_notes.length > 0 && body.install.mac_linux.length > 0 && body.install.windows.length > 0);
+    },
+  },
+  {
+    name: 'measures both volumes',
+    path: '/v1/system/disk',
+    json: (body) => {
+      volume(dataDir)(body.cache);
+      volume('/')(body.system);
+    },
+  },
+  { name: 'knows no other path', path: '/nothing', status: 404, contains: ['Not Found'] },
+  {
+    name: 'allows no other method',
+    method: 'DELETE',
+    path: '/health',
+    status: 405,
+    contains: ['Method Not Allowed'],
+    answerHeaders: { allow: /GET/ },
+  },
+];
+
+scenarios(
+  'health and system',
+  {
+    endpoints: coreEndpoints,
+    context: () =>
+      openRuntime({
+        version: '9.9.9',
+        dataDir,
+        runtimeUrls: [],
+        runtimePort: 0,
+        startRunner: () => Promise.reject(new Error('not in this test')),
+      }),
+    close: (runtime) => runtime.close(),
+  },
+  TABLE,
+);
