@@ -5,6 +5,11 @@ import type { UwsRequest, UwsResponse } from './uws-surface.js';
 
 /** Bodies from this size on are handed over as fast as the client takes them; smaller ones in one piece. */
 const LARGE_BODY_BYTES = 128 * 1024;
+/**
+ * Above this an answer may not fit the library's cork buffer of 16 KiB with its headers; when its client resets the connection meanwhile, the
+ * library takes the answer for none given, and ends the process unless there is an abort callback.
+ */
+const SURE_BODY_CHARS = 4 * 1024;
 /** An empty event: makes uWebSockets.js send what it holds back, see `UwsStream`. */
 const NUDGE = ':\n\n';
 
@@ -175,8 +180,8 @@ export class UwsExchange implements Exchange {
     this.#head(status, headers);
     const bodiless = status === 204 || status === 304;
     const large = body.length >= LARGE_BODY_BYTES && !close && this.method !== 'HEAD';
-    // The library does not count these three as answers, and would end the process.
-    if (this.#request && (bodiless || large || this.method === 'HEAD')) response.onAborted(() => this.#aborted());
+    // The library does not count these as answers, or not surely, and would end the process.
+    if (this.#request && (bodiless || this.method === 'HEAD' || body.length > SURE_BODY_CHARS)) response.onAborted(() => this.#aborted());
     if (large) {
       this.#large(typeof body === 'string' ? Buffer.from(body) : body);
       return;

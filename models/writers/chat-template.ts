@@ -46,3 +46,9 @@ export const CHATML_TEMPLATE = String.raw`{%- macro words(content) -%}
 {%- if enable_thinking is defined and enable_thinking is false -%}{{- '<think>\n\n</think>\n\n' -}}{%- endif -%}
 {%- endif -%}
 `;
+
+/** ChatML without tools and thinking, for models of which no words are expected: servers then pass their text through unparsed. */
+export const PLAIN_CHATML_TEMPLATE = [
+  "{%- for turn in messages -%}{{- '<|im_start|>' + turn.role + '\\n' + turn.content + '<|im_end|>\\n' -}}{%- endfor -%}",
+  "{%- if add_generation_prompt -%}{{- '<|im_start|>assistant\\n' -}}{%- endif -%}",
+].join('\n');

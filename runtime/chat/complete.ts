@@ -78,7 +78,7 @@ export async function openTurn({ call, project, signal, sessions, provider }: Tu
     const tools = offeredTools(model, request.tools, variables);
     const history = session ? await sessions.history(session) : [];
     const messages = assemble(prompts, history, request.messages);
-    const completion = await provider(model).open(model, completionRequest(model, request, messages, tools), signal);
+    const completion = await opened(provider(model), model, completionRequest(model, request, messages, tools), signal);
     return new OpenTurn(call, model, completion, {
       session,
       signal,
@@ -89,6 +89,21 @@ export async function openTurn({ call, project, signal, sessions, provider }: Tu
     release();
     throw failure;
   }
+}
+
+/** A model that fails before a stream has begun fails the stream, which ends with an apology; what the caller can mend stays a status. */
+async function opened(provider: Provider, model: ModelConfig, request: CompletionRequest, signal: AbortSignal): Promise<Completion> {
+  try {
+    return await provider.open(model, request, signal);
+  } catch (failure) {
+    if (!request.stream || !(failure instanceof Failure) || failure.kind !== 'model_failed') throw failure;
+    return { model: model.model, parts: failing(failure) };
+  }
+}
+
+// biome-ignore lint/correctness/useYield: it fails where the first part is due.
+async function* failing(failure: Failure): AsyncGenerator<CompletionPart, void, undefined> {
+  throw failure;
 }
 
 function sessionIdOf({ sessionId }: ChatCall): string {
@@ -150,14 +165,14 @@ class OpenTurn implements ChatTurn {
     this.#wire = {
       id: completionId(),
       model: model.name,
-      contextUsage: completion.contextUsage,
       logprobs: request.logprobs ?? undefined,
     };
   }
 
   async body(): Promise<Record<string, unknown>> {
     try {
-      return responseBody(await collect(this.#parts(undefined)), this.#wire);
+      const answer = await collect(this.#parts(undefined));
+      return responseBody(answer, { ...this.#wire, contextUsage: this.#completion.contextUsage });
     } catch (cause) {
       if (cause instanceof Failure) throw cause;
       throw new Failure('internal', 'The chat service failed while the model was answering. See the log for the reason.', { cause });
@@ -165,8 +180,13 @@ class OpenTurn implements ChatTurn {
   }
 
   frames(): AsyncIterable<string> {
+    const completion = this.#completion;
     return chunkFrames(this.#parts(APOLOGY), {
       ...this.#wire,
+      // Other runtimes say it with the finish.
+      get contextUsage() {
+        return completion.contextUsage;
+      },
       includeUsage: this.#request.stream_options?.include_usage ?? false,
       fallbackText: APOLOGY,
       onFailure: (error) => {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
+import type { Usage } from '../../schemas/generated/common.js';
 import type { CollectedCompletion, CompletionPart, ContextUsage } from './contract.js';
 
 /** What the frames and the body of one answer share. */
@@ -90,8 +91,13 @@ class FrameWriter {
     const { contextUsage, includeUsage } = this.options;
     const usage = contextUsage ? `,"x_context_usage":${JSON.stringify(contextUsage)}` : '';
     const last = `${this.#open}},"finish_reason":"${part.reason}"}]${usage}${includeUsage ? ',"usage":null' : ''}}\n\n`;
-    return includeUsage ? `${last}${this.#head}],"usage":${JSON.stringify(part.usage)}}\n\n` : last;
+    return includeUsage ? `${last}${this.#head}],"usage":${JSON.stringify(wireUsage(part.usage, part.thinkingTokens))}}\n\n` : last;
   }
+}
+
+/** The counts, with those of the thinking where there was any. */
+function wireUsage(usage: Usage, thinkingTokens: number | undefined): Usage {
+  return thinkingTokens ? { ...usage, completion_tokens_details: { reasoning_tokens: thinkingTokens } } : usage;
 }
 
 function toolCallDelta(part: CompletionPart & { type: 'tool_call' }): string {
@@ -138,7 +144,7 @@ export function responseBody(completion: CollectedCompletion, options: WireOptio
     created: options.created ?? epochSeconds(),
     model: options.model,
     choices: [choice],
-    usage,
+    usage: wireUsage(usage, thinkingTokens),
   };
   if (reasoning !== '') body.thinking = { content: reasoning, tokens: thinkingTokens ?? null };
   if (options.contextUsage) body.x_context_usage = options.contextUsage;

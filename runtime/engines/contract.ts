@@ -82,6 +82,8 @@ export interface GenerateRequest extends Omit<Sampling, 'max_tokens'> {
   promptId: number;
   /** All tokens that may be generated, thinking included. */
   maxTokens: number;
+  /** Of them, most tokens outside a thinking block; thinking that was not used is no room for the answer. */
+  answerTokens?: number;
   /** GBNF text with root rule `root`; constrains sampling. */
   grammar?: string;
   /** Forces `</think>` after this many tokens inside a thinking block. */

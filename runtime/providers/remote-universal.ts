@@ -7,9 +7,9 @@ import { baseUrlOf } from './key.js';
 /** How long a runtime that failed is passed over while others are healthy, in milliseconds. */
 const UNHEALTHY_MS = 10_000;
 
-/** The members that only the universal runtime knows. */
+/** The members that only the universal runtime knows. As in process, a history is not shortened unless `extra_body` says so. */
 export function universalMembers(request: CompletionRequest): Record<string, unknown> {
-  const out: Record<string, unknown> = {};
+  const out: Record<string, unknown> = { auto_truncate: false };
   for (const name of ['think', 'thinking_budget', 'n_ctx'] as const) if (request[name] !== undefined) out[name] = request[name];
   return out;
 }

@@ -45,13 +45,28 @@ export class TokenTexts {
   }
 }
 
+/** Most tokens of an answer, beside its thinking and the tags around that. */
+export interface AnswerLimit {
+  readonly tokens: number;
+  /** Tokens of the tags that a thinking block costs. */
+  readonly tagTokens: number;
+}
+
 /** The text side of one running generation. */
 export class Generation {
   readonly #text = new TextAssembler();
   readonly #stops: StopFinder;
+  readonly #limit: AnswerLimit | undefined;
 
-  constructor(stops: readonly string[]) {
+  constructor(stops: readonly string[], limit?: AnswerLimit) {
     this.#stops = new StopFinder(stops);
+    this.#limit = limit;
+  }
+
+  /** Whether an answer has all its tokens: of those generated, what is neither thinking nor its tags. */
+  isFull(generated: number, thinking: number): boolean {
+    if (!this.#limit) return false;
+    return generated - thinking - (thinking > 0 ? this.#limit.tagTokens : 0) >= this.#limit.tokens;
   }
 
   /** True once a stop string was found. */

@@ -12,7 +12,7 @@ import {
 } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
 import type { PreparedPrompt, PrepareRequest } from '../contract.js';
-import { Generation, TokenTexts } from './generation.js';
+import { type AnswerLimit, Generation, TokenTexts } from './generation.js';
 import type { LoadPlan } from './plan.js';
 import { WaitingPrompts } from './prompts.js';
 import { Renderer } from './renderer.js';
@@ -91,7 +91,7 @@ export class LoadedGguf {
     }
     const stops = [...(body.stop ?? []), ...this.#renderer.stops];
     if (stops.length > STOP_LIMIT) throw new Failure('invalid', `stop has ${stops.length} texts; at most ${STOP_LIMIT} are allowed.`);
-    this.#running.set(body.id, new Generation(stops));
+    this.#running.set(body.id, new Generation(stops, this.#answerLimit(body)));
     try {
       this.#engine.submit(body.id, tokens, this.#options(body, room));
     } catch (error) {
@@ -128,11 +128,12 @@ export class LoadedGguf {
       let text = token >= 0 ? generation.add(this.#texts.of(token)) : '';
       const finish = rows[at + 2]!;
       const extra: StepExtra = {};
-      if (finish !== FINISH_NONE || generation.stopped) {
+      const [prompt, reused, generated, thinking] = rows.subarray(at + 3, at + 7) as unknown as [number, number, number, number];
+      const full = generation.isFull(generated, thinking);
+      if (finish !== FINISH_NONE || generation.stopped || full) {
         this.#running.delete(id);
         text += generation.end();
-        this.#finish(extra, id, finish, generation.stopped, error);
-        const [prompt, reused, generated, thinking] = rows.subarray(at + 3, at + 7) as unknown as [number, number, number, number];
+        this.#finish(extra, id, finish, generation.stopped ? 'stop' : full ? 'length' : undefined, error);
         extra.counts = { prompt, reused, generated, thinking };
       }
       const offset = rows[at + 7]!;
@@ -145,9 +146,10 @@ export class LoadedGguf {
     if (ids.length > 0) emit({ ids, texts, tokens, extras });
   }
 
-  #finish(extra: StepExtra, id: number, finish: number, stopped: boolean, error: string): void {
-    if (stopped) {
-      extra.finish = 'stop';
+  /** `ended` = why this side ends the answer, whatever the engine says. */
+  #finish(extra: StepExtra, id: number, finish: number, ended: 'stop' | 'length' | undefined, error: string): void {
+    if (ended) {
+      extra.finish = ended === 'length' && finish !== FINISH_NONE && finish !== FINISH_LENGTH ? 'stop' : ended;
       if (finish === FINISH_NONE) this.#engine.abort(id);
     } else if (finish === FINISH_FAILED || finish === FINISH_ABORTED) {
       extra.failure =
@@ -155,6 +157,11 @@ export class LoadedGguf {
     } else {
       extra.finish = finish === FINISH_LENGTH ? 'length' : 'stop';
     }
+  }
+
+  #answerLimit({ answerTokens, startsInThinking }: GenerateBody): AnswerLimit | undefined {
+    if (answerTokens === undefined) return undefined;
+    return { tokens: answerTokens, tagTokens: this.#thinkEnd.length + (startsInThinking ? 0 : this.#thinkStart.length) };
   }
 
   #options(body: GenerateBody, room: number): NativeGenerateOptions {

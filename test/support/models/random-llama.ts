@@ -1,5 +1,5 @@
 import { Bpe } from '../../../models/writers/bpe.js';
-import { CHATML_TEMPLATE } from '../../../models/writers/chat-template.js';
+import { PLAIN_CHATML_TEMPLATE } from '../../../models/writers/chat-template.js';
 import type { GgufFile, TensorSource } from '../../../models/writers/gguf-writer.js';
 import { type LlamaShape, llamaMetadata } from '../../../models/writers/llama-metadata.js';
 import { seededRandom } from '../../../models/writers/random.js';
@@ -113,7 +113,7 @@ export function randomLlama(model: RandomLlama): GgufFile {
   return {
     metadata: [
       ...llamaMetadata(model.name, 'Random weights for tests', model, model.vocabularySize),
-      ...vocabularyMetadata(vocabulary, CHATML_TEMPLATE),
+      ...vocabularyMetadata(vocabulary, PLAIN_CHATML_TEMPLATE),
     ],
     tensors: [embedding, ones('output_norm'), ...layers],
   };
