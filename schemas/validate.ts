@@ -1,6 +1,6 @@
+import { createRequire } from 'node:module';
 import type { Options, ValidateFunction } from 'ajv';
-import { Ajv2020 } from 'ajv/dist/2020.js';
-import formats from 'ajv-formats';
+import type { Ajv2020 } from 'ajv/dist/2020.js';
 import type { SchemaName } from './endpoint.js';
 import { Failure } from './errors.js';
 import { eachReference, resolveReference, schemaFile } from './files.js';
@@ -15,13 +15,32 @@ const BASE = 'schema://quern/';
 
 /** One Ajv instance with its compiled validators. */
 class Validators {
-  readonly #ajv: Ajv2020;
+  readonly #options: Options;
+  #loaded: Ajv2020 | undefined;
   readonly #compiled = new Map<SchemaName, ValidateFunction>();
   readonly #added = new Set<string>();
 
   constructor(options: Options) {
-    this.#ajv = new Ajv2020({ strict: false, useDefaults: true, discriminator: true, verbose: true, ...options });
-    formats.default(this.#ajv);
+    this.#options = options;
+  }
+
+  /** Loaded at first use, and set for quick compiling: the schemas are checked by a test, and validators run once per request. */
+  get #ajv(): Ajv2020 {
+    if (this.#loaded) return this.#loaded;
+    const require = createRequire(import.meta.url);
+    const { Ajv2020 } = require('ajv/dist/2020') as typeof import('ajv/dist/2020.js');
+    const { default: formats } = require('ajv-formats') as typeof import('ajv-formats');
+    const fixed: Options = {
+      strict: false,
+      useDefaults: true,
+      discriminator: true,
+      verbose: true,
+      validateSchema: false,
+      code: { optimize: false },
+    };
+    this.#loaded = new Ajv2020({ ...fixed, ...this.#options });
+    (formats as unknown as (ajv: Ajv2020) => void)(this.#loaded);
+    return this.#loaded;
   }
 
   get(name: SchemaName): ValidateFunction {
@@ -66,6 +85,11 @@ export function coerced<T>(name: SchemaName, value: unknown, where: Origin = 'qu
   const validate = coercing.get(name);
   if (validate(value)) return value as T;
   throw failure(validate, value, where);
+}
+
+/** Compiles a schema's validator now instead of at its first use, which takes tens of milliseconds for a large one. */
+export function prepare(name: SchemaName): void {
+  quick.get(name);
 }
 
 function failure(validate: ValidateFunction, value: unknown, where: Origin): Failure {

@@ -3,6 +3,7 @@ import { openRuntime } from '../../runtime/open.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
+import { prepare } from '../../schemas/validate.js';
 import { coreEndpoints } from '../core/index.js';
 import { documentationEndpoints } from '../http/documentation.js';
 import { type ChosenTransport, createTransport, dispatch, type Listener } from '../http/index.js';
@@ -10,12 +11,19 @@ import { universalEndpoints } from '../universal/index.js';
 import { lockDataDir } from './lock.js';
 import { type DaemonOptions, isLoopback, requireSafeBind } from './options.js';
 import { ensureQuickstart, greeting } from './quickstart.js';
+import { surviveStrayErrors } from './stray-errors.js';
 import { VERSION } from './version.js';
 
 /** Running requests may take this long after SIGTERM; the rest of the 10 s goes to closing. */
 const DRAIN_MS = 8_000;
-/** After this long a drain that hangs is cut off. */
-const EXIT_LIMIT_MS = 10_000;
+/** After this long a drain that hangs is cut off, so that the process is gone within 10 s. */
+const EXIT_LIMIT_MS = 9_500;
+/** Exit code of a daemon that ends itself because too many errors were not caught (EX_SOFTWARE of sysexits.h). */
+const EXIT_BROKEN = 70;
+
+/** Schemas whose validators take tens of milliseconds to compile, and when after the start that is done. */
+const LARGE_SCHEMAS = ['core/chat#CompletionRequest', 'universal/chat#CompletionRequest', 'config/project#ProjectConfig'] as const;
+const WARM_UP_AFTER_MS = 500;
 
 interface Running {
   runtime: Runtime;
@@ -63,28 +71,33 @@ async function openListeners(
   for (const api of core ? [coreApi, universalApi] : [universalApi]) listeners.push(await open(transport, options, runtime, api));
 }
 
-/** Drains on the first SIGTERM or SIGINT, and gives up waiting after `EXIT_LIMIT_MS` or at the second one. */
-function endOnSignals(running: Running, release: () => void): void {
+/** Drains once, with exit code `code`, and gives up waiting after `EXIT_LIMIT_MS` or when it is called again. */
+function ender(running: Running, release: () => void): (reason: string, code: number) => void {
   let ending = false;
-  const end = (signal: string): void => {
+  return (reason, code) => {
     if (ending) process.exit(1);
     ending = true;
-    log('info', `${signal}: finishing what runs, up to ${DRAIN_MS / 1000} s; a second signal ends at once`);
+    log('info', `${reason}: finishing what runs, up to ${DRAIN_MS / 1000} s; a second signal ends at once`);
     setTimeout(() => process.exit(1), EXIT_LIMIT_MS).unref();
     void (async () => {
       try {
         await Promise.all(running.listeners.map((listener) => listener.drain(DRAIN_MS)));
         await running.runtime.close();
         release();
-        process.exit(0);
+        process.exit(code);
       } catch (error) {
         log('error', 'closing failed', { error });
         process.exit(1);
       }
     })();
   };
-  process.on('SIGTERM', () => end('SIGTERM'));
-  process.on('SIGINT', () => end('SIGINT'));
+}
+
+/** Compiles the large validators while nobody waits for them: at their first use they would hold up a request, and at the start the first answer. */
+function warmUp(): void {
+  LARGE_SCHEMAS.forEach((name, index) => {
+    setTimeout(() => prepare(name), WARM_UP_AFTER_MS * (index + 1)).unref();
+  });
 }
 
 /** Starts the daemon: lock, store, engines, listeners. Throws `Failure` with a one-line remedy; runs until a signal ends the process. */
@@ -119,7 +132,10 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
     lock.release();
     throw error;
   }
-  endOnSignals({ runtime, listeners }, () => lock.release());
+  const end = ender({ runtime, listeners }, () => lock.release());
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end(signal, 0));
+  surviveStrayErrors((reason) => end(reason, EXIT_BROKEN));
+  warmUp();
   if (transport.fallbackReason) log('warn', `serving with node:http: ${transport.fallbackReason}`);
   if (!options.apiKey && ![options.host, options.runtimeHost].every(isLoopback))
     log('warn', 'the API is open to the network without a key: anyone who reaches this machine can use it');

@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 
@@ -22,7 +22,9 @@ function startTime(pid: number): string {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     // The command name may hold spaces and brackets; the fields after its last `)` are fixed (proc(5)): start time is the 22nd field.
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    // A killed process that nobody has waited for yet (in containers perhaps for ever) still has its id and start time, but holds nothing.
+    return fields[0] === 'Z' || fields[0] === 'X' ? '' : (fields[19] ?? '');
   } catch {
     return '';
   }
@@ -56,20 +58,25 @@ function tryLink(mine: string, lock: string): boolean {
   }
 }
 
-function prepare(dataDir: string, allowNetwork: boolean): void {
+/** Makes the directory and writes this process's claim into it, which the lock becomes a link to. */
+function claim(mine: string, dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    writeFileSync(join(dataDir, `.probe.${process.pid}`), '');
-    rmSync(join(dataDir, `.probe.${process.pid}`));
+    writeFileSync(mine, JSON.stringify({ pid: process.pid, started: startTime(process.pid) } satisfies Owner));
   } catch (error) {
+    if (existsSync(mine)) rmSync(mine);
     const reason = (error as NodeJS.ErrnoException).code ?? String(error);
+    const remedy = reason === 'ENOSPC' || reason === 'EDQUOT' ? 'the disk is full: free some space' : 'make it writable';
     throw new Failure(
       'unavailable',
-      `cannot write to the data directory ${dataDir} (${reason}): make it writable, or choose another with --data-dir or DATA_DIR.`,
+      `cannot write to the data directory ${dataDir} (${reason}): ${remedy}, or choose another with --data-dir or DATA_DIR.`,
       { cause: error },
     );
   }
-  if (!allowNetwork && NETWORK_FILE_SYSTEMS.has(Number(statfsSync(dataDir).type) >>> 0))
+}
+
+function refuseNetworkFileSystem(dataDir: string): void {
+  if (NETWORK_FILE_SYSTEMS.has(Number(statfsSync(dataDir).type) >>> 0))
     throw new Failure(
       'unavailable',
       `the data directory ${dataDir} is on a network file system, where a crash can corrupt it: choose a local folder with --data-dir, or accept the risk with --allow-network-fs.`,
@@ -81,11 +88,11 @@ function prepare(dataDir: string, allowNetwork: boolean): void {
  * A lock whose owner is dead (SIGKILL, power loss) is taken over. Throws `Failure` with the remedy.
  */
 export function lockDataDir(dataDir: string, allowNetwork = false): DataDirLock {
-  prepare(dataDir, allowNetwork);
   const lock = join(dataDir, LOCK_NAME);
   const mine = join(dataDir, `${LOCK_NAME}.${process.pid}`);
-  writeFileSync(mine, JSON.stringify({ pid: process.pid, started: startTime(process.pid) } satisfies Owner));
+  claim(mine, dataDir);
   try {
+    if (!allowNetwork) refuseNetworkFileSystem(dataDir);
     for (let attempt = 0; attempt < 5; attempt++) {
       if (tryLink(mine, lock)) return { release: () => rmSync(lock, { force: true }) };
       const owner = readOwner(lock);

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Runtime } from '../../runtime/runtime.js';
 import { Failure } from '../../schemas/errors.js';
 import type { DaemonOptions } from './options.js';
@@ -6,8 +8,9 @@ import { VERSION } from './version.js';
 const NAMESPACE = 'default';
 const PROJECT = 'quickstart';
 
-/** Makes the project that a newcomer's first request goes to, unless it is there. */
+/** Makes the project that a newcomer's first request goes to, unless its folder is there; looking for the folder costs a start nothing. */
 export async function ensureQuickstart(runtime: Runtime): Promise<void> {
+  if (existsSync(join(runtime.dataDir, 'projects', NAMESPACE, PROJECT))) return;
   try {
     await runtime.projects.create(NAMESPACE, { name: PROJECT });
   } catch (error) {

@@ -26,9 +26,20 @@ class AnswerRecorder {
 
   /** The assistant's message; thinking is not part of it. */
   message(): Message {
-    const calls = this.#calls.filter((call) => call !== undefined);
+    const calls = this.#calls.filter((call) => call !== undefined && isWhole(call.function.arguments));
     if (calls.length === 0) return { role: 'assistant', content: this.#text };
     return { role: 'assistant', content: this.#text.trim() === '' ? null : this.#text, tool_calls: calls };
+  }
+}
+
+/** Whether arguments are complete; those of a call that broke off would fail every later turn of the session. */
+function isWhole(text: string): boolean {
+  if (text.trim() === '') return true;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -101,7 +101,8 @@ function generation(plan: Plan, prompt: Prompt): { generate: GenerateRequest; re
   const sampling = engineSampling(request);
   const generate: GenerateRequest = { ...sampling, promptId: prepared.promptId, maxTokens, startsInThinking: prepared.endsInThinking };
   if (grammar !== undefined) generate.grammar = grammar;
-  if (request.think === true) Object.assign(generate, { thinkingBudget: allocation.thinking, answerTokens: allocation.completion - allocation.thinking });
+  if (request.think === true)
+    Object.assign(generate, { thinkingBudget: allocation.thinking, answerTokens: allocation.completion - allocation.thinking });
   const one = !parallel || offer.mode === 'named';
   const parser =
     offer.tools.length > 0 ? new ToolCallParser(format, { whole: request.stream !== true, ...(one ? { maxCalls: 1 } : {}) }) : undefined;

@@ -1,4 +1,4 @@
-import type { ExtraBody } from '../../schemas/generated/universal/chat.js';
+import type { ExtraBody, WithExtraBody } from '../../schemas/generated/universal/chat.js';
 import { check } from '../../schemas/validate.js';
 import type { GgufOptions } from '../engines/contract.js';
 
@@ -19,7 +19,8 @@ const OPTION_NAMES = [
 
 /** Checks an `extra_body` object; out-of-range values and unknown cache types are `Failure('invalid')` naming what is allowed. */
 export function checkedExtra(extra: Record<string, unknown> | null | undefined): ExtraBody {
-  return extra ? check<ExtraBody>('universal/chat#ExtraBody', extra, 'body') : {};
+  // Checked where it stands, so that messages name the path that the client wrote.
+  return extra ? (check<WithExtraBody>('universal/chat#WithExtraBody', { extra_body: extra }, 'body').extra_body ?? {}) : {};
 }
 
 /** The loading options of a request: the top-level field, or `extra_body` where that is absent or null. Both are checked already. */

@@ -30,6 +30,12 @@ export interface HostOptions {
   readonly pingIntervalMs?: number;
 }
 
+/** Processes that have not ended. One that is stuck must not outlive a daemon that gave up waiting for it. */
+const living = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of living) child.kill('SIGKILL');
+});
+
 interface Pending {
   resolve(value: unknown): void;
   reject(error: unknown): void;
@@ -62,6 +68,7 @@ export class Host {
       execArgv: [],
       env: hostEnvironment(process.env),
     });
+    living.add(this.#child);
     if (this.#child.pid !== undefined) confine(this.#child.pid);
     for (const stream of [this.#child.stdout, this.#child.stderr])
       stream?.setEncoding('utf8').on('data', (text: string) => this.#output.add(text));
@@ -167,6 +174,7 @@ export class Host {
   #end(code: number | null, signal: NodeJS.Signals | null, spawnError?: string): void {
     if (this.#ended) return;
     clearInterval(this.#watchdog);
+    living.delete(this.#child);
     const how = spawnError ?? (this.#killReason || (signal ? `was ended by ${signal}` : `exited with code ${code}`));
     const last = this.#output.lastLines(TAIL_LINES);
     const reason = new Failure('unavailable', `The engine process of ${this.#options.name} ${how}; try again.`, {

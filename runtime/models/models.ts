@@ -1,6 +1,6 @@
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 import type { GgufInfo, GgufModel, GgufOptions } from '../engines/contract.js';
-import { GgufClient } from '../engines/gguf/client.js';
+import { GgufClient, templateHash } from '../engines/gguf/client.js';
 import { ggufHeader } from '../engines/gguf/header.js';
 import { planLoad } from '../engines/gguf/plan.js';
 import { Circuit } from '../hosts/circuit.js';
@@ -10,6 +10,7 @@ import { cacheKey } from './key.js';
 import { type ResidencyLimits, residencyLimits } from './limits.js';
 import { Residency } from './residency.js';
 import { type FoundModel, findModel, knownModels, type ModelPlaces, modelPlaces } from './resolve.js';
+import { TemplateMemory } from './template-memory.js';
 
 /** Weights may fill this much of the free memory before idle models make room. */
 const ROOM_SHARE = 0.8;
@@ -46,12 +47,14 @@ export interface ModelsParts {
 export class Models {
   readonly #places: ModelPlaces;
   readonly #residency: Residency<GgufClient>;
+  readonly #templates: TemplateMemory;
   readonly #circuits = new Map<string, Circuit>();
   /** Memory promised to loads that are under way, so that two at once do not both count on it. */
   #promisedBytes = 0;
 
   constructor(parts: ModelsParts) {
     this.#places = { ...modelPlaces(parts.dataDir), ...parts.places };
+    this.#templates = new TemplateMemory(join(parts.dataDir, 'chat-templates.json'));
     this.#residency = new Residency({ ...residencyLimits(), ...parts.limits });
   }
 
@@ -105,13 +108,18 @@ export class Models {
     const circuit = this.#circuit(key, name);
     circuit.check();
     const header = await ggufHeader(found.path);
+    const model = found.quantisation === null ? found.id : `${found.id}:${found.quantisation}`;
+    const changed = await this.#templates.note(model, templateHash(header.template));
     await this.#makeRoom(header.sizeBytes);
     const forceCpu = SURE.test(process.env.GGUF_FORCE_CPU ?? '');
     const plan = planLoad(header, options, { availableBytes: this.#freeBytes(), threads: defaultThreads(), forceCpu });
     this.#promisedBytes += plan.memoryBytes;
     const started = performance.now();
     try {
-      const client = await GgufClient.load({ name, header, plan, circuit, notes: found.notes }, stop);
+      const client = await GgufClient.load(
+        { name, header, plan, circuit, notes: [...(changed === null ? [] : [changed]), ...found.notes] },
+        stop,
+      );
       const { contextSize, slots, devices, template, notes } = client.info;
       const seconds = ((performance.now() - started) / 1000).toFixed(1);
       log('info', `loaded ${name} in ${seconds} s`, {

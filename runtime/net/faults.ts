@@ -1,5 +1,5 @@
-import { errors } from 'undici';
 import { Failure } from '../../schemas/errors.js';
+import { undici } from './undici.js';
 
 /** `code` of the failures that an outgoing exchange ends with; all but the refusals have the kind `unavailable` or `timed_out`. */
 export type OutboundFault =
@@ -41,13 +41,15 @@ function codeOf(error: unknown): string {
 export function faultOf(error: unknown, host: string, signal: AbortSignal): unknown {
   if (signal.aborted && signal.reason !== undefined) return signal.reason;
   if (error instanceof Failure) return error;
-  if (error instanceof errors.ConnectTimeoutError) return outboundFailure('ConnectTimeout', `No connection to ${host} in time.`, error);
-  if (error instanceof errors.HeadersTimeoutError) return outboundFailure('ResponseTimeout', `${host} did not answer in time.`, error);
-  if (error instanceof errors.BodyTimeoutError)
+  if (error instanceof undici().errors.ConnectTimeoutError)
+    return outboundFailure('ConnectTimeout', `No connection to ${host} in time.`, error);
+  if (error instanceof undici().errors.HeadersTimeoutError)
+    return outboundFailure('ResponseTimeout', `${host} did not answer in time.`, error);
+  if (error instanceof undici().errors.BodyTimeoutError)
     return outboundFailure('IdleTimeout', `${host} stopped sending in the middle of its answer.`, error);
   const code = codeOf(error);
   if (CONNECT_CODES.has(code)) return outboundFailure('ConnectFailed', `No connection to ${host} (${code}).`, error);
-  if (error instanceof errors.HTTPParserError || code === 'UND_ERR_HEADERS_OVERFLOW')
+  if (error instanceof undici().errors.HTTPParserError || code === 'UND_ERR_HEADERS_OVERFLOW')
     return outboundFailure('BadResponse', `${host} does not speak HTTP.`, error);
   if (/CERT|TLS|SSL|EPROTO/.test(code)) return outboundFailure('ConnectFailed', `No secure connection to ${host} (${code}).`, error);
   return outboundFailure('ConnectionLost', `The connection to ${host} broke${code ? ` (${code})` : ''}.`, error);

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { Agent } from 'undici';
+import type { Agent } from 'undici';
 import { type AddressPolicy, checkUrl, shownUrl } from './address.js';
 import { faultOf, outboundFailure } from './faults.js';
 import {
@@ -13,6 +13,7 @@ import {
 } from './limits.js';
 import { pinnedLookup, type Resolver, systemResolver } from './pinned.js';
 import { type Exchange, OutboundReply } from './reply.js';
+import { undici } from './undici.js';
 
 /** One outgoing HTTP request. */
 export interface OutboundRequest {
@@ -52,13 +53,16 @@ const CREDENTIAL_HEADERS = /^(authorization|proxy-authorization|cookie|cookie2|.
  * size are limited. Sockets are kept per origin and per policy. No proxy variables are read.
  */
 export class Outbound {
-  readonly #agents: Record<AddressPolicy, Agent>;
+  readonly #makeAgent: (policy: AddressPolicy) => Agent;
+  /** Made at the first request under each policy. */
+  readonly #agents = new Map<AddressPolicy, Agent>();
+  #closed = false;
   /** Ends each exchange under way. */
   readonly #running = new Set<() => void>();
 
   constructor(options: OutboundOptions = {}) {
-    const agent = (policy: AddressPolicy): Agent =>
-      new Agent({
+    this.#makeAgent = (policy) =>
+      new (undici().Agent)({
         connect: {
           lookup: pinnedLookup(options.resolve ?? systemResolver, policy),
           timeout: options.connectMs ?? CONNECT_MS,
@@ -71,7 +75,6 @@ export class Outbound {
         keepAliveMaxTimeout: KEEP_ALIVE_MS,
         maxHeaderSize: RESPONSE_HEADER_BYTES,
       });
-    this.#agents = { operator: agent('operator'), request: agent('request') };
   }
 
   /**
@@ -103,8 +106,17 @@ export class Outbound {
     }
   }
 
+  #agent(policy: AddressPolicy): Agent {
+    if (this.#closed) throw outboundFailure('ConnectionLost', 'The daemon stops and calls nobody any more.');
+    const known = this.#agents.get(policy);
+    if (known) return known;
+    const made = this.#makeAgent(policy);
+    this.#agents.set(policy, made);
+    return made;
+  }
+
   async #send(hop: Hop, limits: OutboundLimits, exchange: Exchange): Promise<OutboundReply> {
-    const { statusCode, headers, body } = await this.#agents[hop.policy].request({
+    const { statusCode, headers, body } = await this.#agent(hop.policy).request({
       origin: hop.url.origin,
       path: hop.url.pathname + hop.url.search,
       method: hop.method,
@@ -124,7 +136,8 @@ export class Outbound {
   /** Closes every socket; requests under way fail. */
   async close(): Promise<void> {
     for (const end of [...this.#running]) end();
-    await Promise.all([this.#agents.operator.destroy(), this.#agents.request.destroy()]);
+    this.#closed = true;
+    await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()));
   }
 }
 

@@ -70,6 +70,14 @@ project('ns', 'broken', { runtime: { models: [{ name: 'x' }] } });
 
 const CHAT = '/v1/projects/ns/p/chat';
 const POST = { method: 'POST', path: `${CHAT}/completions` } as const;
+const LATE_USAGE = {
+  total_context: 100,
+  prompt_tokens: 3,
+  available_for_completion: 97,
+  truncated: false,
+  truncated_messages: 0,
+  strategy_used: null,
+};
 const user = (content: string, more: object = {}): object => ({ messages: [{ role: 'user', content }], ...more });
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 let sessionId = '';
@@ -246,6 +254,26 @@ const table: Scenario[] = [
   },
   { name: '45: thinking is not part of the history', path: `${CHAT}/sessions/thinker/history`, lacks: ['hm'], contains: ['"4"'] },
   {
+    name: 'context usage that comes with the finish is in the answer',
+    ...POST,
+    headers: { 'X-No-Session': '' },
+    body: () => {
+      provider.lateUsage = LATE_USAGE;
+      return after([text('4'), FINISH], user('x'))();
+    },
+    json: (body) => assert.deepEqual(body.x_context_usage, LATE_USAGE),
+  },
+  {
+    name: 'context usage that comes with the finish is in the stream',
+    ...POST,
+    headers: { 'X-No-Session': '' },
+    body: after([text('4'), FINISH], user('x', { stream: true })),
+    json: (_body, answer) => {
+      provider.lateUsage = undefined;
+      assert.deepEqual(JSON.parse(answer.events.at(-2)!).x_context_usage, LATE_USAGE);
+    },
+  },
+  {
     name: '35: an empty stream gets the fallback',
     ...POST,
     headers: { 'X-Session-ID': 'empty' },
@@ -259,6 +287,28 @@ const table: Scenario[] = [
     body: after([Promise.resolve(), new Failure('unavailable', 'host crashed')], user('x', { stream: true })),
     lacks: ['host crashed'],
     events: [chunk({ role: 'assistant', content: '' }), chunk({ content: APOLOGY }), chunk({}, 'stop'), '[DONE]'],
+  },
+  {
+    name: '36: a provider that fails while it opens gets the fallback',
+    ...POST,
+    headers: { 'X-Session-ID': 'failing' },
+    body: after([new Failure('model_failed', 'sent an empty answer')], user('x', { stream: true })),
+    lacks: ['empty answer'],
+    events: [chunk({ role: 'assistant', content: '' }), chunk({ content: APOLOGY }), chunk({}, 'stop'), '[DONE]'],
+  },
+  {
+    name: '36: a provider that fails while it opens is an error in a whole answer',
+    ...POST,
+    body: after([new Failure('model_failed', 'sent an empty answer')], user('x')),
+    status: 500,
+    contains: ['empty answer'],
+  },
+  {
+    name: '36: what the caller can mend is a status before a stream, too',
+    ...POST,
+    body: after([new Failure('unavailable', 'start it')], user('x', { stream: true })),
+    status: 503,
+    contains: ['start it'],
   },
   {
     name: '36: a model that fails in the middle still ends with [DONE]',
@@ -339,6 +389,8 @@ const table: Scenario[] = [
   invalid('top_logprobs', { top_logprobs: 21 }, 'top_logprobs'),
   invalid('thinking_budget', { thinking_budget: -1 }, 'thinking_budget'),
   invalid('n_ctx', { n_ctx: 0 }, 'n_ctx'),
+  invalid('logit_bias of a word', { logit_bias: { word: 1 } }, 'logit_bias.word'),
+  invalid('logit_bias', { logit_bias: { 5: 101 } }, 'logit_bias'),
   invalid('stop', { stop: Array(17).fill('x') }, 'stop'),
   invalid('sources_limit', { sources_limit: 51 }, 'sources_limit'),
   invalid('rag_top_k', { rag_top_k: -3 }, 'rag_top_k'),
@@ -586,6 +638,26 @@ const table: Scenario[] = [
         body.messages.map((message: { role: string }) => message.role),
         ['user', 'assistant', 'tool', 'assistant'],
       ),
+  },
+  {
+    name: '40: a call that breaks off in a stream',
+    ...POST,
+    headers: { 'X-Session-ID': 'torn' },
+    body: after(
+      [
+        { type: 'tool_call', index: 0, id: 'call_1', name: 'add', arguments: '{"a":"Par' },
+        text('<tool_call>{"name":"add","arguments":{"a":"Par'),
+        FINISH,
+      ],
+      user('add', { stream: true, tools: [{ type: 'function', function: { name: 'add' } }] }),
+    ),
+    contains: ['[DONE]'],
+  },
+  {
+    name: '40: is remembered as the text that it is',
+    path: `${CHAT}/sessions/torn/history`,
+    json: (body) =>
+      assert.deepEqual(body.messages.at(-1), { role: 'assistant', content: '<tool_call>{"name":"add","arguments":{"a":"Par' }),
   },
   {
     name: '40: a streamed call',

@@ -135,6 +135,7 @@ const table: Scenario[] = [
       assert.equal(body.choices[0].message.content, PUPPET_SCRIPTS.think.answer);
       assert.equal(body.thinking.content, PUPPET_SCRIPTS.think.thinking.trim());
       assert.ok(body.thinking.tokens > 0 && body.thinking.tokens < body.usage.completion_tokens);
+      assert.equal(body.usage.completion_tokens_details.reasoning_tokens, body.thinking.tokens);
     },
   }),
   chat('thinking in a stream', 'ponder', {
@@ -151,6 +152,10 @@ const table: Scenario[] = [
       assert.ok(body.thinking.content.length < PUPPET_SCRIPTS.think.thinking.trim().length);
       assert.ok(PUPPET_SCRIPTS.think.thinking.includes(body.thinking.content));
     },
+  }),
+  chat('45: max_tokens for the answer, whatever thinking leaves of its budget', 'count', {
+    body: { think: true, thinking_budget: 256, max_tokens: 64 },
+    json: (body) => assert.deepEqual([body.choices[0].finish_reason, body.usage.completion_tokens], ['length', 64]),
   }),
   chat('an answer cut by max_tokens', 'count', {
     body: { max_tokens: 5 },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setMaxListeners } from 'node:events';
-import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -81,6 +81,16 @@ describe('GGUF engine', () => {
     assert.match(puppet.key, /^language:.*:ctx2048:/);
   });
 
+  it('warns of a chat template that is not the one the model had before (T5)', async () => {
+    const memory = join(folder, 'chat-templates.json');
+    const known = JSON.parse(readFileSync(memory, 'utf8')) as Record<string, string>;
+    assert.equal(known[puppetPath()], puppet.model.info.template.hash);
+    writeFileSync(memory, JSON.stringify({ ...known, [puppetPath()]: '0123456789abcdef' }));
+    const again = await acquire(puppetPath(), { n_ctx: 512, n_slots: 1 });
+    again.release();
+    assert.match(again.model.info.notes.join('\n'), /chat template .*0123456789abcdef/);
+  });
+
   for (const name of ['hello', 'json', 'emoji', 'languages', 'lines', 'code', 'silence', 'weather', 'sum'] as const) {
     it(`gives the exact text of "${name}"`, async () => {
       const { text, last } = await ask(puppet.model, PUPPET_SCRIPTS[name].triggers[0]!);
@@ -103,6 +113,25 @@ describe('GGUF engine', () => {
   it('ends with length at the limit', async () => {
     const { last } = await ask(puppet.model, 'count', { maxTokens: 7 });
     assert.deepEqual([last.finish, last.counts?.generated], ['length', 7]);
+  });
+
+  it('gives the answer no tokens that thinking left over', async () => {
+    const tokens = { maxTokens: 300, thinkingBudget: 256 };
+    const unused = await ask(puppet.model, 'count', { ...tokens, answerTokens: 44 });
+    assert.deepEqual(
+      [unused.last.finish, unused.last.counts?.generated, unused.text],
+      ['length', 44, answerOf('long').slice(0, unused.text.length)],
+    );
+    const whole = await ask(puppet.model, 'ponder', { ...tokens, answerTokens: 44 });
+    assert.deepEqual([whole.last.finish, whole.text], ['stop', answerOf('think')]);
+    const short = await ask(puppet.model, 'ponder', { ...tokens, answerTokens: 2 });
+    assert.equal(short.last.finish, 'length');
+    assert.ok(
+      short.text.length < whole.text.length && short.text.startsWith(`<think>${PUPPET_SCRIPTS.think.thinking}</think>`),
+      short.text,
+    );
+    const least = await ask(puppet.model, 'ponder', { ...tokens, answerTokens: 1 });
+    assert.ok(least.text.startsWith(`<think>${PUPPET_SCRIPTS.think.thinking}</think>`), least.text);
   });
 
   it('stops before a stop string, across token borders', async () => {

@@ -117,6 +117,15 @@ describe('the daemon', () => {
     assert.ok(!daemon.output().includes('canary-key-1'));
   });
 
+  it('goes on when nobody reads its output any more', async () => {
+    const daemon = await started();
+    for (const output of [daemon.child.stdout, daemon.child.stderr]) output?.destroy();
+    // Loading a model writes to the log.
+    assert.equal((await chat(daemon)).status, 200);
+    assert.equal((await chat(daemon)).status, 200);
+    assert.equal(await daemon.end('SIGTERM'), 0);
+  });
+
   it('drains on SIGTERM: a running stream ends whole, then the process ends with 0', async () => {
     const daemon = await started();
     const response = await chat(daemon, { ...QUESTION, stream: true });

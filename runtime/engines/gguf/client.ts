@@ -187,6 +187,11 @@ export class GgufClient implements GgufModel {
   }
 }
 
+/** 16 hex digits that tell chat templates apart; empty for none. */
+export function templateHash(template: string): string {
+  return template === '' ? '' : createHash('sha256').update(template).digest('hex').slice(0, 16);
+}
+
 function describe(load: GgufLoad, opened: OpenedModel): GgufInfo {
   const { header, plan } = load;
   const wanted = plan.gpuLayers !== 0;
@@ -210,7 +215,7 @@ function describe(load: GgufLoad, opened: OpenedModel): GgufInfo {
     template: {
       present: header.template !== '',
       text: header.template,
-      hash: header.template === '' ? '' : createHash('sha256').update(header.template).digest('hex').slice(0, 16),
+      hash: templateHash(header.template),
       tools: /\btools\b/.test(header.template),
       thinking: header.template.includes('enable_thinking'),
     },

@@ -66,7 +66,9 @@ export class Generation {
   /** Whether an answer has all its tokens: of those generated, what is neither thinking nor its tags. */
   isFull(generated: number, thinking: number): boolean {
     if (!this.#limit) return false;
-    return generated - thinking - (thinking > 0 ? this.#limit.tagTokens : 0) >= this.#limit.tokens;
+    const { tokens, tagTokens } = this.#limit;
+    // Before the first thought nobody knows whether tags come.
+    return thinking > 0 ? generated - thinking - tagTokens >= tokens : generated >= Math.max(tokens, tagTokens + 1);
   }
 
   /** True once a stop string was found. */

@@ -149,7 +149,7 @@ export class LoadedGguf {
   /** `ended` = why this side ends the answer, whatever the engine says. */
   #finish(extra: StepExtra, id: number, finish: number, ended: 'stop' | 'length' | undefined, error: string): void {
     if (ended) {
-      extra.finish = ended === 'length' && finish !== FINISH_NONE && finish !== FINISH_LENGTH ? 'stop' : ended;
+      extra.finish = ended;
       if (finish === FINISH_NONE) this.#engine.abort(id);
     } else if (finish === FINISH_FAILED || finish === FINISH_ABORTED) {
       extra.failure =

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { lockDataDir } from '../../../../gateway/daemon/lock.js';
 import { Failure } from '../../../../schemas/errors.js';
 
@@ -47,6 +49,39 @@ describe('the lock of a data directory', () => {
       writeFileSync(join(dataDir, 'quern.lock'), content);
       lockDataDir(dataDir).release();
       assert.ok(!existsSync(join(dataDir, 'quern.lock')));
+    }
+  });
+
+  it('names a directory that cannot be written to, and the remedy', (t) => {
+    const below = (path: string) => (error: unknown) =>
+      error instanceof Failure && error.kind === 'unavailable' && error.message.includes(path) && error.message.includes('--data-dir');
+    const plainFile = join(folder(), 'file');
+    writeFileSync(plainFile, '');
+    assert.throws(() => lockDataDir(join(plainFile, 'below')), below(plainFile));
+    const dataDir = folder();
+    if (!existsSync('/dev/full')) return t.diagnostic('no /dev/full here: the full disk was not tried');
+    // Every write to this device is refused as on a full disk.
+    symlinkSync('/dev/full', join(dataDir, `quern.lock.${process.pid}`));
+    assert.throws(() => lockDataDir(dataDir), /ENOSPC.*the disk is full: free some space/);
+    assert.deepEqual(readdirSync(dataDir), []);
+  });
+
+  it('is taken over from a killed owner that nobody has waited for', { skip: process.platform !== 'linux' }, async () => {
+    // The shell turns into a program that waits for no child.
+    const parent = spawn('sh', ['-c', 'sleep 30 & echo $!; exec sleep 30'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    try {
+      const [line] = await once(parent.stdout, 'data');
+      const pid = Number(String(line));
+      const fields = () => readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ');
+      const dataDir = folder();
+      writeFileSync(join(dataDir, 'quern.lock'), JSON.stringify({ pid, started: fields()[19] }));
+      assert.throws(() => lockDataDir(dataDir), { kind: 'busy' });
+      while (!readFileSync(`/proc/${parent.pid}/comm`, 'utf8').startsWith('sleep')) await setImmediate();
+      process.kill(pid, 'SIGKILL');
+      while (fields()[0] !== 'Z') await setImmediate();
+      lockDataDir(dataDir).release();
+    } finally {
+      parent.kill('SIGKILL');
     }
   });
 

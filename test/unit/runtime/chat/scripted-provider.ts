@@ -1,4 +1,4 @@
-import type { Completion, CompletionPart, CompletionRequest, Provider } from '../../../../runtime/providers/contract.js';
+import type { Completion, CompletionPart, CompletionRequest, ContextUsage, Provider } from '../../../../runtime/providers/contract.js';
 import { Failure } from '../../../../schemas/errors.js';
 import type { ModelConfig } from '../../../../schemas/generated/config/project.js';
 
@@ -16,6 +16,8 @@ export class ScriptedProvider implements Provider {
   readonly asked: { model: ModelConfig; request: CompletionRequest }[] = [];
   /** How often an answer was left before its end. */
   left = 0;
+  /** Known once an answer has been read, as from another runtime. */
+  lateUsage: ContextUsage | undefined;
   #script: (request: CompletionRequest) => Step[] = (request) => [{ type: 'text', text: `echo: ${lastText(request)}` }, FINISH];
 
   /** Answers like this from now on; a `Failure` as only step refuses to open. */
@@ -27,17 +29,30 @@ export class ScriptedProvider implements Provider {
     this.asked.push({ model, request });
     const steps = this.#script(request);
     if (steps.length === 1 && steps[0] instanceof Failure) throw steps[0];
-    return { model: model.model, parts: this.#play(steps, signal) };
+    let usage: ContextUsage | undefined;
+    const done = () => {
+      usage = this.lateUsage;
+    };
+    return {
+      model: model.model,
+      get contextUsage() {
+        return usage as ContextUsage;
+      },
+      parts: this.#play(steps, signal, done),
+    };
   }
 
-  async *#play(steps: Step[], signal: AbortSignal): AsyncGenerator<CompletionPart, void, undefined> {
+  async *#play(steps: Step[], signal: AbortSignal, done: () => void): AsyncGenerator<CompletionPart, void, undefined> {
     let ended = false;
     try {
       for (const step of steps) {
         signal.throwIfAborted();
         if (step instanceof Promise) await step;
         else if (step instanceof Error) throw step;
-        else yield step;
+        else {
+          if (step.type === 'finish') done();
+          yield step;
+        }
       }
       ended = true;
     } finally {

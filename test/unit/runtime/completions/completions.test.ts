@@ -73,6 +73,7 @@ describe('a completion', () => {
       [on.model.prepared[0]?.enableThinking, on.model.generated[0]?.thinkingBudget, on.model.generated[0]?.maxTokens],
       [true, 9, 14],
     );
+    assert.equal(on.model.generated[0]?.answerTokens, 5);
     const off = await run({ output, thinking: true });
     assert.deepEqual([off.answer.reasoning, off.answer.text, off.model.generated[0]?.thinkingBudget], ['so', 'yes', undefined]);
     assert.equal(off.model.prepared[0]?.enableThinking, false);
@@ -364,7 +365,10 @@ describe('the universal provider', () => {
       open({ cache_type_k: 'q3' }),
       (error: Failure) => error.kind === 'invalid' && /q8_0/.test(JSON.stringify(error.errors)),
     );
-    await assert.rejects(open({ n_slots: 65 }), (error: Failure) => error.kind === 'invalid');
+    await assert.rejects(
+      open({ n_slots: 65 }),
+      (error: Failure) => error.kind === 'invalid' && error.errors?.[0]?.loc.join('.') === 'body.extra_body.n_slots',
+    );
   });
 
   it('shortens a history only when extra_body says so', async () => {

@@ -5,6 +5,7 @@ import { type CompletionPart, collect } from '../../../../runtime/providers/cont
 import { Failure } from '../../../../schemas/errors.js';
 
 const usage = { prompt_tokens: 3, completion_tokens: 2, total_tokens: 5 };
+const wireUsage = { ...usage, completion_tokens_details: { reasoning_tokens: 1 } };
 const finish: CompletionPart = { type: 'finish', reason: 'stop', usage, thinkingTokens: 1 };
 const options: FrameOptions = { id: 'chatcmpl-1', model: 'a "model"', created: 7 };
 
@@ -71,7 +72,7 @@ describe('chunk frames', () => {
       created: 7,
       model: 'a "model"',
       choices: [],
-      usage,
+      usage: wireUsage,
     });
     assert.ok(list.slice(0, -2).every((frame) => frame.usage === null));
   });
@@ -158,7 +159,7 @@ describe('the response body', () => {
       created: 7,
       model: 'a "model"',
       choices: [{ index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop' }],
-      usage,
+      usage: wireUsage,
       thinking: { content: 'hm', tokens: 1 },
       x_context_usage: context,
     });

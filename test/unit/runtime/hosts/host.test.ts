@@ -141,6 +141,18 @@ describe('host', () => {
     daemon.kill('SIGKILL');
     await until(() => !isAlive(pid));
   });
+
+  it('is ended with a daemon that exits without waiting for it, even when it is stuck', async () => {
+    const script = `import { Host } from ${JSON.stringify(new URL('../../../../runtime/hosts/host.js', import.meta.url).href)};
+      const host = new Host({ name: 'x', engine: new URL(${JSON.stringify(ENGINE.href)}), onEvent() {}, onExit() {} });
+      await host.ready;
+      process.kill(host.pid, 'SIGSTOP');
+      console.log(host.pid);
+      setTimeout(() => process.exit(1), 50);`;
+    const daemon = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const [line] = await once(daemon.stdout, 'data');
+    await until(() => !isAlive(Number(String(line))));
+  });
 });
 
 describe('supervisor', () => {

@@ -173,6 +173,8 @@ describe('providers', () => {
     const { whole } = await readAll(completion.parts);
     const { think, thinking_budget, n_ctx, n_batch, truncation_strategy } = host.seen[0]!.body as Record<string, unknown>;
     assert.deepEqual([think, thinking_budget, n_ctx, n_batch, truncation_strategy], [true, 5, 512, 64, 'middle_out']);
+    // As in process: nothing is dropped from a history unless the project says so.
+    assert.equal((host.seen[0]!.body as { auto_truncate?: boolean }).auto_truncate, false);
     assert.deepEqual([whole.reasoning, completion.contextUsage], ['why', context]);
   });
 

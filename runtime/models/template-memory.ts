@@ -1,0 +1,68 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { writeFlushed } from '../config/atomic-write.js';
+import { log } from '../log.js';
+
+/** Models remembered; those loaded first go first. */
+const REMEMBERED_LIMIT = 1000;
+
+/**
+ * Remembers which chat template each model had when it was last loaded: a template steers every conversation, and one that changed under
+ * the same name may have been tampered with (threat T5). Kept as JSON, name to hash, in one file.
+ */
+export class TemplateMemory {
+  readonly #path: string;
+  /** Calls run one after the other: each reads the file anew and replaces it. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** `path` is the file; its folder is made on the first write. */
+  constructor(path: string) {
+    this.#path = path;
+  }
+
+  /** Notes the hash of a model's template; returns a warning where the model had another one before. Never rejects. */
+  note(model: string, hash: string): Promise<string | null> {
+    const noted = this.#last.then(() => this.#note(model, hash));
+    this.#last = noted.catch(() => {});
+    return noted.catch((error: unknown) => {
+      log('warn', `the template of ${model} could not be remembered`, { error });
+      return null;
+    });
+  }
+
+  async #note(model: string, hash: string): Promise<string | null> {
+    const known = await this.#read();
+    const before = known.get(model);
+    if (before === hash) return null;
+    known.delete(model);
+    known.set(model, hash);
+    const kept = [...known].slice(-REMEMBERED_LIMIT);
+    await this.#replace(JSON.stringify(Object.fromEntries(kept), null, 1));
+    if (before === undefined) return null;
+    const [was, is] = [before, hash].map((one) => one || 'none');
+    return `The chat template is not the one that this model had before (hash ${was}, now ${is}); check where the file comes from.`;
+  }
+
+  /** A file that is missing or damaged remembers nothing. */
+  async #read(): Promise<Map<string, string>> {
+    try {
+      const content = JSON.parse(await readFile(this.#path, 'utf8')) as Record<string, string>;
+      return new Map(Object.entries(content).filter(([, hash]) => typeof hash === 'string'));
+    } catch {
+      return new Map();
+    }
+  }
+
+  async #replace(text: string): Promise<void> {
+    await mkdir(dirname(this.#path), { recursive: true });
+    const temporary = `${this.#path}.${randomBytes(6).toString('hex')}.tmp`;
+    try {
+      await writeFlushed(temporary, text);
+      await rename(temporary, this.#path);
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+  }
+}

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { TemplateMemory } from '../../../../runtime/models/template-memory.js';
+
+const file = (): string => join(mkdtempSync(join(tmpdir(), 'quern-templates-')), 'chat-templates.json');
+
+describe('the memory of chat templates', () => {
+  it('warns once when a model comes with another template, also after a restart', async () => {
+    const path = file();
+    const first = new TemplateMemory(path);
+    assert.equal(await first.note('org/repo', 'aaaa'), null);
+    assert.equal(await first.note('org/repo', 'aaaa'), null);
+    assert.equal(await first.note('org/other', 'bbbb'), null);
+    const next = new TemplateMemory(path);
+    assert.match((await next.note('org/repo', 'cccc')) ?? '', /hash aaaa, now cccc/);
+    assert.equal(await next.note('org/repo', 'cccc'), null);
+    assert.match((await next.note('org/other', '')) ?? '', /hash bbbb, now none/);
+  });
+
+  it('keeps what calls at the same time note, and leaves no other file', async () => {
+    const path = file();
+    const memory = new TemplateMemory(path);
+    await Promise.all(Array.from({ length: 20 }, (_, index) => memory.note(`model-${index}`, 'aaaa')));
+    assert.equal(Object.keys(JSON.parse(readFileSync(path, 'utf8'))).length, 20);
+    assert.deepEqual(readdirSync(join(path, '..')), ['chat-templates.json']);
+  });
+
+  it('starts anew over a damaged file, and does not fail where nothing can be written', async () => {
+    const path = file();
+    writeFileSync(path, '{"org/repo":');
+    const memory = new TemplateMemory(path);
+    assert.equal(await memory.note('org/repo', 'aaaa'), null);
+    assert.match((await memory.note('org/repo', 'bbbb')) ?? '', /hash aaaa/);
+    assert.equal(await new TemplateMemory(join(path, 'below', 'file.json')).note('org/repo', 'aaaa'), null);
+  });
+});
