@@ -11,6 +11,8 @@ export interface LoadPlan {
   /** Words in each prompt; every prompt is different, so that no server profits from another stream's prefix. */
   promptWords: number;
   seed: number;
+  /** Words of a system prompt that all streams of a run share; 0 = none. */
+  systemWords: number;
   /** Further members of the body, such as `extra_body`. */
   extra: Record<string, unknown>;
 }
@@ -28,14 +30,14 @@ const WORDS =
     ' ',
   );
 
-function prompt(plan: LoadPlan, stream: number): string {
-  let state = (plan.seed * 7919 + stream * 104729) >>> 0;
-  const words: string[] = [];
-  for (let i = 0; i < plan.promptWords; i++) {
+function words(seed: number, count: number): string {
+  let state = seed >>> 0;
+  const out: string[] = [];
+  for (let i = 0; i < count; i++) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    words.push(WORDS[(state >>> 8) % WORDS.length]!);
+    out.push(WORDS[(state >>> 8) % WORDS.length]!);
   }
-  return words.join(' ');
+  return out.join(' ');
 }
 
 // A fresh connection per stream: llama-server closes kept ones under load, and a reused one may be closing.
@@ -44,7 +46,10 @@ const agent = new http.Agent({ keepAlive: false, maxSockets: 256 });
 function stream(plan: LoadPlan, index: number): Promise<{ tokens: number; firstMs: number }> {
   const body = JSON.stringify({
     model: plan.model,
-    messages: [{ role: 'user', content: prompt(plan, index) }],
+    messages: [
+      ...(plan.systemWords > 0 ? [{ role: 'system', content: words(plan.seed, plan.systemWords) }] : []),
+      { role: 'user', content: words(plan.seed * 7919 + (index + 1) * 104729, plan.promptWords) },
+    ],
     max_tokens: plan.maxTokens,
     temperature: 0,
     stream: true,

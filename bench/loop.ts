@@ -35,7 +35,8 @@ export async function benchLoop(): Promise<void> {
     model: benchPath(),
     streams: STREAMS,
     maxTokens: 128,
-    promptWords: 48,
+    promptWords: 14,
+    systemWords: 0,
     seed: 1,
     extra: { extra_body: { n_ctx: 512, n_slots: STREAMS, n_threads: 2 } },
   };

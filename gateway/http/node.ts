@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
+import { createRequire } from 'node:module';
 import type { Duplex } from 'node:stream';
-import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+import type { RawData, WebSocket } from 'ws';
 import { listenFailure } from './listen-failure.js';
 import { NodeExchange, type NodeListenerState } from './node-exchange.js';
 import {
@@ -75,6 +76,8 @@ async function listen({ host, port, application, limits: given }: ListenOptions)
 /** Answers upgrade requests; returns the open WebSockets, kept current. */
 function serveSockets(server: Server, application: Application, limits: TransportLimits): ReadonlySet<WebSocket> {
   const peers = new Set<WebSocket>();
+  // Loaded here: a daemon on the other transport never needs it.
+  const { WebSocketServer } = createRequire(import.meta.url)('ws') as typeof import('ws');
   const accepting = new WebSocketServer({ noServer: true, maxPayload: limits.socketPayloadBytes, perMessageDeflate: false });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());

@@ -1,6 +1,7 @@
-import { Document, isMap, isScalar, isSeq, type Node, Pair, type Scalar, type ToStringOptions, type YAMLMap, type YAMLSeq } from 'yaml';
+import type { Document, Node, Pair, Scalar, ToStringOptions, YAMLMap, YAMLSeq } from 'yaml';
 import { parseYamlDocument } from './parse.js';
 import { isObject, type JsonObject, sameJson } from './values.js';
+import { yaml } from './yaml.js';
 
 /**
  * Writes `next` as the text of a YAML file whose current text is `text`, changing only what differs, so that comments, key order and
@@ -24,7 +25,7 @@ export function editYaml(text: string, next: JsonObject): string {
 
 /** Writes a configuration as YAML text without regard to an earlier file. */
 export function freshYaml(config: JsonObject): string {
-  return new Document(config, { aliasDuplicateObjects: false }).toString({ lineWidth: 0 });
+  return new (yaml().Document)(config, { aliasDuplicateObjects: false }).toString({ lineWidth: 0 });
 }
 
 /** The layout choices of a hand-written file that the writer can follow. */
@@ -37,10 +38,10 @@ function layoutOf(text: string): ToStringOptions {
 /** The node for `next`, made from `node` (which now says `previous`) with as few changes as possible. */
 function edited(document: Document, node: unknown, previous: unknown, next: unknown): unknown {
   if (sameJson(previous, next)) return node;
-  if (isMap(node) && isObject(previous) && isObject(next)) return editedMap(document, node, previous, next);
-  if (isSeq(node) && Array.isArray(previous) && Array.isArray(next)) return editedSequence(document, node, previous, next);
+  if (yaml().isMap(node) && isObject(previous) && isObject(next)) return editedMap(document, node, previous, next);
+  if (yaml().isSeq(node) && Array.isArray(previous) && Array.isArray(next)) return editedSequence(document, node, previous, next);
   const created = document.createNode(next, { aliasDuplicateObjects: false });
-  if (isScalar(node) && isScalar(created)) keepDress(node, created);
+  if (yaml().isScalar(node) && yaml().isScalar(created)) keepDress(node, created);
   return created;
 }
 
@@ -49,7 +50,7 @@ function editedMap(document: Document, map: YAMLMap, previous: JsonObject, next:
     if (!Object.hasOwn(next, key)) map.delete(key);
   }
   for (const [key, value] of Object.entries(next)) {
-    const pair = map.items.find((item) => (isScalar(item.key) ? String(item.key.value) : item.key) === key);
+    const pair = map.items.find((item) => (yaml().isScalar(item.key) ? String(item.key.value) : item.key) === key);
     if (pair) pair.value = edited(document, pair.value, previous[key], value);
     else if (!Object.hasOwn(previous, key) || !sameJson(previous[key], value)) map.items.push(newPair(document, key, value));
   }
@@ -57,7 +58,7 @@ function editedMap(document: Document, map: YAMLMap, previous: JsonObject, next:
 }
 
 function newPair(document: Document, key: string, value: unknown): Pair {
-  return new Pair(document.createNode(key), document.createNode(value, { aliasDuplicateObjects: false }));
+  return new (yaml().Pair)(document.createNode(key), document.createNode(value, { aliasDuplicateObjects: false }));
 }
 
 /** Entries with a `name` are followed by it, so that inserting or moving one keeps the comments of the others; the rest go by position. */

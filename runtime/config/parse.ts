@@ -1,5 +1,6 @@
-import { Composer, type CST, type Document, Lexer, LineCounter, Parser } from 'yaml';
+import type { CST, Document } from 'yaml';
 import { isObject, type JsonObject } from './values.js';
+import { yaml } from './yaml.js';
 
 /** Largest project file in bytes; also bounds how long parsing one can take. */
 export const MAX_PROJECT_FILE_BYTES = 1024 * 1024;
@@ -55,20 +56,20 @@ function parseYaml(text: string): { value: unknown; document: Document } {
 
 /** Parses YAML text into a document that keeps comments and layout. Throws `Unparsable` for what is not one correct document. */
 export function parseYamlDocument(text: string): Document {
-  const lines = new LineCounter();
+  const lines = new (yaml().LineCounter)();
   lines.addNewLine(0);
-  const parser = new Parser(lines.addNewLine);
+  const parser = new (yaml().Parser)(lines.addNewLine);
   const tokens: CST.Token[] = [];
   // Fed token by token to stop at hostile nesting: the parser and the composer after it recurse, and running out of stack inside
   // the regular expression compiler ends the whole process.
-  for (const lexeme of new Lexer().lex(text)) {
+  for (const lexeme of new (yaml().Lexer)().lex(text)) {
     tokens.push(...parser.next(lexeme));
     if (parser.stack.length > MAX_PARSER_STACK) throw new Unparsable(`it is nested more than ${MAX_DEPTH} levels deep`);
   }
   tokens.push(...parser.end());
   // `merge` because hand-written files use `<<`; the core schema has no types beyond JSON's.
   const options = { merge: true, logLevel: 'silent', lineCounter: lines } as const;
-  const [document, second] = new Composer(options).compose(tokens, true, text.length);
+  const [document, second] = new (yaml().Composer)(options).compose(tokens, true, text.length);
   if (second) throw new Unparsable('it is not valid YAML: it holds several documents');
   const error = document!.errors[0];
   if (!error) return document as Document;
