@@ -1,7 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { STANDIN_CARD } from '../models/standin/card.js';
 import { Chat } from './chat/chat.js';
-import { Completions } from './completions/completions.js';
+import type { CompletionSource } from './completions/request.js';
 import { Models } from './models/models.js';
 import { Outbound } from './net/outbound.js';
 import { Projects } from './projects/projects.js';
@@ -36,13 +36,24 @@ async function storageHealth(store: Store, dataDir: string): Promise<ProviderHea
   return { status: 'healthy', message: `${health.message}, ${freeMb} MB free` };
 }
 
+/** Completions whose code is loaded at the first of them, so that a start does not wait for it. */
+function completionsOn(models: Models): CompletionSource {
+  let loading: Promise<CompletionSource> | undefined;
+  return {
+    open: async (request, signal) => {
+      loading ??= import('./completions/completions.js').then(({ Completions }) => new Completions({ models }));
+      return (await loading).open(request, signal);
+    },
+  };
+}
+
 /** Opens the store, the engines and everything above them; whatever was opened is closed again when a later part fails. */
 export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const { version, dataDir, runtimeUrls, runtimePort, startRunner } = parts;
   const store = await openStore(dataDir);
   const models = new Models({ dataDir });
   const outbound = new Outbound();
-  const completions = new Completions({ models });
+  const completions = completionsOn(models);
   const projects = new Projects({ dataDir });
   const providers = createProviders({ outbound, universal: createUniversalProvider(completions), runtimeUrls, runtimePort, startRunner });
   const chat = new Chat({ projects, providers, providerOf, store });

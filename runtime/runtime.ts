@@ -1,5 +1,5 @@
 import type { Chat } from './chat/chat.js';
-import type { Completions } from './completions/completions.js';
+import type { CompletionSource } from './completions/request.js';
 import type { Models } from './models/models.js';
 import type { Projects } from './projects/projects.js';
 import type { ProviderHealth } from './providers/contract.js';
@@ -19,7 +19,7 @@ export interface Runtime {
   readonly checks: readonly HealthCheck[];
   readonly projects: Projects;
   readonly chat: Chat;
-  readonly completions: Completions;
+  readonly completions: CompletionSource;
   readonly models: Models;
   /** Ends all work and closes engines, then the store. */
   close(): Promise<void>;

@@ -1,5 +1,5 @@
 import type { GgufModel, GgufOptions } from '../engines/contract.js';
-import type { CompletionRequest } from './contract.js';
+import type { Completion, CompletionRequest } from './contract.js';
 
 /** What is done with a history that does not fit. */
 export const TRUNCATION_STRATEGIES = ['sliding_window', 'keep_system', 'middle_out', 'summarize'] as const;
@@ -33,4 +33,9 @@ export interface AcquiredModel {
 export interface ModelSource {
   /** `keepLoaded` exempts the model from idle unloading. */
   acquire(id: string, options: GgufOptions, signal: AbortSignal, residency?: { keepLoaded?: boolean }): Promise<AcquiredModel>;
+}
+
+/** What opens completions; `Completions` is one. */
+export interface CompletionSource {
+  open(request: UniversalRequest, signal: AbortSignal): Promise<Completion>;
 }

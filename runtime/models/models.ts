@@ -1,8 +1,6 @@
 import { basename, join } from 'node:path';
 import type { GgufInfo, GgufModel, GgufOptions } from '../engines/contract.js';
-import { GgufClient, templateHash } from '../engines/gguf/client.js';
-import { ggufHeader } from '../engines/gguf/header.js';
-import { planLoad } from '../engines/gguf/plan.js';
+import type { GgufClient } from '../engines/gguf/client.js';
 import { Circuit } from '../hosts/circuit.js';
 import { availableMemory, defaultThreads } from '../hosts/memory.js';
 import { log } from '../log.js';
@@ -107,16 +105,17 @@ export class Models {
   async #load(name: string, found: FoundModel, key: string, options: GgufOptions, stop: AbortSignal): Promise<GgufClient> {
     const circuit = this.#circuit(key, name);
     circuit.check();
-    const header = await ggufHeader(found.path);
+    const gguf = await import('../engines/gguf/index.js');
+    const header = await gguf.ggufHeader(found.path);
     const model = found.quantisation === null ? found.id : `${found.id}:${found.quantisation}`;
-    const changed = await this.#templates.note(model, templateHash(header.template));
+    const changed = await this.#templates.note(model, gguf.templateHash(header.template));
     await this.#makeRoom(header.sizeBytes);
     const forceCpu = SURE.test(process.env.GGUF_FORCE_CPU ?? '');
-    const plan = planLoad(header, options, { availableBytes: this.#freeBytes(), threads: defaultThreads(), forceCpu });
+    const plan = gguf.planLoad(header, options, { availableBytes: this.#freeBytes(), threads: defaultThreads(), forceCpu });
     this.#promisedBytes += plan.memoryBytes;
     const started = performance.now();
     try {
-      const client = await GgufClient.load(
+      const client = await gguf.GgufClient.load(
         { name, header, plan, circuit, notes: [...(changed === null ? [] : [changed]), ...found.notes] },
         stop,
       );

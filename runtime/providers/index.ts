@@ -3,13 +3,9 @@ import { checkUrl, hostOf } from '../net/address.js';
 import { kindOfAddress } from '../net/ip.js';
 import type { Outbound } from '../net/outbound.js';
 import type { ChatSettings } from './compat/limits.js';
-import { ChatClient } from './compat/open.js';
-import { createCompatApi } from './compat-api.js';
+import type { ChatClient } from './compat/open.js';
 import type { Provider } from './contract.js';
 import { baseUrlOf } from './key.js';
-import { createLocalAccel } from './local-accel.js';
-import { createLocalRunner } from './local-runner.js';
-import { createRemoteUniversal } from './remote-universal.js';
 import type { RunnerTimes, StartRunner } from './runners.js';
 
 /** The provider names of the API; project files may also use the older spellings of `PROVIDER_OF_SPELLING`. */
@@ -47,13 +43,30 @@ export interface ProviderParts {
 
 /** The providers of one daemon, by name: the list that a new one is added to. */
 export function createProviders(parts: ProviderParts): Record<ProviderId, Provider> {
-  const client = new ChatClient(parts.outbound, parts.settings);
+  const client = once(async () => new (await import('./compat/open.js')).ChatClient(parts.outbound, parts.settings));
   return {
-    compat_api: createCompatApi(client),
-    local_runner: createLocalRunner(client),
-    local_accel: createLocalAccel(client, parts.startRunner, parts.runnerTimes),
+    compat_api: lazily(async () => (await import('./compat-api.js')).createCompatApi(await client())),
+    local_runner: lazily(async () => (await import('./local-runner.js')).createLocalRunner(await client())),
+    local_accel: lazily(async () =>
+      (await import('./local-accel.js')).createLocalAccel(await client(), parts.startRunner, parts.runnerTimes),
+    ),
     universal: universalOf(parts, client),
   } satisfies Record<ProviderId, Provider>;
+}
+
+/** Calls `make` at the first call only. */
+function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
+  let making: Promise<Made> | undefined;
+  return () => {
+    making ??= make();
+    return making;
+  };
+}
+
+/** A provider whose code is loaded at its first completion: a start does not wait for it, and most daemons use one or two of them. */
+function lazily(load: () => Promise<Provider>): Provider {
+  const provider = once(load);
+  return { open: async (model, request, signal) => (await provider()).open(model, request, signal) };
 }
 
 /** The provider name of a model, whichever way its project file spells it. */
@@ -62,14 +75,14 @@ export function providerOf(model: ModelConfig): ProviderId {
 }
 
 /** In process, unless runtime URLs were given or the model names a runtime elsewhere. */
-function universalOf({ universal, runtimeUrls = [], runtimePort }: ProviderParts, client: ChatClient): Provider {
+function universalOf({ universal, runtimeUrls = [], runtimePort }: ProviderParts, client: () => Promise<ChatClient>): Provider {
   const isOurs = (base: string): boolean => {
     const url = checkUrl(base, 'operator');
     const port = Number(url.port || '80');
     const here = hostOf(url) === 'localhost' || kindOfAddress(hostOf(url)) === 'loopback';
     return here && (port === UNIVERSAL_PORT || port === runtimePort);
   };
-  const remote = createRemoteUniversal(client, runtimeUrls, isOurs);
+  const remote = lazily(async () => (await import('./remote-universal.js')).createRemoteUniversal(await client(), runtimeUrls, isOurs));
   if (runtimeUrls.length > 0) return remote;
   return {
     async open(model, request, signal) {

@@ -1,7 +1,6 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import type { Completions } from '../completions/completions.js';
 import { checkedExtra, ggufOptions } from '../completions/options.js';
-import type { UniversalRequest } from '../completions/request.js';
+import type { CompletionSource, UniversalRequest } from '../completions/request.js';
 import type { CompletionRequest, Provider } from './contract.js';
 
 /** What a model's `extra_body` and the request's say together; the request wins. */
@@ -26,7 +25,7 @@ function universalRequest(model: ModelConfig, request: CompletionRequest): Unive
 }
 
 /** Completes chats on the in-process runtime. A prompt over the context is refused unless `extra_body` sets `auto_truncate`. */
-export function createUniversalProvider(completions: Completions): Provider {
+export function createUniversalProvider(completions: CompletionSource): Provider {
   return {
     open: (model, request, signal) => completions.open(universalRequest(model, request), signal),
   };
