@@ -1,10 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { freePort } from '../test/support/daemon.js';
 import { benchPath } from '../test/support/models/cache.js';
 import type { LoadPlan, LoadResult } from './load.js';
-import { answers, ask, ended, freePort, median, part, program, quantile, ROOT, type Row, table } from './measure.js';
+import { answers, ask, ended, median, part, program, quantile, quern, type Row, table } from './measure.js';
 import type { PeerPlan, PeerResult } from './node-llama-cpp.js';
 import { llamaServer } from './peers.js';
 
@@ -31,14 +29,7 @@ function contenders(model: string): Contender[] {
       name: 'Quern',
       model,
       start: async (_streams, port) => {
-        const child = program(process.execPath, [
-          join(ROOT, 'build/cli/main.js'),
-          'runtime',
-          '--runtime-port',
-          String(port),
-          '--data-dir',
-          mkdtempSync(join(tmpdir(), 'quern-bench-')),
-        ]);
+        const child = quern('runtime', port);
         await answers(`http://127.0.0.1:${port}/health`);
         return child;
       },

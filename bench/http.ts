@@ -1,9 +1,7 @@
 import { spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { freePort } from '../test/support/daemon.js';
 import type { HttpPeerPlan } from './http-peer.js';
-import { answers, ask, ended, freePort, median, part, program, ROOT, type Row, table } from './measure.js';
+import { answers, ask, ended, median, part, quern, type Row, table } from './measure.js';
 
 const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
 const SECONDS = 3;
@@ -36,16 +34,7 @@ function wrk(port: number): Promise<{ rate: number; p99Ms: number }> {
 /** Measures the project list against Fastify and raw uWebSockets.js serving the same bytes, and prints the table. */
 export async function benchHttp(): Promise<void> {
   const port = await freePort();
-  const daemon = program(process.execPath, [
-    join(ROOT, 'build/cli/main.js'),
-    'start',
-    '--port',
-    String(port),
-    '--runtime-port',
-    '0',
-    '--data-dir',
-    mkdtempSync(join(tmpdir(), 'quern-bench-')),
-  ]);
+  const daemon = quern('start', port);
   await answers(`http://127.0.0.1:${port}${PATH}`);
   const body = await (await fetch(`http://127.0.0.1:${port}${PATH}`)).text();
   const servers: { name: string; port: number; sample: Sample }[] = [{ name: 'quern', port, sample: { rate: [], p99Ms: [] } }];

@@ -2,9 +2,10 @@ import { fork } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from '../test/support/daemon.js';
 import { benchPath } from '../test/support/models/cache.js';
 import type { LoadPlan, LoadResult } from './load.js';
-import { answers, ask, ended, freePort, part, ROOT, table } from './measure.js';
+import { answers, ask, ended, part, ROOT, table } from './measure.js';
 
 const STREAMS = 32;
 const ROUNDS = 3;

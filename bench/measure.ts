@@ -1,6 +1,6 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { emptyDataDir } from '../test/support/daemon.js';
 
 /** The folder of the compiled benchmarks' project. */
 export const ROOT = join(import.meta.dirname, '..', '..');
@@ -16,18 +16,6 @@ export function median(values: number[]): number {
 export function quantile(values: number[], fraction: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * fraction))] ?? Number.NaN;
-}
-
-/** A port that was free a moment ago. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 /** Polls an address until it answers 200; rejects after `limitMs`. */
@@ -81,6 +69,12 @@ export function part(name: string): ChildProcess {
   const child = fork(join(ROOT, 'build/bench', `${name}.js`));
   process.on('exit', () => child.kill('SIGKILL'));
   return child;
+}
+
+/** Starts our daemon on a core port (`start`) or a runtime port (`runtime`), with a data directory of its own unless one is given. */
+export function quern(verb: 'start' | 'runtime', port: number, dataDir = emptyDataDir()): ChildProcess {
+  const ports = verb === 'start' ? ['--port', String(port), '--runtime-port', '0'] : ['--runtime-port', String(port)];
+  return program(process.execPath, [join(ROOT, 'build/cli/main.js'), verb, ...ports, '--data-dir', dataDir]);
 }
 
 /** One row of the report. */

@@ -2,7 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { answers, ended, freePort, median, program, ROOT, table } from './measure.js';
+import { freePort } from '../test/support/daemon.js';
+import { answers, ended, median, quern, table } from './measure.js';
 
 const ROUNDS = 9;
 const SETTLE_MS = 5_000;
@@ -39,16 +40,7 @@ export async function benchStart(): Promise<void> {
     if (round >= 0) emptyMs.push(performance.now() - before);
     const port = await freePort();
     const started = performance.now();
-    const daemon = program(process.execPath, [
-      join(ROOT, 'build/cli/main.js'),
-      'start',
-      '--port',
-      String(port),
-      '--runtime-port',
-      '0',
-      '--data-dir',
-      dataDir,
-    ]);
+    const daemon = quern('start', port, dataDir);
     await answers(`http://127.0.0.1:${port}/health`);
     if (round >= 0) startMs.push(performance.now() - started);
     if (round >= ROUNDS - 3) {

@@ -1,8 +1,6 @@
-import { mkdtempSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { answers, ended, freePort, median, program, ROOT, type Row, table } from './measure.js';
+import { freePort } from '../test/support/daemon.js';
+import { answers, ended, median, quern, type Row, table } from './measure.js';
 
 const POINTS = [2, 200, 2000];
 /** Turns around a point whose median counts. */
@@ -27,16 +25,7 @@ export async function benchTurns(): Promise<void> {
   const host = await instantHost();
   const port = await freePort();
   const base = `http://127.0.0.1:${port}`;
-  const daemon = program(process.execPath, [
-    join(ROOT, 'build/cli/main.js'),
-    'start',
-    '--port',
-    String(port),
-    '--runtime-port',
-    '0',
-    '--data-dir',
-    mkdtempSync(join(tmpdir(), 'quern-bench-')),
-  ]);
+  const daemon = quern('start', port);
   await answers(`${base}/health`);
   const json = (method: string, path: string, body: unknown) =>
     fetch(base + path, { method, headers: { 'content-type': 'application/json', 'x-session-id': 'bench' }, body: JSON.stringify(body) });
