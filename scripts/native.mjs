@@ -9,6 +9,8 @@ const root = join(import.meta.dirname, '..');
 const output = join(root, 'build/native');
 const addon = join(output, 'Release/quern_inference.node');
 const headers = join(output, 'llama-headers');
+/** Of llama.cpp's source: its interface, and what the Q8_0 kernel needs to enter the CPU backend. */
+const HEADERS = ['include', 'ggml/include', 'ggml/src/*.h'];
 const PLATFORM_PACKAGES = {
   'linux-x64': 'linux-x64',
   'linux-arm64': 'linux-arm64',
@@ -104,17 +106,18 @@ function fingerprint(tag) {
 /** Takes llama.cpp's headers out of the git bundle in node-llama-cpp. */
 async function extractHeaders({ bundle, tag }) {
   const mark = join(headers, 'TAG');
-  if (existsSync(mark) && readFileSync(mark, 'utf8') === tag) return;
+  const content = `${tag}: ${HEADERS.join(' ')}`;
+  if (existsSync(mark) && readFileSync(mark, 'utf8') === content) return;
   const repository = join(output, 'llama.git');
   rmSync(repository, { recursive: true, force: true });
   rmSync(headers, { recursive: true, force: true });
   mkdirSync(headers, { recursive: true });
   await run(`extracting the headers of llama.cpp ${tag}`, 'git', ['clone', '--quiet', '--bare', bundle, repository]);
-  const checkout = ['--git-dir', repository, '--work-tree', headers, 'checkout', '--quiet', 'HEAD', '--', 'include', 'ggml/include'];
+  const checkout = ['--git-dir', repository, '--work-tree', headers, 'checkout', '--quiet', 'HEAD', '--', ...HEADERS];
   const { status, stderr } = spawnSync('git', checkout, { env: environment, encoding: 'utf8' });
   if (status !== 0) stop(`the headers cannot be read from ${bundle}: ${stderr.trim()}`);
   rmSync(repository, { recursive: true, force: true });
-  writeFileSync(mark, tag);
+  writeFileSync(mark, content);
 }
 
 /** CMake refuses a cache that was made in another place. */

@@ -8,6 +8,7 @@
 #include "engine_log.hpp"
 #include "failure.hpp"
 #include "llama.h"
+#include "q8_weights.hpp"
 
 namespace quern {
 namespace {
@@ -81,7 +82,10 @@ std::vector<Device> devices() {
     const char* kind = type == GGML_BACKEND_DEVICE_TYPE_CPU                                            ? "cpu"
                        : type == GGML_BACKEND_DEVICE_TYPE_GPU || type == GGML_BACKEND_DEVICE_TYPE_IGPU ? "gpu"
                                                                                                        : "accel";
-    all.push_back({ggml_backend_dev_name(device), ggml_backend_dev_description(device), kind, total});
+    std::string description = ggml_backend_dev_description(device);
+    const char* kernel = type == GGML_BACKEND_DEVICE_TYPE_CPU ? register_q8_weights() : nullptr;
+    if (kernel != nullptr) description += std::string(", Q8_0 by our kernel for ") + kernel;
+    all.push_back({ggml_backend_dev_name(device), description, kind, total});
   }
   return all;
 }

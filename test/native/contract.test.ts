@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -40,6 +40,17 @@ test('the addon exports what the contract lists, and nothing else', async () => 
   const stats = ['active', 'decodedTokens', 'kvUsed', 'prefilledTokens', 'queued', 'reusedTokens', 'steps'];
   assert.deepEqual(Object.keys(opened.scheduler.stats()).sort(), stats);
   await opened.close();
+});
+
+test('Q8_0 weights are multiplied by our kernel wherever the processor can', {
+  skip: process.arch !== 'x64' || process.platform !== 'linux',
+}, () => {
+  const flags = new Set(/^flags\s*:(.*)$/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))![1]!.split(' '));
+  const wanted = flags.has('avx512_vnni') ? 'avx512-vnni' : flags.has('avx2') ? 'avx2' : undefined;
+  const [cpu] = loadInference()
+    .loadBackends(backendFolders())
+    .filter((device) => device.kind === 'cpu');
+  assert.equal(/our kernel for (\S+)$/.exec(cpu!.description)?.[1], wanted);
 });
 
 test('a model tells what its weights say', async () => {
