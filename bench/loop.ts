@@ -21,7 +21,7 @@ interface LoopDelay {
 export async function benchLoop(): Promise<void> {
   const port = await freePort();
   const daemon = fork(
-    join(ROOT, 'build/cli/main.js'),
+    join(ROOT, 'build/bundle/main.js'),
     ['runtime', '--runtime-port', String(port), '--data-dir', mkdtempSync(join(tmpdir(), 'quern-bench-'))],
     {
       execArgv: ['--import', join(ROOT, 'build/bench/loop-probe.js')],

@@ -74,7 +74,7 @@ export function part(name: string): ChildProcess {
 /** Starts our daemon on a core port (`start`) or a runtime port (`runtime`), with a data directory of its own unless one is given. */
 export function quern(verb: 'start' | 'runtime', port: number, dataDir = emptyDataDir()): ChildProcess {
   const ports = verb === 'start' ? ['--port', String(port), '--runtime-port', '0'] : ['--runtime-port', String(port)];
-  return program(process.execPath, [join(ROOT, 'build/cli/main.js'), verb, ...ports, '--data-dir', dataDir]);
+  return program(process.execPath, [join(ROOT, 'build/bundle/main.js'), verb, ...ports, '--data-dir', dataDir]);
 }
 
 /** One row of the report. */

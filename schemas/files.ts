@@ -26,16 +26,3 @@ export function resolveReference(from: string, reference: string): { file: strin
   if (path === '') return { file: from, pointer };
   return { file: posix.join(posix.dirname(from), path).replace(/\.json$/, ''), pointer };
 }
-
-/** Calls `visit` with every `$ref` below `node`. */
-export function eachReference(node: unknown, visit: (reference: string) => void): void {
-  if (Array.isArray(node)) {
-    for (const item of node) eachReference(item, visit);
-    return;
-  }
-  if (node === null || typeof node !== 'object') return;
-  for (const [key, value] of Object.entries(node)) {
-    if (key === '$ref' && typeof value === 'string') visit(value);
-    else eachReference(value, visit);
-  }
-}

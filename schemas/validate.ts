@@ -1,9 +1,9 @@
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import type { Options, ValidateFunction } from 'ajv';
-import type { Ajv2020 } from 'ajv/dist/2020.js';
+import { join } from 'node:path';
+import type { ErrorObject } from 'ajv';
 import type { SchemaName } from './endpoint.js';
 import { Failure } from './errors.js';
-import { eachReference, resolveReference, schemaFile } from './files.js';
 import { explain, summary } from './violations.js';
 
 /** Where a checked value came from; the first element of each error's `loc`. */
@@ -11,88 +11,56 @@ export type Origin = 'body' | 'query' | 'path' | 'file';
 
 /** Values with more nodes than this get only their first violation: collecting all of them costs time in proportion. */
 const MAX_NODES_FOR_ALL_ERRORS = 20_000;
-const BASE = 'schema://quern/';
 
-/** One Ajv instance with its compiled validators. */
-class Validators {
-  readonly #options: Options;
-  #loaded: Ajv2020 | undefined;
-  readonly #compiled = new Map<SchemaName, ValidateFunction>();
-  readonly #added = new Set<string>();
-
-  constructor(options: Options) {
-    this.#options = options;
-  }
-
-  /** Loaded at first use, and set for quick compiling: the schemas are checked by a test, and validators run once per request. */
-  get #ajv(): Ajv2020 {
-    if (this.#loaded) return this.#loaded;
-    const require = createRequire(import.meta.url);
-    const { Ajv2020 } = require('ajv/dist/2020') as typeof import('ajv/dist/2020.js');
-    const { default: formats } = require('ajv-formats') as typeof import('ajv-formats');
-    const fixed: Options = {
-      strict: false,
-      useDefaults: true,
-      discriminator: true,
-      verbose: true,
-      validateSchema: false,
-      code: { optimize: false },
-    };
-    this.#loaded = new Ajv2020({ ...fixed, ...this.#options });
-    (formats as unknown as (ajv: Ajv2020) => void)(this.#loaded);
-    return this.#loaded;
-  }
-
-  get(name: SchemaName): ValidateFunction {
-    const known = this.#compiled.get(name);
-    if (known) return known;
-    const [file = '', shape = ''] = name.split('#');
-    this.#add(file);
-    const validate = this.#ajv.compile({ $ref: `${BASE}${file}.json#/$defs/${shape}` });
-    this.#compiled.set(name, validate);
-    return validate;
-  }
-
-  /** Adds a file and every file that it refers to. */
-  #add(file: string): void {
-    if (this.#added.has(file)) return;
-    this.#added.add(file);
-    const schema = schemaFile(file);
-    this.#ajv.addSchema({ ...schema, $id: `${BASE}${file}.json` });
-    eachReference(schema, (reference) => this.#add(resolveReference(file, reference).file));
-  }
+/** A validator as `scripts/validators.mjs` makes it; it fills defaults into the value, and leaves what it found wrong in `errors`. */
+interface Validator {
+  (value: unknown): boolean;
+  errors?: ErrorObject[] | null;
 }
 
-const quick = new Validators({ allErrors: false });
-const thorough = new Validators({ allErrors: true });
-const coercing = new Validators({ allErrors: true, coerceTypes: 'array' });
+/** Stops at the first violation; finds all; finds all after converting text. */
+type Kind = 'quick' | 'thorough' | 'coercing';
+
+const loadModule = createRequire(import.meta.url);
+const loaded = new Map<string, Readonly<Record<string, Validator>>>();
+
+/** The validator of a schema; its module is loaded when the first schema of a file is asked for. An `Error` for a schema that does not exist. */
+function validator(kind: Kind, name: SchemaName): Validator {
+  const [area = '', shape = ''] = name.split('#');
+  const file = `${area}.${kind}.cjs`;
+  let shapes = loaded.get(file);
+  if (!shapes) {
+    const path = join(import.meta.dirname, file);
+    if (!existsSync(path)) throw new Error(`no validators for ${name} at ${path}; run scripts/schemas.mjs`);
+    shapes = loadModule(path) as Record<string, Validator>;
+    loaded.set(file, shapes);
+  }
+  const found = shapes[shape];
+  if (!found) throw new Error(`no shape ${shape} in schemas/${area}.json`);
+  return found;
+}
 
 /**
  * Checks `value` against a schema and returns it typed. Defaults of the schema are filled into `value` itself.
  * Throws `Failure('invalid')` whose `errors` name each offending path, at most 50 of them.
  */
 export function check<T>(name: SchemaName, value: unknown, where: Origin = 'body'): T {
-  const validate = quick.get(name);
+  const validate = validator('quick', name);
   if (validate(value)) return value as T;
   if (!smallerThan(value, MAX_NODES_FOR_ALL_ERRORS)) throw failure(validate, value, where);
-  const all = thorough.get(name);
+  const all = validator('thorough', name);
   if (all(value)) return value as T;
   throw failure(all, value, where);
 }
 
 /** Like `check`, for values that arrive as text: numbers, booleans and one-element lists are converted in `value` itself. */
 export function coerced<T>(name: SchemaName, value: unknown, where: Origin = 'query'): T {
-  const validate = coercing.get(name);
+  const validate = validator('coercing', name);
   if (validate(value)) return value as T;
   throw failure(validate, value, where);
 }
 
-/** Compiles a schema's validator now instead of at its first use, which takes tens of milliseconds for a large one. */
-export function prepare(name: SchemaName): void {
-  quick.get(name);
-}
-
-function failure(validate: ValidateFunction, value: unknown, where: Origin): Failure {
+function failure(validate: Validator, value: unknown, where: Origin): Failure {
   const errors = explain(validate.errors ?? [], value, where);
   return new Failure('invalid', summary(errors), { errors });
 }

@@ -1,7 +1,8 @@
-// Writes schemas/generated/**.ts (types) from schemas/**/*.json and copies the schemas to build/schemas.
+// Writes schemas/generated/**.ts (types) from schemas/**/*.json, and the validators and a copy of each schema into build/schemas.
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix, relative, sep } from 'node:path';
 import { compile } from 'json-schema-to-typescript';
+import { writeValidators } from './validators.mjs';
 
 const root = join(import.meta.dirname, '..');
 const source = join(root, 'schemas');
@@ -41,8 +42,8 @@ function writeIfChanged(path, text) {
   writeFileSync(path, text);
 }
 
-for (const file of schemaFiles()) {
-  const text = readFileSync(join(source, file), 'utf8');
+const schemas = Object.fromEntries(schemaFiles().map((file) => [file, readFileSync(join(source, file), 'utf8')]));
+for (const [file, text] of Object.entries(schemas)) {
   const imports = new Map();
   const schema = importForeign(JSON.parse(text), file, imports);
   delete schema.$id;
@@ -58,3 +59,4 @@ for (const file of schemaFiles()) {
   writeIfChanged(join(source, 'generated', file.replace(/\.json$/, '.ts')), [banner, ...imports.values(), ...rest].join('\n'));
   writeIfChanged(join(root, 'build', 'schemas', file), text);
 }
+await writeValidators(schemas, join(root, 'build', 'schemas'));

@@ -2,4 +2,4 @@
 import { build } from './steps.mjs';
 
 await build();
-await import('../build/cli/main.js');
+await import('../build/bundle/main.js');

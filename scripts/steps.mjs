@@ -67,7 +67,7 @@ const STEPS = [
   {
     name: 'install',
     inputs: ['package.json', 'package-lock.json'],
-    made: 'node_modules/ajv',
+    made: 'node_modules/lmdb',
     run: () => run('installing packages (npm ci)', 'npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund']),
   },
   {
@@ -76,6 +76,8 @@ const STEPS = [
       'package-lock.json',
       'tsconfig.json',
       'scripts/schemas.mjs',
+      'scripts/validators.mjs',
+      'scripts/bundle.mjs',
       'schemas',
       'native',
       'runtime',
@@ -86,11 +88,12 @@ const STEPS = [
       'test',
     ],
     keep: (file) => /\.(ts|json|mjs)$/.test(file),
-    made: 'build/cli/main.js',
-    needs: 'node_modules/typescript',
+    made: 'build/bundle/main.js',
+    needs: 'node_modules/esbuild',
     run: async () => {
-      await run('generating types from the schemas', process.execPath, ['scripts/schemas.mjs']);
+      await run('generating types and validators from the schemas', process.execPath, ['scripts/schemas.mjs']);
       await run('compiling TypeScript', process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.']);
+      await run('packing the daemon', process.execPath, ['scripts/bundle.mjs']);
     },
   },
   {

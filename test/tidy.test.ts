@@ -21,7 +21,6 @@ const TIERS: Record<string, number> = {
 const DOORS: Record<string, RegExp> = {
   '@huggingface/jinja': /^runtime\/engines\//,
   ajv: /^schemas\//,
-  'ajv-formats': /^schemas\//,
   'eventsource-parser': /^runtime\/providers\//,
   lmdb: /^runtime\/store\//,
   msgpackr: /^runtime\/store\//,

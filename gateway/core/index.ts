@@ -5,4 +5,14 @@ import { projectEndpoints } from './projects.js';
 import { systemEndpoints } from './system.js';
 
 /** Everything that the core API (port 14345) serves; dispatch and OpenAPI are derived from this list. */
-export const coreEndpoints: readonly Endpoint<Runtime>[] = [...systemEndpoints, ...projectEndpoints, ...chatEndpoints];
+export const coreEndpoints: readonly Endpoint<Runtime>[] = [...systemEndpoints, ...projectEndpoints, ...chatEndpoints].map(afterParsing);
+
+/** Handlers of a project's endpoints read its file synchronously; where it is large and was edited, a worker thread parses it first. */
+function afterParsing(one: Endpoint<Runtime>): Endpoint<Runtime> {
+  if (!one.path.includes('/{namespace}/{project}')) return one;
+  const handler: Endpoint<Runtime>['handler'] = (runtime, request) => {
+    const parsing = runtime.projects.parsing(request.params.namespace!, request.params.project!);
+    return parsing ? parsing.then(() => one.handler(runtime, request)) : one.handler(runtime, request);
+  };
+  return { ...one, handler };
+}

@@ -3,7 +3,6 @@ import { openRuntime } from '../../runtime/open.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
-import { prepare } from '../../schemas/validate.js';
 import { coreEndpoints } from '../core/index.js';
 import { documentationEndpoints } from '../http/documentation.js';
 import { type ChosenTransport, createTransport, dispatch, type Listener } from '../http/index.js';
@@ -20,10 +19,6 @@ const DRAIN_MS = 8_000;
 const EXIT_LIMIT_MS = 9_500;
 /** Exit code of a daemon that ends itself because too many errors were not caught (EX_SOFTWARE of sysexits.h). */
 const EXIT_BROKEN = 70;
-
-/** Schemas whose validators take tens of milliseconds to compile, and when after the start that is done. */
-const LARGE_SCHEMAS = ['core/chat#CompletionRequest', 'universal/chat#CompletionRequest', 'config/project#ProjectConfig'] as const;
-const WARM_UP_AFTER_MS = 500;
 
 interface Running {
   runtime: Runtime;
@@ -93,13 +88,6 @@ function ender(running: Running, release: () => void): (reason: string, code: nu
   };
 }
 
-/** Compiles the large validators while nobody waits for them: at their first use they would hold up a request, and at the start the first answer. */
-function warmUp(): void {
-  LARGE_SCHEMAS.forEach((name, index) => {
-    setTimeout(() => prepare(name), WARM_UP_AFTER_MS * (index + 1)).unref();
-  });
-}
-
 /** Starts the daemon: lock, store, engines, listeners. Throws `Failure` with a one-line remedy; runs until a signal ends the process. */
 export async function startDaemon(options: DaemonOptions, { core }: { core: boolean }): Promise<void> {
   const started = performance.now();
@@ -135,7 +123,6 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
   const end = ender({ runtime, listeners }, () => lock.release());
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end(signal, 0));
   surviveStrayErrors((reason) => end(reason, EXIT_BROKEN));
-  warmUp();
   if (transport.fallbackReason) log('warn', `serving with node:http: ${transport.fallbackReason}`);
   if (!options.apiKey && ![options.host, options.runtimeHost].every(isLoopback))
     log('warn', 'the API is open to the network without a key: anyone who reaches this machine can use it');

@@ -1,7 +1,8 @@
 import type { Stats } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
-import { liesInside, requireName } from '../config/names.js';
+import { MAX_INLINE_CHARACTERS, parseYamlAside } from '../config/aside.js';
+import { isName, liesInside, requireName } from '../config/names.js';
 import { findProjectFile, look, PROJECT_FILES, readProjectText } from '../config/project-file.js';
 import type { JsonObject } from '../config/values.js';
 import { type Snapshot, stampOf, takeSnapshot } from './snapshot.js';
@@ -44,7 +45,8 @@ export function hasSettled(...all: (Stats | null)[]): boolean {
 export class ProjectCache {
   readonly #root: string;
   readonly #known = new Map<string, CachedProject>();
-  #written: { text: string; value: JsonObject } | undefined;
+  readonly #parsing = new Map<string, Promise<void>>();
+  #expected: { text: string; value: JsonObject } | undefined;
 
   /** `root` is the directory that holds the namespaces. */
   constructor(root: string) {
@@ -73,9 +75,33 @@ export class ProjectCache {
     return fileStats !== null && sameStats(fileStats, project.fileStats);
   }
 
-  /** Tells what a text that was just written says, which spares parsing it when it is read back. */
+  /** Tells what a text says that is read next, which spares parsing it. */
   expect(text: string, value: JsonObject): void {
-    this.#written = { text, value };
+    this.#expected = { text, value };
+  }
+
+  /** Parses a large file that has changed in a worker thread, before `get` would do it here; `undefined` where there is nothing to wait for. */
+  parsing(namespace: string, name: string): Promise<void> | undefined {
+    if (!isName(namespace) || !isName(name)) return undefined;
+    const found = findProjectFile(join(this.#root, namespace, name));
+    if (!found || found.stats.size <= MAX_INLINE_CHARACTERS || !/\.ya?ml$/.test(found.fileName)) return undefined;
+    const key = `${namespace}/${name}`;
+    const seen = this.#known.get(key)?.fileStats;
+    if (seen && sameStats(seen, found.stats)) return undefined;
+    const underWay = this.#parsing.get(key);
+    if (underWay) return underWay;
+    const parsing = this.#parseAside(found.path).finally(() => this.#parsing.delete(key));
+    this.#parsing.set(key, parsing);
+    return parsing;
+  }
+
+  async #parseAside(path: string): Promise<void> {
+    try {
+      const { text } = readProjectText(path, this.#root, '');
+      this.expect(text, await parseYamlAside(text));
+    } catch {
+      // Whoever gets the project finds the same, and says it with the project's name.
+    }
   }
 
   #read(namespace: string, name: string, known: CachedProject | undefined): CachedProject {
@@ -111,9 +137,9 @@ export class ProjectCache {
     if (hasSameFile && sameStats(read.stats, found.stats) && known.snapshot.stamp === stampOf(read.text)) {
       return Object.assign(known, { directoryStats, fileStats: read.stats, isSettled });
     }
-    const written = this.#written?.text === read.text ? this.#written.value : undefined;
-    this.#written = undefined;
-    const snapshot = takeSnapshot(place, found.fileName, read.text, read.stats, written);
+    const expected = this.#expected?.text === read.text ? this.#expected.value : undefined;
+    this.#expected = undefined;
+    const snapshot = takeSnapshot(place, found.fileName, read.text, read.stats, expected);
     const json = snapshot.shown ? JSON.stringify(snapshot.shown) : null;
     return { ...place, directoryStats, fileStats: read.stats, isSettled, path: found.path, json, snapshot };
   }

@@ -86,6 +86,11 @@ export class Listing {
     const projects: CachedProject[] = [];
     let sliceStart = performance.now();
     for (const name of this.#projectNames(namespace)) {
+      const parsing = this.#cache.parsing(namespace, name);
+      if (parsing) {
+        await parsing;
+        sliceStart = performance.now();
+      }
       const project = this.#seen(namespace, name);
       if (project) projects.push(project);
       if (performance.now() - sliceStart > SLICE_MS) {

@@ -2,13 +2,13 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import type { Project, ProjectCreate, ProjectList } from '../../schemas/generated/core/projects.js';
+import { editYamlAside } from '../config/aside.js';
 import { replaceFile } from '../config/atomic-write.js';
 import { editYaml, freshYaml } from '../config/edit.js';
-import { editYamlAside } from '../config/edit-aside.js';
 import { isName, NAME_RULE, quote, requireName } from '../config/names.js';
 import { checkTree, MAX_PROJECT_FILE_BYTES, Unparsable } from '../config/parse.js';
 import { invalidConfig, type Path } from '../config/problems.js';
-import { findProjectFile, NEW_PROJECT_FILE, parseProjectFile, readProjectText } from '../config/project-file.js';
+import { findProjectFile, NEW_PROJECT_FILE, type PROJECT_FILES, parseProjectFile, readProjectText } from '../config/project-file.js';
 import { defaultTemplateName, templateText } from '../config/templates/index.js';
 import { validateConfig } from '../config/validate.js';
 import type { JsonObject } from '../config/values.js';
@@ -46,6 +46,14 @@ export class Projects {
     this.#cache = new ProjectCache(this.#root);
     this.#listing = new Listing(this.#root, this.#cache);
     this.#disk = new ProjectDisk(this.#root);
+  }
+
+  /**
+   * Parses a large project file that has changed in a worker thread, so that reading the project then holds nobody up; `undefined` where
+   * there is nothing to wait for. Never rejects: reading the project says what is wrong.
+   */
+  parsing(namespace: string, name: string): Promise<void> | undefined {
+    return this.#cache.parsing(namespace, name);
   }
 
   /** A project for use. Throws `not_found` (ProjectNotFound) without a directory, `invalid` (ProjectConfigError) for a file that cannot be used. */
@@ -109,17 +117,26 @@ export class Projects {
     return this.#locks.run(`${namespace}/${name}`, async () => {
       const { directory } = this.#cache.get(namespace, name);
       const stored = this.#checked(`Project ${namespace}/${name}`, config, namespace, name, ['body', 'config']);
-      const { path, text } = await this.#replacement(directory, stored, `Project ${namespace}/${name}`);
-      if (Buffer.byteLength(text) > MAX_PROJECT_FILE_BYTES) {
-        throw new Failure(
-          'too_large',
-          `Project ${namespace}/${name}: the configuration would be larger than ${MAX_PROJECT_FILE_BYTES} bytes.`,
-        );
-      }
-      await replaceFile(path, text);
-      this.#cache.expect(text, stored);
-      this.#listing.forget(namespace);
+      await this.#write(namespace, name, directory, stored);
       return this.get(namespace, name);
+    });
+  }
+
+  /**
+   * Changes a part of the configuration while nobody else writes it. `change` gets what the file says, in the file's own forms, and returns
+   * what it shall say. Throws what `change` throws, and `invalid` when the result could not be used; the file is then as it was.
+   */
+  edit(namespace: string, name: string, change: (raw: JsonObject) => JsonObject): Promise<LoadedProject> {
+    return this.#locks.run(`${namespace}/${name}`, async () => {
+      const { directory, fileName } = this.#file(namespace, name);
+      const subject = `Project ${namespace}/${name}`;
+      const { text } = readProjectText(join(directory, fileName), this.#root, subject);
+      const next = change(parseProjectFile(fileName, text, subject).value);
+      // Names that point at nothing elsewhere in the file do not stand in the way.
+      const { errors } = validateConfig(next, namespace, name);
+      if (errors.length > 0) throw invalidConfig(subject, errors);
+      await this.#write(namespace, name, directory, next);
+      return this.load(namespace, name);
     });
   }
 
@@ -133,6 +150,27 @@ export class Projects {
       await this.#erased(namespace, name);
       return snapshot.shown ?? unreadable;
     });
+  }
+
+  /** Where the file of a project lies that can be read. */
+  #file(namespace: string, name: string): { directory: string; fileName: (typeof PROJECT_FILES)[number] } {
+    const { directory } = this.load(namespace, name);
+    const found = findProjectFile(directory);
+    if (!found) throw projectNotFound(namespace, name);
+    return { directory, fileName: found.fileName };
+  }
+
+  async #write(namespace: string, name: string, directory: string, value: JsonObject): Promise<void> {
+    const { path, text } = await this.#replacement(directory, value, `Project ${namespace}/${name}`);
+    if (Buffer.byteLength(text) > MAX_PROJECT_FILE_BYTES) {
+      throw new Failure(
+        'too_large',
+        `Project ${namespace}/${name}: the configuration would be larger than ${MAX_PROJECT_FILE_BYTES} bytes.`,
+      );
+    }
+    await replaceFile(path, text);
+    this.#cache.expect(text, value);
+    this.#listing.forget(namespace);
   }
 
   #hasFile(namespace: string, name: string): boolean {

@@ -44,9 +44,9 @@ export function runToEnd(args: string[], env: Record<string, string> = {}): Prom
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, output })));
 }
 
-/** Starts a daemon on free ports and waits until both APIs answer. */
+/** Starts a daemon on free ports, from its compiled files unless `main` names others, and waits until both APIs answer. */
 export async function startDaemon(
-  options: { dataDir?: string; args?: string[]; env?: Record<string, string> } = {},
+  options: { dataDir?: string; args?: string[]; env?: Record<string, string>; main?: string } = {},
 ): Promise<DaemonUnderTest> {
   const dataDir = options.dataDir ?? emptyDataDir();
   const [port, runtimePort] = [await freePort(), await freePort()];
@@ -54,7 +54,7 @@ export async function startDaemon(
     process.execPath,
     [
       '--enable-source-maps',
-      MAIN,
+      options.main ?? MAIN,
       'start',
       '--port',
       String(port),

@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import type { SchemaName } from '../../../schemas/endpoint.js';
 import { Failure, type FailureItem } from '../../../schemas/errors.js';
 import { check, coerced } from '../../../schemas/validate.js';
 
@@ -68,10 +72,37 @@ describe('check', () => {
     assert.ok(!JSON.stringify(secret).includes('987654'));
   });
 
-  it('treats an unknown schema as our mistake', () => {
-    assert.throws(
-      () => check('nowhere#Nothing', {}),
-      (error) => !(error instanceof Failure),
+  it('treats an unknown schema as our mistake, and says how validators are made', () => {
+    assert.throws(() => check('nowhere#Nothing', {}), /^Error: no validators for nowhere#Nothing.*scripts\/schemas\.mjs/);
+    assert.throws(() => check('common#Nothing', {}), /^Error: no shape Nothing in schemas\/common\.json/);
+  });
+});
+
+describe('the validators', () => {
+  const folder = join(import.meta.dirname, '../../../schemas');
+  const files = readdirSync(folder, { recursive: true })
+    .map(String)
+    .filter((file) => file.endsWith('.json'));
+  const names = files.flatMap((file) =>
+    Object.keys(JSON.parse(readFileSync(join(folder, file), 'utf8')).$defs).map((shape): SchemaName => `${file.slice(0, -5)}#${shape}`),
+  );
+
+  it('exist for every shape of every schema file, and work without any part of Ajv', () => {
+    assert.ok(names.length > 50);
+    for (const name of names) {
+      for (const use of [check, coerced]) {
+        try {
+          use(name, 'no shape at all \ud800');
+        } catch (error) {
+          assert.ok(error instanceof Failure, `${name}: ${error}`);
+        }
+      }
+    }
+    const modules = Object.keys(createRequire(import.meta.url).cache);
+    assert.ok(modules.some((path) => path.endsWith('chat.thorough.cjs')));
+    assert.deepEqual(
+      modules.filter((path) => path.includes('node_modules')),
+      [],
     );
   });
 });

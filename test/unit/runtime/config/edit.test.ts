@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
+import { editYamlAside } from '../../../../runtime/config/aside.js';
 import { editYaml, freshYaml } from '../../../../runtime/config/edit.js';
-import { editYamlAside } from '../../../../runtime/config/edit-aside.js';
 import type { JsonObject } from '../../../../runtime/config/values.js';
 
 /** A parsed value whose shape the assertions tell. */

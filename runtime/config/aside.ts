@@ -1,0 +1,44 @@
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
+import { editYaml } from './edit.js';
+import type { JsonObject } from './values.js';
+
+/** Longest YAML text in characters that is worked on in the event loop: a few milliseconds. A worker costs tens of them before it begins. */
+export const MAX_INLINE_CHARACTERS = 8 * 1024;
+
+/** What a worker is asked for: to say what a text says, or, with `next`, to make it say that. */
+export interface AsideTask {
+  readonly text: string;
+  readonly next?: JsonObject;
+}
+
+/** Large texts are worked on one after the other, so that many at once do not start many threads. */
+let last: Promise<unknown> = Promise.resolve();
+
+/** `editYaml`, in a worker thread where the text is large, so that it does not hold up other requests. */
+export async function editYamlAside(text: string, next: JsonObject): Promise<string> {
+  if (Math.max(text.length, JSON.stringify(next).length) <= MAX_INLINE_CHARACTERS) return editYaml(text, next);
+  return inTurn<string>({ text, next });
+}
+
+/** What a YAML text says, found out in a worker thread; rejects for what is no project file. */
+export function parseYamlAside(text: string): Promise<JsonObject> {
+  return inTurn<JsonObject>({ text });
+}
+
+function inTurn<Result>(task: AsideTask): Promise<Result> {
+  const work = last.then(() => inWorker<Result>(task));
+  last = work.catch(() => undefined);
+  return work;
+}
+
+async function inWorker<Result>(task: AsideTask): Promise<Result> {
+  const worker = new Worker(new URL('./aside-thread.js', import.meta.url), { workerData: task });
+  try {
+    // Rejects when the worker fails, which emits `error`.
+    const [result] = (await once(worker, 'message')) as [Result];
+    return result;
+  } finally {
+    await worker.terminate();
+  }
+}

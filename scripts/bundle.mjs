@@ -1,0 +1,64 @@
+// Packs the daemon into build/bundle: a process that reads a few files starts sooner than one that reads a hundred. Tests, worker threads and
+// child processes run the compiled files of build/ themselves; nothing is different there.
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+import { build } from 'esbuild';
+
+const root = join(import.meta.dirname, '..');
+/** Packages of many small modules, each packed into one file of its own that is read when the package is first used. */
+const PACKED = ['yaml'];
+
+/** Gives `import.meta` the value that it has in the compiled file: files are looked for beside it. */
+function inPlace(source, path) {
+  const place = (file) => `__placeOf(${JSON.stringify(file)})`;
+  return source
+    .replace(/createRequire\(import\.meta\.url\)\((?=')/g, 'require(')
+    .replaceAll('import.meta.url', `${place(path)}.href`)
+    .replaceAll('import.meta.dirname', `__url.fileURLToPath(${place(dirname(path))})`)
+    .replaceAll('import.meta.filename', `__url.fileURLToPath(${place(path)})`);
+}
+
+const ownFiles = {
+  name: 'own files',
+  setup(esbuild) {
+    esbuild.onLoad({ filter: /\.ts$/ }, ({ path }) => ({
+      contents: inPlace(readFileSync(path, 'utf8'), relative(root, path).replace(/ts$/, 'js')),
+      loader: 'ts',
+    }));
+  },
+};
+
+/** Packages stay where they are, and are loaded with `require`: their CommonJS forms are single files. */
+const packages = {
+  name: 'packages',
+  setup(esbuild) {
+    esbuild.onResolve({ filter: /^[^.]/ }, ({ path, kind }) => {
+      if (kind === 'entry-point' || path.startsWith('node:')) return undefined;
+      if (PACKED.includes(path)) return { path: `./${path}.cjs`, external: true };
+      return kind === 'require-call' ? { path, external: true } : { path, namespace: 'package' };
+    });
+    esbuild.onLoad({ filter: /./, namespace: 'package' }, ({ path }) => ({
+      contents: `module.exports = require(${JSON.stringify(path)})`,
+    }));
+  },
+};
+
+const common = { absWorkingDir: root, outdir: 'build/bundle', bundle: true, platform: 'node', logLevel: 'warning' };
+await build({
+  ...common,
+  entryPoints: ['cli/main.ts'],
+  entryNames: '[name]',
+  format: 'esm',
+  splitting: true,
+  sourcemap: true,
+  plugins: [ownFiles, packages],
+  banner: {
+    js: [
+      "import * as __module from 'node:module';",
+      "import * as __url from 'node:url';",
+      'const require = __module.createRequire(import.meta.url);',
+      'const __placeOf = (file) => new URL(`../${file}`, import.meta.url);',
+    ].join('\n'),
+  },
+});
+await build({ ...common, entryPoints: PACKED, format: 'cjs', outExtension: { '.js': '.cjs' } });
