@@ -28,7 +28,12 @@ function health(runtime: Runtime): Health {
     timestamp: new Date().toISOString().replace('Z', ''),
     pid: process.pid,
     builtin_models: [{ name: STANDIN_CARD.name, description: STANDIN_CARD.description }],
-    engines: loaded.map((entry) => ({ model: entry.key, ...entry.info.devices, notes: entry.info.notes })),
+    engines: loaded.map((entry) => ({
+      model: entry.key,
+      ...entry.info.devices,
+      options: { ...entry.info.options },
+      notes: entry.info.notes,
+    })),
   };
 }
 

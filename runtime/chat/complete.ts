@@ -10,7 +10,8 @@ import type { LoadedProject } from '../projects/projects.js';
 import { type Completion, type CompletionPart, type CompletionRequest, collect, type Provider } from '../providers/contract.js';
 import { settingsOf } from './parameters.js';
 import { recorded } from './parts.js';
-import { assemble, conversationOf, type Prompts, renderPrompts } from './prompts.js';
+import { assemble, conversationOf, renderPrompts } from './prompts.js';
+import { answerSchema, schemaName } from './schema/answer-schema.js';
 import type { Session } from './session.js';
 import { checkSessionId } from './session-id.js';
 import type { Sessions } from './sessions.js';
@@ -67,8 +68,8 @@ function chosenModel(project: LoadedProject, name: string | null | undefined): M
 export async function openTurn({ call, project, signal, sessions, provider }: TurnParts): Promise<ChatTurn> {
   const { request, namespace } = call;
   const model = chosenModel(project, request.model);
-  refuseStructuredStream(project, request);
-  const session = call.stateful ? sessions.use([namespace, call.project, sessionIdOf(call)]) : undefined;
+  const form = await answerForm(project, request);
+  const session = call.stateful ? await sessions.use([namespace, call.project, sessionIdOf(call)]) : undefined;
   const release = once(() => session && sessions.release(session));
   // An answer that nobody starts to read has no end of its own.
   signal.addEventListener('abort', release, { once: true });
@@ -78,12 +79,16 @@ export async function openTurn({ call, project, signal, sessions, provider }: Tu
     const tools = offeredTools(model, request.tools, variables);
     const history = session ? await sessions.history(session) : [];
     const messages = assemble(prompts, history, request.messages);
-    const completion = await opened(provider(model), model, completionRequest(model, request, messages, tools), signal);
+    if (session) await sessions.expect(conversationOf(request.messages)).catch(refuseUnkept);
+    const asked = { ...settingsOf(model, request), ...form, messages, stream: request.stream ?? false };
+    const completion = await opened(provider(model), model, withTools(asked, request, tools), signal);
     return new OpenTurn(call, model, completion, {
       session,
       signal,
       close: release,
-      complete: (message) => remember(sessions, session, call, prompts, message),
+      complete: async (message) => {
+        if (session) await sessions.append(session, [...conversationOf(request.messages), message], prompts.first).catch(refuseUnkept);
+      },
     });
   } catch (failure) {
     release();
@@ -110,37 +115,29 @@ function sessionIdOf({ sessionId }: ChatCall): string {
   return sessionId ? checkSessionId(sessionId, ['header', 'X-Session-ID']) : randomUUID();
 }
 
-function refuseStructuredStream({ config, namespace, name }: LoadedProject, request: ChatRequest): void {
-  if (config.schema === undefined) return;
-  const place = `project ${namespace}/${name}`;
+/** The form that the project's schema gives to an answer. Throws `bad_request` for a stream, and for a schema that cannot be used. */
+async function answerForm(project: LoadedProject, request: ChatRequest): Promise<Pick<CompletionRequest, 'response_format'>> {
+  const { config, namespace, name } = project;
+  if (config.schema === undefined) return {};
   if (request.stream) {
-    const message = `Streaming is not supported while ${place} has a schema (${config.schema}). Send "stream": false.`;
+    const message = `Streaming is not supported while project ${namespace}/${name} has a schema (${config.schema}). Send "stream": false.`;
     throw new Failure('bad_request', message, { code: 'StreamingWithSchema' });
   }
-  log('warn', `the schema of ${place} is not applied to this answer`, { schema: config.schema });
+  const schema = await answerSchema(project.directory, config.schema);
+  return { response_format: { type: 'json_schema', json_schema: { name: schemaName(config.schema), schema } } };
 }
 
-function completionRequest(model: ModelConfig, request: ChatRequest, messages: Message[], tools: Tool[]): CompletionRequest {
-  const settings = settingsOf(model, request);
-  const asked = { ...settings, messages, stream: request.stream ?? false };
+function withTools(asked: CompletionRequest, request: ChatRequest, tools: Tool[]): CompletionRequest {
   if (tools.length === 0) return asked;
   return { ...asked, tools, ...(request.tool_choice ? { tool_choice: request.tool_choice } : {}) };
 }
 
-/** Stores a complete turn. A disk that refuses costs the memory of the turn, not its answer. */
-async function remember(
-  sessions: Sessions,
-  session: Session | undefined,
-  call: ChatCall,
-  prompts: Prompts,
-  answer: Message,
-): Promise<void> {
-  if (!session) return;
-  try {
-    await sessions.append(session, [...conversationOf(call.request.messages), answer], prompts.first);
-  } catch (error) {
-    log('error', 'a chat turn could not be stored', { session: session.key.join('/'), error });
-  }
+/** Fails a turn that the store refused, in the store's words, with the way round it. */
+function refuseUnkept(cause: unknown): never {
+  if (!(cause instanceof Failure)) throw cause;
+  const message = `This turn cannot be kept in its session: ${cause.message} To chat without a session, send the header X-No-Session.`;
+  const retry = cause.retryAfterS === undefined ? {} : { retryAfterS: cause.retryAfterS };
+  throw new Failure(cause.kind, message, { code: cause.code, ...retry, cause });
 }
 
 interface OpenTurnEnds {
@@ -156,6 +153,8 @@ class OpenTurn implements ChatTurn {
   readonly #completion: Completion;
   readonly #ends: OpenTurnEnds;
   readonly #wire: WireOptions;
+  /** Why the store refused the turn; a stream must say so, whatever it keeps silent about else. */
+  #unkept: unknown;
 
   constructor({ request }: ChatCall, model: ModelConfig, completion: Completion, ends: OpenTurnEnds) {
     this.sessionId = ends.session?.key[2];
@@ -189,6 +188,7 @@ class OpenTurn implements ChatTurn {
       },
       includeUsage: this.#request.stream_options?.include_usage ?? false,
       fallbackText: APOLOGY,
+      tells: (error) => error === this.#unkept,
       onFailure: (error) => {
         // A client that left is no fault of the model.
         if (!this.#ends.signal.aborted) log('error', 'a chat stream failed', { model: this.#wire.model, error });
@@ -197,7 +197,15 @@ class OpenTurn implements ChatTurn {
   }
 
   #parts(emptyText: string | undefined): AsyncIterable<CompletionPart> {
-    return recorded(this.#completion.parts, { emptyText, complete: this.#ends.complete, close: this.#ends.close });
+    const complete = async (message: Message): Promise<void> => {
+      try {
+        await this.#ends.complete(message);
+      } catch (failure) {
+        this.#unkept = failure;
+        throw failure;
+      }
+    };
+    return recorded(this.#completion.parts, { emptyText, complete, close: this.#ends.close });
   }
 }
 

@@ -1,7 +1,5 @@
-import { Failure } from '../../schemas/errors.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { CompletionRequest as ChatRequest, ModelParameters } from '../../schemas/generated/core/chat.js';
-import { check } from '../../schemas/validate.js';
 import { expandEnv } from '../config/variables.js';
 import type { CompletionRequest } from '../providers/contract.js';
 
@@ -25,11 +23,9 @@ const KNOWN = new Set<string>([...MERGED, 'max_tokens', 'max_completion_tokens',
 /** What `extra_body` cannot change: it would contradict what was decided here. */
 const RESERVED = new Set(['model', 'messages', 'stream', 'stream_options', 'n', 'tools', 'tool_choice']);
 
-const checked = new WeakMap<ModelConfig, ModelParameters>();
-
-/** The sampling, length and provider settings of a request: its own, else the model's, else the default. Throws `invalid` for wrong ones of the model. */
+/** The sampling, length and provider settings of a request: its own, else the model's, else the default. */
 export function settingsOf(model: ModelConfig, request: ChatRequest): Omit<CompletionRequest, 'messages'> {
-  const defaults = defaultsOf(model);
+  const defaults: ModelParameters = model.model_api_parameters ?? {};
   const settings: Record<string, unknown> = {};
   for (const name of MERGED) settings[name] = request[name] ?? defaults[name];
   settings.max_tokens = request.max_completion_tokens ?? request.max_tokens ?? defaults.max_completion_tokens ?? defaults.max_tokens;
@@ -38,20 +34,6 @@ export function settingsOf(model: ModelConfig, request: ChatRequest): Omit<Compl
   for (const name of ['parallel_tool_calls', 'response_format', 'user'] as const) settings[name] = request[name];
   settings.extra = extraOf(model, request);
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined && value !== null));
-}
-
-function defaultsOf(model: ModelConfig): ModelParameters {
-  const known = checked.get(model);
-  if (known) return known;
-  try {
-    const defaults = check<ModelParameters>('core/chat#ModelParameters', model.model_api_parameters ?? {}, 'file');
-    checked.set(model, defaults);
-    return defaults;
-  } catch (failure) {
-    if (!(failure instanceof Failure)) throw failure;
-    const message = `model_api_parameters of the model "${model.name}" cannot be used: ${failure.message}`;
-    throw new Failure('invalid', message, { code: 'ProjectConfigError', ...(failure.errors ? { errors: failure.errors } : {}) });
-  }
 }
 
 function stopsOf(stop: string | readonly string[] | null | undefined): string[] | undefined {

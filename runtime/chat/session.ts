@@ -29,6 +29,8 @@ export class Session {
   busy = 0;
   /** Deleted or expired: turns still under way are not stored. */
   gone = false;
+  /** Resolves when the first turn of the session is stored or refused; undefined when that is not under way. */
+  opening: Promise<void> | undefined;
   /** Number of the expired session with the same id that this one takes the place of. */
   replaces: number | undefined;
   #turns: PlacedTurn[] | undefined;
@@ -98,7 +100,7 @@ export class Session {
 }
 
 /** Number of characters in all texts below a value. */
-function sizeOf(value: unknown): number {
+export function sizeOf(value: unknown): number {
   if (typeof value === 'string') return value.length;
   if (value === null || typeof value !== 'object') return 8;
   let size = 16;

@@ -4,7 +4,7 @@ import type { Message } from '../../schemas/generated/common.js';
 import { log } from '../log.js';
 import type { SessionKey, SessionRecord, Store } from '../store/store.js';
 import { type Clock, systemClock } from './clock.js';
-import { type CacheSize, EXPIRY_MS, type PlacedTurn, Session } from './session.js';
+import { type CacheSize, EXPIRY_MS, type PlacedTurn, Session, sizeOf } from './session.js';
 import { Sweeper } from './sweeper.js';
 
 /** A longer conversation has to start anew. */
@@ -13,6 +13,8 @@ const MAX_TURNS = 100_000;
 const MAX_LIVE = 10_000;
 /** Characters of history held in memory. */
 const MAX_CACHED_CHARACTERS = 64 * 2 ** 20;
+/** Room that is made for an answer before it is known. */
+const EXPECTED_ANSWER_BYTES = 64 * 1024;
 /** Records read or removed before other work gets its turn. */
 const PAGE = 256;
 
@@ -27,6 +29,8 @@ export class Sessions {
   /** By `nameOf(key)`, least recently used first. */
   readonly #live = new Map<string, Session>();
   readonly #cached: CacheSize = { characters: 0 };
+  /** Deletions under way, by `nameOf(key)`: what a session is after one depends on the disk. */
+  readonly #deleting = new Map<string, Promise<void>>();
   #nextRun: number;
 
   constructor(store: Store, clock: Clock = systemClock) {
@@ -38,8 +42,9 @@ export class Sessions {
   }
 
   /** Starts a turn in a session, which is made when there is none or it has expired. End it with `release`. */
-  use(key: SessionKey): Session {
+  async use(key: SessionKey): Promise<Session> {
     const name = nameOf(key);
+    while (this.#deleting.has(name)) await this.#deletionOf(name);
     const live = this.#live.get(name);
     const expired = live !== undefined && this.#isExpired(live);
     if (expired) this.#drop(live);
@@ -66,20 +71,29 @@ export class Sessions {
     return session.history((add) => this.#load(session, add));
   }
 
+  /** Sees to it that a turn with these messages and an answer to them can be stored. Throws as `append` does where it cannot. */
+  expect(messages: readonly Message[]): Promise<void> {
+    return this.#store.expect(sizeOf(messages) + EXPECTED_ANSWER_BYTES);
+  }
+
   /**
    * Stores a whole turn; resolves when it is on disk. `first` goes before it when it is the first of its session. Does nothing in a
-   * session that was deleted meanwhile. When the disk refuses, the turn stays in memory, the rejection says why, and later turns go on.
+   * session that was deleted meanwhile. When the disk refuses, the rejection says why, nothing of the turn stays, and later turns go on.
    */
   async append(session: Session, messages: readonly Message[], first: readonly Message[] = []): Promise<void> {
+    // Whether a turn comes first, and whether its session still exists, is known only when these are on disk or refused.
+    while (session.opening || this.#deleting.has(nameOf(session.key))) {
+      await session.opening;
+      await this.#deletionOf(nameOf(session.key));
+    }
     if (session.gone) return;
     const place = session.nextPlace;
     session.nextPlace += 1;
     const turn: PlacedTurn = { place, messages: place === 0 ? [...first, ...messages] : messages };
-    try {
-      await this.#write(session, turn);
-    } finally {
-      session.add(turn);
-    }
+    const storing = this.#write(session, turn);
+    if (place === 0) session.opening = this.#opened(session, storing);
+    await storing;
+    session.add(turn);
   }
 
   /** The messages of a session; none for one that is unknown or has expired. Reading is no use of the session: it expires as if unread. */
@@ -92,15 +106,14 @@ export class Sessions {
     return messages;
   }
 
-  /** Deletes a session; resolves when that is on disk. Turns under way are not stored. */
-  async delete(key: SessionKey): Promise<void> {
-    const runs = this.#forget(key);
-    if (runs.size === 0) return;
-    await this.#store.write((batch) => {
-      batch.remove('sessions', key);
-      for (const run of runs) batch.put('trash', run, this.#clock.wallMs());
-    });
-    this.#sweeper.emptyTrashSoon();
+  /** Deletes a session; resolves when that is on disk, and turns under way are then not stored. Where the disk refuses, all is as before. */
+  delete(key: SessionKey): Promise<void> {
+    const name = nameOf(key);
+    const running = this.#deleting.get(name);
+    if (running) return running;
+    const deletion = this.#delete(key).finally(() => this.#deleting.delete(name));
+    this.#deleting.set(name, deletion);
+    return deletion;
   }
 
   /** Deletes all sessions of a project and returns how many there were, not counting expired ones. */
@@ -108,7 +121,7 @@ export class Sessions {
     const ids = new Set<string>();
     for (const session of [...this.#live.values()]) {
       if (session.key[0] !== namespace || session.key[1] !== project) continue;
-      if (session.run !== undefined && !this.#isExpired(session)) ids.add(session.key[2]);
+      if (session.nextPlace > 0 && !this.#isExpired(session)) ids.add(session.key[2]);
       await this.delete(session.key);
     }
     const end = [namespace, project, '\uffff'];
@@ -136,6 +149,35 @@ export class Sessions {
     return this.#sweeper.stop();
   }
 
+  async #delete(key: SessionKey): Promise<void> {
+    const session = this.#live.get(nameOf(key));
+    const runs = new Set([session?.run, session?.replaces, this.#store.sessions.get(key)?.run].filter((run) => run !== undefined));
+    if (runs.size > 0) {
+      await this.#store.write((batch) => {
+        batch.remove('sessions', key);
+        for (const run of runs) batch.put('trash', run, this.#clock.wallMs());
+      });
+      this.#sweeper.emptyTrashSoon();
+    }
+    if (session) this.#drop(session);
+  }
+
+  /** Waits for the end of a deletion, whatever it is. */
+  async #deletionOf(name: string): Promise<void> {
+    await this.#deleting.get(name)?.catch(() => undefined);
+  }
+
+  /** Waits for the first turn of a session; where the disk refused it, the next one is the first. */
+  async #opened(session: Session, storing: Promise<void>): Promise<void> {
+    try {
+      await storing;
+      session.replaces = undefined;
+    } catch {
+      session.nextPlace = 0;
+    }
+    session.opening = undefined;
+  }
+
   #write(session: Session, turn: PlacedTurn): Promise<void> {
     const now = this.#clock.wallMs();
     return this.#store.write((batch) => {
@@ -143,10 +185,7 @@ export class Sessions {
         session.run = this.#nextRun;
         this.#nextRun += 1;
       }
-      if (session.replaces !== undefined) {
-        batch.put('trash', session.replaces, now);
-        session.replaces = undefined;
-      }
+      if (session.replaces !== undefined) batch.put('trash', session.replaces, now);
       batch.put('turns', [session.run, turn.place], { messages: [...turn.messages], atMs: now });
       batch.put('sessions', session.key, {
         run: session.run,
@@ -199,14 +238,6 @@ export class Sessions {
     if (!this.#isExpired(session)) return false;
     this.#drop(session);
     return true;
-  }
-
-  /** Takes a session out of memory for deletion and returns the numbers under which turns of it may be stored. */
-  #forget(key: SessionKey): Set<number> {
-    const session = this.#live.get(nameOf(key));
-    const runs = [session?.run, session?.replaces, this.#store.sessions.get(key)?.run].filter((run) => run !== undefined);
-    if (session) this.#drop(session);
-    return new Set(runs);
   }
 
   #drop(session: Session): void {

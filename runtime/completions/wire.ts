@@ -26,6 +26,8 @@ export interface FrameOptions extends WireOptions {
    * `finish_reason` `stop`; a later failure is swallowed. Absent = the runtime's rule: a failure becomes an `error` frame.
    */
   fallbackText?: string | undefined;
+  /** With `fallbackText`: whether a failure becomes an `error` frame nevertheless. */
+  tells?: (error: unknown) => boolean;
   /** Sees a failure that the stream swallows or turns into a frame. */
   onFailure?: (error: unknown) => void;
 }
@@ -121,7 +123,7 @@ export async function* chunkFrames(parts: AsyncIterable<CompletionPart>, options
     }
   } catch (error) {
     options.onFailure?.(error);
-    if (options.fallbackText === undefined) {
+    if (options.fallbackText === undefined || options.tells?.(error)) {
       yield `${started ? '' : frames.role()}data: ${JSON.stringify({ error: errorMember(error) })}\n\n${DONE}`;
       return;
     }

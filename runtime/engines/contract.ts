@@ -47,8 +47,8 @@ export interface GgufInfo {
   /** Context that one sequence can use, in tokens. */
   contextSize: number;
   trainedContextSize: number;
-  slots: number;
-  batch: number;
+  /** How it was loaded: what was asked for where that could be had, and the engine's choice of the rest. */
+  options: Required<GgufOptions>;
   /**
    * The GGUF's own Jinja text (at most 256 KiB, empty without one), its SHA-256 (first 16 hex), and what it supports: `tools` = its text
    * takes tools, `thinking` = its text takes `enable_thinking`.

@@ -119,12 +119,12 @@ export class Models {
         { name, header, plan, circuit, notes: [...(changed === null ? [] : [changed]), ...found.notes] },
         stop,
       );
-      const { contextSize, slots, devices, template, notes } = client.info;
+      const { contextSize, options: used, devices, template, notes } = client.info;
       const seconds = ((performance.now() - started) / 1000).toFixed(1);
       log('info', `loaded ${name} in ${seconds} s`, {
         file: basename(found.path),
         contextSize,
-        slots,
+        slots: used.n_slots,
         devices: devices.used.join(','),
         template: template.hash,
       });

@@ -48,10 +48,20 @@ export class Room {
   async reserve(valueSizes: readonly number[]): Promise<void> {
     const usage = this.#usage();
     const needed = spaceNeeded(valueSizes, usage.pageSize);
-    const { bavail, bsize } = await statfs(dirname(this.#file));
-    if (bavail * bsize < MIN_FREE_BYTES) throw diskFull(`${bavail * bsize} bytes are free`);
+    await this.#checkFree();
     if (this.#spareBytes < needed) await this.#grow((usage.lastPageNumber + 1) * usage.pageSize, needed);
     this.#spareBytes -= needed;
+  }
+
+  /** Whether a value of this size fits without growing the file. May be called at any time. Throws `disk_full`, or the system's error. */
+  async fits(valueSize: number): Promise<boolean> {
+    await this.#checkFree();
+    return this.#spareBytes >= spaceNeeded([valueSize], this.#usage().pageSize);
+  }
+
+  async #checkFree(): Promise<void> {
+    const { bavail, bsize } = await statfs(dirname(this.#file));
+    if (bavail * bsize < MIN_FREE_BYTES) throw diskFull(`${bavail * bsize} bytes are free`);
   }
 
   async #grow(usedBytes: number, needed: number): Promise<void> {

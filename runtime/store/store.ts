@@ -41,7 +41,7 @@ export class Store {
   readonly #folder: string;
   readonly #backups: Backups;
   #closing: Promise<void> | undefined;
-  /** Why the last write failed; undefined when it did not. */
+  /** Why the last write failed or was not begun; undefined when neither is so. */
   #trouble: string | undefined;
 
   /** Use `openStore`. */
@@ -64,17 +64,20 @@ export class Store {
   async write(fill: (batch: Batch) => void): Promise<void> {
     const batch = new Batch();
     fill(batch);
-    try {
-      await this.#writer.write(batch.changes);
-    } catch (failure) {
-      this.#trouble = (failure as Error).message;
-      throw failure;
-    }
+    await this.#noted(this.#writer.write(batch.changes));
     this.#trouble = undefined;
     this.counts.written += batch.changes.length;
   }
 
-  /** What `/health` says: unhealthy from a write that failed until one succeeds. */
+  /**
+   * Sees to it that a value of about `sizeBytes` can be stored soon, so that work whose result could not be kept is not begun. Rejects as
+   * `write` does; a write may still fail when others take the room meanwhile.
+   */
+  expect(sizeBytes: number): Promise<void> {
+    return this.#noted(this.#writer.expect(sizeBytes));
+  }
+
+  /** What `/health` says: unhealthy from a write that failed, or for which there was no room, until one succeeds. */
   health(): { status: 'healthy' | 'unhealthy'; message: string } {
     if (this.#trouble !== undefined) return { status: 'unhealthy', message: this.#trouble };
     return { status: 'healthy', message: `the state store in ${this.#folder} works` };
@@ -94,6 +97,15 @@ export class Store {
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
+  }
+
+  async #noted(work: Promise<void>): Promise<void> {
+    try {
+      await work;
+    } catch (failure) {
+      this.#trouble = (failure as Error).message;
+      throw failure;
+    }
   }
 
   async #close(): Promise<void> {

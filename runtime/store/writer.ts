@@ -21,6 +21,8 @@ export interface Change {
 
 interface Waiting {
   readonly changes: readonly Change[];
+  /** Sizes of the values for which room is needed. */
+  readonly sizes: readonly number[];
   resolve(): void;
   reject(failure: Failure): void;
 }
@@ -43,13 +45,31 @@ export class Writer {
 
   /** Throws `busy` when too much waits, `disk_full` or `unavailable` when the disk refuses; nothing of the group is then stored. */
   write(changes: readonly Change[]): Promise<void> {
-    if (this.#closed) return Promise.reject(new Failure('unavailable', 'The state store is closed: the daemon is stopping.'));
     if (changes.length === 0) return Promise.resolve();
+    return this.#queue(
+      changes,
+      changes.map(({ value }) => value?.length ?? 0),
+    );
+  }
+
+  /** Sees to it that a value of this size can be stored, as far as that can be known before; throws as `write` does where it cannot. */
+  async expect(valueSize: number): Promise<void> {
+    try {
+      if (await this.#room.fits(valueSize)) return;
+    } catch (cause) {
+      throw failureOf(cause);
+    }
+    // The file may grow only between transactions.
+    await this.#queue([], [valueSize]);
+  }
+
+  #queue(changes: readonly Change[], sizes: readonly number[]): Promise<void> {
+    if (this.#closed) return Promise.reject(new Failure('unavailable', 'The state store is closed: the daemon is stopping.'));
     if (this.#waiting.length >= MAX_WAITING) {
       return Promise.reject(new Failure('busy', `${MAX_WAITING} writes already wait for the disk. Try again later.`, { retryAfterS: 1 }));
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ changes, resolve, reject });
+      this.#waiting.push({ changes, sizes, resolve, reject });
       this.#running ??= this.#run();
     });
   }
@@ -80,7 +100,9 @@ export class Writer {
   /** One transaction for all; where it fails, one for each, so that a group that does not fit takes no other down with it. */
   async #commitAll(groups: readonly Waiting[]): Promise<void> {
     try {
-      await this.#commit(groups.flatMap((group) => group.changes));
+      await this.#room.reserve(groups.flatMap((group) => group.sizes));
+      const changes = groups.flatMap((group) => group.changes);
+      if (changes.length > 0) await this.#commit(changes);
       for (const group of groups) group.resolve();
     } catch (cause) {
       if (groups.length === 1) groups[0]!.reject(failureOf(cause));
@@ -89,7 +111,6 @@ export class Writer {
   }
 
   async #commit(changes: readonly Change[]): Promise<void> {
-    await this.#room.reserve(changes.map((change) => change.value?.length ?? 0));
     const { tables } = this.#environment;
     let commit: CommitPromise;
     try {

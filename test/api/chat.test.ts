@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -47,7 +47,6 @@ project('ns', 'p', {
       },
       { ...PLAIN, prompts: [] },
       { ...PLAIN, name: 'prompted' },
-      { ...PLAIN, name: 'wrong', prompts: [], model_api_parameters: { temperature: 9 } },
     ],
   },
   prompts: [
@@ -65,7 +64,25 @@ project('ns', 'p', {
 project('ns', 'q', { runtime: { models: [PLAIN] } });
 project('ns', 'strict', { runtime: { models: [PLAIN] }, prompts: [{ name: 'a', messages: [{ role: 'system', content: 'Hi {{name}}' }] }] });
 project('ns', 'bare', { runtime: { models: [] } });
-project('ns', 'typed', { runtime: { models: [PLAIN] }, schema: 'schemas/a.py::A' });
+for (const [name, schema] of [
+  ['typed', 'schemas/a.py::A'],
+  ['json', 'schemas/a.json::A'],
+  ['whole-json', 'schemas/a.json'],
+  ['no-file', 'schemas/none.py::A'],
+  ['no-class', 'schemas/a.py::B'],
+  ['no-definition', 'schemas/a.json::B'],
+  ['code', 'schemas/code.py::A'],
+  ['escape', 'schemas/link.json'],
+] as const) {
+  project('ns', name, { runtime: { models: [PLAIN] }, schema });
+  const folder = join(dataDir, 'projects', 'ns', name, 'schemas');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'a.py'), 'from pydantic import BaseModel\n\nclass A(BaseModel):\n    n: int\n');
+  writeFileSync(join(folder, 'a.json'), JSON.stringify({ type: 'object', $defs: { A: { type: 'integer' } } }));
+  writeFileSync(join(folder, 'code.py'), '\nprint("hello")\n');
+  symlinkSync(join(dataDir, 'projects', 'ns', 'p', 'project.yaml'), join(folder, 'link.json'));
+}
+project('ns', 'hot', { runtime: { models: [{ ...PLAIN, model_api_parameters: { temperature: 9 } }] } });
 project('ns', 'broken', { runtime: { models: [{ name: 'x' }] } });
 
 const CHAT = '/v1/projects/ns/p/chat';
@@ -107,6 +124,25 @@ const invalid = (name: string, more: object, path: string): Scenario => ({
     assert.ok(body.errors[0].loc.join('.').startsWith(`body.${path}`), JSON.stringify(body.errors));
     assert.equal(provider.asked.length, 0);
   },
+});
+
+/** A project whose schema is this. */
+const structured = (name: string, wanted: object): Scenario => ({
+  name: `the schema of ${name}`,
+  method: 'POST',
+  path: `/v1/projects/ns/${name}/chat/completions`,
+  body: after(echo, user('x')),
+  json: () => assert.deepEqual(asked().response_format, { type: 'json_schema', json_schema: wanted }),
+});
+/** A project whose schema cannot be used. */
+const unstructured = (name: string, says: string): Scenario => ({
+  name: `400: the schema of ${name}`,
+  method: 'POST',
+  path: `/v1/projects/ns/${name}/chat/completions`,
+  body: after(echo, user('x')),
+  status: 400,
+  contains: [says],
+  json: () => assert.equal(provider.asked.length, 0),
 });
 
 process.env.QUERN_CHAT_TEST = 'from the environment';
@@ -403,7 +439,7 @@ const table: Scenario[] = [
     ...POST,
     body: after(echo, user('x', { model: 'nope' })),
     status: 400,
-    contains: ['nope', 'tuned, plain, prompted, wrong'],
+    contains: ['nope', 'tuned, plain, prompted'],
   },
   {
     name: 'no model configured',
@@ -431,11 +467,12 @@ const table: Scenario[] = [
     status: 422,
   },
   {
-    name: 'parameters of the model that cannot be used are named',
-    ...POST,
-    body: after(echo, user('x', { model: 'wrong' })),
+    name: 'parameters of the model that cannot be used are named with their place in the file',
+    method: 'POST',
+    path: '/v1/projects/ns/hot/chat/completions',
+    body: after(echo, user('x')),
     status: 422,
-    contains: ['wrong', 'temperature'],
+    contains: ['runtime.models[0].model_api_parameters.temperature'],
   },
   {
     name: 'streaming with a schema is refused',
@@ -446,11 +483,23 @@ const table: Scenario[] = [
     contains: ['schema'],
   },
   {
-    name: 'a whole answer with a schema is plain',
+    name: 'a whole answer with a schema is asked for in its form, whatever the request says of it',
     method: 'POST',
     path: '/v1/projects/ns/typed/chat/completions',
-    body: after(echo, user('x')),
+    body: after(echo, user('x', { response_format: { type: 'text' } })),
+    json: () => {
+      const A = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'], additionalProperties: false };
+      const schema = { $ref: '#/$defs/A', $defs: { A } };
+      assert.deepEqual(asked().response_format, { type: 'json_schema', json_schema: { name: 'A', schema } });
+    },
   },
+  structured('json', { name: 'A', schema: { $ref: '#/$defs/A', $defs: { A: { type: 'integer' } }, definitions: undefined } }),
+  structured('whole-json', { name: 'a', schema: { type: 'object', $defs: { A: { type: 'integer' } } } }),
+  unstructured('no-file', 'schemas/none.py::A of the project cannot be used: there is no file schemas/none.py'),
+  unstructured('no-class', 'no model class B; it has A'),
+  unstructured('no-definition', 'the file defines no B; it defines A'),
+  unstructured('code', 'line 2: a schema file holds imports and classes only'),
+  unstructured('escape', 'there is no file schemas/link.json'),
   {
     name: 'a session id with a slash',
     ...POST,

@@ -204,6 +204,17 @@ const writing: Scenario[] = [
     contains: ['runtime provider is required', 'provider is required'],
     json: (body) => assert.deepEqual(body.errors[0].loc, ['body', 'config', 'runtime', 'models', 0, 'provider']),
   },
+  {
+    name: 'sampling parameters out of range, unknown ones beside them',
+    ...PUT,
+    body: { config: { ...BASE, runtime: { models: [{ ...MODEL, model_api_parameters: { top_p: 1.5, mirostat: 2 } }] } } },
+    status: 422,
+    lacks: ['mirostat: '],
+    json: (body) => {
+      assert.deepEqual(body.errors.length, 1);
+      assert.deepEqual(body.errors[0].loc, ['body', 'config', 'runtime', 'models', 0, 'model_api_parameters', 'top_p']);
+    },
+  },
   { name: 'PUT without config', ...PUT, body: {}, status: 422, contains: ['body.config'] },
   { name: 'PUT with a list', ...PUT, body: { config: [] }, status: 422 },
   { name: 'PUT of what is no JSON', ...PUT, body: '{"config":', headers: { 'content-type': 'application/json' }, status: 422 },

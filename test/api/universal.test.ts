@@ -344,6 +344,15 @@ const table: Scenario[] = [
   { name: 'no model', method: 'POST', path: CHAT, status: 422, body: { messages: [{ role: 'user', content: 'hi' }] }, contains: ['model'] },
   { name: 'no messages', method: 'POST', path: CHAT, status: 422, body: { model, messages: [] }, contains: ['messages'] },
   chat('a temperature out of range', 'hi', { status: 422, body: { temperature: 3 }, contains: ['temperature'] }),
+  chat('a bias of a token that the model does not have', 'hi', {
+    status: 422,
+    body: { logit_bias: { 1: 2, 99999: -1 } },
+    lacks: ['biasTokens'],
+    json: (body) => {
+      assert.match(body.message, /^logit_bias names the token 99999; this model has \d+ tokens, 0 to \d+\.$/);
+      assert.deepEqual(body.errors[0].loc, ['body', 'logit_bias', '99999']);
+    },
+  }),
   chat('more than one choice', 'hi', { status: 422, body: { n: 2 } }),
   chat('an unknown cache type', 'hi', { status: 422, body: { extra_body: { cache_type_k: 'q3' } }, contains: ['q8_0'] }),
   chat('slots out of range', 'hi', { status: 422, body: { extra_body: { n_slots: 0 } }, contains: ['n_slots'] }),

@@ -75,7 +75,7 @@ describe('GGUF engine', () => {
 
   it('says what it loaded', () => {
     const { info } = puppet.model;
-    assert.deepEqual([info.name, info.architecture, info.contextSize, info.slots], ['puppet', 'llama', 2048, 8]);
+    assert.deepEqual([info.name, info.architecture, info.contextSize, info.options.n_slots], ['puppet', 'llama', 2048, 8]);
     assert.match(info.template.hash, /^[0-9a-f]{16}$/);
     assert.ok(info.template.tools && info.devices.available.length > 0 && info.devices.used.length > 0);
     assert.match(puppet.key, /^language:.*:ctx2048:/);

@@ -30,6 +30,21 @@ export interface Script {
   endless?: boolean;
 }
 
+const LOADED: GgufInfo['options'] = {
+  n_ctx: 4096,
+  n_slots: 1,
+  n_batch: 512,
+  n_ubatch: 512,
+  n_gpu_layers: 0,
+  n_threads: 1,
+  flash_attn: true,
+  use_mmap: true,
+  use_mlock: false,
+  cache_type_k: 'f16',
+  cache_type_v: 'f16',
+  kv_unified: false,
+};
+
 /** A model that answers by script, to see what the completions ask of an engine; four characters are a token. */
 export class ScriptedModel implements GgufModel, ModelSource {
   readonly info: GgufInfo;
@@ -48,8 +63,7 @@ export class ScriptedModel implements GgufModel, ModelSource {
       sizeBytes: 1,
       contextSize,
       trainedContextSize: contextSize,
-      slots: 1,
-      batch: 512,
+      options: LOADED,
       template: { present: template !== '', text: template, hash: '', tools, thinking },
       devices: { requested: 'cpu', available: ['cpu'], used: ['cpu'], why: null },
       notes: [],

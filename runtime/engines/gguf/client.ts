@@ -5,7 +5,7 @@ import type { Host } from '../../hosts/host.js';
 import { type Life, Supervisor } from '../../hosts/supervisor.js';
 import type { GenerateEvent, GenerateRequest, GgufInfo, GgufModel, PreparedPrompt, PrepareRequest } from '../contract.js';
 import type { GgufHeader } from './header.js';
-import type { LoadPlan } from './plan.js';
+import { type LoadPlan, optionsOf } from './plan.js';
 import { EventStream } from './stream.js';
 import type { GenerateBody, HostEvent, OpenBody, OpenedModel } from './wire.js';
 
@@ -210,8 +210,7 @@ function describe(load: GgufLoad, opened: OpenedModel): GgufInfo {
     sizeBytes: header.sizeBytes,
     contextSize: Math.min(plan.contextSize, opened.contextSize),
     trainedContextSize: header.contextLength || opened.native.trainedContextSize,
-    slots: plan.slots,
-    batch: plan.batch,
+    options: optionsOf(plan),
     template: {
       present: header.template !== '',
       text: header.template,

@@ -13,6 +13,7 @@ import {
 import { Failure } from '../../../schemas/errors.js';
 import type { PreparedPrompt, PrepareRequest } from '../contract.js';
 import { type AnswerLimit, Generation, TokenTexts } from './generation.js';
+import { lockNote, processTexts } from './locked.js';
 import type { LoadPlan } from './plan.js';
 import { WaitingPrompts } from './prompts.js';
 import { Renderer } from './renderer.js';
@@ -57,12 +58,13 @@ export class LoadedGguf {
       (rows, logprobs, error) => model?.step(rows, logprobs, error, emit),
     );
     model = new LoadedGguf(engine, body, running);
-    const problem = model.#renderer.problem;
+    const texts = plan.mlock ? processTexts() : undefined;
+    const notes = [model.#renderer.problem, texts ? lockNote(texts, engine.info.sizeBytes) : null];
     const opened = {
       native: engine.info,
       contextSize: engine.contextSize,
       devices: devices.map(({ name, kind }) => ({ name, kind })),
-      notes: problem === null ? [] : [problem],
+      notes: notes.filter((note) => note !== null),
     };
     return { model, opened };
   }
@@ -159,13 +161,23 @@ export class LoadedGguf {
     }
   }
 
+  /** Pairs of token and bias. Throws `invalid` for a token that the model does not have. */
+  #biasOf({ logit_bias: bias }: GenerateBody): [token: number, value: number][] {
+    const { vocabularySize } = this.#engine.info;
+    return Object.entries(bias ?? {}).map(([id, value]) => {
+      if (Number(id) < vocabularySize) return [Number(id), value];
+      const msg = `logit_bias names the token ${id}; this model has ${vocabularySize} tokens, 0 to ${vocabularySize - 1}`;
+      throw new Failure('invalid', `${msg}.`, { errors: [{ type: 'value_error', loc: ['body', 'logit_bias', id], msg, input: id }] });
+    });
+  }
+
   #answerLimit({ answerTokens, startsInThinking }: GenerateBody): AnswerLimit | undefined {
     if (answerTokens === undefined) return undefined;
     return { tokens: answerTokens, tagTokens: this.#thinkEnd.length + (startsInThinking ? 0 : this.#thinkStart.length) };
   }
 
   #options(body: GenerateBody, room: number): NativeGenerateOptions {
-    const bias = Object.entries(body.logit_bias ?? {});
+    const bias = this.#biasOf(body);
     return {
       maxTokens: Math.max(1, Math.min(body.maxTokens, room)),
       temperature: body.temperature ?? 1,
@@ -178,7 +190,7 @@ export class LoadedGguf {
       seed: body.seed === undefined ? randomInt(SEED_RANGE) : ((body.seed % SEED_RANGE) + SEED_RANGE) % SEED_RANGE,
       topLogprobs: body.logprobs ? (body.top_logprobs ?? 0) : -1,
       grammar: body.grammar ?? '',
-      biasTokens: Int32Array.from(bias, ([token]) => Number(token)),
+      biasTokens: Int32Array.from(bias, ([token]) => token),
       biasValues: Float32Array.from(bias, ([, value]) => value),
       thinkingBudget: body.thinkingBudget ?? -1,
       thinkStart: this.#thinkStart,

@@ -64,6 +64,24 @@ export type PlannedModel = Pick<ModelShape, 'contextLength' | 'headsKvTotal' | '
   path: string;
 };
 
+/** A plan in the words of the options that it was made from. */
+export function optionsOf(plan: LoadPlan): Required<GgufOptions> {
+  return {
+    n_ctx: plan.contextSize,
+    n_slots: plan.slots,
+    n_batch: plan.batch,
+    n_ubatch: plan.ubatch,
+    n_gpu_layers: plan.gpuLayers,
+    n_threads: plan.threads,
+    flash_attn: plan.flashAttention,
+    use_mmap: plan.mmap,
+    use_mlock: plan.mlock,
+    cache_type_k: plan.cacheTypeK,
+    cache_type_v: plan.cacheTypeV,
+    kv_unified: plan.unifiedKv,
+  };
+}
+
 const powerOfTwoBelow = (value: number): number => 2 ** Math.floor(Math.log2(value));
 
 function cacheType(option: string, given: string | undefined, notes: string[]): string {

@@ -21,7 +21,7 @@ const SAME_NAME = [
   'user',
 ] as const;
 
-/** Answer tokens where neither the request nor the model says; our own engine has the same default, within its context. */
+/** Answer tokens of a foreign host where neither the request nor the model says; our own runtime fits its default to the context. */
 const DEFAULT_MAX_TOKENS = 512;
 
 /** Members that `extra` cannot change: the answer is always read as one streamed choice. */
@@ -44,14 +44,15 @@ function plainMessage(message: Message): Record<string, unknown> {
 /**
  * The JSON body of `POST /chat/completions`. It always streams and asks for usage; `extra_body` of the model and
  * `extra` of the request are merged in last. `think`, `thinking_budget`
- * and `n_ctx` are left out, because a hosted API answers unknown members with 400: providers that know better add them.
+ * and `n_ctx` are left out, because a hosted API answers unknown members with 400: providers that know better name them in `added`.
  */
-export function chatBody(model: ModelConfig, request: CompletionRequest, added: Record<string, unknown> = {}): Record<string, unknown> {
-  const body: Record<string, unknown> = {
-    model: model.model,
-    messages: request.messages.map(plainMessage),
-    max_tokens: DEFAULT_MAX_TOKENS,
-  };
+export function chatBody(
+  model: ModelConfig,
+  request: CompletionRequest,
+  { added = {}, ours = false }: { added?: Record<string, unknown>; ours?: boolean } = {},
+): Record<string, unknown> {
+  const body: Record<string, unknown> = { model: model.model, messages: request.messages.map(plainMessage) };
+  if (!ours) body.max_tokens = DEFAULT_MAX_TOKENS;
   for (const name of SAME_NAME) if (request[name] !== undefined && request[name] !== null) body[name] = request[name];
   if (request.stop?.length) body.stop = request.stop;
   if (request.tools?.length) {

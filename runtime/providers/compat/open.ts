@@ -30,7 +30,7 @@ export class ChatClient {
     const { request: sent, parser } = promptedTools(model, request);
     const call = {
       bases: place.bases,
-      body: chatBody(model, sent, place.added),
+      body: chatBody(model, sent, place),
       name: model.name,
       model: model.model,
       apiKey: apiKeyOf(model),

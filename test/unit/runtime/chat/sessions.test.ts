@@ -60,7 +60,7 @@ function exchange(text: string): Message[] {
 
 /** One whole turn; returns the history that its prompt was made from. */
 async function turn(sessions: Sessions, key: SessionKey, text: string, first: Message[] = []): Promise<Message[]> {
-  const session = sessions.use(key);
+  const session = await sessions.use(key);
   try {
     const history = await sessions.history(session);
     await sessions.append(session, exchange(text), first);
@@ -98,7 +98,7 @@ describe('chat sessions', () => {
       content: null,
       tool_calls: [{ id: 'c1', type: 'function', function: { name: 'f', arguments: '{"a":"ü"}' } }],
     };
-    const session = now.sessions.use(KEY);
+    const session = await now.sessions.use(KEY);
     await now.sessions.append(session, [{ role: 'user', content: [{ type: 'text', text: 'hi' }] }, call]);
     await now.sessions.append(session, [
       { role: 'tool', content: '5', tool_call_id: 'c1' },
@@ -147,11 +147,11 @@ describe('chat sessions', () => {
 
   it('read a long history in order while a turn completes', async () => {
     let now = await stage();
-    const session = now.sessions.use(KEY);
+    const session = await now.sessions.use(KEY);
     await Promise.all(Array.from({ length: 1_200 }, (_, index) => now.sessions.append(session, exchange(String(index)))));
     now.sessions.release(session);
     now = await restarted(now);
-    const used = now.sessions.use(KEY);
+    const used = await now.sessions.use(KEY);
     const [history] = await Promise.all([now.sessions.history(used), now.sessions.append(used, exchange('late'))]);
     now.sessions.release(used);
     assert.equal(history[2398]?.content, 'ask 1199');
@@ -208,7 +208,7 @@ describe('chat sessions', () => {
   it('do not expire while a turn is under way', async () => {
     const now = await stage();
     await turn(now.sessions, KEY, '1');
-    const session = now.sessions.use(KEY);
+    const session = await now.sessions.use(KEY);
     now.clock.pass(45 * MINUTE);
     assert.equal(await now.sessions.sweep(), 0);
     await now.sessions.append(session, exchange('long'));
@@ -278,7 +278,7 @@ describe('chat sessions', () => {
   it('take nothing from a turn that was under way when they were deleted', async () => {
     const now = await stage();
     await turn(now.sessions, KEY, '1');
-    const session = now.sessions.use(KEY);
+    const session = await now.sessions.use(KEY);
     await now.sessions.delete(KEY);
     await turn(now.sessions, KEY, 'next life');
     await now.sessions.append(session, exchange('ghost'));

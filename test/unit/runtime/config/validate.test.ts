@@ -56,6 +56,11 @@ const REFUSED: { name: string; config: JsonObject; says: RegExp }[] = [
     config: base({ runtime: { default_model: 'q', models: [MODEL] } }),
     says: /^runtime\.default_model: no model 'q' \(available: m\)$/,
   },
+  {
+    name: 'a temperature out of range',
+    config: base({ runtime: { models: [{ ...MODEL, model_api_parameters: { temperature: 9, anything: { goes: 1 } } }] } }),
+    says: /^runtime\.models\[0\]\.model_api_parameters\.temperature: must be <= 2$/,
+  },
   { name: 'n_batch 0', config: base({ runtime: { models: [{ ...MODEL, extra_body: { n_batch: 0 } }] } }), says: /n_batch: must be >= 1$/ },
   {
     name: 'n_gpu_layers -2',

@@ -259,6 +259,11 @@ describe('bodies', () => {
     });
   });
 
+  it('name no length to our own runtime, which knows its context', () => {
+    assert.equal(chatBody(modelOf({}), REQUEST, { ours: true }).max_tokens, undefined);
+    assert.equal(chatBody(modelOf({}), { ...REQUEST, max_tokens: 5 }, { ours: true }).max_tokens, 5);
+  });
+
   it('take extra members, which win, but not over how the answer is read', () => {
     const body = chatBody(modelOf({}), {
       ...REQUEST,

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { execFileSync, fork } from 'node:child_process';
+import { fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { run } from '../../../support/run.js';
 
 const CHILD = join(import.meta.dirname, 'filling-child.js');
 
@@ -12,15 +13,6 @@ interface Report {
   kind?: string;
   readable?: boolean;
   unhandled?: number;
-}
-
-function run(command: string, ...parameters: string[]): boolean {
-  try {
-    execFileSync(command, parameters, { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Fills a store in a child until it fails, calls `makeRoom`, and returns what the child saw before and after. */

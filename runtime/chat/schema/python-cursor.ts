@@ -1,0 +1,97 @@
+import { type Token, unreadable } from './python-tokens.js';
+
+/** A value as a Python file writes it; undefined = an expression that only Python can evaluate. */
+export type Literal = string | number | boolean | null | undefined | Literal[] | { [key: string]: Literal };
+
+/** Reads tokens one after the other; everything unexpected is a `bad_request` naming the line. */
+export class Cursor {
+  #at = 0;
+
+  constructor(readonly tokens: readonly Token[]) {}
+
+  get token(): Token {
+    return this.tokens[this.#at]!;
+  }
+
+  get next(): Token | undefined {
+    return this.tokens[this.#at + 1];
+  }
+
+  /** Takes the token if it has this text or kind. */
+  take(wanted: string): Token | undefined {
+    const { token } = this;
+    const fits = token.kind === wanted || ((token.kind === 'operator' || token.kind === 'name') && token.text === wanted);
+    if (!fits) return undefined;
+    if (token.kind !== 'end') this.#at += 1;
+    return token;
+  }
+
+  /** Takes a token that must be there. */
+  expect(wanted: string): Token {
+    return this.take(wanted) ?? this.refuse(`${wanted} is expected`);
+  }
+
+  refuse(reason: string, line = this.token.line): never {
+    throw unreadable(line, `${reason}; this is ${JSON.stringify(this.token.text)}`);
+  }
+
+  /** A dotted name; the last part tells what it is. */
+  dotted(): string {
+    let name = this.expect('name').text;
+    while (this.take('.')) name = this.expect('name').text;
+    return name;
+  }
+
+  /** Items up to a closing bracket, commas between them. */
+  list(close: string, item: () => void): void {
+    while (!this.take(close)) {
+      item();
+      if (!this.take(',')) {
+        this.expect(close);
+        return;
+      }
+    }
+  }
+
+  /** Skips what is left of a line. */
+  skipLine(): void {
+    while (this.token.kind !== 'newline' && this.token.kind !== 'end') this.#at += 1;
+  }
+
+  literal(): Literal {
+    const { token } = this;
+    if (token.kind === 'string') {
+      let text = '';
+      for (let part = this.take('string'); part; part = this.take('string')) text += part.value;
+      return text;
+    }
+    if (this.take('-')) return -Number(this.expect('number').value);
+    if (this.take('number')) return token.value;
+    if (this.take('...')) return undefined;
+    if (this.take('True')) return true;
+    if (this.take('False')) return false;
+    if (this.take('None')) return null;
+    if (this.take('[') || this.take('(')) return this.#items(token.text === '[' ? ']' : ')');
+    if (this.take('{')) return this.#members();
+    if (token.kind !== 'name') return this.refuse('a plain value is expected');
+    // A member of an enumeration, such as Color.RED.
+    this.dotted();
+    return undefined;
+  }
+
+  #items(close: string): Literal[] {
+    const items: Literal[] = [];
+    this.list(close, () => items.push(this.literal()));
+    return items;
+  }
+
+  #members(): { [key: string]: Literal } {
+    const members: [string, Literal][] = [];
+    this.list('}', () => {
+      const key = this.literal();
+      this.expect(':');
+      members.push([String(key), this.literal()]);
+    });
+    return Object.fromEntries(members);
+  }
+}
