@@ -1,9 +1,14 @@
 import { cpus } from 'node:os';
 import { benchChat } from './chat.js';
 import { benchHttp } from './http.js';
+import { benchIngest } from './ingest.js';
 import { benchLoop } from './loop.js';
+import { benchQuality } from './quality.js';
+import { benchRetrieval } from './retrieval.js';
 import { benchStart } from './start.js';
+import { benchText } from './text.js';
 import { benchTurns } from './turns.js';
+import { benchVectors } from './vectors.js';
 
 const PARTS: Record<string, () => Promise<void>> = {
   start: benchStart,
@@ -11,6 +16,11 @@ const PARTS: Record<string, () => Promise<void>> = {
   loop: benchLoop,
   turns: benchTurns,
   chat: benchChat,
+  vectors: benchVectors,
+  text: benchText,
+  retrieval: benchRetrieval,
+  ingest: benchIngest,
+  quality: benchQuality,
 };
 
 // Every program under measurement is killed with this process.

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { ROOT } from './measure.js';
 
 /** Where peers are fetched and built: outside the repository. */
-const PEERS = process.env.QUERN_BENCH_PEERS ?? join(tmpdir(), 'quern-bench-peers');
+export const PEERS = process.env.QUERN_BENCH_PEERS ?? join(tmpdir(), 'quern-bench-peers');
 
 function must(command: string, args: string[]): void {
   const { status } = spawnSync(command, args, { stdio: ['ignore', 'ignore', 'inherit'] });

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { Failure, type FailureKind, STATUS_OF_KIND } from '../schemas/errors.js';
+import { Failure } from '../schemas/errors.js';
 import type {
   InferenceAddon,
   NativeGenerateOptions,
@@ -11,6 +11,7 @@ import type {
   NativeSchedulerOptions,
   OnStep,
 } from './contract.js';
+import { asFailure, raised } from './raised.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const BINARY = join(ROOT, 'build/native/Release/quern_inference.node');
@@ -33,22 +34,6 @@ export function backendFolders(): string[] {
   const packages = PLATFORM_PACKAGES[`${process.platform}-${process.arch}`] ?? [];
   const own = process.env.QUERN_BACKENDS_DIR;
   return [...packages.map(libraryFolder), ...(own ? [own] : [])].filter((folder) => existsSync(folder));
-}
-
-/** Our class for what the C++ code threw; anything else, such as a throwing getter of an argument, passes unchanged. */
-function asFailure(error: unknown): unknown {
-  if (!(error instanceof Error) || error.name !== 'Failure' || error instanceof Failure) return error;
-  const kind = (error as Error & { kind?: string }).kind;
-  const known = kind !== undefined && Object.hasOwn(STATUS_OF_KIND, kind);
-  return new Failure(known ? (kind as FailureKind) : 'internal', error.message, { cause: error });
-}
-
-function raised<T>(call: () => T): T {
-  try {
-    return call();
-  } catch (error) {
-    throw asFailure(error);
-  }
 }
 
 /** The C++ object with our failures. */

@@ -2,7 +2,9 @@
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 const ORDER: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
-const SECRET = /(bearer\s+)[^\s"']+|((?:api[_-]?key|token|secret|password|authorization)["']?\s*[:=]\s*["']?)[^\s"',}]+/gi;
+/** A name may be followed by a scheme: `Authorization: Bearer` is not the secret, what follows it is. */
+const SECRET =
+  /(bearer\s+)[^\s"']+|((?:api[_-]?key|token|secret|password|authorization)["']?\s*[:=]\s*["']?(?:(?:bearer|basic)\s+)?)[^\s"',}]+/gi;
 
 let threshold: LogLevel =
   (process.env.LOG_LEVEL?.toLowerCase() as LogLevel) in ORDER ? (process.env.LOG_LEVEL!.toLowerCase() as LogLevel) : 'info';

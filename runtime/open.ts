@@ -1,11 +1,13 @@
 import { statfs } from 'node:fs/promises';
 import { STANDIN_CARD } from '../models/standin/card.js';
+import type { ModelConfig } from '../schemas/generated/config/project.js';
 import { Chat } from './chat/chat.js';
 import type { CompletionSource } from './completions/request.js';
 import { Models } from './models/models.js';
 import { Outbound } from './net/outbound.js';
+import { openRetrieval } from './open-retrieval.js';
 import { Projects } from './projects/projects.js';
-import type { ProviderHealth } from './providers/contract.js';
+import type { Provider, ProviderHealth } from './providers/contract.js';
 import { createProviders, providerOf } from './providers/index.js';
 import type { StartRunner } from './providers/runners.js';
 import { createUniversalProvider } from './providers/universal.js';
@@ -56,7 +58,9 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const completions = completionsOn(models);
   const projects = new Projects({ dataDir });
   const providers = createProviders({ outbound, universal: createUniversalProvider(completions), runtimeUrls, runtimePort, startRunner });
-  const chat = new Chat({ projects, providers, providerOf, store });
+  const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
+  const { close: closeRetrieval, ...documents } = openRetrieval({ store, projects, outbound, runtimePort, provider });
+  const chat = new Chat({ projects, providers, providerOf, store, retrieval: documents.retrieval });
   const builtin = `built in: ${STANDIN_CARD.name} (${STANDIN_CARD.description})`;
   const checks: HealthCheck[] = [
     { name: 'server', run: () => ({ status: 'healthy', message: `quern ${version} answers` }) },
@@ -76,7 +80,9 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     chat,
     completions,
     models,
+    ...documents,
     close: async () => {
+      await closeRetrieval();
       await chat.close();
       await models.close();
       await outbound.close();

@@ -1,8 +1,14 @@
 import type { Chat } from './chat/chat.js';
 import type { CompletionSource } from './completions/request.js';
+import type { Databases } from './databases/databases.js';
+import type { DatabaseInspection } from './databases/inspection.js';
+import type { Preview } from './databases/preview.js';
+import type { Datasets } from './datasets/datasets.js';
 import type { Models } from './models/models.js';
 import type { Projects } from './projects/projects.js';
 import type { ProviderHealth } from './providers/contract.js';
+import type { Retrieval } from './rag/query/contract.js';
+import type { Tasks } from './tasks/tasks.js';
 
 /** One component that `/health` looks at. */
 export interface HealthCheck {
@@ -21,6 +27,12 @@ export interface Runtime {
   readonly chat: Chat;
   readonly completions: CompletionSource;
   readonly models: Models;
+  readonly datasets: Datasets;
+  readonly tasks: Tasks;
+  readonly databases: Databases;
+  readonly inspection: DatabaseInspection;
+  readonly preview: Preview;
+  readonly retrieval: Retrieval;
   /** Ends all work and closes engines, then the store. */
   close(): Promise<void>;
 }

@@ -1,6 +1,31 @@
 /** A schema's address: file under `schemas/` without `.json`, `#`, and the name under `$defs`, such as `core/chat#CompletionRequest`. */
 export type SchemaName = `${string}#${string}`;
 
+/** A file that came in a form. It lies on disk, flushed, until the handler's answer; the handler moves it away to keep it. */
+export interface UploadedFile {
+  /** Name of the form's member. */
+  readonly field: string;
+  /** As the client calls it, without folders. */
+  readonly name: string;
+  /** As the client says; empty when it does not. */
+  readonly mimeType: string;
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** In hex. */
+  readonly sha256: string;
+}
+
+/** A `multipart/form-data` body: text fields, and files that go to disk as they come. */
+export interface FormBody<Context> {
+  /** An object schema; members of `format: binary`, or arrays of them, are files. Clients may write array names with `[]` at the end. */
+  readonly form: SchemaName;
+  /** More than these files are refused with 400. */
+  readonly maxFiles: number;
+  readonly fileLimitBytes: number;
+  /** Called before anything of the body is read: throws to refuse it, and may tighten the limit of a file. */
+  admit?(context: Context, request: Pick<Request, 'params' | 'query'>): { readonly fileLimitBytes: number } | undefined;
+}
+
 /** A request as a handler sees it: everything read, checked and typed. */
 export interface Request {
   readonly id: string;
@@ -9,8 +34,10 @@ export interface Request {
   readonly params: Readonly<Record<string, string>>;
   /** Query parameters after validation (numbers and booleans converted, defaults filled). */
   readonly query: Readonly<Record<string, unknown>>;
-  /** The validated JSON body; `undefined` where the endpoint takes none. */
+  /** The validated JSON body, or the text fields of a form; `undefined` where the endpoint takes none. */
   readonly body: unknown;
+  /** The files of a form, in the order they came; empty elsewhere. */
+  readonly files: readonly UploadedFile[];
   /** One request header by its lower-case name. */
   header(name: string): string | undefined;
   /** Aborts when the client is gone or the request ran out of time. */
@@ -47,6 +74,8 @@ export interface Endpoint<Context> {
   readonly tag: string;
   readonly query?: SchemaName;
   readonly body?: SchemaName;
+  /** Instead of `body`. */
+  readonly multipart?: FormBody<Context>;
   readonly response?: SchemaName;
   /** Success status, 200 unless given. */
   readonly status?: number;

@@ -45,12 +45,19 @@ function operation(endpoint: Endpoint<never>, components: Components): JsonSchem
     summary: endpoint.summary,
     tags: [endpoint.tag],
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(endpoint.body ? { requestBody: { required: true, content: json(components.reference(endpoint.body)) } } : {}),
+    ...requestBody(endpoint, components),
     responses: {
       [String(endpoint.status ?? 200)]: { description: 'Success.', content: success },
       default: { description: 'Failure.', content: json(components.reference(ERROR)) },
     },
   };
+}
+
+function requestBody({ body, multipart }: Endpoint<never>, components: Components): JsonSchema {
+  const name = multipart?.form ?? body;
+  if (name === undefined) return {};
+  const type = multipart ? 'multipart/form-data' : 'application/json';
+  return { requestBody: { required: true, content: { [type]: { schema: components.reference(name) } } } };
 }
 
 function pathParameters(path: string): JsonSchema[] {
@@ -71,7 +78,8 @@ function queryParameters(name: SchemaName | undefined, components: Components): 
   }));
 }
 
-function shapeOf(name: string): [file: string, schema: JsonSchema] {
+/** A shape by its name, with the file that holds it; an `Error` when there is none. */
+export function shapeOf(name: string): [file: string, schema: JsonSchema] {
   const [file = '', shape = ''] = name.split('#');
   const schema = (schemaFile(file).$defs as Record<string, JsonSchema> | undefined)?.[shape];
   if (schema === undefined) throw new Error(`no shape ${shape} in schemas/${file}.json`);

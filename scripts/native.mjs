@@ -1,4 +1,4 @@
-// Builds the native addon into build/native/Release, offline, and only when something that it is made of has changed.
+// Builds the native addons into build/native/Release, offline, and only when something that it is made of has changed.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 const root = join(import.meta.dirname, '..');
 const output = join(root, 'build/native');
-const addon = join(output, 'Release/quern_inference.node');
+const addons = ['quern_core', 'quern_inference'].map((name) => join(output, `Release/${name}.node`));
 const headers = join(output, 'llama-headers');
 /** Of llama.cpp's source: its interface, and what the Q8_0 kernel needs to enter the CPU backend. */
 const HEADERS = ['include', 'ggml/include', 'ggml/src/*.h'];
@@ -90,14 +90,16 @@ function findEngine() {
   return { libraries, bundle: join(source, 'gitRelease.bundle'), tag };
 }
 
-/** Hash over everything that the addon is made of. */
+/** Hash over everything that the addons are made of. */
 function fingerprint(tag) {
   const hash = createHash('sha256').update(`${process.versions.modules} ${process.platform} ${process.arch} ${tag}`);
   const sources = readdirSync(join(root, 'native'), { recursive: true })
     .filter((name) => /\.(cpp|hpp)$/.test(name))
     .map((name) => join('native', name))
     .sort();
-  const packages = ['node-addon-api', 'node-api-headers', 'cmake-js', 'node-llama-cpp'].map((name) => `node_modules/${name}/package.json`);
+  const packages = ['node-addon-api', 'node-api-headers', 'cmake-js', 'node-llama-cpp', 'usearch'].map(
+    (name) => `node_modules/${name}/package.json`,
+  );
   for (const file of ['CMakeLists.txt', 'scripts/native.mjs', ...packages, ...sources])
     hash.update(`\0${file}\0`).update(readFileSync(join(root, file)));
   return hash.digest('hex');
@@ -131,7 +133,7 @@ function dropForeignCache(folder) {
 const engine = findEngine();
 const stamp = join(output, 'addon.stamp');
 const wanted = fingerprint(engine.tag);
-if (!(existsSync(addon) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted)) {
+if (!(addons.every(existsSync) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted)) {
   requireTools();
   mkdirSync(output, { recursive: true });
   await extractHeaders(engine);
@@ -139,7 +141,7 @@ if (!(existsSync(addon) && existsSync(stamp) && readFileSync(stamp, 'utf8') === 
   dropForeignCache(folder);
   const settings = [`--CDQUERN_LLAMA_LIBS=${engine.libraries}`, `--CDQUERN_LLAMA_HEADERS=${headers}`, `--CDQUERN_LLAMA_TAG=${engine.tag}`];
   const cmakeJs = (verb) => [join(root, 'node_modules/cmake-js/bin/cmake-js'), verb, '--out', folder, ...settings];
-  await run('configuring the native addon', process.execPath, cmakeJs('configure'));
-  await run('compiling the native addon', process.execPath, [...cmakeJs('build'), '--parallel', String(availableParallelism())]);
+  await run('configuring the native addons', process.execPath, cmakeJs('configure'));
+  await run('compiling the native addons', process.execPath, [...cmakeJs('build'), '--parallel', String(availableParallelism())]);
   writeFileSync(stamp, wanted);
 }

@@ -33,6 +33,16 @@ function importForeign(node, file, imports) {
   return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, importForeign(value, file, imports)]));
 }
 
+/** A schema file's content; ends the script with one line that names a file that is no JSON. */
+function parsed(file, text) {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    process.stderr.write(`schemas/${file}: ${error.message}\n`);
+    process.exit(1);
+  }
+}
+
 /** Writes only what changed, so that tsc's incremental build stays warm. */
 function writeIfChanged(path, text) {
   mkdirSync(dirname(path), { recursive: true });
@@ -45,7 +55,7 @@ function writeIfChanged(path, text) {
 const schemas = Object.fromEntries(schemaFiles().map((file) => [file, readFileSync(join(source, file), 'utf8')]));
 for (const [file, text] of Object.entries(schemas)) {
   const imports = new Map();
-  const schema = importForeign(JSON.parse(text), file, imports);
+  const schema = importForeign(parsed(file, text), file, imports);
   delete schema.$id;
   const types = await compile({ title: 'SchemaFile', ...schema }, 'SchemaFile', {
     additionalProperties: false,

@@ -19,9 +19,12 @@ function filesBelow(paths) {
     const stat = statSync(join(root, path), { throwIfNoEntry: false });
     if (!stat) return [];
     if (!stat.isDirectory()) return [path];
-    return readdirSync(join(root, path))
-      .filter((name) => name !== 'generated' && name !== 'node_modules')
-      .flatMap((name) => visit(join(path, name)));
+    return (
+      readdirSync(join(root, path))
+        // Types that the schemas step makes; generated C++ is kept in the tree.
+        .filter((name) => !(name === 'generated' && path === 'schemas') && name !== 'node_modules')
+        .flatMap((name) => visit(join(path, name)))
+    );
   };
   return paths.flatMap(visit).sort();
 }
@@ -129,8 +132,11 @@ export async function build() {
     const wanted = fingerprint(step.inputs, step.keep ?? (() => true));
     const current = existsSync(stamp) ? readFileSync(stamp, 'utf8') : '';
     if (current === wanted && existsSync(join(root, step.made))) continue;
-    // A production install has no compiler packages: what was built before it stays in use.
-    if (step.needs && !existsSync(join(root, step.needs)) && existsSync(join(root, step.made))) continue;
+    if (step.needs && !existsSync(join(root, step.needs))) {
+      // A production install has no compiler packages: what was built before it stays in use.
+      if (existsSync(join(root, step.made))) continue;
+      stop(`${step.made} is not built, and building needs ${step.needs}: run npm ci (without --omit=dev), then npm start.`);
+    }
     if (step.name === 'install' && current === '' && existsSync(join(root, step.made)) && installedMatches()) {
       writeFileSync(stamp, wanted);
       continue;

@@ -11,25 +11,45 @@ const LAYERS = ['schemas', 'native', 'runtime', 'gateway', 'cli'];
 /** Tiers inside runtime: a file imports its own folder and lower tiers. */
 const TIERS: Record<string, number> = {
   'log.ts': -1, store: 0, config: 0, net: 0,
-  hosts: 1, engines: 1.3, models: 1.6,
+  hosts: 1, tasks: 1.2, engines: 1.3, models: 1.6,
   completions: 2,
   providers: 3,
-  projects: 4, chat: 5,
-  'runtime.ts': 6, 'open.ts': 7,
+  rag: 3.5,
+  projects: 4, chat: 5, datasets: 5, ingest: 5.3, databases: 5.5,
+  'runtime.ts': 6, 'open-retrieval.ts': 6.5, 'open.ts': 7,
 }; // biome-ignore format: one tier a line
 /** Where each third-party package may be imported. */
 const DOORS: Record<string, RegExp> = {
+  '@fastify/busboy': /^gateway\/http\/multipart\.ts$/,
+  '@e965/xlsx': /^runtime\/rag\/parsers\/xlsx\.ts$/,
   '@huggingface/jinja': /^runtime\/engines\//,
+  '@hyzyla/pdfium': /^runtime\/rag\/parsers\/pdf\//,
+  '@kenjiuno/msgreader': /^runtime\/rag\/parsers\/msg\.ts$/,
   ajv: /^schemas\//,
+  'csv-parse': /^runtime\/rag\/parsers\/csv\.ts$/,
   'eventsource-parser': /^runtime\/providers\//,
+  fflate: /^runtime\/rag\/parsers\/archive\.ts$/,
+  htmlparser2: /^runtime\/rag\/parsers\/markup\.ts$/,
   lmdb: /^runtime\/store\//,
+  mammoth: /^runtime\/rag\/parsers\/docx\.ts$/,
+  'mdast-util-from-markdown': /^runtime\/rag\/parsers\/markdown\.ts$/,
+  'mdast-util-gfm': /^runtime\/rag\/parsers\/markdown\.ts$/,
+  'micromark-extension-gfm': /^runtime\/rag\/parsers\/markdown\.ts$/,
   msgpackr: /^runtime\/store\//,
   'node-llama-cpp': /^(runtime\/engines\/gguf|native\/inference\/|bench\/)/,
+  'postal-mime': /^runtime\/rag\/parsers\/eml\.ts$/,
+  re2js: /^runtime\/rag\/extractors\/patterns\/custom\.ts$/,
   undici: /^runtime\/net\//,
   ws: /^gateway\/http\/node\.ts$/,
   yaml: /^runtime\/config\//,
   fastify: /^bench\//,
 };
+/** Where each C++ library may be included. */
+const CPP_DOORS: [header: RegExp, door: RegExp][] = [
+  [/^napi\.h$/, /^native\/binding\//],
+  [/^(?:llama|ggml)/, /^native\/inference\//],
+  [/^usearch\//, /^native\/vectors\//],
+];
 const LONGEST_TS = 400;
 const LONGEST_CPP = 500;
 const MEDIAN_TS = 120;
@@ -107,6 +127,17 @@ describe('tidy', () => {
         .filter((specifier) => !DOORS[packageOf(specifier)]?.test(file) && !file.startsWith('bench/'))
         .map((specifier) => `${file} -> ${specifier}`),
     );
+    assert.deepEqual(wrong, []);
+  });
+
+  it('enters each C++ library through its one door', () => {
+    const wrong = sources
+      .filter((file) => /\.(cpp|hpp)$/.test(file))
+      .flatMap((file) =>
+        [...text(file).matchAll(/^#include [<"]([^>"]+)[>"]/gm)]
+          .filter(([, header]) => CPP_DOORS.some(([library, door]) => library.test(header!) && !door.test(file)))
+          .map(([, header]) => `${file} -> ${header}`),
+      );
     assert.deepEqual(wrong, []);
   });
 

@@ -1,11 +1,21 @@
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
 import { chatEndpoints } from './chat.js';
+import { datasetEndpoints } from './datasets.js';
 import { projectEndpoints } from './projects.js';
+import { ragEndpoints } from './rag.js';
 import { systemEndpoints } from './system.js';
+import { taskEndpoints } from './tasks.js';
 
 /** Everything that the core API (port 14345) serves; dispatch and OpenAPI are derived from this list. */
-export const coreEndpoints: readonly Endpoint<Runtime>[] = [...systemEndpoints, ...projectEndpoints, ...chatEndpoints].map(afterParsing);
+export const coreEndpoints: readonly Endpoint<Runtime>[] = [
+  ...systemEndpoints,
+  ...projectEndpoints,
+  ...chatEndpoints,
+  ...datasetEndpoints,
+  ...taskEndpoints,
+  ...ragEndpoints,
+].map(afterParsing);
 
 /** Handlers of a project's endpoints read its file synchronously; where it is large and was edited, a worker thread parses it first. */
 function afterParsing(one: Endpoint<Runtime>): Endpoint<Runtime> {

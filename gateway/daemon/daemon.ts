@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { log } from '../../runtime/log.js';
 import { openRuntime } from '../../runtime/open.js';
 import type { Runtime } from '../../runtime/runtime.js';
@@ -39,8 +40,9 @@ async function open(
     ...(options.apiKey ? { apiKey: options.apiKey } : {}),
   };
   const endpoints = [...api.endpoints, ...documentationEndpoints<Runtime>({ title: api.title, version: VERSION }, api.endpoints)];
+  const application = dispatch({ endpoints, context: runtime, access, uploadFolder: join(options.dataDir, 'uploads') });
   try {
-    return await transport.listen({ host: api.host, port: api.port, application: dispatch({ endpoints, context: runtime, access }) });
+    return await transport.listen({ host: api.host, port: api.port, application });
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const flag = error.code === 'AddressUnknown' ? api.flag.replace('port', 'host') : api.flag;

@@ -1,4 +1,4 @@
-import type { Request } from '../../schemas/endpoint.js';
+import type { Request, UploadedFile } from '../../schemas/endpoint.js';
 import type { ErrorShape } from './errors.js';
 import type { Exchange } from './transport.js';
 
@@ -67,6 +67,7 @@ export class CheckedRequest implements Request {
     readonly params: Readonly<Record<string, string>>,
     readonly query: Readonly<Record<string, unknown>>,
     readonly body: unknown,
+    readonly files: readonly UploadedFile[] = [],
   ) {
     this.#call = call;
   }

@@ -1,3 +1,6 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { log } from '../../runtime/log.js';
 import type { Endpoint, Reply, StreamReply, WholeReply } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import { coerced } from '../../schemas/validate.js';
@@ -5,6 +8,7 @@ import { Access, type AccessRules, OPEN_PATHS } from './access.js';
 import { DEFAULT_BODY_BYTES, parseQuery, readJson } from './body.js';
 import { Call, CheckedRequest } from './call.js';
 import { errorBody, failureOf, logFailure } from './errors.js';
+import { Forms, formLimitBytes, type ReceivedForm } from './multipart.js';
 import { Router } from './router.js';
 import { EventSender } from './sse.js';
 import type { Application, Exchange, Refusal, SocketListener, UpgradeRequest } from './transport.js';
@@ -33,6 +37,8 @@ export interface DispatchOptions<Context> {
   readonly access: AccessRules;
   /** Longest time for a complete answer; `REQUEST_TIME_LIMIT_MS` unless given. */
   readonly timeLimitMs?: number;
+  /** Where files of forms lie until their handler is done; on the file system of what keeps them. A folder of the system's unless given. */
+  readonly uploadFolder?: string;
 }
 
 /** Turns an endpoint list into what a transport serves: routes, access rules, checks, answers and errors. */
@@ -46,11 +52,15 @@ class Dispatch<Context> implements Application {
   readonly #access: Access;
   readonly #context: Context;
   readonly #timeLimitMs: number;
+  readonly #forms: Forms;
 
   constructor(options: DispatchOptions<Context>) {
     this.#access = new Access(options.access);
     this.#context = options.context;
     this.#timeLimitMs = options.timeLimitMs ?? REQUEST_TIME_LIMIT_MS;
+    this.#forms = new Forms(options.uploadFolder ?? join(tmpdir(), `quern-uploads-${process.pid}`));
+    if (options.uploadFolder !== undefined)
+      this.#forms.prepare().catch((cause: unknown) => log('warn', 'old uploads could not be removed', { cause }));
     for (const one of options.endpoints) this.#router.add(one.method, one.path, one);
     for (const one of options.sockets ?? []) this.#sockets.add('GET', one.path, one);
   }
@@ -116,14 +126,16 @@ class Dispatch<Context> implements Application {
   #run(call: Call, endpoint: Endpoint<Context>, params: Readonly<Record<string, string>>): void {
     const { exchange } = call;
     const query = endpoint.query ? coerced<Record<string, unknown>>(endpoint.query, parseQuery(exchange.query)) : NO_QUERY;
-    const outcome = endpoint.body
-      ? this.#withBody(call, endpoint, params, query)
+    const takesBody = endpoint.body ? this.#withBody : endpoint.multipart ? this.#withForm : undefined;
+    const outcome = takesBody
+      ? takesBody.call(this, call, endpoint, params, query)
       : endpoint.handler(this.#context, new CheckedRequest(call, params, query, undefined));
     if (!(outcome instanceof Promise)) {
       this.#answer(call, endpoint, outcome);
       return;
     }
-    call.timer = setTimeout(() => this.#expire(call), this.#timeLimitMs);
+    // A form may take long to arrive; its time starts after that.
+    if (!endpoint.multipart) this.#startClock(call);
     outcome.then(
       (reply) => this.#answer(call, endpoint, reply),
       (error: unknown) => this.#fail(call, error),
@@ -139,6 +151,38 @@ class Dispatch<Context> implements Application {
     const body = await readJson(call.exchange, endpoint.body!, endpoint.bodyLimitBytes ?? DEFAULT_BODY_BYTES);
     if (body === undefined) return undefined;
     return endpoint.handler(this.#context, new CheckedRequest(call, params, query, body.value));
+  }
+
+  #startClock(call: Call): void {
+    call.timer = setTimeout(() => this.#expire(call), this.#timeLimitMs);
+  }
+
+  async #withForm(
+    call: Call,
+    endpoint: Endpoint<Context>,
+    params: Readonly<Record<string, string>>,
+    query: Readonly<Record<string, unknown>>,
+  ): Promise<Reply | undefined> {
+    const { exchange } = call;
+    const given = endpoint.multipart!;
+    const head = { type: exchange.header('content-type'), length: exchange.header('content-length') };
+    const stream = exchange.bodyStream(formLimitBytes(given));
+    let form: ReceivedForm;
+    try {
+      form = await this.#forms.receive(stream, head, { ...given, ...given.admit?.(this.#context, { params, query }) });
+    } catch (error) {
+      stream.destroy();
+      if (exchange.gone) return undefined;
+      throw error;
+    }
+    this.#startClock(call);
+    let reply: Reply | undefined;
+    try {
+      reply = await endpoint.handler(this.#context, new CheckedRequest(call, params, query, form.fields, form.files));
+    } finally {
+      if (!(reply && 'events' in reply)) await form.discard();
+    }
+    return reply && 'events' in reply ? { ...reply, events: andThen(reply.events, () => form.discard()) } : reply;
   }
 
   #answer(call: Call, endpoint: Endpoint<Context>, reply: Reply | undefined): void {
@@ -183,6 +227,15 @@ class Dispatch<Context> implements Application {
     if (failure.kind === 'unauthorized') headers.push('WWW-Authenticate', 'Bearer');
     if (failure instanceof MethodNotAllowed) headers.push('Allow', failure.allow);
     exchange.reply(failure.status, headers, JSON.stringify(errorBody(failure, call.errorShape, call.id)));
+  }
+}
+
+/** The same events, and `last` when they end or nobody wants more. */
+async function* andThen(events: AsyncIterable<string>, last: () => Promise<void>): AsyncGenerator<string> {
+  try {
+    yield* events;
+  } finally {
+    await last();
   }
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Failure } from '../../schemas/errors.js';
+import type { Readable } from 'node:stream';
+import { BodyStream, bodyTooLarge } from './body-stream.js';
 import { type EventStream, type Exchange, type HeaderList, LINGER_BYTES, type TransportLimits } from './transport.js';
 
 /** What an exchange needs of its listener. */
@@ -19,6 +20,8 @@ export class NodeExchange implements Exchange {
   readonly #listener: NodeListenerState;
   #headSent = false;
   #close = false;
+  /** Ends the connection of a client whose body does not come in time. */
+  #late: NodeJS.Timeout | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, listener: NodeListenerState) {
     this.#request = request;
@@ -34,6 +37,10 @@ export class NodeExchange implements Exchange {
     });
     response.on('error', () => undefined);
     request.on('error', () => undefined);
+    if (this.hasHeader('transfer-encoding') || Number(this.header('content-length')) > 0) {
+      this.#expectEnd();
+      response.once('close', () => clearTimeout(this.#late));
+    }
   }
 
   get remoteAddress(): string {
@@ -60,7 +67,7 @@ export class NodeExchange implements Exchange {
     const declared = Number(this.header('content-length') || 0);
     if (declared > limitBytes) {
       this.#close = declared > LINGER_BYTES;
-      return Promise.reject(tooLarge(limitBytes, declared));
+      return Promise.reject(bodyTooLarge(limitBytes, declared));
     }
     return new Promise((resolve, reject) => {
       let chunks: Buffer[] = [];
@@ -74,11 +81,34 @@ export class NodeExchange implements Exchange {
         }
         this.#close = true;
         chunks = [];
-        reject(tooLarge(limitBytes));
+        reject(bodyTooLarge(limitBytes));
       });
       request.once('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
       request.once('close', () => resolve(undefined));
     });
+  }
+
+  bodyStream(limitBytes: number): Readable {
+    const request = this.#request;
+    const length = this.header('content-length');
+    clearTimeout(this.#late);
+    const stream = new BodyStream(
+      {
+        pause: () => request.pause(),
+        resume: () => request.resume(),
+        drop: () => request.destroy(),
+        leave: (close) => {
+          this.#close = close;
+          this.#expectEnd();
+          request.resume();
+        },
+      },
+      { limitBytes, declared: length === '' ? Number.NaN : Number(length), stallMs: this.#listener.limits.bodyTimeoutMs },
+    );
+    request.on('data', (chunk: Buffer) => stream.accept(chunk));
+    request.once('end', () => stream.finish());
+    request.once('close', () => request.complete || stream.lose());
+    return stream;
   }
 
   reply(status: number, headers: HeaderList, body: string | Uint8Array): void {
@@ -104,6 +134,10 @@ export class NodeExchange implements Exchange {
     return new NodeStream(this.#response, this.#listener.limits.stallTimeoutMs);
   }
 
+  #expectEnd(): void {
+    this.#late = setTimeout(() => this.#request.complete || this.#request.destroy(), this.#listener.limits.bodyTimeoutMs);
+  }
+
   /** Drops a client that takes nothing of what is left of a whole answer. */
   #watchStall(): void {
     const response = this.#response;
@@ -120,11 +154,6 @@ export class NodeExchange implements Exchange {
 }
 
 const CLOSED_STREAM: EventStream = { write: () => false, ready: () => Promise.resolve(), end: () => undefined };
-
-function tooLarge(limitBytes: number, declared?: number): Failure {
-  const size = declared === undefined ? 'more' : `${declared} bytes`;
-  return new Failure('too_large', `The body may have ${limitBytes} bytes here, but ${size} came.`);
-}
 
 class NodeStream implements EventStream {
   #stall: NodeJS.Timeout | undefined;

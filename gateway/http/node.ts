@@ -33,7 +33,8 @@ async function listen({ host, port, application, limits: given }: ListenOptions)
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headerTimeoutMs,
-    requestTimeout: limits.headerTimeoutMs + limits.bodyTimeoutMs,
+    // Bodies have their own clock in the exchange: an upload may take as long as it moves.
+    requestTimeout: 0,
     keepAliveTimeout: limits.idleTimeoutMs,
     connectionsCheckingInterval: Math.min(CONNECTION_CHECK_MS, limits.headerTimeoutMs),
   });

@@ -1,3 +1,5 @@
+import type { Readable } from 'node:stream';
+
 /** Response headers as a flat list: name, value, name, value. */
 export type HeaderList = readonly string[];
 
@@ -12,7 +14,7 @@ export interface EventStream {
 
 /**
  * One request and the way to answer it. `reply` or `stream` is called once; whatever follows, or comes after the client
- * has gone, is ignored. `readBody` must be called before the first `await`.
+ * has gone, is ignored. `readBody` or `bodyStream` must be called before the first `await`.
  */
 export interface Exchange {
   /** Upper case. */
@@ -33,6 +35,11 @@ export interface Exchange {
    * where the declared length is over the limit, else as soon as that many bytes have come; nothing beyond is kept.
    */
   readBody(limitBytes: number): Promise<Buffer | undefined>;
+  /**
+   * The body as it comes; what is not read stops the network, not the process. Fails with `Failure('too_large')` as `readBody` does, and with
+   * an `AbortError` when the client goes away. Destroy it to leave the rest; the answer can be sent at any time.
+   */
+  bodyStream(limitBytes: number): Readable;
   /** Calls back once when the client goes away before the answer is complete. */
   onGone(callback: () => void): void;
   reply(status: number, headers: HeaderList, body: string | Uint8Array): void;
@@ -81,7 +88,7 @@ export interface TransportLimits {
   readonly headerBytes: number;
   /** From the first byte of a request to the end of its headers. uWebSockets.js has 10 s built in. */
   readonly headerTimeoutMs: number;
-  /** From the end of the headers to the end of the body. */
+  /** From the end of the headers to the end of the body; of a streamed body, the longest pause between two pieces. */
   readonly bodyTimeoutMs: number;
   /** A connection without a request. uWebSockets.js has 10 s built in. */
   readonly idleTimeoutMs: number;

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import { Failure } from '../../schemas/errors.js';
+import type { Readable } from 'node:stream';
+import { BodyStream, bodyTooLarge } from './body-stream.js';
 import { type EventStream, type Exchange, type HeaderList, LINGER_BYTES, type TransportLimits } from './transport.js';
 import type { UwsRequest, UwsResponse } from './uws-surface.js';
 
@@ -113,7 +114,7 @@ export class UwsExchange implements Exchange {
     const declared = Number(this.header('content-length') || 0);
     if (declared > limitBytes) {
       this.#refused = declared > LINGER_BYTES;
-      return Promise.reject(tooLarge(limitBytes, declared));
+      return Promise.reject(bodyTooLarge(limitBytes, declared));
     }
     return new Promise((resolve, reject) => {
       let chunks: Buffer[] = [];
@@ -133,7 +134,7 @@ export class UwsExchange implements Exchange {
         if (size > limitBytes) {
           this.#refused = true;
           settle();
-          reject(tooLarge(limitBytes));
+          reject(bodyTooLarge(limitBytes));
           return;
         }
         // The chunk's memory is only lent for this callback.
@@ -144,6 +145,29 @@ export class UwsExchange implements Exchange {
         resolve(whole);
       });
     });
+  }
+
+  bodyStream(limitBytes: number): Readable {
+    const response = this.#response;
+    const length = this.header('content-length');
+    const stream = new BodyStream(
+      {
+        pause: () => this.#open && response.pause(),
+        resume: () => this.#open && response.resume(),
+        drop: () => this.#tooSlow(),
+        leave: (close) => {
+          this.#refused = close;
+        },
+      },
+      { limitBytes, declared: length === '' ? Number.NaN : Number(length), stallMs: this.#listener.limits.bodyTimeoutMs },
+    );
+    this.onGone(() => stream.lose());
+    response.onData((chunk, isLast) => {
+      // The chunk's memory is only lent for this callback.
+      if (!stream.destroyed) stream.accept(Buffer.from(new Uint8Array(chunk)));
+      if (isLast) stream.finish();
+    });
+    return stream;
   }
 
   reply(status: number, headers: HeaderList, body: string | Uint8Array): void {
@@ -238,11 +262,6 @@ function tailOf(headers: HeaderList): string {
 }
 
 const CLOSED_STREAM: EventStream = { write: () => false, ready: () => Promise.resolve(), end: () => undefined };
-
-function tooLarge(limitBytes: number, declared?: number): Failure {
-  const size = declared === undefined ? 'more' : `${declared} bytes`;
-  return new Failure('too_large', `The body may have ${limitBytes} bytes here, but ${size} came.`);
-}
 
 function closing(headers: HeaderList): HeaderList {
   const kept: string[] = [];

@@ -14,6 +14,9 @@ export interface UwsResponse {
   /** The chunk is only valid inside the callback. */
   onData(callback: (chunk: ArrayBuffer, isLast: boolean) => void): UwsResponse;
   getRemoteAddressAsText(): ArrayBuffer;
+  /** Stops and continues the delivery of the body. */
+  pause(): void;
+  resume(): void;
   cork(callback: () => void): UwsResponse;
   close(): UwsResponse;
   upgrade<State>(state: State, key: string, protocol: string, extensions: string, context: unknown): void;

@@ -10,8 +10,8 @@
 #include "../inference/backends.hpp"
 #include "../inference/engine_log.hpp"
 #include "arguments.hpp"
+#include "inference_arguments.hpp"
 #include "lifetime.hpp"
-#include "llama.h"
 #include "scheduler_object.hpp"
 
 namespace quern::binding {
@@ -88,7 +88,7 @@ class OpenJob : public Living {
       return;
     }
     try {
-      auto& scheduler_class = AddonState::of(env).scheduler_class;
+      auto& scheduler_class = AddonState::of(env).classes["NativeScheduler"];
       deferred_.Resolve(scheduler_class.New({Napi::External<Opened>::New(env, &opened_), on_step_.Value()}));
     } catch (const Napi::Error& error) {
       deferred_.Reject(error.Value());
@@ -134,13 +134,12 @@ Napi::Value open(const Napi::CallbackInfo& info) {
 
 Napi::Object init(Napi::Env env, Napi::Object exports) {
   static const bool once = [] {
-    capture_engine_log();
-    llama_backend_init();
+    start_engine();
     return true;
   }();
   static_cast<void>(once);
   auto* state = new AddonState();
-  state->scheduler_class = Napi::Persistent(SchedulerObject::define(env));
+  state->classes["NativeScheduler"] = Napi::Persistent(SchedulerObject::define(env));
   env.SetInstanceData(state);
   watch_exit(env);
   exports.Set("llamaTag", QUERN_LLAMA_TAG);

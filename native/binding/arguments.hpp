@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "../inference/failure.hpp"
-#include "../inference/options.hpp"
 
 namespace quern::binding {
 
@@ -30,6 +29,7 @@ auto raising(Napi::Env env, Function&& function) -> decltype(function()) {
 }
 
 // Each takes a value that may be anything and throws Failure('invalid') with its name when it is not what is required.
+Napi::Object object(const Napi::Value& value, const std::string& name);
 int32_t integer(const Napi::Value& value, const std::string& name);
 double number(const Napi::Value& value, const std::string& name);
 bool boolean(const Napi::Value& value, const std::string& name);
@@ -38,12 +38,12 @@ Napi::Function function(const Napi::Value& value, const std::string& name);
 /// Copies; a transferred array counts as empty.
 std::vector<int32_t> int32_array(const Napi::Value& value, const std::string& name);
 std::vector<float> float32_array(const Napi::Value& value, const std::string& name);
+std::vector<uint32_t> uint32_array(const Napi::Value& value, const std::string& name);
+std::vector<uint8_t> uint8_array(const Napi::Value& value, const std::string& name);
+/// A BigInt from 0 to 2^64 - 1.
+uint64_t unsigned_64(const Napi::Value& value, const std::string& name);
 std::vector<std::string> texts(const Napi::Value& value, const std::string& name);
 /// A path: not empty, no NUL byte.
 std::string path(const Napi::Value& value, const std::string& name);
-
-ModelOptions model_options(const Napi::Value& value);
-SchedulerOptions scheduler_options(const Napi::Value& value);
-GenerateOptions generate_options(const Napi::Value& value);
 
 }  // namespace quern::binding

@@ -25,7 +25,7 @@ void watch_exit(Napi::Env env) {
       [](const Napi::CallbackInfo& info) {
         for (Living* living : AddonState::of(info.Env()).living) living->end();
       },
-      "endQuernInference");
+      "endQuern");
   const Napi::Object process = env.Global().Get("process").As<Napi::Object>();
   process.Get("on").As<Napi::Function>().Call(process, {Napi::String::New(env, "exit"), listener});
 }

@@ -2,6 +2,8 @@
 
 #include <napi.h>
 
+#include <string>
+#include <unordered_map>
 #include <unordered_set>
 
 namespace quern::binding {
@@ -14,9 +16,9 @@ class Living {
   virtual void end() = 0;
 };
 
-/// State of one environment (main thread or worker thread): its class, and what must end with it.
+/// State of one environment (main thread or worker thread): its classes by name, and what must end with it.
 struct AddonState {
-  Napi::FunctionReference scheduler_class;
+  std::unordered_map<std::string, Napi::FunctionReference> classes;
   std::unordered_set<Living*> living;
 
   static AddonState& of(Napi::Env env) { return *env.GetInstanceData<AddonState>(); }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "arguments.hpp"
+#include "inference_arguments.hpp"
 
 namespace quern::binding {
 namespace {

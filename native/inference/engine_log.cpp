@@ -41,8 +41,9 @@ void collect(ggml_log_level level, const char* text, void*) {
 
 }  // namespace
 
-void capture_engine_log() {
+void start_engine() {
   llama_log_set(collect, nullptr);
+  llama_backend_init();
 }
 
 std::string take_engine_errors() {

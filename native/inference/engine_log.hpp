@@ -4,8 +4,8 @@
 
 namespace quern {
 
-/// Collects llama.cpp's and ggml's error lines instead of printing them. Once per process, before any other call.
-void capture_engine_log();
+/// Starts llama.cpp, whose error lines are collected instead of printed. Once per process, before any other call.
+void start_engine();
 /// The error lines since the last call, joined by "; ", without function names; empty when there were none. Any thread.
 std::string take_engine_errors();
 

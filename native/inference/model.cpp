@@ -8,6 +8,7 @@
 #include "engine_log.hpp"
 #include "failure.hpp"
 #include "llama.h"
+#include "q8_weights.hpp"
 
 namespace quern {
 namespace {
@@ -78,6 +79,7 @@ Model::Model(const std::string& path, const ModelOptions& options, const std::fu
   ggml_backend_dev_t none[] = {nullptr};
   if (options.gpu_layers == 0) params.devices = none;
   take_engine_errors();
+  expect_q8_weights(options.mmap, options.mlock);
   model_.reset(llama_model_load_from_file(path.c_str(), params));
   // The first line has the cause, the others say that therefore the load failed.
   std::string reason = take_engine_errors();

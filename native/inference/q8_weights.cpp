@@ -2,10 +2,13 @@
 
 #if defined(__x86_64__) && !defined(_WIN32)
 #include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
+#include <cstdint>
 #include <cstdlib>
-#include <mutex>
 #include <vector>
 
 #include "../kernels/q8_matmul.hpp"
@@ -40,6 +43,8 @@ struct CpuLibrary {
 
 CpuLibrary library;
 const q8::Kernel* kernel = nullptr;
+std::atomic<bool> gives_back = false;
+std::atomic<bool> locks = false;
 
 template <class Function>
 void find(void* handle, const char* name, Function& function) {
@@ -135,17 +140,29 @@ class Q8Weights : public ggml::cpu::extra_buffer_type {
   Q8Product product_;
 };
 
+/// Takes whole pages of a mapped file out of this process's memory; whoever reads them again gets them from the file.
+void give_back(const void* mapped, size_t size) {
+  const auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto start = reinterpret_cast<uintptr_t>(mapped);
+  const uintptr_t first = (start + page - 1) / page * page;
+  const uintptr_t end = (start + size) / page * page;
+  if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_DONTNEED);
+}
+
 void set_tensor(ggml_backend_buffer_t, ggml_tensor* tensor, const void* rows, size_t offset, size_t size) {
   GGML_ASSERT(offset == 0 && size == ggml_nbytes(tensor));
   const int64_t blocks = tensor->ne[0] / q8::BLOCK;
   for (int64_t panel = 0; panel < tensor->ne[1] / q8::PANEL_ROWS; ++panel)
     q8::pack_panel(static_cast<const q8::Block*>(rows) + panel * q8::PANEL_ROWS * blocks, blocks,
                    static_cast<uint8_t*>(tensor->data) + static_cast<size_t>(panel) * q8::panel_bytes(blocks));
+  if (gives_back) give_back(rows, size);
 }
 
 ggml_backend_buffer_t allocate(ggml_backend_buffer_type_t type, size_t size) {
   ggml_backend_buffer_t buffer = ggml_backend_buft_alloc_buffer(ggml_backend_cpu_buffer_type(), size);
   if (buffer == nullptr) return nullptr;
+  // The engine locks only what other code may read. Whether the system let it is read from the system later.
+  if (locks && size > 0) mlock(ggml_backend_buffer_get_base(buffer), size);
   buffer->buft = type;
   buffer->iface.set_tensor = set_tensor;
   buffer->iface.get_tensor = nullptr;
@@ -154,7 +171,8 @@ ggml_backend_buffer_t allocate(ggml_backend_buffer_type_t type, size_t size) {
 }
 
 ggml_backend_buffer_type_t buffer_type() {
-  static Q8Weights weights;
+  // Never destroyed: a thread may still be computing when the process ends.
+  static auto* const weights = new Q8Weights;
   static ggml_backend_buffer_type type{
       .iface = {.get_name = [](ggml_backend_buffer_type_t) { return "CPU_Q8_PANELS"; },
                 .alloc_buffer = allocate,
@@ -163,7 +181,7 @@ ggml_backend_buffer_type_t buffer_type() {
                 .get_alloc_size = nullptr,
                 .is_host = nullptr},
       .device = ggml_backend_reg_dev_get(ggml_backend_reg_by_name("CPU"), 0),
-      .context = static_cast<ggml::cpu::extra_buffer_type*>(&weights),
+      .context = static_cast<ggml::cpu::extra_buffer_type*>(weights),
   };
   return &type;
 }
@@ -190,6 +208,11 @@ const char* register_q8_weights() {
   return name;
 }
 
+void expect_q8_weights(bool mapped, bool locked) {
+  gives_back = mapped;
+  locks = locked;
+}
+
 }  // namespace quern
 
 #else
@@ -198,6 +221,7 @@ namespace quern {
 const char* register_q8_weights() {
   return nullptr;
 }
+void expect_q8_weights(bool, bool) {}
 }  // namespace quern
 
 #endif

@@ -10,4 +10,11 @@ namespace quern {
  */
 const char* register_q8_weights();
 
+/**
+ * Says how the models that are loaded next are read. `mapped`: weights come from a mapping of the file, whose pages are
+ * given back once they are packed; only then is that safe. `locked`: the packed weights stay out of swap, as far as the
+ * system lets the process.
+ */
+void expect_q8_weights(bool mapped, bool locked);
+
 }  // namespace quern

@@ -3,6 +3,7 @@ import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { LoadedProject } from '../projects/projects.js';
 import type { Provider } from '../providers/contract.js';
 import type { ProviderId } from '../providers/index.js';
+import type { Retrieval } from '../rag/query/contract.js';
 import type { Store } from '../store/store.js';
 import { type Clock, systemClock } from './clock.js';
 import { type ChatCall, type ChatTurn, openTurn } from './complete.js';
@@ -21,6 +22,8 @@ export interface ChatParts {
   /** Closed by whoever opened it, after `close` of the chat. */
   readonly store: Store;
   readonly clock?: Clock;
+  /** Asked for passages of the project's documents; without it nothing is retrieved. */
+  readonly retrieval?: Retrieval;
 }
 
 /** Chat completions on the models of a project, and the sessions that hold their history. */
@@ -43,9 +46,10 @@ export class Chat {
    * The turn must be read, as a body or as frames, or cancelled.
    */
   async complete(call: ChatCall, signal: AbortSignal): Promise<ChatTurn> {
-    const { projects, providers, providerOf } = this.#parts;
+    const { projects, providers, providerOf, retrieval } = this.#parts;
     const project = projects.load(call.namespace, call.project);
-    return openTurn({ call, project, signal, sessions: this.#sessions, provider: (model) => providers[providerOf(model)] });
+    const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
+    return openTurn({ call, project, signal, sessions: this.#sessions, provider, retrieval });
   }
 
   /** The messages of a session; none for one that is unknown or expired. Throws as `Projects.load` does. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Failure } from '../../schemas/errors.js';
+import { Failure, type FailureKind } from '../../schemas/errors.js';
 import type { Message, Tool } from '../../schemas/generated/common.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { CompletionRequest as ChatRequest } from '../../schemas/generated/core/chat.js';
@@ -8,8 +8,11 @@ import { defaultModel } from '../config/default-model.js';
 import { log } from '../log.js';
 import type { LoadedProject } from '../projects/projects.js';
 import { type Completion, type CompletionPart, type CompletionRequest, collect, type Provider } from '../providers/contract.js';
+import type { Hit } from '../rag/contract.js';
+import type { Retrieval } from '../rag/query/contract.js';
 import { settingsOf } from './parameters.js';
 import { recorded } from './parts.js';
+import { contextText, questionsOf, retrieve, sourcesFrame, sourcesOf } from './passages.js';
 import { assemble, conversationOf, renderPrompts } from './prompts.js';
 import { answerSchema, schemaName } from './schema/answer-schema.js';
 import type { Session } from './session.js';
@@ -19,6 +22,12 @@ import { offeredTools } from './tools.js';
 
 /** What a stream says when the model fails before it has said anything. */
 export const APOLOGY = 'Sorry, I could not produce an answer. Please try again.';
+
+/** Failures that nobody outside can do anything about. */
+const BROKEN: ReadonlySet<FailureKind> = new Set(['model_failed', 'internal']);
+
+/** Failures of a prompt that its model has no room for. */
+const TOO_LONG: ReadonlySet<string> = new Set(['context_length_exceeded', 'context_truncation_failed']);
 
 /** One chat request as it arrives. */
 export interface ChatCall {
@@ -49,6 +58,8 @@ export interface TurnParts {
   signal: AbortSignal;
   sessions: Sessions;
   provider(model: ModelConfig): Provider;
+  /** Absent where nothing is retrieved. */
+  retrieval?: Retrieval | undefined;
 }
 
 /** The model that a request names, or the default one. Throws `bad_request` (UnknownModel, NoModel). */
@@ -65,7 +76,7 @@ function chosenModel(project: LoadedProject, name: string | null | undefined): M
 }
 
 /** Opens a turn; see `Chat.complete`. */
-export async function openTurn({ call, project, signal, sessions, provider }: TurnParts): Promise<ChatTurn> {
+export async function openTurn({ call, project, signal, sessions, provider, retrieval }: TurnParts): Promise<ChatTurn> {
   const { request, namespace } = call;
   const model = chosenModel(project, request.model);
   const form = await answerForm(project, request);
@@ -77,14 +88,23 @@ export async function openTurn({ call, project, signal, sessions, provider }: Tu
     const variables = request.variables ?? {};
     const prompts = renderPrompts(project.config, model, variables);
     const tools = offeredTools(model, request.tools, variables);
-    const history = session ? await sessions.history(session) : [];
-    const messages = assemble(prompts, history, request.messages);
-    if (session) await sessions.expect(conversationOf(request.messages)).catch(refuseUnkept);
-    const asked = { ...settingsOf(model, request), ...form, messages, stream: request.stream ?? false };
-    const completion = await opened(provider(model), model, withTools(asked, request, tools), signal);
+    let hits: readonly Hit[] = [];
+    const completion = await opened(model, request, async () => {
+      const found = retrieval ? await retrieve(retrieval, project, questionsOf(project, model, request), signal) : [];
+      const history = session ? await sessions.history(session) : [];
+      if (session) await sessions.expect(conversationOf(request.messages)).catch(refuseUnkept);
+      return fitting(found, (passages) => {
+        hits = passages;
+        const system = [...prompts.system, ...contextText(passages)];
+        const messages = assemble({ ...prompts, system }, history, request.messages);
+        const asked = { ...settingsOf(model, request), ...form, messages, stream: request.stream ?? false };
+        return provider(model).open(model, withTools(asked, request, tools), signal);
+      });
+    });
     return new OpenTurn(call, model, completion, {
       session,
       signal,
+      sources: request.include_sources ? sourcesOf(hits, request.sources_limit) : undefined,
       close: release,
       complete: async (message) => {
         if (session) await sessions.append(session, [...conversationOf(request.messages), message], prompts.first).catch(refuseUnkept);
@@ -96,12 +116,26 @@ export async function openTurn({ call, project, signal, sessions, provider }: Tu
   }
 }
 
-/** A model that fails before a stream has begun fails the stream, which ends with an apology; what the caller can mend stays a status. */
-async function opened(provider: Provider, model: ModelConfig, request: CompletionRequest, signal: AbortSignal): Promise<Completion> {
+/** Opens with all the passages, or with the best of them that the model's context has room for: half as many each time that it has not. */
+async function fitting(passages: readonly Hit[], open: (passages: readonly Hit[]) => Promise<Completion>): Promise<Completion> {
+  for (let best = passages; ; best = best.slice(0, Math.floor(best.length / 2))) {
+    try {
+      return await open(best);
+    } catch (failure) {
+      if (best.length === 0 || !(failure instanceof Failure) || !TOO_LONG.has(failure.code)) throw failure;
+    }
+  }
+}
+
+/**
+ * A model or a search that fails before a stream has begun fails the stream, which ends with an apology; what the caller can mend, or try
+ * later, stays a status.
+ */
+async function opened(model: ModelConfig, { stream }: ChatRequest, open: () => Promise<Completion>): Promise<Completion> {
   try {
-    return await provider.open(model, request, signal);
+    return await open();
   } catch (failure) {
-    if (!request.stream || !(failure instanceof Failure) || failure.kind !== 'model_failed') throw failure;
+    if (!stream || !(failure instanceof Failure) || !BROKEN.has(failure.kind)) throw failure;
     return { model: model.model, parts: failing(failure) };
   }
 }
@@ -143,6 +177,8 @@ function refuseUnkept(cause: unknown): never {
 interface OpenTurnEnds {
   session: Session | undefined;
   signal: AbortSignal;
+  /** Shown to the client where it asked for them. */
+  sources: Record<string, unknown>[] | undefined;
   complete(message: Message): Promise<void>;
   close(): void;
 }
@@ -171,7 +207,8 @@ class OpenTurn implements ChatTurn {
   async body(): Promise<Record<string, unknown>> {
     try {
       const answer = await collect(this.#parts(undefined));
-      return responseBody(answer, { ...this.#wire, contextUsage: this.#completion.contextUsage });
+      const body = responseBody(answer, { ...this.#wire, contextUsage: this.#completion.contextUsage });
+      return this.#ends.sources ? { ...body, sources: this.#ends.sources } : body;
     } catch (cause) {
       if (cause instanceof Failure) throw cause;
       throw new Failure('internal', 'The chat service failed while the model was answering. See the log for the reason.', { cause });
@@ -180,7 +217,7 @@ class OpenTurn implements ChatTurn {
 
   frames(): AsyncIterable<string> {
     const completion = this.#completion;
-    return chunkFrames(this.#parts(APOLOGY), {
+    const frames = chunkFrames(this.#parts(APOLOGY), {
       ...this.#wire,
       // Other runtimes say it with the finish.
       get contextUsage() {
@@ -194,6 +231,7 @@ class OpenTurn implements ChatTurn {
         if (!this.#ends.signal.aborted) log('error', 'a chat stream failed', { model: this.#wire.model, error });
       },
     });
+    return this.#ends.sources ? after(sourcesFrame(this.#wire, this.#ends.sources), frames) : frames;
   }
 
   #parts(emptyText: string | undefined): AsyncIterable<CompletionPart> {
@@ -207,6 +245,11 @@ class OpenTurn implements ChatTurn {
     };
     return recorded(this.#completion.parts, { emptyText, complete, close: this.#ends.close });
   }
+}
+
+async function* after(first: string, rest: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  yield first;
+  yield* rest;
 }
 
 function once(action: () => void): () => void {

@@ -68,13 +68,31 @@ export function parseYamlDocument(text: string): Document {
   }
   tokens.push(...parser.end());
   // `merge` because hand-written files use `<<`; the core schema has no types beyond JSON's.
-  const options = { merge: true, logLevel: 'silent', lineCounter: lines } as const;
+  // The library compares each key with all others of its map, which takes minutes where there are tens of thousands.
+  const options = { merge: true, logLevel: 'silent', lineCounter: lines, uniqueKeys: false } as const;
   const [document, second] = new (yaml().Composer)(options).compose(tokens, true, text.length);
   if (second) throw new Unparsable('it is not valid YAML: it holds several documents');
   const error = document!.errors[0];
-  if (!error) return document as Document;
-  const { line, col } = lines.linePos(error.pos[0]);
-  throw notYaml(error, ` at line ${line}, column ${col}`);
+  const place = (offset: number): string => {
+    const { line, col } = lines.linePos(offset);
+    return ` at line ${line}, column ${col}`;
+  };
+  if (error) throw notYaml(error, place(error.pos[0]));
+  refuseRepeatedKeys(document as Document, place);
+  return document as Document;
+}
+
+function refuseRepeatedKeys(document: Document, place: (offset: number) => string): void {
+  yaml().visit(document, {
+    Map(_key, { items }) {
+      const seen = new Set<unknown>();
+      for (const { key } of items) {
+        if (!yaml().isScalar(key)) continue;
+        if (seen.has(key.value)) throw notYaml(new Error('Map keys must be unique'), place(key.range![0]));
+        seen.add(key.value);
+      }
+    },
+  });
 }
 
 function notYaml(cause: unknown, place = ''): Unparsable {

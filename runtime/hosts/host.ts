@@ -28,6 +28,8 @@ export interface HostOptions {
   /** Called once when the process has ended; `expected` after `close()`. */
   readonly onExit: (reason: Failure, expected: boolean) => void;
   readonly pingIntervalMs?: number;
+  /** Options of the process's Node, such as the bound of its heap. */
+  readonly execArgv?: readonly string[];
 }
 
 /** Processes that have not ended. One that is stuck must not outlive a daemon that gave up waiting for it. */
@@ -65,7 +67,7 @@ export class Host {
     this.#child = fork(CHILD, [options.engine.href], {
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
-      execArgv: [],
+      execArgv: [...(options.execArgv ?? [])],
       env: hostEnvironment(process.env),
     });
     living.add(this.#child);

@@ -6,7 +6,10 @@ import type { Store } from './store.js';
 export type Migration = (store: Store) => Promise<void>;
 
 /** From version 1 to 2, from 2 to 3, and so on; the format version of this program is one more than their number. */
-export const MIGRATIONS: readonly Migration[] = [];
+export const MIGRATIONS: readonly Migration[] = [
+  // Adds the tables of tasks and of retrieval, which start empty. A program that does not know them would leave unfinished tasks lying.
+  () => Promise.resolve(),
+];
 
 /** Runs the migrations that a store lacks, after a backup. Throws `conflict` (StateTooNew) when a newer program wrote it. */
 export async function migrate(store: Store, folder: string, migrations: readonly Migration[] = MIGRATIONS): Promise<void> {

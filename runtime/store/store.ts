@@ -9,8 +9,10 @@ import { type StoreCounts, Table } from './table.js';
 import type { TableName, Tables } from './tables.js';
 import { type Change, Writer } from './writer.js';
 
+export type { ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowRange } from './chunk-records.js';
 /** Records that users of the store hold. */
 export type { SessionKey, SessionRecord } from './tables.js';
+export type { Cleanup, ItemOutcome, ItemRecord, TaskKey, TaskRecord } from './task-records.js';
 
 const packr = new Packr({ useRecords: false });
 
@@ -35,6 +37,14 @@ export class Store {
   readonly sessions: Table<'sessions'>;
   readonly turns: Table<'turns'>;
   readonly trash: Table<'trash'>;
+  readonly tasks: Table<'tasks'>;
+  readonly taskItems: Table<'taskItems'>;
+  readonly collections: Table<'collections'>;
+  readonly documents: Table<'documents'>;
+  readonly chunks: Table<'chunks'>;
+  readonly vectors: Table<'vectors'>;
+  readonly chunkIds: Table<'chunkIds'>;
+  readonly waste: Table<'waste'>;
   readonly counts: StoreCounts = { read: 0, written: 0 };
   readonly #environment: Environment;
   readonly #writer: Writer;
@@ -55,6 +65,14 @@ export class Store {
     this.sessions = new Table<'sessions'>(tables.sessions, this.counts);
     this.turns = new Table<'turns'>(tables.turns, this.counts);
     this.trash = new Table<'trash'>(tables.trash, this.counts);
+    this.tasks = new Table<'tasks'>(tables.tasks, this.counts);
+    this.taskItems = new Table<'taskItems'>(tables.taskItems, this.counts);
+    this.collections = new Table<'collections'>(tables.collections, this.counts);
+    this.documents = new Table<'documents'>(tables.documents, this.counts);
+    this.chunks = new Table<'chunks'>(tables.chunks, this.counts);
+    this.vectors = new Table<'vectors'>(tables.vectors, this.counts);
+    this.chunkIds = new Table<'chunkIds'>(tables.chunkIds, this.counts);
+    this.waste = new Table<'waste'>(tables.waste, this.counts);
   }
 
   /**

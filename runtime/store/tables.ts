@@ -1,4 +1,6 @@
 import type { Message } from '../../schemas/generated/common.js';
+import type { ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowKey, WasteRecord } from './chunk-records.js';
+import type { ItemKey, ItemRecord, TaskKey, TaskRecord } from './task-records.js';
 
 /** A session's address; an id means nothing outside its project. */
 export type SessionKey = readonly [namespace: string, project: string, id: string];
@@ -22,7 +24,7 @@ export interface TurnRecord {
   atMs: number;
 }
 
-/** Key and value of every table. All are of format version 1; a change of shape adds a migration. */
+/** Key and value of every table. Of format version 1 unless it says otherwise; a change of shape adds a migration. */
 export interface Tables {
   /** `version` = format version of the whole store. */
   meta: { key: string; value: number };
@@ -30,10 +32,38 @@ export interface Tables {
   turns: { key: readonly [run: number, place: number]; value: TurnRecord };
   /** Session numbers whose turns wait to be removed; the value is when that was decided, in milliseconds since 1970. */
   trash: { key: number; value: number };
+  /** Since format 2. Read in whole at a start, which the cap on finished tasks keeps short. */
+  tasks: { key: TaskKey; value: TaskRecord };
+  /** Since format 2. The items of a task lie together, in their order. */
+  taskItems: { key: ItemKey; value: ItemRecord };
+  /** Since format 2, like the other tables of retrieval. */
+  collections: { key: DatabaseKey; value: CollectionRecord };
+  /** By file hash below the collection. */
+  documents: { key: readonly [collection: number, documentHash: string]; value: DocumentRecord };
+  chunks: { key: RowKey; value: ChunkRecord };
+  /** Components as little-endian float32. */
+  vectors: { key: RowKey; value: Uint8Array };
+  /** The row of each chunk id; one that no document has means that the id is free. */
+  chunkIds: { key: readonly [collection: number, id: string]; value: number };
+  /** By the first row. */
+  waste: { key: RowKey; value: WasteRecord };
 }
 
 /** A table's name. */
 export type TableName = keyof Tables;
 
 /** Every table, for opening and walking them. */
-export const TABLE_NAMES = ['meta', 'sessions', 'turns', 'trash'] as const satisfies readonly TableName[];
+export const TABLE_NAMES = [
+  'meta',
+  'sessions',
+  'turns',
+  'trash',
+  'tasks',
+  'taskItems',
+  'collections',
+  'documents',
+  'chunks',
+  'vectors',
+  'chunkIds',
+  'waste',
+] as const satisfies readonly TableName[];

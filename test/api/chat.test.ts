@@ -288,7 +288,7 @@ const table: Scenario[] = [
       assert.equal(asked().max_tokens, 5);
     },
   },
-  { name: '45: thinking is not part of the history', path: `${CHAT}/sessions/thinker/history`, lacks: ['hm'], contains: ['"4"'] },
+  { name: '45: thinking is not part of the history', path: `${CHAT}/sessions/thinker/history`, lacks: ['"hm"'], contains: ['"4"'] },
   {
     name: 'context usage that comes with the finish is in the answer',
     ...POST,

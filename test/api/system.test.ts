@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { coreEndpoints } from '../../gateway/core/index.js';
 import { openRuntime } from '../../runtime/open.js';
+import type { Runtime } from '../../runtime/runtime.js';
+import { Failure } from '../../schemas/errors.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { type Scenario, scenarios } from '../support/scenario.js';
 
@@ -30,6 +32,7 @@ const TABLE: Scenario[] = [
       for (const component of body.components)
         assert.ok(component.message.length > 0 && component.latency_ms >= 0, JSON.stringify(component));
       assert.equal(body.services.storage, 'healthy');
+      assert.match(body.components[1].message, /, \d+ MB free$/);
       assert.match(body.summary, /server=healthy, storage=healthy/);
       assert.ok(Math.abs(body.timestamp - Date.now() / 1000) < 60);
     },
@@ -69,6 +72,36 @@ const TABLE: Scenario[] = [
     answerHeaders: { allow: /GET/ },
   },
 ];
+
+/** A runtime of which only the health is asked. */
+const ailing = {
+  checks: [
+    { name: 'fine', run: () => ({ status: 'healthy', message: 'all is well' }) },
+    { name: 'slow', run: async () => ({ status: 'degraded', message: 'it is slow' }) },
+    { name: 'told', run: () => Promise.reject(new Failure('unavailable', 'It is closed.')) },
+    {
+      name: 'odd',
+      run: () => {
+        throw new Error('canary');
+      },
+    },
+  ],
+} as unknown as Runtime;
+
+scenarios('health of what is not well', { endpoints: coreEndpoints, context: () => ailing }, [
+  {
+    name: 'is that of the worst component, with the reasons that are for the caller',
+    path: '/health',
+    lacks: ['canary'],
+    json: ({ status, summary, components }) => {
+      assert.deepEqual([status, summary], ['unhealthy', 'fine=healthy, slow=degraded, told=unhealthy, odd=unhealthy']);
+      assert.deepEqual(
+        components.map(({ message }: { message: string }) => message),
+        ['all is well', 'it is slow', 'It is closed.', 'the check failed'],
+      );
+    },
+  },
+]);
 
 scenarios(
   'health and system',

@@ -379,6 +379,7 @@ async function ask(body: Record<string, unknown>): Promise<any> {
     params: {},
     query: {},
     body,
+    files: [],
     header: () => undefined,
     signal: new AbortController().signal,
   });

@@ -13,12 +13,10 @@ export interface FaultStage {
   close(): Promise<void>;
 }
 
-/** The short limits that a fault stage runs under. */
-export const SHORT = {
-  limits: { headersMs: 300, idleMs: 300, totalMs: 20_000 },
-  retry: { attempts: 3, baseMs: 1, capMs: 200 },
-  trailerMs: 100,
-};
+/** What a fault stage runs under: short waits, but limits that a busy machine keeps too. */
+const PATIENT = { retry: { attempts: 3, baseMs: 1, capMs: 200 }, trailerMs: 100 };
+/** For the faults that are a silence. */
+const SHORT = { ...PATIENT, limits: { headersMs: 300, idleMs: 300, totalMs: 20_000 } };
 
 const KEY = 'sk-canary-0123456789';
 
@@ -97,6 +95,7 @@ const FAULTS: readonly Fault[] = [
     text: 'half',
   },
   { name: 'an event that is a list', scenes: [{ steps: frames([1]) }], kind: 'model_failed', says: /JSON object/ },
+  { name: 'an event that is null', scenes: [{ steps: frames(null) }], kind: 'model_failed', says: /JSON object/ },
   {
     name: 'an event without end',
     scenes: [{ steps: [...part('half'), { send: 'data: ' }, ...Array<Step>(40).fill({ send: 'x'.repeat(65_536) }), 'hang'] }],
@@ -160,8 +159,8 @@ const ODDITIES: Readonly<Record<string, Scene>> = {
   '429, then an answer': say('fine'),
 };
 
-/** What every provider that speaks to a host must do when the host misbehaves. `open` is told where the host listens. */
-export function providerFaultSuite(name: string, open: (host: ScriptedOpenAI) => Promise<FaultStage>): void {
+/** What every provider that speaks to a host must do when the host misbehaves. `open` is told where the host listens, and under which limits. */
+export function providerFaultSuite(name: string, open: (host: ScriptedOpenAI, settings: object) => FaultStage): void {
   describe(`provider ${name}: faults of its host`, () => {
     let host: ScriptedOpenAI;
     let stage: FaultStage;
@@ -173,7 +172,7 @@ export function providerFaultSuite(name: string, open: (host: ScriptedOpenAI) =>
     after(() => void process.off('unhandledRejection', note));
     beforeEach(async () => {
       host = await ScriptedOpenAI.start();
-      stage = await open(host);
+      stage = open(host, PATIENT);
       model = { ...stage.model, api_key: KEY };
       ours = model.provider === 'universal';
     });
@@ -188,6 +187,10 @@ export function providerFaultSuite(name: string, open: (host: ScriptedOpenAI) =>
 
     for (const fault of FAULTS)
       it(`${fault.name}: ${fault.kind}`, async () => {
+        if (fault.kind === 'timed_out') {
+          await stage.close();
+          stage = open(host, SHORT);
+        }
         host.script(...fault.scenes);
         const parts: CompletionPart[] = [];
         const failure = await (async () => {
@@ -217,12 +220,15 @@ export function providerFaultSuite(name: string, open: (host: ScriptedOpenAI) =>
 
     it('asks for a stream with usage, and sends the key in its header only', async () => {
       host.script(say('hi'));
-      await readAll((await stage.provider.open(model, { ...request, temperature: 0, extra: { stream: false, mine: 1 } }, NEVER)).parts);
+      await readAll(
+        (await stage.provider.open(model, { ...request, temperature: 0, stop: ['END'], extra: { stream: false, mine: 1 } }, NEVER)).parts,
+      );
       const seen = host.seen.find((one) => one.path.endsWith('/chat/completions'))!;
       const body = seen.body as Record<string, unknown>;
       assert.equal(seen.path, '/v1/chat/completions');
       assert.equal(seen.headers.authorization, `Bearer ${KEY}`);
       assert.deepEqual([body.stream, body.stream_options, body.temperature, body.mine], [true, { include_usage: true }, 0, 1]);
+      assert.deepEqual(body.stop, ['END']);
       assert.ok(!JSON.stringify(body).includes(KEY));
     });
 

@@ -4,7 +4,7 @@ import { createProviders, type ProviderId } from '../../runtime/providers/index.
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import { arrangeAct, playActs } from '../support/scripted-acts.js';
 import { json, ScriptedOpenAI } from '../support/scripted-openai.js';
-import { type FaultStage, providerFaultSuite, SHORT } from './provider-faults.js';
+import { type FaultStage, providerFaultSuite } from './provider-faults.js';
 import { providerSuite } from './provider-suite.js';
 
 const MODELS = json({ object: 'list', data: [] });
@@ -36,7 +36,7 @@ const absent: Provider = {
   },
 };
 
-function stageOf(way: Way, host: ScriptedOpenAI, settings = {}): FaultStage {
+function stageOf(way: Way, host: ScriptedOpenAI, settings: object = {}): FaultStage {
   const outbound = new Outbound();
   const providers = createProviders({ outbound, universal: absent, settings, runtimeUrls: way.urls?.(host) ?? [] });
   const model = { name: 'tested', provider: way.id, model: 'm', ...way.model(host) } as ModelConfig;
@@ -54,5 +54,5 @@ for (const [name, way] of Object.entries(WAYS)) {
     };
     return { ...stage, arrange: arrangeAct, active: () => host.active, close };
   });
-  providerFaultSuite(name, async (host) => stageOf(way, host, SHORT));
+  providerFaultSuite(name, (host, settings) => stageOf(way, host, settings));
 }

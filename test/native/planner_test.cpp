@@ -151,6 +151,10 @@ TEST(PlanStep, EveryDecodingSequenceGetsOneTokenInOrder) {
   EXPECT_EQ(plan({{5, 1, 1}, {2, 1, 2}, {9, 1, 3}}), (Shares{{2, 1}, {5, 1}, {9, 1}}));
 }
 
+TEST(PlanStep, AShortPromptIsDecodedAtOnce) {
+  EXPECT_EQ(plan({{4, 2, 1}}), (Shares{{4, 2}}));
+}
+
 TEST(PlanStep, APromptAloneGetsAMicroBatch) {
   EXPECT_EQ(plan({{3, 100, 1}}), (Shares{{3, 32}}));
   EXPECT_EQ(plan({{3, 20, 1}}), (Shares{{3, 20}}));

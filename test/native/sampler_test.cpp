@@ -72,6 +72,15 @@ TEST(TopCandidates, AreTheGreatestInOrder) {
   }
 }
 
+TEST(TopCandidates, OfEqualOnesTheFirstTokensComeFirst) {
+  const std::vector<float> logits{1, 2, 2, 2};
+  std::vector<Candidate> top;
+  top_candidates(logits, 2, top);
+  ASSERT_EQ(top.size(), 2);
+  EXPECT_EQ(top[0].token, 1);
+  EXPECT_EQ(top[1].token, 2);
+}
+
 TEST(LogSumExp, HoldsForLargeAndInfiniteValues) {
   EXPECT_NEAR(log_sum_exp(std::vector<float>{1000, 1000}), 1000 + std::log(2.0), 1e-9);
   EXPECT_NEAR(log_sum_exp(std::vector<float>{0, -kInfinity}), 0, 1e-9);
@@ -114,6 +123,19 @@ TEST(Sampler, TopPAndMinPCutTheTail) {
   EXPECT_EQ(drawn({.temperature = 1, .min_p = 0.2f}), (std::set<Token>{0, 1, 2}));
   EXPECT_EQ(drawn({.temperature = 1, .top_k = 2}), (std::set<Token>{0, 1}));
   EXPECT_EQ(drawn({.temperature = 50}), (std::set<Token>{0, 1, 2, 3}));
+}
+
+TEST(Sampler, FrequencyCountsEachTimeAndPresenceOnce) {
+  std::vector<float> logits{3.5f, 2, 0};
+  Sampler often = sampler({.frequency_penalty = 1});
+  Sampler present = sampler({.presence_penalty = 1});
+  for (Sampler* chooser : {&often, &present}) {
+    chooser->accept(0);
+    EXPECT_EQ(chooser->choose(logits), 0);
+    chooser->accept(0);
+  }
+  EXPECT_EQ(often.choose(logits), 1);
+  EXPECT_EQ(present.choose(logits), 0);
 }
 
 TEST(Sampler, RepeatPenaltyLooksBackOnThePromptToo) {

@@ -23,6 +23,7 @@ class CountingDecoder : public Decoder {
   DecodeResult decode(std::span<const BatchToken> batch) override {
     ++decodes;
     if (hold) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    while (endless && !interrupted_) std::this_thread::yield();
     if (fail_at == decodes) return DecodeResult::failed;
     if (throw_at == decodes) throw std::runtime_error("thrown");
     if (interrupted_) return DecodeResult::aborted;
@@ -62,6 +63,8 @@ class CountingDecoder : public Decoder {
   std::atomic<int> decodes{0};
   std::atomic<int> violations{0};
   std::atomic<bool> hold{false};
+  /// A decode ends only when it is interrupted.
+  std::atomic<bool> endless{false};
   int fail_at = -1;
   int throw_at = -1;
 
@@ -160,6 +163,16 @@ TEST_F(SchedulerTest, ManyOnFewSlots) {
   }
   EXPECT_EQ(scheduler_->stats().active, 0);
   EXPECT_EQ(scheduler_->stats().queued, 0);
+}
+
+TEST_F(SchedulerTest, AnAbortInterruptsADecodeThatNobodyElseNeeds) {
+  open(1);
+  decoder_->endless = true;
+  submit(1, {1, 2, 3}, 10);
+  while (decoder_->decodes == 0) std::this_thread::yield();
+  scheduler_->abort(1);
+  wait(1);
+  EXPECT_EQ(finish(1), Finish::aborted);
 }
 
 TEST_F(SchedulerTest, AnAbortEndsWhatRunsAndWhatWaits) {

@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import type { EventStream, Exchange, HeaderList } from '../../gateway/http/transport.js';
 import { Failure } from '../../schemas/errors.js';
 
@@ -63,6 +64,13 @@ export class RecordedExchange implements Exchange {
   readBody(limitBytes: number): Promise<Buffer | undefined> {
     if (this.#body.length > limitBytes) return Promise.reject(new Failure('too_large', `The body may have ${limitBytes} bytes here.`));
     return Promise.resolve(this.#body);
+  }
+
+  bodyStream(limitBytes: number): Readable {
+    const stream = Readable.from([this.#body]);
+    stream.on('error', () => undefined);
+    if (this.#body.length > limitBytes) stream.destroy(new Failure('too_large', `The body may have ${limitBytes} bytes here.`));
+    return stream;
   }
 
   onGone(callback: () => void): void {

@@ -26,7 +26,7 @@ export async function answerSchema(directory: string, reference: string): Promis
   const key = [path, name, stats.mtimeMs, stats.size, stats.ino].join('\0');
   const known = kept.get(key);
   if (known) return known;
-  const text = await readFile(path, 'utf8');
+  const text = (await readFile(path, 'utf8')).replace(/^\uFEFF/, '');
   const schema = file.endsWith('.py') ? readPython(reference, text, name) : readJson(reference, text, name);
   kept.set(key, schema);
   if (kept.size > MAX_KEPT) kept.delete(kept.keys().next().value!);

@@ -79,6 +79,14 @@ export class Cursor {
     return undefined;
   }
 
+  /** A literal whose value the text itself tells. */
+  plain(): Exclude<Literal, undefined> {
+    const { text, line } = this.token;
+    const value = this.literal();
+    if (value === undefined) throw unreadable(line, `only Python knows the value of ${text}...; write a text or a number`);
+    return value;
+  }
+
   #items(close: string): Literal[] {
     const items: Literal[] = [];
     this.list(close, () => items.push(this.literal()));

@@ -66,12 +66,14 @@ class FileReader {
     const cursor = this.#cursor;
     if (cursor.take('newline') || cursor.take('pass') || cursor.take('...')) return;
     if (cursor.token.kind === 'string') {
-      schema.description = String(cursor.literal()).trim();
+      const text = String(cursor.literal()).trim();
+      // Later ones describe a field.
+      schema.description ??= text;
     } else {
       const { text: name, line } = cursor.expect('name');
       if ('enum' in schema) {
         if (!cursor.take('=')) cursor.refuse('NAME = value is expected in an enumeration', line);
-        schema.enum.push(cursor.literal());
+        schema.enum.push(cursor.plain());
       } else if (name === 'model_config') cursor.skipLine();
       else if (cursor.take(':')) this.#field(schema, name);
       else cursor.refuse('name: type is expected in a model', line);

@@ -62,7 +62,7 @@ export function fieldArguments(cursor: Cursor): FieldArguments {
       const value = cursor.literal();
       if (name === 'default' || name === 'default_factory') field.optional = true;
       else if (name === 'alias') field.alias = String(value);
-      else if (Object.hasOwn(RULES, name) || NOTES.has(name)) field.rules.set(name, value);
+      else if (NOTES.has(name) || (Object.hasOwn(RULES, name) && value !== undefined)) field.rules.set(name, value);
       else cursor.refuse(`Field(${name}=...) is not supported`, token.line);
     }
     first = false;
@@ -70,16 +70,21 @@ export function fieldArguments(cursor: Cursor): FieldArguments {
   return field;
 }
 
-/** A type with what `Field` adds to it. */
+/** A type with what `Field` adds to it: limits to every choice that they can apply to, notes to the whole. */
 export function withRules(schema: Schema, { rules }: FieldArguments): Schema {
-  const choices = schema.anyOf as Schema[] | undefined;
-  const target: Schema = { ...(choices?.[0] ?? schema) };
   const notes: Schema = {};
+  const limits: (readonly [keywords: readonly [plain: string, list: string], value: Literal])[] = [];
   for (const [name, value] of rules) {
     if (NOTES.has(name)) notes[name] = value;
-    else target[RULES[name]![target.type === 'array' ? 1 : 0]] = value;
+    else limits.push([RULES[name]!, value]);
   }
-  return { ...(choices ? { anyOf: [target, ...choices.slice(1)] } : target), ...notes };
+  const limited = (one: Schema): Schema => ({
+    ...one,
+    ...Object.fromEntries(limits.map(([keywords, value]) => [keywords[one.type === 'array' ? 1 : 0], value])),
+  });
+  const choices = schema.anyOf as Schema[] | undefined;
+  const typed = choices?.map((one) => (one.type === undefined || one.type === 'null' ? one : limited(one)));
+  return { ...(typed ? { anyOf: typed } : limited(schema)), ...notes };
 }
 
 /** Reads a type. `refer` makes the schema of a class by its name. */
@@ -97,13 +102,12 @@ function anyOf(choices: readonly Schema[]): Schema {
 
 function singleType(cursor: Cursor, refer: (name: string, line: number) => Schema): Schema {
   const quoted = cursor.take('string');
-  if (quoted) return refer(String(quoted.value), quoted.line);
-  const { line } = cursor.token;
-  const name = cursor.dotted();
-  if (!cursor.take('[')) return Object.hasOwn(PLAIN, name) ? { ...PLAIN[name] } : refer(name, line);
+  const { line } = quoted ?? cursor.token;
+  const name = quoted ? String(quoted.value) : cursor.dotted();
+  if (quoted || !cursor.take('[')) return Object.hasOwn(PLAIN, name) ? { ...PLAIN[name] } : refer(name, line);
   if (name === 'Literal') {
     const values: Literal[] = [];
-    cursor.list(']', () => values.push(cursor.literal()));
+    cursor.list(']', () => values.push(cursor.plain()));
     return { enum: values };
   }
   const types: Schema[] = [];

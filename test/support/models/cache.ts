@@ -20,6 +20,9 @@ export function cachedModel(name: string, make: () => GgufFile): string {
 /** A random model of under 1 MB, for tests of loading and scheduling; its text means nothing. */
 export const tinyPath = (): string => cachedModel('tiny', () => randomLlama(RANDOM_MODELS.tiny));
 
+/** A random model of 7 million parameters, Q8_0, 7 MB, whose matrices our own kernel takes. */
+export const packedPath = (): string => cachedModel('packed', () => randomLlama(RANDOM_MODELS.packed));
+
 /** A random model of 54 million parameters, Q8_0, 57 MB, for benchmarks. */
 export const benchPath = (): string => cachedModel('bench54m', () => randomLlama(RANDOM_MODELS.bench54m));
 

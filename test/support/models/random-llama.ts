@@ -16,7 +16,7 @@ export interface RandomLlama extends LlamaShape {
   readonly seed: number;
 }
 
-/** The presets: `tiny` for load tests, `bench54m` (54.1 million parameters) for benchmarks. */
+/** The presets: `tiny` for load tests, `packed` for the Q8_0 kernel, `bench54m` (54.1 million parameters) for benchmarks. */
 export const RANDOM_MODELS = {
   tiny: {
     name: 'tiny',
@@ -31,6 +31,20 @@ export const RANDOM_MODELS = {
     type: 'F16',
     vocabularySize: 512,
     seed: 1,
+  },
+  packed: {
+    name: 'packed',
+    layers: 2,
+    width: 512,
+    heads: 8,
+    headsKv: 4,
+    headSize: 64,
+    feedForward: 1536,
+    contextLength: 512,
+    ropeBase: 10_000,
+    type: 'Q8_0',
+    vocabularySize: 512,
+    seed: 3,
   },
   bench54m: {
     name: 'bench54m',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,14 +12,13 @@ import { Failure } from '../../../../schemas/errors.js';
 const folder = (): string => mkdtempSync(join(tmpdir(), 'quern-lock-'));
 const LOCK_MODULE = new URL('../../../../gateway/daemon/lock.js', import.meta.url).href;
 
-/** Tries to take the lock in a process of its own; resolves to what it printed. */
-function contender(dataDir: string): Promise<string> {
+/** Tries to take the lock in a process of its own, which then lives until it is killed; `outcome` is what it printed. */
+function contender(dataDir: string): { outcome: Promise<string>; child: ChildProcess } {
   const script = `import { lockDataDir } from ${JSON.stringify(LOCK_MODULE)};
-    try { lockDataDir(${JSON.stringify(dataDir)}); console.log('taken'); setTimeout(() => {}, 1500); } catch (error) { console.log(error.kind); }`;
+    setInterval(() => {}, 1e6);
+    try { lockDataDir(${JSON.stringify(dataDir)}); console.log('taken'); } catch (error) { console.log(error.kind); }`;
   const child = spawn(process.execPath, ['--input-type=module', '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
-  let text = '';
-  child.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
-  return new Promise((resolve) => child.on('close', () => resolve(text.trim())));
+  return { outcome: once(child.stdout, 'data').then(([chunk]) => String(chunk).trim()), child };
 }
 
 describe('the lock of a data directory', () => {
@@ -88,7 +87,10 @@ describe('the lock of a data directory', () => {
   it('goes to exactly one of several that start at once over a dead lock', async () => {
     const dataDir = folder();
     writeFileSync(join(dataDir, 'quern.lock'), JSON.stringify({ pid: 2 ** 22 - 3, started: '1' }));
-    const outcomes = await Promise.all(Array.from({ length: 6 }, () => contender(dataDir)));
+    const contenders = Array.from({ length: 6 }, () => contender(dataDir));
+    const outcomes = await Promise.all(contenders.map(({ outcome }) => outcome)).finally(() => {
+      for (const { child } of contenders) child.kill('SIGKILL');
+    });
     assert.deepEqual(outcomes.filter((outcome) => outcome === 'taken').length, 1, outcomes.join(' '));
     assert.deepEqual(outcomes.filter((outcome) => outcome === 'busy').length, 5, outcomes.join(' '));
   });

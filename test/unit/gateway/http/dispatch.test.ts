@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { dispatch } from '../../../../gateway/http/dispatch.js';
 import { documentationEndpoints } from '../../../../gateway/http/documentation.js';
 import { setLogLevel } from '../../../../runtime/log.js';
@@ -338,6 +338,23 @@ scenarios(
   ],
 );
 
+describe('dispatch, sockets', () => {
+  it('asks for the key before a socket is opened', () => {
+    const listener = { open: () => {}, message: () => {}, closed: () => {} };
+    const application = dispatch({
+      endpoints: [],
+      context: { calls: 0 },
+      access: { bindHost: '127.0.0.1', apiKey: 'k' },
+      sockets: [{ path: '/socket', open: () => listener }],
+    });
+    const ask = (headers: Record<string, string>) =>
+      application.upgrade({ path: '/socket', query: '', header: (name) => ({ host: 'localhost', ...headers })[name] ?? '' });
+    assert.equal((ask({}) as { status?: number }).status, 401);
+    assert.equal((ask({ 'x-api-key': 'other' }) as { status?: number }).status, 401);
+    assert.equal(ask({ authorization: 'Bearer k' }), listener);
+  });
+});
+
 describe('dispatch, timing', () => {
   const slow = (handler: Endpoint<Context>['handler'], timeLimitMs?: number) =>
     dispatch({
@@ -348,20 +365,23 @@ describe('dispatch, timing', () => {
     });
 
   it('answers 504 and aborts the signal when a request takes too long', async () => {
-    let aborted = false;
-    const application = slow(async (_, { signal }) => {
-      signal.addEventListener('abort', () => {
-        aborted = true;
-      });
-      await sleep(200);
-      return { json: 1 };
+    let aborted!: () => void;
+    const ended = new Promise<void>((resolve) => {
+      aborted = resolve;
+    });
+    const application = slow((_, { signal }) => {
+      signal.addEventListener('abort', aborted);
+      return new Promise(() => {});
     }, 20);
     assert.equal((await send(application, { path: '/slow' })).status, 504);
-    assert.equal(aborted, true);
+    await ended;
   });
 
   it('returns the iterator of a stream whose client left while it waits', async () => {
-    let freed = false;
+    let free!: () => void;
+    const freed = new Promise<void>((resolve) => {
+      free = resolve;
+    });
     const application = slow((_, { signal }) => ({
       events: (async function* () {
         try {
@@ -369,18 +389,16 @@ describe('dispatch, timing', () => {
           await new Promise((resolve) => signal.addEventListener('abort', resolve));
           yield 'data: 2\n\n';
         } finally {
-          freed = true;
+          free();
         }
       })(),
     }));
     const exchange = new RecordedExchange({ path: '/slow' });
     application.request(exchange);
-    await sleep(20);
+    while (exchange.written === '') await nextTurn();
     exchange.leave();
-    const answer = await exchange.done;
-    await sleep(5);
-    assert.deepEqual(answer.events, ['1']);
-    assert.equal(freed, true);
+    assert.deepEqual((await exchange.done).events, ['1']);
+    await freed;
   });
 
   it('writes events of one turn together', async () => {

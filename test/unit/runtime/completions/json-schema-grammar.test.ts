@@ -37,6 +37,16 @@ const CASES: [string, unknown, string[], string[]][] = [
     ['{"ab":1}', '{"ab":1,"x":true}', '{"ab":1,"a":true,"abc":false,"":true}'],
     ['{"ab":1,"x":2}', '{"ab":1,"ab":true}', '{"x":true}'],
   ],
+  [
+    'keys beside one with characters that a class gives a meaning',
+    {
+      type: 'object',
+      properties: { 'a-z': { type: 'integer' }, '^]': { type: 'integer' }, ']': { type: 'integer' } },
+      additionalProperties: { type: 'boolean' },
+    },
+    ['{"a-z":1,"a-c":true}', '{"x":true,"a]":true}', '{"^":true}', '{"-":true}'],
+    ['{"a-z":true}', '{"]":true}'],
+  ],
   ['only additional', { type: 'object', additionalProperties: { type: 'integer' } }, ['{}', '{"x":1,"y":2}'], ['{"x":"1"}']],
   ['no additional', { type: 'object', properties: {}, additionalProperties: false }, ['{}', '{ }'], ['{"x":1}']],
   ['required without a declaration', { type: 'object', required: ['x'] }, ['{"x":[1]}'], ['{}']],

@@ -171,6 +171,7 @@ describe('tool calls in text', () => {
   it('chooses the form that a template teaches', () => {
     assert.equal(formatOf('… <tool_call>{"name": … }</tool_call>'), hermes);
     assert.equal(formatOf("{{ '[TOOL_CALLS] [' }}"), mistral);
+    for (const later of ['ARGS', 'CALL_ID']) assert.equal(formatOf(`{{ '[TOOL_CALLS]' }}{{ '[${later}]' }}`), null);
     assert.equal(formatOf('<|start_header_id|> {"name": function name, "parameters": …}'), llama3);
     assert.equal(formatOf('<tool_call>\n<function=x>'), null);
     assert.equal(formatOf('{{ tools }}'), null);
@@ -219,6 +220,8 @@ describe('tool definitions', () => {
     );
     assert.ok(text.includes('<tool_call>{"name":'));
     assert.deepEqual(injected[1], messages[1]);
+    const parts = { role: 'system' as const, content: [{ type: 'text' as const, text: 'Be kind.' }] };
+    assert.deepEqual(injectTools([parts], [weather])[1], parts, 'content in parts stays as it is');
     const made = injectTools([{ role: 'user', content: 'hi' }], [weather]);
     assert.deepEqual(
       made.map((message) => message.role),

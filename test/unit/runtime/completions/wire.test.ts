@@ -111,6 +111,11 @@ describe('chunk frames', () => {
       '[DONE]',
     ]);
     assert.equal(seen.length, 1);
+    for (const [kind, type] of [
+      ['model_failed', 'server_error'],
+      ['invalid', 'invalid_request_error'],
+    ] as const)
+      assert.equal(((await frames([], {}, new Failure(kind, 'x'))).at(-2)!.error as { type: string }).type, type);
     const hidden = await frames([], {}, new Error('secret path'));
     assert.ok(!JSON.stringify(hidden).includes('secret'));
     assert.equal(hidden.at(-1), '[DONE]');

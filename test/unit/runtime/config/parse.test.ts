@@ -17,6 +17,7 @@ const REFUSED: { name: string; text: string; format?: 'json'; says: RegExp }[] =
   { name: 'a list', text: '- a\n', says: /top level is not a set of keys/ },
   { name: 'broken YAML', text: 'a: [1, 2\nb: }', says: /not valid YAML: .*line \d/ },
   { name: 'a key given twice', text: 'a: 1\na: 2\n', says: /not valid YAML: Map keys must be unique/ },
+  { name: 'a key given twice further in', text: 'a:\n  - {b: 1, b: 2}\n', says: /Map keys must be unique at line 2, column 12/ },
   { name: 'two documents', text: 'a: 1\n---\nb: 2\n', says: /not valid YAML/ },
   { name: 'an unknown alias', text: 'a: *b\n', says: /not valid YAML/ },
   { name: 'an alias bomb', text: bomb(12), says: /not valid YAML: Excessive alias count/ },
@@ -50,6 +51,11 @@ test('parse: takes YAML with anchors, merge keys and any script', () => {
   assert.deepEqual(value, { base: { x: 1 }, more: { x: 1, y: '名前 é 😀 "@#$%^&*"' } });
   assert.ok(document);
   assert.equal(({} as Record<string, unknown>).polluted, undefined);
+});
+
+test('parse: takes a map of very many keys', () => {
+  const text = Array.from({ length: 20_000 }, (_, at) => `key_${at}: ${at}\n`).join('');
+  assert.equal(Object.keys(parseProjectText(text, 'yaml').value).length, 20_000);
 });
 
 test('parse: takes JSON, also with a byte order mark', () => {

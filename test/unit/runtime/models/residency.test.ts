@@ -105,7 +105,10 @@ describe('residency', () => {
   it('unloads what is idle, never what is in use or kept', async () => {
     const { residency, take } = makeResidency({ unloadAfterMs: 1, checkEveryMs: 5 });
     const used = await take('used');
+    // Loaded for somebody else, and to be kept from now on.
+    const other = await take('kept');
     const kept = await take('kept', { keep: true });
+    other.release();
     const idle = await take('idle');
     kept.release();
     idle.release();

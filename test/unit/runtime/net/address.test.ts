@@ -35,6 +35,7 @@ const KINDS: Record<AddressKind, readonly string[]> = {
     '64:ff9b:1::7f00:1',
     '2002:7f00:1::',
     '2001:db9::5efe:127.0.0.1',
+    '2001:db9::200:5efe:127.0.0.1',
     '[::1]',
   ],
   private: [
@@ -232,6 +233,13 @@ describe('URLs', () => {
   for (const policy of ['request', 'operator'] as const)
     for (const url of ALLOWED[policy]) it(`${policy}: allows ${url}`, () => assert.equal(checkUrl(url, policy).href, new URL(url).href));
 
+  it('the address of every interface is refused with the one to write, where an operator wrote it', () => {
+    assert.throws(() => checkUrl('http://0.0.0.0:8080/', 'operator'), /write 127\.0\.0\.1 or \[::1\]/);
+    assert.throws(
+      () => checkUrl('http://0.0.0.0:8080/', 'request'),
+      (error: Error) => !error.message.includes('write 127'),
+    );
+  });
   it('are shown without credentials and query', () => {
     assert.equal(shownUrl(new URL('https://u:p@host:8443/v1?key=secret#x')), 'https://host:8443/v1');
     assert.equal(shownUrl(new URL('https://host/')), 'https://host');

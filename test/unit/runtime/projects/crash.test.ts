@@ -9,7 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
 import { Projects } from '../../../../runtime/projects/projects.js';
 
-const KILLS = 30;
+const KILLS = 20;
+/** Each kill comes after one to so many writes, at some time during the next ones. */
+const WRITES = 2;
+const LONGEST_WAIT_MS = 30;
 const GOOD = 'version: v1\nruntime:\n  models:\n    - {name: m, provider: universal, model: m0}\n';
 const child = join(import.meta.dirname, 'put-forever.js');
 
@@ -34,18 +37,23 @@ async function output(process: ChildProcess): Promise<string> {
 
 test(`crash: ${KILLS} kills in the middle of writing leave one whole state each time`, async () => {
   const directory = place('p');
+  const states = new Set<string>();
   for (let kill = 0; kill < KILLS; kill += 1) {
     const writer = spawn(process.execPath, [child, dataDir, 'ns', 'p'], { stdio: ['ignore', 'pipe', 'inherit'] });
-    await once(writer.stdout!, 'data');
-    await sleep(5 + Math.random() * 120);
+    let written = '';
+    writer.stdout.on('data', (bytes: Buffer) => (written += bytes.toString()));
+    while (!written.includes(`\n${1 + (kill % WRITES)}\n`)) await once(writer.stdout, 'data');
+    await sleep(Math.random() * LONGEST_WAIT_MS);
     writer.kill('SIGKILL');
     await once(writer, 'close');
     const config = parse(readFileSync(join(directory, 'project.yaml'), 'utf8'));
     const { model } = config.runtime.models[0];
+    states.add(model);
     for (const prompt of config.prompts ?? [])
       assert.ok(prompt.messages[0].content.startsWith(`${model.slice(1)} `), `state ${model} is mixed`);
     assert.equal(new Projects({ dataDir }).get('ns', 'p').validation_error, null);
   }
+  assert.ok(states.size > 1, 'the kills hit one state only: the test proved nothing');
   // The next write clears what the killed ones left.
   await new Projects({ dataDir }).put('ns', 'p', parse(GOOD));
   assert.deepEqual(

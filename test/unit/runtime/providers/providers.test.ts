@@ -67,7 +67,9 @@ describe('providers', () => {
 
   it('compat_api needs a base_url, and refuses metadata and link-local hosts', async () => {
     const { compat_api } = providers();
-    assert.match((await failure(compat_api.open(modelOf({}), REQUEST, NEVER))).message, /'tested'.*base_url/);
+    const { kind, code, message } = await failure(compat_api.open(modelOf({}), REQUEST, NEVER));
+    assert.deepEqual([kind, code], ['bad_request', 'BaseUrlMissing']);
+    assert.match(message, /'tested'.*base_url/);
     for (const base_url of ['http://169.254.169.254/v1', 'http://[fe80::1]/v1', 'http://0xa9fea9fe/v1', 'ftp://host/v1', 'nonsense'])
       assert.equal((await failure(compat_api.open(modelOf({ base_url }), REQUEST, NEVER))).kind, 'bad_request', base_url);
   });
@@ -141,6 +143,9 @@ describe('providers', () => {
       ['system', 'user', 'assistant', 'user'],
     );
     assert.match(body.messages[0]!.content, /"name":"weather"/);
+    const result = messages.slice(2);
+    await readAll((await providers().compat_api.open(model, { messages: result }, NEVER)).parts);
+    assert.equal((host.seen.at(-1)!.body as typeof body).messages[0]!.role, 'user', 'a result whose call is gone becomes text too');
     const plain = await readAll((await providers().compat_api.open(model, { messages, tools, tool_choice: 'none' }, NEVER)).parts);
     assert.equal(plain.whole.toolCalls.length, 0);
   });

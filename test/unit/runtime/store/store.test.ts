@@ -85,7 +85,7 @@ describe('store', () => {
 
   it('migrates forward step by step after a backup, and refuses a newer format', async () => {
     const dir = dataDir();
-    const old = await openStore(dir);
+    const old = await openStore(dir, { migrations: [] });
     await old.write((batch) => batch.put('meta', 'steps', 0));
     await old.close();
     const step = (factor: number) => async (store: Store) => {

@@ -36,6 +36,8 @@ class Offer(Thing):
 class Empty(BaseModel): pass
 `;
 
+type Loose = ReturnType<typeof JSON.parse>;
+
 describe('schemas of Python files', () => {
   it('hold the fields, their rules and the classes that they name', () => {
     const { $ref, $defs } = pythonSchema(FILE, 'Offer') as { $ref: string; $defs: Record<string, object> };
@@ -70,6 +72,25 @@ describe('schemas of Python files', () => {
   });
 
   const MODEL = 'class A(BaseModel):\n';
+
+  it('hold limits for each choice that they fit, and the description of the class', () => {
+    const fields = '    x: None | int | float | list[str] | B = Field(ge=0, min_length=2)\n    """Of x."""\n    y: "int"\n';
+    const { $defs } = pythonSchema(`class B(BaseModel): pass\n${MODEL}    """Of A."""\n${fields}`, 'A') as { $defs: Record<string, Loose> };
+    assert.equal($defs.A.description, 'Of A.');
+    assert.deepEqual($defs.A.properties, {
+      x: {
+        anyOf: [
+          { type: 'null' },
+          { type: 'integer', minimum: 0, minLength: 2 },
+          { type: 'number', minimum: 0, minLength: 2 },
+          { type: 'array', items: { type: 'string' }, minimum: 0, minItems: 2 },
+          { $ref: '#/$defs/B' },
+        ],
+      },
+      y: { type: 'integer' },
+    });
+  });
+
   const REFUSED: [name: string, file: string, says: RegExp][] = [
     ['a call', 'import os\nos.system("rm")\n', /^line 2: .*imports and classes only.*"os"/],
     ['a method', `${MODEL}    x: int\n    def f(self): pass\n`, /^line 3: name: type is expected/],
@@ -78,6 +99,9 @@ describe('schemas of Python files', () => {
     ['an unknown type', `${MODEL}    x: Missing\n`, /^line 2: the type Missing/],
     ['an unknown generic', `${MODEL}    x: Foo[int]\n`, /^line 2: the type Foo\[\.\.\.\] is not supported/],
     ['an unknown rule', `${MODEL}    x: int = Field(ge=1, strict=True)\n`, /^line 2: Field\(strict=\.\.\.\)/],
+    ['a limit that is not written out', `${MODEL}    x: int = Field(ge=LEAST)\n`, /^line 2: Field\(ge=\.\.\.\)/],
+    ['a choice that is not written out', `${MODEL}    x: Literal[Colour.RED]\n`, /^line 2: only Python knows the value of Colour/],
+    ['a member that is not written out', 'class B(Enum):\n    X = OTHER\n', /^line 2: only Python knows the value of OTHER/],
     ['another class', `${MODEL}    x: int\n`, /no model class B; it has A/],
     ['an enumeration', 'class B(Enum):\n    X = 1\n', /no model class B; it has none/],
     ['a bad indentation', `${MODEL}    x: int\n  y: int\n`, /^line 3: the indentation/],

@@ -1,0 +1,35 @@
+import type { Tasks } from '../../runtime/tasks/tasks.js';
+import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
+
+const TASK = '/v1/projects/{namespace}/{project}/tasks/{task_id}';
+
+/** What the task endpoints work on. */
+export interface TaskContext {
+  readonly tasks: Tasks;
+}
+
+function place({ params }: Request): [namespace: string, project: string, id: string] {
+  return [params.namespace!, params.project!, params.task_id!];
+}
+
+/** The task endpoints: poll and cancel. */
+export const taskEndpoints: Endpoint<TaskContext>[] = [
+  endpoint<TaskContext>({
+    method: 'GET',
+    path: TASK,
+    id: 'task_get',
+    summary: 'Read the state, progress and result of a task',
+    tag: 'tasks',
+    response: 'core/tasks#Task',
+    handler: ({ tasks }, request) => ({ json: tasks.get(...place(request)) }),
+  }),
+  endpoint<TaskContext>({
+    method: 'DELETE',
+    path: TASK,
+    id: 'task_cancel',
+    summary: 'Cancel a task and take back what it has done',
+    tag: 'tasks',
+    response: 'core/tasks#CancelReply',
+    handler: async ({ tasks }, request) => ({ json: await tasks.cancel(...place(request)) }),
+  }),
+];

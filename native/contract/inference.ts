@@ -1,0 +1,132 @@
+/** How a model file is opened. */
+export interface NativeModelOptions {
+  /** Layers on the GPU; -1 = all, 0 = none. */
+  gpuLayers: number;
+  mmap: boolean;
+  mlock: boolean;
+}
+
+/** How the scheduler is set up. */
+export interface NativeSchedulerOptions {
+  /** Tokens of context per sequence. */
+  contextSize: number;
+  slots: number;
+  batch: number;
+  ubatch: number;
+  threads: number;
+  /** Prompt tokens decoded per step beside running sequences (64 to 512). */
+  prefillChunk: number;
+  flashAttention: boolean;
+  /** ggml type names: f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1. */
+  cacheTypeK: string;
+  cacheTypeV: string;
+  /** One buffer for all sequences: prompts share the KV of a common beginning. Split buffers decode unrelated sequences faster. */
+  unifiedKv: boolean;
+  /** Cells of a unified buffer; contextSize x slots when missing. With fewer, idle histories are dropped first, then sequences wait. */
+  kvCells?: number;
+}
+
+/** What the weights say. */
+export interface NativeModelInfo {
+  architecture: string;
+  name: string;
+  description: string;
+  sizeBytes: number;
+  parameters: number;
+  trainedContextSize: number;
+  vocabularySize: number;
+  layers: number;
+  embeddingSize: number;
+  headsKv: number;
+  /** Jinja text, empty when the file has none. */
+  chatTemplate: string;
+  bosText: string;
+  eosText: string;
+  addBos: boolean;
+  devices: string[];
+}
+
+/** Settings of one generation, flat; -1 or NaN are never passed: the caller fills every field. */
+export interface NativeGenerateOptions {
+  maxTokens: number;
+  temperature: number;
+  topK: number;
+  topP: number;
+  minP: number;
+  repeatPenalty: number;
+  presencePenalty: number;
+  frequencyPenalty: number;
+  /** 32-bit. */
+  seed: number;
+  /** Alternatives reported per token: -1 = no logprobs at all, 0 to 20. */
+  topLogprobs: number;
+  /** GBNF with a rule `root`, empty = unconstrained. Text before the first `thinkEnd` is free when `startsInThinking`. At most 1 MiB. */
+  grammar: string;
+  /** Token ids and biases, same length. */
+  biasTokens: Int32Array;
+  biasValues: Float32Array;
+  /** Most tokens inside thinking before `thinkEnd` is forced; -1 = unlimited. */
+  thinkingBudget: number;
+  thinkStart: Int32Array;
+  thinkEnd: Int32Array;
+  startsInThinking: boolean;
+}
+
+/** The sequence goes on. */
+export const FINISH_NONE = 0;
+/** The model ended its answer. */
+export const FINISH_EOG = 1;
+/** Out of tokens: `maxTokens`, or the context is full. */
+export const FINISH_LENGTH = 2;
+/** Ended by `abort` or `close`. */
+export const FINISH_ABORTED = 3;
+/** The engine failed; see the `error` of the step. */
+export const FINISH_FAILED = 4;
+
+/**
+ * Int32 fields per row of `onStep`'s `rows`: generation id, token (-1 = none, also where an end-of-generation token ended it: that is no text and not counted), finish code, prompt tokens, reused tokens, generated tokens, thinking tokens, offset of the row's logprobs in `logprobs` (-1 = none).
+ */
+export const STEP_FIELDS = 8;
+
+/**
+ * One call per decode step, on the JavaScript thread; one call carries several steps when JavaScript was busy meanwhile. `rows` has STEP_FIELDS int32 per sequence that advanced.
+ * `logprobs` holds, per row that asked: logprob of the token, count n, then n pairs (token id, logprob), all float64.
+ * `error` is the engine's text when a row's finish code is FINISH_FAILED. Both arrays are the callback's own.
+ */
+export type OnStep = (rows: Int32Array, logprobs: Float64Array, error: string) => void;
+
+/** An opened model with its scheduler; one worker thread owns the context. */
+export interface NativeScheduler {
+  readonly info: NativeModelInfo;
+  /** Context that a sequence really has, after padding by the engine. */
+  readonly contextSize: number;
+  /** Sync. Text to token ids. */
+  tokenize(text: string, addSpecial: boolean, parseSpecial: boolean): Int32Array;
+  /** Sync. The raw bytes of one token (special tokens render as their text when `special`). */
+  tokenBytes(token: number, special: boolean): Uint8Array;
+  isEndOfGeneration(token: number): boolean;
+  /** Sync, cheap: queues a generation. `tokens` is copied. Throws Failure('invalid') on a bad grammar or options. Queue of at most 1024. */
+  submit(id: number, tokens: Int32Array, options: NativeGenerateOptions): void;
+  /** Sync, cheap. Ends the generation at the next micro-batch; its last row has FINISH_ABORTED. Unknown ids are ignored. */
+  abort(id: number): void;
+  /** Sync snapshot for status: `active`, `queued`, `steps`, `decodedTokens`, `prefilledTokens`, `reusedTokens`, `kvUsed`. */
+  stats(): Record<string, number>;
+  /** Aborts all, joins the worker, frees the weights. */
+  close(): Promise<void>;
+}
+
+/** The addon `quern_inference.node`; loaded only inside an engine host. */
+export interface InferenceAddon {
+  /** ggml/llama.cpp tag that the addon was compiled against. */
+  readonly llamaTag: string;
+  /** Sync. Loads the CPU library that fits this machine and every device plug-in found in the folders; returns the devices. */
+  loadBackends(folders: string[]): { name: string; description: string; kind: 'cpu' | 'gpu' | 'accel'; memoryBytes: number }[];
+  /** Async on a worker: opens the file and makes the context. `onProgress` gets 0 to 1. Rejects with a Failure-shaped error. */
+  open(
+    path: string,
+    model: NativeModelOptions,
+    scheduler: NativeSchedulerOptions,
+    onProgress: (fraction: number) => void,
+    onStep: OnStep,
+  ): Promise<NativeScheduler>;
+}

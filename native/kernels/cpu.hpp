@@ -1,0 +1,28 @@
+#pragma once
+
+// Instruction sets of one function: the rest of the program stays runnable everywhere, the choice falls at run time.
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#define QUERN_X86 1
+#define QUERN_AVX2 __attribute__((target("avx2,fma,f16c")))
+#define QUERN_AVX512 __attribute__((target("avx512f,avx512bw,avx512vl,avx512vnni,avx2,fma,f16c")))
+#define QUERN_SSE42 __attribute__((target("sse4.2")))
+#endif
+
+namespace quern {
+
+/// The widest instruction set that a kernel may use.
+enum class Isa { kPortable, kAvx2, kAvx512 };
+
+/// What this processor runs.
+inline Isa best_isa() {
+#ifdef QUERN_X86
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512vnni"))
+    return Isa::kAvx512;
+  // Clang has no name for f16c, which came with every processor that has AVX2.
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Isa::kAvx2;
+#endif
+  return Isa::kPortable;
+}
+
+}  // namespace quern

@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import type { DatasetFile } from '../datasets/contract.js';
+import type { Chunk, Passage } from '../rag/contract.js';
+
+/** What is the same for all chunks of one run over a file. */
+export interface ChunkOrigin {
+  readonly file: DatasetFile;
+  readonly dataset: string;
+  readonly time: Date;
+}
+
+/** SHA-256 in hex. */
+export function sha256(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('hex');
+}
+
+/** The chunk of a passage, with its identity: the same file cut in the same way has the same ids. Parsing has said all else that is known of it. */
+export function chunkOf(passage: Passage, origin: ChunkOrigin): Chunk {
+  const { file, time } = origin;
+  const { text, index } = passage;
+  const hash = sha256(text.trim());
+  const id = `doc_${file.hash.slice(0, 12)}_chunk_${index}_${hash.slice(0, 8)}`;
+  const iso = time.toISOString();
+  return {
+    id,
+    documentHash: file.hash,
+    text,
+    metadata: {
+      ...passage.metadata,
+      ...(passage.page === undefined ? {} : { page: passage.page }),
+      ...(passage.headings.length === 0 ? {} : { headings: passage.headings }),
+      id,
+      chunk_id: id,
+      chunk_hash: hash,
+      content_hash: hash,
+      document_hash: file.hash,
+      file_hash: file.hash,
+      source_hash: sha256(file.name),
+      dataset: origin.dataset,
+      start_position: passage.start,
+      end_position: passage.end,
+      processing_timestamp: iso,
+      ingestion_timestamp: iso,
+      processing_date: iso.slice(0, 10),
+      processing_time: iso.slice(11, 19),
+    },
+  };
+}

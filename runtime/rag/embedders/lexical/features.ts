@@ -1,0 +1,57 @@
+/** Shortest and longest character n-grams, with a mark at both ends of a word. */
+const GRAMS = [3, 5] as const;
+/** The same where characters are syllables or words. */
+const UNSPACED_GRAMS = [1, 3] as const;
+/** Longer words, which are keys and encoded bytes, give n-grams of their first characters only. */
+const GRAM_UNITS = 64;
+const WORD_SEED = 0x2545f491;
+const GRAM_SEED = 0x9e3779b9;
+const PAIR_SEED = 0x7f4a7c15;
+const EDGE = 0x5f;
+
+/** One step of FNV-1a over a code unit. */
+function step(hash: number, unit: number): number {
+  return Math.imul(hash ^ unit, 0x01000193);
+}
+
+/** The last mixing of MurmurHash3, after which every bit depends on every unit. */
+function mixed(hash: number): number {
+  let value = hash;
+  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
+  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
+  return (value ^ (value >>> 16)) >>> 0;
+}
+
+/** Adds a hashed feature: the top bit is the sign, the others choose the component (the hashing trick, Weinberger et al. 2009). */
+export function addFeature(into: Float64Array, hash: number, weight: number): void {
+  const at = (hash & 0x7fffffff) % into.length;
+  into[at]! += hash >>> 31 ? -weight : weight;
+}
+
+/** The hash of a whole word; of two of them that of their pair. */
+export function hashOf(word: string, seed = WORD_SEED): number {
+  let hash = seed;
+  for (let i = 0; i < word.length; i += 1) hash = step(hash, word.charCodeAt(i));
+  return mixed(hash);
+}
+
+/** The hash of two words that follow each other. */
+export function pairOf(first: number, second: number): number {
+  return mixed(Math.imul(first ^ PAIR_SEED, 0x01000193) ^ second);
+}
+
+/** The hashes of the n-grams of `_word_`.  */
+export function gramsOf(word: string, unspaced: boolean): number[] {
+  const length = Math.min(word.length, GRAM_UNITS) + 2;
+  const [least, most] = unspaced ? UNSPACED_GRAMS : GRAMS;
+  const unit = (at: number): number => (at === 0 || at === length - 1 ? EDGE : word.charCodeAt(at - 1));
+  const hashes: number[] = [];
+  for (let from = 0; from + least <= length; from += 1) {
+    let hash = GRAM_SEED;
+    for (let size = 1; size <= most && from + size <= length; size += 1) {
+      hash = step(hash, unit(from + size - 1));
+      if (size >= least) hashes.push(mixed(hash));
+    }
+  }
+  return hashes;
+}

@@ -1,0 +1,20 @@
+import type { ExtractorType } from '../../../schemas/generated/config/rag.js';
+import { type OptionShapes, type OptionValues, readOptions } from '../options.js';
+import type { Extracted, Extractor } from './contract.js';
+
+/** Code units of a text that extractors look at; what lies behind is left out. Chunks are far smaller. */
+export const ANALYSED_UNITS = 1024 * 1024;
+
+/** An extractor that gets its options checked and typed, and a text of bounded length. */
+export function defineExtractor<const S extends OptionShapes>(
+  type: ExtractorType,
+  options: S,
+  extract: (text: string, options: OptionValues<S>) => Extracted,
+): Extractor {
+  return {
+    type,
+    options,
+    extract: (text, given) =>
+      extract(text.length > ANALYSED_UNITS ? text.slice(0, ANALYSED_UNITS) : text, readOptions(type, options, given)),
+  };
+}

@@ -1,0 +1,62 @@
+import { type Line, linesOf } from '../../text/lines.js';
+import { sentencesOf } from '../../text/sentences.js';
+import { syllablesOf } from '../../text/syllables.js';
+import { wordsOf } from '../../text/words.js';
+
+/** What every part of the statistics counts with. */
+export interface Counted {
+  readonly text: string;
+  readonly words: readonly string[];
+  /** Syllables of each word. */
+  readonly syllables: readonly number[];
+  readonly sentences: number;
+  readonly lines: readonly Line[];
+}
+
+/** A quotient for people to read: four decimals, 0 where there is nothing to divide by. */
+export function ratio(part: number, whole: number): number {
+  return whole === 0 ? 0 : Math.round((part / whole) * 10_000) / 10_000;
+}
+
+/** Splits a text once for all parts of the statistics. */
+export function count(text: string): Counted {
+  const words = wordsOf(text).map((word) => word.text);
+  const known = new Map<string, number>();
+  const syllables = words.map((word) => {
+    const count = known.get(word) ?? syllablesOf(word);
+    known.set(word, count);
+    return count;
+  });
+  return { text, words, syllables, sentences: sentencesOf(text).length, lines: linesOf(text) };
+}
+
+/** Runs of lines with something in them. */
+function paragraphsIn(lines: readonly Line[]): number {
+  let paragraphs = 0;
+  let inside = false;
+  for (const line of lines) {
+    const filled = line.text.trim() !== '';
+    if (filled && !inside) paragraphs += 1;
+    inside = filled;
+  }
+  return paragraphs;
+}
+
+/** Sizes of the text; characters are UTF-16 code units, a word's characters its letters and digits. */
+export function basicOf({ text, words, sentences, lines }: Counted) {
+  const spaces = text.match(/\s/gu)?.length ?? 0;
+  const paragraphs = paragraphsIn(lines);
+  const letters = words.reduce((sum, word) => sum + word.length, 0);
+  return {
+    character_count: text.length,
+    character_count_no_spaces: text.length - spaces,
+    word_count: words.length,
+    sentence_count: sentences,
+    paragraph_count: paragraphs,
+    line_count: lines.length,
+    avg_words_per_sentence: ratio(words.length, sentences),
+    avg_chars_per_word: ratio(letters, words.length),
+    avg_sentences_per_paragraph: ratio(sentences, paragraphs),
+    whitespace_ratio: ratio(spaces, text.length),
+  };
+}

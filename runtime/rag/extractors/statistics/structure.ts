@@ -1,0 +1,27 @@
+import { emailsIn, urlsIn } from '../../text/addresses.js';
+import type { Counted } from './basic.js';
+
+const COUNTED_MARKS = '.,;:!?-–—…"\'“”‘’()[]{}/';
+
+function countOf(found: Iterable<unknown>): number {
+  let total = 0;
+  for (const _ of found) total += 1;
+  return total;
+}
+
+/** Marks, lists and addresses by number. `punctuation_counts` holds the marks that occur. */
+export function structureOf({ text, words, lines }: Counted) {
+  const marks = new Map<string, number>();
+  for (const mark of text) if (COUNTED_MARKS.includes(mark)) marks.set(mark, (marks.get(mark) ?? 0) + 1);
+  return {
+    punctuation_counts: Object.fromEntries([...marks].sort((a, b) => (a[0] < b[0] ? -1 : 1))),
+    questions: text.match(/[?？]+/g)?.length ?? 0,
+    exclamations: text.match(/[!！]+/g)?.length ?? 0,
+    uppercase_words: words.filter((word) => word.length > 1 && /^\p{Lu}[\p{Lu}\p{N}]*$/u.test(word.slice(0, 64))).length,
+    numbers: words.filter((word) => /^\p{N}/u.test(word)).length,
+    urls: countOf(urlsIn(text)),
+    emails: countOf(emailsIn(text)),
+    bullet_points: lines.filter((line) => /^\s*[-*+•‣◦–]\s+\S/.test(line.text.slice(0, 256))).length,
+    numbered_lists: lines.filter((line) => /^\s*(?:\d{1,4}|[a-zA-Z])[.)]\s+\S/.test(line.text.slice(0, 256))).length,
+  };
+}

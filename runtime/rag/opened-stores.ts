@@ -1,0 +1,116 @@
+import type { Database } from '../../schemas/generated/config/rag.js';
+import { log } from '../log.js';
+import type { Outbound } from '../net/outbound.js';
+import type { Store } from '../store/store.js';
+import type { VectorStore } from './stores/contract.js';
+import { openStore } from './stores/index.js';
+import { dropCollections } from './stores/native/collection.js';
+import { sweepSome } from './stores/native/sweep.js';
+
+/** No collection has this number. */
+const NO_COLLECTION = -1;
+
+/** The project that a database belongs to. */
+export interface StorePlace {
+  readonly namespace: string;
+  readonly project: string;
+  /** Absolute path of the project's folder. */
+  readonly directory: string;
+}
+
+interface Opened {
+  readonly place: StorePlace;
+  readonly name: string;
+  /** The configuration that it was opened with, as JSON text. */
+  readonly settings: string;
+  readonly store: Promise<VectorStore>;
+}
+
+/**
+ * The stores of all databases that were used: each is opened once, and anew when its configuration has changed. What was dropped leaves
+ * the disk in the background, also what a crash has left.
+ */
+export class OpenedStores {
+  readonly #parts: { readonly store: Store; readonly outbound: Outbound };
+  readonly #opened = new Map<string, Opened>();
+  #sweeping: Promise<void> | undefined;
+  #closed = false;
+
+  constructor(parts: { store: Store; outbound: Outbound }) {
+    this.#parts = parts;
+    this.#sweep();
+  }
+
+  /** The store of a database. Throws what opening it throws; the next call tries again. */
+  of(place: StorePlace, database: Database): Promise<VectorStore> {
+    const key = keyOf(place, database.name);
+    const settings = JSON.stringify([database.type, database.config ?? {}, place.directory]);
+    const known = this.#opened.get(key);
+    if (known?.settings === settings) return known.store;
+    const store = this.#open(place, database, known);
+    this.#opened.set(key, { place, name: database.name, settings, store });
+    store.catch(() => {
+      if (this.#opened.get(key)?.store === store) this.#opened.delete(key);
+    });
+    return store;
+  }
+
+  /** Removes what a database holds. Nothing to remove counts as removed. */
+  async drop(place: StorePlace, database: Database): Promise<void> {
+    const store = await this.of(place, database);
+    await store.drop();
+    this.#opened.delete(keyOf(place, database.name));
+    await store.close();
+    this.#sweep();
+  }
+
+  /**
+   * Removes what the databases of a project hold, used or not, when the project is gone. What lies on other servers stays: other projects
+   * may use it.
+   */
+  async erase(namespace: string, project: string): Promise<void> {
+    const { collections } = this.#parts.store;
+    for (const [key, { place, name, store }] of this.#opened) {
+      if (place.namespace !== namespace || place.project !== project) continue;
+      this.#opened.delete(key);
+      const opened = await store.catch(() => undefined);
+      if (collections.get([namespace, project, name])) await opened?.drop();
+      await opened?.close();
+    }
+    await dropCollections(this.#parts.store, namespace, project);
+    this.#sweep();
+  }
+
+  /** Closes all. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    const all = [...this.#opened.values()];
+    this.#opened.clear();
+    await Promise.all(all.map(async ({ store }) => (await store.catch(() => undefined))?.close()));
+    await this.#sweeping;
+  }
+
+  async #open(place: StorePlace, database: Database, former: Opened | undefined): Promise<VectorStore> {
+    const old = await former?.store.catch(() => undefined);
+    await old?.close().catch((error: unknown) => log('warn', 'a store did not close', { database: database.name, error }));
+    return openStore(database, { ...place, ...this.#parts });
+  }
+
+  #sweep(): void {
+    this.#sweeping ??= this.#sweepAll().finally(() => {
+      this.#sweeping = undefined;
+    });
+  }
+
+  async #sweepAll(): Promise<void> {
+    try {
+      while (!this.#closed && (await sweepSome(this.#parts.store, NO_COLLECTION)));
+    } catch (error) {
+      log('warn', 'dropped chunks could not be taken off the disk yet; the next drop tries again', { error });
+    }
+  }
+}
+
+function keyOf({ namespace, project }: StorePlace, database: string): string {
+  return `${namespace}/${project}/${database}`;
+}

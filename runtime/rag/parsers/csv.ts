@@ -1,0 +1,76 @@
+import type { Metadata } from '../contract.js';
+import { textOf } from './bytes.js';
+import type { Parser, SourceFile } from './contract.js';
+import { damaged } from './refusals.js';
+import { writeTable } from './tabular.js';
+import { DocumentWriter } from './writer.js';
+
+const PYTHON = {
+  chunk_size: 1000,
+  chunk_overlap: 0,
+  chunk_strategy: 'rows',
+  extract_metadata: true,
+  encoding: 'utf-8',
+  delimiter: ',',
+  quotechar: '"',
+  has_header: true,
+  na_values: [''],
+  field_mapping: {},
+  combine_fields: true,
+  skiprows: 0,
+};
+const NA_VALUES = ['', 'NA', 'N/A', 'null', 'None'];
+const PANDAS = { ...PYTHON, na_values: NA_VALUES };
+const DELIMITERS = [',', ';', '\t', '|'];
+/** A longer record means a quote that is never closed. */
+const RECORD_UNITS = 1024 * 1024;
+
+/** The configured delimiter, or the one that the first line has where it lacks the configured. */
+function delimiterOf(file: SourceFile, text: string, configured: string): string {
+  if (/\.(?:tsv|tab)$/i.test(file.name) && configured === ',') return '\t';
+  const line = text.slice(0, text.search(/\r|\n|$/));
+  if (line.includes(configured)) return configured;
+  const counted = DELIMITERS.map((one) => ({ one, count: line.split(one).length - 1 }));
+  const best = counted.reduce((most, other) => (other.count > most.count ? other : most));
+  return best.count > 0 ? best.one : configured;
+}
+
+async function records(file: SourceFile, text: string, delimiter: string, options: Metadata): Promise<string[][]> {
+  const { parse } = await import('csv-parse/sync');
+  try {
+    return parse(text, {
+      delimiter,
+      quote: String(options.quotechar ?? '"'),
+      from_line: Number(options.skiprows ?? 0) + 1,
+      bom: true,
+      relax_quotes: true,
+      relax_column_count: true,
+      skip_empty_lines: true,
+      max_record_size: RECORD_UNITS,
+    }) as string[][];
+  } catch (error) {
+    throw damaged(file, `its table cannot be read (${error instanceof Error ? error.message.slice(0, 200) : 'unknown reason'})`, error);
+  }
+}
+
+/** Tables as text: comma, tab, semicolon or bar between the values. */
+export const csv: Parser = {
+  id: 'csv',
+  defaults: { CSVParser_Pandas: PANDAS, CSVParser_Python: PYTHON, CSVParser_LlamaIndex: PANDAS, CSVParser: PANDAS },
+  extensions: ['.csv', '.tsv', '.tab'],
+  mimeTypes: ['text/csv', 'text/tab-separated-values', 'application/csv'],
+  readsText: true,
+  async parse(file, options, limits) {
+    const { text, encoding, warning } = await textOf(file, options.encoding, limits);
+    const delimiter = delimiterOf(file, text, String(options.delimiter ?? ','));
+    const rows = await records(file, text, delimiter, options);
+    const writer = new DocumentWriter(file.name, limits);
+    if (warning) writer.warnings.push(warning);
+    const header = options.has_header === false ? [] : (rows.shift() ?? []);
+    writeTable({ header, rows, firstRow: 1, metadata: {} }, options, writer);
+    // A table of nothing but its header still has that.
+    if (writer.isEmpty) writer.add('paragraph', header.join(', '));
+    const described = { type: 'csv', source_file: file.name, encoding, columns: header, rows: rows.length };
+    return writer.finish(options.extract_metadata === false ? { source_file: file.name } : described);
+  },
+};

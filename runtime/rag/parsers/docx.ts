@@ -1,0 +1,78 @@
+import type { Metadata } from '../contract.js';
+import { type Archive, repacked, unpacked } from './archive.js';
+import { bytesOf } from './bytes.js';
+import type { Block, Parser, SourceFile } from './contract.js';
+import { type HtmlFindings, writeHtml } from './html-blocks.js';
+import { textsOf } from './markup.js';
+import { coreProperties } from './office.js';
+import { damaged } from './refusals.js';
+import { DocumentWriter, present } from './writer.js';
+
+const PYTHON_DOCX = {
+  chunk_size: 1000,
+  chunk_overlap: 0,
+  chunk_strategy: 'paragraphs',
+  extract_metadata: true,
+  extract_tables: true,
+  extract_headers: true,
+  extract_footers: false,
+  extract_comments: false,
+  extract_images: false,
+  preserve_formatting: false,
+  include_header_footer: false,
+};
+const LLAMA_INDEX = { ...PYTHON_DOCX, chunk_overlap: 100, extract_headers: false, preserve_formatting: true };
+
+async function bodyHtml(archive: Archive, file: SourceFile): Promise<string> {
+  const { default: mammoth } = await import('mammoth');
+  try {
+    const buffer = Buffer.from(repacked(archive));
+    // Images stay out: their bytes would be written into the text.
+    const convertImage = mammoth.images.imgElement(async () => ({ src: '' }));
+    return (await mammoth.convertToHtml({ buffer }, { convertImage, ignoreEmptyParagraphs: true })).value;
+  } catch (error) {
+    throw damaged(file, 'its document part cannot be read', error);
+  }
+}
+
+/** The paragraphs of header, footer or comment parts, each text once. */
+function writeParts(writer: DocumentWriter, archive: Archive, path: RegExp, kind: Block['kind'], metadata: Metadata): void {
+  const texts = [...archive.parts].filter(([name]) => path.test(name)).flatMap(([, part]) => textsOf(part, ['w:p']));
+  for (const text of new Set(texts.map((one) => one.text))) writer.add(kind, text, { metadata });
+}
+
+function described(found: HtmlFindings, archive: Archive, options: Metadata): Metadata {
+  const images = archive.paths.filter((path) => path.startsWith('word/media/')).map((path) => path.slice('word/media/'.length));
+  return present({
+    type: 'docx_document',
+    ...coreProperties(archive, 'docProps/core.xml'),
+    headers: found.headings,
+    header_count: found.headings.length,
+    table_count: found.tableCount,
+    paragraph_count: found.paragraphCount,
+    images: options.extract_images === true ? images : undefined,
+  });
+}
+
+/** Word documents (DOCX). */
+export const docx: Parser = {
+  id: 'docx',
+  defaults: { DocxParser_PythonDocx: PYTHON_DOCX, DocxParser_LlamaIndex: LLAMA_INDEX, DocxParser: PYTHON_DOCX },
+  extensions: ['.docx', '.docm', '.dotx'],
+  mimeTypes: ['application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
+  async parse(file, options, limits) {
+    const archive = unpacked(file.name, await bytesOf(file), limits, (path) => /\.(?:xml|rels)$/.test(path));
+    if (!archive.parts.has('word/document.xml')) throw damaged(file, 'it has no document part');
+    const writer = new DocumentWriter(file.name, limits);
+    const both = options.include_header_footer === true;
+    if (both || options.extract_headers === true) writeParts(writer, archive, /^word\/header\d*\.xml$/, 'header', { section: 'header' });
+    const found = writeHtml(await bodyHtml(archive, file), writer, {
+      tables: options.extract_tables !== false,
+      images: options.extract_images === true,
+      formatting: options.preserve_formatting === true,
+    });
+    if (both || options.extract_footers === true) writeParts(writer, archive, /^word\/footer\d*\.xml$/, 'footer', { section: 'footer' });
+    if (options.extract_comments === true) writeParts(writer, archive, /^word\/comments\.xml$/, 'paragraph', { section: 'comments' });
+    return writer.finish(options.extract_metadata === false ? {} : described(found, archive, options));
+  },
+};

@@ -1,0 +1,52 @@
+import { bytesOf, decoded, textOf } from './bytes.js';
+import type { Parser } from './contract.js';
+import { writeHtml } from './html-blocks.js';
+import { DocumentWriter, present } from './writer.js';
+
+const DEFAULTS = {
+  chunk_size: 1000,
+  chunk_overlap: 100,
+  chunk_strategy: 'sections',
+  encoding: 'utf-8',
+  extract_metadata: true,
+  extract_links: true,
+  extract_images: true,
+  extract_tables: true,
+  preserve_formatting: false,
+};
+const CHARSET = /<meta[^>]{0,200}charset\s{0,10}=\s{0,10}["']?([\w-]{1,40})/i;
+const LOOKED_AT = 2048;
+
+/** HTML and XHTML pages, without scripts, styles and navigation. */
+export const html: Parser = {
+  id: 'html',
+  defaults: { HTMLParser: DEFAULTS },
+  extensions: ['.html', '.htm', '.xhtml'],
+  mimeTypes: ['text/html', 'application/xhtml+xml'],
+  readsText: true,
+  async parse(file, options, limits) {
+    const bytes = await bytesOf(file);
+    const named = CHARSET.exec(new TextDecoder('latin1').decode(bytes.subarray(0, LOOKED_AT)))?.[1];
+    const { text, warning } = named ? decoded(bytes, named) : await textOf({ ...file, bytes }, options.encoding, limits);
+    const writer = new DocumentWriter(file.name, limits);
+    if (warning) writer.warnings.push(warning);
+    const { title, links, images, tableCount, headings, meta } = writeHtml(text, writer, {
+      tables: options.extract_tables !== false,
+      images: options.extract_images !== false,
+      formatting: options.preserve_formatting === true,
+    });
+    if (options.extract_metadata === false) return writer.finish({});
+    return writer.finish(
+      present({
+        type: 'html_document',
+        title: title.trim(),
+        author: meta.author,
+        description: meta.description,
+        headers: headings,
+        links: options.extract_links === false ? undefined : links,
+        images: options.extract_images === false ? undefined : images,
+        table_count: tableCount,
+      }),
+    );
+  },
+};

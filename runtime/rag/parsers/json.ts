@@ -1,0 +1,73 @@
+import { Failure } from '../../../schemas/errors.js';
+import { textOf } from './bytes.js';
+import type { Parser, SourceFile } from './contract.js';
+import { damaged } from './refusals.js';
+import { DocumentWriter } from './writer.js';
+
+const DEFAULTS = { chunk_size: 1000, chunk_overlap: 0, chunk_strategy: 'paragraphs', encoding: 'utf-8', extract_metadata: true };
+const DEPTH_LIMIT = 200;
+
+type Lines = string[];
+
+/** `path: value` lines of a value, empty ones left out. */
+function flatten(file: SourceFile, value: unknown, path: string, depth: number, into: Lines): Lines {
+  if (depth > DEPTH_LIMIT)
+    throw new Failure('invalid', `${file.name} is nested deeper than the ${DEPTH_LIMIT} levels that are read.`, { code: 'too_deep' });
+  if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) {
+    if (value.length > 0) into.push(`${path ? `${path}: ` : ''}${value.join(', ')}`);
+  } else if (typeof value === 'object' && value !== null) {
+    const numbered = Array.isArray(value);
+    for (const [key, inner] of Object.entries(value)) {
+      flatten(file, inner, numbered ? `${path}[${key}]` : path ? `${path}.${key}` : key, depth + 1, into);
+    }
+  } else if (value !== null && value !== '') into.push(`${path ? `${path}: ` : ''}${String(value)}`);
+  return into;
+}
+
+/** One value per line; undefined where a line is no JSON. */
+function linesOfJson(text: string): unknown[] | undefined {
+  try {
+    return text
+      .split(/\r?\n/)
+      .filter((line) => line.trim() !== '')
+      .map((line) => JSON.parse(line) as unknown);
+  } catch {
+    return undefined;
+  }
+}
+
+function read(file: SourceFile, text: string): { value: unknown; isLines: boolean } {
+  try {
+    return { value: JSON.parse(text), isLines: false };
+  } catch (error) {
+    const lines = linesOfJson(text);
+    if (lines) return { value: lines, isLines: true };
+    throw damaged(file, `it is not JSON (${(error as Error).message.slice(0, 120)})`, error);
+  }
+}
+
+/** JSON and JSON Lines: each element of a list, or each member of an object, is a block of `path: value` lines. */
+export const json: Parser = {
+  id: 'json',
+  defaults: { JSONParser: DEFAULTS },
+  extensions: ['.json', '.jsonl', '.ndjson', '.geojson'],
+  mimeTypes: ['application/json', 'application/x-ndjson', 'application/jsonl', 'application/ld+json'],
+  readsText: true,
+  async parse(file, options, limits) {
+    const { text, warning } = await textOf(file, options.encoding, limits);
+    const { value, isLines } = read(file, text);
+    const writer = new DocumentWriter(file.name, limits);
+    if (warning) writer.warnings.push(warning);
+    if (Array.isArray(value)) {
+      value.forEach((one, index) => {
+        writer.add('paragraph', flatten(file, one, '', 0, []).join('\n'), { metadata: { item_number: index + 1 } });
+      });
+    } else if (typeof value === 'object' && value !== null) {
+      for (const [key, inner] of Object.entries(value)) {
+        writer.add('paragraph', flatten(file, inner, key, 0, []).join('\n'), { metadata: { json_key: key } });
+      }
+    } else writer.add('paragraph', String(value));
+    if (options.extract_metadata === false) return writer.finish({});
+    return writer.finish({ type: isLines ? 'json_lines' : 'json', ...(Array.isArray(value) ? { items: value.length } : {}) });
+  },
+};

@@ -1,0 +1,69 @@
+import { Parser } from 'htmlparser2';
+import { Failure } from '../../../schemas/errors.js';
+
+/** The parser takes time in proportion to the depth for every element; pages made by people stay far below. */
+const DEPTH_LIMIT = 1000;
+
+/** What happens while markup is read, in order. Names are lower case for HTML and as written, with their prefix, for XML. */
+export interface MarkupEvents {
+  open?(name: string, attributes: Readonly<Record<string, string>>): void;
+  text?(text: string): void;
+  close?(name: string): void;
+}
+
+/** Reads HTML or XML as a stream: any damage, no entities but the predefined, nothing fetched. Throws `Failure('invalid')` beyond a depth of 1,000. */
+export function readMarkup(source: string, events: MarkupEvents, xml = false): void {
+  let depth = 0;
+  const parser = new Parser(
+    {
+      onopentag: (name, attributes) => {
+        depth += 1;
+        if (depth > DEPTH_LIMIT) throw new Failure('invalid', `Its elements are nested deeper than ${DEPTH_LIMIT}.`, { code: 'too_deep' });
+        events.open?.(name, attributes);
+      },
+      ontext: (text) => events.text?.(text),
+      onclosetag: (name) => {
+        depth -= 1;
+        events.close?.(name);
+      },
+    },
+    { xmlMode: xml, decodeEntities: true, recognizeCDATA: xml },
+  );
+  parser.end(source);
+}
+
+const decoder = new TextDecoder();
+
+/** Reads a part of an archive as XML; a missing part has no events. */
+export function readXml(part: Uint8Array | undefined, events: MarkupEvents): void {
+  if (part) readMarkup(decoder.decode(part), events, true);
+}
+
+/** The text of each element with one of the names, joined over its descendants; outermost elements only. */
+export function textsOf(part: Uint8Array | undefined, names: readonly string[]): { name: string; text: string }[] {
+  const found: { name: string; text: string }[] = [];
+  let inside: string | undefined;
+  let depth = 0;
+  let text = '';
+  readXml(part, {
+    open: (name) => {
+      if (inside === undefined && names.includes(name)) {
+        inside = name;
+        text = '';
+        depth = 0;
+      } else if (name === inside) depth += 1;
+    },
+    text: (piece) => {
+      if (inside !== undefined) text += piece;
+    },
+    close: (name) => {
+      if (name !== inside) return;
+      if (depth > 0) depth -= 1;
+      else {
+        found.push({ name, text: text.trim() });
+        inside = undefined;
+      }
+    },
+  });
+  return found;
+}

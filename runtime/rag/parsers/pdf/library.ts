@@ -1,0 +1,106 @@
+import { Failure } from '../../../../schemas/errors.js';
+import type { SourceFile } from '../contract.js';
+import { damaged, locked } from '../refusals.js';
+
+/** A function of PDFium: numbers in and out, handles and pointers among them. */
+type Native = (...values: number[]) => number;
+
+/** PDFium's C functions by their name without the leading underscore, and its memory. */
+interface Module {
+  readonly HEAPU8: Uint8Array;
+  readonly wasmExports: { malloc(size: number): number; free(pointer: number): void };
+  readonly [name: `_FPDF${string}`]: Native;
+}
+
+const SCRATCH_BYTES = 64;
+
+/** An open PDF, on the C interface of PDFium: the wrapper's classes know only plain text. Close it. */
+export class PdfDocument {
+  readonly #module: Module;
+  readonly #close: () => void;
+  readonly #scratch: number;
+  readonly handle: number;
+
+  private constructor(module: Module, handle: number, close: () => void) {
+    this.#module = module;
+    this.handle = handle;
+    this.#close = close;
+    this.#scratch = module.wasmExports.malloc(SCRATCH_BYTES);
+  }
+
+  /** Opens a file; throws `Failure('invalid')` for one that is damaged or asks for a password. */
+  static async open(file: SourceFile, bytes: Uint8Array): Promise<PdfDocument> {
+    const { PDFiumLibrary } = await import('@hyzyla/pdfium');
+    // One library per document: what a hostile file leaves in its memory goes with it.
+    const library = await PDFiumLibrary.init();
+    try {
+      const document = await library.loadDocument(bytes);
+      const { module, documentIdx } = document as unknown as { module: Module; documentIdx: number };
+      return new PdfDocument(module, documentIdx, () => {
+        document.destroy();
+        library.destroy();
+      });
+    } catch (error) {
+      const why = error instanceof Error ? error.message : '';
+      if (/password/i.test(why)) throw locked(file);
+      if (/security/i.test(why))
+        throw new Failure('invalid', `${file.name} is encrypted in a way that cannot be read; save it without.`, {
+          code: 'password_protected',
+        });
+      throw damaged(file, 'it cannot be read as a PDF', error);
+    }
+  }
+
+  call(name: `FPDF${string}`, ...values: number[]): number {
+    return this.#module[`_${name}` as `_FPDF${string}`]!(...values);
+  }
+
+  /** Calls `read` with room for `count` doubles and gives what was written. */
+  doubles(count: number, read: (...pointers: number[]) => number): Float64Array {
+    const pointers = Array.from({ length: count }, (_, index) => this.#scratch + index * 8);
+    read(...pointers);
+    return new Float64Array(this.#module.HEAPU8.slice(this.#scratch, this.#scratch + count * 8).buffer);
+  }
+
+  /** Calls `read` with room for one 32-bit number that begins as `before`. */
+  integer(before: number, read: (pointer: number) => number): { result: number; value: number } {
+    const view = (): DataView => new DataView(this.#module.HEAPU8.buffer);
+    view().setInt32(this.#scratch, before, true);
+    const result = read(this.#scratch);
+    return { result, value: view().getInt32(this.#scratch, true) };
+  }
+
+  /** A text that PDFium writes to a buffer: asked first for its length in bytes, the ending zero included. */
+  text(read: (buffer: number, bytes: number) => number, encoding: 'utf-16le' | 'utf-8' = 'utf-16le'): string {
+    const bytes = Math.min(read(0, 0), 1024 * 1024);
+    const zero = encoding === 'utf-8' ? 1 : 2;
+    if (bytes <= zero) return '';
+    return this.#withMemory(bytes, (pointer) => {
+      read(pointer, bytes);
+      return new TextDecoder(encoding).decode(this.#module.HEAPU8.slice(pointer, pointer + bytes - zero));
+    });
+  }
+
+  /** Gives `use` a zero-ended ASCII text in PDFium's memory. */
+  withName<T>(name: string, use: (pointer: number) => T): T {
+    const bytes = Buffer.from(`${name}\0`, 'latin1');
+    return this.#withMemory(bytes.length, (pointer) => {
+      this.#module.HEAPU8.set(bytes, pointer);
+      return use(pointer);
+    });
+  }
+
+  close(): void {
+    this.#module.wasmExports.free(this.#scratch);
+    this.#close();
+  }
+
+  #withMemory<T>(bytes: number, use: (pointer: number) => T): T {
+    const pointer = this.#module.wasmExports.malloc(bytes);
+    try {
+      return use(pointer);
+    } finally {
+      this.#module.wasmExports.free(pointer);
+    }
+  }
+}

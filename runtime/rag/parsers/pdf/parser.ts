@@ -1,0 +1,124 @@
+import type { Metadata } from '../../contract.js';
+import { bytesOf } from '../bytes.js';
+import type { ParseLimits, Parser, SourceFile } from '../contract.js';
+import { checkPages, damaged } from '../refusals.js';
+import { DocumentWriter, present, tooLong } from '../writer.js';
+import { annotationsOf, documentFields, imageCount, linksOf, outlineOf, xmpOf } from './findings.js';
+import { PdfDocument } from './library.js';
+import { linesOfPage, type PageLine } from './lines.js';
+import { usualSize, writePage } from './page-blocks.js';
+
+const PYPDF2 = {
+  chunk_size: 1000,
+  chunk_overlap: 100,
+  chunk_strategy: 'paragraphs',
+  extract_metadata: true,
+  preserve_layout: true,
+  extract_page_info: true,
+  extract_annotations: false,
+  extract_links: false,
+  extract_form_fields: false,
+  extract_outlines: false,
+  extract_images: false,
+  extract_xmp_metadata: false,
+  extract_tables: true,
+  clean_text: true,
+  combine_pages: false,
+  fallback_strategies: [],
+};
+const LLAMA_INDEX = { ...PYPDF2, chunk_strategy: 'sentences' };
+const NAMED_WARNINGS = 50;
+
+interface Page {
+  readonly number: number;
+  readonly lines: readonly PageLine[];
+  readonly metadata: Metadata;
+  readonly notes: readonly string[];
+}
+
+function readPage(pdf: PdfDocument, number: number, options: Metadata): Page | undefined {
+  const page = pdf.call('FPDF_LoadPage', pdf.handle, number - 1);
+  if (page === 0) return undefined;
+  try {
+    const asked = options.extract_annotations === true || options.extract_form_fields === true;
+    const { notes, fields } = asked ? annotationsOf(pdf, page) : { notes: [], fields: [] };
+    const metadata = {
+      ...(options.extract_page_info === false
+        ? {}
+        : { page_width: Math.round(pdf.call('FPDF_GetPageWidth', page)), page_height: Math.round(pdf.call('FPDF_GetPageHeight', page)) }),
+      ...(options.extract_links === true ? { links: linksOf(pdf, page) } : {}),
+      ...(options.extract_images === true ? { image_count: imageCount(pdf, page) } : {}),
+    };
+    const kept = [...(options.extract_annotations === true ? notes : []), ...(options.extract_form_fields === true ? fields : [])];
+    return { number, lines: linesOfPage(pdf, page), metadata, notes: kept };
+  } finally {
+    pdf.call('FPDF_ClosePage', page);
+  }
+}
+
+/** Pages without text are named one by one, so that a reader of images can take just those. */
+function warn(writer: DocumentWriter, kind: string, pages: readonly number[]): void {
+  for (const page of pages.slice(0, NAMED_WARNINGS)) writer.warnings.push(`page ${page} ${kind}`);
+  if (pages.length > NAMED_WARNINGS) writer.warnings.push(`${pages.length - NAMED_WARNINGS} more pages: ${kind}`);
+}
+
+function write(pages: readonly Page[], options: Metadata, writer: DocumentWriter): void {
+  const usual = usualSize(pages.map((page) => page.lines));
+  const choices = { layout: options.preserve_layout !== false, tables: options.extract_tables !== false };
+  for (const { number, lines, metadata, notes } of pages) {
+    const extras = { page: number, apart: options.combine_pages !== true, metadata };
+    writePage(lines, usual, choices, extras, writer);
+    for (const note of notes) writer.add('quote', note, { page: number, metadata });
+  }
+}
+
+function read(file: SourceFile, pdf: PdfDocument, options: Metadata, limits: ParseLimits): DocumentWriter {
+  const count = pdf.call('FPDF_GetPageCount', pdf.handle);
+  if (count === 0) throw damaged(file, 'it has no pages');
+  checkPages(file, count, limits);
+  const writer = new DocumentWriter(file.name, limits);
+  const numbers = Array.from({ length: count }, (_, index) => index + 1);
+  let units = 0;
+  const pages = numbers.flatMap((number) => {
+    const page = readPage(pdf, number, options);
+    units += page?.lines.reduce((sum, line) => sum + line.text.length, 0) ?? 0;
+    // The writer would refuse it in the end; a bomb must not be held in memory until then.
+    if (units > limits.textBytes) throw tooLong(file.name, limits);
+    return page ? [page] : [];
+  });
+  const opened = new Map(pages.map((page) => [page.number, page]));
+  warn(
+    writer,
+    'cannot be read',
+    numbers.filter((number) => !opened.has(number)),
+  );
+  warn(
+    writer,
+    'has no text layer',
+    pages.filter((page) => page.lines.length === 0).map((page) => page.number),
+  );
+  write(pages, options, writer);
+  return writer;
+}
+
+/** PDF files, by their text layer. */
+export const pdf: Parser = {
+  id: 'pdf',
+  defaults: { PDFParser_PyPDF2: PYPDF2, PDFParser_LlamaIndex: LLAMA_INDEX, PDFParser: PYPDF2 },
+  extensions: ['.pdf'],
+  mimeTypes: ['application/pdf'],
+  async parse(file, options, limits) {
+    const bytes = await bytesOf(file);
+    const document = await PdfDocument.open(file, bytes);
+    try {
+      const writer = read(file, document, options, limits);
+      const outline = options.extract_outlines === true ? { outline: outlineOf(document) } : {};
+      const xmp = options.extract_xmp_metadata === true ? { xmp: xmpOf(bytes) } : {};
+      const pages = options.extract_page_info === false ? {} : { page_count: document.call('FPDF_GetPageCount', document.handle) };
+      const fields = options.extract_metadata === false ? {} : documentFields(document);
+      return writer.finish(present({ type: 'pdf_document', ...fields, ...pages, ...outline, ...xmp }));
+    } finally {
+      document.close();
+    }
+  },
+};

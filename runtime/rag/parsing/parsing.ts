@@ -1,0 +1,113 @@
+import { createHash } from 'node:crypto';
+import { availableParallelism } from 'node:os';
+import type { DataProcessingStrategy, ExtractorType, ParserType } from '../../../schemas/generated/config/rag.js';
+import { log } from '../../log.js';
+import type { Metadata, Passage } from '../contract.js';
+import type { ParseLimits, SourceFile } from '../parsers/contract.js';
+import type { ParserOverrides, PreviewOptions } from './config.js';
+import { HostPool } from './pool.js';
+import type { ReadAnswer, ReadRequest } from './read.js';
+
+const MEBIBYTE = 1024 * 1024;
+/** Goes up with every change of what parsers, chunking or extractors make of a file: their output is then made anew. */
+export const PARSING_VERSION = 1;
+
+/** Bounds where none are given. */
+export const PARSING_DEFAULTS = {
+  hosts: Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2))),
+  memoryBytes: 1024 * MEBIBYTE,
+  timeoutMs: 120_000,
+  idleMs: 60_000,
+  textBytes: 64 * MEBIBYTE,
+  pages: 5000,
+  unpackedBytes: 256 * MEBIBYTE,
+} as const;
+
+/** Bounds of parsing; `PARSING_DEFAULTS` for those absent. */
+export type ParsingOptions = Partial<Record<keyof typeof PARSING_DEFAULTS, number>>;
+
+/** A file to read and how. */
+export interface ParsingRequest {
+  readonly file: SourceFile;
+  readonly strategy: DataProcessingStrategy;
+  readonly overrides?: ParserOverrides;
+  readonly preview?: PreviewOptions;
+}
+
+/** What reading a file came to. */
+export interface Parsed {
+  readonly parser: ParserType;
+  readonly text: string;
+  readonly passages: readonly Passage[];
+  /** Of the document as a whole. */
+  readonly metadata: Metadata;
+  readonly warnings: readonly string[];
+  /** Those that ran. */
+  readonly extractors: readonly ExtractorType[];
+  /** The parser's options in effect, `chunk_size`, `chunk_overlap` and `chunk_strategy` among them. */
+  readonly options: Metadata;
+}
+
+/** Turns files into passages, in processes that a hostile file may bring down. */
+export class Parsing {
+  readonly #limits: ParseLimits;
+  readonly #pool: HostPool;
+
+  constructor(options: ParsingOptions = {}) {
+    const { textBytes, pages, unpackedBytes, ...pool } = { ...PARSING_DEFAULTS, ...options };
+    this.#limits = { textBytes, pages, unpackedBytes };
+    this.#pool = new HostPool({ ...pool, engine: new URL('./entry.js', import.meta.url) });
+  }
+
+  /** Process ids of the parse hosts, for tests and status. */
+  get pids(): number[] {
+    return this.#pool.pids;
+  }
+
+  /** Throws `Failure('invalid')` that names the file and the reason, and what the signal says when it is aborted. */
+  async parse({ file, strategy, overrides, preview }: ParsingRequest, signal: AbortSignal): Promise<Parsed> {
+    const request: ReadRequest = {
+      file,
+      strategy,
+      limits: this.#limits,
+      ...(overrides === undefined ? {} : { overrides }),
+      ...(preview === undefined ? {} : { preview }),
+    };
+    const answer = await this.#pool.call<ReadAnswer>('read', request, file.name, signal);
+    for (const failure of answer.extractorFailures) log('warn', 'An extractor failed.', { file: file.name, failure });
+    const { parser, text, metadata, warnings, extractors, options } = answer;
+    const passages = answer.passages.map((span) => ({ ...span, text: text.slice(span.start, span.end) }));
+    return { parser, text, passages, metadata, warnings, extractors, options };
+  }
+
+  /** Names the outcome of a request: the same for the same content, name, options and version of the code. `fileHash` is the content's SHA-256. */
+  key({ file, strategy, overrides, preview }: ParsingRequest, fileHash: string): string {
+    const { parsers, extractors } = strategy;
+    const asked = {
+      version: PARSING_VERSION,
+      fileHash,
+      name: file.name,
+      mimeType: file.mimeType,
+      parsers,
+      extractors,
+      overrides,
+      preview,
+      limits: this.#limits,
+    };
+    return createHash('sha256').update(stable(asked)).digest('hex');
+  }
+
+  /** Ends the hosts; what runs is refused. */
+  close(): Promise<void> {
+    return this.#pool.close();
+  }
+}
+
+/** JSON with the keys of objects in order. */
+function stable(value: unknown): string {
+  return JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
+      : inner,
+  );
+}

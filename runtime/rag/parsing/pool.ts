@@ -1,0 +1,193 @@
+import { readFile } from 'node:fs/promises';
+import { Failure } from '../../../schemas/errors.js';
+import { Host } from '../../hosts/host.js';
+import { log } from '../../log.js';
+
+const MEBIBYTE = 1024 * 1024;
+const MEMORY_INTERVAL_MS = 100;
+/** A host ends after this many files, so that what a library keeps does not add up. */
+const FILES_PER_HOST = 200;
+const WAITING_LIMIT = 10_000;
+/** Share of a host's memory that its JavaScript heap may take; the rest is for buffers and WebAssembly. */
+const HEAP_SHARE = 0.75;
+
+/** Bounds of a pool. */
+export interface PoolOptions {
+  /** Module that exports `openEngine`. */
+  readonly engine: URL;
+  readonly hosts: number;
+  /** Resident memory of one host, after which it is ended. */
+  readonly memoryBytes: number;
+  readonly timeoutMs: number;
+  readonly idleMs: number;
+}
+
+interface Slot {
+  host: Host | undefined;
+  files: number;
+  idle: NodeJS.Timeout | undefined;
+}
+
+interface Waiting {
+  readonly give: (slot: Slot) => void;
+  readonly refuse: (reason: unknown) => void;
+}
+
+/** Resident memory of a process in bytes; undefined where the system does not tell. */
+async function residentBytes(pid: number): Promise<number | undefined> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
+  const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1];
+  return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
+}
+
+/**
+ * Processes that each read one file at a time. A file that takes too long, needs too much memory or crashes its process fails with a reason
+ * that names it; the process is replaced and the other files go on.
+ */
+export class HostPool {
+  readonly #options: PoolOptions;
+  readonly #slots: Slot[];
+  readonly #free: Slot[];
+  readonly #waiting: Waiting[] = [];
+  #closed = false;
+
+  constructor(options: PoolOptions) {
+    this.#options = options;
+    this.#slots = Array.from({ length: options.hosts }, () => ({ host: undefined, files: 0, idle: undefined }));
+    this.#free = [...this.#slots];
+  }
+
+  /** Process ids of the hosts that run, for tests and status. */
+  get pids(): number[] {
+    return this.#slots.flatMap((slot) => slot.host?.pid ?? []);
+  }
+
+  /** Asks a free host. `name` is the file's, for messages. An aborted signal ends the host's work at once. */
+  async call<T>(method: string, body: unknown, name: string, signal: AbortSignal): Promise<T> {
+    signal.throwIfAborted();
+    const slot = await this.#take(signal);
+    try {
+      return await this.#run<T>(slot, method, body, name, signal);
+    } finally {
+      this.#release(slot);
+    }
+  }
+
+  /** Refuses what waits and ends the hosts. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const waiting of this.#waiting.splice(0)) waiting.refuse(closing());
+    await Promise.all(
+      this.#slots.map(async (slot) => {
+        clearTimeout(slot.idle);
+        slot.host?.kill('was stopped');
+        await slot.host?.exited;
+      }),
+    );
+  }
+
+  #take(signal: AbortSignal): Promise<Slot> {
+    if (this.#closed) return Promise.reject(closing());
+    const free = this.#free.pop();
+    if (free) return Promise.resolve(free);
+    if (this.#waiting.length >= WAITING_LIMIT)
+      return Promise.reject(new Failure('busy', `${WAITING_LIMIT} files wait to be read; try again later.`, { retryAfterS: 10 }));
+    return new Promise((resolve, reject) => {
+      const leave = (): void => {
+        this.#waiting.splice(this.#waiting.indexOf(waiting), 1);
+        reject(signal.reason);
+      };
+      const waiting: Waiting = {
+        give: (slot) => {
+          signal.removeEventListener('abort', leave);
+          resolve(slot);
+        },
+        refuse: reject,
+      };
+      signal.addEventListener('abort', leave, { once: true });
+      this.#waiting.push(waiting);
+    });
+  }
+
+  #release(slot: Slot): void {
+    const next = this.#waiting.shift();
+    if (next) {
+      next.give(slot);
+      return;
+    }
+    this.#free.push(slot);
+    slot.idle = setTimeout(() => this.#retire(slot), this.#options.idleMs);
+    slot.idle.unref();
+  }
+
+  #retire(slot: Slot): void {
+    const { host } = slot;
+    slot.host = undefined;
+    slot.files = 0;
+    host?.close().catch(() => {});
+  }
+
+  #hostOf(slot: Slot): Host {
+    clearTimeout(slot.idle);
+    if (slot.files >= FILES_PER_HOST) this.#retire(slot);
+    slot.files += 1;
+    if (slot.host?.alive) return slot.host;
+    const heapMebibytes = Math.floor((this.#options.memoryBytes * HEAP_SHARE) / MEBIBYTE);
+    slot.files = 1;
+    slot.host = new Host({
+      name: 'a parse host',
+      engine: this.#options.engine,
+      execArgv: [`--max-old-space-size=${heapMebibytes}`],
+      onEvent: () => {},
+      onExit: () => {},
+    });
+    return slot.host;
+  }
+
+  async #run<T>(slot: Slot, method: string, body: unknown, name: string, signal: AbortSignal): Promise<T> {
+    const host = this.#hostOf(slot);
+    await host.ready;
+    let reason: Failure | undefined;
+    const end = (why: Failure): void => {
+      reason ??= why;
+      host.kill(why.message);
+    };
+    const { timeoutMs, memoryBytes } = this.#options;
+    const late = setTimeout(
+      () => end(new Failure('invalid', `${name} was not read within ${timeoutMs / 1000} s; split it.`, { code: 'parse_timed_out' })),
+      timeoutMs,
+    );
+    const watch = setInterval(() => void this.#watch(host, memoryBytes, name, end), MEMORY_INTERVAL_MS);
+    const onAbort = (): void => host.kill('was told to stop');
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      return await host.call<T>(method, body, signal);
+    } catch (error) {
+      if (reason) throw reason;
+      if (signal.aborted || this.#closed || !(error instanceof Failure && error.code === 'engine_crashed')) throw error;
+      log('warn', error.message, { file: name, ...(error.cause instanceof Error ? { output: error.cause.message } : {}) });
+      throw new Failure('invalid', `${name} crashed its parser or needs more memory than it may take; it was not read.`, {
+        code: 'parser_crashed',
+        cause: error,
+      });
+    } finally {
+      clearTimeout(late);
+      clearInterval(watch);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async #watch(host: Host, limitBytes: number, name: string, end: (why: Failure) => void): Promise<void> {
+    const bytes = host.pid === undefined ? undefined : await residentBytes(host.pid);
+    if (bytes !== undefined && bytes > limitBytes)
+      end(
+        new Failure('invalid', `${name} needs more than the ${Math.floor(limitBytes / MEBIBYTE)} MiB of memory that reading may take.`, {
+          code: 'parse_memory',
+        }),
+      );
+  }
+}
+
+function closing(): Failure {
+  return new Failure('unavailable', 'The daemon is closing; try again.', { retryAfterS: 1 });
+}

@@ -1,0 +1,134 @@
+import { stat } from 'node:fs/promises';
+import { Failure } from '../../../schemas/errors.js';
+import type { DataProcessingStrategy, ExtractorType, ParserType } from '../../../schemas/generated/config/rag.js';
+import { chunkSpans } from '../chunking/chunk.js';
+import { type PassageSpan, placed } from '../chunking/passages.js';
+import type { Metadata } from '../contract.js';
+import { bytesOf } from '../parsers/bytes.js';
+import type { ParsedDocument, ParseLimits, SourceFile } from '../parsers/contract.js';
+import { PARSERS, parserFor, typeOf } from '../parsers/index.js';
+import { type Signature, signatureOf } from '../parsers/signature.js';
+import { type Candidate, candidatesFor, folderCandidate } from './choose.js';
+import { chunkingOf, effectiveConfig, type ParserOverrides, type PreviewOptions } from './config.js';
+import { described, enriched, extractorsFor } from './enrich.js';
+
+/** What a parse host is asked. */
+export interface ReadRequest {
+  readonly file: SourceFile;
+  readonly strategy: DataProcessingStrategy;
+  readonly overrides?: ParserOverrides;
+  readonly preview?: PreviewOptions;
+  readonly limits: ParseLimits;
+}
+
+/** What a parse host answers; the texts of the passages are stretches of `text`. */
+export interface ReadAnswer {
+  readonly parser: ParserType;
+  readonly text: string;
+  readonly passages: readonly PassageSpan[];
+  readonly metadata: Metadata;
+  readonly warnings: readonly string[];
+  readonly extractors: readonly ExtractorType[];
+  readonly extractorFailures: readonly string[];
+  /** The options in effect, for a preview to show. */
+  readonly options: Metadata;
+}
+
+const HTML_START = /^\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--[\s\S]{0,500}?-->\s*)?<(?:!doctype\s+html|html)\b/i;
+
+/** The parser that reads the content whatever the name says. */
+function actualParser(signature: Signature, bytes: Uint8Array, file: SourceFile): Candidate['parser'] {
+  if (signature.kind === 'format') return PARSERS.find((parser) => parser.id === signature.parser)!;
+  const named = parserFor(
+    { ...file, name: '' },
+    PARSERS.filter((parser) => parser.readsText),
+  );
+  const isHtml = HTML_START.test(Buffer.from(bytes.subarray(0, 1024)).toString('latin1'));
+  return PARSERS.find((parser) => parser.id === (isHtml ? 'html' : (named?.id ?? 'text')))!;
+}
+
+/** Replaces a candidate that does not read what the file is. */
+function corrected(asked: Candidate, all: readonly Candidate[], request: ReadRequest, signature: Signature, bytes: Uint8Array): Candidate {
+  const fits = signature.kind === 'format' ? asked.parser.id === signature.parser : asked.parser.readsText === true;
+  if (fits) return asked;
+  const parser = actualParser(signature, bytes, request.file);
+  const type = typeOf(parser);
+  return all.find((one) => one.parser === parser) ?? { parser, type, options: effectiveConfig({ type }, request.overrides) };
+}
+
+async function attempts(request: ReadRequest): Promise<{ candidate: Candidate; document: ParsedDocument }> {
+  const { file, strategy, overrides, limits } = request;
+  const bytes = await bytesOf(file);
+  const signature = signatureOf(file, bytes);
+  const candidates = candidatesFor(file, strategy, overrides);
+  if (signature.kind === 'unread')
+    throw new Failure('invalid', `${file.name} is ${signature.label}; no parser reads that.`, { code: 'unread_format' });
+  let first: unknown;
+  for (const asked of candidates) {
+    const candidate = corrected(asked, candidates, request, signature, bytes);
+    try {
+      const document = await candidate.parser.parse({ ...file, bytes }, candidate.options, limits);
+      const label = signature.kind === 'format' ? signature.label : 'text';
+      const warning = `${file.name} is ${label}, not what its name says; it was read as that.`;
+      return {
+        candidate,
+        document: candidate.parser === asked.parser ? document : { ...document, warnings: [warning, ...document.warnings] },
+      };
+    } catch (error) {
+      first ??= error;
+    }
+  }
+  throw first;
+}
+
+async function parsed(request: ReadRequest): Promise<{ candidate: Candidate; document: ParsedDocument }> {
+  const { file, strategy, overrides, limits } = request;
+  if (file.bytes || !(await stat(file.path)).isDirectory()) {
+    refuseHugeFile(file, limits);
+    return attempts(request);
+  }
+  const candidate = folderCandidate(file.name, strategy, overrides);
+  return { candidate, document: await candidate.parser.parse(file, candidate.options, limits) };
+}
+
+/** No file is larger than an archive may unpack to: it is in memory as a whole while it is read. */
+function refuseHugeFile(file: SourceFile, limits: ParseLimits): void {
+  if (file.bytes || file.sizeBytes <= limits.unpackedBytes) return;
+  const mebibytes = (bytes: number): number => Math.ceil(bytes / 1024 / 1024);
+  throw new Failure(
+    'invalid',
+    `${file.name} has ${mebibytes(file.sizeBytes)} MiB; at most ${mebibytes(limits.unpackedBytes)} MiB are read.`,
+    {
+      code: 'too_much_text',
+    },
+  );
+}
+
+/** Reads, cuts and enriches one file, in this process. Throws `Failure('invalid')` with the reason. */
+export async function readFile(request: ReadRequest): Promise<ReadAnswer> {
+  const { candidate: configured, document } = await parsed(request);
+  const { file, strategy, preview } = request;
+  const candidate = preview ? previewed(configured, preview) : configured;
+  const spans = placed(document, chunkSpans(document, chunkingOf(candidate.options)));
+  if (spans.length === 0) {
+    const why = document.warnings.length > 0 ? `: ${document.warnings.slice(0, 5).join('; ')}` : '';
+    throw new Failure('invalid', `${file.name} holds no text${why}.`, { code: 'no_text' });
+  }
+  const passages = described(file, document, candidate, spans);
+  const { applied, failures, passages: complete } = enriched(document.text, passages, extractorsFor(file.name, strategy.extractors ?? []));
+  return {
+    parser: candidate.type,
+    text: document.text,
+    passages: complete,
+    metadata: document.metadata,
+    warnings: document.warnings,
+    extractors: applied,
+    extractorFailures: failures,
+    options: candidate.options,
+  };
+}
+
+function previewed(candidate: Candidate, preview: PreviewOptions): Candidate {
+  const given = Object.fromEntries(Object.entries(preview).filter(([, value]) => value !== undefined && value !== null));
+  return { ...candidate, options: effectiveConfig({ type: candidate.type, config: candidate.options }, { [candidate.type]: given }) };
+}

@@ -1,0 +1,47 @@
+import type { ProjectConfig } from '../../../schemas/generated/config/project.js';
+import type { Hit } from '../contract.js';
+import type { Filter } from '../stores/contract.js';
+
+/** Whose databases are asked. */
+export interface RagScope {
+  readonly namespace: string;
+  readonly project: string;
+  readonly config: ProjectConfig;
+}
+
+/** One question to a database. What is absent comes from the strategy's configuration. */
+export interface Question {
+  readonly text: string;
+  /** Default: the project's default database, else its first. */
+  readonly database?: string;
+  /** Default: the database's default retrieval strategy, else the one marked so, else its first. */
+  readonly strategy?: string;
+  readonly topK?: number;
+  readonly threshold?: number;
+  readonly filter?: Filter;
+  readonly explain?: boolean;
+  /** How vectors are compared, where the strategy can be told. */
+  readonly distanceMetric?: 'cosine' | 'euclidean' | 'manhattan' | 'dot';
+  /** Share of dense search in a hybrid one; a strategy that is dense only becomes hybrid. */
+  readonly hybridAlpha?: number;
+  /** A reranking model of the project that puts the hits in order. */
+  readonly rerankModel?: string;
+  /** Asks in several ways. */
+  readonly queryExpansion?: boolean;
+  /** Most tokens of all hits together, four code units each; at least one hit stays. */
+  readonly maxTokens?: number;
+}
+
+/** What was found, the best first. */
+export interface Findings {
+  readonly hits: readonly Hit[];
+  readonly database: string;
+  readonly strategy: string;
+  readonly timeMs: number;
+}
+
+/** Asks the databases of projects. */
+export interface Retrieval {
+  /** Throws `bad_request` and `not_found` for names that are missing or unknown, naming the known ones, and what embedders and stores throw. */
+  ask(scope: RagScope, question: Question, signal: AbortSignal): Promise<Findings>;
+}

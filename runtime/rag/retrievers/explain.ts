@@ -1,0 +1,21 @@
+import type { Hit, Metadata } from '../contract.js';
+import type { RetrievalQuery } from './contract.js';
+
+/** A hit with a new score and, where the question asks for it, how that came about beside what was known before. */
+export function scored(query: Pick<RetrievalQuery, 'explain'>, hit: Hit, score: number, how: Metadata): Hit {
+  return query.explain ? { ...hit, score, explanation: { ...hit.explanation, ...how } } : { ...hit, score };
+}
+
+/** The hits by id, the first of each. */
+export function byId(lists: Iterable<readonly Hit[]>): Map<string, Hit> {
+  const found = new Map<string, Hit>();
+  for (const list of lists) {
+    for (const hit of list) {
+      const known = found.get(hit.id);
+      // What each ranking says of a hit is kept; the first word counts.
+      if (!known) found.set(hit.id, hit);
+      else if (hit.explanation) found.set(hit.id, { ...known, explanation: { ...hit.explanation, ...known.explanation } });
+    }
+  }
+  return found;
+}

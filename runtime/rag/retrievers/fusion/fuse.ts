@@ -1,0 +1,67 @@
+/** One ranking of things by their id, the best first. */
+export type Ranking = readonly { readonly id: string; readonly score: number }[];
+
+/** The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009). */
+export const RRF_K = 60;
+
+/** Brings the scores of a ranking to 0..1, the best to 1 and the worst to 0; all to 1 where they are equal. */
+export function minMax(ranking: Ranking): Ranking {
+  const scores = ranking.map((one) => one.score);
+  const low = Math.min(...scores);
+  const span = Math.max(...scores) - low;
+  return ranking.map((one) => ({ id: one.id, score: span > 0 ? (one.score - low) / span : 1 }));
+}
+
+/**
+ * Reciprocal rank fusion: the sum of weight / (k + rank), rank from 1, divided by what the first of every ranking would get. So it lies in
+ * 0..1, which a threshold needs, in the same order.
+ */
+export function rankFusion(rankings: readonly Ranking[], weights: readonly number[], k = RRF_K): Map<string, number> {
+  const most = total(weights) / (k + 1);
+  return summed(rankings, (_score, rank, list) => (most > 0 ? weights[list]! / (k + rank) / most : 0));
+}
+
+/** The weighted mean of the scores over all rankings; a ranking that lacks a thing counts as 0. */
+export function weightedMean(rankings: readonly Ranking[], weights: readonly number[]): Map<string, number> {
+  const all = total(weights);
+  return summed(rankings, (score, _rank, list) => (all > 0 ? (weights[list]! * score) / all : 0));
+}
+
+/** The weighted mean times the share of the rankings that have the thing (CombMNZ, Fox and Shaw, 1994). */
+export function scoreFusion(rankings: readonly Ranking[], weights: readonly number[]): Map<string, number> {
+  const counts = frequencies(rankings);
+  const means = weightedMean(rankings, weights);
+  return new Map([...means].map(([id, mean]) => [id, (mean * counts.get(id)!) / rankings.length]));
+}
+
+/** The best score of each thing. */
+export function maximum(rankings: readonly Ranking[]): Map<string, number> {
+  const scores = new Map<string, number>();
+  for (const { id, score } of rankings.flat()) scores.set(id, Math.max(score, scores.get(id) ?? score));
+  return scores;
+}
+
+/** The mean over the rankings that have the thing. */
+export function mean(rankings: readonly Ranking[]): Map<string, number> {
+  const counts = frequencies(rankings);
+  return summed(rankings, (score, _rank, _list, id) => score / counts.get(id)!);
+}
+
+/** How many of the rankings have each thing. */
+export function frequencies(rankings: readonly Ranking[]): Map<string, number> {
+  return summed(rankings, () => 1);
+}
+
+function total(weights: readonly number[]): number {
+  return weights.reduce((sum, weight) => sum + weight, 0);
+}
+
+function summed(
+  rankings: readonly Ranking[],
+  part: (score: number, rank: number, list: number, id: string) => number,
+): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (const [list, ranking] of rankings.entries())
+    for (const [at, { id, score }] of ranking.entries()) sums.set(id, (sums.get(id) ?? 0) + part(score, at + 1, list, id));
+  return sums;
+}

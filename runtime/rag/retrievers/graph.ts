@@ -1,0 +1,110 @@
+import type { Hit, Metadata } from '../contract.js';
+import type { RetrievalMeans, RetrievalQuery } from './contract.js';
+import { best, defineRetriever, initialK, TOP_K } from './define.js';
+import { byId, scored } from './explain.js';
+import { keyOf, type Link, linksOf } from './graph/links.js';
+import { denseHits, vectorOf } from './search.js';
+
+const OPTIONS = {
+  top_k: TOP_K,
+  initial_k: initialK(5),
+  max_hops: { type: 'integer', default: 1, minimum: 1, maximum: 3, description: 'Steps from the first hits to their neighbours.' },
+  max_links: {
+    type: 'integer',
+    default: 20,
+    minimum: 1,
+    maximum: 200,
+    description: 'Entities and headings followed in each step, the most shared first.',
+  },
+  neighbors_per_link: {
+    type: 'integer',
+    default: 10,
+    minimum: 1,
+    maximum: 100,
+    description: 'Chunks looked at for each kind of entity or heading.',
+  },
+  neighbor_weight: {
+    type: 'number',
+    default: 0.3,
+    minimum: 0,
+    maximum: 1,
+    description: 'Share of the score that a neighbour gets from its ties.',
+  },
+  follow_entities: { type: 'boolean', default: true, description: 'Follow shared entities.' },
+  follow_headings: { type: 'boolean', default: true, description: 'Follow shared headings.' },
+} as const;
+
+type Wanted = Parameters<typeof linksOf>[1];
+
+/** What each link is worth: the best score of the hits that have it, the most shared first. */
+function weighed(hits: readonly Hit[], wanted: Wanted, count: number): Map<string, { link: Link; worth: number }> {
+  const found = new Map<string, { link: Link; worth: number; times: number }>();
+  for (const hit of hits) {
+    for (const link of linksOf(hit.metadata, wanted)) {
+      const known = found.get(keyOf(link));
+      found.set(keyOf(link), { link, worth: Math.max(hit.score, known?.worth ?? 0), times: (known?.times ?? 0) + 1 });
+    }
+  }
+  const sorted = [...found].sort(([a, x], [b, y]) => y.times - x.times || y.worth - x.worth || (a < b ? -1 : 1));
+  return new Map(sorted.slice(0, count));
+}
+
+/** The values of the links by the path they stand under, so that each path is one search. */
+function byPath(links: Iterable<Link>): Map<string, string[]> {
+  const paths = new Map<string, string[]>();
+  for (const { path, value } of links) paths.set(path, [...(paths.get(path) ?? []), value]);
+  return paths;
+}
+
+/** The request's filter with a condition more; undefined where it says something of the same key already. */
+function narrowed(query: RetrievalQuery, path: string, values: readonly string[]): RetrievalQuery | undefined {
+  if (query.filter && Object.hasOwn(query.filter, path)) return undefined;
+  const filter: Metadata = { ...query.filter, [path]: { $in: values } };
+  return { ...query, filter };
+}
+
+/** The chunks nearest to the question, and those that share entities or headings with them. */
+export const graph = defineRetriever('GraphRetriever', 'top_k', OPTIONS, async (query, options, means) => {
+  const vector = await vectorOf(query.text, means);
+  const wanted = { entities: options.follow_entities, headings: options.follow_headings };
+  const dense = await denseHits(query, means, Math.max(options.initial_k, query.topK), vector);
+  let edge = dense.slice(0, options.initial_k);
+  const known = byId([edge]);
+  for (let hop = 1; hop <= options.max_hops && edge.length > 0; hop += 1) {
+    const links = weighed(edge, wanted, options.max_links);
+    const near = byId([await neighboursOf(query, means, vector, links, options.neighbors_per_link), dense]);
+    edge = [];
+    for (const hit of near.values()) {
+      const shared = linksOf(hit.metadata, wanted).filter((link) => links.has(keyOf(link)));
+      if (known.has(hit.id) || shared.length === 0) continue;
+      const worth = Math.max(...shared.map((link) => links.get(keyOf(link))!.worth));
+      edge.push(tied(query, hit, worth, options.neighbor_weight, { hop, links: shared.map(keyOf) }));
+    }
+    for (const hit of edge) known.set(hit.id, hit);
+    edge = best(edge, options.initial_k);
+  }
+  return [...byId([[...known.values()], dense]).values()];
+});
+
+async function neighboursOf(
+  query: RetrievalQuery,
+  means: RetrievalMeans,
+  vector: Float32Array,
+  links: ReadonlyMap<string, { link: Link }>,
+  each: number,
+): Promise<Hit[]> {
+  const paths = byPath([...links.values()].map((one) => one.link));
+  const lists = await Promise.all(
+    [...paths].map(async ([path, values]) => {
+      const near = narrowed(query, path, values);
+      return near ? denseHits(near, means, each, vector) : [];
+    }),
+  );
+  return [...byId(lists).values()];
+}
+
+/** A neighbour's score: its own, and what it gets from the best hit that it is tied to. */
+function tied(query: RetrievalQuery, hit: Hit, worth: number, weight: number, how: Metadata): Hit {
+  const score = (1 - weight) * hit.score + weight * worth;
+  return scored(query, hit, score, { graph_score: score, ...how });
+}

@@ -1,0 +1,97 @@
+import { Failure } from '../../../schemas/errors.js';
+import type { RetrievalStrategyType } from '../../../schemas/generated/config/rag.js';
+import { isObject } from '../../config/values.js';
+import type { Metadata } from '../contract.js';
+import { defineRetriever, TOP_K } from './define.js';
+import { byId, scored } from './explain.js';
+import { diversified } from './fusion/diversity.js';
+import { minMax, type Ranking, rankFusion, scoreFusion, weightedMean } from './fusion/fuse.js';
+import { typeOf } from './nested.js';
+
+/** Candidates of each strategy at least. */
+const LEAST_CANDIDATES = 50;
+const LEAST_STRATEGIES = 2;
+
+const OPTIONS = {
+  strategies: {
+    type: 'array',
+    default: [],
+    items: { type: 'object' },
+    maxItems: 5,
+    description: 'Two to five of {type, weight 0 to 1, config}; none = dense search and BM25, weighted by hybrid_alpha.',
+  },
+  combination_method: {
+    type: 'string',
+    default: 'weighted_average',
+    enum: ['weighted_average', 'rank_fusion', 'score_fusion'],
+    description: 'The mean of the scores, reciprocal ranks, or the mean times the share of strategies that agree.',
+  },
+  normalize_scores: { type: 'boolean', default: true, description: 'Brings the scores of each strategy to 0..1 before they are combined.' },
+  final_k: TOP_K,
+  diversity_boost: { type: 'number', default: 0, minimum: 0, maximum: 1, description: 'How much a hit loses for being like a better one.' },
+  hybrid_alpha: {
+    type: 'number',
+    default: null,
+    minimum: 0,
+    maximum: 1,
+    description: 'Share of dense search where no strategies are named; none = equal.',
+  },
+} as const;
+
+interface Member {
+  readonly type: RetrievalStrategyType;
+  readonly weight: number;
+  readonly config: Metadata;
+}
+
+function memberOf(value: Metadata): Member {
+  const { type, weight = 1, config = {} } = value;
+  if (typeof weight !== 'number' || !(weight >= 0 && weight <= 1))
+    throw new Failure(
+      'invalid',
+      `HybridUniversalStrategy.strategies has the weight ${JSON.stringify(weight)}; it must be a number from 0 to 1.`,
+    );
+  return { type: typeOf(type), weight, config: isObject(config) ? config : {} };
+}
+
+function membersOf(strategies: readonly Metadata[], alpha: number | null): Member[] {
+  if (strategies.length === 0) {
+    const share = alpha ?? 0.5;
+    return [
+      { type: 'BasicSimilarityStrategy', weight: share, config: {} },
+      { type: 'BM25Retriever', weight: 1 - share, config: {} },
+    ];
+  }
+  if (strategies.length < LEAST_STRATEGIES)
+    throw new Failure(
+      'invalid',
+      `HybridUniversalStrategy.strategies names ${strategies.length}; it must name 2 to 5, or none for dense search and BM25.`,
+    );
+  return strategies.map(memberOf);
+}
+
+function combined(method: string, lists: readonly Ranking[], weights: readonly number[]): Map<string, number> {
+  if (method === 'rank_fusion') return rankFusion(lists, weights);
+  return method === 'score_fusion' ? scoreFusion(lists, weights) : weightedMean(lists, weights);
+}
+
+/** Asks several strategies and combines what they find. */
+export const hybridUniversal = defineRetriever('HybridUniversalStrategy', 'final_k', OPTIONS, async (query, options, means) => {
+  // A strategy without weight must not bring its own hits in with a score of 0.
+  const members = membersOf(options.strategies, options.hybrid_alpha).filter((member) => member.weight > 0);
+  const topK = Math.max(LEAST_CANDIDATES, query.topK);
+  const lists = await Promise.all(members.map(({ type, config }) => means.retrieve(type, config, { ...query, topK })));
+  const rankings = options.normalize_scores ? lists.map(minMax) : lists;
+  const scores = combined(
+    options.combination_method,
+    rankings,
+    members.map((member) => member.weight),
+  );
+  const ranks = lists.map((list) => new Map(list.map((hit, at) => [hit.id, at + 1])));
+  const hits = [...byId(lists).values()].map((hit) => {
+    const score = scores.get(hit.id)!;
+    const strategies = members.map(({ type, weight }, at) => ({ type, weight, rank: ranks[at]!.get(hit.id) ?? null }));
+    return scored(query, hit, score, { fused_score: score, fusion: options.combination_method, strategies });
+  });
+  return options.diversity_boost > 0 ? diversified(hits, options.diversity_boost, query.topK) : hits;
+});

@@ -1,0 +1,47 @@
+import { defineRetriever, TOP_K } from './define.js';
+import { byId, scored } from './explain.js';
+import { minMax, RRF_K, rankFusion, weightedMean } from './fusion/fuse.js';
+import { bothHits } from './search.js';
+
+/** Candidates of each ranking at least, so that a hit that is middling in both is seen. */
+const LEAST_CANDIDATES = 50;
+
+const OPTIONS = {
+  top_k: TOP_K,
+  hybrid_alpha: {
+    type: 'number',
+    default: null,
+    minimum: 0,
+    maximum: 1,
+    description: 'Share of the dense ranking; the rest is BM25. None = equal.',
+  },
+  fusion: {
+    type: 'string',
+    default: null,
+    enum: ['rrf', 'weighted'],
+    description: 'Ranks, or scores brought to 0..1. None = scores where hybrid_alpha is given, else ranks.',
+  },
+  rrf_k: { type: 'integer', default: RRF_K, minimum: 1, maximum: 1000, description: 'The constant of reciprocal rank fusion.' },
+  search_multiplier: {
+    type: 'integer',
+    default: 4,
+    minimum: 1,
+    maximum: 20,
+    description: 'Candidates of each ranking per hit that comes out.',
+  },
+} as const;
+
+/** Dense search and BM25 over the same question, fused. */
+export const hybrid = defineRetriever('HybridRetriever', 'top_k', OPTIONS, async (query, options, means) => {
+  const { dense, lexical } = await bothHits(query, means, Math.max(LEAST_CANDIDATES, query.topK * options.search_multiplier));
+  const alpha = options.hybrid_alpha ?? 0.5;
+  const weights = [alpha, 1 - alpha];
+  const fusion = options.fusion ?? (options.hybrid_alpha === null ? 'rrf' : 'weighted');
+  // A side without weight must not bring its own hits in with a score of 0.
+  const lists = [alpha > 0 ? dense : [], alpha < 1 ? lexical : []];
+  const scores = fusion === 'rrf' ? rankFusion(lists, weights, options.rrf_k) : weightedMean(lists.map(minMax), weights);
+  return [...byId(lists).values()].map((hit) => {
+    const score = scores.get(hit.id)!;
+    return scored(query, hit, score, { fused_score: score, fusion, hybrid_alpha: alpha });
+  });
+});

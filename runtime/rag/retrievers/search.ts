@@ -1,0 +1,51 @@
+import { Failure } from '../../../schemas/errors.js';
+import type { Hit, Metadata } from '../contract.js';
+import type { RetrievalMeans, RetrievalQuery } from './contract.js';
+import { MOST_HITS } from './define.js';
+import { scored } from './explain.js';
+
+/** The BM25 score that counts as one half. BM25 has no upper end; so a threshold means the same for every question. */
+const BM25_HALF = 8;
+
+/** A lexical score without an upper end as a number from 0 to 1 in the same order. */
+export function bounded(score: number): number {
+  return Math.max(0, score) / (Math.max(0, score) + BM25_HALF);
+}
+
+const within = (k: number): number => Math.min(Math.ceil(k), MOST_HITS);
+
+function ranked(query: RetrievalQuery, hits: readonly Hit[], kind: 'dense' | 'lexical', plan: Metadata): Hit[] {
+  return hits.map((hit, at) => {
+    const score = kind === 'dense' ? hit.score : bounded(hit.score);
+    return scored(query, hit, score, { [`${kind}_rank`]: at + 1, [`${kind}_score`]: hit.score, plan });
+  });
+}
+
+/** The vector of one text. */
+export async function vectorOf(text: string, means: RetrievalMeans): Promise<Float32Array> {
+  const [vector] = await means.embed([text]);
+  if (!vector) throw new Failure('model_failed', 'The question got no embedding.', { code: 'BadEmbedding' });
+  return vector;
+}
+
+const filtered = ({ filter }: RetrievalQuery) => (filter === undefined ? {} : { filter });
+
+/** The hits nearest to a vector, or to the question where none is given. */
+export async function denseHits(query: RetrievalQuery, means: RetrievalMeans, k: number, vector?: Float32Array): Promise<Hit[]> {
+  const near = vector ?? (await vectorOf(query.text, means));
+  const { dense, plan } = await means.search({ vector: near, k: within(k), ...filtered(query) });
+  return ranked(query, dense, 'dense', plan);
+}
+
+/** The hits that share words with the question, by BM25, brought to 0..1. */
+export async function lexicalHits(query: RetrievalQuery, means: RetrievalMeans, k: number): Promise<Hit[]> {
+  const { lexical, plan } = await means.search({ text: query.text, k: within(k), ...filtered(query) });
+  return ranked(query, lexical, 'lexical', plan);
+}
+
+/** Both rankings from one look into the store. */
+export async function bothHits(query: RetrievalQuery, means: RetrievalMeans, k: number): Promise<{ dense: Hit[]; lexical: Hit[] }> {
+  const vector = await vectorOf(query.text, means);
+  const { dense, lexical, plan } = await means.search({ vector, text: query.text, k: within(k), ...filtered(query) });
+  return { dense: ranked(query, dense, 'dense', plan), lexical: ranked(query, lexical, 'lexical', plan) };
+}

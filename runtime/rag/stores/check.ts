@@ -1,0 +1,80 @@
+import { Failure } from '../../../schemas/errors.js';
+import type { EmbeddedChunk } from '../contract.js';
+import type { StoreQuery } from './contract.js';
+import type { StoreOptions } from './options.js';
+
+/** Longest chunk id and document hash, in characters: they are keys. */
+const MAX_KEY_CHARACTERS = 400;
+/** Longest text of a chunk, in characters. */
+const MAX_TEXT_CHARACTERS = 2 ** 20;
+/** Most hits of one ranking. */
+export const MAX_HITS = 16_384;
+/** Chunks that are checked between two pauses. */
+const CHUNKS_AT_ONCE = 128;
+/** Largest magnitude of a component, as the index takes it. */
+const LARGEST_COMPONENT = 1e15;
+
+function invalid(message: string): never {
+  throw new Failure('invalid', message);
+}
+
+/** The failure of a vector whose dimensions are not those of its database. */
+export function dimensionMismatch(database: string, wanted: number, vector: Float32Array, what: string): Failure {
+  return new Failure(
+    'invalid',
+    `${what} has ${vector.length} dimensions, and the database '${database}' has ${wanted}: use the embedding model that it was made with, or make another database.`,
+    { code: 'DimensionMismatch' },
+  );
+}
+
+function checkDimensions(options: StoreOptions, wanted: number | undefined, vector: Float32Array, what: string): void {
+  if (wanted !== undefined && vector.length !== wanted) throw dimensionMismatch(options.database, wanted, vector, what);
+}
+
+function checkComponents(options: StoreOptions, vector: Float32Array, what: string): void {
+  let largest = 0;
+  for (const component of vector) {
+    const size = Math.abs(component);
+    // A comparison with NaN is false, so that NaN is caught here too.
+    if (!(size <= LARGEST_COMPONENT)) invalid(`${what} has a component of ${component}; components must be finite.`);
+    if (size > largest) largest = size;
+  }
+  if (largest === 0 && options.metric === 'cosine') invalid(`${what} has length 0, so it has no direction for a cosine.`);
+}
+
+/** Checks chunks before anything of them is stored; `dimensions` are those of the vectors there. Throws `invalid` naming the chunk. */
+export async function checkChunks(options: StoreOptions, dimensions: number | undefined, chunks: readonly EmbeddedChunk[]): Promise<void> {
+  const wanted = dimensions ?? options.dimensions ?? chunks[0]?.vector.length;
+  for (let at = 0; at < chunks.length; at += CHUNKS_AT_ONCE) {
+    checkSome(options, wanted, chunks.slice(at, at + CHUNKS_AT_ONCE));
+    if (chunks.length > CHUNKS_AT_ONCE) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+function checkSome(options: StoreOptions, wanted: number | undefined, chunks: readonly EmbeddedChunk[]): void {
+  for (const { id, documentHash, text, vector } of chunks) {
+    if (text.length > MAX_TEXT_CHARACTERS) {
+      invalid(
+        `The text of chunk '${id.slice(0, 80)}' has ${text.length} characters; at most ${MAX_TEXT_CHARACTERS} are allowed: cut smaller chunks.`,
+      );
+    }
+    for (const key of [id, documentHash]) {
+      if (key === '' || key.length > MAX_KEY_CHARACTERS || key.includes('\u0000')) {
+        invalid(
+          `The chunk '${id.slice(0, 80)}' has an id or document hash that is empty, over ${MAX_KEY_CHARACTERS} characters, or holds NUL.`,
+        );
+      }
+    }
+    checkDimensions(options, wanted, vector, `The vector of chunk '${id}'`);
+    checkComponents(options, vector, `The vector of chunk '${id}'`);
+  }
+}
+
+/** Checks a question. Throws `invalid`. */
+export function checkQuery(options: StoreOptions, dimensions: number | undefined, { vector, text, k }: StoreQuery): void {
+  if (!Number.isInteger(k) || k < 1 || k > MAX_HITS) invalid(`k is ${k}; it must be an integer from 1 to ${MAX_HITS}.`);
+  if (vector === undefined && text === undefined) invalid('A question to a store needs a vector or a text.');
+  if (vector === undefined) return;
+  checkDimensions(options, dimensions ?? options.dimensions, vector, 'The vector of the question');
+  checkComponents(options, vector, 'The vector of the question');
+}

@@ -1,0 +1,107 @@
+import { Failure } from '../../../schemas/errors.js';
+import { isObject } from '../../config/values.js';
+import type { Metadata } from '../contract.js';
+import { equals, ordered } from './compare.js';
+import type { Filter } from './contract.js';
+
+const MAX_CONDITIONS = 64;
+const MAX_DEPTH = 8;
+/** Most values of one `$in` or `$nin`. */
+const MAX_VALUES = 1_000;
+
+/** What a condition does with the value under its path. */
+export type Operator = 'eq' | 'ne' | 'in' | 'nin' | 'gt' | 'gte' | 'lt' | 'lte';
+
+/** One condition of a filter; all of them must hold. */
+export interface Condition {
+  /** Names of nested objects, joined by dots. */
+  readonly path: string;
+  readonly operator: Operator;
+  readonly wanted: unknown;
+}
+
+const TESTS: Record<Operator, (wanted: unknown, found: unknown) => boolean> = {
+  eq: equals,
+  ne: (wanted, found) => !equals(wanted, found),
+  in: (wanted, found) => (wanted as unknown[]).some((value) => equals(value, found)),
+  nin: (wanted, found) => !(wanted as unknown[]).some((value) => equals(value, found)),
+  gt: (wanted, found) => ordered(wanted, found, (order) => order > 0),
+  gte: (wanted, found) => ordered(wanted, found, (order) => order >= 0),
+  lt: (wanted, found) => ordered(wanted, found, (order) => order < 0),
+  lte: (wanted, found) => ordered(wanted, found, (order) => order <= 0),
+};
+
+const operatorOf = (key: string): Operator | undefined => {
+  const name = key.startsWith('$') ? key.slice(1) : key;
+  return Object.hasOwn(TESTS, name) ? (name as Operator) : undefined;
+};
+
+function refuse(message: string): never {
+  throw new Failure('bad_request', message, { code: 'InvalidFilter' });
+}
+
+function checked(path: string, operator: Operator, wanted: unknown): Condition {
+  if (operator === 'in' || operator === 'nin') {
+    if (!Array.isArray(wanted)) refuse(`The filter on '${path}' has $${operator} without a list of values.`);
+    if (wanted.length > MAX_VALUES) refuse(`The filter on '${path}' lists ${wanted.length} values; at most ${MAX_VALUES} are allowed.`);
+  } else if (/^[gl]/.test(operator) && typeof wanted !== 'number' && typeof wanted !== 'string') {
+    refuse(`The filter on '${path}' compares by $${operator} with ${JSON.stringify(wanted)?.slice(0, 80)}; give a number or a text.`);
+  }
+  return { path, operator, wanted };
+}
+
+function collect(path: string, value: unknown, depth: number, into: Condition[]): void {
+  if (depth > MAX_DEPTH) refuse(`A filter is nested deeper than ${MAX_DEPTH} levels.`);
+  if (!isObject(value)) {
+    into.push(checked(path, 'eq', value));
+    return;
+  }
+  const entries = Object.entries(value);
+  const operators = entries.length > 0 && entries.every(([key]) => operatorOf(key) !== undefined);
+  for (const [key, member] of entries) {
+    if (operators) into.push(checked(path, operatorOf(key)!, member));
+    else if (key.startsWith('$')) {
+      refuse(
+        `The filter on '${path}' has '${key}'; known are $${Object.keys(TESTS).join(', $')}, and they cannot stand beside other keys.`,
+      );
+    } else collect(`${path}.${key}`, member, depth + 1, into);
+  }
+}
+
+/**
+ * The conditions of a filter, those on nested objects by dotted path. `$ne` and `$nin` hold where the value is absent.
+ * Throws `bad_request` (InvalidFilter) for unknown operators, wrong values, or too many conditions.
+ */
+export function conditionsOf(filter: Filter): Condition[] {
+  const conditions: Condition[] = [];
+  for (const [key, value] of Object.entries(filter)) {
+    if (key.startsWith('$')) refuse(`A filter has no '${key}' at its top: write {"name": {"${key}": value}}.`);
+    collect(key, value, 1, conditions);
+  }
+  if (conditions.length > MAX_CONDITIONS) {
+    refuse(`A filter has ${conditions.length} conditions; at most ${MAX_CONDITIONS} are allowed.`);
+  }
+  return conditions;
+}
+
+/** The value under a dotted path; a name with dots in it wins over the nested form. Below a list, the values of its elements. */
+export function valueAt(metadata: Metadata, path: string): unknown {
+  if (Object.hasOwn(metadata, path)) return metadata[path];
+  let found: unknown = metadata;
+  for (const name of path.split('.')) {
+    if (Array.isArray(found)) found = found.map((item) => (isObject(item) && Object.hasOwn(item, name) ? item[name] : undefined));
+    else if (isObject(found) && Object.hasOwn(found, name)) found = found[name];
+    else return undefined;
+  }
+  return found;
+}
+
+/** Whether a value passes a condition. */
+export function passes(condition: Condition, found: unknown): boolean {
+  return TESTS[condition.operator](condition.wanted, found);
+}
+
+/** Whether metadata passes every condition. */
+export function matches(conditions: readonly Condition[], metadata: Metadata): boolean {
+  return conditions.every((condition) => passes(condition, valueAt(metadata, condition.path)));
+}

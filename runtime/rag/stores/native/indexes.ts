@@ -1,0 +1,279 @@
+import { Failure } from '../../../../schemas/errors.js';
+import { log } from '../../../log.js';
+import type { CollectionRecord, RowRange, Store } from '../../../store/store.js';
+import type { Metric } from '../score.js';
+import type { Bitmap } from './bitmap.js';
+import type { Collection } from './collection.js';
+import type { IndexFiles } from './files.js';
+import { IndexPair, type IndexRow } from './pair.js';
+import { vectorOf } from './rows.js';
+import { pause, ROWS_PER_TURN } from './yielding.js';
+
+/** Files are written after this many rows, and after this share of all rows, whichever is more. */
+const SNAPSHOT_ROWS = 20_000;
+const SNAPSHOT_SHARE = 0.2;
+/** Fewer rows are indexed again at a start in no time. */
+const SNAPSHOT_LEAST_ROWS = 1_000;
+/** Numbers that one native call takes. */
+const NUMBERS_PER_CALL = 2 ** 18;
+/** Rows that are taken out of the indexes in one call. */
+const REMOVED_PER_CALL = 2 ** 15;
+
+interface Waiter {
+  readonly row: number;
+  resolve(): void;
+  reject(reason: unknown): void;
+}
+
+/**
+ * Follows a collection: rows go into the indexes in their order, always read from the tables, whether they were added a moment ago, before
+ * a crash, or are all to be indexed anew. Nobody waits for it to write; until it has caught up, readers look at the rest themselves.
+ */
+export class Indexes {
+  readonly #store: Store;
+  readonly #collection: Collection;
+  readonly #files: IndexFiles;
+  readonly #metric: Metric;
+  #pair: IndexPair | undefined;
+  #end = 0;
+  #sinceSnapshot = 0;
+  #removing = false;
+  #running: Promise<void> | undefined;
+  #loaded = false;
+  #rebuild = false;
+  /** Somebody asked to follow since the last look. */
+  #wanted = false;
+  #closed = false;
+  #trouble: string | undefined;
+  readonly #waiting = new Set<Waiter>();
+
+  constructor(store: Store, collection: Collection, files: IndexFiles, metric: Metric) {
+    this.#store = store;
+    this.#collection = collection;
+    this.#files = files;
+    this.#metric = metric;
+    this.follow();
+  }
+
+  /** Rows before this one are in the indexes, as far as they are there at all. */
+  get end(): number {
+    return this.#end;
+  }
+
+  /** The indexes; undefined before the first row. */
+  get pair(): IndexPair | undefined {
+    return this.#pair;
+  }
+
+  /** Whether the indexes may hold rows that were removed. */
+  get hasDead(): boolean {
+    return this.#removing || this.#collection.dead.length > 0;
+  }
+
+  /** Why the indexes do not follow; undefined when they do. */
+  get trouble(): string | undefined {
+    return this.#trouble;
+  }
+
+  /** Says that the collection has changed. */
+  follow(): void {
+    if (this.#closed) return;
+    this.#wanted = true;
+    this.#running ??= this.#run().finally(() => {
+      this.#running = undefined;
+      if (this.#wanted) this.follow();
+    });
+  }
+
+  /** Waits until the rows before `row` are in the indexes. Throws `unavailable` when they do not get there. */
+  reached(row: number, signal?: AbortSignal): Promise<void> {
+    if (this.#has(row)) return Promise.resolve();
+    return new Promise((resolve, reject) => {
+      const abort = (): void => waiter.reject(signal?.reason);
+      const done = (end: () => void): void => {
+        this.#waiting.delete(waiter);
+        signal?.removeEventListener('abort', abort);
+        end();
+      };
+      const waiter: Waiter = { row, resolve: () => done(resolve), reject: (reason) => done(() => reject(reason)) };
+      if (signal?.aborted) return reject(signal.reason);
+      signal?.addEventListener('abort', abort, { once: true });
+      this.#waiting.add(waiter);
+      this.follow();
+    });
+  }
+
+  /** Makes the indexes anew from the tables and writes their files. */
+  async rebuild(): Promise<void> {
+    this.#rebuild = true;
+    await this.reached(this.#collection.settled);
+  }
+
+  /** Ends following; writes the files when they would save work at the next start. Then the memory is freed. */
+  async close({ save = true } = {}): Promise<void> {
+    this.#closed = true;
+    await this.#running;
+    this.#refuse(new Failure('unavailable', 'The database is closed.'));
+    const { record } = this.#collection;
+    const newest = record.snapshot?.generation === record.generation && record.snapshot.rows === this.#end;
+    if (this.#pair) await this.#removeDead(this.#pair);
+    if (save && this.#loaded && !newest && this.#end >= SNAPSHOT_LEAST_ROWS) await this.#snapshot();
+    await this.#pair?.close();
+    this.#pair = undefined;
+  }
+
+  async #run(): Promise<void> {
+    try {
+      do this.#wanted = false;
+      while (!this.#closed && (await this.#step()));
+      this.#trouble = undefined;
+    } catch (error) {
+      const { message } = error as Error;
+      if (this.#trouble !== message)
+        log('warn', 'the indexes of a database do not follow its chunks; answers are exact, and slow', { error });
+      this.#trouble = message;
+      this.#refuse(error);
+    }
+  }
+
+  /** Does the next thing that is to be done; false when there is none. */
+  async #step(): Promise<boolean> {
+    const { record, settled } = this.#collection;
+    if (record.dimensions === undefined) {
+      this.#loaded = true;
+      this.#rebuild = false;
+      this.#notice();
+      return false;
+    }
+    if (this.#rebuild || this.#pair === undefined) {
+      await this.#open(record, record.dimensions);
+      return true;
+    }
+    if (this.#collection.dead.length > 0) {
+      await this.#removeDead(this.#pair);
+      return true;
+    }
+    if (this.#end < settled) {
+      await this.#feed(this.#pair, record, settled);
+      this.#notice();
+      return true;
+    }
+    this.#notice();
+    if (this.#end < SNAPSHOT_LEAST_ROWS || this.#sinceSnapshot < Math.max(SNAPSHOT_ROWS, this.#end * SNAPSHOT_SHARE)) return false;
+    await this.#snapshot();
+    return true;
+  }
+
+  async #open(record: Readonly<CollectionRecord>, dimensions: number): Promise<void> {
+    await this.#pair?.close();
+    this.#pair = undefined;
+    this.#end = 0;
+    let pair = new IndexPair(this.#metric, dimensions);
+    const snapshot = this.#rebuild ? undefined : record.snapshot;
+    this.#sinceSnapshot = this.#rebuild ? SNAPSHOT_ROWS : 0;
+    if (snapshot !== undefined) {
+      const outcome = await pair.load(this.#files, { collection: record.collection, generation: snapshot.generation });
+      if (outcome.state === 'loaded') this.#end = snapshot.rows;
+      else {
+        const level = outcome.state === 'corrupt' ? 'warn' : 'info';
+        log(level, `index files are ${outcome.state}; the indexes are made anew from the stored chunks`, { reason: outcome.reason });
+        await pair.close();
+        pair = new IndexPair(this.#metric, dimensions);
+        this.#sinceSnapshot = SNAPSHOT_ROWS;
+      }
+      if (this.#end > 0 && snapshot.generation !== record.generation)
+        await removeRows(pair, missingRows(this.#collection.alive, this.#end));
+    }
+    this.#pair = pair;
+    this.#loaded = true;
+    this.#rebuild = false;
+  }
+
+  async #removeDead(pair: IndexPair): Promise<void> {
+    const ranges = this.#collection.dead.splice(0);
+    this.#removing = true;
+    try {
+      await removeRows(pair, rowsOf(ranges, this.#end));
+    } catch (error) {
+      // Which of them are out is not known.
+      this.#rebuild = true;
+      throw error;
+    } finally {
+      this.#removing = false;
+    }
+    this.#sinceSnapshot += ranges.length;
+  }
+
+  async #feed(pair: IndexPair, { collection, dimensions }: Readonly<CollectionRecord>, settled: number): Promise<void> {
+    const limit = Math.min(ROWS_PER_TURN, Math.floor(NUMBERS_PER_CALL / dimensions!));
+    const range = { start: [collection, this.#end], end: [collection, settled], limit };
+    const chunks = this.#store.chunks.page(range);
+    const rows: IndexRow[] = [];
+    for (const { key, value } of chunks) {
+      const bytes = this.#collection.alive.has(key[1]) ? this.#store.vectors.get(key) : undefined;
+      if (bytes !== undefined) rows.push({ row: key[1], vector: vectorOf(bytes), text: value.text });
+    }
+    const fitting = rows.filter(({ vector }) => vector.length === dimensions);
+    await pair.add(fitting).catch(() => addEach(pair, fitting));
+    this.#end = chunks.length < limit ? settled : chunks.at(-1)!.key[1] + 1;
+    this.#sinceSnapshot += rows.length;
+    await pause();
+  }
+
+  async #snapshot(): Promise<void> {
+    const { collection, generation } = this.#collection.record;
+    const version = { collection, generation };
+    const rows = this.#end;
+    this.#sinceSnapshot = 0;
+    try {
+      await this.#pair!.save(this.#files, version);
+      if (await this.#collection.noteSnapshot(collection, { generation, rows })) await this.#files.prune(version);
+    } catch (error) {
+      log('warn', 'the index files could not be written; the next start makes the indexes anew', { error });
+    }
+  }
+
+  #has(row: number): boolean {
+    return this.#loaded && !this.#rebuild && this.#end >= row;
+  }
+
+  #notice(): void {
+    for (const waiter of this.#waiting) if (this.#has(waiter.row)) waiter.resolve();
+  }
+
+  #refuse(reason: unknown): void {
+    for (const waiter of this.#waiting) waiter.reject(reason);
+  }
+}
+
+/** Rows that went, of those that the indexes may have. */
+function* rowsOf(ranges: readonly RowRange[], end: number): Generator<number> {
+  for (const [first, count] of ranges) for (let row = first; row < Math.min(first + count, end); row += 1) yield row;
+}
+
+/** Rows that went after the files were written. */
+function* missingRows(alive: Bitmap, end: number): Generator<number> {
+  for (let row = 0; row < end; row += 1) if (!alive.has(row)) yield row;
+}
+
+async function removeRows(pair: IndexPair, rows: Iterable<number>): Promise<void> {
+  let some: number[] = [];
+  for (const row of rows) {
+    if (some.push(row) < REMOVED_PER_CALL) continue;
+    await pair.remove(Uint32Array.from(some));
+    some = [];
+  }
+  if (some.length > 0) await pair.remove(Uint32Array.from(some));
+}
+
+/** A row that the indexes refuse must not keep the others out; it can be found by a scan of the tables only. */
+async function addEach(pair: IndexPair, rows: readonly IndexRow[]): Promise<void> {
+  for (const row of rows) {
+    try {
+      await pair.add([row]);
+    } catch (error) {
+      if (!(error instanceof Failure) || error.kind !== 'invalid') throw error;
+      log('warn', 'a stored chunk cannot be indexed', { row: row.row, error });
+    }
+  }
+}

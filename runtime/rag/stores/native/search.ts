@@ -1,0 +1,118 @@
+import { Failure } from '../../../../schemas/errors.js';
+import type { Store } from '../../../store/store.js';
+import type { Hit, Metadata } from '../../contract.js';
+import type { StoreAnswer, StoreQuery } from '../contract.js';
+import { conditionsOf } from '../filter.js';
+import { type Metric, scoreOf } from '../score.js';
+import type { Bitmap } from './bitmap.js';
+import type { Collection } from './collection.js';
+import type { Columns } from './columns.js';
+import type { Indexes } from './indexes.js';
+import { type Found, merged, scan } from './scan.js';
+import { pause, ROWS_PER_TURN } from './yielding.js';
+
+/** With fewer rows to go, waiting for the index is quicker than reading them. */
+const WAIT_ROWS = 2_048;
+/** Of a lexical question; 16 KiB in UTF-8. */
+const MAX_QUESTION_CHARACTERS = 4_096;
+const NOTHING: { found: Found[]; plan: Metadata } = { found: [], plan: { plan: 'none' } };
+
+/** What a search looks at. */
+export interface Searched {
+  readonly store: Store;
+  readonly collection: Collection;
+  readonly indexes: Indexes;
+  readonly columns: Columns;
+  readonly metric: Metric;
+}
+
+interface Bounds {
+  readonly k: number;
+  /** Rows before this one are searched. */
+  readonly end: number;
+  /** Rows that may be found, when the question has a filter. */
+  readonly allowed: Bitmap | undefined;
+  readonly signal: AbortSignal;
+}
+
+/** Answers a question that was checked. */
+export async function search(searched: Searched, query: StoreQuery, signal: AbortSignal): Promise<StoreAnswer> {
+  const { collection, columns, metric } = searched;
+  const end = collection.settled;
+  const conditions = conditionsOf(query.filter ?? {});
+  const allowed = conditions.length === 0 ? undefined : await columns.allowed(conditions, end);
+  signal.throwIfAborted();
+  const bounds = { k: query.k, end, allowed, signal };
+  const empty = (allowed ?? collection.alive).size === 0;
+  const [dense, lexical] = await Promise.all([
+    query.vector === undefined || empty ? NOTHING : findDense(searched, query.vector, bounds),
+    query.text === undefined || empty ? NOTHING : findLexical(searched, query.text, bounds),
+  ]);
+  const filter = { conditions: conditions.length, rows_allowed: (allowed ?? collection.alive).size, rows: collection.alive.size };
+  return {
+    dense: await hits(collection, dense.found, (raw) => scoreOf(metric, raw)),
+    lexical: await hits(collection, lexical.found, (raw) => raw),
+    plan: { dense: dense.plan, lexical: lexical.plan, filter },
+  };
+}
+
+/** The bits for the index: none when every row that it has may be found. */
+function bits({ collection, indexes }: Searched, allowed: Bitmap | undefined): { filter?: Uint8Array } {
+  if (allowed !== undefined) return { filter: allowed.bytes };
+  return indexes.hasDead ? { filter: collection.alive.bytes } : {};
+}
+
+async function findDense(searched: Searched, vector: Float32Array, bounds: Bounds): Promise<{ found: Found[]; plan: Metadata }> {
+  const { store, collection, indexes, metric } = searched;
+  const { k, end, signal } = bounds;
+  // What hinders the index does not hinder a scan.
+  const caughtUp = async (row: number): Promise<void> => indexes.reached(row, signal).catch(() => signal.throwIfAborted());
+  await caughtUp(0);
+  if (end - indexes.end <= WAIT_ROWS) await caughtUp(end);
+  const first = Math.min(end, indexes.end);
+  const { collection: number } = collection.record;
+  const allowed = bounds.allowed ?? collection.alive;
+  const [indexed, rest] = await Promise.all([
+    first > 0 ? indexes.pair?.vectors.search(vector, k, bits(searched, bounds.allowed)) : undefined,
+    scan(store, { collection: number, first, end }, { metric, vector, k, allowed, signal }),
+  ]);
+  const found = [...(indexed?.ids ?? [])].map((row, i) => ({ row, raw: indexed!.scores[i]! }));
+  const plan = { plan: indexed?.plan ?? 'scan', compared: (indexed?.scanned ?? 0) + end - first, not_indexed: end - first };
+  return { found: merged(k, found, rest), plan };
+}
+
+async function findLexical(
+  searched: Searched,
+  text: string,
+  { k, end, allowed, signal }: Bounds,
+): Promise<{ found: Found[]; plan: Metadata }> {
+  const { indexes } = searched;
+  const waited = Math.max(0, end - indexes.end);
+  // The score of one row depends on all others, so there is no answer before all are known.
+  await indexes.reached(end, signal);
+  const index = indexes.pair?.text;
+  if (index === undefined) return NOTHING;
+  const { ids, scores } = await shortened(text, (question) => index.search(question, k, bits(searched, allowed)));
+  return { found: [...ids].map((row, i) => ({ row, raw: scores[i]! })), plan: { plan: 'bm25', waited_for_rows: waited } };
+}
+
+/** The index takes so many words; of a longer question, such as a pasted page, its beginning is asked. */
+async function shortened<T>(text: string, ask: (question: string) => Promise<T>): Promise<T> {
+  for (let question = text.slice(0, MAX_QUESTION_CHARACTERS); ; question = question.slice(0, question.length / 2)) {
+    try {
+      return await ask(question);
+    } catch (error) {
+      if (!(error instanceof Failure) || error.kind !== 'too_large' || question.length < 2) throw error;
+    }
+  }
+}
+
+async function hits(collection: Collection, found: readonly Found[], score: (raw: number) => number): Promise<Hit[]> {
+  const out: Hit[] = [];
+  for (const [index, { row, raw }] of found.entries()) {
+    if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await pause();
+    const chunk = collection.alive.has(row) ? collection.chunk(row) : undefined;
+    if (chunk !== undefined) out.push({ ...chunk, score: score(raw) });
+  }
+  return out;
+}

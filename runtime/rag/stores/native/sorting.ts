@@ -1,0 +1,29 @@
+import { pause } from './yielding.js';
+
+/** Items that are sorted or merged between two pauses. */
+const ITEMS_AT_ONCE = 4_096;
+
+/** Sorts a copy of a long list without holding up the event loop. */
+export async function sorted<T>(items: readonly T[], compare: (a: T, b: T) => number): Promise<T[]> {
+  let runs: T[][] = [];
+  for (let at = 0; at < items.length; at += ITEMS_AT_ONCE) {
+    runs.push(items.slice(at, at + ITEMS_AT_ONCE).sort(compare));
+    await pause();
+  }
+  while (runs.length > 1) {
+    const next: T[][] = [];
+    for (let i = 0; i < runs.length; i += 2) next.push(runs[i + 1] === undefined ? runs[i]! : await merge(runs[i]!, runs[i + 1]!, compare));
+    runs = next;
+  }
+  return runs[0] ?? [];
+}
+
+async function merge<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T) => number): Promise<T[]> {
+  const out: T[] = [];
+  for (let i = 0, j = 0; i < a.length || j < b.length; ) {
+    const first = j >= b.length || (i < a.length && compare(a[i]!, b[j]!) <= 0);
+    out.push(first ? a[i++]! : b[j++]!);
+    if (out.length % ITEMS_AT_ONCE === 0) await pause();
+  }
+  return out;
+}

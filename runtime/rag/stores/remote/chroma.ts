@@ -1,0 +1,173 @@
+import type { Outbound } from '../../../net/outbound.js';
+import type { Chunk, EmbeddedChunk, Metadata } from '../../contract.js';
+import type { Condition } from '../filter.js';
+import type { ServerOptions } from '../options.js';
+import type { Metric } from '../score.js';
+import { chromaWhere, flattened, METADATA_KEY } from './chroma-metadata.js';
+import { BATCH, type CollectionClient, type RemoteHit } from './client.js';
+import { Server } from './server.js';
+
+const DATABASE = '/api/v2/tenants/default_tenant/databases/default_database';
+
+/** What Chroma says of a collection. */
+interface Described {
+  readonly id: string;
+  readonly dimension: number | null;
+}
+
+/** Parallel lists, as Chroma answers. */
+interface Columns {
+  readonly ids: readonly string[];
+  readonly documents?: readonly (string | null)[];
+  readonly metadatas?: readonly (Metadata | null)[];
+  readonly embeddings?: readonly (readonly number[])[];
+}
+
+/** A collection on a Chroma server, by its HTTP API v2 (checked against server 1.5.9). */
+export class ChromaClient implements CollectionClient {
+  readonly #server: Server;
+  readonly #name: string;
+  readonly #metric: Metric;
+  /** The server knows collections by an id that changes when they are made anew. */
+  #known: Described | undefined;
+
+  constructor(outbound: Outbound, options: ServerOptions, metric: Metric) {
+    this.#server = new Server(outbound, options.origin, options.apiKey === undefined ? {} : { 'x-chroma-token': options.apiKey });
+    this.#name = options.collection;
+    this.#metric = metric;
+  }
+
+  get host(): string {
+    return this.#server.host;
+  }
+
+  async dimensions(): Promise<number | undefined> {
+    const described = this.#known?.dimension ? this.#known : await this.#describe();
+    return described?.dimension ?? undefined;
+  }
+
+  async prepare(): Promise<void> {
+    if (this.#known !== undefined) return;
+    const configuration = { hnsw: { space: this.#metric } };
+    const { body } = await this.#server.call('POST', `${DATABASE}/collections`, { name: this.#name, get_or_create: true, configuration });
+    this.#known = body as Described;
+  }
+
+  async existing(ids: readonly string[]): Promise<Set<string>> {
+    return new Set((await this.#get({ ids, include: [] })).ids);
+  }
+
+  async put(chunks: readonly EmbeddedChunk[], signal: AbortSignal): Promise<void> {
+    // An upsert would merge the metadata with what was there.
+    await this.erase(chunks.map(({ id }) => id));
+    const rows = {
+      ids: chunks.map(({ id }) => id),
+      documents: chunks.map(({ text }) => text),
+      embeddings: chunks.map(({ vector }) => [...vector]),
+      metadatas: chunks.map(({ documentHash, metadata }) => flattened(documentHash, metadata)),
+    };
+    await this.#call('upsert', rows, signal);
+  }
+
+  async erase(ids: readonly string[]): Promise<void> {
+    await this.#call('delete', { ids });
+  }
+
+  async eraseDocument(documentHash: string): Promise<number> {
+    const where = { document_hash: { $eq: documentHash } };
+    let removed = 0;
+    for (;;) {
+      const { ids } = await this.#get({ where, limit: BATCH, include: [] });
+      if (ids.length === 0) return removed;
+      await this.erase(ids);
+      removed += ids.length;
+    }
+  }
+
+  async nearest(vector: Float32Array, limit: number, conditions: readonly Condition[], signal: AbortSignal): Promise<RemoteHit[]> {
+    const where = chromaWhere(conditions);
+    const query = {
+      query_embeddings: [[...vector]],
+      n_results: limit,
+      ...(where && { where }),
+      include: ['documents', 'metadatas', 'distances'],
+    };
+    const answer = (await this.#call('query', query, signal)) as
+      | { ids: string[][]; documents: string[][]; metadatas: Metadata[][]; distances: number[][] }
+      | undefined;
+    if (answer === undefined) return [];
+    const columns = { ids: answer.ids[0] ?? [], documents: answer.documents[0] ?? [], metadatas: answer.metadatas[0] ?? [] };
+    return columns.ids.map((_id, i) => ({ chunk: chunkAt(columns, i), raw: this.#raw(answer.distances[0]![i]!) }));
+  }
+
+  async *list(): AsyncGenerator<Chunk[]> {
+    for (let offset = 0; ; offset += BATCH) {
+      const columns = await this.#get({ limit: BATCH, offset, include: ['documents', 'metadatas'] });
+      if (columns.ids.length > 0) yield columns.ids.map((_id, i) => chunkAt(columns, i));
+      if (columns.ids.length < BATCH) return;
+    }
+  }
+
+  async fetch(ids: readonly string[]): Promise<EmbeddedChunk[]> {
+    const columns = await this.#get({ ids, include: ['documents', 'metadatas', 'embeddings'] });
+    return columns.ids.map((_id, i) => ({ ...chunkAt(columns, i), vector: Float32Array.from(columns.embeddings![i]!) }));
+  }
+
+  async count(): Promise<number> {
+    const described = await this.#described();
+    if (described === undefined) return 0;
+    const { status, body } = await this.#server.call('GET', `${DATABASE}/collections/${described.id}/count`);
+    return status === 404 ? 0 : (body as number);
+  }
+
+  async drop(): Promise<void> {
+    await this.#server.call('DELETE', `${DATABASE}/collections/${this.#name}`);
+    this.#known = undefined;
+  }
+
+  async ping(): Promise<void> {
+    await this.#server.call('GET', '/api/v2/heartbeat');
+  }
+
+  /** Chroma's distances are 1 - cosine, 1 - inner product, and the squared Euclidean one. */
+  #raw(distance: number): number {
+    return this.#metric === 'l2' ? -distance : 1 - distance;
+  }
+
+  async #describe(): Promise<Described | undefined> {
+    const { status, body } = await this.#server.call('GET', `${DATABASE}/collections/${this.#name}`);
+    this.#known = status === 404 ? undefined : (body as Described);
+    return this.#known;
+  }
+
+  async #described(): Promise<Described | undefined> {
+    return this.#known ?? (await this.#describe());
+  }
+
+  async #get(body: Record<string, unknown>): Promise<Columns> {
+    return ((await this.#call('get', body)) as Columns | undefined) ?? { ids: [] };
+  }
+
+  /** Undefined when the collection is not there; one that was made anew meanwhile is looked up once more. */
+  async #call(action: string, body: unknown, signal?: AbortSignal): Promise<unknown> {
+    for (let fresh = this.#known === undefined; ; fresh = true) {
+      const described = await this.#described();
+      if (described === undefined) return undefined;
+      const reply = await this.#server.call('POST', `${DATABASE}/collections/${described.id}/${action}`, body, signal);
+      if (reply.status !== 404) return reply.body;
+      this.#known = undefined;
+      if (fresh) return undefined;
+    }
+  }
+}
+
+function chunkAt({ ids, documents, metadatas }: Columns, index: number): Chunk {
+  const { [METADATA_KEY]: text, document_hash: documentHash, ...rest } = metadatas?.[index] ?? {};
+  return {
+    id: ids[index]!,
+    documentHash: String(documentHash ?? ''),
+    text: documents?.[index] ?? '',
+    // Chunks of other programs have flat metadata only.
+    metadata: typeof text === 'string' ? (JSON.parse(text) as Metadata) : rest,
+  };
+}

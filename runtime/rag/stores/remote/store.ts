@@ -1,0 +1,175 @@
+import { Failure } from '../../../../schemas/errors.js';
+import type { StoreType } from '../../../../schemas/generated/config/rag.js';
+import { log } from '../../../log.js';
+import type { ProviderHealth } from '../../../providers/contract.js';
+import type { EmbeddedChunk, Hit } from '../../contract.js';
+import { checkChunks, checkQuery, MAX_HITS } from '../check.js';
+import type { StoreAnswer, StoredDocument, StoreQuery, StoreStats, VectorStore } from '../contract.js';
+import { conditionsOf, matches } from '../filter.js';
+import { documentName } from '../names.js';
+import type { StoreOptions } from '../options.js';
+import { scoreOf } from '../score.js';
+import { batches, type CollectionClient } from './client.js';
+
+/** Asked for more by this when a filter, which the server takes in part only, left too few. */
+const WIDENING = 4;
+
+/** A store whose chunks lie on a server. It has vectors only: lexical questions are refused, or left out beside dense ones. */
+export class RemoteStore implements VectorStore {
+  readonly type: StoreType;
+  readonly #options: StoreOptions;
+  readonly #client: CollectionClient;
+  #lastUpdated: string | undefined;
+
+  constructor(options: StoreOptions, client: CollectionClient) {
+    this.type = options.type;
+    this.#options = options;
+    this.#client = client;
+  }
+
+  /** As `VectorStore` says; what a failed call has stored is removed again, as far as the server can be reached. */
+  async add(chunks: readonly EmbeddedChunk[], signal: AbortSignal): Promise<{ stored: number; skipped: number }> {
+    await checkChunks(this.#options, await this.#client.dimensions(), chunks);
+    signal.throwIfAborted();
+    const unique = [...new Map([...chunks].reverse().map((chunk) => [chunk.id, chunk])).values()].reverse();
+    const known = await this.has(unique.map(({ id }) => id));
+    const fresh = this.#options.deduplicate ? unique.filter(({ id }) => !known.has(id)) : unique;
+    if (fresh.length > 0) {
+      await this.#client.prepare(fresh[0]!.vector.length);
+      await this.#put(fresh, known, signal);
+      this.#lastUpdated = new Date().toISOString();
+    }
+    return { stored: fresh.length, skipped: chunks.length - fresh.length };
+  }
+
+  /** As `VectorStore` says. */
+  async has(ids: readonly string[]): Promise<Set<string>> {
+    const found = new Set<string>();
+    for (const batch of batches(ids)) for (const id of await this.#client.existing(batch)) found.add(id);
+    return found;
+  }
+
+  /** As `VectorStore` says. */
+  async removeDocument(documentHash: string): Promise<number> {
+    const removed = await this.#client.eraseDocument(documentHash);
+    if (removed > 0) this.#lastUpdated = new Date().toISOString();
+    return removed;
+  }
+
+  /** As `VectorStore` says, without a lexical ranking. Throws `bad_request` for a question without a vector. */
+  async query(query: StoreQuery, signal: AbortSignal): Promise<StoreAnswer> {
+    checkQuery(this.#options, await this.#client.dimensions(), query);
+    const { vector, k } = query;
+    if (vector === undefined) {
+      throw new Failure(
+        'bad_request',
+        `The database '${this.#options.database}' lies on ${this.#client.host}, which has no lexical index: use a strategy with vectors, or leave out \`host\`.`,
+      );
+    }
+    const conditions = conditionsOf(query.filter ?? {});
+    for (let limit = k; ; limit = Math.min(MAX_HITS, limit * WIDENING)) {
+      const found = await this.#client.nearest(vector, limit, conditions, signal);
+      const passed = found.filter(({ chunk }) => matches(conditions, chunk.metadata));
+      if (passed.length < k && found.length >= limit && limit < MAX_HITS) continue;
+      const dense = passed.slice(0, k).map(({ chunk, raw }): Hit => ({ ...chunk, score: scoreOf(this.#options.metric, raw) }));
+      const plan = { plan: 'server', host: this.#client.host, fetched: found.length };
+      return { dense, lexical: [], plan: { dense: plan, lexical: { plan: 'none' }, filter: { conditions: conditions.length } } };
+    }
+  }
+
+  /** As `VectorStore` says; reads the metadata of all chunks. */
+  async documents(offset: number, limit: number): Promise<readonly StoredDocument[]> {
+    const documents = [...(await this.#documents()).values()].map((document) => ({
+      document,
+      name: documentName(document.metadata).toLowerCase(),
+    }));
+    documents.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : a.document.documentHash < b.document.documentHash ? -1 : 1));
+    return documents.slice(offset, offset + limit).map(({ document }) => document);
+  }
+
+  /** As `VectorStore` says. */
+  async *chunks(): AsyncGenerator<readonly EmbeddedChunk[]> {
+    const ids: string[] = [];
+    for await (const page of this.#client.list()) ids.push(...page.map(({ id }) => id));
+    for (const batch of batches(ids.sort())) {
+      const chunks = await this.#client.fetch(batch);
+      yield chunks.sort((a, b) => (a.id < b.id ? -1 : 1));
+    }
+  }
+
+  /** As `VectorStore` says; reads the metadata of all chunks. The size of the server's index is not known. */
+  async stats(): Promise<StoreStats> {
+    const dimensions = (await this.#client.dimensions()) ?? this.#options.dimensions;
+    let contentBytes = 0;
+    const documents = new Set<string>();
+    for await (const page of this.#client.list()) {
+      for (const { documentHash, text } of page) {
+        documents.add(documentHash);
+        contentBytes += Buffer.byteLength(text) + (dimensions ?? 0) * Float32Array.BYTES_PER_ELEMENT;
+      }
+    }
+    const chunks = await this.#client.count();
+    const { metric } = this.#options;
+    return { chunks, documents: documents.size, dimensions, metric, contentBytes, indexBytes: 0, lastUpdated: this.#lastUpdated };
+  }
+
+  /** As `VectorStore` says. */
+  async health(): Promise<ProviderHealth> {
+    try {
+      await this.#client.ping();
+      return { status: 'healthy', message: `${this.#client.host} answers` };
+    } catch (error) {
+      return { status: 'unhealthy', message: (error as Error).message };
+    }
+  }
+
+  /** The server sees to its space itself: nothing changes. */
+  async compact(): Promise<{ bytesBefore: number; bytesAfter: number }> {
+    const { contentBytes } = await this.stats();
+    return { bytesBefore: contentBytes, bytesAfter: contentBytes };
+  }
+
+  /** The server sees to its indexes itself: nothing changes. */
+  async reindex(): Promise<{ chunks: number }> {
+    return { chunks: await this.#client.count() };
+  }
+
+  /** As `VectorStore` says. */
+  async drop(): Promise<void> {
+    await this.#client.drop();
+  }
+
+  /** Nothing is held. */
+  async close(): Promise<void> {}
+
+  async #put(chunks: readonly EmbeddedChunk[], known: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
+    const parts = batches(chunks);
+    let begun = 0;
+    try {
+      for (const part of parts) {
+        begun += 1;
+        await this.#client.put(part, signal);
+      }
+    } catch (error) {
+      const written = parts.slice(0, begun).flatMap((part) => part.map(({ id }) => id).filter((id) => !known.has(id)));
+      for (const ids of batches(written)) {
+        await this.#client.erase(ids).catch((cause: unknown) => {
+          log('warn', `part of a failed addition may be left on ${this.#client.host}`, { cause });
+        });
+      }
+      throw error;
+    }
+  }
+
+  async #documents(): Promise<Map<string, StoredDocument>> {
+    const documents = new Map<string, StoredDocument & { first: string }>();
+    for await (const page of this.#client.list()) {
+      for (const { id, documentHash, metadata } of page) {
+        const known = documents.get(documentHash);
+        const first = known === undefined || id < known.first ? { first: id, metadata } : { first: known.first, metadata: known.metadata };
+        documents.set(documentHash, { documentHash, chunks: (known?.chunks ?? 0) + 1, ...first });
+      }
+    }
+    return new Map([...documents].map(([hash, { first: _, ...document }]) => [hash, document]));
+  }
+}

@@ -1,0 +1,134 @@
+import { createRequire } from 'node:module';
+import { utils, write } from '@e965/xlsx';
+import { strToU8, type Zippable, zipSync } from 'fflate';
+
+const XML = '<?xml version="1.0" encoding="UTF-8"?>';
+const W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';
+const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+const CORE = `${XML}<cp:coreProperties xmlns:cp="c" xmlns:dc="d" xmlns:dcterms="t"><dc:title>On engines</dc:title><dc:creator>Ada</dc:creator></cp:coreProperties>`;
+
+function zip(parts: Record<string, string | Uint8Array>): Uint8Array {
+  const files: Zippable = {};
+  for (const [path, part] of Object.entries(parts)) files[path] = typeof part === 'string' ? strToU8(part) : part;
+  return zipSync(files);
+}
+
+/** A Word document with the given body XML. */
+export function docx(body: string, more: Record<string, string> = {}): Uint8Array {
+  return zip({
+    '[Content_Types].xml': `${XML}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/word/document.xml" ContentType="application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"/></Types>`,
+    '_rels/.rels': `${XML}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="${OFFICE}/officeDocument" Target="word/document.xml"/></Relationships>`,
+    'word/styles.xml': `${XML}<w:styles ${W}><w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/></w:style></w:styles>`,
+    'word/_rels/document.xml.rels': `${XML}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="s1" Type="${OFFICE}/styles" Target="styles.xml"/></Relationships>`,
+    'word/document.xml': `${XML}<w:document ${W}><w:body>${body}</w:body></w:document>`,
+    'docProps/core.xml': CORE,
+    ...more,
+  });
+}
+
+/** A paragraph of a Word document. */
+export const wordParagraph = (text: string, style = ''): string =>
+  `<w:p>${style ? `<w:pPr><w:pStyle w:val="${style}"/></w:pPr>` : ''}<w:r><w:t>${text}</w:t></w:r></w:p>`;
+
+/** A header, footer or comment part. */
+export const wordPart = (root: string, text: string): string => `${XML}<w:${root} ${W}>${wordParagraph(text)}</w:${root}>`;
+
+/** A workbook with the given sheets; a cell `=A1` is a formula whose value is 42. */
+export function workbook(sheets: Record<string, (string | number)[][]>): Uint8Array {
+  const book = utils.book_new();
+  for (const [name, rows] of Object.entries(sheets)) {
+    const sheet = utils.aoa_to_sheet(rows);
+    for (const [at, cell] of Object.entries(sheet)) {
+      if (typeof cell?.v === 'string' && cell.v.startsWith('=')) sheet[at] = { t: 'n', v: 42, f: cell.v.slice(1) };
+    }
+    utils.book_append_sheet(book, sheet, name);
+  }
+  return new Uint8Array(write(book, { type: 'array', bookType: 'xlsx' }) as ArrayBuffer);
+}
+
+const slide = (title: string, text: string): string =>
+  `${XML}<p:sld xmlns:p="p" xmlns:a="a"><p:sp><p:nvSpPr><p:ph type="title"/></p:nvSpPr><a:p><a:r><a:t>${title}</a:t></a:r></a:p></p:sp><p:sp><a:p><a:r><a:t>${text}</a:t></a:r></a:p></p:sp><a:tr><a:tc><a:p><a:r><a:t>k</a:t></a:r></a:p></a:tc><a:tc><a:p><a:r><a:t>v</a:t></a:r></a:p></a:tc></a:tr></p:sld>`;
+
+/** A presentation with a slide for each title and text. */
+export function pptx(slides: readonly (readonly [string, string])[]): Uint8Array {
+  const parts = slides.map(([title, text], index) => [`ppt/slides/slide${index + 1}.xml`, slide(title, text)]);
+  return zip({ 'ppt/presentation.xml': `${XML}<p/>`, 'docProps/core.xml': CORE, ...(Object.fromEntries(parts) as Record<string, string>) });
+}
+
+/** A book whose chapters are the given XHTML bodies. */
+export function epub(chapters: readonly string[]): Uint8Array {
+  const ids = chapters.map((_, index) => `c${index}`);
+  const items = ids.map((id) => `<item id="${id}" href="text/${id}.xhtml" media-type="application/xhtml+xml"/>`).join('');
+  const spine = ids.map((id) => `<itemref idref="${id}"/>`).join('');
+  return zip({
+    mimetype: 'application/epub+zip',
+    'META-INF/container.xml': `${XML}<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>`,
+    'OEBPS/book.opf': `${XML}<package xmlns:dc="d"><metadata><dc:title>On engines</dc:title><dc:creator>Ada</dc:creator></metadata><manifest>${items}</manifest><spine>${spine}</spine></package>`,
+    ...Object.fromEntries(chapters.map((body, index) => [`OEBPS/text/c${index}.xhtml`, `${XML}<html><body>${body}</body></html>`])),
+  });
+}
+
+/** An OpenDocument text with the given content. */
+export function odt(content: string, manifest = ''): Uint8Array {
+  return zip({
+    mimetype: 'application/vnd.oasis.opendocument.text',
+    'META-INF/manifest.xml': `${XML}<manifest>${manifest}</manifest>`,
+    'meta.xml': `${XML}<office:meta><dc:title>On engines</dc:title></office:meta>`,
+    'content.xml': `${XML}<office:document-content><office:body><office:text>${content}</office:text></office:body></office:document-content>`,
+  });
+}
+
+/** A PDF with one page for each list of drawing operations; an empty text is a page without a text layer. */
+export function pdf(pages: readonly string[], info = ''): Uint8Array {
+  const objects = [
+    '<</Type/Catalog/Pages 2 0 R>>',
+    `<</Type/Pages/Kids[${pages.map((_, at) => `${5 + at * 2} 0 R`).join(' ')}]/Count ${pages.length}>>`,
+  ];
+  objects.push('<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>', `<<${info}>>`);
+  for (const [at, draw] of pages.entries()) {
+    objects.push(`<</Type/Page/Parent 2 0 R/MediaBox[0 0 400 400]/Resources<</Font<</F1 3 0 R>>>>/Contents ${6 + at * 2} 0 R>>`);
+    objects.push(`<</Length ${draw.length}>>stream\n${draw}\nendstream`);
+  }
+  let text = '%PDF-1.4\n';
+  const places = objects.map((object, at) => {
+    const place = text.length;
+    text += `${at + 1} 0 obj${object}endobj\n`;
+    return place;
+  });
+  const start = text.length;
+  text += `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${places.map((place) => `${String(place).padStart(10, '0')} 00000 n \n`).join('')}`;
+  text += `trailer<</Size ${objects.length + 1}/Root 1 0 R/Info 4 0 R>>\nstartxref\n${start}\n%%EOF`;
+  return Buffer.from(text, 'latin1');
+}
+
+/** Drawing operations for lines of text: size in points, distance from the line above, text. */
+export const drawn = (lines: readonly (readonly [number, number, string])[]): string =>
+  `BT 20 380 Td ${lines.map(([size, down, text]) => `/F1 ${size} Tf 0 ${-down} Td (${text}) Tj`).join(' ')} ET`;
+
+interface BurnEntry {
+  readonly name: string;
+  readonly type: number;
+  readonly length: number;
+  readonly children?: number[];
+  readonly binaryProvider?: () => Uint8Array;
+}
+
+/** An Outlook message with plain-text body. */
+export function msg(fields: { subject: string; sender: string; body: string }): Uint8Array {
+  const { burn } = createRequire(import.meta.url)('@kenjiuno/msgreader/lib/Burner') as { burn: (entries: BurnEntry[]) => Uint8Array };
+  const file = (name: string, content: Uint8Array): BurnEntry => ({ name, type: 2, length: content.length, binaryProvider: () => content });
+  // The writer takes the memory below a view, so that a pooled Buffer would bring its neighbours.
+  const wide = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'utf16le'));
+  const streams = [
+    file('__properties_version1.0', new Uint8Array(32)),
+    file('__substg1.0_001A001F', wide('IPM.Note')),
+    file('__substg1.0_0037001F', wide(fields.subject)),
+    file('__substg1.0_0C1A001F', wide(fields.sender)),
+    file('__substg1.0_1000001F', wide(fields.body)),
+  ];
+  return burn([{ name: 'Root Entry', type: 5, length: 0, children: streams.map((_, at) => at + 1) }, ...streams]);
+}
+
+/** A mail with an attachment. */
+export const eml = (attachment = 'k,v\r\n1,2', name = 't.csv'): string =>
+  `From: Ada <ada@example.org>\r\nTo: alan@example.org\r\nSubject: On engines\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\nContent-Type: text/plain\r\n\r\nThe body.\r\n--x\r\nContent-Type: text/csv; name=${name}\r\nContent-Disposition: attachment; filename=${name}\r\n\r\n${attachment}\r\n--x--\r\n`;

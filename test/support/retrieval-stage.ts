@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { coreEndpoints } from '../../gateway/core/index.js';
+import { dispatch } from '../../gateway/http/dispatch.js';
+import type { Application } from '../../gateway/http/transport.js';
+import { Chat } from '../../runtime/chat/chat.js';
+import { Outbound } from '../../runtime/net/outbound.js';
+import { openRetrieval } from '../../runtime/open-retrieval.js';
+import { Projects } from '../../runtime/projects/projects.js';
+import type { Runtime } from '../../runtime/runtime.js';
+import { openStore, type Store } from '../../runtime/store/store.js';
+import { ScriptedProvider } from '../unit/runtime/chat/scripted-provider.js';
+import { send } from './scenario.js';
+
+const POLL_MS = 10;
+
+/** The whole of retrieval on real files and a real store; only the chat models are scripted. */
+export interface RetrievalStage extends Runtime {
+  readonly store: Store;
+  readonly provider: ScriptedProvider;
+  readonly application: Application;
+  /** Sends a request with a JSON body, and returns the parsed answer of a success. */
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape
+  call(method: string, path: string, body?: unknown): Promise<any>;
+  /** Uploads files into the dataset at a path, and polls the task until it has ended. */
+  // biome-ignore lint/suspicious/noExplicitAny: as above
+  take(dataset: string, files: Readonly<Record<string, string | Uint8Array>>): Promise<any>;
+}
+
+/** Opens the stage on a data directory, one of its own unless given, which goes away with it. */
+export async function openRetrievalStage(given?: string): Promise<RetrievalStage> {
+  const dataDir = given ?? mkdtempSync(join(tmpdir(), 'quern-retrieval-'));
+  const store = await openStore(dataDir);
+  const projects = new Projects({ dataDir });
+  const outbound = new Outbound();
+  const provider = new ScriptedProvider();
+  const { close, ...documents } = openRetrieval({ store, projects, outbound, runtimePort: 11540, provider: () => provider });
+  const providers = { universal: provider, compat_api: provider, local_runner: provider, local_accel: provider };
+  const chat = new Chat({ projects, providers, providerOf: () => 'universal', store, retrieval: documents.retrieval });
+  const runtime = {
+    ...documents,
+    dataDir,
+    projects,
+    chat,
+    store,
+    provider,
+    close: async () => {
+      await close();
+      await chat.close();
+      await outbound.close();
+      await store.close();
+      if (given === undefined) rmSync(dataDir, { recursive: true, force: true });
+    },
+  } as unknown as RetrievalStage;
+  const application = dispatch({ endpoints: coreEndpoints, context: runtime, access: { bindHost: '127.0.0.1' } });
+  const sent = async (asked: Parameters<typeof send>[1]): ReturnType<RetrievalStage['call']> => {
+    const answer = await send(application, asked);
+    assert.ok(answer.status < 300, `${asked.path}: ${answer.status} ${answer.text.slice(0, 500)}`);
+    return JSON.parse(answer.text);
+  };
+  const call: RetrievalStage['call'] = (method, path, body) => sent({ method, path, body });
+  const take: RetrievalStage['take'] = async (dataset, files) => {
+    if (Object.keys(files).length > 0) await sent({ method: 'POST', path: `${dataset}/data/bulk`, ...(await formOf(files)) });
+    const { task_id: id } = await call('POST', `${dataset}/actions`, { action_type: 'process' });
+    const tasks = dataset.replace(/\/datasets\/[^/]+$/, '/tasks');
+    for (;;) {
+      const task = await call('GET', `${tasks}/${id}`);
+      if (task.state === 'SUCCESS' || task.state === 'FAILURE') return task;
+      await sleep(POLL_MS);
+    }
+  };
+  return Object.assign(runtime, { application, call, take });
+}
+
+async function formOf(files: Readonly<Record<string, string | Uint8Array>>): Promise<{ headers: Record<string, string>; body: Buffer }> {
+  const form = new FormData();
+  for (const [name, content] of Object.entries(files)) form.append('files', new Blob([content as Uint8Array<ArrayBuffer>]), name);
+  const sent = new Response(form);
+  return { headers: { 'content-type': sent.headers.get('content-type')! }, body: Buffer.from(await sent.arrayBuffer()) };
+}

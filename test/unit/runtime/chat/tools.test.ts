@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { offeredTools } from '../../../../runtime/chat/tools.js';
+import type { Tool } from '../../../../schemas/generated/common.js';
+import type { ModelConfig } from '../../../../schemas/generated/config/project.js';
+
+const MODEL = {
+  name: 'm',
+  provider: 'universal',
+  model: 'm',
+  tools: [
+    { type: 'function', name: 'weather', description: 'In {{city}}', parameters: { type: 'object' } },
+    { type: 'function', name: 'clock', parameters: { type: 'object' } },
+  ],
+} as ModelConfig;
+const tool = (name: string, description = ''): Tool => ({
+  type: 'function',
+  function: { name, description, parameters: { type: 'object' } },
+});
+
+describe('offered tools', () => {
+  it('are the configured ones and those of the request, which win by name', () => {
+    const offered = offeredTools(MODEL, [tool('clock', 'mine'), tool('other', '{{city}}')], { city: 'Oslo' });
+    assert.deepEqual(
+      offered.map((one) => [one.function.name, one.function.description]),
+      [
+        ['weather', 'In Oslo'],
+        ['clock', 'mine'],
+        ['other', 'Oslo'],
+      ],
+    );
+  });
+
+  it('are 128 at most, configured ones included', () => {
+    const asked = Array.from({ length: 127 }, (_, index) => tool(`t${index}`));
+    assert.equal(offeredTools(MODEL, asked.slice(1), { city: 'Oslo' }).length, 128);
+    assert.throws(() => offeredTools(MODEL, asked, { city: 'Oslo' }), { kind: 'bad_request', message: /129 tools .* 2 of them .* 128/ });
+  });
+});
