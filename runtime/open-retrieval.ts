@@ -14,7 +14,7 @@ import { OpenedStores } from './rag/opened-stores.js';
 import type { SourceFile } from './rag/parsers/contract.js';
 import { Parsing } from './rag/parsing/parsing.js';
 import type { Retrieval } from './rag/query/contract.js';
-import { createRetrieval } from './rag/query/retrieval.js';
+import type { RetrievalParts as QueryParts } from './rag/query/retrieval.js';
 import type { Store } from './store/store.js';
 import type { Tasks } from './tasks/tasks.js';
 
@@ -47,7 +47,7 @@ export function openRetrieval({ store, projects, outbound, runtimePort, provider
   const ingest = new FileIngest({ projects, stores, embedders, parsing });
   const { datasets, tasks } = openDatasets({ store, projects, ingest });
   projects.onErase((namespace, name) => stores.erase(namespace, name));
-  const retrieval = createRetrieval({
+  const parts = {
     outbound,
     openStore: ({ namespace, project }, database) => {
       const { directory } = projects.load(namespace, project);
@@ -55,9 +55,9 @@ export function openRetrieval({ store, projects, outbound, runtimePort, provider
     },
     embedderFor: ({ namespace, project }, database, strategy) => embedders.of(`${namespace}/${project}/${database.name}`, strategy),
     complete: (model, prompt, maxTokens, signal) => answerOf(provider(model), model, prompt, maxTokens, signal),
-  });
+  } satisfies QueryParts;
   return {
-    retrieval,
+    retrieval: retrievalOf(parts),
     datasets,
     tasks,
     databases: new Databases({ projects, stores }),
@@ -67,6 +67,17 @@ export function openRetrieval({ store, projects, outbound, runtimePort, provider
       await tasks.close();
       await parsing.close();
       await stores.close();
+    },
+  };
+}
+
+/** Retrieval whose code is loaded at the first question, so that a start does not wait for it. */
+function retrievalOf(parts: QueryParts): Retrieval {
+  let loading: Promise<Retrieval> | undefined;
+  return {
+    ask: async (scope, question, signal) => {
+      loading ??= import('./rag/query/retrieval.js').then(({ createRetrieval }) => createRetrieval(parts));
+      return (await loading).ask(scope, question, signal);
     },
   };
 }

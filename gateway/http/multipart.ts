@@ -2,10 +2,11 @@ import { createHash, randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, rm, stat, statfs } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Busboy, type BusboyInstance } from '@fastify/busboy';
+import type { BusboyInstance } from '@fastify/busboy';
 import type { FormBody, UploadedFile } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type { JsonSchema } from '../../schemas/files.js';
@@ -146,6 +147,8 @@ class Reading implements ReceivedForm {
       throw new Failure('unsupported_type', `The body must be a form. ${got}: send "multipart/form-data" with its boundary.`);
     }
     const { maxFiles, fileLimitBytes } = this.#shape;
+    // Read at the first upload, so that a start does not wait for it.
+    const { Busboy } = createRequire(import.meta.url)('@fastify/busboy') as typeof import('@fastify/busboy');
     let parser: BusboyInstance;
     try {
       parser = new Busboy({

@@ -11,10 +11,12 @@ const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script
 /** Longest stretch given to the dictionary segmenter at once. */
 const SEGMENTED_UNITS = 4096;
 
-const segmenter = new Intl.Segmenter('und', { granularity: 'word' });
+/** Made at first use: it takes ten milliseconds. */
+let segmenter: Intl.Segmenter | undefined;
 
 /** Splits a run of a script that writes no spaces, by ICU's dictionaries. */
 function* unspaced(run: Span): Generator<Span> {
+  segmenter ??= new Intl.Segmenter('und', { granularity: 'word' });
   for (let from = 0; from < run.text.length; from += SEGMENTED_UNITS) {
     for (const part of segmenter.segment(run.text.slice(from, from + SEGMENTED_UNITS))) {
       if (part.isWordLike) {
