@@ -25,6 +25,8 @@ export interface RetrievalParts {
   readonly outbound: Outbound;
   /** The port of our own runtime: a `base_url` that names it stays in process. */
   readonly runtimePort: number;
+  /** Bytes of all files of one dataset. */
+  readonly datasetQuotaBytes: number;
   provider(model: ModelConfig): Provider;
 }
 
@@ -40,12 +42,12 @@ export interface OpenRetrieval {
 }
 
 /** Opens databases, datasets and their tasks, which go on where they were. */
-export function openRetrieval({ store, projects, outbound, runtimePort, provider }: RetrievalParts): OpenRetrieval {
+export function openRetrieval({ store, projects, outbound, runtimePort, datasetQuotaBytes, provider }: RetrievalParts): OpenRetrieval {
   const stores = new OpenedStores({ store, outbound });
   const embedders = createEmbedders({ outbound, runtimePort });
   const parsing = new Parsing();
   const ingest = new FileIngest({ projects, stores, embedders, parsing });
-  const { datasets, tasks } = openDatasets({ store, projects, ingest });
+  const { datasets, tasks } = openDatasets({ store, projects, ingest, quotaBytes: datasetQuotaBytes });
   projects.onErase((namespace, name) => stores.erase(namespace, name));
   const parts = {
     outbound,

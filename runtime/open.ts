@@ -22,6 +22,8 @@ export interface RuntimeParts {
   readonly runtimeUrls: readonly string[];
   /** The port of our own universal runtime: a `base_url` that names it stays in process. */
   readonly runtimePort: number;
+  /** Bytes of all files of one dataset. */
+  readonly datasetQuotaBytes: number;
   /** Opens a listener of our own for `local_accel`. */
   readonly startRunner: StartRunner;
 }
@@ -51,7 +53,7 @@ function completionsOn(models: Models): CompletionSource {
 
 /** Opens the store, the engines and everything above them; whatever was opened is closed again when a later part fails. */
 export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
-  const { version, dataDir, runtimeUrls, runtimePort, startRunner } = parts;
+  const { version, dataDir, runtimeUrls, runtimePort, datasetQuotaBytes, startRunner } = parts;
   const store = await openStore(dataDir);
   const models = new Models({ dataDir });
   const outbound = new Outbound();
@@ -59,7 +61,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const projects = new Projects({ dataDir });
   const providers = createProviders({ outbound, universal: createUniversalProvider(completions), runtimeUrls, runtimePort, startRunner });
   const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
-  const { close: closeRetrieval, ...documents } = openRetrieval({ store, projects, outbound, runtimePort, provider });
+  const { close: closeRetrieval, ...documents } = openRetrieval({ store, projects, outbound, runtimePort, datasetQuotaBytes, provider });
   const chat = new Chat({ projects, providers, providerOf, store, retrieval: documents.retrieval });
   const builtin = `built in: ${STANDIN_CARD.name} (${STANDIN_CARD.description})`;
   const checks: HealthCheck[] = [

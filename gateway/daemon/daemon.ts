@@ -104,6 +104,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
       dataDir: options.dataDir,
       runtimeUrls: options.runtimeUrls,
       runtimePort: options.runtimePort,
+      datasetQuotaBytes: options.datasetQuotaBytes,
       startRunner: async ({ port, contextSize }) => {
         if (!runtime) throw new Failure('unavailable', 'the daemon is still starting; try again.');
         const api = { title: 'Quern local runner', flag: 'port', endpoints: universalEndpoints, host: '127.0.0.1', port };

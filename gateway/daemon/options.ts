@@ -1,6 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { DATASET_BYTES } from '../../runtime/datasets/limits.js';
 import { Failure } from '../../schemas/errors.js';
 
 /** How the daemon is started: flags first, then environment variables, then defaults. */
@@ -19,6 +20,8 @@ export interface DaemonOptions {
   /** Further names that requests may use in `Host`, and origins that may change state. */
   allowedHosts: string[];
   allowedOrigins: string[];
+  /** What the files of one dataset may hold together, in bytes. */
+  datasetQuotaBytes: number;
 }
 
 /** What `--help` lists: flag, environment variable, meaning. One row per option, in the order shown. */
@@ -32,10 +35,13 @@ export const OPTIONS = {
   'api-key': ['QUERN_API_KEY', 'require this key in Authorization or X-API-Key'],
   'allowed-hosts': ['ALLOWED_HOSTS', 'further Host names to answer to, comma-separated'],
   'allowed-origins': ['CORS_ALLOWED_ORIGINS', 'web origins that may call the API, comma-separated'],
+  'dataset-quota-gb': ['DATASET_QUOTA_GB', 'gigabytes that the files of one dataset may hold (100)'],
   'open-to-network': ['QUERN_OPEN_TO_NETWORK', 'allow a non-loopback address without a key (yes/no)'],
   'allow-network-fs': ['QUERN_ALLOW_NETWORK_FS', 'allow a data directory on a network file system (yes/no)'],
 } as const;
 
+/** A petabyte: beyond it a typing error is likelier than a disk. */
+const MOST_GIGABYTES = 1_000_000;
 const SWITCHES = new Set<string>(['open-to-network', 'allow-network-fs']);
 
 function port(name: string, text: string): number {
@@ -43,6 +49,13 @@ function port(name: string, text: string): number {
   if (!Number.isInteger(value) || value < 0 || value > 65535)
     throw new Failure('bad_request', `--${name} must be a port from 0 to 65535 (0 picks a free one), not "${text}".`);
   return value;
+}
+
+function gigabytes(name: string, text: string): number {
+  const value = Number(text);
+  if (!(value > 0 && value <= MOST_GIGABYTES))
+    throw new Failure('bad_request', `--${name} must be a number of gigabytes above 0 and up to ${MOST_GIGABYTES}, not "${text}".`);
+  return Math.floor(value * 2 ** 30);
 }
 
 function list(text: string): string[] {
@@ -82,6 +95,7 @@ export function readOptions(args: string[], env: NodeJS.ProcessEnv): DaemonOptio
     allowNetworkFs: yes('allow-network-fs'),
     allowedHosts: list(text('allowed-hosts', '')),
     allowedOrigins: list(text('allowed-origins', '')),
+    datasetQuotaBytes: gigabytes('dataset-quota-gb', text('dataset-quota-gb', String(DATASET_BYTES / 2 ** 30))),
   };
 }
 

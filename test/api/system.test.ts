@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { coreEndpoints } from '../../gateway/core/index.js';
+import { DATASET_BYTES } from '../../runtime/datasets/limits.js';
 import { openRuntime } from '../../runtime/open.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { Failure } from '../../schemas/errors.js';
@@ -113,6 +114,7 @@ scenarios(
         dataDir,
         runtimeUrls: [],
         runtimePort: 0,
+        datasetQuotaBytes: DATASET_BYTES,
         startRunner: () => Promise.reject(new Error('not in this test')),
       }),
     close: (runtime) => runtime.close(),

@@ -7,6 +7,7 @@ import { coreEndpoints } from '../../gateway/core/index.js';
 import { dispatch } from '../../gateway/http/dispatch.js';
 import type { Application } from '../../gateway/http/transport.js';
 import { Chat } from '../../runtime/chat/chat.js';
+import { DATASET_BYTES } from '../../runtime/datasets/limits.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import { openRetrieval } from '../../runtime/open-retrieval.js';
 import { Projects } from '../../runtime/projects/projects.js';
@@ -37,7 +38,14 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
   const projects = new Projects({ dataDir });
   const outbound = new Outbound();
   const provider = new ScriptedProvider();
-  const { close, ...documents } = openRetrieval({ store, projects, outbound, runtimePort: 11540, provider: () => provider });
+  const { close, ...documents } = openRetrieval({
+    store,
+    projects,
+    outbound,
+    runtimePort: 11540,
+    datasetQuotaBytes: DATASET_BYTES,
+    provider: () => provider,
+  });
   const providers = { universal: provider, compat_api: provider, local_runner: provider, local_accel: provider };
   const chat = new Chat({ projects, providers, providerOf: () => 'universal', store, retrieval: documents.retrieval });
   const runtime = {

@@ -29,10 +29,20 @@ describe('daemon options', () => {
       ['127.0.0.2', 3, '127.0.0.3', 2, '/tmp/b'],
     );
     assert.deepEqual(options.allowedHosts, ['a.example', 'b.example']);
+    assert.equal(readOptions(['--dataset-quota-gb', '0.5'], {}).datasetQuotaBytes, 2 ** 29);
   });
 
   it('are refused with the flag and the value', () => {
-    for (const args of [['--port', '70000'], ['--port', 'x'], ['--runtime-port', '-1'], ['--port', '1.5'], ['--nope'], ['stray']])
+    for (const args of [
+      ['--port', '70000'],
+      ['--dataset-quota-gb', '0'],
+      ['--dataset-quota-gb', 'much'],
+      ['--port', 'x'],
+      ['--runtime-port', '-1'],
+      ['--port', '1.5'],
+      ['--nope'],
+      ['stray'],
+    ])
       assert.throws(() => readOptions(args, {}), Failure, args.join(' '));
   });
 
