@@ -5,17 +5,10 @@ import { join } from 'node:path';
 import { freePort } from '../test/support/daemon.js';
 import { benchPath } from '../test/support/models/cache.js';
 import type { LoadPlan, LoadResult } from './load.js';
-import { answers, ask, ended, part, ROOT, table } from './measure.js';
+import { answers, ask, ended, type LoopDelay, part, ROOT, table } from './measure.js';
 
 const STREAMS = 32;
 const ROUNDS = 3;
-
-/** Event-loop delay as the probe reports it, in milliseconds. */
-interface LoopDelay {
-  p50Ms: number;
-  p99Ms: number;
-  maxMs: number;
-}
 
 /** Measures the daemon's event-loop delay while 32 streams run, and prints the table. */
 export async function benchLoop(): Promise<void> {

@@ -1,8 +1,11 @@
 import { cpus } from 'node:os';
 import { benchChat } from './chat.js';
+import { benchDownload } from './download.js';
+import { benchEncoders } from './encoders.js';
 import { benchHttp } from './http.js';
 import { benchIngest } from './ingest.js';
 import { benchLoop } from './loop.js';
+import { benchOcr } from './ocr.js';
 import { benchQuality } from './quality.js';
 import { benchRetrieval } from './retrieval.js';
 import { benchStart } from './start.js';
@@ -11,6 +14,7 @@ import { benchTurns } from './turns.js';
 import { benchVectors } from './vectors.js';
 
 const PARTS: Record<string, () => Promise<void>> = {
+  download: benchDownload,
   start: benchStart,
   http: benchHttp,
   loop: benchLoop,
@@ -21,6 +25,8 @@ const PARTS: Record<string, () => Promise<void>> = {
   retrieval: benchRetrieval,
   ingest: benchIngest,
   quality: benchQuality,
+  encoders: benchEncoders,
+  ocr: benchOcr,
 };
 
 // Every program under measurement is killed with this process.

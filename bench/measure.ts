@@ -30,9 +30,12 @@ export async function answers(url: string, limitMs = 60_000): Promise<void> {
   }
 }
 
-/** Starts a program that is killed with the benchmark; its output is shown only when it dies. */
-export function program(command: string, args: string[], env: Record<string, string> = {}): ChildProcess {
-  const child = spawn(command, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+/** Starts a program that is killed with the benchmark; its output is shown only when it dies. `asked`: it answers `ask`. */
+export function program(command: string, args: string[], env: Record<string, string> = {}, asked = false): ChildProcess {
+  const child = spawn(command, args, {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'pipe', 'pipe', ...(asked ? ['ipc' as const] : [])],
+  });
   let tail = '';
   for (const stream of [child.stdout!, child.stderr!])
     stream.on('data', (chunk: Buffer) => {
@@ -71,10 +74,21 @@ export function part(name: string): ChildProcess {
   return child;
 }
 
-/** Starts our daemon on a core port (`start`) or a runtime port (`runtime`), with a data directory of its own unless one is given. */
-export function quern(verb: 'start' | 'runtime', port: number, dataDir = emptyDataDir()): ChildProcess {
+/**
+ * Starts our daemon on a core port (`start`) or a runtime port (`runtime`), with a data directory of its own unless one is given. `probed`:
+ * it can be asked for its `LoopDelay`.
+ */
+export function quern(verb: 'start' | 'runtime', port: number, dataDir = emptyDataDir(), probed = false): ChildProcess {
   const ports = verb === 'start' ? ['--port', String(port), '--runtime-port', '0'] : ['--runtime-port', String(port)];
-  return program(process.execPath, [join(ROOT, 'build/bundle/main.js'), verb, ...ports, '--data-dir', dataDir]);
+  const probe = probed ? ['--import', join(ROOT, 'build/bench/loop-probe.js')] : [];
+  return program(process.execPath, [...probe, join(ROOT, 'build/bundle/main.js'), verb, ...ports, '--data-dir', dataDir], {}, probed);
+}
+
+/** Event-loop delay as the probe of a daemon reports it, in milliseconds. */
+export interface LoopDelay {
+  p50Ms: number;
+  p99Ms: number;
+  maxMs: number;
 }
 
 /** One row of the report. */

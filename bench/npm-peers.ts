@@ -24,6 +24,11 @@ export function installPeers(...packages: string[]): void {
     throw new Error(`npm could not install ${missing.join(', ')}`);
 }
 
+/** The file that an installed peer begins with. */
+export function peerPath(name: string): string {
+  return createRequire(join(FOLDER, 'package.json')).resolve(name);
+}
+
 /** A module of an installed peer. */
 export function peerModule<Module>(name: string): Module {
   return createRequire(join(FOLDER, 'package.json'))(name) as Module;

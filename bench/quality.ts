@@ -1,12 +1,16 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import type { RetrievalClient } from '../test/support/retrieval-client.js';
+import { RETRIEVAL_PROJECT, Refusal, type RetrievalClient } from '../test/support/retrieval-client.js';
 import { openLibrary, type Source, takeIn } from './library.js';
 import { ended, ROOT, type Row, table } from './measure.js';
 
 const RECALL_AT = 5;
 const GAIN_AT = 10;
 const STRATEGIES = ['lexical', 'dense', 'hybrid'] as const;
+/** The embedding model that a second pass asks for, where it is present: by name, in the cache of models or in the folder `BENCH_MODELS`. */
+const MODEL = process.env.BENCH_EMBEDDER ?? 'sentence-transformers/all-MiniLM-L6-v2';
+const MODELS = process.env.BENCH_MODELS;
+const EMBEDDERS = { LexicalEmbedder: 'LexicalEmbedder', [MODEL]: `UniversalEmbedder, config: {model: ${MODEL}}` };
 
 /** A question with the file that answers it, and words that the passage with the answer has. */
 interface Asked {
@@ -15,16 +19,40 @@ interface Asked {
   readonly says: string;
 }
 
-/** The project's own pages; the measured figures are left out because they change. */
-function pages(): Source[] {
-  const read = (folder: string, prefix: string): Source[] =>
-    readdirSync(join(ROOT, folder))
-      .filter((name) => name.endsWith('.md') && name !== 'benchmarks.md')
-      .map((name): Source => [prefix + name, readFileSync(join(ROOT, folder, name), 'utf8')]);
-  return [['root-README.md', readFileSync(join(ROOT, 'README.md'), 'utf8')], ...read('docs', ''), ...read('docs/decisions', 'decisions-')];
+/** Questions over a collection. */
+interface Quiz {
+  readonly title: string;
+  readonly sources: readonly Source[];
+  readonly questions: readonly Asked[];
+}
+
+interface Score {
+  readonly recall: number;
+  readonly gain: number;
+}
+
+function pagesOf(folder: string, prefix = ''): Source[] {
+  return readdirSync(join(ROOT, folder))
+    .filter((name) => name.endsWith('.md'))
+    .map((name): Source => [prefix + name, readFileSync(join(ROOT, folder, name), 'utf8')]);
 }
 
 const plain = (text: string): string => text.replace(/[`*\s]+/g, ' ').toLowerCase();
+
+/** Throws where a file does not say what its answer is known by. */
+function quiz(title: string, sources: readonly Source[], file: string): Quiz {
+  const questions = JSON.parse(readFileSync(join(ROOT, 'bench', file), 'utf8')) as Asked[];
+  for (const asked of questions)
+    if (!plain(sources.find(([name]) => name === asked.file)?.[1] ?? '').includes(plain(asked.says)))
+      throw new Error(`bench/${file}: ${asked.file} does not say "${asked.says}" (${asked.question})`);
+  return { title, sources, questions };
+}
+
+/** The project's own pages; the measured figures are left out because they change. */
+function ownPages(): Source[] {
+  const docs = pagesOf('docs').filter(([name]) => name !== 'benchmarks.md');
+  return [['root-README.md', readFileSync(join(ROOT, 'README.md'), 'utf8')], ...docs, ...pagesOf('docs/decisions', 'decisions-')];
+}
 
 /** At which place the answer comes, from 1; undefined where it does not. */
 async function placeOf(client: RetrievalClient, { question, file, says }: Asked, strategy: string): Promise<number | undefined> {
@@ -35,37 +63,64 @@ async function placeOf(client: RetrievalClient, { question, file, says }: Asked,
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
 
-/** Measures how well questions find their answers in the project's own documentation, and prints the table. */
-export async function benchQuality(): Promise<void> {
-  const questions = JSON.parse(readFileSync(join(ROOT, 'bench/questions.json'), 'utf8')) as Asked[];
-  const sources = pages();
-  for (const { file, says, question } of questions)
-    if (!plain(sources.find(([name]) => name === file)?.[1] ?? '').includes(plain(says)))
-      throw new Error(`bench/questions.json: ${file} does not say "${says}" (${question})`);
-  const { client, daemon } = await openLibrary();
-  const { chunks } = await takeIn(client, sources);
-  await client.indexed('main_db');
-  const scores: Record<string, { recall: number; gain: number }> = {};
-  for (const strategy of STRATEGIES) {
-    const places: (number | undefined)[] = [];
-    for (const asked of questions) places.push(await placeOf(client, asked, strategy));
-    if (process.env.BENCH_SHOW)
-      for (const [at, place] of places.entries()) process.stdout.write(`${strategy} ${place ?? '-'} ${questions[at]!.question}\n`);
-    scores[strategy] = {
-      recall: mean(places.map((place) => (place !== undefined && place <= RECALL_AT ? 1 : 0))),
-      gain: mean(places.map((place) => (place === undefined ? 0 : 1 / Math.log2(place + 1)))),
-    };
-  }
-  await ended(daemon);
-  const { lexical, dense, hybrid } = scores as Record<(typeof STRATEGIES)[number], { recall: number; gain: number }>;
-  const row = (what: string, of: (score: { recall: number; gain: number }) => number): Row => {
-    const best = Math.max(of(lexical), of(dense));
-    const said = of(hybrid) > best ? 'hybrid wins' : of(hybrid) === best ? 'hybrid does not win: even' : 'hybrid does not win';
-    const each = `BM25 ${of(lexical).toFixed(3)}, dense ${of(dense).toFixed(3)}, hybrid ${of(hybrid).toFixed(3)}`;
-    return { what, ours: each, peer: '', ratio: `${(of(hybrid) / best).toFixed(2)}x of the better`, goal: said };
+async function scoreOf(client: RetrievalClient, questions: readonly Asked[], strategy: string): Promise<Score> {
+  const places: (number | undefined)[] = [];
+  for (const asked of questions) places.push(await placeOf(client, asked, strategy));
+  if (process.env.BENCH_SHOW)
+    for (const [at, place] of places.entries()) process.stdout.write(`${strategy} ${place ?? '-'} ${questions[at]!.question}\n`);
+  return {
+    recall: mean(places.map((place) => (place !== undefined && place <= RECALL_AT ? 1 : 0))),
+    gain: mean(places.map((place) => (place === undefined ? 0 : 1 / Math.log2(place + 1)))),
   };
-  table(
-    `Quality: ${questions.length} questions to ${sources.length} pages of this project, ${chunks} chunks, dense by LexicalEmbedder (no model)`,
-    [row(`recall@${RECALL_AT}`, (score) => score.recall), row(`nDCG@${GAIN_AT}`, (score) => score.gain)],
-  );
+}
+
+function rowOf(what: string, scores: readonly Score[], of: (score: Score) => number): Row {
+  const [lexical, dense, hybrid] = scores.map(of) as [number, number, number];
+  const best = Math.max(lexical, dense);
+  const said = hybrid > best ? 'hybrid wins' : hybrid === best ? 'hybrid does not win: even' : 'hybrid does not win';
+  const each = `BM25 ${lexical.toFixed(3)}, dense ${dense.toFixed(3)}, hybrid ${hybrid.toFixed(3)}`;
+  return { what, ours: each, peer: '', ratio: `${(hybrid / best).toFixed(2)}x of the better`, goal: said };
+}
+
+/** Why a model cannot be asked; undefined when it can. */
+async function refusalOf(client: RetrievalClient): Promise<string | undefined> {
+  try {
+    await client.ask({ query: 'Is the model there?', database: 'main_db', retrieval_strategy: 'dense' });
+    return undefined;
+  } catch (error) {
+    if (error instanceof Refusal) return `${error.status} ${(JSON.parse(error.text) as { message: string }).message}`;
+    throw error;
+  }
+}
+
+async function measure({ title, sources, questions }: Quiz, embedder: keyof typeof EMBEDDERS): Promise<void> {
+  const project = RETRIEVAL_PROJECT.replaceAll('type: LexicalEmbedder', `type: ${EMBEDDERS[embedder]}`);
+  const { client, daemon } = await openLibrary(project, linkModels);
+  const refusal = await refusalOf(client);
+  if (refusal === undefined) {
+    const { chunks } = await takeIn(client, sources);
+    await client.indexed('main_db');
+    const scores: Score[] = [];
+    for (const strategy of STRATEGIES) scores.push(await scoreOf(client, questions, strategy));
+    table(`Quality: ${questions.length} questions to ${title}, ${chunks} chunks, dense by ${embedder}`, [
+      rowOf(`recall@${RECALL_AT}`, scores, (score) => score.recall),
+      rowOf(`nDCG@${GAIN_AT}`, scores, (score) => score.gain),
+    ]);
+  } else process.stdout.write(`\nQuality with dense by ${embedder}: skipped (${refusal})\n`);
+  await ended(daemon);
+}
+
+function linkModels(dataDir: string): void {
+  if (MODELS !== undefined && existsSync(MODELS)) symlinkSync(MODELS, join(dataDir, 'models'));
+}
+
+/** Measures how well questions find their answers, by the embedder without a model and by a model that is present, and prints the tables. */
+export async function benchQuality(): Promise<void> {
+  const texts = pagesOf('bench/texts');
+  const own = ownPages();
+  const quizzes = [
+    quiz(`${texts.length} texts of everyday life, on which the weights were chosen`, texts, 'questions-texts.json'),
+    quiz(`${own.length} pages of this project`, own, 'questions.json'),
+  ];
+  for (const embedder of Object.keys(EMBEDDERS)) for (const one of quizzes) await measure(one, embedder);
 }

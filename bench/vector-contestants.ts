@@ -11,7 +11,7 @@ import { DIMENSIONS, vectorAt } from './vector-space.js';
 const CONNECTIVITY = 16;
 const EFFORT_BUILD = 128;
 /** One row in so many is allowed by the filter. */
-export const SHARE = 100;
+const SHARE = 100;
 
 /** An index under measurement: cosine, 16 links, 128 candidates while building. */
 export interface Contestant {
@@ -26,33 +26,51 @@ export interface Contestant {
 
 const K = 10;
 const BATCH = 512;
+/** Rows from which on ours has a graph for certain. */
+const LEAST_GRAPH = 10_000;
+
+function filterOf(count: number): Uint8Array<ArrayBuffer> {
+  const filter = new Uint8Array(Math.ceil(count / 8));
+  for (let id = 0; id < count; id += SHARE) filter[id >> 3]! |= 1 << (id & 7);
+  return filter;
+}
+
+async function addAll(index: NativeVectorIndex, rows: Float32Array): Promise<void> {
+  const count = rows.length / DIMENSIONS;
+  for (let from = 0; from < count; from += BATCH) {
+    const ids = Uint32Array.from({ length: Math.min(BATCH, count - from) }, (_, at) => from + at);
+    await index.add(ids, rows.subarray(from * DIMENSIONS, (from + ids.length) * DIMENSIONS));
+  }
+}
+
+/** The true neighbours of queries, by f32 numbers: of all rows, and of those that the filter allows. */
+export async function nearest(rows: Float32Array, queries: Float32Array[]): Promise<[number[][], number[][]]> {
+  const index = loadCore().openVectorIndex({ dimensions: DIMENSIONS, metric: 'cosine', storage: 'f32', scanBelow: 2 ** 32 - 1 });
+  await addAll(index, rows);
+  const find = (options: VectorSearchOptions): Promise<number[][]> =>
+    Promise.all(queries.map(async (query) => [...(await index.search(query, K, { ...options, exact: true })).ids]));
+  return [await find({}), await find({ filter: filterOf(rows.length / DIMENSIONS) })];
+}
 
 /** Ours, as the store of a database opens it. */
-export function quernIndex(): Contestant & { exact(query: Float32Array, filtered: boolean): Promise<number[]> } {
-  const index: NativeVectorIndex = loadCore().openVectorIndex({
+function quern(): Contestant {
+  const index = loadCore().openVectorIndex({
     dimensions: DIMENSIONS,
     metric: 'cosine',
     storage: 'f16',
     graph: { connectivity: CONNECTIVITY, effortBuild: EFFORT_BUILD },
   });
   let filter = new Uint8Array();
-  const ask = async (query: Float32Array, filtered: boolean, options: VectorSearchOptions): Promise<number[]> => [
-    ...(await index.search(query, K, filtered ? { ...options, filter } : options)).ids,
-  ];
   return {
     async build(rows) {
       const count = rows.length / DIMENSIONS;
-      filter = new Uint8Array(Math.ceil(count / 8));
-      for (let id = 0; id < count; id += SHARE) filter[id >> 3]! |= 1 << (id & 7);
-      for (let from = 0; from < count; from += BATCH) {
-        const ids = Uint32Array.from({ length: Math.min(BATCH, count - from) }, (_, at) => from + at);
-        await index.add(ids, rows.subarray(from * DIMENSIONS, (from + ids.length) * DIMENSIONS));
-      }
+      filter = filterOf(count);
+      await addAll(index, rows);
       // Few rows have no graph: searches scan them.
-      while (index.stats().graphRows < count && !(index.stats().graphRows === 0 && count < 5000)) await sleep(10);
+      const scanned = (await index.search(vectorAt(rows, 0), K)).plan === 'scan' && count < LEAST_GRAPH;
+      while (!scanned && index.stats().graphRows < count) await sleep(10);
     },
-    search: (query, effort, filtered) => ask(query, filtered, { effort }),
-    exact: (query, filtered) => ask(query, filtered, { exact: true }),
+    search: async (query, effort, filtered) => [...(await index.search(query, K, filtered ? { effort, filter } : { effort })).ids],
   };
 }
 
@@ -134,7 +152,8 @@ async function chroma(): Promise<Contestant> {
     if (!answer.ok) throw new Error(`Chroma answered ${answer.status}: ${text}`);
     return JSON.parse(text);
   };
-  const hnsw = { space: 'cosine', ef_construction: EFFORT_BUILD, max_neighbors: CONNECTIVITY };
+  // By default it writes its index to disk after every 1,000 rows.
+  const hnsw = { space: 'cosine', ef_construction: EFFORT_BUILD, max_neighbors: CONNECTIVITY, sync_threshold: 50_000 };
   const { id } = await send('POST', '', { name: 'rows', configuration: { hnsw } });
   return {
     async build(rows) {
@@ -159,7 +178,7 @@ async function chroma(): Promise<Contestant> {
 
 /** Everyone by name; a peer is fetched at its first use, and throws where it cannot be had. */
 export const CONTESTANTS: Readonly<Record<string, () => Contestant | Promise<Contestant>>> = {
-  Quern: quernIndex,
+  Quern: quern,
   Chroma: chroma,
   'hnswlib-node': hnswlib,
   LanceDB: lance,

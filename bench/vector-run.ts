@@ -1,86 +1,110 @@
-// One contestant of the vector benchmark, in a process of its own, so that its memory can be told.
-import { CONTESTANTS, quernIndex } from './vector-contestants.js';
-import { vectorAt, vectorsOf } from './vector-space.js';
+// One contestant of the vector benchmark, in a process of its own, so that its memory can be told. It does what it is told, in turn.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { CONTESTANTS, type Contestant, nearest } from './vector-contestants.js';
+import { DIMENSIONS, vectorAt, vectorsOf } from './vector-space.js';
 
-const EFFORTS = [10, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768];
 const SEED = 2;
 const QUERY_SEED = 3;
-/** Each effort is measured at least so long. */
-const LEAST_MS = 400;
 
-/** What a contestant is told; the truth is found by our own exact search, `truths[0]` of all rows and `truths[1]` filtered. */
-export interface VectorPlan {
-  name: string;
-  rows: number;
-  queries: number;
-  truths?: number[][][];
+/** The rows and queries of a run, in files, and the true neighbours of the queries: of all rows, and of those that the filter allows. */
+export interface VectorTask {
+  rows: string;
+  queries: string;
+  truths: [number[][], number[][]];
 }
 
-/** A point of the curve of one contestant. */
-export interface VectorPoint {
+/** What a process may be told. */
+export type VectorOrder =
+  | { make: { rows: number; queries: number; folder: string } }
+  | { build: string; task: VectorTask }
+  | { ask: VectorQuestion };
+
+/** How to ask: at least so many queries, and at least for so long. */
+export interface VectorQuestion {
   effort: number;
-  recall: number;
-  perSecond: number;
-  perSecondOfTwo: number;
+  filtered: boolean;
+  atOnce: number;
+  least: number;
+  leastMs: number;
 }
 
-/** What was measured of one contestant. */
-export interface VectorResult {
+/** How long a contestant took to take the rows, and how much memory they take. */
+export interface VectorBuild {
   buildMs: number;
   memoryMb: number;
-  points: VectorPoint[];
-  filtered: { recall: number; perSecond: number };
-  truths?: number[][][];
 }
 
-async function measure({ name, rows, queries, truths }: VectorPlan): Promise<VectorResult> {
-  const all = vectorsOf(rows, SEED);
-  const questions = vectorsOf(queries, QUERY_SEED);
-  const asked = Array.from({ length: queries }, (_, at) => vectorAt(questions, at));
-  if (truths === undefined) {
-    const exact = quernIndex();
-    await exact.build(all);
-    const truth = (filtered: boolean): Promise<number[][]> => Promise.all(asked.map((query) => exact.exact(query, filtered)));
-    return { buildMs: 0, memoryMb: 0, points: [], filtered: { recall: 1, perSecond: 0 }, truths: [await truth(false), await truth(true)] };
-  }
-  const before = process.memoryUsage().rss;
-  const contestant = await CONTESTANTS[name]!();
-  const started = performance.now();
-  await contestant.build(all);
-  const buildMs = performance.now() - started;
-  global.gc?.();
-  const memoryMb = contestant.memoryMb?.() ?? (process.memoryUsage().rss - before) / 2 ** 20;
+/** Queries answered for a while. */
+export interface VectorRate {
+  recall: number;
+  perSecond: number;
+}
 
-  /** Recall, and queries per second with `atOnce` under way. */
-  const run = async (effort: number, filtered: boolean, atOnce: number): Promise<{ recall: number; perSecond: number }> => {
-    await contestant.prepare?.(effort);
-    let [done, found, next] = [0, 0, 0];
-    const begun = performance.now();
-    const worker = async (): Promise<void> => {
-      while (next < queries || performance.now() - begun < LEAST_MS) {
-        const at = next++ % queries;
-        const ids = new Set(await contestant.search(asked[at]!, effort, filtered));
-        const truth = truths[filtered ? 1 : 0]![at]!;
-        found += truth.filter((id) => ids.has(id)).length / truth.length;
-        done += 1;
-      }
-    };
-    await Promise.all(Array.from({ length: atOnce }, worker));
-    return { recall: found / done, perSecond: (done * 1000) / (performance.now() - begun) };
+const floats = (file: string): Float32Array => {
+  const bytes = readFileSync(file);
+  return new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
+};
+
+const split = (all: Float32Array): Float32Array[] => Array.from({ length: all.length / DIMENSIONS }, (_, at) => vectorAt(all, at));
+
+async function make({ rows, queries, folder }: { rows: number; queries: number; folder: string }): Promise<VectorTask> {
+  const all = vectorsOf(rows, SEED);
+  const asked = vectorsOf(queries, QUERY_SEED);
+  const task = { rows: `${folder}/rows`, queries: `${folder}/queries` };
+  writeFileSync(task.rows, all);
+  writeFileSync(task.queries, asked);
+  return { ...task, truths: await nearest(all, split(asked)) };
+}
+
+let contestant: Contestant;
+let queries: Float32Array[];
+let truths: [number[][], number[][]];
+
+async function build(name: string, task: VectorTask): Promise<VectorBuild> {
+  const rows = floats(task.rows);
+  queries = split(floats(task.queries));
+  truths = task.truths;
+  const before = process.memoryUsage().rss;
+  contestant = await CONTESTANTS[name]!();
+  const started = performance.now();
+  await contestant.build(rows);
+  return {
+    buildMs: performance.now() - started,
+    memoryMb: contestant.memoryMb?.() ?? (process.memoryUsage().rss - before) / 2 ** 20,
   };
-  const points: VectorPoint[] = [];
-  for (const effort of EFFORTS) {
-    const { recall, perSecond } = await run(effort, false, 1);
-    points.push({ effort, recall, perSecond, perSecondOfTwo: (await run(effort, false, 2)).perSecond });
-    if (recall >= 0.995) break;
-  }
-  return { buildMs, memoryMb, points, filtered: await run(64, true, 1) };
+}
+
+let next = 0;
+
+/** Recall, and queries per second with `atOnce` under way. */
+async function rate({ effort, filtered, atOnce, least, leastMs }: VectorQuestion): Promise<VectorRate> {
+  await contestant.prepare?.(effort);
+  const truth = truths[filtered ? 1 : 0];
+  let [begunQueries, done, found] = [0, 0, 0];
+  const begun = performance.now();
+  const worker = async (): Promise<void> => {
+    while (begunQueries < least || performance.now() - begun < leastMs) {
+      begunQueries += 1;
+      const at = next++ % queries.length;
+      const ids = await contestant.search(queries[at]!, effort, filtered);
+      found += truth[at]!.filter((id) => ids.includes(id)).length / truth[at]!.length;
+      done += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return { recall: found / done, perSecond: (done * 1000) / (performance.now() - begun) };
+}
+
+async function obey(order: VectorOrder): Promise<VectorTask | VectorBuild | VectorRate> {
+  if ('make' in order) return make(order.make);
+  if ('build' in order) return build(order.build, order.task);
+  return rate(order.ask);
 }
 
 // A server of a contestant ends with this process.
 for (const event of ['SIGTERM', 'disconnect'] as const) process.on(event, () => process.exit(0));
-process.on('message', (plan: VectorPlan) => {
-  measure(plan).then(
+process.on('message', (order: VectorOrder) => {
+  obey(order).then(
     (result) => process.send!({ result }),
     (error: unknown) => process.send!({ error: String(error) }),
   );

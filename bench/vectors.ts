@@ -1,81 +1,147 @@
-import { ask, part, type Row, table } from './measure.js';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ask, median, part, type Row, table } from './measure.js';
 import { CONTESTANTS } from './vector-contestants.js';
-import type { VectorPlan, VectorPoint, VectorResult } from './vector-run.js';
+import type { VectorBuild, VectorOrder, VectorRate, VectorTask } from './vector-run.js';
 import { DIMENSIONS } from './vector-space.js';
 
 /** Rows; `BENCH_VECTORS=100000` is the full run. */
 const ROWS = Number(process.env.BENCH_VECTORS ?? 10_000);
-const QUERIES = 200;
-const RECALLS = [0.95, 0.99];
+/** Contestants; `BENCH_VECTOR_PEERS=hnswlib-node,Chroma` takes these alone. */
+const NAMES = ['Quern', ...(process.env.BENCH_VECTOR_PEERS?.split(',') ?? Object.keys(CONTESTANTS).slice(1))];
+const QUERIES = 400;
+const EFFORTS = [10, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128, 192, 256, 384];
+const RECALLS = [0.95, 0.99] as const;
+const AT_ONCE = [1, 2] as const;
+/** Everyone is asked in turn, so often, and each time so long and so many queries at least. */
+const ROUNDS = 5;
+const TURN_MS = 400;
+const LEAST = 20;
+/** A peer that takes longer to take the rows is left out. */
+const BUILD_LIMIT_MS = 360_000;
 
-async function measured(plan: VectorPlan): Promise<VectorResult> {
+/** What one contestant is asked for, `rates` by what is measured. */
+interface Entry {
+  name: string;
+  child: ChildProcess;
+  built: VectorBuild;
+  efforts: Map<number, number>;
+  rates: Map<string, number[]>;
+  filteredRecall: number;
+}
+
+const order = <Result>(child: ChildProcess, message: VectorOrder): Promise<Result> => ask<Result>(child, message);
+
+function within<Result>(limitMs: number, work: Promise<Result>): Promise<Result> {
+  return Promise.race([
+    work,
+    new Promise<never>((_, reject) => setTimeout(() => reject(new Error(`not built within ${limitMs / 1000} s`)), limitMs).unref()),
+  ]);
+}
+
+async function make(folder: string): Promise<VectorTask> {
+  const child = part('vector-run');
+  const task = await order<VectorTask>(child, { make: { rows: ROWS, queries: QUERIES, folder } });
+  child.kill('SIGTERM');
+  return task;
+}
+
+async function enter(name: string, task: VectorTask): Promise<Entry | Error> {
   const child = part('vector-run');
   try {
-    return await ask<VectorResult>(child, plan);
-  } finally {
+    const built = await within(BUILD_LIMIT_MS, order<VectorBuild>(child, { build: name, task }));
+    return { name, child, built, efforts: new Map(), rates: new Map(), filteredRecall: 1 };
+  } catch (error) {
     // It may have a server, which goes with it.
     child.kill('SIGTERM');
+    return error instanceof Error ? error : new Error(String(error));
   }
 }
 
-/** The fastest point of a curve that finds enough. */
-function fastest({ points }: VectorResult, recall: number, rate: (point: VectorPoint) => number): number | undefined {
-  const enough = points.filter((point) => point.recall >= recall).map(rate);
-  return enough.length === 0 ? undefined : Math.max(...enough);
+/** The least effort of each that finds enough: more is only slower. */
+async function findEfforts(entries: Entry[]): Promise<void> {
+  for (const effort of EFFORTS)
+    for (const { child, efforts } of entries) {
+      if (efforts.size === RECALLS.length) continue;
+      const { recall } = await order<VectorRate>(child, { ask: { effort, filtered: false, atOnce: 1, least: QUERIES, leastMs: 0 } });
+      for (const least of RECALLS) if (recall >= least && !efforts.has(least)) efforts.set(least, effort);
+    }
 }
 
-function rowsAgainst(name: string, ours: VectorResult, theirs: VectorResult): Row[] {
-  const row = (what: string, mine: number | undefined, other: number | undefined, goal = '', digits = 0): Row => ({
-    what: `${what}, against ${name}`,
-    ours: mine?.toFixed(digits) ?? 'not reached',
-    peer: other?.toFixed(digits) ?? 'not reached',
-    ratio: mine !== undefined && other !== undefined ? `${(mine / other).toFixed(2)}x` : '',
-    goal,
-  });
-  const goal = name === 'Chroma' ? '>= 5x' : '';
+async function round(entries: Entry[]): Promise<void> {
+  const turn = async (entry: Entry, what: string, effort: number, filtered: boolean, atOnce: number): Promise<void> => {
+    const rate = await order<VectorRate>(entry.child, { ask: { effort, filtered, atOnce, least: LEAST, leastMs: TURN_MS } });
+    entry.rates.set(what, [...(entry.rates.get(what) ?? []), rate.perSecond]);
+    if (filtered) entry.filteredRecall = Math.min(entry.filteredRecall, rate.recall);
+  };
+  for (const recall of RECALLS)
+    for (const atOnce of AT_ONCE)
+      for (const entry of entries) {
+        const effort = entry.efforts.get(recall);
+        if (effort !== undefined) await turn(entry, `${recall} ${atOnce}`, effort, false, atOnce);
+      }
+  for (const entry of entries) await turn(entry, 'filtered', 64, true, 1);
+}
+
+function rowsAgainst(ours: Entry, theirs: Entry): Row[] {
+  const row = (what: string, of: (entry: Entry) => number | undefined, goal = '', digits = 0): Row => {
+    const [mine, other] = [of(ours), of(theirs)];
+    return {
+      what: `${what}, against ${theirs.name}`,
+      ours: mine?.toFixed(digits) ?? 'not reached',
+      peer: other?.toFixed(digits) ?? 'not reached',
+      ratio: mine !== undefined && other !== undefined ? `${(mine / other).toFixed(2)}x` : '',
+      goal,
+    };
+  };
+  const rate = (what: string) => (entry: Entry) => (entry.rates.has(what) ? median(entry.rates.get(what)!) : undefined);
+  const goal = theirs.name === 'Chroma' ? '>= 5x' : '>= 1x';
   return [
     ...RECALLS.flatMap((recall) => [
-      row(
-        `queries/s at recall@10 >= ${recall}, one at a time`,
-        ...both((result) => fastest(result, recall, (point) => point.perSecond)),
-        goal,
+      ...AT_ONCE.map((atOnce) =>
+        row(`queries/s at recall@10 >= ${recall}, ${atOnce === 1 ? 'one' : 'two'} at a time`, rate(`${recall} ${atOnce}`), goal),
       ),
-      row(
-        `queries/s at recall@10 >= ${recall}, two at a time`,
-        ...both((result) => fastest(result, recall, (point) => point.perSecondOfTwo)),
-        goal,
-      ),
+      row(`effort for recall@10 >= ${recall}`, (entry) => entry.efforts.get(recall)),
     ]),
-    row('build, s', ours.buildMs / 1000, theirs.buildMs / 1000, '', 1),
-    row('memory, MB', ours.memoryMb, theirs.memoryMb),
-    row('queries/s, 1 % of the rows allowed', ours.filtered.perSecond, theirs.filtered.perSecond),
-    row('recall@10, 1 % of the rows allowed', ours.filtered.recall, theirs.filtered.recall, '1.0', 3),
+    row('build, s', (entry) => entry.built.buildMs / 1000, '', 1),
+    row('memory, MB', (entry) => entry.built.memoryMb),
+    row('queries/s, 1 % of the rows allowed', rate('filtered')),
+    row('recall@10, 1 % of the rows allowed', (entry) => entry.filteredRecall, '1.0', 3),
   ];
-  function both(of: (result: VectorResult) => number | undefined): [number | undefined, number | undefined] {
-    return [of(ours), of(theirs)];
-  }
 }
 
-/** Measures the vector index against others, each in its own process, and prints the table. */
+/** Measures the vector index against others, each in its own process, in turn, and prints the table of medians. */
 export async function benchVectors(): Promise<void> {
-  const plan = { rows: ROWS, queries: QUERIES };
-  const { truths } = await measured({ ...plan, name: 'Quern' });
-  const [first, ...peers] = await inTurn(Object.keys(CONTESTANTS), (name) => measured({ ...plan, name, truths: truths! }));
-  const ours = first![1];
-  if (ours instanceof Error) throw ours;
-  const rows = peers.flatMap(([name, result]): Row[] =>
-    result instanceof Error
-      ? [{ what: `${name} could not be had`, ours: '', peer: result.message.slice(0, 120), ratio: '', goal: '' }]
-      : rowsAgainst(name, ours, result),
-  );
+  const folder = mkdtempSync(join(tmpdir(), 'quern-bench-vectors-'));
+  const entries: Entry[] = [];
+  const began = performance.now();
+  const note = (text: string): boolean => process.stderr.write(`vectors, ${((performance.now() - began) / 1000).toFixed(0)} s: ${text}\n`);
+  const missing: Row[] = [];
+  try {
+    const task = await make(folder);
+    for (const name of NAMES) {
+      note(`${name} takes ${ROWS} rows`);
+      const entry = await enter(name, task);
+      if (entry instanceof Error)
+        missing.push({ what: `${name} could not be had`, ours: '', peer: entry.message.slice(0, 120), ratio: '', goal: '' });
+      else entries.push(entry);
+    }
+    note('looking for the efforts');
+    await findEfforts(entries);
+    for (let done = 0; done < ROUNDS; done += 1) {
+      note(`round ${done + 1} of ${ROUNDS}`);
+      await round(entries);
+    }
+  } finally {
+    for (const { child } of entries) child.kill('SIGTERM');
+    rmSync(folder, { recursive: true, force: true });
+  }
+  const [ours, ...peers] = entries;
+  if (ours?.name !== 'Quern') throw new Error(`Our own index could not be measured: ${missing[0]?.peer}`);
   table(
-    `Vectors: ${ROWS} x ${DIMENSIONS}, cosine, 16 links, 128 candidates while building, ${QUERIES} queries; Chroma over its HTTP, the others in process`,
-    rows,
+    `Vectors: ${ROWS} x ${DIMENSIONS}, cosine, 16 links, 128 candidates while building, ${QUERIES} queries, ${ROUNDS} rounds in turn; Chroma over its HTTP, the others in process`,
+    [...peers.flatMap((theirs) => rowsAgainst(ours, theirs)), ...missing],
   );
-}
-
-async function inTurn(names: string[], run: (name: string) => Promise<VectorResult>): Promise<[string, VectorResult | Error][]> {
-  const results: [string, VectorResult | Error][] = [];
-  for (const name of names) results.push([name, await run(name).catch((error: Error) => error)]);
-  return results;
 }

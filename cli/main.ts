@@ -1,6 +1,9 @@
 #!/usr/bin/env node
 import { Failure } from '../schemas/errors.js';
 import { help } from './help.js';
+import { models } from './models.js';
+import { pull } from './pull.js';
+import { rm } from './rm.js';
 import { runtime } from './runtime.js';
 import { start } from './start.js';
 import { version } from './version.js';
@@ -8,7 +11,7 @@ import { version } from './version.js';
 /** One command of the `quern` program; gets the arguments after its name. */
 type Verb = (args: string[]) => Promise<void> | void;
 
-const VERBS = { start, runtime, version, help } satisfies Record<string, Verb>;
+const VERBS = { start, runtime, pull, models, rm, version, help } satisfies Record<string, Verb>;
 
 const [first = 'start', ...rest] = process.argv.slice(2);
 const isFlag = first.startsWith('-');

@@ -4,14 +4,17 @@ import { join } from 'node:path';
 import { Failure } from '../schemas/errors.js';
 import type {
   InferenceAddon,
+  NativeEmbedder,
+  NativeEmbedderOptions,
   NativeGenerateOptions,
   NativeModelInfo,
   NativeModelOptions,
   NativeScheduler,
   NativeSchedulerOptions,
+  NativeStateOutcome,
   OnStep,
 } from './contract.js';
-import { asFailure, raised } from './raised.js';
+import { asFailure, raised, settled } from './raised.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const BINARY = join(ROOT, 'build/native/Release/quern_inference.node');
@@ -70,6 +73,55 @@ class Scheduler implements NativeScheduler {
 
   stats(): Record<string, number> {
     return raised(() => this.#native.stats());
+  }
+
+  saveState(
+    tokens: Int32Array,
+    least: number,
+    file: string,
+    tag: bigint,
+    keep: boolean,
+  ): Promise<{ tokens: number; bytes: number } | null> {
+    return settled(() => this.#native.saveState(tokens, least, file, tag, keep));
+  }
+
+  restoreState(file: string, tag: bigint, keep: boolean): Promise<{ outcome: NativeStateOutcome; tokens: number }> {
+    return settled(() => this.#native.restoreState(file, tag, keep));
+  }
+
+  dropState(file: string): boolean {
+    return raised(() => this.#native.dropState(file));
+  }
+
+  async close(): Promise<void> {
+    await this.#native.close();
+  }
+}
+
+/** The C++ embedder with our failures. */
+class Embedder implements NativeEmbedder {
+  readonly info: NativeModelInfo;
+  readonly contextSize: number;
+  readonly dimensions: number;
+  readonly pooling: NativeEmbedder['pooling'];
+  readonly poolingKnown: boolean;
+  readonly #native: NativeEmbedder;
+
+  constructor(native: NativeEmbedder) {
+    this.#native = native;
+    this.info = native.info;
+    this.contextSize = native.contextSize;
+    this.dimensions = native.dimensions;
+    this.pooling = native.pooling;
+    this.poolingKnown = native.poolingKnown;
+  }
+
+  tokenize(text: string): Int32Array {
+    return raised(() => this.#native.tokenize(text));
+  }
+
+  embed(tokens: Int32Array, lengths: Int32Array): Promise<Float32Array> {
+    return settled(() => this.#native.embed(tokens, lengths));
   }
 
   async close(): Promise<void> {
@@ -136,6 +188,8 @@ export function loadInference(): InferenceAddon {
         throw asFailure(error);
       }
     },
+    openEmbedder: async (path: string, model: NativeModelOptions, embedder: NativeEmbedderOptions) =>
+      new Embedder(await settled(() => native.openEmbedder(path, model, embedder))),
   };
   return loaded;
 }

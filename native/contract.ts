@@ -3,6 +3,7 @@
  * `test/native/contract.test.ts` compares these files with what the binaries export.
  */
 export * from './contract/core.js';
+export * from './contract/embedder.js';
 export * from './contract/inference.js';
 export * from './contract/text.js';
 export * from './contract/vectors.js';

@@ -7,12 +7,14 @@ import { openDatasets } from './datasets/open.js';
 import { DatasetPlaces, findDataset, unknownFile } from './datasets/places.js';
 import { FileIngest } from './ingest/ingest.js';
 import type { Outbound } from './net/outbound.js';
+import type { OpenEncoders } from './open-encoders.js';
 import type { LoadedProject, Projects } from './projects/projects.js';
 import { collect, type Provider } from './providers/contract.js';
 import { createEmbedders } from './rag/embedders/index.js';
 import { OpenedStores } from './rag/opened-stores.js';
 import type { SourceFile } from './rag/parsers/contract.js';
 import { Parsing } from './rag/parsing/parsing.js';
+import type { ScansParts } from './rag/parsing/scans.js';
 import type { Retrieval } from './rag/query/contract.js';
 import type { RetrievalParts as QueryParts } from './rag/query/retrieval.js';
 import type { Store } from './store/store.js';
@@ -27,6 +29,9 @@ export interface RetrievalParts {
   readonly runtimePort: number;
   /** Bytes of all files of one dataset. */
   readonly datasetQuotaBytes: number;
+  readonly encoders: Pick<OpenEncoders, 'embed' | 'rerank'>;
+  /** Reads pages of PDFs that have no text layer. */
+  readonly scans?: ScansParts;
   provider(model: ModelConfig): Provider;
 }
 
@@ -42,10 +47,19 @@ export interface OpenRetrieval {
 }
 
 /** Opens databases, datasets and their tasks, which go on where they were. */
-export function openRetrieval({ store, projects, outbound, runtimePort, datasetQuotaBytes, provider }: RetrievalParts): OpenRetrieval {
+export function openRetrieval({
+  store,
+  projects,
+  outbound,
+  runtimePort,
+  datasetQuotaBytes,
+  encoders,
+  scans,
+  provider,
+}: RetrievalParts): OpenRetrieval {
   const stores = new OpenedStores({ store, outbound });
-  const embedders = createEmbedders({ outbound, runtimePort });
-  const parsing = new Parsing();
+  const embedders = createEmbedders({ outbound, runtimePort, runtime: encoders.embed });
+  const parsing = new Parsing({}, scans);
   const ingest = new FileIngest({ projects, stores, embedders, parsing });
   const { datasets, tasks } = openDatasets({ store, projects, ingest, quotaBytes: datasetQuotaBytes });
   projects.onErase((namespace, name) => stores.erase(namespace, name));
@@ -55,7 +69,9 @@ export function openRetrieval({ store, projects, outbound, runtimePort, datasetQ
       const { directory } = projects.load(namespace, project);
       return stores.of({ namespace, project, directory }, database);
     },
-    embedderFor: ({ namespace, project }, database, strategy) => embedders.of(`${namespace}/${project}/${database.name}`, strategy),
+    embedderFor: ({ namespace, project, config }, database, strategy) =>
+      embedders.of(`${namespace}/${project}/${database.name}`, strategy, config.runtime?.models),
+    rerank: encoders.rerank,
     complete: (model, prompt, maxTokens, signal) => answerOf(provider(model), model, prompt, maxTokens, signal),
   } satisfies QueryParts;
   return {

@@ -3,9 +3,14 @@ import { STANDIN_CARD } from '../models/standin/card.js';
 import type { ModelConfig } from '../schemas/generated/config/project.js';
 import { Chat } from './chat/chat.js';
 import type { CompletionSource } from './completions/request.js';
+import { Hub } from './hub/hub.js';
+import { Images } from './images/images.js';
 import { Models } from './models/models.js';
 import { Outbound } from './net/outbound.js';
+import { openEncoders } from './open-encoders.js';
+import { openKvCache } from './open-kv-cache.js';
 import { openRetrieval } from './open-retrieval.js';
+import { openVision } from './open-vision.js';
 import { Projects } from './projects/projects.js';
 import type { Provider, ProviderHealth } from './providers/contract.js';
 import { createProviders, providerOf } from './providers/index.js';
@@ -57,11 +62,24 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const store = await openStore(dataDir);
   const models = new Models({ dataDir });
   const outbound = new Outbound();
+  const hub = new Hub(outbound);
+  const { scans, ...looking } = openVision({ dataDir, models, outbound, runtimeUrls });
   const completions = completionsOn(models);
+  const { kvCache, close: closeKvCache } = openKvCache(dataDir);
+  const { encoders, coreEncoders, ...forRetrieval } = openEncoders({ models, outbound, runtimeUrls, runtimePort });
   const projects = new Projects({ dataDir });
   const providers = createProviders({ outbound, universal: createUniversalProvider(completions), runtimeUrls, runtimePort, startRunner });
   const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
-  const { close: closeRetrieval, ...documents } = openRetrieval({ store, projects, outbound, runtimePort, datasetQuotaBytes, provider });
+  const { close: closeRetrieval, ...documents } = openRetrieval({
+    store,
+    projects,
+    outbound,
+    runtimePort,
+    datasetQuotaBytes,
+    encoders: forRetrieval,
+    scans,
+    provider,
+  });
   const chat = new Chat({ projects, providers, providerOf, store, retrieval: documents.retrieval });
   const builtin = `built in: ${STANDIN_CARD.name} (${STANDIN_CARD.description})`;
   const checks: HealthCheck[] = [
@@ -82,10 +100,19 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     chat,
     completions,
     models,
+    hub,
+    kvCache,
+    images: new Images(models),
+    encoders,
+    coreEncoders,
+    ...looking,
     ...documents,
     close: async () => {
       await closeRetrieval();
       await chat.close();
+      await hub.close();
+      await looking.files.close();
+      await closeKvCache();
       await models.close();
       await outbound.close();
       await store.close();

@@ -4,11 +4,17 @@ import type { Databases } from './databases/databases.js';
 import type { DatabaseInspection } from './databases/inspection.js';
 import type { Preview } from './databases/preview.js';
 import type { Datasets } from './datasets/datasets.js';
+import type { EncoderService } from './encoders/contract.js';
+import type { Files } from './files/files.js';
+import type { Hub } from './hub/hub.js';
+import type { Images } from './images/images.js';
+import type { KvCache } from './kv-cache/kv-cache.js';
 import type { Models } from './models/models.js';
 import type { Projects } from './projects/projects.js';
 import type { ProviderHealth } from './providers/contract.js';
 import type { Retrieval } from './rag/query/contract.js';
 import type { Tasks } from './tasks/tasks.js';
+import type { VisionSource } from './vision/contract.js';
 
 /** One component that `/health` looks at. */
 export interface HealthCheck {
@@ -27,6 +33,20 @@ export interface Runtime {
   readonly chat: Chat;
   readonly completions: CompletionSource;
   readonly models: Models;
+  readonly hub: Hub;
+  /** Images by diffusion models. */
+  readonly images: Images;
+  /** KV states that outlive their models; opened at first use. */
+  readonly kvCache: () => Promise<KvCache>;
+  /** The encoders of this machine. */
+  readonly encoders: EncoderService;
+  /** The encoders that the core uses: the same, or those of the remote runtimes. */
+  readonly coreEncoders: EncoderService;
+  readonly files: Files;
+  /** Looks at images in this process. */
+  readonly vision: VisionSource;
+  /** The same, or the runtimes that the core was told to use. */
+  readonly coreVision: VisionSource;
   readonly datasets: Datasets;
   readonly tasks: Tasks;
   readonly databases: Databases;

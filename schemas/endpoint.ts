@@ -22,6 +22,8 @@ export interface FormBody<Context> {
   /** More than these files are refused with 400. */
   readonly maxFiles: number;
   readonly fileLimitBytes: number;
+  /** Of one text field; 1 MiB unless given. */
+  readonly fieldLimitBytes?: number;
   /** Called before anything of the body is read: throws to refuse it, and may tighten the limit of a file. */
   admit?(context: Context, request: Pick<Request, 'params' | 'query'>): { readonly fileLimitBytes: number } | undefined;
 }

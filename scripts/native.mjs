@@ -97,9 +97,7 @@ function fingerprint(tag) {
     .filter((name) => /\.(cpp|hpp)$/.test(name))
     .map((name) => join('native', name))
     .sort();
-  const packages = ['node-addon-api', 'node-api-headers', 'cmake-js', 'node-llama-cpp', 'usearch'].map(
-    (name) => `node_modules/${name}/package.json`,
-  );
+  const packages = ['node-addon-api', 'node-api-headers', 'cmake-js', 'node-llama-cpp'].map((name) => `node_modules/${name}/package.json`);
   for (const file of ['CMakeLists.txt', 'scripts/native.mjs', ...packages, ...sources])
     hash.update(`\0${file}\0`).update(readFileSync(join(root, file)));
   return hash.digest('hex');

@@ -10,19 +10,20 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const LAYERS = ['schemas', 'native', 'runtime', 'gateway', 'cli'];
 /** Tiers inside runtime: a file imports its own folder and lower tiers. */
 const TIERS: Record<string, number> = {
-  'log.ts': -1, store: 0, config: 0, net: 0,
-  hosts: 1, tasks: 1.2, engines: 1.3, models: 1.6,
-  completions: 2,
+  'log.ts': -1, 'loop.ts': -1, store: 0, config: 0, net: 0, pictures: 0.5,
+  hosts: 1, tasks: 1.2, engines: 1.3, models: 1.6, hub: 1.7,
+  completions: 2, encoders: 2, 'kv-cache': 2.5, images: 2.5,
   providers: 3,
-  rag: 3.5,
+  rag: 3.5, files: 3.6, vision: 3.8,
   projects: 4, chat: 5, datasets: 5, ingest: 5.3, databases: 5.5,
-  'runtime.ts': 6, 'open-retrieval.ts': 6.5, 'open.ts': 7,
+  'runtime.ts': 6, 'open-vision.ts': 6.5, 'open-encoders.ts': 6.4, 'open-kv-cache.ts': 6.4, 'open-retrieval.ts': 6.5, 'open.ts': 7,
 }; // biome-ignore format: one tier a line
 /** Where each third-party package may be imported. */
 const DOORS: Record<string, RegExp> = {
   '@fastify/busboy': /^gateway\/http\/multipart\.ts$/,
   '@e965/xlsx': /^runtime\/rag\/parsers\/xlsx\.ts$/,
   '@huggingface/jinja': /^runtime\/engines\//,
+  '@huggingface/tokenizers': /^runtime\/engines\/(onnx\/(?:text-)?tokenizer|documents\/token-text)\.ts$/,
   '@hyzyla/pdfium': /^runtime\/rag\/parsers\/pdf\//,
   '@kenjiuno/msgreader': /^runtime\/rag\/parsers\/msg\.ts$/,
   ajv: /^schemas\//,
@@ -37,8 +38,11 @@ const DOORS: Record<string, RegExp> = {
   'micromark-extension-gfm': /^runtime\/rag\/parsers\/markdown\.ts$/,
   msgpackr: /^runtime\/store\//,
   'node-llama-cpp': /^(runtime\/engines\/gguf|native\/inference\/|bench\/)/,
+  'onnxruntime-node': /^runtime\/engines\/onnx\/session\.ts$/,
   'postal-mime': /^runtime\/rag\/parsers\/eml\.ts$/,
   re2js: /^runtime\/rag\/extractors\/patterns\/custom\.ts$/,
+  sharp: /^runtime\/pictures\/codec\.ts$/,
+  'tesseract.js': /^runtime\/engines\/tesseract\//,
   undici: /^runtime\/net\//,
   ws: /^gateway\/http\/node\.ts$/,
   yaml: /^runtime\/config\//,
@@ -48,7 +52,6 @@ const DOORS: Record<string, RegExp> = {
 const CPP_DOORS: [header: RegExp, door: RegExp][] = [
   [/^napi\.h$/, /^native\/binding\//],
   [/^(?:llama|ggml)/, /^native\/inference\//],
-  [/^usearch\//, /^native\/vectors\//],
 ];
 const LONGEST_TS = 400;
 const LONGEST_CPP = 500;

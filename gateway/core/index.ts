@@ -2,10 +2,13 @@ import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
 import { chatEndpoints } from './chat.js';
 import { datasetEndpoints } from './datasets.js';
+import { modelEndpoints } from './models.js';
+import { nlpEndpoints } from './nlp.js';
 import { projectEndpoints } from './projects.js';
 import { ragEndpoints } from './rag.js';
 import { systemEndpoints } from './system.js';
 import { taskEndpoints } from './tasks.js';
+import { visionEndpoints } from './vision.js';
 
 /** Everything that the core API (port 14345) serves; dispatch and OpenAPI are derived from this list. */
 export const coreEndpoints: readonly Endpoint<Runtime>[] = [
@@ -15,6 +18,9 @@ export const coreEndpoints: readonly Endpoint<Runtime>[] = [
   ...datasetEndpoints,
   ...taskEndpoints,
   ...ragEndpoints,
+  ...modelEndpoints,
+  ...nlpEndpoints,
+  ...visionEndpoints,
 ].map(afterParsing);
 
 /** Handlers of a project's endpoints read its file synchronously; where it is large and was edited, a worker thread parses it first. */

@@ -198,7 +198,11 @@ export const ragEndpoints: Endpoint<Runtime>[] = [
     tag: 'rag',
     query: 'core/rag#OlderDocumentsQuery',
     response: 'core/rag#Documents',
-    handler: async ({ inspection }, request) => ({ json: await inspection.documents(...place(request), named(request), range(request)) }),
+    handler: async ({ inspection }, request) => {
+      const filter = request.query.filter as string | undefined;
+      const wanted = { ...range(request), ...(filter === undefined ? {} : { filter }) };
+      return { json: await inspection.documents(...place(request), named(request), wanted) };
+    },
   }),
   endpoint<Runtime>({
     method: 'POST',
@@ -216,8 +220,11 @@ export const ragEndpoints: Endpoint<Runtime>[] = [
     id: 'rag_reindex',
     summary: 'Build the indexes of a database anew',
     tag: 'rag',
-    query: 'core/rag#DatabaseQuery',
+    query: 'core/rag#ReindexQuery',
     response: 'core/rag#ReindexReply',
-    handler: async ({ inspection }, request) => ({ json: await inspection.reindex(...place(request), named(request)) }),
+    handler: async ({ inspection }, request) => {
+      const strategy = request.query.strategy as string | undefined;
+      return { json: await inspection.reindex(...place(request), named(request), strategy) };
+    },
   }),
 ];

@@ -6,7 +6,8 @@ import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Disk, Health, HealthComponent, Info, VersionCheck, Volume } from '../../schemas/generated/core/system.js';
 
-async function volume(path: string): Promise<Volume> {
+/** The size and use of the disk that holds `path`. */
+export async function volume(path: string): Promise<Volume> {
   const { bsize, blocks, bfree, bavail } = await statfs(path);
   return {
     total_bytes: blocks * bsize,

@@ -1,50 +1,15 @@
-import { existsSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, renameSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { isAlive, readOwner, thisProcess } from '../../runtime/hosts/owner.js';
 import { Failure } from '../../schemas/errors.js';
 
 const LOCK_NAME = 'quern.lock';
 /** `statfs` types of file systems whose locks and renames other machines can break: NFS, SMB, CIFS, SMB2 (Linux magic numbers). */
 const NETWORK_FILE_SYSTEMS = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42]);
 
-/** Who holds a data directory. */
-interface Owner {
-  pid: number;
-  /** Start time of that process as the kernel tells it, so that a recycled pid is not mistaken for the owner. */
-  started: string;
-}
-
 /** A held data directory. */
 export interface DataDirLock {
   release(): void;
-}
-
-function startTime(pid: number): string {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The command name may hold spaces and brackets; the fields after its last `)` are fixed (proc(5)): start time is the 22nd field.
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    // A killed process that nobody has waited for yet (in containers perhaps for ever) still has its id and start time, but holds nothing.
-    return fields[0] === 'Z' || fields[0] === 'X' ? '' : (fields[19] ?? '');
-  } catch {
-    return '';
-  }
-}
-
-function isAlive(owner: Owner): boolean {
-  try {
-    process.kill(owner.pid, 0);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
-  }
-  return owner.started === '' || owner.started === startTime(owner.pid);
-}
-
-function readOwner(path: string): Owner | null {
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as Owner;
-  } catch {
-    return null;
-  }
 }
 
 /** True when our lock file is in place now; false when another one is. */
@@ -62,7 +27,7 @@ function tryLink(mine: string, lock: string): boolean {
 function claim(mine: string, dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    writeFileSync(mine, JSON.stringify({ pid: process.pid, started: startTime(process.pid) } satisfies Owner));
+    writeFileSync(mine, JSON.stringify(thisProcess()));
   } catch (error) {
     if (existsSync(mine)) rmSync(mine);
     const reason = (error as NodeJS.ErrnoException).code ?? String(error);

@@ -36,8 +36,8 @@ export interface ReceivedForm {
 }
 
 /** The largest body of a form, in bytes. */
-export function formLimitBytes({ maxFiles, fileLimitBytes }: FormBody<never>): number {
-  return maxFiles * fileLimitBytes + FRAMING_BYTES + MAX_FIELDS * FIELD_BYTES;
+export function formLimitBytes({ maxFiles, fileLimitBytes, fieldLimitBytes = FIELD_BYTES }: FormBody<never>): number {
+  return maxFiles * fileLimitBytes + FRAMING_BYTES + fieldLimitBytes + (MAX_FIELDS - 1) * FIELD_BYTES;
 }
 
 /** What a folder's former process left behind is removed once, before its first use. */
@@ -146,7 +146,7 @@ class Reading implements ReceivedForm {
       const got = type === '' ? 'None was given' : `Got ${JSON.stringify(type.slice(0, 100))}`;
       throw new Failure('unsupported_type', `The body must be a form. ${got}: send "multipart/form-data" with its boundary.`);
     }
-    const { maxFiles, fileLimitBytes } = this.#shape;
+    const { maxFiles, fileLimitBytes, fieldLimitBytes: fieldSize = FIELD_BYTES } = this.#shape;
     // Read at the first upload, so that a start does not wait for it.
     const { Busboy } = createRequire(import.meta.url)('@fastify/busboy') as typeof import('@fastify/busboy');
     let parser: BusboyInstance;
@@ -156,7 +156,7 @@ class Reading implements ReceivedForm {
         highWaterMark: 256 * 1024,
         fileHwm: 256 * 1024,
         limits: {
-          fieldSize: FIELD_BYTES,
+          fieldSize,
           fields: MAX_FIELDS,
           files: maxFiles,
           parts: MAX_FIELDS + maxFiles,
@@ -170,7 +170,7 @@ class Reading implements ReceivedForm {
       throw new Failure('invalid', 'The form has no boundary in its content type.', { cause });
     }
     parser.on('file', (field, content, name, _encoding, mimeType) => this.#file(bare(field), content, String(name ?? ''), mimeType));
-    parser.on('field', (field, value, _nameCut, cut) => this.#text(bare(field), value, cut));
+    parser.on('field', (field, value, _nameCut, cut) => this.#text(bare(field), value, cut ? fieldSize : undefined));
     parser.on('filesLimit', () => this.#fail(new Failure('bad_request', `A form may bring ${maxFiles} files here; this one has more.`)));
     for (const event of ['partsLimit', 'fieldsLimit'] as const) {
       parser.on(event, () => this.#fail(new Failure('too_large', `A form may have ${MAX_FIELDS} fields; this one has more.`)));
@@ -178,8 +178,8 @@ class Reading implements ReceivedForm {
     return parser;
   }
 
-  #text(field: string, value: string, cut: boolean): void {
-    if (cut) this.#fail(new Failure('too_large', `Field ${JSON.stringify(field)} may have ${FIELD_BYTES} bytes; it has more.`));
+  #text(field: string, value: string, cutAt: number | undefined): void {
+    if (cutAt !== undefined) this.#fail(new Failure('too_large', `Field ${JSON.stringify(field)} may have ${cutAt} bytes; it has more.`));
     if (field === '__proto__' || this.#members.has(field)) return;
     const before = this.#texts[field];
     if (before === undefined || !Object.hasOwn(this.#texts, field)) this.#texts[field] = value;
@@ -196,7 +196,9 @@ class Reading implements ReceivedForm {
     content.on('limit', () => {
       const limit = this.#shape.fileLimitBytes;
       this.#fail(
-        new Failure('too_large', `File ${JSON.stringify(name)} may have ${limit} bytes here; it has more.`, { code: 'FileTooLarge' }),
+        new Failure('too_large', `File too large. Maximum size is ${inMebibytes(limit)} MB; ${JSON.stringify(name)} has more.`, {
+          code: 'FileTooLarge',
+        }),
       );
     });
     const path = join(this.#folder, PREFIX + randomBytes(12).toString('hex'));
@@ -258,6 +260,11 @@ function fileMembers(schema: JsonSchema): Map<string, 'one' | 'many'> {
 
 function bare(field: string): string {
   return field.endsWith('[]') ? field.slice(0, -2) : field;
+}
+
+/** 100 MiB as "100", less than half a one with as many digits as it needs. */
+function inMebibytes(bytes: number): string {
+  return String(Number((bytes / 1024 / 1024).toPrecision(3)));
 }
 
 /** A file name without folders and control characters. */

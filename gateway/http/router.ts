@@ -8,7 +8,8 @@ export interface Match<Value> {
 interface Node<Value> {
   readonly fixed: Map<string, Node<Value>>;
   parameter?: Node<Value>;
-  tail?: Leaf<Value>;
+  /** Of a parameter that takes slashes, by the elements that follow it; the longest first. */
+  tails?: Map<string, Leaf<Value>>;
   leaf?: Leaf<Value>;
 }
 
@@ -27,7 +28,8 @@ const MAX_REMEMBERED_CHARS = 256;
 const UNSAFE = /[\u0000-\u001f\u007f\\]/;
 
 /**
- * Finds a route by path: fixed elements win over `{name}`, which wins over `{name+}`. One trailing slash makes no difference.
+ * Finds a route by path: fixed elements win over `{name}`, which wins over `{name+}`; only fixed elements may follow that. One trailing
+ * slash makes no difference.
  * Parameters are percent-decoded exactly once; `.`, `..`, NUL, backslashes and hidden slashes fit nothing (threat T1).
  */
 export class Router<Value> {
@@ -42,11 +44,14 @@ export class Router<Value> {
     let node = this.#root;
     let leaf: Leaf<Value> | undefined;
     const segments = path.split('/').slice(1);
-    for (const segment of path === '/' ? [] : segments) {
+    for (const [index, segment] of path === '/' ? [] : segments.entries()) {
       const name = /^\{(\w+)(\+?)\}$/.exec(segment);
       if (name) names.push(name[1]!);
-      if (name?.[2] === '+') leaf = node.tail ??= { names: [...names], methods: new Map() };
-      else if (name) node = node.parameter ??= { fixed: new Map() };
+      if (name?.[2] === '+') {
+        leaf = tailOf(node, segments.slice(index + 1).join('/'), names);
+        break;
+      }
+      if (name) node = node.parameter ??= { fixed: new Map() };
       else node = child(node, segment);
     }
     leaf ??= node.leaf ??= { names: [...names], methods: new Map() };
@@ -110,11 +115,22 @@ function find<Value>(node: Node<Value>, segments: readonly string[], at: number,
       values.length = kept;
     }
   }
-  if (node.tail === undefined) return undefined;
-  const tail = decoded(segments.slice(at).join('/'));
-  if (tail === undefined) return undefined;
-  values.push(tail);
-  return node.tail;
+  for (const [ending, leaf] of node.tails ?? []) {
+    const end = ending === '' ? segments.length : segments.length - ending.split('/').length;
+    if (end <= at || segments.slice(end).join('/') !== ending) continue;
+    const tail = decoded(segments.slice(at, end).join('/'));
+    if (tail === undefined) continue;
+    values.push(tail);
+    return leaf;
+  }
+  return undefined;
+}
+
+/** The leaf behind a parameter that takes slashes and the fixed elements after it. */
+function tailOf<Value>(node: Node<Value>, ending: string, names: readonly string[]): Leaf<Value> {
+  const leaf = node.tails?.get(ending) ?? { names: [...names], methods: new Map<string, Value>() };
+  node.tails = new Map([...(node.tails ?? []), [ending, leaf] as const].sort(([a], [b]) => b.length - a.length));
+  return leaf;
 }
 
 /** The decoded text, or `undefined` where it is empty, wrongly encoded or could lead elsewhere in a file system. */

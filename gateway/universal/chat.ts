@@ -2,11 +2,12 @@ import { ggufOptions } from '../../runtime/completions/options.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
 import { wantsLogprobs } from '../../runtime/completions/sampling.js';
 import { chunkFrames, completionId, responseBody } from '../../runtime/completions/wire.js';
+import type { CachedTurn } from '../../runtime/kv-cache/cached-turn.js';
 import { log } from '../../runtime/log.js';
 import { collect } from '../../runtime/providers/contract.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
-import type { ToolChoice } from '../../schemas/generated/common.js';
+import type { Tool, ToolChoice } from '../../schemas/generated/common.js';
 import type { CompletionRequest } from '../../schemas/generated/universal/chat.js';
 
 /** Temperature of a request that sends null; absence means 1 (4-runtime-wire 1.3). */
@@ -52,16 +53,33 @@ export function universalRequest(body: CompletionRequest): UniversalRequest {
   return out;
 }
 
+/** The use of the KV cache that a request asks for. */
+async function cachedTurn(runtime: Runtime, body: CompletionRequest): Promise<CachedTurn | undefined> {
+  const key = body.cache_key ?? undefined;
+  const save = body.return_cache_key === true;
+  if (key === undefined && !save) return undefined;
+  const [cache, { CachedTurn }] = await Promise.all([runtime.kvCache(), import('../../runtime/kv-cache/cached-turn.js')]);
+  const { model, messages, tools } = body;
+  return new CachedTurn(cache, { model, messages, tools: (tools as Tool[] | null | undefined) ?? undefined }, { key, save });
+}
+
 async function complete(runtime: Runtime, request: Request): Promise<Reply> {
   const body = request.body as CompletionRequest;
   const wanted = universalRequest(body);
+  const cached = await cachedTurn(runtime, body);
+  if (cached) wanted.states = cached;
   const completion = await runtime.completions.open(wanted, request.signal);
   const options = { id: completionId(), model: body.model, contextUsage: completion.contextUsage, logprobs: wantsLogprobs(wanted) };
-  if (!wanted.stream) return { json: responseBody(await collect(completion.parts), options) };
+  if (!wanted.stream) {
+    const answer = responseBody(await collect(completion.parts), options);
+    return { json: cached ? { ...answer, x_cache: cached.report() } : answer };
+  }
   const onFailure = (error: unknown) => {
     if (!request.signal.aborted) log('error', 'a streamed completion failed', { request: request.id, error });
   };
-  return { events: chunkFrames(completion.parts, { ...options, includeUsage: body.stream_options?.include_usage === true, onFailure }) };
+  const includeUsage = body.stream_options?.include_usage === true;
+  const beforeDone = cached && (() => `event: x_cache\ndata: ${JSON.stringify(cached.report())}\n\n`);
+  return { events: chunkFrames(completion.parts, { ...options, includeUsage, beforeDone, onFailure }) };
 }
 
 /** The runtime's chat endpoint. */

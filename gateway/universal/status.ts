@@ -1,4 +1,5 @@
 import { STANDIN_CARD } from '../../models/standin/card.js';
+import type { EngineStatus } from '../../runtime/engines/loaded.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
 import type { Health } from '../../schemas/generated/universal/health.js';
@@ -14,12 +15,16 @@ function deviceName(used: readonly string[]): string {
   return /vulkan/.test(names) ? 'vulkan' : 'cpu';
 }
 
+function copyOf({ requested, available, used, why }: EngineStatus['devices']) {
+  return { requested, available: [...available], used: [...used], why };
+}
+
 function health(runtime: Runtime): Health {
   const loaded = runtime.models.loaded();
   return {
     status: 'healthy',
     device: {
-      device: deviceName(loaded.flatMap((entry) => entry.info.devices.used)),
+      device: deviceName(loaded.flatMap((entry) => entry.status.devices.used)),
       platform: PLATFORM_NAMES[process.platform] ?? process.platform,
       node_version: process.version,
       addon_version: runtime.version,
@@ -30,9 +35,10 @@ function health(runtime: Runtime): Health {
     builtin_models: [{ name: STANDIN_CARD.name, description: STANDIN_CARD.description }],
     engines: loaded.map((entry) => ({
       model: entry.key,
-      ...entry.info.devices,
-      options: { ...entry.info.options },
-      notes: entry.info.notes,
+      type: entry.type,
+      ...copyOf(entry.status.devices),
+      options: { ...entry.status.options },
+      notes: [...entry.status.notes],
     })),
   };
 }

@@ -12,7 +12,8 @@ export const BYTE_CHARS: readonly string[] = (() => {
   });
 })();
 
-const BYTE_OF_CHAR = new Map(BYTE_CHARS.map((char, byte) => [char, byte]));
+/** The byte behind each character of the alphabet. */
+export const BYTE_OF_CHAR: ReadonlyMap<string, number> = new Map(BYTE_CHARS.map((char, byte) => [char, byte]));
 
 /** Text (as UTF-8) or bytes spelled in the byte alphabet, as a vocabulary stores them. */
 export function spell(source: string | Uint8Array): string {

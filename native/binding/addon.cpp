@@ -10,6 +10,7 @@
 #include "../inference/backends.hpp"
 #include "../inference/engine_log.hpp"
 #include "arguments.hpp"
+#include "embedder_object.hpp"
 #include "inference_arguments.hpp"
 #include "lifetime.hpp"
 #include "scheduler_object.hpp"
@@ -140,11 +141,13 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   static_cast<void>(once);
   auto* state = new AddonState();
   state->classes["NativeScheduler"] = Napi::Persistent(SchedulerObject::define(env));
+  state->classes["NativeEmbedder"] = Napi::Persistent(EmbedderObject::define(env));
   env.SetInstanceData(state);
   watch_exit(env);
   exports.Set("llamaTag", QUERN_LLAMA_TAG);
   exports.Set("loadBackends", Napi::Function::New<load>(env, "loadBackends"));
   exports.Set("open", Napi::Function::New<open>(env, "open"));
+  exports.Set("openEmbedder", Napi::Function::New<EmbedderObject::open>(env, "openEmbedder"));
   return exports;
 }
 

@@ -5,32 +5,11 @@
 #include <utility>
 
 #include "arguments.hpp"
+#include "facts.hpp"
 #include "inference_arguments.hpp"
 
 namespace quern::binding {
 namespace {
-
-Napi::Object facts_object(Napi::Env env, const ModelFacts& facts) {
-  Napi::Object object = Napi::Object::New(env);
-  object.Set("architecture", facts.architecture);
-  object.Set("name", facts.name);
-  object.Set("description", facts.description);
-  object.Set("sizeBytes", static_cast<double>(facts.size_bytes));
-  object.Set("parameters", static_cast<double>(facts.parameters));
-  object.Set("trainedContextSize", facts.trained_context_size);
-  object.Set("vocabularySize", facts.vocabulary_size);
-  object.Set("layers", facts.layers);
-  object.Set("embeddingSize", facts.embedding_size);
-  object.Set("headsKv", facts.heads_kv);
-  object.Set("chatTemplate", facts.chat_template);
-  object.Set("bosText", facts.bos_text);
-  object.Set("eosText", facts.eos_text);
-  object.Set("addBos", facts.add_bos);
-  Napi::Array devices = Napi::Array::New(env, facts.devices.size());
-  for (uint32_t i = 0; i < facts.devices.size(); ++i) devices.Set(i, facts.devices[i]);
-  object.Set("devices", devices);
-  return object;
-}
 
 template <typename Array, typename Item>
 Array to_array(Napi::Env env, const Item* items, size_t count) {
@@ -75,7 +54,7 @@ class SchedulerObject::Closing : public Napi::AsyncWorker {
  private:
   SchedulerObject& object_;
   Napi::ObjectReference keep_;
-  std::unique_ptr<Scheduler> scheduler_;
+  std::shared_ptr<Scheduler> scheduler_;
   std::shared_ptr<const Model> model_;
   std::promise<void> freed_;
   Napi::Promise::Deferred deferred_;
@@ -87,7 +66,9 @@ Napi::Function SchedulerObject::define(Napi::Env env) {
                      {InstanceMethod<&Self::tokenize>("tokenize"), InstanceMethod<&Self::token_bytes>("tokenBytes"),
                       InstanceMethod<&Self::is_end_of_generation>("isEndOfGeneration"),
                       InstanceMethod<&Self::submit>("submit"), InstanceMethod<&Self::abort>("abort"),
-                      InstanceMethod<&Self::stats>("stats"), InstanceMethod<&Self::close>("close")});
+                      InstanceMethod<&Self::stats>("stats"), InstanceMethod<&Self::save_state>("saveState"),
+                      InstanceMethod<&Self::restore_state>("restoreState"),
+                      InstanceMethod<&Self::drop_state>("dropState"), InstanceMethod<&Self::close>("close")});
 }
 
 SchedulerObject::SchedulerObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
@@ -104,7 +85,7 @@ SchedulerObject::SchedulerObject(const Napi::CallbackInfo& info) : ObjectWrap(in
   const MemoryTraits traits = opened.decoder->traits();
   context_size_ = options.context_size;
   const Model* vocabulary = model_.get();
-  scheduler_ = std::make_unique<Scheduler>(
+  scheduler_ = std::make_shared<Scheduler>(
       std::move(opened.decoder), options, traits,
       [vocabulary](Token token) { return vocabulary->ends_generation(token); },
       [this] { step_call_.NonBlockingCall(); });

@@ -41,6 +41,9 @@ class SchedulerObject : public Napi::ObjectWrap<SchedulerObject>, private Living
   void submit(const Napi::CallbackInfo& info);
   void abort(const Napi::CallbackInfo& info);
   Napi::Value stats(const Napi::CallbackInfo& info);
+  Napi::Value save_state(const Napi::CallbackInfo& info);
+  Napi::Value restore_state(const Napi::CallbackInfo& info);
+  Napi::Value drop_state(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
 
   /// Throws Failure('unavailable') when close() was called.
@@ -49,7 +52,8 @@ class SchedulerObject : public Napi::ObjectWrap<SchedulerObject>, private Living
   void release(Napi::Env env);
 
   std::shared_ptr<const Model> model_;
-  std::unique_ptr<Scheduler> scheduler_;  ///< empty once close() was called
+  std::shared_ptr<Scheduler> scheduler_;  ///< empty once close() was called; tasks on the pool hold it too
+  std::shared_ptr<StateShelf> shelf_ = std::make_shared<StateShelf>();
   int context_size_ = 0;
   StepCall step_call_;
   Napi::FunctionReference callback_;

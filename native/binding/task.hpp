@@ -20,19 +20,22 @@ class Task : public Napi::AsyncWorker {
  public:
   using Work = std::function<Result()>;
   using Answer = std::function<Napi::Value(Napi::Env, Result&)>;
+  using Back = std::function<void()>;
 
-  static Napi::Promise run(Napi::Env env, Work work, Answer answer) {
-    auto* task = new Task(env, std::move(work), std::move(answer));
+  /// `back` is called on the JavaScript thread, before the promise settles.
+  static Napi::Promise run(Napi::Env env, Work work, Answer answer, Back back = {}) {
+    auto* task = new Task(env, std::move(work), std::move(answer), std::move(back));
     const Napi::Promise promise = task->deferred_.Promise();
     task->Queue();
     return promise;
   }
 
  private:
-  Task(Napi::Env env, Work work, Answer answer)
+  Task(Napi::Env env, Work work, Answer answer, Back back)
       : AsyncWorker(env),
         work_(std::move(work)),
         answer_(std::move(answer)),
+        back_(std::move(back)),
         deferred_(Napi::Promise::Deferred::New(env)) {}
 
   void Execute() override {
@@ -51,6 +54,7 @@ class Task : public Napi::AsyncWorker {
 
   void OnOK() override {
     const Napi::HandleScope scope(Env());
+    if (back_) back_();
     try {
       if (failure_)
         deferred_.Reject(to_error(Env(), failure_->kind(), failure_->what()).Value());
@@ -63,6 +67,7 @@ class Task : public Napi::AsyncWorker {
 
   Work work_;
   Answer answer_;
+  Back back_;
   std::optional<Result> result_;
   std::optional<Failure> failure_;
   Napi::Promise::Deferred deferred_;

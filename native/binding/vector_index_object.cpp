@@ -1,11 +1,13 @@
 #include "vector_index_object.hpp"
 
 #include <cmath>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "arguments.hpp"
 #include "load_answer.hpp"
+#include "loop_time.hpp"
 #include "task.hpp"
 
 namespace quern::binding {
@@ -95,6 +97,15 @@ Napi::Value answer_object(Napi::Env env, const Answer& answer) {
   return object;
 }
 
+Napi::Promise resolved(Napi::Env env, const Napi::Value& value) {
+  const auto deferred = Napi::Promise::Deferred::New(env);
+  deferred.Resolve(value);
+  return deferred.Promise();
+}
+
+/// Of this JavaScript thread.
+thread_local LoopTime loop_time;
+
 }  // namespace
 
 void VectorIndexObject::define(Napi::Env env, Napi::Object exports) {
@@ -156,13 +167,24 @@ Napi::Value VectorIndexObject::remove(const Napi::CallbackInfo& info) {
 
 Napi::Value VectorIndexObject::search(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
+    const Index index = open_index();
+    std::vector<float> query = numbers(info[0], "query");
+    Wanted asked = wanted(info[1], info[2]);
+    if (const auto now = loop_time.left()) {
+      asked.options.filter.bits = asked.bits;
+      if (std::optional<Answer> answer = index->search_now(query, asked.options)) {
+        loop_time.spend(*now);
+        return resolved(info.Env(), answer_object(info.Env(), *answer));
+      }
+    }
+    loop_time.wait();
     return Task<Answer>::run(
         info.Env(),
-        [index = open_index(), query = numbers(info[0], "query"), wanted = wanted(info[1], info[2])]() mutable {
-          wanted.options.filter.bits = wanted.bits;
-          return index->search(query, wanted.options);
+        [index, query = std::move(query), asked = std::move(asked)]() mutable {
+          asked.options.filter.bits = asked.bits;
+          return index->search(query, asked.options);
         },
-        [](Napi::Env env, Answer& answer) { return answer_object(env, answer); });
+        [](Napi::Env env, Answer& answer) { return answer_object(env, answer); }, [] { loop_time.turn(); });
   });
 }
 

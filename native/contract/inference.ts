@@ -1,3 +1,5 @@
+import type { NativeEmbedder, NativeEmbedderOptions } from './embedder.js';
+
 /** How a model file is opened. */
 export interface NativeModelOptions {
   /** Layers on the GPU; -1 = all, 0 = none. */
@@ -95,6 +97,9 @@ export const STEP_FIELDS = 8;
  */
 export type OnStep = (rows: Int32Array, logprobs: Float64Array, error: string) => void;
 
+/** What became of a restore: `present` = a sequence holds it already, `stale` = of other weights or options, `unfit` = no idle sequence has room. */
+export type NativeStateOutcome = 'restored' | 'present' | 'missing' | 'stale' | 'corrupt' | 'unfit';
+
 /** An opened model with its scheduler; one worker thread owns the context. */
 export interface NativeScheduler {
   readonly info: NativeModelInfo;
@@ -111,6 +116,16 @@ export interface NativeScheduler {
   abort(id: number): void;
   /** Sync snapshot for status: `active`, `queued`, `steps`, `decodedTokens`, `prefilledTokens`, `reusedTokens`, `kvUsed`. */
   stats(): Record<string, number>;
+  /**
+   * Async on a worker, between two steps of the scheduler. Copies the KV memory of the sequence that holds most of `tokens`, at least the
+   * first `least`, and writes it to `file` (checked, whole or not at all); `tag` tells models and their options apart. `keep` holds a copy in
+   * memory too. Null where no sequence holds them any more. Rejects with `disk_full`, `unavailable` or `busy`.
+   */
+  saveState(tokens: Int32Array, least: number, file: string, tag: bigint, keep: boolean): Promise<{ tokens: number; bytes: number } | null>;
+  /** Async alike. Puts a copy, from memory or else from its file, into an idle sequence, where the next prompt with that beginning finds it. */
+  restoreState(file: string, tag: bigint, keep: boolean): Promise<{ outcome: NativeStateOutcome; tokens: number }>;
+  /** Sync. Frees the copy in memory of `file`; false without one. The file stays. */
+  dropState(file: string): boolean;
   /** Aborts all, joins the worker, frees the weights. */
   close(): Promise<void>;
 }
@@ -129,4 +144,6 @@ export interface InferenceAddon {
     onProgress: (fraction: number) => void,
     onStep: OnStep,
   ): Promise<NativeScheduler>;
+  /** Async on a pool thread: opens the file for embeddings only. Rejects with a Failure-shaped error. */
+  openEmbedder(path: string, model: NativeModelOptions, embedder: NativeEmbedderOptions): Promise<NativeEmbedder>;
 }

@@ -63,7 +63,8 @@ export interface VectorIndexStats {
 /**
  * Vectors by id (dense uint32, chosen by the caller), searched by an exact scan or a graph, whichever is faster. Arrays are copied in
  * the call, so they may change afterwards. Everything but `stats` runs on the thread pool, searches beside each other and beside one
- * writer; calls that are not awaited have no order. Promises reject with Failure('invalid') for bad arguments and bad vectors, and after
+ * writer; but a `search` of about 0.1 ms that need not wait is answered in the call, as long as such calls take less than 0.2 ms between two
+ * turns of the event loop. Calls that are not awaited have no order. Promises reject with Failure('invalid') for bad arguments and bad vectors, and after
  * `close` with Failure('unavailable').
  */
 export interface NativeVectorIndex {

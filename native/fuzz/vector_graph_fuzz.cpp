@@ -22,10 +22,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   std::vector<uint32_t> order(places);
   std::iota(order.begin(), order.end(), 0);
   Graph graph(options);
-  if (size == 0 || !graph.read(std::as_bytes(std::span(bytes + 1, size - 1)), order, kRows)) return 0;
+  if (size == 0 || !graph.read(scoring, rows, kRows, std::as_bytes(std::span(bytes + 1, size - 1)), order)) return 0;
   size_t scanned = 0;
   const Query query = scoring.query(std::vector<float>{1, 1}, "query");
-  for (const Hit& hit : graph.search(scoring, rows, query, 5, 10, {}, scanned))
-    if (hit.row >= kRows) std::abort();
+  for (const uint32_t row : graph.search(rows, query, 10, {}, scanned))
+    if (row >= kRows) std::abort();
   return 0;
 }

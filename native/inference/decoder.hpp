@@ -39,6 +39,10 @@ class Decoder {
   virtual void clear(int slot) = 0;
   /// Tokens that a slot really holds.
   virtual int stored(int slot) = 0;
+  /// A copy of a slot's memory; empty where it cannot be had.
+  virtual std::vector<uint8_t> save(int slot) = 0;
+  /// Fills an empty slot with such a copy; false where it does not fit, the slot is undefined then.
+  virtual bool restore(int slot, std::span<const uint8_t> state) = 0;
   /// True makes the decode() in progress, and later ones, end early with `aborted`. Any thread.
   virtual void interrupt(bool on) = 0;
   /// Text of the last failure.

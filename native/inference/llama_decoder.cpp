@@ -202,6 +202,18 @@ void LlamaDecoder::clear(int slot) {
   llama_memory_seq_rm(llama_get_memory(context_), slot, -1, -1);
 }
 
+std::vector<uint8_t> LlamaDecoder::save(int slot) {
+  std::vector<uint8_t> state(llama_state_seq_get_size(context_, slot));
+  state.resize(llama_state_seq_get_data(context_, state.data(), state.size(), slot));
+  return state;
+}
+
+bool LlamaDecoder::restore(int slot, std::span<const uint8_t> state) {
+  const size_t read = llama_state_seq_set_data(context_, state.data(), state.size(), slot);
+  take_engine_errors();
+  return read == state.size();
+}
+
 int LlamaDecoder::stored(int slot) {
   return llama_memory_seq_pos_max(llama_get_memory(context_), slot) + 1;
 }

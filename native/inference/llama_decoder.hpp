@@ -32,6 +32,8 @@ class LlamaDecoder : public Decoder {
   void share(int from, int to, int length) override;
   void clear(int slot) override;
   int stored(int slot) override;
+  std::vector<uint8_t> save(int slot) override;
+  bool restore(int slot, std::span<const uint8_t> state) override;
   void interrupt(bool on) override { interrupted_.store(on, std::memory_order_relaxed); }
   std::string error() override { return error_; }
 

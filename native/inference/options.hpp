@@ -18,6 +18,8 @@ inline constexpr size_t kTagLimit = 64;
 inline constexpr size_t kBiasLimit = 4096;
 inline constexpr size_t kGrammarLimit = 1 << 20;
 inline constexpr int kLogprobLimit = 20;
+/// Most copies of states that may wait for the worker.
+inline constexpr size_t kErrandLimit = 64;
 
 struct ModelOptions {
   int gpu_layers = 0;  ///< -1 = all

@@ -94,16 +94,27 @@ void Scheduler::work() {
 
 bool Scheduler::wait_for_work() {
   std::vector<int32_t> aborting;
+  std::packaged_task<void()> errand;
   {
     std::unique_lock lock(mutex_);
     const bool idle = waiting_.empty() && active_count() == 0;
-    if (idle) wake_.wait(lock, [this] { return stopping_ || !arriving_.empty() || !aborting_.empty(); });
+    if (idle) wake_.wait(lock, [this] { return stopping_ || !arriving_.empty() || !aborting_.empty() || !errands_.empty(); });
     for (auto& sequence : arriving_) waiting_.push_back(std::move(sequence));
     arriving_.clear();
     published_.queued = static_cast<int>(waiting_.size());
     aborting.swap(aborting_);
-    if (stopping_) return false;
+    if (stopping_) {
+      // What waits for these learns that they never run.
+      errands_.clear();
+      return false;
+    }
+    if (!errands_.empty()) {
+      errand = std::move(errands_.front());
+      errands_.pop_front();
+    }
   }
+  // One a step, so that running answers go on between large copies.
+  if (errand.valid()) errand();
   if (!aborting.empty()) {
     apply_aborts(aborting);
     publish();

@@ -3,6 +3,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -16,6 +17,7 @@
 #include "outbox.hpp"
 #include "planner.hpp"
 #include "sampler.hpp"
+#include "state.hpp"
 
 namespace quern {
 
@@ -74,6 +76,11 @@ class Scheduler {
   void abort(int32_t id);
   void take(StepFrame& frame) { outbox_.take(frame); }
   SchedulerStats stats() const;
+  /// A copy of the slot that holds most of `tokens`, at least the first `least`; null where none does. The copy may hold
+  /// more than was asked for. Waits for the step in progress; not from the worker. Throws Failure 'unavailable', 'busy'.
+  std::shared_ptr<const SequenceState> save_state(const std::vector<Token>& tokens, size_t least);
+  /// Puts a copy into an idle slot, where the next prompt with this beginning finds it. Waits and throws alike.
+  StateOutcome restore_state(const SequenceState& state);
   /// Ends every generation with `aborted` and joins the worker. Idempotent; not from the worker.
   void stop();
 
@@ -91,6 +98,10 @@ class Scheduler {
   void advance();
   void sample(int index, size_t output);
   void make_room();
+  bool drop_oldest_history();
+  /// Runs `errand` on the worker before its next step, and waits for it.
+  void between_steps(std::function<void()> errand);
+  StateOutcome put_back(const SequenceState& state);
   void after_abort();
   void fail_batch(const std::string& text);
   void fail_all(const std::string& text);
@@ -125,6 +136,7 @@ class Scheduler {
   std::condition_variable wake_;
   std::vector<std::unique_ptr<Sequence>> arriving_;
   std::vector<int32_t> aborting_;
+  std::deque<std::packaged_task<void()>> errands_;
   std::unordered_set<int32_t> live_;
   std::unordered_set<int32_t> batch_ids_;  ///< generations of the decode in progress that nobody aborted
   SchedulerStats published_;

@@ -98,14 +98,19 @@ void Scheduler::sample(int index, size_t output) {
   }
 }
 
-void Scheduler::make_room() {
-  // Histories that nobody uses go first, the oldest first; the step is then tried again.
+bool Scheduler::drop_oldest_history() {
   int oldest = -1;
   for (int i = 0; i < options_.slots; ++i) {
     if (slots_[i].active || slots_[i].history.empty()) continue;
     if (oldest < 0 || slots_[i].last_used < slots_[oldest].last_used) oldest = i;
   }
-  if (oldest >= 0) return clear(oldest);
+  if (oldest >= 0) clear(oldest);
+  return oldest >= 0;
+}
+
+void Scheduler::make_room() {
+  // Histories that nobody uses go first; the step is then tried again.
+  if (drop_oldest_history()) return;
   int youngest = -1;
   for (int i = 0; i < options_.slots; ++i) {
     if (!slots_[i].active) continue;

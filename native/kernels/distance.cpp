@@ -1,5 +1,7 @@
 #include "distance.hpp"
 
+#include <algorithm>
+
 #ifdef QUERN_X86
 #include <immintrin.h>
 #endif
@@ -48,13 +50,30 @@ int32_t portable_codes(const int8_t* a, const int8_t* b, size_t n) {
   return sum;
 }
 
+/// Vectors whose memory is asked for ahead of their comparison.
+constexpr size_t kAhead = 8;
+
+void prefetch(const int8_t* codes, size_t n) {
+#if defined(__GNUC__)
+  for (size_t i = 0; i < n; i += 64) __builtin_prefetch(codes + i);
+#endif
+}
+
+template <int32_t (*Dot)(const int8_t*, const int8_t*, size_t)>
+void many_codes(const int8_t* a, const int8_t* const* many, size_t count, size_t n, int32_t* sums) {
+  for (size_t i = 0; i < std::min(kAhead, count); ++i) prefetch(many[i], n);
+  for (size_t i = 0; i < count; ++i) {
+    if (i + kAhead < count) prefetch(many[i + kAhead], n);
+    sums[i] = Dot(a, many[i], n);
+  }
+}
+
 constexpr DistanceKernels kPortable = {portable<Product, float, float>,
                                        portable<SquaredDifference, float, float>,
                                        portable<Product, float, Half>,
                                        portable<SquaredDifference, float, Half>,
-                                       portable<Product, Half, Half>,
-                                       portable<SquaredDifference, Half, Half>,
-                                       portable_codes};
+                                       portable_codes,
+                                       many_codes<portable_codes>};
 
 #ifdef QUERN_X86
 
@@ -114,9 +133,8 @@ constexpr DistanceKernels kAvx2 = {avx2<Product, float, float>,
                                    avx2<SquaredDifference, float, float>,
                                    avx2<Product, float, Half>,
                                    avx2<SquaredDifference, float, Half>,
-                                   avx2<Product, Half, Half>,
-                                   avx2<SquaredDifference, Half, Half>,
-                                   avx2_codes};
+                                   avx2_codes,
+                                   many_codes<avx2_codes>};
 
 QUERN_AVX512 inline __m512 load16(const float* from) {
   return _mm512_loadu_ps(from);
@@ -176,13 +194,45 @@ QUERN_AVX512 int32_t avx512_codes(const int8_t* a, const int8_t* b, size_t n) {
   return _mm512_reduce_add_epi32(_mm512_add_epi32(sum0, sum1));
 }
 
+/// Four vectors at once: the first operand of the instruction has no sign, so the codes of the many are moved up by
+/// 128, which is taken back at the end.
+QUERN_AVX512 inline void avx512_four_codes(const int8_t* a, const int8_t* const* four, size_t n, int32_t* sums) {
+  const __m512i high = _mm512_set1_epi8(static_cast<char>(0x80));
+  __m512i sum0 = _mm512_setzero_si512(), sum1 = sum0, sum2 = sum0, sum3 = sum0, moved = sum0;
+  const auto add = [&](size_t i, __mmask64 mask) QUERN_AVX512 {
+    const __m512i x = _mm512_maskz_loadu_epi8(mask, a + i);
+    sum0 = _mm512_dpbusd_epi32(sum0, _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, four[0] + i), high), x);
+    sum1 = _mm512_dpbusd_epi32(sum1, _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, four[1] + i), high), x);
+    sum2 = _mm512_dpbusd_epi32(sum2, _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, four[2] + i), high), x);
+    sum3 = _mm512_dpbusd_epi32(sum3, _mm512_xor_si512(_mm512_maskz_loadu_epi8(mask, four[3] + i), high), x);
+    moved = _mm512_dpbusd_epi32(moved, high, x);
+  };
+  size_t i = 0;
+  for (; i + 64 <= n; i += 64) add(i, ~__mmask64{0});
+  if (i < n) add(i, (uint64_t{1} << (n - i)) - 1);
+  const int32_t back = _mm512_reduce_add_epi32(moved);
+  sums[0] = _mm512_reduce_add_epi32(sum0) - back;
+  sums[1] = _mm512_reduce_add_epi32(sum1) - back;
+  sums[2] = _mm512_reduce_add_epi32(sum2) - back;
+  sums[3] = _mm512_reduce_add_epi32(sum3) - back;
+}
+
+QUERN_AVX512 void avx512_many_codes(const int8_t* a, const int8_t* const* many, size_t count, size_t n, int32_t* sums) {
+  for (size_t i = 0; i < std::min(kAhead, count); ++i) prefetch(many[i], n);
+  size_t i = 0;
+  for (; i + 4 <= count; i += 4) {
+    for (size_t next = i + kAhead; next < std::min(i + kAhead + 4, count); ++next) prefetch(many[next], n);
+    avx512_four_codes(a, many + i, n, sums + i);
+  }
+  for (; i < count; ++i) sums[i] = avx512_codes(a, many[i], n);
+}
+
 constexpr DistanceKernels kAvx512 = {avx512<Product, float, float>,
                                      avx512<SquaredDifference, float, float>,
                                      avx512<Product, float, Half>,
                                      avx512<SquaredDifference, float, Half>,
-                                     avx512<Product, Half, Half>,
-                                     avx512<SquaredDifference, Half, Half>,
-                                     avx512_codes};
+                                     avx512_codes,
+                                     avx512_many_codes};
 #endif
 
 }  // namespace

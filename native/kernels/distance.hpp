@@ -15,10 +15,10 @@ struct DistanceKernels {
   float (*l2)(const float* a, const float* b, size_t n);
   float (*dot_half)(const float* a, const Half* b, size_t n);
   float (*l2_half)(const float* a, const Half* b, size_t n);
-  float (*dot_halves)(const Half* a, const Half* b, size_t n);
-  float (*l2_halves)(const Half* a, const Half* b, size_t n);
   /// Of codes from -127 to 127, exact for n up to 2^17.
   int32_t (*dot_codes)(const int8_t* a, const int8_t* b, size_t n);
+  /// dot_codes() of one vector with many, which are fetched into the cache ahead of their turn.
+  void (*dot_many_codes)(const int8_t* a, const int8_t* const* many, size_t count, size_t n, int32_t* sums);
 };
 
 /// Kernels of one instruction set, which the processor must have; `best_isa()` is the fastest that it has.

@@ -1,6 +1,7 @@
 // The thread behind a VectorIndex, which makes, extends and cleans up its graph.
 #include <algorithm>
 #include <mutex>
+#include <numeric>
 #include <system_error>
 #include <utility>
 
@@ -10,7 +11,7 @@ namespace quern::vectors {
 namespace {
 
 /// Rows after the graph that are worth the thread's waking up; fewer are scanned with every search.
-constexpr size_t kTailRows = 512;
+constexpr size_t kTailRows = 128;
 /// Dead rows are dropped when they are so many, and more than a quarter.
 constexpr size_t kLeastDead = 1024;
 constexpr size_t kDeadShare = 4;
@@ -116,10 +117,7 @@ void VectorIndex::extend() {
     State& state = *state_;
     if (given_up(epoch) || !state.graph || state.linked >= state.rows.count()) return;
     const auto row = static_cast<uint32_t>(state.linked);
-    if (!state.rows.dead(row)) {
-      if (state.graph->full()) state.graph->reserve(state.rows.count() + state.rows.count() / 2);
-      state.graph->add(scoring_, state.rows, row);
-    }
+    if (!state.rows.dead(row)) state.graph->add(scoring_, state.rows, row);
     ++state.linked;
     publish_stats();
   }
@@ -140,11 +138,7 @@ void VectorIndex::build_graph() {
       if (!rows.dead(row)) live.push_back(row);
     return RowBlocks(rows);
   }();
-  graph->reserve(count + count / 2);
-  for (const uint32_t row : live) {
-    if (given_up(epoch)) return;
-    graph->add(scoring_, blocks, row);
-  }
+  if (!graph->build(scoring_, blocks, live, [&] { return given_up(epoch); })) return;
   const std::lock_guard lock(lock_);
   if (given_up(epoch)) return;
   std::swap(state_->graph, graph);
@@ -167,11 +161,10 @@ void VectorIndex::compact() {
   copy();
   if (fresh->rows.count() > options_.scan_below) {
     fresh->graph = std::make_shared<Graph>(options_);
-    fresh->graph->reserve(fresh->rows.count() + fresh->rows.count() / 2);
-    for (; fresh->linked < fresh->rows.count(); ++fresh->linked) {
-      if (given_up(epoch)) return;
-      fresh->graph->add(scoring_, fresh->rows, static_cast<uint32_t>(fresh->linked));
-    }
+    fresh->linked = fresh->rows.count();
+    std::vector<uint32_t> all(fresh->linked);
+    std::iota(all.begin(), all.end(), 0);
+    if (!fresh->graph->build(scoring_, fresh->rows, all, [&] { return given_up(epoch); })) return;
     copy();
   }
   const std::lock_guard lock(lock_);

@@ -17,6 +17,10 @@ class FairLock {
     const std::lock_guard turn(turn_);
     readers_.lock_shared();
   }
+  bool try_lock_shared() {
+    const std::unique_lock turn(turn_, std::try_to_lock);
+    return turn && readers_.try_lock_shared();
+  }
   void unlock_shared() { readers_.unlock_shared(); }
 
  private:

@@ -4,54 +4,67 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
+#include "codes.hpp"
+#include "linker.hpp"
+#include "links.hpp"
 #include "rows.hpp"
 #include "scan.hpp"
 #include "scoring.hpp"
+#include "walk.hpp"
 
 namespace quern::vectors {
 
 /**
- * A navigable graph over rows (HNSW, the template of usearch; the vectors stay in Rows). Searches may run together,
- * everything that changes it must run alone.
+ * A navigable graph over rows, which it knows by codes of its own. Searches may run together, everything that changes
+ * it must run alone.
  */
 class Graph {
  public:
-  /// Number of usearch's own version: what another one wrote is not read.
-  static uint32_t layout();
+  /// Number of what write() gives: what another one wrote is not read.
+  static constexpr uint32_t kLayout = 1;
 
   explicit Graph(const IndexOptions& options);
   ~Graph();
   Graph(const Graph&) = delete;
   Graph& operator=(const Graph&) = delete;
 
-  size_t size() const;
+  size_t size() const { return order_.size(); }
   /// About as much memory as it takes.
   size_t bytes() const;
-  /// No room is left for add().
-  bool full() const;
-  /// Room for `rows` rows altogether. Throws std::bad_alloc.
-  void reserve(size_t rows);
-  /// Links a row into the reserved room.
+  /// About as many bytes as a search reads.
+  size_t expected_bytes(size_t effort) const;
+  /// Links rows into an empty graph, by several threads that give way to others. False when `given_up` said so.
+  bool build(const Scoring& scoring, const RowBlocks& rows, std::span<const uint32_t> live,
+             const std::function<bool()>& given_up);
+  /// Links one more row. Throws std::bad_alloc.
   void add(const Scoring& scoring, const RowBlocks& rows, uint32_t row);
-  /// Up to `wanted` live, allowed rows near the query, with rough scores, in no special order. Waits while too many
-  /// search.
-  std::vector<Hit> search(const Scoring& scoring, const Rows& rows, const Query& query, size_t wanted, size_t effort,
-                          const Filter& filter, size_t& scanned) const;
+  /// Up to `effort` live, allowed rows near the query, the nearest by their codes first.
+  std::vector<uint32_t> search(const Rows& rows, const Query& query, size_t effort, const Filter& filter,
+                               size_t& scanned) const;
 
-  using Sink = std::function<void(const void*, size_t)>;
-  /// The links.
-  void write(const Sink& sink) const;
+  /// All that read() needs beside the rows and the order.
+  void write(const Links::Sink& sink) const;
   /// The row of each place in the links.
-  std::span<const uint32_t> order() const;
-  /// Takes what write() and order() gave for so many rows, into an empty graph. False when they contradict each other.
-  bool read(std::span<const std::byte> links, std::span<const uint32_t> order, size_t rows);
+  std::span<const uint32_t> order() const { return order_; }
+  /// Takes what write() and order() gave for the first `count` rows, into an empty graph. False when they contradict
+  /// each other.
+  bool read(const Scoring& scoring, const RowBlocks& rows, size_t count, std::span<const std::byte> links,
+            std::span<const uint32_t> order);
 
  private:
-  struct Native;
-  std::unique_ptr<Native> native_;
+  void place_rows(const Scoring& scoring, const RowBlocks& rows, std::span<const uint32_t> added);
+
+  Codes codes_;
+  Links links_;
+  Linker linker_;
+  std::vector<uint32_t> order_;
+  Walker adding_;
+  mutable std::mutex resting_mutex_;
+  mutable std::vector<std::unique_ptr<Walker>> resting_;  ///< of searches that are over
 };
 
 }  // namespace quern::vectors

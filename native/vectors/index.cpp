@@ -66,16 +66,27 @@ size_t VectorIndex::remove(std::span<const uint32_t> ids) {
   return removed;
 }
 
-Answer VectorIndex::search(std::span<const float> query, const SearchOptions& options) const {
+Query VectorIndex::checked(std::span<const float> query) const {
   if (query.size() != options_.dimensions)
     throw Failure("invalid", "The query has " + std::to_string(query.size()) + " numbers; this index has " +
                                  std::to_string(options_.dimensions) + " dimensions.");
-  const Query prepared = scoring_.query(query, "The query");
-  const std::shared_lock lock(lock_);
-  return answer(prepared, options);
+  return scoring_.query(query, "The query");
 }
 
-Answer VectorIndex::answer(const Query& query, const SearchOptions& options) const {
+Answer VectorIndex::search(std::span<const float> query, const SearchOptions& options) const {
+  const Query prepared = checked(query);
+  const std::shared_lock lock(lock_);
+  return *answer(prepared, options, SIZE_MAX);
+}
+
+std::optional<Answer> VectorIndex::search_now(std::span<const float> query, const SearchOptions& options) const {
+  const Query prepared = checked(query);
+  const std::shared_lock lock(lock_, std::try_to_lock);
+  if (!lock.owns_lock() || best_isa() == Isa::kPortable) return std::nullopt;
+  return answer(prepared, options, kBriefBytes);
+}
+
+std::optional<Answer> VectorIndex::answer(const Query& query, const SearchOptions& options, size_t most_bytes) const {
   const Rows& rows = state_->rows;
   const Graph* graph = state_->graph.get();
   const size_t live = rows.live_count();
@@ -84,13 +95,13 @@ Answer VectorIndex::answer(const Query& query, const SearchOptions& options) con
   const bool worth = graph != nullptr && live > options_.scan_below;
   answer.plan = plan({live, allowed, worth ? graph->size() : 0, options.k, options.exact});
   if (answer.plan == Plan::kGraph) {
-    const size_t wanted = scoring_.coded() ? candidates_for(options.k) : options.k;
-    std::vector<Hit> found =
-        graph->search(scoring_, rows, query, wanted, std::max(options.effort, wanted), options.filter, answer.scanned);
-    if (scoring_.coded()) found = rescore(scoring_, rows, query, options.k, found);
-    Best best(options.k);
-    for (const Hit& hit : found) best.offer(hit);
+    const size_t effort = std::max(options.effort, options.k);
     const auto linked = static_cast<uint32_t>(state_->linked);
+    if (graph->expected_bytes(effort) + (rows.count() - linked) * rows.shape().codes > most_bytes) return std::nullopt;
+    std::vector<uint32_t> found = graph->search(rows, query, effort, options.filter, answer.scanned);
+    if (found.size() > candidates_for(options.k)) found.resize(candidates_for(options.k));
+    Best best(options.k);
+    for (const Hit& hit : rescore(scoring_, rows, query, options.k, found)) best.offer(hit);
     for (const Hit& hit : scan(scoring_, rows, query, options.k, options.filter, linked, true, answer.scanned))
       best.offer(hit);
     answer.hits = best.take();
@@ -98,6 +109,7 @@ Answer VectorIndex::answer(const Query& query, const SearchOptions& options) con
     // The allowed rows lie where the graph did not go.
     answer.plan = Plan::kScan;
   }
+  if (allowed * (rows.shape().codes + rows.shape().exact) > most_bytes) return std::nullopt;
   answer.hits = scan(scoring_, rows, query, options.k, options.filter, 0, options.exact, answer.scanned);
   return answer;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <thread>
@@ -71,6 +72,8 @@ class VectorIndex {
   /// How many of the ids were there.
   size_t remove(std::span<const uint32_t> ids);
   Answer search(std::span<const float> query, const SearchOptions& options) const;
+  /// The same, when it takes some hundred microseconds at most, and nobody writes.
+  std::optional<Answer> search_now(std::span<const float> query, const SearchOptions& options) const;
   /// Writes what is there at this moment to a file beside `path`, then renames.
   void save(const std::string& path, uint64_t generation);
   /// Replaces everything when, and only when, it answers kLoaded.
@@ -93,7 +96,9 @@ class VectorIndex {
   bool given_up(uint64_t epoch) const { return stopping_ || epoch_ != epoch; }
   /// To be called under the exclusive lock, after any change.
   void publish_stats();
-  Answer answer(const Query& query, const SearchOptions& options) const;
+  Query checked(std::span<const float> query) const;
+  /// Nothing when more than `most_bytes` would be read. To be called under the shared lock.
+  std::optional<Answer> answer(const Query& query, const SearchOptions& options, size_t most_bytes) const;
 
   const IndexOptions options_;
   const Scoring scoring_;

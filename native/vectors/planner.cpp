@@ -6,8 +6,8 @@ namespace quern::vectors {
 namespace {
 
 /// Components that one core compares in the time of a graph search.
-constexpr size_t kScanComponents = 1'500'000;
-constexpr size_t kLeastRows = 2'000;
+constexpr size_t kScanComponents = 600'000;
+constexpr size_t kLeastRows = 1'500;
 /// A graph that must return more than this share of the rows visits all of them anyway, and slower.
 constexpr double kMostWanted = 0.05;
 

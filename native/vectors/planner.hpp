@@ -13,6 +13,9 @@ size_t default_scan_below(size_t dimensions);
 /// Below this share of the rows a scan of the allowed ones beats a graph whose visits are mostly in vain.
 constexpr double kScanShare = 0.15;
 
+/// Bytes of rows and codes that one core compares in about a tenth of a millisecond.
+constexpr size_t kBriefBytes = 400'000;
+
 /// What the choice depends on.
 struct Request {
   size_t live;      ///< rows that are there

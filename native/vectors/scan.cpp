@@ -72,10 +72,19 @@ size_t Filter::count() const {
 }
 
 std::vector<Hit> rescore(const Scoring& scoring, const Rows& rows, const Query& query, size_t k,
-                         std::span<const Hit> hits) {
+                         std::span<const uint32_t> found) {
+  const auto fetch = [&](uint32_t row) {
+    if (scoring.coded())
+      prefetch(reinterpret_cast<const std::byte*>(rows.exact(row)), rows.shape().exact);
+    else
+      prefetch(rows.codes(row), rows.shape().codes);
+  };
   Best best(k);
-  for (const Hit& hit : hits) prefetch(reinterpret_cast<const std::byte*>(rows.exact(hit.row)), rows.shape().exact);
-  for (const Hit& hit : hits) best.offer({scoring.score(query, rows, hit.row), hit.id, hit.row});
+  for (size_t i = 0; i < std::min<size_t>(kAhead, found.size()); ++i) fetch(found[i]);
+  for (size_t i = 0; i < found.size(); ++i) {
+    if (i + kAhead < found.size()) fetch(found[i + kAhead]);
+    best.offer({scoring.score(query, rows, found[i]), rows.id(found[i]), found[i]});
+  }
   return best.take();
 }
 
@@ -89,7 +98,10 @@ std::vector<Hit> scan(const Scoring& scoring, const Rows& rows, const Query& que
     best.offer({score, rows.id(row), row});
   });
   std::vector<Hit> hits = best.take();
-  return estimated ? rescore(scoring, rows, query, k, hits) : hits;
+  if (!estimated) return hits;
+  std::vector<uint32_t> found;
+  for (const Hit& hit : hits) found.push_back(hit.row);
+  return rescore(scoring, rows, query, k, found);
 }
 
 }  // namespace quern::vectors

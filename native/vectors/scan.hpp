@@ -61,11 +61,11 @@ struct Filter {
 std::vector<Hit> scan(const Scoring& scoring, const Rows& rows, const Query& query, size_t k, const Filter& filter,
                       uint32_t first, bool exact, size_t& scanned);
 
-/// Gives hits their real scores, and keeps the best `k`; for codes only.
+/// The best `k` of some rows by their real scores.
 std::vector<Hit> rescore(const Scoring& scoring, const Rows& rows, const Query& query, size_t k,
-                         std::span<const Hit> hits);
+                         std::span<const uint32_t> found);
 
-/// How many hits of estimates are looked at again for `k` results.
+/// How many rows that codes found are looked at again for `k` results.
 size_t candidates_for(size_t k);
 
 }  // namespace quern::vectors

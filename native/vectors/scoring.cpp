@@ -1,6 +1,7 @@
 #include "scoring.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 
 #include "../inference/failure.hpp"
@@ -10,19 +11,21 @@ namespace {
 
 constexpr float kLargestCode = 127.0f;
 
-void quantise(Query& query) {
-  float largest = 0;
-  for (const float value : query.values) largest = std::max(largest, std::fabs(value));
-  query.codes.resize(query.values.size());
-  query.step = largest / kLargestCode;
-  const float scale = largest > 0 ? kLargestCode / largest : 0;
-  // The scale of a vector of subnormal numbers is infinite: such a vector is the origin.
-  const bool usable = std::isfinite(scale);
-  for (size_t i = 0; i < query.values.size(); ++i)
-    query.codes[i] = static_cast<int8_t>(usable ? std::lrint(query.values[i] * scale) : 0);
-}
+/// Added to a float of a few digits it leaves no room for a fraction, so that the sum is rounded, ties to even.
+constexpr float kRounding = 12582912.0f;
 
 }  // namespace
+
+float quantise(std::span<const float> values, int8_t* codes) {
+  float largest = 0;
+  for (const float value : values) largest = std::max(largest, std::fabs(value));
+  const float scale = largest > 0 ? kLargestCode / largest : 0;
+  // The scale of a vector of subnormal numbers is infinite: such a vector is the origin.
+  const float usable = std::isfinite(scale) ? scale : 0;
+  for (size_t i = 0; i < values.size(); ++i)
+    codes[i] = static_cast<int8_t>(std::bit_cast<int32_t>(values[i] * usable + kRounding));
+  return largest / kLargestCode;
+}
 
 Scoring::Scoring(const IndexOptions& options, const DistanceKernels& kernels)
     : kernels_(kernels),
@@ -31,8 +34,7 @@ Scoring::Scoring(const IndexOptions& options, const DistanceKernels& kernels)
       storage_(options.storage),
       negative_(options.metric == Metric::kL2),
       floats_(negative_ ? kernels.l2 : kernels.dot),
-      mixed_(negative_ ? kernels.l2_half : kernels.dot_half),
-      halves_(negative_ ? kernels.l2_halves : kernels.dot_halves) {}
+      mixed_(negative_ ? kernels.l2_half : kernels.dot_half) {}
 
 Query Scoring::query(std::span<const float> vector, const std::string& name) const {
   Query query;
@@ -57,25 +59,18 @@ Query Scoring::query(std::span<const float> vector, const std::string& name) con
     squared = 1;
   }
   query.squared_length = static_cast<float>(squared);
-  if (coded()) quantise(query);
+  if (coded()) {
+    query.codes.resize(query.values.size());
+    query.step = quantise(query.values, query.codes.data());
+  }
   return query;
 }
 
-Query Scoring::query(const RowBlocks& rows, uint32_t row) const {
-  Query query;
-  if (coded()) {
-    const auto* codes = reinterpret_cast<const int8_t*>(rows.codes(row));
-    query.codes.assign(codes, codes + dimensions_);
-    query.step = rows.facts(row).step;
-    query.squared_length = rows.facts(row).squared_length;
-    return query;
-  }
-  query.values.resize(dimensions_);
+void Scoring::values(const RowBlocks& rows, uint32_t row, float* numbers) const {
   if (storage_ == Storage::kF16)
-    to_float(reinterpret_cast<const Half*>(rows.codes(row)), query.values.data(), dimensions_);
+    to_float(reinterpret_cast<const Half*>(rows.codes(row)), numbers, dimensions_);
   else
-    std::copy_n(reinterpret_cast<const float*>(rows.codes(row)), dimensions_, query.values.data());
-  return query;
+    std::copy_n(coded() ? rows.exact(row) : reinterpret_cast<const float*>(rows.codes(row)), dimensions_, numbers);
 }
 
 EncodedRow Scoring::encode(const Query& query, std::vector<Half>& half) const {
@@ -89,20 +84,6 @@ EncodedRow Scoring::encode(const Query& query, std::vector<Half>& half) const {
     default:
       return {query.codes.data(), query.values.data(), {query.step, query.squared_length}};
   }
-}
-
-float Scoring::between(const RowBlocks& rows, uint32_t a, uint32_t b) const {
-  const std::byte* first = rows.codes(a);
-  const std::byte* second = rows.codes(b);
-  if (storage_ == Storage::kI8) {
-    const CodeFacts& facts = rows.facts(a);
-    return estimate(reinterpret_cast<const int8_t*>(first), facts.step, facts.squared_length, second, rows.facts(b));
-  }
-  const float value =
-      storage_ == Storage::kF32
-          ? floats_(reinterpret_cast<const float*>(first), reinterpret_cast<const float*>(second), dimensions_)
-          : halves_(reinterpret_cast<const Half*>(first), reinterpret_cast<const Half*>(second), dimensions_);
-  return negative_ ? -value : value;
 }
 
 }  // namespace quern::vectors

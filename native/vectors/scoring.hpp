@@ -18,6 +18,9 @@ struct Query {
   float step = 0;
 };
 
+/// Codes of -127 to 127 for numbers; gives the step between two codes.
+float quantise(std::span<const float> values, int8_t* codes);
+
 /// Turns vectors into rows and queries, and gives scores; higher is better. Constant, so any thread may use it.
 class Scoring {
  public:
@@ -29,8 +32,8 @@ class Scoring {
   /// Throws Failure('invalid') that begins with `name` for NaN, infinity, a component beyond the storage, or length 0
   /// with cosine.
   Query query(std::span<const float> vector, const std::string& name) const;
-  /// The row as a query, for the graph.
-  Query query(const RowBlocks& rows, uint32_t row) const;
+  /// A row as numbers, into `numbers`, which has room for the dimensions.
+  void values(const RowBlocks& rows, uint32_t row, float* numbers) const;
   /// What is kept of a query. `half` is room for the dimensions; the result points there and into the query.
   EncodedRow encode(const Query& query, std::vector<Half>& half) const;
 
@@ -49,18 +52,12 @@ class Scoring {
     const float value = floats_(query.values.data(), rows.exact(row), dimensions_);
     return negative_ ? -value : value;
   }
-  /// rough() between two rows.
-  float between(const RowBlocks& rows, uint32_t a, uint32_t b) const;
 
  private:
   float estimate(const Query& query, const std::byte* codes, const CodeFacts& facts) const {
-    return estimate(query.codes.data(), query.step, query.squared_length, codes, facts);
-  }
-  float estimate(const int8_t* query, float step, float squared_length, const std::byte* codes,
-                 const CodeFacts& facts) const {
-    const int32_t sum = kernels_.dot_codes(query, reinterpret_cast<const int8_t*>(codes), dimensions_);
-    const float dot = step * facts.step * static_cast<float>(sum);
-    return negative_ ? 2 * dot - squared_length - facts.squared_length : dot;
+    const int32_t sum = kernels_.dot_codes(query.codes.data(), reinterpret_cast<const int8_t*>(codes), dimensions_);
+    const float dot = query.step * facts.step * static_cast<float>(sum);
+    return negative_ ? 2 * dot - query.squared_length - facts.squared_length : dot;
   }
 
   const DistanceKernels& kernels_;
@@ -70,7 +67,6 @@ class Scoring {
   const bool negative_;  ///< the kernels give a distance
   float (*floats_)(const float*, const float*, size_t);
   float (*mixed_)(const float*, const Half*, size_t);
-  float (*halves_)(const Half*, const Half*, size_t);
 };
 
 }  // namespace quern::vectors

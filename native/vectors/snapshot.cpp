@@ -30,7 +30,7 @@ Facts facts_of(const IndexOptions& options, size_t rows, size_t linked) {
           .metric = static_cast<uint32_t>(options.metric),
           .storage = static_cast<uint32_t>(options.storage),
           .connectivity = static_cast<uint32_t>(options.connectivity),
-          .graph_layout = Graph::layout()};
+          .graph_layout = Graph::kLayout};
 }
 
 template <typename Item>
@@ -112,7 +112,7 @@ LoadOutcome read_snapshot(const std::string& path, uint64_t generation, const In
   if (!part(kLinks).empty()) {
     read->graph = std::make_shared<Graph>(options);
     read->linked = facts.linked;
-    if (!read->graph->read(part(kLinks), items<uint32_t>(part(kOrder)), facts.linked))
+    if (!read->graph->read(Scoring(options), read->rows, facts.linked, part(kLinks), items<uint32_t>(part(kOrder))))
       return corrupt(path, "holds a graph that contradicts itself.");
   }
   state = std::move(read);

@@ -3,12 +3,12 @@ import type { GenerateEvent, GenerateRequest, GgufModel, PrepareRequest } from '
 import { log } from '../log.js';
 import { answerGrammar } from './answer-grammar.js';
 import { type Allocation, allocate, completionRoom, contextFailure, contextUsage } from './budget.js';
-import type { Completion, CompletionPart } from './contract.js';
+import { Collector, type Completion, type CompletionPart } from './contract.js';
 import { type Fitted, fitPrompt } from './fit.js';
 import { type PlainMessage, plainMessages } from './messages.js';
 import { ModelHold, OpenedCompletion } from './opened.js';
 import { OutputReader } from './output.js';
-import type { ModelSource, UniversalRequest } from './request.js';
+import type { ModelSource, StateUse, UniversalRequest } from './request.js';
 import { engineSampling } from './sampling.js';
 import { type ThinkingPlan, thinkingPlan, withSoftSwitch } from './thinking.js';
 import { offerTools, type ToolOffer } from './tools/definitions.js';
@@ -101,6 +101,7 @@ function generation(plan: Plan, prompt: Prompt): { generate: GenerateRequest; re
   const sampling = engineSampling(request);
   const generate: GenerateRequest = { ...sampling, promptId: prepared.promptId, maxTokens, startsInThinking: prepared.endsInThinking };
   if (grammar !== undefined) generate.grammar = grammar;
+  if (request.states?.remember !== undefined) generate.remember = request.states.remember;
   if (request.think === true)
     Object.assign(generate, { thinkingBudget: allocation.thinking, answerTokens: allocation.completion - allocation.thinking });
   const one = !parallel || offer.mode === 'named';
@@ -137,20 +138,29 @@ async function* partsOf(
   events: AsyncIterator<GenerateEvent>,
   reader: OutputReader,
   hold: ModelHold,
+  states: StateUse | undefined,
 ): AsyncGenerator<CompletionPart, void, undefined> {
   let last: GenerateEvent | undefined;
+  const answer = states && new Collector();
   try {
     let step = await first;
     while (!step.done) {
       // A plain loop: `yield*` would await each part once more.
-      for (const part of reader.take(step.value)) yield part;
+      for (const part of reader.take(step.value)) {
+        answer?.add(part);
+        yield part;
+      }
       if (step.value.finish) last = step.value;
       if (reader.finished) break;
       step = await events.next();
     }
     hold.signal.throwIfAborted();
     if (!last && !reader.finished) throw new Failure('model_failed', 'The model stopped without finishing its answer; try again.');
-    yield* reader.finish(last);
+    for (const part of reader.finish(last)) {
+      answer?.add(part);
+      yield part;
+    }
+    if (answer) await states?.after(hold.acquired.model, { ...answer.collected, reusedTokens: last?.counts?.reused ?? 0 });
   } finally {
     hold.end();
     await events.return?.().catch(() => undefined);
@@ -173,7 +183,10 @@ export class Completions {
     const offer = offerTools(request.tools, request.tool_choice);
     const messages = plainMessages(request.messages);
     if (messages.length === 0) throw new Failure('bad_request', 'messages is empty; send at least one message.');
-    const acquired = await this.#models.acquire(request.model, request.options, signal, { keepLoaded: request.keepLoaded ?? false });
+    const acquired = await this.#models.acquire(request.model, request.options, signal, {
+      keepLoaded: request.keepLoaded ?? false,
+      ...(request.transformers ? { transformers: request.transformers } : {}),
+    });
     const hold = new ModelHold(acquired, signal);
     try {
       hold.signal.throwIfAborted();
@@ -186,6 +199,7 @@ export class Completions {
         thinking: thinkingPlan(model.info, request.think),
         allocation: allocate(model.info.contextSize, request),
       };
+      await request.states?.before(model);
       const prompt = await makePrompt(plan, hold.signal);
       const { generate, reader } = generation(plan, prompt);
       const events = model.generate(generate, hold.signal)[Symbol.asyncIterator]();
@@ -195,7 +209,7 @@ export class Completions {
       hold.signal.addEventListener('abort', () => void events.return?.().catch(() => undefined), { once: true });
       await settleSoon(first);
       const usage = contextUsage(plan.allocation, prompt.prepared.promptTokens, prompt.truncation);
-      return new OpenedCompletion(request.model, usage, hold, partsOf(first, events, reader, hold));
+      return new OpenedCompletion(request.model, usage, hold, partsOf(first, events, reader, hold, request.states));
     } catch (error) {
       hold.end(error);
       throw error;

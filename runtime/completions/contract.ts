@@ -71,9 +71,9 @@ export interface CollectedCompletion {
   thinkingTokens?: number;
 }
 
-/** Reads a completion to its end. */
-export async function collect(parts: AsyncIterable<CompletionPart>): Promise<CollectedCompletion> {
-  const out: CollectedCompletion = {
+/** Gathers the parts of a completion into one piece. */
+export class Collector {
+  readonly collected: CollectedCompletion = {
     text: '',
     reasoning: '',
     toolCalls: [],
@@ -81,7 +81,9 @@ export async function collect(parts: AsyncIterable<CompletionPart>): Promise<Col
     finishReason: 'stop',
     usage: { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 },
   };
-  for await (const part of parts) {
+
+  add(part: CompletionPart): void {
+    const out = this.collected;
     if (part.type === 'text') {
       out.text += part.text;
       if (part.logprobs) out.logprobs.push(...part.logprobs);
@@ -99,5 +101,11 @@ export async function collect(parts: AsyncIterable<CompletionPart>): Promise<Col
       if (part.thinkingTokens !== undefined) out.thinkingTokens = part.thinkingTokens;
     }
   }
-  return out;
+}
+
+/** Reads a completion to its end. */
+export async function collect(parts: AsyncIterable<CompletionPart>): Promise<CollectedCompletion> {
+  const collector = new Collector();
+  for await (const part of parts) collector.add(part);
+  return collector.collected;
 }

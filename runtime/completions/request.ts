@@ -1,5 +1,5 @@
 import type { GgufModel, GgufOptions } from '../engines/contract.js';
-import type { Completion, CompletionRequest } from './contract.js';
+import type { CollectedCompletion, Completion, CompletionRequest } from './contract.js';
 
 /** What is done with a history that does not fit. */
 export const TRUNCATION_STRATEGIES = ['sliding_window', 'keep_system', 'middle_out', 'summarize'] as const;
@@ -20,6 +20,34 @@ export interface UniversalRequest extends CompletionRequest {
   injectTools?: boolean;
   /** True = the model stays in memory when it is idle. */
   keepLoaded?: boolean;
+  /** How an ONNX export is run. */
+  transformers?: ExportSettings;
+  /** Uses saved KV states around the generation. */
+  states?: StateUse;
+}
+
+/** A project's `transformers` settings as far as they say how an ONNX export is run; GGUF models have options of their own. */
+export interface ExportSettings {
+  /** `auto`, `cpu`, `cuda`, `mps`. */
+  readonly device?: string;
+  /** `auto`, `fp16`, `fp32`, `bf16`: which of a repository's graphs is taken, unless the model's name says. */
+  readonly dtype?: string;
+}
+
+/** An answer that was made, as the one who keeps its state needs it. */
+export interface AnswerMade {
+  readonly text: string;
+  readonly toolCalls: CollectedCompletion['toolCalls'];
+  /** Prompt tokens that were not decoded again. */
+  readonly reusedTokens: number;
+}
+
+/** What happens to KV states around one generation, while its model is held. Neither call rejects. */
+export interface StateUse {
+  /** The name under which the engine remembers the generation; absent = nothing is saved after it. */
+  readonly remember?: string | undefined;
+  before(model: GgufModel): Promise<void>;
+  after(model: GgufModel, answer: AnswerMade): Promise<void>;
 }
 
 /** A model in use; `release` is called exactly once. */
@@ -32,7 +60,12 @@ export interface AcquiredModel {
 /** Where models come from; the `Models` class is one. */
 export interface ModelSource {
   /** `keepLoaded` exempts the model from idle unloading. */
-  acquire(id: string, options: GgufOptions, signal: AbortSignal, residency?: { keepLoaded?: boolean }): Promise<AcquiredModel>;
+  acquire(
+    id: string,
+    options: GgufOptions,
+    signal: AbortSignal,
+    residency?: { keepLoaded?: boolean; transformers?: ExportSettings },
+  ): Promise<AcquiredModel>;
 }
 
 /** What opens completions; `Completions` is one. */

@@ -21,6 +21,8 @@ export interface WireOptions {
 export interface FrameOptions extends WireOptions {
   /** `stream_options.include_usage`: a frame with no choices and the usage comes before `[DONE]`. */
   includeUsage?: boolean | undefined;
+  /** Frames between the last chunk and `[DONE]` of a stream that ended well. */
+  beforeDone?: (() => string) | undefined;
   /**
    * The core API's rule for streams that fail before their first part or have none: this text is sent as the only content, with
    * `finish_reason` `stop`; a later failure is swallowed. Absent = the runtime's rule: a failure becomes an `error` frame.
@@ -129,7 +131,7 @@ export async function* chunkFrames(parts: AsyncIterable<CompletionPart>, options
     }
   }
   if (!started && options.fallbackText !== undefined) yield frames.role() + frames.text(options.fallbackText) + frames.delta('', '"stop"');
-  yield DONE;
+  yield (options.beforeDone?.() ?? '') + DONE;
 }
 
 /** A collected completion as the body of a non-streaming answer. */

@@ -4,6 +4,7 @@ import type { Database } from '../../schemas/generated/config/rag.js';
 import type { DatabaseCreate, DatabaseDetail, DatabaseList, DatabaseSummary, DatabaseUpdate } from '../../schemas/generated/core/rag.js';
 import { check } from '../../schemas/validate.js';
 import { resolveReferences } from '../config/references.js';
+import { withSecretsOf } from '../config/secrets.js';
 import { isObject, type JsonObject } from '../config/values.js';
 import type { Projects } from '../projects/projects.js';
 import type { OpenedStores } from '../rag/opened-stores.js';
@@ -133,7 +134,8 @@ function rawDatabases(rag: JsonObject): unknown[] {
 /** The entry of a new database, with its references resolved. */
 function resolved(raw: JsonObject, wanted: DatabaseCreate): JsonObject {
   const entry: JsonObject = {};
-  for (const [key, value] of Object.entries(wanted)) if (value !== null && value !== undefined) entry[key] = value as JsonObject;
+  for (const [key, value] of Object.entries(wanted))
+    if (value !== null && value !== undefined) entry[key] = withSecretsOf(value as JsonObject, undefined);
   for (const { list, reference } of KINDS) {
     if (entry[reference] !== undefined && entry[list] !== undefined) {
       throw invalidDatabase(wanted.name, `both ${reference} and ${list} are given; give one of them`);
@@ -153,16 +155,16 @@ function resolved(raw: JsonObject, wanted: DatabaseCreate): JsonObject {
   return checked(entry);
 }
 
-/** A database entry of the file with a change applied; a list that changes takes the place of a reference. */
+/** A database entry of the file with a change applied; a list that changes takes the place of a reference, and a secret shown as `***` stays. */
 function changed(entry: JsonObject, current: Database, change: DatabaseUpdate): JsonObject {
   const next: JsonObject = { ...entry };
-  if (change.config) next.config = change.config as JsonObject;
+  if (change.config) next.config = withSecretsOf(change.config as JsonObject, current.config);
   for (const { list, fallback, reference, word } of KINDS) {
     const replaced = change[list];
     const named = change[fallback];
     if (replaced) {
       if (replaced.length === 0) throw invalidDatabase(current.name, `No ${word} strategy provided or resolved`);
-      next[list] = replaced as JsonObject[];
+      next[list] = withSecretsOf(replaced as JsonObject[], current[list]);
       delete next[reference];
     }
     const known = (replaced ?? current[list] ?? []).map((one) => String(one.name));

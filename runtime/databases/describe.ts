@@ -1,7 +1,11 @@
 import type { ProjectConfig } from '../../schemas/generated/config/project.js';
 import type { Database } from '../../schemas/generated/config/rag.js';
 import type { DatabaseDetail, DatabaseSummary } from '../../schemas/generated/core/rag.js';
+import { withoutSecrets } from '../config/secrets.js';
+import type { JsonObject } from '../config/values.js';
 import { defaultOf } from '../rag/query/resolve.js';
+
+const shown = (config: unknown): JsonObject => withoutSecrets(config ?? {}) as JsonObject;
 
 /** A database as lists show it. */
 export function summaryOf(database: Database, isDefault: boolean): DatabaseSummary {
@@ -23,7 +27,7 @@ export function summaryOf(database: Database, isDefault: boolean): DatabaseSumma
   };
 }
 
-/** A database with everything that is configured of it. */
+/** A database with everything that is configured of it, but for secrets, which come as `***`. */
 export function detailOf(config: ProjectConfig, database: Database): DatabaseDetail {
   const embeddings = database.embedding_strategies ?? [];
   const retrievals = database.retrieval_strategies ?? [];
@@ -31,17 +35,17 @@ export function detailOf(config: ProjectConfig, database: Database): DatabaseDet
   return {
     name: database.name,
     type: database.type,
-    config: database.config ?? {},
+    config: shown(database.config),
     embedding_strategies: embeddings.map((one) => ({
       name: one.name,
       type: one.type,
-      config: one.config ?? {},
+      config: shown(one.config),
       priority: one.priority ?? 0,
     })),
     retrieval_strategies: retrievals.map((one) => ({
       name: one.name,
       type: one.type,
-      config: one.config ?? {},
+      config: shown(one.config),
       default: one === retrieval,
     })),
     default_embedding_strategy: defaultOf(embeddings, database.default_embedding_strategy)?.name ?? null,

@@ -1,6 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
 import type { Database } from '../../schemas/generated/config/rag.js';
 import type { CompactReply, DocumentRecord, HealthReply, ReindexReply, StatsReply } from '../../schemas/generated/core/rag.js';
+import { humanSize } from '../models/sizes.js';
 import type { LoadedProject, Projects } from '../projects/projects.js';
 import type { ProviderHealth } from '../providers/contract.js';
 import type { Embedders } from '../rag/embedders/index.js';
@@ -10,8 +11,9 @@ import type { StoredDocument, VectorStore } from '../rag/stores/contract.js';
 
 /** Dimensions that are reported while neither store nor configuration knows them. */
 const UNKNOWN_DIMENSIONS = 768;
+/** Documents that a filter looks at per call of the store. */
+const DOCUMENTS_AT_ONCE = 1000;
 const HEALTH_LIMIT_MS = 10_000;
-const UNITS = ['B', 'KB', 'MB', 'GB', 'TB'];
 /** Worst first. */
 const STATES = ['unhealthy', 'degraded', 'healthy'] as const;
 /** Metadata of a document that lists show. */
@@ -47,12 +49,8 @@ export class DatabaseInspection {
       Object.entries(checks).map(async ([check, run]) => {
         const started = performance.now();
         const { status, message } = await run().catch((error: unknown) => unhealthy(error));
-        components[check] = {
-          name: check,
-          status,
-          latency: Math.round((performance.now() - started) * 100) / 100,
-          message: message ?? null,
-        };
+        const latency = Math.round((performance.now() - started) * 100) / 100;
+        components[check] = { name: check, status, latency, latency_ms: latency, message: message ?? null };
       }),
     );
     const all = Object.values(components);
@@ -86,7 +84,7 @@ export class DatabaseInspection {
       document_count: stats?.documents ?? 0,
       chunk_count: stats?.chunks ?? 0,
       storage_bytes: storage,
-      storage_human: human(storage),
+      storage_human: humanSize(storage),
       collection_size_bytes: stats?.contentBytes ?? 0,
       index_size_bytes: stats?.indexBytes ?? 0,
       embedding_dimension: stats?.dimensions ?? (typeof configured === 'number' ? configured : UNKNOWN_DIMENSIONS),
@@ -97,15 +95,23 @@ export class DatabaseInspection {
     };
   }
 
-  /** Documents by lower-case file name. */
+  /** Documents by lower-case file name; with `filter` those whose file name has it, in upper or lower case. */
   async documents(
     namespace: string,
     name: string,
     databaseName: string | undefined,
-    range: { offset: number; limit: number },
+    { offset, limit, filter = '' }: { offset: number; limit: number; filter?: string },
   ): Promise<DocumentRecord[]> {
     const store = await this.#store(this.#find(namespace, name, databaseName));
-    return (await store.documents(range.offset, range.limit)).map(documentRecord);
+    if (filter === '') return (await store.documents(offset, limit)).map(documentRecord);
+    const found: DocumentRecord[] = [];
+    for (let from = 0; found.length < offset + limit; from += DOCUMENTS_AT_ONCE) {
+      const page = await store.documents(from, DOCUMENTS_AT_ONCE);
+      const records = page.map(documentRecord);
+      found.push(...records.filter(({ filename }) => filename.toLowerCase().includes(filter.toLowerCase())));
+      if (page.length < DOCUMENTS_AT_ONCE) break;
+    }
+    return found.slice(offset, offset + limit);
   }
 
   /** Gives back the space of what was removed. */
@@ -116,14 +122,19 @@ export class DatabaseInspection {
     const { bytesBefore, bytesAfter } = await store.compact();
     const saved = Math.max(0, bytesBefore - bytesAfter);
     const seconds = (performance.now() - started) / 1000;
-    const message = `${human(saved)} given back`;
+    const message = `${humanSize(saved)} given back`;
     return { success: true, vectors_before: chunks, vectors_after: chunks, space_saved_bytes: saved, duration_seconds: seconds, message };
   }
 
-  /** Builds the indexes of a database anew. */
-  async reindex(namespace: string, name: string, databaseName?: string): Promise<ReindexReply> {
+  /**
+   * Builds the indexes of a database anew from the stored vectors. A `strategy` must be the one that these are by: throws `not_found` for one
+   * that the database does not have, `bad_request` for another one.
+   */
+  async reindex(namespace: string, name: string, databaseName?: string, strategy?: string): Promise<ReindexReply> {
     const started = performance.now();
-    const store = await this.#store(this.#find(namespace, name, databaseName));
+    const asked = this.#find(namespace, name, databaseName);
+    if (strategy !== undefined) refuseOther(asked.database, strategy);
+    const store = await this.#store(asked);
     const { chunks } = await store.reindex();
     const { documents } = await store.stats();
     const seconds = (performance.now() - started) / 1000;
@@ -141,10 +152,29 @@ export class DatabaseInspection {
   }
 
   async #embeddings({ project, database }: Asked): Promise<ProviderHealth> {
-    const embedder = this.#embedders.of(`${project.namespace}/${project.name}/${database.name}`, embeddingOf(database));
+    const embedder = this.#embedders.of(
+      `${project.namespace}/${project.name}/${database.name}`,
+      embeddingOf(database),
+      project.config.runtime?.models,
+    );
     const [vector] = await embedder.embed(['health check'], 'query', 'interactive', AbortSignal.timeout(HEALTH_LIMIT_MS));
     return { status: 'healthy', message: `${embedder.type}, ${vector!.length} dimensions` };
   }
+}
+
+function refuseOther(database: Database, strategy: string): void {
+  const strategies = (database.embedding_strategies ?? []).map(({ name }) => name);
+  const used = embeddingOf(database).name;
+  if (strategy === used) return;
+  if (!strategies.includes(strategy)) {
+    const message = `Embedding strategy '${strategy}' not found in database '${database.name}'; it has: ${strategies.join(', ')}.`;
+    throw new Failure('not_found', message, { code: 'EmbeddingStrategyNotFound' });
+  }
+  throw new Failure(
+    'bad_request',
+    `The chunks of '${database.name}' are embedded by '${used}'; building indexes does not embed them by '${strategy}'. Make that the default_embedding_strategy of a new database, and process the datasets into it.`,
+    { code: 'OtherStrategy' },
+  );
 }
 
 function unhealthy(error: unknown): { status: 'unhealthy'; message: string } {
@@ -163,11 +193,4 @@ function documentRecord({ documentHash, chunks, metadata }: StoredDocument): Doc
     date_ingested: typeof date === 'string' ? date : new Date().toISOString(),
     metadata: Object.keys(shown).length === 0 ? null : shown,
   };
-}
-
-/** Bytes in steps of 1024, one decimal, no space. */
-function human(bytes: number): string {
-  const step = bytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(bytes) / 10));
-  const value = bytes / 1024 ** step;
-  return `${step === 0 ? value : value.toFixed(1)}${UNITS[step]}`;
 }

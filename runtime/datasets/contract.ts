@@ -72,4 +72,11 @@ export interface Ingest {
     readonly database: string;
     readonly documentHash: string;
   }): Promise<number>;
+  /** How many chunks each of the documents has in a database; undefined where that is not known at once. */
+  chunkCounts?(place: {
+    readonly namespace: string;
+    readonly project: string;
+    readonly database: string;
+    readonly documentHashes: readonly string[];
+  }): Promise<number[] | undefined>;
 }

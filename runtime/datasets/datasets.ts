@@ -3,7 +3,14 @@ import { dirname, join } from 'node:path';
 import type { UploadedFile } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Dataset } from '../../schemas/generated/config/project.js';
-import type { DatasetCreate, DatasetItem, DatasetList, FileMetadata, Strategies } from '../../schemas/generated/core/datasets.js';
+import type {
+  CountedFile,
+  DatasetCreate,
+  DatasetItem,
+  DatasetList,
+  FileMetadata,
+  Strategies,
+} from '../../schemas/generated/core/datasets.js';
 import { fileFailure, flushDirectory } from '../config/atomic-write.js';
 import { BUILT_IN_STRATEGY } from '../config/checks.js';
 import { quote } from '../config/names.js';
@@ -34,6 +41,7 @@ export class Datasets {
   readonly removal: Removal;
   readonly #projects: Projects;
   readonly #places: DatasetPlaces;
+  readonly #ingest: Ingest;
   readonly #quotaBytes: number;
   /** One change at a time per dataset. */
   readonly #locks = new Locks();
@@ -41,6 +49,7 @@ export class Datasets {
   constructor(parts: DatasetsParts) {
     this.#projects = parts.projects;
     this.#places = parts.places;
+    this.#ingest = parts.ingest;
     this.#quotaBytes = parts.quotaBytes ?? DATASET_BYTES;
     this.processing = new Processing(parts);
     this.removal = new Removal({ ...parts, locks: this.#locks });
@@ -136,9 +145,18 @@ export class Datasets {
         size,
         timestamp,
       })),
-      files_metadata: files,
+      files_metadata: await this.#counted(found, files),
     };
     return item;
+  }
+
+  /** Files with the number of their chunks, where the database says it at once; a list must not fail with it. */
+  async #counted({ project, dataset }: FoundDataset, files: readonly FileMetadata[]): Promise<CountedFile[]> {
+    const documentHashes = files.map(({ hash }) => hash);
+    if (files.length === 0 || dataset.database === undefined) return [...files];
+    const place = { namespace: project.namespace, project: project.name, database: dataset.database, documentHashes };
+    const counts = await this.#ingest.chunkCounts?.(place).catch(() => undefined);
+    return counts === undefined ? [...files] : files.map((file, at) => ({ ...file, chunk_count: counts[at]! }));
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Message, Tool } from '../../schemas/generated/common.js';
+import type { SequenceStates } from './state-contract.js';
 
 /** Sampling and length settings of one completion; absent = the provider's default. Wire names, as in the chat request. */
 export interface Sampling {
@@ -89,6 +90,8 @@ export interface GenerateRequest extends Omit<Sampling, 'max_tokens'> {
   /** Forces `</think>` after this many tokens inside a thinking block. */
   thinkingBudget?: number;
   startsInThinking?: boolean;
+  /** The name under which `states.save` finds what this generation leaves behind. */
+  remember?: string;
 }
 
 /** One step's news about one generation, as the host sends it. */
@@ -106,6 +109,8 @@ export interface GenerateEvent {
 /** A loaded GGUF model, seen from the daemon; every call crosses to its host process. */
 export interface GgufModel {
   readonly info: GgufInfo;
+  /** Absent where an engine cannot copy its KV memory. */
+  readonly states?: SequenceStates | undefined;
   prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedPrompt>;
   /** Token counts of plain texts, for budgets. */
   countTokens(texts: string[]): Promise<number[]>;

@@ -3,6 +3,7 @@ import { Failure } from '../../schemas/errors.js';
 import { log } from '../log.js';
 import type { Circuit } from './circuit.js';
 import { Host } from './host.js';
+import { orAborted } from './or-aborted.js';
 
 /** How a supervised host is kept. */
 export interface SupervisorOptions<Opened> {
@@ -11,9 +12,11 @@ export interface SupervisorOptions<Opened> {
   readonly circuit: Circuit;
   /** Makes a fresh process ready, such as by loading the model; called once per life. */
   readonly open: (host: Host) => Promise<Opened>;
-  readonly onEvent: (host: Host, value: unknown) => void;
+  readonly onEvent?: (host: Host, value: unknown) => void;
+  /** How often the process is asked for a sign of life; for engines that are silent for long. */
+  readonly pingIntervalMs?: number;
   /** Called when a life ended, expected or not. */
-  readonly onExit: (host: Host, reason: Failure) => void;
+  readonly onExit?: (host: Host, reason: Failure) => void;
 }
 
 /** A process that is ready, and what opening it gave. */
@@ -45,15 +48,31 @@ export class Supervisor<Opened> {
     return this.#run?.host?.pid;
   }
 
-  /** A ready process; starts one where none runs. Throws `Failure('unavailable')` while the circuit is open, and what opening throws. */
-  ready(): Promise<Life<Opened>> {
+  /**
+   * A ready process; starts one where none runs. Throws `Failure('unavailable')` while the circuit is open, and what opening throws; a caller
+   * whose signal is aborted does not wait for a restart.
+   */
+  async ready(signal?: AbortSignal): Promise<Life<Opened>> {
+    signal?.throwIfAborted();
+    this.#assertOpen();
+    if (!this.#run) this.#options.circuit.check();
+    const { promise } = this.#run ?? this.#begin();
+    return signal ? orAborted(promise, signal) : promise;
+  }
+
+  /** The first life of an engine: where it cannot be opened, or `stop` is aborted meanwhile, everything is closed before this throws. */
+  async first(stop: AbortSignal): Promise<Opened> {
+    const close = (): void => void this.close();
+    stop.addEventListener('abort', close, { once: true });
     try {
-      this.#assertOpen();
-      if (!this.#run) this.#options.circuit.check();
+      stop.throwIfAborted();
+      return (await this.ready()).opened;
     } catch (error) {
-      return Promise.reject(error);
+      await this.close();
+      throw error;
+    } finally {
+      stop.removeEventListener('abort', close);
     }
-    return (this.#run ?? this.#begin()).promise;
   }
 
   /** Ends the process; resolves when it is gone. */
@@ -81,13 +100,14 @@ export class Supervisor<Opened> {
   }
 
   async #start(run: Run<Opened>): Promise<Life<Opened>> {
-    const { circuit, name, engine, open } = this.#options;
+    const { circuit, name, engine, open, pingIntervalMs } = this.#options;
     if (circuit.backOffMs > 0) await delay(circuit.backOffMs, undefined, { signal: this.#closing.signal }).catch(() => {});
     this.#assertOpen();
     const host = new Host({
       name,
       engine,
-      onEvent: (value) => this.#options.onEvent(host, value),
+      ...(pingIntervalMs === undefined ? {} : { pingIntervalMs }),
+      onEvent: (value) => this.#options.onEvent?.(host, value),
       onExit: (reason, expected) => this.#ended(run, host, reason, expected),
     });
     run.host = host;
@@ -113,7 +133,7 @@ export class Supervisor<Opened> {
       this.#options.circuit.failed(reason.message);
     }
     this.#hosts.delete(host);
-    this.#options.onExit(host, reason);
+    this.#options.onExit?.(host, reason);
     if (this.#run !== run) return;
     this.#run = undefined;
     if (crashed && !this.#options.circuit.isOpen) this.#begin();

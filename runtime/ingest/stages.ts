@@ -1,7 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
 import { log } from '../log.js';
 
 /** How much is kept. */
@@ -11,9 +10,18 @@ export const STAGE_LIMITS = {
   /** A larger result is not kept. */
   largestBytes: 64 * 1024 * 1024,
 } as const;
-const CHECKSUM_BYTES = 32;
-/** Bytes that are summed before others may run. */
-const BYTES_PER_TURN = 1024 * 1024;
+/** Share of the limit that is left when there was too much. */
+const EVICTED_TO = 0.9;
+
+/** A result that is being written, as a checked file. */
+export interface Draft {
+  /** Where it is to be written. */
+  readonly path: string;
+  /** Keeps it, unless it is too large. What is open of it stays readable. Never rejects. */
+  keep(): Promise<void>;
+  /** Removes it. Never rejects. */
+  drop(): Promise<void>;
+}
 
 /**
  * Results of ingestion stages, by what they were made of, so that unchanged work is not done again. They can all be made anew: what is
@@ -31,34 +39,35 @@ export class Stages {
     this.#folder = join(directory, 'lf_data', 'stages');
   }
 
-  /** The result of a stage, or undefined. */
-  async read(stage: string, key: string): Promise<Buffer | undefined> {
+  /** The path of a result that was kept, which counts as used; whether it is whole shows when it is opened. Undefined where there is none. */
+  async find(stage: string, key: string): Promise<string | undefined> {
     const path = this.#path(stage, key);
-    try {
-      const bytes = await readFile(path);
-      const content = bytes.subarray(CHECKSUM_BYTES);
-      if (bytes.length < CHECKSUM_BYTES || !(await checksum([content])).equals(bytes.subarray(0, CHECKSUM_BYTES))) return undefined;
-      const now = new Date();
-      await utimes(path, now, now);
-      return content;
-    } catch {
-      return undefined;
-    }
+    const now = new Date();
+    return utimes(path, now, now).then(
+      () => path,
+      () => undefined,
+    );
   }
 
-  /** Keeps the result of a stage, given in pieces. Never rejects. */
-  async write(stage: string, key: string, pieces: readonly Uint8Array[]): Promise<void> {
-    const sizeBytes = CHECKSUM_BYTES + pieces.reduce((sum, { length }) => sum + length, 0);
-    if (sizeBytes > this.#limits.largestBytes) return;
+  /** Begins a result. Throws the system's error where the folder cannot be made. */
+  async begin(stage: string, key: string): Promise<Draft> {
+    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const path = this.#path(stage, key);
     // Two runs over the same file may come to the same result at the same time.
     const draft = `${path}.${randomUUID()}.tmp`;
+    return {
+      path: draft,
+      keep: () => this.#keep(draft, path),
+      drop: () => rm(draft, { force: true }).catch(() => undefined),
+    };
+  }
+
+  async #keep(draft: string, path: string): Promise<void> {
     try {
-      await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-      // Not flushed: what a crash leaves of it does not match its checksum.
-      await writeFile(draft, [await checksum(pieces), ...pieces], { mode: 0o600 });
+      const { size } = await stat(draft);
+      if (size > this.#limits.largestBytes) return await rm(draft, { force: true });
       await rename(draft, path);
-      this.#sizeBytes = this.#sizeBytes === undefined ? await this.#total() : this.#sizeBytes + sizeBytes;
+      this.#sizeBytes = this.#sizeBytes === undefined ? await this.#total() : this.#sizeBytes + size;
       if (this.#sizeBytes > this.#limits.mostBytes) this.#sizeBytes = await this.#evict();
     } catch (error) {
       log('warn', 'a stage of ingestion could not be kept', { path, error });
@@ -83,8 +92,10 @@ export class Stages {
   async #evict(): Promise<number> {
     const files = (await this.#files()).sort((a, b) => a.mtimeMs - b.mtimeMs);
     let total = files.reduce((sum, { size }) => sum + size, 0);
+    // Below the limit, so that not every further result looks at all files again.
+    const wanted = this.#limits.mostBytes * EVICTED_TO;
     for (const { path, size } of files) {
-      if (total <= this.#limits.mostBytes) break;
+      if (total <= wanted) break;
       await rm(path, { force: true });
       total -= size;
     }
@@ -94,20 +105,4 @@ export class Stages {
   #path(stage: string, key: string): string {
     return join(this.#folder, `${stage}-${createHash('sha256').update(key).digest('hex')}`);
   }
-}
-
-async function checksum(pieces: readonly Uint8Array[]): Promise<Buffer> {
-  const hash = createHash('sha256');
-  let waiting = 0;
-  for (const piece of pieces) {
-    for (let from = 0; from < piece.length; from += BYTES_PER_TURN) {
-      const stretch = piece.subarray(from, from + BYTES_PER_TURN);
-      hash.update(stretch);
-      waiting += stretch.length;
-      if (waiting < BYTES_PER_TURN) continue;
-      waiting = 0;
-      await turn();
-    }
-  }
-  return hash.digest();
 }

@@ -2,6 +2,7 @@ import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join, relative, sep } from 'node:path';
+import { staysInside } from './inside.js';
 
 /** Folders and files looked at in one repository. */
 const ENTRY_LIMIT = 2000;
@@ -26,29 +27,36 @@ async function entries(folder: string): Promise<Dirent[]> {
   }
 }
 
-/** Non-empty GGUF files below `folder`; links that lead nowhere, empty files and unfinished downloads are left out. */
-async function ggufFiles(folder: string, depth = 0): Promise<string[]> {
-  if (depth > DEPTH_LIMIT) return [];
-  const found: string[] = [];
-  for (const entry of (await entries(folder)).slice(0, ENTRY_LIMIT)) {
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) found.push(...(await ggufFiles(path, depth + 1)));
-    else if (/\.gguf$/i.test(entry.name) && (await isUsable(path))) found.push(path);
-  }
-  return found;
-}
-
-async function isUsable(path: string): Promise<boolean> {
+async function isUsable(path: string, root: string): Promise<boolean> {
   try {
     const facts = await stat(path);
-    return facts.isFile() && facts.size > 0;
+    return facts.isFile() && facts.size > 0 && (await staysInside(root, path));
   } catch {
     return false;
   }
 }
 
+/**
+ * Non-empty files below `folder`, relative, with '/', sorted; links that lead nowhere or out of `root`, empty files and unfinished
+ * downloads are left out.
+ */
+export async function filesBelow(folder: string, root: string): Promise<string[]> {
+  const found: string[] = [];
+  const walk = async (path: string, depth: number): Promise<void> => {
+    for (const entry of (await entries(path)).slice(0, ENTRY_LIMIT)) {
+      const inner = join(path, entry.name);
+      if (found.length >= ENTRY_LIMIT) return;
+      if (entry.isDirectory() && depth < DEPTH_LIMIT) await walk(inner, depth + 1);
+      else if (!entry.name.endsWith('.incomplete') && (await isUsable(inner, root)))
+        found.push(relative(folder, inner).split(sep).join('/'));
+    }
+  };
+  await walk(folder, 0);
+  return found.sort();
+}
+
 /** The snapshots of a repository, that of `refs/main` first, then the newest first. */
-async function snapshots(repository: string): Promise<string[]> {
+export async function snapshots(repository: string): Promise<string[]> {
   const main = await readFile(join(repository, 'refs', 'main'), 'utf8').then(
     (text) => text.trim(),
     () => '',
@@ -67,10 +75,10 @@ async function snapshots(repository: string): Promise<string[]> {
 /** Paths of the GGUF files of a cached repository; a file that several snapshots have is taken from the first of them. */
 export async function cachedGgufFiles(hub: string, id: string): Promise<string[]> {
   const found = new Map<string, string>();
-  for (const snapshot of await snapshots(repositoryFolder(hub, id))) {
-    for (const path of await ggufFiles(snapshot)) {
-      const name = relative(snapshot, path).split(sep).join('/');
-      if (!found.has(name)) found.set(name, path);
+  const repository = repositoryFolder(hub, id);
+  for (const snapshot of await snapshots(repository)) {
+    for (const name of await filesBelow(snapshot, repository)) {
+      if (/\.gguf$/i.test(name) && !found.has(name)) found.set(name, join(snapshot, name));
     }
   }
   return [...found.values()];

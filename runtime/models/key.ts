@@ -23,3 +23,17 @@ export function cacheKey(id: string, quantisation: string | null, options: GgufO
   if (options.kv_unified !== undefined) parts.push(`unified${options.kv_unified}`);
   return parts.join(':');
 }
+
+/** The same for an encoder of one task; `transformers` stands for the ONNX format, as clients know it. */
+export function encoderKey(
+  task: string,
+  format: 'onnx' | 'gguf',
+  { id, quantisation }: { readonly id: string; readonly quantisation: string | null },
+  { device, flashAttention }: { readonly device?: string; readonly flashAttention?: boolean } = {},
+): string {
+  // The length is a matter of each call here, so that requests with different ones share a copy.
+  const parts = [`encoder:${task}:${format === 'gguf' ? 'gguf' : 'transformers'}:${id}`, `quant${quantisation ?? 'default'}`, 'lenauto'];
+  if (device !== undefined && device !== 'auto') parts.push(`device${device}`);
+  if (format === 'gguf' && flashAttention === false) parts.push('flashfalse');
+  return parts.join(':');
+}

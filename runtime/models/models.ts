@@ -1,34 +1,67 @@
-import { basename, join } from 'node:path';
-import type { GgufInfo, GgufModel, GgufOptions } from '../engines/contract.js';
+import { join } from 'node:path';
+import type { GgufModel, GgufOptions } from '../engines/contract.js';
 import type { GgufClient } from '../engines/gguf/client.js';
-import { Circuit } from '../hosts/circuit.js';
-import { availableMemory, defaultThreads } from '../hosts/memory.js';
+import type { EngineStatus, LoadedEngine } from '../engines/loaded.js';
+import type { Circuit } from '../hosts/circuit.js';
 import { log } from '../log.js';
+import { type CausalSettings, causalKey, findCausal, loadCausalModel } from './causal.js';
+import { Circuits } from './circuits.js';
 import { cacheKey } from './key.js';
+import { loadLanguage } from './language.js';
 import { type ResidencyLimits, residencyLimits } from './limits.js';
 import { Residency } from './residency.js';
-import { type FoundModel, findModel, knownModels, type ModelPlaces, modelPlaces } from './resolve.js';
+import { findModel, knownModels, type ModelPlaces, modelPlaces } from './resolve.js';
+import { Room } from './room.js';
 import { TemplateMemory } from './template-memory.js';
 
-/** Weights may fill this much of the free memory before idle models make room. */
-const ROOM_SHARE = 0.8;
-/** Circuits kept by cache key; quiet ones go first. */
-const CIRCUIT_LIMIT = 256;
-const SURE = /^(1|true|yes)$/i;
+export type { LoadedEngine } from '../engines/loaded.js';
 
 /** A model in memory, for listings. */
 export interface LoadedModel {
+  /** In the format of `key.ts`. */
   readonly key: string;
-  readonly type: 'language';
-  readonly info: GgufInfo;
+  /** `language`, `encoder_embedding`, `ocr_tesseract` and so on (4-runtime-wire 1.2). */
+  readonly type: string;
+  readonly name: string;
   /** Requests that use it now. */
   readonly uses: number;
   readonly pid: number | undefined;
+  readonly status: EngineStatus;
 }
 
-/** A model in use. */
+/** How a language model is kept, and how it is run where it is an ONNX export. */
+export interface LanguageResidency {
+  /** Never unloaded for being idle. */
+  readonly keepLoaded?: boolean;
+  readonly transformers?: CausalSettings;
+}
+
+/** A language model in use. */
 export interface AcquiredModel {
   readonly model: GgufModel;
+  readonly key: string;
+  /** Gives the model back; calls after the first do nothing. */
+  release(): void;
+}
+
+/** A model of any kind, and how it is loaded when it is not in memory. */
+export interface HoldRequest<T extends LoadedEngine> {
+  /** Requests of one key share one load. */
+  readonly key: string;
+  readonly type: string;
+  /** As the caller named it, for messages and listings. */
+  readonly name: string;
+  /** Memory that it will take, mostly the size of its weights. */
+  readonly sizeBytes: number;
+  /** Never unloaded for being idle. */
+  readonly keepLoaded?: boolean;
+  /** The circuit counts the crashes of this key and is given to the supervisor of its host; `stop` is aborted when the load is given up. */
+  readonly load: (circuit: Circuit, stop: AbortSignal) => Promise<T>;
+}
+
+/** A model of any kind in use. */
+export interface Held<T> {
+  readonly engine: T;
   readonly key: string;
   /** Gives the model back; calls after the first do nothing. */
   release(): void;
@@ -39,58 +72,85 @@ export interface ModelsParts {
   readonly dataDir: string;
   readonly places?: Partial<ModelPlaces>;
   readonly limits?: Partial<ResidencyLimits>;
+  /** Free memory of the machine in bytes. */
+  readonly availableMemory?: () => number;
 }
 
-/** The language models of this machine: finds them by name, loads each once into its own host process, and unloads what is idle. */
+/** An engine with what listings say of it. */
+interface Shown {
+  readonly type: string;
+  readonly name: string;
+  readonly engine: LoadedEngine;
+  close(): Promise<void>;
+}
+
+/** The models of this machine, of any kind: each is loaded once, shared by all who use it, and unloaded when idle or in the way of another. */
 export class Models {
-  readonly #places: ModelPlaces;
-  readonly #residency: Residency<GgufClient>;
+  /** Where models are looked for. */
+  readonly places: ModelPlaces;
+  readonly #residency: Residency<Shown>;
+  readonly #room: Room;
   readonly #templates: TemplateMemory;
-  readonly #circuits = new Map<string, Circuit>();
-  /** Memory promised to loads that are under way, so that two at once do not both count on it. */
-  #promisedBytes = 0;
+  readonly #circuits = new Circuits();
 
   constructor(parts: ModelsParts) {
-    this.#places = { ...modelPlaces(parts.dataDir), ...parts.places };
+    this.places = { ...modelPlaces(parts.dataDir), ...parts.places };
     this.#templates = new TemplateMemory(join(parts.dataDir, 'chat-templates.json'));
     this.#residency = new Residency({ ...residencyLimits(), ...parts.limits });
+    this.#room = new Room(() => this.#residency.evictOne(), parts.availableMemory);
   }
 
   /**
-   * A model ready to use: a file path, a built-in name or `org/repo[:QUANT]`. Throws `not_found` (code `ModelNotFound`), `invalid` for a
-   * file or options that cannot work, `unavailable` when its engine crashes or is held back after crashes.
+   * A language model ready to use: a file path, a built-in name or `org/repo[:QUANT]`, of GGUF or else of an ONNX export for text generation. Throws `not_found` (code `ModelNotFound`), `invalid`
+   * for a file or options that cannot work, `unavailable` when its engine crashes or is held back after crashes.
    */
-  async acquire(name: string, options: GgufOptions, signal: AbortSignal, { keepLoaded = false } = {}): Promise<AcquiredModel> {
-    const found = await findModel(name, this.#places);
+  async acquire(name: string, options: GgufOptions, signal: AbortSignal, residency: LanguageResidency = {}): Promise<AcquiredModel> {
+    const { keepLoaded = false, transformers = {} } = residency;
+    const found = await findModel(name, this.places).catch((error: unknown) => findCausal(name, transformers, this.places, error));
     signal.throwIfAborted();
-    const key = cacheKey(found.id, found.quantisation, options);
-    const load = (stop: AbortSignal) => this.#load(name, found, key, options, stop);
-    const { resident, release } = await this.#residency.acquire({ key, keep: keepLoaded, load }, signal);
-    return { model: resident, key, release };
+    const ofExport = 'graph' in found ? causalKey(transformers) : '';
+    const key = cacheKey(found.id, found.quantisation, options) + ofExport;
+    const room = this.#room;
+    const load = (circuit: Circuit, stop: AbortSignal): Promise<GgufClient> =>
+      'graph' in found
+        ? loadCausalModel({ name, found, options, transformers, room, circuit }, stop)
+        : loadLanguage({ name, found, options, room, templates: this.#templates, circuit }, stop);
+    const { engine, release } = await this.#take({ key, type: 'language', name, keepLoaded, load }, signal);
+    return { model: engine, key, release };
+  }
+
+  /**
+   * A model of any kind, loaded where it is not. Room is made first: idle models go, least recently used first, whatever their kind. Throws
+   * what loading throws, and `unavailable` while the circuit of its key is open.
+   */
+  hold<T extends LoadedEngine>(request: HoldRequest<T>, signal: AbortSignal): Promise<Held<T>> {
+    const { sizeBytes } = request;
+    const load = (circuit: Circuit, stop: AbortSignal): Promise<T> => this.#room.promise(sizeBytes, () => request.load(circuit, stop));
+    return this.#take({ ...request, load }, signal);
   }
 
   /** Models in memory, first loaded first. */
   loaded(): LoadedModel[] {
-    return this.#residency
-      .loaded()
-      .map(({ key, resident, uses }) => ({ key, type: 'language', info: resident.info, uses, pid: resident.pid }));
+    return this.#residency.loaded().map(({ key, resident: { type, name, engine }, uses }) => {
+      return { key, type, name, uses, pid: engine.pid, status: engine.status };
+    });
   }
 
   /** Names of the models on this machine, the built-in ones first. */
   known(): Promise<string[]> {
-    return knownModels(this.#places);
+    return knownModels(this.places);
   }
 
   /** One line for `/health`: what is loaded or loading, else what could be, and whether that is only the built-in stand-in. */
   async health(): Promise<{ status: 'healthy' | 'degraded'; message: string }> {
-    const loaded = this.loaded().map(({ info }) => `${info.name} (${info.devices.used.join(', ') || 'CPU'})`);
+    const loaded = this.loaded().map(({ name, status }) => `${name} (${status.devices.used.join(', ') || 'CPU'})`);
     const loading = this.#residency.loading();
     if (loaded.length > 0 || loading.length > 0) {
       const parts = [loaded.length > 0 ? `loaded: ${loaded.join(', ')}` : '', loading.length > 0 ? `loading: ${loading.join(', ')}` : ''];
       return { status: 'healthy', message: parts.filter((part) => part !== '').join('; ') };
     }
     const known = await this.known();
-    if (known.length === 0) return { status: 'degraded', message: `no model is installed; put a .gguf file into ${this.#places.folder}` };
+    if (known.length === 0) return { status: 'degraded', message: `no model is installed; put a .gguf file into ${this.places.folder}` };
     return {
       status: 'healthy',
       message: `no model is loaded; ${known.length} known: ${known.slice(0, 5).join(', ')}${known.length > 5 ? ', ...' : ''}`,
@@ -102,58 +162,23 @@ export class Models {
     await this.#residency.close();
   }
 
-  async #load(name: string, found: FoundModel, key: string, options: GgufOptions, stop: AbortSignal): Promise<GgufClient> {
-    const circuit = this.#circuit(key, name);
+  async #take<T extends LoadedEngine>(request: Omit<HoldRequest<T>, 'sizeBytes'>, signal: AbortSignal): Promise<Held<T>> {
+    const { key, keepLoaded = false } = request;
+    const load = (stop: AbortSignal): Promise<Shown> => this.#load(request, stop);
+    const { resident, release } = await this.#residency.acquire({ key, keep: keepLoaded, load }, signal);
+    // A key belongs to one kind of engine, so what lies under it is what its load makes.
+    return { engine: resident.engine as T, key, release };
+  }
+
+  async #load(request: Omit<HoldRequest<LoadedEngine>, 'sizeBytes'>, stop: AbortSignal): Promise<Shown> {
+    const { key, type, name } = request;
+    const circuit = this.#circuits.of(key, name);
     circuit.check();
-    const gguf = await import('../engines/gguf/index.js');
-    const header = await gguf.ggufHeader(found.path);
-    const model = found.quantisation === null ? found.id : `${found.id}:${found.quantisation}`;
-    const changed = await this.#templates.note(model, gguf.templateHash(header.template));
-    await this.#makeRoom(header.sizeBytes);
-    const forceCpu = SURE.test(process.env.GGUF_FORCE_CPU ?? '');
-    const plan = gguf.planLoad(header, options, { availableBytes: this.#freeBytes(), threads: defaultThreads(), forceCpu });
-    this.#promisedBytes += plan.memoryBytes;
     const started = performance.now();
-    try {
-      const client = await gguf.GgufClient.load(
-        { name, header, plan, circuit, notes: [...(changed === null ? [] : [changed]), ...found.notes] },
-        stop,
-      );
-      const { contextSize, options: used, devices, template, notes } = client.info;
-      const seconds = ((performance.now() - started) / 1000).toFixed(1);
-      log('info', `loaded ${name} in ${seconds} s`, {
-        file: basename(found.path),
-        contextSize,
-        slots: used.n_slots,
-        devices: devices.used.join(','),
-        template: template.hash,
-      });
-      for (const note of notes) log('warn', `${name}: ${note}`);
-      return client;
-    } finally {
-      this.#promisedBytes -= plan.memoryBytes;
-    }
-  }
-
-  #freeBytes(): number {
-    return Math.max(0, availableMemory() - this.#promisedBytes);
-  }
-
-  /** Unloads idle models while the weights do not fit beside them; a model that fits nowhere is tried with a small context. */
-  async #makeRoom(sizeBytes: number): Promise<void> {
-    while (this.#freeBytes() * ROOM_SHARE < sizeBytes && (await this.#residency.evictOne())) {
-      // Each round frees one model.
-    }
-  }
-
-  #circuit(key: string, name: string): Circuit {
-    const known = this.#circuits.get(key);
-    if (known) return known;
-    if (this.#circuits.size >= CIRCUIT_LIMIT) {
-      for (const [other, circuit] of this.#circuits) if (circuit.isQuiet) this.#circuits.delete(other);
-    }
-    const circuit = new Circuit(`Model ${name}`);
-    this.#circuits.set(key, circuit);
-    return circuit;
+    const engine = await request.load(circuit, stop);
+    const { devices, notes } = engine.status;
+    log('info', `loaded ${name} in ${((performance.now() - started) / 1000).toFixed(1)} s`, { type, devices: devices.used.join(',') });
+    for (const note of notes) log('warn', `${name}: ${note}`);
+    return { type, name, engine, close: () => engine.close() };
   }
 }

@@ -1,4 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
+import { orAborted } from '../hosts/or-aborted.js';
 import { log } from '../log.js';
 import type { ResidencyLimits } from './limits.js';
 
@@ -156,18 +157,5 @@ export class Residency<T extends Resident> {
       log('info', `unloading ${entry.key}, idle for ${this.#limits.unloadAfterMs / 1000} s`);
       void this.#unload(entry);
     }
-  }
-}
-
-async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  let onAbort!: () => void;
-  const aborted = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
-  try {
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
   }
 }

@@ -1,7 +1,8 @@
-import { readdir, realpath, stat } from 'node:fs/promises';
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { readdir, stat } from 'node:fs/promises';
+import { isAbsolute, join, resolve } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import { cachedGgufFiles, cachedRepositories, hubCacheFolder, repositoryFolder } from './hub-cache.js';
+import { isInside, staysInside } from './inside.js';
 import { parseName } from './names.js';
 import { chooseFile, quantisationOf } from './quantisations.js';
 
@@ -56,18 +57,12 @@ function notFound(name: string, looked: readonly string[], remedy: string): Fail
 async function pathOf(name: string, places: ModelPlaces): Promise<string> {
   if (isAbsolute(name)) return name;
   const path = resolve(places.folder, name);
-  const inside = (root: string, target: string): boolean => {
-    const way = relative(root, target);
-    return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-  };
   const refusal = new Failure(
     'bad_request',
     `Model path "${name}" leads out of ${places.folder}; give a path inside it or an absolute path.`,
     { code: 'InvalidModelName' },
   );
-  if (!inside(places.folder, path)) throw refusal;
-  const [root, real] = await Promise.all([realpath(places.folder).catch(() => places.folder), realpath(path).catch(() => null)]);
-  if (real !== null && !inside(root, real)) throw refusal;
+  if (!isInside(places.folder, path) || !(await staysInside(places.folder, path))) throw refusal;
   return path;
 }
 
@@ -78,7 +73,7 @@ async function fromHub(name: string, id: string, wanted: string | null, places: 
   }
   const looked = [`a built-in model or ${join(places.folder, `${id}.gguf`)}`, `GGUF files in ${repositoryFolder(places.hub, id)}`];
   const remedy = id.includes('/')
-    ? `Download a GGUF file of ${id} with any hub client into the hub cache, or put one into ${places.folder} and name it by its path.`
+    ? `Run "quern pull ${wanted === null ? id : `${id}:${wanted}`}", or put a .gguf file into ${places.folder} and name it by its path.`
     : `Use one of these: ${(await knownModels(places)).join(', ') || 'none is installed'}; or put a .gguf file into ${places.folder}.`;
   throw notFound(name, looked, remedy);
 }

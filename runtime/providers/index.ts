@@ -1,7 +1,6 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import { checkUrl, hostOf } from '../net/address.js';
-import { kindOfAddress } from '../net/ip.js';
 import type { Outbound } from '../net/outbound.js';
+import { isOwnAddress } from '../net/own-address.js';
 import type { ChatSettings } from './compat/limits.js';
 import type { ChatClient } from './compat/open.js';
 import type { Provider } from './contract.js';
@@ -76,12 +75,7 @@ export function providerOf(model: ModelConfig): ProviderId {
 
 /** In process, unless runtime URLs were given or the model names a runtime elsewhere. */
 function universalOf({ universal, runtimeUrls = [], runtimePort }: ProviderParts, client: () => Promise<ChatClient>): Provider {
-  const isOurs = (base: string): boolean => {
-    const url = checkUrl(base, 'operator');
-    const port = Number(url.port || '80');
-    const here = hostOf(url) === 'localhost' || kindOfAddress(hostOf(url)) === 'loopback';
-    return here && (port === UNIVERSAL_PORT || port === runtimePort);
-  };
+  const isOurs = (base: string): boolean => isOwnAddress(base, [UNIVERSAL_PORT, runtimePort]);
   const remote = lazily(async () => (await import('./remote-universal.js')).createRemoteUniversal(await client(), runtimeUrls, isOurs));
   if (runtimeUrls.length > 0) return remote;
   return {

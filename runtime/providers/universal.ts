@@ -16,6 +16,9 @@ function universalRequest(model: ModelConfig, request: CompletionRequest): Unive
     injectTools: model.tool_call_strategy === 'prompt_based',
   };
   if (model.keep_loaded) out.keepLoaded = true;
+  const { device, dtype } = model.transformers ?? {};
+  if (device !== undefined || dtype !== undefined)
+    out.transformers = { ...(device === undefined ? {} : { device }), ...(dtype === undefined ? {} : { dtype }) };
   if (extra.truncation_strategy) out.truncationStrategy = extra.truncation_strategy;
   for (const name of ['think', 'thinking_budget', 'top_k', 'min_p', 'repeat_penalty'] as const) {
     const value = request[name] ?? extra[name];

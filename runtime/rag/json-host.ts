@@ -25,6 +25,8 @@ export interface JsonCall {
   /** What messages call the asked thing. */
   readonly model: string;
   readonly apiKey?: string | undefined;
+  /** The host is a universal runtime like ours: its refusals are passed on as they are. */
+  readonly ours?: boolean;
   /** Sent as they are, lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Of one attempt. */
@@ -73,7 +75,7 @@ async function attempt(
   signal: AbortSignal,
 ): Promise<{ answer: unknown } | Refusal> {
   const { model, apiKey, timeoutMs } = call;
-  const upstream: Upstream = { name: model, model, base: shownUrl(url), apiKey };
+  const upstream: Upstream = { name: model, model, base: shownUrl(url), apiKey, ours: call.ours ?? false };
   const headers = {
     'content-type': 'application/json',
     accept: 'application/json',

@@ -6,9 +6,12 @@ import type { VectorStore } from './stores/contract.js';
 import { openStore } from './stores/index.js';
 import { dropCollections } from './stores/native/collection.js';
 import { sweepSome } from './stores/native/sweep.js';
+import { noted, type Use } from './stores/use.js';
 
 /** No collection has this number. */
 const NO_COLLECTION = -1;
+/** A store that nobody has used for so long is closed: its indexes take memory, and files of them are loaded at the next use. */
+const IDLE_MS = 30 * 60_000;
 
 /** The project that a database belongs to. */
 export interface StorePlace {
@@ -24,6 +27,7 @@ interface Opened {
   /** The configuration that it was opened with, as JSON text. */
   readonly settings: string;
   readonly store: Promise<VectorStore>;
+  readonly use: Use;
 }
 
 /**
@@ -33,12 +37,24 @@ interface Opened {
 export class OpenedStores {
   readonly #parts: { readonly store: Store; readonly outbound: Outbound };
   readonly #opened = new Map<string, Opened>();
+  /** Stores that are being closed because nobody used them. */
+  readonly #leaving = new Map<string, Promise<void>>();
+  readonly #idleMs: number;
+  readonly #timer: NodeJS.Timeout;
   #sweeping: Promise<void> | undefined;
   #closed = false;
 
-  constructor(parts: { store: Store; outbound: Outbound }) {
+  constructor({ idleMs = IDLE_MS, ...parts }: { store: Store; outbound: Outbound; idleMs?: number }) {
     this.#parts = parts;
+    this.#idleMs = idleMs;
+    this.#timer = setInterval(() => this.#closeIdle(), idleMs / 4);
+    this.#timer.unref();
     this.#sweep();
+  }
+
+  /** How many are open, for tests and status. */
+  get size(): number {
+    return this.#opened.size + this.#leaving.size;
   }
 
   /** The store of a database. Throws what opening it throws; the next call tries again. */
@@ -46,9 +62,13 @@ export class OpenedStores {
     const key = keyOf(place, database.name);
     const settings = JSON.stringify([database.type, database.config ?? {}, place.directory]);
     const known = this.#opened.get(key);
-    if (known?.settings === settings) return known.store;
-    const store = this.#open(place, database, known);
-    this.#opened.set(key, { place, name: database.name, settings, store });
+    if (known?.settings === settings) {
+      known.use.lastMs = performance.now();
+      return known.store;
+    }
+    const use: Use = { running: 0, lastMs: performance.now() };
+    const store = this.#open(place, database, known).then((opened) => noted(opened, use));
+    this.#opened.set(key, { place, name: database.name, settings, store, use });
     store.catch(() => {
       if (this.#opened.get(key)?.store === store) this.#opened.delete(key);
     });
@@ -70,6 +90,7 @@ export class OpenedStores {
    */
   async erase(namespace: string, project: string): Promise<void> {
     const { collections } = this.#parts.store;
+    await Promise.all(this.#leaving.values());
     for (const [key, { place, name, store }] of this.#opened) {
       if (place.namespace !== namespace || place.project !== project) continue;
       this.#opened.delete(key);
@@ -84,6 +105,8 @@ export class OpenedStores {
   /** Closes all. */
   async close(): Promise<void> {
     this.#closed = true;
+    clearInterval(this.#timer);
+    await Promise.all(this.#leaving.values());
     const all = [...this.#opened.values()];
     this.#opened.clear();
     await Promise.all(all.map(async ({ store }) => (await store.catch(() => undefined))?.close()));
@@ -91,9 +114,23 @@ export class OpenedStores {
   }
 
   async #open(place: StorePlace, database: Database, former: Opened | undefined): Promise<VectorStore> {
+    await this.#leaving.get(keyOf(place, database.name));
     const old = await former?.store.catch(() => undefined);
     await old?.close().catch((error: unknown) => log('warn', 'a store did not close', { database: database.name, error }));
     return openStore(database, { ...place, ...this.#parts });
+  }
+
+  #closeIdle(): void {
+    const since = performance.now() - this.#idleMs;
+    for (const [key, { name, store, use }] of this.#opened) {
+      if (use.running > 0 || use.lastMs > since) continue;
+      this.#opened.delete(key);
+      const left = store
+        .then((opened) => opened.close())
+        .catch((error: unknown) => log('warn', 'a store did not close', { database: name, error }))
+        .finally(() => this.#leaving.delete(key));
+      this.#leaving.set(key, left);
+    }
   }
 
   #sweep(): void {

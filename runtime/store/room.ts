@@ -4,6 +4,9 @@ import { Failure } from '../../schemas/errors.js';
 
 /** The file grows by this much more than is needed, so that growing is rare. */
 const STEP_BYTES = 2 ** 20;
+/** Of a large file it grows by this share, up to a limit. */
+const STEP_SHARE = 1 / 16;
+const MOST_STEP_BYTES = 2 ** 25;
 /** Space that must stay free: copy-on-write file systems need some even to overwrite. */
 const MIN_FREE_BYTES = 2 ** 20;
 /** Zeros are written in pieces of this size. */
@@ -34,6 +37,8 @@ export class Room {
   readonly #file: string;
   readonly #usage: () => Usage;
   #spareBytes = 0;
+  /** Of the file, at least: it is never shortened while it is open. */
+  #sizeBytes = 0;
 
   /** `usage` looks up what the newest transaction uses of `file`. */
   constructor(file: string, usage: () => Usage) {
@@ -49,7 +54,10 @@ export class Room {
     const usage = this.#usage();
     const needed = spaceNeeded(valueSizes, usage.pageSize);
     await this.#checkFree();
-    if (this.#spareBytes < needed) await this.#grow((usage.lastPageNumber + 1) * usage.pageSize, needed);
+    const usedBytes = (usage.lastPageNumber + 1) * usage.pageSize;
+    // What was set aside for earlier transactions is far more than they took.
+    if (this.#spareBytes < needed) this.#spareBytes = this.#sizeBytes - usedBytes;
+    if (this.#spareBytes < needed) await this.#grow(usedBytes, needed);
     this.#spareBytes -= needed;
   }
 
@@ -68,7 +76,8 @@ export class Room {
     const file = await open(this.#file, 'r+');
     try {
       const { size } = await file.stat();
-      const end = Math.max(size, usedBytes + needed + STEP_BYTES);
+      const step = Math.max(STEP_BYTES, Math.min(MOST_STEP_BYTES, Math.floor(size * STEP_SHARE)));
+      const end = Math.max(size, usedBytes + needed + step);
       try {
         for (let at = size; at < end; ) {
           const { bytesWritten } = await file.write(PIECE, 0, Math.min(PIECE.length, end - at), at);
@@ -78,6 +87,7 @@ export class Room {
         await file.truncate(size);
         throw error;
       }
+      this.#sizeBytes = end;
       this.#spareBytes = end - usedBytes;
     } finally {
       await file.close();

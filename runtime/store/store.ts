@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Packr } from 'msgpackr';
 import { Backups } from './backups.js';
+import { encoded } from './codec.js';
 import { type Environment, openEnvironment, type StoredKey } from './environment.js';
 import { markClean, openSound } from './integrity.js';
 import { type Migration, migrate } from './migrations.js';
@@ -14,15 +14,13 @@ export type { ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowRan
 export type { SessionKey, SessionRecord } from './tables.js';
 export type { Cleanup, ItemOutcome, ItemRecord, TaskKey, TaskRecord } from './task-records.js';
 
-const packr = new Packr({ useRecords: false });
-
 /** Collects the changes of one write. */
 export class Batch {
   readonly changes: Change[] = [];
 
   /** Stores a value; what it refers to is encoded at once and may change afterwards. */
   put<Name extends TableName>(table: Name, key: Tables[Name]['key'], value: Tables[Name]['value']): void {
-    this.changes.push({ table, key: key as StoredKey, value: packr.pack(value) });
+    this.changes.push({ table, key: key as StoredKey, value: encoded(table, value) });
   }
 
   /** Removes a record, if there is one. */
@@ -76,12 +74,13 @@ export class Store {
   }
 
   /**
-   * Makes the changes that `fill` collects, all or none, after all earlier writes. Resolves when they are on disk, so that neither a crash
+   * Makes the changes that `fill` collects, all or none, after all writes that were collected before. Resolves when they are on disk, so that neither a crash
    * nor a power cut takes them back. Rejects with `disk_full`, `unavailable` or `busy`; the store stays usable.
    */
-  async write(fill: (batch: Batch) => void): Promise<void> {
+  async write(fill: (batch: Batch) => void | Promise<void>): Promise<void> {
     const batch = new Batch();
-    fill(batch);
+    const filling = fill(batch);
+    if (filling !== undefined) await filling;
     await this.#noted(this.#writer.write(batch.changes));
     this.#trouble = undefined;
     this.counts.written += batch.changes.length;

@@ -1,4 +1,4 @@
-import { unpack } from 'msgpackr';
+import { decoded } from './codec.js';
 import type { Range, RawTable, StoredKey } from './environment.js';
 import type { TableName, Tables } from './tables.js';
 
@@ -29,14 +29,14 @@ export class Table<Name extends TableName> {
     const bytes = this.#raw.get(key as StoredKey);
     if (bytes === undefined) return undefined;
     this.#counts.read += 1;
-    return unpack(bytes) as Tables[Name]['value'];
+    return decoded(bytes) as Tables[Name]['value'];
   }
 
   /** Up to `range.limit` records in key order. `range.end` is not included. Long tables are read page by page, with a pause between. */
   page(range: Range & { limit: number }): Entry<Name>[] {
     const entries: Entry<Name>[] = [];
     for (const { key, value } of this.#raw.getRange(range)) {
-      entries.push({ key: key as Tables[Name]['key'], value: unpack(value) as Tables[Name]['value'] });
+      entries.push({ key: key as Tables[Name]['key'], value: decoded(value) as Tables[Name]['value'] });
     }
     this.#counts.read += entries.length;
     return entries;

@@ -1,5 +1,5 @@
 // Run as a child process with a state folder: reads every record. What it finds is its exit code.
-import { unpack } from 'msgpackr';
+import { decoded } from './codec.js';
 import { openEnvironment } from './environment.js';
 import { WALK_DAMAGED, WALK_SOUND } from './integrity.js';
 import { TABLE_NAMES } from './tables.js';
@@ -7,7 +7,7 @@ import { TABLE_NAMES } from './tables.js';
 try {
   const environment = openEnvironment(process.argv[2] ?? '');
   for (const name of TABLE_NAMES) {
-    for (const { value } of environment.tables[name].getRange({})) unpack(value);
+    for (const { value } of environment.tables[name].getRange({})) decoded(value);
   }
   await environment.close();
   process.exitCode = WALK_SOUND;

@@ -40,6 +40,7 @@ for (const [kind, text] of [
 }
 let stage: DatasetStage;
 let taskId = '';
+let listed: unknown;
 
 const upload = (dataset: string, name: string, content: string, fields: Record<string, string> = {}, query = '') => ({
   method: 'POST',
@@ -127,7 +128,9 @@ const TABLE: Scenario[] = [
   {
     name: '49 the list has both forms of details',
     path: `${P}/`,
-    json: ({ total, datasets }) => {
+    json: (body) => {
+      const { total, datasets } = body;
+      listed = body;
       assert.equal(total, 5);
       assert.deepEqual(
         datasets.map(({ name }: { name: string }) => name),
@@ -141,6 +144,25 @@ const TABLE: Scenario[] = [
       assert.ok(Math.abs(timestamp - Date.now() / 1000) < 60);
       assert.equal(docs.details.files_metadata[0].original_file_name, 'test.pdf');
     },
+  },
+  {
+    name: '84 without the slash behind the collection the list is the same',
+    path: P,
+    json: (body) => assert.deepEqual(body, listed),
+  },
+  {
+    name: '84 an upload with a slash behind is no redirect',
+    ...upload('docs', 'again.pdf', 'hello world'),
+    path: `${P}/docs/data/`,
+    json: (body) => assert.deepEqual([body.hash, body.skipped], [HELLO, true]),
+  },
+  {
+    name: '84 a new dataset with a slash behind is checked as without',
+    method: 'POST',
+    path: `${P}/`,
+    body: { name: 'docs', data_processing_strategy: 'texts', database: 'main_db' },
+    status: 400,
+    contains: ['already exists'],
   },
   {
     name: '49 no details when they are not wanted',

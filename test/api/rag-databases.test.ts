@@ -216,6 +216,52 @@ const CHANGES: Scenario[] = [
     },
     'second_db',
   ),
+  patch(
+    'a secret is kept, and not shown',
+    {
+      config: { api_key: 'st-secret' },
+      embedding_strategies: [
+        { name: 'z', type: 'LexicalEmbedder' },
+        { name: 'k', type: 'OpenAIEmbedder', config: { api_key: 'em-secret', base_url: 'http://me:word@127.0.0.1:9/v1' } },
+      ],
+    },
+    {
+      lacks: ['st-secret', 'em-secret', 'me:word'],
+      json: (body) => {
+        assert.equal(body.config.api_key, '***');
+        assert.deepEqual(body.embedding_strategies[1].config, { api_key: '***', base_url: 'http://***@127.0.0.1:9/v1' });
+        assert.match(fileText('p'), /st-secret/);
+        assert.match(fileText('p'), /em-secret/);
+      },
+    },
+  ),
+  patch(
+    'what is shown in place of a secret leaves it as it is, wherever its strategy stands',
+    {
+      config: { api_key: '***', collection_name: 'c' },
+      embedding_strategies: [
+        { name: 'k', type: 'OpenAIEmbedder', config: { model: 'm', api_key: '***', base_url: 'http://***@127.0.0.1:9/v1' } },
+        { name: 'z', type: 'LexicalEmbedder' },
+      ],
+    },
+    {
+      json: (body) => {
+        assert.deepEqual(body.config, { api_key: '***', collection_name: 'c' });
+        for (const secret of [/st-secret/, /em-secret/, /me:word/]) assert.match(fileText('p'), secret);
+        assert.ok(!fileText('p').includes('***'));
+      },
+    },
+  ),
+  patch(
+    'a secret that is not there yet cannot be left as it is',
+    { embedding_strategies: [{ name: 'new', type: 'OpenAIEmbedder', config: { api_key: '***' } }] },
+    { status: 400, contains: ['api_key', '***'] },
+  ),
+  create(
+    'nor in a new database',
+    { name: 'copy', type: 'QdrantStore', config: { api_key: '***' }, ...INLINE },
+    { status: 400, contains: ['api_key'] },
+  ),
   patch('an empty list', { embedding_strategies: [] }, { status: 400, contains: ['No embedding strategy'] }),
   patch('a strategy that cannot be one', { retrieval_strategies: [{ name: 'r', type: 'Odd' }] }, { status: 400, contains: ['Odd'] }),
 ];

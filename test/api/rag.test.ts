@@ -25,6 +25,12 @@ writeProject(
   'lame',
   `${PLAIN}rag:\n  databases:\n    - {name: mute, type: NativeStore, retrieval_strategies: [{name: n, type: BasicSimilarityStrategy}]}\n    - {name: blind, type: NativeStore, embedding_strategies: [{name: e, type: LexicalEmbedder}]}\n    - {name: wrong, type: NativeStore, config: {metric: odd}, embedding_strategies: [{name: e, type: LexicalEmbedder}], retrieval_strategies: [{name: n, type: BM25Retriever}]}\n`,
 );
+writeProject(
+  dataDir,
+  'ns',
+  'two',
+  `${PLAIN}rag:\n  databases:\n    - {name: d, type: NativeStore, embedding_strategies: [{name: a, type: LexicalEmbedder}, {name: b, type: LexicalEmbedder}], retrieval_strategies: [{name: n, type: BM25Retriever}]}\n`,
+);
 let stage: RetrievalStage;
 
 type Result = {
@@ -221,6 +227,7 @@ const QUERIES: Scenario[] = [
     { query: 'x', retrieval_strategy: 'crossed' },
     { status: 404, contains: ['nobody', 'plain'] },
   ),
+  query('68 a threshold beyond 1', { query: 'x', score_threshold: 1.1 }, { status: 422, contains: ['score_threshold'] }),
   query('nothing is asked', { query: '  ' }, { status: 422 }),
   query('no query at all', {}, { status: 422, contains: ['query'] }),
   query('too many results', { query: 'x', top_k: 1001 }, { status: 422, contains: ['top_k'] }),
@@ -298,8 +305,28 @@ const INSPECTION: Scenario[] = [
         ['cities.csv', 'engine.pdf'],
       ),
   },
+  {
+    name: '70 documents whose name has a part, by the older route',
+    path: '/v1/projects/ns/p/rag/documents?database=first_db&filter=C&offset=1',
+    json: (rows) =>
+      assert.deepEqual(
+        rows.map((row: { filename: string }) => row.filename),
+        ['letter.docx', 'Volcano.md'],
+      ),
+  },
   ...[0, 1001].map((limit) => ({ name: `70 limit ${limit}`, path: `${DATABASES}/first_db/documents?limit=${limit}`, status: 422 })),
   { name: '70 documents of an unknown database', path: `${DATABASES}/nope/documents`, status: 404 },
+  {
+    name: '49 the list of datasets says how many chunks each file has',
+    path: `${P}/datasets`,
+    json: ({ datasets }) => {
+      const files = datasets.flatMap((one: { details: { files_metadata: object[] } }) => one.details.files_metadata);
+      const counts = Object.fromEntries(
+        files.map((one: { original_file_name: string; chunk_count: number }) => [one.original_file_name, one.chunk_count]),
+      );
+      assert.deepEqual([counts['Volcano.md'], counts['cities.csv'], counts['engine.pdf'], counts['letter.docx']], [2, 3, 2, 1]);
+    },
+  },
   {
     name: 'the sizes of a database',
     path: `${RAG}/stats?database=first_db`,
@@ -331,6 +358,7 @@ const INSPECTION: Scenario[] = [
       assert.match(health.components.embeddings.message, /256/);
       assert.equal(health.components.vector_store.name, 'vector_store');
       assert.ok(health.components.vector_store.latency >= 0);
+      assert.equal(health.components.vector_store.latency_ms, health.components.vector_store.latency);
       assert.match(health.last_check, /Z$/);
     },
   },
@@ -366,6 +394,20 @@ const INSPECTION: Scenario[] = [
       const { results } = await stage.call('POST', `${RAG}/query`, { query: 'turnover', top_k: 1 });
       assert.equal(results[0].metadata.file_name, 'letter.docx');
     },
+  },
+  {
+    name: 'indexes are not made anew by a strategy that the database does not have',
+    method: 'POST',
+    path: '/v1/projects/ns/p/rag/reindex?database=first_db&strategy=nope',
+    status: 404,
+    contains: ["'nope'", 'words'],
+  },
+  {
+    name: 'indexes are not made anew by a strategy that the chunks are not by',
+    method: 'POST',
+    path: '/v1/projects/ns/two/rag/reindex?strategy=b',
+    status: 400,
+    contains: ["'b'", "'a'", 'default_embedding_strategy'],
   },
 ];
 

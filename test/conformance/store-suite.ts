@@ -54,8 +54,8 @@ const FILTERS: readonly [Filter, readonly string[]][] = [
 
 const short = (id: string): string => id.replace(/^doc_(.+)_chunk_(\d+)_0$/, '$1$2');
 
-/** What every store does, whatever keeps its chunks. `lexical`: whether it ranks by words too. */
-export function storeSuite(name: string, open: OpenStore, { lexical, skip = false }: { lexical: boolean; skip?: string | false }): void {
+/** What every store does, whatever keeps its chunks. */
+export function storeSuite(name: string, open: OpenStore, { skip = false }: { skip?: string | false } = {}): void {
   describe(`${name} as a store`, { skip }, () => {
     let store: VectorStore;
     const dense = async (vector: readonly number[], k = 10, filter?: Filter): Promise<string[]> => {
@@ -124,7 +124,7 @@ export function storeSuite(name: string, open: OpenStore, { lexical, skip = fals
       }
     });
 
-    it('ranks by words', { skip: lexical ? false : 'has no lexical index' }, async () => {
+    it('ranks by words', async () => {
       const extra = [
         chunk('words', 0, [0, 0, 1], {}, 'The zebra crosses the savannah.'),
         chunk('words', 1, [0.1, 0, 1], {}, 'Trees grow.'),

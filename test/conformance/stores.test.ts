@@ -44,20 +44,15 @@ after(() => scripted.stop());
 function onServer(type: StoreType, variable: string, config: object = {}): void {
   const host = process.env[variable];
   storeSuite(`${type} on the server of ${variable}`, open(type, { ...config, host }), {
-    lexical: false,
     skip: host === undefined ? `${variable} names no server` : false,
   });
 }
 
-storeSuite('NativeStore', open('NativeStore', {}), { lexical: true });
-storeSuite('QdrantStore without a host', open('QdrantStore', { vector_size: 3 }), { lexical: true });
+storeSuite('NativeStore', open('NativeStore', {}));
+storeSuite('QdrantStore without a host', open('QdrantStore', { vector_size: 3 }));
 
-storeSuite(
-  'QdrantStore on a scripted server',
-  (...wanted) => open('QdrantStore', { vector_size: 3, host: '127.0.0.1', port: scripted.port })(...wanted),
-  {
-    lexical: false,
-  },
+storeSuite('QdrantStore on a scripted server', (...wanted) =>
+  open('QdrantStore', { vector_size: 3, host: '127.0.0.1', port: scripted.port })(...wanted),
 );
 onServer('ChromaStore', 'CHROMA_URL');
 onServer('QdrantStore', 'QDRANT_URL', { vector_size: 3 });

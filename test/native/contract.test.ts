@@ -27,13 +27,24 @@ type Loose = Record<string, (...values: unknown[]) => unknown>;
 
 test('the addon exports what the contract lists, and nothing else', async () => {
   const addon = loadInference();
-  assert.deepEqual(Object.keys(addon).sort(), ['llamaTag', 'loadBackends', 'open']);
+  assert.deepEqual(Object.keys(addon).sort(), ['llamaTag', 'loadBackends', 'open', 'openEmbedder']);
   assert.match(addon.llamaTag, /^[a-z0-9.]+$/);
   const devices = addon.loadBackends(backendFolders());
   assert.ok(devices.some((device) => device.kind === 'cpu' && device.memoryBytes > 0));
   assert.equal(addon.loadBackends(backendFolders()).length, devices.length, 'loading twice adds no device');
   const opened = await Generations.open(tinyPath());
-  const methods = ['abort', 'close', 'isEndOfGeneration', 'stats', 'submit', 'tokenBytes', 'tokenize'];
+  const methods = [
+    'abort',
+    'close',
+    'dropState',
+    'isEndOfGeneration',
+    'restoreState',
+    'saveState',
+    'stats',
+    'submit',
+    'tokenBytes',
+    'tokenize',
+  ];
   const exported = Object.getOwnPropertyNames(Object.getPrototypeOf(opened.scheduler)).filter((name) => name !== 'constructor');
   assert.deepEqual(exported.sort(), methods);
   assert.deepEqual(Object.keys(opened.scheduler).sort(), ['contextSize', 'info']);

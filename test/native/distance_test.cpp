@@ -25,7 +25,7 @@ constexpr size_t kLongest = 200;
 /// Random numbers behind an odd start, so that no load is aligned.
 struct Vectors {
   std::vector<float> a, b;
-  std::vector<Half> half_a, half_b;
+  std::vector<Half> half_b;
   std::vector<int8_t> code_a, code_b;
 
   explicit Vectors(unsigned seed) {
@@ -33,10 +33,9 @@ struct Vectors {
     std::normal_distribution<float> normal;
     std::uniform_int_distribution<int> code(-127, 127);
     for (size_t i = 0; i < kLongest + 1; ++i) {
-      half_a.push_back(half_of(normal(random)));
+      a.push_back(normal(random));
       half_b.push_back(half_of(normal(random)));
       // The same numbers in both forms, so that one reference serves all.
-      a.push_back(float_of(half_a.back()));
       b.push_back(float_of(half_b.back()));
       code_a.push_back(static_cast<int8_t>(code(random)));
       code_b.push_back(static_cast<int8_t>(code(random)));
@@ -57,14 +56,12 @@ TEST(Distance, EverySetAgreesForEveryLength) {
         codes += v.code_a[i] * v.code_b[i];
       }
       const float *a = v.a.data() + 1, *b = v.b.data() + 1;
-      const Half *ha = v.half_a.data() + 1, *hb = v.half_b.data() + 1;
+      const Half* hb = v.half_b.data() + 1;
       const double near = 1e-4;
       EXPECT_NEAR(kernels.dot(a, b, n), dot, near) << n;
       EXPECT_NEAR(kernels.dot_half(a, hb, n), dot, near) << n;
-      EXPECT_NEAR(kernels.dot_halves(ha, hb, n), dot, near) << n;
       EXPECT_NEAR(kernels.l2(a, b, n), l2, near) << n;
       EXPECT_NEAR(kernels.l2_half(a, hb, n), l2, near) << n;
-      EXPECT_NEAR(kernels.l2_halves(ha, hb, n), l2, near) << n;
       EXPECT_EQ(kernels.dot_codes(v.code_a.data() + 1, v.code_b.data() + 1, n), codes) << n;
     }
   }
@@ -75,6 +72,41 @@ TEST(Distance, CodesAreExactAtTheirLimits) {
   for (const Isa isa : sets()) {
     EXPECT_EQ(distance_kernels(isa).dot_codes(low.data(), high.data(), 4096), -127 * 127 * 4096);
     EXPECT_EQ(distance_kernels(isa).dot_codes(low.data(), low.data(), 4096), 127 * 127 * 4096);
+  }
+}
+
+TEST(Distance, ManyCodesAreTheSameAsEach) {
+  constexpr size_t kMany = 23;
+  std::mt19937 random(4);
+  std::uniform_int_distribution<int> code(-127, 127);
+  // Odd starts, and the same vector twice.
+  std::vector<std::vector<int8_t>> vectors(kMany, std::vector<int8_t>(kLongest + 1));
+  for (auto& vector : vectors)
+    for (int8_t& value : vector) value = static_cast<int8_t>(code(random));
+  std::vector<const int8_t*> many;
+  for (const auto& vector : vectors) many.push_back(vector.data() + 1);
+  many[5] = many[6];
+  for (const Isa isa : sets()) {
+    const DistanceKernels& kernels = distance_kernels(isa);
+    for (size_t n = 0; n < kLongest; ++n) {
+      for (const size_t count : {size_t{0}, size_t{1}, size_t{4}, n % kMany, kMany}) {
+        std::vector<int32_t> sums(kMany, 7);
+        kernels.dot_many_codes(many[3], many.data(), count, n, sums.data());
+        for (size_t i = 0; i < kMany; ++i) {
+          ASSERT_EQ(sums[i], i < count ? distance_kernels(Isa::kPortable).dot_codes(many[3], many[i], n) : 7) << n;
+        }
+      }
+    }
+  }
+}
+
+TEST(Distance, ManyCodesAreExactAtTheirLimits) {
+  const std::vector<int8_t> low(4096, -127), high(4096, 127);
+  const int8_t* many[] = {low.data(), high.data(), low.data(), high.data(), low.data()};
+  for (const Isa isa : sets()) {
+    int32_t sums[5];
+    distance_kernels(isa).dot_many_codes(low.data(), many, 5, 4096, sums);
+    for (size_t i = 0; i < 5; ++i) EXPECT_EQ(sums[i], (i % 2 == 0 ? 127 : -127) * 127 * 4096);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <map>
 #include <set>
 
@@ -57,6 +58,20 @@ class CountingDecoder : public Decoder {
   }
   void clear(int slot) override { texts_[slot].clear(); }
   int stored(int slot) override { return static_cast<int>(texts_[slot].size()); }
+  std::vector<uint8_t> save(int slot) override {
+    std::vector<uint8_t> state(texts_[slot].size() * sizeof(Token));
+    if (!state.empty()) std::memcpy(state.data(), texts_[slot].data(), state.size());
+    return state;
+  }
+  bool restore(int slot, std::span<const uint8_t> state) override {
+    if (!texts_[slot].empty()) ++violations;
+    size_t used = state.size() / sizeof(Token);
+    for (const auto& text : texts_) used += text.size();
+    if (used > static_cast<size_t>(cells_)) return false;
+    texts_[slot].resize(state.size() / sizeof(Token));
+    if (!state.empty()) std::memcpy(texts_[slot].data(), state.data(), state.size());
+    return true;
+  }
   void interrupt(bool on) override { interrupted_ = on; }
   std::string error() override { return "scripted"; }
 
@@ -163,6 +178,49 @@ TEST_F(SchedulerTest, ManyOnFewSlots) {
   }
   EXPECT_EQ(scheduler_->stats().active, 0);
   EXPECT_EQ(scheduler_->stats().queued, 0);
+}
+
+TEST_F(SchedulerTest, AStateGoesOnInAnotherScheduler) {
+  open(2);
+  submit(1, {10, 11, 12}, 5);
+  wait(1);
+  const auto state = scheduler_->save_state({10, 11, 12, 13, 14}, 3);
+  ASSERT_NE(state, nullptr);
+  EXPECT_EQ(state->tokens, (std::vector<Token>{10, 11, 12, 13, 14, 15, 16}));
+  EXPECT_EQ(scheduler_->save_state({50, 51}, 2), nullptr) << "nobody holds this";
+  EXPECT_EQ(scheduler_->save_state({10, 11, 12, 70}, 4), nullptr) << "too little of it is held";
+  EXPECT_EQ(scheduler_->restore_state(*state), StateOutcome::present);
+  scheduler_->stop();
+  outcomes_.clear();
+  finished_ = 0;
+  open(2);
+  EXPECT_EQ(scheduler_->restore_state(*state), StateOutcome::restored);
+  submit(2, {10, 11, 12, 13, 14, 40}, 2);
+  wait(1);
+  EXPECT_EQ(outcomes_[2].last.reused_tokens, 5);
+  EXPECT_EQ(outcomes_[2].tokens, (std::vector<Token>{41, 42}));
+}
+
+TEST_F(SchedulerTest, AStateThatHasNoRoomIsLeftOut) {
+  open(1);
+  EXPECT_EQ(scheduler_->restore_state({}), StateOutcome::unfit);
+  SequenceState longer;
+  longer.tokens.assign(1000, 1);
+  EXPECT_EQ(scheduler_->restore_state(longer), StateOutcome::unfit);
+  scheduler_->stop();
+  EXPECT_THROW(scheduler_->restore_state({{1, 2}, {}}), Failure);
+  EXPECT_THROW(scheduler_->save_state({1, 2}, 1), Failure);
+}
+
+TEST_F(SchedulerTest, StatesAreCopiedBesideRunningAnswers) {
+  open(3);
+  submit(1, {1, 2, 3}, 50);
+  for (int i = 0; i < 50; ++i) {
+    const auto state = scheduler_->save_state({1, 2, 3}, 1);
+    if (state) scheduler_->restore_state(*state);
+  }
+  wait(1);
+  EXPECT_EQ(outcomes_[1].tokens.size(), 50u);
 }
 
 TEST_F(SchedulerTest, AnAbortInterruptsADecodeThatNobodyElseNeeds) {

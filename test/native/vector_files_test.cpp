@@ -138,7 +138,6 @@ TEST_F(VectorFiles, AGraphThatLiesIsRefusedThoughItsChecksumsAreRight) {
   State state(with);
   VectorIndex index(with);
   Graph graph(with);
-  graph.reserve(200);
   const Scoring scoring(with);
   const std::vector<float> points = clustered(200, kDimensions, 1);
   std::vector<Half> half;
@@ -166,14 +165,14 @@ TEST_F(VectorFiles, AGraphThatLiesIsRefusedThoughItsChecksumsAreRight) {
       for (size_t j = at; j < end; ++j) lie[j] = static_cast<std::byte>(random());
     }
     Graph read(with);
-    if (!read.read(lie, places, 200)) continue;
+    if (!read.read(scoring, state.rows, 200, lie, places)) continue;
     ++taken;
     size_t scanned = 0;
-    for (const Hit& hit : read.search(scoring, state.rows, query, 10, 50, {}, scanned)) EXPECT_LT(hit.row, 200u);
+    for (const uint32_t row : read.search(state.rows, query, 50, {}, scanned)) EXPECT_LT(row, 200u);
   }
   EXPECT_LT(taken, 1500u);
   Graph read(with);
-  EXPECT_TRUE(read.read(links, order, 200));
+  EXPECT_TRUE(read.read(scoring, state.rows, 200, links, order));
 }
 
 }  // namespace

@@ -89,6 +89,11 @@ export function pdf(pages: readonly string[], info = ''): Uint8Array {
     objects.push(`<</Type/Page/Parent 2 0 R/MediaBox[0 0 400 400]/Resources<</Font<</F1 3 0 R>>>>/Contents ${6 + at * 2} 0 R>>`);
     objects.push(`<</Length ${draw.length}>>stream\n${draw}\nendstream`);
   }
+  return pdfFile(objects, '/Info 4 0 R');
+}
+
+/** A PDF of numbered objects, the first of them its catalogue; `trailer` is what the trailer says beside. Latin-1. */
+export function pdfFile(objects: readonly string[], trailer = ''): Uint8Array {
   let text = '%PDF-1.4\n';
   const places = objects.map((object, at) => {
     const place = text.length;
@@ -97,7 +102,7 @@ export function pdf(pages: readonly string[], info = ''): Uint8Array {
   });
   const start = text.length;
   text += `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${places.map((place) => `${String(place).padStart(10, '0')} 00000 n \n`).join('')}`;
-  text += `trailer<</Size ${objects.length + 1}/Root 1 0 R/Info 4 0 R>>\nstartxref\n${start}\n%%EOF`;
+  text += `trailer<</Size ${objects.length + 1}/Root 1 0 R${trailer}>>\nstartxref\n${start}\n%%EOF`;
   return Buffer.from(text, 'latin1');
 }
 

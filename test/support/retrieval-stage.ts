@@ -8,7 +8,9 @@ import { dispatch } from '../../gateway/http/dispatch.js';
 import type { Application } from '../../gateway/http/transport.js';
 import { Chat } from '../../runtime/chat/chat.js';
 import { DATASET_BYTES } from '../../runtime/datasets/limits.js';
+import { Models } from '../../runtime/models/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
+import { openEncoders } from '../../runtime/open-encoders.js';
 import { openRetrieval } from '../../runtime/open-retrieval.js';
 import { Projects } from '../../runtime/projects/projects.js';
 import type { Runtime } from '../../runtime/runtime.js';
@@ -37,19 +39,24 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
   const store = await openStore(dataDir);
   const projects = new Projects({ dataDir });
   const outbound = new Outbound();
+  const models = new Models({ dataDir });
   const provider = new ScriptedProvider();
+  const encoders = openEncoders({ models, outbound, runtimeUrls: [], runtimePort: 11540 });
   const { close, ...documents } = openRetrieval({
     store,
     projects,
     outbound,
     runtimePort: 11540,
     datasetQuotaBytes: DATASET_BYTES,
+    encoders,
     provider: () => provider,
   });
   const providers = { universal: provider, compat_api: provider, local_runner: provider, local_accel: provider };
   const chat = new Chat({ projects, providers, providerOf: () => 'universal', store, retrieval: documents.retrieval });
   const runtime = {
     ...documents,
+    ...encoders,
+    models,
     dataDir,
     projects,
     chat,
@@ -58,6 +65,7 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
     close: async () => {
       await close();
       await chat.close();
+      await models.close();
       await outbound.close();
       await store.close();
       if (given === undefined) rmSync(dataDir, { recursive: true, force: true });

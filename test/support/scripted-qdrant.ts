@@ -9,7 +9,7 @@ interface Point {
 
 interface Condition {
   key?: string;
-  match?: { value: unknown };
+  match?: { value?: unknown; text?: string };
   range?: Record<'gt' | 'gte' | 'lt' | 'lte', number>;
   should?: Condition[];
 }
@@ -38,9 +38,18 @@ function valuesAt(payload: Record<string, unknown>, key: string): unknown[] {
   return found === undefined ? [] : [found].flat();
 }
 
+/** As an index of type text with the tokenizer `prefix` finds. */
+function beginsSo(value: unknown, beginning: string): boolean {
+  return String(value)
+    .toLowerCase()
+    .split(/[^\p{L}\p{N}]+/u)
+    .some((word) => word.startsWith(beginning));
+}
+
 function holds(condition: Condition, payload: Record<string, unknown>): boolean {
   if (condition.should) return condition.should.some((one) => holds(one, payload));
   return valuesAt(payload, condition.key!).some((value) => {
+    if (condition.match?.text !== undefined) return beginsSo(value, condition.match.text);
     if (condition.match) return value === condition.match.value;
     const { gt, gte, lt, lte } = condition.range!;
     if (typeof value !== 'number') return false;

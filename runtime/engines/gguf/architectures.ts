@@ -11,19 +11,22 @@ export const ARCHITECTURES: ReadonlySet<string> = new Set(
   starcoder starcoder2 step35 t5 talkie xverse`.split(/\s+/),
 );
 
+/** What the families hold that make embeddings and nothing else. */
+export const EMBEDDING_MODEL = 'an embedding model';
+
 /** Files that hold something else than a language model, and what they hold. */
 export const OTHER_ARCHITECTURES: Readonly<Record<string, string>> = {
   clip: 'a projector for images or sound',
-  bert: 'an embedding model',
-  eurobert: 'an embedding model',
-  'gemma-embedding': 'an embedding model',
-  'jina-bert-v2': 'an embedding model',
-  'jina-bert-v3': 'an embedding model',
-  'llama-embed': 'an embedding model',
-  'modern-bert': 'an embedding model',
-  'neo-bert': 'an embedding model',
-  'nomic-bert': 'an embedding model',
-  'nomic-bert-moe': 'an embedding model',
+  bert: EMBEDDING_MODEL,
+  eurobert: EMBEDDING_MODEL,
+  'gemma-embedding': EMBEDDING_MODEL,
+  'jina-bert-v2': EMBEDDING_MODEL,
+  'jina-bert-v3': EMBEDDING_MODEL,
+  'llama-embed': EMBEDDING_MODEL,
+  'modern-bert': EMBEDDING_MODEL,
+  'neo-bert': EMBEDDING_MODEL,
+  'nomic-bert': EMBEDDING_MODEL,
+  'nomic-bert-moe': EMBEDDING_MODEL,
   pockettts: 'a speech model',
   qwen3tts: 'a speech model',
   t5encoder: 'an encoder',

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { Failure } from '../../../schemas/errors.js';
 import type { Circuit } from '../../hosts/circuit.js';
 import type { Host } from '../../hosts/host.js';
-import { type Life, Supervisor } from '../../hosts/supervisor.js';
+import { Supervisor } from '../../hosts/supervisor.js';
 import type { GenerateEvent, GenerateRequest, GgufInfo, GgufModel, PreparedPrompt, PrepareRequest } from '../contract.js';
+import type { EngineStatus, LoadedEngine } from '../loaded.js';
+import { ClientStates } from './client-states.js';
 import type { GgufHeader } from './header.js';
 import { type LoadPlan, optionsOf } from './plan.js';
 import { EventStream } from './stream.js';
@@ -26,6 +28,22 @@ export interface GgufLoad {
   readonly onProgress?: (fraction: number) => void;
 }
 
+/** A language model of any engine whose host takes the calls and sends the events of `wire.ts`. */
+export interface LanguageParts {
+  /** The model as the caller named it, for messages. */
+  readonly name: string;
+  /** Module that exports `openEngine`. */
+  readonly engine: URL;
+  readonly circuit: Circuit;
+  /** Given to the engine's method `open` in each life. */
+  readonly body: unknown;
+  /** What the model is, by what opening it gave. */
+  readonly describe: (opened: unknown) => GgufInfo;
+  /** `SequenceStates.tag`; absent where the engine cannot copy its KV memory. */
+  readonly stateTag?: (opened: unknown) => string;
+  readonly onProgress?: (fraction: number) => void;
+}
+
 interface Prepared {
   readonly host: Host;
   readonly promptId: number;
@@ -38,53 +56,56 @@ interface Running {
 }
 
 /** A GGUF model in its host process, from the daemon's side. */
-export class GgufClient implements GgufModel {
-  readonly #supervisor: Supervisor<OpenedModel>;
+export class GgufClient implements GgufModel, LoadedEngine {
+  readonly #supervisor: Supervisor<unknown>;
   readonly #running = new Map<number, Running>();
   readonly #prepared = new Map<number, Prepared>();
+  #states: ClientStates | undefined;
   #info: GgufInfo | undefined;
   #nextGeneration = 1;
   #nextPrompt = 1;
 
-  private constructor(load: GgufLoad) {
-    const { header, plan } = load;
-    const body: OpenBody = {
-      path: header.path,
-      plan,
-      template: header.template,
-      controlTexts: header.vocabulary.controlTexts,
-      bosText: header.vocabulary.bosText,
-      eosText: header.vocabulary.eosText,
-    };
-    this.#supervisor = new Supervisor<OpenedModel>({
-      name: `model ${load.name}`,
-      engine: ENGINE,
-      circuit: load.circuit,
-      open: (host) => host.call<OpenedModel>('open', body),
-      onEvent: (host, value) => this.#receive(host, value as HostEvent, load.onProgress),
+  private constructor(parts: LanguageParts) {
+    this.#supervisor = new Supervisor<unknown>({
+      name: `model ${parts.name}`,
+      engine: parts.engine,
+      circuit: parts.circuit,
+      open: (host) => host.call('open', parts.body),
+      onEvent: (host, value) => this.#receive(host, value as HostEvent, parts.onProgress),
       onExit: (host, reason) => this.#lost(host, reason),
     });
   }
 
   /** Starts a host and loads the model in it. Throws what loading throws, or 'unavailable' when the signal is aborted meanwhile; the process is gone then. */
   static async load(load: GgufLoad, signal: AbortSignal): Promise<GgufClient> {
-    const client = new GgufClient(load);
-    const stop = (): void => void client.close();
-    signal.addEventListener('abort', stop, { once: true });
-    try {
-      const { opened } = await client.#supervisor.ready();
-      client.#info = describe(load, opened);
-      return client;
-    } catch (error) {
-      await client.close();
-      throw error;
-    } finally {
-      signal.removeEventListener('abort', stop);
-    }
+    const { header, plan } = load;
+    const { controlTexts, bosText, eosText } = header.vocabulary;
+    const body: OpenBody = { path: header.path, plan, template: header.template, controlTexts, bosText, eosText };
+    const describeOpened = (opened: unknown): GgufInfo => describe(load, opened as OpenedModel);
+    const tag = (opened: unknown): string => (opened as OpenedModel).stateTag;
+    return GgufClient.open({ ...load, engine: ENGINE, body, describe: describeOpened, stateTag: tag }, signal);
+  }
+
+  /** The same for any engine that answers these calls. */
+  static async open(parts: LanguageParts, signal: AbortSignal): Promise<GgufClient> {
+    const client = new GgufClient(parts);
+    const opened = await client.#supervisor.first(signal);
+    client.#info = parts.describe(opened);
+    if (parts.stateTag) client.#states = new ClientStates(() => client.#supervisor.ready(), parts.stateTag(opened));
+    return client;
+  }
+
+  get states(): ClientStates | undefined {
+    return this.#states;
   }
 
   get info(): GgufInfo {
     return this.#info!;
+  }
+
+  get status(): EngineStatus {
+    const { devices, options, notes } = this.info;
+    return { devices, options, notes };
   }
 
   /** Process id of the present host, for tests and status. */
@@ -93,7 +114,7 @@ export class GgufClient implements GgufModel {
   }
 
   async prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedPrompt> {
-    const { host } = await this.#ready(signal);
+    const { host } = await this.#supervisor.ready(signal);
     const prepared = await host.call<PreparedPrompt>('prepare', request, signal);
     this.#expire();
     const promptId = this.#nextPrompt++;
@@ -141,21 +162,6 @@ export class GgufClient implements GgufModel {
     return this.#supervisor.close();
   }
 
-  /** The present life; a caller that goes away does not wait for a restart. */
-  async #ready(signal: AbortSignal): Promise<Life<OpenedModel>> {
-    signal.throwIfAborted();
-    let onAbort: (() => void) | undefined;
-    const gone = new Promise<never>((_resolve, reject) => {
-      onAbort = () => reject(signal.reason);
-      signal.addEventListener('abort', onAbort, { once: true });
-    });
-    try {
-      return await Promise.race([this.#supervisor.ready(), gone]);
-    } finally {
-      signal.removeEventListener('abort', onAbort!);
-    }
-  }
-
   #receive(host: Host, event: HostEvent, onProgress: ((fraction: number) => void) | undefined): void {
     if ('progress' in event) {
       onProgress?.(event.progress);
@@ -174,6 +180,7 @@ export class GgufClient implements GgufModel {
   }
 
   #lost(host: Host, reason: Failure): void {
+    this.#states?.lost(host);
     for (const running of this.#running.values()) if (running.host === host) running.stream.fail(reason);
   }
 

@@ -2,7 +2,7 @@ import { Failure } from '../../../schemas/errors.js';
 import type { HostedEngine, OpenEngine } from '../../hosts/engine.js';
 import type { PrepareRequest } from '../contract.js';
 import { LoadedGguf } from './model.js';
-import type { GenerateBody, HostEvent, OpenBody } from './wire.js';
+import type { GenerateBody, HostEvent, OpenBody, RestoreBody, SaveBody } from './wire.js';
 
 /** The GGUF engine of a host process: `open` once, then any number of the other calls. */
 class GgufEngine implements HostedEngine {
@@ -26,6 +26,12 @@ class GgufEngine implements HostedEngine {
         return model.generate(body as GenerateBody);
       case 'abort':
         return model.abort(body as number);
+      case 'saveState':
+        return model.states.save(body as SaveBody);
+      case 'restoreState':
+        return model.states.restore(body as RestoreBody);
+      case 'dropState':
+        return model.states.drop(body as string);
       case 'stats':
         return model.stats();
       default:

@@ -58,7 +58,12 @@ export class Generation {
   readonly #stops: StopFinder;
   readonly #limit: AnswerLimit | undefined;
 
-  constructor(stops: readonly string[], limit?: AnswerLimit) {
+  /** `tokens` takes those that are generated, where somebody wants them. */
+  constructor(
+    stops: readonly string[],
+    limit?: AnswerLimit,
+    readonly tokens?: number[],
+  ) {
     this.#stops = new StopFinder(stops);
     this.#limit = limit;
   }

@@ -2,10 +2,11 @@ import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
+import { EMBEDDING_MODEL } from './architectures.js';
 import { FileCursor } from './cursor.js';
 import { fileFault } from './fault.js';
 import { KEY_LIMIT, type Metadata, MetadataReader } from './metadata.js';
-import { type ModelShape, readShape } from './shape.js';
+import { type ModelShape, otherKind, readShape } from './shape.js';
 import { shardOf, shardPath } from './shards.js';
 import { checkAlignment, readTensors, TENSOR_LIMIT, type TensorTable } from './tensors.js';
 import { readVocabulary, type VocabularyFacts } from './vocabulary.js';
@@ -176,6 +177,16 @@ function checkTensors(file: string, tables: TensorTable[], shape: ModelShape, vo
       `the metadata say ${shape.width} x ${vocabulary.size}`,
     );
   }
+  const positions = tables.map((table) => table.get('position_embd.weight')).find((entry) => entry !== undefined)?.shape[1];
+  // The engine reads the row of each position without looking whether there is one.
+  if (positions !== undefined && positions < shape.contextLength) {
+    throw fileFault(
+      file,
+      `${shape.architecture}.context_length`,
+      shape.contextLength,
+      `tensor position_embd.weight has ${positions} positions`,
+    );
+  }
   const queries = tables.map((table) => table.get('blk.0.attn_q.weight')).find((entry) => entry !== undefined)?.shape[1];
   if (queries !== undefined && shape.heads > 0 && queries % shape.heads !== 0) {
     throw fileFault(
@@ -193,9 +204,16 @@ function checkTensors(file: string, tables: TensorTable[], shape: ModelShape, vo
 
 /**
  * Reads and checks the header of a GGUF file (all shards of a split one) without reading its weights; kept until the file changes.
- * Throws `Failure('invalid')` naming the field and value, or `not_found`; nothing else.
+ * Throws `Failure('invalid')` naming the field and value, or `not_found`; nothing else. Only for the purpose of embedding may it be a model
+ * that completes no text.
  */
-export async function ggufHeader(path: string): Promise<GgufHeader> {
+export async function ggufHeader(path: string, purpose: 'language' | 'embedding' = 'language'): Promise<GgufHeader> {
+  const header = await cachedHeader(path);
+  if (purpose === 'language' && header.onlyEmbeds) throw otherKind(basename(path), header.architecture, EMBEDDING_MODEL);
+  return header;
+}
+
+async function cachedHeader(path: string): Promise<GgufHeader> {
   const { mtimeMs, size, ino } = await reaching(path, () => stat(path));
   const stamp = `${mtimeMs}:${size}:${ino}`;
   const known = cache.get(path);

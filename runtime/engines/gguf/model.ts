@@ -17,6 +17,7 @@ import { lockNote, processTexts } from './locked.js';
 import type { LoadPlan } from './plan.js';
 import { WaitingPrompts } from './prompts.js';
 import { Renderer } from './renderer.js';
+import { HostStates, stateTag } from './states.js';
 import type { GenerateBody, HostEvent, OpenBody, OpenedModel, StepExtra } from './wire.js';
 
 const THINK_START = '<think>';
@@ -29,13 +30,15 @@ export class LoadedGguf {
   readonly #engine: NativeScheduler;
   readonly #renderer: Renderer;
   readonly #texts: TokenTexts;
+  readonly states: HostStates;
   readonly #prompts = new WaitingPrompts();
   readonly #running: Map<number, Generation>;
   readonly #thinkStart: Int32Array;
   readonly #thinkEnd: Int32Array;
 
-  private constructor(engine: NativeScheduler, body: OpenBody, running: Map<number, Generation>) {
+  private constructor(engine: NativeScheduler, body: OpenBody, running: Map<number, Generation>, tag: string) {
     this.#engine = engine;
+    this.states = new HostStates(engine, tag);
     this.#running = running;
     this.#renderer = new Renderer(engine, body);
     this.#texts = new TokenTexts(engine);
@@ -57,7 +60,8 @@ export class LoadedGguf {
       (progress) => emit({ progress }),
       (rows, logprobs, error) => model?.step(rows, logprobs, error, emit),
     );
-    model = new LoadedGguf(engine, body, running);
+    const tag = stateTag(body.path, plan, addon.llamaTag);
+    model = new LoadedGguf(engine, body, running, tag);
     const texts = plan.mlock ? processTexts() : undefined;
     const notes = [model.#renderer.problem, texts ? lockNote(texts, engine.info.sizeBytes) : null];
     const opened = {
@@ -65,6 +69,7 @@ export class LoadedGguf {
       contextSize: engine.contextSize,
       devices: devices.map(({ name, kind }) => ({ name, kind })),
       notes: notes.filter((note) => note !== null),
+      stateTag: tag,
     };
     return { model, opened };
   }
@@ -93,7 +98,8 @@ export class LoadedGguf {
     }
     const stops = [...(body.stop ?? []), ...this.#renderer.stops];
     if (stops.length > STOP_LIMIT) throw new Failure('invalid', `stop has ${stops.length} texts; at most ${STOP_LIMIT} are allowed.`);
-    this.#running.set(body.id, new Generation(stops, this.#answerLimit(body)));
+    const remembered = body.remember === undefined ? undefined : this.states.remember(body.remember, tokens);
+    this.#running.set(body.id, new Generation(stops, this.#answerLimit(body), remembered));
     try {
       this.#engine.submit(body.id, tokens, this.#options(body, room));
     } catch (error) {
@@ -128,6 +134,7 @@ export class LoadedGguf {
       if (!generation) continue;
       const token = rows[at + 1]!;
       let text = token >= 0 ? generation.add(this.#texts.of(token)) : '';
+      if (token >= 0) generation.tokens?.push(token);
       const finish = rows[at + 2]!;
       const extra: StepExtra = {};
       const [prompt, reused, generated, thinking] = rows.subarray(at + 3, at + 7) as unknown as [number, number, number, number];

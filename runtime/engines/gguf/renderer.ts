@@ -14,13 +14,13 @@ export interface RenderedPrompt {
 
 /** Turns conversations into tokens by the model's own template, or by plain lines where it has none. */
 export class Renderer {
-  readonly #engine: NativeScheduler;
+  readonly #engine: Pick<NativeScheduler, 'tokenize'>;
   readonly #guard: ControlGuard;
   readonly #template: ChatTemplate | Failure | undefined;
   readonly #bosText: string;
   readonly #eosText: string;
 
-  constructor(engine: NativeScheduler, body: OpenBody) {
+  constructor(engine: Pick<NativeScheduler, 'tokenize'>, body: Pick<OpenBody, 'template' | 'controlTexts' | 'bosText' | 'eosText'>) {
     this.#engine = engine;
     this.#guard = new ControlGuard(body.controlTexts);
     this.#bosText = body.bosText;

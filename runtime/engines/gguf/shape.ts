@@ -1,4 +1,5 @@
-import { ARCHITECTURES, OTHER_ARCHITECTURES } from './architectures.js';
+import type { Failure } from '../../../schemas/errors.js';
+import { ARCHITECTURES, EMBEDDING_MODEL, OTHER_ARCHITECTURES } from './architectures.js';
 import { fileFault } from './fault.js';
 import type { Metadata } from './metadata.js';
 
@@ -9,9 +10,12 @@ const WIDTH_LIMIT = 1 << 20;
 const CONTEXT_LIMIT = 1 << 30;
 /** Families without attention, whose files have no or zero heads. */
 const RECURRENT = /^(mamba|rwkv|arwkv)/;
-/** The sizes of a language model that memory depends on. */
+
+/** The sizes of a model that memory depends on. */
 export interface ModelShape {
   readonly architecture: string;
+  /** True for families that read texts and complete none. */
+  readonly onlyEmbeds: boolean;
   readonly layers: number;
   readonly width: number;
   /** Trained context in tokens; 0 where the file does not say. */
@@ -66,6 +70,11 @@ class Fields {
   }
 }
 
+/** The 422 of a file that holds another kind of model than a language model. */
+export function otherKind(file: string, architecture: string, kind: string): Failure {
+  return fileFault(file, 'general.architecture', architecture, `that is ${kind}; a language model is needed`);
+}
+
 /** Checks the fields that llama.cpp divides by and allocates from, and gives them. */
 export function readShape(file: string, metadata: Metadata): ModelShape {
   const architecture = metadata.get('general.architecture');
@@ -73,8 +82,9 @@ export function readShape(file: string, metadata: Metadata): ModelShape {
     throw fileFault(file, 'general.architecture', architecture ?? 'missing', 'the name of a model family is needed');
   }
   const other = Object.hasOwn(OTHER_ARCHITECTURES, architecture) ? OTHER_ARCHITECTURES[architecture] : undefined;
-  if (other) throw fileFault(file, 'general.architecture', architecture, `that is ${other}; a language model is needed`);
-  if (!ARCHITECTURES.has(architecture)) {
+  const onlyEmbeds = other === EMBEDDING_MODEL;
+  if (other && !onlyEmbeds) throw otherKind(file, architecture, other);
+  if (!onlyEmbeds && !ARCHITECTURES.has(architecture)) {
     throw fileFault(file, 'general.architecture', architecture, 'the engine does not know this family; a newer version may');
   }
   const fields = new Fields(file, metadata);
@@ -101,6 +111,7 @@ export function readShape(file: string, metadata: Metadata): ModelShape {
   checkExperts(file, fields, key);
   return {
     architecture,
+    onlyEmbeds,
     layers,
     width,
     contextLength,

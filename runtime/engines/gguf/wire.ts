@@ -21,11 +21,26 @@ export interface OpenedModel {
   /** Every device that the engine found, the CPU included. */
   devices: { name: string; kind: 'cpu' | 'gpu' | 'accel' }[];
   notes: string[];
+  /** `stateTag` of the model. */
+  stateTag: string;
 }
 
 /** Starts a generation under an id of the caller's choice, unique while it runs. */
 export interface GenerateBody extends GenerateRequest {
   id: number;
+}
+
+/** Asks for a copy of what a remembered generation left behind. */
+export interface SaveBody {
+  name: string;
+  file: string;
+  keep: boolean;
+}
+
+/** Asks for a copy to be put back. */
+export interface RestoreBody {
+  file: string;
+  keep: boolean;
 }
 
 /** The news of one generation beside its text. */

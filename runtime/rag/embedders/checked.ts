@@ -32,7 +32,7 @@ export class CheckedEmbedder implements Embedder {
     const vectors: Float32Array[] = [];
     for (let from = 0; from < texts.length; from += this.source.batchSize) {
       const batch = texts.slice(from, from + this.source.batchSize);
-      const answered = await this.turns.take(urgency, signal, () => this.source.send(batch, purpose, signal));
+      const answered = await this.turns.take(urgency, signal, () => this.source.send(batch, purpose, signal, urgency));
       signal.throwIfAborted();
       if (answered.length !== batch.length) throw this.#bad(`answered ${answered.length} vectors to ${batch.length} texts`);
       for (const vector of answered) vectors.push(this.#checked(vector));
@@ -48,13 +48,16 @@ export class CheckedEmbedder implements Embedder {
       throw new Failure('invalid', message, { code: 'DimensionMismatch' });
     }
     let squares = 0;
-    for (const component of vector) squares += component * component;
+    // By index: several times as fast as the iterator of a typed array.
+    for (let at = 0; at < vector.length; at += 1) squares += vector[at]! * vector[at]!;
     if (!Number.isFinite(squares)) throw this.#bad('answered a vector that holds no finite numbers');
     if (squares === 0) throw this.#bad('answered a zero vector');
     this.#dimensions = expected;
     if (!this.source.normalise) return vector;
     const length = Math.sqrt(squares);
-    return vector.map((component) => component / length);
+    const normal = new Float32Array(vector.length);
+    for (let at = 0; at < vector.length; at += 1) normal[at] = vector[at]! / length;
+    return normal;
   }
 
   #named(): string {

@@ -1,4 +1,6 @@
+import type { ModelConfig } from '../../../schemas/generated/config/project.js';
 import type { EmbedderType, EmbeddingStrategy } from '../../../schemas/generated/config/rag.js';
+import type { EncoderSettings } from '../../encoders/contract.js';
 import type { Outbound } from '../../net/outbound.js';
 import type { Metadata } from '../contract.js';
 import type { OptionShapes } from '../options.js';
@@ -21,7 +23,12 @@ export interface Embedder {
 }
 
 /** Vectors of our own runtime's models, as `/v1/embeddings` makes them. Throws `not_found` or `unavailable` for a model that is not here. */
-export type RuntimeEmbed = (model: string, texts: readonly string[], signal: AbortSignal) => Promise<readonly Float32Array[]>;
+export type RuntimeEmbed = (
+  model: string,
+  texts: readonly string[],
+  signal: AbortSignal,
+  how: { readonly urgency: Urgency; readonly settings: EncoderSettings },
+) => Promise<readonly Float32Array[]>;
 
 /** What the embedders are made of. */
 export interface EmbedderParts {
@@ -29,6 +36,8 @@ export interface EmbedderParts {
   readonly outbound: Outbound;
   /** Absent while the runtime has no embeddings. */
   readonly runtime?: RuntimeEmbed;
+  /** The model of the project that the strategy names, with its `encoder_config` and host. */
+  readonly projectModel?: ModelConfig;
   /** The port of our own runtime: a `base_url` that names it stays in process; 11540 always does. */
   readonly runtimePort?: number;
   /** First wait before a request is sent again, in milliseconds; it doubles from there. */
@@ -47,7 +56,7 @@ export interface Source {
   /** Brings the vectors to length 1. */
   readonly normalise: boolean;
   /** Vectors of at most `batchSize` texts, none of them blank. */
-  send(texts: readonly string[], purpose: Purpose, signal: AbortSignal): Promise<readonly Float32Array[]>;
+  send(texts: readonly string[], purpose: Purpose, signal: AbortSignal, urgency: Urgency): Promise<readonly Float32Array[]>;
 }
 
 /** One type of embedder. */

@@ -1,4 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
+import type { ModelConfig } from '../../../schemas/generated/config/project.js';
 import type { EmbedderType, EmbeddingStrategy } from '../../../schemas/generated/config/rag.js';
 import { CheckedEmbedder } from './checked.js';
 import type { Embedder, EmbedderKind, EmbedderParts } from './contract.js';
@@ -27,9 +28,10 @@ const MOST_OF_OWNER = 64;
 export interface Embedders {
   /**
    * The embedder of a strategy for one database. Those of the same `owner` take turns, whatever their strategy. `owner` is any text that
-   * is one database's own. Throws `invalid` and `bad_request` for its configuration.
+   * is one database's own; `models` are those of its project, whose settings hold where the strategy names one. Throws `invalid` and
+   * `bad_request` for its configuration.
    */
-  of(owner: string, strategy: EmbeddingStrategy): Embedder;
+  of(owner: string, strategy: EmbeddingStrategy, models?: readonly ModelConfig[]): Embedder;
 }
 
 interface Owned {
@@ -49,17 +51,29 @@ export function createEmbedders(parts: EmbedderParts): Embedders {
     return found;
   };
   return {
-    of(owner, strategy) {
+    of(owner, strategy, models = []) {
       const { turns, embedders } = owned(owner);
-      const key = JSON.stringify(strategy);
+      const projectModel = modelOf(strategy, models);
+      const key = JSON.stringify([strategy, projectModel]);
       const known = embedders.get(key);
       if (known) return known;
-      const made = new CheckedEmbedder(strategy.type, kindOf(strategy.type).open(strategy, parts), turns);
+      const made = new CheckedEmbedder(
+        strategy.type,
+        kindOf(strategy.type).open(strategy, { ...parts, ...(projectModel ? { projectModel } : {}) }),
+        turns,
+      );
       embedders.set(key, made);
       for (const oldest of embedders.keys()) if (embedders.size > MOST_OF_OWNER) embedders.delete(oldest);
       return made;
     },
   };
+}
+
+/** The model of the project that a strategy names, by its name there or by what its provider calls it. */
+function modelOf({ config }: EmbeddingStrategy, models: readonly ModelConfig[]): ModelConfig | undefined {
+  const name = config?.model ?? config?.model_name;
+  const ours = models.filter((model) => model.provider === 'universal');
+  return ours.find((model) => model.name === name) ?? ours.find((model) => model.model === name);
 }
 
 function kindOf(type: EmbedderType): EmbedderKind {

@@ -1,8 +1,10 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { EmbeddingStrategy } from '../../../schemas/generated/config/rag.js';
-import { checkUrl, hostOf } from '../../net/address.js';
-import { kindOfAddress } from '../../net/ip.js';
+import type { EncoderSettings } from '../../encoders/contract.js';
+import { settingsOfModel } from '../../encoders/settings.js';
+import { isOwnAddress } from '../../net/own-address.js';
 import { UNIVERSAL_PORT } from '../../providers/index.js';
+import { apiKeyOf, baseUrlOf } from '../../providers/key.js';
 import type { OptionShapes, OptionValues } from '../options.js';
 import type { EmbedderKind, EmbedderParts, Source } from './contract.js';
 import { hostedSend } from './hosted.js';
@@ -50,40 +52,59 @@ const SENTENCE_TRANSFORMER = {
   ...SHARED,
 } as const satisfies OptionShapes;
 
-/** Whether an address is this runtime's own, which needs no HTTP. */
-function isOurs(base: string, port: number | undefined): boolean {
-  const url = checkUrl(base, 'operator');
-  const here = hostOf(url) === 'localhost' || kindOfAddress(hostOf(url)) === 'loopback';
-  return here && (Number(url.port || '80') === UNIVERSAL_PORT || Number(url.port || '80') === port);
-}
-
-/** The source of a model: this runtime, or the host that the project file names. */
+/** The source of a model: this runtime, or the host that the strategy or the project's model names. */
 function source(
   strategy: EmbeddingStrategy,
-  model: string,
+  named: string,
   settings: OptionValues<typeof SHARED> & { batch_size: number },
   parts: EmbedderParts,
   normalise: boolean,
 ): Source {
+  const { runtime, projectModel } = parts;
+  const model = projectModel?.model ?? named;
+  const encoder = projectModel ? settingsOfModel(projectModel, 'embedding') : {};
   const prefixes = prefixesOf(model, settings);
-  const base = given(settings.base_url);
-  const { runtime } = parts;
-  const inside = base === undefined || (runtime !== undefined && isOurs(base, parts.runtimePort));
+  const base = given(settings.base_url) ?? (projectModel && baseUrlOf(projectModel));
+  const inside = base === undefined || (runtime !== undefined && isOwnAddress(base, [UNIVERSAL_PORT, parts.runtimePort]));
   const send: Source['send'] = inside
-    ? async (texts, purpose, signal) => {
+    ? async (texts, purpose, signal, urgency) => {
         if (!runtime) throw missing(strategy, model);
         const input = texts.map((text) => prefixes[purpose] + text);
-        return within(model, settings.timeout, signal, (limited) => runtime(model, input, limited));
+        const asked = (limited: AbortSignal) => runtime(model, input, limited, { urgency, settings: encoder });
+        return within(model, settings.timeout, signal, asked).catch((error: unknown) => {
+          throw explained(error, strategy);
+        });
       }
     : hostedSend(parts, {
         base,
         model,
-        apiKey: keyOf(strategy, settings.api_key),
+        apiKey: keyOf(strategy, settings.api_key) ?? (projectModel && apiKeyOf(projectModel)),
         timeoutMs: settings.timeout * 1000,
         retries: RETRIES,
         prefixes,
+        ...(encoder.maxLength === undefined ? {} : { body: { max_length: encoder.maxLength } }),
       });
-  return { model, settings: { prefixes }, dimensions: settings.dimension ?? undefined, batchSize: settings.batch_size, normalise, send };
+  return {
+    model,
+    settings: { prefixes, ...changing(encoder) },
+    dimensions: settings.dimension ?? undefined,
+    batchSize: settings.batch_size,
+    normalise,
+    send,
+  };
+}
+
+/** The settings of an encoder that its vectors depend on. */
+function changing({ maxLength, dtype }: EncoderSettings): { max_length?: number; dtype?: string } {
+  return { ...(maxLength === undefined ? {} : { max_length: maxLength }), ...(dtype === undefined ? {} : { dtype }) };
+}
+
+/** The failure of a model that is not here, with what can be done about it in the project file. */
+function explained(error: unknown, strategy: EmbeddingStrategy): unknown {
+  if (!(error instanceof Failure) || error.code !== 'ModelNotFound') return error;
+  const { kind, message, code, fields } = error;
+  const others = `or set base_url of the embedding strategy '${strategy.name}' to a host that has it, or use the type 'LexicalEmbedder'`;
+  return new Failure(kind, `${message.replace(/\.$/, '')}; ${others}, which needs no download.`, { code, ...(fields ? { fields } : {}) });
 }
 
 /** Work that ends with a failure after so many seconds, whoever else may abort it. */

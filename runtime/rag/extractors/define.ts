@@ -1,4 +1,5 @@
 import type { ExtractorType } from '../../../schemas/generated/config/rag.js';
+import type { Metadata } from '../contract.js';
 import { type OptionShapes, type OptionValues, readOptions } from '../options.js';
 import type { Extracted, Extractor } from './contract.js';
 
@@ -11,10 +12,14 @@ export function defineExtractor<const S extends OptionShapes>(
   options: S,
   extract: (text: string, options: OptionValues<S>) => Extracted,
 ): Extractor {
+  // All chunks of a file come with the same options.
+  let known: { readonly given: Metadata; readonly read: OptionValues<S> } | undefined;
   return {
     type,
     options,
-    extract: (text, given) =>
-      extract(text.length > ANALYSED_UNITS ? text.slice(0, ANALYSED_UNITS) : text, readOptions(type, options, given)),
+    extract: (text, given) => {
+      if (known?.given !== given) known = { given, read: readOptions(type, options, given) };
+      return extract(text.length > ANALYSED_UNITS ? text.slice(0, ANALYSED_UNITS) : text, known.read);
+    },
   };
 }

@@ -10,6 +10,8 @@ export interface SourceFile {
   readonly sizeBytes: number;
   /** The content where it is in memory already, such as an attachment; `path` is not read then. */
   readonly bytes?: Uint8Array;
+  /** Texts of pages that have no text layer, by their number, as they were read from images of them. */
+  readonly pageTexts?: Readonly<Record<number, string>>;
 }
 
 /** A stretch of the text that belongs together: chunks are cut between blocks first. */

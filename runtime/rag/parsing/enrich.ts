@@ -1,5 +1,6 @@
 import type { Extractor as ConfiguredExtractor, ExtractorType } from '../../../schemas/generated/config/rag.js';
 import type { PassageSpan } from '../chunking/passages.js';
+import { blank } from '../chunking/units.js';
 import type { Metadata } from '../contract.js';
 import { extractorOf } from '../extractors/index.js';
 import type { ParsedDocument, SourceFile } from '../parsers/contract.js';
@@ -9,6 +10,7 @@ import type { Candidate } from './choose.js';
 
 /** Longest list of the whole document that every chunk of it repeats. */
 const LIST_LIMIT = 50;
+const NO_OPTIONS: Metadata = {};
 
 function shortened(metadata: Metadata): Metadata {
   return Object.fromEntries(
@@ -24,18 +26,23 @@ function lineCount(text: string): number {
 
 function wordCount(text: string): number {
   let words = 0;
-  for (const _ of text.matchAll(/\S+/g)) words += 1;
+  let inside = false;
+  for (let at = 0; at < text.length; at += 1) {
+    const isBlank = blank(text.charCodeAt(at));
+    if (!isBlank && !inside) words += 1;
+    inside = !isBlank;
+  }
   return words;
 }
 
-/** Gives every chunk what is known of its file, its document and its place. */
+/** Adds to a passage what is known of its file, its document and its place; `total` is the number of passages. */
 export function described(
   file: SourceFile,
   document: ParsedDocument,
   { type, options }: Candidate,
-  spans: readonly PassageSpan[],
-): PassageSpan[] {
-  const ofDocument = shortened(document.metadata);
+  total: number,
+): (span: PassageSpan) => PassageSpan {
+  const ofDocument = { ...shortened(document.metadata), file_path: file.name };
   const ofFile = {
     source: file.name,
     source_type: 'file',
@@ -47,28 +54,24 @@ export function described(
     chunk_size: options.chunk_size,
   };
   const linked = options.include_prev_next_rel === true;
-  return spans.map((span) => {
+  return (span) => {
     const { index, start, end } = span;
     const text = document.text.slice(start, end);
     const words = wordCount(text);
-    const metadata = {
-      ...ofDocument,
-      file_path: file.name,
-      ...span.metadata,
-      ...ofFile,
+    const place: Record<string, unknown> = {
       chunk_index: index,
       chunk_number: index + 1,
-      total_chunks: spans.length,
+      total_chunks: total,
       chunk_length: text.length,
       chunk_word_count: words,
       word_count: words,
       char_count: text.length,
       line_count: lineCount(text),
-      ...(linked && index > 0 ? { previous_chunk_index: index - 1 } : {}),
-      ...(linked && index + 1 < spans.length ? { next_chunk_index: index + 1 } : {}),
     };
-    return { ...span, metadata };
-  });
+    if (linked && index > 0) place.previous_chunk_index = index - 1;
+    if (linked && index + 1 < total) place.next_chunk_index = index + 1;
+    return { ...span, metadata: Object.assign({}, ofDocument, span.metadata, ofFile, place) };
+  };
 }
 
 /** Extractors of a strategy that run for a file, the lowest priority first. */
@@ -81,33 +84,38 @@ export function extractorsFor(name: string, configured: readonly ConfiguredExtra
     .sort((one, other) => (one.priority ?? 50) - (other.priority ?? 50));
 }
 
-/** What the extractors came to. */
-export interface Enriched {
-  readonly passages: readonly PassageSpan[];
-  readonly applied: readonly ExtractorType[];
-  /** For the log: an extractor that fails costs the chunk nothing else. */
-  readonly failures: readonly string[];
-}
+/** Runs extractors over passages, one after the other. */
+export class Enrichment {
+  readonly #applied = new Set<ExtractorType>();
+  readonly #failures = new Map<ExtractorType, string>();
 
-/** Runs the extractors over every chunk. What the chunk knows already is not overwritten. */
-export function enriched(text: string, passages: readonly PassageSpan[], configured: readonly ConfiguredExtractor[]): Enriched {
-  const applied = new Set<ExtractorType>();
-  const failures = new Map<ExtractorType, string>();
-  const results = passages.map((passage) => {
-    let flat: Metadata = {};
-    let output: Metadata = {};
-    for (const { type, config = {} } of configured) {
+  constructor(readonly configured: readonly ConfiguredExtractor[]) {}
+
+  /** Those that ran so far. */
+  get applied(): ExtractorType[] {
+    return [...this.#applied];
+  }
+
+  /** For the log: an extractor that fails costs the chunk nothing else. */
+  get failures(): string[] {
+    return [...this.#failures.values()];
+  }
+
+  /** Adds to a passage what the extractors find in its text. What it knows already is not overwritten. */
+  enriched(passage: PassageSpan, text: string): PassageSpan {
+    if (this.configured.length === 0) return passage;
+    const flat: Record<string, unknown> = {};
+    const output: Record<string, unknown> = {};
+    for (const { type, config = NO_OPTIONS } of this.configured) {
       try {
-        const found = extractorOf(type).extract(text.slice(passage.start, passage.end), config);
-        flat = { ...flat, ...found.flat };
-        output = { ...output, ...found.output };
-        applied.add(type);
+        const found = extractorOf(type).extract(text, config);
+        Object.assign(flat, found.flat);
+        Object.assign(output, found.output);
+        this.#applied.add(type);
       } catch (error) {
-        failures.set(type, `${type}: ${error instanceof Error ? error.message : String(error)}`);
+        this.#failures.set(type, `${type}: ${error instanceof Error ? error.message : String(error)}`);
       }
     }
-    if (configured.length === 0) return passage;
-    return { ...passage, metadata: { ...flat, ...passage.metadata, extractors: output } };
-  });
-  return { passages: results, applied: [...applied], failures: [...failures.values()] };
+    return { ...passage, metadata: Object.assign(flat, passage.metadata, { extractors: output }) };
+  }
 }

@@ -6,7 +6,8 @@ import type { Metadata, Passage } from '../contract.js';
 import type { ParseLimits, SourceFile } from '../parsers/contract.js';
 import type { ParserOverrides, PreviewOptions } from './config.js';
 import { HostPool } from './pool.js';
-import type { ReadAnswer, ReadRequest } from './read.js';
+import type { ReadAnswer, ReadRequest, WriteAnswer } from './read.js';
+import { type ScansParts, withScannedPages } from './scans.js';
 
 const MEBIBYTE = 1024 * 1024;
 /** Goes up with every change of what parsers, chunking or extractors make of a file: their output is then made anew. */
@@ -52,8 +53,11 @@ export interface Parsed {
 export class Parsing {
   readonly #limits: ParseLimits;
   readonly #pool: HostPool;
+  readonly #scans: ScansParts | undefined;
 
-  constructor(options: ParsingOptions = {}) {
+  /** With `scans`, pages of PDFs without a text layer are read from their images. */
+  constructor(options: ParsingOptions = {}, scans?: ScansParts) {
+    this.#scans = scans;
     const { textBytes, pages, unpackedBytes, ...pool } = { ...PARSING_DEFAULTS, ...options };
     this.#limits = { textBytes, pages, unpackedBytes };
     this.#pool = new HostPool({ ...pool, engine: new URL('./entry.js', import.meta.url) });
@@ -65,19 +69,30 @@ export class Parsing {
   }
 
   /** Throws `Failure('invalid')` that names the file and the reason, and what the signal says when it is aborted. */
-  async parse({ file, strategy, overrides, preview }: ParsingRequest, signal: AbortSignal): Promise<Parsed> {
-    const request: ReadRequest = {
-      file,
+  async parse(request: ParsingRequest, signal: AbortSignal): Promise<Parsed> {
+    const { file } = request;
+    const answer = await this.#pool.call<ReadAnswer>('read', { request: await this.#asked(request, signal) }, file.name, signal);
+    logFailures(file.name, answer.extractorFailures);
+    const { parser, text, metadata, warnings, extractors, options } = answer;
+    const passages = answer.passages.map((span) => ({ ...span, text: text.slice(span.start, span.end) }));
+    return { parser, text, passages, metadata, warnings, extractors, options };
+  }
+
+  /** The same into a passage file at `path`, which must not be there yet; throws `disk_full` too. What a failure leaves there is of no use. */
+  async write(request: ParsingRequest, path: string, signal: AbortSignal): Promise<void> {
+    const { file } = request;
+    const answer = await this.#pool.call<WriteAnswer>('write', { request: await this.#asked(request, signal), path }, file.name, signal);
+    logFailures(file.name, answer.extractorFailures);
+  }
+
+  async #asked({ file, strategy, overrides, preview }: ParsingRequest, signal: AbortSignal): Promise<ReadRequest> {
+    return {
+      file: this.#scans ? await withScannedPages(this.#scans, file, signal) : file,
       strategy,
       limits: this.#limits,
       ...(overrides === undefined ? {} : { overrides }),
       ...(preview === undefined ? {} : { preview }),
     };
-    const answer = await this.#pool.call<ReadAnswer>('read', request, file.name, signal);
-    for (const failure of answer.extractorFailures) log('warn', 'An extractor failed.', { file: file.name, failure });
-    const { parser, text, metadata, warnings, extractors, options } = answer;
-    const passages = answer.passages.map((span) => ({ ...span, text: text.slice(span.start, span.end) }));
-    return { parser, text, passages, metadata, warnings, extractors, options };
   }
 
   /** Names the outcome of a request: the same for the same content, name, options and version of the code. `fileHash` is the content's SHA-256. */
@@ -93,6 +108,7 @@ export class Parsing {
       overrides,
       preview,
       limits: this.#limits,
+      ...(this.#scans ? { scans: true } : {}),
     };
     return createHash('sha256').update(stable(asked)).digest('hex');
   }
@@ -101,6 +117,10 @@ export class Parsing {
   close(): Promise<void> {
     return this.#pool.close();
   }
+}
+
+function logFailures(file: string, failures: readonly string[]): void {
+  for (const failure of failures) log('warn', 'An extractor failed.', { file, failure });
 }
 
 /** JSON with the keys of objects in order. */

@@ -148,9 +148,14 @@ export class HostPool {
     const host = this.#hostOf(slot);
     await host.ready;
     let reason: Failure | undefined;
+    // The next file must not be given to a process that is on its way out.
+    const drop = (why: string): void => {
+      if (slot.host === host) slot.host = undefined;
+      host.kill(why);
+    };
     const end = (why: Failure): void => {
       reason ??= why;
-      host.kill(why.message);
+      drop(why.message);
     };
     const { timeoutMs, memoryBytes } = this.#options;
     const late = setTimeout(
@@ -158,7 +163,7 @@ export class HostPool {
       timeoutMs,
     );
     const watch = setInterval(() => void this.#watch(host, memoryBytes, name, end), MEMORY_INTERVAL_MS);
-    const onAbort = (): void => host.kill('was told to stop');
+    const onAbort = (): void => drop('was told to stop');
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       return await host.call<T>(method, body, signal);

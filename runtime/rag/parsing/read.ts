@@ -3,14 +3,16 @@ import { Failure } from '../../../schemas/errors.js';
 import type { DataProcessingStrategy, ExtractorType, ParserType } from '../../../schemas/generated/config/rag.js';
 import { chunkSpans } from '../chunking/chunk.js';
 import { type PassageSpan, placed } from '../chunking/passages.js';
-import type { Metadata } from '../contract.js';
+import type { Metadata, Passage } from '../contract.js';
 import { bytesOf } from '../parsers/bytes.js';
 import type { ParsedDocument, ParseLimits, SourceFile } from '../parsers/contract.js';
 import { PARSERS, parserFor, typeOf } from '../parsers/index.js';
 import { type Signature, signatureOf } from '../parsers/signature.js';
+import { CheckedWriter } from './checked-file.js';
 import { type Candidate, candidatesFor, folderCandidate } from './choose.js';
 import { chunkingOf, effectiveConfig, type ParserOverrides, type PreviewOptions } from './config.js';
-import { described, enriched, extractorsFor } from './enrich.js';
+import { described, Enrichment, extractorsFor } from './enrich.js';
+import { type Summary, writePassages } from './passage-file.js';
 
 /** What a parse host is asked. */
 export interface ReadRequest {
@@ -32,6 +34,12 @@ export interface ReadAnswer {
   readonly extractorFailures: readonly string[];
   /** The options in effect, for a preview to show. */
   readonly options: Metadata;
+}
+
+/** What a parse host answers when it has written a passage file. */
+export interface WriteAnswer {
+  readonly summary: Summary;
+  readonly extractorFailures: readonly string[];
 }
 
 const HTML_START = /^\s*(?:<\?xml[^>]{0,200}>\s*)?(?:<!--[\s\S]{0,500}?-->\s*)?<(?:!doctype\s+html|html)\b/i;
@@ -104,8 +112,18 @@ function refuseHugeFile(file: SourceFile, limits: ParseLimits): void {
   );
 }
 
-/** Reads, cuts and enriches one file, in this process. Throws `Failure('invalid')` with the reason. */
-export async function readFile(request: ReadRequest): Promise<ReadAnswer> {
+/** A file that was read and cut: its passages are completed one by one, as they are asked for. */
+interface OpenedDocument {
+  readonly candidate: Candidate;
+  readonly document: ParsedDocument;
+  readonly enrichment: Enrichment;
+  /** Number of passages. */
+  readonly count: number;
+  passages(): Iterable<PassageSpan>;
+}
+
+/** Reads and cuts one file, in this process. Throws `Failure('invalid')` with the reason. */
+async function openDocument(request: ReadRequest): Promise<OpenedDocument> {
   const { candidate: configured, document } = await parsed(request);
   const { file, strategy, preview } = request;
   const candidate = preview ? previewed(configured, preview) : configured;
@@ -114,18 +132,57 @@ export async function readFile(request: ReadRequest): Promise<ReadAnswer> {
     const why = document.warnings.length > 0 ? `: ${document.warnings.slice(0, 5).join('; ')}` : '';
     throw new Failure('invalid', `${file.name} holds no text${why}.`, { code: 'no_text' });
   }
-  const passages = described(file, document, candidate, spans);
-  const { applied, failures, passages: complete } = enriched(document.text, passages, extractorsFor(file.name, strategy.extractors ?? []));
+  const enrichment = new Enrichment(extractorsFor(file.name, strategy.extractors ?? []));
+  const describe = described(file, document, candidate, spans.length);
+  const { text } = document;
+  return {
+    candidate,
+    document,
+    enrichment,
+    count: spans.length,
+    *passages() {
+      for (const span of spans) yield enrichment.enriched(describe(span), text.slice(span.start, span.end));
+    },
+  };
+}
+
+/** Reads, cuts and enriches one file, in this process. Throws `Failure('invalid')` with the reason. */
+export async function readFile(request: ReadRequest): Promise<ReadAnswer> {
+  const { candidate, document, enrichment, passages } = await openDocument(request);
+  const complete = [...passages()];
   return {
     parser: candidate.type,
     text: document.text,
     passages: complete,
     metadata: document.metadata,
     warnings: document.warnings,
-    extractors: applied,
-    extractorFailures: failures,
+    extractors: enrichment.applied,
+    extractorFailures: enrichment.failures,
     options: candidate.options,
   };
+}
+
+/** The same into a passage file at `path`, so that nothing large goes from process to process. */
+export async function writeFile(request: ReadRequest, path: string): Promise<WriteAnswer> {
+  const { candidate, document, enrichment, count, passages } = await openDocument(request);
+  const { text, warnings } = document;
+  const whole = function* (): Generator<Passage> {
+    for (const span of passages()) yield { ...span, text: text.slice(span.start, span.end) };
+  };
+  const writer = await CheckedWriter.create(path);
+  try {
+    const summary = await writePassages(writer, whole(), () => ({
+      parser: candidate.type,
+      passages: count,
+      warnings,
+      extractors: enrichment.applied,
+      options: candidate.options,
+    }));
+    return { summary, extractorFailures: enrichment.failures };
+  } catch (error) {
+    await writer.discard();
+    throw error;
+  }
 }
 
 function previewed(candidate: Candidate, preview: PreviewOptions): Candidate {

@@ -4,6 +4,7 @@ import type { Database } from '../../../schemas/generated/config/rag.js';
 import type { Outbound } from '../../net/outbound.js';
 import type { Embedder } from '../embedders/contract.js';
 import type { RetrievalMeans } from '../retrievers/contract.js';
+import { DENSE_SHARES } from '../retrievers/fusion/fuse.js';
 import type { VectorStore } from '../stores/contract.js';
 import type { RagScope } from './contract.js';
 import { retrieverOf } from './plan.js';
@@ -11,10 +12,18 @@ import { retrieverOf } from './plan.js';
 /** Strategies inside strategies; each level multiplies the searches of one question. */
 const DEEPEST = 4;
 
+/** How a reranking model is asked. */
+export interface RerankWork {
+  readonly timeoutMs: number;
+  /** True for scores from 0 to 1, false for those that the model itself gives. */
+  readonly normalise: boolean;
+  readonly signal: AbortSignal;
+}
+
 /** What the models of a project can do for retrieval; absent where the runtime cannot. */
 export interface ModelMeans {
-  /** Relevance of each text to the query, 0 to 1. */
-  rerank?(model: ModelConfig, query: string, texts: readonly string[], timeoutMs: number, signal: AbortSignal): Promise<number[]>;
+  /** Relevance of each text to the query. */
+  rerank?(model: ModelConfig, query: string, texts: readonly string[], how: RerankWork): Promise<number[]>;
   /** The answer to one prompt. */
   complete?(model: ModelConfig, prompt: string, maxTokens: number, signal: AbortSignal): Promise<string>;
 }
@@ -59,10 +68,11 @@ export function meansOf(parts: MeansParts): RetrievalMeans {
     embed: async (texts, purpose = 'query') =>
       purpose === 'query' && texts.length === 1 ? embedQuery(texts[0]!) : parts.embedder().embed(texts, purpose, 'interactive', signal),
     search: (query) => store.query(query, signal),
-    rerank: async (name, query, texts, timeoutMs) => {
+    denseShare: () => DENSE_SHARES[parts.embedder().type === 'LexicalEmbedder' ? 'words' : 'model'],
+    rerank: async (name, query, texts, timeoutMs, normalise) => {
       const model = modelOf(scope, name);
       if (!models.rerank) throw lacking(name, 'reranking');
-      return models.rerank(model, query, texts, timeoutMs, signal);
+      return models.rerank(model, query, texts, { timeoutMs, normalise, signal });
     },
     complete: async (name, prompt, maxTokens) => {
       const model = modelOf(scope, name);

@@ -22,8 +22,13 @@ export interface RetrievalMeans {
   /** One vector per text; as questions unless told otherwise. */
   embed(texts: readonly string[], purpose?: Purpose): Promise<Float32Array[]>;
   search(query: StoreQuery): Promise<StoreAnswer>;
-  /** Relevance of each text to the query by a reranking model of the runtime, 0 to 1. Throws `unavailable` or `not_found`. */
-  rerank(model: string, query: string, texts: readonly string[], timeoutMs: number): Promise<number[]>;
+  /** The share of dense search beside BM25, 0 to 1, that suits the embedder. */
+  denseShare(): number;
+  /**
+   * Relevance of each text to the query by a reranking model of the runtime: 0 to 1, or as the model itself scores. Throws `unavailable` or
+   * `not_found`.
+   */
+  rerank(model: string, query: string, texts: readonly string[], timeoutMs: number, normalise: boolean): Promise<number[]>;
   /** The answer of a chat model of the project to one prompt. Throws `unavailable` or `not_found`. */
   complete(model: string, prompt: string, maxTokens: number): Promise<string>;
   /** Retrieves with another strategy of the list, for those that build on one. Throws `bad_request` where they are nested too deep. */

@@ -2,6 +2,7 @@ import { Failure } from '../../../schemas/errors.js';
 import type { RetrievalStrategyType } from '../../../schemas/generated/config/rag.js';
 import { isObject } from '../../config/values.js';
 import type { Metadata } from '../contract.js';
+import type { RetrievalMeans } from './contract.js';
 import { defineRetriever, TOP_K } from './define.js';
 import { byId, scored } from './explain.js';
 import { diversified } from './fusion/diversity.js';
@@ -34,7 +35,7 @@ const OPTIONS = {
     default: null,
     minimum: 0,
     maximum: 1,
-    description: 'Share of dense search where no strategies are named; none = equal.',
+    description: 'Share of dense search where no strategies are named; the rest is BM25. None = what suits the embedder.',
   },
 } as const;
 
@@ -54,9 +55,9 @@ function memberOf(value: Metadata): Member {
   return { type: typeOf(type), weight, config: isObject(config) ? config : {} };
 }
 
-function membersOf(strategies: readonly Metadata[], alpha: number | null): Member[] {
+function membersOf(strategies: readonly Metadata[], alpha: number | null, means: RetrievalMeans): Member[] {
   if (strategies.length === 0) {
-    const share = alpha ?? 0.5;
+    const share = alpha ?? means.denseShare();
     return [
       { type: 'BasicSimilarityStrategy', weight: share, config: {} },
       { type: 'BM25Retriever', weight: 1 - share, config: {} },
@@ -78,7 +79,7 @@ function combined(method: string, lists: readonly Ranking[], weights: readonly n
 /** Asks several strategies and combines what they find. */
 export const hybridUniversal = defineRetriever('HybridUniversalStrategy', 'final_k', OPTIONS, async (query, options, means) => {
   // A strategy without weight must not bring its own hits in with a score of 0.
-  const members = membersOf(options.strategies, options.hybrid_alpha).filter((member) => member.weight > 0);
+  const members = membersOf(options.strategies, options.hybrid_alpha, means).filter((member) => member.weight > 0);
   const topK = Math.max(LEAST_CANDIDATES, query.topK);
   const lists = await Promise.all(members.map(({ type, config }) => means.retrieve(type, config, { ...query, topK })));
   const rankings = options.normalize_scores ? lists.map(minMax) : lists;

@@ -13,13 +13,13 @@ const OPTIONS = {
     default: null,
     minimum: 0,
     maximum: 1,
-    description: 'Share of the dense ranking; the rest is BM25. None = equal.',
+    description: 'Share of the dense ranking; the rest is BM25. None = what suits the embedder.',
   },
   fusion: {
     type: 'string',
-    default: null,
-    enum: ['rrf', 'weighted'],
-    description: 'Ranks, or scores brought to 0..1. None = scores where hybrid_alpha is given, else ranks.',
+    default: 'weighted',
+    enum: ['weighted', 'rrf'],
+    description: 'Scores brought to 0..1, or ranks.',
   },
   rrf_k: { type: 'integer', default: RRF_K, minimum: 1, maximum: 1000, description: 'The constant of reciprocal rank fusion.' },
   search_multiplier: {
@@ -34,9 +34,9 @@ const OPTIONS = {
 /** Dense search and BM25 over the same question, fused. */
 export const hybrid = defineRetriever('HybridRetriever', 'top_k', OPTIONS, async (query, options, means) => {
   const { dense, lexical } = await bothHits(query, means, Math.max(LEAST_CANDIDATES, query.topK * options.search_multiplier));
-  const alpha = options.hybrid_alpha ?? 0.5;
+  const alpha = options.hybrid_alpha ?? means.denseShare();
   const weights = [alpha, 1 - alpha];
-  const fusion = options.fusion ?? (options.hybrid_alpha === null ? 'rrf' : 'weighted');
+  const { fusion } = options;
   // A side without weight must not bring its own hits in with a score of 0.
   const lists = [alpha > 0 ? dense : [], alpha < 1 ? lexical : []];
   const scores = fusion === 'rrf' ? rankFusion(lists, weights, options.rrf_k) : weightedMean(lists.map(minMax), weights);

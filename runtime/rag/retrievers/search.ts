@@ -3,6 +3,7 @@ import type { Hit, Metadata } from '../contract.js';
 import type { RetrievalMeans, RetrievalQuery } from './contract.js';
 import { MOST_HITS } from './define.js';
 import { scored } from './explain.js';
+import { withoutStopWords } from './question-words.js';
 
 /** The BM25 score that counts as one half. BM25 has no upper end; so a threshold means the same for every question. */
 const BM25_HALF = 8;
@@ -14,10 +15,10 @@ export function bounded(score: number): number {
 
 const within = (k: number): number => Math.min(Math.ceil(k), MOST_HITS);
 
-function ranked(query: RetrievalQuery, hits: readonly Hit[], kind: 'dense' | 'lexical', plan: Metadata): Hit[] {
+function ranked(query: RetrievalQuery, hits: readonly Hit[], kind: 'dense' | 'lexical', how: Metadata): Hit[] {
   return hits.map((hit, at) => {
     const score = kind === 'dense' ? hit.score : bounded(hit.score);
-    return scored(query, hit, score, { [`${kind}_rank`]: at + 1, [`${kind}_score`]: hit.score, plan });
+    return scored(query, hit, score, { [`${kind}_rank`]: at + 1, [`${kind}_score`]: hit.score, ...how });
   });
 }
 
@@ -34,18 +35,20 @@ const filtered = ({ filter }: RetrievalQuery) => (filter === undefined ? {} : { 
 export async function denseHits(query: RetrievalQuery, means: RetrievalMeans, k: number, vector?: Float32Array): Promise<Hit[]> {
   const near = vector ?? (await vectorOf(query.text, means));
   const { dense, plan } = await means.search({ vector: near, k: within(k), ...filtered(query) });
-  return ranked(query, dense, 'dense', plan);
+  return ranked(query, dense, 'dense', { plan });
 }
 
 /** The hits that share words with the question, by BM25, brought to 0..1. */
 export async function lexicalHits(query: RetrievalQuery, means: RetrievalMeans, k: number): Promise<Hit[]> {
-  const { lexical, plan } = await means.search({ text: query.text, k: within(k), ...filtered(query) });
-  return ranked(query, lexical, 'lexical', plan);
+  const text = withoutStopWords(query.text);
+  const { lexical, plan } = await means.search({ text, k: within(k), ...filtered(query) });
+  return ranked(query, lexical, 'lexical', { lexical_query: text, plan });
 }
 
 /** Both rankings from one look into the store. */
 export async function bothHits(query: RetrievalQuery, means: RetrievalMeans, k: number): Promise<{ dense: Hit[]; lexical: Hit[] }> {
   const vector = await vectorOf(query.text, means);
-  const { dense, lexical, plan } = await means.search({ vector, text: query.text, k: within(k), ...filtered(query) });
-  return { dense: ranked(query, dense, 'dense', plan), lexical: ranked(query, lexical, 'lexical', plan) };
+  const text = withoutStopWords(query.text);
+  const { dense, lexical, plan } = await means.search({ vector, text, k: within(k), ...filtered(query) });
+  return { dense: ranked(query, dense, 'dense', { plan }), lexical: ranked(query, lexical, 'lexical', { lexical_query: text, plan }) };
 }

@@ -1,4 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
+import { breathe } from '../../loop.js';
 import type { EmbeddedChunk } from '../contract.js';
 import type { StoreQuery } from './contract.js';
 import type { StoreOptions } from './options.js';
@@ -9,8 +10,6 @@ const MAX_KEY_CHARACTERS = 400;
 const MAX_TEXT_CHARACTERS = 2 ** 20;
 /** Most hits of one ranking. */
 export const MAX_HITS = 16_384;
-/** Chunks that are checked between two pauses. */
-const CHUNKS_AT_ONCE = 128;
 /** Largest magnitude of a component, as the index takes it. */
 const LARGEST_COMPONENT = 1e15;
 
@@ -33,7 +32,9 @@ function checkDimensions(options: StoreOptions, wanted: number | undefined, vect
 
 function checkComponents(options: StoreOptions, vector: Float32Array, what: string): void {
   let largest = 0;
-  for (const component of vector) {
+  // By index: several times as fast as the iterator of a typed array.
+  for (let at = 0; at < vector.length; at += 1) {
+    const component = vector[at]!;
     const size = Math.abs(component);
     // A comparison with NaN is false, so that NaN is caught here too.
     if (!(size <= LARGEST_COMPONENT)) invalid(`${what} has a component of ${component}; components must be finite.`);
@@ -45,29 +46,27 @@ function checkComponents(options: StoreOptions, vector: Float32Array, what: stri
 /** Checks chunks before anything of them is stored; `dimensions` are those of the vectors there. Throws `invalid` naming the chunk. */
 export async function checkChunks(options: StoreOptions, dimensions: number | undefined, chunks: readonly EmbeddedChunk[]): Promise<void> {
   const wanted = dimensions ?? options.dimensions ?? chunks[0]?.vector.length;
-  for (let at = 0; at < chunks.length; at += CHUNKS_AT_ONCE) {
-    checkSome(options, wanted, chunks.slice(at, at + CHUNKS_AT_ONCE));
-    if (chunks.length > CHUNKS_AT_ONCE) await new Promise((resolve) => setImmediate(resolve));
+  for (const chunk of chunks) {
+    checkOne(options, wanted, chunk);
+    await breathe();
   }
 }
 
-function checkSome(options: StoreOptions, wanted: number | undefined, chunks: readonly EmbeddedChunk[]): void {
-  for (const { id, documentHash, text, vector } of chunks) {
-    if (text.length > MAX_TEXT_CHARACTERS) {
+function checkOne(options: StoreOptions, wanted: number | undefined, { id, documentHash, text, vector }: EmbeddedChunk): void {
+  if (text.length > MAX_TEXT_CHARACTERS) {
+    invalid(
+      `The text of chunk '${id.slice(0, 80)}' has ${text.length} characters; at most ${MAX_TEXT_CHARACTERS} are allowed: cut smaller chunks.`,
+    );
+  }
+  for (const key of [id, documentHash]) {
+    if (key === '' || key.length > MAX_KEY_CHARACTERS || key.includes('\u0000')) {
       invalid(
-        `The text of chunk '${id.slice(0, 80)}' has ${text.length} characters; at most ${MAX_TEXT_CHARACTERS} are allowed: cut smaller chunks.`,
+        `The chunk '${id.slice(0, 80)}' has an id or document hash that is empty, over ${MAX_KEY_CHARACTERS} characters, or holds NUL.`,
       );
     }
-    for (const key of [id, documentHash]) {
-      if (key === '' || key.length > MAX_KEY_CHARACTERS || key.includes('\u0000')) {
-        invalid(
-          `The chunk '${id.slice(0, 80)}' has an id or document hash that is empty, over ${MAX_KEY_CHARACTERS} characters, or holds NUL.`,
-        );
-      }
-    }
-    checkDimensions(options, wanted, vector, `The vector of chunk '${id}'`);
-    checkComponents(options, vector, `The vector of chunk '${id}'`);
   }
+  checkDimensions(options, wanted, vector, `The vector of chunk '${id}'`);
+  checkComponents(options, vector, `The vector of chunk '${id}'`);
 }
 
 /** Checks a question. Throws `invalid`. */

@@ -56,6 +56,8 @@ export interface VectorStore {
   documents(offset: number, limit: number): Promise<readonly StoredDocument[]>;
   /** All chunks, in batches, in the order of their ids. */
   chunks(): AsyncIterable<readonly EmbeddedChunk[]>;
+  /** How many chunks each of the documents has; absent where that would take a question to a server for each. */
+  chunkCounts?(documentHashes: readonly string[]): Promise<number[]>;
   stats(): Promise<StoreStats>;
   health(): Promise<ProviderHealth>;
   /** Gives space back; returns the bytes before and after. */

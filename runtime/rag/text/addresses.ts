@@ -7,6 +7,7 @@ const URL_UNITS = 2048;
 const URL_LIKE = /(?<![\p{L}\p{N}_])(?:(?:https?|ftps?|wss?):\/\/|www\.)[^\s<>"`{}|\\^[\]]+/giu;
 const EMAIL =
   /(?<![\p{L}\p{N}_.+%'-]|\/\/)[\p{L}\p{N}_+%][\p{L}\p{N}_.+%'-]{0,63}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,62})\.){1,8}\p{L}{2,24}(?![\p{L}\p{N}_-])/gu;
+const URL_MARK = /:\/\/|www\./i;
 const TRAILING = /[.,;:!?'’”»*_]/;
 
 /** The length of an address without what belongs to the sentence around it: stops, and brackets it does not open. */
@@ -25,6 +26,7 @@ function trimmedLength(address: string): number {
 
 /** Web addresses of a text, with scheme or starting with `www.`, in order. */
 export function* urlsIn(text: string): Generator<Span> {
+  if (!URL_MARK.test(text)) return;
   for (const match of text.matchAll(URL_LIKE)) {
     if (match[0].length > URL_UNITS) continue;
     const address = match[0].slice(0, trimmedLength(match[0]));
@@ -36,5 +38,7 @@ export function* urlsIn(text: string): Generator<Span> {
 
 /** Mail addresses of a text, in order. */
 export function* emailsIn(text: string): Generator<Span> {
+  // Most texts have none, and the pattern is tried at every letter.
+  if (!text.includes('@')) return;
   for (const match of text.matchAll(EMAIL)) yield { text: match[0], start: match.index, end: match.index + match[0].length };
 }

@@ -1,3 +1,5 @@
+import { latest } from './latest.js';
+
 /** One line of a text without its line end; `number` counts from 1. */
 export interface Line {
   readonly text: string;
@@ -9,7 +11,7 @@ export interface Line {
 const LINE_END = /\r\n|\n|\r/g;
 
 /** The lines of a text; one that ends with a line end has no empty line behind it. */
-export function linesOf(text: string): Line[] {
+export const linesOf = latest((text: string): readonly Line[] => {
   const found: Line[] = [];
   let start = 0;
   for (const match of text.matchAll(LINE_END)) {
@@ -18,4 +20,4 @@ export function linesOf(text: string): Line[] {
   }
   if (start < text.length) found.push({ text: text.slice(start), number: found.length + 1, start });
   return found;
-}
+});

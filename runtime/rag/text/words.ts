@@ -1,3 +1,5 @@
+import { latest } from './latest.js';
+
 /** A stretch of a text; offsets are UTF-16 code units. */
 export interface Span {
   readonly text: string;
@@ -28,7 +30,7 @@ function* unspaced(run: Span): Generator<Span> {
 }
 
 /** The words of a text in order: letters, digits and marks, joined by single apostrophes, hyphens or underscores. Linear. */
-export function wordsOf(text: string): Span[] {
+export const wordsOf = latest((text: string): readonly Span[] => {
   const found: Span[] = [];
   const anyUnspaced = UNSPACED.test(text);
   for (const match of text.matchAll(WORD)) {
@@ -37,4 +39,4 @@ export function wordsOf(text: string): Span[] {
     else found.push(word);
   }
   return found;
-}
+});

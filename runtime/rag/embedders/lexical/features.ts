@@ -1,12 +1,11 @@
-/** Shortest and longest character n-grams, with a mark at both ends of a word. */
-const GRAMS = [3, 5] as const;
+/** Shortest and longest character n-grams, with a mark at both ends of a word. Longer ones share the few components with too many others. */
+const GRAMS = [3, 3] as const;
 /** The same where characters are syllables or words. */
 const UNSPACED_GRAMS = [1, 3] as const;
 /** Longer words, which are keys and encoded bytes, give n-grams of their first characters only. */
 const GRAM_UNITS = 64;
 const WORD_SEED = 0x2545f491;
 const GRAM_SEED = 0x9e3779b9;
-const PAIR_SEED = 0x7f4a7c15;
 const EDGE = 0x5f;
 
 /** One step of FNV-1a over a code unit. */
@@ -28,19 +27,14 @@ export function addFeature(into: Float64Array, hash: number, weight: number): vo
   into[at]! += hash >>> 31 ? -weight : weight;
 }
 
-/** The hash of a whole word; of two of them that of their pair. */
-export function hashOf(word: string, seed = WORD_SEED): number {
-  let hash = seed;
+/** The hash of a whole word. */
+export function hashOf(word: string): number {
+  let hash = WORD_SEED;
   for (let i = 0; i < word.length; i += 1) hash = step(hash, word.charCodeAt(i));
   return mixed(hash);
 }
 
-/** The hash of two words that follow each other. */
-export function pairOf(first: number, second: number): number {
-  return mixed(Math.imul(first ^ PAIR_SEED, 0x01000193) ^ second);
-}
-
-/** The hashes of the n-grams of `_word_`.  */
+/** The hashes of the n-grams of `_word_`. */
 export function gramsOf(word: string, unspaced: boolean): number[] {
   const length = Math.min(word.length, GRAM_UNITS) + 2;
   const [least, most] = unspaced ? UNSPACED_GRAMS : GRAMS;

@@ -1,3 +1,5 @@
+import { blank } from '../../chunking/units.js';
+import { knownWordsOf } from '../../text/known-words.js';
 import { sentencesOf } from '../../text/sentences.js';
 import { stopWordsOf } from '../../text/stop-words.js';
 import { wordsOf } from '../../text/words.js';
@@ -27,16 +29,24 @@ export interface Fragments {
   readonly sentences: number;
 }
 
+function isBlank(text: string, start: number, end: number): boolean {
+  for (let at = start; at < end; at += 1) if (!blank(text.charCodeAt(at))) return false;
+  return true;
+}
+
 /** Cuts a text at sentence ends, marks and overlong words. `extra` are stop words besides those of the language, in any case. */
 export function fragmentsOf(text: string, language: string, extra: readonly string[] = []): Fragments {
-  const known = stopWordsOf(language);
+  const stopWords = stopWordsOf(language);
   const more = new Set(extra.map((word) => word.toLowerCase()));
   const sentences = sentencesOf(text);
   const fragments: Token[][] = [];
   let sentence = 0;
   let opens = true;
   let end = -1;
-  for (const word of wordsOf(text).slice(0, KEYWORD_WORDS)) {
+  const words = wordsOf(text);
+  const known = knownWordsOf(text);
+  for (let at = 0; at < Math.min(words.length, KEYWORD_WORDS); at += 1) {
+    const word = words[at]!;
     while (sentence < sentences.length - 1 && word.start >= sentences[sentence]!.end) {
       sentence += 1;
       opens = true;
@@ -46,9 +56,9 @@ export function fragmentsOf(text: string, language: string, extra: readonly stri
       end = -1;
       continue;
     }
-    if (end < 0 || text.slice(end, word.start).trim() !== '') fragments.push([]);
-    const lower = word.text.toLowerCase();
-    const stop = known.has(lower.replaceAll('’', "'")) || more.has(lower) || !/\p{L}/u.test(lower);
+    if (end < 0 || !isBlank(text, end, word.start)) fragments.push([]);
+    const { lower, hasLetter } = known[at]!;
+    const stop = !hasLetter || stopWords.has(lower.includes('’') ? lower.replaceAll('’', "'") : lower) || more.has(lower);
     fragments.at(-1)!.push({ text: word.text, lower, sentence, opensSentence: opens, stop });
     opens = false;
     end = word.end;

@@ -1,14 +1,15 @@
+import { blank } from '../../chunking/units.js';
+import { type KnownWord, knownWordsOf } from '../../text/known-words.js';
 import { type Line, linesOf } from '../../text/lines.js';
 import { sentencesOf } from '../../text/sentences.js';
-import { syllablesOf } from '../../text/syllables.js';
 import { wordsOf } from '../../text/words.js';
 
 /** What every part of the statistics counts with. */
 export interface Counted {
   readonly text: string;
   readonly words: readonly string[];
-  /** Syllables of each word. */
-  readonly syllables: readonly number[];
+  /** What is known of each word. */
+  readonly known: readonly KnownWord[];
   readonly sentences: number;
   readonly lines: readonly Line[];
 }
@@ -21,13 +22,7 @@ export function ratio(part: number, whole: number): number {
 /** Splits a text once for all parts of the statistics. */
 export function count(text: string): Counted {
   const words = wordsOf(text).map((word) => word.text);
-  const known = new Map<string, number>();
-  const syllables = words.map((word) => {
-    const count = known.get(word) ?? syllablesOf(word);
-    known.set(word, count);
-    return count;
-  });
-  return { text, words, syllables, sentences: sentencesOf(text).length, lines: linesOf(text) };
+  return { text, words, known: knownWordsOf(text), sentences: sentencesOf(text).length, lines: linesOf(text) };
 }
 
 /** Runs of lines with something in them. */
@@ -44,7 +39,8 @@ function paragraphsIn(lines: readonly Line[]): number {
 
 /** Sizes of the text; characters are UTF-16 code units, a word's characters its letters and digits. */
 export function basicOf({ text, words, sentences, lines }: Counted) {
-  const spaces = text.match(/\s/gu)?.length ?? 0;
+  let spaces = 0;
+  for (let at = 0; at < text.length; at += 1) if (blank(text.charCodeAt(at))) spaces += 1;
   const paragraphs = paragraphsIn(lines);
   const letters = words.reduce((sum, word) => sum + word.length, 0);
   return {

@@ -23,8 +23,8 @@ export function readingTime(words: number) {
  * Flesch reading ease (Flesch 1948), Flesch-Kincaid grade (Kincaid et al. 1975) and automated readability index (Smith and Senter 1967).
  * Zeros for a text without words.
  */
-export function readabilityOf({ words, syllables: each, sentences }: Counted) {
-  const syllables = each.reduce((sum, count) => sum + count, 0);
+export function readabilityOf({ words, known, sentences }: Counted) {
+  const syllables = known.reduce((sum, word) => sum + word.syllables, 0);
   const letters = words.reduce((sum, word) => sum + word.length, 0);
   const any = words.length > 0;
   const perSentence = words.length / Math.max(sentences, 1);

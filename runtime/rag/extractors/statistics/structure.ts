@@ -3,6 +3,8 @@ import type { Counted } from './basic.js';
 
 const COUNTED_MARKS = '.,;:!?-–—…"\'“”‘’()[]{}/';
 
+const COUNTED_UNITS = new Set([...COUNTED_MARKS].map((mark) => mark.charCodeAt(0)));
+
 function countOf(found: Iterable<unknown>): number {
   let total = 0;
   for (const _ of found) total += 1;
@@ -10,15 +12,19 @@ function countOf(found: Iterable<unknown>): number {
 }
 
 /** Marks, lists and addresses by number. `punctuation_counts` holds the marks that occur. */
-export function structureOf({ text, words, lines }: Counted) {
+export function structureOf({ text, known, lines }: Counted) {
   const marks = new Map<string, number>();
-  for (const mark of text) if (COUNTED_MARKS.includes(mark)) marks.set(mark, (marks.get(mark) ?? 0) + 1);
+  for (let at = 0; at < text.length; at += 1) {
+    if (!COUNTED_UNITS.has(text.charCodeAt(at))) continue;
+    const mark = text[at]!;
+    marks.set(mark, (marks.get(mark) ?? 0) + 1);
+  }
   return {
     punctuation_counts: Object.fromEntries([...marks].sort((a, b) => (a[0] < b[0] ? -1 : 1))),
     questions: text.match(/[?？]+/g)?.length ?? 0,
     exclamations: text.match(/[!！]+/g)?.length ?? 0,
-    uppercase_words: words.filter((word) => word.length > 1 && /^\p{Lu}[\p{Lu}\p{N}]*$/u.test(word.slice(0, 64))).length,
-    numbers: words.filter((word) => /^\p{N}/u.test(word)).length,
+    uppercase_words: known.filter((word) => word.isUpper && word.lower.length > 1).length,
+    numbers: known.filter((word) => word.isNumber).length,
     urls: countOf(urlsIn(text)),
     emails: countOf(emailsIn(text)),
     bullet_points: lines.filter((line) => /^\s*[-*+•‣◦–]\s+\S/.test(line.text.slice(0, 256))).length,

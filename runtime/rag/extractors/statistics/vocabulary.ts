@@ -7,15 +7,15 @@ const COMPLEX_SYLLABLES = 3;
 const WORD_UNITS = 64;
 
 /** How varied the words are; words are compared in lower case. Complex words and their ratio count every occurrence. */
-export function vocabularyOf({ words, syllables }: Counted) {
+export function vocabularyOf({ words, known }: Counted) {
   const counts = new Map<string, number>();
-  for (const word of words) {
-    const key = word.slice(0, WORD_UNITS).toLowerCase();
+  for (const { lower } of known) {
+    const key = lower.length > WORD_UNITS ? lower.slice(0, WORD_UNITS) : lower;
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   const variety = ratio(counts.size, words.length);
   const once = [...counts.values()].filter((count) => count === 1).length;
-  const complex = syllables.filter((count) => count >= COMPLEX_SYLLABLES).length;
+  const complex = known.filter((word) => word.syllables >= COMPLEX_SYLLABLES).length;
   const common = [...counts].sort((a, b) => b[1] - a[1]).slice(0, COMMON_WORDS);
   return {
     unique_words: counts.size,

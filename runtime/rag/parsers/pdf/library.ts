@@ -90,6 +90,11 @@ export class PdfDocument {
     });
   }
 
+  /** A copy of PDFium's memory. */
+  copy(pointer: number, bytes: number): Uint8Array {
+    return this.#module.HEAPU8.slice(pointer, pointer + bytes);
+  }
+
   close(): void {
     this.#module.wasmExports.free(this.#scratch);
     this.#close();

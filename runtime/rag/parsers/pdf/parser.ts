@@ -62,12 +62,15 @@ function warn(writer: DocumentWriter, kind: string, pages: readonly number[]): v
   if (pages.length > NAMED_WARNINGS) writer.warnings.push(`${pages.length - NAMED_WARNINGS} more pages: ${kind}`);
 }
 
-function write(pages: readonly Page[], options: Metadata, writer: DocumentWriter): void {
+function write(file: SourceFile, pages: readonly Page[], options: Metadata, writer: DocumentWriter): void {
   const usual = usualSize(pages.map((page) => page.lines));
   const choices = { layout: options.preserve_layout !== false, tables: options.extract_tables !== false };
   for (const { number, lines, metadata, notes } of pages) {
     const extras = { page: number, apart: options.combine_pages !== true, metadata };
     writePage(lines, usual, choices, extras, writer);
+    const seen = lines.length === 0 ? (file.pageTexts?.[number] ?? '') : '';
+    for (const [at, text] of seen.split(/\n{2,}/).entries())
+      writer.add('paragraph', text, { ...extras, apart: extras.apart && at === 0, metadata: { ...metadata, ocr: true } });
     for (const note of notes) writer.add('quote', note, { page: number, metadata });
   }
 }
@@ -95,9 +98,9 @@ function read(file: SourceFile, pdf: PdfDocument, options: Metadata, limits: Par
   warn(
     writer,
     'has no text layer',
-    pages.filter((page) => page.lines.length === 0).map((page) => page.number),
+    pages.filter(({ lines, number }) => lines.length === 0 && !file.pageTexts?.[number]).map((page) => page.number),
   );
-  write(pages, options, writer);
+  write(file, pages, options, writer);
   return writer;
 }
 

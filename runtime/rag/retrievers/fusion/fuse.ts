@@ -4,6 +4,9 @@ export type Ranking = readonly { readonly id: string; readonly score: number }[]
 /** The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009). */
 export const RRF_K = 60;
 
+/** The share of dense search beside BM25 unless somebody says otherwise: by an embedding model, and by hashed words. */
+export const DENSE_SHARES = { model: 0.6, words: 0.4 } as const;
+
 /** Brings the scores of a ranking to 0..1, the best to 1 and the worst to 0; all to 1 where they are equal. */
 export function minMax(ranking: Ranking): Ranking {
   const scores = ranking.map((one) => one.score);

@@ -37,7 +37,7 @@ export async function rerankedBy(
       const texts = hits.slice(from, from + batchSize).map((hit) => hit.text.slice(0, longest));
       const leftMs = untilMs - performance.now();
       if (leftMs <= 0) throw new Failure('timed_out', `The reranking model '${model}' took longer than ${timeoutMs / 1000} s.`);
-      const batch = await means.rerank(model, query.text, texts, leftMs);
+      const batch = await means.rerank(model, query.text, texts, leftMs, normalise);
       if (batch.length !== texts.length || !batch.every(Number.isFinite))
         throw new Failure('model_failed', `The reranking model '${model}' answered ${batch.length} scores to ${texts.length} texts.`);
       scores.push(...batch);

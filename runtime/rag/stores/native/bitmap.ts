@@ -33,6 +33,14 @@ export class Bitmap {
     this.size -= 1;
   }
 
+  /** The rows in the set, ascending. */
+  *rows(): Generator<number> {
+    for (const [at, byte] of this.#bytes.entries()) {
+      if (byte === 0) continue;
+      for (let bit = 0; bit < 8; bit += 1) if ((byte & (1 << bit)) !== 0) yield at * 8 + bit;
+    }
+  }
+
   #grow(least: number): void {
     const bytes = new Uint8Array(Math.max(least, this.#bytes.length * 2));
     bytes.set(this.#bytes);

@@ -1,19 +1,44 @@
 import { randomInt } from 'node:crypto';
 import { Failure } from '../../../../schemas/errors.js';
 import { log } from '../../../log.js';
+import { breathe, turn } from '../../../loop.js';
 import type { Batch, ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowRange, Store } from '../../../store/store.js';
 import type { EmbeddedChunk } from '../../contract.js';
 import { dimensionMismatch } from '../check.js';
 import { Bitmap } from './bitmap.js';
 import { Changes } from './changes.js';
 import { rowCount } from './ranges.js';
-import { putRow, putWaste, vectorOf } from './rows.js';
+import { RecentRows } from './recent.js';
+import { putRows, putWaste, vectorOf } from './rows.js';
 import { sweepSome } from './sweep.js';
-import { pause, ROWS_PER_TURN, Turns } from './yielding.js';
+import { ROWS_PER_TURN, Turns } from './yielding.js';
 
 /** Numbers of collections are drawn below this. */
 const MAX_COLLECTION = 2 ** 48 - 1;
 const MAX_ROWS = 2 ** 32 - 1;
+
+/** Rows of one write: about 1 ms of the event loop for LMDB's part of it. */
+const ROWS_PER_WRITE = 128;
+
+interface Addition {
+  readonly chunks: readonly EmbeddedChunk[];
+  readonly replace: boolean;
+  readonly signal: AbortSignal;
+  resolve(counts: { stored: number; skipped: number }): void;
+  reject(reason: unknown): void;
+}
+
+/** Takes the first addition, and those behind it that fit into one write with it; one that replaces goes alone. */
+function takeGroup(waiting: Addition[]): Addition[] {
+  let rows = 0;
+  let count = 0;
+  for (const { chunks, replace } of waiting) {
+    rows += chunks.length;
+    if (count > 0 && (replace || rows > ROWS_PER_WRITE)) break;
+    count += 1;
+  }
+  return waiting.splice(0, count);
+}
 
 /**
  * The records of one database: what is acknowledged is on disk. A chunk is there when the record of its document has its row, so that any
@@ -32,6 +57,11 @@ export class Collection {
   contentBytes = 0;
   /** Rows that were removed since somebody last took them from here. */
   readonly dead: RowRange[] = [];
+  /** The rows that came last, for those who follow. */
+  readonly recent = new RecentRows();
+  readonly #additions: Addition[] = [];
+  /** A write failed, so that the tables may hold something else than this object. */
+  #unsure = false;
   /** The first row of an addition that is under way. */
   #adding: number | undefined;
 
@@ -76,34 +106,27 @@ export class Collection {
     return bytes && vectorOf(bytes);
   }
 
-  /** Adds chunks, all or none. With `replace`, those whose ids are there take the place of the former ones, else they are skipped. */
+  /**
+   * Adds chunks, all or none. With `replace`, those whose ids are there take the place of the former ones, else they are skipped. What is
+   * added while an earlier addition is written goes to the disk together.
+   */
   add(chunks: readonly EmbeddedChunk[], replace: boolean, signal: AbortSignal): Promise<{ stored: number; skipped: number }> {
-    return this.#turns.run(async () => {
-      this.#checkOpen();
-      const fresh = new Map<string, EmbeddedChunk>();
-      const replaced: number[] = [];
-      for (const [index, chunk] of chunks.entries()) {
-        if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await pause();
-        if (fresh.has(chunk.id)) continue;
-        const row = this.rowOf(chunk.id);
-        if (row !== undefined && !replace) continue;
-        if (row !== undefined) replaced.push(row);
-        fresh.set(chunk.id, chunk);
-      }
-      signal.throwIfAborted();
-      if (fresh.size > 0) await this.#write([...fresh.values()], replaced, signal);
-      return { stored: fresh.size, skipped: chunks.length - fresh.size };
+    return new Promise((resolve, reject) => {
+      this.#additions.push({ chunks, replace, signal, resolve, reject });
+      this.#turn(() => this.#addSome()).catch((error: unknown) => {
+        for (const waiting of this.#additions.splice(0)) waiting.reject(error);
+      });
     });
   }
 
   /** Removes a document; returns how many chunks it had. */
   remove(documentHash: string): Promise<number> {
-    return this.#turns.run(async () => {
+    return this.#turn(async () => {
       this.#checkOpen();
       const document = this.documents.get(documentHash);
       if (document === undefined) return 0;
       const record = this.#next();
-      await this.#store.write((batch) => {
+      await this.#put((batch) => {
         batch.remove('documents', [record.collection, documentHash]);
         putWaste(batch, record.collection, document.rows);
         batch.put('collections', this.#key, record);
@@ -117,24 +140,25 @@ export class Collection {
 
   /** Removes everything; what is added later is another collection. */
   drop(): Promise<void> {
-    return this.#turns.run(async () => {
+    return this.#turn(async () => {
       const record = this.#record;
-      await this.#store.write((batch) => putDrop(batch, this.#key, record));
+      await this.#put((batch) => putDrop(batch, this.#key, record));
       this.#record = newRecord();
       this.documents.clear();
       this.alive = new Bitmap();
       this.contentBytes = 0;
       this.dead.length = 0;
+      this.recent.clear();
       this.#sweep();
     });
   }
 
   /** Notes index files. Nothing is noted for a collection that was dropped meanwhile. */
   noteSnapshot(collection: number, snapshot: NonNullable<CollectionRecord['snapshot']>): Promise<boolean> {
-    return this.#turns.run(async () => {
+    return this.#turn(async () => {
       if (this.#record.collection !== collection) return false;
       const record = { ...this.#record, snapshot };
-      await this.#store.write((batch) => batch.put('collections', this.#key, record));
+      await this.#put((batch) => batch.put('collections', this.#key, record));
       this.#record = record;
       return true;
     });
@@ -151,6 +175,76 @@ export class Collection {
     this.#closed = true;
     await this.#turns.run(async () => {});
     await this.#sweeping;
+  }
+
+  /** Adds what waits, as far as it fits into one write; never rejects. */
+  async #addSome(): Promise<void> {
+    const group = takeGroup(this.#additions);
+    const fresh = new Map<string, EmbeddedChunk>();
+    const replaced: number[] = [];
+    const answers: (() => void)[] = [];
+    let dimensions = this.#record.dimensions;
+    for (const { chunks, replace, signal, resolve, reject } of group) {
+      try {
+        this.#checkOpen();
+        signal.throwIfAborted();
+        // Two first additions may have been checked before either was written.
+        dimensions ??= chunks[0]?.vector.length;
+        if (chunks[0] && chunks[0].vector.length !== dimensions)
+          throw dimensionMismatch(this.#key[2], dimensions!, chunks[0].vector, 'A vector');
+      } catch (error) {
+        reject(error);
+        continue;
+      }
+      const before = fresh.size;
+      for (const chunk of chunks) {
+        await breathe();
+        const row = fresh.has(chunk.id) ? undefined : this.rowOf(chunk.id);
+        if (fresh.has(chunk.id) || (row !== undefined && !replace)) continue;
+        if (row !== undefined) replaced.push(row);
+        fresh.set(chunk.id, chunk);
+      }
+      const stored = fresh.size - before;
+      answers.push(() => resolve({ stored, skipped: chunks.length - stored }));
+    }
+    try {
+      // An abort ends an addition of many writes; others are over in a moment.
+      if (fresh.size > 0) await this.#write([...fresh.values()], replaced, group[0]!.signal);
+      for (const answer of answers) answer();
+    } catch (error) {
+      for (const { reject } of group) reject(error);
+    }
+  }
+
+  /** Runs a task after those before it, with what is in the tables. */
+  #turn<T>(task: () => Promise<T>): Promise<T> {
+    return this.#turns.run(async () => {
+      if (this.#unsure) await this.#readAgain();
+      return task();
+    });
+  }
+
+  async #put(fill: (batch: Batch) => void | Promise<void>): Promise<void> {
+    try {
+      await this.#store.write(fill);
+    } catch (error) {
+      // A disk that did not confirm in time may have it all the same.
+      this.#unsure = true;
+      throw error;
+    }
+  }
+
+  /** Finds out what became of a write that failed. */
+  async #readAgain(): Promise<void> {
+    const before = this.alive;
+    this.#record = this.#store.collections.get(this.#key) ?? newRecord();
+    this.documents.clear();
+    this.alive = new Bitmap();
+    this.contentBytes = 0;
+    this.recent.clear();
+    await this.#read();
+    for (const row of before.rows()) if (!this.alive.has(row)) this.dead.push([row, 1]);
+    this.#unsure = false;
   }
 
   #checkOpen(): void {
@@ -172,38 +266,35 @@ export class Collection {
       }
       if (page.length < ROWS_PER_TURN) return;
       start = [collection, `${page.at(-1)!.key[1]}\u0000`];
-      await pause();
+      await turn();
     }
   }
 
   /** Writes rows in pieces that nobody sees, the last of them with the records that make them count. */
   async #write(chunks: readonly EmbeddedChunk[], replaced: readonly number[], signal: AbortSignal): Promise<void> {
     const { collection, nextRow: first } = this.#record;
+    const last = Math.floor((chunks.length - 1) / ROWS_PER_WRITE) * ROWS_PER_WRITE;
     if (first + chunks.length > MAX_ROWS) throw new Failure('unavailable', `The database '${this.#key[2]}' has no rows left: reindex it.`);
     const dimensions = this.#record.dimensions ?? chunks[0]!.vector.length;
-    // Two first additions may have been checked before either was written.
-    if (chunks[0]!.vector.length !== dimensions) throw dimensionMismatch(this.#key[2], dimensions, chunks[0]!.vector, 'A vector');
-    const staged = chunks.length > ROWS_PER_TURN;
+    const staged = last > 0;
     this.#adding = first;
     try {
       if (staged) await this.#reserve(chunks.length);
-      for (let at = 0; at + ROWS_PER_TURN < chunks.length; at += ROWS_PER_TURN) {
-        await this.#store.write((batch) => {
-          for (let i = at; i < at + ROWS_PER_TURN; i += 1) putRow(batch, collection, first + i, chunks[i]!);
-        });
+      for (let at = 0; at < last; at += ROWS_PER_WRITE) {
+        await this.#put((batch) => putRows(batch, collection, first + at, chunks.slice(at, at + ROWS_PER_WRITE)));
         signal.throwIfAborted();
       }
       const changes = new Changes(this, chunks, first, replaced);
       const record = { ...this.#next(), nextRow: first + chunks.length, dimensions };
-      await this.#store.write((batch) => {
-        const rest = Math.floor((chunks.length - 1) / ROWS_PER_TURN) * ROWS_PER_TURN;
-        for (let i = rest; i < chunks.length; i += 1) putRow(batch, collection, first + i, chunks[i]!);
+      await this.#put(async (batch) => {
+        await putRows(batch, collection, first + last, chunks.slice(last));
         changes.put(batch, collection);
         batch.put('collections', this.#key, record);
         if (staged) batch.remove('waste', [collection, first]);
       });
       this.#record = record;
       changes.apply();
+      this.recent.put(first, chunks);
     } finally {
       this.#adding = undefined;
       if (staged || replaced.length > 0) this.#sweep();
@@ -214,7 +305,7 @@ export class Collection {
   async #reserve(count: number): Promise<void> {
     const { collection, nextRow } = this.#record;
     const record = { ...this.#record, nextRow: nextRow + count };
-    await this.#store.write((batch) => {
+    await this.#put((batch) => {
       putWaste(batch, collection, [[nextRow, count]]);
       batch.put('collections', this.#key, record);
     });
@@ -236,7 +327,7 @@ export class Collection {
 
   async #sweepAll(): Promise<void> {
     try {
-      while (!this.#closed && (await this.#turns.run(() => sweepSome(this.#store, this.#record.collection))));
+      while (!this.#closed && (await this.#turn(() => sweepSome(this.#store, this.#record.collection))));
     } catch (error) {
       log('warn', 'removed chunks could not be taken off the disk yet; the next change tries again', {
         database: this.#key.join('/'),

@@ -1,10 +1,11 @@
+import { turn } from '../../../loop.js';
 import type { Store } from '../../../store/store.js';
 import type { Metadata } from '../../contract.js';
 import { type Condition, passes, valueAt } from '../filter.js';
 import { Bitmap } from './bitmap.js';
 import type { Collection } from './collection.js';
 import { chunkPages } from './rows.js';
-import { pause, Turns } from './yielding.js';
+import { Turns } from './yielding.js';
 
 /** Columns that are kept; the one that was used longest ago goes first. */
 const MAX_COLUMNS = 16;
@@ -99,7 +100,7 @@ export class Columns {
       const pass = new Uint8Array(values.length);
       for (let code = 1; code < pass.length; code += 1) {
         pass[code] = passes(condition, values[code]) ? 1 : 0;
-        if (code % VALUES_AT_ONCE === 0) await pause();
+        if (code % VALUES_AT_ONCE === 0) await turn();
       }
       tests.push({ codes, pass });
     }
@@ -107,7 +108,7 @@ export class Columns {
     const allowed = new Bitmap(end);
     for (let row = 0; row < end; row += 1) {
       if (alive.has(row) && tests.every(({ codes, pass }) => pass[codes[row] ?? 0] === 1)) allowed.add(row);
-      if (row % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await pause();
+      if (row % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await turn();
     }
     return allowed;
   }

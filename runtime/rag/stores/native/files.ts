@@ -9,8 +9,9 @@ export interface FileVersion {
   readonly generation: number;
 }
 
-const EXTENSIONS = ['vectors', 'text'] as const;
-const OURS = /^\d+-\d+\.(vectors|text)(\.|$)/;
+/** A new name whenever other text of the chunks is indexed, so that older files are not taken for it. */
+const EXTENSIONS = ['vectors', 'words'] as const;
+const OURS = /^\d+-\d+\.(vectors|words|text)(\.|$)/;
 
 /** The folder of one database's index files. They are accelerations: each can be deleted at any time, and is then made again. */
 export class IndexFiles {

@@ -1,23 +1,33 @@
 import { Failure } from '../../../../schemas/errors.js';
 import { log } from '../../../log.js';
+import { breathe } from '../../../loop.js';
 import type { CollectionRecord, RowRange, Store } from '../../../store/store.js';
+import { indexedText } from '../indexed-text.js';
 import type { Metric } from '../score.js';
 import type { Bitmap } from './bitmap.js';
 import type { Collection } from './collection.js';
 import type { IndexFiles } from './files.js';
 import { IndexPair, type IndexRow } from './pair.js';
 import { vectorOf } from './rows.js';
-import { pause, ROWS_PER_TURN } from './yielding.js';
+import { ROWS_PER_TURN } from './yielding.js';
 
 /** Files are written after this many rows, and after this share of all rows, whichever is more. */
 const SNAPSHOT_ROWS = 20_000;
-const SNAPSHOT_SHARE = 0.2;
+const SNAPSHOT_SHARE = 0.4;
 /** Fewer rows are indexed again at a start in no time. */
 const SNAPSHOT_LEAST_ROWS = 1_000;
+/** Rows that are indexed in one call; the more, the fewer parts of the text index are merged later. */
+const ROWS_PER_CALL = 256;
 /** Numbers that one native call takes. */
 const NUMBERS_PER_CALL = 2 ** 18;
 /** Rows that are taken out of the indexes in one call. */
 const REMOVED_PER_CALL = 2 ** 15;
+
+interface NextRows {
+  readonly rows: readonly IndexRow[];
+  /** The rows before this one were looked at. */
+  readonly end: number;
+}
 
 interface Waiter {
   readonly row: number;
@@ -205,19 +215,37 @@ export class Indexes {
   }
 
   async #feed(pair: IndexPair, { collection, dimensions }: Readonly<CollectionRecord>, settled: number): Promise<void> {
-    const limit = Math.min(ROWS_PER_TURN, Math.floor(NUMBERS_PER_CALL / dimensions!));
-    const range = { start: [collection, this.#end], end: [collection, settled], limit };
-    const chunks = this.#store.chunks.page(range);
+    const most = Math.floor(NUMBERS_PER_CALL / dimensions!);
+    const { rows, end } =
+      this.#recent(Math.min(ROWS_PER_CALL, most), settled) ?? this.#stored(collection, Math.min(ROWS_PER_TURN, most), settled);
+    const fitting = rows.filter(({ vector }) => vector.length === dimensions);
+    await breathe();
+    await pair.add(fitting).catch(() => addEach(pair, fitting));
+    this.#end = end;
+    this.#sinceSnapshot += rows.length;
+    await breathe();
+  }
+
+  /** The next rows as far as the collection still holds them; undefined where it does not. */
+  #recent(limit: number, settled: number): NextRows | undefined {
+    const rows: IndexRow[] = [];
+    let row = this.#end;
+    for (; row < Math.min(settled, this.#end + limit); row += 1) {
+      const chunk = this.#collection.recent.take(row);
+      if (chunk === undefined) break;
+      if (this.#collection.alive.has(row)) rows.push({ row, vector: chunk.vector, text: indexedText(chunk) });
+    }
+    return row > this.#end ? { rows, end: row } : undefined;
+  }
+
+  #stored(collection: number, limit: number, settled: number): NextRows {
+    const chunks = this.#store.chunks.page({ start: [collection, this.#end], end: [collection, settled], limit });
     const rows: IndexRow[] = [];
     for (const { key, value } of chunks) {
       const bytes = this.#collection.alive.has(key[1]) ? this.#store.vectors.get(key) : undefined;
-      if (bytes !== undefined) rows.push({ row: key[1], vector: vectorOf(bytes), text: value.text });
+      if (bytes !== undefined) rows.push({ row: key[1], vector: vectorOf(bytes), text: indexedText(value) });
     }
-    const fitting = rows.filter(({ vector }) => vector.length === dimensions);
-    await pair.add(fitting).catch(() => addEach(pair, fitting));
-    this.#end = chunks.length < limit ? settled : chunks.at(-1)!.key[1] + 1;
-    this.#sinceSnapshot += rows.length;
-    await pause();
+    return { rows, end: chunks.length < limit ? settled : chunks.at(-1)!.key[1] + 1 };
   }
 
   async #snapshot(): Promise<void> {

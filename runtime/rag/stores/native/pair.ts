@@ -52,14 +52,14 @@ export class IndexPair {
   async save(files: IndexFiles, version: FileVersion): Promise<void> {
     await files.prepare();
     await this.vectors.save(files.path(version, 'vectors'), BigInt(version.generation));
-    await this.text.save(files.path(version, 'text'), BigInt(version.generation));
+    await this.text.save(files.path(version, 'words'), BigInt(version.generation));
   }
 
   /** Loads both or answers why not; the pair is then of no use any more. */
   async load(files: IndexFiles, version: FileVersion): Promise<IndexLoad> {
     const vectors = await this.vectors.load(files.path(version, 'vectors'), BigInt(version.generation));
     if (vectors.state !== 'loaded') return vectors;
-    return this.text.load(files.path(version, 'text'), BigInt(version.generation));
+    return this.text.load(files.path(version, 'words'), BigInt(version.generation));
   }
 
   /** Memory. */

@@ -1,6 +1,7 @@
+import { breathe, turn } from '../../../loop.js';
 import type { Batch, ChunkRecord, RowRange, Store } from '../../../store/store.js';
 import type { EmbeddedChunk } from '../../contract.js';
-import { pause, ROWS_PER_TURN } from './yielding.js';
+import { ROWS_PER_TURN } from './yielding.js';
 
 /** Components as they lie in the table. */
 export function vectorBytes(vector: Float32Array): Uint8Array {
@@ -19,12 +20,15 @@ export function chunkBytes(text: string, dimensions: number): number {
   return Buffer.byteLength(text) + dimensions * Float32Array.BYTES_PER_ELEMENT;
 }
 
-/** Adds the records of one chunk to a write. */
-export function putRow(batch: Batch, collection: number, row: number, chunk: EmbeddedChunk): void {
-  const { id, documentHash, text, metadata, vector } = chunk;
-  batch.put('chunks', [collection, row], { id, documentHash, text, metadata });
-  batch.put('vectors', [collection, row], vectorBytes(vector));
-  batch.put('chunkIds', [collection, id], row);
+/** Adds the records of chunks to a write, at rows from `first` on. */
+export async function putRows(batch: Batch, collection: number, first: number, chunks: readonly EmbeddedChunk[]): Promise<void> {
+  for (const [at, { id, documentHash, text, metadata, vector }] of chunks.entries()) {
+    const row = first + at;
+    batch.put('chunks', [collection, row], { id, documentHash, text, metadata });
+    batch.put('vectors', [collection, row], vectorBytes(vector));
+    batch.put('chunkIds', [collection, id], row);
+    await breathe();
+  }
 }
 
 /** The chunks of rows from `first` to before `end`, some at a time, with a pause after each batch. Rows that are waste come too. */
@@ -39,7 +43,7 @@ export async function* chunkPages(
     if (page.length === 0) return;
     yield page.map(({ key, value }) => ({ row: key[1], chunk: value }));
     from = page.at(-1)!.key[1] + 1;
-    await pause();
+    await turn();
   }
 }
 
@@ -55,7 +59,7 @@ export async function* vectorPages(
     if (page.length === 0) return;
     yield page.map(({ key, value }) => ({ row: key[1], vector: vectorOf(value) }));
     from = page.at(-1)!.key[1] + 1;
-    await pause();
+    await turn();
   }
 }
 

@@ -1,4 +1,5 @@
 import { Failure } from '../../../../schemas/errors.js';
+import { turn } from '../../../loop.js';
 import type { Store } from '../../../store/store.js';
 import type { Hit, Metadata } from '../../contract.js';
 import type { StoreAnswer, StoreQuery } from '../contract.js';
@@ -9,7 +10,7 @@ import type { Collection } from './collection.js';
 import type { Columns } from './columns.js';
 import type { Indexes } from './indexes.js';
 import { type Found, merged, scan } from './scan.js';
-import { pause, ROWS_PER_TURN } from './yielding.js';
+import { ROWS_PER_TURN } from './yielding.js';
 
 /** With fewer rows to go, waiting for the index is quicker than reading them. */
 const WAIT_ROWS = 2_048;
@@ -110,7 +111,7 @@ async function shortened<T>(text: string, ask: (question: string) => Promise<T>)
 async function hits(collection: Collection, found: readonly Found[], score: (raw: number) => number): Promise<Hit[]> {
   const out: Hit[] = [];
   for (const [index, { row, raw }] of found.entries()) {
-    if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await pause();
+    if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await turn();
     const chunk = collection.alive.has(row) ? collection.chunk(row) : undefined;
     if (chunk !== undefined) out.push({ ...chunk, score: score(raw) });
   }

@@ -1,4 +1,4 @@
-import { pause } from './yielding.js';
+import { turn } from '../../../loop.js';
 
 /** Items that are sorted or merged between two pauses. */
 const ITEMS_AT_ONCE = 4_096;
@@ -8,7 +8,7 @@ export async function sorted<T>(items: readonly T[], compare: (a: T, b: T) => nu
   let runs: T[][] = [];
   for (let at = 0; at < items.length; at += ITEMS_AT_ONCE) {
     runs.push(items.slice(at, at + ITEMS_AT_ONCE).sort(compare));
-    await pause();
+    await turn();
   }
   while (runs.length > 1) {
     const next: T[][] = [];
@@ -23,7 +23,7 @@ async function merge<T>(a: readonly T[], b: readonly T[], compare: (a: T, b: T) 
   for (let i = 0, j = 0; i < a.length || j < b.length; ) {
     const first = j >= b.length || (i < a.length && compare(a[i]!, b[j]!) <= 0);
     out.push(first ? a[i++]! : b[j++]!);
-    if (out.length % ITEMS_AT_ONCE === 0) await pause();
+    if (out.length % ITEMS_AT_ONCE === 0) await turn();
   }
   return out;
 }

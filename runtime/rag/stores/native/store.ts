@@ -1,4 +1,5 @@
 import type { StoreType } from '../../../../schemas/generated/config/rag.js';
+import { breathe, turn } from '../../../loop.js';
 import type { ProviderHealth } from '../../../providers/contract.js';
 import type { DatabaseKey, DocumentRecord, Store } from '../../../store/store.js';
 import type { EmbeddedChunk } from '../../contract.js';
@@ -12,7 +13,7 @@ import { Indexes } from './indexes.js';
 import { rowCount } from './ranges.js';
 import { search } from './search.js';
 import { sorted } from './sorting.js';
-import { pause, ROWS_PER_TURN } from './yielding.js';
+import { ROWS_PER_TURN } from './yielding.js';
 
 /** Where a database of our own lies. */
 export interface NativePlace {
@@ -59,9 +60,9 @@ export class NativeStore implements VectorStore {
   /** As `VectorStore` says. */
   async has(ids: readonly string[]): Promise<Set<string>> {
     const found = new Set<string>();
-    for (const [index, id] of ids.entries()) {
-      if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await pause();
+    for (const id of ids) {
       if (this.#collection.rowOf(id) !== undefined) found.add(id);
+      await breathe();
     }
     return found;
   }
@@ -92,11 +93,16 @@ export class NativeStore implements VectorStore {
     const page = this.#sorted.documents.slice(offset, offset + limit);
     const documents: StoredDocument[] = [];
     for (const [index, [documentHash, { rows }]] of page.entries()) {
-      if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await pause();
+      if (index % ROWS_PER_TURN === ROWS_PER_TURN - 1) await turn();
       const metadata = this.#collection.chunk(rows[0]![0])?.metadata ?? {};
       documents.push({ documentHash, chunks: rowCount(rows), metadata });
     }
     return documents;
+  }
+
+  /** As `VectorStore` says. */
+  async chunkCounts(documentHashes: readonly string[]): Promise<number[]> {
+    return documentHashes.map((hash) => rowCount(this.#collection.documents.get(hash)?.rows ?? []));
   }
 
   /** As `VectorStore` says. What is added or removed meanwhile may or may not come. */
@@ -112,7 +118,7 @@ export class NativeStore implements VectorStore {
       if (batch.length > 0) yield batch;
       if (page.length < ROWS_PER_TURN) return;
       start = [collection, `${page.at(-1)!.key[1]}\u0000`];
-      await pause();
+      await turn();
     }
   }
 

@@ -56,3 +56,10 @@ export function chromaWhere(conditions: readonly Condition[]): Metadata | undefi
   });
   return parts.length > 1 ? { $and: parts } : parts[0];
 }
+
+/** The condition that a text has one of the beginnings of words. Chroma tells upper from lower case: the usual three ways are asked for. */
+export function chromaWords(beginnings: readonly string[]): Metadata {
+  const forms = beginnings.flatMap((word) => [word, word[0]!.toUpperCase() + word.slice(1), word.toUpperCase()]);
+  const parts = [...new Set(forms)].map((form) => ({ $contains: form }));
+  return parts.length > 1 ? { $or: parts } : parts[0]!;
+}

@@ -3,7 +3,7 @@ import type { Chunk, EmbeddedChunk, Metadata } from '../../contract.js';
 import type { Condition } from '../filter.js';
 import type { ServerOptions } from '../options.js';
 import type { Metric } from '../score.js';
-import { chromaWhere, flattened, METADATA_KEY } from './chroma-metadata.js';
+import { chromaWhere, chromaWords, flattened, METADATA_KEY } from './chroma-metadata.js';
 import { BATCH, type CollectionClient, type RemoteHit } from './client.js';
 import { Server } from './server.js';
 
@@ -100,6 +100,18 @@ export class ChromaClient implements CollectionClient {
     return columns.ids.map((_id, i) => ({ chunk: chunkAt(columns, i), raw: this.#raw(answer.distances[0]![i]!) }));
   }
 
+  async matching(beginnings: readonly string[], limit: number, conditions: readonly Condition[], signal: AbortSignal): Promise<Chunk[]> {
+    const where = chromaWhere(conditions);
+    const query = { ...(where && { where }), where_document: chromaWords(beginnings), include: ['documents', 'metadatas'] };
+    const found: Chunk[] = [];
+    while (found.length < limit) {
+      const columns = await this.#get({ ...query, limit: BATCH, offset: found.length }, signal);
+      found.push(...columns.ids.map((_id, i) => chunkAt(columns, i)));
+      if (columns.ids.length < BATCH) break;
+    }
+    return found;
+  }
+
   async *list(): AsyncGenerator<Chunk[]> {
     for (let offset = 0; ; offset += BATCH) {
       const columns = await this.#get({ limit: BATCH, offset, include: ['documents', 'metadatas'] });
@@ -144,8 +156,8 @@ export class ChromaClient implements CollectionClient {
     return this.#known ?? (await this.#describe());
   }
 
-  async #get(body: Record<string, unknown>): Promise<Columns> {
-    return ((await this.#call('get', body)) as Columns | undefined) ?? { ids: [] };
+  async #get(body: Record<string, unknown>, signal?: AbortSignal): Promise<Columns> {
+    return ((await this.#call('get', body, signal)) as Columns | undefined) ?? { ids: [] };
   }
 
   /** Undefined when the collection is not there; one that was made anew meanwhile is looked up once more. */

@@ -25,6 +25,8 @@ export interface CollectionClient {
   eraseDocument(documentHash: string): Promise<number>;
   /** The `limit` nearest of those that may pass the conditions: every one that does is among them, others may be. */
   nearest(vector: Float32Array, limit: number, conditions: readonly Condition[], signal: AbortSignal): Promise<RemoteHit[]>;
+  /** At most about `limit` chunks, in any order, in whose text a word begins with one of `beginnings`, and that may pass the conditions. */
+  matching(beginnings: readonly string[], limit: number, conditions: readonly Condition[], signal: AbortSignal): Promise<Chunk[]>;
   /** All chunks without their vectors, in any order. */
   list(): AsyncIterable<readonly Chunk[]>;
   /** Chunks by their ids, at most BATCH, in any order. */

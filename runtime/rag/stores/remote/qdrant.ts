@@ -10,6 +10,9 @@ import { Server } from './server.js';
 
 const DISTANCES: Record<Metric, string> = { cosine: 'Cosine', l2: 'Euclid', ip: 'Dot' };
 
+/** How texts are indexed: by the beginnings of their words. Without this index, in a collection made by others, the case of letters counts. */
+const WORDS = { type: 'text', tokenizer: 'prefix', lowercase: true, min_token_len: 2, max_token_len: 20 };
+
 /** A point as Qdrant answers. */
 interface Point {
   readonly id: string | number;
@@ -56,6 +59,7 @@ export class QdrantClient implements CollectionClient {
     const vectors = { size: dimensions, distance: DISTANCES[this.#metric], on_disk: this.#options.onDisk };
     await this.#server.call('PUT', this.#path, { vectors });
     await this.#server.call('PUT', `${this.#path}/index?wait=true`, { field_name: 'document_hash', field_schema: 'keyword' });
+    await this.#server.call('PUT', `${this.#path}/index?wait=true`, { field_name: 'text', field_schema: WORDS });
     this.#dimensions = dimensions;
   }
 
@@ -92,11 +96,26 @@ export class QdrantClient implements CollectionClient {
     return (answer?.points ?? []).map((point) => ({ chunk: chunkOf(point), raw: this.#raw(point.score ?? 0) }));
   }
 
-  async *list(): AsyncGenerator<Chunk[]> {
+  async matching(beginnings: readonly string[], limit: number, conditions: readonly Condition[], signal: AbortSignal): Promise<Chunk[]> {
+    const words = { should: beginnings.map((text) => ({ key: 'text', match: { text } })) };
+    const { must = [], ...rest } = qdrantFilter(conditions) ?? {};
+    const filter = { ...rest, must: [...(must as Metadata[]), words] };
+    const found: Chunk[] = [];
+    for await (const page of this.#scroll({ filter }, signal)) {
+      found.push(...page);
+      if (found.length >= limit) break;
+    }
+    return found;
+  }
+
+  list(): AsyncGenerator<Chunk[]> {
+    return this.#scroll({});
+  }
+
+  async *#scroll(more: object, signal?: AbortSignal): AsyncGenerator<Chunk[]> {
     for (let offset: unknown = null; ; ) {
-      const page = (await this.#post('points/scroll', { limit: BATCH, offset, with_payload: true, with_vector: false })) as
-        | { points: Point[]; next_page_offset?: unknown }
-        | undefined;
+      const asked = { ...more, limit: BATCH, offset, with_payload: true, with_vector: false };
+      const page = (await this.#post('points/scroll', asked, signal)) as { points: Point[]; next_page_offset?: unknown } | undefined;
       if (page === undefined) return;
       if (page.points.length > 0) yield page.points.map(chunkOf);
       offset = page.next_page_offset ?? null;

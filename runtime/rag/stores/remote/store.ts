@@ -1,20 +1,31 @@
-import { Failure } from '../../../../schemas/errors.js';
 import type { StoreType } from '../../../../schemas/generated/config/rag.js';
 import { log } from '../../../log.js';
 import type { ProviderHealth } from '../../../providers/contract.js';
-import type { EmbeddedChunk, Hit } from '../../contract.js';
+import type { EmbeddedChunk, Hit, Metadata } from '../../contract.js';
 import { checkChunks, checkQuery, MAX_HITS } from '../check.js';
 import type { StoreAnswer, StoredDocument, StoreQuery, StoreStats, VectorStore } from '../contract.js';
-import { conditionsOf, matches } from '../filter.js';
+import { type Condition, conditionsOf, matches } from '../filter.js';
 import { documentName } from '../names.js';
 import type { StoreOptions } from '../options.js';
 import { scoreOf } from '../score.js';
 import { batches, type CollectionClient } from './client.js';
+import { beginningsOf, rankedByWords } from './lexical.js';
 
 /** Asked for more by this when a filter, which the server takes in part only, left too few. */
 const WIDENING = 4;
 
-/** A store whose chunks lie on a server. It has vectors only: lexical questions are refused, or left out beside dense ones. */
+/** Chunks that a lexical question is ranked over. A question of common words finds more, and then sees some of them. */
+const MOST_CANDIDATES = 1024;
+/** Of a lexical question. */
+const MOST_CHARACTERS = 1024;
+const NOTHING: Ranked = { hits: [], plan: { plan: 'none' } };
+
+interface Ranked {
+  readonly hits: readonly Hit[];
+  readonly plan: Metadata;
+}
+
+/** A store whose chunks lie on a server, which knows vectors and finds words, but does not rank by them. */
 export class RemoteStore implements VectorStore {
   readonly type: StoreType;
   readonly #options: StoreOptions;
@@ -56,25 +67,40 @@ export class RemoteStore implements VectorStore {
     return removed;
   }
 
-  /** As `VectorStore` says, without a lexical ranking. Throws `bad_request` for a question without a vector. */
+  /**
+   * As `VectorStore` says. The server has no lexical ranking: chunks with words of the question are fetched, a bounded number of them, and
+   * ranked here by BM25 over these; the plan says how many they were.
+   */
   async query(query: StoreQuery, signal: AbortSignal): Promise<StoreAnswer> {
     checkQuery(this.#options, await this.#client.dimensions(), query);
-    const { vector, k } = query;
-    if (vector === undefined) {
-      throw new Failure(
-        'bad_request',
-        `The database '${this.#options.database}' lies on ${this.#client.host}, which has no lexical index: use a strategy with vectors, or leave out \`host\`.`,
-      );
-    }
+    const { vector, text, k } = query;
     const conditions = conditionsOf(query.filter ?? {});
+    const [dense, lexical] = await Promise.all([
+      vector === undefined ? NOTHING : this.#dense(vector, k, conditions, signal),
+      text === undefined ? NOTHING : this.#lexical(text, k, conditions, signal),
+    ]);
+    const filter = { conditions: conditions.length };
+    return { dense: dense.hits, lexical: lexical.hits, plan: { dense: dense.plan, lexical: lexical.plan, filter } };
+  }
+
+  async #dense(vector: Float32Array, k: number, conditions: readonly Condition[], signal: AbortSignal): Promise<Ranked> {
     for (let limit = k; ; limit = Math.min(MAX_HITS, limit * WIDENING)) {
       const found = await this.#client.nearest(vector, limit, conditions, signal);
       const passed = found.filter(({ chunk }) => matches(conditions, chunk.metadata));
       if (passed.length < k && found.length >= limit && limit < MAX_HITS) continue;
-      const dense = passed.slice(0, k).map(({ chunk, raw }): Hit => ({ ...chunk, score: scoreOf(this.#options.metric, raw) }));
-      const plan = { plan: 'server', host: this.#client.host, fetched: found.length };
-      return { dense, lexical: [], plan: { dense: plan, lexical: { plan: 'none' }, filter: { conditions: conditions.length } } };
+      const hits = passed.slice(0, k).map(({ chunk, raw }): Hit => ({ ...chunk, score: scoreOf(this.#options.metric, raw) }));
+      return { hits, plan: { plan: 'server', host: this.#client.host, fetched: found.length } };
     }
+  }
+
+  async #lexical(text: string, k: number, conditions: readonly Condition[], signal: AbortSignal): Promise<Ranked> {
+    const beginnings = beginningsOf(text);
+    const plan = { plan: 'bm25 over fetched chunks', host: this.#client.host, words: beginnings };
+    if (beginnings.length === 0) return { hits: [], plan: { ...plan, fetched: 0, all: true } };
+    const found = await this.#client.matching(beginnings, MOST_CANDIDATES, conditions, signal);
+    const passed = found.filter(({ metadata }) => matches(conditions, metadata));
+    const hits = await rankedByWords(passed, text.slice(0, MOST_CHARACTERS), k);
+    return { hits, plan: { ...plan, fetched: found.length, all: found.length < MOST_CANDIDATES } };
   }
 
   /** As `VectorStore` says; reads the metadata of all chunks. */

@@ -10,7 +10,7 @@ import { Projects } from '../../../../runtime/projects/projects.js';
 import type { Embedder } from '../../../../runtime/rag/embedders/contract.js';
 import { createEmbedders } from '../../../../runtime/rag/embedders/index.js';
 import { OpenedStores } from '../../../../runtime/rag/opened-stores.js';
-import { type Parsed, Parsing, type ParsingRequest } from '../../../../runtime/rag/parsing/parsing.js';
+import { Parsing, type ParsingRequest } from '../../../../runtime/rag/parsing/parsing.js';
 import { openStore, type Store } from '../../../../runtime/store/store.js';
 import { Failure, type FailureKind } from '../../../../schemas/errors.js';
 import { hashOf, writeProject } from '../../../support/dataset-stage.js';
@@ -36,9 +36,9 @@ rag:
 class CountedParsing extends Parsing {
   files = 0;
 
-  override parse(request: ParsingRequest, signal: AbortSignal): Promise<Parsed> {
+  override write(request: ParsingRequest, path: string, signal: AbortSignal): Promise<void> {
     this.files += 1;
-    return super.parse(request, signal);
+    return super.write(request, path, signal);
   }
 }
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { STAGE_LIMITS, Stages } from '../../../../runtime/ingest/stages.js';
-import { setLogLevel } from '../../../../runtime/log.js';
+import { CheckedFile, CheckedWriter, PIECE_BYTES } from '../../../../runtime/rag/parsing/checked-file.js';
 
 const root = mkdtempSync(join(tmpdir(), 'quern-stages-'));
 let projects = 0;
@@ -15,74 +15,118 @@ const project = (): string => {
 const folderOf = (directory: string): string => join(directory, 'lf_data', 'stages');
 const bytes = (size: number, value = 7): Uint8Array => new Uint8Array(size).fill(value);
 
+async function write(stages: Stages, key: string, pieces: readonly Uint8Array[]): Promise<void> {
+  const draft = await stages.begin('parse', key);
+  const writer = await CheckedWriter.create(draft.path);
+  for (const piece of pieces) await writer.write(piece);
+  await writer.end();
+  await draft.keep();
+}
+
+async function read(stages: Stages, key: string, stage = 'parse'): Promise<Buffer | undefined> {
+  const path = await stages.find(stage, key);
+  const file = path === undefined ? undefined : await CheckedFile.open(path);
+  if (file === undefined) return undefined;
+  try {
+    return await file.read(0, file.sizeBytes);
+  } finally {
+    await file.close();
+  }
+}
+
 describe('kept stages', () => {
   after(() => rmSync(root, { recursive: true, force: true }));
 
   it('gives back what was kept, to another process too', async () => {
     const directory = project();
-    await new Stages(directory).write('parse', 'key', [Buffer.from('one '), Buffer.from('two')]);
+    await write(new Stages(directory), 'key', [Buffer.from('one '), Buffer.from('two')]);
     const stages = new Stages(directory);
-    assert.equal((await stages.read('parse', 'key'))?.toString(), 'one two');
-    assert.equal(await stages.read('embed', 'key'), undefined);
-    assert.equal(await stages.read('parse', 'other'), undefined);
-    await stages.write('parse', 'key', [Buffer.from('three')]);
-    assert.equal((await stages.read('parse', 'key'))?.toString(), 'three');
+    assert.equal((await read(stages, 'key'))?.toString(), 'one two');
+    assert.equal(await read(stages, 'key', 'embed'), undefined);
+    assert.equal(await read(stages, 'other'), undefined);
+    await write(stages, 'key', [Buffer.from('three')]);
+    assert.equal((await read(stages, 'key'))?.toString(), 'three');
     assert.equal(readdirSync(folderOf(directory)).length, 1);
   });
 
   it('takes what is damaged, cut short or empty for absent', async () => {
     const directory = project();
     const stages = new Stages(directory);
-    const content = bytes(3 * 1024 * 1024 + 5);
-    await stages.write('parse', 'key', [content]);
-    assert.ok((await stages.read('parse', 'key'))?.equals(content));
+    const content = bytes(3 * PIECE_BYTES + 5);
+    await write(stages, 'key', [content]);
+    assert.ok((await read(stages, 'key'))?.equals(content));
     const [name] = readdirSync(folderOf(directory));
     const path = join(folderOf(directory), name!);
     const whole = readFileSync(path);
     for (const damaged of [Buffer.alloc(0), whole.subarray(0, 20), whole.subarray(0, -1), Buffer.concat([whole, Buffer.from('x')])]) {
       writeFileSync(path, damaged);
-      assert.equal(await stages.read('parse', 'key'), undefined);
+      assert.equal(await read(stages, 'key'), undefined);
     }
-    for (const at of [0, 40, whole.length - 1]) {
+    for (const at of [0, 40, PIECE_BYTES + 40, whole.length - 1]) {
       const flipped = Buffer.from(whole);
       flipped[at]! ^= 1;
       writeFileSync(path, flipped);
-      assert.equal(await stages.read('parse', 'key'), undefined, `byte ${at}`);
+      assert.equal(await read(stages, 'key'), undefined, `byte ${at}`);
     }
   });
 
-  it('removes what was used longest ago when there is too much', async () => {
+  it('does not take what was never ended for whole', async () => {
+    const stages = new Stages(project());
+    const draft = await stages.begin('parse', 'key');
+    const writer = await CheckedWriter.create(draft.path);
+    await writer.write(bytes(2 * PIECE_BYTES));
+    await writer.discard();
+    await draft.keep();
+    assert.equal(await read(stages, 'key'), undefined);
+  });
+
+  it('removes what was used longest ago when there is too much, and some more', async () => {
     const directory = project();
     const stages = new Stages(directory, { ...STAGE_LIMITS, mostBytes: 3500 });
     for (const [age, key] of ['a', 'b', 'c'].entries()) {
       const before = new Set(age === 0 ? [] : readdirSync(folderOf(directory)));
-      await stages.write('parse', key, [bytes(1000)]);
+      await write(stages, key, [bytes(1000)]);
       const [added] = readdirSync(folderOf(directory)).filter((name) => !before.has(name));
       utimesSync(join(folderOf(directory), added!), 1000 + age, 1000 + age);
     }
     // `a` is the oldest, and was used a moment ago.
-    assert.ok(await stages.read('parse', 'a'));
-    await stages.write('parse', 'd', [bytes(1000)]);
-    const there = await Promise.all(['a', 'b', 'c', 'd'].map(async (key) => (await stages.read('parse', key)) !== undefined));
+    assert.ok(await read(stages, 'a'));
+    await write(stages, 'd', [bytes(1000)]);
+    const there = await Promise.all(['a', 'b', 'c', 'd'].map(async (key) => (await read(stages, key)) !== undefined));
     assert.deepEqual(there, [true, false, true, true]);
+    // The clock of the file system may lag some milliseconds behind ours.
+    for (const name of readdirSync(folderOf(directory))) utimesSync(join(folderOf(directory), name), 1000, 1000);
+    await write(stages, 'e', [bytes(100)]);
+    await write(stages, 'f', [bytes(400)]);
+    // 3150 bytes are nine tenths.
+    assert.equal(readdirSync(folderOf(directory)).length, 4);
   });
 
   it('counts what an earlier process has left', async () => {
     const directory = project();
-    await new Stages(directory).write('parse', 'old', [bytes(3000)]);
+    await write(new Stages(directory), 'old', [bytes(3000)]);
     const stages = new Stages(directory, { ...STAGE_LIMITS, mostBytes: 3500 });
-    await stages.write('parse', 'new', [bytes(1000)]);
-    assert.deepEqual([await stages.read('parse', 'old'), (await stages.read('parse', 'new'))?.length], [undefined, 1000]);
+    await write(stages, 'new', [bytes(1000)]);
+    assert.deepEqual([await read(stages, 'old'), (await read(stages, 'new'))?.length], [undefined, 1000]);
   });
 
-  it('keeps nothing that is too large, and nothing where it cannot', async () => {
-    const directory = project();
-    await new Stages(directory, { ...STAGE_LIMITS, largestBytes: 100 }).write('parse', 'key', [bytes(60), bytes(60)]);
-    assert.equal(await new Stages(directory).read('parse', 'key'), undefined);
+  it('keeps nothing that is too large, and what is open of it can be read', async () => {
+    const stages = new Stages(project(), { ...STAGE_LIMITS, largestBytes: 100 });
+    const draft = await stages.begin('parse', 'key');
+    const writer = await CheckedWriter.create(draft.path);
+    await writer.write(bytes(120));
+    await writer.end();
+    const file = await CheckedFile.open(draft.path, true);
+    await draft.keep();
+    assert.equal(await read(stages, 'key'), undefined);
+    assert.equal((await file!.read(0, 1000)).length, 120);
+    await file!.close();
+  });
+
+  it('says where nothing can be kept', async () => {
     const file = join(root, 'file');
     writeFileSync(file, '');
-    setLogLevel('error');
-    await new Stages(file).write('parse', 'key', [bytes(1)]);
-    assert.equal(await new Stages(file).read('parse', 'key'), undefined);
+    await assert.rejects(new Stages(file).begin('parse', 'key'), { code: 'ENOTDIR' });
+    assert.equal(await new Stages(file).find('parse', 'key'), undefined);
   });
 });

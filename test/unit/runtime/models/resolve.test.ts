@@ -64,7 +64,7 @@ describe('finding models', () => {
   });
 
   const absent: [string, RegExp][] = [
-    ['org/absent', /hub.*models--org--absent.*Download/],
+    ['org/absent', /hub.*models--org--absent.*quern pull org\/absent/],
     ['org/empty:Q8_0', /models--org--empty/],
     ['nothing', /standin/],
     ['nothing.gguf', /data\/models\/nothing\.gguf/],

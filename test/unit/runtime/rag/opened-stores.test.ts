@@ -63,6 +63,22 @@ describe('opened stores', () => {
     assert.equal(new Set([one, other, elsewhere]).size, 3);
   });
 
+  it('closes what nobody uses, and opens it again with what it held', async () => {
+    const idle = new OpenedStores({ store, outbound, idleMs: 40 });
+    const one = await idle.of(place('p'), database('a'));
+    await one.add(chunks(3), signal);
+    const reading = one.chunks()[Symbol.asyncIterator]();
+    await reading.next();
+    // In use as long as somebody reads.
+    await sleep(200);
+    assert.equal(idle.size, 1);
+    await reading.next();
+    for (const until = Date.now() + LIMIT_MS; idle.size > 0; await sleep(5)) assert.ok(Date.now() < until, 'an idle store stays open');
+    await assert.rejects(one.add(chunks(4), signal), /closed/);
+    assert.equal((await (await idle.of(place('p'), database('a'))).stats()).chunks, 3);
+    await idle.close();
+  });
+
   it('opens it anew when its configuration changes, with what it held', async () => {
     const one = await stores.of(place('p'), database('a'));
     await one.add(chunks(3), signal);

@@ -22,7 +22,7 @@ describe('LexicalEmbedder', () => {
   it('makes the same vector on every machine', async () => {
     const made = await vector('Déjà vu: The 3 Kettles boil water, water & tea. 緑茶は八十度 🍵');
     const rounded = Int32Array.from(made, (component) => Math.round(component * 1e6));
-    assert.equal(createHash('sha256').update(rounded).digest('hex').slice(0, 16), 'c581d804d65acdef');
+    assert.equal(createHash('sha256').update(rounded).digest('hex').slice(0, 16), '06c73eeb0318bf78');
   });
 
   for (const [near, far] of [

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Metadata } from '../../../../../runtime/rag/contract.js';
 import type { Question } from '../../../../../runtime/rag/query/contract.js';
+import { type MeansParts, meansOf } from '../../../../../runtime/rag/query/means.js';
 import { kept, planOf, topKOf } from '../../../../../runtime/rag/query/plan.js';
 import type { RetrievalParts } from '../../../../../runtime/rag/query/retrieval.js';
 import { Failure } from '../../../../../schemas/errors.js';
@@ -99,6 +100,16 @@ describe('how many and how good', () => {
     assert.equal(count({ score_threshold: 0.5 }, { threshold: 0 }), 3);
     assert.equal(count({}, { maxTokens: 20 }), 2);
     assert.equal(count({}, { maxTokens: 1 }), 1);
+  });
+
+  it('asks in several ways once only', () => {
+    const { type, options } = planOf(strategy('MultiQueryStrategy', { num_queries: 4 }), { text: 'x', queryExpansion: true });
+    assert.deepEqual([type, options], ['MultiQueryStrategy', { num_queries: 4 }]);
+  });
+
+  it('trusts an embedding model more than hashed words', () => {
+    const shareBy = (type: string): number => meansOf({ embedder: () => ({ type }) } as unknown as MeansParts).denseShare();
+    assert.deepEqual([shareBy('LexicalEmbedder'), shareBy('UniversalEmbedder'), shareBy('OpenAIEmbedder')], [0.4, 0.6, 0.6]);
   });
 
   it('wraps the strategy in what the question asks for', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Hit } from '../../../../../runtime/rag/contract.js';
+import { best } from '../../../../../runtime/rag/retrievers/define.js';
 import { diversified } from '../../../../../runtime/rag/retrievers/fusion/diversity.js';
 import {
   frequencies,
@@ -29,6 +30,17 @@ function near(found: Map<string, number>, wanted: Record<string, number>): void 
   for (const [id, score] of Object.entries(wanted))
     assert.ok(Math.abs(found.get(id)! - score) < 1e-12, `${id}: ${found.get(id)} instead of ${score}`);
 }
+
+describe('the best hits', () => {
+  it('are in the order of their ids where they are equal', () => {
+    const hit = (id: string, score: number): Hit => ({ id, score, documentHash: '', text: '', metadata: {} });
+    const found = best([hit('c', 1), hit('a', 1), hit('d', 2), hit('b', 1)], 3);
+    assert.deepEqual(
+      found.map(({ id }) => id),
+      ['d', 'a', 'b'],
+    );
+  });
+});
 
 describe('fusion', () => {
   it('spreads scores over 0 to 1', () => {

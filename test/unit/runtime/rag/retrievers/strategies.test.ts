@@ -33,12 +33,29 @@ describe('HybridRetriever', () => {
   });
 
   it('searches once, and says both ranks', async () => {
-    const { hits, searches } = await ask('HybridRetriever', {});
+    const { hits, searches } = await ask('HybridRetriever', { fusion: 'rrf', hybrid_alpha: 0.5 });
     assert.equal(searches.length, 1);
     const { dense_rank: dense, lexical_rank: lexical, fused_score: fused, fusion } = hits[0]!.explanation!;
     const expected = (1 / (60 + (dense as number)) + 1 / (60 + (lexical as number))) / (2 / 61);
     assert.ok(Math.abs((fused as number) - expected) < 1e-12);
     assert.equal(fusion, 'rrf');
+  });
+
+  it('takes scores, two fifths of them dense, where nothing else is said; so does its universal sibling', async () => {
+    const text = 'remote battery';
+    const scores = async (type: RetrievalStrategyType, config: Metadata) =>
+      (await ask(type, config, { text })).hits.map(({ id, score }) => [id, Math.round(score * 1e9)]);
+    const named = await scores('HybridRetriever', { fusion: 'weighted', hybrid_alpha: 0.4 });
+    assert.deepEqual(await scores('HybridRetriever', {}), named);
+    assert.deepEqual(await scores('HybridUniversalStrategy', {}), await scores('HybridUniversalStrategy', { hybrid_alpha: 0.4 }));
+    assert.notDeepEqual(await scores('HybridRetriever', { fusion: 'weighted', hybrid_alpha: 0.5 }), named);
+  });
+
+  it('looks for the words of a question that say something', async () => {
+    const { searches } = await ask('HybridRetriever', {}, { text: 'Where is the battery of the remote?' });
+    assert.equal(searches[0]!.text, 'battery remote?');
+    const { searches: alone, hits } = await ask('BM25Retriever', {}, { text: 'Where is the battery?' });
+    assert.deepEqual([alone[0]!.text, hits[0]!.explanation!.lexical_query], ['battery?', 'battery?']);
   });
 });
 
@@ -187,11 +204,11 @@ describe('HybridUniversalStrategy', () => {
     await assert.rejects(of({ type: 'basic' }, { type: 'bm25', weight: 2 }), refused(422, /weight 2/));
   });
 
-  it('does not nest without end', async () => {
-    let config: Metadata = {};
-    for (let depth = 0; depth < 6; depth += 1)
-      config = { base_strategy: 'MultiQueryStrategy', base_strategy_config: config, num_queries: 1 };
-    await assert.rejects(ask('MultiQueryStrategy', config), refused(400, /nested deeper than 4/));
+  it('nests four levels deep, not five', async () => {
+    const nested = (levels: number): Metadata =>
+      levels === 0 ? { num_queries: 1 } : { base_strategy: 'MultiQueryStrategy', base_strategy_config: nested(levels - 1), num_queries: 1 };
+    assert.equal((await ask('MultiQueryStrategy', nested(2))).hits.length, 3);
+    await assert.rejects(ask('MultiQueryStrategy', nested(3)), refused(400, /nested deeper than 4/));
   });
 });
 

@@ -82,7 +82,7 @@ describe('native store', () => {
     'the loss of': (path: string) => rmSync(path),
     'nothing in': (path: string) => writeFileSync(path, ''),
   })) {
-    for (const kind of ['vectors', 'text']) {
+    for (const kind of ['vectors', 'words']) {
       it(`makes its indexes anew after ${name} the ${kind} file`, async () => {
         const folder = await filled();
         harm(join(folder, readdirSync(folder).find((file) => file.endsWith(`.${kind}`))!));
@@ -120,7 +120,7 @@ describe('native store', () => {
     await store.add([chunk('c', 9_000)], NEVER);
     await close();
     const names = readdirSync(folder);
-    assert.deepEqual(names.map((name) => name.split('.')[1]).sort(), ['text', 'vectors']);
+    assert.deepEqual(names.map((name) => name.split('.')[1]).sort(), ['vectors', 'words']);
     assert.notDeepEqual(names, before);
   });
 

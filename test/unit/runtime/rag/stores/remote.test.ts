@@ -99,11 +99,38 @@ describe('a store on a server', () => {
     delete process.env.QUERN_TEST_KEY;
   });
 
-  it('refuses lexical questions, and leaves that ranking out beside a dense one', async () => {
-    await store.add([chunk('a', 0)], NEVER);
-    await assert.rejects(store.query({ text: 'word', k: 1 }, NEVER), { kind: 'bad_request', message: /127\.0\.0\.1.*no lexical index/ });
-    const { dense, lexical } = await store.query({ text: 'word', vector: direction(0), k: 1 }, NEVER);
-    assert.deepEqual([dense.length, lexical.length], [1, 0]);
+  it('ranks by words over the chunks that have one of the question, and says over how many', async () => {
+    const texts = ['Libraries lend books.', 'A book about the Library of Alexandria, a library.', 'Cows eat grass.', 'LIBRARY'];
+    await store.add(
+      texts.map((text, index) => ({ ...chunk('a', index), text, metadata: { odd: index % 2 === 1, deep: { index } } })),
+      NEVER,
+    );
+    const ask = async (text: string, filter = {}) => store.query({ text, k: 5, filter }, NEVER);
+    const { lexical, dense, plan } = await ask('Which library is it?');
+    assert.deepEqual([lexical.map(({ id }) => id).toSorted(), dense], [[0, 1, 3].map((index) => chunk('a', index).id), []]);
+    assert.ok(lexical.every(({ score }, at) => score > 0 && score <= (lexical[at - 1]?.score ?? score)));
+    assert.deepEqual(plan.lexical, {
+      plan: 'bm25 over fetched chunks',
+      host: `127.0.0.1:${qdrant.port}`,
+      words: ['libr'],
+      fetched: 3,
+      all: true,
+    });
+    assert.deepEqual(
+      (await ask('library books', { odd: false, 'deep.index': { $gte: 0 } })).lexical.map(({ id }) => id),
+      [chunk('a', 0).id],
+    );
+    assert.deepEqual((await ask('?!')).lexical, []);
+  });
+
+  it('says when a question of common words did not see all chunks', async () => {
+    await store.add(
+      chunks('a', 0, 1100).map((one) => ({ ...one, text: `common ${one.text}` })),
+      NEVER,
+    );
+    const { lexical, plan } = await store.query({ text: 'common', k: 3 }, NEVER);
+    const { fetched, all } = plan.lexical as { fetched: number; all: boolean };
+    assert.deepEqual([lexical.length, fetched, all], [3, 1024, false]);
   });
 
   it('says which host does not answer, and never calls a metadata address', async () => {

@@ -1,0 +1,132 @@
+import { type DaemonOptions, readOptions } from '../gateway/daemon/options.js';
+import { cachedModels, removeModel } from '../runtime/hub/cached.js';
+import type { DownloadEvent } from '../runtime/hub/events.js';
+import { Hub } from '../runtime/hub/hub.js';
+import { setLogLevel } from '../runtime/log.js';
+import { modelPlaces } from '../runtime/models/resolve.js';
+import { Outbound } from '../runtime/net/outbound.js';
+import type { OutboundReply } from '../runtime/net/reply.js';
+import { Failure } from '../schemas/errors.js';
+
+/** What is shown of a model. */
+export interface ShownModel {
+  readonly id: string;
+  readonly format: string;
+  readonly quantisations: readonly string[];
+  readonly sizeBytes: number;
+  readonly source: string;
+}
+
+/** The model cache as the commands see it: that of a running daemon, or worked on in this process where none runs. */
+export interface ModelCache {
+  download(name: string): AsyncIterable<DownloadEvent>;
+  list(): Promise<ShownModel[]>;
+  /** Resolves to the bytes that became free. */
+  remove(name: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** A daemon that runs answers this soon. */
+const ANSWER_MS = 2000;
+/** A download may take this long. */
+const LONGEST_MS = 7 * 24 * 3600 * 1000;
+const EVENTS_BYTES = 1024 ** 3;
+
+/** Splits the arguments of a command about one model into its name and the options. Throws `bad_request` without a name. */
+export function modelAndOptions(verb: string, args: readonly string[]): { name: string; options: DaemonOptions } {
+  const [name, ...rest] = args;
+  if (name === undefined || name.startsWith('-'))
+    throw new Failure('bad_request', `name a model: quern ${verb} org/repo or quern ${verb} org/repo:QUANT.`);
+  return { name, options: readOptions(rest, process.env) };
+}
+
+/** The cache of the daemon that answers at the given address, else that of this machine. */
+export async function openModelCache(options: DaemonOptions): Promise<ModelCache> {
+  const outbound = new Outbound();
+  const host = options.host.includes(':') ? `[${options.host}]` : options.host.replace(/^0\.0\.0\.0$/, '127.0.0.1');
+  const base = `http://${host === '[::]' ? '[::1]' : host}:${options.port}`;
+  const headers: Record<string, string> = options.apiKey === null ? {} : { authorization: `Bearer ${options.apiKey}` };
+  const limits = { headersMs: ANSWER_MS, totalMs: ANSWER_MS };
+  const reply = await outbound.request({ url: `${base}/info`, policy: 'operator', headers, limits }).catch(() => null);
+  if (reply === null) return ownCache(outbound, options);
+  if (reply.status === 401 || reply.status === 403)
+    throw new Failure('unauthorized', `the daemon at ${base} wants a key: give --api-key or QUERN_API_KEY.`);
+  if (!(await reply.text()).includes('"data_directory"')) return ownCache(outbound, options);
+  return daemonCache(outbound, base, headers);
+}
+
+function ownCache(outbound: Outbound, { dataDir }: DaemonOptions): ModelCache {
+  // What the daemon logs would stand in the middle of the progress.
+  if (process.env.LOG_LEVEL === undefined) setLogLevel('error');
+  const hub = new Hub(outbound);
+  const places = { ...modelPlaces(dataDir), hub: hub.cache };
+  return {
+    download: async function* (name) {
+      const { signal } = new AbortController();
+      const plan = await hub.plan(name, signal);
+      const fit = await hub.fit(plan);
+      if (!fit.canDownload) throw new Failure('disk_full', fit.message);
+      yield* hub.download(plan, signal);
+    },
+    list: () => cachedModels(places),
+    remove: async (name) => (await removeModel(name, places, { keys: [], active: [] })).freedBytes,
+    close: async () => {
+      await hub.close();
+      await outbound.close();
+    },
+  };
+}
+
+/** The failure that a daemon's answer stands for, in its own words. */
+async function failureOf(reply: OutboundReply): Promise<Failure> {
+  const text = await reply.text(64 * 1024);
+  try {
+    return new Failure('unavailable', (JSON.parse(text) as { detail: string }).detail);
+  } catch {
+    return new Failure('unavailable', `the daemon answered ${reply.status}.`);
+  }
+}
+
+async function* eventsOf(reply: OutboundReply): AsyncGenerator<DownloadEvent, void, undefined> {
+  const decoder = new TextDecoder();
+  let text = '';
+  for await (const chunk of reply.chunks()) {
+    text += decoder.decode(chunk, { stream: true });
+    const frames = text.split('\n\n');
+    text = frames.pop() ?? '';
+    for (const frame of frames) if (frame.startsWith('data: ')) yield JSON.parse(frame.slice('data: '.length)) as DownloadEvent;
+  }
+}
+
+function daemonCache(outbound: Outbound, base: string, headers: Record<string, string>): ModelCache {
+  const ask = async (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<OutboundReply> => {
+    const content = body === undefined ? {} : { body: JSON.stringify(body), headers: { ...headers, 'content-type': 'application/json' } };
+    const limits = { headersMs: LONGEST_MS, totalMs: LONGEST_MS, responseBytes: EVENTS_BYTES };
+    const reply = await outbound.request({ url: `${base}${path}`, policy: 'operator', method, headers, limits, ...content });
+    if (reply.status !== 200) throw await failureOf(reply);
+    return reply;
+  };
+  const json = async (reply: OutboundReply): Promise<unknown> => JSON.parse(await reply.text());
+  return {
+    download: async function* (name) {
+      yield* eventsOf(await ask('POST', '/v1/models/download', { model_name: name }));
+    },
+    list: async () => {
+      const { data } = (await json(await ask('GET', '/v1/models'))) as {
+        data: { id: string; format: string; quantizations: string[]; size_bytes: number; source: string }[];
+      };
+      return data.map(({ id, format, quantizations, size_bytes, source }) => ({
+        id,
+        format,
+        quantisations: quantizations,
+        sizeBytes: size_bytes,
+        source,
+      }));
+    },
+    remove: async (name) => {
+      const path = name.split('/').map(encodeURIComponent).join('/');
+      return ((await json(await ask('DELETE', `/v1/models/${path}`))) as { size_freed: number }).size_freed;
+    },
+    close: () => outbound.close(),
+  };
+}

@@ -1,0 +1,171 @@
+import { parse } from 'node:path';
+import { type CachedModel, cachedModels, removeModel } from '../../runtime/hub/cached.js';
+import type { Hub } from '../../runtime/hub/hub.js';
+import { nearestFolder } from '../../runtime/hub/space.js';
+import { log } from '../../runtime/log.js';
+import type { Models } from '../../runtime/models/models.js';
+import { type ModelPlaces, modelPlaces } from '../../runtime/models/resolve.js';
+import { humanSize } from '../../runtime/models/sizes.js';
+import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
+import { Failure } from '../../schemas/errors.js';
+import type { CachedModelItem, DownloadRequest, ValidateReply, ValidateRequest } from '../../schemas/generated/core/models.js';
+import { volume } from './system.js';
+
+const tag = 'models';
+const MODELS = '/v1/models';
+
+/** What the model cache endpoints work on. */
+export interface ModelsContext {
+  readonly dataDir: string;
+  readonly models: Pick<Models, 'loaded'>;
+  readonly hub: Hub;
+}
+
+const placesOf = ({ dataDir, hub }: ModelsContext): ModelPlaces => ({ ...modelPlaces(dataDir), hub: hub.cache });
+
+/** Only models of the universal runtime have a cache here. */
+function requireUniversal(provider: unknown): void {
+  if (provider === undefined || provider === 'universal') return;
+  throw new Failure('bad_request', `The provider "${String(provider)}" has no model cache; only "universal" has one.`, {
+    code: 'UnsupportedProvider',
+  });
+}
+
+function item(model: CachedModel): CachedModelItem {
+  return {
+    model_id: model.id,
+    id: model.id,
+    name: model.id,
+    size_bytes: model.sizeBytes,
+    size: model.sizeBytes,
+    size_human: humanSize(model.sizeBytes),
+    last_modified: model.modifiedAt.toISOString(),
+    revisions: [...model.revisions],
+    path: model.path,
+    format: model.format,
+    quantizations: [...model.quantisations],
+    source: model.source,
+  };
+}
+
+/** The listing; what the file system refuses is logged and not shown. */
+async function list(context: ModelsContext): Promise<CachedModelItem[]> {
+  return (await cachedModels(placesOf(context))).map(item);
+}
+
+async function download({ hub }: ModelsContext, request: Request): Promise<Reply> {
+  const { model_name: name, provider } = request.body as DownloadRequest;
+  requireUniversal(provider ?? undefined);
+  const plan = await hub.plan(name, request.signal);
+  const fit = await hub.fit(plan);
+  if (!fit.canDownload)
+    throw new Failure('bad_request', fit.message, {
+      code: 'NotEnoughSpace',
+      fields: { available_bytes: fit.availableBytes, required_bytes: fit.requiredBytes },
+    });
+  const notes = fit.isLow ? [fit.message, ...plan.notes] : plan.notes;
+  const events = hub.download({ ...plan, notes }, request.signal);
+  return { events: frames(events) };
+}
+
+async function* frames(events: AsyncIterable<object>): AsyncGenerator<string, void, undefined> {
+  for await (const event of events) yield `data: ${JSON.stringify(event)}\n\n`;
+}
+
+/** Whether a model can be downloaded; what cannot be found out forbids nothing. */
+async function validate({ hub }: ModelsContext, request: Request): Promise<ValidateReply> {
+  const { model_name: name } = request.body as ValidateRequest;
+  const none = { total_bytes: 0, used_bytes: 0, free_bytes: 0, path: '', percent_free: 0 };
+  try {
+    const plan = await hub.plan(name, request.signal);
+    const fit = await hub.fit(plan);
+    const cache = await nearestFolder(hub.cache);
+    const [cacheVolume, systemVolume] = await Promise.all([volume(cache), volume(parse(cache).root)]);
+    return {
+      can_download: fit.canDownload,
+      warning: fit.isLow,
+      message: fit.message,
+      available_bytes: fit.availableBytes,
+      required_bytes: fit.requiredBytes,
+      cache_info: cacheVolume,
+      system_info: systemVolume,
+    };
+  } catch (error) {
+    log('warn', `whether ${name} can be downloaded could not be found out`, { error });
+    const why = error instanceof Failure ? error.message : 'The space that it needs could not be found out.';
+    return { can_download: true, warning: true, message: why, available_bytes: 0, required_bytes: 0, cache_info: none, system_info: none };
+  }
+}
+
+/** The models of the hub cache: list, download, check, remove. */
+export const modelEndpoints: Endpoint<ModelsContext>[] = [
+  endpoint<ModelsContext>({
+    method: 'GET',
+    path: MODELS,
+    id: 'model_list',
+    summary: 'List the models on this machine',
+    tag,
+    query: 'core/models#ProviderQuery',
+    response: 'core/models#ModelList',
+    handler: async (context, { query }) => {
+      requireUniversal(query.provider);
+      return { json: { data: await list(context) } };
+    },
+  }),
+  endpoint<ModelsContext>({
+    method: 'POST',
+    path: `${MODELS}/download`,
+    id: 'model_download',
+    summary: 'Download a model, with its progress as events',
+    tag,
+    body: 'core/models#DownloadRequest',
+    streams: true,
+    handler: download,
+  }),
+  endpoint<ModelsContext>({
+    method: 'POST',
+    path: `${MODELS}/validate-download`,
+    id: 'model_validate_download',
+    summary: 'Tell whether a model fits on the disk',
+    tag,
+    body: 'core/models#ValidateRequest',
+    response: 'core/models#ValidateReply',
+    handler: async (context, request) => ({ json: await validate(context, request) }),
+  }),
+  endpoint<ModelsContext>({
+    method: 'GET',
+    path: `${MODELS}/{model_id+}/quantizations`,
+    id: 'model_quantizations',
+    summary: 'List the quantisations in which a model can be had',
+    tag,
+    response: 'core/models#QuantizationList',
+    handler: async ({ hub }, { params, signal }) => ({ json: { options: await quantizations(hub, params.model_id!, signal) } }),
+  }),
+  endpoint<ModelsContext>({
+    method: 'DELETE',
+    path: `${MODELS}/{model_id+}`,
+    id: 'model_delete',
+    summary: 'Remove a model from the cache',
+    tag,
+    query: 'core/models#ProviderQuery',
+    response: 'core/models#ModelDeleted',
+    handler: async (context, { params, query }) => {
+      requireUniversal(query.provider);
+      const keys = context.models.loaded().map(({ key }) => key);
+      const removal = await removeModel(params.model_id!, placesOf(context), { keys, active: context.hub.active });
+      return {
+        json: { model_name: removal.id, revisions_deleted: removal.revisions, size_freed: removal.freedBytes, path: removal.path },
+      };
+    },
+  }),
+];
+
+async function quantizations(hub: Hub, id: string, signal: AbortSignal): Promise<object[]> {
+  const options = await hub.quantisations(id, signal);
+  return options.map(({ filename, quantization, sizeBytes }) => ({
+    filename,
+    quantization,
+    size_bytes: sizeBytes,
+    size_human: humanSize(sizeBytes),
+  }));
+}

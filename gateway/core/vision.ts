@@ -1,0 +1,137 @@
+import { extname } from 'node:path';
+import type { OcrPage } from '../../runtime/engines/ocr/contract.js';
+import type { Files } from '../../runtime/files/files.js';
+import { uploadLimitBytes } from '../../runtime/files/limits.js';
+import type { Picture } from '../../runtime/pictures/picture.js';
+import type { OcrResult, VisionSource } from '../../runtime/vision/contract.js';
+import { picturesOf } from '../../runtime/vision/images.js';
+import { type Endpoint, endpoint, type FormBody, type Reply, type Request, type UploadedFile } from '../../schemas/endpoint.js';
+import { Failure } from '../../schemas/errors.js';
+import type { ExtractForm, OcrForm } from '../../schemas/generated/core/vision.js';
+import { parseJson } from '../http/json.js';
+import { extractReply, ocrReply, taskOf } from '../universal/vision-wire.js';
+
+/** What the vision endpoints work on. */
+export interface CoreVisionContext {
+  readonly files: Files;
+  /** In this process, or the runtime that the core was told to use. */
+  readonly coreVision: VisionSource;
+}
+
+const EXTENSIONS = ['.pdf', '.png', '.jpg', '.jpeg', '.gif', '.webp', '.bmp', '.tiff', '.tif'];
+const PDF_DPI = 150;
+/** The field `images`; a file takes more. */
+const IMAGES_FIELD_BYTES = 64 * 1024 * 1024;
+
+/** The images of the field `images`: a JSON array of texts, or one image where it is no JSON. */
+function imagesOf(text: string): string[] {
+  let value: unknown;
+  try {
+    value = parseJson(Buffer.from(text));
+  } catch {
+    return [text];
+  }
+  if (Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === 'string')) return value;
+  throw new Failure('bad_request', 'images must be a JSON array with one or more base64 images, or one data URI.', { code: 'BadImages' });
+}
+
+/** Gives `use` the images of a form, and whether they are pages of one PDF. */
+async function withPictures<T>(
+  { files }: CoreVisionContext,
+  { body, files: [file], signal }: Request,
+  use: (pictures: readonly Picture[], isPdf: boolean) => Promise<T>,
+): Promise<T> {
+  if (file) return withFile(files, file, signal, use);
+  const { images } = body as OcrForm;
+  if (images === undefined || images.trim() === '')
+    throw new Failure('bad_request', 'Either file or images must be provided.', { code: 'NoImages' });
+  return use(picturesOf(imagesOf(images)), false);
+}
+
+async function withFile<T>(
+  files: Files,
+  upload: UploadedFile,
+  signal: AbortSignal,
+  use: (pictures: readonly Picture[], isPdf: boolean) => Promise<T>,
+): Promise<T> {
+  const extension = extname(upload.name).toLowerCase();
+  if (!EXTENSIONS.includes(extension))
+    throw new Failure(
+      'bad_request',
+      `File ${JSON.stringify(upload.name)} has an unsupported type; supported are ${EXTENSIONS.join(', ')}.`,
+      {
+        code: 'UnsupportedFile',
+      },
+    );
+  if (extension !== '.pdf') {
+    if (upload.sizeBytes === 0) throw new Failure('bad_request', `File ${JSON.stringify(upload.name)} is empty.`, { code: 'EmptyFile' });
+    return use([{ name: upload.name, path: upload.path }], false);
+  }
+  const file = await files.add(upload, { convertPdf: true, dpi: PDF_DPI, purpose: 'vision' }, signal);
+  // What is held stays on disk until it is released; nobody else needs to see it.
+  const { pictures, release } = await files.pictures(file.id, signal).finally(() => files.forget(file.id));
+  return use(pictures, true).finally(release);
+}
+
+/** All pages as one: texts joined with an empty line, the mean confidence. */
+function joined({ pages, ...rest }: OcrResult): OcrResult {
+  const confidence = pages.reduce((sum, page) => sum + page.confidence, 0) / pages.length;
+  const page: OcrPage = { text: pages.map(({ text }) => text).join('\n\n'), confidence, boxes: pages.flatMap(({ boxes }) => boxes) };
+  return { ...rest, pages: [page] };
+}
+
+const listed = (text: string | undefined): string[] =>
+  (text ?? '')
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
+
+function ocr(context: CoreVisionContext, request: Request): Promise<Reply> {
+  const { model = 'surya', languages, return_boxes = false, parse_by_page = false } = request.body as OcrForm;
+  return withPictures(context, request, async (pictures, isPdf) => {
+    const result = await context.coreVision.ocr({ model, pictures, languages: listed(languages) }, request.signal);
+    if (!isPdf || parse_by_page) return { json: ocrReply(result, return_boxes) };
+    const reply = ocrReply(joined(result), return_boxes);
+    return { json: { ...reply, usage: { images_processed: pictures.length, pages_combined: pictures.length } } };
+  });
+}
+
+function extract(context: CoreVisionContext, request: Request): Promise<Reply> {
+  const { model, prompts, task: name = 'extraction' } = request.body as ExtractForm;
+  const task = taskOf(name);
+  return withPictures(context, request, async (pictures) => {
+    const answers = await context.coreVision.extract({ model, task, pictures, prompts: listed(prompts) }, request.signal);
+    return { json: extractReply(answers, model, task) };
+  });
+}
+
+const form = (name: 'OcrForm' | 'ExtractForm'): FormBody<CoreVisionContext> => ({
+  form: `core/vision#${name}`,
+  maxFiles: 1,
+  fileLimitBytes: uploadLimitBytes(),
+  fieldLimitBytes: IMAGES_FIELD_BYTES,
+});
+
+/** OCR and documents, for forms. */
+export const visionEndpoints: Endpoint<CoreVisionContext>[] = [
+  endpoint({
+    method: 'POST',
+    path: '/v1/vision/ocr',
+    id: 'vision_ocr',
+    summary: 'Read the text of a PDF or of images',
+    tag: 'vision',
+    multipart: form('OcrForm'),
+    response: 'universal/ocr#OcrReply',
+    handler: ocr,
+  }),
+  endpoint({
+    method: 'POST',
+    path: '/v1/vision/documents/extract',
+    id: 'vision_extract_documents',
+    summary: 'Ask a model about a PDF or about images of documents',
+    tag: 'vision',
+    multipart: form('ExtractForm'),
+    response: 'universal/documents#ExtractReply',
+    handler: extract,
+  }),
+];

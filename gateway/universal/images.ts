@@ -1,0 +1,111 @@
+import type { ImageFormat } from '../../runtime/engines/diffusion/contract.js';
+import { imageBytes } from '../../runtime/images/encoded.js';
+import type { ImageRequest, OpenedImages } from '../../runtime/images/images.js';
+import type { Runtime } from '../../runtime/runtime.js';
+import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
+import type { EditRequest, GenerationRequest, Image } from '../../schemas/generated/universal/images.js';
+import { imageEvents } from './image-events.js';
+import { projectImageModel } from './image-project.js';
+
+/** Two images in base64, and the rest of a request. */
+const BODY_LIMIT_BYTES = 72 * 1024 * 1024;
+/** Longest prompt that a header repeats, in characters. */
+const HEADER_PROMPT = 1000;
+const RAW_TYPES: readonly [pattern: RegExp, format: ImageFormat][] = [
+  [/\bimage\/png\b/i, 'png'],
+  [/\bimage\/jpe?g\b/i, 'jpeg'],
+  [/\bimage\/webp\b/i, 'webp'],
+  [/\bimage\/\*/i, 'jpeg'],
+];
+
+type AnyRequest = GenerationRequest & Partial<Pick<EditRequest, 'image' | 'mask' | 'strength'>>;
+
+/** The format of raw bytes where the client accepts images by name; a client that accepts anything gets JSON. */
+function rawFormat(request: Request, body: AnyRequest): ImageFormat | undefined {
+  if ((body.n ?? 1) !== 1 || body.stream === true) return undefined;
+  const accept = request.header('accept') ?? '';
+  return RAW_TYPES.find(([pattern]) => pattern.test(accept))?.[1];
+}
+
+function wanted(runtime: Runtime, body: AnyRequest, format: ImageFormat | undefined): ImageRequest {
+  const { model, defaults, device } = projectImageModel(runtime, body.project ?? undefined, body.model ?? undefined);
+  return {
+    model,
+    defaults,
+    device,
+    wishes: {
+      prompt: body.prompt ?? '',
+      negativePrompt: body.negative_prompt ?? undefined,
+      count: body.n ?? undefined,
+      size: body.size === 'auto' ? undefined : (body.size ?? undefined),
+      steps: body.num_inference_steps ?? undefined,
+      guidance: body.guidance_scale ?? undefined,
+      seed: body.seed ?? undefined,
+      scheduler: body.scheduler ?? undefined,
+      format: format ?? body.output_format ?? undefined,
+      image: body.image === undefined ? undefined : imageBytes('image', body.image),
+      mask: body.mask === undefined ? undefined : imageBytes('mask', body.mask),
+      strength: body.strength ?? undefined,
+    },
+  };
+}
+
+function shown({ job }: OpenedImages, bytes: Uint8Array, index: number, asUrl: boolean): Image {
+  const base64 = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64');
+  const image = asUrl ? { url: `data:image/${job.format};base64,${base64}` } : { b64_json: base64 };
+  return { ...image, revised_prompt: job.prompt, seed: job.seed + index };
+}
+
+async function answer(runtime: Runtime, request: Request): Promise<Reply> {
+  const body = request.body as AnyRequest;
+  const format = rawFormat(request, body);
+  const opened = await runtime.images.open(wanted(runtime, body, format), request.signal);
+  if (body.stream === true) return { events: imageEvents(opened, request) };
+  const images = await opened.run(() => {});
+  if (format !== undefined) {
+    const prompt = encodeURIComponent(Buffer.from(opened.job.prompt.slice(0, HEADER_PROMPT)).toString());
+    return {
+      bytes: images[0]!,
+      contentType: `image/${format}`,
+      headers: { 'x-prompt': prompt, 'x-model': encodeURIComponent(opened.model), 'x-seed': String(opened.job.seed) },
+    };
+  }
+  const asUrl = body.response_format !== 'b64_json';
+  return { json: { created: Math.floor(Date.now() / 1000), data: images.map((bytes, index) => shown(opened, bytes, index, asUrl)) } };
+}
+
+const shared = {
+  method: 'POST',
+  tag: 'images',
+  response: 'universal/images#ImageList',
+  streams: true,
+  errorShape: 'openai',
+  bodyLimitBytes: BODY_LIMIT_BYTES,
+  handler: answer,
+} as const;
+
+/** Images from text, and changed images. */
+export const imageEndpoints: Endpoint<Runtime>[] = [
+  endpoint({
+    ...shared,
+    path: '/v1/images/generations',
+    id: 'create_image',
+    summary: 'Make images from a prompt',
+    body: 'universal/images#GenerationRequest',
+    bodyLimitBytes: 1024 * 1024,
+  }),
+  endpoint({
+    ...shared,
+    path: '/v1/images/edits',
+    id: 'edit_image',
+    summary: 'Change the part of an image that a mask covers',
+    body: 'universal/images#EditRequest',
+  }),
+  endpoint({
+    ...shared,
+    path: '/v1/images/variations',
+    id: 'vary_image',
+    summary: 'Make images like another',
+    body: 'universal/images#VariationRequest',
+  }),
+];

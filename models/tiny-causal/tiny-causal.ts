@@ -1,0 +1,144 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { spell } from '../writers/byte-alphabet.js';
+import { floats, integers, type OnnxGraph, type OnnxValue, writeOnnx } from '../writers/onnx-writer.js';
+
+const START = '<|im_start|>';
+const END = '<|im_end|>';
+const BYTES = 256;
+const VOCABULARY = BYTES + 2;
+const END_ID = BYTES + 1;
+const CERTAIN = 30;
+const TRIGGERED = 100;
+
+/** What the tiny model writes: this, */
+export const ANSWER = 'ABC\u00e4DEF';
+/** or this where the letter `TRIGGER` is anywhere before. */
+export const TRIGGERED_ANSWER = 'PQR';
+/** See `TRIGGERED_ANSWER`. */
+export const TRIGGER = 'z';
+
+/** Forms of the tiny model. */
+export interface TinyCausalOptions {
+  /** The graph keeps no keys and values. */
+  readonly withoutPast?: boolean;
+  /** After the first letter, each of a to h is as likely as the others. */
+  readonly undecided?: boolean;
+}
+
+/** A row per token: how much more likely `to` is after `from`, for each pair of neighbours of a text that ends. */
+function chain(text: string, weight: number): Float32Array {
+  const table = new Float32Array(VOCABULARY * VOCABULARY);
+  const steps = [0x0a, ...Buffer.from(text), END_ID];
+  for (let at = 1; at < steps.length; at += 1) table[steps[at - 1]! * VOCABULARY + steps[at]!] = weight;
+  return table;
+}
+
+function plainTable(undecided: boolean): Float32Array {
+  const table = chain(ANSWER, CERTAIN);
+  const letters = Buffer.from('abcdefgh');
+  // From the first letter on a drawn one, and from each of those on another.
+  if (undecided) for (const from of [...letters, ANSWER.charCodeAt(0)]) for (const to of letters) table[from * VOCABULARY + to] = CERTAIN;
+  return table;
+}
+
+function graph({ withoutPast = false, undecided = false }: TinyCausalOptions): OnnxGraph {
+  const value = (name: string, dims: readonly (number | string)[], type: OnnxValue['type'] = 'float32'): OnnxValue => ({
+    name,
+    type,
+    dims,
+  });
+  const node = (op: string, inputs: readonly string[], output: string, attributes = {}) => ({ op, inputs, outputs: [output], attributes });
+  const mark = new Float32Array(VOCABULARY);
+  mark[TRIGGER.charCodeAt(0)] = 1;
+  const past = ['key', 'value'].map((kind) => value(`past_key_values.0.${kind}`, ['batch', 1, 'past', 1]));
+  const all = withoutPast ? [] : [node('Concat', ['past_key_values.0.value', 'seen'], 'present.0.value', { axis: { int: 2 } }), node('Concat', ['past_key_values.0.key', 'seen'], 'present.0.key', { axis: { int: 2 } })]; // biome-ignore format: two nodes
+  return {
+    nodes: [
+      node('Gather', ['marks', 'input_ids'], 'marked'),
+      node('Unsqueeze', ['marked', 'seenAxes'], 'seen'),
+      ...all,
+      node('ReduceMax', [withoutPast ? 'seen' : 'present.0.value'], 'found', { axes: { ints: [1, 2, 3] }, keepdims: { int: 0 } }),
+      node('Unsqueeze', ['found', 'foundAxes'], 'flag'),
+      node('Gather', ['plain', 'input_ids'], 'usual'),
+      node('Gather', ['special', 'input_ids'], 'other'),
+      node('Mul', ['other', 'flag'], 'chosen'),
+      node('Add', ['usual', 'chosen'], 'all'),
+      // A wrong position or a mask of the wrong length makes every token equally likely.
+      node('ReduceSum', ['attention_mask', 'rowAxes'], 'total', { keepdims: { int: 0 } }),
+      node('ReduceMax', ['position_ids'], 'last', { axes: { ints: [1] }, keepdims: { int: 0 } }),
+      node('Sub', ['total', 'one'], 'end'),
+      node('Equal', ['last', 'end'], 'fits'),
+      node('Cast', ['fits'], 'share', { to: { int: 1 } }),
+      node('Unsqueeze', ['share', 'foundAxes'], 'shares'),
+      node('Mul', ['all', 'shares'], 'logits'),
+    ],
+    initializers: [
+      floats('marks', [VOCABULARY], mark),
+      floats('plain', [VOCABULARY, VOCABULARY], plainTable(undecided)),
+      floats('special', [VOCABULARY, VOCABULARY], chain(TRIGGERED_ANSWER, TRIGGERED)),
+      integers('seenAxes', [1, 3]),
+      integers('foundAxes', [1, 2]),
+      integers('rowAxes', [1]),
+      integers('one', [1]),
+    ],
+    inputs: [
+      value('input_ids', ['batch', 'length'], 'int64'),
+      value('attention_mask', ['batch', 'total'], 'int64'),
+      value('position_ids', ['batch', 'length'], 'int64'),
+      ...(withoutPast ? [] : past),
+    ],
+    outputs: [
+      value('logits', ['batch', 'length', VOCABULARY]),
+      ...(withoutPast ? [] : ['key', 'value'].map((kind) => value(`present.0.${kind}`, ['batch', 1, 'total', 1]))),
+    ],
+  };
+}
+
+/** Writes a text-generation export of some hundred kilobytes into a folder: a token per byte, and answers that are known. */
+export function writeTinyCausal(folder: string, options: TinyCausalOptions = {}): void {
+  const put = (name: string, content: object | Uint8Array): void => {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), content instanceof Uint8Array ? content : JSON.stringify(content));
+  };
+  const special = (content: string, id: number) => ({
+    id,
+    content,
+    special: true,
+    single_word: false,
+    lstrip: false,
+    rstrip: false,
+    normalized: false,
+  });
+  put('onnx/model.onnx', writeOnnx(graph(options)));
+  put('config.json', {
+    model_type: 'tiny',
+    max_position_embeddings: 1024,
+    num_attention_heads: 1,
+    hidden_size: 1,
+    vocab_size: VOCABULARY,
+    eos_token_id: END_ID,
+  });
+  put('tokenizer.json', {
+    version: '1.0',
+    added_tokens: [special(START, BYTES), special(END, END_ID)],
+    normalizer: null,
+    pre_tokenizer: { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true },
+    post_processor: null,
+    decoder: { type: 'ByteLevel', add_prefix_space: true, trim_offsets: true, use_regex: true },
+    model: {
+      type: 'BPE',
+      dropout: null,
+      unk_token: null,
+      continuing_subword_prefix: '',
+      end_of_word_suffix: '',
+      fuse_unk: false,
+      vocab: Object.fromEntries(Array.from({ length: BYTES }, (_, byte) => [spell(Uint8Array.of(byte)), byte])),
+      merges: [],
+    },
+  });
+  put('tokenizer_config.json', {
+    eos_token: END,
+    chat_template: `{% for m in messages %}${START}{{ m.role }}\n{{ m.content }}${END}\n{% endfor %}{% if add_generation_prompt %}${START}assistant\n{% endif %}`,
+  });
+}

@@ -1,0 +1,80 @@
+// Copies of sequence states, taken and put back by the worker between two steps.
+#include <algorithm>
+#include <future>
+#include <utility>
+
+#include "failure.hpp"
+#include "scheduler.hpp"
+
+namespace quern {
+
+void Scheduler::between_steps(std::function<void()> errand) {
+  std::packaged_task<void()> task(std::move(errand));
+  std::future<void> done = task.get_future();
+  {
+    const std::lock_guard lock(mutex_);
+    if (stopping_) throw Failure("unavailable", "The model is closed.");
+    if (errands_.size() >= kErrandLimit)
+      throw Failure("busy", "Too many states of this model are being saved or restored (" +
+                                std::to_string(kErrandLimit) + "); try again later.");
+    errands_.push_back(std::move(task));
+  }
+  wake_.notify_one();
+  try {
+    done.get();
+  } catch (const std::future_error&) {
+    throw Failure("unavailable", "The model was closed.");
+  }
+}
+
+std::shared_ptr<const SequenceState> Scheduler::save_state(const std::vector<Token>& tokens, size_t least) {
+  std::shared_ptr<SequenceState> state;
+  between_steps([&] {
+    int best = -1;
+    size_t most = 0;
+    for (int i = 0; i < options_.slots; ++i) {
+      const size_t common = common_prefix(slots_[i].history, tokens);
+      if (common < std::max<size_t>(least, 1) || common <= most) continue;
+      most = common;
+      best = i;
+    }
+    if (best < 0) return;
+    state = std::make_shared<SequenceState>();
+    state->tokens = slots_[best].history;
+    state->bytes = decoder_->save(best);
+    if (state->bytes.empty()) state.reset();
+  });
+  return state;
+}
+
+StateOutcome Scheduler::restore_state(const SequenceState& state) {
+  StateOutcome outcome = StateOutcome::unfit;
+  between_steps([&] { outcome = put_back(state); });
+  return outcome;
+}
+
+StateOutcome Scheduler::put_back(const SequenceState& state) {
+  if (state.tokens.empty() || state.tokens.size() > static_cast<size_t>(options_.context_size))
+    return StateOutcome::unfit;
+  int place = -1;
+  for (int i = 0; i < options_.slots; ++i) {
+    const Slot& slot = slots_[i];
+    if (common_prefix(slot.history, state.tokens) == state.tokens.size()) return StateOutcome::present;
+    if (slot.active) continue;
+    // An empty slot costs nobody a history; else the one that was longest unused.
+    const auto cost = [](const Slot& s) { return s.history.empty() ? 0 : s.last_used + 1; };
+    if (place < 0 || cost(slot) < cost(slots_[place])) place = i;
+  }
+  if (place < 0) return StateOutcome::unfit;
+  clear(place);
+  // On a shared buffer idle histories may stand in the way; they go, the oldest first.
+  while (!decoder_->restore(place, state.bytes) || decoder_->stored(place) != static_cast<int>(state.tokens.size())) {
+    decoder_->clear(place);
+    if (!traits_.unified || !drop_oldest_history()) return StateOutcome::unfit;
+  }
+  slots_[place].history = state.tokens;
+  slots_[place].last_used = counters_.steps + 1;
+  return StateOutcome::restored;
+}
+
+}  // namespace quern

@@ -1,0 +1,52 @@
+import type { EncoderUrgency, Entity } from '../engines/encoder-contract.js';
+
+/** How the encoder of a request is run; absent = the model's own facts. From `encoder_config` and `transformers` of a project's model. */
+export interface EncoderSettings {
+  /** Tokens of one text at most; the model's own limit holds too. */
+  readonly maxLength?: number;
+  /** `auto`, `cpu`, `cuda`, `mps` or an execution provider's name. */
+  readonly device?: string;
+  /** `fp32`, `fp16`, `bf16`: which of a repository's files is taken where the model's name does not say. */
+  readonly dtype?: string;
+  readonly flashAttention?: boolean;
+  /** Never unloaded for being idle. */
+  readonly keepLoaded?: boolean;
+}
+
+/** What every question to an encoder says. */
+export interface EncoderAsk {
+  /** `org/repo[:QUANT]`, a folder or file of `{data_dir}/models`, or an absolute path. */
+  readonly model: string;
+  readonly settings?: EncoderSettings;
+  /** Interactive unless said otherwise. */
+  readonly urgency?: EncoderUrgency;
+  readonly signal: AbortSignal;
+}
+
+/** Labels that the caller makes up, which an NLI model weighs. */
+export interface ZeroShot {
+  readonly labels: readonly string[];
+  /** A sentence with `{}` where the label goes. */
+  readonly hypothesis: string;
+  /** Each label on its own, instead of all against each other. */
+  readonly multiLabel: boolean;
+}
+
+/** Names of a head's outputs with the probability of each. */
+export type Scores = Readonly<Record<string, number>>;
+
+/**
+ * What encoders do, here or on a runtime elsewhere. Every call throws `not_found` (code `ModelNotFound`, with the command that downloads the
+ * model), `bad_request` for a task that the model cannot do, `invalid` for files that cannot be right, `unavailable` when its host died.
+ * `tokens` is the number of tokens read, after truncation.
+ */
+export interface EncoderService {
+  /** Vectors of length 1 in the order of the texts, cut to the first `dimensions` components where given; throws `invalid` for more than there are. */
+  embed(ask: EncoderAsk, texts: readonly string[], dimensions?: number): Promise<{ vectors: Float32Array[]; tokens: number }>;
+  /** The raw relevance of each document to the query, in the order of the documents. */
+  rerank(ask: EncoderAsk, query: string, documents: readonly string[]): Promise<{ scores: number[]; tokens: number }>;
+  /** Probabilities of the model's own labels, or of those of `zeroShot`, per text. */
+  classify(ask: EncoderAsk, texts: readonly string[], zeroShot?: ZeroShot): Promise<{ scores: Scores[]; tokens: number }>;
+  /** The named things of each text. */
+  entities(ask: EncoderAsk, texts: readonly string[]): Promise<{ entities: Entity[][]; tokens: number }>;
+}

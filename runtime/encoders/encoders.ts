@@ -1,0 +1,156 @@
+import { Failure } from '../../schemas/errors.js';
+import type { EncoderCall, EncoderTask, Entity } from '../engines/encoder-contract.js';
+import { encoderKey } from '../models/key.js';
+import type { Models } from '../models/models.js';
+import type { EncoderAsk, EncoderService, Scores, ZeroShot } from './contract.js';
+import { type LoadedEncoder, loadEncoder } from './load.js';
+import { type LocatedEncoder, locateEncoder } from './locate.js';
+import { entailmentOf, named, relevance, zeroShotScores } from './scores.js';
+import { shortened, tooManyDimensions } from './vectors.js';
+
+/** (text, label) pairs of one request. */
+const PAIR_LIMIT = 20_000;
+/** So long a place on disk is taken for granted; what is loaded stays until it is idle in any case. */
+const REMEMBER_MS = 5000;
+const REMEMBERED = 256;
+
+/** Vectors that need no model, under a name of their own. */
+export interface BuiltInEmbedding {
+  embed(
+    texts: readonly string[],
+    dimensions: number | undefined,
+    signal: AbortSignal,
+  ): Promise<{ vectors: Float32Array[]; tokens: number }>;
+}
+
+/** What the encoders are made of. */
+export interface EncodersParts {
+  readonly models: Models;
+  /** By the names that requests use. */
+  readonly builtIn?: Readonly<Record<string, BuiltInEmbedding>>;
+}
+
+/** The encoders of this machine, each loaded once per task into a host process. */
+export class Encoders implements EncoderService {
+  readonly #models: Models;
+  readonly #builtIn: Readonly<Record<string, BuiltInEmbedding>>;
+  readonly #places = new Map<string, { readonly untilMs: number; readonly found: Promise<LocatedEncoder> }>();
+
+  constructor({ models, builtIn = {} }: EncodersParts) {
+    this.#models = models;
+    this.#builtIn = builtIn;
+  }
+
+  async embed(ask: EncoderAsk, texts: readonly string[], dimensions?: number): Promise<{ vectors: Float32Array[]; tokens: number }> {
+    const builtIn = Object.hasOwn(this.#builtIn, ask.model) ? this.#builtIn[ask.model] : undefined;
+    if (builtIn) return builtIn.embed(texts, dimensions, ask.signal);
+    const work = async (model: LoadedEncoder, call: EncoderCall): Promise<{ vectors: Float32Array[]; tokens: number }> => {
+      const most = model.info.dimensions;
+      // Said before the work, where the model knows.
+      if (dimensions !== undefined && most !== null && dimensions > most) throw tooManyDimensions(dimensions, ask.model, most);
+      const { vectors, tokens } = await model.embed(texts, call);
+      return { vectors: dimensions === undefined ? vectors : shortened(vectors, dimensions, ask.model), tokens: sum(tokens) };
+    };
+    return this.#with('embedding', ask, texts, work, { vectors: [], tokens: 0 });
+  }
+
+  async rerank(ask: EncoderAsk, query: string, documents: readonly string[]): Promise<{ scores: number[]; tokens: number }> {
+    const work = async (model: LoadedEncoder, call: EncoderCall): Promise<{ scores: number[]; tokens: number }> => {
+      const { logits, tokens } = await model.score(query, documents, call);
+      return { scores: logits.map(relevance), tokens: sum(tokens) };
+    };
+    return this.#with('reranking', ask, documents, work, { scores: [], tokens: 0 });
+  }
+
+  async classify(ask: EncoderAsk, texts: readonly string[], zeroShot?: ZeroShot): Promise<{ scores: Scores[]; tokens: number }> {
+    const work = async (model: LoadedEncoder, call: EncoderCall): Promise<{ scores: Scores[]; tokens: number }> => {
+      if (zeroShot) return weigh(model, call, texts, zeroShot);
+      const { logits, tokens } = await model.classify(texts, call);
+      return { scores: logits.map((row) => named(model.info.labels, row)), tokens: sum(tokens) };
+    };
+    return this.#with('classification', ask, texts, work, { scores: [], tokens: 0 });
+  }
+
+  async entities(ask: EncoderAsk, texts: readonly string[]): Promise<{ entities: Entity[][]; tokens: number }> {
+    const work = async (model: LoadedEncoder, call: EncoderCall): Promise<{ entities: Entity[][]; tokens: number }> => {
+      const { entities, tokens } = await model.entities(texts, call);
+      return { entities, tokens: sum(tokens) };
+    };
+    return this.#with('ner', ask, texts, work, { entities: [], tokens: 0 });
+  }
+
+  /** Works with the model of a task while it is held. Nothing is loaded for no texts; that the model is there is still checked. */
+  async #with<T>(
+    task: EncoderTask,
+    { model: name, settings = {}, urgency = 'interactive', signal }: EncoderAsk,
+    texts: readonly string[],
+    work: (model: LoadedEncoder, call: EncoderCall) => Promise<T>,
+    nothing: T,
+  ): Promise<T> {
+    const wish = settings.dtype === undefined || settings.dtype === 'auto' ? null : settings.dtype.toUpperCase();
+    const located = await this.#locate(name, task, wish);
+    signal.throwIfAborted();
+    if (texts.length === 0) return nothing;
+    const { files, sizeBytes } = located;
+    const held = await this.#models.hold(
+      {
+        key: encoderKey(task, files.format, located, settings),
+        type: `encoder_${task}`,
+        name,
+        sizeBytes,
+        keepLoaded: settings.keepLoaded ?? false,
+        load: (circuit, stop) => loadEncoder(task, located, settings, circuit, stop),
+      },
+      signal,
+    );
+    try {
+      return await work(held.engine, { signal, urgency, ...(settings.maxLength === undefined ? {} : { maxLength: settings.maxLength }) });
+    } finally {
+      held.release();
+    }
+  }
+
+  /** Where an encoder lies, looked up at most every few seconds: the search walks folders. */
+  async #locate(name: string, task: EncoderTask, wish: string | null): Promise<LocatedEncoder> {
+    const key = `${task}:${wish ?? ''}:${name}`;
+    const now = performance.now();
+    const known = this.#places.get(key);
+    if (known && known.untilMs > now) return known.found;
+    const found = locateEncoder(name, task, wish, this.#models.places);
+    this.#places.delete(key);
+    this.#places.set(key, { untilMs: now + REMEMBER_MS, found });
+    for (const oldest of this.#places.keys()) if (this.#places.size > REMEMBERED) this.#places.delete(oldest);
+    // What is not there may come any moment.
+    found.catch(() => this.#places.delete(key));
+    return found;
+  }
+}
+
+const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);
+
+/** Scores labels of the caller: each text with each label is one pair, and the labels of a text are compared with each other. */
+async function weigh(
+  model: LoadedEncoder,
+  call: EncoderCall,
+  texts: readonly string[],
+  { labels, hypothesis, multiLabel }: ZeroShot,
+): Promise<{ scores: Scores[]; tokens: number }> {
+  const entailment = entailmentOf(model.info.name, model.info.labels);
+  const count = texts.length * labels.length;
+  if (count > PAIR_LIMIT) {
+    const msg = `${texts.length} texts with ${labels.length} labels make ${count} pairs; at most ${PAIR_LIMIT} are allowed`;
+    throw new Failure('invalid', `${msg}. Send fewer texts at a time.`, {
+      errors: [{ type: 'too_long', loc: ['body', 'labels'], msg, input: labels.length }],
+    });
+  }
+  const hypotheses = labels.map((label) => hypothesis.replace('{}', () => label));
+  const { logits, tokens } = await model.classify(
+    texts.flatMap((text) => labels.map(() => text)),
+    call,
+    texts.flatMap(() => hypotheses),
+  );
+  const scores = texts.map((_text, at) =>
+    zeroShotScores(labels, logits.slice(at * labels.length, (at + 1) * labels.length), entailment, multiLabel),
+  );
+  return { scores, tokens: sum(tokens) };
+}

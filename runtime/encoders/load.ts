@@ -1,0 +1,27 @@
+import type { EncoderModel, EncoderTask } from '../engines/encoder-contract.js';
+import type { LoadedEngine } from '../engines/loaded.js';
+import type { Circuit } from '../hosts/circuit.js';
+import { defaultThreads } from '../hosts/memory.js';
+import type { EncoderSettings } from './contract.js';
+import type { LocatedEncoder } from './locate.js';
+
+/** An encoder in a host of its own. */
+export type LoadedEncoder = EncoderModel & LoadedEngine;
+
+/** Loads an encoder into a host process with the engine of its format. */
+export async function loadEncoder(
+  task: EncoderTask,
+  { files }: LocatedEncoder,
+  settings: EncoderSettings,
+  circuit: Circuit,
+  stop: AbortSignal,
+): Promise<LoadedEncoder> {
+  const device = settings.device === undefined || settings.device === 'auto' ? {} : { device: settings.device };
+  const options = { threads: defaultThreads(), ...device };
+  if (files.format === 'gguf') {
+    const { GgufEncoder } = await import('../engines/gguf/encoder.js');
+    return GgufEncoder.load({ files, options: { ...options, flashAttention: settings.flashAttention ?? true }, circuit }, stop);
+  }
+  const { EncoderClient } = await import('../engines/onnx/client.js');
+  return EncoderClient.load({ task, files, options, circuit }, stop);
+}

@@ -1,0 +1,111 @@
+import { readdir, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { Failure } from '../../schemas/errors.js';
+import type { EncoderFiles, EncoderTask } from '../engines/encoder-contract.js';
+import { splitName } from '../models/names.js';
+import { chooseFile } from '../models/quantisations.js';
+import { findRepository } from '../models/repositories.js';
+import type { FoundRepository } from '../models/repository-contract.js';
+import { findModel, type ModelPlaces } from '../models/resolve.js';
+import { chooseOnnx, hasOnnx } from './onnx-files.js';
+
+/** An encoder on disk. */
+export interface LocatedEncoder {
+  readonly id: string;
+  /** As asked, upper case; null without a wish. */
+  readonly quantisation: string | null;
+  readonly files: EncoderFiles;
+  /** Of the weights. */
+  readonly sizeBytes: number;
+}
+
+/** What each task is called in messages. */
+const DOES: Readonly<Record<EncoderTask, string>> = {
+  embedding: 'makes embeddings',
+  reranking: 'reranks',
+  classification: 'classifies',
+  ner: 'finds entities',
+};
+
+/** Bytes of the weights: the file, what lies beside it under its name (`model.onnx_data`), and the further shards of a split GGUF. */
+async function sizeOf(model: string): Promise<number> {
+  const name = basename(model).replace(/-00001-of-\d{5}(?=[.-])/i, '');
+  const stem = name.replace(/\.gguf$/i, '');
+  const shards = /\.gguf$/i.test(name) && name !== basename(model);
+  const beside = await readdir(dirname(model)).catch(() => [] as string[]);
+  const own = beside.filter((file) => (shards ? file.startsWith(`${stem}-0`) : file.startsWith(name)));
+  const sizes = await Promise.all(
+    own.map((file) =>
+      stat(join(dirname(model), file)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  );
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+async function located(id: string, quantisation: string | null, files: EncoderFiles): Promise<LocatedEncoder> {
+  return { id, quantisation, files, sizeBytes: await sizeOf(files.model) };
+}
+
+function onlyEmbeds(name: string, task: EncoderTask): Failure {
+  return new Failure(
+    'bad_request',
+    `Model "${name}" is a GGUF model, which makes embeddings only; name a model with ONNX files that ${DOES[task]}.`,
+    { code: 'TaskNotSupported' },
+  );
+}
+
+/** A single GGUF file: a path, a built-in model, or a file of the models folder. */
+async function single(name: string, task: EncoderTask, places: ModelPlaces): Promise<LocatedEncoder> {
+  const { id, quantisation, path, notes } = await findModel(name, places);
+  if (task !== 'embedding') throw onlyEmbeds(name, task);
+  return located(id, quantisation, { name, format: 'gguf', model: path, folder: dirname(path), notes });
+}
+
+async function inRepository(name: string, task: EncoderTask, wish: string | null, found: FoundRepository): Promise<LocatedEncoder> {
+  const { id, folder, files, facts, repository } = found;
+  const quantisation = found.quantisation ?? wish;
+  const gguf = files.filter((file) => /\.gguf$/i.test(file));
+  const onnx = files.filter((file) => /\.onnx$/i.test(file));
+  const rest = { name, ...(facts.pooling ? { pooling: facts.pooling } : {}), ...(facts.maxLength ? { maxLength: facts.maxLength } : {}) };
+  // GGUF comes first where both are there, as in other tools, unless it cannot do the task or the wish names an ONNX file.
+  const wantsOnnx = onnx.length > 0 && (task !== 'embedding' || (quantisation !== null && hasOnnx(onnx, quantisation)));
+  const whole = wantsOnnx ? undefined : chooseFile(gguf, found.quantisation);
+  if (whole) {
+    if (task !== 'embedding') throw onlyEmbeds(name, task);
+    const notes = [...found.notes, ...(whole.note === null ? [] : [whole.note])];
+    return located(id, found.quantisation, { ...rest, format: 'gguf', model: join(folder, whole.file), folder, notes });
+  }
+  const graph = chooseOnnx(onnx, quantisation);
+  if (!graph) {
+    const there = onnx.slice(0, 10).join(', ') || 'no .onnx file';
+    throw new Failure(
+      'invalid',
+      `Model "${name}" (${repository}) has no file called model.onnx or model_*.onnx, as an encoder does; it has ${there}.`,
+      { code: 'InvalidModelFile' },
+    );
+  }
+  const notes = [...found.notes, ...(graph.note === null ? [] : [graph.note])];
+  return located(id, quantisation, { ...rest, format: 'onnx', model: join(folder, graph.file), folder, notes });
+}
+
+/**
+ * Finds the files of an encoder: a repository or folder with ONNX or GGUF weights, else a single GGUF file. `wish` is the number
+ * format of an ONNX file where the name has no quantisation. Throws `not_found` with the command that downloads it, `bad_request` where its weights cannot do the
+ * task, `invalid` where no file can be told to be the model.
+ */
+export async function locateEncoder(name: string, task: EncoderTask, wish: string | null, places: ModelPlaces): Promise<LocatedEncoder> {
+  if (/\.gguf$/i.test(name)) return single(name, task, places);
+  try {
+    return await inRepository(name, task, wish, await findRepository(name, places));
+  } catch (error) {
+    const isMissing = error instanceof Failure && error.kind === 'not_found' && !splitName(name).id.includes('/');
+    if (!isMissing) throw error;
+    // The message of the repository's search stays: it names the command.
+    return await single(name, task, places).catch((other: unknown) => {
+      throw other instanceof Failure && other.kind === 'not_found' ? error : other;
+    });
+  }
+}

@@ -1,0 +1,28 @@
+import { Failure } from '../../schemas/errors.js';
+import type { ModelConfig } from '../../schemas/generated/config/project.js';
+import type { EncoderTask } from '../engines/encoder-contract.js';
+import type { EncoderSettings } from './contract.js';
+
+/**
+ * What `encoder_config`, `transformers` and `keep_loaded` of a project's model say. Throws `bad_request` where the model is there for
+ * another task; `embedding` is what a model is for when nobody says.
+ */
+export function settingsOfModel(model: ModelConfig, task: EncoderTask): EncoderSettings {
+  const { encoder_config: encoder, transformers } = model;
+  const meant = encoder?.task ?? 'embedding';
+  if (meant !== task && meant !== 'embedding')
+    throw new Failure(
+      'bad_request',
+      `Model '${model.name}' has encoder_config.task ${meant}, and ${task} is asked of it; name another model.`,
+      {
+        code: 'TaskNotSupported',
+      },
+    );
+  return {
+    ...(encoder?.max_length === undefined ? {} : { maxLength: encoder.max_length }),
+    ...(encoder?.use_flash_attention === undefined ? {} : { flashAttention: encoder.use_flash_attention }),
+    ...(transformers?.device === undefined ? {} : { device: transformers.device }),
+    ...(transformers?.dtype === undefined ? {} : { dtype: transformers.dtype }),
+    ...(model.keep_loaded ? { keepLoaded: true } : {}),
+  };
+}

@@ -1,0 +1,97 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from '../../../schemas/errors.js';
+
+const CONFIG_BYTES = 1024 * 1024;
+const TOKENIZER_BYTES = 64 * 1024 * 1024;
+const CONTEXT_LIMIT = 1024 * 1024;
+const DEFAULT_CONTEXT = 2048;
+const TEMPLATE_LIMIT = 256 * 1024;
+
+type Json = Record<string, unknown>;
+
+/** What the files beside a text-generation graph say. */
+export interface CausalFacts {
+  readonly architecture: string;
+  readonly contextSize: number;
+  readonly heads: number;
+  readonly headSize: number;
+  /** Tokens that end an answer. */
+  readonly ends: readonly number[];
+  readonly template: string;
+  readonly bosText: string;
+  readonly eosText: string;
+  readonly tokenizer: Json;
+  readonly tokenizerConfig: Json;
+}
+
+function fault(file: string, what: string, cause?: unknown): Failure {
+  return new Failure('invalid', `The model's ${file} ${what}. Get the model again from its source.`, { code: 'InvalidModelFile', cause });
+}
+
+function json(folder: string, file: string, limit = CONFIG_BYTES): Json | undefined {
+  const path = join(folder, file);
+  if (!existsSync(path)) return undefined;
+  if (statSync(path).size > limit) throw fault(file, `is longer than ${limit} bytes`);
+  try {
+    const content: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (typeof content === 'object' && content !== null && !Array.isArray(content)) return content as Json;
+  } catch (cause) {
+    throw fault(file, 'is no JSON', cause);
+  }
+  throw fault(file, 'is no JSON object');
+}
+
+function needed(folder: string, file: string, limit?: number): Json {
+  const content = json(folder, file, limit);
+  if (!content) throw fault(file, 'is missing');
+  return content;
+}
+
+function count(config: Json, names: readonly string[], most: number): number | undefined {
+  const value = names.map((name) => config[name]).find((one) => one !== undefined && one !== null);
+  if (value === undefined) return undefined;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most) return value;
+  throw fault(
+    'config.json',
+    `has ${names.join(' or ')} ${JSON.stringify(value)?.slice(0, 40)}; a whole number from 1 to ${most} is needed`,
+  );
+}
+
+const textOf = (token: unknown): string =>
+  typeof token === 'string' ? token : ((token as { content?: string } | null | undefined)?.content ?? '');
+
+/** Reads the files. Throws `invalid` naming the file that is missing or wrong. */
+export function causalFacts(folder: string): CausalFacts {
+  const config = needed(folder, 'config.json');
+  const tokenizer = needed(folder, 'tokenizer.json', TOKENIZER_BYTES);
+  const tokenizerConfig = json(folder, 'tokenizer_config.json') ?? {};
+  const heads = count(config, ['num_attention_heads', 'n_head'], 4096) ?? 1;
+  const width = count(config, ['hidden_size', 'n_embd'], 1_000_000) ?? heads;
+  const ends = [config.eos_token_id, json(folder, 'generation_config.json')?.eos_token_id].flat().filter((one) => Number.isInteger(one));
+  return {
+    architecture: typeof config.model_type === 'string' ? config.model_type : 'unknown',
+    contextSize: count(config, ['max_position_embeddings', 'n_positions'], CONTEXT_LIMIT) ?? DEFAULT_CONTEXT,
+    heads: count(config, ['num_key_value_heads'], 4096) ?? heads,
+    headSize: count(config, ['head_dim'], 65_536) ?? Math.floor(width / heads),
+    ends: [...new Set(ends as number[])],
+    template: templateOf(folder, tokenizerConfig),
+    bosText: textOf(tokenizerConfig.bos_token),
+    eosText: textOf(tokenizerConfig.eos_token),
+    tokenizer,
+    tokenizerConfig,
+  };
+}
+
+/** The template lies in the tokenizer's configuration, as one text or as a list of named ones, or in a file of its own. */
+function templateOf(folder: string, config: Json): string {
+  const given = config.chat_template;
+  const named = Array.isArray(given) ? (given as { name?: string; template?: string }[]) : [];
+  const own = join(folder, 'chat_template.jinja');
+  const text =
+    typeof given === 'string'
+      ? given
+      : ((named.find(({ name }) => name === 'default') ?? named[0])?.template ?? (existsSync(own) ? readFileSync(own, 'utf8') : ''));
+  if (text.length > TEMPLATE_LIMIT) throw fault('chat template', `is longer than ${TEMPLATE_LIMIT} characters`);
+  return text;
+}

@@ -1,0 +1,162 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { Failure } from '../../../schemas/errors.js';
+import type { GenerateEvent, PreparedPrompt, PrepareRequest } from '../contract.js';
+import { Generation, TokenTexts } from '../gguf/generation.js';
+import { WaitingPrompts } from '../gguf/prompts.js';
+import { Renderer } from '../gguf/renderer.js';
+import type { GenerateBody, HostEvent, StepExtra } from '../gguf/wire.js';
+import { openSession } from '../onnx/session.js';
+import { TextTokenizer } from '../onnx/text-tokenizer.js';
+import { Decoder, type Past } from './decoder.js';
+import { type CausalFacts, causalFacts } from './facts.js';
+import { Histories } from './histories.js';
+import { logOfSum, mostLikely, Sampler } from './sampler.js';
+import type { OpenBody, OpenedCausal } from './wire.js';
+
+/** Prompt tokens read at a time; between two pieces, others get their turn. */
+const CHUNK = 128;
+/** Answers made side by side. */
+const RUNNING_LIMIT = 32;
+
+/** A text-generation graph in its host process: the same calls and events as the GGUF engine's. */
+export class LoadedCausal {
+  readonly #decoder: Decoder;
+  readonly #tokenizer: TextTokenizer;
+  readonly #texts: TokenTexts;
+  readonly #renderer: Renderer;
+  readonly #ends: ReadonlySet<number>;
+  readonly #contextSize: number;
+  readonly #prompts = new WaitingPrompts();
+  readonly #histories = new Histories();
+  readonly #running = new Set<number>();
+  readonly #emit: (event: HostEvent) => void;
+
+  private constructor(facts: CausalFacts, decoder: Decoder, contextSize: number, emit: (event: HostEvent) => void) {
+    const tokenizer = new TextTokenizer(facts.tokenizer, facts.tokenizerConfig);
+    const tokenize = (text: string, addSpecial: boolean): Int32Array => tokenizer.encode(text, addSpecial);
+    this.#decoder = decoder;
+    this.#tokenizer = tokenizer;
+    this.#contextSize = contextSize;
+    this.#emit = emit;
+    this.#texts = new TokenTexts({ tokenBytes: (token) => tokenizer.bytes(token) });
+    this.#renderer = new Renderer({ tokenize }, { ...facts, controlTexts: tokenizer.controlTexts });
+    const ended = tokenizer.idOf(facts.eosText);
+    this.#ends = new Set(ended === undefined ? facts.ends : [...facts.ends, ended]);
+  }
+
+  /** Opens the graph and reads what lies beside it; `emit` gets the steps later. */
+  static async open(body: OpenBody, emit: (event: HostEvent) => void): Promise<{ model: LoadedCausal; opened: OpenedCausal }> {
+    const facts = causalFacts(body.folder);
+    const session = await openSession(body.graph, { threads: body.threads, provider: body.provider, shapesVary: true });
+    const decoder = new Decoder(session, facts.heads, facts.headSize);
+    const contextSize = Math.min(body.contextSize ?? facts.contextSize, facts.contextSize);
+    const model = new LoadedCausal(facts, decoder, contextSize, emit);
+    const { architecture, template } = facts;
+    const slow = decoder.remembers ? [] : ['This export keeps no keys and values: every token reads the whole text again.'];
+    const notes = [model.#renderer.problem, ...slow].filter((note) => note !== null);
+    return {
+      model,
+      opened: { architecture, contextSize, trainedContextSize: facts.contextSize, template, devices: session.providers, notes },
+    };
+  }
+
+  prepare(request: PrepareRequest): PreparedPrompt {
+    const { tokens, endsInThinking } = this.#renderer.render(request);
+    return { promptId: this.#prompts.add(tokens), promptTokens: tokens.length, endsInThinking };
+  }
+
+  countTokens(texts: readonly string[]): number[] {
+    return texts.map((text) => this.#tokenizer.encode(text, false).length);
+  }
+
+  /** Starts an answer, which goes on by itself. Throws for what this engine cannot do. */
+  generate(body: GenerateBody): void {
+    const prompt = this.#prompts.take(body.promptId);
+    if (body.grammar !== undefined)
+      throw new Failure(
+        'bad_request',
+        'This ONNX model cannot be held to a form: response_format and forced tool calls need a GGUF model.',
+      );
+    if (prompt.length >= this.#contextSize)
+      throw new Failure('bad_request', `The prompt has ${prompt.length} tokens and the context ${this.#contextSize}; shorten it.`, {
+        code: 'context_length_exceeded',
+      });
+    if (this.#running.size >= RUNNING_LIMIT)
+      throw new Failure('busy', `${RUNNING_LIMIT} answers are being made; try again later.`, { retryAfterS: 5 });
+    this.#running.add(body.id);
+    this.#answer(body, prompt).catch((error: unknown) => {
+      const failure = `The model failed: ${error instanceof Error ? error.message : String(error)}`;
+      this.#running.delete(body.id);
+      this.#send(body.id, '', 0, { failure });
+    });
+  }
+
+  abort(id: number): void {
+    this.#running.delete(id);
+  }
+
+  stats(): Record<string, number> {
+    return { active: this.#running.size };
+  }
+
+  async #answer(body: GenerateBody, prompt: Int32Array): Promise<void> {
+    const { id } = body;
+    const generation = new Generation([...(body.stop ?? []), ...this.#renderer.stops]);
+    const sampler = new Sampler(body, prompt);
+    const most = Math.min(body.maxTokens, this.#contextSize - prompt.length);
+    const tokens = [...prompt];
+    const found = this.#decoder.remembers ? this.#histories.find(prompt) : undefined;
+    let past: Past = found ?? this.#decoder.nothing;
+    const reused = past.length;
+    let generated = 0;
+    while (this.#running.has(id)) {
+      const read = await this.#readOn(id, tokens, past);
+      if (!read) return;
+      past = read.past;
+      const raw = read.logits.slice();
+      const token = sampler.choose(read.logits);
+      const isEnd = this.#ends.has(token);
+      let text = '';
+      const extra: StepExtra = {};
+      if (!isEnd) {
+        generated += 1;
+        tokens.push(token);
+        sampler.accept(token);
+        text = generation.add(this.#texts.of(token));
+        if (body.logprobs) extra.logprobs = [this.#logprobs(raw, token, body.top_logprobs ?? 0)];
+      }
+      const finish = isEnd || generation.stopped ? 'stop' : generated >= most ? 'length' : undefined;
+      if (finish) {
+        text += generation.end();
+        extra.finish = finish;
+        extra.counts = { prompt: prompt.length, reused, generated, thinking: 0 };
+        if (this.#decoder.remembers) this.#histories.keep(Int32Array.from(tokens), past);
+        this.#running.delete(id);
+      }
+      this.#send(id, text, isEnd ? 0 : 1, extra);
+    }
+  }
+
+  /** Reads what of `tokens` was not seen; undefined when the answer was aborted meanwhile. */
+  async #readOn(id: number, tokens: readonly number[], from: Past): Promise<{ logits: Float32Array; past: Past } | undefined> {
+    let past = this.#decoder.remembers ? from : this.#decoder.nothing;
+    while (true) {
+      await turn();
+      if (!this.#running.has(id)) return undefined;
+      const to = this.#decoder.remembers ? Math.min(tokens.length, past.length + CHUNK) : tokens.length;
+      const read = await this.#decoder.read(Int32Array.from(tokens.slice(past.length, to)), past);
+      if (to === tokens.length) return read;
+      past = read.past;
+    }
+  }
+
+  #logprobs(logits: Float32Array, token: number, count: number): NonNullable<GenerateEvent['logprobs']>[number] {
+    const top = mostLikely(logits, count).map((one) => this.#texts.shown(one.token, one.logprob));
+    return { ...this.#texts.shown(token, logits[token]! - logOfSum(logits)), top };
+  }
+
+  #send(id: number, text: string, tokens: number, extra: StepExtra): void {
+    const extras: [number, StepExtra][] = Object.keys(extra).length > 0 ? [[0, extra]] : [];
+    this.#emit({ ids: [id], texts: [text], tokens: [tokens], extras });
+  }
+}

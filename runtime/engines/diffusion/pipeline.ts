@@ -1,0 +1,175 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { Failure } from '../../../schemas/errors.js';
+import { encodePixels } from '../../pictures/codec.js';
+import type { Pixels } from '../../pictures/picture.js';
+import type { OnnxOptions, ProviderFacts } from '../onnx/contract.js';
+import type { ImageJob, ImageProgress } from './contract.js';
+import { NormalNoise } from './normal.js';
+import { type LatentFacts, latentFacts, openSessions, type Sessions } from './parts.js';
+import { PromptEncoder } from './prompts.js';
+import { fault, PipelineFolder } from './repository.js';
+import { noiseConfig } from './schedulers/config.js';
+import type { NoiseConfig, Scheduler } from './schedulers/contract.js';
+import { schedulerOf } from './schedulers/index.js';
+import { composed, maskLatents, maskPixels, sourcePixels } from './source.js';
+import { type Condition, joined, type LatentShape, Unet } from './unet.js';
+import { decodeLatent, encodePicture } from './vae.js';
+
+/** What a job changes: the picture, and where. */
+interface Source {
+  readonly pixels: Pixels;
+  readonly mask?: Float32Array;
+  /** `mask` per latent. */
+  readonly latentMask?: Float32Array;
+}
+
+/** Latents of a source, drawn for one image. */
+interface SourceLatents extends Source {
+  readonly clean: Float32Array;
+  readonly extra?: Float32Array;
+}
+
+/** A diffusion pipeline in its host process: text to image, image to image, and filling in. */
+export class Pipeline {
+  readonly #sessions: Sessions;
+  readonly #facts: LatentFacts;
+  readonly #noise: NoiseConfig;
+  readonly #className: string | undefined;
+  readonly #prompts: PromptEncoder;
+  readonly #unet: Unet;
+
+  private constructor(folder: PipelineFolder, sessions: Sessions) {
+    const file = folder.json('scheduler', 'scheduler_config.json');
+    if (!file) throw fault('scheduler/scheduler_config.json', 'is missing');
+    this.#sessions = sessions;
+    this.#facts = latentFacts(folder);
+    this.#noise = noiseConfig(file);
+    this.#className = typeof file._class_name === 'string' ? file._class_name : undefined;
+    this.#prompts = new PromptEncoder(folder, sessions);
+    this.#unet = new Unet(sessions.unet);
+  }
+
+  /** Opens all parts. Throws `invalid` naming the file that is missing or wrong. */
+  static async open(path: string, options: OnnxOptions): Promise<Pipeline> {
+    const folder = new PipelineFolder(path);
+    if (!folder.json('model_index.json')) throw fault('model_index.json', 'is missing');
+    const sessions = await openSessions(folder, options);
+    try {
+      return new Pipeline(folder, sessions);
+    } catch (error) {
+      await closeAll(sessions);
+      throw error;
+    }
+  }
+
+  get scale(): number {
+    return this.#facts.pixels;
+  }
+
+  get scheduler(): string {
+    return schedulerOf(undefined, this.#className).name;
+  }
+
+  get providers(): ProviderFacts {
+    return this.#sessions.unet.providers;
+  }
+
+  /** Encoded images, one after the other; between two steps other messages get their turn, and an aborted job ends. */
+  async generate(job: ImageJob, onProgress: (progress: ImageProgress) => void, signal: AbortSignal): Promise<Uint8Array[]> {
+    this.#check(job);
+    const source = await this.#source(job);
+    const texts = await this.#prompts.encode(job.prompt, job.guidance > 1 ? job.negativePrompt : undefined);
+    const images: Uint8Array[] = [];
+    for (let index = 0; index < job.count; index += 1) {
+      const noise = new NormalNoise(job.seed + index);
+      const pixels = await this.#image(job, texts, source, noise, (step, steps) => onProgress({ index, step, steps }), signal);
+      images.push(await encodePixels(pixels, job.format));
+    }
+    return images;
+  }
+
+  async close(): Promise<void> {
+    await closeAll(this.#sessions);
+  }
+
+  #check({ width, height, image }: ImageJob): void {
+    const { pixels } = this.#facts;
+    if (width % pixels !== 0 || height % pixels !== 0)
+      throw new Failure('bad_request', `size is ${width}x${height}; both must be multiples of ${pixels} for this model.`);
+    if (image && !this.#sessions.encoder)
+      throw new Failure('bad_request', 'This model has no vae_encoder, so it cannot change images; it can only make them.');
+  }
+
+  #shape({ width, height }: ImageJob): LatentShape {
+    const { channels, pixels } = this.#facts;
+    return { channels, width: width / pixels, height: height / pixels };
+  }
+
+  async #source(job: ImageJob): Promise<Source | undefined> {
+    const { image, mask, width, height } = job;
+    if (!image) return undefined;
+    const pixels = await sourcePixels(image, width, height);
+    if (!mask) return { pixels };
+    const where = await maskPixels(mask, width, height);
+    return { pixels, mask: where, latentMask: maskLatents(where, width, this.#facts.pixels, this.#shape(job)) };
+  }
+
+  async #latents(source: Source, noise: NormalNoise): Promise<SourceLatents> {
+    const { encoder } = this.#sessions;
+    const { channels, inputs, scale } = this.#facts;
+    const encode = (masked?: Float32Array) => encodePicture(encoder!, source.pixels, channels, scale, (count) => noise.take(count), masked);
+    const clean = await encode();
+    // A network that was trained to fill in sees the mask and the picture without what lies under it.
+    if (inputs !== channels * 2 + 1 || !source.latentMask) return { ...source, clean };
+    return { ...source, clean, extra: joined([source.latentMask, await encode(source.mask)]) };
+  }
+
+  async #image(
+    job: ImageJob,
+    texts: Condition['texts'],
+    source: Source | undefined,
+    noise: NormalNoise,
+    onStep: (step: number, steps: number) => void,
+    signal: AbortSignal,
+  ): Promise<Pixels> {
+    const shape = this.#shape(job);
+    const count = shape.channels * shape.height * shape.width;
+    const scheduler = schedulerOf(job.scheduler, this.#className).make(this.#noise, job.steps);
+    const from = source ? startOf(scheduler, job.strength) : 0;
+    const before = source && (await this.#latents(source, noise));
+    const first = noise.take(count);
+    let sample: Float32Array =
+      before && from > 0 ? scheduler.noised(before.clean, first, from) : first.map((value) => value * scheduler.initSigma);
+    const { width, height, guidance, optimise } = job;
+    const condition: Condition = { texts, guidance, apart: optimise, sizes: [height, width, 0, 0, height, width], extra: before?.extra };
+    const steps = scheduler.timesteps.length - from;
+    for (let index = from; index < scheduler.timesteps.length; index += 1) {
+      await turn();
+      signal.throwIfAborted();
+      const output = await this.#unet.look(scheduler.scaled(sample, index), shape, scheduler.timesteps[index]!, condition);
+      sample = scheduler.step(output, index, sample, () => noise.take(count));
+      if (before?.latentMask && !before.extra) sample = kept(sample, before, scheduler, index + 1, first);
+      onStep(index - from + 1, steps);
+    }
+    signal.throwIfAborted();
+    const made = await decodeLatent(this.#sessions.decoder, sample, shape, this.#facts.scale);
+    return before?.mask ? composed(made, before.pixels, before.mask) : made;
+  }
+}
+
+/** The first step of an image that is sent back through the share `strength` of all. */
+function startOf(scheduler: Scheduler, strength: number): number {
+  const steps = scheduler.timesteps.length;
+  return Math.min(steps - 1, Math.max(0, steps - Math.floor(steps * strength)));
+}
+
+/** Outside the mask, the picture as it is with the noise of the next step. */
+function kept(sample: Float32Array, before: SourceLatents, scheduler: Scheduler, next: number, noise: Float32Array): Float32Array {
+  const original = next < scheduler.timesteps.length ? scheduler.noised(before.clean, noise, next) : before.clean;
+  const mask = before.latentMask!;
+  return sample.map((value, place) => (mask[place % mask.length] === 1 ? value : original[place]!));
+}
+
+async function closeAll({ text, text2, unet, decoder, encoder }: Sessions): Promise<void> {
+  await Promise.all([text, text2, unet, decoder, encoder].map((session) => session?.close()));
+}

@@ -1,0 +1,71 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from '../../../schemas/errors.js';
+
+const CONFIG_BYTES = 1024 * 1024;
+/** Vocabularies of tokenizers are JSON too. */
+const VOCABULARY_BYTES = 64 * 1024 * 1024;
+
+/** JSON of any shape. */
+export type Json = Readonly<Record<string, unknown>>;
+
+/** The folder of a pipeline in the layout of `diffusers`: `model_index.json`, and a folder per part. */
+export class PipelineFolder {
+  readonly #folder: string;
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  path(...names: string[]): string {
+    return join(this.#folder, ...names);
+  }
+
+  has(...names: string[]): boolean {
+    return existsSync(this.path(...names));
+  }
+
+  /** An object from a JSON file; undefined without the file. Throws `invalid` naming it where it is no object or too long. */
+  json(...names: string[]): Json | undefined {
+    const path = this.path(...names);
+    if (!existsSync(path)) return undefined;
+    const limit = names.at(-1)!.includes('vocab') || names.at(-1) === 'tokenizer.json' ? VOCABULARY_BYTES : CONFIG_BYTES;
+    const name = names.join('/');
+    if (statSync(path).size > limit) throw fault(name, `is longer than ${limit} bytes`);
+    try {
+      const content: unknown = JSON.parse(readFileSync(path, 'utf8'));
+      if (typeof content === 'object' && content !== null && !Array.isArray(content)) return content as Json;
+    } catch (cause) {
+      throw fault(name, 'is no JSON', cause);
+    }
+    throw fault(name, 'is no JSON object');
+  }
+
+  text(...names: string[]): string {
+    const path = this.path(...names);
+    if (!existsSync(path)) throw fault(names.join('/'), 'is missing');
+    if (statSync(path).size > VOCABULARY_BYTES) throw fault(names.join('/'), `is longer than ${VOCABULARY_BYTES} bytes`);
+    return readFileSync(path, 'utf8');
+  }
+
+  /** The graph of a part. Throws `invalid` where it is missing. */
+  graph(part: string): string {
+    if (!this.has(part, 'model.onnx')) throw fault(`${part}/model.onnx`, 'is missing');
+    return this.path(part, 'model.onnx');
+  }
+}
+
+/** The 422 of a pipeline whose files cannot be right. */
+export function fault(file: string, what: string, cause?: unknown): Failure {
+  return new Failure('invalid', `The image model's ${file} ${what}. Get the model again from its source.`, {
+    code: 'InvalidModelFile',
+    cause,
+  });
+}
+
+/** A whole number of a JSON object, within bounds; `otherwise` where it is absent. */
+export function whole(file: string, object: Json, name: string, most: number, otherwise: number): number {
+  const value = object[name] ?? otherwise;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most) return value;
+  throw fault(file, `has ${name} ${JSON.stringify(value)?.slice(0, 40)}; a whole number from 1 to ${most} is needed`);
+}

@@ -1,0 +1,124 @@
+import type { OnnxSession } from '../onnx/contract.js';
+import { fault } from './repository.js';
+import { tensorFor, valuesOf } from './tensors.js';
+import type { Embedded } from './text-encoder.js';
+
+/** What the network is told besides the sample. */
+export interface Condition {
+  /** Without and with the prompt; the first is absent where nothing is guided. */
+  readonly texts: readonly Embedded[];
+  readonly guidance: number;
+  /** Sizes and corner of the picture, as large pipelines are told. */
+  readonly sizes: readonly number[];
+  /** Further channels that some networks take with the sample, such as a mask. */
+  readonly extra?: Float32Array | undefined;
+  /** One after the other instead of together: half of the memory. */
+  readonly apart: boolean;
+}
+
+/** A latent picture: channels of rows. */
+export interface LatentShape {
+  readonly channels: number;
+  readonly height: number;
+  readonly width: number;
+}
+
+/** The network that sees noise in latent pictures. */
+export class Unet {
+  readonly #session: OnnxSession;
+  readonly #names: ReadonlySet<string>;
+
+  constructor(session: OnnxSession) {
+    this.#session = session;
+    this.#names = new Set(session.inputs.map(({ name }) => name));
+    for (const name of ['sample', 'timestep', 'encoder_hidden_states'])
+      if (!this.#names.has(name)) throw fault('unet/model.onnx', `has no input ${name}`);
+  }
+
+  /** What the network sees at a timestep, guided towards the prompt (Ho and Salimans 2022). */
+  async look(sample: Float32Array, shape: LatentShape, timestep: number, condition: Condition): Promise<Float32Array> {
+    const { texts, guidance, apart } = condition;
+    const outputs: Float32Array[] = [];
+    if (apart) for (const text of texts) outputs.push(await this.#run(sample, shape, timestep, [text], condition));
+    else outputs.push(await this.#run(sample, shape, timestep, texts, condition));
+    const [first] = outputs as [Float32Array, ...Float32Array[]];
+    if (texts.length === 1) return first;
+    const size = sample.length;
+    const without = apart ? first : first.subarray(0, size);
+    const withPrompt = apart ? outputs[1]! : first.subarray(size);
+    return withPrompt.map((value, place) => without[place]! + guidance * (value - without[place]!));
+  }
+
+  async #run(
+    sample: Float32Array,
+    shape: LatentShape,
+    timestep: number,
+    texts: readonly Embedded[],
+    condition: Condition,
+  ): Promise<Float32Array> {
+    const { channels, height, width } = shape;
+    const { extra, sizes } = condition;
+    const batch = texts.length;
+    const one = extra ? joined([sample, extra]) : sample;
+    const all = channels + (extra ? extra.length / (height * width) : 0);
+    const [text] = texts as [Embedded, ...Embedded[]];
+    const session = this.#session;
+    const steps = stepDims(session, batch);
+    const feeds = {
+      sample: tensorFor(session, 'sample', [batch, all, height, width], joined(texts.map(() => one))),
+      timestep: tensorFor(
+        session,
+        'timestep',
+        steps,
+        Array.from({ length: steps[0] ?? 1 }, () => timestep),
+      ),
+      encoder_hidden_states: tensorFor(
+        session,
+        'encoder_hidden_states',
+        [batch, text.length, text.width],
+        joined(texts.map(({ rows }) => rows)),
+      ),
+      ...(this.#names.has('text_embeds') ? { text_embeds: this.#pooled(texts) } : {}),
+      ...(this.#names.has('time_ids')
+        ? {
+            time_ids: tensorFor(
+              session,
+              'time_ids',
+              [batch, sizes.length],
+              texts.flatMap(() => sizes),
+            ),
+          }
+        : {}),
+    };
+    const name = session.outputs[0]!.name;
+    const { values } = valuesOf(await session.run(feeds, [name]), name, 'network');
+    if (values.length !== batch * sample.length)
+      throw fault('unet/model.onnx', `gives ${values.length} values for ${batch * sample.length}`);
+    return values;
+  }
+
+  #pooled(texts: readonly Embedded[]) {
+    const vectors = texts.map(({ pooled }) => pooled);
+    if (vectors.some((vector) => vector === undefined))
+      throw fault('text encoder', 'gives no vector of the whole text, which the network needs');
+    const width = vectors[0]!.length;
+    return tensorFor(this.#session, 'text_embeds', [texts.length, width], joined(vectors as Float32Array[]));
+  }
+}
+
+/** Exports take the timestep as one number, as a list of one, or as one per sample. */
+function stepDims(session: OnnxSession, batch: number): number[] {
+  const [dim] = session.inputs.find(({ name }) => name === 'timestep')!.dims;
+  return dim === undefined ? [] : [dim === 1 ? 1 : batch];
+}
+
+/** Arrays one behind the other. */
+export function joined(parts: readonly Float32Array[]): Float32Array {
+  const out = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}

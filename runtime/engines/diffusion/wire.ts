@@ -1,0 +1,27 @@
+import type { ProviderFacts } from '../onnx/contract.js';
+import type { ImageJob, ImageProgress } from './contract.js';
+
+/** Asks a fresh host to open a pipeline. */
+export interface OpenBody {
+  readonly folder: string;
+  readonly threads: number;
+  readonly provider: string;
+}
+
+/** What an opened pipeline is. */
+export interface OpenedPipeline {
+  readonly scale: number;
+  readonly scheduler: string;
+  readonly devices: ProviderFacts;
+}
+
+/** Asks for images under an id of the caller's choice. */
+export interface GenerateBody {
+  readonly id: number;
+  readonly job: ImageJob;
+}
+
+/** News of a job that runs. */
+export interface ProgressEvent extends ImageProgress {
+  readonly id: number;
+}

@@ -1,0 +1,40 @@
+import type { Circuit } from '../../hosts/circuit.js';
+import { HostClient } from '../host-client.js';
+import type { EngineStatus } from '../loaded.js';
+import type { DocumentAnswer, DocumentFiles, DocumentModel, DocumentOpened, DocumentQuestion } from './contract.js';
+
+const ENGINE = new URL('./entry.js', import.meta.url);
+/** A page of a thousand tokens on a slow machine. */
+const ASK_LIMIT_MS = 300_000;
+
+/** A document model in its host process, from the daemon's side. */
+export class DocumentClient implements DocumentModel {
+  readonly #client: HostClient<DocumentOpened>;
+  readonly needsWords: boolean;
+  readonly status: EngineStatus;
+
+  private constructor(client: HostClient<DocumentOpened>, { needsWords, devices, notes }: DocumentOpened, before: readonly string[]) {
+    this.#client = client;
+    this.needsWords = needsWords;
+    this.status = { devices, notes: [...before, ...notes] };
+  }
+
+  /** Starts a host and loads the model in it. */
+  static async load(files: DocumentFiles, notes: readonly string[], circuit: Circuit, stop: AbortSignal): Promise<DocumentClient> {
+    const parts = { name: `document model ${files.name}`, engine: ENGINE, circuit, body: files, callLimitMs: ASK_LIMIT_MS };
+    const { client, opened } = await HostClient.open<DocumentOpened>(parts, stop);
+    return new DocumentClient(client, opened, notes);
+  }
+
+  get pid(): number | undefined {
+    return this.#client.pid;
+  }
+
+  ask(question: DocumentQuestion, signal: AbortSignal): Promise<DocumentAnswer> {
+    return this.#client.call<DocumentAnswer>('ask', question, signal);
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+}

@@ -1,0 +1,103 @@
+import { Failure } from '../../../schemas/errors.js';
+import type { OnnxOptions, OnnxSession, Tensor, TensorSlot } from '../onnx/contract.js';
+import { float32Of } from '../onnx/float16.js';
+import { openSession } from '../onnx/session.js';
+
+/** Names of a decoder's graphs in the order of preference, as exporters write them. */
+const GRAPHS = {
+  merged: /(?:^|\/)decoder_model_merged\.onnx$/,
+  first: /(?:^|\/)decoder_model\.onnx$/,
+  later: /(?:^|\/)decoder_with_past_model\.onnx$/,
+};
+const PAST = 'past_key_values.';
+const PRESENT = 'present.';
+
+/** A text on its way: what the encoder saw, and what the decoder remembers. */
+export interface Writing {
+  readonly seen: Tensor;
+  readonly ids: number[];
+  readonly memory: Map<string, Tensor>;
+}
+
+/**
+ * The decoder of an encoder-decoder model in the forms that exports have: one graph that takes all tokens each time, a first and a later one,
+ * or both in one. With a memory each token costs one step.
+ */
+export class Decoder {
+  readonly #first: OnnxSession;
+  readonly #later: OnnxSession | undefined;
+
+  private constructor(first: OnnxSession, later: OnnxSession | undefined) {
+    this.#first = first;
+    this.#later = later;
+  }
+
+  /** Opens the graphs among `files` (relative to the folder). Throws `not_found` where there is none. */
+  static async open(folder: string, files: readonly string[], options: OnnxOptions): Promise<Decoder> {
+    const find = (name: RegExp): string | undefined => files.find((file) => name.test(file));
+    const path = (file: string): string => `${folder}/${file}`;
+    const merged = find(GRAPHS.merged);
+    if (merged !== undefined) {
+      const both = await openSession(path(merged), options);
+      return new Decoder(both, both);
+    }
+    const first = find(GRAPHS.first);
+    if (first === undefined)
+      throw new Failure('not_found', 'The model has no decoder_model.onnx or decoder_model_merged.onnx; export it with its decoder.', {
+        code: 'ModelNotFound',
+      });
+    const later = find(GRAPHS.later);
+    return new Decoder(await openSession(path(first), options), later === undefined ? undefined : await openSession(path(later), options));
+  }
+
+  /** Begins a text about what the encoder saw. */
+  begin(seen: Tensor): Writing {
+    return { seen, ids: [], memory: new Map() };
+  }
+
+  /** Takes further tokens and gives the logits of the next. */
+  async step(writing: Writing, ids: readonly number[]): Promise<Float32Array> {
+    writing.ids.push(...ids);
+    const session = writing.memory.size > 0 ? this.#later! : this.#first;
+    const given = writing.memory.size > 0 ? ids : writing.ids;
+    const feeds = Object.fromEntries(session.inputs.map((slot) => [slot.name, this.#feed(slot, writing, given)]));
+    const outputs = session.outputs
+      .map(({ name }) => name)
+      .filter((name) => name === 'logits' || (this.#later && name.startsWith(PRESENT)));
+    const answer = await session.run(feeds, outputs);
+    for (const [name, tensor] of Object.entries(answer)) {
+      // The joint graph gives nothing for what it remembers of the image after the first step.
+      if (name.startsWith(PRESENT) && !tensor.dims.includes(0)) writing.memory.set(PAST + name.slice(PRESENT.length), tensor);
+    }
+    return lastRow(answer.logits);
+  }
+
+  #feed(slot: TensorSlot, { seen, memory }: Writing, ids: readonly number[]): Tensor {
+    const { name } = slot;
+    if (name === 'input_ids') return integers(ids, [1, ids.length]);
+    if (name === 'encoder_hidden_states') return seen;
+    if (name === 'use_cache_branch') return { type: 'bool', dims: [1], data: Uint8Array.of(memory.size > 0 ? 1 : 0) };
+    if (name === 'encoder_attention_mask') return ones(seen.dims[1]!);
+    if (name === 'attention_mask' || name === 'decoder_attention_mask') return ones(ids.length);
+    if (name.startsWith(PAST)) return memory.get(name) ?? nothing(slot);
+    throw new Failure('invalid', `The decoder asks for an input "${name}" that is not known.`, { code: 'InvalidModelFile' });
+  }
+}
+
+/** 64-bit integers as a tensor. */
+export function integers(values: readonly number[], dims: readonly number[]): Tensor {
+  return { type: 'int64', dims, data: BigInt64Array.from(values, BigInt) };
+}
+
+const ones = (count: number): Tensor => integers(new Array<number>(count).fill(1), [1, count]);
+
+/** An empty memory: the batch has one member, and the length is 0. */
+function nothing({ dims, type }: TensorSlot): Tensor {
+  const shape = dims.map((dim, axis) => (typeof dim === 'number' && dim > 0 ? dim : axis === 0 ? 1 : 0));
+  return type === 'float16' ? { type, dims: shape, data: new Uint16Array(0) } : { type: 'float32', dims: shape, data: new Float32Array(0) };
+}
+
+function lastRow(logits: Tensor | undefined): Float32Array {
+  if (logits?.dims.length !== 3) throw new Failure('invalid', 'The decoder gives no logits for each token.', { code: 'InvalidModelFile' });
+  return float32Of(logits).slice(-logits.dims[2]!);
+}

@@ -1,0 +1,102 @@
+import type { Pixels } from '../../pictures/picture.js';
+import type { DocumentAnswer, DocumentField, DocumentQuestion } from './contract.js';
+import { type TaggedValue, taggedValues } from './fields.js';
+import { type Chosen, meanOf } from './greedy.js';
+import type { ImageWriter } from './image-writer.js';
+
+/** Words of a model's name that tell what it was trained to begin with. */
+const STARTS: readonly [word: RegExp, start: string][] = [
+  [/cord/i, '<s_cord-v2>'],
+  [/rvlcdip/i, '<s_rvlcdip>'],
+  [/zhtrainticket/i, '<s_zhtrainticket>'],
+  [/synthdog/i, '<s_synthdog>'],
+];
+/** Classes are tags of their own, such as `<invoice/>`. */
+const CLASS_TAG = /^<(?!sep\/>)([^<>/]{1,100})\/>$/;
+
+/** What the decoder is begun with. */
+export function startText(model: string, prompt: string | null): string {
+  if (/docvqa/i.test(model)) return `<s_docvqa><s_question>${prompt ?? ''}</s_question><s_answer>`;
+  return STARTS.find(([word]) => word.test(model))?.[1] ?? prompt ?? '<s>';
+}
+
+/** The tag that names the task is never closed and holds no value; places in the text stay as they are. */
+function withoutTask(text: string): string {
+  return text.replace(/^<s_[^<>]{1,200}>/, (tag) => ' '.repeat(tag.length));
+}
+
+/** A text that was written token by token, and where each token ends in it. */
+interface Written {
+  /** What the decoder was begun with comes first. */
+  readonly text: string;
+  readonly begin: number;
+  readonly ends: readonly number[];
+  readonly chosen: readonly Chosen[];
+}
+
+/** Asks a model that writes tagged text about an image. */
+export async function askDonut(
+  writer: ImageWriter,
+  model: string,
+  pixels: Pixels,
+  { task, prompt }: Pick<DocumentQuestion, 'task' | 'prompt'>,
+  signal: AbortSignal,
+): Promise<DocumentAnswer> {
+  const start = startText(model, prompt);
+  const classes = task === 'classification' ? writer.tokens.tags(CLASS_TAG) : [];
+  const chosen = await writer.write(
+    pixels,
+    writer.tokens.ids(start),
+    signal,
+    classes.map(({ id }) => id),
+  );
+  const written = writtenBy(writer, start, chosen);
+  const confidence = meanOf(chosen);
+  const text = written.text.slice(start.length).trim();
+  const fields = taggedValues(withoutTask(written.text)).filter(({ end }) => end > start.length);
+  if (task === 'vqa') return answered(written, fields, text, confidence);
+  if (task === 'classification') return classified(written, fields, classes, text, confidence);
+  return { confidence, text, fields: fields.map((field) => shown(field, written)) };
+}
+
+function writtenBy({ tokens, settings }: ImageWriter, start: string, chosen: readonly Chosen[]): Written {
+  const kept = chosen.filter(({ id }) => id !== settings.padId);
+  const ids = kept.map(({ id }) => id);
+  // The end of a token is known only from the whole text up to it: spaces between tokens depend on both.
+  const ends = ids.map((_, index) => start.length + tokens.text(ids.slice(0, index + 1)).length);
+  return { text: start + tokens.text(ids), begin: start.length, ends, chosen: kept };
+}
+
+/** The mean probability of the tokens that a stretch of the text was made of. */
+function confidenceOf({ start, end }: Pick<TaggedValue, 'start' | 'end'>, { begin, ends, chosen }: Written): number {
+  return meanOf(chosen.filter((_, index) => ends[index]! > start && (ends[index - 1] ?? begin) < end));
+}
+
+function shown(field: TaggedValue, written: Written): DocumentField {
+  return { key: field.key, value: field.value, confidence: confidenceOf(field, written), bbox: null };
+}
+
+function answered(written: Written, fields: readonly TaggedValue[], text: string, confidence: number): DocumentAnswer {
+  const field = fields.find(({ key }) => key === 'answer' || key.endsWith('.answer'));
+  if (field) return { confidence: confidenceOf(field, written), answer: field.value, text };
+  return { confidence, answer: text.replace(/<[^<>]*>/g, ' ').trim(), text };
+}
+
+function classified(
+  written: Written,
+  fields: readonly TaggedValue[],
+  classes: readonly { id: number; text: string }[],
+  text: string,
+  confidence: number,
+): DocumentAnswer {
+  const named = (tag: string): string => CLASS_TAG.exec(tag)?.[1] ?? tag;
+  const step = written.chosen.find(({ id }) => classes.some((one) => one.id === id));
+  if (!step) {
+    const field = fields.find(({ key }) => key === 'class' || key.endsWith('.class')) ?? fields[0];
+    const label = field ? named(field.value) : text;
+    return { confidence, classification: label, classificationScores: { [label]: confidence } };
+  }
+  const label = named(classes.find(({ id }) => id === step.id)!.text);
+  const scores = Object.fromEntries(classes.map((one, index) => [named(one.text), step.watched[index]!]));
+  return { confidence: step.probability, classification: label, classificationScores: scores };
+}

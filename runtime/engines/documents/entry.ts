@@ -1,0 +1,47 @@
+import { Failure } from '../../../schemas/errors.js';
+import type { OpenEngine } from '../../hosts/engine.js';
+import { decodePicture } from '../../pictures/codec.js';
+import type { DocumentAnswer, DocumentFiles, DocumentOpened, DocumentQuestion } from './contract.js';
+import { askDonut } from './donut.js';
+import { ImageWriter } from './image-writer.js';
+import { LayoutModel } from './layout.js';
+
+/** Answers a question about a picture. */
+type Ask = (question: DocumentQuestion, signal: AbortSignal) => Promise<DocumentAnswer>;
+
+async function opened({ name, folder, files, threads }: DocumentFiles): Promise<{ ask: Ask; opened: DocumentOpened }> {
+  const options = { threads, provider: 'auto', shapesVary: true };
+  const isLayout = /layoutlm/i.test(name);
+  const model = isLayout ? await LayoutModel.open(folder, files, options) : await ImageWriter.open(folder, files, options);
+  const { requested, available, used, why } = model.providers;
+  const devices = { requested, available: [...available], used: [...used], why };
+  const ask: Ask = async (question, signal) => {
+    const pixels = await decodePicture(question.picture);
+    return model instanceof LayoutModel ? model.ask(pixels, question) : askDonut(model, name, pixels, question, signal);
+  };
+  return { ask, opened: { needsWords: isLayout, devices, notes: [] } };
+}
+
+/** Makes the engine of this process. */
+export const openEngine: OpenEngine = () => {
+  let ask: Ask | undefined;
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    async call(method, body, signal) {
+      if (method === 'open') {
+        const model = await opened(body as DocumentFiles);
+        ask = model.ask;
+        return model.opened;
+      }
+      if (method !== 'ask' || !ask) throw new Failure('internal', `A document host has no method ${method}, or nothing is open.`);
+      const answering = ask;
+      const answer = last.then(() => {
+        signal.throwIfAborted();
+        return answering(body as DocumentQuestion, signal);
+      });
+      last = answer.catch(() => {});
+      return answer;
+    },
+    close: () => {},
+  };
+};

@@ -1,0 +1,131 @@
+import { Failure } from '../../../schemas/errors.js';
+import type { Pixels } from '../../pictures/picture.js';
+import type { OcrBox } from '../ocr/contract.js';
+import { fixedDimension } from '../ocr/feed.js';
+import type { OnnxOptions, OnnxSession, Tensor, TensorSlot } from '../onnx/contract.js';
+import { float32Of } from '../onnx/float16.js';
+import { openSession } from '../onnx/session.js';
+import { EncoderTokenizer } from '../onnx/tokenizer.js';
+import type { DocumentAnswer, DocumentQuestion } from './contract.js';
+import { integers } from './decoder.js';
+import { encoderInput } from './encoder-input.js';
+import { answerOf, classOf, fieldsOf } from './layout-heads.js';
+import { imageSettings, labelsOf, type Members, readMembers } from './settings.js';
+
+/** Places on a page are told in thousandths of it. */
+const PAGE_UNITS = 1000;
+const LENGTH = 512;
+/** Framing tokens stand nowhere; the one at the end stands, as in training, in the lower right corner. */
+const NOWHERE = [0, 0, 0, 0] as const;
+const CORNER = [PAGE_UNITS, PAGE_UNITS, PAGE_UNITS, PAGE_UNITS] as const;
+/** Stands for a token of a text whose place in its frame is looked for. */
+const PROBE = -1;
+const NAMES = { image: /^(?:pixel_values|image)$/, graph: /(?:^|\/)model(?:_quantized|_int8|_fp16)?\.onnx$/ };
+
+/** What goes into the graph, and the word behind each token; -1 for those that are none of the page's words. */
+export interface LaidOut {
+  readonly ids: readonly number[];
+  readonly types: readonly number[];
+  readonly boxes: readonly (readonly number[])[];
+  readonly wordOf: readonly number[];
+}
+
+/** A model that looks at words and their places on the page: LayoutLM in its versions. */
+export class LayoutModel {
+  readonly #session: OnnxSession;
+  readonly #tokenizer: EncoderTokenizer;
+  readonly #config: Members;
+  readonly #preprocessor: Members | undefined;
+
+  private constructor(session: OnnxSession, tokenizer: EncoderTokenizer, config: Members, preprocessor: Members | undefined) {
+    this.#session = session;
+    this.#tokenizer = tokenizer;
+    this.#config = config;
+    this.#preprocessor = preprocessor;
+  }
+
+  /** Opens the model whose files lie below `folder`. Throws `not_found` where there is no graph. */
+  static async open(folder: string, files: readonly string[], options: OnnxOptions): Promise<LayoutModel> {
+    const graph = files.find((file) => NAMES.graph.test(file));
+    if (graph === undefined) throw new Failure('not_found', 'The model has no model.onnx; export it to ONNX.', { code: 'ModelNotFound' });
+    const [definition, config, tokenizerConfig = {}, preprocessor] = await Promise.all(
+      ['tokenizer.json', 'config.json', 'tokenizer_config.json', 'preprocessor_config.json'].map((name) => readMembers(folder, name)),
+    );
+    const tokenizer = new EncoderTokenizer(definition ?? {}, tokenizerConfig);
+    return new LayoutModel(await openSession(`${folder}/${graph}`, options), tokenizer, config ?? {}, preprocessor);
+  }
+
+  get providers() {
+    return this.#session.providers;
+  }
+
+  /** Throws `bad_request` for a question that is missing, and for a task that the model has no head for. */
+  async ask(pixels: Pixels, { task, prompt, words = [] }: DocumentQuestion): Promise<DocumentAnswer> {
+    if (task === 'vqa' && (prompt === null || prompt.trim() === ''))
+      throw new Failure('bad_request', 'A question is needed for task "vqa" with this model; give it in prompts.', {
+        code: 'PromptMissing',
+      });
+    const laid = this.#layOut(task === 'vqa' ? prompt : null, words, pixels);
+    const feeds: Record<string, Tensor> = {};
+    for (const slot of this.#session.inputs) feeds[slot.name] = await this.#feed(slot, laid, pixels);
+    const answer = await this.#session.run(feeds);
+    const head = (name: string): Float32Array => {
+      const tensor = answer[name];
+      if (tensor) return float32Of(tensor);
+      throw new Failure('bad_request', `The model has no head for task "${task}"; it gives ${Object.keys(answer).join(', ')}.`, {
+        code: 'WrongTask',
+      });
+    };
+    if (task === 'vqa') return answerOf(head('start_logits'), head('end_logits'), laid, words);
+    const logits = head('logits');
+    const ofTokens = answer.logits!.dims.length === 3;
+    if (ofTokens !== (task === 'extraction'))
+      throw new Failure(
+        'bad_request',
+        `The model classifies ${ofTokens ? 'words' : 'whole pages'}; ask for "${ofTokens ? 'extraction' : 'classification'}".`,
+        {
+          code: 'WrongTask',
+        },
+      );
+    const labels = labelsOf(this.#config, answer.logits!.dims.at(-1)!);
+    return ofTokens ? fieldsOf(logits, labels, laid, words) : classOf(logits, labels);
+  }
+
+  #layOut(question: string | null, words: readonly OcrBox[], { width, height }: Pixels): LaidOut {
+    const asked = question === null ? undefined : this.#tokenizer.body(question, LENGTH);
+    const space = this.#tokenizer.spelling === 'bytes' ? ' ' : '';
+    const tokens = words.flatMap(({ text }, word) => this.#tokenizer.body(space + text, LENGTH).ids.map((id) => ({ id, word })));
+    const probe = { ids: [PROBE], tokens: [''] };
+    const body = { ids: tokens.map(({ id }) => id), tokens: [] };
+    const limit = Math.min(LENGTH, Number(this.#config.max_position_embeddings ?? LENGTH));
+    const framing = asked ? this.#tokenizer.pair(asked, probe, LENGTH) : this.#tokenizer.single(probe, LENGTH);
+    const encoded = asked ? this.#tokenizer.pair(asked, body, limit) : this.#tokenizer.single(body, limit);
+    const start = framing.ids.indexOf(PROBE);
+    const wordOf = encoded.ids.map((_, at) =>
+      at >= start && at < encoded.ids.length - (framing.ids.length - 1 - start) ? tokens[at - start]!.word : -1,
+    );
+    const place = (word: number): number[] => {
+      const { x1, y1, x2, y2 } = words[word]!;
+      const units = (value: number, size: number): number => Math.max(0, Math.min(PAGE_UNITS, Math.floor((value * PAGE_UNITS) / size)));
+      return [units(x1, width), units(y1, height), units(x2, width), units(y2, height)];
+    };
+    const last = encoded.ids.length - 1;
+    const boxes = wordOf.map((word, at) => (word >= 0 ? place(word) : at === last ? CORNER : NOWHERE));
+    return { ids: encoded.ids, types: encoded.types, boxes, wordOf };
+  }
+
+  async #feed(slot: TensorSlot, { ids, types, boxes }: LaidOut, pixels: Pixels): Promise<Tensor> {
+    const { name } = slot;
+    if (name === 'input_ids') return integers(ids, [1, ids.length]);
+    if (name === 'token_type_ids') return integers(types, [1, ids.length]);
+    if (name === 'attention_mask')
+      return integers(
+        ids.map(() => 1),
+        [1, ids.length],
+      );
+    if (name === 'bbox') return integers(boxes.flat(), [1, ids.length, 4]);
+    if (NAMES.image.test(name))
+      return encoderInput(pixels, imageSettings(this.#preprocessor, { height: fixedDimension(slot, 2), width: fixedDimension(slot, 3) }));
+    throw new Failure('invalid', `The model asks for an input "${name}" that is not known.`, { code: 'InvalidModelFile' });
+  }
+}

@@ -1,0 +1,82 @@
+/** What an encoder is used for. */
+export type EncoderTask = 'embedding' | 'reranking' | 'classification' | 'ner';
+
+/** How token vectors become one: masked mean, the first token, the last token, the greatest of each dimension, mean weighted by position. */
+export type Pooling = 'mean' | 'cls' | 'last' | 'max' | 'weighted';
+
+/** How an encoder is loaded; absent = the model's own facts, then the engine's default. */
+export interface EncoderOptions {
+  /** Tokens of one text at most. */
+  readonly maxLength?: number;
+  readonly threads?: number;
+  /** `auto`, `cpu`, or an execution provider's name. */
+  readonly device?: string;
+}
+
+/** The files of an encoder on disk, as the finder gives them to an engine. */
+export interface EncoderFiles {
+  /** As the caller named it, for messages. */
+  readonly name: string;
+  readonly format: 'onnx' | 'gguf';
+  /** The weights; a GGUF file, or an ONNX graph whose external data may lie only in its folder. */
+  readonly model: string;
+  /** The repository's folder with `config.json`, `tokenizer.json`, `1_Pooling/config.json` and so on, where they are. */
+  readonly folder: string;
+  /** Facts from the alias table where the repository has none. */
+  readonly pooling?: Pooling;
+  readonly maxLength?: number;
+  readonly notes: readonly string[];
+}
+
+/** What a loaded encoder says about itself. */
+export interface EncoderInfo {
+  readonly name: string;
+  readonly path: string;
+  readonly format: 'onnx' | 'gguf';
+  readonly architecture: string;
+  readonly task: EncoderTask;
+  readonly sizeBytes: number;
+  /** Of an embedding; null for other tasks. */
+  readonly dimensions: number | null;
+  readonly maxLength: number;
+  readonly pooling: Pooling | null;
+  /** Names of the head's outputs, by index; empty for embeddings. */
+  readonly labels: readonly string[];
+  readonly devices: { requested: string; available: string[]; used: string[]; why: string | null };
+  readonly notes: readonly string[];
+}
+
+/** A named thing in a text; `start` and `end` count code points, as Python does; `text` is the slice between them. */
+export interface Entity {
+  readonly text: string;
+  readonly label: string;
+  readonly start: number;
+  readonly end: number;
+  /** Mean probability of its words, 0 to 1. */
+  readonly score: number;
+}
+
+/** Whether somebody waits: interactive calls pass bulk ones between two batches. */
+export type EncoderUrgency = 'interactive' | 'bulk';
+
+/** How one call to an encoder runs. */
+export interface EncoderCall {
+  readonly signal: AbortSignal;
+  readonly urgency?: EncoderUrgency;
+  /** Tokens of one text at most, below the model's own limit. */
+  readonly maxLength?: number;
+}
+
+/** A loaded encoder, seen from the daemon; every call crosses to its host process. A dead host throws `Failure('unavailable')`. */
+export interface EncoderModel {
+  readonly info: EncoderInfo;
+  /** One vector of length 1 per text, and the tokens that each text had after truncation. */
+  embed(texts: readonly string[], call: EncoderCall): Promise<{ vectors: Float32Array[]; tokens: number[] }>;
+  /** Raw logits of the head for (query, document) pairs, `labels.length` per document, and tokens per pair. */
+  score(query: string, documents: readonly string[], call: EncoderCall): Promise<{ logits: Float32Array[]; tokens: number[] }>;
+  /** Raw logits of the head per text, or per (text, pair) where pairs are given, as zero-shot classification needs. */
+  classify(texts: readonly string[], call: EncoderCall, pairs?: readonly string[]): Promise<{ logits: Float32Array[]; tokens: number[] }>;
+  /** Entities of each text, whole words merged. */
+  entities(texts: readonly string[], call: EncoderCall): Promise<{ entities: Entity[][]; tokens: number[] }>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,62 @@
+import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
+import type { NativeScheduler } from '../../../native/contract.js';
+import type { RestoredState, SavedState } from '../state-contract.js';
+import type { LoadPlan } from './plan.js';
+import type { RestoreBody, SaveBody } from './wire.js';
+
+/** Generations whose tokens wait to be saved. */
+const REMEMBERED_LIMIT = 64;
+
+/** Tokens of a generation, as its sequence holds them. */
+interface Remembered {
+  readonly prompt: Int32Array;
+  readonly generated: number[];
+}
+
+/** 16 hex digits of what decides whether a KV state fits: the engine's version, the file, and the formats of the cache. */
+export function stateTag(path: string, plan: LoadPlan, llamaTag: string): string {
+  const { size, mtimeMs } = statSync(path);
+  const facts = [llamaTag, size, mtimeMs, plan.cacheTypeK, plan.cacheTypeV, plan.flashAttention];
+  return createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16);
+}
+
+/** The states of a model in its host process: remembers the tokens of generations that will be saved. */
+export class HostStates {
+  readonly #engine: NativeScheduler;
+  readonly #tag: bigint;
+  readonly #remembered = new Map<string, Remembered>();
+
+  constructor(engine: NativeScheduler, tag: string) {
+    this.#engine = engine;
+    this.#tag = BigInt(`0x${tag}`);
+  }
+
+  /** Begins to remember a generation; the list that is given back takes its tokens. Beyond the limit the oldest is forgotten. */
+  remember(name: string, prompt: Int32Array): number[] {
+    const [oldest] = this.#remembered.keys();
+    if (oldest !== undefined && this.#remembered.size >= REMEMBERED_LIMIT) this.#remembered.delete(oldest);
+    const generated: number[] = [];
+    this.#remembered.set(name, { prompt, generated });
+    return generated;
+  }
+
+  async save({ name, file, keep }: SaveBody): Promise<SavedState | null> {
+    const remembered = this.#remembered.get(name);
+    this.#remembered.delete(name);
+    if (!remembered) return null;
+    const { prompt, generated } = remembered;
+    const tokens = new Int32Array(prompt.length + generated.length);
+    tokens.set(prompt);
+    tokens.set(generated, prompt.length);
+    return this.#engine.saveState(tokens, prompt.length, file, this.#tag, keep);
+  }
+
+  restore({ file, keep }: RestoreBody): Promise<RestoredState> {
+    return this.#engine.restoreState(file, this.#tag, keep);
+  }
+
+  drop(file: string): boolean {
+    return this.#engine.dropState(file);
+  }
+}

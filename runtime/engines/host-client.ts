@@ -1,0 +1,68 @@
+import { Failure } from '../../schemas/errors.js';
+import type { Circuit } from '../hosts/circuit.js';
+import { Supervisor } from '../hosts/supervisor.js';
+
+/** What a `HostClient` is made of. */
+export interface HostClientParts {
+  /** For messages: "OCR engine tesseract". */
+  readonly name: string;
+  /** Module that exports `openEngine`. */
+  readonly engine: URL;
+  readonly circuit: Circuit;
+  /** Given to the engine's method `open` in each life. */
+  readonly body: unknown;
+  /** A call that takes longer ends the process. */
+  readonly callLimitMs: number;
+}
+
+/** An engine in a host process whose calls are questions and answers: opened in each life, asked while it lasts, ended when a call takes too long. */
+export class HostClient<Opened> {
+  readonly #parts: HostClientParts;
+  readonly #supervisor: Supervisor<Opened>;
+
+  private constructor(parts: HostClientParts) {
+    this.#parts = parts;
+    const { name, engine, circuit, body } = parts;
+    this.#supervisor = new Supervisor<Opened>({
+      name,
+      engine,
+      circuit,
+      open: (host) => host.call<Opened>('open', body),
+    });
+  }
+
+  /** Starts the process and opens the engine in it. Throws what opening throws; the process is gone then, and when `stop` is aborted meanwhile. */
+  static async open<Opened>(parts: HostClientParts, stop: AbortSignal): Promise<{ client: HostClient<Opened>; opened: Opened }> {
+    const client = new HostClient<Opened>(parts);
+    return { client, opened: await client.#supervisor.first(stop) };
+  }
+
+  /** Process id of the present life. */
+  get pid(): number | undefined {
+    return this.#supervisor.pid;
+  }
+
+  /** Asks the engine. A dead process throws `unavailable`, one that is too slow `timed_out`; the next call has a new one. */
+  async call<T>(method: string, body: unknown, signal: AbortSignal): Promise<T> {
+    const { host } = await this.#supervisor.ready(signal);
+    const { name, callLimitMs } = this.#parts;
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      host.kill(`did not answer within ${callLimitMs / 1000} s`);
+    }, callLimitMs);
+    try {
+      return await host.call<T>(method, body, signal);
+    } catch (error) {
+      if (late) throw new Failure('timed_out', `${name} did not answer within ${callLimitMs / 1000} s.`, { cause: error });
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  /** Ends the process; resolves when its memory is back. */
+  close(): Promise<void> {
+    return this.#supervisor.close();
+  }
+}

@@ -1,0 +1,22 @@
+/** How an engine runs, for `/health`. */
+export interface EngineStatus {
+  readonly devices: {
+    readonly requested: string;
+    readonly available: readonly string[];
+    readonly used: readonly string[];
+    readonly why: string | null;
+  };
+  /** Loading options as they are in effect. */
+  readonly options?: Readonly<Record<string, number | boolean | string>>;
+  /** What the caller should know of the loading, such as a capped length. */
+  readonly notes: readonly string[];
+}
+
+/** An engine with its weights in memory, mostly in a process of its own, from the daemon's side. */
+export interface LoadedEngine {
+  /** Process id of its present host; undefined without one. */
+  readonly pid: number | undefined;
+  readonly status: EngineStatus;
+  /** Ends it; resolves when its memory is back. */
+  close(): Promise<void>;
+}

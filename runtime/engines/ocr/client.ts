@@ -1,0 +1,38 @@
+import type { Circuit } from '../../hosts/circuit.js';
+import type { Picture } from '../../pictures/picture.js';
+import { HostClient } from '../host-client.js';
+import type { EngineStatus } from '../loaded.js';
+import type { OcrEngine, OcrFiles, OcrOpened, OcrPage, OcrReader } from './contract.js';
+
+/** A page of fine print takes seconds; a host that takes longer is stuck. */
+const READ_LIMIT_MS = 120_000;
+
+/** An OCR engine in its host process, from the daemon's side. */
+export class OcrClient implements OcrReader {
+  readonly #client: HostClient<OcrOpened>;
+  readonly status: EngineStatus;
+
+  private constructor(client: HostClient<OcrOpened>, status: EngineStatus) {
+    this.#client = client;
+    this.status = status;
+  }
+
+  /** Starts the engine on the files that it found. */
+  static async load(engine: OcrEngine, files: OcrFiles, circuit: Circuit, stop: AbortSignal): Promise<OcrClient> {
+    const parts = { name: `OCR engine ${engine.name}`, engine: engine.entry, circuit, body: files.body, callLimitMs: READ_LIMIT_MS };
+    const { client, opened } = await HostClient.open<OcrOpened>(parts, stop);
+    return new OcrClient(client, { devices: opened.devices, notes: [...files.notes, ...opened.notes] });
+  }
+
+  get pid(): number | undefined {
+    return this.#client.pid;
+  }
+
+  read(picture: Picture, signal: AbortSignal): Promise<OcrPage> {
+    return this.#client.call<OcrPage>('read', picture, signal);
+  }
+
+  close(): Promise<void> {
+    return this.#client.close();
+  }
+}

@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { Failure } from '../../../schemas/errors.js';
+import { graphMetadata } from './graph-metadata.js';
+
+const refused = (file: string, why: string): Failure =>
+  new Failure('invalid', `${basename(file)} ${why}; give the characters, one a line or as a JSON list.`, { code: 'OcrModelInvalid' });
+
+/** The characters in a text: one a line. An empty line at the end is no character. */
+function lines(text: string): string[] {
+  return text.replace(/\r?\n$/, '').split(/\r?\n/);
+}
+
+/** The first list of texts in a JSON value, or the characters of its longest text. */
+function listIn(file: string, value: unknown): string[] {
+  const members = Array.isArray(value) ? [value] : Object.values((value ?? {}) as Record<string, unknown>);
+  const lists = members.filter((one): one is string[] => Array.isArray(one) && one.every((text) => typeof text === 'string'));
+  const longest = lists.sort((a, b) => b.length - a.length)[0];
+  if (longest) return longest;
+  const [text] = members.filter((one) => typeof one === 'string').sort((a, b) => b.length - a.length);
+  if (text !== undefined && text !== '') return [...text];
+  throw refused(file, 'lists no characters');
+}
+
+/** The characters that a recogniser tells apart: of a text or JSON file, else of the metadata that some exports keep in the graph. */
+export async function readLabels(file: string | null, graph: string): Promise<string[]> {
+  if (file === null) {
+    const text = graphMetadata(graph, 'character');
+    if (text === undefined) throw refused(graph, 'has no list of its characters inside or beside it');
+    return lines(text);
+  }
+  const text = await readFile(file, 'utf8');
+  if (!/\.json$/i.test(file)) return lines(text);
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw refused(file, 'is no JSON');
+  }
+  return listIn(file, value);
+}

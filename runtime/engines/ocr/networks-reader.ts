@@ -1,0 +1,137 @@
+import { decodePicture, scaled } from '../../pictures/codec.js';
+import type { Picture, Pixels } from '../../pictures/picture.js';
+import { LineWriter } from '../documents/line-writer.js';
+import type { OnnxOptions, OnnxSession } from '../onnx/contract.js';
+import { openSession } from '../onnx/session.js';
+import type { OcrBox, OcrOpened, OcrPage } from './contract.js';
+import { straightened, upsideDown } from './crop.js';
+import { decodeLine, type Line } from './ctc.js';
+import { CENTRED, fixedDimension, IMAGENET, imageTensor, type Scale } from './feed.js';
+import { readLabels } from './labels.js';
+import { rectanglesOf } from './maps.js';
+import type { NetworksBody } from './networks.js';
+import { inReadingOrder } from './order.js';
+import { pageOf } from './page.js';
+import type { Slanted } from './regions.js';
+
+/** Longest side that a detector sees; networks halve it several times, so sides are multiples of 32. */
+const LONGEST_SIDE = 1600;
+const STRIDE = 32;
+/** Height of a line where the graph does not fix it: of gray recognisers, of coloured ones. */
+const LINE_HEIGHT = { 1: 64, 3: 48 } as const;
+const LONGEST_LINE = 4096;
+/** A line is turned when the network is this sure. */
+const SURE_TURNED = 0.9;
+/** Size that networks for turned lines see where the graph does not fix it. */
+const TURNED_SIZE = { width: 192, height: 48 };
+
+/** Reads a straightened line. */
+type ReadLine = (line: Pixels, signal: AbortSignal) => Promise<Line>;
+
+/** A detector, and what reads the lines that it finds, in this process. */
+export class NetworksReader {
+  readonly #detector: OnnxSession;
+  readonly #readLine: ReadLine;
+  readonly #turned: OnnxSession | undefined;
+  readonly #scale: Scale;
+  readonly #joint: string;
+  readonly opened: OcrOpened;
+
+  private constructor(body: NetworksBody, detector: OnnxSession, readLine: ReadLine, turned: OnnxSession | undefined) {
+    this.#detector = detector;
+    this.#readLine = readLine;
+    this.#turned = turned;
+    this.#scale = { ...IMAGENET, order: body.engine === 'paddleocr' ? 'bgr' : 'rgb' };
+    this.#joint = body.engine === 'surya' ? '\n' : ' ';
+    const { requested, available, used, why } = detector.providers;
+    this.opened = { devices: { requested, available: [...available], used: [...used], why }, notes: [] };
+  }
+
+  /** Opens the graphs. Throws `invalid` that names the one that does not fit. */
+  static async open(body: NetworksBody): Promise<NetworksReader> {
+    const options: OnnxOptions = { threads: body.threads, provider: 'auto', shapesVary: true };
+    const detector = await openSession(body.detector, options);
+    const turned = body.turned === undefined ? undefined : await openSession(body.turned, options);
+    return new NetworksReader(body, detector, await lineReader(body, options), turned);
+  }
+
+  /** The text of an image. */
+  async read(picture: Picture, signal: AbortSignal): Promise<OcrPage> {
+    const pixels = await decodePicture(picture);
+    const boxes: OcrBox[] = [];
+    for (const rectangle of inReadingOrder(await this.#find(pixels))) {
+      signal.throwIfAborted();
+      const { text, confidence } = await this.#readLine(await this.#upright(straightened(pixels, rectangle)), signal);
+      if (text.trim() !== '') boxes.push({ ...hull(rectangle, pixels), text, confidence });
+    }
+    return pageOf(boxes.map(({ text }) => text).join(this.#joint), boxes);
+  }
+
+  async #find(pixels: Pixels): Promise<Slanted[]> {
+    const [input] = this.#detector.inputs;
+    const ratio = Math.min(1, LONGEST_SIDE / Math.max(pixels.width, pixels.height));
+    const side = (length: number): number => Math.max(STRIDE, Math.round((length * ratio) / STRIDE) * STRIDE);
+    const height = fixedDimension(input!, 2) ?? side(pixels.height);
+    const width = fixedDimension(input!, 3) ?? side(pixels.width);
+    const tensor = imageTensor(await scaled(pixels, width, height), 3, this.#scale);
+    const output = this.#detector.outputs[0]!.name;
+    const answer = (await this.#detector.run({ [input!.name]: tensor }, [output]))[output]!;
+    const map = rectanglesOf(answer);
+    return map.rectangles.map((one) => stretched(one, pixels.width / map.width, pixels.height / map.height));
+  }
+
+  async #upright(line: Pixels): Promise<Pixels> {
+    if (!this.#turned) return line;
+    const [input] = this.#turned.inputs;
+    const height = fixedDimension(input!, 2) ?? TURNED_SIZE.height;
+    const width = fixedDimension(input!, 3) ?? TURNED_SIZE.width;
+    const fitted = await scaled(line, Math.max(1, Math.min(width, Math.round((line.width * height) / line.height))), height);
+    const output = this.#turned.outputs[0]!.name;
+    const answer = (await this.#turned.run({ [input!.name]: imageTensor(fitted, 3, CENTRED, width) }, [output]))[output]!;
+    return ((answer.data as Float32Array)[1] ?? 0) > SURE_TURNED ? upsideDown(line) : line;
+  }
+}
+
+/** What reads a line: classes of characters step by step, or a decoder that writes. */
+async function lineReader(body: NetworksBody, options: OnnxOptions): Promise<ReadLine> {
+  if (body.writer !== undefined) {
+    const writer = await LineWriter.open(body.writer, options);
+    return (line, signal) => writer.write(line, signal);
+  }
+  const { graph, labels: file } = body.recogniser!;
+  const session = await openSession(graph, options);
+  const labels = await readLabels(file, graph);
+  const [input] = session.inputs;
+  const output = session.outputs[0]!.name;
+  const channels = fixedDimension(input!, 1) === 1 ? 1 : 3;
+  const scale: Scale = { ...CENTRED, order: body.engine === 'paddleocr' ? 'bgr' : 'rgb' };
+  const high = fixedDimension(input!, 2) ?? LINE_HEIGHT[channels];
+  const fixedWidth = fixedDimension(input!, 3);
+  return async (line) => {
+    const natural = Math.max(1, Math.ceil((line.width * high) / line.height));
+    const fitted = await scaled(line, Math.min(natural, fixedWidth ?? LONGEST_LINE), high);
+    const answer = await session.run({ [input!.name]: imageTensor(fitted, channels, scale, fixedWidth) }, [output]);
+    return decodeLine(answer[output]!, labels);
+  };
+}
+
+function stretched({ corners }: Slanted, x: number, y: number): Slanted {
+  const at = ([left, top]: readonly [number, number]) => [left * x, top * y] as const;
+  const [a, b, c, d] = corners;
+  const moved = [at(a), at(b), at(c), at(d)] as const;
+  const length = ([fromX, fromY]: readonly [number, number], [toX, toY]: readonly [number, number]): number =>
+    Math.hypot(toX - fromX, toY - fromY);
+  return { corners: moved, width: length(moved[0], moved[1]), height: length(moved[0], moved[3]) };
+}
+
+/** The upright rectangle around a slanted one, inside its image. */
+function hull({ corners }: Slanted, { width, height }: Pixels): Pick<OcrBox, 'x1' | 'y1' | 'x2' | 'y2'> {
+  const [xs, ys] = [corners.map(([x]) => x), corners.map(([, y]) => y)];
+  const within = (value: number, size: number): number => Math.max(0, Math.min(size, Math.round(value)));
+  return {
+    x1: within(Math.min(...xs), width),
+    y1: within(Math.min(...ys), height),
+    x2: within(Math.max(...xs), width),
+    y2: within(Math.max(...ys), height),
+  };
+}

@@ -1,0 +1,124 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../../../schemas/errors.js';
+import { defaultThreads } from '../../hosts/memory.js';
+import type { OcrEngine, OcrFiles, OcrName } from './contract.js';
+import { scriptOf } from './languages.js';
+
+/** What the host of a pair of networks is opened with. */
+export interface NetworksBody {
+  readonly engine: OcrName;
+  readonly detector: string;
+  readonly threads: number;
+  /** Reads a line at once; labels in a text file, or in the graph's own metadata. */
+  readonly recogniser?: { readonly graph: string; readonly labels: string | null };
+  /** Tells lines that stand on their head. */
+  readonly turned?: string;
+  /** Folder of an encoder and a decoder that write a line token by token. */
+  readonly writer?: string;
+}
+
+/** How an engine's files are told apart by their names below its folder. */
+interface Layout {
+  readonly name: OcrName;
+  /** Repositories of the hub that have this layout, for those who have no folder of the engine's name. */
+  readonly repositories: readonly string[];
+  readonly needs: string;
+  choose(files: readonly string[], languages: readonly string[]): Omit<NetworksBody, 'engine' | 'threads'> | undefined;
+}
+
+const ONNX = /\.onnx$/i;
+const named = (files: readonly string[], word: RegExp, end: RegExp): string[] => files.filter((file) => end.test(file) && word.test(file));
+
+/** The file for a language: below a folder of its script or code where there are such folders, else the first. */
+function forLanguage(files: readonly string[], languages: readonly string[]): string | undefined {
+  const words = languages.flatMap((code) => [scriptOf(code), code]).filter((word) => word !== undefined);
+  const fits = (file: string, word: string): boolean => new RegExp(`(?:^|[/_.-])${word.replace(/\W/g, '')}(?:[/_.-]|$)`, 'i').test(file);
+  for (const word of words) {
+    const found = files.find((file) => fits(file, word));
+    if (found) return found;
+  }
+  return files[0];
+}
+
+function pair(files: readonly string[], languages: readonly string[]): ReturnType<Layout['choose']> {
+  // The newest detector where a collection has several.
+  const detector = named(files, /det|craft/i, ONNX).at(-1);
+  const graph = forLanguage(named(files, /rec/i, ONNX), languages);
+  if (detector === undefined || graph === undefined) return undefined;
+  const folder = graph.slice(0, graph.lastIndexOf('/') + 1);
+  const texts = named(files, /dict|keys|char|vocab/i, /\.txt$/i);
+  const beside = [graph.replace(ONNX, '.json'), graph.replace(ONNX, '.txt')].find((file) => files.includes(file));
+  const inFolder = texts.find((file) => file.startsWith(folder) && !file.slice(folder.length).includes('/'));
+  const labels = beside ?? inFolder ?? forLanguage(texts, languages);
+  const turned = named(files, /cls|textline_ori/i, ONNX)[0];
+  return { detector, recogniser: { graph, labels: labels ?? null }, ...(turned === undefined ? {} : { turned }) };
+}
+
+function writing(files: readonly string[]): ReturnType<Layout['choose']> {
+  const detector = named(files, /det/i, ONNX)[0];
+  const encoder = named(files, /encoder_model/i, ONNX)[0];
+  if (detector === undefined || encoder === undefined) return undefined;
+  return { detector, writer: encoder.slice(0, encoder.lastIndexOf('/') + 1).replace(/onnx\/$/, '') };
+}
+
+async function found(root: string, files: readonly string[], layout: Layout, languages: readonly string[]): Promise<OcrFiles | undefined> {
+  const chosen = layout.choose(files, languages);
+  if (!chosen) return undefined;
+  const absolute = (file: string): string => join(root, ...file.split('/'));
+  const { detector, recogniser, turned, writer } = chosen;
+  const body: NetworksBody = {
+    engine: layout.name,
+    threads: defaultThreads(),
+    detector: absolute(detector),
+    ...(recogniser === undefined
+      ? {}
+      : { recogniser: { graph: absolute(recogniser.graph), labels: recogniser.labels === null ? null : absolute(recogniser.labels) } }),
+    ...(turned === undefined ? {} : { turned: absolute(turned) }),
+    ...(writer === undefined ? {} : { writer: absolute(writer) }),
+  };
+  const weights = writer === undefined ? [detector, recogniser?.graph, turned] : files.filter((file) => ONNX.test(file));
+  const sizes = await Promise.all(weights.map(async (file) => (file === undefined ? 0 : (await stat(absolute(file))).size)));
+  return { sizeBytes: sizes.reduce((sum, size) => sum + size, 0), body, notes: [] };
+}
+
+function networks(layout: Layout): OcrEngine {
+  return {
+    name: layout.name,
+    entry: new URL('./entry.js', import.meta.url),
+    byLanguage: layout.choose === pair,
+    async find(languages, search) {
+      for (const name of [layout.name, ...layout.repositories]) {
+        const place = await search.repository(name);
+        const files = place && (await found(place.folder, place.files, layout, languages));
+        if (files) return files;
+      }
+      const folder = join(search.folder, layout.name);
+      const pull = layout.repositories.map((repository) => `, or run "quern pull ${repository}"`).join('');
+      throw new Failure(
+        'unavailable',
+        `The weights of ${layout.name} are not on this machine. Put ${layout.needs} into ${folder}${pull}.`,
+        {
+          code: 'OcrModelMissing',
+          fields: { model: layout.name },
+        },
+      );
+    },
+  };
+}
+
+const PAIR_NEEDS = 'a detector (det*.onnx), a recogniser (rec*.onnx) and its characters (*dict*.txt, one a line)';
+
+/** PaddleOCR's networks: regions by their probability, lines as classes of characters. */
+export const paddleocr = networks({ name: 'paddleocr', repositories: ['monkt/paddleocr-onnx'], needs: PAIR_NEEDS, choose: pair });
+
+/** EasyOCR's networks: letters and the gaps between them, gray lines as classes of characters. */
+export const easyocr = networks({ name: 'easyocr', repositories: ['runemic-ai/easyocr-onnx'], needs: PAIR_NEEDS, choose: pair });
+
+/** Surya's networks: a map of lines, and an encoder with a decoder that writes each. */
+export const surya = networks({
+  name: 'surya',
+  repositories: [],
+  needs: 'a detector (det*.onnx), encoder_model.onnx, decoder_model.onnx, tokenizer.json, config.json and preprocessor_config.json',
+  choose: writing,
+});

@@ -1,0 +1,87 @@
+import { BYTE_OF_CHAR } from '../../../models/writers/byte-alphabet.js';
+import type { Spelling } from './tokenizer.js';
+import { type Span, wordsOf } from './words.js';
+
+const SPACES = new Set([0x20, 0x09, 0x0a, 0x0b, 0x0c, 0x0d]);
+const WORD_MARK = /\u2581/g;
+
+/** What alignment asks of a tokenizer. */
+interface Speller {
+  readonly spelling: Spelling;
+  readonly unknown: string | undefined;
+  normalised(text: string): string;
+}
+
+/** A text as the vocabulary sees it, in bytes without white space, each with the place that it comes from. */
+class Surface {
+  readonly bytes: Buffer;
+  readonly #starts: number[] = [];
+  readonly #ends: number[] = [];
+
+  constructor(text: string, speller: Speller) {
+    const bytes: number[] = [];
+    let at = 0;
+    for (const character of text) {
+      const seen = Buffer.from(speller.spelling === 'bytes' ? character : speller.normalised(character), 'utf8');
+      for (const byte of seen) {
+        if (SPACES.has(byte)) continue;
+        bytes.push(byte);
+        this.#starts.push(at);
+        this.#ends.push(at + character.length);
+      }
+      at += character.length;
+    }
+    this.bytes = Buffer.from(bytes);
+  }
+
+  span(from: number, to: number): Span | undefined {
+    return from < to && from < this.bytes.length
+      ? { start: this.#starts[from]!, end: this.#ends[Math.min(to, this.bytes.length) - 1]! }
+      : undefined;
+  }
+
+  /** The first byte that comes from `unit` of the text or after it. */
+  firstFrom(unit: number, from: number): number {
+    let at = from;
+    while (at < this.#starts.length && this.#starts[at]! < unit) at += 1;
+    return at;
+  }
+}
+
+function tokenBytes(token: string, spelling: Spelling): Buffer {
+  const plain = spelling === 'wordpiece' ? token.replace(/^##/, '') : token.replace(WORD_MARK, '');
+  const bytes =
+    spelling === 'bytes' ? Buffer.from(Array.from(token, (character) => BYTE_OF_CHAR.get(character) ?? 0x20)) : Buffer.from(plain, 'utf8');
+  return bytes.every((byte) => !SPACES.has(byte)) ? bytes : (bytes.filter((byte) => !SPACES.has(byte)) as Buffer);
+}
+
+/**
+ * Where each token of a text stands in it. Tokenizers here give no places, so the tokens are laid along the text as the vocabulary sees it;
+ * an unknown token takes what lies before the next one that is found. Undefined for a token of which nothing is in the text.
+ */
+export function placesOf(text: string, tokens: readonly string[], speller: Speller): (Span | undefined)[] {
+  const surface = new Surface(text, speller);
+  const words = wordsOf(text);
+  let cursor = 0;
+  return tokens.map((token, index) => {
+    const bytes = tokenBytes(token, speller.spelling);
+    const isUnknown = token === speller.unknown;
+    // What the vocabulary's view of single characters does not explain is passed over.
+    const found = isUnknown || bytes.length === 0 ? -1 : surface.bytes.indexOf(bytes, cursor);
+    const from = Math.max(found, cursor);
+    if (found >= 0) cursor = found + bytes.length;
+    else if (isUnknown) cursor = unknownEnd(surface, words, cursor, tokens[index + 1], speller);
+    return surface.span(from, cursor);
+  });
+}
+
+/** An unknown token ends where the next one begins; one that stands for a whole word ends with its word. */
+function unknownEnd(surface: Surface, words: readonly Span[], cursor: number, next: string | undefined, speller: Speller): number {
+  const place = surface.span(cursor, cursor + 1);
+  if (!place) return cursor;
+  const word = words.find(({ end }) => end > place.start);
+  const wordEnd = word ? surface.firstFrom(word.end, cursor) : cursor + 1;
+  if (speller.spelling === 'wordpiece' || next === undefined || next === speller.unknown) return wordEnd;
+  const found = surface.bytes.indexOf(tokenBytes(next, speller.spelling), cursor + 1);
+  return found > cursor ? found : wordEnd;
+}

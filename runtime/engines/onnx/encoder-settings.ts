@@ -1,0 +1,167 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { Failure } from '../../../schemas/errors.js';
+import type { EncoderTask, Pooling } from '../encoder-contract.js';
+
+/** Bytes of one settings file; the largest vocabularies take 20 MB as JSON. */
+const FILE_LIMIT_BYTES = 128 * 1024 * 1024;
+/** Tokens of one text where nothing says otherwise. */
+const DEFAULT_LENGTH = 512;
+/** Tokens that no text may exceed, whatever files say. */
+const LENGTH_LIMIT = 131_072;
+const LABEL_LIMIT = 100_000;
+/** Kinds of models whose table of positions begins after the padding token's id. */
+const SHIFTED_POSITIONS = /^(?:xlm-)?roberta|^camembert|^mpnet|^longformer|^xmod|^roberta-prelayernorm/;
+const MODES: Readonly<Record<string, Pooling>> = {
+  pooling_mode_cls_token: 'cls',
+  pooling_mode_mean_tokens: 'mean',
+  // Equal to the mean once vectors have length 1.
+  pooling_mode_mean_sqrt_len_tokens: 'mean',
+  pooling_mode_max_tokens: 'max',
+  pooling_mode_lasttoken: 'last',
+  pooling_mode_weightedmean_tokens: 'weighted',
+};
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What the daemon knows of an encoder before its files are read. */
+export interface SettingsWish {
+  readonly folder: string;
+  readonly task: EncoderTask;
+  /** Asked for by the caller. */
+  readonly maxLength?: number;
+  /** Where the files say nothing. */
+  readonly fallback: { readonly pooling?: Pooling; readonly maxLength?: number };
+}
+
+/** What the files of an encoder say. */
+export interface EncoderSettings {
+  readonly architecture: string;
+  readonly maxLength: number;
+  readonly pooling: Pooling;
+  /** Folders of dense layers after pooling, in order. */
+  readonly dense: readonly string[];
+  readonly labels: readonly string[];
+  readonly paddingId: number | undefined;
+  /** Number of the first position, for graphs that take positions. */
+  readonly firstPosition: number;
+  readonly tokenizer: object;
+  readonly tokenizerConfig: object;
+  readonly notes: readonly string[];
+}
+
+/** Reads `config.json`, the tokenizer's files and those of sentence-transformers. Throws `Failure('invalid')` that names the missing or wrong file. */
+export function readEncoderSettings(wish: SettingsWish): EncoderSettings {
+  const { folder } = wish;
+  const tokenizer = jsonFile(folder, 'tokenizer.json');
+  if (!tokenizer)
+    throw new Failure(
+      'invalid',
+      `${basename(folder)} has no tokenizer.json, so its model cannot read text; download the whole repository.`,
+      {
+        code: 'TokenizerMissing',
+        errors: [{ type: 'onnx', loc: ['file', 'tokenizer.json'], msg: 'the file is missing' }],
+      },
+    );
+  const config = jsonFile(folder, 'config.json') ?? {};
+  const tokenizerConfig = jsonFile(folder, 'tokenizer_config.json') ?? {};
+  const notes: string[] = [];
+  const architecture = typeof config.model_type === 'string' ? config.model_type : 'unknown';
+  const firstPosition = SHIFTED_POSITIONS.test(architecture) ? (integer(config.pad_token_id) ?? 1) + 1 : 0;
+  const modules = wish.task === 'embedding' ? modulesOf(folder) : [];
+  return {
+    architecture,
+    maxLength: maxLengthOf(wish, config, tokenizerConfig, firstPosition, notes),
+    pooling: poolingOf(folder, modules) ?? wish.fallback.pooling ?? noted(notes),
+    dense: modules.filter(({ type }) => type.endsWith('.Dense')).map(({ path }) => join(folder, path)),
+    labels: labelsOf(config),
+    paddingId: integer(config.pad_token_id),
+    firstPosition,
+    tokenizer,
+    tokenizerConfig,
+    notes,
+  };
+}
+
+function noted(notes: string[]): Pooling {
+  notes.push('The model does not say how its vectors are pooled; the mean is used.');
+  return 'mean';
+}
+
+function jsonFile(folder: string, name: string): Json | undefined {
+  const path = join(folder, name);
+  if (!existsSync(path)) return undefined;
+  const wrong = (what: string, cause?: unknown): Failure =>
+    new Failure('invalid', `${name} of ${basename(folder)} ${what}. Get the file again from its source.`, {
+      code: 'InvalidModelFile',
+      cause,
+    });
+  const { size } = statSync(path);
+  if (size > FILE_LIMIT_BYTES) throw wrong(`has ${size} bytes; at most ${FILE_LIMIT_BYTES} are read`);
+  let value: unknown;
+  try {
+    value = JSON.parse(readFileSync(path, 'utf8'));
+  } catch (error) {
+    throw wrong('is not JSON', error);
+  }
+  if (typeof value !== 'object' || value === null) throw wrong('holds no object');
+  return value as Json;
+}
+
+const integer = (value: unknown): number | undefined =>
+  Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
+const positive = (value: unknown): number | undefined => (typeof value === 'number' && value >= 1 ? Math.floor(value) : undefined);
+
+/** The caller's wish, else the sentence model's own, else the fallback's; never beyond the positions that were trained or the tokenizer's limit. */
+function maxLengthOf(wish: SettingsWish, config: Json, tokenizerConfig: Json, firstPosition: number, notes: string[]): number {
+  const sentence = positive(jsonFile(wish.folder, 'sentence_bert_config.json')?.max_seq_length);
+  const table = positive(config.max_position_embeddings) ?? positive(config.n_positions) ?? positive(config.max_trained_positions);
+  const positions = table === undefined ? undefined : table - firstPosition;
+  // Tokenizers without a limit write a number near 10^30.
+  const read = positive(tokenizerConfig.model_max_length);
+  const limits = [positions, read !== undefined && read <= LENGTH_LIMIT ? read : undefined].filter((limit) => limit !== undefined);
+  const own = sentence ?? (limits.length > 0 ? undefined : wish.fallback.maxLength);
+  const limit = Math.min(LENGTH_LIMIT, ...limits);
+  const wanted = wish.maxLength ?? own ?? (limits.length > 0 ? limit : DEFAULT_LENGTH);
+  if (wanted > limit) notes.push(`max_length is ${wanted}, but the model reads ${limit} tokens at most; ${limit} are used.`);
+  return Math.min(wanted, limit);
+}
+
+interface Module {
+  readonly path: string;
+  readonly type: string;
+}
+
+function modulesOf(folder: string): Module[] {
+  const list: unknown = jsonFile(folder, 'modules.json');
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((item: Partial<Module> | null) => {
+    if (typeof item?.path !== 'string' || typeof item.type !== 'string') return [];
+    if (!/^[\w.-]*$/.test(item.path) || item.path === '..')
+      throw new Failure('invalid', `modules.json names the folder "${item.path}"; only folders beside it are read.`, {
+        code: 'InvalidModelFile',
+      });
+    return [{ path: item.path, type: item.type }];
+  });
+}
+
+function poolingOf(folder: string, modules: readonly Module[]): Pooling | undefined {
+  const place = modules.find(({ type }) => type.endsWith('.Pooling'))?.path ?? '1_Pooling';
+  const config = jsonFile(folder, join(place, 'config.json'));
+  if (!config) return undefined;
+  const modes = Object.keys(MODES).filter((mode) => config[mode] === true);
+  if (modes.length === 1) return MODES[modes[0]!];
+  if (modes.length === 0) return undefined;
+  const msg = `asks for ${modes.join(' and ')} at once; one way of pooling is supported`;
+  throw new Failure('invalid', `${place}/config.json ${msg}.`, { code: 'InvalidModelFile' });
+}
+
+/** Names of the head's outputs; their index as text where one has no name. */
+function labelsOf(config: Json): string[] {
+  const names = (typeof config.id2label === 'object' && config.id2label !== null ? config.id2label : {}) as Json;
+  const indices = Object.keys(names)
+    .map(Number)
+    .filter((index) => Number.isInteger(index) && index >= 0 && index < LABEL_LIMIT);
+  const count = indices.reduce((most, index) => Math.max(most, index + 1), 0);
+  return Array.from({ length: count }, (_, index) => String(names[index] ?? index));
+}

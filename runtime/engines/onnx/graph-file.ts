@@ -1,0 +1,236 @@
+import { closeSync, fstatSync, openSync, realpathSync, statSync } from 'node:fs';
+import { basename, dirname, isAbsolute, join, normalize, sep } from 'node:path';
+import { Failure } from '../../../schemas/errors.js';
+import { type ProtoField, ProtoFile } from './protobuf.js';
+
+/** Graphs inside graphs, such as the branches of an `If`. */
+const DEPTH_LIMIT = 16;
+const NAME_LIMIT = 4096;
+const RANK_LIMIT = 64;
+/** Elements of one tensor at most; far above any weight, far below what overflows. */
+const ELEMENT_LIMIT = 2 ** 40;
+/** Tensors that say where outside the graph they lie. */
+const EXTERNAL_LIMIT = 100_000;
+const SHOWN = 300;
+
+/** Fields of the messages of onnx.proto that lead to tensors. */
+const MODEL = { graph: 7, training: 20, functions: 25 };
+const TRAINING = { initialization: 1, algorithm: 2 };
+const FUNCTION = { node: 7 };
+const GRAPH = { node: 1, initializer: 5, sparse: 15 };
+const SPARSE = { values: 1, indices: 2 };
+const NODE = { attribute: 5 };
+const ATTRIBUTE = { tensor: 5, graph: 6, tensors: 10, graphs: 11, sparse: 22, sparses: 23 };
+const TENSOR = { dims: 1, type: 2, name: 8, raw: 9, external: 13, location: 14 };
+const ENTRY = { key: 1, value: 2 };
+const EXTERNAL = 1;
+
+/** Bytes of one element by the number of its type; others are not checked. */
+const ELEMENT_BYTES: Readonly<Record<number, number>> = {
+  1: 4,
+  2: 1,
+  3: 1,
+  4: 2,
+  5: 2,
+  6: 4,
+  7: 8,
+  9: 1,
+  10: 2,
+  11: 8,
+  12: 4,
+  13: 8,
+  16: 2,
+};
+
+/** What the header of a graph's file says, once it is known to be sound. */
+export interface GraphFile {
+  /** Of the graph and the files with its weights. */
+  readonly sizeBytes: number;
+  /** Names of the files beside the graph that hold weights. */
+  readonly external: readonly string[];
+}
+
+/** The 422 of a graph that cannot be right; names the file, what is wrong and what to do. */
+export function graphFault(path: string, what: string, cause?: unknown): Failure {
+  const file = basename(path);
+  const msg = what.slice(0, SHOWN);
+  return new Failure('invalid', `${file} is not a usable ONNX file: ${msg}. Get the file again from its source.`, {
+    code: 'InvalidModelFile',
+    errors: [{ type: 'onnx', loc: ['file', file], msg }],
+    cause,
+  });
+}
+
+/**
+ * Reads the structure of an ONNX file, weights left out, before the runtime sees it: lengths that fit, shapes that fit their bytes, and
+ * weights outside the graph only in files of its own folder. Throws `not_found` for no file, `invalid` for one that is refused.
+ */
+export function inspectGraph(path: string): GraphFile {
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, 'r');
+  } catch (error) {
+    throw new Failure('not_found', `The model file ${basename(path)} cannot be read: ${(error as NodeJS.ErrnoException).code}.`, {
+      cause: error,
+    });
+  }
+  try {
+    const stat = fstatSync(descriptor);
+    if (!stat.isFile()) throw graphFault(path, 'it is no file');
+    if (stat.size === 0) throw graphFault(path, 'it is empty');
+    const walk = new Walk(path, new ProtoFile(descriptor, stat.size));
+    walk.model();
+    return { sizeBytes: stat.size + walk.externalBytes, external: [...walk.external.keys()] };
+  } catch (error) {
+    throw error instanceof RangeError ? graphFault(path, error.message, error) : error;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+class Walk {
+  /** Size by name of each file with weights. */
+  readonly external = new Map<string, number>();
+  readonly #path: string;
+  readonly #file: ProtoFile;
+  #externals = 0;
+
+  constructor(path: string, file: ProtoFile) {
+    this.#path = path;
+    this.#file = file;
+  }
+
+  get externalBytes(): number {
+    return [...this.external.values()].reduce((sum, size) => sum + size, 0);
+  }
+
+  model(): void {
+    let graphs = 0;
+    for (const field of this.#file.fields()) {
+      if (field.wire !== 2) continue;
+      if (field.number === MODEL.graph) {
+        graphs += 1;
+        this.#graph(field, 0);
+      } else if (field.number === MODEL.functions) {
+        for (const part of this.#within(field)) if (part.number === FUNCTION.node) this.#node(part, 0);
+      } else if (field.number === MODEL.training) {
+        for (const part of this.#within(field))
+          if (part.number === TRAINING.initialization || part.number === TRAINING.algorithm) this.#graph(part, 0);
+      }
+    }
+    if (graphs !== 1) throw graphFault(this.#path, 'it holds no graph');
+  }
+
+  *#within(field: ProtoField): Generator<ProtoField> {
+    for (const part of this.#file.fields(field.start, field.end)) if (part.wire === 2) yield part;
+  }
+
+  #graph(field: ProtoField, depth: number): void {
+    if (depth > DEPTH_LIMIT) throw graphFault(this.#path, `its graphs are nested more than ${DEPTH_LIMIT} deep`);
+    for (const part of this.#within(field)) {
+      if (part.number === GRAPH.node) this.#node(part, depth);
+      else if (part.number === GRAPH.initializer) this.#tensor(part);
+      else if (part.number === GRAPH.sparse) this.#sparse(part);
+    }
+  }
+
+  #node(field: ProtoField, depth: number): void {
+    for (const attribute of this.#within(field)) {
+      if (attribute.number !== NODE.attribute) continue;
+      for (const part of this.#within(attribute)) {
+        if (part.number === ATTRIBUTE.tensor || part.number === ATTRIBUTE.tensors) this.#tensor(part);
+        else if (part.number === ATTRIBUTE.graph || part.number === ATTRIBUTE.graphs) this.#graph(part, depth + 1);
+        else if (part.number === ATTRIBUTE.sparse || part.number === ATTRIBUTE.sparses) this.#sparse(part);
+      }
+    }
+  }
+
+  #sparse(field: ProtoField): void {
+    for (const part of this.#within(field)) if (part.number === SPARSE.values || part.number === SPARSE.indices) this.#tensor(part);
+  }
+
+  #tensor(field: ProtoField): void {
+    const dims: number[] = [];
+    const entries = new Map<string, string>();
+    let type = 0;
+    let name = '';
+    let rawBytes = -1;
+    let isExternal = false;
+    for (const part of this.#file.fields(field.start, field.end)) {
+      if (part.number === TENSOR.dims) dims.push(...this.#file.integers(part, RANK_LIMIT));
+      else if (part.number === TENSOR.type) type = part.value;
+      else if (part.number === TENSOR.name) name = this.#file.text(part, NAME_LIMIT);
+      else if (part.number === TENSOR.raw) rawBytes = part.end - part.start;
+      else if (part.number === TENSOR.location) isExternal = part.value === EXTERNAL;
+      else if (part.number === TENSOR.external) this.#entry(part, entries);
+    }
+    const count = this.#count(name, dims);
+    const bytes = ELEMENT_BYTES[type];
+    if (isExternal) this.#outside(name, entries, bytes === undefined ? undefined : count * bytes);
+    else if (rawBytes >= 0 && bytes !== undefined && rawBytes !== count * bytes)
+      throw graphFault(this.#path, `tensor "${name}" has the shape [${dims.join(', ')}], ${count * bytes} bytes, and holds ${rawBytes}`);
+    // Numbers that are not raw take at least half a byte each.
+    else if (count > 2 * (field.end - field.start))
+      throw graphFault(
+        this.#path,
+        `tensor "${name}" has the shape [${dims.join(', ')}], which its ${field.end - field.start} bytes cannot hold`,
+      );
+  }
+
+  #count(name: string, dims: readonly number[]): number {
+    const count = dims.reduce((product, dim) => product * dim, 1);
+    if (dims.length > RANK_LIMIT || count > ELEMENT_LIMIT || dims.some((dim) => dim > ELEMENT_LIMIT))
+      throw graphFault(this.#path, `tensor "${name}" has the shape [${dims.slice(0, RANK_LIMIT).join(', ')}]`);
+    return count;
+  }
+
+  #entry(field: ProtoField, entries: Map<string, string>): void {
+    let key = '';
+    let value = '';
+    for (const part of this.#within(field)) {
+      if (part.number === ENTRY.key) key = this.#file.text(part, NAME_LIMIT);
+      else if (part.number === ENTRY.value) value = this.#file.text(part, NAME_LIMIT);
+    }
+    entries.set(key, value);
+  }
+
+  /** Weights in another file: in the graph's folder, and within that file. */
+  #outside(name: string, entries: ReadonlyMap<string, string>, expected: number | undefined): void {
+    this.#externals += 1;
+    if (this.#externals > EXTERNAL_LIMIT) throw graphFault(this.#path, `more than ${EXTERNAL_LIMIT} tensors lie in other files`);
+    const location = entries.get('location') ?? '';
+    const size = this.external.get(location) ?? this.#externalSize(name, location);
+    this.external.set(location, size);
+    const offset = Number(entries.get('offset') ?? 0);
+    const length = Number(entries.get('length') ?? expected ?? 0);
+    const fits = Number.isSafeInteger(offset) && Number.isSafeInteger(length) && offset >= 0 && length >= 0 && offset + length <= size;
+    if (!fits || (expected !== undefined && length !== expected)) {
+      const place = `bytes ${offset} to ${offset + length} of "${location}", which has ${size}`;
+      throw graphFault(this.#path, `tensor "${name}" lies in ${place}${expected === undefined ? '' : `, and needs ${expected}`}`);
+    }
+  }
+
+  #externalSize(name: string, location: string): number {
+    const folder = dirname(this.#path);
+    const refused = (why: string): Failure =>
+      graphFault(
+        this.#path,
+        `tensor "${name}" lies in "${location.slice(0, SHOWN)}", ${why}; weights may lie only in the graph's own folder`,
+      );
+    const place = normalize(location);
+    if (location === '' || location.includes('\0') || isAbsolute(location) || place === '..' || place.startsWith(`..${sep}`))
+      throw refused('which is outside');
+    let real: string;
+    try {
+      real = realpathSync(join(folder, place));
+    } catch {
+      throw refused('which is not there');
+    }
+    // Hub caches link both files to one folder of blobs.
+    const allowed = [realpathSync(folder), dirname(realpathSync(this.#path))];
+    if (!allowed.some((parent) => real.startsWith(parent + sep))) throw refused('a link to the outside');
+    const stat = statSync(real);
+    if (!stat.isFile()) throw refused('which is no file');
+    return stat.size;
+  }
+}

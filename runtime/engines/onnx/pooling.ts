@@ -1,0 +1,58 @@
+import { Failure } from '../../../schemas/errors.js';
+import type { Pooling } from '../encoder-contract.js';
+import type { Tensor } from './contract.js';
+import { float32Of } from './float16.js';
+
+/** The vectors of one row of a batch: [tokens, dimensions], padding left out. */
+export interface RowStates {
+  readonly values: Float32Array;
+  readonly tokens: number;
+  readonly dimensions: number;
+}
+
+/** The part of a row in an output of shape [batch, length, dimensions], its first `tokens` tokens; or of [batch, dimensions], as one token. */
+export function rowStates(output: Tensor, index: number, tokens: number): RowStates {
+  const [, second, third] = output.dims;
+  const all = float32Of(output);
+  if (output.dims.length === 2) return { values: all.subarray(index * second!, (index + 1) * second!), tokens: 1, dimensions: second! };
+  const start = index * second! * third!;
+  return { values: all.subarray(start, start + tokens * third!), tokens, dimensions: third! };
+}
+
+/** One vector of a text's token vectors. */
+export function pooled({ values, tokens, dimensions }: RowStates, pooling: Pooling): Float32Array {
+  if (pooling === 'cls' || tokens === 1) return values.slice(0, dimensions);
+  if (pooling === 'last') return values.slice((tokens - 1) * dimensions, tokens * dimensions);
+  const out = new Float32Array(dimensions);
+  if (pooling === 'max') {
+    out.set(values.subarray(0, dimensions));
+    for (let at = dimensions; at < values.length; at += 1) out[at % dimensions] = Math.max(out[at % dimensions]!, values[at]!);
+    return out;
+  }
+  let weights = 0;
+  for (let token = 0; token < tokens; token += 1) {
+    const weight = pooling === 'weighted' ? token + 1 : 1;
+    weights += weight;
+    const start = token * dimensions;
+    for (let column = 0; column < dimensions; column += 1) out[column]! += weight * values[start + column]!;
+  }
+  return out.map((sum) => sum / weights);
+}
+
+/** Brings a vector to length 1 in place. Throws `model_failed` for one that has no direction or is not finite. */
+export function normalise(vector: Float32Array): Float32Array {
+  let sum = 0;
+  for (const component of vector) sum += component * component;
+  const length = Math.sqrt(sum);
+  if (!Number.isFinite(length) || length === 0)
+    throw new Failure('model_failed', 'The model gave a vector that is zero or not finite; its weights or number format are damaged.');
+  for (let index = 0; index < vector.length; index += 1) vector[index] = vector[index]! / length;
+  return vector;
+}
+
+/** The same logits. Throws `model_failed` where one is no finite number. */
+export function finite(logits: Float32Array): Float32Array {
+  if (!logits.every(Number.isFinite))
+    throw new Failure('model_failed', 'The model gave scores that are not finite; its weights or number format are damaged.');
+  return logits;
+}

@@ -1,0 +1,67 @@
+import { Tokenizer } from '@huggingface/tokenizers';
+import { BYTE_OF_CHAR } from '../../../models/writers/byte-alphabet.js';
+import { Failure } from '../../../schemas/errors.js';
+
+/** The parts of `tokenizer.json` that are read here. */
+interface Definition {
+  readonly model?: { readonly vocab?: Readonly<Record<string, number>> | readonly (readonly [string, number])[] };
+  readonly added_tokens?: readonly { readonly id: number; readonly content: string; readonly special?: boolean }[];
+  readonly pre_tokenizer?: unknown;
+  readonly decoder?: unknown;
+}
+
+const BYTE_TOKEN = /^<0x([0-9A-F]{2})>$/;
+
+/** The tokenizer of a model that writes text: texts to ids, and ids to the bytes that they stand for. */
+export class TextTokenizer {
+  readonly #tokenizer: Tokenizer;
+  readonly #texts: (string | undefined)[] = [];
+  readonly #added = new Set<number>();
+  readonly #spellsBytes: boolean;
+  /** Texts of tokens that steer the model. */
+  readonly controlTexts: readonly string[];
+
+  /** `definition` and `config` are the contents of `tokenizer.json` and `tokenizer_config.json`. Throws `invalid` for what is no tokenizer. */
+  constructor(definition: object, config: object) {
+    const { model, added_tokens = [], pre_tokenizer, decoder } = definition as Definition;
+    try {
+      this.#tokenizer = new Tokenizer(definition, config);
+    } catch (cause) {
+      throw new Failure('invalid', `tokenizer.json is not a usable tokenizer: ${(cause as Error).message}.`, {
+        code: 'InvalidModelFile',
+        cause,
+      });
+    }
+    const vocab = model?.vocab ?? {};
+    if (Array.isArray(vocab)) for (const [id, [text]] of (vocab as [string, number][]).entries()) this.#texts[id] = text;
+    else for (const [text, id] of Object.entries(vocab)) this.#texts[id as number] = text;
+    for (const { id, content } of added_tokens) {
+      this.#texts[id] = content;
+      this.#added.add(id);
+    }
+    this.#spellsBytes = JSON.stringify([pre_tokenizer ?? null, decoder ?? null]).includes('"ByteLevel"');
+    this.controlTexts = added_tokens.filter(({ special }) => special === true).map(({ content }) => content);
+  }
+
+  get size(): number {
+    return this.#texts.length;
+  }
+
+  /** Texts of control tokens become those tokens; `framed` adds what the tokenizer itself puts around a text. */
+  encode(text: string, framed: boolean): Int32Array {
+    return Int32Array.from(this.#tokenizer.encode(text, { add_special_tokens: framed }).ids);
+  }
+
+  idOf(text: string): number | undefined {
+    return this.#tokenizer.token_to_id(text);
+  }
+
+  /** The bytes that a token stands for; none for ids that the vocabulary does not have. */
+  bytes(id: number): Uint8Array {
+    const text = this.#texts[id] ?? '';
+    if (this.#added.has(id)) return Buffer.from(text);
+    if (this.#spellsBytes) return Uint8Array.from(text, (letter) => BYTE_OF_CHAR.get(letter) ?? 0x3f);
+    const byte = BYTE_TOKEN.exec(text);
+    return byte ? Uint8Array.of(Number.parseInt(byte[1]!, 16)) : Buffer.from(text.replaceAll('\u2581', ' '));
+  }
+}

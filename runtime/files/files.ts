@@ -1,0 +1,225 @@
+import { randomBytes } from 'node:crypto';
+import { copyFile, mkdir, rename, rm } from 'node:fs/promises';
+import { extname, join } from 'node:path';
+import type { UploadedFile } from '../../schemas/endpoint.js';
+import { Failure } from '../../schemas/errors.js';
+import { log } from '../log.js';
+import type { Picture } from '../pictures/picture.js';
+import type { PageImages } from '../rag/parsing/page-images.js';
+import { FILE_LIMITS, type FileLimits } from './limits.js';
+import { asRequestFault, Pages } from './pages.js';
+
+const IMAGE_EXTENSIONS = new Set(['.png', '.jpg', '.jpeg', '.gif', '.bmp', '.webp', '.tiff', '.tif']);
+const PDF_TYPE = 'application/pdf';
+
+/** A file that a client left. */
+export interface StoredFile {
+  readonly id: string;
+  readonly name: string;
+  readonly mimeType: string;
+  readonly sizeBytes: number;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+  readonly purpose: string;
+  readonly isImage: boolean;
+  /** Of a PDF that is shown as images; null for all else. */
+  readonly pages: number | null;
+}
+
+/** How an upload is kept. */
+export interface UploadWish {
+  readonly convertPdf: boolean;
+  readonly dpi: number;
+  readonly purpose: string;
+}
+
+/** Images in use: they stay on disk until `release`. */
+export interface HeldPictures {
+  readonly pictures: readonly Picture[];
+  release(): void;
+}
+
+interface Entry {
+  readonly file: StoredFile;
+  readonly folder: string;
+  readonly pages: Pages | undefined;
+  uses: number;
+  removed: boolean;
+}
+
+/** What files are kept with. */
+export interface FilesParts {
+  /** Its content belongs to this process: what an earlier one left is removed. */
+  readonly folder: string;
+  readonly pageImages: PageImages;
+  readonly limits?: Partial<FileLimits>;
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+}
+
+/** Files that clients upload for later requests: on disk, for five minutes. PDFs and images can be had as pictures. */
+export class Files {
+  readonly #folder: string;
+  readonly #pageImages: PageImages;
+  readonly #limits: FileLimits;
+  readonly #now: () => number;
+  readonly #entries = new Map<string, Entry>();
+  readonly #timer: NodeJS.Timeout;
+  #prepared: Promise<unknown> | undefined;
+
+  constructor({ folder, pageImages, limits, now = Date.now }: FilesParts) {
+    this.#folder = folder;
+    this.#pageImages = pageImages;
+    this.#limits = { ...FILE_LIMITS, ...limits };
+    this.#now = now;
+    this.#timer = setInterval(() => this.#sweep(), this.#limits.sweepMs);
+    this.#timer.unref();
+  }
+
+  /** Keeps an upload. Throws `bad_request` for an empty file and a PDF that cannot be shown, `busy` when no more may be kept. */
+  async add(upload: UploadedFile, wish: UploadWish, signal: AbortSignal): Promise<StoredFile> {
+    const { name, mimeType, sizeBytes } = upload;
+    if (sizeBytes === 0) throw new Failure('bad_request', `File ${JSON.stringify(name)} is empty.`, { code: 'EmptyFile' });
+    this.#checkRoom(sizeBytes);
+    const id = `file_${randomBytes(4).toString('hex')}_${randomBytes(4).toString('hex')}`;
+    const folder = join(this.#folder, id);
+    const path = join(folder, 'content');
+    const pages = isPdf(upload) && wish.convertPdf ? await this.#pageImages.count(upload, signal).catch(asRequestFault) : null;
+    await this.#prepare();
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await move(upload.path, path);
+    const isImage = IMAGE_EXTENSIONS.has(extname(name).toLowerCase());
+    const file: StoredFile = { id, name, mimeType, sizeBytes, createdAt: this.#now(), purpose: wish.purpose, isImage, pages };
+    const shown =
+      pages === null
+        ? undefined
+        : new Pages({
+            pageImages: this.#pageImages,
+            source: { path, name, mimeType, sizeBytes },
+            pages,
+            dpi: wish.dpi,
+            folder,
+            limits: this.#limits,
+          });
+    this.#entries.set(id, { file, folder, pages: shown, uses: 0, removed: false });
+    return file;
+  }
+
+  /** The files that are kept, oldest first. */
+  list(): StoredFile[] {
+    this.#sweep();
+    return [...this.#entries.values()].map(({ file }) => file);
+  }
+
+  /** Seconds until a file goes. */
+  remainingS({ createdAt }: StoredFile): number {
+    return Math.max(0, (createdAt + this.#limits.keptMs - this.#now()) / 1000);
+  }
+
+  /** Throws `not_found`. */
+  get(id: string): StoredFile {
+    return this.#entry(id).file;
+  }
+
+  /** The file as pictures: each page of a PDF, or the image itself. Throws `not_found`, and `bad_request` for what is neither. */
+  async pictures(id: string, signal: AbortSignal): Promise<HeldPictures> {
+    const entry = this.#entry(id);
+    const { file, folder, pages } = entry;
+    if (!pages && !file.isImage)
+      throw new Failure('bad_request', `File ${JSON.stringify(file.name)} cannot be converted to images: it is neither PDF nor image.`, {
+        code: 'NoImages',
+      });
+    entry.uses += 1;
+    let released = false;
+    const release = (): void => {
+      if (released) return;
+      released = true;
+      entry.uses -= 1;
+      if (entry.uses === 0) pages?.stop();
+      this.#discard(entry);
+    };
+    signal.addEventListener('abort', release, { once: true });
+    try {
+      const pictures = pages ? await pages.pictures() : [{ name: file.name, path: join(folder, 'content') }];
+      signal.throwIfAborted();
+      return { pictures, release };
+    } catch (error) {
+      release();
+      throw error;
+    } finally {
+      signal.removeEventListener('abort', release);
+    }
+  }
+
+  /** Forgets a file; its bytes go when nobody reads them. Throws `not_found`. */
+  remove(id: string): void {
+    this.#entry(id);
+    this.forget(id);
+  }
+
+  /** The same, for a file that may be gone. */
+  forget(id: string): void {
+    const entry = this.#entries.get(id);
+    if (!entry) return;
+    this.#entries.delete(id);
+    entry.removed = true;
+    this.#discard(entry);
+  }
+
+  /** Removes everything. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    this.#entries.clear();
+    await this.#pageImages.close();
+    if (this.#prepared) await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  #entry(id: string): Entry {
+    this.#sweep();
+    const entry = this.#entries.get(id);
+    if (entry) return entry;
+    throw new Failure('not_found', `File not found: ${id.slice(0, 100)}. Uploads are kept for ${this.#limits.keptMs / 1000} s.`, {
+      code: 'FileNotFound',
+    });
+  }
+
+  #prepare(): Promise<unknown> {
+    this.#prepared ??= rm(this.#folder, { recursive: true, force: true });
+    return this.#prepared;
+  }
+
+  #sweep(): void {
+    for (const [id, entry] of this.#entries) if (this.remainingS(entry.file) === 0) this.forget(id);
+  }
+
+  #discard({ removed, uses, folder }: Entry): void {
+    if (!removed || uses > 0) return;
+    rm(folder, { recursive: true, force: true }).catch((error: unknown) => log('warn', 'a file was not removed', { error }));
+  }
+
+  #checkRoom(bytes: number): void {
+    const files = this.list();
+    const { maxFiles, totalBytes, keptMs } = this.#limits;
+    const used = [...this.#entries.values()].reduce((sum, { file, pages }) => sum + file.sizeBytes + (pages?.sizeBytes ?? 0), 0);
+    if (files.length < maxFiles && used + bytes <= totalBytes) return;
+    const soonest = files[0] ? this.remainingS(files[0]) : keptMs / 1000;
+    throw new Failure(
+      'busy',
+      `${files.length} files of ${used} bytes are kept; ${maxFiles} files and ${totalBytes} bytes may be. Delete some, or try again later.`,
+      { code: 'FilesFull', retryAfterS: Math.ceil(soonest) },
+    );
+  }
+}
+
+function isPdf({ name, mimeType }: UploadedFile): boolean {
+  return mimeType === PDF_TYPE || extname(name).toLowerCase() === '.pdf';
+}
+
+async function move(from: string, to: string): Promise<void> {
+  try {
+    await rename(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error;
+    await copyFile(from, to);
+  }
+}

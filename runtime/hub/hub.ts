@@ -1,0 +1,112 @@
+import { Failure } from '../../schemas/errors.js';
+import type { Outbound } from '../net/outbound.js';
+import { HubClient } from './client.js';
+import { Download } from './download.js';
+import type { DownloadEvent } from './events.js';
+import { type DownloadPlan, listed, planDownload, repositoryName } from './plan.js';
+import { type QuantisationOption, quantisationOptions } from './quantisation-options.js';
+import { type HubSettings, hubSettings } from './settings.js';
+import { type Fit, fit } from './space.js';
+
+/** Downloads that may run at a time; each has a few connections. */
+const DOWNLOADS_LIMIT = 16;
+
+/** The model hub and what is fetched from it into the cache that this machine's programs share. */
+export class Hub {
+  readonly #outbound: Outbound;
+  readonly #env: NodeJS.ProcessEnv | HubSettings;
+  #made: HubClient | undefined;
+  readonly #running = new Map<string, Download>();
+
+  /** `settings` are those of the environment unless given. */
+  constructor(outbound: Outbound, settings: NodeJS.ProcessEnv | HubSettings = process.env) {
+    this.#outbound = outbound;
+    this.#env = settings;
+  }
+
+  /** The cache folder. */
+  get cache(): string {
+    return this.#client.settings.cache;
+  }
+
+  get #client(): HubClient {
+    this.#made ??= new HubClient(
+      this.#outbound,
+      'pauseMs' in this.#env ? (this.#env as HubSettings) : hubSettings(this.#env as NodeJS.ProcessEnv),
+    );
+    return this.#made;
+  }
+
+  /** What downloading a model would fetch. */
+  plan(name: string, signal: AbortSignal): Promise<DownloadPlan> {
+    return planDownload(this.#client, name, signal);
+  }
+
+  /** What a model can be had as, the smallest first. */
+  async quantisations(name: string, signal: AbortSignal): Promise<QuantisationOption[]> {
+    const { id } = repositoryName(name);
+    return quantisationOptions((await listed(this.#client, id, signal)).files);
+  }
+
+  /** Whether what a plan still has to fetch fits on the disk of the cache. */
+  fit(plan: DownloadPlan): Promise<Fit> {
+    return fit(this.cache, plan.missingBytes);
+  }
+
+  /** The ids of the repositories that are being fetched. */
+  get active(): string[] {
+    return [...this.#running.keys()].map((key) => key.slice(0, key.indexOf('@')));
+  }
+
+  /**
+   * Downloads what a plan names, together with all who asked for the same; the events end with `done` and `complete`, or with `error`.
+   * Leaving the iteration, or aborting, gives up this one's part.
+   */
+  async *download(plan: DownloadPlan, signal: AbortSignal): AsyncGenerator<DownloadEvent, void, undefined> {
+    const download = this.#join(plan);
+    const queue = download.join();
+    const leave = (): void => download.leave(queue);
+    signal.addEventListener('abort', leave, { once: true });
+    try {
+      for (const message of plan.notes) yield { event: 'warning', message };
+      yield {
+        event: 'init',
+        model_id: plan.id,
+        repository: plan.repository,
+        quantization: plan.quantisation,
+        selected_file: plan.main,
+        total_size: plan.totalBytes,
+        is_gguf: plan.format === 'gguf',
+        file_count: plan.files.length,
+      };
+      for await (const event of queue) {
+        yield event;
+        if (event.event === 'done') yield { event: 'complete', model_name: plan.name };
+      }
+    } finally {
+      signal.removeEventListener('abort', leave);
+      leave();
+    }
+  }
+
+  /** Stops every download and waits until none writes any more. */
+  async close(): Promise<void> {
+    const running = [...this.#running.values()];
+    for (const download of running) download.cancel(new Failure('unavailable', 'The daemon stops; start the download again to go on.'));
+    await Promise.all(running.map(({ finished }) => finished));
+  }
+
+  #join(plan: DownloadPlan): Download {
+    const key = `${plan.repository}@${plan.commit} ${plan.files.map(({ path }) => path).join('\n')}`;
+    const known = this.#running.get(key);
+    if (known?.isOpen) return known;
+    if (this.#running.size >= DOWNLOADS_LIMIT)
+      throw new Failure('busy', `${DOWNLOADS_LIMIT} downloads are running, the most at a time; wait for one to end.`, { retryAfterS: 30 });
+    const download = new Download(this.#client, plan);
+    this.#running.set(key, download);
+    void download.finished.then(() => {
+      if (this.#running.get(key) === download) this.#running.delete(key);
+    });
+    return download;
+  }
+}

@@ -1,0 +1,101 @@
+import { Failure } from '../../schemas/errors.js';
+import { aliasOf, wholeId } from '../models/aliases.js';
+import { parseName } from '../models/names.js';
+import type { HubClient, RemoteFile } from './client.js';
+import { RepositoryLayout } from './layout.js';
+import { type Selection, select } from './selection.js';
+
+const REVISION = 'main';
+const SHOWN_FILES = 5;
+
+/** What a download will fetch, known before it begins. */
+export interface DownloadPlan {
+  /** As the caller named it, quantisation included. */
+  readonly name: string;
+  /** Without it. */
+  readonly id: string;
+  /** Where the files come from: `id`, or the repository that the alias table names for it. */
+  readonly repository: string;
+  readonly revision: string;
+  readonly commit: string;
+  readonly format: Selection['format'];
+  readonly main: string;
+  readonly quantisation: string | null;
+  readonly files: readonly RemoteFile[];
+  readonly totalBytes: number;
+  /** Of the files that are not in the cache. */
+  readonly missingBytes: number;
+  readonly layout: RepositoryLayout;
+  readonly notes: readonly string[];
+}
+
+/** The repository of a model by its name. Throws `bad_request` for what names none. */
+export function repositoryName(name: string): { id: string; quantisation: string | null } {
+  const { id, quantisation, isPath } = parseName(name);
+  if (!isPath) return { id: wholeId(id), quantisation };
+  throw new Failure('bad_request', `"${name}" is a file; give the model's repository as org/repo or org/repo:QUANT.`, {
+    code: 'InvalidModelName',
+  });
+}
+
+/** The files of a repository at its newest commit. */
+export async function listed(client: HubClient, repository: string, signal: AbortSignal): Promise<{ commit: string; files: RemoteFile[] }> {
+  const commit = await client.commit(repository, REVISION, signal);
+  return { commit, files: await client.files(repository, commit, signal) };
+}
+
+function nothingRuns(id: string, files: readonly RemoteFile[]): Failure {
+  const shown = files.map(({ path }) => path).filter((path) => /\.(?:safetensors|bin|pt|pth|ckpt|h5|msgpack|tflite)$/i.test(path));
+  const what = shown.length > 0 ? `only ${shown.slice(0, SHOWN_FILES).join(', ')}` : 'no weights';
+  return new Failure('invalid', `${id} holds ${what}; models run here from GGUF or ONNX files. Name a repository with an export of it.`, {
+    code: 'NoUsableWeights',
+    fields: { model: id },
+  });
+}
+
+/**
+ * Looks up what downloading a model means: the repository itself where it has weights that run here, else those that the alias table names
+ * for it, in turn. Throws `not_found`, `forbidden`, `invalid` (code `NoUsableWeights`) or `unavailable`, each with the remedy.
+ */
+export async function planDownload(client: HubClient, name: string, signal: AbortSignal): Promise<DownloadPlan> {
+  const { id, quantisation } = repositoryName(name);
+  let failure: unknown;
+  for (const repository of [id, ...(aliasOf(id)?.repositories ?? [])]) {
+    try {
+      const { commit, files } = await listed(client, repository, signal);
+      const selection = select(repository, files, quantisation);
+      if (selection) return await planOf(client, { name, id, repository, commit, selection });
+      failure ??= nothingRuns(id, files);
+    } catch (error) {
+      // What holds for the model itself is said, not what is wrong with a stand-in for it.
+      failure ??= error;
+      if (!(error instanceof Failure) || error.kind !== 'not_found') throw failure;
+    }
+  }
+  throw failure;
+}
+
+async function planOf(
+  client: HubClient,
+  found: { name: string; id: string; repository: string; commit: string; selection: Selection },
+): Promise<DownloadPlan> {
+  const { selection, ...rest } = found;
+  const layout = new RepositoryLayout(client.settings.cache, found.repository);
+  const sizes = await Promise.all(
+    selection.files.map(async (file) => ({ bytes: file.sizeBytes, isThere: await layout.has(file, found.commit) })),
+  );
+  const isOther = found.repository !== found.id;
+  const alias = isOther ? [`${found.id} has no weights that run here; those of ${found.repository}, exported from it, are fetched.`] : [];
+  return {
+    ...rest,
+    revision: REVISION,
+    format: selection.format,
+    main: selection.main,
+    quantisation: selection.quantisation,
+    files: selection.files,
+    totalBytes: sizes.reduce((sum, { bytes }) => sum + bytes, 0),
+    missingBytes: sizes.reduce((sum, { bytes, isThere }) => sum + (isThere ? 0 : bytes), 0),
+    layout,
+    notes: [...alias, ...(selection.note === null ? [] : [selection.note])],
+  };
+}

@@ -1,0 +1,52 @@
+import { basename } from 'node:path';
+import { quantisationOf } from '../models/quantisations.js';
+import type { RemoteFile } from './client.js';
+import { chooseGraphs, isExternal } from './graphs.js';
+
+/** One form in which a model can be had. */
+export interface QuantisationOption {
+  /** The file, or the first shard of several. */
+  readonly filename: string;
+  /** Null where the name tells none. */
+  readonly quantization: string | null;
+  /** All shards and outside weights together. */
+  readonly sizeBytes: number;
+}
+
+const SHARD = /-\d{5}-of-\d{5}(?=[.-])/i;
+
+/** The forms of a repository's model, by size; projectors are none. */
+export function quantisationOptions(files: readonly RemoteFile[]): QuantisationOption[] {
+  const gguf = files.filter(({ path }) => /\.gguf$/i.test(path) && !/mmproj/i.test(basename(path)));
+  return (gguf.length > 0 ? ggufOptions(gguf) : onnxOptions(files)).sort((a, b) => a.sizeBytes - b.sizeBytes);
+}
+
+function ggufOptions(files: readonly RemoteFile[]): QuantisationOption[] {
+  const sets = new Map<string, RemoteFile[]>();
+  for (const file of files) {
+    const set = file.path.replace(SHARD, '');
+    sets.set(set, [...(sets.get(set) ?? []), file]);
+  }
+  return [...sets.values()].map((shards) => ({
+    filename: shards[0]!.path,
+    quantization: quantisationOf(shards[0]!.path),
+    sizeBytes: shards.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+  }));
+}
+
+function onnxOptions(files: readonly RemoteFile[]): QuantisationOption[] {
+  const paths = files.map(({ path }) => path);
+  const folder = paths.some((path) => path.startsWith('onnx/') && path.endsWith('.onnx')) ? 'onnx/' : '';
+  return files
+    .filter(({ path }) => path.startsWith(folder) && /\.onnx$/i.test(path))
+    .map(({ path, sizeBytes }) => {
+      const name = /^model[_-](.+)\.onnx$/i.exec(basename(path))?.[1]?.toUpperCase() ?? null;
+      const outside = files.filter((file) => isExternal(file.path, path));
+      const isWhole = name === null || chooseGraphs(paths, name).files.includes(path);
+      return {
+        filename: path,
+        quantization: isWhole ? name : null,
+        sizeBytes: outside.reduce((sum, file) => sum + file.sizeBytes, sizeBytes),
+      };
+    });
+}

@@ -1,0 +1,89 @@
+import { posix } from 'node:path';
+import { Failure } from '../../schemas/errors.js';
+import { chooseFile, quantisationOf } from '../models/quantisations.js';
+import type { RemoteFile } from './client.js';
+import { chooseGraphs, isExternal } from './graphs.js';
+
+/** Asked for instead of a quantisation, it fetches the projector of a model for images or sound. */
+const PROJECTOR = /^MMPROJ(?:-(.+))?$/;
+const PRECISIONS = ['F16', 'BF16', 'FP16', 'F32', 'FP32'];
+/** Settings, vocabularies and licences: what an engine reads beside the weights. */
+const COMPANION = /(?:\.(?:json|jsonl|txt|model|spm|bpe|tiktoken|jinja|ya?ml)|(?:^|\/)(?:LICENSE|NOTICE)[^/]*)$/i;
+const COMPANION_BYTES = 64 * 1024 * 1024;
+const SHARD = /^(.*)-\d{5}-of-(\d{5})([.-].*)$/i;
+
+/** What of a repository is fetched. */
+export interface Selection {
+  readonly files: readonly RemoteFile[];
+  readonly format: 'gguf' | 'onnx';
+  /** The file with the weights, or the first of several. */
+  readonly main: string;
+  readonly quantisation: string | null;
+  /** Where something else was asked for than is there. */
+  readonly note: string | null;
+}
+
+function projector(files: readonly RemoteFile[], wanted: string | undefined): RemoteFile | undefined {
+  const all = files.filter(({ path }) => /mmproj[^/]*\.gguf$/i.test(path));
+  const of = (precision: string): RemoteFile | undefined => all.find(({ path }) => quantisationOf(path) === precision);
+  return wanted === undefined ? (PRECISIONS.map(of).find((file) => file !== undefined) ?? all[0]) : of(wanted);
+}
+
+/** All shards of the set that a file belongs to, or the file alone. */
+function shardsOf(path: string, files: readonly RemoteFile[]): RemoteFile[] {
+  const set = (one: string): string | null => SHARD.exec(one)?.toSpliced(0, 1).join('\n') ?? null;
+  return files.filter((file) => file.path === path || (set(path) !== null && set(file.path) === set(path)));
+}
+
+function ggufOf(repository: string, files: readonly RemoteFile[], wanted: string | null): Selection {
+  const asked = wanted === null ? null : PROJECTOR.exec(wanted);
+  if (asked) {
+    const found = projector(files, asked[1]);
+    if (found) return { files: [found], format: 'gguf', main: found.path, quantisation: quantisationOf(found.path), note: null };
+    throw new Failure('not_found', `${repository} has no projector ${wanted} (a .gguf file with mmproj in its name).`, {
+      code: 'ModelNotFound',
+    });
+  }
+  const paths = files.map(({ path }) => path).filter((path) => /\.gguf$/i.test(path));
+  const choice = chooseFile(paths, wanted);
+  if (!choice) throw new Failure('not_found', `${repository} has no GGUF file of a language model.`, { code: 'ModelNotFound' });
+  const shards = shardsOf(choice.file, files);
+  const count = Number(SHARD.exec(choice.file)?.[2] ?? 1);
+  if (shards.length < count)
+    throw new Failure('invalid', `${repository} has only ${shards.length} of the ${count} shards of ${choice.file}.`, {
+      code: 'ShardsMissing',
+    });
+  return { files: shards, format: 'gguf', main: choice.file, quantisation: choice.quantisation, note: choice.note };
+}
+
+function onnxOf(files: readonly RemoteFile[], wanted: string | null): Selection {
+  const graphs = chooseGraphs(
+    files.map(({ path }) => path),
+    wanted,
+  );
+  const isPipeline = files.some(({ path }) => path === 'model_index.json');
+  const isNear = (folder: string): boolean =>
+    folder === '.' ||
+    folder === 'onnx' ||
+    /^\d+_\w+$/.test(folder) ||
+    (isPipeline && !folder.includes('/')) ||
+    graphs.files.some((graph) => posix.dirname(graph) === folder);
+  const chosen = files.filter(
+    ({ path, sizeBytes }) =>
+      graphs.files.includes(path) ||
+      graphs.files.some((graph) => isExternal(path, graph)) ||
+      (COMPANION.test(path) && sizeBytes <= COMPANION_BYTES && isNear(posix.dirname(path))),
+  );
+  const note = graphs.without.length > 0 ? `${wanted} is not there for ${graphs.without.join(', ')}; what is there is used.` : null;
+  return { files: chosen, format: 'onnx', main: graphs.files[0]!, quantisation: wanted, note };
+}
+
+/**
+ * Chooses what of a repository is fetched: of GGUF files the one quantisation with all its shards, of ONNX exports the graphs of the wanted
+ * format with their outside weights and what lies beside them; weights of other frameworks never. Null where nothing runs here.
+ */
+export function select(repository: string, files: readonly RemoteFile[], wanted: string | null): Selection | null {
+  const usable = files.filter(({ sizeBytes }) => sizeBytes > 0);
+  if (usable.some(({ path }) => /\.gguf$/i.test(path))) return ggufOf(repository, usable, wanted);
+  return usable.some(({ path }) => /\.onnx$/i.test(path)) ? onnxOf(usable, wanted) : null;
+}

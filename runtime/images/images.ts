@@ -1,0 +1,106 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Failure } from '../../schemas/errors.js';
+import type { DiffusionConfig } from '../../schemas/generated/config/project.js';
+import type { DiffusionClient } from '../engines/diffusion/client.js';
+import type { ImageJob, ImageProgress } from '../engines/diffusion/contract.js';
+import type { Held, Models } from '../models/models.js';
+import { findRepository } from '../models/repositories.js';
+import type { FoundRepository } from '../models/repository-contract.js';
+import { type ImageWishes, imageJob } from './settings.js';
+
+/** What makes images where nobody says. */
+const GENERATION_MODEL = 'stabilityai/stable-diffusion-xl-base-1.0';
+/** What fills in where nobody says. */
+const EDIT_MODEL = 'runwayml/stable-diffusion-inpainting';
+const INDEX = 'model_index.json';
+
+/** A request for images, and how the project wants its model used. */
+export interface ImageRequest {
+  readonly model?: string | undefined;
+  readonly wishes: ImageWishes;
+  readonly defaults?: DiffusionConfig | undefined;
+  /** `auto`, `cpu`, `cuda`, ... */
+  readonly device?: string | undefined;
+}
+
+/** Images under way; everything that can fail before the first step has been checked when this exists. */
+export interface OpenedImages {
+  readonly model: string;
+  readonly job: ImageJob;
+  /** Made once. Aborting the request's signal ends the work between two steps. */
+  run(onProgress: (progress: ImageProgress) => void): Promise<Uint8Array[]>;
+  /** Gives the model back unused; nothing after `run`. */
+  release(): void;
+}
+
+/** The name of the model that a request without one means; `DEFAULT_IMAGE_MODEL` of the environment where it is set. */
+export function defaultImageModel(isEdit: boolean, env: NodeJS.ProcessEnv = process.env): string {
+  return isEdit ? EDIT_MODEL : env.DEFAULT_IMAGE_MODEL || GENERATION_MODEL;
+}
+
+async function sizeOf({ folder, files }: FoundRepository): Promise<number> {
+  const weights = files.filter((file) => /\.onnx(?:[._]data)?$|\.onnx_data$|\.bin$/i.test(file));
+  const sizes = await Promise.all(weights.map(async (file) => (await stat(join(folder, file))).size));
+  return sizes.reduce((sum, size) => sum + size, 0);
+}
+
+/** Makes and changes images with the diffusion models of this machine. */
+export class Images {
+  readonly #models: Models;
+
+  constructor(models: Models) {
+    this.#models = models;
+  }
+
+  /** Finds and loads the model. Throws `unavailable` with the command that fetches it where its weights are not here, `bad_request`, `invalid`. */
+  async open(request: ImageRequest, signal: AbortSignal): Promise<OpenedImages> {
+    const { wishes, defaults, device = 'auto' } = request;
+    const job = imageJob(wishes, defaults);
+    const model = request.model ?? defaultImageModel(wishes.mask !== undefined);
+    const { engine, release } = await this.#hold(model, device, signal);
+    const { scale } = engine.info;
+    if (job.width % scale !== 0 || job.height % scale !== 0) {
+      release();
+      throw new Failure('bad_request', `size is ${job.width}x${job.height}; both sides must be multiples of ${scale} for ${model}.`);
+    }
+    const run = (onProgress: (progress: ImageProgress) => void): Promise<Uint8Array[]> =>
+      engine.generate(job, onProgress, signal).finally(release);
+    return { model, job, run, release };
+  }
+
+  async #hold(model: string, device: string, signal: AbortSignal): Promise<Held<DiffusionClient>> {
+    const found = await this.#find(model);
+    const sizeBytes = await sizeOf(found);
+    const key = device === 'auto' ? `diffusion:${found.id}` : `diffusion:${found.id}:${device}`;
+    const { folder, notes } = found;
+    return this.#models.hold(
+      {
+        key,
+        type: 'diffusion',
+        name: model,
+        sizeBytes,
+        load: async (circuit, stop) => {
+          const { DiffusionClient } = await import('../engines/diffusion/client.js');
+          return DiffusionClient.load({ name: model, folder, device, notes, circuit }, stop);
+        },
+      },
+      signal,
+    );
+  }
+
+  async #find(model: string): Promise<FoundRepository> {
+    let found: FoundRepository;
+    try {
+      found = await findRepository(model, this.#models.places);
+    } catch (error) {
+      if (!(error instanceof Failure) || error.kind !== 'not_found') throw error;
+      // The route is there, the weights are not: 503, as for every engine whose files can be fetched.
+      throw new Failure('unavailable', error.message, { code: 'ModelNotFound', fields: error.fields ?? {}, cause: error });
+    }
+    if (found.files.includes(INDEX)) return found;
+    throw new Failure('bad_request', `${model} is no image model: its folder has no ${INDEX}. Name a diffusers-style ONNX repository.`, {
+      code: 'WrongModelType',
+    });
+  }
+}

@@ -1,0 +1,89 @@
+import { Failure, type FailureKind } from '../../schemas/errors.js';
+import type { CompletionSource, UniversalRequest } from '../completions/request.js';
+import type { GgufModel } from '../engines/contract.js';
+import { log } from '../log.js';
+import type { KvEntry } from './entry.js';
+import type { Conversation, KeepOptions, KvCache } from './kv-cache.js';
+import { PREPARE_LIMITS } from './limits.js';
+
+/** Characters of a token, where nothing counts them. */
+const CHARS_PER_TOKEN = 4;
+/** What the client is at fault for; a model that does not load is not. */
+const REFUSED: ReadonlySet<FailureKind> = new Set(['bad_request', 'invalid']);
+
+/** A conversation to be kept before anybody asks for an answer. */
+export interface Preparation extends Conversation, KeepOptions {
+  /** Decode the prompt now; otherwise the index alone is made. */
+  readonly warm: boolean;
+}
+
+function characters({ messages, tools }: Conversation): number {
+  return (
+    JSON.stringify(tools ?? []).length - 2 + messages.reduce((sum, message) => sum + JSON.stringify(message.content ?? '').length - 2, 0)
+  );
+}
+
+/** Throws `bad_request` naming the limit that is passed. */
+function checkSize(conversation: Conversation): void {
+  const counts = {
+    messages: conversation.messages.length,
+    tools: conversation.tools?.length ?? 0,
+    characters: characters(conversation),
+  };
+  for (const name of ['messages', 'tools', 'characters'] as const) {
+    if (counts[name] <= PREPARE_LIMITS[name]) continue;
+    throw new Failure('bad_request', `The conversation has ${counts[name]} ${name}; at most ${PREPARE_LIMITS[name]} can be prepared.`);
+  }
+}
+
+/** Keeps the state of a whole prompt: an answer of one token is generated and thrown away. */
+async function warmUp(cache: KvCache, source: CompletionSource, wanted: Preparation, signal: AbortSignal): Promise<KvEntry | undefined> {
+  const { model, messages, tools, pinned, ttlS } = wanted;
+  const keep = { ...(pinned === undefined ? {} : { pinned }), ...(ttlS === undefined ? {} : { ttlS }) };
+  let made: KvEntry | undefined;
+  const remember = crypto.randomUUID();
+  const request: UniversalRequest = {
+    model,
+    messages: [...messages],
+    ...(tools && tools.length > 0 ? { tools: [...tools] } : {}),
+    options: {},
+    autoTruncate: false,
+    temperature: 0,
+    max_tokens: 1,
+    states: {
+      remember,
+      before: async () => {},
+      after: async ({ states }: GgufModel) => {
+        if (states) made = (await cache.find(wanted, states.tag, keep)) ?? (await cache.save(wanted, states, remember, keep));
+      },
+    },
+  };
+  const { parts } = await source.open(request, signal);
+  for await (const _ of parts);
+  return made;
+}
+
+/**
+ * Keeps a conversation: decoded and saved, or the index alone where that is asked for or the model does not load. Throws `bad_request` for one
+ * that is too large.
+ */
+export async function prepareConversation(
+  cache: KvCache,
+  source: CompletionSource,
+  wanted: Preparation,
+  signal: AbortSignal,
+): Promise<KvEntry> {
+  checkSize(wanted);
+  if (wanted.warm) {
+    try {
+      const made = await warmUp(cache, source, wanted, signal);
+      if (made) return made;
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof Failure && REFUSED.has(error.kind)) throw error;
+      log('warn', `the conversation could not be decoded by ${wanted.model}; it is kept in the index alone`, { error });
+    }
+  }
+  const tokens = Math.ceil(characters(wanted) / CHARS_PER_TOKEN);
+  return (await cache.find(wanted, null, wanted)) ?? cache.index(wanted, tokens, wanted);
+}

@@ -1,0 +1,24 @@
+/** So long one stretch of work may hold the event loop before others get their turn, in milliseconds. */
+const STRETCH_MS = 2;
+
+const waiting: (() => void)[] = [];
+let sinceMs = Number.NEGATIVE_INFINITY;
+
+function next(): void {
+  const first = waiting.shift();
+  if (waiting.length > 0) setImmediate(next);
+  sinceMs = performance.now();
+  first?.();
+}
+
+/** Lets others run. Of all who wait here, one goes on per round of the event loop, so that many of them hold it no longer than one. */
+export function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(next);
+  });
+}
+
+/** To be awaited between small pieces of long work: lets others run once 2 ms are used up. */
+export function breathe(): Promise<void> | undefined {
+  return performance.now() - sinceMs < STRETCH_MS ? undefined : turn();
+}

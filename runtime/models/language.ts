@@ -1,0 +1,39 @@
+import { basename } from 'node:path';
+import type { GgufOptions } from '../engines/contract.js';
+import type { GgufClient } from '../engines/gguf/client.js';
+import type { Circuit } from '../hosts/circuit.js';
+import { defaultThreads } from '../hosts/memory.js';
+import { log } from '../log.js';
+import type { FoundModel } from './resolve.js';
+import type { Room } from './room.js';
+import type { TemplateMemory } from './template-memory.js';
+
+const SURE = /^(1|true|yes)$/i;
+
+/** What the loading of a language model needs. */
+export interface LanguageLoad {
+  /** As the caller named it. */
+  readonly name: string;
+  readonly found: FoundModel;
+  readonly options: GgufOptions;
+  readonly room: Room;
+  readonly templates: TemplateMemory;
+  readonly circuit: Circuit;
+}
+
+/** Reads the header of a language model, makes room, plans by what is free then, and loads it into a host of its own. */
+export async function loadLanguage(load: LanguageLoad, stop: AbortSignal): Promise<GgufClient> {
+  const { name, found, options, room, templates, circuit } = load;
+  const gguf = await import('../engines/gguf/index.js');
+  const header = await gguf.ggufHeader(found.path);
+  const model = found.quantisation === null ? found.id : `${found.id}:${found.quantisation}`;
+  const changed = await templates.note(model, gguf.templateHash(header.template));
+  await room.make(header.sizeBytes);
+  const forceCpu = SURE.test(process.env.GGUF_FORCE_CPU ?? '');
+  const plan = gguf.planLoad(header, options, { availableBytes: room.freeBytes, threads: defaultThreads(), forceCpu });
+  const notes = [...(changed === null ? [] : [changed]), ...found.notes];
+  const client = await room.promise(plan.memoryBytes, () => gguf.GgufClient.load({ name, header, plan, circuit, notes }, stop));
+  const { contextSize, options: used, template } = client.info;
+  log('info', `${name} is the file ${basename(found.path)}`, { contextSize, slots: used.n_slots, template: template.hash });
+  return client;
+}

@@ -1,0 +1,128 @@
+import { readdir, stat } from 'node:fs/promises';
+import { isAbsolute, join } from 'node:path';
+import { Failure } from '../../schemas/errors.js';
+import { aliasOf, wholeId } from './aliases.js';
+import { filesBelow, repositoryFolder, snapshots } from './hub-cache.js';
+import { staysInside } from './inside.js';
+import { parseName } from './names.js';
+import type { FoundRepository } from './repository-contract.js';
+import type { ModelPlaces } from './resolve.js';
+
+/** Files without one of these hold nothing that an engine here can run. */
+const WEIGHTS = /\.(?:onnx|gguf)$/i;
+
+interface Place {
+  readonly folder: string;
+  /** Links may lead anywhere below it and no further. */
+  readonly root: string;
+  readonly source: FoundRepository['source'];
+}
+
+type Contents = Place & Pick<FoundRepository, 'files'>;
+
+async function isFolder(path: string): Promise<boolean> {
+  return stat(path).then(
+    (facts) => facts.isDirectory(),
+    () => false,
+  );
+}
+
+/** Folders in which the repository may lie, in the order of looking. */
+async function placesOf(repository: string, places: ModelPlaces): Promise<Place[]> {
+  const own = join(places.folder, ...repository.split('/'));
+  const cache = repositoryFolder(places.hub, repository);
+  return [
+    { folder: own, root: places.folder, source: 'folder' },
+    ...(await snapshots(cache)).map((folder) => ({ folder, root: cache, source: 'hub' as const })),
+  ];
+}
+
+async function contents(place: Place): Promise<Contents> {
+  const isOwn = place.folder === place.root || (await staysInside(place.root, place.folder));
+  if (!isOwn || !(await isFolder(place.folder))) return { ...place, files: [] };
+  return { ...place, files: await filesBelow(place.folder, place.root) };
+}
+
+/** The first place of a repository that holds weights; `without` gathers the places that hold only other files. */
+async function search(candidates: readonly Place[], without: Contents[]): Promise<Contents | undefined> {
+  for (const place of candidates) {
+    const found = await contents(place);
+    if (found.files.some((file) => WEIGHTS.test(file))) return found;
+    if (found.files.length > 0) without.push(found);
+  }
+  return undefined;
+}
+
+function notFound(name: string, id: string, looked: readonly string[], without: readonly Contents[]): Failure {
+  const there = without[0];
+  const what = there
+    ? `is not complete on this machine: ${there.folder} has no ONNX or GGUF file (it holds ${there.files.slice(0, 3).join(', ')})`
+    : `is not on this machine: looked in ${looked.join('; ')}`;
+  return new Failure('not_found', `Model "${name}" ${what}. Run "quern pull ${id}", or put its files into one of these folders.`, {
+    code: 'ModelNotFound',
+    fields: { model: name, looked_in: looked },
+  });
+}
+
+/** A folder given by its absolute path, with or without a quantisation after the last colon. */
+async function absoluteFolder(name: string): Promise<FoundRepository> {
+  const colon = name.lastIndexOf(':');
+  const isWhole = colon < 0 || (await isFolder(name));
+  const folder = isWhole ? name : name.slice(0, colon);
+  const found = await search([{ folder, root: folder, source: 'folder' }], []);
+  if (!found) {
+    throw new Failure('not_found', `The model folder ${folder} is not there or holds no ONNX or GGUF file.`, {
+      code: 'ModelNotFound',
+      fields: { model: name, looked_in: [folder] },
+    });
+  }
+  const quantisation = isWhole ? null : name.slice(colon + 1).toUpperCase() || null;
+  return { id: folder, quantisation, folder, files: found.files, source: 'folder', repository: folder, facts: {}, notes: [] };
+}
+
+/**
+ * Finds the folder of a model that has several files: `{data_dir}/models/<org>/<repo>` or `{data_dir}/models/<name>`, a snapshot of the hub
+ * cache, the same for the repositories that the alias table names, or an absolute folder. Only places with ONNX or GGUF weights count.
+ * Throws `not_found` (code `ModelNotFound`) that says where it looked and what to do, `bad_request` for what cannot be a name.
+ */
+export async function findRepository(name: string, places: ModelPlaces): Promise<FoundRepository> {
+  if (isAbsolute(name) && !/\.gguf$/i.test(name)) return absoluteFolder(name);
+  const { id, quantisation, isPath } = parseName(name);
+  if (isPath) {
+    throw new Failure('bad_request', `"${name}" names one GGUF file; give the repository or folder of a model here.`, {
+      code: 'InvalidModelName',
+    });
+  }
+  const alias = aliasOf(id);
+  const looked: string[] = [];
+  const without: Contents[] = [];
+  for (const repository of new Set([id, wholeId(id), ...(alias?.repositories ?? [])])) {
+    looked.push(join(places.folder, ...repository.split('/')), repositoryFolder(places.hub, repository));
+    const found = await search(await placesOf(repository, places), without);
+    if (!found) continue;
+    const isOther = repository !== id && repository !== wholeId(id);
+    const notes = isOther ? [`${id} has no weights of its own here that run; those of ${repository}, exported from it, are used.`] : [];
+    const { folder, files, source } = found;
+    return { id, quantisation, folder, files, source, repository, facts: alias?.facts ?? {}, notes };
+  }
+  throw notFound(name, id, looked, without);
+}
+
+/** Names of the folders below `{data_dir}/models` that hold weights: `<name>` or `<org>/<repo>`. */
+export async function ownRepositories(places: ModelPlaces): Promise<string[]> {
+  const folders = async (path: string): Promise<string[]> =>
+    (await readdir(path, { withFileTypes: true }).catch(() => []))
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => entry.name)
+      .sort();
+  const found: string[] = [];
+  for (const first of await folders(places.folder)) {
+    const path = join(places.folder, first);
+    const below = await contents({ folder: path, root: places.folder, source: 'folder' });
+    if (below.files.some((file) => WEIGHTS.test(file) && !file.includes('/'))) found.push(first);
+    for (const second of await folders(path)) {
+      if (below.files.some((file) => WEIGHTS.test(file) && file.startsWith(`${second}/`))) found.push(`${first}/${second}`);
+    }
+  }
+  return found;
+}

@@ -1,0 +1,144 @@
+import { readFile, stat } from 'node:fs/promises';
+import { Failure } from '../../schemas/errors.js';
+import { readBmp } from './bmp.js';
+import { type PictureHead, pictureHead } from './head.js';
+import { PICTURE_BYTES, PIXEL_LIMIT, type Picture, type Pixels } from './picture.js';
+
+/** Side of the square whose middle value takes a dot's place. */
+const MEDIAN_SIDE = 3;
+
+const refused = (name: string, why: string, cause?: unknown): Failure =>
+  new Failure('bad_request', `${name} ${why}`, { code: 'BadImage', cause });
+
+async function library(): Promise<typeof import('sharp').default> {
+  const { default: sharp } = await import('sharp');
+  // A host process looks at one image after the other.
+  sharp.cache(false);
+  sharp.concurrency(1);
+  return sharp;
+}
+
+async function contentOf({ name, bytes, path }: Picture): Promise<Uint8Array> {
+  const size = bytes?.length ?? (await stat(path!)).size;
+  if (size > PICTURE_BYTES) throw refused(name, `has ${size} bytes; an image may have ${PICTURE_BYTES}.`);
+  if (size === 0) throw refused(name, 'is empty.');
+  return bytes ?? readFile(path!);
+}
+
+/** What an image's header says. Throws `bad_request` that names the image where it is of no known format or too large to decode. */
+export function checkHead(name: string, content: Uint8Array): PictureHead {
+  const head = pictureHead(content);
+  if (!head) throw refused(name, 'is not an image that can be read: PNG, JPEG, GIF, WebP, BMP and TIFF can.');
+  const { width, height } = head;
+  if (width < 1 || height < 1) throw refused(name, `claims a size of ${width} x ${height} pixels.`);
+  if (width * height > PIXEL_LIMIT)
+    throw refused(name, `has ${width} x ${height} pixels; at most ${PIXEL_LIMIT} are decoded. Make it smaller.`);
+  return head;
+}
+
+/** Decodes an image as RGB, upright and on white; of an animation the first frame. Throws `bad_request` that names the image. */
+export async function decodePicture(picture: Picture): Promise<Pixels> {
+  const content = await contentOf(picture);
+  const { format } = checkHead(picture.name, content);
+  if (format === 'bmp') {
+    const pixels = readBmp(content);
+    if (!pixels) throw refused(picture.name, 'is a BMP that is cut off, compressed or of an unusual kind; save it as PNG.');
+    return pixels;
+  }
+  const sharp = await library();
+  try {
+    const { data, info } = await sharp(content, { limitInputPixels: PIXEL_LIMIT, failOn: 'error', pages: 1 })
+      .rotate()
+      .flatten({ background: '#ffffff' })
+      .toColourspace('srgb')
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    return rgb({ width: info.width, height: info.height, data }, info.channels);
+  } catch (cause) {
+    throw refused(picture.name, `is a damaged ${format.toUpperCase()} image.`, cause);
+  }
+}
+
+function rgb({ width, height, data }: { width: number; height: number; data: Uint8Array }, channels: number): Pixels {
+  if (channels === 3) return { width, height, channels: 3, data };
+  const colour = channels >= 3 ? [0, 1, 2] : [0, 0, 0];
+  const out = new Uint8Array(width * height * 3);
+  for (let index = 0; index < width * height; index += 1) {
+    for (let channel = 0; channel < 3; channel += 1) out[index * 3 + channel] = data[index * channels + colour[channel]!]!;
+  }
+  return { width, height, channels: 3, data: out };
+}
+
+/** Another size of an image, averaged where it shrinks. */
+export async function scaled(pixels: Pixels, width: number, height: number): Promise<Pixels> {
+  if (width === pixels.width && height === pixels.height) return pixels;
+  const sharp = await library();
+  const raw = { width: pixels.width, height: pixels.height, channels: pixels.channels };
+  const { data, info } = await sharp(pixels.data, { raw, limitInputPixels: PIXEL_LIMIT })
+    .resize(width, height, { fit: 'fill', kernel: 'linear' })
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return rgb({ width, height, data }, info.channels);
+}
+
+/** An image as PNG; `quick` costs bytes instead of time. */
+export async function encodePng(
+  { data, ...raw }: { width: number; height: number; channels: 1 | 3 | 4; data: Uint8Array },
+  { quick = false } = {},
+): Promise<Uint8Array> {
+  const sharp = await library();
+  return sharp(data, { raw: { width: raw.width, height: raw.height, channels: raw.channels } })
+    .png({ compressionLevel: quick ? 0 : 6 })
+    .toBuffer();
+}
+
+/** An image made easier to read, as PNG: gray, without single dots, its full range of brightness used. */
+export async function cleanedPng({ width, height, channels, data }: Pixels): Promise<Uint8Array> {
+  const sharp = await library();
+  const gray = sharp(data, { raw: { width, height, channels } }).grayscale();
+  const smooth = Math.min(width, height) < MEDIAN_SIDE ? gray : gray.median(MEDIAN_SIDE);
+  return smooth.normalise().png({ compressionLevel: 0 }).toBuffer();
+}
+
+/** Qualities of the formats that lose something. */
+const JPEG_QUALITY = 95;
+const WEBP_QUALITY = 90;
+
+/** An image in a format for clients. */
+export async function encodePixels({ width, height, channels, data }: Pixels, format: 'png' | 'jpeg' | 'webp'): Promise<Uint8Array> {
+  const sharp = await library();
+  const image = sharp(data, { raw: { width, height, channels } });
+  if (format === 'jpeg') return image.jpeg({ quality: JPEG_QUALITY }).toBuffer();
+  return format === 'webp' ? image.webp({ quality: WEBP_QUALITY }).toBuffer() : image.png({ compressionLevel: 6 }).toBuffer();
+}
+
+/** Another size of an image by Lanczos's method, stretched where the proportions differ. */
+export async function resampled({ width, height, channels, data }: Pixels, toWidth: number, toHeight: number): Promise<Pixels> {
+  const sharp = await library();
+  const image = sharp(data, { raw: { width, height, channels }, limitInputPixels: PIXEL_LIMIT });
+  const out = await image.resize(toWidth, toHeight, { fit: 'fill', kernel: 'lanczos3' }).raw().toBuffer({ resolveWithObject: true });
+  return rgb({ width: toWidth, height: toHeight, data: out.data }, out.info.channels);
+}
+
+/** Where an image is transparent, as RGB in white on black; undefined where nothing of it is. Throws `bad_request` that names the image. */
+export async function transparencyOf(picture: Picture): Promise<Pixels | undefined> {
+  const content = await contentOf(picture);
+  const { format } = checkHead(picture.name, content);
+  if (format === 'bmp' || format === 'jpeg') return undefined;
+  const sharp = await library();
+  try {
+    const image = sharp(content, { limitInputPixels: PIXEL_LIMIT, failOn: 'error', pages: 1 });
+    if (!(await image.metadata()).hasAlpha) return undefined;
+    const { data, info } = await image
+      .rotate()
+      .extractChannel('alpha')
+      .negate()
+      .toColourspace('b-w')
+      .raw()
+      .toBuffer({ resolveWithObject: true });
+    if (!data.some((value) => value > 0)) return undefined;
+    return rgb({ width: info.width, height: info.height, data }, info.channels);
+  } catch (cause) {
+    throw refused(picture.name, `is a damaged ${format.toUpperCase()} image.`, cause);
+  }
+}

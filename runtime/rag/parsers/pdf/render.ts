@@ -1,0 +1,99 @@
+import { Failure } from '../../../../schemas/errors.js';
+import { encodePng } from '../../../pictures/codec.js';
+import { bytesOf } from '../bytes.js';
+import type { SourceFile } from '../contract.js';
+import { damaged } from '../refusals.js';
+import { PdfDocument } from './library.js';
+import { linesOfPage } from './lines.js';
+
+/** Pixels of a rendered page at most; a larger one is rendered with fewer dots. PDFium takes 4 bytes for each. */
+const PAGE_PIXELS = 16_000_000;
+const SIDE_PIXELS = 16_384;
+const POINTS_PER_INCH = 72;
+/** `FPDFBitmap_BGR`. */
+const FORMAT_BGR = 2;
+const WHITE = 0xffffffff;
+/** `FPDF_ANNOT`: what is drawn on the page belongs to it. */
+const WITH_ANNOTATIONS = 1;
+
+/** Opens a PDF for as long as `use` takes. */
+async function withPdf<T>(file: SourceFile, use: (pdf: PdfDocument, pages: number) => Promise<T> | T): Promise<T> {
+  const pdf = await PdfDocument.open(file, await bytesOf(file));
+  try {
+    return await use(pdf, pdf.call('FPDF_GetPageCount', pdf.handle));
+  } finally {
+    pdf.close();
+  }
+}
+
+/** The number of pages. Throws `Failure('invalid')` for a file that is damaged, protected or has none. */
+export function countPages(file: SourceFile): Promise<number> {
+  return withPdf(file, (_pdf, pages) => {
+    if (pages === 0) throw damaged(file, 'it has no pages');
+    return pages;
+  });
+}
+
+/** Numbers of the pages that have no text layer, as a scan has none. */
+export function pagesWithoutText(file: SourceFile): Promise<number[]> {
+  return withPdf(file, (pdf, count) => {
+    const found: number[] = [];
+    for (let number = 1; number <= count; number += 1) {
+      const page = pdf.call('FPDF_LoadPage', pdf.handle, number - 1);
+      if (page === 0) continue;
+      if (linesOfPage(pdf, page).length === 0) found.push(number);
+      pdf.call('FPDF_ClosePage', page);
+    }
+    return found;
+  });
+}
+
+/** Renders pages (from 1) as PNG at `dpi` and hands each over before the next is made. */
+export function renderPages(
+  file: SourceFile,
+  { pages, dpi }: { readonly pages: readonly number[]; readonly dpi: number },
+  take: (page: number, png: Uint8Array) => Promise<void>,
+): Promise<void> {
+  return withPdf(file, async (pdf) => {
+    for (const page of pages) await take(page, await renderPage(file, pdf, page, dpi));
+  });
+}
+
+async function renderPage(file: SourceFile, pdf: PdfDocument, number: number, dpi: number): Promise<Uint8Array> {
+  const page = pdf.call('FPDF_LoadPage', pdf.handle, number - 1);
+  if (page === 0) throw damaged(file, `page ${number} cannot be opened`);
+  try {
+    const [widthPoints, heightPoints] = [pdf.call('FPDF_GetPageWidth', page), pdf.call('FPDF_GetPageHeight', page)];
+    const wanted = dpi / POINTS_PER_INCH;
+    const fitting = Math.sqrt(PAGE_PIXELS / Math.max(1, widthPoints * heightPoints));
+    const zoom = Math.min(wanted, fitting, SIDE_PIXELS / Math.max(1, widthPoints, heightPoints));
+    const width = Math.max(1, Math.round(widthPoints * zoom));
+    const height = Math.max(1, Math.round(heightPoints * zoom));
+    return await encodePng({ width, height, channels: 3, data: bitmapOf(file, pdf, page, width, height) });
+  } finally {
+    pdf.call('FPDF_ClosePage', page);
+  }
+}
+
+function bitmapOf(file: SourceFile, pdf: PdfDocument, page: number, width: number, height: number): Uint8Array {
+  const bitmap = pdf.call('FPDFBitmap_CreateEx', width, height, FORMAT_BGR, 0, 0);
+  if (bitmap === 0) throw new Failure('invalid', `${file.name} has a page of ${width} x ${height} pixels, too large to render.`);
+  try {
+    pdf.call('FPDFBitmap_FillRect', bitmap, 0, 0, width, height, WHITE);
+    pdf.call('FPDF_RenderPageBitmap', bitmap, page, 0, 0, width, height, 0, WITH_ANNOTATIONS);
+    const stride = pdf.call('FPDFBitmap_GetStride', bitmap);
+    const rows = pdf.copy(pdf.call('FPDFBitmap_GetBuffer', bitmap), stride * height);
+    const data = new Uint8Array(width * height * 3);
+    for (let row = 0; row < height; row += 1) {
+      for (let column = 0; column < width; column += 1) {
+        const [from, to] = [row * stride + column * 3, (row * width + column) * 3];
+        data[to] = rows[from + 2]!;
+        data[to + 1] = rows[from + 1]!;
+        data[to + 2] = rows[from]!;
+      }
+    }
+    return data;
+  } finally {
+    pdf.call('FPDFBitmap_Destroy', bitmap);
+  }
+}

@@ -1,0 +1,59 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { log } from '../../log.js';
+import type { Picture } from '../../pictures/picture.js';
+import type { SourceFile } from '../parsers/contract.js';
+import type { PageImages } from './page-images.js';
+
+/** Pages of one file that are read from their image; at a second a page a book would hold up all else. */
+const SCANNED_LIMIT = 200;
+const DPI = 200;
+
+/** Reads the text of images, one text each. */
+export type ReadImages = (pictures: readonly Picture[], languages: readonly string[], signal: AbortSignal) => Promise<readonly string[]>;
+
+/** What reading pages without a text layer needs. */
+export interface ScansParts {
+  readonly pageImages: PageImages;
+  readonly ocr: ReadImages;
+}
+
+/** Whether a file is a PDF by what is said of it. */
+const isPdf = ({ name, mimeType }: SourceFile): boolean => /\.pdf$/i.test(name) || mimeType === 'application/pdf';
+
+/**
+ * The file, a PDF with the texts of its scanned pages as their images show them. What cannot be read is left as it was, for the parser to
+ * say why; aborting throws.
+ */
+export async function withScannedPages(parts: ScansParts, file: SourceFile, signal: AbortSignal): Promise<SourceFile> {
+  if (!isPdf(file)) return file;
+  const pages = await parts.pageImages.withoutText(file, signal).catch(() => [] as number[]);
+  signal.throwIfAborted();
+  return pages.length === 0 ? file : { ...file, pageTexts: await textsOfPages(parts, file, pages, signal) };
+}
+
+async function textsOfPages(
+  { pageImages, ocr }: ScansParts,
+  file: SourceFile,
+  pages: readonly number[],
+  signal: AbortSignal,
+): Promise<Record<number, string>> {
+  const texts: Record<number, string> = {};
+  const folder = await mkdtemp(join(tmpdir(), 'quern-pages-'));
+  try {
+    const wanted = pages.slice(0, SCANNED_LIMIT);
+    for await (const { page, path } of pageImages.render({ file, pages: wanted, dpi: DPI, folder }, signal)) {
+      const [text = ''] = await ocr([{ name: `${file.name}, page ${page}`, path }], [], signal);
+      if (text.trim() !== '') texts[page] = text;
+      await rm(path, { force: true });
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    // The text layers of other pages are worth having without it.
+    log('warn', 'scanned pages were not read', { file: file.name, error });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+  return texts;
+}

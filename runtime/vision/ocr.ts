@@ -1,0 +1,87 @@
+import { Failure } from '../../schemas/errors.js';
+import { OcrClient } from '../engines/ocr/client.js';
+import type { OcrEngine, OcrFiles, OcrPage, OcrReader, OcrSearch } from '../engines/ocr/contract.js';
+import { OCR_NAMES, ocrEngine } from '../engines/ocr/index.js';
+import { tesseract } from '../engines/tesseract/engine.js';
+import type { Held, Models } from '../models/models.js';
+import { findRepository } from '../models/repositories.js';
+import type { OcrRequest, OcrResult } from './contract.js';
+
+const DEFAULT_LANGUAGES = ['en'];
+const MAX_LANGUAGES = 8;
+
+/** Places of models as OCR engines look through them. */
+function searchIn({ places }: Models): OcrSearch {
+  return {
+    folder: places.folder,
+    repository: (name) =>
+      findRepository(name, places).catch((error: unknown) => {
+        if (error instanceof Failure && error.kind === 'not_found') return undefined;
+        throw error;
+      }),
+  };
+}
+
+/** An engine that is there: what was asked for, or tesseract in the place of a surya without weights. */
+async function chosen(
+  wanted: OcrEngine,
+  languages: readonly string[],
+  search: OcrSearch,
+): Promise<{ engine: OcrEngine; files: OcrFiles; notes: string[] }> {
+  try {
+    return { engine: wanted, files: await wanted.find(languages, search), notes: [] };
+  } catch (error) {
+    if (wanted.name !== 'surya' || !(error instanceof Failure && error.code === 'OcrModelMissing')) throw error;
+    return { engine: tesseract, files: await tesseract.find(languages, search), notes: [`tesseract read the images. ${error.message}`] };
+  }
+}
+
+function checked({ model, languages }: OcrRequest): { engine: OcrEngine; languages: readonly string[] } {
+  const engine = ocrEngine(model);
+  if (!engine)
+    throw new Failure(
+      'bad_request',
+      `OCR model ${JSON.stringify(model.slice(0, 100))} is not supported; there are ${OCR_NAMES.join(', ')}.`,
+      {
+        code: 'UnsupportedModel',
+      },
+    );
+  if (languages.length > MAX_LANGUAGES)
+    throw new Failure('bad_request', `${languages.length} languages were given; at most ${MAX_LANGUAGES} are read together.`);
+  const given = [...new Set(languages.map((code) => code.trim()).filter((code) => code !== ''))];
+  return { engine, languages: given.length > 0 ? given : DEFAULT_LANGUAGES };
+}
+
+/** Holds the engine of a request, loaded where it is not. */
+export async function holdReader(
+  models: Models,
+  request: OcrRequest,
+  signal: AbortSignal,
+): Promise<Held<OcrReader> & { model: string; notes: readonly string[] }> {
+  const asked = checked(request);
+  const { engine, files, notes } = await chosen(asked.engine, asked.languages, searchIn(models));
+  const copy = engine.byLanguage ? [...asked.languages].sort().join('_') : 'any';
+  const held = await models.hold(
+    {
+      key: `ocr:${engine.name}:${copy}`,
+      type: `ocr_${engine.name}`,
+      name: engine.name,
+      sizeBytes: files.sizeBytes,
+      load: (circuit, stop) => OcrClient.load(engine, files, circuit, stop),
+    },
+    signal,
+  );
+  return { ...held, model: engine.name, notes };
+}
+
+/** Reads the text of images, one after the other. */
+export async function readImages(models: Models, request: OcrRequest, signal: AbortSignal): Promise<OcrResult> {
+  const { engine, release, model, notes } = await holdReader(models, request, signal);
+  try {
+    const pages: OcrPage[] = [];
+    for (const picture of request.pictures) pages.push(await engine.read(picture, signal));
+    return { model, pages, notes };
+  } finally {
+    release();
+  }
+}

@@ -1,0 +1,304 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import {
+  TINY_LENGTH,
+  type TinyEncoder,
+  type TinyTask,
+  type TinyTokenizer,
+  writeTinyEncoder,
+} from '../../models/tiny-encoders/tiny-encoders.js';
+import { NER_LABELS, NLI_LABELS, SENTIMENT_LABELS } from '../../models/tiny-encoders/weights.js';
+import type { OnnxGraph } from '../../models/writers/onnx-writer.js';
+import type { EncoderCall, EncoderFiles, EncoderOptions, EncoderTask } from '../../runtime/engines/encoder-contract.js';
+import { EncoderClient } from '../../runtime/engines/onnx/client.js';
+import { Circuit } from '../../runtime/hosts/circuit.js';
+import { Failure } from '../../schemas/errors.js';
+
+const TOKENIZERS: readonly TinyTokenizer[] = ['uncased', 'cased', 'bpe', 'unigram'];
+const TASKS: Readonly<Record<TinyTask, EncoderTask>> = {
+  embedding: 'embedding', reranking: 'reranking', sentiment: 'classification', nli: 'classification', ner: 'ner',
+}; // biome-ignore format: one line
+const CALL: EncoderCall = { signal: new AbortController().signal };
+
+let folder = '';
+let made = 0;
+const open: EncoderClient[] = [];
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'quern-encoders-'));
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+function written(encoder: TinyEncoder): EncoderFiles {
+  const place = join(folder, `encoder-${made++}`);
+  writeTinyEncoder(place, encoder);
+  return { name: `tiny/${encoder.task}`, format: 'onnx', model: join(place, 'onnx/model.onnx'), folder: place, notes: [] };
+}
+
+async function loaded(encoder: TinyEncoder, more: Partial<EncoderFiles> = {}, options: EncoderOptions = {}): Promise<EncoderClient> {
+  const files = { ...written(encoder), ...more };
+  const client = await load(files, TASKS[encoder.task], options);
+  open.push(client);
+  return client;
+}
+const load = (files: EncoderFiles, task: EncoderTask, options: EncoderOptions = {}): Promise<EncoderClient> =>
+  EncoderClient.load({ task, files, options: { threads: 1, device: 'cpu', ...options }, circuit: new Circuit(files.name) }, CALL.signal);
+async function refusal(files: EncoderFiles, task: EncoderTask): Promise<Failure> {
+  try {
+    await (await load(files, task)).close();
+  } catch (error) {
+    assert.ok(error instanceof Failure, String(error));
+    return error;
+  }
+  assert.fail('it was loaded');
+}
+const dot = (a: Float32Array, b: Float32Array): number => a.reduce((sum, value, index) => sum + value * b[index]!, 0);
+const closeAll = async (): Promise<void> => {
+  await Promise.all(open.splice(0).map((client) => client.close()));
+};
+
+for (const tokenizer of TOKENIZERS) {
+  describe(`ONNX encoders with the ${tokenizer} vocabulary`, () => {
+    after(closeAll);
+
+    it('embeds: like texts are near, lengths are 1, batches change nothing', async () => {
+      const client = await loaded({ task: 'embedding', tokenizer });
+      const texts = ['the cat is in the house', 'the cat is in the garden', 'price of milk and bread', '', `${'river '.repeat(500)}`];
+      const { vectors, tokens } = await client.embed(texts, CALL);
+      assert.ok(dot(vectors[0]!, vectors[1]!) > dot(vectors[0]!, vectors[2]!) + 0.2);
+      assert.deepEqual(tokens, [8, 8, 7, 2, TINY_LENGTH]);
+      for (const [index, vector] of vectors.entries()) {
+        assert.ok(Math.abs(dot(vector, vector) - 1) < 1e-5);
+        const alone = await client.embed([texts[index]!], CALL);
+        assert.ok(dot(vector, alone.vectors[0]!) > 0.99999, `text ${index}`);
+      }
+      assert.equal(client.info.dimensions, 64);
+    });
+
+    it('cuts texts to the length of the call, never beyond the model', async () => {
+      const client = await loaded({ task: 'embedding', tokenizer });
+      const text = ['red river '.repeat(100)];
+      assert.deepEqual((await client.embed(text, { ...CALL, maxLength: 10 })).tokens, [10]);
+      assert.deepEqual((await client.embed(text, { ...CALL, maxLength: 1000 })).tokens, [TINY_LENGTH]);
+      assert.equal(client.info.maxLength, TINY_LENGTH);
+    });
+
+    it('classifies by the words of a text', async () => {
+      const client = await loaded({ task: 'sentiment', tokenizer });
+      const { logits } = await client.classify(['great film', 'awful film'], CALL);
+      assert.deepEqual(client.info.labels, SENTIMENT_LABELS);
+      assert.ok(logits[0]![1]! > logits[0]![0]! + 1 && logits[1]![0]! > logits[1]![1]! + 1);
+    });
+
+    if (tokenizer !== 'uncased')
+      it('finds entities by whole words, with places as Python counts them', async () => {
+        const client = await loaded({ task: 'ner', tokenizer });
+        assert.deepEqual(client.info.labels, NER_LABELS);
+        const text = '😀 Anna Smith lives in Oslo, Peter in Lima. é Maria';
+        const { entities } = await client.entities([text, ''], CALL);
+        const points = Array.from(text);
+        assert.deepEqual(
+          entities[0]!.map(({ text: part, label }) => [part, label]),
+          [
+            ['Anna Smith', 'PER'],
+            ['Oslo', 'LOC'],
+            ['Peter', 'PER'],
+            ['Lima', 'LOC'],
+            ['Maria', 'PER'],
+          ],
+        );
+        for (const one of entities[0]!) {
+          assert.equal(points.slice(one.start, one.end).join(''), one.text);
+          assert.ok(one.score > 0.9 && one.score <= 1);
+        }
+        assert.deepEqual(entities[1], []);
+      });
+  });
+}
+
+describe('ONNX encoders on pairs', () => {
+  after(closeAll);
+
+  it('ranks by the words that query and document share', async () => {
+    const client = await loaded({ task: 'reranking' });
+    const { logits, tokens } = await client.score('red dog', ['milk and bread', 'the red dog', 'a dog'], CALL);
+    const [none, both, one] = logits.map((row) => row[0]!);
+    assert.ok(both! > one! && one! > none!);
+    assert.deepEqual(tokens, [8, 8, 7]);
+  });
+
+  it('cuts the longer text of a pair first', async () => {
+    const client = await loaded({ task: 'reranking' });
+    const long = 'river '.repeat(200);
+    const { tokens } = await client.score('red dog', [long, 'dog'], { ...CALL, maxLength: 12 });
+    assert.deepEqual(tokens, [12, 6]);
+    const whole = await client.score('red dog', ['red dog'], CALL);
+    const after = await client.score('red dog', [`red dog ${long}`], { ...CALL, maxLength: 7 });
+    assert.deepEqual(after.logits, whole.logits);
+  });
+
+  it('weighs a text against a hypothesis', async () => {
+    const client = await loaded({ task: 'nli' });
+    assert.deepEqual(client.info.labels, NLI_LABELS);
+    const { logits } = await client.classify(['red dog', 'red dog'], CALL, ['red dog', 'milk']);
+    assert.ok(logits[0]![2]! > logits[0]![0]! && logits[1]![0]! > logits[1]![2]!);
+  });
+});
+
+describe('pooling of ONNX encoders', () => {
+  after(closeAll);
+  const MODES: readonly [string, string][] = [
+    ['pooling_mode_mean_tokens', 'mean'],
+    ['pooling_mode_cls_token', 'cls'],
+    ['pooling_mode_max_tokens', 'max'],
+    ['pooling_mode_lasttoken', 'last'],
+    ['pooling_mode_weightedmean_tokens', 'weighted'],
+    ['pooling_mode_mean_sqrt_len_tokens', 'mean'],
+  ];
+  const text = ['red dog in the river', 'milk'];
+
+  it('follows 1_Pooling/config.json, each way another vector', async () => {
+    const vectors: Float32Array[] = [];
+    for (const [pooling, name] of MODES) {
+      const client = await loaded({ task: 'embedding', pooling });
+      assert.equal(client.info.pooling, name);
+      assert.deepEqual(client.info.notes, []);
+      const { vectors: both } = await client.embed(text, CALL);
+      if (name === 'cls' || name === 'last') assert.ok(dot(both[0]!, both[1]!) > 0.9, 'the ends of texts are alike');
+      vectors.push(both[0]!);
+    }
+    for (let a = 0; a < 5; a += 1) for (let b = 0; b < a; b += 1) assert.ok(dot(vectors[a]!, vectors[b]!) < 0.999, `${a} and ${b}`);
+    assert.ok(dot(vectors[0]!, vectors[5]!) > 0.99999);
+  });
+
+  it("takes the facts of others where the files say nothing, and the graph's own vectors where it has them", async () => {
+    const stated = await loaded({ task: 'embedding' }, { pooling: 'cls' });
+    assert.equal(stated.info.pooling, 'cls');
+    const mean = await loaded({ task: 'embedding', pooling: 'pooling_mode_mean_tokens' }, { pooling: 'cls' });
+    assert.equal(mean.info.pooling, 'mean');
+    const own = await loaded({ task: 'embedding', sentenceOutput: true, pooling: 'pooling_mode_cls_token' });
+    assert.equal(own.info.pooling, null);
+    const [first, second] = await Promise.all([mean.embed(text, CALL), own.embed(text, CALL)]);
+    assert.ok(dot(first.vectors[0]!, second.vectors[0]!) > 0.99999);
+  });
+
+  it('fills position_ids, and reads int8 weights', async () => {
+    const plain = await loaded({ task: 'embedding' });
+    const placed = await loaded({ task: 'embedding', positionInput: true });
+    const int8 = await loaded({ task: 'embedding', int8: true });
+    const [first, second, third] = await Promise.all([plain, placed, int8].map((client) => client.embed(text, CALL)));
+    assert.ok(dot(first!.vectors[0]!, second!.vectors[0]!) > 0.99999);
+    assert.ok(dot(first!.vectors[0]!, third!.vectors[0]!) > 0.99);
+  });
+
+  it('keeps to the lengths of sentence_bert_config.json and of the caller', async () => {
+    const files = written({ task: 'embedding' });
+    writeFileSync(join(files.folder, 'sentence_bert_config.json'), '{"max_seq_length": 16}');
+    for (const [options, length] of [
+      [{}, 16],
+      [{ maxLength: 32 }, 32],
+      [{ maxLength: 9999 }, TINY_LENGTH],
+    ] as const) {
+      const client = await load(files, 'embedding', options);
+      assert.equal(client.info.maxLength, length);
+      assert.equal(
+        client.info.notes.some((note) => note.includes('9999')),
+        length === TINY_LENGTH,
+      );
+      await client.close();
+    }
+  });
+});
+
+describe('ONNX encoders that cannot be', () => {
+  const broken: [string, (files: EncoderFiles) => void, RegExp][] = [
+    ['no tokenizer.json', ({ folder: at }) => rmSync(join(at, 'tokenizer.json')), /has no tokenizer\.json/],
+    ['a tokenizer that is none', ({ folder: at }) => writeFileSync(join(at, 'tokenizer.json'), '{"model": {}}'), /tokenizer\.json is not a usable tokenizer/],
+    ['settings that are no JSON', ({ folder: at }) => writeFileSync(join(at, 'config.json'), '{'), /config\.json of .* is not JSON/],
+    ['a corrupt graph', ({ model }) => writeFileSync(model, 'no graph'), /model\.onnx is not a usable ONNX file/],
+    ['a module outside', ({ folder: at }) => writeFileSync(join(at, 'modules.json'), '[{"path": "../x", "type": "m.Dense"}]'), /names the folder "\.\.\/x"/],
+    ['two ways of pooling', ({ folder: at }) => writeFileSync(join(at, '1_Pooling/config.json'), '{"pooling_mode_cls_token": true, "pooling_mode_max_tokens": true}'), /at once/],
+    ['a dense layer without weights', ({ folder: at }) => {
+      writeFileSync(join(at, 'config_dense'), '');
+      writeFileSync(join(at, 'modules.json'), '[{"path": "1_Pooling", "type": "sentence_transformers.models.Dense"}]');
+    }, /1_Pooling has no model\.safetensors/],
+  ]; // biome-ignore format: one case a line
+  for (const [name, harm, message] of broken)
+    it(`refuses ${name}`, async () => {
+      const files = written({ task: 'embedding', pooling: 'pooling_mode_mean_tokens' });
+      harm(files);
+      const failure = await refusal(files, 'embedding');
+      assert.equal(failure.status, 422, failure.message);
+      assert.match(failure.message, message);
+      assert.ok(!failure.message.includes(folder), failure.message);
+    });
+
+  it('refuses the task of another model', async () => {
+    assert.match((await refusal(written({ task: 'ner' }), 'reranking')).message, /cannot be used for reranking/);
+    assert.match((await refusal(written({ task: 'sentiment' }), 'ner')).message, /cannot be used for ner/);
+    assert.match((await refusal(written({ task: 'embedding' }), 'classification')).message, /outputs are last_hidden_state/);
+    assert.equal((await refusal(written({ task: 'sentiment' }), 'embedding')).status, 400);
+  });
+
+  it('refuses inputs that nobody can fill', async () => {
+    const change = (graph: OnnxGraph): OnnxGraph => ({
+      ...graph,
+      inputs: [...graph.inputs, { name: 'pixel_values', type: 'float32', dims: [1] }],
+    });
+    assert.match((await refusal(written({ task: 'embedding', change }), 'embedding')).message, /takes the input "pixel_values"/);
+  });
+
+  it('fails the texts of which nothing finite comes, and no others', async () => {
+    // The vector of one word is not a number.
+    const change = (graph: OnnxGraph): OnnxGraph => ({
+      ...graph,
+      initializers: graph.initializers.map((tensor) =>
+        tensor.name === 'embeddings.position_embeddings.weight'
+          ? { ...tensor, values: Float32Array.from(tensor.values as Float32Array, (value, at) => (at >= 40 * 64 ? Number.NaN : value)) }
+          : tensor,
+      ),
+    });
+    const client = await loaded({ task: 'embedding', change });
+    await assert.rejects(client.embed(['river '.repeat(60)], CALL), { kind: 'model_failed', message: /not finite/ });
+    assert.equal((await client.embed(['river'], CALL)).vectors.length, 1);
+    await closeAll();
+  });
+});
+
+describe('hosts of ONNX encoders', () => {
+  after(closeAll);
+
+  it('fail what they were doing with 503 when they die, and come back', async () => {
+    const client = await loaded({ task: 'embedding' });
+    const pid = client.pid!;
+    const asked = client.embed(Array(2000).fill('river '.repeat(40)), CALL);
+    const outcome = asked.then(
+      () => assert.fail('it was answered'),
+      (error: unknown) => error,
+    );
+    process.kill(pid, 'SIGKILL');
+    const failure = await outcome;
+    assert.ok(failure instanceof Failure && failure.status === 503, String(failure));
+    assert.equal((await client.embed(['river'], CALL)).vectors.length, 1);
+    assert.notEqual(client.pid, pid);
+  });
+
+  it('work through 10,000 texts of mixed length, let others pass, and stop when the caller goes', async () => {
+    const client = await loaded({ task: 'embedding' });
+    const stop = new AbortController();
+    const texts = Array.from({ length: 10_000 }, (_, index) => 'red river '.repeat(1 + (index % 30)));
+    const { vectors, tokens } = await client.embed(texts, { signal: stop.signal, urgency: 'bulk' });
+    assert.equal(vectors.length, 10_000);
+    assert.ok(dot(vectors[3]!, vectors[9993]!) > 0.9999 && tokens[3] === tokens[9993]);
+    let isDone = false;
+    const bulk = client.embed(texts, { signal: stop.signal, urgency: 'bulk' }).then(() => (isDone = true));
+    bulk.catch(() => {});
+    await client.embed(['red'], CALL);
+    assert.equal(isDone, false);
+    stop.abort(new Error('gone'));
+    await assert.rejects(bulk, /gone/);
+    assert.equal((await client.embed(['red'], CALL)).vectors.length, 1);
+  });
+});

@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, afterEach, before, describe, it } from 'node:test';
+import { scanCacheDir } from '@huggingface/hub';
+import { type DaemonUnderTest, emptyDataDir, freePort, runToEnd, startDaemon } from '../support/daemon.js';
+import { etagOf, HubServer } from '../support/hub-server.js';
+import { tinyPath } from '../support/models/cache.js';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'cli', 'main.js');
+const SIZE = 40 * 1024 * 1024;
+
+describe('quern pull', () => {
+  let server: HubServer;
+  let cache = '';
+  let env: Record<string, string> = {};
+  let daemon: DaemonUnderTest | undefined;
+  const weights = Buffer.alloc(SIZE, 'weights of a model ');
+  before(async () => {
+    server = await HubServer.start();
+    cache = mkdtempSync(join(tmpdir(), 'quern-pull-'));
+    // No daemon answers there, so that the command works in its own process.
+    env = { HF_ENDPOINT: server.url, HF_HUB_CACHE: cache, PORT: String(await freePort()), DATA_DIR: emptyDataDir() };
+  });
+  afterEach(() => {
+    server.delayMs = 0;
+  });
+  after(async () => {
+    await daemon?.end();
+    await server.close();
+    rmSync(cache, { recursive: true, force: true });
+  });
+
+  it('downloads, lists and removes without a daemon, and the cache is one that the hub reads itself', async () => {
+    const { commit } = server.put('org/alone', { 'model.gguf': weights });
+    const pulled = await runToEnd(['pull', 'org/alone'], env);
+    assert.equal(pulled.code, 0, pulled.output);
+    assert.match(pulled.output, /org\/alone: 1 file, 40\.0MB[\s\S]*model\.gguf 40\.0MB[\s\S]*snapshots/);
+    const scanned = await scanCacheDir(cache);
+    assert.deepEqual(scanned.warnings, []);
+    const [repo] = scanned.repos;
+    assert.deepEqual([repo?.id, repo?.size, repo?.filesCount], [{ name: 'org/alone', type: 'model' }, SIZE, 1]);
+    assert.deepEqual(
+      repo?.revisions.map(({ commitOid, refs, files }) => [commitOid, refs, files.map(({ blob }) => blob.size)]),
+      [[commit, ['main'], [SIZE]]],
+    );
+    assert.match((await runToEnd(['models'], env)).output, /MODEL +FORMAT[\s\S]*org\/alone +gguf +40\.0MB +hub/);
+    const removed = await runToEnd(['rm', 'org/alone'], env);
+    assert.match(removed.output, /removed org\/alone: 40\.0MB/);
+    assert.ok(!existsSync(join(cache, 'models--org--alone')));
+    assert.equal((await runToEnd(['rm', 'org/alone'], env)).code, 1);
+    const absent = await runToEnd(['pull', 'org/absent'], env);
+    assert.deepEqual([absent.code, /org\/absent is not on the hub/.test(absent.output)], [1, true]);
+  });
+
+  it('goes on where a killed process stopped', async () => {
+    const { commit, files } = server.put('org/killed', { 'model.gguf': weights });
+    server.delayMs = 3;
+    const child = spawn(process.execPath, [MAIN, 'pull', 'org/killed'], { env: { ...process.env, ...env }, stdio: 'ignore' });
+    const blobs = join(cache, 'models--org--killed', 'blobs');
+    const noted = (): number => {
+      const name = existsSync(blobs) ? readdirSync(blobs).find((one) => one.endsWith('.parts')) : undefined;
+      return name === undefined
+        ? 0
+        : readFileSync(join(blobs, name), 'utf8')
+            .split('\n')
+            .filter((line) => / \d{7,}$/.test(line)).length;
+    };
+    // The first line tells the sizes; the second the first stretch that is on disk.
+    while (noted() < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+    const gone = new Promise((resolve) => child.on('exit', resolve));
+    child.kill('SIGKILL');
+    await gone;
+    server.delayMs = 0;
+    const before = server.seen.length;
+    const again = await runToEnd(['pull', 'org/killed'], env);
+    assert.equal(again.code, 0, again.output);
+    const ranges = server.seen.slice(before).flatMap(({ server: one, range }) => (one === 'store' ? [range ?? 'all'] : []));
+    assert.ok(ranges.length > 0 && ranges.some((range) => !/^(?:all|bytes=0-|bytes=33554432-)/.test(range)), ranges.join());
+    assert.ok(readFileSync(join(cache, 'models--org--killed', 'snapshots', commit, 'model.gguf')).equals(weights));
+    assert.deepEqual(readdirSync(blobs), [etagOf(files.get('model.gguf')!)]);
+  });
+
+  it('works through a running daemon, which then answers with the model', async () => {
+    daemon = await startDaemon({ env });
+    server.put('org/tiny', { 'tiny-F32.gguf': readFileSync(tinyPath()) });
+    const port = new URL(daemon.core).port;
+    const pulled = await runToEnd(['pull', 'org/tiny', '--port', port], env);
+    assert.equal(pulled.code, 0, pulled.output);
+    const ask = (): Promise<Response> =>
+      fetch(`${daemon!.runtime}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ model: 'org/tiny', messages: [{ role: 'user', content: 'hi' }], max_tokens: 2 }),
+      });
+    assert.equal((await ask()).status, 200);
+    const refused = await runToEnd(['rm', 'org/tiny', '--port', port], env);
+    assert.deepEqual([refused.code, /loaded/.test(refused.output)], [1, true], refused.output);
+    assert.match((await runToEnd(['models', '--port', port], env)).output, /org\/tiny/);
+  });
+
+  it('stops a download whose client has gone', async () => {
+    server.put('org/gone', { 'model.gguf': weights });
+    server.delayMs = 10;
+    const stop = new AbortController();
+    const reply = await fetch(`${daemon!.core}/v1/models/download`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ model_name: 'org/gone' }),
+      signal: stop.signal,
+    });
+    await reply.body!.getReader().read();
+    const active = async (): Promise<number> => (await fetch(`${daemon!.core}/v1/models/org/gone`, { method: 'DELETE' })).status;
+    assert.equal(await active(), 409);
+    stop.abort();
+    while ((await active()) !== 200) await new Promise((resolve) => setTimeout(resolve, 20));
+  });
+});

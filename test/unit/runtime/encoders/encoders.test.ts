@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { locateEncoder } from '../../../../runtime/encoders/locate.js';
+import { chooseOnnx, hasOnnx } from '../../../../runtime/encoders/onnx-files.js';
+import { entailmentOf, named, relevance, sigmoid, softmax, zeroShotScores } from '../../../../runtime/encoders/scores.js';
+import { settingsOfModel } from '../../../../runtime/encoders/settings.js';
+import { shortened } from '../../../../runtime/encoders/vectors.js';
+import type { EncoderTask } from '../../../../runtime/engines/encoder-contract.js';
+import { modelPlaces } from '../../../../runtime/models/resolve.js';
+import type { ModelConfig } from '../../../../schemas/generated/config/project.js';
+
+const near = (found: number, expected: number): void => assert.ok(Math.abs(found - expected) < 1e-6, `${found}, not ${expected}`);
+
+describe('the choice of an ONNX file', () => {
+  const MANY = ['model.onnx', 'model_fp16.onnx', 'model_int8.onnx', 'model_q4.onnx', 'model_quantized.onnx'].map((file) => `onnx/${file}`);
+  const cases: [wanted: string | null, files: string[], file: string | undefined, missed?: boolean][] = [
+    [null, MANY, 'onnx/model.onnx'],
+    ['INT8', MANY, 'onnx/model_int8.onnx'],
+    ['Q8', ['onnx/model_quantized.onnx', 'onnx/model.onnx'], 'onnx/model_quantized.onnx'],
+    ['FP16', MANY, 'onnx/model_fp16.onnx'],
+    ['F32', MANY, 'onnx/model.onnx'],
+    ['Q4', MANY, 'onnx/model_q4.onnx'],
+    ['Q4F16', ['onnx/model_q4.onnx', 'onnx/model_q4f16.onnx'], 'onnx/model_q4f16.onnx'],
+    ['INT8', ['onnx/model.onnx', 'onnx/model_qint8_avx512_vnni.onnx'], 'onnx/model_qint8_avx512_vnni.onnx'],
+    ['UINT8', ['onnx/model.onnx', 'onnx/model_quint8_avx2.onnx'], 'onnx/model_quint8_avx2.onnx'],
+    ['Q5_K_M', MANY, 'onnx/model.onnx', true],
+    ['BF16', MANY, 'onnx/model.onnx', true],
+    [null, ['onnx/model_quantized.onnx'], 'onnx/model_quantized.onnx'],
+    [null, ['model.onnx', 'onnx/model.onnx'], 'onnx/model.onnx'],
+    [null, ['model_O2.onnx', 'model_O4.onnx'], 'model_O2.onnx'],
+    [null, ['deep/down/encoder.onnx', 'config.json'], 'deep/down/encoder.onnx'],
+    [null, ['onnx/encoder_model.onnx', 'onnx/decoder_model.onnx'], undefined],
+    [null, [], undefined],
+  ];
+  for (const [wanted, files, file, missed = false] of cases) {
+    it(`${wanted} of ${files.join(' ')}`, () => {
+      const choice = chooseOnnx(files, wanted);
+      assert.equal(choice?.file, file);
+      assert.equal(choice !== undefined && choice.note !== null, missed);
+      if (missed) assert.ok(choice!.note!.startsWith(`${wanted} is not there`));
+    });
+  }
+
+  it('knows whether a format is there', () => {
+    assert.deepEqual(
+      [hasOnnx(MANY, 'INT8'), hasOnnx(MANY, 'Q8_0'), hasOnnx(MANY, 'Q5_K_M'), hasOnnx(['x.onnx'], 'INT8')],
+      [true, true, false, false],
+    );
+  });
+});
+
+describe('the place of an encoder', () => {
+  const dataDir = mkdtempSync(join(tmpdir(), 'locate-'));
+  after(() => rmSync(dataDir, { recursive: true }));
+  const places = { ...modelPlaces(dataDir), hub: join(dataDir, 'hub') };
+  const put = (path: string, bytes: number): void => {
+    mkdirSync(join(dataDir, 'models', path, '..'), { recursive: true });
+    writeFileSync(join(dataDir, 'models', path), Buffer.alloc(bytes));
+  };
+  put('org/both/onnx/model.onnx', 10);
+  put('org/both/onnx/model.onnx_data', 90);
+  put('org/both/onnx/model_int8.onnx', 40);
+  put('org/both/both.Q8_0.gguf', 7);
+  put('org/both/both.F16.gguf', 9);
+  put('org/split/x-00001-of-00002.gguf', 3);
+  put('org/split/x-00002-of-00002.gguf', 4);
+  put('alone.gguf', 5);
+  const at = (name: string, task: EncoderTask = 'embedding', wish: string | null = null) => locateEncoder(name, task, wish, places);
+
+  it('takes GGUF for embeddings where both are there, unless the name wants an ONNX file', async () => {
+    const plain = await at('org/both');
+    assert.deepEqual([plain.files.format, plain.sizeBytes, plain.quantisation], ['gguf', 7, null]);
+    assert.deepEqual([(await at('org/both:F16')).files.format, (await at('org/both:f16')).sizeBytes], ['gguf', 9]);
+    const int8 = await at('org/both:INT8');
+    assert.deepEqual([int8.files.format, int8.sizeBytes, int8.quantisation], ['onnx', 40, 'INT8']);
+  });
+
+  it('takes ONNX for what GGUF cannot do, with the size of its data', async () => {
+    const { files, sizeBytes } = await at('org/both', 'ner');
+    assert.deepEqual([files.format, sizeBytes, files.folder], ['onnx', 100, join(dataDir, 'models/org/both')]);
+  });
+
+  it('lets the number format of a project choose where the name does not', async () => {
+    assert.equal((await at('org/both', 'reranking', 'FP32')).sizeBytes, 100);
+    assert.equal((await at('org/both', 'reranking', 'INT8')).sizeBytes, 40);
+    assert.equal((await at('org/both:F32', 'reranking', 'INT8')).sizeBytes, 100);
+  });
+
+  it('counts all parts of a split file, and finds single ones', async () => {
+    assert.equal((await at('org/split')).sizeBytes, 7);
+    for (const name of ['alone', 'alone.gguf', join(dataDir, 'models/alone.gguf')]) assert.equal((await at(name)).sizeBytes, 5, name);
+  });
+
+  it('refuses a GGUF model for another task, and tells a missing one how to come', async () => {
+    const embedsOnly = { kind: 'bad_request', code: 'TaskNotSupported', message: /embeddings only.*classifies/ };
+    await assert.rejects(at('alone', 'classification'), embedsOnly);
+    await assert.rejects(at('org/split', 'classification'), embedsOnly);
+    await assert.rejects(at('org/none'), { kind: 'not_found', code: 'ModelNotFound', message: /quern pull org\/none/ });
+    await assert.rejects(at('none'), { kind: 'not_found', message: /quern pull none/ });
+  });
+});
+
+describe('scores', () => {
+  it('makes probabilities of logits, however large', () => {
+    const [a, b, c] = softmax([1000, 1000, -1000]);
+    near(a!, 0.5);
+    near(b!, 0.5);
+    near(c!, 0);
+    near(sigmoid(0), 0.5);
+    assert.equal(sigmoid(-1000), 0);
+  });
+
+  it('takes the one logit of a reranker, or the last', () => assert.deepEqual([relevance([3]), relevance([3, 5])], [3, 5]));
+
+  it('names outputs, and counts those without a name', () => assert.deepEqual(Object.keys(named(['a'], [1, 2])).sort(), ['1', 'a']));
+
+  it('finds the entailment by name, in any order and case', () => {
+    assert.deepEqual(entailmentOf('m', ['ENTAILMENT', 'neutral', 'CONTRADICTION']), { entails: 0, contradicts: 2 });
+    assert.deepEqual(entailmentOf('m', ['not_entailment', 'entailment']), { entails: 1, contradicts: 0 });
+    assert.throws(() => entailmentOf('m', ['negative', 'positive']), { kind: 'bad_request', message: /"m" has negative, positive/ });
+  });
+
+  it('compares labels with each other, or weighs each alone', () => {
+    const rows = [
+      [2, 0, 0],
+      [0, 0, 0],
+    ];
+    const entailment = { entails: 0, contradicts: 2 };
+    const together = zeroShotScores(['x', 'y'], rows, entailment, false);
+    near(together.x!, 1 / (1 + Math.exp(-2)));
+    near(together.x! + together.y!, 1);
+    const alone = zeroShotScores(['x', 'y'], rows, entailment, true);
+    near(alone.x!, 1 / (1 + Math.exp(-2)));
+    near(alone.y!, 0.5);
+  });
+});
+
+describe('shorter vectors', () => {
+  it('keeps the first components at length 1', () => {
+    const [vector] = shortened([Float32Array.of(0.3, 0.4, 0.5)], 2, 'm');
+    near(vector![0]!, 0.6);
+    near(vector![1]!, 0.8);
+  });
+
+  it('refuses more than there are, and what leaves nothing', () => {
+    assert.throws(() => shortened([Float32Array.of(1, 0)], 3, 'm'), { kind: 'invalid', message: /dimensions is 3.*"m".*2 dimensions/ });
+    assert.throws(() => shortened([Float32Array.of(0, 1)], 1, 'm'), { kind: 'invalid', message: /nothing of text 1/ });
+  });
+});
+
+describe('settings of a project', () => {
+  const model = (more: Partial<ModelConfig>): ModelConfig => ({ name: 'm', provider: 'universal', model: 'x', ...more });
+
+  it('come from encoder_config, transformers and keep_loaded', () => {
+    assert.deepEqual(settingsOfModel(model({}), 'embedding'), {});
+    const full = model({
+      encoder_config: { max_length: 64, use_flash_attention: false, task: 'embedding' },
+      transformers: { device: 'cpu', dtype: 'fp16' },
+      keep_loaded: true,
+    });
+    assert.deepEqual(settingsOfModel(full, 'embedding'), {
+      maxLength: 64,
+      flashAttention: false,
+      device: 'cpu',
+      dtype: 'fp16',
+      keepLoaded: true,
+    });
+  });
+
+  it('refuse a model that is there for another task', () => {
+    const ranker = model({ encoder_config: { task: 'reranking' } });
+    assert.deepEqual(settingsOfModel(ranker, 'reranking'), {});
+    assert.throws(() => settingsOfModel(ranker, 'embedding'), { kind: 'bad_request', message: /'m'.*task reranking.*embedding/ });
+  });
+});

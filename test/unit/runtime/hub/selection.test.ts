@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { quantisationOptions } from '../../../../runtime/hub/quantisation-options.js';
+import { select } from '../../../../runtime/hub/selection.js';
+
+const listing = (...paths: string[]): Parameters<typeof select>[1] =>
+  paths.map((path, index) => ({ path, sizeBytes: 10 + index, etag: index.toString(16).padStart(64, '0') }));
+const chosen = (paths: string[], wanted: string | null = null): string[] | undefined =>
+  select('org/repo', listing(...paths), wanted)?.files.map(({ path }) => path);
+
+const TRANSFORMERS_JS = [
+  ...['config.json', 'tokenizer.json', 'README.md', 'quantize_config.json', 'model.safetensors', 'pytorch_model.bin'],
+  ...['onnx/model.onnx', 'onnx/model_fp16.onnx', 'onnx/model_int8.onnx', 'onnx/model_quantized.onnx', 'onnx/model_q4f16.onnx'],
+];
+const SENTENCE_TRANSFORMERS = [
+  ...['modules.json', '1_Pooling/config.json', '2_Dense/config.json', '2_Dense/model.safetensors', 'vocab.txt', 'LICENSE'],
+  ...['onnx/model.onnx', 'onnx/model_O2.onnx', 'onnx/model_qint8_avx512_vnni.onnx', 'openvino/openvino_model.xml', 'openvino/x.json'],
+];
+const DECODER = [
+  ...[
+    'config.json',
+    'onnx/encoder_model.onnx',
+    'onnx/encoder_model_q4.onnx',
+    'onnx/decoder_model.onnx',
+    'onnx/decoder_with_past_model.onnx',
+  ],
+  ...['onnx/decoder_model_merged.onnx', 'onnx/decoder_model_merged_q4.onnx', 'onnx/decoder_model_merged.onnx_data'],
+  'onnx/decoder_model_merged_q4.onnx_data',
+];
+const PIPELINE = [
+  ...['model_index.json', 'scheduler/scheduler_config.json', 'tokenizer/vocab.json', 'tokenizer/merges.txt', 'unet/config.json'],
+  ...['unet/model.onnx', 'unet/weights.pb', 'unet/model.safetensors', 'vae_decoder/model.onnx', 'text_encoder/model.onnx', 'sd.ckpt'],
+];
+const GGUF = [
+  ...['a-Q4_K_M.gguf', 'a-Q8_0-00001-of-00002.gguf', 'a-Q8_0-00002-of-00002.gguf', 'UD/a-UD-Q4_K_XL.gguf'],
+  ...['mmproj-a-F32.gguf', 'mmproj-a-BF16.gguf', 'config.json'],
+];
+
+describe('what is fetched of a repository', () => {
+  const cases: [string, string[], string | null, string[]][] = [
+    ['the plain graph', TRANSFORMERS_JS, null, ['config.json', 'tokenizer.json', 'quantize_config.json', 'onnx/model.onnx']],
+    ['the wanted graph', TRANSFORMERS_JS, 'FP16', ['config.json', 'tokenizer.json', 'quantize_config.json', 'onnx/model_fp16.onnx']],
+    [
+      'eight bits by their other name',
+      TRANSFORMERS_JS,
+      'Q8_0',
+      ['config.json', 'tokenizer.json', 'quantize_config.json', 'onnx/model_quantized.onnx'],
+    ],
+    [
+      'folders of modules',
+      SENTENCE_TRANSFORMERS,
+      null,
+      ['modules.json', '1_Pooling/config.json', '2_Dense/config.json', 'vocab.txt', 'LICENSE', 'onnx/model.onnx'],
+    ],
+    [
+      'a graph for one kind of machine',
+      SENTENCE_TRANSFORMERS,
+      'INT8',
+      ['modules.json', '1_Pooling/config.json', '2_Dense/config.json', 'vocab.txt', 'LICENSE', 'onnx/model_qint8_avx512_vnni.onnx'],
+    ],
+    [
+      'merged decoders with their own outside weights',
+      DECODER,
+      'Q4',
+      ['config.json', 'onnx/encoder_model_q4.onnx', 'onnx/decoder_model_merged_q4.onnx', 'onnx/decoder_model_merged_q4.onnx_data'],
+    ],
+    ['every part of a pipeline', PIPELINE, null, PIPELINE.filter((path) => !/safetensors|ckpt/.test(path))],
+    ['one quantisation', GGUF, null, ['a-Q4_K_M.gguf']],
+    ['all shards', GGUF, 'Q8_0', ['a-Q8_0-00001-of-00002.gguf', 'a-Q8_0-00002-of-00002.gguf']],
+    ['a dynamic quantisation', GGUF, 'UD-Q4_K_XL', ['UD/a-UD-Q4_K_XL.gguf']],
+    ['the better projector', GGUF, 'MMPROJ', ['mmproj-a-BF16.gguf']],
+    ['the named projector', GGUF, 'MMPROJ-F32', ['mmproj-a-F32.gguf']],
+    [
+      'graphs of older exports',
+      ['model.onnx', 'model.onnx_data', 'config.json', 'x.bin'],
+      null,
+      ['model.onnx', 'model.onnx_data', 'config.json'],
+    ],
+  ];
+  for (const [what, paths, wanted, expected] of cases) {
+    it(`is ${what}`, () => assert.deepEqual(chosen(paths, wanted), expected));
+  }
+
+  it('is nothing where nothing runs here', () => assert.equal(chosen(['model.safetensors', 'config.json']), undefined));
+
+  it('is told where something else is taken', () => {
+    assert.match(select('org/repo', listing(...TRANSFORMERS_JS), 'BNB4')?.note ?? '', /BNB4/);
+    assert.match(select('org/repo', listing(...GGUF), 'Q2_K')?.note ?? '', /Q2_K/);
+    assert.equal(select('org/repo', listing(...GGUF), 'Q8_0')?.note, null);
+  });
+
+  it('is refused where shards or the projector are missing', () => {
+    assert.throws(() => chosen(['a-00001-of-00003.gguf', 'a-00002-of-00003.gguf']), { code: 'ShardsMissing' });
+    assert.throws(() => chosen(['a.gguf'], 'MMPROJ'), { kind: 'not_found' });
+  });
+
+  it('can be had in these forms', () => {
+    const options = (paths: string[]): [string, string | null][] =>
+      quantisationOptions(listing(...paths)).map(({ filename, quantization }) => [filename, quantization]);
+    assert.deepEqual(options(GGUF), [
+      ['a-Q4_K_M.gguf', 'Q4_K_M'],
+      ['UD/a-UD-Q4_K_XL.gguf', 'UD-Q4_K_XL'],
+      ['a-Q8_0-00001-of-00002.gguf', 'Q8_0'],
+    ]);
+    assert.deepEqual(options(['onnx/model.onnx', 'onnx/model_int8.onnx', 'other.onnx']), [
+      ['onnx/model.onnx', null],
+      ['onnx/model_int8.onnx', 'INT8'],
+    ]);
+  });
+});

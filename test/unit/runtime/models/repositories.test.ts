@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { findRepository, ownRepositories } from '../../../../runtime/models/repositories.js';
+import type { ModelPlaces } from '../../../../runtime/models/resolve.js';
+
+describe('finding repositories', () => {
+  let root = '';
+  let places: ModelPlaces;
+  const put = (path: string, text = 'weights'): void => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    writeFileSync(join(root, path), text);
+  };
+  const link = (target: string, path: string): void => {
+    mkdirSync(dirname(join(root, path)), { recursive: true });
+    symlinkSync(target, join(root, path));
+  };
+  before(() => {
+    root = mkdtempSync(join(tmpdir(), 'quern-repositories-'));
+    places = { folder: join(root, 'data', 'models'), builtIn: join(root, 'builtin'), hub: join(root, 'hub') };
+    put('data/models/org/mine/config.json');
+    put('data/models/org/mine/onnx/model.onnx');
+    put('data/models/plain/model.onnx');
+    put('outside/model.onnx');
+    link(join(root, 'outside'), 'data/models/org/way-out');
+    link(join(root, 'outside', 'model.onnx'), 'data/models/org/half/model.onnx');
+    put('data/models/org/half/config.json');
+    put('hub/models--org--cached/blobs/aaa');
+    put('hub/models--org--cached/refs/main', 'new');
+    put('hub/models--org--cached/snapshots/new/config.json');
+    link('../../blobs/aaa', 'hub/models--org--cached/snapshots/old/model.onnx');
+    link('../../blobs/none', 'hub/models--org--cached/snapshots/old/broken.onnx');
+    put('hub/models--org--cached/snapshots/old/empty.onnx', '');
+    put('hub/models--org--cached/snapshots/old/sub/tokenizer.json');
+    put('hub/models--sentence-transformers--all-MiniLM-L6-v2/snapshots/x/model.safetensors');
+    put('hub/models--Xenova--all-MiniLM-L6-v2/snapshots/y/onnx/model.onnx');
+    put('hub/models--dslim--bert-base-NER/snapshots/z/onnx/model.onnx');
+    put('hub/models--Xenova--bert-base-NER/snapshots/z/onnx/model.onnx');
+    put('hub/models--org--torch/snapshots/z/pytorch_model.bin');
+  });
+  after(() => rmSync(root, { recursive: true, force: true }));
+
+  it('finds a folder below the models folder, with the quantisation asked for', async () => {
+    const found = await findRepository('org/mine:int8', places);
+    assert.deepEqual(
+      [found.folder, found.source, found.quantisation, found.files],
+      [join(root, 'data/models/org/mine'), 'folder', 'INT8', ['config.json', 'onnx/model.onnx']],
+    );
+    assert.equal((await findRepository('plain', places)).folder, join(root, 'data/models/plain'));
+  });
+
+  it('takes the first snapshot with weights, without broken, empty and unfinished files', async () => {
+    const found = await findRepository('org/cached', places);
+    assert.deepEqual([found.source, found.files], ['hub', ['model.onnx', 'sub/tokenizer.json']]);
+  });
+
+  for (const name of ['sentence-transformers/all-MiniLM-L6-v2', 'all-MiniLM-L6-v2', 'Sentence-Transformers/all-minilm-l6-v2']) {
+    it(`puts the exported weights in the place of ${name}, and says so`, async () => {
+      const found = await findRepository(name, places);
+      assert.deepEqual([found.id, found.repository, found.notes.length], [name, 'Xenova/all-MiniLM-L6-v2', 1]);
+      assert.deepEqual(found.facts, { pooling: 'mean', maxLength: 256, head: 'embedding' });
+    });
+  }
+
+  it('prefers weights in the repository itself', async () => {
+    const found = await findRepository('dslim/bert-base-NER', places);
+    assert.deepEqual([found.repository, found.notes, found.facts.head], ['dslim/bert-base-NER', [], 'ner']);
+  });
+
+  it('finds an absolute folder', async () => {
+    const folder = join(root, 'outside');
+    assert.deepEqual((await findRepository(`${folder}:Q4`, places)).files, ['model.onnx']);
+    await assert.rejects(findRepository(join(root, 'nowhere'), places), { kind: 'not_found', code: 'ModelNotFound' });
+  });
+
+  const absent: [string, RegExp][] = [
+    ['org/absent', /data\/models\/org\/absent.*models--org--absent.*quern pull org\/absent/],
+    ['org/torch', /not complete.*pytorch_model\.bin.*quern pull/],
+    ['org/way-out', /quern pull/],
+    ['org/half', /config\.json/],
+  ];
+  for (const [name, message] of absent) {
+    it(`says where it looked for ${name}`, () =>
+      assert.rejects(findRepository(name, places), { kind: 'not_found', code: 'ModelNotFound', message }));
+  }
+
+  for (const name of ['../outside', 'org/../../outside', 'a/b/c', 'x.gguf', '']) {
+    it(`refuses the name "${name}"`, () => assert.rejects(findRepository(name, places), { kind: 'bad_request', code: 'InvalidModelName' }));
+  }
+
+  it('lists the folders with weights', async () => {
+    assert.deepEqual(await ownRepositories(places), ['org/mine', 'plain']);
+  });
+});

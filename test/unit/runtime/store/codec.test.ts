@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Packr } from 'msgpackr';
+import { decoded, encoded } from '../../../../runtime/store/codec.js';
+
+const RECORDS: readonly unknown[] = [
+  ...Array.from({ length: 300 }, (_, number) => number),
+  2 ** 40,
+  'text',
+  '{',
+  { id: 'a', text: 'Déjà vu \u0000 🍵', metadata: { list: [1, null, { deep: true }] } },
+  {},
+];
+
+describe('records of the store', () => {
+  it('are read as they were written, in either form', () => {
+    for (const record of RECORDS) {
+      assert.deepEqual(decoded(encoded('chunkIds', record)), record);
+      if (typeof record === 'object') assert.deepEqual(decoded(encoded('chunks', record)), record);
+    }
+  });
+
+  it('keep chunks as JSON, and read those that an older version has packed', () => {
+    const chunk = { id: 'a', documentHash: 'h', text: 'words', metadata: { page: 1 } };
+    assert.equal(Buffer.from(encoded('chunks', chunk)).toString(), JSON.stringify(chunk));
+    assert.deepEqual(decoded(new Packr({ useRecords: false }).pack(chunk)), chunk);
+  });
+});
