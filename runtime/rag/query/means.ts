@@ -4,7 +4,7 @@ import type { Database } from '../../../schemas/generated/config/rag.js';
 import type { Outbound } from '../../net/outbound.js';
 import type { Embedder } from '../embedders/contract.js';
 import type { RetrievalMeans } from '../retrievers/contract.js';
-import { DENSE_SHARES } from '../retrievers/fusion/fuse.js';
+import { DENSE_TRUST } from '../retrievers/fusion/fuse.js';
 import type { VectorStore } from '../stores/contract.js';
 import type { RagScope } from './contract.js';
 import { retrieverOf } from './plan.js';
@@ -68,7 +68,7 @@ export function meansOf(parts: MeansParts): RetrievalMeans {
     embed: async (texts, purpose = 'query') =>
       purpose === 'query' && texts.length === 1 ? embedQuery(texts[0]!) : parts.embedder().embed(texts, purpose, 'interactive', signal),
     search: (query) => store.query(query, signal),
-    denseShare: () => DENSE_SHARES[parts.embedder().type === 'LexicalEmbedder' ? 'words' : 'model'],
+    denseTrust: () => DENSE_TRUST[parts.embedder().type === 'LexicalEmbedder' ? 'words' : 'model'],
     rerank: async (name, query, texts, timeoutMs, normalise) => {
       const model = modelOf(scope, name);
       if (!models.rerank) throw lacking(name, 'reranking');

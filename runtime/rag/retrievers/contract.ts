@@ -4,6 +4,7 @@ import type { Hit, Metadata } from '../contract.js';
 import type { Purpose } from '../embedders/contract.js';
 import type { OptionShapes } from '../options.js';
 import type { Filter, StoreAnswer, StoreQuery } from '../stores/contract.js';
+import type { DenseTrust } from './fusion/fuse.js';
 
 /** A question as a retriever gets it. */
 export interface RetrievalQuery {
@@ -22,8 +23,8 @@ export interface RetrievalMeans {
   /** One vector per text; as questions unless told otherwise. */
   embed(texts: readonly string[], purpose?: Purpose): Promise<Float32Array[]>;
   search(query: StoreQuery): Promise<StoreAnswer>;
-  /** The share of dense search beside BM25, 0 to 1, that suits the embedder. */
-  denseShare(): number;
+  /** How much dense search of this embedder counts beside BM25. */
+  denseTrust(): DenseTrust;
   /**
    * Relevance of each text to the query by a reranking model of the runtime: 0 to 1, or as the model itself scores. Throws `unavailable` or
    * `not_found`.

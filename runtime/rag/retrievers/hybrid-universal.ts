@@ -2,11 +2,10 @@ import { Failure } from '../../../schemas/errors.js';
 import type { RetrievalStrategyType } from '../../../schemas/generated/config/rag.js';
 import { isObject } from '../../config/values.js';
 import type { Metadata } from '../contract.js';
-import type { RetrievalMeans } from './contract.js';
 import { defineRetriever, TOP_K } from './define.js';
 import { byId, scored } from './explain.js';
 import { diversified } from './fusion/diversity.js';
-import { minMax, type Ranking, rankFusion, scoreFusion, weightedMean } from './fusion/fuse.js';
+import { type DenseTrust, denseShare, minMax, type Ranking, rankFusion, scoreFusion, weightedMean } from './fusion/fuse.js';
 import { typeOf } from './nested.js';
 
 /** Candidates of each strategy at least. */
@@ -35,7 +34,7 @@ const OPTIONS = {
     default: null,
     minimum: 0,
     maximum: 1,
-    description: 'Share of dense search where no strategies are named; the rest is BM25. None = what suits the embedder.',
+    description: 'Share of dense search where no strategies are named; the rest is BM25. None = what suits the embedder and the question.',
   },
 } as const;
 
@@ -55,14 +54,12 @@ function memberOf(value: Metadata): Member {
   return { type: typeOf(type), weight, config: isObject(config) ? config : {} };
 }
 
-function membersOf(strategies: readonly Metadata[], alpha: number | null, means: RetrievalMeans): Member[] {
-  if (strategies.length === 0) {
-    const share = alpha ?? means.denseShare();
+function membersOf(strategies: readonly Metadata[], { share }: DenseTrust): Member[] {
+  if (strategies.length === 0)
     return [
       { type: 'BasicSimilarityStrategy', weight: share, config: {} },
       { type: 'BM25Retriever', weight: 1 - share, config: {} },
     ];
-  }
   if (strategies.length < LEAST_STRATEGIES)
     throw new Failure(
       'invalid',
@@ -78,20 +75,20 @@ function combined(method: string, lists: readonly Ranking[], weights: readonly n
 
 /** Asks several strategies and combines what they find. */
 export const hybridUniversal = defineRetriever('HybridUniversalStrategy', 'final_k', OPTIONS, async (query, options, means) => {
+  const { strategies: named, hybrid_alpha: alpha } = options;
+  const trust = alpha === null ? means.denseTrust() : { share: alpha, standing: 0 };
   // A strategy without weight must not bring its own hits in with a score of 0.
-  const members = membersOf(options.strategies, options.hybrid_alpha, means).filter((member) => member.weight > 0);
+  const members = membersOf(named, trust).filter((member) => member.weight > 0);
   const topK = Math.max(LEAST_CANDIDATES, query.topK);
   const lists = await Promise.all(members.map(({ type, config }) => means.retrieve(type, config, { ...query, topK })));
   const rankings = options.normalize_scores ? lists.map(minMax) : lists;
-  const scores = combined(
-    options.combination_method,
-    rankings,
-    members.map((member) => member.weight),
-  );
+  const share = named.length === 0 && lists.length === 2 ? denseShare(trust, lists[0]!, lists[1]!) : undefined;
+  const weights = share === undefined ? members.map((member) => member.weight) : [share, 1 - share];
+  const scores = combined(options.combination_method, rankings, weights);
   const ranks = lists.map((list) => new Map(list.map((hit, at) => [hit.id, at + 1])));
   const hits = [...byId(lists).values()].map((hit) => {
     const score = scores.get(hit.id)!;
-    const strategies = members.map(({ type, weight }, at) => ({ type, weight, rank: ranks[at]!.get(hit.id) ?? null }));
+    const strategies = members.map(({ type }, at) => ({ type, weight: weights[at]!, rank: ranks[at]!.get(hit.id) ?? null }));
     return scored(query, hit, score, { fused_score: score, fusion: options.combination_method, strategies });
   });
   return options.diversity_boost > 0 ? diversified(hits, options.diversity_boost, query.topK) : hits;

@@ -1,6 +1,6 @@
 import { defineRetriever, TOP_K } from './define.js';
 import { byId, scored } from './explain.js';
-import { minMax, RRF_K, rankFusion, weightedMean } from './fusion/fuse.js';
+import { denseShare, minMax, RRF_K, rankFusion, weightedMean } from './fusion/fuse.js';
 import { bothHits } from './search.js';
 
 /** Candidates of each ranking at least, so that a hit that is middling in both is seen. */
@@ -13,7 +13,7 @@ const OPTIONS = {
     default: null,
     minimum: 0,
     maximum: 1,
-    description: 'Share of the dense ranking; the rest is BM25. None = what suits the embedder.',
+    description: 'Share of the dense ranking; the rest is BM25. None = what suits the embedder and the question.',
   },
   fusion: {
     type: 'string',
@@ -34,7 +34,8 @@ const OPTIONS = {
 /** Dense search and BM25 over the same question, fused. */
 export const hybrid = defineRetriever('HybridRetriever', 'top_k', OPTIONS, async (query, options, means) => {
   const { dense, lexical } = await bothHits(query, means, Math.max(LEAST_CANDIDATES, query.topK * options.search_multiplier));
-  const alpha = options.hybrid_alpha ?? means.denseShare();
+  const trust = options.hybrid_alpha === null ? means.denseTrust() : { share: options.hybrid_alpha, standing: 0 };
+  const alpha = denseShare(trust, dense, lexical);
   const weights = [alpha, 1 - alpha];
   const { fusion } = options;
   // A side without weight must not bring its own hits in with a score of 0.

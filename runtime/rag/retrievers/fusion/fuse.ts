@@ -4,8 +4,31 @@ export type Ranking = readonly { readonly id: string; readonly score: number }[]
 /** The constant of reciprocal rank fusion (Cormack, Clarke and Büttcher, 2009). */
 export const RRF_K = 60;
 
-/** The share of dense search beside BM25 unless somebody says otherwise: by an embedding model, and by hashed words. */
-export const DENSE_SHARES = { model: 0.6, words: 0.4 } as const;
+/** How much dense search counts beside BM25. */
+export interface DenseTrust {
+  /** Of two rankings whose best stand out alike, 0 to 1. */
+  readonly share: number;
+  /** 0 = the same share for every question; the higher, the more a ranking counts whose best hit stands out of it. */
+  readonly standing: number;
+}
+
+/** What is trusted unless somebody says otherwise: an embedding model, and hashed words (chosen in docs/decisions/retrieval.md). */
+export const DENSE_TRUST = { model: { share: 0.7, standing: 3 }, words: { share: 1 / 3, standing: 0 } } as const;
+
+/** The share of dense search for one question, 0 to 1. */
+export function denseShare({ share, standing }: DenseTrust, dense: Ranking, lexical: Ranking): number {
+  if (standing === 0 || share === 0) return share;
+  const [mine, other] = [share * standingOut(dense) ** standing, (1 - share) * standingOut(lexical) ** standing];
+  return mine / (mine + other);
+}
+
+/** How many standard deviations the best score lies above the mean of its ranking; at least 1, as where there is no other. */
+function standingOut(ranking: Ranking): number {
+  const scores = ranking.map(({ score }) => score);
+  const mean = total(scores) / scores.length;
+  const deviation = Math.sqrt(total(scores.map((score) => (score - mean) ** 2)) / scores.length);
+  return deviation > 0 ? Math.max(1, (Math.max(...scores) - mean) / deviation) : 1;
+}
 
 /** Brings the scores of a ranking to 0..1, the best to 1 and the worst to 0; all to 1 where they are equal. */
 export function minMax(ranking: Ranking): Ranking {
@@ -55,8 +78,8 @@ export function frequencies(rankings: readonly Ranking[]): Map<string, number> {
   return summed(rankings, () => 1);
 }
 
-function total(weights: readonly number[]): number {
-  return weights.reduce((sum, weight) => sum + weight, 0);
+function total(numbers: readonly number[]): number {
+  return numbers.reduce((sum, number) => sum + number, 0);
 }
 
 function summed(

@@ -5,6 +5,7 @@ import type { Question } from '../../../../../runtime/rag/query/contract.js';
 import { type MeansParts, meansOf } from '../../../../../runtime/rag/query/means.js';
 import { kept, planOf, topKOf } from '../../../../../runtime/rag/query/plan.js';
 import type { RetrievalParts } from '../../../../../runtime/rag/query/retrieval.js';
+import { DENSE_TRUST } from '../../../../../runtime/rag/retrievers/fusion/fuse.js';
 import { Failure } from '../../../../../schemas/errors.js';
 import type { ProjectConfig } from '../../../../../schemas/generated/config/project.js';
 import type { Database, RetrievalStrategy, RetrievalStrategyType } from '../../../../../schemas/generated/config/rag.js';
@@ -108,8 +109,10 @@ describe('how many and how good', () => {
   });
 
   it('trusts an embedding model more than hashed words', () => {
-    const shareBy = (type: string): number => meansOf({ embedder: () => ({ type }) } as unknown as MeansParts).denseShare();
-    assert.deepEqual([shareBy('LexicalEmbedder'), shareBy('UniversalEmbedder'), shareBy('OpenAIEmbedder')], [0.4, 0.6, 0.6]);
+    const trustIn = (type: string) => meansOf({ embedder: () => ({ type }) } as unknown as MeansParts).denseTrust();
+    const { model, words } = DENSE_TRUST;
+    assert.deepEqual([trustIn('LexicalEmbedder'), trustIn('UniversalEmbedder'), trustIn('OpenAIEmbedder')], [words, model, model]);
+    assert.ok(model.share > words.share);
   });
 
   it('wraps the strategy in what the question asks for', () => {

@@ -4,6 +4,7 @@ import type { Hit } from '../../../../../runtime/rag/contract.js';
 import { best } from '../../../../../runtime/rag/retrievers/define.js';
 import { diversified } from '../../../../../runtime/rag/retrievers/fusion/diversity.js';
 import {
+  denseShare,
   frequencies,
   maximum,
   mean,
@@ -79,6 +80,18 @@ describe('fusion', () => {
   });
 
   it('has no score without weights', () => near(weightedMean([first], [0]), { a: 0, b: 0, c: 0 }));
+
+  it('counts the ranking more whose best hit stands out', () => {
+    const ranking = (...scores: number[]) => scores.map((score, at) => ({ id: `${at}`, score }));
+    const [clear, flat] = [ranking(10, 1, 1, 1, 1), ranking(1, 0.9, 0.8, 0.7, 0.6)];
+    const trust = { share: 0.5, standing: 2 };
+    assert.equal(denseShare(trust, clear, clear), 0.5);
+    assert.ok(Math.abs(denseShare(trust, clear, flat) - 2 / 3) < 1e-12, 'deviations of 2 and of the square root of 2');
+    assert.ok(Math.abs(denseShare(trust, flat, clear) - 1 / 3) < 1e-12);
+    assert.equal(denseShare({ share: 0.3, standing: 0 }, flat, clear), 0.3);
+    for (const other of [[], ranking(3), ranking(2, 2)]) assert.ok(Math.abs(denseShare(trust, other, flat) - 1 / 3) < 1e-12);
+    assert.deepEqual([denseShare({ share: 1, standing: 3 }, flat, clear), denseShare({ share: 0, standing: 3 }, flat, clear)], [1, 0]);
+  });
 
   it('bounds BM25 in the same order', () => {
     assert.equal(bounded(8), 0.5);

@@ -41,13 +41,13 @@ describe('HybridRetriever', () => {
     assert.equal(fusion, 'rrf');
   });
 
-  it('takes scores, two fifths of them dense, where nothing else is said; so does its universal sibling', async () => {
+  it('takes scores, a third of them dense, where nothing else is said; so does its universal sibling', async () => {
     const text = 'remote battery';
     const scores = async (type: RetrievalStrategyType, config: Metadata) =>
       (await ask(type, config, { text })).hits.map(({ id, score }) => [id, Math.round(score * 1e9)]);
-    const named = await scores('HybridRetriever', { fusion: 'weighted', hybrid_alpha: 0.4 });
+    const named = await scores('HybridRetriever', { fusion: 'weighted', hybrid_alpha: 1 / 3 });
     assert.deepEqual(await scores('HybridRetriever', {}), named);
-    assert.deepEqual(await scores('HybridUniversalStrategy', {}), await scores('HybridUniversalStrategy', { hybrid_alpha: 0.4 }));
+    assert.deepEqual(await scores('HybridUniversalStrategy', {}), await scores('HybridUniversalStrategy', { hybrid_alpha: 1 / 3 }));
     assert.notDeepEqual(await scores('HybridRetriever', { fusion: 'weighted', hybrid_alpha: 0.5 }), named);
   });
 
