@@ -1,7 +1,7 @@
 // The build as a list of steps, each of which does nothing when its inputs have not changed since it last succeeded.
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 export const root = join(import.meta.dirname, '..');
@@ -65,13 +65,26 @@ async function run(label, command, args, options = {}) {
   process.stderr.write(`quern: ${label} done in ${seconds()} s\n`);
 }
 
+/** ONNX Runtime's package carries its library for every system; those of the others would be 250 MB that nobody loads. */
+function dropOtherSystems() {
+  const folder = join(root, 'node_modules/onnxruntime-node/bin');
+  for (const version of existsSync(folder) ? readdirSync(folder) : [])
+    for (const system of readdirSync(join(folder, version)))
+      for (const processor of readdirSync(join(folder, version, system)))
+        if (system !== process.platform || processor !== process.arch)
+          rmSync(join(folder, version, system, processor), { recursive: true });
+}
+
 /** What each step reads, and how it runs. `keep` picks the files that count among the inputs. */
 const STEPS = [
   {
     name: 'install',
     inputs: ['package.json', 'package-lock.json'],
     made: 'node_modules/lmdb',
-    run: () => run('installing packages (npm ci)', 'npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund']),
+    run: async () => {
+      await run('installing packages (npm ci)', 'npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund']);
+      dropOtherSystems();
+    },
   },
   {
     name: 'typescript',
