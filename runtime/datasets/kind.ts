@@ -37,15 +37,17 @@ export function datasetKind({ projects, places, ingest }: DatasetKindParts): Tas
     run: async (item, context) => {
       const { namespace, project, key: hash, name } = item;
       const work = workOf(item);
+      // First of all: its bytes are gone, too, where the daemon died between the removal and the end of an earlier run.
+      await refuseRemoved(item);
       const path = await places.raw(findDataset(projects.load(namespace, project), work.dataset), hash);
       if (path === undefined) throw new Failure('not_found', `The bytes of ${name} are gone from the dataset's folder. Upload it again.`);
       const { mime_type: mimeType, size: sizeBytes } = item.input as { mime_type: string; size: number };
       const file = { path, name, hash, mimeType, sizeBytes };
-      await refuseRemoved(item);
       const outcome = await ingest.ingest({ namespace, project, ...work, file }, contextOf(context));
       await refuseRemoved(item);
       return outcomeOf(item, outcome);
     },
+    abandon: refuseRemoved,
     revert: (item) => ingest.removeDocument({ ...placeOf(item), documentHash: item.key }),
     lock: (item) => Object.values(placeOf(item)).concat(item.key).join('\n'),
   };

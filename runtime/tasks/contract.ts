@@ -30,6 +30,8 @@ export interface RunContext {
 export interface TaskKind {
   /** Throws `unavailable`, `timed_out`, `busy`, `too_many` or `disk_full` to be tried again; any other error is final for the item. */
   run(item: TaskItem, context: RunContext): Promise<ItemOutcome>;
+  /** Called instead of `run` for an item that is given up because the daemon ended too often with it: takes away what must not stay. */
+  abandon?(item: TaskItem): Promise<void>;
   /** Takes back what runs of the item have done; returns how much that was. */
   revert(item: TaskItem): Promise<number>;
   /** Items with the same text never run at the same time. */

@@ -150,6 +150,7 @@ export class Worker {
   async #begin(task: ActiveTask, index: number): Promise<boolean> {
     const item = task.items[index]!;
     if (item.interruptions >= MAX_INTERRUPTIONS) {
+      await this.#parts.kinds[task.record.kind]?.abandon?.(task.item(index));
       throw new Failure('internal', `The daemon ended ${item.interruptions} times while it worked on this; it is not tried again.`);
     }
     const started: ItemRecord = { ...item, state: 'running', interruptions: item.interruptions + 1 };
