@@ -57,7 +57,7 @@ function quern(): Contestant {
   const index = loadCore().openVectorIndex({
     dimensions: DIMENSIONS,
     metric: 'cosine',
-    storage: 'f16',
+    storage: 'f32',
     graph: { connectivity: CONNECTIVITY, effortBuild: EFFORT_BUILD },
   });
   let filter = new Uint8Array();

@@ -11,6 +11,8 @@ export interface Candidate {
   readonly parser: Parser;
   readonly type: ParserType;
   readonly options: Metadata;
+  /** The config of `auto`, which chose the parser; another parser that the content calls for goes by it too. */
+  readonly auto?: Metadata;
 }
 
 type File = Pick<SourceFile, 'name' | 'mimeType'>;
@@ -41,13 +43,17 @@ function takesMime(configured: ConfiguredParser, file: File): boolean {
 function candidate(type: ParserType, config: Metadata, file: File, overrides: ParserOverrides): Candidate {
   const named = parserOf(type);
   if (named) return { parser: named, type, options: effectiveConfig({ type, config }, overrides) };
-  const chosen = parserFor(file) ?? PARSERS.find((parser) => parser.id === 'text')!;
-  const concrete = typeOf(chosen);
-  const tabular = chosen.defaults[concrete]?.chunk_strategy === 'rows';
+  return autoCandidate(parserFor(file) ?? PARSERS.find((parser) => parser.id === 'text')!, config, overrides);
+}
+
+/** A parser with the options that `auto` has for it. */
+export function autoCandidate(parser: Parser, config: Metadata, overrides: ParserOverrides = {}): Candidate {
+  const type = typeOf(parser);
+  const tabular = parser.defaults[type]?.chunk_strategy === 'rows';
   // The size of `auto` counts characters; a table keeps its rows.
-  const { chunk_size, chunk_overlap, ...rest } = effectiveConfig({ type, config }, overrides);
+  const { chunk_size, chunk_overlap, ...rest } = effectiveConfig({ type: 'auto', config }, overrides);
   const sizes = tabular ? {} : { chunk_size, chunk_overlap };
-  return { parser: chosen, type: concrete, options: effectiveConfig({ type: concrete, config: { ...rest, ...sizes } }, overrides) };
+  return { parser, type, options: effectiveConfig({ type, config: { ...rest, ...sizes } }, overrides), auto: config };
 }
 
 function fallbackType(configured: ConfiguredParser): ParserType[] {

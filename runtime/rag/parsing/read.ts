@@ -9,7 +9,7 @@ import type { ParsedDocument, ParseLimits, SourceFile } from '../parsers/contrac
 import { PARSERS, parserFor, typeOf } from '../parsers/index.js';
 import { type Signature, signatureOf } from '../parsers/signature.js';
 import { CheckedWriter } from './checked-file.js';
-import { type Candidate, candidatesFor, folderCandidate } from './choose.js';
+import { autoCandidate, type Candidate, candidatesFor, folderCandidate } from './choose.js';
 import { chunkingOf, effectiveConfig, type ParserOverrides, type PreviewOptions } from './config.js';
 import { described, Enrichment, extractorsFor } from './enrich.js';
 import { type Summary, writePassages } from './passage-file.js';
@@ -60,8 +60,11 @@ function corrected(asked: Candidate, all: readonly Candidate[], request: ReadReq
   const fits = signature.kind === 'format' ? asked.parser.id === signature.parser : asked.parser.readsText === true;
   if (fits) return asked;
   const parser = actualParser(signature, bytes, request.file);
+  const configured = all.find((one) => one.parser === parser);
+  if (configured) return configured;
+  if (asked.auto) return autoCandidate(parser, asked.auto, request.overrides);
   const type = typeOf(parser);
-  return all.find((one) => one.parser === parser) ?? { parser, type, options: effectiveConfig({ type }, request.overrides) };
+  return { parser, type, options: effectiveConfig({ type }, request.overrides) };
 }
 
 async function attempts(request: ReadRequest): Promise<{ candidate: Candidate; document: ParsedDocument }> {

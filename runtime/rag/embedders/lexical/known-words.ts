@@ -13,7 +13,6 @@ const WORD_UNITS = 64;
 
 /** What a word adds to a vector, whatever the text. */
 export interface KnownWord {
-  readonly isStop: boolean;
   /** Of the whole word. */
   readonly hash: number;
   /** The weight of the word when it occurs once, and the part of it that goes to the word as a whole. */
@@ -33,7 +32,6 @@ export function knownWord(word: string): KnownWord {
   const isStop = stopWords.has(word);
   const unspaced = UNSPACED.test(word);
   const made = {
-    isStop,
     hash: hashOf(word),
     // Long words say more than short ones: what a document frequency would tell, without a corpus.
     weight: isStop ? STOP_WORD : 0.6 + 0.1 * Math.min(word.length, 10),

@@ -10,21 +10,17 @@ export interface IndexRow {
   readonly text: string;
 }
 
-/** Half-precision rows halve the memory; only those of cosine are sure to fit. */
-const SHAPES: Record<Metric, Pick<VectorIndexOptions, 'metric' | 'storage'>> = {
-  cosine: { metric: 'cosine', storage: 'f16' },
-  ip: { metric: 'inner_product', storage: 'f32' },
-  l2: { metric: 'l2', storage: 'f32' },
-};
+/** The native index's names of the metrics. */
+const METRICS: Record<Metric, VectorIndexOptions['metric']> = { cosine: 'cosine', ip: 'inner_product', l2: 'l2' };
 
 /** The vector index and the text index of one database, which always have the same rows. */
 export class IndexPair {
   readonly vectors: NativeVectorIndex;
   readonly text: NativeTextIndex;
 
-  /** Throws `unavailable` when the native core is not there. */
+  /** Rows are kept in full precision, so that an exact scan's scores are exact. Throws `unavailable` when the native core is not there. */
   constructor(metric: Metric, dimensions: number) {
-    this.vectors = loadCore().openVectorIndex({ ...SHAPES[metric], dimensions });
+    this.vectors = loadCore().openVectorIndex({ metric: METRICS[metric], storage: 'f32', dimensions });
     this.text = loadCore().openTextIndex({ language: 'english' });
   }
 

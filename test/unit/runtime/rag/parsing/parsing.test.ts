@@ -78,6 +78,12 @@ describe('Parsing', () => {
     });
   }
 
+  it('cuts a file whose name lies as auto is told', async () => {
+    const strategy = { name: 's', parsers: [{ type: 'auto' as const, config: { chunk_size: 12, chunk_overlap: 0 } }] };
+    const { parser, options } = await parse('a.pdf', 'One two. Three four.', { strategy });
+    assert.deepEqual([parser, options.chunk_size, options.chunk_overlap], ['TextParser', 12, 0]);
+  });
+
   const REFUSED: [name: string, content: () => string | Uint8Array, code: string][] = [
     ['nothing.txt', () => '', 'empty_file'],
     ['blank.txt', () => ' \n\t', 'empty_file'],
