@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "reach.hpp"
 #include "yielding.hpp"
 
 namespace quern::vectors {
@@ -40,7 +41,10 @@ bool Graph::build(const Scoring& scoring, const RowBlocks& rows, std::span<const
   codes_.find_centre(scoring, rows, live);
   place_rows(scoring, rows, live);
   links_.append(live.size());
-  return live.empty() || link_all(linker_, links_, building_threads(), given_up);
+  if (live.empty()) return true;
+  if (!link_all(linker_, links_, building_threads(), given_up)) return false;
+  reach_all(links_);
+  return true;
 }
 
 void Graph::add(const Scoring& scoring, const RowBlocks& rows, uint32_t row) {
