@@ -1,6 +1,11 @@
 import { cpus } from 'node:os';
+import { benchAnomaly } from './anomaly.js';
+import { benchCache } from './cache.js';
 import { benchChat } from './chat.js';
+import { benchClassifiers } from './classifiers.js';
+import { benchColumns } from './columns.js';
 import { benchDownload } from './download.js';
+import { benchEmbeds } from './embeds.js';
 import { benchEncoders } from './encoders.js';
 import { benchHttp } from './http.js';
 import { benchIngest } from './ingest.js';
@@ -8,6 +13,7 @@ import { benchLoop } from './loop.js';
 import { benchOcr } from './ocr.js';
 import { benchQuality } from './quality.js';
 import { benchRetrieval } from './retrieval.js';
+import { benchSoak } from './soak.js';
 import { benchStart } from './start.js';
 import { benchText } from './text.js';
 import { benchTurns } from './turns.js';
@@ -20,13 +26,19 @@ const PARTS: Record<string, () => Promise<void>> = {
   loop: benchLoop,
   turns: benchTurns,
   chat: benchChat,
+  cache: benchCache,
   vectors: benchVectors,
   text: benchText,
   retrieval: benchRetrieval,
   ingest: benchIngest,
   quality: benchQuality,
   encoders: benchEncoders,
+  columns: benchColumns,
+  embeds: benchEmbeds,
   ocr: benchOcr,
+  soak: benchSoak,
+  classifiers: benchClassifiers,
+  anomaly: benchAnomaly,
 };
 
 // Every program under measurement is killed with this process.

@@ -76,10 +76,10 @@ export function part(name: string): ChildProcess {
 
 /**
  * Starts our daemon on a core port (`start`) or a runtime port (`runtime`), with a data directory of its own unless one is given. `probed`:
- * it can be asked for its `LoopDelay`.
+ * it can be asked for its `LoopDelay`. `start` has a runtime port as well where one is given.
  */
-export function quern(verb: 'start' | 'runtime', port: number, dataDir = emptyDataDir(), probed = false): ChildProcess {
-  const ports = verb === 'start' ? ['--port', String(port), '--runtime-port', '0'] : ['--runtime-port', String(port)];
+export function quern(verb: 'start' | 'runtime', port: number, dataDir = emptyDataDir(), probed = false, runtimePort = 0): ChildProcess {
+  const ports = verb === 'start' ? ['--port', String(port), '--runtime-port', String(runtimePort)] : ['--runtime-port', String(port)];
   const probe = probed ? ['--import', join(ROOT, 'build/bench/loop-probe.js')] : [];
   return program(process.execPath, [...probe, join(ROOT, 'build/bundle/main.js'), verb, ...ports, '--data-dir', dataDir], {}, probed);
 }

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,12 +15,22 @@ function done(command: string, args: string[], cwd: string): boolean {
   return spawnSync(command, args, { cwd, stdio: 'ignore', timeout: INSTALL_LIMIT_MS }).status === 0;
 }
 
+/** True where a package is there, in the version that is named, if one is. */
+function isInstalled(wanted: string): boolean {
+  const [, name, version] = /^(.[^@]*)(?:@(.*))?$/.exec(wanted)!;
+  const path = join(FOLDER, 'node_modules', name!, 'package.json');
+  if (!existsSync(path)) return false;
+  const { version: present = '' } = JSON.parse(readFileSync(path, 'utf8')) as { version?: string };
+  return version === undefined || `${present}.`.startsWith(`${version}.`);
+}
+
 /** Installs packages outside the repository, without their scripts, unless they are there. Throws where they cannot be had. */
 export function installPeers(...packages: string[]): void {
   mkdirSync(FOLDER, { recursive: true });
   if (!existsSync(join(FOLDER, 'package.json'))) writeFileSync(join(FOLDER, 'package.json'), '{"private":true}');
-  const missing = packages.filter((one) => !existsSync(join(FOLDER, 'node_modules', one.replace(/(?<=.)@.*/, ''))));
-  if (missing.length > 0 && !done('npm', ['install', '--ignore-scripts', ...missing], FOLDER))
+  const missing = packages.filter((one) => !isInstalled(one));
+  // Without the wishes of other packages, which bring another version of a peer along.
+  if (missing.length > 0 && !done('npm', ['install', '--ignore-scripts', '--legacy-peer-deps', ...missing], FOLDER))
     throw new Error(`npm could not install ${missing.join(', ')}`);
 }
 

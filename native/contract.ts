@@ -2,6 +2,9 @@
  * The native face: every function of the addons, with shapes, units, ownership and whether it is synchronous.
  * `test/native/contract.test.ts` compares these files with what the binaries export.
  */
+export * from './contract/anomaly.js';
+export * from './contract/classify.js';
+export * from './contract/columns.js';
 export * from './contract/core.js';
 export * from './contract/embedder.js';
 export * from './contract/inference.js';

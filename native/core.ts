@@ -2,6 +2,9 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Failure } from '../schemas/errors.js';
+import { AnomalyFit, AnomalyRestore } from './anomaly-objects.js';
+import { Classifier, ClassifierFit } from './classifier.js';
+import { Columns } from './columns.js';
 import type { CoreAddon, IndexLoad, NativeVectorIndex, VectorAnswer, VectorIndexStats, VectorSearchOptions } from './contract.js';
 import { raised, settled } from './raised.js';
 import { TextIndex } from './text-index.js';
@@ -62,6 +65,12 @@ export function loadCore(): CoreAddon {
     throw new Failure('unavailable', `The native core ${reason} run npm start, which builds it.`, { cause: error });
   }
   loaded = {
+    anomalyBackends: () => native.anomalyBackends(),
+    openAnomalyFit: (options) => new AnomalyFit(raised(() => native.openAnomalyFit(options))),
+    openAnomalyRestore: (threads) => new AnomalyRestore(raised(() => native.openAnomalyRestore(threads))),
+    openClassifierFit: (options) => new ClassifierFit(raised(() => native.openClassifierFit(options))),
+    loadClassifier: async (path, generation) => new Classifier(await settled(() => native.loadClassifier(path, generation))),
+    openColumns: (options) => new Columns(raised(() => native.openColumns(options))),
     openTextIndex: (options) => new TextIndex(raised(() => native.openTextIndex(options))),
     openVectorIndex: (options) => new VectorIndex(raised(() => native.openVectorIndex(options))),
   };

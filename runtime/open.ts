@@ -1,5 +1,5 @@
 import { statfs } from 'node:fs/promises';
-import { STANDIN_CARD } from '../models/standin/card.js';
+import { FIRST_MODEL } from '../models/built-in.js';
 import type { ModelConfig } from '../schemas/generated/config/project.js';
 import { Chat } from './chat/chat.js';
 import type { CompletionSource } from './completions/request.js';
@@ -7,6 +7,9 @@ import { Hub } from './hub/hub.js';
 import { Images } from './images/images.js';
 import { Models } from './models/models.js';
 import { Outbound } from './net/outbound.js';
+import { openAnomaly } from './open-anomaly.js';
+import { openClassifiers } from './open-classifiers.js';
+import { openColumns } from './open-columns.js';
 import { openEncoders } from './open-encoders.js';
 import { openKvCache } from './open-kv-cache.js';
 import { openRetrieval } from './open-retrieval.js';
@@ -64,9 +67,12 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const outbound = new Outbound();
   const hub = new Hub(outbound);
   const { scans, ...looking } = openVision({ dataDir, models, outbound, runtimeUrls });
+  const { close: closeAnomaly, ...detecting } = openAnomaly({ dataDir, outbound, runtimeUrls });
+  const { close: closeColumns, ...tables } = openColumns({ store, outbound, runtimeUrls });
   const completions = completionsOn(models);
   const { kvCache, close: closeKvCache } = openKvCache(dataDir);
   const { encoders, coreEncoders, ...forRetrieval } = openEncoders({ models, outbound, runtimeUrls, runtimePort });
+  const { close: closeClassifiers, ...classifying } = openClassifiers({ dataDir, encoders, outbound, runtimeUrls });
   const projects = new Projects({ dataDir });
   const providers = createProviders({ outbound, universal: createUniversalProvider(completions), runtimeUrls, runtimePort, startRunner });
   const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
@@ -81,7 +87,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     provider,
   });
   const chat = new Chat({ projects, providers, providerOf, store, retrieval: documents.retrieval });
-  const builtin = `built in: ${STANDIN_CARD.name} (${STANDIN_CARD.description})`;
+  const builtin = `built in: ${FIRST_MODEL.name} (${FIRST_MODEL.description})`;
   const checks: HealthCheck[] = [
     { name: 'server', run: () => ({ status: 'healthy', message: `quern ${version} answers` }) },
     { name: 'storage', run: () => storageHealth(store, dataDir) },
@@ -106,6 +112,9 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     encoders,
     coreEncoders,
     ...looking,
+    ...detecting,
+    ...tables,
+    ...classifying,
     ...documents,
     close: async () => {
       await closeRetrieval();
@@ -113,6 +122,9 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
       await hub.close();
       await looking.files.close();
       await closeKvCache();
+      await closeAnomaly();
+      await closeColumns();
+      await closeClassifiers();
       await models.close();
       await outbound.close();
       await store.close();

@@ -9,6 +9,10 @@ import type { Files } from './files/files.js';
 import type { Hub } from './hub/hub.js';
 import type { Images } from './images/images.js';
 import type { KvCache } from './kv-cache/kv-cache.js';
+import type { AnomalyService } from './ml/anomaly/contract.js';
+import type { ClassifierService } from './ml/classifiers/contract.js';
+import type { BufferService } from './ml/buffers/contract.js';
+import type { StreamService } from './ml/streams/contract.js';
 import type { Models } from './models/models.js';
 import type { Projects } from './projects/projects.js';
 import type { ProviderHealth } from './providers/contract.js';
@@ -47,6 +51,20 @@ export interface Runtime {
   readonly vision: VisionSource;
   /** The same, or the runtimes that the core was told to use. */
   readonly coreVision: VisionSource;
+  /** Batch anomaly detection of this machine. */
+  readonly anomaly: AnomalyService;
+  /** The same, or that of the remote runtimes. */
+  readonly coreAnomaly: AnomalyService;
+  /** Text classifiers of this machine. */
+  readonly classifiers: ClassifierService;
+  /** The same, or those of the remote runtimes. */
+  readonly coreClassifiers: ClassifierService;
+  /** Data buffers and streaming detectors of this machine; opened at first use. */
+  readonly buffers: () => Promise<BufferService>;
+  readonly streams: () => Promise<StreamService>;
+  /** The same, or those of the remote runtimes. */
+  readonly coreBuffers: () => Promise<BufferService>;
+  readonly coreStreams: () => Promise<StreamService>;
   readonly datasets: Datasets;
   readonly tasks: Tasks;
   readonly databases: Databases;

@@ -76,7 +76,7 @@ export interface Endpoint<Context> {
   readonly tag: string;
   readonly query?: SchemaName;
   readonly body?: SchemaName;
-  /** Instead of `body`. */
+  /** Instead of `body`; beside it, for requests whose content type is `multipart/form-data`. */
   readonly multipart?: FormBody<Context>;
   readonly response?: SchemaName;
   /** Success status, 200 unless given. */

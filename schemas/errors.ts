@@ -5,6 +5,7 @@ export const STATUS_OF_KIND = {
   forbidden: 403,
   not_found: 404,
   not_allowed: 405,
+  not_acceptable: 406,
   conflict: 409,
   too_large: 413,
   unsupported_type: 415,

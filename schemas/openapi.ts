@@ -54,10 +54,11 @@ function operation(endpoint: Endpoint<never>, components: Components): JsonSchem
 }
 
 function requestBody({ body, multipart }: Endpoint<never>, components: Components): JsonSchema {
-  const name = multipart?.form ?? body;
-  if (name === undefined) return {};
-  const type = multipart ? 'multipart/form-data' : 'application/json';
-  return { requestBody: { required: true, content: { [type]: { schema: components.reference(name) } } } };
+  if (body === undefined && multipart === undefined) return {};
+  const content: JsonSchema = {};
+  if (body !== undefined) content['application/json'] = { schema: components.reference(body) };
+  if (multipart) content['multipart/form-data'] = { schema: components.reference(multipart.form) };
+  return { requestBody: { required: true, content } };
 }
 
 function pathParameters(path: string): JsonSchema[] {

@@ -1,7 +1,10 @@
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
+import { anomalyEndpoints } from './anomaly.js';
 import { chatEndpoints } from './chat.js';
+import { classifierEndpoints } from './classifiers.js';
 import { datasetEndpoints } from './datasets.js';
+import { tableEndpoints } from './ml-tables.js';
 import { modelEndpoints } from './models.js';
 import { nlpEndpoints } from './nlp.js';
 import { projectEndpoints } from './projects.js';
@@ -21,6 +24,9 @@ export const coreEndpoints: readonly Endpoint<Runtime>[] = [
   ...modelEndpoints,
   ...nlpEndpoints,
   ...visionEndpoints,
+  ...anomalyEndpoints,
+  ...tableEndpoints,
+  ...classifierEndpoints,
 ].map(afterParsing);
 
 /** Handlers of a project's endpoints read its file synchronously; where it is large and was edited, a worker thread parses it first. */

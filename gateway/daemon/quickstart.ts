@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { FIRST_MODEL } from '../../models/built-in.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { Failure } from '../../schemas/errors.js';
 import type { DaemonOptions } from './options.js';
@@ -35,7 +36,7 @@ export function greeting({
   const key = options.apiKey ? " -H 'Authorization: Bearer YOUR_KEY'" : '';
   const base = core ? address(options.host, ports[0]!) : address(options.runtimeHost, runtimePort);
   const path = core ? `/v1/projects/${NAMESPACE}/${PROJECT}/chat/completions` : '/v1/chat/completions';
-  const body = JSON.stringify({ ...(core ? {} : { model: 'quern-standin' }), messages: [{ role: 'user', content: 'Hello!' }] });
+  const body = JSON.stringify({ ...(core ? {} : { model: FIRST_MODEL.name }), messages: [{ role: 'user', content: 'Hello!' }] });
   return [
     `Quern ${VERSION}, ready in ${Math.round(readyMs)} ms`,
     ...(core ? [`  core API           ${base}  (try it in a browser: ${base}/docs)`] : []),

@@ -1,7 +1,7 @@
 import type { SchemaName } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import { check } from '../../schemas/validate.js';
-import { parseJson } from './json.js';
+import { parseJsonInTurns } from './json-pieces.js';
 import type { Exchange } from './transport.js';
 
 /** Largest body where an endpoint does not say otherwise. */
@@ -22,7 +22,7 @@ export async function readJson(exchange: Exchange, schema: SchemaName, limitByte
     const got = type === '' ? 'None was given' : `Got ${JSON.stringify(type.slice(0, 100))}`;
     throw new Failure('unsupported_type', `The body must be JSON. ${got}: add the header "Content-Type: application/json".`);
   }
-  return { value: check(schema, bytes.length === 0 ? undefined : parseJson(bytes)) };
+  return { value: check(schema, bytes.length === 0 ? undefined : await parseJsonInTurns(bytes)) };
 }
 
 /** Query text as an object; a name that comes several times holds a list. */

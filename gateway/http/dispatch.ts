@@ -20,6 +20,7 @@ const PREFLIGHT_MAX_AGE_S = '600';
 const NO_QUERY: Readonly<Record<string, unknown>> = Object.freeze({});
 const HEADER_NAMES = /^[\w\s,-]{1,1000}$/;
 const JSON_TYPE = 'application/json';
+const FORM_TYPE = /^\s*multipart\/form-data\b/i;
 
 /** A WebSocket route. */
 export interface SocketRoute<Context> {
@@ -126,7 +127,8 @@ class Dispatch<Context> implements Application {
   #run(call: Call, endpoint: Endpoint<Context>, params: Readonly<Record<string, string>>): void {
     const { exchange } = call;
     const query = endpoint.query ? coerced<Record<string, unknown>>(endpoint.query, parseQuery(exchange.query)) : NO_QUERY;
-    const takesBody = endpoint.body ? this.#withBody : endpoint.multipart ? this.#withForm : undefined;
+    const isForm = endpoint.multipart !== undefined && (!endpoint.body || FORM_TYPE.test(exchange.header('content-type')));
+    const takesBody = isForm ? this.#withForm : endpoint.body ? this.#withBody : undefined;
     const outcome = takesBody
       ? takesBody.call(this, call, endpoint, params, query)
       : endpoint.handler(this.#context, new CheckedRequest(call, params, query, undefined));
@@ -135,7 +137,7 @@ class Dispatch<Context> implements Application {
       return;
     }
     // A form may take long to arrive; its time starts after that.
-    if (!endpoint.multipart) this.#startClock(call);
+    if (!isForm) this.#startClock(call);
     outcome.then(
       (reply) => this.#answer(call, endpoint, reply),
       (error: unknown) => this.#fail(call, error),

@@ -1,14 +1,17 @@
+import { readFile } from 'node:fs/promises';
 import type { ImageFormat } from '../../runtime/engines/diffusion/contract.js';
 import { imageBytes } from '../../runtime/images/encoded.js';
 import type { ImageRequest, OpenedImages } from '../../runtime/images/images.js';
 import type { Runtime } from '../../runtime/runtime.js';
-import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
-import type { EditRequest, GenerationRequest, Image } from '../../schemas/generated/universal/images.js';
+import { type Endpoint, endpoint, type FormBody, type Reply, type Request } from '../../schemas/endpoint.js';
+import type { EditRequest, Image, ImageList } from '../../schemas/generated/universal/images.js';
 import { imageEvents } from './image-events.js';
 import { projectImageModel } from './image-project.js';
 
 /** Two images in base64, and the rest of a request. */
 const BODY_LIMIT_BYTES = 72 * 1024 * 1024;
+/** An image in a form; as much as the longest base64 of JSON holds. */
+const FILE_LIMIT_BYTES = 24 * 1024 * 1024;
 /** Longest prompt that a header repeats, in characters. */
 const HEADER_PROMPT = 1000;
 const RAW_TYPES: readonly [pattern: RegExp, format: ImageFormat][] = [
@@ -18,7 +21,7 @@ const RAW_TYPES: readonly [pattern: RegExp, format: ImageFormat][] = [
   [/\bimage\/\*/i, 'jpeg'],
 ];
 
-type AnyRequest = GenerationRequest & Partial<Pick<EditRequest, 'image' | 'mask' | 'strength'>>;
+type AnyRequest = Partial<EditRequest>;
 
 /** The format of raw bytes where the client accepts images by name; a client that accepts anything gets JSON. */
 function rawFormat(request: Request, body: AnyRequest): ImageFormat | undefined {
@@ -27,7 +30,17 @@ function rawFormat(request: Request, body: AnyRequest): ImageFormat | undefined 
   return RAW_TYPES.find(([pattern]) => pattern.test(accept))?.[1];
 }
 
-function wanted(runtime: Runtime, body: AnyRequest, format: ImageFormat | undefined): ImageRequest {
+/** An image of a request: a file of its form, or text of its JSON. */
+async function given({ body, files }: Request, field: 'image' | 'mask'): Promise<Uint8Array | undefined> {
+  const file = files.find((one) => one.field === field);
+  if (file) return readFile(file.path);
+  const text = (body as AnyRequest)[field];
+  return text === undefined ? undefined : imageBytes(field, text);
+}
+
+async function wanted(runtime: Runtime, request: Request, format: ImageFormat | undefined, masked: boolean): Promise<ImageRequest> {
+  const body = request.body as AnyRequest;
+  const [image, mask] = [await given(request, 'image'), await given(request, 'mask')];
   const { model, defaults, device } = projectImageModel(runtime, body.project ?? undefined, body.model ?? undefined);
   return {
     model,
@@ -43,8 +56,10 @@ function wanted(runtime: Runtime, body: AnyRequest, format: ImageFormat | undefi
       seed: body.seed ?? undefined,
       scheduler: body.scheduler ?? undefined,
       format: format ?? body.output_format ?? undefined,
-      image: body.image === undefined ? undefined : imageBytes('image', body.image),
-      mask: body.mask === undefined ? undefined : imageBytes('mask', body.mask),
+      quality: body.quality ?? undefined,
+      style: body.style ?? undefined,
+      image,
+      mask: masked ? (mask ?? 'transparency') : undefined,
       strength: body.strength ?? undefined,
     },
   };
@@ -56,10 +71,10 @@ function shown({ job }: OpenedImages, bytes: Uint8Array, index: number, asUrl: b
   return { ...image, revised_prompt: job.prompt, seed: job.seed + index };
 }
 
-async function answer(runtime: Runtime, request: Request): Promise<Reply> {
+async function answer(runtime: Runtime, request: Request, masked = false): Promise<Reply> {
   const body = request.body as AnyRequest;
   const format = rawFormat(request, body);
-  const opened = await runtime.images.open(wanted(runtime, body, format), request.signal);
+  const opened = await runtime.images.open(await wanted(runtime, request, format, masked), request.signal);
   if (body.stream === true) return { events: imageEvents(opened, request) };
   const images = await opened.run(() => {});
   if (format !== undefined) {
@@ -71,7 +86,16 @@ async function answer(runtime: Runtime, request: Request): Promise<Reply> {
     };
   }
   const asUrl = body.response_format !== 'b64_json';
-  return { json: { created: Math.floor(Date.now() / 1000), data: images.map((bytes, index) => shown(opened, bytes, index, asUrl)) } };
+  const { job } = opened;
+  const json: ImageList = {
+    created: Math.floor(Date.now() / 1000),
+    size: `${job.width}x${job.height}`,
+    output_format: job.format,
+    num_inference_steps: job.steps,
+    guidance_scale: job.guidance,
+    data: images.map((bytes, index) => shown(opened, bytes, index, asUrl)),
+  };
+  return { json };
 }
 
 const shared = {
@@ -81,8 +105,15 @@ const shared = {
   streams: true,
   errorShape: 'openai',
   bodyLimitBytes: BODY_LIMIT_BYTES,
-  handler: answer,
+  handler: (runtime: Runtime, request: Request): Promise<Reply> => answer(runtime, request),
 } as const;
+
+/** A form with `maxFiles` images. */
+const form = (name: 'EditForm' | 'VariationForm', maxFiles: number): FormBody<Runtime> => ({
+  form: `universal/images#${name}`,
+  maxFiles,
+  fileLimitBytes: FILE_LIMIT_BYTES,
+});
 
 /** Images from text, and changed images. */
 export const imageEndpoints: Endpoint<Runtime>[] = [
@@ -100,6 +131,8 @@ export const imageEndpoints: Endpoint<Runtime>[] = [
     id: 'edit_image',
     summary: 'Change the part of an image that a mask covers',
     body: 'universal/images#EditRequest',
+    multipart: form('EditForm', 2),
+    handler: (runtime, request) => answer(runtime, request, true),
   }),
   endpoint({
     ...shared,
@@ -107,5 +140,6 @@ export const imageEndpoints: Endpoint<Runtime>[] = [
     id: 'vary_image',
     summary: 'Make images like another',
     body: 'universal/images#VariationRequest',
+    multipart: form('VariationForm', 1),
   }),
 ];

@@ -1,7 +1,10 @@
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
+import { anomalyEndpoints } from './anomaly.js';
+import { bufferEndpoints } from './buffers.js';
 import { cacheEndpoints } from './cache.js';
 import { chatEndpoints } from './chat.js';
+import { classifierEndpoints } from './classifiers.js';
 import { classifyEndpoints } from './classify.js';
 import { embeddingEndpoints } from './embeddings.js';
 import { fileEndpoints } from './files.js';
@@ -9,6 +12,7 @@ import { imageEndpoints } from './images.js';
 import { nerEndpoints } from './ner.js';
 import { rerankEndpoints } from './rerank.js';
 import { statusEndpoints } from './status.js';
+import { streamEndpoints } from './streams.js';
 import { visionEndpoints } from './vision.js';
 
 /** Everything that the universal runtime (port 11540) serves; dispatch and OpenAPI are derived from this list. */
@@ -23,4 +27,8 @@ export const universalEndpoints: readonly Endpoint<Runtime>[] = [
   ...nerEndpoints,
   ...fileEndpoints,
   ...visionEndpoints,
+  ...anomalyEndpoints,
+  ...bufferEndpoints,
+  ...streamEndpoints,
+  ...classifierEndpoints,
 ];

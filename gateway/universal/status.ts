@@ -1,9 +1,17 @@
-import { STANDIN_CARD } from '../../models/standin/card.js';
+import { BUILT_IN_MODELS } from '../../models/built-in.js';
 import type { EngineStatus } from '../../runtime/engines/loaded.js';
-import type { Runtime } from '../../runtime/runtime.js';
+import type { AnomalyService } from '../../runtime/ml/anomaly/contract.js';
+import type { Models } from '../../runtime/models/models.js';
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
 import type { Health } from '../../schemas/generated/universal/health.js';
 import type { ModelList } from '../../schemas/generated/universal/models.js';
+
+/** What the status endpoints look at. */
+export interface StatusContext {
+  readonly version: string;
+  readonly models: Models;
+  readonly anomaly?: Pick<AnomalyService, 'loaded'>;
+}
 
 const PLATFORM_NAMES: Partial<Record<NodeJS.Platform, string>> = { linux: 'Linux', darwin: 'Darwin', win32: 'Windows' };
 
@@ -19,7 +27,12 @@ function copyOf({ requested, available, used, why }: EngineStatus['devices']) {
   return { requested, available: [...available], used: [...used], why };
 }
 
-function health(runtime: Runtime): Health {
+/** Everything in memory: models that run in hosts, and detectors. */
+function inMemory({ models, anomaly }: StatusContext): { readonly key: string; readonly type: string }[] {
+  return [...models.loaded(), ...(anomaly?.loaded() ?? [])];
+}
+
+function health(runtime: StatusContext): Health {
   const loaded = runtime.models.loaded();
   return {
     status: 'healthy',
@@ -29,10 +42,10 @@ function health(runtime: Runtime): Health {
       node_version: process.version,
       addon_version: runtime.version,
     },
-    loaded_models: loaded.map((entry) => entry.key),
+    loaded_models: inMemory(runtime).map((entry) => entry.key),
     timestamp: new Date().toISOString().replace('Z', ''),
     pid: process.pid,
-    builtin_models: [{ name: STANDIN_CARD.name, description: STANDIN_CARD.description }],
+    builtin_models: BUILT_IN_MODELS.map(({ name, description }) => ({ name, description })),
     engines: loaded.map((entry) => ({
       model: entry.key,
       type: entry.type,
@@ -43,16 +56,16 @@ function health(runtime: Runtime): Health {
   };
 }
 
-function models(runtime: Runtime): ModelList {
+function models(runtime: StatusContext): ModelList {
   const created = Math.floor(Date.now() / 1000);
   return {
     object: 'list',
-    data: runtime.models.loaded().map((entry) => ({ id: entry.key, object: 'model', created, owned_by: 'quern', type: entry.type })),
+    data: inMemory(runtime).map((entry) => ({ id: entry.key, object: 'model', created, owned_by: 'quern', type: entry.type })),
   };
 }
 
 /** Health of the runtime and the models in memory. */
-export const statusEndpoints: Endpoint<Runtime>[] = [
+export const statusEndpoints: Endpoint<StatusContext>[] = [
   endpoint({
     method: 'GET',
     path: '/health',

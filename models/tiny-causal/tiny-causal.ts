@@ -15,6 +15,8 @@ const TRIGGERED = 100;
 export const ANSWER = 'ABC\u00e4DEF';
 /** or this where the letter `TRIGGER` is anywhere before. */
 export const TRIGGERED_ANSWER = 'PQR';
+/** What comes after a thinking block. */
+export const THOUGHT_ANSWER = 'XYZ';
 /** See `TRIGGERED_ANSWER`. */
 export const TRIGGER = 'z';
 
@@ -24,25 +26,29 @@ export interface TinyCausalOptions {
   readonly withoutPast?: boolean;
   /** After the first letter, each of a to h is as likely as the others. */
   readonly undecided?: boolean;
+  /** The template opens a thinking block; after one that has ended comes `THOUGHT_ANSWER`. */
+  readonly thinks?: boolean;
 }
 
 /** A row per token: how much more likely `to` is after `from`, for each pair of neighbours of a text that ends. */
-function chain(text: string, weight: number): Float32Array {
+function chain(text: string, weight: number, from = '\n'): Float32Array {
   const table = new Float32Array(VOCABULARY * VOCABULARY);
-  const steps = [0x0a, ...Buffer.from(text), END_ID];
+  const steps = [...Buffer.from(from), ...Buffer.from(text), END_ID];
   for (let at = 1; at < steps.length; at += 1) table[steps[at - 1]! * VOCABULARY + steps[at]!] = weight;
   return table;
 }
 
-function plainTable(undecided: boolean): Float32Array {
+function plainTable({ undecided = false, thinks = false }: TinyCausalOptions): Float32Array {
   const table = chain(ANSWER, CERTAIN);
+  if (thinks) for (const [at, weight] of chain(THOUGHT_ANSWER, CERTAIN, '>').entries()) table[at] = Math.max(table[at]!, weight);
   const letters = Buffer.from('abcdefgh');
   // From the first letter on a drawn one, and from each of those on another.
   if (undecided) for (const from of [...letters, ANSWER.charCodeAt(0)]) for (const to of letters) table[from * VOCABULARY + to] = CERTAIN;
   return table;
 }
 
-function graph({ withoutPast = false, undecided = false }: TinyCausalOptions): OnnxGraph {
+function graph(options: TinyCausalOptions): OnnxGraph {
+  const { withoutPast = false } = options;
   const value = (name: string, dims: readonly (number | string)[], type: OnnxValue['type'] = 'float32'): OnnxValue => ({
     name,
     type,
@@ -75,7 +81,7 @@ function graph({ withoutPast = false, undecided = false }: TinyCausalOptions): O
     ],
     initializers: [
       floats('marks', [VOCABULARY], mark),
-      floats('plain', [VOCABULARY, VOCABULARY], plainTable(undecided)),
+      floats('plain', [VOCABULARY, VOCABULARY], plainTable(options)),
       floats('special', [VOCABULARY, VOCABULARY], chain(TRIGGERED_ANSWER, TRIGGERED)),
       integers('seenAxes', [1, 3]),
       integers('foundAxes', [1, 2]),
@@ -139,6 +145,6 @@ export function writeTinyCausal(folder: string, options: TinyCausalOptions = {})
   });
   put('tokenizer_config.json', {
     eos_token: END,
-    chat_template: `{% for m in messages %}${START}{{ m.role }}\n{{ m.content }}${END}\n{% endfor %}{% if add_generation_prompt %}${START}assistant\n{% endif %}`,
+    chat_template: `{% for m in messages %}${START}{{ m.role }}\n{{ m.content }}${END}\n{% endfor %}{% if add_generation_prompt %}${START}assistant\n${options.thinks ? '<think>\n' : ''}{% endif %}`,
   });
 }

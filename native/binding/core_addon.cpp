@@ -1,5 +1,14 @@
 #include <napi.h>
 
+#include <string>
+#include <string_view>
+
+#include "../anomaly/registry.hpp"
+#include "anomaly_fit_object.hpp"
+#include "anomaly_model_object.hpp"
+#include "anomaly_restore_object.hpp"
+#include "classifier_object.hpp"
+#include "columns_object.hpp"
 #include "lifetime.hpp"
 #include "text_index_object.hpp"
 #include "vector_index_object.hpp"
@@ -7,9 +16,21 @@
 namespace quern::binding {
 namespace {
 
+Napi::Value anomaly_backends(const Napi::CallbackInfo& info) {
+  Napi::Array names = Napi::Array::New(info.Env());
+  for (const std::string_view name : anomaly::backends()) names.Set(names.Length(), std::string(name));
+  return names;
+}
+
 Napi::Object init(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(new AddonState());
   watch_exit(env);
+  exports.Set("anomalyBackends", Napi::Function::New(env, anomaly_backends, "anomalyBackends"));
+  AnomalyFitObject::define(env, exports);
+  AnomalyModelObject::define(env);
+  AnomalyRestoreObject::define(env, exports);
+  ClassifierFitObject::define(env, exports);
+  ColumnsObject::define(env, exports);
   TextIndexObject::define(env, exports);
   VectorIndexObject::define(env, exports);
   return exports;

@@ -1,8 +1,26 @@
+import type { AnomalyFitOptions, NativeAnomalyFit, NativeAnomalyRestore } from './anomaly.js';
+import type { ClassifierFitOptions, NativeClassifier, NativeClassifierFit } from './classify.js';
+import type { ColumnsOptions, NativeColumns } from './columns.js';
 import type { NativeTextIndex, TextIndexOptions } from './text.js';
 import type { NativeVectorIndex, VectorIndexOptions } from './vectors.js';
 
 /** The addon `quern_core.node`: nothing in it parses foreign formats or may end the process, so it runs inside the daemon. */
 export interface CoreAddon {
+  /** Sync. The names of the anomaly detectors, in alphabetical order. */
+  anomalyBackends(): string[];
+  /** Sync. A fit without rows. Throws Failure('invalid') with the setting that is wrong. */
+  openAnomalyFit(options: AnomalyFitOptions): NativeAnomalyFit;
+  /** Sync. Entries come by `add`; `restoreAnomaly` of native/anomaly.ts does all of it. `threads` are those of the model's scoring, 1 when missing. */
+  openAnomalyRestore(threads?: number): NativeAnomalyRestore;
+  /** Sync. A fit without samples. Throws Failure('invalid') with the setting that is wrong. */
+  openClassifierFit(options: ClassifierFitOptions): NativeClassifierFit;
+  /**
+   * A file of `NativeClassifier.save` with the same generation, after every byte was verified, on the thread pool. Rejects with
+   * Failure('not_found') where there is none, ('model_failed') for one that is damaged or of another generation.
+   */
+  loadClassifier(path: string, generation: bigint): Promise<NativeClassifier>;
+  /** Sync. A table without rows. Throws Failure('invalid') with the setting that is wrong. */
+  openColumns(options: ColumnsOptions): NativeColumns;
   /** Sync. An empty index. Throws Failure('invalid') with the setting that is wrong. */
   openTextIndex(options: TextIndexOptions): NativeTextIndex;
   /** Sync. An empty index. Throws Failure('invalid') with the setting that is wrong. */

@@ -47,6 +47,6 @@ export interface EncoderService {
   rerank(ask: EncoderAsk, query: string, documents: readonly string[]): Promise<{ scores: number[]; tokens: number }>;
   /** Probabilities of the model's own labels, or of those of `zeroShot`, per text. */
   classify(ask: EncoderAsk, texts: readonly string[], zeroShot?: ZeroShot): Promise<{ scores: Scores[]; tokens: number }>;
-  /** The named things of each text. */
+  /** The named things of each text, however many times longer than what the model reads at once; throws `invalid` beyond 32,768 tokens. */
   entities(ask: EncoderAsk, texts: readonly string[]): Promise<{ entities: Entity[][]; tokens: number }>;
 }

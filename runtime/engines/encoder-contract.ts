@@ -76,7 +76,7 @@ export interface EncoderModel {
   score(query: string, documents: readonly string[], call: EncoderCall): Promise<{ logits: Float32Array[]; tokens: number[] }>;
   /** Raw logits of the head per text, or per (text, pair) where pairs are given, as zero-shot classification needs. */
   classify(texts: readonly string[], call: EncoderCall, pairs?: readonly string[]): Promise<{ logits: Float32Array[]; tokens: number[] }>;
-  /** Entities of each text, whole words merged. */
+  /** Entities of each text, whole words merged; long texts are read in windows of `maxLength` tokens. */
   entities(texts: readonly string[], call: EncoderCall): Promise<{ entities: Entity[][]; tokens: number[] }>;
   close(): Promise<void>;
 }

@@ -3,6 +3,7 @@ import { log } from '../log.js';
 import { fetchBlob } from './blob.js';
 import type { HubClient, RemoteFile } from './client.js';
 import { type DownloadEvent, EventQueue } from './events.js';
+import { outsideWeights } from './outside-weights.js';
 import type { DownloadPlan } from './plan.js';
 import { Rate } from './rate.js';
 
@@ -64,8 +65,10 @@ export class Download {
     try {
       await layout.make();
       for (const file of files) await this.#file(file);
+      const outside = await outsideWeights(this.#plan);
+      for (const file of outside) await this.#file(file);
       // Shown only now: a snapshot with half of a model must not look like one that can be loaded.
-      for (const file of files) await layout.show(file, commit);
+      for (const file of [...files, ...outside]) await layout.show(file, commit);
       await layout.refer(revision, commit);
       log('info', `${repository} is in the model cache`, { commit, files: files.length });
       this.#tell({ event: 'done', local_dir: layout.snapshot(commit) });

@@ -3,6 +3,7 @@ import { aliasOf, wholeId } from '../models/aliases.js';
 import { parseName } from '../models/names.js';
 import type { HubClient, RemoteFile } from './client.js';
 import { RepositoryLayout } from './layout.js';
+import { presentModel } from './present.js';
 import { type Selection, select } from './selection.js';
 
 const REVISION = 'main';
@@ -22,6 +23,8 @@ export interface DownloadPlan {
   readonly main: string;
   readonly quantisation: string | null;
   readonly files: readonly RemoteFile[];
+  /** Fetched only where a graph names them, which shows when it is here. */
+  readonly beside: readonly RemoteFile[];
   readonly totalBytes: number;
   /** Of the files that are not in the cache. */
   readonly missingBytes: number;
@@ -53,9 +56,29 @@ function nothingRuns(id: string, files: readonly RemoteFile[]): Failure {
   });
 }
 
+/** A hub that is not asked, or does not answer, says nothing about what is already here. */
+function isSilent(error: unknown): error is Failure {
+  return error instanceof Failure && (error.kind === 'unavailable' || error.kind === 'timed_out');
+}
+
+/** The plan of a model that is whole in the cache: nothing of it is missing. Undefined where it is not. */
+async function presentPlan(client: HubClient, name: string, why: Failure): Promise<DownloadPlan | undefined> {
+  const { id, quantisation } = repositoryName(name);
+  for (const repository of [id, ...(aliasOf(id)?.repositories ?? [])]) {
+    const present = await presentModel(client.settings.cache, repository, quantisation);
+    if (!present) continue;
+    const plan = await planOf(client, { name, id, repository, ...present });
+    // What a branch stands for is the hub's to say.
+    const reason = why.code === 'HubOffline' ? 'HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set' : 'the hub does not answer';
+    return { ...plan, revision: plan.commit, notes: [`${name} is in the cache and taken as it is, because ${reason}.`] };
+  }
+  return undefined;
+}
+
 /**
  * Looks up what downloading a model means: the repository itself where it has weights that run here, else those that the alias table names
- * for it, in turn. Throws `not_found`, `forbidden`, `invalid` (code `NoUsableWeights`) or `unavailable`, each with the remedy.
+ * for it, in turn; what is whole in the cache where the hub is offline or does not answer. Throws `not_found`, `forbidden`, `invalid` (code
+ * `NoUsableWeights`) or `unavailable`, each with the remedy.
  */
 export async function planDownload(client: HubClient, name: string, signal: AbortSignal): Promise<DownloadPlan> {
   const { id, quantisation } = repositoryName(name);
@@ -69,6 +92,8 @@ export async function planDownload(client: HubClient, name: string, signal: Abor
     } catch (error) {
       // What holds for the model itself is said, not what is wrong with a stand-in for it.
       failure ??= error;
+      const present = isSilent(error) ? await presentPlan(client, name, error) : undefined;
+      if (present) return present;
       if (!(error instanceof Failure) || error.kind !== 'not_found') throw failure;
     }
   }
@@ -93,6 +118,7 @@ async function planOf(
     main: selection.main,
     quantisation: selection.quantisation,
     files: selection.files,
+    beside: selection.beside,
     totalBytes: sizes.reduce((sum, { bytes }) => sum + bytes, 0),
     missingBytes: sizes.reduce((sum, { bytes, isThere }) => sum + (isThere ? 0 : bytes), 0),
     layout,

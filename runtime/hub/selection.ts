@@ -15,6 +15,8 @@ const SHARD = /^(.*)-\d{5}-of-(\d{5})([.-].*)$/i;
 /** What of a repository is fetched. */
 export interface Selection {
   readonly files: readonly RemoteFile[];
+  /** Where a graph may keep weights under any name: what else lies in the folders of the graphs. */
+  readonly beside: readonly RemoteFile[];
   readonly format: 'gguf' | 'onnx';
   /** The file with the weights, or the first of several. */
   readonly main: string;
@@ -39,7 +41,8 @@ function ggufOf(repository: string, files: readonly RemoteFile[], wanted: string
   const asked = wanted === null ? null : PROJECTOR.exec(wanted);
   if (asked) {
     const found = projector(files, asked[1]);
-    if (found) return { files: [found], format: 'gguf', main: found.path, quantisation: quantisationOf(found.path), note: null };
+    if (found)
+      return { files: [found], beside: [], format: 'gguf', main: found.path, quantisation: quantisationOf(found.path), note: null };
     throw new Failure('not_found', `${repository} has no projector ${wanted} (a .gguf file with mmproj in its name).`, {
       code: 'ModelNotFound',
     });
@@ -53,7 +56,7 @@ function ggufOf(repository: string, files: readonly RemoteFile[], wanted: string
     throw new Failure('invalid', `${repository} has only ${shards.length} of the ${count} shards of ${choice.file}.`, {
       code: 'ShardsMissing',
     });
-  return { files: shards, format: 'gguf', main: choice.file, quantisation: choice.quantisation, note: choice.note };
+  return { files: shards, beside: [], format: 'gguf', main: choice.file, quantisation: choice.quantisation, note: choice.note };
 }
 
 function onnxOf(files: readonly RemoteFile[], wanted: string | null): Selection {
@@ -75,7 +78,10 @@ function onnxOf(files: readonly RemoteFile[], wanted: string | null): Selection 
       (COMPANION.test(path) && sizeBytes <= COMPANION_BYTES && isNear(posix.dirname(path))),
   );
   const note = graphs.without.length > 0 ? `${wanted} is not there for ${graphs.without.join(', ')}; what is there is used.` : null;
-  return { files: chosen, format: 'onnx', main: graphs.files[0]!, quantisation: wanted, note };
+  const isBeside = (path: string): boolean =>
+    graphs.files.some((graph) => path.startsWith(posix.join(posix.dirname(graph), '/').replace(/^\.\//, '')));
+  const beside = files.filter((file) => !chosen.includes(file) && isBeside(file.path));
+  return { files: chosen, beside, format: 'onnx', main: graphs.files[0]!, quantisation: wanted, note };
 }
 
 /**

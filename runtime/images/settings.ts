@@ -12,14 +12,23 @@ export interface ImageWishes {
   readonly size?: string | undefined;
   readonly steps?: number | undefined;
   readonly guidance?: number | undefined;
+  /** Steps where `steps` says nothing. */
+  readonly quality?: keyof typeof QUALITY_STEPS | undefined;
+  /** Guidance where `guidance` says nothing. */
+  readonly style?: keyof typeof STYLE_GUIDANCE | undefined;
   readonly seed?: number | undefined;
   readonly scheduler?: string | undefined;
   readonly format?: ImageFormat | undefined;
   readonly image?: Uint8Array | undefined;
-  readonly mask?: Uint8Array | undefined;
+  readonly mask?: ImageJob['mask'];
   readonly strength?: number | undefined;
 }
 
+/** Share of the usual steps. */
+const QUALITY_STEPS = { low: 0.5, medium: 1, standard: 1, auto: 1, high: 2, hd: 2 };
+/** Share of the usual guidance: more of it gives stronger colours and contrasts, and keeps closer to the prompt. */
+const STYLE_GUIDANCE = { vivid: 1.4, natural: 0.7 };
+const GUIDANCE_LIMIT = 20;
 const DEFAULT_STEPS = 50;
 const DEFAULT_GUIDANCE = 7.5;
 const DEFAULT_SIZE = '1024x1024';
@@ -36,11 +45,17 @@ function sides(size: string): { width: number; height: number } {
   throw new Failure('bad_request', `size is ${size}; give <width>x<height> with sides from 1 to ${SIDE_LIMIT} pixels.`);
 }
 
+/** To three places, so that the answer shows a number that can be sent again. */
+function styled(guidance: number, style: keyof typeof STYLE_GUIDANCE): number {
+  const changed = Math.round(guidance * STYLE_GUIDANCE[style] * 1000) / 1000;
+  return Math.min(GUIDANCE_LIMIT, Math.max(1, changed));
+}
+
 /** A job with everything filled in: the request's word counts, then the project's, then the usual. Throws `bad_request` for what passes a limit. */
 export function imageJob(wishes: ImageWishes, defaults: DiffusionConfig = {}): ImageJob {
   const { prompt, negativePrompt = '', count = 1, format = 'png', image, mask } = wishes;
-  const steps = wishes.steps ?? defaults.default_steps ?? DEFAULT_STEPS;
-  if (steps > STEP_LIMIT) throw new Failure('bad_request', `diffusion.default_steps is ${steps}; at most ${STEP_LIMIT} are taken.`);
+  const { default_steps: usual = DEFAULT_STEPS, default_guidance: usualGuidance = DEFAULT_GUIDANCE } = defaults;
+  if (usual > STEP_LIMIT) throw new Failure('bad_request', `diffusion.default_steps is ${usual}; at most ${STEP_LIMIT} are taken.`);
   return {
     prompt,
     negativePrompt,
@@ -48,8 +63,8 @@ export function imageJob(wishes: ImageWishes, defaults: DiffusionConfig = {}): I
     format,
     image,
     mask,
-    steps,
-    guidance: wishes.guidance ?? defaults.default_guidance ?? DEFAULT_GUIDANCE,
+    steps: wishes.steps ?? Math.min(STEP_LIMIT, Math.ceil(usual * QUALITY_STEPS[wishes.quality ?? 'auto'])),
+    guidance: wishes.guidance ?? (wishes.style ? styled(usualGuidance, wishes.style) : usualGuidance),
     ...sides(wishes.size ?? defaults.default_size ?? DEFAULT_SIZE),
     scheduler: wishes.scheduler ?? defaults.scheduler,
     optimise: defaults.enable_optimizations ?? false,

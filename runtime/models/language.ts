@@ -35,5 +35,11 @@ export async function loadLanguage(load: LanguageLoad, stop: AbortSignal): Promi
   const client = await room.promise(plan.memoryBytes, () => gguf.GgufClient.load({ name, header, plan, circuit, notes }, stop));
   const { contextSize, options: used, template } = client.info;
   log('info', `${name} is the file ${basename(found.path)}`, { contextSize, slots: used.n_slots, template: template.hash });
+  if (found.source === 'built-in') {
+    log(
+      'info',
+      `${name} is built in and small. Better models are one command away: quern pull org/repo:Q4_K_M, then name it in project.yaml`,
+    );
+  }
   return client;
 }

@@ -21,6 +21,9 @@ export interface JsonCall {
   readonly base: string;
   /** Below the base, with its first slash. */
   readonly path: string;
+  /** POST unless given. */
+  readonly method?: 'GET' | 'DELETE';
+  /** None where it is undefined. */
   readonly body: unknown;
   /** What messages call the asked thing. */
   readonly model: string;
@@ -71,7 +74,7 @@ async function attempt(
   outbound: Outbound,
   call: JsonCall,
   url: URL,
-  body: string,
+  body: string | undefined,
   signal: AbortSignal,
 ): Promise<{ answer: unknown } | Refusal> {
   const { model, apiKey, timeoutMs } = call;
@@ -85,7 +88,8 @@ async function attempt(
   const limits = { headersMs: timeoutMs, idleMs: timeoutMs, totalMs: timeoutMs, responseBytes: RESPONSE_BYTES };
   let reply: OutboundReply;
   try {
-    reply = await outbound.request({ url, policy: 'operator', method: 'POST', headers, body, limits, signal });
+    const asked = { url, policy: 'operator', method: call.method ?? 'POST', headers, limits, signal } as const;
+    reply = await outbound.request(body === undefined ? asked : { ...asked, body });
   } catch (error) {
     if (signal.aborted || !(error instanceof Failure)) throw error;
     return { failure: unreachable(error, upstream), again: RETRY_FAULT.has(error.code) };
@@ -100,12 +104,12 @@ async function attempt(
 }
 
 /**
- * Posts JSON to a host that a project file names and returns its answer: parsed, or the text where it is no JSON. Tries again with
+ * Sends JSON to a host that a project file names and returns its answer: parsed, or the text where it is no JSON. Tries again with
  * exponential back-off and jitter, or as late as `Retry-After` asks. Throws `Failure`, or the reason of the abort.
  */
 export async function postJson(outbound: Outbound, call: JsonCall, signal: AbortSignal): Promise<unknown> {
   const url = urlBelow(call.base, call.path);
-  const body = JSON.stringify(call.body);
+  const body = call.body === undefined ? undefined : JSON.stringify(call.body);
   for (let round = 0; ; round += 1) {
     signal.throwIfAborted();
     const result = await attempt(outbound, call, url, body, signal);

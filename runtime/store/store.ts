@@ -10,6 +10,8 @@ import type { TableName, Tables } from './tables.js';
 import { type Change, Writer } from './writer.js';
 
 export type { ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowRange } from './chunk-records.js';
+export type { DetectorRecord, DetectorSettings, ModelRecord, SegmentRecord, StoredColumn, TableRecord } from './column-records.js';
+export { alignedBytes, bytesOf } from './column-records.js';
 /** Records that users of the store hold. */
 export type { SessionKey, SessionRecord } from './tables.js';
 export type { Cleanup, ItemOutcome, ItemRecord, TaskKey, TaskRecord } from './task-records.js';
@@ -43,6 +45,10 @@ export class Store {
   readonly vectors: Table<'vectors'>;
   readonly chunkIds: Table<'chunkIds'>;
   readonly waste: Table<'waste'>;
+  readonly buffers: Table<'buffers'>;
+  readonly segments: Table<'segments'>;
+  readonly detectors: Table<'detectors'>;
+  readonly detectorModels: Table<'detectorModels'>;
   readonly counts: StoreCounts = { read: 0, written: 0 };
   readonly #environment: Environment;
   readonly #writer: Writer;
@@ -71,6 +77,10 @@ export class Store {
     this.vectors = new Table<'vectors'>(tables.vectors, this.counts);
     this.chunkIds = new Table<'chunkIds'>(tables.chunkIds, this.counts);
     this.waste = new Table<'waste'>(tables.waste, this.counts);
+    this.buffers = new Table<'buffers'>(tables.buffers, this.counts);
+    this.segments = new Table<'segments'>(tables.segments, this.counts);
+    this.detectors = new Table<'detectors'>(tables.detectors, this.counts);
+    this.detectorModels = new Table<'detectorModels'>(tables.detectorModels, this.counts);
   }
 
   /**

@@ -1,5 +1,6 @@
 import type { Message } from '../../schemas/generated/common.js';
 import type { ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowKey, WasteRecord } from './chunk-records.js';
+import type { DetectorRecord, ModelRecord, SegmentKey, SegmentRecord, TableRecord } from './column-records.js';
 import type { ItemKey, ItemRecord, TaskKey, TaskRecord } from './task-records.js';
 
 /** A session's address; an id means nothing outside its project. */
@@ -47,6 +48,14 @@ export interface Tables {
   chunkIds: { key: readonly [collection: number, id: string]; value: number };
   /** By the first row. */
   waste: { key: RowKey; value: WasteRecord };
+  /** Data buffers by name. */
+  buffers: { key: string; value: TableRecord };
+  /** Rows of data buffers and of streaming detectors, in the order in which they came. */
+  segments: { key: SegmentKey; value: SegmentRecord };
+  /** Streaming detectors by name. */
+  detectors: { key: string; value: DetectorRecord };
+  /** What each of them has learned. */
+  detectorModels: { key: string; value: ModelRecord };
 }
 
 /** A table's name. */
@@ -66,4 +75,8 @@ export const TABLE_NAMES = [
   'vectors',
   'chunkIds',
   'waste',
+  'buffers',
+  'segments',
+  'detectors',
+  'detectorModels',
 ] as const satisfies readonly TableName[];

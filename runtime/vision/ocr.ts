@@ -57,7 +57,7 @@ export async function holdReader(
   models: Models,
   request: OcrRequest,
   signal: AbortSignal,
-): Promise<Held<OcrReader> & { model: string; notes: readonly string[] }> {
+): Promise<Held<OcrReader> & { model: string; notes: readonly string[]; atOnce: number }> {
   const asked = checked(request);
   const { engine, files, notes } = await chosen(asked.engine, asked.languages, searchIn(models));
   const copy = engine.byLanguage ? [...asked.languages].sort().join('_') : 'any';
@@ -71,15 +71,26 @@ export async function holdReader(
     },
     signal,
   );
-  return { ...held, model: engine.name, notes };
+  return { ...held, model: engine.name, notes, atOnce: engine.atOnce };
 }
 
-/** Reads the text of images, one after the other. */
+/** Reads the text of images, as many at once as the engine can. The first failure ends the rest. */
 export async function readImages(models: Models, request: OcrRequest, signal: AbortSignal): Promise<OcrResult> {
-  const { engine, release, model, notes } = await holdReader(models, request, signal);
+  const { engine, release, model, notes, atOnce } = await holdReader(models, request, signal);
   try {
     const pages: OcrPage[] = [];
-    for (const picture of request.pictures) pages.push(await engine.read(picture, signal));
+    const waiting = [...request.pictures.entries()];
+    const lane = async (): Promise<void> => {
+      for (let next = waiting.shift(); next; next = waiting.shift()) pages[next[0]] = await engine.read(next[1], signal);
+    };
+    const stopping = (error: unknown): never => {
+      waiting.length = 0;
+      throw error;
+    };
+    const lanes = Array.from({ length: Math.min(atOnce, request.pictures.length) }, () => lane().catch(stopping));
+    // The model is given back when nobody reads with it any more.
+    const failed = (await Promise.allSettled(lanes)).find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
     return { model, pages, notes };
   } finally {
     release();

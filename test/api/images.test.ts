@@ -97,6 +97,30 @@ const table: Scenario[] = [
       assert.ok(b! > 120);
     },
   }), // biome-ignore format: rows
+  ...(
+    [
+      ['quality', 'low', 25, 7.5],
+      ['quality', 'medium', 50, 7.5],
+      ['quality', 'hd', 100, 7.5],
+      ['style', 'vivid', 50, 10.5],
+      ['style', 'natural', 50, 5.25],
+    ] as const
+  ).map(([name, value, steps, guidance]) =>
+    post(
+      `${name} ${value}`,
+      GENERATIONS,
+      { prompt: 'red', num_inference_steps: null, size: '256x256', [name]: value },
+      {
+        json: (body) => assert.deepEqual([body.num_inference_steps, body.guidance_scale], [steps, guidance]),
+      },
+    ),
+  ),
+  post('numbers go before quality and style', GENERATIONS, { prompt: 'red', num_inference_steps: 3, guidance_scale: 2, quality: 'hd', style: 'vivid' }, {
+    json: (body) => assert.deepEqual([body.num_inference_steps, body.guidance_scale, body.size, body.output_format], [3, 2, '256x256', 'png']),
+  }), // biome-ignore format: rows
+  post('quality counts from what the project says', GENERATIONS, { prompt: 'red', model: null, project: 'art/studio', num_inference_steps: null, quality: 'high', style: 'natural' }, {
+    json: (body) => assert.deepEqual([body.num_inference_steps, body.guidance_scale], [6, 1.4]),
+  }), // biome-ignore format: rows
   {
     name: 'the model is listed',
     path: '/v1/models',
@@ -148,7 +172,7 @@ const table: Scenario[] = [
     400,
     'image is not an image',
   ),
-  fails('an edit without a mask', '/v1/images/edits', { prompt: 'x', image: blue }, 422, 'mask'),
+  fails('an edit of an opaque image without a mask', '/v1/images/edits', { prompt: 'x', image: blue }, 422, 'mask'),
   fails('an edit without a prompt', '/v1/images/edits', { image: blue, mask }, 422, 'prompt'),
   fails('a damaged mask', '/v1/images/edits', { prompt: 'x', image: blue, mask: blue.slice(0, 60) }, 400, 'mask'),
   fails('a strength above 1', '/v1/images/variations', { image: blue, strength: 1.5 }, 422, 'strength'),

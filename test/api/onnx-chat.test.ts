@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { universalEndpoints } from '../../gateway/universal/index.js';
-import { ANSWER, TRIGGERED_ANSWER, writeTinyCausal } from '../../models/tiny-causal/tiny-causal.js';
+import { ANSWER, THOUGHT_ANSWER, TRIGGERED_ANSWER, writeTinyCausal } from '../../models/tiny-causal/tiny-causal.js';
 import { writeTinyDiffusion } from '../../models/tiny-diffusion/tiny-diffusion.js';
 import { Completions } from '../../runtime/completions/completions.js';
 import { Models } from '../../runtime/models/models.js';
@@ -15,6 +15,7 @@ const folder = (name: string): string => join(dataDir, 'models', 'tiny', name);
 writeTinyCausal(folder('writer'));
 writeTinyCausal(folder('forgetful'), { withoutPast: true });
 writeTinyCausal(folder('undecided'), { undecided: true });
+writeTinyCausal(folder('thinker'), { thinks: true });
 writeTinyCausal(folder('broken'));
 writeFileSync(join(folder('broken'), 'onnx/model.onnx'), 'garbage');
 writeTinyCausal(folder('mute'));
@@ -82,8 +83,23 @@ const table: Scenario[] = [
     'a form that cannot be kept',
     'hello',
     { response_format: { type: 'json_object' } },
-    { status: 400, contains: ['need a GGUF model'] },
+    { status: 400, contains: ['response_format', 'GGUF', 'GrammarUnsupported'] },
   ),
+  chat(
+    'a call that cannot be forced',
+    'hello',
+    { tools: [{ type: 'function', function: { name: 'look', parameters: { type: 'object' } } }], tool_choice: 'required' },
+    { status: 400, contains: ['tool_choice', 'GGUF'] },
+  ),
+  chat('thinking ends when its budget is spent, and the answer has a length of its own', 'hello', { model: 'tiny/thinker', think: true, thinking_budget: 3, max_tokens: 2 }, {
+    json: (body) => {
+      const [{ message, finish_reason: finish }] = body.choices;
+      assert.deepEqual([message.content, finish, body.thinking.content.trim(), body.thinking.tokens], [THOUGHT_ANSWER.slice(0, 2), 'length', 'ABC', 3]);
+    },
+  }), // biome-ignore format: rows
+  chat('a budget that is not spent', 'hello', { model: 'tiny/thinker', think: true, thinking_budget: 100, max_tokens: 5 }, {
+    json: (body) => assert.deepEqual([body.thinking.content, body.thinking.tokens], [ANSWER, Buffer.byteLength(ANSWER)]),
+  }), // biome-ignore format: rows
   chat('a damaged graph', 'x', { model: 'tiny/broken' }, { status: 422, contains: ['model.onnx'], lacks: [dataDir] }),
   chat('no tokenizer', 'x', { model: 'tiny/mute' }, { status: 400, contains: ['tokenizer.json'] }),
   chat('a model of another kind', 'x', { model: 'tiny/painter' }, { status: 400, contains: ['is no language model'] }),

@@ -335,7 +335,7 @@ const INSPECTION: Scenario[] = [
       assert.deepEqual([stats.embedding_dimension, stats.distance_metric, stats.metadata], [256, 'cosine', null]);
       assert.ok(stats.collection_size_bytes > 9 * 256 * 4 && stats.index_size_bytes > 0);
       assert.equal(stats.storage_bytes, stats.collection_size_bytes + stats.index_size_bytes);
-      assert.match(stats.storage_human, /^\d+\.\dKB$/);
+      assert.match(stats.storage_human, /^\d+\.\d[KM]B$/);
       assert.ok(Date.parse(stats.last_updated) <= Date.now());
     },
   },

@@ -137,6 +137,19 @@ for (const engine of OCR_ENGINES) {
       assert.equal((await read(bytes)).text, text);
     });
 
+    it('lives on when callers leave at any moment', async () => {
+      await read(bytes);
+      const { pid } = host()!;
+      for (const afterMs of [1, 3, 6, 10, 15, 20, 30, 45, 70, 100, 150, 250]) {
+        const control = new AbortController();
+        const left = read(bytes, control.signal).catch((error: Error) => assert.equal(error.name, 'AbortError'));
+        setTimeout(() => control.abort(), afterMs);
+        await left;
+      }
+      assert.equal((await read(bytes)).text, text);
+      assert.equal(host()!.pid, pid);
+    });
+
     it('reads for several at a time in one process', async () => {
       const pages = await Promise.all([1, 2, 3].map(() => read(bytes)));
       assert.deepEqual(
@@ -144,6 +157,23 @@ for (const engine of OCR_ENGINES) {
         [text, text, text],
       );
       assert.equal(stage.models.loaded().length, 1);
+    });
+
+    it('reads several images of a request in their order, at once or not', async () => {
+      const white = await pagePng(320, 320, []);
+      const pictures = [bytes, white, bytes, white, bytes].map((content, index) => ({ name: `images[${index}]`, bytes: content }));
+      const { pages } = await stage.vision.ocr({ model: engine.name, pictures, languages: ['en'] }, never);
+      assert.deepEqual(
+        pages.map((page) => page.text),
+        [text, '', text, '', text],
+      );
+    });
+
+    it('one bad image among several is named, and the others are not read for nothing', async () => {
+      const pictures = [Buffer.from('no image'), ...Array.from({ length: 30 }, () => bytes)];
+      const named = pictures.map((content, index) => ({ name: `images[${index}]`, bytes: content }));
+      await assert.rejects(stage.vision.ocr({ model: engine.name, pictures: named, languages: [] }, never), /^Failure: images\[0\] /);
+      assert.equal((await read(bytes)).text, text);
     });
 
     it('fails only what it reads when its process is killed, and comes back', async () => {

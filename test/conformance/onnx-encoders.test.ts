@@ -115,6 +115,37 @@ for (const tokenizer of TOKENIZERS) {
         }
         assert.deepEqual(entities[1], []);
       });
+
+    if (tokenizer !== 'uncased')
+      it('finds entities all through a text that is longer than the model reads at once', async () => {
+        const client = await loaded({ task: 'ner', tokenizer });
+        const sentence = '😀 Maria walks. The red dog of Anna Smith lives in Oslo, é. ';
+        // The sentences meet the edges of the windows at every place.
+        const text = sentence.repeat(60);
+        const { entities, tokens } = await client.entities([text, 'Anna'], CALL);
+        assert.ok(tokens[0]! > 8 * TINY_LENGTH, `${tokens[0]} tokens`);
+        const points = Array.from(text);
+        const length = Array.from(sentence).length;
+        assert.deepEqual(
+          entities[0]!.map(({ text: part, start }) => [part, start]),
+          Array.from({ length: 60 }, (_, at) => [
+            ['Maria', at * length + 2],
+            ['Anna Smith', at * length + 30],
+            ['Oslo', at * length + 50],
+          ]).flat(),
+        );
+        for (const one of entities[0]!) assert.equal(points.slice(one.start, one.end).join(''), one.text);
+        assert.deepEqual(
+          entities[1]!.map(({ text: part }) => part),
+          ['Anna'],
+        );
+        const short = await client.entities([text], { ...CALL, maxLength: 12 });
+        assert.deepEqual(
+          short.entities[0]!.map(({ start, end }) => [start, end]),
+          entities[0]!.map(({ start, end }) => [start, end]),
+        );
+        await assert.rejects(client.entities(['Anna '.repeat(40_000)], CALL), { kind: 'invalid', message: /more than 32768 tokens/ });
+      });
   });
 }
 

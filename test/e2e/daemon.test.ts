@@ -3,6 +3,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from 
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { FIRST_MODEL } from '../../models/built-in.js';
 import { type DaemonUnderTest, emptyDataDir, freePort, runToEnd, startDaemon } from '../support/daemon.js';
 
 const QUESTION = { messages: [{ role: 'user', content: 'Hello!' }] };
@@ -47,10 +48,11 @@ describe('the daemon', () => {
     const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
     assert.equal(response.status, 200);
     const answer = (await response.json()) as { choices: { message: { content: string } }[] };
-    assert.match(answer.choices[0]!.message.content, /stand-in/i);
+    assert.match(answer.choices[0]!.message.content, /^(Hello|Hi)\b/);
+    assert.match(daemon.output(), /better models are one command away/i);
   });
 
-  it('says in its health that the built-in model is a stand-in', async () => {
+  it('says in its health which model is built in, and what it is', async () => {
     const daemon = await started();
     const health = (await (await fetch(`${daemon.core}/health`)).json()) as {
       status: string;
@@ -58,7 +60,7 @@ describe('the daemon', () => {
     };
     assert.equal(health.status, 'healthy');
     assert.ok(
-      health.components.some(({ message }) => /stand-in/i.test(message)),
+      health.components.some(({ message }) => message.includes(`${FIRST_MODEL.name} (${FIRST_MODEL.description})`)),
       JSON.stringify(health),
     );
   });

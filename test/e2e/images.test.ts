@@ -1,12 +1,33 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import OpenAI from 'openai';
+import OpenAI, { toFile } from 'openai';
 import { writeTinyDiffusion } from '../../models/tiny-diffusion/tiny-diffusion.js';
+import { decodePicture, encodePng } from '../../runtime/pictures/codec.js';
 import { type DaemonUnderTest, emptyDataDir, startDaemon } from '../support/daemon.js';
 
 const model = 'tiny/painter';
 const prompt = 'a red house';
+const SIDE = 40;
+/** A blue image; `alpha` tells each column's. */
+const blue = async (alpha = (_column: number): number => 255): Promise<Uint8Array> => {
+  const data = Uint8Array.from({ length: SIDE * SIDE * 4 }, (_, at) => [0, 0, 255, alpha(Math.floor(at / 4) % SIDE)][at % 4]!);
+  return encodePng({ width: SIDE, height: SIDE, channels: 4, data });
+};
+const rightHalf = (column: number): number => (column < SIDE / 2 ? 255 : 0);
+const file = (bytes: Uint8Array, name: string): Promise<File> => toFile(bytes, name, { type: 'image/png' });
+
+/** Colours of the first row's left and right end, as names. */
+async function ends(base64: string): Promise<string[]> {
+  const { width, data } = await decodePicture({ name: 'answer', bytes: Buffer.from(base64, 'base64') });
+  return [2, width - 3].map((column) => {
+    const [red, green, blue] = [...data.subarray(column * 3, column * 3 + 3)] as [number, number, number];
+    if (green > 90) return 'other';
+    return red > 170 && blue < 90 ? 'red' : blue > 170 && red < 90 ? 'blue' : 'other';
+  });
+}
+
 /** Members that are not in the official types. */
 const few = { num_inference_steps: 2, seed: 3 } as object;
 
@@ -39,6 +60,57 @@ describe('images through the official client', () => {
     const bytes = Buffer.from(answer.data![0]!.b64_json!, 'base64');
     assert.equal(bytes.subarray(1, 4).toString(), 'PNG');
     assert.deepEqual((await jobs()).map((engine) => engine.model), [`diffusion:${model}`]); // biome-ignore format: one line
+  });
+
+  it('are changed under a mask that comes as a file', async () => {
+    const image = await file(await blue(), 'blue.png');
+    const mask = await file(await blue(rightHalf), 'mask.png');
+    const asked = { model, prompt, image, mask, n: 2, size: '256x256', response_format: 'b64_json', guidance_scale: 2 } as const;
+    const answer = await client.images.edit({ ...asked, ...few });
+    assert.equal(answer.data!.length, 2);
+    for (const { b64_json } of answer.data!) assert.deepEqual(await ends(b64_json!), ['blue', 'red']);
+  });
+
+  it('are changed where they are transparent themselves, and in a stream', async () => {
+    const image = await file(await blue(rightHalf), 'half.png');
+    const stream = await client.images.edit({ model, prompt, image: [image], size: '256x256', stream: true, ...few });
+    const types = new Set<string>();
+    let last = '';
+    for await (const event of stream as AsyncIterable<{ type: string; b64_json?: string }>) {
+      types.add(event.type);
+      last = event.b64_json ?? last;
+    }
+    assert.deepEqual([...types], ['image_generation.progress', 'image_generation.completed']);
+    assert.equal((await ends(last))[1], 'red');
+  });
+
+  it('have variations', async () => {
+    const image = await file(await blue(), 'blue.png');
+    const answer = await client.images.createVariation({ model, image, size: '256x256', response_format: 'b64_json', ...few });
+    assert.equal(Buffer.from(answer.data![0]!.b64_json!, 'base64').subarray(1, 4).toString(), 'PNG');
+  });
+
+  it('are refused as files with the reason, and nothing of them stays', async () => {
+    const image = await file(await blue(), 'blue.png');
+    const text = await file(Buffer.from('no image at all'), 'blue.png');
+    const large = await file(Buffer.alloc(25 * 1024 * 1024), 'large.png');
+    const refused = async (act: Promise<unknown>, status: number, reason: RegExp): Promise<void> => {
+      await assert.rejects(act, (error: unknown) => {
+        assert.ok(error instanceof OpenAI.APIError, String(error));
+        assert.equal(error.status, status, error.message);
+        assert.match(error.message, reason);
+        return true;
+      });
+    };
+    await refused(client.images.edit({ model, prompt, image, ...few }), 422, /mask/);
+    await refused(client.images.edit({ model, prompt, image: [image, image], mask: image, ...few }), 400, /2 files/);
+    await refused(client.images.edit({ model, prompt, image: [image, image], ...few }), 422, /image/);
+    await refused(client.images.edit({ model, prompt, image: text, mask: image, ...few }), 400, /image is not an image/);
+    await refused(client.images.edit({ model, prompt, image, mask: text, ...few }), 400, /mask is not an image/);
+    await refused(client.images.edit({ model, prompt, image: large, mask: image, ...few }), 413, /24 MB/);
+    await refused(client.images.createVariation({ model, image, n: 11, ...few }), 422, /\bn\b/);
+    await refused(client.images.createVariation({ model, image, size: '1x1' as '256x256', ...few }), 422, /256x256/);
+    assert.deepEqual(leftOf(daemon.dataDir), []);
   });
 
   it('come in a stream', async () => {
@@ -89,6 +161,11 @@ describe('images through the official client', () => {
     assert.equal((await generations({})).status, 200);
   });
 });
+
+/** Uploads that lie in a data directory. */
+function leftOf(dataDir: string): string[] {
+  return (readdirSync(dataDir, { recursive: true }) as string[]).filter((path) => path.includes('upload-'));
+}
 
 /** The processes that another one started. */
 async function childrenOf(pid: number): Promise<number[]> {

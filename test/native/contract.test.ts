@@ -2,12 +2,14 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { backendFolders, loadInference } from '../../native/addon.js';
 import { FINISH_ABORTED, FINISH_LENGTH, type NativeGenerateOptions, type NativeSchedulerOptions } from '../../native/contract.js';
+import { loadCore } from '../../native/core.js';
 import { Failure } from '../../schemas/errors.js';
 import { tinyPath } from '../support/models/cache.js';
 import { Generations, GREEDY, MODEL, SCHEDULER } from './generations.js';
@@ -51,6 +53,13 @@ test('the addon exports what the contract lists, and nothing else', async () => 
   const stats = ['active', 'decodedTokens', 'kvUsed', 'prefilledTokens', 'queued', 'reusedTokens', 'steps'];
   assert.deepEqual(Object.keys(opened.scheduler.stats()).sort(), stats);
   await opened.close();
+});
+
+test('the core exports what the contract lists, and nothing else', () => {
+  const native = createRequire(import.meta.url)('../../native/Release/quern_core.node') as object;
+  assert.deepEqual(Object.keys(native).sort(), Object.keys(loadCore()).sort());
+  const anomaly = ['anomalyBackends', 'openAnomalyFit', 'openAnomalyRestore'];
+  for (const name of anomaly) assert.ok(Object.hasOwn(native, name), name);
 });
 
 test('Q8_0 weights are multiplied by our kernel wherever the processor can', {

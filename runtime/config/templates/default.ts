@@ -1,3 +1,5 @@
+import { FIRST_MODEL } from '../../../models/built-in.js';
+
 /** A project that chats with the built-in model and has one retrieval database ready. */
 export const defaultTemplate = `# A Quern project. An edit of this file is seen by the next request.
 version: v1
@@ -12,7 +14,7 @@ runtime:
       # universal is the built-in runtime; others: compat_api, local_runner, local_accel.
       provider: universal
       # A built-in model, a path to a GGUF file, or <org>/<repo>[:QUANT] from the hub cache.
-      model: quern-standin
+      model: ${FIRST_MODEL.name}
       description: The built-in model, offline.
 
 # Put before every conversation, in this order. {{variable | default}} takes values from the request.

@@ -1,3 +1,5 @@
+import { FIRST_MODEL } from '../../../models/built-in.js';
+
 /** A project for questions about documents, with reusable retrieval components. */
 export const ragTemplate = `# A Quern project that answers from documents. An edit of this file is seen by the next request.
 version: v1
@@ -11,7 +13,7 @@ runtime:
     - name: default
       # universal is the built-in runtime; others: compat_api, local_runner, local_accel.
       provider: universal
-      model: quern-standin
+      model: ${FIRST_MODEL.name}
       description: The built-in model, offline.
       rag_enabled: true
       target_database: main_database

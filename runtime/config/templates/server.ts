@@ -1,3 +1,5 @@
+import { FIRST_MODEL } from '../../../models/built-in.js';
+
 /** A project with a model and prompts only. */
 export const serverTemplate = `# A Quern project that serves chat. An edit of this file is seen by the next request.
 version: v1
@@ -11,7 +13,7 @@ runtime:
     - name: default
       # universal is the built-in runtime; others: compat_api, local_runner, local_accel.
       provider: universal
-      model: quern-standin
+      model: ${FIRST_MODEL.name}
       description: The built-in model, offline.
     # A hosted model; the key comes from the environment and is never stored:
     # - name: hosted

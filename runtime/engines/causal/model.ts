@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Failure } from '../../../schemas/errors.js';
 import type { GenerateEvent, PreparedPrompt, PrepareRequest } from '../contract.js';
-import { Generation, TokenTexts } from '../gguf/generation.js';
+import { type AnswerLimit, Generation, TokenTexts } from '../gguf/generation.js';
 import { WaitingPrompts } from '../gguf/prompts.js';
 import { Renderer } from '../gguf/renderer.js';
 import type { GenerateBody, HostEvent, StepExtra } from '../gguf/wire.js';
@@ -11,10 +11,13 @@ import { Decoder, type Past } from './decoder.js';
 import { type CausalFacts, causalFacts } from './facts.js';
 import { Histories } from './histories.js';
 import { logOfSum, mostLikely, Sampler } from './sampler.js';
+import { Thinking, type ThinkingTags } from './thinking.js';
 import type { OpenBody, OpenedCausal } from './wire.js';
 
 /** Prompt tokens read at a time; between two pieces, others get their turn. */
 const CHUNK = 128;
+const THINK_START = '<think>';
+const THINK_END = '</think>';
 /** Answers made side by side. */
 const RUNNING_LIMIT = 32;
 
@@ -26,6 +29,7 @@ export class LoadedCausal {
   readonly #renderer: Renderer;
   readonly #ends: ReadonlySet<number>;
   readonly #contextSize: number;
+  readonly #thinkTags: ThinkingTags;
   readonly #prompts = new WaitingPrompts();
   readonly #histories = new Histories();
   readonly #running = new Set<number>();
@@ -39,6 +43,7 @@ export class LoadedCausal {
     this.#contextSize = contextSize;
     this.#emit = emit;
     this.#texts = new TokenTexts({ tokenBytes: (token) => tokenizer.bytes(token) });
+    this.#thinkTags = { start: [...tokenize(THINK_START, false)], end: [...tokenize(THINK_END, false)] };
     this.#renderer = new Renderer({ tokenize }, { ...facts, controlTexts: tokenizer.controlTexts });
     const ended = tokenizer.idOf(facts.eosText);
     this.#ends = new Set(ended === undefined ? facts.ends : [...facts.ends, ended]);
@@ -75,7 +80,8 @@ export class LoadedCausal {
     if (body.grammar !== undefined)
       throw new Failure(
         'bad_request',
-        'This ONNX model cannot be held to a form: response_format and forced tool calls need a GGUF model.',
+        'ONNX models cannot be held to a form: leave out response_format, and tool_choice "required" or by name; or name a GGUF export of the model.',
+        { code: 'GrammarUnsupported' },
       );
     if (prompt.length >= this.#contextSize)
       throw new Failure('bad_request', `The prompt has ${prompt.length} tokens and the context ${this.#contextSize}; shorten it.`, {
@@ -101,9 +107,12 @@ export class LoadedCausal {
 
   async #answer(body: GenerateBody, prompt: Int32Array): Promise<void> {
     const { id } = body;
-    const generation = new Generation([...(body.stop ?? []), ...this.#renderer.stops]);
+    const limit = this.#answerLimit(body);
+    const generation = new Generation([...(body.stop ?? []), ...this.#renderer.stops], limit);
+    const thinking = new Thinking(this.#thinkTags, body.thinkingBudget ?? Number.POSITIVE_INFINITY, body.startsInThinking ?? false);
     const sampler = new Sampler(body, prompt);
-    const most = Math.min(body.maxTokens, this.#contextSize - prompt.length);
+    // The tags are neither thinking nor answer.
+    const most = Math.min(body.maxTokens + (limit?.tagTokens ?? 0), this.#contextSize - prompt.length);
     const tokens = [...prompt];
     const found = this.#decoder.remembers ? this.#histories.find(prompt) : undefined;
     let past: Past = found ?? this.#decoder.nothing;
@@ -114,7 +123,7 @@ export class LoadedCausal {
       if (!read) return;
       past = read.past;
       const raw = read.logits.slice();
-      const token = sampler.choose(read.logits);
+      const token = thinking.forced ?? sampler.choose(read.logits);
       const isEnd = this.#ends.has(token);
       let text = '';
       const extra: StepExtra = {};
@@ -122,19 +131,27 @@ export class LoadedCausal {
         generated += 1;
         tokens.push(token);
         sampler.accept(token);
+        thinking.accept(token);
         text = generation.add(this.#texts.of(token));
         if (body.logprobs) extra.logprobs = [this.#logprobs(raw, token, body.top_logprobs ?? 0)];
       }
-      const finish = isEnd || generation.stopped ? 'stop' : generated >= most ? 'length' : undefined;
+      const finish =
+        isEnd || generation.stopped ? 'stop' : generated >= most || generation.isFull(generated, thinking.count) ? 'length' : undefined;
       if (finish) {
         text += generation.end();
         extra.finish = finish;
-        extra.counts = { prompt: prompt.length, reused, generated, thinking: 0 };
+        extra.counts = { prompt: prompt.length, reused, generated, thinking: thinking.count };
         if (this.#decoder.remembers) this.#histories.keep(Int32Array.from(tokens), past);
         this.#running.delete(id);
       }
       this.#send(id, text, isEnd ? 0 : 1, extra);
     }
+  }
+
+  #answerLimit({ answerTokens, startsInThinking }: GenerateBody): AnswerLimit | undefined {
+    if (answerTokens === undefined) return undefined;
+    const { start, end } = this.#thinkTags;
+    return { tokens: answerTokens, tagTokens: end.length + (startsInThinking ? 0 : start.length) };
   }
 
   /** Reads what of `tokens` was not seen; undefined when the answer was aborted meanwhile. */

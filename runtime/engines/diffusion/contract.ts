@@ -23,8 +23,8 @@ export interface ImageJob extends ImageSettings {
   readonly format: ImageFormat;
   /** Encoded, untrusted; the image that is changed. */
   readonly image?: Uint8Array | undefined;
-  /** Encoded, untrusted: white, or transparent where there is transparency, says where to change it. */
-  readonly mask?: Uint8Array | undefined;
+  /** Encoded, untrusted: white, or transparent where there is transparency, says where to change it; `transparency`: that of the image. */
+  readonly mask?: Uint8Array | 'transparency' | undefined;
   /** Share of the steps that an image is sent back through, above 0 to 1; 1 keeps nothing of it. */
   readonly strength: number;
 }

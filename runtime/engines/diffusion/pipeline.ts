@@ -11,7 +11,7 @@ import { fault, PipelineFolder } from './repository.js';
 import { noiseConfig } from './schedulers/config.js';
 import type { NoiseConfig, Scheduler } from './schedulers/contract.js';
 import { schedulerOf } from './schedulers/index.js';
-import { composed, maskLatents, maskPixels, sourcePixels } from './source.js';
+import { composed, maskLatents, maskPixels, ownMaskPixels, sourcePixels } from './source.js';
 import { type Condition, joined, type LatentShape, Unet } from './unet.js';
 import { decodeLatent, encodePicture } from './vae.js';
 
@@ -110,7 +110,7 @@ export class Pipeline {
     if (!image) return undefined;
     const pixels = await sourcePixels(image, width, height);
     if (!mask) return { pixels };
-    const where = await maskPixels(mask, width, height);
+    const where = mask === 'transparency' ? await ownMaskPixels(image, width, height) : await maskPixels(mask, width, height);
     return { pixels, mask: where, latentMask: maskLatents(where, width, this.#facts.pixels, this.#shape(job)) };
   }
 

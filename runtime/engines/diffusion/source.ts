@@ -1,3 +1,4 @@
+import { Failure } from '../../../schemas/errors.js';
 import { decodePicture, resampled, transparencyOf } from '../../pictures/codec.js';
 import type { Pixels } from '../../pictures/picture.js';
 import type { LatentShape } from './unet.js';
@@ -10,8 +11,18 @@ export async function sourcePixels(bytes: Uint8Array, width: number, height: num
 /** Where a picture is changed, 0 to 1 per pixel: where the mask is transparent, else where it is light. */
 export async function maskPixels(bytes: Uint8Array, width: number, height: number): Promise<Float32Array> {
   const picture = { name: 'mask', bytes };
-  const found = (await transparencyOf(picture)) ?? (await decodePicture(picture));
-  const { data } = await resampled(found, width, height);
+  return shares((await transparencyOf(picture)) ?? (await decodePicture(picture)), width, height);
+}
+
+/** Where a picture that has no mask is changed: where it is transparent. Throws `invalid` where it is transparent nowhere. */
+export async function ownMaskPixels(bytes: Uint8Array, width: number, height: number): Promise<Float32Array> {
+  const found = await transparencyOf({ name: 'image', bytes });
+  if (found) return shares(found, width, height);
+  throw new Failure('invalid', 'mask is missing, and image is transparent nowhere; send a mask, or an image with transparent places.');
+}
+
+async function shares(picture: Pixels, width: number, height: number): Promise<Float32Array> {
+  const { data } = await resampled(picture, width, height);
   return Float32Array.from({ length: width * height }, (_, place) => data[place * 3]! / 255);
 }
 

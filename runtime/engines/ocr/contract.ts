@@ -51,6 +51,8 @@ export interface OcrEngine {
   readonly entry: URL;
   /** Whether the languages choose its files; else one copy serves all. */
   readonly byLanguage: boolean;
+  /** Images that its host reads at the same time; the others wait in the daemon. */
+  readonly atOnce: number;
   /** Throws `unavailable` (code `OcrModelMissing`) that says how to get what is missing. `languages` are ISO 639-1 codes or the engine's own. */
   find(languages: readonly string[], search: OcrSearch): Promise<OcrFiles>;
 }

@@ -87,6 +87,7 @@ function networks(layout: Layout): OcrEngine {
     name: layout.name,
     entry: new URL('./entry.js', import.meta.url),
     byLanguage: layout.choose === pair,
+    atOnce: 1,
     async find(languages, search) {
       for (const name of [layout.name, ...layout.repositories]) {
         const place = await search.repository(name);

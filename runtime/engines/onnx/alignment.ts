@@ -4,6 +4,8 @@ import { type Span, wordsOf } from './words.js';
 
 const SPACES = new Set([0x20, 0x09, 0x0a, 0x0b, 0x0c, 0x0d]);
 const WORD_MARK = /\u2581/g;
+/** Bytes in which a token is looked for: one that is further off is none of the text's, and the time for a text must not grow with its square. */
+const SEARCHED_BYTES = 4096;
 
 /** What alignment asks of a tokenizer. */
 interface Speller {
@@ -32,6 +34,12 @@ class Surface {
       at += character.length;
     }
     this.bytes = Buffer.from(bytes);
+  }
+
+  /** Where a token's bytes stand next, -1 for nowhere near. */
+  find(bytes: Buffer, from: number): number {
+    const found = this.bytes.subarray(from, from + SEARCHED_BYTES + bytes.length).indexOf(bytes);
+    return found < 0 ? -1 : from + found;
   }
 
   span(from: number, to: number): Span | undefined {
@@ -67,7 +75,7 @@ export function placesOf(text: string, tokens: readonly string[], speller: Spell
     const bytes = tokenBytes(token, speller.spelling);
     const isUnknown = token === speller.unknown;
     // What the vocabulary's view of single characters does not explain is passed over.
-    const found = isUnknown || bytes.length === 0 ? -1 : surface.bytes.indexOf(bytes, cursor);
+    const found = isUnknown || bytes.length === 0 ? -1 : surface.find(bytes, cursor);
     const from = Math.max(found, cursor);
     if (found >= 0) cursor = found + bytes.length;
     else if (isUnknown) cursor = unknownEnd(surface, words, cursor, tokens[index + 1], speller);
@@ -79,9 +87,20 @@ export function placesOf(text: string, tokens: readonly string[], speller: Spell
 function unknownEnd(surface: Surface, words: readonly Span[], cursor: number, next: string | undefined, speller: Speller): number {
   const place = surface.span(cursor, cursor + 1);
   if (!place) return cursor;
-  const word = words.find(({ end }) => end > place.start);
+  const word = words[firstEndingAfter(words, place.start)];
   const wordEnd = word ? surface.firstFrom(word.end, cursor) : cursor + 1;
   if (speller.spelling === 'wordpiece' || next === undefined || next === speller.unknown) return wordEnd;
-  const found = surface.bytes.indexOf(tokenBytes(next, speller.spelling), cursor + 1);
+  const found = surface.find(tokenBytes(next, speller.spelling), cursor + 1);
   return found > cursor ? found : wordEnd;
+}
+
+/** Index of the first word that ends after a place; words are in order. */
+function firstEndingAfter(words: readonly Span[], place: number): number {
+  let [low, high] = [0, words.length];
+  while (low < high) {
+    const half = (low + high) >> 1;
+    if (words[half]!.end > place) high = half;
+    else low = half + 1;
+  }
+  return low;
 }

@@ -1,6 +1,6 @@
 import type { EncoderUrgency } from '../encoder-contract.js';
 
-/** Padded lengths: steps of 8 up to 64, then of an eighth of the next power of two, so that at most an eighth of a batch is padding. */
+/** Lengths that share a batch: steps of 8 up to 64, then of an eighth of the next power of two, so that at most an eighth of it is padding. */
 const SMALLEST_STEP = 8;
 const STEPS = 8;
 /** Time that one batch should take: what an interactive call waits for at most when a bulk one runs. */
@@ -34,13 +34,13 @@ interface Waiting<Result> {
   readonly order: number;
 }
 
-/** The length to which a text of so many tokens is padded. */
+/** The greatest length of the texts that a text of so many tokens shares a batch with. */
 export function paddedLength(tokens: number): number {
   const step = Math.max(SMALLEST_STEP, 2 ** Math.ceil(Math.log2(Math.max(1, tokens))) / STEPS);
   return Math.ceil(Math.max(1, tokens) / step) * step;
 }
 
-/** The rows of one urgency, by padded length. */
+/** The rows of one urgency, by the greatest length that they may share a batch with. */
 class Lane<Result> {
   readonly #queues = new Map<number, Waiting<Result>[]>();
 
@@ -72,8 +72,8 @@ class Lane<Result> {
 }
 
 /**
- * Runs rows of all calls together: rows of like length share a batch, interactive ones go first, and a call that was aborted takes no further
- * batch. Batches are as large as fits into a fixed time at the speed that was measured.
+ * Runs rows of all calls together: rows of like length share a batch as long as its longest row, interactive ones go first, and a call that was
+ * aborted takes no further batch. Batches are as large as fits into a fixed time at the speed that was measured.
  */
 export class Batcher<Result> {
   readonly #lanes = { interactive: new Lane<Result>(), bulk: new Lane<Result>() };
@@ -128,14 +128,15 @@ export class Batcher<Result> {
     for (;;) {
       const batch = this.#lanes.interactive.take(roomFor) ?? this.#lanes.bulk.take(roomFor);
       if (!batch) break;
-      await this.#batch(batch.length, batch.rows);
+      await this.#batch(batch.rows);
       // Messages that came during the batch, such as cancels, have their turn before the next one.
       await new Promise((resolve) => setImmediate(resolve));
     }
     this.#running = false;
   }
 
-  async #batch(length: number, waiting: readonly Waiting<Result>[]): Promise<void> {
+  async #batch(waiting: readonly Waiting<Result>[]): Promise<void> {
+    const length = waiting.reduce((longest, { row }) => Math.max(longest, row.ids.length), 1);
     const started = performance.now();
     try {
       const result = await this.#run(

@@ -70,12 +70,17 @@ export class EncoderGraph {
   #feed({ name, type }: TensorSlot, rows: readonly Row<Tensor>[], length: number): Tensor {
     const value = INPUTS[name]!;
     const { paddingId, firstPosition } = this.#settings;
-    const values = new Int32Array(rows.length * length).fill(name === 'input_ids' ? paddingId : 0);
+    const count = rows.length * length;
+    const data = type === 'int32' ? new Int32Array(count) : new BigInt64Array(count);
+    // Values are never negative, so their lower halves are all that is written; every machine that ONNX Runtime is built for has those first.
+    const values = new Int32Array(data.buffer);
+    const step = type === 'int32' ? 1 : 2;
+    const padding = name === 'input_ids' ? paddingId : 0;
     rows.forEach((row, index) => {
-      for (let at = 0; at < row.ids.length; at += 1) values[index * length + at] = value(row, at, firstPosition);
+      for (let at = 0; at < length; at += 1)
+        values[(index * length + at) * step] = at < row.ids.length ? value(row, at, firstPosition) : padding;
     });
-    const dims = [rows.length, length];
-    return type === 'int32' ? { type: 'int32', dims, data: values } : { type: 'int64', dims, data: BigInt64Array.from(values, BigInt) };
+    return { type: type === 'int32' ? 'int32' : 'int64', dims: [rows.length, length], data };
   }
 }
 

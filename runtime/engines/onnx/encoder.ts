@@ -5,15 +5,18 @@ import type { OnnxSession, Tensor } from './contract.js';
 import { DenseLayer } from './dense.js';
 import { EncoderGraph } from './encoder-graph.js';
 import { type EncoderSettings, readEncoderSettings } from './encoder-settings.js';
-import { entitiesOf, type PlacedToken } from './entities.js';
+import { entitiesOf, type Labelling, labelOf } from './entities.js';
 import { inspectGraph } from './graph-file.js';
 import { finite, normalise, pooled, rowStates } from './pooling.js';
 import { openSession } from './session.js';
-import { type Body, type Encoded, EncoderTokenizer } from './tokenizer.js';
+import { type Encoded, EncoderTokenizer } from './tokenizer.js';
+import { type Window, windowsOf } from './windows.js';
 import type { CallBody, EntitiesReply, NumbersReply, OpenBody, OpenedEncoder } from './wire.js';
 
 /** Texts that are tokenised at a time, before other messages have their turn. */
 const TOKENISED_AT_ONCE = 32;
+/** Tokens of one text that is searched for entities: some sixty pages. */
+const SEARCHED_TOKENS = 32_768;
 const PROBE = 'a';
 
 interface Parts {
@@ -25,11 +28,10 @@ interface Parts {
   readonly dense: readonly DenseLayer[];
 }
 
-/** A text in tokens, ready to be run. */
+/** What a text becomes: the rows that are run for it, and how many of its tokens are read. */
 interface Ready {
-  readonly text: string;
-  readonly body: Body;
-  readonly encoded: Encoded;
+  readonly rows: readonly Row<Tensor>[];
+  readonly tokens: number;
 }
 
 /** An encoder in this process: texts in, vectors, scores or entities out. */
@@ -79,8 +81,8 @@ export class LoadedEncoder {
   /** One vector of length 1 per text. */
   async embed(call: CallBody, signal: AbortSignal): Promise<NumbersReply> {
     const { dense, settings } = this.#parts;
-    return this.#numbers(call, signal, this.opened.dimensions!, (output, index, { encoded }) => {
-      const vector = pooled(rowStates(output, index, encoded.ids.length), settings.pooling);
+    return this.#numbers(call, signal, this.opened.dimensions!, (output, index, { ids }) => {
+      const vector = pooled(rowStates(output, index, ids.length), settings.pooling);
       return normalise(dense.reduce((before, layer) => layer.apply(before), vector));
     });
   }
@@ -90,14 +92,12 @@ export class LoadedEncoder {
     return this.#numbers(call, signal, this.opened.labels.length, (output, index) => finite(rowStates(output, index, 1).values));
   }
 
-  /** Entities of each text. */
+  /** Entities of each text. A text that is longer than the model reads at once goes through it in windows that overlap. */
   async entities(call: CallBody, signal: AbortSignal): Promise<EntitiesReply> {
     const entities = call.texts.map((): EntitiesReply['entities'][number] => []);
-    const tokens = await this.#each(call, signal, (output, index, ready, at) => {
-      const { values, dimensions } = rowStates(output, index, ready.encoded.ids.length);
-      finite(values);
-      entities[at] = entitiesOf(ready.text, this.#placed(ready, values, dimensions), this.opened.labels);
-    });
+    const limit = this.#limit(call);
+    const prepare = (text: string, at: number): Ready => this.#searched(text, limit, (found) => void entities[at]!.push(...found));
+    const tokens = await this.#each(call, signal, prepare);
     return { entities, tokens };
   }
 
@@ -109,58 +109,95 @@ export class LoadedEncoder {
     call: CallBody,
     signal: AbortSignal,
     width: number,
-    read: (output: Tensor, index: number, ready: Ready) => Float32Array,
+    read: (output: Tensor, index: number, encoded: Encoded) => Float32Array,
   ): Promise<NumbersReply> {
     const values = new Float32Array(call.texts.length * width);
-    const tokens = await this.#each(call, signal, (output, index, ready, at) => values.set(read(output, index, ready), at * width));
+    const encode = this.#encoding(call);
+    const tokens = await this.#each(call, signal, (text, at) => {
+      const encoded = encode(text, at);
+      const take: Row<Tensor>['take'] = (output, index) => values.set(read(output, index, encoded), at * width);
+      return { rows: [{ ids: encoded.ids, types: encoded.types, take }], tokens: encoded.ids.length };
+    });
     return { values, width, tokens };
   }
 
   /** Tokenises and runs the texts of a call, part by part; gives the tokens of each. */
-  async #each(
-    call: CallBody,
-    signal: AbortSignal,
-    take: (output: Tensor, index: number, ready: Ready, at: number) => void,
-  ): Promise<number[]> {
-    const limit = Math.min(call.maxLength ?? Number.POSITIVE_INFINITY, this.opened.maxLength);
-    const encode = this.#encoding(call, limit);
+  async #each(call: CallBody, signal: AbortSignal, prepare: (text: string, at: number) => Ready): Promise<number[]> {
     const tokens: number[] = [];
     const running: Promise<void>[] = [];
     for (let from = 0; from < call.texts.length; from += TOKENISED_AT_ONCE) {
       signal.throwIfAborted();
-      const rows = call.texts.slice(from, from + TOKENISED_AT_ONCE).map((text, offset): Row<Tensor> => {
-        const ready = encode(text, from + offset);
-        const { ids, types } = ready.encoded;
-        tokens.push(ids.length);
-        return { ids, types, take: (output, index) => take(output, index, ready, from + offset) };
-      });
-      const done = this.#batcher.submit(rows, call.urgency, signal);
+      const part = call.texts.slice(from, from + TOKENISED_AT_ONCE).map((text, offset) => prepare(text, from + offset));
+      tokens.push(...part.map((ready) => ready.tokens));
+      const done = this.#batcher.submit(
+        part.flatMap((ready) => ready.rows),
+        call.urgency,
+        signal,
+      );
       done.catch(() => {});
       running.push(done);
-      await new Promise((resolve) => setImmediate(resolve));
+      if (from + TOKENISED_AT_ONCE < call.texts.length) await new Promise((resolve) => setImmediate(resolve));
     }
     await Promise.all(running);
     return tokens;
   }
 
-  #encoding({ query, pairs }: CallBody, limit: number): (text: string, at: number) => Ready {
+  #limit({ maxLength }: CallBody): number {
+    return Math.min(maxLength ?? Number.POSITIVE_INFINITY, this.opened.maxLength);
+  }
+
+  #encoding(call: CallBody): (text: string, at: number) => Encoded {
     const { tokenizer } = this.#parts;
+    const { query, pairs } = call;
+    const limit = this.#limit(call);
     const first = query === undefined ? undefined : tokenizer.body(query, limit);
     return (text, at) => {
       const body = tokenizer.body(text, limit);
-      if (first) return { text, body, encoded: tokenizer.pair(first, body, limit) };
-      if (pairs) return { text, body, encoded: tokenizer.pair(body, tokenizer.body(pairs[at]!, limit), limit) };
-      return { text, body, encoded: tokenizer.single(body, limit) };
+      if (first) return tokenizer.pair(first, body, limit);
+      return pairs ? tokenizer.pair(body, tokenizer.body(pairs[at]!, limit), limit) : tokenizer.single(body, limit);
     };
   }
 
-  /** The text's own tokens that were run, with their places and logits. */
-  #placed({ text, body, encoded }: Ready, values: Float32Array, labels: number): PlacedToken[] {
+  /** The rows of a text that is searched for entities, `limit` tokens at a time; `found` gets them when the last row was run. */
+  #searched(text: string, limit: number, found: (entities: EntitiesReply['entities'][number]) => void): Ready {
     const { tokenizer } = this.#parts;
-    const run = Math.min(body.tokens.length, encoded.ids.length - tokenizer.framing(false));
-    return placesOf(text, body.tokens.slice(0, run), tokenizer).flatMap((place, at) => {
-      const row = (encoded.bodyStart + at) * labels;
-      return place ? [{ place, logits: values.subarray(row, row + labels) }] : [];
-    });
+    const { ids, tokens } = tokenizer.body(text, SEARCHED_TOKENS);
+    if (ids.length > SEARCHED_TOKENS) throw tooLong(text);
+    const framing = tokenizer.framing(false);
+    const room = Math.max(1, limit - framing);
+    const windows = windowsOf(ids.length, room);
+    const labellings: Labelling[] = [];
+    let left = windows.length;
+    const row = (window: Window): Row<Tensor> => {
+      const part = tokenizer.single({ ids: ids.slice(window.start, window.end), tokens: [] }, room + framing);
+      return {
+        ids: part.ids,
+        types: part.types,
+        take: (output, index) => {
+          this.#read(output, index, part, window, labellings);
+          left -= 1;
+          if (left > 0) return;
+          const placed = placesOf(text, tokens, tokenizer).flatMap((place, at) => (place ? [{ place, ...labellings[at]! }] : []));
+          found(entitiesOf(text, placed, this.opened.labels));
+        },
+      };
+    };
+    return { rows: windows.map(row), tokens: ids.length + framing };
   }
+
+  /** Notes the labels of a window's own tokens. Throws `model_failed` for logits that are not finite. */
+  #read(output: Tensor, index: number, { ids, bodyStart }: Encoded, window: Window, labellings: Labelling[]): void {
+    const { values, dimensions } = rowStates(output, index, ids.length);
+    for (let at = window.from; at < window.to; at += 1) {
+      const start = (bodyStart + at - window.start) * dimensions;
+      labellings[at] = labelOf(finite(values.subarray(start, start + dimensions)));
+    }
+  }
+}
+
+function tooLong(text: string): Failure {
+  const msg = `a text of ${text.length} characters has more than ${SEARCHED_TOKENS} tokens, the most that are searched for entities`;
+  return new Failure('invalid', `texts: ${msg}. Split it.`, {
+    errors: [{ type: 'too_long', loc: ['body', 'texts'], msg, input: text.length }],
+  });
 }

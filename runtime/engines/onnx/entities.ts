@@ -1,11 +1,15 @@
 import type { Entity } from '../encoder-contract.js';
 import { CodePoints, type Span, wordsOf } from './words.js';
 
-/** A token's probabilities, and where it stands in the text. */
-export interface PlacedToken {
+/** The most probable label of a token, by its index, and its probability. */
+export interface Labelling {
+  readonly label: number;
+  readonly score: number;
+}
+
+/** A token's label, and where it stands in the text. */
+export interface PlacedToken extends Labelling {
   readonly place: Span;
-  /** Logits by label. */
-  readonly logits: Float32Array;
 }
 
 interface LabelledWord extends Span {
@@ -20,15 +24,15 @@ interface Open {
   readonly words: LabelledWord[];
 }
 
-/** The most probable label and its probability. */
-function best(logits: Float32Array): { index: number; score: number } {
-  let index = 0;
-  for (let at = 1; at < logits.length; at += 1) if (logits[at]! > logits[index]!) index = at;
-  const sum = logits.reduce((total, logit) => total + Math.exp(logit - logits[index]!), 0);
-  return { index, score: 1 / sum };
+/** The label that a token's logits name, one logit per label. */
+export function labelOf(logits: Float32Array): Labelling {
+  let label = 0;
+  for (let at = 1; at < logits.length; at += 1) if (logits[at]! > logits[label]!) label = at;
+  const sum = logits.reduce((total, logit) => total + Math.exp(logit - logits[label]!), 0);
+  return { label, score: 1 / sum };
 }
 
-/** Each word with the label of its first token; words that no token begins in are left out, as after truncation. */
+/** Each word with the label of its first token; words that no token begins in are left out. */
 function labelled(text: string, tokens: readonly PlacedToken[], labels: readonly string[]): LabelledWord[] {
   const out: LabelledWord[] = [];
   let next = 0;
@@ -36,7 +40,7 @@ function labelled(text: string, tokens: readonly PlacedToken[], labels: readonly
     while (next < tokens.length && tokens[next]!.place.start < word.start) next += 1;
     const first = tokens[next];
     if (!first || first.place.start >= word.end) return;
-    const { index: label, score } = best(first.logits);
+    const { label, score } = first;
     out.push({ ...word, index, label: labels[label] ?? String(label), score });
   });
   return out;

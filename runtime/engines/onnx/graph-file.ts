@@ -66,6 +66,18 @@ export function graphFault(path: string, what: string, cause?: unknown): Failure
  * weights outside the graph only in files of its own folder. Throws `not_found` for no file, `invalid` for one that is refused.
  */
 export function inspectGraph(path: string): GraphFile {
+  return walked(path, true);
+}
+
+/**
+ * Names of the files with weights that an ONNX file means, relative to its folder, whether they are there or not. Throws as `inspectGraph`
+ * does, also for names that lead out of the folder.
+ */
+export function externalFiles(path: string): readonly string[] {
+  return walked(path, false).external;
+}
+
+function walked(path: string, looksOutside: boolean): GraphFile {
   let descriptor: number;
   try {
     descriptor = openSync(path, 'r');
@@ -78,7 +90,7 @@ export function inspectGraph(path: string): GraphFile {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw graphFault(path, 'it is no file');
     if (stat.size === 0) throw graphFault(path, 'it is empty');
-    const walk = new Walk(path, new ProtoFile(descriptor, stat.size));
+    const walk = new Walk(path, new ProtoFile(descriptor, stat.size), looksOutside);
     walk.model();
     return { sizeBytes: stat.size + walk.externalBytes, external: [...walk.external.keys()] };
   } catch (error) {
@@ -93,11 +105,14 @@ class Walk {
   readonly external = new Map<string, number>();
   readonly #path: string;
   readonly #file: ProtoFile;
+  readonly #looksOutside: boolean;
   #externals = 0;
 
-  constructor(path: string, file: ProtoFile) {
+  /** `looksOutside`: files beside the graph must be there and long enough. */
+  constructor(path: string, file: ProtoFile, looksOutside: boolean) {
     this.#path = path;
     this.#file = file;
+    this.#looksOutside = looksOutside;
   }
 
   get externalBytes(): number {
@@ -220,6 +235,7 @@ class Walk {
     const place = normalize(location);
     if (location === '' || location.includes('\0') || isAbsolute(location) || place === '..' || place.startsWith(`..${sep}`))
       throw refused('which is outside');
+    if (!this.#looksOutside) return Number.POSITIVE_INFINITY;
     let real: string;
     try {
       real = realpathSync(join(folder, place));

@@ -9,17 +9,19 @@ const GOOD_ENOUGH = 0.6;
 
 /**
  * Reads an image as it is; where little or nothing comes of it, as one block of text, and then without noise. The reading with the highest
- * confidence is the answer.
+ * confidence is the answer. Throws the reason of the signal's abort before the next step.
  */
 export async function orderedReadings(
   worker: Worker,
   asItIs: () => Promise<Uint8Array>,
   withoutNoise: () => Promise<Uint8Array>,
+  signal: AbortSignal,
 ): Promise<OcrPage> {
   const plain = await asItIs();
-  let best = await reading(worker, plain, MODES.automatic);
+  const reading = (png: Uint8Array, mode: string): Promise<OcrPage> => readingOf({ worker, signal }, png, mode);
+  let best = await reading(plain, MODES.automatic);
   if (best.confidence >= GOOD_ENOUGH) return best;
-  for (const next of [() => reading(worker, plain, MODES.oneBlock), async () => reading(worker, await withoutNoise(), MODES.automatic)]) {
+  for (const next of [() => reading(plain, MODES.oneBlock), async () => reading(await withoutNoise(), MODES.automatic)]) {
     const other = await next();
     if (other.confidence > best.confidence) best = other;
     if (best.confidence >= GOOD_ENOUGH) break;
@@ -27,8 +29,11 @@ export async function orderedReadings(
   return best;
 }
 
-async function reading(worker: Worker, png: Uint8Array, mode: string): Promise<OcrPage> {
+/** Calls nothing of a worker that was ended because the caller has left: the library leaves that rejection to nobody, which ends the process. */
+async function readingOf({ worker, signal }: { worker: Worker; signal: AbortSignal }, png: Uint8Array, mode: string): Promise<OcrPage> {
+  signal.throwIfAborted();
   await worker.setParameters({ tessedit_pageseg_mode: mode as PSM });
+  signal.throwIfAborted();
   const { data } = await worker.recognize(Buffer.from(png), {}, { text: false, blocks: true });
   return pageOfWords(data);
 }

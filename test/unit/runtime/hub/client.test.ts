@@ -46,7 +46,7 @@ describe('asking the hub', () => {
 
   it('asks nothing while offline', async () => {
     const before = stage.server.seen.length;
-    await assert.rejects(stage.hub({ offline: true }).plan('org/gated', never), { code: 'HubOffline', message: /HF_HUB_OFFLINE/ });
+    await assert.rejects(stage.hub({ offline: true }).plan('org/absent', never), { code: 'HubOffline', message: /HF_HUB_OFFLINE/ });
     assert.equal(stage.server.seen.length, before);
   });
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { writeTinyEncoder } from '../../../../models/tiny-encoders/tiny-encoders.js';
+import { floats, type OnnxTensor, writeOnnx } from '../../../../models/writers/onnx-writer.js';
 import type { DownloadEvent } from '../../../../runtime/hub/events.js';
 import { etagOf } from '../../../support/hub-server.js';
 import { bytesOf, type HubStage, hubStage } from './stage.js';
@@ -188,6 +190,30 @@ describe('downloading from the hub', () => {
     assert.ok(existsSync(folder('Xenova/bert-base-NER')) && !existsSync(folder('dslim/bert-base-NER')));
   });
 
+  it('fetches the weights that a graph names, whatever they are called, and nothing outside its folder', async () => {
+    const weights = (name: string, location: string): OnnxTensor => ({
+      ...floats(name, [2], [0, 0]),
+      external: { location, offset: '0', length: '8' },
+    });
+    const graph = (...initializers: OnnxTensor[]): Buffer => Buffer.from(writeOnnx({ nodes: [], initializers, inputs: [], outputs: [] }));
+    const { commit } = stage.server.put('org/named', {
+      'onnx/model.onnx': graph(weights('a', 'layers.bin'), weights('b', 'deep/rest.weights')),
+      'onnx/layers.bin': bytesOf(2048, 70),
+      'onnx/deep/rest.weights': bytesOf(2048, 71),
+      'onnx/unrelated.bin': bytesOf(2048, 72),
+    });
+    await stage.pull('org/named');
+    assert.deepEqual(readFileSync(snapshot('org/named', commit, 'onnx/layers.bin')), bytesOf(2048, 70));
+    assert.deepEqual(readFileSync(snapshot('org/named', commit, 'onnx/deep/rest.weights')), bytesOf(2048, 71));
+    assert.equal(existsSync(snapshot('org/named', commit, 'onnx/unrelated.bin')), false);
+    const out = stage.server.put('org/outside', {
+      'onnx/model.onnx': graph(weights('a', '../secret.bin')),
+      'secret.bin': bytesOf(2048, 73),
+    });
+    await stage.pull('org/outside');
+    assert.equal(existsSync(snapshot('org/outside', out.commit, 'secret.bin')), false);
+  });
+
   it('adopts what another program has put into the cache', async () => {
     const { commit, files } = stage.server.put('org/adopted', { 'a-Q8_0.gguf': bytesOf(MIB, 50), 'a-Q2_K.gguf': bytesOf(2048) });
     await stage.pull('org/adopted:Q2_K');
@@ -198,5 +224,40 @@ describe('downloading from the hub', () => {
     );
     assert.deepEqual(readFileSync(snapshot('org/adopted', commit, 'a-Q8_0.gguf')), bytesOf(MIB, 50));
     assert.equal(stage.server.seen.filter(({ path }) => path.includes('a-Q8_0')).length, 0);
+  });
+
+  it('takes what is whole in the cache where the hub is offline or does not answer', async () => {
+    const silent: [string, Parameters<HubStage['hub']>[0]][] = [
+      ['offline', { offline: true }],
+      ['gone', { endpoint: 'http://127.0.0.1:9', pauseMs: 1 }],
+    ];
+    writeTinyEncoder(join(stage.cache, 'made'), { task: 'embedding' });
+    const made = (path: string): Buffer => readFileSync(join(stage.cache, 'made', path));
+    stage.server.put('org/kept', { 'a-Q8_0.gguf': bytesOf(2048, 60), 'a-Q2_K.gguf': bytesOf(1024) });
+    stage.server.put('org/graph', { 'onnx/model.onnx': made('onnx/model.onnx'), 'tokenizer.json': made('tokenizer.json') });
+    stage.server.put('org/parts', { 'b-Q8_0-00001-of-00002.gguf': bytesOf(64), 'b-Q8_0-00002-of-00002.gguf': bytesOf(64, 2) });
+    for (const name of ['org/kept:Q8_0', 'org/graph', 'org/parts']) await stage.pull(name);
+    const [part] = readdirSync(join(folder('org/parts'), 'snapshots')).map((commit) =>
+      snapshot('org/parts', commit, 'b-Q8_0-00002-of-00002.gguf'),
+    );
+    rmSync(part!);
+    for (const [what, settings] of silent) {
+      const hub = stage.hub(settings);
+      for (const [name, files] of [
+        ['org/kept:Q8_0', 1],
+        ['org/kept', 1],
+        ['org/graph', 2],
+      ] as const) {
+        const events = await stage.pull(name, hub);
+        assert.deepEqual(
+          events.map(({ event }) => event),
+          ['warning', 'init', ...Array<string>(files).fill('cached'), 'done', 'complete'],
+          `${name} ${what}`,
+        );
+      }
+      for (const name of ['org/kept:Q2_K', 'org/parts', 'org/absent'])
+        await assert.rejects(stage.pull(name, hub), { kind: 'unavailable' }, `${name} ${what}`);
+    }
+    assert.match(readFileSync(join(folder('org/kept'), 'refs', 'main'), 'utf8'), /^[0-9a-f]{40}$/);
   });
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { placesOf } from '../../../../../runtime/engines/onnx/alignment.js';
-import { entitiesOf, type PlacedToken } from '../../../../../runtime/engines/onnx/entities.js';
+import { entitiesOf, labelOf, type PlacedToken } from '../../../../../runtime/engines/onnx/entities.js';
 
 const LABELS = ['O', 'B-PER', 'I-PER', 'B-LOC', 'I-LOC', 'S-ORG', 'MISC'];
 
@@ -11,7 +11,7 @@ function tokensOf(text: string, pieces: readonly [piece: string, label: string, 
   return pieces.map(([piece, label, margin = 20]) => {
     const start = text.indexOf(piece, at);
     at = start + piece.length;
-    return { place: { start, end: at }, logits: Float32Array.from(LABELS, (one) => (one === label ? margin : 0)) };
+    return { place: { start, end: at }, ...labelOf(Float32Array.from(LABELS, (one) => (one === label ? margin : 0))) };
   });
 }
 const found = (text: string, pieces: readonly [string, string, number?][]): unknown[] =>

@@ -1,0 +1,160 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fitAnomaly } from '../native/anomaly.js';
+import { loadCore } from '../native/core.js';
+import { median, ROOT, type Row, table } from './measure.js';
+
+/** Rows and columns; `BENCH_ANOMALY=1000x10,10000x100` takes these alone. */
+const SIZES = (process.env.BENCH_ANOMALY ?? '1000x10,100000x10,10000x100')
+  .split(',')
+  .map((size) => size.split('x').map(Number) as [number, number]);
+/** Detectors; `BENCH_ANOMALY_BACKENDS=knn,mcd` takes these alone. */
+const BACKENDS = process.env.BENCH_ANOMALY_BACKENDS?.split(',') ?? loadCore().anomalyBackends();
+const ROUNDS = 3;
+/** Who takes longer for a fit is asked once. */
+const ONCE_MS = 20_000;
+/** Passes over the rows; what they take grows evenly with their number, whose usual value is 100. */
+const EPOCHS = 5;
+/** Of what costs minutes by its nature, at most so many rows. */
+const MOST_ROWS: Record<string, number | undefined> = { one_class_svm: 20_000 };
+
+interface Times {
+  fitMs: number;
+  scoreMs: number;
+}
+
+interface Task {
+  backend: string;
+  columns: number;
+  values: Float64Array;
+  path: string;
+}
+
+/** Three clusters of normal numbers, and one row in twenty anywhere. */
+function rowsOf(count: number, columns: number): Float64Array {
+  let state = 1;
+  const uniform = (): number => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+  const normal = (): number => Math.sqrt(-2 * Math.log(1 - uniform())) * Math.cos(2 * Math.PI * uniform());
+  const values = new Float64Array(count * columns);
+  for (let row = 0; row < count; row += 1)
+    for (let k = 0; k < columns; k += 1)
+      values[row * columns + k] = row % 20 === 0 ? (uniform() - 0.5) * 20 : normal() + (((row % 3) * (k + 1)) % 4) * 2;
+  return values;
+}
+
+async function ours({ backend, columns, values }: Task): Promise<Times> {
+  const threads = availableParallelism();
+  const began = performance.now();
+  const model = await fitAnomaly(
+    { backend, columns, contamination: 0.1, normalization: 'raw', scaled: false, epochs: EPOCHS, threads },
+    values,
+  );
+  const fitted = performance.now();
+  const piece = Math.floor(2 ** 19 / columns) * columns;
+  for (let from = 0; from < values.length; from += piece) await model.score(values.subarray(from, from + piece));
+  return { fitMs: fitted - began, scoreMs: performance.now() - fitted };
+}
+
+/** A Python with PyOD, asked a line at a time. */
+class Peer {
+  readonly #child: ChildProcess;
+  readonly #lines: AsyncIterator<string>;
+
+  constructor(program: string) {
+    this.#child = spawn(program, [join(ROOT, 'bench/anomaly-peers.py')], { stdio: ['pipe', 'pipe', 'ignore'] });
+    process.on('exit', () => this.#child.kill('SIGKILL'));
+    this.#lines = createInterface({ input: this.#child.stdout! })[Symbol.asyncIterator]();
+  }
+
+  async ask({ backend, columns, path }: Task): Promise<Times | string> {
+    this.#child.stdin!.write(`${JSON.stringify({ backend, columns, rows: path, epochs: EPOCHS })}\n`);
+    const { value, done } = await this.#lines.next();
+    if (done) return 'the Python ended';
+    const answer = JSON.parse(value) as Times & { error?: string };
+    return answer.error ?? answer;
+  }
+
+  end(): void {
+    this.#child.kill('SIGTERM');
+  }
+}
+
+/** Medians of both in turn; the peer's may be the reason why there are none. */
+async function measure(task: Task, peer: Peer | undefined): Promise<[Times, Times | string]> {
+  const [mine, theirs]: [Times[], Times[]] = [[], []];
+  let missing = 'QUERN_BENCH_PYTHON names no Python with pyod and scikit-learn';
+  for (let round = 0; round < ROUNDS; round += 1) {
+    mine.push(await ours(task));
+    const answer = round > 0 && (theirs[0]?.fitMs ?? 0) > ONCE_MS ? undefined : await peer?.ask(task);
+    if (typeof answer === 'string') missing = answer;
+    else if (answer) theirs.push(answer);
+    if (mine[0]!.fitMs > ONCE_MS) break;
+  }
+  const middle = (all: Times[]): Times => ({ fitMs: median(all.map((one) => one.fitMs)), scoreMs: median(all.map((one) => one.scoreMs)) });
+  return [middle(mine), theirs.length > 0 ? middle(theirs) : missing];
+}
+
+function rowsFor(what: string, mine: Times, theirs: Times | string): Row[] {
+  return (['fitMs', 'scoreMs'] as const).map((kind) => ({
+    what: `${what}, ${kind === 'fitMs' ? 'fit' : 'score'}, ms`,
+    ours: mine[kind].toFixed(1),
+    peer: typeof theirs === 'string' ? theirs : theirs[kind].toFixed(1),
+    ratio: typeof theirs === 'string' ? '' : `${(theirs[kind] / mine[kind]).toFixed(1)}x`,
+    goal: '>= 5x',
+  }));
+}
+
+/** The power of the number of rows with which time grows, from the least number to the largest. */
+function growth(backend: string, times: Map<number, Times>): Row[] {
+  const counts = [...times.keys()].sort((a, b) => a - b);
+  const [least, most] = [counts[0]!, counts.at(-1)!];
+  if (least === most) return [];
+  const power = (kind: keyof Times): string =>
+    (Math.log(times.get(most)![kind] / times.get(least)![kind]) / Math.log(most / least)).toFixed(2);
+  return [
+    {
+      what: `${backend}, growth of fit and score, ${least} to ${most} rows`,
+      ours: `${power('fitMs')}, ${power('scoreMs')}`,
+      peer: '',
+      ratio: '',
+      goal: '',
+    },
+  ];
+}
+
+/** Fit and score of every detector against PyOD's, in turn, and how our time grows with the rows. */
+export async function benchAnomaly(): Promise<void> {
+  const program = process.env.QUERN_BENCH_PYTHON;
+  const peer = program ? new Peer(program) : undefined;
+  const folder = mkdtempSync(join(tmpdir(), 'quern-bench-anomaly-'));
+  const path = join(folder, 'rows');
+  const report: Row[] = [];
+  try {
+    for (const backend of BACKENDS) {
+      const byCount = new Map<number, Times>();
+      for (const [count, columns] of SIZES) {
+        const taken = Math.min(count, MOST_ROWS[backend] ?? count);
+        const values = rowsOf(taken, columns);
+        writeFileSync(path, values);
+        const [mine, theirs] = await measure({ backend, columns, values, path }, peer);
+        if (columns === SIZES[0]![1]) byCount.set(taken, mine);
+        report.push(...rowsFor(`${backend}, ${taken} x ${columns}`, mine, theirs));
+        process.stderr.write(`anomaly: ${backend}, ${taken} x ${columns} done\n`);
+      }
+      report.push(...growth(backend, byCount));
+    }
+  } finally {
+    peer?.end();
+    rmSync(folder, { recursive: true, force: true });
+  }
+  table(
+    `Anomaly detectors: ours with ${availableParallelism()} threads, PyOD over scikit-learn as it comes; a fit with the scores of its rows; autoencoder ${EPOCHS} epochs; one_class_svm at most 20,000 rows, for whose 100,000 the peer takes many minutes`,
+    report,
+  );
+}

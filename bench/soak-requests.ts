@@ -1,0 +1,94 @@
+import { puppetPath } from '../test/support/models/cache.js';
+import { pagePng } from '../test/support/vision/glyphs.js';
+
+/** Where the parts of a daemon are. */
+export interface Addresses {
+  readonly core: string;
+  readonly runtime: string;
+}
+
+/** Sends requests that vanish with the client's signal, and counts nothing itself. */
+export interface Sender {
+  /** The body of an answer whatever its status; undefined where the client has gone. */
+  send(url: string, init?: RequestInit): Promise<string | undefined>;
+}
+
+/** A kind of request that clients make over and over. */
+export interface Kind {
+  readonly name: string;
+  /** How often it comes, against the others. */
+  readonly share: number;
+  act(sender: Sender, number: number): Promise<void>;
+}
+
+const QUESTIONS = ['hello', 'json please', 'ponder this', 'emoji', 'languages', 'lines', 'weather', 'code'];
+const words = (number: number, count: number): string =>
+  Array.from({ length: count }, (_, at) => `word${(number * 31 + at * 7) % 97}`).join(' ');
+const json = (body: object): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json' },
+  body: JSON.stringify(body),
+});
+
+function form(name: string, content: string | Uint8Array<ArrayBuffer>): RequestInit {
+  const body = new FormData();
+  body.append('file', new Blob([content]), name);
+  return { method: 'POST', body };
+}
+
+function member(text: string | undefined, name: string): string | undefined {
+  return new RegExp(`"${name}":\\s*"([^"]+)"`).exec(text ?? '')?.[1];
+}
+
+/** The kinds of the soak, for a daemon with the tiny models and the project `ns/p`. */
+export async function soakKinds({ core, runtime }: Addresses): Promise<Kind[]> {
+  const image = new Uint8Array(await pagePng(320, 160, [{ text: 'QUERN 42', x: 32, y: 32 }]));
+  const model = puppetPath();
+  const project = `${core}/v1/projects/ns/p`;
+  const posting = (name: string, share: number, path: string, body: (number: number) => object): Kind => ({
+    name,
+    share,
+    act: async (sender, number) => {
+      await sender.send(path.startsWith('/v1/projects') ? core + path : runtime + path, json(body(number)));
+    },
+  });
+  return [
+    posting('chat', 6, '/v1/chat/completions', (number) => ({
+      model,
+      stream: number % 3 !== 0,
+      max_tokens: 48,
+      messages: [{ role: 'user', content: `${QUESTIONS[number % QUESTIONS.length]} ${words(number, number % 40)}` }],
+    })),
+    posting('embeddings', 6, '/v1/embeddings', (number) => ({
+      model: 'tiny/embedder',
+      input: Array.from({ length: 1 + (number % 16) }, (_, at) => words(number + at, 1 + ((number * 13 + at) % 30))),
+    })),
+    posting('rerank', 3, '/v1/rerank', (number) => ({
+      model: 'tiny/reranker',
+      query: words(number, 4),
+      documents: ['a', 'b c', words(number, 9)],
+    })),
+    posting('classify', 3, '/v1/classify', (number) => ({ model: 'tiny/nli', texts: [words(number, 12)] })),
+    posting('ocr', 1, '/v1/ocr', () => ({ model: 'tesseract', images: [Buffer.from(image).toString('base64')], languages: ['en'] })),
+    posting('rag query', 6, '/v1/projects/ns/p/rag/query', (number) => ({ query: words(number, 5), database: 'main_db', top_k: 5 })),
+    {
+      name: 'files',
+      share: 3,
+      act: async (sender) => {
+        const id = member(await sender.send(`${runtime}/v1/files`, form('page.png', image)), 'id');
+        if (id === undefined) return;
+        await sender.send(`${runtime}/v1/files/${id}/images`);
+        await sender.send(`${runtime}/v1/files/${id}`, { method: 'DELETE' });
+      },
+    },
+    {
+      name: 'uploads',
+      share: 2,
+      act: async (sender, number) => {
+        const content = `${number} ${words(number, 200 + (number % 3000))}`;
+        const hash = member(await sender.send(`${project}/datasets/docs/data`, form(`soak-${number}.txt`, content)), 'hash');
+        if (hash !== undefined) await sender.send(`${project}/datasets/docs/data/${hash}?remove_from_disk=true`, { method: 'DELETE' });
+      },
+    },
+  ];
+}

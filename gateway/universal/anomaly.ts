@@ -1,0 +1,179 @@
+import { BACKENDS } from '../../runtime/ml/anomaly/backends.js';
+import type { AnomalyService, ListedAnomalyModel } from '../../runtime/ml/anomaly/contract.js';
+import { versionOf } from '../../runtime/ml/names.js';
+import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
+import type {
+  BackendList,
+  DeleteResponse,
+  FitRequest,
+  FitResponse,
+  ListedModel,
+  LoadRequest,
+  LoadResponse,
+  ModelList,
+  SaveRequest,
+  SaveResponse,
+  ScoreRequest,
+} from '../../schemas/generated/universal/anomaly.js';
+import { anomaliesReply, askOf, fitAskOf, scoreAskOf, scoresReply } from './anomaly-wire.js';
+
+/** What the anomaly endpoints work on. */
+export interface AnomalyContext {
+  readonly anomaly: AnomalyService;
+}
+
+async function fit({ anomaly }: AnomalyContext, request: Request): Promise<Reply> {
+  const body = request.body as FitRequest;
+  const ask = fitAskOf(body);
+  const { model, samples, columns, trainingTimeMs, threshold, schema, features, path } = await anomaly.fit(ask, request.signal);
+  const { backend, contamination, normalization, overwrite } = ask;
+  const json: FitResponse = {
+    object: 'fit_result',
+    model,
+    backend,
+    samples_fitted: samples,
+    training_time_ms: trainingTimeMs,
+    model_params: { backend, contamination, threshold, input_dim: columns },
+    encoder: schema && features && { schema: { ...schema }, features: [...features] },
+    saved_path: path,
+    status: 'fitted',
+    base_name: ask.model,
+    versioned_name: model,
+    overwrite,
+    normalization,
+  };
+  if (body.polars_config?.enabled) json.notes = ['polars_config has no effect on a batch fit; rolling features belong to streams.'];
+  return { json };
+}
+
+async function save({ anomaly }: AnomalyContext, { body, signal }: Request): Promise<Reply> {
+  const asked = body as SaveRequest;
+  const ask = askOf(asked);
+  const { model, normalization, threshold, filename, path, encoderPath } = await anomaly.save(ask, asked.description ?? undefined, signal);
+  const json: SaveResponse = {
+    object: 'save_result',
+    model,
+    backend: ask.backend,
+    normalization,
+    filename,
+    path,
+    encoder_path: encoderPath,
+    is_fitted: true,
+    threshold,
+    status: 'saved',
+  };
+  return { json };
+}
+
+async function load({ anomaly }: AnomalyContext, { body, signal }: Request): Promise<Reply> {
+  const ask = askOf(body as LoadRequest);
+  const { model, normalization, threshold, filename, path, schema } = await anomaly.load(ask, signal);
+  const json: LoadResponse = {
+    object: 'load_result',
+    model,
+    backend: ask.backend,
+    normalization,
+    filename,
+    path,
+    is_fitted: true,
+    threshold,
+    encoder_loaded: schema !== null,
+    encoder_schema: schema && { ...schema },
+    status: 'loaded',
+  };
+  return { json };
+}
+
+function listed({ name, filename, backend, path, sizeBytes, modifiedMs, description }: ListedAnomalyModel): ListedModel {
+  const { base, versioned } = versionOf(name);
+  return {
+    name,
+    filename,
+    base_name: base,
+    backend,
+    path,
+    size_bytes: sizeBytes,
+    created: new Date(modifiedMs).toISOString(),
+    modified: modifiedMs / 1000,
+    is_versioned: versioned,
+    ...(description === undefined ? {} : { description }),
+  };
+}
+
+async function models({ anomaly }: AnomalyContext, { signal }: Request): Promise<Reply> {
+  const { folder, models: found } = await anomaly.list(signal);
+  const json: ModelList = { object: 'list', data: found.map(listed), models_dir: folder, total: found.length };
+  return { json };
+}
+
+async function remove({ anomaly }: AnomalyContext, { params, signal }: Request): Promise<Reply> {
+  const filename = params.filename!;
+  await anomaly.remove(filename, signal);
+  const json: DeleteResponse = { object: 'delete_result', filename, deleted: true };
+  return { json };
+}
+
+function backends(): Reply {
+  const data = BACKENDS.map((one) => ({ ...one, parameters: [...one.parameters] }));
+  const categories = [...new Set(data.map(({ category }) => category))];
+  const json: BackendList = { object: 'list', data, total: data.length, categories };
+  return { json };
+}
+
+/** 300,000 rows of 10 numbers with all their digits fit. */
+const ROWS_BYTES = 64 * 1024 * 1024;
+
+const post = (name: string, summary: string, shape: 'Fit' | 'Score' | 'Save' | 'Load', handler: Endpoint<AnomalyContext>['handler']) =>
+  endpoint<AnomalyContext>({
+    method: 'POST',
+    path: `/v1/anomaly/${name}`,
+    id: `anomaly_${name}`,
+    summary,
+    tag: 'anomaly',
+    body: `universal/anomaly#${shape}Request`,
+    response: `universal/anomaly#${name === 'detect' ? 'Detect' : shape}Response`,
+    bodyLimitBytes: ROWS_BYTES,
+    handler,
+  });
+
+/** Batch anomaly detection. */
+export const anomalyEndpoints: Endpoint<AnomalyContext>[] = [
+  post('fit', 'Learn from rows what is ordinary, and save the model', 'Fit', fit),
+  post('score', 'Score rows by a fitted model', 'Score', async ({ anomaly }, { body, signal }) => {
+    const ask = scoreAskOf(body as ScoreRequest);
+    return scoresReply(await anomaly.score(ask, signal), ask.backend);
+  }),
+  post('detect', 'The rows that a fitted model takes for anomalies', 'Score', async ({ anomaly }, { body, signal }) => {
+    const ask = scoreAskOf(body as ScoreRequest);
+    return anomaliesReply(await anomaly.score(ask, signal), ask.backend);
+  }),
+  post('save', 'Keep a model, which a fit has done already, and describe it', 'Save', save),
+  post('load', 'Read a model from disk into memory', 'Load', load),
+  endpoint<AnomalyContext>({
+    method: 'GET',
+    path: '/v1/anomaly/models',
+    id: 'list_anomaly_models',
+    summary: 'Models on disk, newest first',
+    tag: 'anomaly',
+    response: 'universal/anomaly#ModelList',
+    handler: models,
+  }),
+  endpoint<AnomalyContext>({
+    method: 'GET',
+    path: '/v1/anomaly/backends',
+    id: 'list_anomaly_backends',
+    summary: 'What can be fitted',
+    tag: 'anomaly',
+    response: 'universal/anomaly#BackendList',
+    handler: backends,
+  }),
+  endpoint<AnomalyContext>({
+    method: 'DELETE',
+    path: '/v1/anomaly/models/{filename}',
+    id: 'delete_anomaly_model',
+    summary: 'Remove the file of a model and what belongs to it',
+    tag: 'anomaly',
+    response: 'universal/anomaly#DeleteResponse',
+    handler: remove,
+  }),
+];

@@ -1,0 +1,168 @@
+import type { ClassifierFacts, ClassifierService, ListedClassifier } from '../../runtime/ml/classifiers/contract.js';
+import { versionOf } from '../../runtime/ml/names.js';
+import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
+import type {
+  DeleteResponse,
+  FitRequest,
+  FitResponse,
+  ListedModel,
+  LoadRequest,
+  ModelList,
+  PredictRequest,
+  SaveRequest,
+  StoredResponse,
+} from '../../schemas/generated/universal/classifiers.js';
+import { TEXTS_BYTES } from './encoder-asks.js';
+import { predictionsReply } from './prediction-reply.js';
+
+/** What the classifier endpoints work on. */
+export interface ClassifierContext {
+  readonly classifiers: ClassifierService;
+}
+
+/** In what the ports differ. */
+export interface ClassifierDefaults {
+  /** What an answer calls the embedding model where the request names none. */
+  readonly baseModel: string;
+  readonly overwrite: boolean;
+}
+
+async function fit({ classifiers }: ClassifierContext, { body, signal }: Request, defaults: ClassifierDefaults): Promise<Reply> {
+  const asked = body as FitRequest;
+  const overwrite = asked.overwrite ?? defaults.overwrite;
+  const fitted = await classifiers.fit(
+    {
+      model: asked.model,
+      baseModel: asked.base_model ?? undefined,
+      examples: asked.training_data,
+      iterations: asked.num_iterations!,
+      batchSize: asked.batch_size!,
+      seed: asked.seed!,
+      overwrite,
+    },
+    signal,
+  );
+  const { model, labels, quality } = fitted;
+  const json: FitResponse = {
+    object: 'fit_result',
+    model,
+    base_model: asked.base_model ?? defaults.baseModel,
+    samples_fitted: fitted.samples,
+    num_classes: labels.length,
+    labels: [...labels],
+    training_time_ms: fitted.trainingTimeMs,
+    embedding_time_ms: fitted.embeddingTimeMs,
+    status: 'fitted',
+    auto_saved: true,
+    saved_path: fitted.path,
+    base_name: asked.model,
+    versioned_name: model,
+    overwrite,
+    embedder: fitted.embedder,
+    projection_used: fitted.projected,
+    cross_validation: quality && {
+      folds: quality.folds,
+      accuracy: quality.accuracy,
+      plain_accuracy: quality.plainAccuracy,
+      labels: Object.fromEntries(labels.map((label, at) => [label, quality.labels[at]!])),
+    },
+    notes: [...fitted.notes],
+  };
+  return { json };
+}
+
+function stored({ model, path, labels }: ClassifierFacts, status: 'saved' | 'loaded'): Reply {
+  const object = status === 'saved' ? 'save_result' : 'load_result';
+  const json: StoredResponse = { object, model, path, is_fitted: true, labels: [...labels], num_classes: labels.length, status };
+  return { json };
+}
+
+function listed({ model: name, path, labels, modifiedMs, description }: ListedClassifier): ListedModel {
+  const { base, versioned } = versionOf(name);
+  return {
+    name,
+    base_name: base,
+    path,
+    labels: [...labels],
+    num_classes: labels.length,
+    created: new Date(modifiedMs).toISOString(),
+    modified: modifiedMs / 1000,
+    is_versioned: versioned,
+    ...(description === undefined ? {} : { description }),
+  };
+}
+
+async function models({ classifiers }: ClassifierContext, { signal }: Request): Promise<Reply> {
+  const { folder, models: found } = await classifiers.list(signal);
+  const json: ModelList = { object: 'list', data: found.map(listed), models_dir: folder, total: found.length };
+  return { json };
+}
+
+async function remove({ classifiers }: ClassifierContext, { params, signal }: Request): Promise<Reply> {
+  const model = params.name!;
+  const path = await classifiers.remove(model, signal);
+  const json: DeleteResponse = { object: 'delete_result', model, path, deleted: true, status: 'deleted' };
+  return { json };
+}
+
+type Handler = Endpoint<ClassifierContext>['handler'];
+type Shapes = readonly [body: string, response: string];
+
+const post = (name: string, summary: string, [body, response]: Shapes, handler: Handler): Endpoint<ClassifierContext> =>
+  endpoint<ClassifierContext>({
+    method: 'POST',
+    path: `/v1/classifier/${name}`,
+    id: `classifier_${name}`,
+    summary,
+    tag: 'classifiers',
+    body: `universal/classifiers#${body}`,
+    response: `universal/classifiers#${response}`,
+    bodyLimitBytes: TEXTS_BYTES,
+    handler,
+  });
+
+/** The classifier endpoints of a port. */
+export function classifiersOf(defaults: ClassifierDefaults): Endpoint<ClassifierContext>[] {
+  return [
+    post('fit', 'Learn labels from examples, and save the classifier', ['FitRequest', 'FitResponse'], (context, request) =>
+      fit(context, request, defaults),
+    ),
+    post('predict', 'Label texts', ['PredictRequest', 'PredictResponse'], async ({ classifiers }, { body, signal }) => {
+      const { model, texts, threshold } = body as PredictRequest;
+      return predictionsReply(await classifiers.predict(model, texts, signal), texts, threshold ?? undefined, signal);
+    }),
+    post(
+      'save',
+      'Keep a classifier, which a fit has done already, and describe it',
+      ['SaveRequest', 'StoredResponse'],
+      async ({ classifiers }, { body, signal }) => {
+        const { model, description } = body as SaveRequest;
+        return stored(await classifiers.save(model, description ?? undefined, signal), 'saved');
+      },
+    ),
+    post('load', 'Read a classifier from disk into memory', ['LoadRequest', 'StoredResponse'], async ({ classifiers }, { body, signal }) =>
+      stored(await classifiers.load((body as LoadRequest).model, signal), 'loaded'),
+    ),
+    endpoint<ClassifierContext>({
+      method: 'GET',
+      path: '/v1/classifier/models',
+      id: 'list_classifier_models',
+      summary: 'Classifiers on disk, newest first',
+      tag: 'classifiers',
+      response: 'universal/classifiers#ModelList',
+      handler: models,
+    }),
+    endpoint<ClassifierContext>({
+      method: 'DELETE',
+      path: '/v1/classifier/models/{name}',
+      id: 'delete_classifier_model',
+      summary: 'Remove a classifier',
+      tag: 'classifiers',
+      response: 'universal/classifiers#DeleteResponse',
+      handler: remove,
+    }),
+  ];
+}
+
+/** Text classifiers on the universal runtime. */
+export const classifierEndpoints = classifiersOf({ baseModel: 'sentence-transformers/all-MiniLM-L6-v2', overwrite: true });

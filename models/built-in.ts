@@ -1,0 +1,20 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { STANDIN_CARD } from './standin/card.js';
+import { TINY_CARD } from './tiny/card.js';
+
+/** What is said of a built-in model. */
+export interface ModelCard {
+  readonly name: string;
+  /** In the folder of built-in models, `build/models`. */
+  readonly file: string;
+  readonly description: string;
+}
+
+const trained = existsSync(join(import.meta.dirname, TINY_CARD.file));
+
+/** The model that new projects chat with: the trained one, or the stand-in in a tree that was built without its file. */
+export const FIRST_MODEL: ModelCard = trained ? TINY_CARD : STANDIN_CARD;
+
+/** Every built-in model, the first one in front. */
+export const BUILT_IN_MODELS: readonly ModelCard[] = trained ? [TINY_CARD, STANDIN_CARD] : [STANDIN_CARD];

@@ -1,0 +1,155 @@
+// The hand-written items as requests, each with how its answer is scored.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { contextText } from '../../../build/runtime/chat/passages.js';
+import { best, exact, f1, jsonOf, sameValue, valueShare } from './score.mjs';
+
+const REFUSAL = /does not say|not (?:in|mentioned)|do(?:es)? not know|no information|cannot/i;
+const SYSTEM = 'You are a helpful assistant.';
+
+const lines = (name) =>
+  readFileSync(join(import.meta.dirname, name), 'utf8')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+const records = (name) => lines(`${name}.jsonl`).map((line) => JSON.parse(line));
+const user = (content) => ({ role: 'user', content });
+const system = (content) => ({ role: 'system', content });
+
+function question(kind, accepted, messages) {
+  return {
+    kind,
+    messages,
+    score: ({ content }) =>
+      accepted === null
+        ? { refused: REFUSAL.test(content) }
+        : { f1: best(f1, content, accepted), exact: best(exact, content, accepted), answered: !REFUSAL.test(content) },
+  };
+}
+
+function reading() {
+  return records('reading').flatMap(({ text, asks }) =>
+    asks.map(([ask, accepted]) => question('passage', accepted, [system(SYSTEM), user(`${text}\n\n${ask}`)])),
+  );
+}
+
+/** With the passages in the words in which chat itself puts them before the model. */
+function retrieval() {
+  return records('retrieval').flatMap(({ passages, asks }) => {
+    const hits = passages.map(([source, text], index) => ({ text, score: 0.9 - 0.1 * index, metadata: { source } }));
+    const [context] = contextText(hits);
+    return asks.map(([ask, accepted]) => question('retrieval', accepted, [system(`${SYSTEM}\n\n${context}`), user(ask)]));
+  });
+}
+
+function labels() {
+  return records('labels').map(({ text, labels: offered, answer }) => ({
+    kind: 'labels',
+    messages: [user(`Classify the text as one of: ${offered.join(', ')}.\n\n${text}`)],
+    score: ({ content }) => ({ right: exact(content, answer), offered: offered.some((one) => exact(content, one)) }),
+  }));
+}
+
+function definition([name, description, parameters]) {
+  const properties = Object.fromEntries(Object.entries(parameters).map(([key, type]) => [key, { type }]));
+  return {
+    type: 'function',
+    function: { name, description, parameters: { type: 'object', properties, required: Object.keys(parameters) } },
+  };
+}
+
+function tools() {
+  return records('tools').map(({ tools: offered, ask, call }) => ({
+    kind: 'tools',
+    messages: [system(SYSTEM), user(ask)],
+    tools: offered.map(definition),
+    score: ({ content, calls }) => {
+      if (call === null) return { left: calls.length === 0 };
+      const [one] = calls;
+      const valid = calls.length === 1 && !/<tool_call>/.test(content);
+      return { valid, named: valid && one.name === call[0], right: valid && one.name === call[0] && sameValue(one.arguments, call[1]) };
+    },
+  }));
+}
+
+function toolResults() {
+  return records('tool-results').map(({ tool, ask, arguments: args, result, contains }) => {
+    const id = 'call_1';
+    const made = { id, type: 'function', function: { name: tool[0], arguments: JSON.stringify(args) } };
+    return {
+      kind: 'tool results',
+      messages: [user(ask), { role: 'assistant', content: null, tool_calls: [made] }, { role: 'tool', tool_call_id: id, content: result }],
+      tools: [definition(tool)],
+      score: ({ content }) => ({ right: content.includes(contains) }),
+    };
+  });
+}
+
+function extract() {
+  return records('extract').map(({ system: told, ask, json }) => ({
+    kind: 'json',
+    messages: [...(told ? [system(told)] : []), user(ask)],
+    score: ({ content }) => {
+      const value = jsonOf(content);
+      return { valid: value !== undefined, right: sameValue(value, json), members: value === undefined ? 0 : valueShare(value, json) };
+    },
+  }));
+}
+
+function sums() {
+  return records('sums').map(({ ask, answer, think }) => ({
+    kind: think ? 'sums, thinking' : 'sums',
+    messages: [user(ask)],
+    think: think ?? false,
+    score: ({ content }) => ({ right: (content.match(/-?\d+/g) ?? []).at(-1) === answer }),
+  }));
+}
+
+const CHECKS = {
+  contains: (text, wanted) => text.toLowerCase().includes(wanted.toLowerCase()),
+  starts: (text, wanted) => text.startsWith(wanted),
+  ends: (text, wanted) => text.replace(/[.!"]+$/, '').endsWith(wanted),
+  equals: (text, wanted) => exact(text, wanted),
+  upper: (text) => text === text.toUpperCase() && /[A-Z]/.test(text),
+  lower: (text) => text === text.toLowerCase() && /[a-z]/.test(text),
+  sentences: (text, wanted) => text.split(/[.!?]\s/).length <= wanted,
+  any: (text, wanted) => wanted.some((one) => text.includes(one)),
+};
+
+function checked(kind, record, messages) {
+  const [name, wanted] = Object.entries(record).find(([key]) => key in CHECKS);
+  return { kind, messages, score: ({ content }) => ({ right: CHECKS[name](content, wanted) }) };
+}
+
+function turns() {
+  return records('turns').map((record) => ({ ...checked('turns', record, []), turns: record.turns }));
+}
+
+function summaries() {
+  return records('summary').map(({ text, ask, answer }) => ({
+    kind: 'summary',
+    messages: [user(`${ask}\n\n${text}`)],
+    score: ({ content }) => ({ f1: f1(content, answer) }),
+  }));
+}
+
+/** Every hand-written item: `{kind, messages | turns, tools?, think?, score(answer)}`. */
+export function items() {
+  return [
+    ...reading(),
+    ...retrieval(),
+    ...labels(),
+    ...tools(),
+    ...toolResults(),
+    ...extract(),
+    ...sums(),
+    ...records('obeying').map((record) => checked('obeying', record, [system(record.system), user(record.ask)])),
+    ...turns(),
+    ...records('about').map((record) => checked('talk', record, [system(SYSTEM), user(record.ask)])),
+    ...summaries(),
+  ];
+}
+
+/** Prompts that have no right answer; they show whether the model ends, and whether it repeats itself. */
+export function freePrompts() {
+  return lines('free.txt');
+}

@@ -1,0 +1,1 @@
+"""Kinds of dialogue, one file each."""

@@ -1,0 +1,162 @@
+"""Questions about passages: pasted into the message, or found by retrieval and put into the system message, with and without the answer."""
+from .. import frames, noise
+from .. import names as n
+from .. import relations as rel
+from .. import stories
+from ..chat import Dialogue
+
+NOT_THERE = "The text does not say."
+SYSTEMS = ["You are a helpful assistant."] * 6 + [
+    "Answer from the text.", "You answer questions about documents.", "Answer only from the passages.", "Use the given text to answer.",
+    "Be brief.", "You are a friendly assistant who answers in a few words.", "If the answer is not in the text, say so.",
+]
+ASKS = [
+    "{p}\n\n{q}", "{p}\n\n{q}", "{p}\n{q}", "Text: {p}\n\nQuestion: {q}", "Text:\n{p}\n\nQuestion: {q}", "Context: {p}\nQuestion: {q}\nAnswer:", "{q}\n\n{p}", "Read this text and answer. {p}\n\n{q}",
+    "Passage:\n{p}\n\n{q}", 'Here is a text: "{p}" {q}', "Answer the question from the text below.\n\nQuestion: {q}\n\nText: {p}", "{p} {q}", "Based on the following text, answer: {q}\n{p}",
+    "I read this: {p}\n\n{q}", "Document:\n{p}\n---\n{q}", "<text>\n{p}\n</text>\n{q}", "Given this passage:\n\n{p}\n\n{q}", "According to this note, {q}\n\n{p}",
+]
+FILES = "readme notes manual guide report letter minutes faq handbook prices contract history inventory protocol travel staff".split()
+EXTENSIONS = [".md", ".txt", ".pdf", ".docx", ".html", ""]
+
+
+class Page:
+    """Sentences with the questions that they answer and some that nothing answers."""
+
+    def __init__(self, r, sentences):
+        self.sentences, self.asked, self.missing = [], [], []
+        last = None
+        while len(self.sentences) < sentences:
+            x = r.random()
+            if x < 0.25:
+                found, last = [frames.frame(r)], None
+            elif x < 0.6:
+                found, last = stories.story(r), None
+            else:
+                # A second fact of the same kind makes the name in the question decide.
+                entry = last if last and r.random() < 0.6 else None
+                text, byslot, last, values = rel.fact(r, entry)
+                found = [(text, list(byslot.values()), [other(r, last, values)] if r.random() < 0.5 else [])]
+            for text, asked, missing in found:
+                self.sentences.append(text[0].upper() + text[1:])
+                self.asked.append(asked)
+                self.missing += missing
+
+    @property
+    def text(self):
+        return " ".join(self.sentences)
+
+
+def other(r, entry, values):
+    """A question of the same kind about something else."""
+    _, asked, _, new = rel.fact(r, entry)
+    return r.choice(list(asked.values()))[0]
+
+
+def foreign(r):
+    """A question about another page."""
+    return r.choice([pair for pairs in Page(r, 2).asked for pair in pairs] or [("Why is that so?", "")])[0]
+
+
+def ambiguous(page, question, answer):
+    return any(q == question and a != answer for asked in page.asked for q, a in asked)
+
+
+def one(r, page):
+    """(question, answer) of a page; at times one that the page does not answer."""
+    if r.random() < 0.2 or not any(page.asked):
+        if page.missing and r.random() < 0.6:
+            return r.choice(page.missing), NOT_THERE
+        return foreign(r), NOT_THERE
+    asked = [pair for pairs in page.asked for pair in pairs]
+    for _ in range(8):
+        question, answer = r.choice(asked)
+        if not ambiguous(page, question, answer):
+            break
+    return question, answer
+
+
+def reading(r, level=1.0):
+    """One or several questions about a pasted passage."""
+    page = Page(r, 1 + int(r.random() ** 1.5 * 7 * level + r.random()))
+    question, answer = one(r, page)
+    p = page.text
+    if r.random() < 0.08:
+        p = p.lower()
+        answer = answer if answer == NOT_THERE else answer.lower()
+    elif r.random() < 0.15:
+        p = "\n".join(page.sentences)
+    elif r.random() < 0.1:
+        p = "\n".join("- " + s for s in page.sentences)
+    q = noise.question(r, question)
+    form = r.choice(ASKS)
+    messages = [("user", form.format(p=p, q=q)), ("assistant", answer)]
+    for _ in range(int(r.random() ** 2 * 3)):
+        question, answer = one(r, page)
+        if p == p.lower() and answer != NOT_THERE:
+            answer = answer.lower()
+        messages += [("user", noise.question(r, question)), ("assistant", answer)]
+    if r.random() < 0.5:
+        messages.insert(0, ("system", r.choice(SYSTEMS)))
+    return Dialogue(messages, kind="reading")
+
+
+def source(r):
+    x = r.random()
+    if x < 0.15:
+        return None
+    name = r.choice(FILES) if r.random() < 0.6 else n.word(r)
+    return name + r.choice(EXTENSIONS)
+
+
+def context(r, texts):
+    """The passages as `runtime/chat/passages.ts` puts them into the system message."""
+    blocks, score = [], r.uniform(0.3, 1.0)
+    for index, text in enumerate(texts):
+        label = [f"Source {index + 1}"]
+        name = source(r)
+        if name:
+            label.append(f'"{name}"')
+        if r.random() < 0.3:
+            label.append(f"page {r.randint(1, 60)}")
+        label.append(f"relevance {score:.3f}")
+        score *= r.uniform(0.6, 1.0)
+        blocks.append(f"<passage>\n[{', '.join(label)}]\n{text}\n</passage>")
+    return "\n\n".join(["## Additional context", "### Passages from the documents of this project", *blocks])
+
+
+def heading(r):
+    return f"{'#' * r.randint(1, 3)} {r.choice([n.title(r), n.object_(r).capitalize(), n.proper(r)])}\n"
+
+
+def retrieval(r, level=1.0):
+    """A question that found passages in the documents of a project."""
+    pages = [Page(r, r.randint(1, 3)) for _ in range(1 + int(r.random() * 5 * level))]
+    texts = [(heading(r) if r.random() < 0.3 else "") + page.text for page in pages]
+    page = r.choice(pages)
+    question, answer = one(r, page)
+    if answer != NOT_THERE and any(ambiguous(p, question, answer) for p in pages):
+        question, answer = foreign(r), NOT_THERE
+    system = r.choice(SYSTEMS) + "\n\n" + context(r, texts) if r.random() < 0.85 else context(r, texts)
+    messages = [("system", system), ("user", noise.question(r, question)), ("assistant", answer)]
+    if r.random() < 0.2:
+        question, answer = one(r, r.choice(pages))
+        messages += [("user", noise.question(r, question)), ("assistant", answer)]
+    return Dialogue(messages, kind="retrieval")
+
+
+def summary(r, level=1.0):
+    """A summary by selection: the sentence that names what the others are about."""
+    lead, _, _, _ = rel.fact(r, rel.TABLE[r.choice([0, 1, 9, 24, 32, 38, 39])], None)
+    rest = [s for _ in range(r.randint(1, 4)) for s in Page(r, 1).sentences]
+    lead = lead[0].upper() + lead[1:]
+    text = " ".join([lead, *rest])
+    ask = r.choice(["Summarise this in one sentence:", "Give me a short summary.", "What is this text about?", "Sum up the text in one sentence.", "TL;DR:", "Summarize:", "What is the main point?", "Shorten this to one sentence."])
+    if r.random() < 0.25 and rest:
+        count = r.randint(1, min(2, len(rest)))
+        ask = r.choice([f"Give me the last {'sentence' if count == 1 else 'two sentences'} of this text.", f"What does the text say at the end? Quote {'one sentence' if count == 1 else 'two sentences'}."])
+        lead = " ".join(rest[-count:])
+    form = r.choice(["{a}\n\n{t}", "{a} {t}", "{t}\n\n{a}", "Text: {t}\n\n{a}"])
+    messages = [("user", form.format(a=ask, t=text)), ("assistant", lead)]
+    if r.random() < 0.4:
+        messages.insert(0, ("system", r.choice(SYSTEMS)))
+    return Dialogue(messages, kind="summary")

@@ -1,0 +1,33 @@
+"""Which kinds come how often, and the stream of dialogues that a seed gives."""
+import random
+
+from .chat import Dialogue
+from .kinds import copying, extract, labels, reading, sums, talk, tools
+
+KINDS = {
+    "reading": reading.reading, "retrieval": reading.retrieval, "summary": reading.summary, "copying": copying.copying, "labels": labels.labels,
+    "tools": tools.tools, "extract": extract.extract, "sums": sums.sums, "talk": talk.talk,
+}
+# Copying carries the first part of the training: everything else is copying the right thing.
+FIRST = {"reading": 26, "retrieval": 4, "summary": 2, "copying": 44, "labels": 6, "tools": 6, "extract": 6, "sums": 2, "talk": 4}
+LATER = {"reading": 26, "retrieval": 13, "summary": 3, "copying": 10, "labels": 12, "tools": 14, "extract": 10, "sums": 5, "talk": 7}
+
+
+def thoughtful(r, dialogue):
+    """Now and then thinking is on where nothing is to be calculated: the thought is the question."""
+    if dialogue.thinking or dialogue.tools or r.random() > 0.03 or len(dialogue.messages) > 3:
+        return dialogue
+    asked = dialogue.messages[-2][1].strip().split("\n")[-1][:80]
+    messages = [*dialogue.messages[:-1], ("assistant", f"{asked}\n</think>\n\n{dialogue.messages[-1][1]}")]
+    return Dialogue(messages, thinking=True, kind=dialogue.kind)
+
+
+def stream(seed, progress=lambda: 1.0):
+    """Dialogues without end. `progress` (0 to 1) says how far the curriculum is."""
+    r = random.Random(seed)
+    names = list(KINDS)
+    while True:
+        done = min(1.0, progress())
+        weights = [FIRST[k] * (1 - done) + LATER[k] * done for k in names]
+        kind = r.choices(names, weights)[0]
+        yield thoughtful(r, KINDS[kind](r, 0.25 + 0.75 * done))

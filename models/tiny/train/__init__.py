@@ -1,0 +1,1 @@
+"""Tokenizer, model, training and export of Quern's built-in model."""

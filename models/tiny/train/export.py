@@ -1,0 +1,99 @@
+"""Writes the trained model as GGUF: matrices as Q8_0, the rest as F32, with tokenizer and chat template."""
+import argparse
+import json
+import sys
+from pathlib import Path
+
+import gguf
+import torch
+
+FOLDER = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(FOLDER))
+from train.tokens import CONTROL, SHOWN  # noqa: E402
+
+NAMES = {"q": "attn_q", "k": "attn_k", "v": "attn_v", "o": "attn_output", "q_norm": "attn_q_norm", "gate": "ffn_gate", "up": "ffn_up", "down": "ffn_down"}
+
+
+def halves(rows, width):
+    """Rows of each head from (pair, pair, ...) to (first of each pair, second of each pair), as llama.cpp turns them."""
+    return rows.reshape(-1, width // 2, 2, *rows.shape[1:]).transpose(1, 2).reshape(rows.shape)
+
+
+def tensors(saved):
+    """(name, values) of the file. Norms without weights have ones there."""
+    shape = saved["shape"]
+    yield "output_norm.weight", torch.ones(shape["width"])
+    for block in range(shape["layers"]):
+        yield f"blk.{block}.attn_norm.weight", torch.ones(shape["width"])
+        yield f"blk.{block}.ffn_norm.weight", torch.ones(shape["width"])
+        yield f"blk.{block}.attn_k_norm.weight", torch.ones(shape["head_width"])
+    for name, values in saved["model"].items():
+        if name == "embedding.weight":
+            yield "token_embd.weight", values
+            continue
+        _, block, part, *_ = name.split(".")
+        yield f"blk.{block}.{NAMES[part]}.weight", halves(values, shape["head_width"]) if part in ("q", "k", "q_norm") else values
+
+
+def add_shape(writer, shape):
+    writer.add_context_length(shape["context"])
+    writer.add_embedding_length(shape["width"])
+    writer.add_block_count(shape["layers"])
+    writer.add_feed_forward_length(shape["feed_forward"])
+    writer.add_head_count(shape["heads"])
+    writer.add_head_count_kv(shape["kv_heads"])
+    writer.add_key_length(shape["head_width"])
+    writer.add_value_length(shape["head_width"])
+    writer.add_rope_freq_base(shape["rope_base"])
+    writer.add_layer_norm_rms_eps(shape["epsilon"])
+    writer.add_vocab_size(shape["vocabulary"])
+
+
+def add_tokenizer(writer, path):
+    record = json.loads(Path(path).read_text(encoding="utf-8"))
+    ids = {**record["model"]["vocab"], **{one["content"]: one["id"] for one in record["added_tokens"]}}
+    texts = sorted(ids, key=ids.get)
+    kinds = [gguf.TokenType.CONTROL if t in CONTROL else gguf.TokenType.USER_DEFINED if t in SHOWN else gguf.TokenType.NORMAL for t in texts]
+    merges = [merge if isinstance(merge, str) else " ".join(merge) for merge in record["model"]["merges"]]
+    writer.add_tokenizer_model("gpt2")
+    writer.add_tokenizer_pre("qwen2")
+    writer.add_token_list(texts)
+    writer.add_token_types(kinds)
+    writer.add_token_merges(merges)
+    writer.add_eos_token_id(ids["<|im_end|>"])
+    writer.add_pad_token_id(ids["<|endoftext|>"])
+    writer.add_add_bos_token(False)
+    writer.add_chat_template((FOLDER / "template.jinja").read_text(encoding="utf-8"))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--work", default=str(FOLDER.parents[1] / "build" / "tiny"))
+    parser.add_argument("--name", default="model")
+    parser.add_argument("--out", default=str(FOLDER / "quern-tiny.gguf"))
+    parser.add_argument("--f32", action="store_true", help="keep matrices exact, to compare with torch")
+    given = parser.parse_args()
+    saved = torch.load(Path(given.work) / f"{given.name}.pt", map_location="cpu", weights_only=True)
+    writer = gguf.GGUFWriter(given.out, "qwen3")
+    writer.add_name("quern-tiny")
+    writer.add_description("Quern's built-in model, trained from scratch on generated dialogues; see model-card.md")
+    writer.add_license("apache-2.0")
+    writer.add_string("quern.tokens_seen", str(int(saved["seen"])))
+    add_shape(writer, saved["shape"])
+    add_tokenizer(writer, Path(given.work) / "tokenizer.json")
+    for name, weight in tensors(saved):
+        values = weight.float().contiguous().numpy()
+        if values.ndim == 2 and not given.f32:
+            kind = gguf.GGMLQuantizationType.Q8_0
+            writer.add_tensor(name, gguf.quants.quantize(values, kind), raw_dtype=kind)
+        else:
+            writer.add_tensor(name, values)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    print(f"{given.out}: {Path(given.out).stat().st_size} bytes after {saved['seen']} tokens")
+
+
+if __name__ == "__main__":
+    main()

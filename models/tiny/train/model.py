@@ -1,0 +1,110 @@
+"""A Qwen3-shaped language model: grouped-query attention with normed queries and keys, RoPE, SwiGLU, RMSNorm, tied embeddings."""
+from dataclasses import asdict, dataclass
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+@dataclass
+class Shape:
+    vocabulary: int = 4096
+    width: int = 256
+    layers: int = 8
+    heads: int = 4
+    kv_heads: int = 2
+    head_width: int = 64
+    feed_forward: int = 640
+    context: int = 2048
+    rope_base: float = 10000.0
+    epsilon: float = 1e-6
+
+    def record(self):
+        return asdict(self)
+
+
+class Rms(torch.autograd.Function):
+    """x / rms(x) in few passes over memory, which is what a CPU has least of."""
+
+    @staticmethod
+    def forward(ctx, x, epsilon):
+        scale = (torch.linalg.vector_norm(x, dim=-1, keepdim=True).square_() / x.shape[-1] + epsilon).rsqrt_()
+        y = x * scale
+        ctx.save_for_backward(y, scale)
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        y, scale = ctx.saved_tensors
+        mean = (grad * y).mean(-1, keepdim=True)
+        return torch.addcmul(grad, y, mean, value=-1).mul_(scale), None
+
+
+def rope_table(shape, length):
+    """The turns as complex numbers, [length, head_width / 2]."""
+    half = torch.arange(0, shape.head_width, 2).float() / shape.head_width
+    angles = torch.outer(torch.arange(length).float(), shape.rope_base**-half)
+    return torch.polar(torch.ones_like(angles), angles)
+
+
+def turn(x, turns):
+    """Rotates neighbouring pairs, [b, t, heads, head_width]; the export reorders rows for llama.cpp, which rotates halves."""
+    pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
+    return torch.view_as_real(pairs * turns[:, None]).flatten(-2)
+
+
+class Block(nn.Module):
+    def __init__(self, shape):
+        super().__init__()
+        self.shape = shape
+        q, kv = shape.heads * shape.head_width, shape.kv_heads * shape.head_width
+        # How sharp attention is; every other norm is without weights, since the matrix after it can hold them.
+        self.q_norm = nn.Parameter(torch.full((shape.head_width,), 1.5))
+        self.q, self.k, self.v = (nn.Linear(shape.width, n, bias=False) for n in (q, kv, kv))
+        self.o = nn.Linear(q, shape.width, bias=False)
+        self.gate, self.up = (nn.Linear(shape.width, shape.feed_forward, bias=False) for _ in range(2))
+        self.down = nn.Linear(shape.feed_forward, shape.width, bias=False)
+
+    def forward(self, x, turns):
+        s = self.shape
+        b, t, _ = x.shape
+        y = Rms.apply(x, s.epsilon)
+        q = turn(Rms.apply(self.q(y).view(b, t, s.heads, s.head_width), s.epsilon) * self.q_norm, turns).transpose(1, 2)
+        k = turn(Rms.apply(self.k(y).view(b, t, s.kv_heads, s.head_width), s.epsilon), turns).transpose(1, 2)
+        v = self.v(y).view(b, t, s.kv_heads, s.head_width).transpose(1, 2)
+        group = s.heads // s.kv_heads
+        y = F.scaled_dot_product_attention(q, k.repeat_interleave(group, 1), v.repeat_interleave(group, 1), is_causal=True)
+        x = x + self.o(y.transpose(1, 2).reshape(b, t, -1))
+        y = Rms.apply(x, s.epsilon)
+        return x + self.down(F.silu(self.gate(y)) * self.up(y))
+
+
+class Model(nn.Module):
+    def __init__(self, shape):
+        super().__init__()
+        self.shape = shape
+        self.embedding = nn.Embedding(shape.vocabulary, shape.width)
+        self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
+        self.register_buffer("turns", rope_table(shape, shape.context), persistent=False)
+        self.start()
+
+    def start(self):
+        nn.init.normal_(self.embedding.weight, std=0.02)
+        for name, weight in self.named_parameters():
+            if weight.ndim == 2 and "embedding" not in name:
+                nn.init.normal_(weight, std=0.5 * weight.shape[1] ** -0.5)
+            if name.endswith(("o.weight", "down.weight")):
+                nn.init.zeros_(weight)
+
+    def hidden(self, ids):
+        t = ids.shape[1]
+        x = self.embedding(ids)
+        for block in self.blocks:
+            x = block(x, self.turns[:t])
+        return Rms.apply(x, self.shape.epsilon)
+
+    def logits(self, hidden):
+        return hidden @ self.embedding.weight.T
+
+    def forward(self, ids):
+        return self.logits(self.hidden(ids))

@@ -1,0 +1,69 @@
+"""Byte-level BPE with the pre-tokenizer that llama.cpp calls `qwen2`, and dialogues as token ids."""
+import argparse
+import sys
+from itertools import islice
+from pathlib import Path
+
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from generate.mix import stream  # noqa: E402
+
+# Splits every digit from its neighbours, which makes numbers easy to copy and to add.
+PATTERN = (
+    r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+)
+# Texts that end or begin a turn; llama.cpp's kind "control".
+CONTROL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+# Texts that the model writes and a reader sees; llama.cpp's kind "user defined".
+SHOWN = ["<think>", "</think>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"]
+
+
+def train_tokenizer(texts, size):
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Split(Regex(PATTERN), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
+    )
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=size - len(CONTROL) - len(SHOWN), initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False, max_token_length=12
+    )
+    tokenizer.train_from_iterator(texts, trainer)
+    tokenizer.add_special_tokens([*CONTROL, *SHOWN])
+    return tokenizer
+
+
+def load(path):
+    return Tokenizer.from_file(str(path))
+
+
+def encode(tokenizer, dialogue):
+    """(ids, said): one flag per token, true for what the model says."""
+    segments = dialogue.segments()
+    ids, said = [], []
+    # Each segment border is a special token or a line break before one, so that parts encode as the whole does.
+    for encoding, (_, mine) in zip(tokenizer.encode_batch([text for text, _ in segments], add_special_tokens=False), segments):
+        ids += encoding.ids
+        said += [mine] * len(encoding.ids)
+    return ids, said
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--out", default=str(Path(__file__).resolve().parents[3] / "build" / "tiny" / "tokenizer.json"))
+    parser.add_argument("--size", type=int, default=4096)
+    parser.add_argument("--dialogues", type=int, default=30000)
+    parser.add_argument("--docs", nargs="*", default=[], help="own texts that lend their words to the vocabulary")
+    given = parser.parse_args()
+    texts = ["".join(text for text, _ in dialogue.segments()) for dialogue in islice(stream(7), given.dialogues)]
+    for special in [*CONTROL, *SHOWN]:
+        texts = [text.replace(special, "\n") for text in texts]
+    documents = [Path(name).read_text(encoding="utf-8") for name in given.docs]
+    tokenizer = train_tokenizer([*texts, *documents * 8], given.size)
+    Path(given.out).parent.mkdir(parents=True, exist_ok=True)
+    tokenizer.save(given.out)
+    print(f"{given.out}: {tokenizer.get_vocab_size()} tokens")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+"""Trains the model; `--resume` goes on from the last checkpoint, `--finish TOKENS` lets the rate fall to zero within that many tokens."""
+import argparse
+import json
+import os
+import random
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import torch
+import torch.nn.functional as F
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from generate.mix import stream  # noqa: E402
+from train.batches import batches, tensors  # noqa: E402
+from train.model import Model, Shape  # noqa: E402
+from train.muon import Muon  # noqa: E402
+from train.tokens import encode, load  # noqa: E402
+
+# Of the tokens that are given, this share is learned too, with this weight: for their words, not their content.
+GIVEN_SHARE, GIVEN_WEIGHT = 0.12, 0.4
+HELD_OUT_SEED = 1_000_003
+FOLDER = Path(__file__).resolve().parents[3] / "build" / "tiny"
+
+
+def options():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--work", default=str(FOLDER), help="folder of tokenizer and checkpoints")
+    parser.add_argument("--tokens", type=float, default=60e6)
+    parser.add_argument("--batch", type=int, default=6144, help="tokens of a step")
+    parser.add_argument("--longest", type=int, default=1024, help="longest dialogue in tokens")
+    parser.add_argument("--curriculum", type=float, default=5e6, help="tokens until the mix is the final one")
+    parser.add_argument("--decay", type=float, default=0.2, help="share of the tokens in which the rate falls")
+    parser.add_argument("--finish", type=float, help="tokens in which the rate falls to zero, from the checkpoint on")
+    parser.add_argument("--muon-rate", type=float, default=0.02)
+    parser.add_argument("--adam-rate", type=float, default=0.003)
+    parser.add_argument("--width", type=int, default=256)
+    parser.add_argument("--layers", type=int, default=8)
+    parser.add_argument("--feed-forward", type=int, default=512)
+    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
+    parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--name", default="model", help="name of the checkpoint")
+    parser.add_argument("--minutes", type=float, default=5, help="between checkpoints")
+    return parser.parse_args()
+
+
+def rate(seen, given, begun):
+    """The factor of the learning rates after `seen` tokens: a short warm-up, constant, linear to zero."""
+    warm = min(1.0, (seen + given.batch) / (60 * given.batch))
+    if given.finish:
+        return warm * max(0.0, 1 - (seen - begun) / given.finish)
+    return warm * min(1.0, max(0.0, (given.tokens - seen) / (given.decay * given.tokens)))
+
+
+def loss_of(model, ids, said):
+    hidden = model.hidden(ids[:, :-1])
+    target, mine = ids[:, 1:], said[:, 1:]
+    chosen = (mine == 1) | ((mine == 0) & (torch.rand(mine.shape, device=mine.device) < GIVEN_SHARE))
+    logits = model.logits(hidden[chosen])
+    losses = F.cross_entropy(logits, target[chosen], reduction="none")
+    answer = mine[chosen] == 1
+    weights = torch.where(answer, 1.0, GIVEN_WEIGHT)
+    return (losses * weights).sum() / weights.sum(), losses[answer].mean().item()
+
+
+@torch.no_grad()
+def held_out(model, tokenizer, device, count=400, longest=1024):
+    """Per kind, the share of dialogues whose every answer comes out exactly, greedily: the argmax of each token given those before."""
+    right, all_ = Counter(), Counter()
+    examples = []
+    source = stream(HELD_OUT_SEED)
+    while len(examples) < count:
+        dialogue = next(source)
+        ids, said = encode(tokenizer, dialogue)
+        if len(ids) <= longest:
+            examples.append((ids, said, dialogue.kind))
+    examples.sort(key=lambda one: len(one[0]))
+    for at in range(0, count, 16):
+        batch = examples[at : at + 16]
+        ids, said = (x.to(device) for x in tensors(batch))
+        hidden = model.hidden(ids[:, :-1])
+        mine = said[:, 1:] == 1
+        hit = torch.ones_like(mine)
+        hit[mine] = model.logits(hidden[mine]).argmax(-1) == ids[:, 1:][mine]
+        for row, (_, _, kind) in enumerate(batch):
+            all_[kind] += 1
+            right[kind] += bool(hit[row].all())
+    return {kind: round(right[kind] / all_[kind], 3) for kind in sorted(all_)}
+
+
+class Run:
+    def __init__(self, given):
+        self.given = given
+        self.path = Path(given.work) / f"{given.name}.pt"
+        self.tokenizer = load(Path(given.work) / "tokenizer.json")
+        self.seen, self.steps, self.begun = 0, 0, 0
+        saved = torch.load(self.path, map_location="cpu", weights_only=True) if given.resume and self.path.exists() else None
+        shape = Shape(**saved["shape"]) if saved else Shape(
+            vocabulary=self.tokenizer.get_vocab_size(), width=given.width, layers=given.layers, feed_forward=given.feed_forward,
+            heads=given.width // 64, kv_heads=max(1, given.width // 128),
+        )
+        self.model = Model(shape).to(given.device)
+        matrices = [w for name, w in self.model.named_parameters() if w.ndim == 2 and "embedding" not in name]
+        others = [w for name, w in self.model.named_parameters() if w.ndim != 2 or "embedding" in name]
+        self.optimizers = [Muon(matrices, lr=given.muon_rate), torch.optim.AdamW(others, lr=given.adam_rate, betas=(0.9, 0.95), weight_decay=0.0)]
+        if saved:
+            self.model.load_state_dict(saved["model"])
+            for optimizer, state in zip(self.optimizers, saved["optimizers"]):
+                optimizer.load_state_dict(state)
+            self.seen, self.steps = saved["seen"], saved["steps"]
+        self.begun = self.seen
+
+    def save(self):
+        record = {
+            "shape": self.model.shape.record(), "model": self.model.state_dict(), "optimizers": [o.state_dict() for o in self.optimizers],
+            "seen": self.seen, "steps": self.steps,
+        }
+        whole = self.path.with_suffix(".new")
+        torch.save(record, whole)
+        os.replace(whole, self.path)
+
+    def log(self, **facts):
+        line = json.dumps({"time": time.strftime("%H:%M:%S", time.gmtime()), "tokens": self.seen, "steps": self.steps, **facts})
+        print(line, flush=True)
+        with open(self.path.with_suffix(".jsonl"), "a", encoding="utf-8") as out:
+            out.write(line + "\n")
+
+    def step(self, ids, said):
+        factor = rate(self.seen, self.given, self.begun)
+        for optimizer, top in zip(self.optimizers, (self.given.muon_rate, self.given.adam_rate)):
+            optimizer.param_groups[0]["lr"] = top * factor
+        loss, answer = loss_of(self.model, ids.to(self.given.device), said.to(self.given.device))
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        for optimizer in self.optimizers:
+            optimizer.step()
+            optimizer.zero_grad(set_to_none=True)
+        self.seen += ids.numel()
+        self.steps += 1
+        return answer
+
+    def go(self):
+        given = self.given
+        end = self.begun + given.finish if given.finish else given.tokens
+        progress = lambda: self.seen / given.curriculum
+        saved_at = time.time()
+        began, cpu, losses = time.time(), time.process_time(), []
+        # A resumed run draws other dialogues than it drew before.
+        for ids, said in batches(self.tokenizer, given.seed + self.seen, given.batch, given.longest, progress):
+            losses.append(self.step(ids, said))
+            if self.steps % 20 == 0:
+                done = 20 * given.batch
+                self.log(loss=round(sum(losses) / len(losses), 3), per_s=round(done / (time.time() - began)), per_cpu_s=round(done / (time.process_time() - cpu)))
+                began, cpu, losses = time.time(), time.process_time(), []
+            if time.time() - saved_at > given.minutes * 60:
+                self.save()
+                saved_at = time.time()
+            if self.steps % 400 == 0:
+                self.log(held_out=held_out(self.model, self.tokenizer, given.device))
+            if self.seen >= end:
+                break
+        self.save()
+        self.log(held_out=held_out(self.model, self.tokenizer, given.device, 1000))
+
+
+if __name__ == "__main__":
+    given = options()
+    torch.set_num_threads(given.threads)
+    torch.manual_seed(given.seed)
+    random.seed(given.seed)
+    Run(given).go()

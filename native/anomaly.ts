@@ -1,0 +1,43 @@
+import { setImmediate } from 'node:timers/promises';
+import type { AnomalyFitOptions, AnomalyState, NativeAnomalyModel } from './contract.js';
+import { loadCore } from './core.js';
+
+/** Numbers handed over in one turn of the event loop: 2 MiB, about 0.5 ms. */
+const PIECE = 2 ** 18;
+
+/** Calls `hand` with consecutive views of `size` items, one per turn of the event loop. */
+async function inPieces(items: Float64Array | Int32Array, size: number, hand: (piece: Float64Array | Int32Array) => void): Promise<void> {
+  for (let from = 0; from < items.length; from += size) {
+    if (from > 0) await setImmediate();
+    hand(items.subarray(from, from + size));
+  }
+}
+
+/**
+ * Hands over all rows (`options.columns` numbers each) of an array that the caller leaves unchanged meanwhile, and fits. Once `signal`
+ * is aborted it rejects with Failure('unavailable'). Otherwise as NativeAnomalyFit.
+ */
+export async function fitAnomaly(options: AnomalyFitOptions, rows: Float64Array, signal?: AbortSignal): Promise<NativeAnomalyModel> {
+  const fit = loadCore().openAnomalyFit(options);
+  const cancel = (): void => fit.cancel();
+  signal?.addEventListener('abort', cancel);
+  if (signal?.aborted) cancel();
+  try {
+    const whole = Math.max(1, Math.floor(PIECE / options.columns)) * options.columns;
+    await inPieces(rows, whole, (piece) => fit.add(piece as Float64Array));
+    return await fit.run();
+  } finally {
+    signal?.removeEventListener('abort', cancel);
+  }
+}
+
+/** The model of a state, whose arrays the caller leaves unchanged meanwhile. Rejects with Failure('invalid') naming the entry that no model has. */
+export async function restoreAnomaly(state: AnomalyState, threads = 1): Promise<NativeAnomalyModel> {
+  const restore = loadCore().openAnomalyRestore(threads);
+  for (const [name, value] of Object.entries(state)) {
+    // What is no array, or an empty one, goes as it is.
+    if (!ArrayBuffer.isView(value) || value.length === 0) restore.add(name, value);
+    else await inPieces(value, PIECE, (piece) => restore.add(name, piece));
+  }
+  return restore.run();
+}

@@ -1,0 +1,191 @@
+#include "classifier_object.hpp"
+
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arguments.hpp"
+#include "lifetime.hpp"
+#include "task.hpp"
+#include "thread_task.hpp"
+
+namespace quern::binding {
+namespace {
+
+using classify::Fitted;
+using classify::Model;
+
+constexpr const char* kFitClass = "ClassifierFit";
+constexpr const char* kModelClass = "Classifier";
+/// Numbers copied from one call, on the JavaScript thread: 1 MiB takes about 0.1 ms.
+constexpr size_t kMostNumbers = size_t{1} << 18;
+constexpr size_t kMostIterations = 1000;
+constexpr size_t kMostBatch = 4096;
+constexpr size_t kMostThreads = 64;
+
+size_t count_in(const Napi::Object& from, const char* name, size_t least, size_t most, size_t missing = 0) {
+  const Napi::Value value = from.Get(name);
+  if (missing > 0 && value.IsUndefined()) return missing;
+  const double given = number(value, name);
+  if (given != std::floor(given) || given < static_cast<double>(least) || given > static_cast<double>(most))
+    throw Failure("invalid", std::string(name) + " must be an integer from " + std::to_string(least) + " to " +
+                                 std::to_string(most) + ".");
+  return static_cast<size_t>(given);
+}
+
+std::vector<float> numbers(const Napi::Value& value) {
+  if (value.IsTypedArray() && value.As<Napi::TypedArray>().ElementLength() > kMostNumbers)
+    throw Failure("too_large",
+                  "vectors has more than " + std::to_string(kMostNumbers) + " numbers; use several calls.");
+  return float32_array(value, "vectors");
+}
+
+Napi::Value quality_object(Napi::Env env, const classify::Quality& quality) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("folds", quality.folds);
+  object.Set("accuracy", quality.accuracy);
+  object.Set("plainAccuracy", quality.plain_accuracy);
+  Napi::Array labels = Napi::Array::New(env, quality.labels.size());
+  for (uint32_t at = 0; at < quality.labels.size(); ++at) {
+    const classify::LabelQuality& label = quality.labels[at];
+    Napi::Object one = Napi::Object::New(env);
+    one.Set("precision", label.precision);
+    one.Set("recall", label.recall);
+    one.Set("f1", label.f1);
+    one.Set("support", label.support);
+    labels.Set(at, one);
+  }
+  object.Set("labels", labels);
+  return object;
+}
+
+Napi::Value fitted_object(Napi::Env env, Fitted& fitted) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("quality", fitted.quality ? quality_object(env, *fitted.quality) : env.Null());
+  object.Set("model", ClassifierObject::wrap(env, std::make_shared<const Model>(std::move(fitted.model))));
+  return object;
+}
+
+Napi::Value load_classifier(const Napi::CallbackInfo& info) {
+  return raising(info.Env(), [&]() -> Napi::Value {
+    return Task<ClassifierObject::Shared>::run(
+        info.Env(),
+        [from = path(info[0], "path"), generation = unsigned_64(info[1], "generation")] {
+          return std::make_shared<const Model>(Model::load(from, generation));
+        },
+        [](Napi::Env env, ClassifierObject::Shared& model) { return ClassifierObject::wrap(env, model); });
+  });
+}
+
+}  // namespace
+
+void ClassifierFitObject::define(Napi::Env env, Napi::Object exports) {
+  using Self = ClassifierFitObject;
+  AddonState::of(env).classes[kFitClass] = Napi::Persistent(DefineClass(
+      env, kFitClass,
+      {InstanceMethod<&Self::add>("add"), InstanceMethod<&Self::run>("run"), InstanceMethod<&Self::cancel>("cancel")}));
+  ClassifierObject::define(env);
+  exports.Set("openClassifierFit", Napi::Function::New(
+                                       env,
+                                       [](const Napi::CallbackInfo& info) -> Napi::Value {
+                                         return AddonState::of(info.Env()).classes[kFitClass].New({info[0]});
+                                       },
+                                       "openClassifierFit"));
+  exports.Set("loadClassifier", Napi::Function::New(env, load_classifier, "loadClassifier"));
+}
+
+ClassifierFitObject::ClassifierFitObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
+  raising(info.Env(), [&] {
+    const Napi::Object from = object(info[0], "options");
+    auto samples = std::make_shared<classify::Samples>();
+    samples->dimensions = count_in(from, "dimensions", 1, classify::kMostDimensions);
+    samples->classes = count_in(from, "classes", 1, classify::kMostClasses);
+    // Growing would copy all rows again and again, on the JavaScript thread.
+    samples->vectors.reserve(count_in(from, "rows", 1, classify::kMostSamples, 1) * samples->dimensions);
+    options_.iterations = static_cast<uint32_t>(count_in(from, "iterations", 1, kMostIterations, options_.iterations));
+    options_.batch_size = static_cast<uint32_t>(count_in(from, "batchSize", 1, kMostBatch, options_.batch_size));
+    options_.seed = count_in(from, "seed", 0, UINT32_MAX, options_.seed);
+    work_ = std::make_shared<classify::Work>(count_in(from, "threads", 1, kMostThreads, 1));
+    samples_ = std::move(samples);
+  });
+}
+
+Napi::Value ClassifierFitObject::add(const Napi::CallbackInfo& info) {
+  return raising(info.Env(), [&]() -> Napi::Value {
+    if (!samples_) throw Failure("unavailable", "This fit runs already; nothing can be added to it.");
+    const std::vector<float> vectors = numbers(info[0]);
+    classify::append(*samples_, vectors, uint32_array(info[1], "labels"));
+    return info.Env().Undefined();
+  });
+}
+
+Napi::Value ClassifierFitObject::run(const Napi::CallbackInfo& info) {
+  return raising(info.Env(), [&]() -> Napi::Value {
+    if (!samples_) throw Failure("unavailable", "This fit was run already.");
+    return ThreadTask<Fitted>::run(
+        info.Env(), "quern classifier fit",
+        [samples = std::exchange(samples_, nullptr), work = work_, options = options_] {
+          return classify::fit(*samples, options, *work);
+        },
+        [work = work_] { work->stop(); }, fitted_object);
+  });
+}
+
+Napi::Value ClassifierFitObject::cancel(const Napi::CallbackInfo& info) {
+  work_->stop();
+  return info.Env().Undefined();
+}
+
+void ClassifierObject::define(Napi::Env env) {
+  using Self = ClassifierObject;
+  AddonState::of(env).classes[kModelClass] = Napi::Persistent(
+      DefineClass(env, kModelClass, {InstanceMethod<&Self::predict>("predict"), InstanceMethod<&Self::save>("save")}));
+}
+
+Napi::Value ClassifierObject::wrap(Napi::Env env, Shared model) {
+  const auto held = Napi::External<Shared>::New(env, &model);
+  return AddonState::of(env).classes[kModelClass].New({held});
+}
+
+ClassifierObject::ClassifierObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
+  if (!info[0].IsExternal()) throw to_error(info.Env(), "internal", "A classifier is made by a fit or a load only.");
+  model_ = *info[0].As<Napi::External<Shared>>().Data();
+  Napi::Object self = info.This().As<Napi::Object>();
+  self.Set("dimensions", static_cast<double>(model_->dimensions()));
+  self.Set("classes", static_cast<double>(model_->classes()));
+  self.Set("projected", model_->projected());
+}
+
+Napi::Value ClassifierObject::predict(const Napi::CallbackInfo& info) {
+  return raising(info.Env(), [&]() -> Napi::Value {
+    return Task<std::vector<float>>::run(
+        info.Env(),
+        [model = model_, vectors = numbers(info[0])] {
+          std::vector<float> probabilities(vectors.size() / model->dimensions() * model->classes());
+          model->predict(vectors, probabilities);
+          return probabilities;
+        },
+        [](Napi::Env env, std::vector<float>& probabilities) -> Napi::Value {
+          auto array = Napi::Float32Array::New(env, probabilities.size());
+          if (!probabilities.empty())
+            std::memcpy(array.Data(), probabilities.data(), probabilities.size() * sizeof(float));
+          return array;
+        });
+  });
+}
+
+Napi::Value ClassifierObject::save(const Napi::CallbackInfo& info) {
+  return raising(info.Env(), [&]() -> Napi::Value {
+    return Task<bool>::run(
+        info.Env(),
+        [model = model_, to = path(info[0], "path"), generation = unsigned_64(info[1], "generation")] {
+          model->save(to, generation);
+          return true;
+        },
+        [](Napi::Env env, bool&) { return env.Undefined(); });
+  });
+}
+
+}  // namespace quern::binding

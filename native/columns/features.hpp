@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "window.hpp"
+
+namespace quern::columns {
+
+constexpr size_t kMostWindow = 100'000;
+/// Numbers in one list of a specification.
+constexpr size_t kMostListed = 64;
+
+/// A statistic of a window, in the order in which they come out.
+enum class Statistic : uint8_t { kMean, kStd, kMin, kMax, kSum, kMedian, kZscore, kDeviation, kMinmaxScaled };
+
+/// Throws Failure('invalid') with the known names.
+Statistic statistic_of(std::string_view name);
+
+/// What is made of each numeric column, in this order: every statistic of every window, lags, rates of change,
+/// weighted means.
+struct FeatureSpec {
+  std::vector<size_t> windows;        ///< rows, 1 to kMostWindow
+  std::vector<Statistic> statistics;  ///< ascending, none twice
+  std::vector<size_t> lags;           ///< rows back, 1 to kMostWindow
+  std::vector<size_t> rates;          ///< rows back
+  std::vector<size_t> spans;          ///< of weighted means
+
+  /// Features of one column.
+  size_t width() const { return windows.size() * statistics.size() + lags.size() + rates.size() + spans.size(); }
+  bool wants(Statistic statistic) const;
+  /// Rows before a row that its features look at; a weighted mean looks at all.
+  size_t reach() const;
+};
+
+/// The names of a column's features, such as `x_rolling_mean_5`, `x_lag_1`, `x_roc_1`, `x_ewm_mean_10`.
+std::vector<std::string> feature_names(const FeatureSpec& spec, const std::string& column);
+
+/**
+ * The features of one column, row after row. A window takes the rows that there are, and skips nulls; what cannot be
+ * computed (no value in the window, the deviation of one value, a lag before the first row, a null there) is 0.
+ */
+class FeatureTracker {
+ public:
+  /// `history` = rows that are looked back at most; `spec` must outlive the tracker.
+  FeatureTracker(const FeatureSpec& spec, size_t history);
+
+  void push(std::optional<double> value);
+  /// Of the row that was pushed last; `spec.width()` numbers.
+  void write(std::span<double> to) const;
+
+ private:
+  double statistic(Statistic wanted, size_t window) const;
+  /// The value `back` rows before the last, when there is one.
+  std::optional<double> before(size_t back) const;
+
+  const FeatureSpec& spec_;
+  std::vector<RollingTotals> totals_;
+  std::vector<RollingMedian> medians_;
+  std::vector<WeightedMean> means_;
+  std::optional<double> value_;
+  std::vector<std::optional<double>> past_;  ///< a ring of the values for lags, the newest included
+  size_t rows_ = 0;
+};
+
+}  // namespace quern::columns

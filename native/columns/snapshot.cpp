@@ -1,0 +1,146 @@
+#include <algorithm>
+
+#include "../inference/failure.hpp"
+#include "table.hpp"
+
+namespace quern::columns {
+namespace {
+
+size_t saturated(uint64_t rows, size_t width) {
+  return width != 0 && rows > SIZE_MAX / width ? SIZE_MAX : static_cast<size_t>(rows) * width;
+}
+
+void check_cells(uint64_t rows, size_t width, size_t most) {
+  if (saturated(rows, width) > most)
+    throw Failure("too_large", std::to_string(rows) + " rows of " + std::to_string(width) + " columns are " +
+                                   std::to_string(saturated(rows, width)) + " cells; at most " + std::to_string(most) +
+                                   " fit one answer. Ask for fewer rows (tail) or features.");
+}
+
+}  // namespace
+
+std::optional<double> Snapshot::number(const Column& column, uint64_t row) const {
+  const Block& block = *column.blocks[static_cast<size_t>(row / block_rows_ - first_block_)];
+  const size_t slot = row % block_rows_;
+  if (block.kind() == Kind::kEmpty || !block.valid(slot)) return std::nullopt;
+  return block.number(slot);
+}
+
+void Snapshot::copy(const Column& column, uint64_t from, uint64_t until, ColumnValues& to) const {
+  const size_t rows = static_cast<size_t>(until - from);
+  to.name = column.name;
+  to.kind = column.kind;
+  std::vector<uint8_t> valid((rows + 7) / 8);
+  size_t nulls = 0;
+  if (column.kind == Kind::kText)
+    to.offsets.assign(rows + 1, 0);
+  else if (column.kind != Kind::kEmpty)
+    to.numbers.assign(rows, 0.0);
+  for (size_t i = 0; i < rows; ++i) {
+    const uint64_t row = from + i;
+    const Block& block = *column.blocks[static_cast<size_t>(row / block_rows_ - first_block_)];
+    const size_t slot = row % block_rows_;
+    const bool is_valid = block.kind() != Kind::kEmpty && block.valid(slot);
+    if (!is_valid)
+      ++nulls;
+    else
+      valid[i >> 3] = static_cast<uint8_t>(valid[i >> 3] | 1 << (i & 7));
+    if (column.kind == Kind::kText) {
+      if (is_valid) to.bytes += block.text(slot);
+      if (to.bytes.size() > INT32_MAX)
+        throw Failure("too_large",
+                      "The texts of column '" + column.name + "' do not fit one answer; ask for fewer rows.");
+      to.offsets[i + 1] = static_cast<int32_t>(to.bytes.size());
+    } else if (is_valid) {
+      to.numbers[i] = block.number(slot);
+    }
+  }
+  if (nulls > 0) to.valid = std::move(valid);
+}
+
+void Snapshot::add_features(const Column& column, uint64_t from, uint64_t until, const FeatureSpec& spec,
+                            Frame& frame) const {
+  const size_t width = spec.width();
+  const size_t at = frame.columns.size();
+  for (std::string& name : feature_names(spec, column.name)) {
+    ColumnValues& feature = frame.columns.emplace_back();
+    feature.name = std::move(name);
+    feature.kind = Kind::kFloat;
+    feature.numbers.resize(frame.rows);
+  }
+  const uint64_t begin = from - std::min<uint64_t>(from - first_, spec.reach());
+  FeatureTracker tracker(spec, static_cast<size_t>(next_ - first_));
+  std::vector<double> row(width);
+  for (uint64_t number = begin; number < until; ++number) {
+    tracker.push(this->number(column, number));
+    if (number < from) continue;
+    tracker.write(row);
+    for (size_t i = 0; i < width; ++i) frame.columns[at + i].numbers[static_cast<size_t>(number - from)] = row[i];
+  }
+}
+
+/// Two columns of one name would be one in most formats.
+void Snapshot::check_names(const FeatureSpec& spec) const {
+  std::unordered_map<std::string, const std::string*> made;
+  for (const Column& column : columns_)
+    if (is_numeric(column.kind))
+      for (std::string& name : feature_names(spec, column.name)) made.emplace(std::move(name), &column.name);
+  for (const Column& column : columns_)
+    if (const auto found = made.find(column.name); found != made.end())
+      throw Failure("invalid", "Column '" + column.name + "' has the name of a feature of column '" + *found->second +
+                                   "'; leave that feature out.");
+}
+
+Frame Snapshot::frame(const Wanted& wanted, size_t most_cells) const {
+  const uint64_t from = std::clamp(wanted.from, first_, next_);
+  const uint64_t until = std::clamp(wanted.until, from, next_);
+  size_t width = columns_.size();
+  if (wanted.features) {
+    for (const Column& column : columns_)
+      if (is_numeric(column.kind)) width += wanted.features->width();
+    check_names(*wanted.features);
+  }
+  check_cells(until - from, width, most_cells);
+  Frame frame{.first = from, .rows = static_cast<size_t>(until - from), .columns = {}};
+  for (const Column& column : columns_) copy(column, from, until, frame.columns.emplace_back());
+  if (wanted.features)
+    for (const Column& column : columns_)
+      if (is_numeric(column.kind)) add_features(column, from, until, *wanted.features, frame);
+  return frame;
+}
+
+std::vector<double> Snapshot::matrix(std::span<const std::string> columns, const FeatureSpec& spec,
+                                     size_t most_cells) const {
+  const size_t rows = static_cast<size_t>(next_ - first_);
+  const size_t width = columns.size() * (1 + spec.width());
+  check_cells(rows, width, most_cells);
+  std::vector<double> matrix(rows * width);
+  for (size_t i = 0; i < columns.size(); ++i) {
+    const auto found =
+        std::find_if(columns_.begin(), columns_.end(), [&](const Column& column) { return column.name == columns[i]; });
+    if (found == columns_.end() || found->kind == Kind::kText || found->kind == Kind::kEmpty) continue;
+    FeatureTracker tracker(spec, rows);
+    for (size_t row = 0; row < rows; ++row) {
+      const std::optional<double> value = number(*found, first_ + row);
+      tracker.push(value);
+      const std::span<double> to = std::span(matrix).subspan(row * width, width);
+      to[i] = value.value_or(0.0);
+      tracker.write(to.subspan(columns.size() + i * spec.width(), spec.width()));
+    }
+  }
+  return matrix;
+}
+
+size_t Snapshot::work(const Wanted& wanted) const {
+  const uint64_t from = std::clamp(wanted.from, first_, next_);
+  const uint64_t until = std::clamp(wanted.until, from, next_);
+  uint64_t rows = until - from;
+  size_t width = columns_.size();
+  if (wanted.features) {
+    rows += std::min<uint64_t>(from - first_, wanted.features->reach());
+    width += columns_.size() * wanted.features->width();
+  }
+  return saturated(rows, width);
+}
+
+}  // namespace quern::columns

@@ -1,0 +1,88 @@
+/** What a column holds: integers within 2^53, numbers, truth values, texts, or nothing but nulls so far. `i64` turns into `f64` with the first number that is no integer. */
+export type ColumnKind = 'null' | 'i64' | 'f64' | 'bool' | 'string';
+
+/** The values of one column for some rows, laid out as in Arrow but for bools. */
+export interface ColumnValues {
+  name: string;
+  kind: ColumnKind;
+  /** Bit `i & 7` of byte `i >> 3` says whether row i has a value; all rows have one when missing. */
+  valid?: Uint8Array;
+  /** Of `i64`, `f64` and `bool` (0 or 1), one per row; what stands for a null means nothing. */
+  numbers?: Float64Array;
+  /** Of `string`: row i is UTF-8 from `offsets[i]` to `offsets[i + 1]` of `bytes`. */
+  offsets?: Int32Array;
+  bytes?: Uint8Array;
+}
+
+/** Statistics of a window, in the order in which they come. */
+export type RollingStatistic = 'mean' | 'std' | 'min' | 'max' | 'sum' | 'median' | 'zscore' | 'deviation' | 'minmax_scaled';
+
+/**
+ * What is made of each numeric column, in this order: each statistic of each window (`x_rolling_mean_5`, `x_zscore_5`), lags (`x_lag_1`), rates of
+ * change (`x_roc_1`), exponentially weighted means (`x_ewm_mean_10`). Lists hold at most 64 numbers from 1 to 100,000. A window takes the
+ * rows that there are and skips nulls; what cannot be computed is 0.
+ */
+export interface ColumnFeatures {
+  windows?: readonly number[];
+  /** The first four when missing. */
+  statistics?: readonly RollingStatistic[];
+  lags?: readonly number[];
+  rates?: readonly number[];
+  spans?: readonly number[];
+}
+
+/** Which rows are read. */
+export interface ColumnsRead {
+  /** The last so many. */
+  tail?: number;
+  /** By number, counted from the first row that was ever appended; `until` is not included. Rows that are gone are left out. */
+  from?: number;
+  until?: number;
+  features?: ColumnFeatures;
+}
+
+/** Rows by column: the columns in the order in which they came, then the features of each numeric one. */
+export interface ColumnFrame {
+  /** Number of the first row. */
+  first: number;
+  rows: number;
+  columns: ColumnValues[];
+}
+
+/** A moment of a table. */
+export interface ColumnsStats {
+  /** Number of the oldest row that is kept. */
+  first: number;
+  /** Number of rows appended so far. */
+  next: number;
+  /** Memory of the values. */
+  bytes: number;
+  columns: { name: string; kind: ColumnKind }[];
+}
+
+/** The newest `capacity` rows of named columns. Arrays are copied in the call. What a promise answers is of the moment of the call, whatever is appended meanwhile. */
+export interface NativeColumns {
+  /**
+   * Sync, about 0.1 ms at most. Adds rows and forgets the oldest above the capacity; columns that are not named get nulls. Adds nothing and throws
+   * Failure('invalid') for kinds that do not mix and numbers beyond 1e150, ('too_large') for over 2^14 cells or 1000 columns.
+   */
+  append(rows: number, columns: readonly ColumnValues[]): void;
+  /** Sync. Forgets rows and columns. */
+  clear(): void;
+  /** On the thread pool from 4096 cells on. Rejects with Failure('too_large') for an answer of more than 2^24 cells. */
+  read(options?: ColumnsRead): Promise<ColumnFrame>;
+  /** On the thread pool. All rows one after the other: numbers of `columns` (nulls and absent columns 0), then the features of each. */
+  matrix(columns: readonly string[], features: ColumnFeatures): Promise<Float64Array>;
+  /** Sync. The last row as `matrix` has it, of a table with `live` features. */
+  latest(columns: readonly string[]): Float64Array;
+  /** Sync. */
+  stats(): ColumnsStats;
+}
+
+/** Settings of a table. */
+export interface ColumnsOptions {
+  /** Rows, 1 to 1,000,000. */
+  capacity: number;
+  /** Features that follow every append, for `latest`. */
+  live?: ColumnFeatures;
+}

@@ -1,0 +1,185 @@
+#include "dense.hpp"
+
+#include <bit>
+#include <cstdint>
+#include <cstring>
+
+// The vectors below are wider than those that a caller without the instruction set could pass; nobody passes them.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wpsabi"
+#endif
+
+// Only what is unrolled early stays in registers.
+#define QUERN_UNROLLED _Pragma("GCC unroll 16")
+#define QUERN_INLINE inline __attribute__((always_inline))
+
+namespace quern {
+namespace {
+
+template <typename T, size_t Bytes>
+struct Lanes {
+  typedef T Vector __attribute__((vector_size(Bytes)));
+  static constexpr size_t kWidth = Bytes / sizeof(T);
+  static constexpr size_t kCount = kPanel<T> / kWidth;
+};
+
+enum class Start { kZero, kOut };
+enum class Term { kProduct, kSquare };
+
+/// `Rows` rows by one panel: all sums stay in registers.
+template <typename T, size_t Bytes, size_t Rows, Term term, Start start>
+QUERN_INLINE void tile(const Strided<T>& a, const T* panel, size_t panel_step, size_t depth, T* out, size_t out_step) {
+  using L = Lanes<T, Bytes>;
+  typename L::Vector sums[Rows][L::kCount];
+  QUERN_UNROLLED
+  for (size_t row = 0; row < Rows; ++row) QUERN_UNROLLED
+  for (size_t lane = 0; lane < L::kCount; ++lane) {
+    if constexpr (start == Start::kZero)
+      sums[row][lane] = typename L::Vector{};
+    else
+      std::memcpy(&sums[row][lane], out + row * out_step + lane * L::kWidth, Bytes);
+  }
+  const T* first = a.values;
+  for (size_t k = 0; k < depth; ++k, panel += panel_step, first += a.depth_step) {
+    typename L::Vector columns[L::kCount];
+    QUERN_UNROLLED
+    for (size_t lane = 0; lane < L::kCount; ++lane) std::memcpy(&columns[lane], panel + lane * L::kWidth, Bytes);
+    QUERN_UNROLLED
+    for (size_t row = 0; row < Rows; ++row) {
+      const T value = first[row * a.row_step];
+      QUERN_UNROLLED
+      for (size_t lane = 0; lane < L::kCount; ++lane) {
+        if constexpr (term == Term::kProduct) {
+          sums[row][lane] += value * columns[lane];
+        } else {
+          const typename L::Vector difference = value - columns[lane];
+          sums[row][lane] += difference * difference;
+        }
+      }
+    }
+  }
+  QUERN_UNROLLED
+  for (size_t row = 0; row < Rows; ++row) QUERN_UNROLLED
+  for (size_t lane = 0; lane < L::kCount; ++lane)
+    std::memcpy(out + row * out_step + lane * L::kWidth, &sums[row][lane], Bytes);
+}
+
+template <typename T, size_t Bytes, size_t Rows, Term term, Start start>
+QUERN_INLINE void tiles(Strided<T> a, size_t rows, const T* panel, size_t panel_step, size_t depth, T* out,
+                        size_t out_step) {
+  for (; rows >= Rows; rows -= Rows, a.values += Rows * a.row_step, out += Rows * out_step)
+    tile<T, Bytes, Rows, term, start>(a, panel, panel_step, depth, out, out_step);
+  if constexpr (Rows > 1) tiles<T, Bytes, Rows / 2, term, start>(a, rows, panel, panel_step, depth, out, out_step);
+}
+
+template <typename T, size_t Bytes>
+QUERN_INLINE void boxes(const T* point, const T* least, const T* greatest, size_t depth, T* out) {
+  using L = Lanes<T, Bytes>;
+  typename L::Vector sums[L::kCount] = {};
+  const typename L::Vector zero = {};
+  for (size_t k = 0; k < depth; ++k, least += kPanel<T>, greatest += kPanel<T>) {
+    QUERN_UNROLLED
+    for (size_t lane = 0; lane < L::kCount; ++lane) {
+      typename L::Vector low, high;
+      std::memcpy(&low, least + lane * L::kWidth, Bytes);
+      std::memcpy(&high, greatest + lane * L::kWidth, Bytes);
+      low = low - point[k];
+      high = point[k] - high;
+      low = low > high ? low : high;
+      low = low > zero ? low : zero;
+      sums[lane] += low * low;
+    }
+  }
+  QUERN_UNROLLED
+  for (size_t lane = 0; lane < L::kCount; ++lane) std::memcpy(out + lane * L::kWidth, &sums[lane], Bytes);
+}
+
+template <typename T>
+QUERN_INLINE size_t within(const T* values, size_t panels, T bound) {
+  size_t found = 0;
+  for (size_t i = 0; i < panels * kPanel<T>; ++i) found += values[i] <= bound;
+  return found;
+}
+
+/// By powers of two and the Taylor series of the rest, which is at most ln(2)/2.
+QUERN_INLINE void exponentials(double* values, size_t count) {
+  constexpr double kShift =
+      6755399441055744.0;  // 1.5 * 2^52: the last bits of a sum with it are a rounded whole number
+  constexpr double kLn2High = 6.93145751953125e-1, kLn2Low = 1.42860682030941723212e-6;
+  for (size_t i = 0; i < count; ++i) {
+    const double x = values[i] < -708.0 ? -708.0 : values[i];
+    const double shifted = x * 1.4426950408889634 + kShift;
+    const double whole = shifted - kShift;
+    const double r = (x - whole * kLn2High) - whole * kLn2Low;
+    double sum = 1.0 / 6227020800;
+    sum = sum * r + 1.0 / 479001600;
+    sum = sum * r + 1.0 / 39916800;
+    sum = sum * r + 1.0 / 3628800;
+    sum = sum * r + 1.0 / 362880;
+    sum = sum * r + 1.0 / 40320;
+    sum = sum * r + 1.0 / 5040;
+    sum = sum * r + 1.0 / 720;
+    sum = sum * r + 1.0 / 120;
+    sum = sum * r + 1.0 / 24;
+    sum = sum * r + 1.0 / 6;
+    sum = sum * r + 0.5;
+    sum = sum * r * r + r + 1.0;
+    const uint64_t power = (std::bit_cast<uint64_t>(shifted) + 1023) << 52;
+    values[i] = values[i] < -708.0 ? 0.0 : sum * std::bit_cast<double>(power);
+  }
+}
+
+// One set of functions per instruction set: the width of its vectors, and rows so that the sums fill its registers.
+#define QUERN_DENSE_SET(name, target, bytes, rows_at_once)                                                     \
+  template <typename T, Term term, Start start>                                                                \
+  target void name##_tiles(Strided<T> a, size_t rows, const T* panel, size_t panel_step, size_t depth, T* out, \
+                           size_t out_step) {                                                                  \
+    tiles<T, bytes, rows_at_once, term, start>(a, rows, panel, panel_step, depth, out, out_step);              \
+  }                                                                                                            \
+  template <typename T>                                                                                        \
+  target void name##_boxes(const T* point, const T* least, const T* greatest, size_t depth, T* out) {          \
+    boxes<T, bytes>(point, least, greatest, depth, out);                                                       \
+  }                                                                                                            \
+  template <typename T>                                                                                        \
+  target size_t name##_within(const T* values, size_t panels, T bound) {                                       \
+    return within<T>(values, panels, bound);                                                                   \
+  }                                                                                                            \
+  target void name##_exp(double* values, size_t count) {                                                       \
+    exponentials(values, count);                                                                               \
+  }                                                                                                            \
+  template <typename T>                                                                                        \
+  constexpr DenseKernels<T> name##_kernels = {                                                                 \
+      name##_tiles<T, Term::kProduct, Start::kZero>, name##_tiles<T, Term::kProduct, Start::kOut>,             \
+      name##_tiles<T, Term::kSquare, Start::kZero>, name##_boxes<T>, name##_within<T>};
+
+QUERN_DENSE_SET(portable, , 16, 1)
+#ifdef QUERN_X86
+QUERN_DENSE_SET(avx2, QUERN_AVX2, 32, 2)
+QUERN_DENSE_SET(avx512, QUERN_AVX512, 64, 8)
+#endif
+
+}  // namespace
+
+template <typename T>
+const DenseKernels<T>& dense_kernels(Isa isa) {
+#ifdef QUERN_X86
+  if (isa == Isa::kAvx512) return avx512_kernels<T>;
+  if (isa == Isa::kAvx2) return avx2_kernels<T>;
+#endif
+  static_cast<void>(isa);
+  return portable_kernels<T>;
+}
+
+template const DenseKernels<float>& dense_kernels<float>(Isa isa);
+template const DenseKernels<double>& dense_kernels<double>(Isa isa);
+
+void exp_all(double* values, size_t count, Isa isa) {
+#ifdef QUERN_X86
+  if (isa == Isa::kAvx512) return avx512_exp(values, count);
+  if (isa == Isa::kAvx2) return avx2_exp(values, count);
+#endif
+  static_cast<void>(isa);
+  portable_exp(values, count);
+}
+
+}  // namespace quern

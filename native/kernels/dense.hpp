@@ -1,0 +1,54 @@
+#pragma once
+
+#include <cstddef>
+
+#include "cpu.hpp"
+
+namespace quern {
+
+/// Columns that the dense kernels take at once: 128 bytes of numbers. Panels are padded to it.
+template <typename T>
+constexpr size_t kPanel = 128 / sizeof(T);
+
+/// The least multiple of a panel that holds `count` numbers.
+template <typename T>
+constexpr size_t padded(size_t count) {
+  return (count + kPanel<T> - 1) / kPanel<T> * kPanel<T>;
+}
+
+/// A table that is read along its rows or its columns: entry (row, depth) lies at row * row_step + depth * depth_step.
+template <typename T>
+struct Strided {
+  const T* values;
+  size_t row_step;
+  size_t depth_step;
+};
+
+/**
+ * Rows times one panel. A result's bits depend on its row and its column of the panel alone, not on the rows beside it.
+ * `panel` has `depth` lines of kPanel<T> numbers, `panel_step` apart; `out` has a line per row, `out_step` apart.
+ */
+template <typename T>
+struct DenseKernels {
+  using Kernel = void (*)(Strided<T> a, size_t rows, const T* panel, size_t panel_step, size_t depth, T* out,
+                          size_t out_step);
+  /// out = sum over depth of a * panel.
+  Kernel multiply;
+  /// out += sum over depth of a * panel.
+  Kernel add_product;
+  /// out = sum over depth of (a - panel)^2.
+  Kernel distances;
+  /// out = squared distance of one point to each of kPanel<T> boxes, whose least and greatest coordinates are panels.
+  void (*box_distances)(const T* point, const T* least, const T* greatest, size_t depth, T* out);
+  /// How many of the kPanel<T> * panels numbers are at most `bound`.
+  size_t (*count_within)(const T* values, size_t panels, T bound);
+};
+
+/// Kernels of one instruction set, which the processor must have. T is float or double.
+template <typename T>
+const DenseKernels<T>& dense_kernels(Isa isa = best_isa());
+
+/// values = exp(values) of numbers from -708 to 708, within 2 units of the last place; smaller ones give 0.
+void exp_all(double* values, size_t count, Isa isa = best_isa());
+
+}  // namespace quern

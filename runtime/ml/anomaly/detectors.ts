@@ -1,0 +1,238 @@
+import { availableParallelism } from 'node:os';
+import { restoreAnomaly } from '../../../native/anomaly.js';
+import type { NativeAnomalyModel } from '../../../native/contract.js';
+import { loadCore } from '../../../native/core.js';
+import { Failure } from '../../../schemas/errors.js';
+import { quote } from '../../config/names.js';
+import { Gate } from '../gate.js';
+import { checkedName, checkedNewName, LATEST, resolveLatest, versionedName } from '../names.js';
+import type { AnomalyService, FitAsk, FitResult, ListedAnomalyModel, ModelAsk, ModelFacts, ScoreAsk, ScoreResult } from './contract.js';
+import { RowEncoder } from './encoder.js';
+import { FITS_AT_ONCE, SCORES_AT_ONCE, WAITING_FITS, WAITING_SCORES } from './limits.js';
+import { type HeldModel, Memory } from './memory.js';
+import { notAModel, type StoredModel } from './model-file.js';
+import { checkSize, numberRows, type Rows } from './rows.js';
+import { noScores, scoreRows } from './scores.js';
+import { filenameOf, partsOf, Shelf } from './shelf.js';
+
+/** Threads of one fit: the others answer meanwhile. */
+const THREADS = Math.max(1, Math.min(8, Math.floor(availableParallelism() / 2)));
+
+/** Detectors of this process, each in a file of its own below `folder`. */
+export class AnomalyDetectors implements AnomalyService {
+  readonly #shelf: Shelf;
+  readonly #memory = new Memory();
+  readonly #reading = new Map<string, Promise<HeldModel | undefined>>();
+  readonly #fits = new Gate('fits', FITS_AT_ONCE, WAITING_FITS);
+  readonly #scores = new Gate('requests that score', SCORES_AT_ONCE, WAITING_SCORES);
+  readonly #closing = new AbortController();
+
+  constructor(folder: string) {
+    this.#shelf = new Shelf(folder);
+  }
+
+  async fit(ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
+    checkedNewName(ask.model);
+    if (ask.data.length < 2) throw new Failure('bad_request', `data has ${ask.data.length} rows; a fit needs at least 2.`);
+    checkSize(ask.data.length, 1);
+    const either = AbortSignal.any([signal, this.#closing.signal]);
+    return this.#fits.run(either, async () => {
+      const encoder = ask.schema === undefined ? null : await RowEncoder.learn(ask.schema, ask.data);
+      const rows = rowsFor(encoder, ask.data, 'give a schema that says how each field becomes a number');
+      const startMs = performance.now();
+      const model = await fitted(ask, rows, either);
+      const trainingTimeMs = performance.now() - startMs;
+      const held = await this.#keep(ask, { model, encoder, samples: rows.count, contamination: ask.contamination }, either);
+      return { ...this.#facts(held), samples: rows.count, columns: rows.columns, trainingTimeMs };
+    });
+  }
+
+  async score(ask: ScoreAsk, signal: AbortSignal): Promise<ScoreResult> {
+    const { filename, name } = await this.#find(ask);
+    const held = await this.#held(filename);
+    if (!held) throw notFitted(ask);
+    checkNormalization(ask, held);
+    if (ask.data.length === 0) return noScores(held, ask);
+    const rows = rowsFor(held.encoder, ask.data, `the model ${quote(name)} was fitted with arrays of numbers and has no encoder for them`);
+    return this.#scores.run(signal, () => scoreRows(held, ask, rows, signal));
+  }
+
+  async save(ask: ModelAsk, description: string | undefined): Promise<ModelFacts> {
+    const { filename } = await this.#find(ask);
+    const held = await this.#held(filename);
+    if (!held) throw await this.#notFound(ask);
+    checkNormalization(ask, held);
+    await this.#shelf.alone(async () => {
+      if (!(await this.#shelf.has(filename))) await this.#shelf.write(await stored(held));
+      if (description !== undefined) await this.#shelf.describe(held.name, description);
+    });
+    return this.#facts(held);
+  }
+
+  async load(ask: ModelAsk): Promise<ModelFacts> {
+    const { filename } = await this.#find(ask);
+    // From the file, even where it is in memory: it may have been replaced.
+    const held = (await this.#shelf.has(filename)) && (await this.#read(filename));
+    if (!held) throw await this.#notFound(ask);
+    checkNormalization(ask, held);
+    return this.#facts(held);
+  }
+
+  async list(): Promise<{ folder: string; models: ListedAnomalyModel[] }> {
+    return { folder: this.#shelf.folder, models: await this.#shelf.list() };
+  }
+
+  async remove(filename: string): Promise<void> {
+    checkedName(partsOf(filename).name);
+    const removed = await this.#shelf.alone(async () => {
+      this.#memory.delete(filename);
+      return this.#shelf.remove(filename);
+    });
+    if (!removed) throw new Failure('not_found', `There is no model file ${quote(filename)}; the list of models names them.`);
+  }
+
+  loaded(): { key: string; type: string }[] {
+    return this.#memory.all().map(({ name, model: { backend, normalization } }) => ({
+      key: `anomaly:${backend}:${normalization}:${name}`,
+      type: `anomaly_${backend}`,
+    }));
+  }
+
+  /** Ends fits; what is being written is finished. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Failure('unavailable', 'The daemon is shutting down.'));
+    await this.#shelf.alone(() => Promise.resolve());
+  }
+
+  /** Puts a fitted model on disk and into memory, under its own name or as a new version. */
+  #keep(ask: FitAsk, fresh: Pick<HeldModel, 'model' | 'encoder' | 'samples' | 'contamination'>, signal: AbortSignal): Promise<HeldModel> {
+    return this.#shelf.alone(async () => {
+      signal.throwIfAborted();
+      const taken = ask.overwrite ? new Set<string>() : new Set((await this.#shelf.list()).map(({ name }) => name));
+      const name = ask.overwrite ? ask.model : versionedName(ask.model, new Date(), (one) => taken.has(one));
+      const unsaved = { ...fresh, name, filename: filenameOf(name, ask.backend), sizeBytes: 0 };
+      const held = { ...unsaved, sizeBytes: await this.#shelf.write(await stored(unsaved)) };
+      if (ask.description !== undefined) await this.#shelf.describe(name, ask.description);
+      this.#memory.put(held);
+      return held;
+    });
+  }
+
+  /** The file that a request means: of the name, or of its newest version where there is none of the name itself. */
+  async #find({ model, backend }: ModelAsk): Promise<{ name: string; filename: string }> {
+    const asked = filenameOf(checkedName(model), backend);
+    if (this.#memory.get(asked) || (await this.#shelf.has(asked))) return { name: model, filename: asked };
+    const same = (await this.#shelf.list()).filter((one) => one.backend === backend);
+    const name = resolveLatest(model.endsWith(LATEST) ? model : `${model}${LATEST}`, same);
+    return { name, filename: filenameOf(name, backend) };
+  }
+
+  /** From memory, or from disk. */
+  async #held(filename: string): Promise<HeldModel | undefined> {
+    const held = this.#memory.get(filename);
+    return held ?? ((await this.#shelf.has(filename)) ? this.#read(filename) : undefined);
+  }
+
+  #read(filename: string): Promise<HeldModel | undefined> {
+    const under = this.#reading.get(filename);
+    if (under) return under;
+    // Alone, so that what is read here does not replace what a fit has put into memory meanwhile.
+    const reading = this.#shelf.alone(() => this.#readNow(filename)).finally(() => this.#reading.delete(filename));
+    this.#reading.set(filename, reading);
+    return reading;
+  }
+
+  async #readNow(filename: string): Promise<HeldModel | undefined> {
+    const found = await this.#shelf.read(filename).catch(named(filename));
+    if (!found) return undefined;
+    const { state, encoder, samples, contamination } = found.stored;
+    const model = await restoreAnomaly(state).catch(named(filename));
+    if (encoder === null ? null : encoder.features.length !== model.columns)
+      throw named(filename)(notAModel('its encoder has other columns'));
+    const name = filename.slice(0, -filenameOf('', model.backend).length);
+    if (filenameOf(name, model.backend) !== filename) throw named(filename)(notAModel(`its backend is ${model.backend}`));
+    const held = { name, filename, model, encoder, samples, contamination, sizeBytes: found.sizeBytes };
+    this.#memory.put(held);
+    return held;
+  }
+
+  #facts({ name, filename, model, encoder }: HeldModel): ModelFacts {
+    return {
+      model: name,
+      threshold: model.threshold,
+      normalization: model.normalization,
+      filename,
+      path: this.#shelf.path(filename),
+      encoderPath: encoder && this.#shelf.encoderPath(name, model.backend),
+      schema: encoder === null ? null : encoder.state.schema,
+      features: encoder === null ? null : encoder.features,
+    };
+  }
+
+  async #notFound({ model, backend }: ModelAsk): Promise<Failure> {
+    const files = (await this.#shelf.list()).map(({ filename }) => filename);
+    const there =
+      files.length === 0 ? 'The folder is empty' : `There are ${files.slice(0, 20).join(', ')}${files.length > 20 ? ' and more' : ''}`;
+    return new Failure('not_found', `There is no anomaly model ${quote(model)} of backend ${backend} on disk. ${there}.`);
+  }
+}
+
+/** Rows by an encoder, or of numbers where there is none. */
+function rowsFor(encoder: RowEncoder | null, data: readonly unknown[], remedy: string): Rows {
+  const areObjects = !Array.isArray(data[0]) && typeof data[0] === 'object' && data[0] !== null;
+  if (encoder && areObjects) return encoder.rows(data);
+  if (areObjects) throw new Failure('bad_request', `data: the rows are objects; ${remedy}.`);
+  return numberRows(data);
+}
+
+/** Hands the rows over and fits. */
+async function fitted(ask: FitAsk, rows: Rows, signal: AbortSignal): Promise<NativeAnomalyModel> {
+  const { backend, contamination, normalization, epochs, batchSize } = ask;
+  const fit = loadCore().openAnomalyFit({
+    backend, columns: rows.columns, contamination, normalization, scaled: true, epochs, batchSize, threads: THREADS,
+  }); // biome-ignore format: settings
+  const cancel = (): void => fit.cancel();
+  signal.addEventListener('abort', cancel);
+  try {
+    for await (const block of rows.blocks()) {
+      signal.throwIfAborted();
+      fit.add(block);
+    }
+    return await fit.run();
+  } catch (error) {
+    fit.cancel();
+    signal.throwIfAborted();
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', cancel);
+  }
+}
+
+async function stored({ name, model, encoder, samples, contamination }: HeldModel): Promise<StoredModel> {
+  return { name, backend: model.backend, samples, contamination, encoder, state: await model.state() };
+}
+
+/** A model fitted with another normalisation counts as another model. */
+function checkNormalization({ model, normalization }: ModelAsk, held: HeldModel): void {
+  const its = held.model.normalization;
+  if (normalization === undefined || normalization === its) return;
+  throw new Failure(
+    'bad_request',
+    `Model not fitted with normalization ${quote(normalization)}: ${quote(model)} was fitted with ${quote(its)}. Ask with that, or without normalization.`,
+    { code: 'ModelNotFitted' },
+  );
+}
+
+function notFitted({ model, backend }: ModelAsk): Failure {
+  return new Failure('bad_request', `Model not fitted: there is no anomaly model ${quote(model)} of backend ${backend}. Fit it first.`, {
+    code: 'ModelNotFitted',
+  });
+}
+
+/** Adds the file's name to what is wrong with it. */
+function named(filename: string): (error: unknown) => never {
+  return (error) => {
+    if (!(error instanceof Failure) || error.kind === 'unavailable') throw error;
+    throw new Failure(error.kind, `${filename}: ${error.message}`, { code: error.code, cause: error });
+  };
+}

@@ -1,0 +1,56 @@
+import type { ColumnFeatures } from '../../../native/contract.js';
+import type { Row } from '../tables/cells.js';
+
+/** A moment of a buffer. */
+export interface BufferStats {
+  readonly name: string;
+  /** Rows that are kept. */
+  readonly size: number;
+  readonly windowSize: number;
+  readonly columns: readonly string[];
+  readonly numericColumns: readonly string[];
+  readonly memoryBytes: number;
+  /** Rows appended since it was made or cleared. */
+  readonly appendCount: number;
+  /** Time of an append, the disk included, since the daemon started. */
+  readonly avgAppendMs: number;
+}
+
+/** What an append came to. */
+export interface Appended {
+  readonly appended: number;
+  readonly size: number;
+  readonly avgAppendMs: number;
+}
+
+/** Which rows of a buffer are wanted; all of them without `tail`. */
+export interface ReadAsk {
+  readonly tail?: number;
+  readonly features?: ColumnFeatures;
+}
+
+/** An answer in the form that was asked for. */
+export interface Exported {
+  readonly contentType: string;
+  readonly bytes: Uint8Array;
+}
+
+/** The forms in which rows go out, best first for who does not care. */
+export const EXPORT_TYPES = ['application/json', 'text/csv', 'application/vnd.apache.arrow.stream'] as const;
+
+/** One of them. */
+export type ExportType = (typeof EXPORT_TYPES)[number];
+
+/** Named buffers of rows: those of this machine, or of the runtime that the core was told to use. Each throws `not_found` for a name that is not there, `bad_request` for one that may not be. */
+export interface BufferService {
+  /** Throws `conflict` when it exists, `too_large` when there are too many. */
+  create(name: string, windowSize: number, signal: AbortSignal): Promise<BufferStats>;
+  list(signal: AbortSignal): Promise<readonly BufferStats[]>;
+  get(name: string, signal: AbortSignal): Promise<BufferStats>;
+  remove(name: string, signal: AbortSignal): Promise<void>;
+  clear(name: string, signal: AbortSignal): Promise<void>;
+  /** Resolves when the rows are on disk. Throws `invalid` naming row, column and value, `too_large` with the figures for more memory than is allowed. */
+  append(name: string, rows: readonly Row[], signal: AbortSignal): Promise<Appended>;
+  /** Throws `too_large` for more cells than fit an answer. */
+  read(name: string, ask: ReadAsk, type: ExportType, signal: AbortSignal): Promise<Exported>;
+}

@@ -1,0 +1,12 @@
+import type { ExportType } from '../contract.js';
+import { arrow } from './arrow.js';
+import type { Format } from './contract.js';
+import { csv } from './csv.js';
+import { json } from './json.js';
+
+/** Every form in which rows go out, by its media type. */
+export const FORMATS = {
+  'application/json': json,
+  'text/csv': csv,
+  'application/vnd.apache.arrow.stream': arrow,
+} satisfies Record<ExportType, Format>;

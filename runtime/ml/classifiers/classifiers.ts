@@ -1,0 +1,175 @@
+import type { ClassifierQuality, NativeClassifier } from '../../../native/contract.js';
+import { Failure } from '../../../schemas/errors.js';
+import { quote } from '../../config/names.js';
+import type { EncoderService } from '../../encoders/contract.js';
+import { Gate } from '../gate.js';
+import { checkedName, checkedNewName, resolveLatest, versionedName } from '../names.js';
+import type { ClassifierFacts, ClassifierService, FitAsk, FitResult, ListedClassifier, Predictions } from './contract.js';
+import { chooseEmbedder, probeOf } from './embedder.js';
+import { checkText, learnable } from './examples.js';
+import { fitClassifier } from './fit.js';
+import { FITS_AT_ONCE, MAX_CELLS, PREDICTIONS_AT_ONCE, WAITING_FITS, WAITING_PREDICTIONS } from './limits.js';
+import { type ClassifierCard, type HeldClassifier, Memory } from './memory.js';
+import { predicted } from './predict.js';
+import { Shelf } from './shelf.js';
+
+/** A classifier without a name yet. */
+interface Fresh {
+  readonly model: NativeClassifier;
+  readonly card: ClassifierCard;
+  readonly quality: ClassifierQuality | null;
+}
+
+/** The classifiers of this process, each in a directory of its own below `folder`. */
+export class Classifiers implements ClassifierService {
+  readonly #shelf: Shelf;
+  readonly #encoders: EncoderService;
+  readonly #memory = new Memory();
+  readonly #reading = new Map<string, Promise<HeldClassifier | undefined>>();
+  readonly #fitting: string[] = [];
+  readonly #fits = new Gate('classifier fits', FITS_AT_ONCE, WAITING_FITS);
+  readonly #predictions = new Gate('requests that predict', PREDICTIONS_AT_ONCE, WAITING_PREDICTIONS);
+  readonly #closing = new AbortController();
+
+  constructor(folder: string, encoders: EncoderService) {
+    this.#shelf = new Shelf(folder);
+    this.#encoders = encoders;
+  }
+
+  async fit(ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
+    checkedNewName(ask.model);
+    const examples = await learnable(ask.examples);
+    const either = AbortSignal.any([signal, this.#closing.signal]);
+    this.#fitting.push(ask.model);
+    try {
+      return await this.#fits.run(either, async () => {
+        const startMs = performance.now();
+        const { model: embedder, notes } = await chooseEmbedder(this.#encoders, ask.baseModel, either);
+        const { model, quality, embeddingTimeMs } = await fitClassifier(this.#encoders, embedder, ask, examples, either);
+        const probe = await probeOf(this.#encoders, embedder, either);
+        const card = { embedder, dimensions: model.dimensions, probe, labels: examples.labels, samples: examples.texts.length };
+        const trainingTimeMs = performance.now() - startMs;
+        const held = await this.#keep(ask, { model, card, quality }, either);
+        const { samples } = card;
+        return { ...this.#facts(held), samples, embedder, projected: model.projected, quality, embeddingTimeMs, trainingTimeMs, notes };
+      });
+    } finally {
+      this.#fitting.splice(this.#fitting.indexOf(ask.model), 1);
+    }
+  }
+
+  async predict(asked: string, texts: readonly string[], signal: AbortSignal): Promise<Predictions> {
+    for (const [index, text] of texts.entries()) checkText(text, `texts[${index}]`, ['texts', index]);
+    const held = await this.#find(asked);
+    const { labels } = held.card;
+    if (texts.length * labels.length > MAX_CELLS)
+      throw new Failure(
+        'invalid',
+        `${texts.length} texts with ${labels.length} labels are too many together: their product is at most ${MAX_CELLS}.`,
+      );
+    const probabilities = await this.#predictions.run(signal, () => predicted(this.#encoders, held, texts, signal));
+    return { model: held.name, labels, probabilities };
+  }
+
+  async save(asked: string, description: string | undefined): Promise<ClassifierFacts> {
+    const { name } = await this.#find(asked);
+    return this.#shelf.alone(async () => {
+      const found = this.#memory.get(name) ?? (await this.#shelf.read(name));
+      if (!found) throw await this.#notFound(asked);
+      const held = description === undefined ? found : { ...found, card: { ...found.card, description } };
+      if (!(await this.#shelf.has(name))) await this.#shelf.write(held);
+      else if (description !== undefined) await this.#shelf.describe(name, held.card);
+      this.#memory.put(held);
+      return this.#facts(held);
+    });
+  }
+
+  async load(asked: string): Promise<ClassifierFacts> {
+    const name = await this.#resolved(asked);
+    // From disk, even where it is in memory: it may have been replaced.
+    const held = (await this.#shelf.has(name)) && (await this.#read(name));
+    if (!held) throw await this.#notFound(asked);
+    return this.#facts(held);
+  }
+
+  async list(): Promise<{ folder: string; models: ListedClassifier[] }> {
+    return { folder: this.#shelf.folder, models: await this.#shelf.list() };
+  }
+
+  async remove(name: string): Promise<string> {
+    checkedName(name);
+    const removed = await this.#shelf.alone(async () => {
+      this.#memory.delete(name);
+      return this.#shelf.remove(name);
+    });
+    if (!removed) throw await this.#notFound(name);
+    return this.#shelf.path(name);
+  }
+
+  /** Ends fits; what is being written is finished. */
+  async close(): Promise<void> {
+    this.#closing.abort(new Failure('unavailable', 'The daemon is shutting down.'));
+    await this.#shelf.alone(() => Promise.resolve());
+  }
+
+  /** Puts a fitted classifier on disk and into memory, under its own name or as a new version. */
+  #keep(ask: FitAsk, { model, card }: Fresh, signal: AbortSignal): Promise<HeldClassifier> {
+    return this.#shelf.alone(async () => {
+      signal.throwIfAborted();
+      const taken = ask.overwrite ? new Set<string>() : new Set((await this.#shelf.list()).map((one) => one.model));
+      const name = ask.overwrite ? ask.model : versionedName(ask.model, new Date(), (one) => taken.has(one));
+      const held = { name, model, card };
+      await this.#shelf.write(held);
+      this.#memory.put(held);
+      return held;
+    });
+  }
+
+  /** The name that a request means: `-latest` is the newest version on disk. */
+  async #resolved(asked: string): Promise<string> {
+    checkedName(asked);
+    const available = asked.endsWith('-latest') ? await this.#shelf.list() : [];
+    return resolveLatest(
+      asked,
+      available.map(({ model: name, modifiedMs }) => ({ name, modifiedMs })),
+    );
+  }
+
+  /** From memory, or from disk. */
+  async #find(asked: string): Promise<HeldClassifier> {
+    const name = await this.#resolved(asked);
+    const held = this.#memory.get(name) ?? (await this.#read(name));
+    if (held) return held;
+    if (this.#fitting.includes(name))
+      throw new Failure('bad_request', `The classifier ${quote(name)} is being fitted; it can be used when that is done.`, {
+        code: 'ModelNotFitted',
+      });
+    throw await this.#notFound(asked);
+  }
+
+  #read(name: string): Promise<HeldClassifier | undefined> {
+    const under = this.#reading.get(name);
+    if (under) return under;
+    // Alone, so that what is read here does not replace what a fit has put into memory meanwhile.
+    const reading = this.#shelf
+      .alone(async () => {
+        const held = await this.#shelf.read(name);
+        if (held) this.#memory.put(held);
+        return held;
+      })
+      .finally(() => this.#reading.delete(name));
+    this.#reading.set(name, reading);
+    return reading;
+  }
+
+  #facts({ name, card }: HeldClassifier): ClassifierFacts {
+    return { model: name, path: this.#shelf.path(name), labels: card.labels };
+  }
+
+  async #notFound(asked: string): Promise<Failure> {
+    const names = (await this.#shelf.list()).map(({ model }) => model);
+    const there =
+      names.length === 0 ? 'There are none yet' : `There are ${names.slice(0, 20).join(', ')}${names.length > 20 ? ' and more' : ''}`;
+    return new Failure('not_found', `There is no classifier ${quote(asked)}. ${there}.`, { code: 'ModelNotFound' });
+  }
+}

@@ -1,0 +1,100 @@
+import { Failure } from '../../schemas/errors.js';
+import { quote } from '../config/names.js';
+
+/** Longest name of a fitted model without its version, in characters: with version, backend and extension it is still a file name everywhere. */
+export const MAX_MODEL_NAME_CHARACTERS = 100;
+
+/** What a name ends in that stands for the newest version. */
+export const LATEST = '-latest';
+
+/** A fitted model as a folder lists it. */
+export interface ListedModel {
+  readonly name: string;
+  /** When its file was last written, in milliseconds since 1970. */
+  readonly modifiedMs: number;
+}
+
+const ALLOWED = /^[A-Za-z0-9_][A-Za-z0-9_.-]*$/;
+/** Windows opens these as devices, with any extension and in any case. */
+const DEVICE = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\.|$)/i;
+const VERSIONED = /^(.+)_(\d{4})(\d{2})(\d{2})_(\d{2})(\d{2})(\d{2})$/;
+const SECOND_MS = 1000;
+
+/**
+ * Returns the name of a fitted model as it is, or throws `bad_request`: nothing is taken out of a name to make it fit, so that no two names
+ * mean one file (threat T1). A version and `-latest` do not count towards its length.
+ */
+export function checkedName(name: string): string {
+  const wrong = faultOf(name);
+  if (wrong === undefined) return name;
+  throw new Failure(
+    'bad_request',
+    `The model name ${quote(name)} ${wrong}. A name has 1 to ${MAX_MODEL_NAME_CHARACTERS} letters, digits, "_", "." and "-", and does not start with "." or "-".`,
+  );
+}
+
+/** Returns a name that a model can be fitted under, or throws `bad_request`: `checkedName`, and not `...-latest`, which would hide the versions. */
+export function checkedNewName(name: string): string {
+  if (!checkedName(name).endsWith(LATEST)) return name;
+  throw new Failure(
+    'bad_request',
+    `The model name ${quote(name)} ends in "${LATEST}", which stands for the newest version: it can be scored, predicted with and loaded, not fitted.`,
+  );
+}
+
+/** The name of a version made at a time: `base_YYYYMMDD_HHMMSS` in UTC. Where `isTaken` says that it exists, the next second that is free. */
+export function versionedName(base: string, at: Date, isTaken: (name: string) => boolean = () => false): string {
+  for (let ms = at.getTime(); ; ms += SECOND_MS) {
+    const time = new Date(ms).toISOString().replace(/[-:]/g, '').replace('T', '_').slice(0, 15);
+    const name = `${base}_${time}`;
+    if (!isTaken(name)) return name;
+  }
+}
+
+/** What a name is a version of; the name itself where it is none. */
+export function versionOf(name: string): { base: string; versioned: boolean } {
+  const base = VERSIONED.exec(name)?.[1];
+  return base === undefined ? { base: name, versioned: false } : { base, versioned: true };
+}
+
+/**
+ * The name that `base-latest` stands for: the newest of the versions and the unversioned `base`, or `base` where there is none of them.
+ * A version counts by the time in its name (or that of its file where that is earlier: names of one second are moved on), the base by its file's.
+ * Any other name is returned as it is.
+ */
+export function resolveLatest(name: string, available: readonly ListedModel[]): string {
+  if (!name.endsWith(LATEST)) return name;
+  const base = name.slice(0, -LATEST.length);
+  let newest: ListedModel | undefined;
+  for (const one of available) {
+    const { base: itsBase } = versionOf(one.name);
+    if (one.name !== base && itsBase !== base) continue;
+    if (newest === undefined || isNewer(one, newest)) newest = one;
+  }
+  return newest?.name ?? base;
+}
+
+function isNewer(one: ListedModel, other: ListedModel): boolean {
+  const later = secondOf(one) - secondOf(other) || one.modifiedMs - other.modifiedMs;
+  return later === 0 ? one.name > other.name : later > 0;
+}
+
+function faultOf(name: string): string | undefined {
+  if (name === '') return 'is empty';
+  if (name.includes('..')) return 'has ".." in it';
+  if (!ALLOWED.test(name)) return 'has a character that no name may have there';
+  if (name.endsWith('.')) return 'ends in "."';
+  if (DEVICE.test(name)) return 'is reserved by Windows';
+  const { base } = versionOf(name.endsWith(LATEST) ? name.slice(0, -LATEST.length) : name);
+  if (base === '') return 'is reserved';
+  return base.length > MAX_MODEL_NAME_CHARACTERS ? `has ${base.length} characters` : undefined;
+}
+
+/** In seconds since 1970. */
+function secondOf({ name, modifiedMs }: ListedModel): number {
+  const written = Math.floor(modifiedMs / SECOND_MS);
+  const found = VERSIONED.exec(name);
+  if (found === null) return written;
+  const [year, month, day, hour, minute, second] = found.slice(2).map(Number) as [number, number, number, number, number, number];
+  return Math.min(written, Date.UTC(year, month - 1, day, hour, minute, second) / SECOND_MS);
+}

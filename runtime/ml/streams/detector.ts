@@ -1,0 +1,317 @@
+import type { NativeColumns } from '../../../native/contract.js';
+import { loadCore } from '../../../native/core.js';
+import { Failure } from '../../../schemas/errors.js';
+import { log } from '../../log.js';
+import { breathe } from '../../loop.js';
+import type { Batch, DetectorRecord, ModelRecord, Store } from '../../store/store.js';
+import { appendTo } from '../tables/append.js';
+import { SegmentLog } from '../tables/segment-log.js';
+import { checkKeys, SeenKeys } from './collecting.js';
+import type { DetectorStats, SampleResult, StreamResult, StreamStatus } from './contract.js';
+import { binOf } from './drift.js';
+import { RETRY_SAMPLES } from './limits.js';
+import { cellsOfSamples, type Sample } from './samples.js';
+import { scoreOf, thresholdOf } from './scores.js';
+import { statsOf } from './stats.js';
+import { checkSize, featuresOf, rawScores, type Trained, type Training, train, trainedOf } from './training.js';
+
+/** A record before the first sample. */
+export function coldRecord(base: Pick<DetectorRecord, 'owner' | 'settings' | 'createdMs'>): DetectorRecord {
+  const { owner, settings, createdMs } = base;
+  const counts = { total: 0, sinceTraining: 0, anomalies: 0, ignored: 0, failures: 0, version: 0 };
+  return { owner, settings, createdMs, ...counts, columns: [], expected: [], recent: [], threshold: thresholdOf(settings) };
+}
+
+/**
+ * One detector in memory. Requests are worked on one after the other; what they answer is on the disk. After a write that failed the
+ * memory is ahead of the disk: `broken` says so, and the owner makes a new one.
+ */
+export class Detector {
+  readonly name: string;
+  broken = false;
+  #gone = false;
+  /** Requests that are not answered yet. */
+  users = 0;
+  readonly #store: Store;
+  #record: DetectorRecord;
+  #table: NativeColumns;
+  #log: SegmentLog;
+  #seen = new SeenKeys();
+  #trained: Trained | undefined;
+  /** A first model that is not on the disk yet. */
+  #fresh: ModelRecord | undefined;
+  #retryAt = 0;
+  #lastError: string | null = null;
+  #retraining: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
+  readonly #closing = new AbortController();
+  #queue: Promise<unknown> = Promise.resolve();
+
+  constructor(store: Store, name: string, record: DetectorRecord) {
+    this.#store = store;
+    this.name = name;
+    this.#record = record;
+    [this.#table, this.#log] = this.#emptyTable();
+  }
+
+  /** Reads rows and model from the disk. */
+  async load(): Promise<void> {
+    await this.#log.load();
+    const model = this.#store.detectorModels.get(this.name);
+    if (this.#record.version > 0 && model) this.#trained = await trainedOf(model);
+    else this.#seen = await SeenKeys.of(this.#table);
+  }
+
+  /** Whether it must stay in memory. */
+  get busy(): boolean {
+    return this.users > 0 || this.#retraining !== undefined || this.#log.merging;
+  }
+
+  get #status(): StreamStatus {
+    return this.#trained === undefined ? 'collecting' : this.#retraining === undefined ? 'ready' : 'retraining';
+  }
+
+  stats(): DetectorStats {
+    return { ...statsOf(this.name, this.#record), status: this.#status, lastError: this.#lastError };
+  }
+
+  /** Scores samples, or collects them. Throws `invalid` before any of them is taken. */
+  async submit(samples: readonly Sample[]): Promise<StreamResult> {
+    const { written, answer } = await this.#inTurn(() => this.#take(samples));
+    await this.#onDisk(written);
+    this.#log.applied(samples.length);
+    return answer;
+  }
+
+  /** Forgets samples and model. */
+  async reset(): Promise<void> {
+    await this.#clear((batch, cold) => batch.put('detectors', this.name, cold));
+  }
+
+  /** Removes it from the disk; afterwards it takes nothing. */
+  async remove(): Promise<void> {
+    this.#gone = true;
+    await this.#clear((batch) => batch.remove('detectors', this.name));
+  }
+
+  /** Ends training and waits for what goes on. */
+  async close(): Promise<void> {
+    this.#closing.abort();
+    this.#retraining?.stop.abort();
+    await this.#retraining?.done;
+    await this.#queue;
+    await this.#log.settled();
+  }
+
+  #emptyTable(): [NativeColumns, SegmentLog] {
+    const live = featuresOf(this.#record.settings);
+    const table = loadCore().openColumns({ capacity: this.#record.settings.windowSize, ...(live ? { live } : {}) });
+    return [table, new SegmentLog(this.#store, this.#record.owner, table)];
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(work);
+    this.#queue = done.catch(() => undefined);
+    return done;
+  }
+
+  async #onDisk(written: Promise<void>): Promise<void> {
+    try {
+      await written;
+    } catch (failure) {
+      this.broken = true;
+      throw failure;
+    }
+  }
+
+  async #clear(change: (batch: Batch, cold: DetectorRecord) => void): Promise<void> {
+    await this.#inTurn(async () => {
+      this.#retraining?.stop.abort();
+      await this.#retraining?.done;
+      const cold = coldRecord(this.#record);
+      const clearing = this.#log.clear((batch) => {
+        batch.remove('detectorModels', this.name);
+        change(batch, cold);
+      });
+      await this.#onDisk(clearing);
+      this.#record = cold;
+      [this.#table, this.#log] = this.#emptyTable();
+      this.#seen = new SeenKeys();
+      this.#trained = undefined;
+      this.#lastError = null;
+      this.#retryAt = 0;
+    });
+  }
+
+  /** Runs alone. The answer may go out when `written` resolves. */
+  async #take(samples: readonly Sample[]): Promise<{ written: Promise<void>; answer: StreamResult }> {
+    if (this.broken)
+      throw new Failure('unavailable', 'An earlier write of this detector failed; nothing was taken. Try again.', { retryAfterS: 1 });
+    if (this.#gone) throw new Failure('not_found', `Streaming detector not found: it was deleted meanwhile.`, { code: 'DetectorNotFound' });
+    const before = this.#trained;
+    const collecting = before === undefined ? this.#checkCollecting(samples) : 0;
+    if (before) for (const [row, sample] of samples.entries()) checkKeys(sample, row, before);
+    const results: SampleResult[] = [];
+    try {
+      await this.#takeEach(samples, collecting, results);
+    } catch (failure) {
+      this.broken = true;
+      throw failure;
+    }
+    const trained = this.#trained;
+    const fresh = this.#fresh;
+    this.#fresh = undefined;
+    const written = this.#log.append(cellsOfSamples(samples, before?.columns), (batch) => {
+      batch.put('detectors', this.name, this.#record);
+      if (fresh) batch.put('detectorModels', this.name, fresh);
+    });
+    written.catch(() => undefined);
+    if (trained && this.#record.sinceTraining >= this.#record.settings.retrainInterval) this.#retrain(trained);
+    return { written, answer: this.#answer(results) };
+  }
+
+  async #takeEach(samples: readonly Sample[], collecting: number, results: SampleResult[]): Promise<void> {
+    if (collecting > 0) await this.#collect(samples.slice(0, collecting), results);
+    const rest = samples.slice(collecting);
+    if (rest.length === 0) return;
+    if (this.#trained) await this.#score(this.#trained, rest, results);
+    else await this.#collect(rest, results);
+  }
+
+  /** Checks samples as they will be taken; returns how many come before the first model. */
+  #checkCollecting(samples: readonly Sample[]): number {
+    const { minSamples } = this.#record.settings;
+    const needed = Math.max(1, Math.max(minSamples, this.#retryAt) - this.#record.total);
+    const seen = this.#seen.copy();
+    for (const [row, sample] of samples.slice(0, needed).entries()) seen.add(sample, row);
+    if (samples.length < needed) return samples.length;
+    const keys = seen.keys();
+    checkSize(this.#record.settings, keys.columns.length);
+    for (const [index, sample] of samples.slice(needed).entries()) checkKeys(sample, needed + index, keys);
+    return needed;
+  }
+
+  async #collect(samples: readonly Sample[], results: SampleResult[]): Promise<void> {
+    await appendTo(this.#table, cellsOfSamples(samples));
+    const { settings } = this.#record;
+    for (const sample of samples) {
+      this.#seen.add(sample, results.length);
+      this.#record.total += 1;
+      this.#record.ignored += sample.texts.size;
+      results.push({ score: null, isAnomaly: null, raw: null, untilReady: this.#untilReady() });
+    }
+    this.#record.sinceTraining = this.#record.total;
+    if (this.#record.total < Math.max(settings.minSamples, this.#retryAt)) return;
+    try {
+      const training = await train(this.#table, settings, this.#seen.keys(), this.#closing.signal);
+      this.#fresh = training.record;
+      this.#adopt(training, this.#record.sinceTraining);
+    } catch (failure) {
+      this.#closing.signal.throwIfAborted();
+      this.#failed(failure);
+      this.#retryAt = this.#record.total + RETRY_SAMPLES;
+    }
+  }
+
+  async #score(trained: Trained, samples: readonly Sample[], results: SampleResult[]): Promise<void> {
+    const { settings } = this.#record;
+    const vectors = await this.#vectors(trained, samples);
+    const raws = await rawScores(trained, vectors);
+    const threshold = thresholdOf(settings, trained)!;
+    // A new model may have come meanwhile; the counts are in its bins.
+    const { edges } = this.#trained!;
+    for (const [index, { numbers, texts }] of samples.entries()) {
+      const raw = raws[index]!;
+      const score = scoreOf(raw, trained, settings);
+      const isAnomaly = score > threshold;
+      results.push({ score, isAnomaly, raw, untilReady: 0 });
+      this.#record.recent[binOf(edges, raw)]! += 1;
+      this.#record.anomalies += Number(isAnomaly);
+      this.#record.ignored += texts.size;
+      for (const key of numbers.keys()) this.#record.ignored += Number(!trained.columns.includes(key));
+    }
+    this.#record.total += samples.length;
+    this.#record.sinceTraining += samples.length;
+  }
+
+  /** What the model scores, row after row; the samples are in the table afterwards. */
+  async #vectors({ columns, model }: Trained, samples: readonly Sample[]): Promise<Float64Array> {
+    const vectors = new Float64Array(samples.length * model.columns);
+    if (featuresOf(this.#record.settings) === undefined) {
+      for (const [row, { numbers }] of samples.entries())
+        for (const [at, key] of columns.entries()) vectors[row * columns.length + at] = numbers.get(key) ?? 0;
+      await appendTo(this.#table, cellsOfSamples(samples, columns));
+      return vectors;
+    }
+    for (const [row, sample] of samples.entries()) {
+      this.#table.append(1, cellsOfSamples([sample], columns).columns);
+      vectors.set(this.#table.latest(columns), row * model.columns);
+      await breathe();
+    }
+    return vectors;
+  }
+
+  #untilReady(): number {
+    return Math.max(0, this.#record.settings.minSamples - this.#record.total);
+  }
+
+  #answer(results: readonly SampleResult[]): StreamResult {
+    const { first, next } = this.#table.stats();
+    const { version, threshold } = this.#record;
+    return {
+      status: this.#status,
+      results,
+      version,
+      collected: next - first,
+      untilReady: this.#trained ? 0 : this.#untilReady(),
+      threshold,
+    };
+  }
+
+  /** From now on this model scores. `learned` = samples since the last training that it knows. */
+  #adopt({ trained, expected }: Training, learned: number): void {
+    this.#trained = trained;
+    this.#record.version += 1;
+    this.#record.sinceTraining -= learned;
+    this.#record.columns = trained.columns;
+    this.#record.expected = expected;
+    this.#record.recent = expected.map(() => 0);
+    this.#record.threshold = thresholdOf(this.#record.settings, trained);
+    this.#lastError = null;
+  }
+
+  #failed(failure: unknown): void {
+    this.#record.failures += 1;
+    this.#lastError = failure instanceof Failure ? failure.message : 'The training failed; see the log.';
+    log('warn', `the training of detector ${this.name} failed`, { cause: failure });
+  }
+
+  /** Trains in the background, while the old model scores. */
+  #retrain(current: Trained): void {
+    if (this.#retraining || this.#closing.signal.aborted || this.broken) return;
+    const stop = new AbortController();
+    const learned = this.#record.sinceTraining;
+    const done = this.#trainNext(current, learned, stop.signal).finally(() => {
+      this.#retraining = undefined;
+    });
+    this.#retraining = { stop, done };
+  }
+
+  async #trainNext(current: Trained, learned: number, signal: AbortSignal): Promise<void> {
+    try {
+      const training = await train(this.#table, this.#record.settings, current, signal);
+      signal.throwIfAborted();
+      this.#adopt(training, learned);
+      await this.#onDisk(
+        this.#store.write((batch) => {
+          batch.put('detectorModels', this.name, training.record);
+          batch.put('detectors', this.name, this.#record);
+        }),
+      );
+    } catch (failure) {
+      if (signal.aborted) return;
+      this.#failed(failure);
+      // The next attempt comes after as many samples again.
+      this.#record.sinceTraining -= learned;
+    }
+  }
+}

@@ -1,0 +1,89 @@
+import type { ColumnValues } from '../../../native/contract.js';
+import { Failure } from '../../../schemas/errors.js';
+import { quote } from '../../config/names.js';
+import { isObject } from '../../config/values.js';
+import { encodingOf } from '../anomaly/encodings/index.js';
+import { type Cells, wrongValue } from '../tables/cells.js';
+import { MAX_NAME_CHARACTERS } from '../tables/limits.js';
+import { LARGEST_SAMPLE } from './limits.js';
+
+/** A sample's numbers by key. A text that no schema covers is left out; what is null or not there has no number. */
+export interface Sample {
+  readonly numbers: ReadonlyMap<string, number | null>;
+  /** Texts that were left out, by key. */
+  readonly texts: ReadonlyMap<string, string>;
+}
+
+/** Encodings that learn from all rows of a fit cannot follow a stream. */
+const STATELESS = ['numeric', 'hash', 'binary'];
+
+/** Throws `invalid` for an encoding that streams cannot use. */
+export function checkSchema(schema: Readonly<Record<string, string>> | null): void {
+  for (const [field, encoding] of Object.entries(schema ?? {})) {
+    if (STATELESS.includes(encoding)) continue;
+    throw new Failure(
+      'invalid',
+      `schema: field ${quote(field)} has the encoding ${quote(encoding)}; a stream knows ${STATELESS.join(', ')}, for the others learn from all rows of a fit.`,
+      { errors: [{ type: 'enum', loc: ['body', 'schema', field], msg: `must be one of ${STATELESS.join(', ')}`, input: encoding }] },
+    );
+  }
+}
+
+/** A list of numbers is an object with keys f0, f1 and so on. */
+function named(value: unknown, row: number): Record<string, unknown> {
+  if (Array.isArray(value)) return Object.fromEntries(value.map((item: unknown, index) => [`f${index}`, item]));
+  if (isObject(value)) return value;
+  throw new Failure('invalid', `Row ${row} is ${quote(value)}; a sample is an object, or a list of numbers.`, {
+    errors: [{ type: 'type', loc: ['body', 'data', row], msg: 'must be an object or a list', input: value }],
+  });
+}
+
+function plain(values: Record<string, unknown>, row: number): Sample {
+  const numbers = new Map<string, number | null>();
+  const texts = new Map<string, string>();
+  for (const key in values) {
+    const value = values[key];
+    if (key === '' || key.length > MAX_NAME_CHARACTERS)
+      throw wrongValue(row, key.slice(0, 40), value, `is under a key of ${key.length} characters; 1 to ${MAX_NAME_CHARACTERS} are allowed`);
+    if (value === null) numbers.set(key, null);
+    else if (typeof value === 'boolean') numbers.set(key, Number(value));
+    else if (typeof value === 'string') texts.set(key, value);
+    else if (typeof value === 'number' && Math.abs(value) <= LARGEST_SAMPLE) numbers.set(key, value);
+    else throw wrongValue(row, key, value, `is no number up to ${LARGEST_SAMPLE}, truth value, text or null`);
+  }
+  return { numbers, texts };
+}
+
+function encoded(values: Record<string, unknown>, schema: Readonly<Record<string, string>>, row: number): Sample {
+  const numbers = new Map<string, number | null>();
+  const out = new Float64Array(1);
+  for (const [field, encoding] of Object.entries(schema)) {
+    if (!Object.hasOwn(values, field)) continue;
+    encodingOf(encoding)!.writer(field, {})(values[field], out, 0, row);
+    if (!(Math.abs(out[0]!) <= LARGEST_SAMPLE)) throw wrongValue(row, field, values[field], `is no number up to ${LARGEST_SAMPLE}`);
+    numbers.set(field, values[field] === null ? null : out[0]!);
+  }
+  return { numbers, texts: new Map() };
+}
+
+/** The numbers of a sample. Throws `invalid` naming row, key and value. */
+export function sampleOf(value: unknown, row: number, schema: Readonly<Record<string, string>> | null): Sample {
+  const values = named(value, row);
+  return schema === null ? plain(values, row) : encoded(values, schema, row);
+}
+
+/** Samples by column, those of `columns` alone where they are given. */
+export function cellsOfSamples(samples: readonly Sample[], columns?: readonly string[]): Cells {
+  const names = columns ?? [...new Set(samples.flatMap(({ numbers }) => [...numbers.keys()]))];
+  const out = names.map((name): ColumnValues => {
+    const values: ColumnValues = { name, kind: 'f64', numbers: new Float64Array(samples.length) };
+    for (const [row, sample] of samples.entries()) {
+      const value = sample.numbers.get(name) ?? null;
+      if (value === null) values.valid ??= new Uint8Array(Math.ceil(samples.length / 8)).fill(0xff);
+      if (value === null) values.valid![row >> 3]! &= ~(1 << (row & 7));
+      else values.numbers![row] = value;
+    }
+    return values;
+  });
+  return { rows: samples.length, columns: out };
+}

@@ -1,0 +1,110 @@
+import { fitAnomaly, restoreAnomaly } from '../../../native/anomaly.js';
+import type { AnomalyState, ColumnFeatures, NativeAnomalyModel, NativeColumns } from '../../../native/contract.js';
+import { Failure } from '../../../schemas/errors.js';
+import { alignedBytes, bytesOf, type DetectorSettings, type ModelRecord } from '../../store/store.js';
+import { MAX_TRAINING_NUMBERS } from './limits.js';
+import { type Learned, learnedFrom } from './scores.js';
+
+/** A model and what its scores are compared to. */
+export interface Trained extends Omit<ModelRecord, 'state'> {
+  readonly model: NativeAnomalyModel;
+}
+
+/** What a training came to. */
+export interface Training {
+  readonly trained: Trained;
+  /** Rows that were learned from, by bin of their scores. */
+  readonly expected: number[];
+  /** The model as it is stored. */
+  readonly record: ModelRecord;
+}
+
+/** Numbers that a model scores in one call. */
+const SCORED_AT_ONCE = 2 ** 19;
+
+/** The features of a detector's columns; undefined when samples are scored as they are. */
+export function featuresOf({ rollingWindows, lags }: DetectorSettings): ColumnFeatures | undefined {
+  return rollingWindows.length + lags.length === 0 ? undefined : { windows: rollingWindows, lags };
+}
+
+/** Numbers of a row that a model learns from. */
+export function widthOf({ rollingWindows, lags }: DetectorSettings, columns: number): number {
+  return columns * (1 + 4 * rollingWindows.length + lags.length);
+}
+
+/** Throws `too_large` with the figures where a window of samples with so many keys is more than a model may learn from. */
+export function checkSize(settings: DetectorSettings, columns: number): void {
+  const { windowSize } = settings;
+  const width = widthOf(settings, columns);
+  if (width * windowSize <= MAX_TRAINING_NUMBERS) return;
+  throw new Failure(
+    'too_large',
+    `A window of ${windowSize} samples with ${columns} keys and their features (${width} numbers each) has ${width * windowSize} numbers; a model learns from ${MAX_TRAINING_NUMBERS} at most. Use a smaller window_size, or fewer windows and lags.`,
+  );
+}
+
+/** Fits a model to the rows of a table. Throws what the fit throws. */
+export async function train(
+  table: NativeColumns,
+  settings: DetectorSettings,
+  keys: { readonly columns: string[]; readonly required: string[] },
+  signal: AbortSignal,
+): Promise<Training> {
+  const { backend, contamination } = settings;
+  const { columns, required } = keys;
+  const rows = await table.matrix(columns, featuresOf(settings) ?? {});
+  const fit = {
+    backend,
+    columns: widthOf(settings, columns.length),
+    contamination,
+    normalization: 'raw',
+    scaled: false,
+    threads: 1,
+  } as const;
+  const model = await fitAnomaly(fit, rows, signal);
+  const { expected, ...learned }: Learned = learnedFrom(await rawScores({ model }, rows), contamination);
+  const trained = { model, columns, required, ...learned };
+  return { trained, expected, record: await recordOf(trained) };
+}
+
+async function recordOf({ model, ...rest }: Trained): Promise<ModelRecord> {
+  const state: ModelRecord['state'] = {};
+  for (const [name, value] of Object.entries(await model.state())) {
+    if (typeof value === 'number' || typeof value === 'string') state[name] = value;
+    else state[name] = [value instanceof Float64Array ? 'f64' : 'i32', bytesOf(value)];
+  }
+  return { ...rest, state };
+}
+
+/** The model of a record. */
+export async function trainedOf({ state, ...rest }: ModelRecord): Promise<Trained> {
+  const values: AnomalyState = {};
+  for (const [name, value] of Object.entries(state)) {
+    if (!Array.isArray(value)) {
+      values[name] = value;
+      continue;
+    }
+    const [type, stored] = value;
+    const bytes = alignedBytes(stored);
+    values[name] = type === 'f64' ? new Float64Array(bytes) : new Int32Array(bytes);
+  }
+  return { ...rest, model: await restoreAnomaly(values) };
+}
+
+/** One raw score per row of `rows`, which lie one after the other. */
+export async function rawScores({ model }: Pick<Trained, 'model'>, rows: Float64Array): Promise<Float64Array> {
+  if (rows.length === model.columns) {
+    try {
+      return Float64Array.of(model.scoreRow(rows).raw);
+    } catch (failure) {
+      if (!(failure instanceof Failure) || failure.kind !== 'too_large') throw failure;
+    }
+  }
+  const out = new Float64Array(rows.length / model.columns);
+  const step = Math.max(1, Math.floor(SCORED_AT_ONCE / model.columns));
+  for (let row = 0; row < out.length; row += step) {
+    const { raw } = await model.score(rows.subarray(row * model.columns, (row + step) * model.columns));
+    out.set(raw, row);
+  }
+  return out;
+}

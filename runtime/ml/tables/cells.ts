@@ -1,0 +1,171 @@
+import type { ColumnKind, ColumnValues } from '../../../native/contract.js';
+import { Failure } from '../../../schemas/errors.js';
+import { quote } from '../../config/names.js';
+import { breathe } from '../../loop.js';
+import { LARGEST_NUMBER, MAX_COLUMNS, MAX_NAME_CHARACTERS, MAX_TEXT_BYTES } from './limits.js';
+
+/** One sample: values by name. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** Rows by column, as native tables take them. */
+export interface Cells {
+  readonly rows: number;
+  readonly columns: ColumnValues[];
+}
+
+/** Rows that are converted before others get their turn. */
+const ROWS_AT_ONCE = 256;
+const SHOWN: Readonly<Record<ColumnKind, string>> = {
+  null: 'nulls',
+  i64: 'integers',
+  f64: 'numbers',
+  bool: 'truth values',
+  string: 'texts',
+};
+
+/** The failure for a value that a column cannot take. */
+export function wrongValue(row: number, name: string, value: unknown, why: string): Failure {
+  const msg = `row ${row}, column ${quote(name)}: ${quote(value)} ${why}`;
+  return new Failure('invalid', `${msg[0]!.toUpperCase()}${msg.slice(1)}.`, {
+    errors: [{ type: 'column_value', loc: ['body', 'data', row, name], msg, input: value }],
+  });
+}
+
+function kindOf(value: unknown, row: number, name: string): ColumnKind {
+  if (value === null || value === undefined) return 'null';
+  if (typeof value === 'boolean') return 'bool';
+  if (typeof value === 'string') return 'string';
+  if (typeof value !== 'number') throw wrongValue(row, name, value, 'is no number, text, truth value or null');
+  if (!(Math.abs(value) <= LARGEST_NUMBER))
+    throw wrongValue(row, name, value, `is beyond ${LARGEST_NUMBER}, the largest number that can be kept`);
+  return Number.isSafeInteger(value) ? 'i64' : 'f64';
+}
+
+/** What holds both, `undefined` where they do not mix. */
+export function joinedKind(a: ColumnKind, b: ColumnKind): ColumnKind | undefined {
+  if (a === b || b === 'null') return a;
+  if (a === 'null') return b;
+  return (a === 'i64' && b === 'f64') || (a === 'f64' && b === 'i64') ? 'f64' : undefined;
+}
+
+class Builder {
+  kind: ColumnKind;
+  readonly #name: string;
+  readonly #values: unknown[];
+  #seen: { row: number; value: unknown } | undefined;
+  #nulls: number;
+
+  constructor(name: string, kind: ColumnKind, rows: number) {
+    this.#name = name;
+    this.kind = kind;
+    this.#values = new Array(rows).fill(null);
+    this.#nulls = rows;
+  }
+
+  add(row: number, value: unknown): void {
+    const kind = kindOf(value, row, this.#name);
+    if (kind === 'null') return;
+    const joined = joinedKind(this.kind, kind);
+    if (joined === undefined) {
+      const since = this.#seen ? `since row ${this.#seen.row} (${quote(this.#seen.value)})` : 'since earlier appends';
+      throw wrongValue(row, this.#name, value, `does not fit: the column holds ${SHOWN[this.kind]} ${since}`);
+    }
+    this.kind = joined;
+    this.#seen ??= { row, value };
+    this.#values[row] = value;
+    this.#nulls -= 1;
+  }
+
+  values(): ColumnValues {
+    const kind = this.#seen === undefined ? 'null' : this.kind;
+    const out: ColumnValues = { name: this.#name, kind };
+    if (this.#nulls > 0) out.valid = this.#bits();
+    if (kind === 'string') Object.assign(out, this.#texts());
+    else if (kind !== 'null') out.numbers = Float64Array.from(this.#values, Number);
+    return out;
+  }
+
+  #bits(): Uint8Array {
+    const bits = new Uint8Array(Math.ceil(this.#values.length / 8));
+    for (const [row, value] of this.#values.entries()) if (value !== null) bits[row >> 3]! |= 1 << (row & 7);
+    return bits;
+  }
+
+  #texts(): { offsets: Int32Array; bytes: Uint8Array } {
+    const offsets = new Int32Array(this.#values.length + 1);
+    const parts: Buffer[] = [];
+    for (const [row, value] of this.#values.entries()) {
+      const part = Buffer.from((value as string | null) ?? '');
+      if (part.length > MAX_TEXT_BYTES)
+        throw wrongValue(
+          row,
+          this.#name,
+          `${part.toString('utf8', 0, 40)}...`,
+          `has ${part.length} bytes; at most ${MAX_TEXT_BYTES} are kept`,
+        );
+      parts.push(part);
+      offsets[row + 1] = offsets[row]! + part.length;
+    }
+    return { offsets, bytes: Buffer.concat(parts) };
+  }
+}
+
+/**
+ * Rows as columns; a column that a row lacks is null there. `kinds` says what the columns hold already. Throws `invalid` naming row, column and value for what is
+ * no number, text, truth value or null, and for what does not mix with the column (numbers with texts), `too_large` for too many columns.
+ */
+export async function cellsOf(rows: readonly Row[], kinds: ReadonlyMap<string, ColumnKind>): Promise<Cells> {
+  const builders = new Map<string, Builder>();
+  let columns = kinds.size;
+  for (const [row, values] of rows.entries()) {
+    for (const name in values) {
+      let builder = builders.get(name);
+      if (builder === undefined) {
+        if (name === '' || name.length > MAX_NAME_CHARACTERS)
+          throw wrongValue(
+            row,
+            name.slice(0, 40),
+            values[name],
+            `is under a name of ${name.length} characters; 1 to ${MAX_NAME_CHARACTERS} are allowed`,
+          );
+        if (!kinds.has(name)) columns += 1;
+        if (columns > MAX_COLUMNS)
+          throw new Failure(
+            'too_large',
+            `Row ${row} would make column ${quote(name)} the ${columns}th; ${MAX_COLUMNS} columns are allowed.`,
+          );
+        builder = new Builder(name, kinds.get(name) ?? 'null', rows.length);
+        builders.set(name, builder);
+      }
+      builder.add(row, values[name]);
+    }
+    if (row % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await breathe();
+  }
+  const out: ColumnValues[] = [];
+  for (const builder of builders.values()) {
+    out.push(builder.values());
+    if (rows.length > ROWS_AT_ONCE) await breathe();
+  }
+  return { rows: rows.length, columns: out };
+}
+
+/** Rows `from` to `until` of some columns; `from` is a multiple of 8. */
+export function sliceOf(columns: readonly ColumnValues[], from: number, until: number): ColumnValues[] {
+  return columns.map(({ name, kind, valid, numbers, offsets, bytes }) => {
+    const out: ColumnValues = { name, kind };
+    if (valid) out.valid = valid.subarray(from >> 3, (until + 7) >> 3);
+    if (numbers) out.numbers = numbers.subarray(from, until);
+    if (offsets && bytes) {
+      out.offsets = offsets.slice(from, until + 1).map((offset) => offset - offsets[from]!);
+      out.bytes = bytes.subarray(offsets[from], offsets[until]);
+    }
+    return out;
+  });
+}
+
+/** Memory that a native table takes for them, about. */
+export function bytesOf({ rows, columns }: Cells): number {
+  let sum = 0;
+  for (const { kind, bytes } of columns) sum += rows * (kind === 'string' ? 33 : kind === 'bool' ? 2 : 9) + (bytes?.length ?? 0);
+  return sum;
+}

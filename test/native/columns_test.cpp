@@ -1,0 +1,264 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <deque>
+#include <random>
+
+#include "columns/table.hpp"
+#include "inference/failure.hpp"
+
+namespace quern::columns {
+namespace {
+
+using Values = std::vector<std::optional<double>>;
+
+ColumnValues column(const std::string& name, const Values& values, Kind kind = Kind::kFloat) {
+  ColumnValues out;
+  out.name = name;
+  out.kind = kind;
+  out.valid.assign((values.size() + 7) / 8, 0);
+  for (size_t i = 0; i < values.size(); ++i) {
+    out.numbers.push_back(values[i].value_or(0.0));
+    if (values[i]) out.valid[i >> 3] = static_cast<uint8_t>(out.valid[i >> 3] | 1 << (i & 7));
+  }
+  return out;
+}
+
+ColumnValues texts(const std::string& name, const std::vector<std::string>& values) {
+  ColumnValues out;
+  out.name = name;
+  out.kind = Kind::kText;
+  out.offsets.push_back(0);
+  for (const std::string& value : values) {
+    out.bytes += value;
+    out.offsets.push_back(static_cast<int32_t>(out.bytes.size()));
+  }
+  return out;
+}
+
+void append(Table& table, const std::vector<ColumnValues>& batch, size_t rows) {
+  table.append(rows, batch);
+}
+
+const ColumnValues& named(const Frame& frame, const std::string& name) {
+  return *std::find_if(frame.columns.begin(), frame.columns.end(), [&](const auto& one) { return one.name == name; });
+}
+
+constexpr size_t kMost = size_t{1} << 24;
+
+TEST(RollingTotals, AgreesWithLongDoublesOverAMillionRowsWithALargeOffset) {
+  std::mt19937_64 random(3);
+  std::normal_distribution<double> noise(0.0, 1.0);
+  constexpr size_t kWindow = 57, kRows = 1'000'000;
+  RollingTotals window(kWindow);
+  RollingMedian median(kWindow);
+  std::deque<double> last;
+  double worst_mean = 0, worst_deviation = 0;
+  for (size_t row = 0; row < kRows; ++row) {
+    // The offset jumps, so that no one shift fits all rows.
+    const double value = (row / 250'000) * 1e9 + 1e12 + noise(random);
+    window.push(value);
+    median.push(value);
+    last.push_back(value);
+    if (last.size() > kWindow) last.pop_front();
+    if (row % 97 != 0 || last.size() < 2) continue;
+    long double sum = 0, squares = 0;
+    for (const double one : last) sum += one;
+    const long double mean = sum / static_cast<long double>(last.size());
+    for (const double one : last) squares += (one - mean) * (one - mean);
+    const long double deviation = std::sqrt(squares / static_cast<long double>(last.size() - 1));
+    worst_mean = std::max(worst_mean, static_cast<double>(std::abs(window.mean() - mean) / mean));
+    worst_deviation =
+        std::max(worst_deviation, static_cast<double>(std::abs(window.deviation() - deviation) / deviation));
+    const auto [low, high] = std::minmax_element(last.begin(), last.end());
+    ASSERT_EQ(window.least(), *low);
+    ASSERT_EQ(window.most(), *high);
+    if (last.size() % 2 == 0) continue;
+    std::vector<double> sorted(last.begin(), last.end());
+    std::nth_element(sorted.begin(), sorted.begin() + sorted.size() / 2, sorted.end());
+    ASSERT_EQ(median.median(), sorted[sorted.size() / 2]);
+  }
+  EXPECT_LT(worst_mean, 3e-16);
+  EXPECT_LT(worst_deviation, 1e-9);
+}
+
+TEST(RollingTotals, NullsAndShortHistoriesCountOnlyWhatIsThere) {
+  RollingTotals window(3);
+  window.push(std::nullopt);
+  EXPECT_EQ(window.count(), 0u);
+  window.push(4.0);
+  EXPECT_EQ(window.mean(), 4.0);
+  window.push(std::nullopt);
+  window.push(std::nullopt);
+  EXPECT_EQ(window.mean(), 4.0);
+  window.push(std::nullopt);
+  EXPECT_EQ(window.count(), 0u);
+  window.push(1.0);
+  window.push(3.0);
+  EXPECT_EQ(window.mean(), 2.0);
+  EXPECT_DOUBLE_EQ(window.deviation(), std::sqrt(2.0));
+  EXPECT_EQ(window.sum(), 4.0);
+}
+
+TEST(RollingTotals, EqualValuesHaveNoSpread) {
+  RollingTotals window(5);
+  for (int i = 0; i < 12; ++i) window.push(0.1);
+  EXPECT_EQ(window.mean(), 0.1);
+  EXPECT_EQ(window.deviation(), 0.0);
+}
+
+TEST(RollingTotals, TheLargestAllowedValuesDoNotOverflow) {
+  RollingTotals window(kMostWindow);
+  for (size_t i = 0; i < kMostWindow; ++i) window.push(i % 2 == 0 ? kLargest : -kLargest);
+  EXPECT_TRUE(std::isfinite(window.deviation()));
+  EXPECT_TRUE(std::isfinite(window.mean()));
+  EXPECT_TRUE(std::isfinite(window.sum()));
+}
+
+TEST(RollingMedian, FollowsARandomWalkWithTiesAndNulls) {
+  std::mt19937 random(5);
+  for (const size_t size : {1u, 2u, 3u, 8u, 31u}) {
+    RollingMedian median(size);
+    std::deque<std::optional<double>> last;
+    for (int row = 0; row < 3000; ++row) {
+      const std::optional<double> value =
+          random() % 7 == 0 ? std::nullopt : std::optional(static_cast<double>(random() % 5));
+      median.push(value);
+      last.push_back(value);
+      if (last.size() > size) last.pop_front();
+      std::vector<double> there;
+      for (const auto& one : last)
+        if (one) there.push_back(*one);
+      if (there.empty()) continue;
+      std::sort(there.begin(), there.end());
+      const size_t middle = there.size() / 2;
+      const double expected = there.size() % 2 == 1 ? there[middle] : (there[middle - 1] + there[middle]) / 2;
+      ASSERT_EQ(median.median(), expected) << "window " << size << ", row " << row;
+    }
+  }
+}
+
+TEST(Table, KeepsTheNewestRowsOfAllKinds) {
+  for (const size_t capacity : {1u, 7u, 16u, 100u, 5000u}) {
+    Table table(capacity);
+    const size_t rows = 3 * capacity + 5;
+    for (size_t row = 0; row < rows; ++row) {
+      append(
+          table,
+          {column("i", {static_cast<double>(row)}, Kind::kInt), column("b", {row % 2 == 0 ? 1.0 : 0.0}, Kind::kBool),
+           texts("t", {"row " + std::to_string(row)}), column("n", {row % 3 == 0 ? std::nullopt : std::optional(0.5)})},
+          1);
+    }
+    const Frame frame = table.snapshot().frame({}, kMost);
+    ASSERT_EQ(frame.rows, std::min(capacity, rows));
+    ASSERT_EQ(frame.first, rows - frame.rows);
+    const ColumnValues& text = named(frame, "t");
+    for (size_t i = 0; i < frame.rows; ++i) {
+      const size_t row = static_cast<size_t>(frame.first) + i;
+      ASSERT_EQ(named(frame, "i").numbers[i], static_cast<double>(row));
+      ASSERT_EQ(named(frame, "b").numbers[i], row % 2 == 0 ? 1.0 : 0.0);
+      ASSERT_EQ(named(frame, "n").is_valid(i), row % 3 != 0);
+      ASSERT_EQ(text.bytes.substr(text.offsets[i], text.offsets[i + 1] - text.offsets[i]),
+                "row " + std::to_string(row));
+    }
+  }
+}
+
+TEST(Table, WidensIntegersAndFillsMissingColumnsWithNulls) {
+  Table table(1000);
+  for (int i = 0; i < 150; ++i) append(table, {column("x", {static_cast<double>(i)}, Kind::kInt)}, 1);
+  const Snapshot before = table.snapshot();
+  append(table, {column("x", {0.5}), column("late", {7.0}, Kind::kInt)}, 1);
+  append(table, {texts("word", {"a"})}, 1);
+  EXPECT_EQ(before.frame({}, kMost).columns[0].kind, Kind::kInt);
+  const Frame frame = table.snapshot().frame({}, kMost);
+  EXPECT_EQ(named(frame, "x").kind, Kind::kFloat);
+  EXPECT_EQ(named(frame, "x").numbers[149], 149.0);
+  EXPECT_EQ(named(frame, "x").numbers[150], 0.5);
+  EXPECT_FALSE(named(frame, "x").is_valid(151));
+  EXPECT_FALSE(named(frame, "late").is_valid(149));
+  EXPECT_EQ(named(frame, "late").numbers[150], 7.0);
+  EXPECT_FALSE(named(frame, "word").is_valid(0));
+}
+
+TEST(Table, RefusesWhatDoesNotFitAndStaysAsItWas) {
+  Table table(10);
+  append(table, {column("x", {1.0, 2.0}, Kind::kInt), texts("t", {"a", "b"})}, 2);
+  const auto refused = [&](const std::vector<ColumnValues>& batch, size_t rows) {
+    EXPECT_THROW(append(table, batch, rows), Failure);
+    EXPECT_EQ(table.stats().next, 2u);
+    EXPECT_EQ(table.stats().columns.size(), 2u);
+  };
+  refused({texts("x", {"a"})}, 1);
+  refused({column("t", {1.0})}, 1);
+  refused({column("y", {1.0}), column("t", {1.0})}, 1);
+  refused({column("x", {std::nan("")})}, 1);
+  refused({column("x", {INFINITY})}, 1);
+  refused({column("x", {1e151})}, 1);
+  refused({column("x", {0.5}, Kind::kInt)}, 1);
+  refused({column("x", {2.0}, Kind::kBool)}, 1);
+  refused({column("x", {1.0, 2.0})}, 1);
+  refused({column("x", {1.0}), column("x", {1.0})}, 1);
+  ColumnValues lying = texts("t", {"abc"});
+  lying.offsets[1] = 100;
+  refused({lying}, 1);
+  lying.offsets[1] = -1;
+  refused({lying}, 1);
+  std::vector<ColumnValues> many;
+  for (size_t i = 0; i < kMostColumns; ++i) many.push_back(column("c" + std::to_string(i), {1.0}));
+  refused(many, 1);
+  EXPECT_THROW(Table(0), Failure);
+  EXPECT_THROW(Table(kMostRows + 1), Failure);
+}
+
+TEST(Table, TheFeaturesOfATailAreThoseOfAllRows) {
+  FeatureSpec spec;
+  spec.windows = {3, 10, 40};
+  for (int i = 0; i <= static_cast<int>(Statistic::kMinmaxScaled); ++i)
+    spec.statistics.push_back(static_cast<Statistic>(i));
+  spec.lags = {1, 5, 90};
+  spec.rates = {2};
+  std::mt19937_64 random(11);
+  Table table(64, spec);
+  for (int row = 0; row < 200; ++row) {
+    const auto value = random() % 5 == 0 ? std::nullopt : std::optional(static_cast<double>(random() % 1000) / 7);
+    append(table, {column("x", {value}), texts("t", {"word"})}, 1);
+    const Snapshot snapshot = table.snapshot();
+    const Frame all = snapshot.frame({.features = spec}, kMost);
+    const Frame tail = snapshot.frame({.from = static_cast<uint64_t>(row), .features = spec}, kMost);
+    const std::vector<double> matrix = snapshot.matrix(std::vector<std::string>{"x"}, spec, kMost);
+    const std::vector<double> latest = table.latest(std::vector<std::string>{"x"});
+    ASSERT_EQ(tail.rows, 1u);
+    ASSERT_EQ(all.columns.size(), 2 + spec.width());
+    for (size_t i = 0; i < spec.width(); ++i) {
+      const double expected = all.columns[2 + i].numbers.back();
+      ASSERT_NEAR(tail.columns[2 + i].numbers[0], expected, 1e-9 * (1 + std::abs(expected))) << all.columns[2 + i].name;
+      ASSERT_NEAR(latest[1 + i], expected, 1e-9 * (1 + std::abs(expected))) << all.columns[2 + i].name;
+      ASSERT_EQ(matrix[matrix.size() - spec.width() + i], expected);
+    }
+  }
+}
+
+TEST(Table, LimitsAnswersAndFeatureNames) {
+  Table table(100);
+  append(table, {column("x", {1.0, 2.0}), column("x_lag_1", {1.0, 2.0})}, 2);
+  EXPECT_THROW(table.snapshot().frame({}, 3), Failure);
+  FeatureSpec spec;
+  spec.lags = {1};
+  EXPECT_THROW(table.snapshot().frame({.features = spec}, kMost), Failure);
+  spec.lags = {2};
+  EXPECT_EQ(table.snapshot().frame({.features = spec}, kMost).columns.size(), 4u);
+}
+
+TEST(Table, ClearingForgetsRowsAndColumns) {
+  Table table(100);
+  append(table, {column("x", {1.0}, Kind::kInt)}, 1);
+  table.clear();
+  EXPECT_EQ(table.stats().columns.size(), 0u);
+  append(table, {texts("x", {"now a text"})}, 1);
+  EXPECT_EQ(table.snapshot().frame({}, kMost).rows, 1u);
+}
+
+}  // namespace
+}  // namespace quern::columns
