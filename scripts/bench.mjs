@@ -1,4 +1,4 @@
-// `npm run bench`: brings the build up to date, then measures; arguments pick parts (start http loop turns chat vectors text retrieval ingest quality).
+// `npm run bench`: brings the build up to date, then measures; arguments pick parts (`bench/main.ts` lists them).
 import { build } from './steps.mjs';
 
 await build();
