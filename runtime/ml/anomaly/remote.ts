@@ -3,8 +3,8 @@ import type { FitResponse, LoadResponse, ModelList, SaveResponse, ScoreResponse 
 import type { Outbound } from '../../net/outbound.js';
 import { runtimeBase } from '../../providers/remote-universal.js';
 import { postJson } from '../../rag/json-host.js';
-import { homeOf } from '../home.js';
-import { checkedName, checkedNewName, LATEST, resolveLatest, versionedName, versionOf } from '../names.js';
+import { homeOfVersions } from '../home.js';
+import { checkedName, checkedNewName, LATEST, resolveLatest, versionedName } from '../names.js';
 import type { AnomalyService, FitAsk, FitResult, ListedAnomalyModel, ModelAsk, ModelFacts, ScoreAsk, ScoreResult } from './contract.js';
 import { partsOf } from './shelf.js';
 
@@ -25,7 +25,7 @@ export class RemoteAnomaly implements AnomalyService {
   }
 
   async fit(ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
-    const base = this.#baseOf(checkedNewName(ask.model));
+    const base = homeOfVersions(checkedNewName(ask.model), this.#bases);
     const { model, backend, data, schema, contamination, normalization, epochs, batchSize, overwrite, description } = ask;
     const taken = overwrite ? new Set<string>() : new Set((await this.#listAt(base, signal)).data.map(({ filename }) => nameOf(filename)));
     const name = overwrite ? model : versionedName(model, new Date(), (one) => taken.has(one));
@@ -99,7 +99,7 @@ export class RemoteAnomaly implements AnomalyService {
   async remove(filename: string, signal: AbortSignal): Promise<void> {
     const name = checkedName(nameOf(filename));
     const path = `models/${encodeURIComponent(filename)}`;
-    await this.#send(this.#baseOf(name), path, undefined, signal, 'DELETE');
+    await this.#send(homeOfVersions(name, this.#bases), path, undefined, signal, 'DELETE');
   }
 
   loaded(): never[] {
@@ -108,16 +108,11 @@ export class RemoteAnomaly implements AnomalyService {
 
   /** Where a model is, and its name there: `-latest` is found out here. */
   async #found({ model, backend }: ModelAsk, signal: AbortSignal): Promise<{ base: string; model: string }> {
-    const base = this.#baseOf(checkedName(model));
+    const base = homeOfVersions(checkedName(model), this.#bases);
     if (!model.endsWith(LATEST)) return { base, model };
     const { data } = await this.#listAt(base, signal);
     const same = data.map(listed).filter((one) => one.backend === backend);
     return { base, model: resolveLatest(model, same) };
-  }
-
-  #baseOf(name: string): string {
-    const { base } = versionOf(name.endsWith(LATEST) ? name.slice(0, -LATEST.length) : name);
-    return homeOf(base, this.#bases);
   }
 
   #listAt(base: string, signal: AbortSignal): Promise<ModelList> {

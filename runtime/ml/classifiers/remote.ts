@@ -1,10 +1,10 @@
-import { createHash } from 'node:crypto';
 import { Failure } from '../../../schemas/errors.js';
 import type { FitResponse, ModelList, PredictResponse, StoredResponse } from '../../../schemas/generated/universal/classifiers.js';
 import type { Outbound } from '../../net/outbound.js';
 import { runtimeBase } from '../../providers/remote-universal.js';
 import { postJson } from '../../rag/json-host.js';
-import { checkedName, checkedNewName, LATEST, resolveLatest, versionedName, versionOf } from '../names.js';
+import { homeOfVersions } from '../home.js';
+import { checkedName, checkedNewName, LATEST, resolveLatest, versionedName } from '../names.js';
 import type { ClassifierFacts, ClassifierService, FitAsk, FitResult, ListedClassifier, Predictions } from './contract.js';
 
 /** A fit may take long there, and load a model first. */
@@ -24,7 +24,7 @@ export class RemoteClassifiers implements ClassifierService {
   }
 
   async fit(ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
-    const base = this.#baseOf(checkedNewName(ask.model));
+    const base = homeOfVersions(checkedNewName(ask.model), this.#bases);
     const taken = ask.overwrite ? new Set<string>() : new Set((await this.#listAt(base, signal)).map(({ model }) => model));
     const model = ask.overwrite ? ask.model : versionedName(ask.model, new Date(), (one) => taken.has(one));
     const body = {
@@ -85,14 +85,14 @@ export class RemoteClassifiers implements ClassifierService {
   }
 
   async remove(name: string, signal: AbortSignal): Promise<string> {
-    const base = this.#baseOf(checkedName(name));
+    const base = homeOfVersions(checkedName(name), this.#bases);
     await this.#send(base, `models/${encodeURIComponent(name)}`, undefined, signal, 'DELETE');
     return `${base}/v1/classifier/models/${name}`;
   }
 
   /** Where a classifier is, and its name there: `-latest` is found out here. */
   async #found(asked: string, signal: AbortSignal): Promise<{ base: string; model: string }> {
-    const base = this.#baseOf(checkedName(asked));
+    const base = homeOfVersions(checkedName(asked), this.#bases);
     if (!asked.endsWith(LATEST)) return { base, model: asked };
     const listed = await this.#listAt(base, signal);
     return {
@@ -102,11 +102,6 @@ export class RemoteClassifiers implements ClassifierService {
         listed.map(({ model: name, modifiedMs }) => ({ name, modifiedMs })),
       ),
     };
-  }
-
-  #baseOf(name: string): string {
-    const { base } = versionOf(name.endsWith(LATEST) ? name.slice(0, -LATEST.length) : name);
-    return this.#bases[createHash('md5').update(base).digest().readUInt32BE(0) % this.#bases.length]!;
   }
 
   async #listAt(base: string, signal: AbortSignal): Promise<ListedClassifier[]> {
