@@ -3,10 +3,9 @@
 #include <napi.h>
 
 #include <functional>
-#include <optional>
 #include <utility>
 
-#include "arguments.hpp"
+#include "outcome.hpp"
 
 namespace quern::binding {
 
@@ -18,8 +17,8 @@ namespace quern::binding {
 template <typename Result>
 class Task : public Napi::AsyncWorker {
  public:
-  using Work = std::function<Result()>;
-  using Answer = std::function<Napi::Value(Napi::Env, Result&)>;
+  using Work = typename Outcome<Result>::Work;
+  using Answer = typename Outcome<Result>::Answer;
   using Back = std::function<void()>;
 
   /// `back` is called on the JavaScript thread, before the promise settles.
@@ -38,38 +37,18 @@ class Task : public Napi::AsyncWorker {
         back_(std::move(back)),
         deferred_(Napi::Promise::Deferred::New(env)) {}
 
-  void Execute() override {
-    try {
-      result_.emplace(work_());
-    } catch (const Failure& failure) {
-      failure_ = failure;
-    } catch (const std::bad_alloc&) {
-      failure_.emplace("busy", "There is not enough memory for this call.");
-    } catch (const std::exception& error) {
-      failure_.emplace("internal", error.what());
-    }
-    // What the work holds may be large; it need not wait for the JavaScript thread.
-    work_ = nullptr;
-  }
+  void Execute() override { outcome_.compute(work_); }
 
   void OnOK() override {
     const Napi::HandleScope scope(Env());
     if (back_) back_();
-    try {
-      if (failure_)
-        deferred_.Reject(to_error(Env(), failure_->kind(), failure_->what()).Value());
-      else
-        deferred_.Resolve(answer_(Env(), *result_));
-    } catch (const Napi::Error& error) {
-      deferred_.Reject(error.Value());
-    }
+    outcome_.settle(Env(), deferred_, answer_);
   }
 
   Work work_;
   Answer answer_;
   Back back_;
-  std::optional<Result> result_;
-  std::optional<Failure> failure_;
+  Outcome<Result> outcome_;
   Napi::Promise::Deferred deferred_;
 };
 

@@ -4,13 +4,12 @@
 
 #include <functional>
 #include <memory>
-#include <optional>
 #include <system_error>
 #include <thread>
 #include <utility>
 
-#include "arguments.hpp"
 #include "lifetime.hpp"
+#include "outcome.hpp"
 
 namespace quern::binding {
 
@@ -21,9 +20,9 @@ namespace quern::binding {
 template <typename Result>
 class ThreadTask : private Living {
  public:
-  using Work = std::function<Result()>;
+  using Work = typename Outcome<Result>::Work;
   using Stop = std::function<void()>;
-  using Answer = std::function<Napi::Value(Napi::Env, Result&)>;
+  using Answer = typename Outcome<Result>::Answer;
 
   static Napi::Promise run(Napi::Env env, const char* name, Work work, Stop stop, Answer answer) {
     auto* task = new ThreadTask(env, name, std::move(stop), std::move(answer));
@@ -45,23 +44,13 @@ class ThreadTask : private Living {
     try {
       thread_ = std::thread([this, work = std::move(work)]() mutable { compute(std::move(work)); });
     } catch (const std::system_error&) {
-      failure_.emplace("busy", "No thread is left for this call; try again when others have ended.");
+      outcome_.fail(Failure("busy", "No thread is left for this call; try again when others have ended."));
       deliver();
     }
   }
 
   void compute(Work work) {
-    try {
-      result_.emplace(work());
-    } catch (const Failure& failure) {
-      failure_ = failure;
-    } catch (const std::bad_alloc&) {
-      failure_.emplace("busy", "There is not enough memory for this call.");
-    } catch (const std::exception& error) {
-      failure_.emplace("internal", error.what());
-    }
-    // What the work holds may be large; it need not wait for the JavaScript thread.
-    work = nullptr;
+    outcome_.compute(work);
     deliver();
   }
 
@@ -75,14 +64,7 @@ class ThreadTask : private Living {
     if (thread_.joinable()) thread_.join();
     unwatch(env_, this);
     ended_ = true;
-    try {
-      if (failure_)
-        deferred_.Reject(to_error(env_, failure_->kind(), failure_->what()).Value());
-      else
-        deferred_.Resolve(answer_(env_, *result_));
-    } catch (const Napi::Error& error) {
-      deferred_.Reject(error.Value());
-    }
+    outcome_.settle(env_, deferred_, answer_);
     call_.Release();
   }
 
@@ -96,8 +78,7 @@ class ThreadTask : private Living {
   const Napi::Env env_;
   Stop stop_;
   Answer answer_;
-  std::optional<Result> result_;
-  std::optional<Failure> failure_;
+  Outcome<Result> outcome_;
   Napi::Promise::Deferred deferred_;
   Napi::ThreadSafeFunction call_;
   std::thread thread_;
