@@ -116,8 +116,8 @@ class Embedder implements NativeEmbedder {
     this.poolingKnown = native.poolingKnown;
   }
 
-  tokenize(text: string): Int32Array {
-    return raised(() => this.#native.tokenize(text));
+  tokenize(text: string, kind?: 'plain' | 'template'): Int32Array {
+    return raised(() => this.#native.tokenize(text, kind));
   }
 
   embed(tokens: Int32Array, lengths: Int32Array): Promise<Float32Array> {

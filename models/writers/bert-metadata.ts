@@ -8,6 +8,8 @@ export interface BertShape {
   readonly feedForward: number;
   /** Positions that the model has. */
   readonly contextLength: number;
+  /** Kinds of segments. */
+  readonly segments: number;
 }
 
 /** GGUF's numbers of the ways in which token vectors become one. */
@@ -43,7 +45,7 @@ export function bertMetadata(
     ['bert.attention.causal', flag(false)],
     ...(pooling === undefined ? [] : [['bert.pooling_type', u32(POOLING_TYPES[pooling])] as const]),
     ['tokenizer.ggml.model', text('bert')],
-    ['tokenizer.ggml.token_type_count', u32(2)],
+    ['tokenizer.ggml.token_type_count', u32(shape.segments)],
     ['tokenizer.ggml.tokens', list('string', vocabulary.map(piece))],
     [
       'tokenizer.ggml.token_type',

@@ -6,8 +6,8 @@ import type { TensorType } from './tensor-types.js';
 /** What a GGUF embedding model of BERT's architecture is made of. */
 export interface GgufBert {
   readonly name: string;
-  /** As for the ONNX graph; its head is not written. */
-  readonly shape: Omit<BertShape, 'head' | 'labels' | 'positionKind'>;
+  /** As for the ONNX graph; its head is written where the pooling is `rank`. Without `segments` there are two. */
+  readonly shape: Omit<BertShape, 'head' | 'positionKind'>;
   readonly weights: BertWeights;
   /** Tokens of a WordPiece tokenizer by id, with `##` at those that go on a word. */
   readonly vocabulary: readonly string[];
@@ -31,21 +31,23 @@ const PARTS: Readonly<Record<string, string>> = {
 
 /** The GGUF file of an encoder with the weights that `bertGraph` puts into an ONNX graph. */
 export function bertGguf({ name, shape, weights, vocabulary, pooling, type }: GgufBert): GgufFile {
-  const { layers, hidden, heads, intermediate, positions, segments = 2 } = shape;
+  const { layers, hidden, heads, intermediate, positions, segments = 2, labels = 1 } = shape;
   // ggml names the row length first, checkpoints the rows.
   const tensor = (to: string, from: string, dims: readonly number[], as: TensorType): TensorSource => {
     return { name: to, type: as, shape: [...dims].reverse(), values: weights(from, dims) };
   };
   const norm = (to: string, from: string): TensorSource[] =>
     ['weight', 'bias'].map((part) => tensor(`${to}.${part}`, `${from}.${part}`, [hidden], 'F32'));
+  const linear = (to: string, from: string, [outputs, inputs]: readonly [number, number]): TensorSource[] => [
+    tensor(`${to}.weight`, `${from}.weight`, [outputs, inputs], type),
+    tensor(`${to}.bias`, `${from}.bias`, [outputs], 'F32'),
+  ];
   const dims = (part: string): [outputs: number, inputs: number] =>
     part === 'intermediate.dense' ? [intermediate, hidden] : part === 'output.dense' ? [hidden, intermediate] : [hidden, hidden];
   const layer = (at: number): TensorSource[] =>
     Object.entries(PARTS).flatMap(([part, short]) => {
       const [to, from] = [`blk.${at}.${short}`, `encoder.layer.${at}.${part}`];
-      if (part.endsWith('LayerNorm')) return norm(to, from);
-      const [outputs, inputs] = dims(part);
-      return [tensor(`${to}.weight`, `${from}.weight`, [outputs, inputs], type), tensor(`${to}.bias`, `${from}.bias`, [outputs], 'F32')];
+      return part.endsWith('LayerNorm') ? norm(to, from) : linear(to, from, dims(part));
     });
   const tensors = [
     tensor('token_embd.weight', 'embeddings.word_embeddings.weight', [vocabulary.length, hidden], 'F32'),
@@ -54,6 +56,8 @@ export function bertGguf({ name, shape, weights, vocabulary, pooling, type }: Gg
     ...norm('token_embd_norm', 'embeddings.LayerNorm'),
     ...Array.from({ length: layers }, (_, at) => layer(at)).flat(),
   ];
-  const sizes = { layers, width: hidden, heads, feedForward: intermediate, contextLength: positions };
+  if (pooling === 'rank')
+    tensors.push(...linear('cls', 'pooler.dense', [hidden, hidden]), ...linear('cls.output', 'classifier', [labels, hidden]));
+  const sizes = { layers, width: hidden, heads, feedForward: intermediate, contextLength: positions, segments };
   return { metadata: bertMetadata(name, sizes, vocabulary, pooling), tensors };
 }

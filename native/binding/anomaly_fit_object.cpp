@@ -1,19 +1,21 @@
 #include "anomaly_fit_object.hpp"
 
 #include <cmath>
-#include <new>
-#include <system_error>
 #include <utility>
 
 #include "../anomaly/limits.hpp"
 #include "anomaly_model_object.hpp"
 #include "arguments.hpp"
+#include "thread_task.hpp"
 
 namespace quern::binding {
 namespace {
 
 using anomaly::FittedModel;
 using anomaly::ModelOptions;
+
+using Shared = std::shared_ptr<const FittedModel>;
+using Pieces = std::vector<std::vector<double>>;
 
 constexpr const char* kClass = "AnomalyFit";
 
@@ -43,6 +45,17 @@ ModelOptions model_options(const Napi::Object& from) {
   return options;
 }
 
+Shared fit(const ModelOptions& options, Pieces pieces, size_t numbers, anomaly::Work& work) {
+  std::vector<double> values;
+  values.reserve(numbers);
+  for (std::vector<double>& piece : pieces) {
+    work.check();
+    values.insert(values.end(), piece.begin(), piece.end());
+    piece = {};
+  }
+  return FittedModel::fit(options, std::move(values), work);
+}
+
 }  // namespace
 
 void AnomalyFitObject::define(Napi::Env env, Napi::Object exports) {
@@ -66,13 +79,8 @@ AnomalyFitObject::AnomalyFitObject(const Napi::CallbackInfo& info) : ObjectWrap(
   });
 }
 
-AnomalyFitObject::~AnomalyFitObject() {
-  // The thread keeps this object, unless the environment ended.
-  if (thread_.joinable()) end();
-}
-
 void AnomalyFitObject::require_fresh() const {
-  if (deferred_) throw Failure("invalid", "run() was called already; open another fit.");
+  if (is_run_) throw Failure("invalid", "run() was called already; open another fit.");
 }
 
 void AnomalyFitObject::add(const Napi::CallbackInfo& info) {
@@ -89,74 +97,23 @@ void AnomalyFitObject::add(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value AnomalyFitObject::run(const Napi::CallbackInfo& info) {
-  const Napi::Env env = info.Env();
-  return raising(env, [&]() -> Napi::Value {
+  return raising(info.Env(), [&]() -> Napi::Value {
     require_fresh();
-    deferred_ = Napi::Promise::Deferred::New(env);
-    done_ = DoneCall::New(env, "quern fit", 0, 1, this);
-    try {
-      thread_ = std::thread([this] { fit(); });
-    } catch (const std::system_error&) {
-      done_.Release();
-      throw Failure("busy", "There is no thread left for this fit.");
-    }
-    watch(env, this);
-    Ref();
-    return deferred_->Promise();
+    is_run_ = true;
+    return ThreadTask<Shared>::run(
+        info.Env(), "quern fit",
+        [pieces = std::move(pieces_), numbers = numbers_, work = work_, options = options_]() mutable {
+          return fit(options, std::move(pieces), numbers, *work);
+        },
+        [work = work_] { work->stop(); },
+        [numbers = numbers_, work = work_](Napi::Env env, Shared& model) {
+          return AnomalyModelObject::make(env, std::move(model), work->threads(), numbers * sizeof(double));
+        });
   });
 }
 
 void AnomalyFitObject::cancel(const Napi::CallbackInfo&) {
   work_->stop();
-}
-
-void AnomalyFitObject::end() {
-  // The call of done_ frees itself with the environment.
-  work_->stop();
-  if (thread_.joinable()) thread_.join();
-}
-
-void AnomalyFitObject::fit() noexcept {
-  try {
-    std::vector<double> values;
-    values.reserve(numbers_);
-    for (std::vector<double>& piece : pieces_) {
-      work_->check();
-      values.insert(values.end(), piece.begin(), piece.end());
-      piece = {};
-    }
-    model_ = FittedModel::fit(options_, std::move(values), *work_);
-  } catch (const Failure& failure) {
-    failure_ = failure;
-  } catch (const std::bad_alloc&) {
-    failure_.emplace("busy", "There is not enough memory for this fit.");
-  } catch (const std::exception& error) {
-    failure_.emplace("internal", error.what());
-  }
-  pieces_ = {};
-  done_.NonBlockingCall();
-}
-
-void AnomalyFitObject::on_done(Napi::Env env, Napi::Function, AnomalyFitObject* self, void*) {
-  // Without an environment, or after end(), nobody waits.
-  if (env == nullptr || self == nullptr || !self->thread_.joinable()) return;
-  self->settle(env);
-}
-
-void AnomalyFitObject::settle(Napi::Env env) {
-  thread_.join();
-  unwatch(env, this);
-  done_.Release();
-  const Napi::ObjectReference keep = Napi::Persistent(Value());
-  Unref();
-  try {
-    if (failure_)
-      deferred_->Reject(to_error(env, failure_->kind(), failure_->what()).Value());
-    else
-      deferred_->Resolve(AnomalyModelObject::make(env, std::move(model_), work_->threads(), numbers_ * sizeof(double)));
-  } catch (const Napi::Error& error) {
-    deferred_->Reject(error.Value());
-  }
 }
 
 }  // namespace quern::binding

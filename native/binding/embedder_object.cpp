@@ -23,8 +23,16 @@ EmbedderOptions embedder_options(const Napi::Value& value) {
   options.context_size = integer(given.Get("contextSize"), "contextSize");
   options.threads = integer(given.Get("threads"), "threads");
   options.flash_attention = boolean(given.Get("flashAttention"), "flashAttention");
+  options.ranks = boolean(given.Get("ranks"), "ranks");
   check(options);
   return options;
+}
+
+bool tokenizes_template(const Napi::Value& kind) {
+  if (kind.IsUndefined()) return false;
+  const std::string name = text(kind, "kind");
+  if (name == "plain" || name == "template") return name == "template";
+  throw Failure("invalid", "kind is " + name + "; allowed are plain and template.");
 }
 
 template <typename Array, typename Item>
@@ -80,7 +88,9 @@ void EmbedderObject::require_open() const {
 Napi::Value EmbedderObject::tokenize(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
     require_open();
-    return to_array<Napi::Int32Array>(info.Env(), loaded_.model->tokenize(text(info[0], "text"), true, false));
+    const bool is_template = tokenizes_template(info[1]);
+    return to_array<Napi::Int32Array>(info.Env(),
+                                      loaded_.model->tokenize(text(info[0], "text"), !is_template, is_template));
   });
 }
 

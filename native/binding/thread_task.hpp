@@ -8,14 +8,16 @@
 #include <thread>
 #include <utility>
 
+#include "../vectors/yielding.hpp"
 #include "lifetime.hpp"
 #include "outcome.hpp"
 
 namespace quern::binding {
 
 /**
- * A call of seconds, on a thread of its own instead of the pool's, with the promise that it settles. `work` must own
- * all that it reads and end soon after `stop` was called, which the exit of the process does too. Deletes itself.
+ * A call of seconds, on a thread of its own instead of the pool's, behind all others, with the promise that it settles.
+ * `work` must own all that it reads and end soon after `stop` was called, which the exit of the process does too.
+ * Deletes itself.
  */
 template <typename Result>
 class ThreadTask : private Living {
@@ -50,6 +52,7 @@ class ThreadTask : private Living {
   }
 
   void compute(Work work) {
+    vectors::give_way();
     outcome_.compute(work);
     deliver();
   }

@@ -49,7 +49,9 @@ Embedder::Embedder(std::shared_ptr<const Model> model, const EmbedderOptions& op
   if (trained > 0) options_.context_size = std::min(options_.context_size, trained);
   make_context(std::min(kBatch, options_.context_size));
   choose_pooling();
-  dimensions_ = llama_model_n_embd_out(model_->raw());
+  check_purpose();
+  dimensions_ =
+      options_.ranks ? static_cast<int>(llama_model_n_cls_out(model_->raw())) : llama_model_n_embd_out(model_->raw());
   // Reserves the compute buffers and reads the weights, so that the first request does not pay for it.
   const Token token = 0;
   const int32_t length = 1;
@@ -107,8 +109,17 @@ void Embedder::choose_pooling() {
       pooling_ = "last";
       return;
     default:
-      throw Failure("invalid", "This model ranks pairs of texts and makes no embeddings; name an embedding model.");
+      pooling_ = "rank";
   }
+}
+
+void Embedder::check_purpose() const {
+  const bool can_rank = pooling_ == "rank";
+  if (can_rank == options_.ranks) return;
+  throw Failure("invalid", can_rank
+                               ? "This model ranks pairs of texts and makes no embeddings; name an embedding model."
+                               : "This model makes embeddings and ranks nothing (its pooling is " + pooling_ +
+                                     ", a reranker's is rank); name a reranking model.");
 }
 
 std::vector<float> Embedder::embed(std::span<const Token> tokens, std::span<const int32_t> lengths) {
@@ -189,7 +200,10 @@ void Embedder::read(size_t count, std::span<float> out) {
     if (vector == nullptr) throw Failure("model_failed", "The model gave no vector for a text.");
     const auto row = out.subspan(i * width, width);
     std::copy_n(vector, width, row.begin());
-    normalise(row);
+    if (!options_.ranks)
+      normalise(row);
+    else if (!std::all_of(row.begin(), row.end(), [](float score) { return std::isfinite(score); }))
+      throw Failure("model_failed", "The model gave a score that is not finite.");
   }
 }
 

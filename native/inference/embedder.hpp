@@ -18,6 +18,7 @@ struct EmbedderOptions {
   int context_size = 512;
   int threads = 1;
   bool flash_attention = true;
+  bool ranks = false;
 };
 
 /// Throws Failure('invalid') that names the option, its value and what is allowed.
@@ -33,16 +34,18 @@ class Embedder {
   Embedder(const Embedder&) = delete;
   Embedder& operator=(const Embedder&) = delete;
 
+  /// Numbers that come back of a text.
   int dimensions() const { return dimensions_; }
   /// Most tokens of one text.
   int context_size() const { return options_.context_size; }
-  /// "mean", "cls" or "last".
+  /// "mean", "cls", "last" or "rank".
   const std::string& pooling() const { return pooling_; }
   /// False where the file names no pooling and one was chosen by the kind of its attention.
   bool pooling_known() const { return pooling_known_; }
 
-  /// Vectors of length 1 for texts whose tokens lie one after the other. Blocks; any thread, one at a time. Throws
-  /// Failure 'invalid' for a text without tokens or with too many, 'unavailable' once interrupted.
+  /// Vectors of length 1, or the scores of a ranking head, for texts whose tokens lie one after the other. Blocks; any
+  /// thread, one at a time. Throws Failure 'invalid' for a text without tokens or with too many, 'unavailable' once
+  /// interrupted.
   std::vector<float> embed(std::span<const Token> tokens, std::span<const int32_t> lengths);
   /// Makes the embed() in progress, and later ones, end early. Any thread.
   void interrupt() { interrupted_.store(true, std::memory_order_relaxed); }
@@ -51,6 +54,7 @@ class Embedder {
   /// Makes a context for batches of at least so many tokens.
   void make_context(int tokens);
   void choose_pooling();
+  void check_purpose() const;
   void decode(std::span<const Token> tokens, std::span<const int32_t> lengths);
   /// The vectors of the texts that were decoded last.
   void read(size_t count, std::span<float> out);

@@ -20,7 +20,15 @@ export async function loadEncoder(
   const options = { threads: defaultThreads(), ...device };
   if (files.format === 'gguf') {
     const { GgufEncoder } = await import('../engines/gguf/encoder.js');
-    return GgufEncoder.load({ files, options: { ...options, flashAttention: settings.flashAttention ?? true }, circuit }, stop);
+    return GgufEncoder.load(
+      {
+        task: task === 'reranking' ? task : 'embedding',
+        files,
+        options: { ...options, flashAttention: settings.flashAttention ?? true },
+        circuit,
+      },
+      stop,
+    );
   }
   const { EncoderClient } = await import('../engines/onnx/client.js');
   return EncoderClient.load({ task, files, options, circuit }, stop);

@@ -2,6 +2,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import type { EncoderFiles, EncoderTask } from '../engines/encoder-contract.js';
+import { graphBytes } from '../engines/onnx/graph-bytes.js';
 import { splitName } from '../models/names.js';
 import { chooseFile } from '../models/quantisations.js';
 import { findRepository } from '../models/repositories.js';
@@ -27,13 +28,16 @@ const DOES: Readonly<Record<EncoderTask, string>> = {
   ner: 'finds entities',
 };
 
-/** Bytes of the weights: the file, what lies beside it under its name (`model.onnx_data`), and the further shards of a split GGUF. */
-async function sizeOf(model: string): Promise<number> {
-  const name = basename(model).replace(/-00001-of-\d{5}(?=[.-])/i, '');
-  const stem = name.replace(/\.gguf$/i, '');
-  const shards = /\.gguf$/i.test(name) && name !== basename(model);
-  const beside = await readdir(dirname(model)).catch(() => [] as string[]);
-  const own = beside.filter((file) => (shards ? file.startsWith(`${stem}-0`) : file.startsWith(name)));
+/** The first of the parts of a GGUF, by its name. */
+const FIRST_SHARD = /-00001(-of-\d{5}\.gguf)$/i;
+
+/** Bytes of the weights: a GGUF file with all its parts, an ONNX graph with what it keeps outside. */
+async function sizeOf(model: string, format: EncoderFiles['format']): Promise<number> {
+  if (format === 'onnx') return graphBytes([model]);
+  const name = basename(model);
+  const [stem, end] = [name.replace(FIRST_SHARD, '-'), FIRST_SHARD.exec(name)?.[1]];
+  const beside = end === undefined ? [name] : await readdir(dirname(model)).catch(() => [name]);
+  const own = beside.filter((file) => file === name || (end !== undefined && file.startsWith(stem) && file.endsWith(end)));
   const sizes = await Promise.all(
     own.map((file) =>
       stat(join(dirname(model), file)).then(
@@ -46,13 +50,15 @@ async function sizeOf(model: string): Promise<number> {
 }
 
 async function located(id: string, quantisation: string | null, files: EncoderFiles): Promise<LocatedEncoder> {
-  return { id, quantisation, files, sizeBytes: await sizeOf(files.model) };
+  return { id, quantisation, files, sizeBytes: await sizeOf(files.model, files.format) };
 }
 
-function onlyEmbeds(name: string, task: EncoderTask): Failure {
-  return new Failure(
+/** Throws `bad_request` for what no GGUF model does; whether a file ranks is told by its header, when it is loaded. */
+function checkGguf(name: string, task: EncoderTask): void {
+  if (task === 'embedding' || task === 'reranking') return;
+  throw new Failure(
     'bad_request',
-    `Model "${name}" is a GGUF model, which makes embeddings only; name a model with ONNX files that ${DOES[task]}.`,
+    `Model "${name}" is a GGUF model, which makes embeddings or reranks; name a model with ONNX files that ${DOES[task]}.`,
     { code: 'TaskNotSupported' },
   );
 }
@@ -60,7 +66,7 @@ function onlyEmbeds(name: string, task: EncoderTask): Failure {
 /** A single GGUF file: a path, a built-in model, or a file of the models folder. */
 async function single(name: string, task: EncoderTask, places: ModelPlaces): Promise<LocatedEncoder> {
   const { id, quantisation, path, notes } = await findModel(name, places);
-  if (task !== 'embedding') throw onlyEmbeds(name, task);
+  checkGguf(name, task);
   return located(id, quantisation, { name, format: 'gguf', model: path, folder: dirname(path), notes });
 }
 
@@ -74,7 +80,7 @@ async function inRepository(name: string, task: EncoderTask, wish: string | null
   const wantsOnnx = onnx.length > 0 && (task !== 'embedding' || (quantisation !== null && hasOnnx(onnx, quantisation)));
   const whole = wantsOnnx ? undefined : chooseFile(gguf, found.quantisation);
   if (whole) {
-    if (task !== 'embedding') throw onlyEmbeds(name, task);
+    checkGguf(name, task);
     const notes = [...found.notes, ...(whole.note === null ? [] : [whole.note])];
     return located(id, found.quantisation, { ...rest, format: 'gguf', model: join(folder, whole.file), folder, notes });
   }

@@ -1,9 +1,8 @@
-import { stat } from 'node:fs/promises';
-import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import type { DiffusionConfig } from '../../schemas/generated/config/project.js';
 import type { DiffusionClient } from '../engines/diffusion/client.js';
 import type { ImageJob, ImageProgress } from '../engines/diffusion/contract.js';
+import { graphBytes } from '../engines/onnx/graph-bytes.js';
 import type { Held, Models } from '../models/models.js';
 import { findRepository } from '../models/repositories.js';
 import type { FoundRepository } from '../models/repository-contract.js';
@@ -39,10 +38,10 @@ export function defaultImageModel(isEdit: boolean, env: NodeJS.ProcessEnv = proc
   return isEdit ? EDIT_MODEL : env.DEFAULT_IMAGE_MODEL || GENERATION_MODEL;
 }
 
-async function sizeOf({ folder, files }: FoundRepository): Promise<number> {
-  const weights = files.filter((file) => /\.onnx(?:[._]data)?$|\.onnx_data$|\.bin$/i.test(file));
-  const sizes = await Promise.all(weights.map(async (file) => (await stat(join(folder, file))).size));
-  return sizes.reduce((sum, size) => sum + size, 0);
+/** Bytes of the graphs that a pipeline opens, of all that its folder holds. */
+async function sizeOf(folder: string): Promise<number> {
+  const { PipelineFolder } = await import('../engines/diffusion/repository.js');
+  return graphBytes(new PipelineFolder(folder).graphs());
 }
 
 /** Makes and changes images with the diffusion models of this machine. */
@@ -71,7 +70,7 @@ export class Images {
 
   async #hold(model: string, device: string, signal: AbortSignal): Promise<Held<DiffusionClient>> {
     const found = await this.#find(model);
-    const sizeBytes = await sizeOf(found);
+    const sizeBytes = await sizeOf(found.folder);
     const key = device === 'auto' ? `diffusion:${found.id}` : `diffusion:${found.id}:${device}`;
     const { folder, notes } = found;
     return this.#models.hold(

@@ -1,8 +1,8 @@
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import type { GgufOptions } from '../engines/contract.js';
 import type { GgufClient } from '../engines/gguf/client.js';
+import { graphBytes } from '../engines/onnx/graph-bytes.js';
 import type { Circuit } from '../hosts/circuit.js';
 import { findRepository } from './repositories.js';
 import type { FoundRepository } from './repository-contract.js';
@@ -70,9 +70,8 @@ export async function findCausal(name: string, { dtype }: CausalSettings, places
     );
   }
   const { id, quantisation, folder, notes } = found;
-  const beside = found.files.filter((file) => file === graph || file.startsWith(`${graph}_data`) || file.startsWith(`${graph}.data`));
-  const sizes = await Promise.all(beside.map(async (file) => (await stat(join(folder, file))).size));
-  return { id, quantisation, folder, graph: join(folder, graph), sizeBytes: sizes.reduce((sum, size) => sum + size, 0), notes };
+  const path = join(folder, graph);
+  return { id, quantisation, folder, graph: path, sizeBytes: await graphBytes([path]), notes };
 }
 
 /** Makes room and loads a text-generation export into a host of its own. */

@@ -1,9 +1,10 @@
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import { DocumentClient } from '../engines/documents/client.js';
 import type { DocumentAnswer, DocumentModel } from '../engines/documents/contract.js';
+import { openedGraphs } from '../engines/documents/graphs.js';
 import type { OcrReader } from '../engines/ocr/contract.js';
+import { graphBytes } from '../engines/onnx/graph-bytes.js';
 import { defaultThreads } from '../hosts/memory.js';
 import type { Held, Models } from '../models/models.js';
 import { findRepository } from '../models/repositories.js';
@@ -22,14 +23,13 @@ function asMissing(error: unknown): never {
 
 async function holdModel(models: Models, { model: name, task }: ExtractRequest, signal: AbortSignal): Promise<Held<DocumentModel>> {
   const { id, folder, files, notes } = await findRepository(name, models.places).catch(asMissing);
-  const graphs = files.filter((file) => /\.onnx(?:[._]data)?$/i.test(file));
-  const sizes = await Promise.all(graphs.map(async (file) => (await stat(join(folder, file))).size));
+  const graphs = openedGraphs(id, files).map((file) => join(folder, file));
   return models.hold(
     {
       key: `document:${task}:${id}`,
       type: `document_${task}`,
       name,
-      sizeBytes: sizes.reduce((sum, size) => sum + size, 0),
+      sizeBytes: await graphBytes(graphs),
       load: (circuit, stop) =>
         DocumentClient.load({ name: id, folder, files, threads: defaultThreads() }, notes, circuit, stop).catch(asMissing),
     },

@@ -243,7 +243,7 @@ const reranking = (path: string): Scenario[] => [
     `${path}: 10,001`,
   ),
   refused(path, { model: RERANKER, query: 'x', documents, top_k: 0 }, 422, ['top_k']),
-  refused(path, { model: 'tiny/gguf', query: 'x', documents }, 400, ['GGUF', 'embeddings only', 'reranks']),
+  refused(path, { model: 'tiny/gguf', query: 'x', documents }, 400, ['GGUF', 'no ranking head', 'reranks']),
   refused(path, { model: 'no/reranker', query: 'x', documents }, 404, ['ModelNotFound', 'quern pull no/reranker']),
 ];
 

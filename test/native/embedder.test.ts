@@ -11,7 +11,7 @@ import { TINY_SHAPE, writeGgufEncoder } from '../support/models/tiny-encoders.js
 const folder = mkdtempSync(join(tmpdir(), 'quern-embedder-'));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
-const OPTIONS: NativeEmbedderOptions = { contextSize: 512, threads: 1, flashAttention: true };
+const OPTIONS: NativeEmbedderOptions = { contextSize: 512, threads: 1, flashAttention: true, ranks: false };
 const TEXTS = ['the cat sat on the mat', 'a ship', 'tea', 'who planted the red rose tree in the garden by the river'];
 
 function open(path: string, options: Partial<NativeEmbedderOptions> = {}): Promise<NativeEmbedder> {

@@ -25,7 +25,7 @@ export async function openSessions(folder: PipelineFolder, options: OnnxOptions)
     opened.push(session);
     return session;
   };
-  const openIfThere = async (part: string): Promise<OnnxSession | undefined> => (folder.has(part, 'model.onnx') ? open(part) : undefined);
+  const openIfThere = async (part: string): Promise<OnnxSession | undefined> => (folder.hasGraph(part) ? open(part) : undefined);
   try {
     return {
       text: await open('text_encoder'),

@@ -6,6 +6,10 @@ const CONFIG_BYTES = 1024 * 1024;
 /** Vocabularies of tokenizers are JSON too. */
 const VOCABULARY_BYTES = 64 * 1024 * 1024;
 
+/** The parts of a pipeline that have a graph; which of them it must have, `openSessions` says. */
+const PARTS = ['text_encoder', 'text_encoder_2', 'unet', 'vae_decoder', 'vae_encoder'];
+const GRAPH = 'model.onnx';
+
 /** JSON of any shape. */
 export type Json = Readonly<Record<string, unknown>>;
 
@@ -48,10 +52,20 @@ export class PipelineFolder {
     return readFileSync(path, 'utf8');
   }
 
+  /** Whether a part has its graph. */
+  hasGraph(part: string): boolean {
+    return this.has(part, GRAPH);
+  }
+
   /** The graph of a part. Throws `invalid` where it is missing. */
   graph(part: string): string {
-    if (!this.has(part, 'model.onnx')) throw fault(`${part}/model.onnx`, 'is missing');
-    return this.path(part, 'model.onnx');
+    if (!this.hasGraph(part)) throw fault(`${part}/${GRAPH}`, 'is missing');
+    return this.path(part, GRAPH);
+  }
+
+  /** The graphs that are there, of all parts. */
+  graphs(): string[] {
+    return PARTS.filter((part) => this.hasGraph(part)).map((part) => this.graph(part));
   }
 }
 

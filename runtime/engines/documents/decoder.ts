@@ -2,13 +2,8 @@ import { Failure } from '../../../schemas/errors.js';
 import type { OnnxOptions, OnnxSession, Tensor, TensorSlot } from '../onnx/contract.js';
 import { float32Of } from '../onnx/float16.js';
 import { openSession } from '../onnx/session.js';
+import { decoderGraphs } from './graphs.js';
 
-/** Names of a decoder's graphs in the order of preference, as exporters write them. */
-const GRAPHS = {
-  merged: /(?:^|\/)decoder_model_merged\.onnx$/,
-  first: /(?:^|\/)decoder_model\.onnx$/,
-  later: /(?:^|\/)decoder_with_past_model\.onnx$/,
-};
 const PAST = 'past_key_values.';
 const PRESENT = 'present.';
 
@@ -34,20 +29,15 @@ export class Decoder {
 
   /** Opens the graphs among `files` (relative to the folder). Throws `not_found` where there is none. */
   static async open(folder: string, files: readonly string[], options: OnnxOptions): Promise<Decoder> {
-    const find = (name: RegExp): string | undefined => files.find((file) => name.test(file));
-    const path = (file: string): string => `${folder}/${file}`;
-    const merged = find(GRAPHS.merged);
-    if (merged !== undefined) {
-      const both = await openSession(path(merged), options);
-      return new Decoder(both, both);
-    }
-    const first = find(GRAPHS.first);
+    const { first, later } = decoderGraphs(files);
     if (first === undefined)
       throw new Failure('not_found', 'The model has no decoder_model.onnx or decoder_model_merged.onnx; export it with its decoder.', {
         code: 'ModelNotFound',
       });
-    const later = find(GRAPHS.later);
-    return new Decoder(await openSession(path(first), options), later === undefined ? undefined : await openSession(path(later), options));
+    const open = (file: string): Promise<OnnxSession> => openSession(`${folder}/${file}`, options);
+    const opened = await open(first);
+    if (later === undefined) return new Decoder(opened, undefined);
+    return new Decoder(opened, later === first ? opened : await open(later));
   }
 
   /** Begins a text about what the encoder saw. */

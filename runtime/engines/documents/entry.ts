@@ -3,6 +3,7 @@ import type { OpenEngine } from '../../hosts/engine.js';
 import { decodePicture } from '../../pictures/codec.js';
 import type { DocumentAnswer, DocumentFiles, DocumentOpened, DocumentQuestion } from './contract.js';
 import { askDonut } from './donut.js';
+import { isLayoutModel } from './graphs.js';
 import { ImageWriter } from './image-writer.js';
 import { LayoutModel } from './layout.js';
 
@@ -11,7 +12,7 @@ type Ask = (question: DocumentQuestion, signal: AbortSignal) => Promise<Document
 
 async function opened({ name, folder, files, threads }: DocumentFiles): Promise<{ ask: Ask; opened: DocumentOpened }> {
   const options = { threads, provider: 'auto', shapesVary: true };
-  const isLayout = /layoutlm/i.test(name);
+  const isLayout = isLayoutModel(name);
   const model = isLayout ? await LayoutModel.open(folder, files, options) : await ImageWriter.open(folder, files, options);
   const { requested, available, used, why } = model.providers;
   const devices = { requested, available: [...available], used: [...used], why };

@@ -5,11 +5,11 @@ import type { OnnxOptions, OnnxSession } from '../onnx/contract.js';
 import { openSession } from '../onnx/session.js';
 import { Decoder } from './decoder.js';
 import { encoderInput } from './encoder-input.js';
+import { encoderGraph } from './graphs.js';
 import { type Chosen, writeGreedily } from './greedy.js';
 import { type DecoderSettings, decoderSettings, type ImageSettings, imageSettings, readMembers } from './settings.js';
 import { TokenText } from './token-text.js';
 
-const ENCODER = /(?:^|\/)encoder_model\.onnx$/;
 const HIDDEN = 'last_hidden_state';
 
 /** An encoder that sees an image and a decoder that writes about it, from the files of one model. */
@@ -30,7 +30,7 @@ export class ImageWriter {
 
   /** Opens the model whose files lie below `folder`. */
   static async open(folder: string, files: readonly string[], options: OnnxOptions): Promise<ImageWriter> {
-    const graph = files.find((file) => ENCODER.test(file));
+    const graph = encoderGraph(files);
     if (graph === undefined)
       throw new Failure('not_found', 'The model has no encoder_model.onnx; export it with its encoder.', { code: 'ModelNotFound' });
     const [config, generation, preprocessor] = await Promise.all(

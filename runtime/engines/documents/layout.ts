@@ -9,6 +9,7 @@ import { EncoderTokenizer } from '../onnx/tokenizer.js';
 import type { DocumentAnswer, DocumentQuestion } from './contract.js';
 import { integers } from './decoder.js';
 import { encoderInput } from './encoder-input.js';
+import { layoutGraph } from './graphs.js';
 import { answerOf, classOf, fieldsOf } from './layout-heads.js';
 import { imageSettings, labelsOf, type Members, readMembers } from './settings.js';
 
@@ -20,7 +21,7 @@ const NOWHERE = [0, 0, 0, 0] as const;
 const CORNER = [PAGE_UNITS, PAGE_UNITS, PAGE_UNITS, PAGE_UNITS] as const;
 /** Stands for a token of a text whose place in its frame is looked for. */
 const PROBE = -1;
-const NAMES = { image: /^(?:pixel_values|image)$/, graph: /(?:^|\/)model(?:_quantized|_int8|_fp16)?\.onnx$/ };
+const IMAGE = /^(?:pixel_values|image)$/;
 
 /** What goes into the graph, and the word behind each token; -1 for those that are none of the page's words. */
 export interface LaidOut {
@@ -46,7 +47,7 @@ export class LayoutModel {
 
   /** Opens the model whose files lie below `folder`. Throws `not_found` where there is no graph. */
   static async open(folder: string, files: readonly string[], options: OnnxOptions): Promise<LayoutModel> {
-    const graph = files.find((file) => NAMES.graph.test(file));
+    const graph = layoutGraph(files);
     if (graph === undefined) throw new Failure('not_found', 'The model has no model.onnx; export it to ONNX.', { code: 'ModelNotFound' });
     const [definition, config, tokenizerConfig = {}, preprocessor] = await Promise.all(
       ['tokenizer.json', 'config.json', 'tokenizer_config.json', 'preprocessor_config.json'].map((name) => readMembers(folder, name)),
@@ -124,7 +125,7 @@ export class LayoutModel {
         [1, ids.length],
       );
     if (name === 'bbox') return integers(boxes.flat(), [1, ids.length, 4]);
-    if (NAMES.image.test(name))
+    if (IMAGE.test(name))
       return encoderInput(pixels, imageSettings(this.#preprocessor, { height: fixedDimension(slot, 2), width: fixedDimension(slot, 3) }));
     throw new Failure('invalid', `The model asks for an input "${name}" that is not known.`, { code: 'InvalidModelFile' });
   }

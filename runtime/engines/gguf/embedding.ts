@@ -1,6 +1,7 @@
 import { backendFolders, loadInference } from '../../../native/addon.js';
 import type { NativeEmbedder } from '../../../native/contract.js';
-import type { EncoderEmbedBody, EncoderEmbedded, EncoderOpenBody, EncoderOpened } from './encoder-wire.js';
+import type { EncoderEmbedBody, EncoderEmbedded, EncoderOpenBody, EncoderOpened, Ranking } from './encoder-wire.js';
+import { Pairs } from './pairs.js';
 
 /** Tokens that go through the model before others get their turn and an abort is seen. */
 const ROUND_TOKENS = 2048;
@@ -15,18 +16,21 @@ interface Tokenised {
 /** Lets messages be read, such as the news that a caller has gone. */
 const pause = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** An embedding model in its host process. */
+/** An embedding or reranking model in its host process. */
 export class LoadedEmbedding {
   readonly #engine: NativeEmbedder;
   /** A separator that ends every text, which stays when a text is cut; undefined where there is none. */
   readonly #end: number | undefined;
+  /** Of a model that ranks. */
+  readonly #pairs: Pairs | undefined;
   /** Urgent calls that have not ended; others stand back between two rounds. */
   #urgent = 0;
   /** The end of the line: one round goes through the model at a time. */
   #line: Promise<unknown> = Promise.resolve();
 
-  private constructor(engine: NativeEmbedder) {
+  private constructor(engine: NativeEmbedder, ranking: Ranking | undefined) {
     this.#engine = engine;
+    this.#pairs = ranking && new Pairs({ ...ranking, engine });
     const frame = engine.tokenize('');
     this.#end = frame.length > (engine.info.addBos ? 1 : 0) ? frame.at(-1) : undefined;
   }
@@ -35,23 +39,25 @@ export class LoadedEmbedding {
   static async open(body: EncoderOpenBody): Promise<{ model: LoadedEmbedding; opened: EncoderOpened }> {
     const addon = loadInference();
     const devices = addon.loadBackends(backendFolders());
-    const { path, gpuLayers, threads, flashAttention, maxLength } = body;
+    const { path, gpuLayers, threads, flashAttention, maxLength, ranking } = body;
     const engine = await addon.openEmbedder(
       path,
       { gpuLayers, mmap: true, mlock: false },
-      { contextSize: maxLength, threads, flashAttention },
+      { contextSize: maxLength, threads, flashAttention, ranks: ranking !== undefined },
     );
     const { info, contextSize, dimensions, pooling, poolingKnown } = engine;
     const shown = devices.map(({ name, kind }) => ({ name, kind }));
     const opened = { native: info, maxLength: contextSize, dimensions, pooling, poolingKnown, devices: shown };
-    return { model: new LoadedEmbedding(engine), opened };
+    return { model: new LoadedEmbedding(engine, ranking), opened };
   }
 
-  /** Vectors in the order of the texts. Texts of like length go together; throws the reason of the abort between two rounds. */
-  async embed({ texts, urgent, maxLength }: EncoderEmbedBody, signal: AbortSignal): Promise<EncoderEmbedded> {
+  /** Vectors, or scores of pairs with the query, in the order of the texts. Texts of like length go together; throws the reason of the abort between two rounds. */
+  async embed({ texts, query, urgent, maxLength }: EncoderEmbedBody, signal: AbortSignal): Promise<EncoderEmbedded> {
+    const tokensOf = (text: string): Int32Array =>
+      this.#pairs && query !== undefined ? this.#pairs.tokens(query, text, maxLength) : this.#cut(this.#engine.tokenize(text), maxLength);
     if (urgent) this.#urgent += 1;
     try {
-      const all = await this.#tokenised(texts, maxLength, signal);
+      const all = await this.#tokenised(texts, tokensOf, signal);
       const vectors = new Float32Array(texts.length * this.#engine.dimensions);
       for (const round of rounds([...all].sort((a, b) => a.tokens.length - b.tokens.length))) {
         await this.#turn(urgent, signal);
@@ -71,14 +77,14 @@ export class LoadedEmbedding {
     return this.#engine.close();
   }
 
-  async #tokenised(texts: readonly string[], maxLength: number, signal: AbortSignal): Promise<Tokenised[]> {
+  async #tokenised(texts: readonly string[], tokensOf: (text: string) => Int32Array, signal: AbortSignal): Promise<Tokenised[]> {
     const all: Tokenised[] = [];
     for (const [index, text] of texts.entries()) {
       if (index % TOKENISED === 0) {
         await pause();
         signal.throwIfAborted();
       }
-      all.push({ index, tokens: this.#cut(this.#engine.tokenize(text), maxLength) });
+      all.push({ index, tokens: tokensOf(text) });
     }
     return all;
   }

@@ -1,47 +1,54 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { Circuit } from '../../hosts/circuit.js';
 import { Supervisor } from '../../hosts/supervisor.js';
-import type { EncoderCall, EncoderFiles, EncoderInfo, EncoderModel, EncoderOptions } from '../encoder-contract.js';
+import type { EncoderCall, EncoderFiles, EncoderInfo, EncoderModel, EncoderOptions, EncoderTask } from '../encoder-contract.js';
 import type { EngineStatus, LoadedEngine } from '../loaded.js';
 import { sliced } from '../onnx/slices.js';
 import type { EncoderEmbedBody, EncoderEmbedded, EncoderOpenBody, EncoderOpened } from './encoder-wire.js';
 import { type GgufHeader, ggufHeader } from './header.js';
+import type { RankingFacts } from './ranking.js';
 
 const ENGINE = new URL('./encoder-entry.js', import.meta.url);
 /** Where the file names no length. */
 const DEFAULT_LENGTH = 512;
 /** Longest text that one batch is made for, in tokens: its buffers take memory by the length. */
 const LENGTH_LIMIT = 32_768;
+/** Nearest to 0 and 1 that a probability is taken. */
+const ALMOST = 1e-7;
 const SURE = /^(1|true|yes)$/i;
 
 /** What `GgufEncoder.load` needs. */
 export interface GgufEncoderLoad {
+  readonly task: Extract<EncoderTask, 'embedding' | 'reranking'>;
   readonly files: EncoderFiles;
   readonly options: EncoderOptions & { readonly threads: number; readonly flashAttention: boolean };
   readonly circuit: Circuit;
 }
 
-/** A GGUF embedding model in its host process, from the daemon's side. */
+/** A GGUF embedding or reranking model in its host process, from the daemon's side. */
 export class GgufEncoder implements EncoderModel, LoadedEngine {
   readonly info: EncoderInfo;
   readonly #supervisor: Supervisor<EncoderOpened>;
+  readonly #ranking: RankingFacts | undefined;
 
-  private constructor(info: EncoderInfo, supervisor: Supervisor<EncoderOpened>) {
+  private constructor(info: EncoderInfo, ranking: RankingFacts | undefined, supervisor: Supervisor<EncoderOpened>) {
     this.info = info;
+    this.#ranking = ranking;
     this.#supervisor = supervisor;
   }
 
   /** Starts a host and loads the model in it. Throws what loading throws, or 'unavailable' when the signal is aborted meanwhile; the process is gone then. */
-  static async load({ files, options, circuit }: GgufEncoderLoad, signal: AbortSignal): Promise<GgufEncoder> {
+  static async load({ task, files, options, circuit }: GgufEncoderLoad, signal: AbortSignal): Promise<GgufEncoder> {
     const header = await ggufHeader(files.model, 'embedding');
-    const body = openBody(header, files, options);
+    const ranking = task === 'reranking' ? rankingOf(header, files) : undefined;
+    const body = openBody(header, files, options, ranking);
     const supervisor = new Supervisor<EncoderOpened>({
       name: `model ${files.name}`,
       engine: ENGINE,
       circuit,
       open: (host) => host.call<EncoderOpened>('open', body),
     });
-    return new GgufEncoder(describe(files, header, body, await supervisor.first(signal)), supervisor);
+    return new GgufEncoder(describe(files, header, body, await supervisor.first(signal)), ranking, supervisor);
   }
 
   get pid(): number | undefined {
@@ -53,33 +60,25 @@ export class GgufEncoder implements EncoderModel, LoadedEngine {
     return { devices, options: { pooling: pooling ?? 'none', max_length: maxLength }, notes };
   }
 
-  async embed(
-    texts: readonly string[],
-    { signal, urgency, maxLength }: EncoderCall,
-  ): Promise<{ vectors: Float32Array[]; tokens: number[] }> {
-    const { host } = await this.#supervisor.ready(signal);
-    const most = Math.min(maxLength ?? this.info.maxLength, this.info.maxLength);
-    const width = this.info.dimensions!;
-    const replies = await sliced(texts, signal, (from, to, stop) => {
-      const body: EncoderEmbedBody = { texts: texts.slice(from, to), urgent: urgency !== 'bulk', maxLength: most };
-      return host.call<EncoderEmbedded>('embed', body, stop);
-    });
-    return {
-      vectors: replies.flatMap(({ vectors, tokens }) => tokens.map((_count, at) => vectors.subarray(at * width, (at + 1) * width))),
-      tokens: replies.flatMap(({ tokens }) => tokens),
-    };
+  async embed(texts: readonly string[], call: EncoderCall): Promise<{ vectors: Float32Array[]; tokens: number[] }> {
+    const { rows, tokens } = await this.#rows(texts, call);
+    return { vectors: rows, tokens };
   }
 
-  score(): Promise<never> {
-    return this.#onlyEmbeds();
+  async score(query: string, documents: readonly string[], call: EncoderCall): Promise<{ logits: Float32Array[]; tokens: number[] }> {
+    if (!this.#ranking) throw this.#cannot();
+    const { rows, tokens } = await this.#rows(documents, call, query);
+    const { givesProbability } = this.#ranking;
+    // Of several outputs the first stands for "relevant".
+    return { logits: rows.map(([first]) => Float32Array.of(givesProbability ? logit(first!) : first!)), tokens };
   }
 
-  classify(): Promise<never> {
-    return this.#onlyEmbeds();
+  async classify(): Promise<never> {
+    throw this.#cannot();
   }
 
-  entities(): Promise<never> {
-    return this.#onlyEmbeds();
+  async entities(): Promise<never> {
+    throw this.#cannot();
   }
 
   /** Ends the host; resolves when its memory is back. */
@@ -87,14 +86,54 @@ export class GgufEncoder implements EncoderModel, LoadedEngine {
     return this.#supervisor.close();
   }
 
-  async #onlyEmbeds(): Promise<never> {
-    throw new Failure('bad_request', `Model "${this.info.name}" is a GGUF model, which makes embeddings only.`, {
-      code: 'TaskNotSupported',
+  async #rows(
+    texts: readonly string[],
+    { signal, urgency, maxLength }: EncoderCall,
+    query?: string,
+  ): Promise<{ rows: Float32Array[]; tokens: number[] }> {
+    const { host } = await this.#supervisor.ready(signal);
+    const most = Math.min(maxLength ?? this.info.maxLength, this.info.maxLength);
+    const replies = await sliced(texts, signal, (from, to, stop) => {
+      const asked = query === undefined ? {} : { query };
+      const body: EncoderEmbedBody = { ...asked, texts: texts.slice(from, to), urgent: urgency !== 'bulk', maxLength: most };
+      return host.call<EncoderEmbedded>('embed', body, stop);
     });
+    const rows = replies.flatMap(({ vectors, tokens }) => {
+      const width = vectors.length / tokens.length;
+      return tokens.map((_count, at) => vectors.subarray(at * width, (at + 1) * width));
+    });
+    return { rows, tokens: replies.flatMap(({ tokens }) => tokens) };
+  }
+
+  #cannot(): Failure {
+    const { name, task } = this.info;
+    const does = task === 'reranking' ? 'reranks' : 'makes embeddings';
+    return new Failure('bad_request', `Model "${name}" is a GGUF model, which ${does} only.`, { code: 'TaskNotSupported' });
   }
 }
 
-function openBody(header: GgufHeader, files: EncoderFiles, options: GgufEncoderLoad['options']): EncoderOpenBody {
+/** The logit of a probability, finite also where it was rounded to 0 or 1. */
+function logit(probability: number): number {
+  const inside = Math.min(Math.max(probability, ALMOST), 1 - ALMOST);
+  return Math.log(inside / (1 - inside));
+}
+
+/** Throws `bad_request` for a file without a ranking head. */
+function rankingOf({ ranking }: GgufHeader, { name }: EncoderFiles): RankingFacts {
+  if (ranking) return ranking;
+  throw new Failure(
+    'bad_request',
+    `Model "${name}" is a GGUF model with no ranking head (its pooling is not rank), which makes embeddings only; name one that reranks.`,
+    { code: 'TaskNotSupported' },
+  );
+}
+
+function openBody(
+  header: GgufHeader,
+  files: EncoderFiles,
+  options: GgufEncoderLoad['options'],
+  ranking: RankingFacts | undefined,
+): EncoderOpenBody {
   const wanted = options.maxLength ?? (header.contextLength || files.maxLength || DEFAULT_LENGTH);
   const forceCpu = options.device === 'cpu' || SURE.test(process.env.GGUF_FORCE_CPU ?? '');
   return {
@@ -103,6 +142,7 @@ function openBody(header: GgufHeader, files: EncoderFiles, options: GgufEncoderL
     flashAttention: options.flashAttention,
     gpuLayers: forceCpu ? 0 : -1,
     maxLength: Math.min(wanted, header.contextLength || wanted, LENGTH_LIMIT),
+    ...(ranking ? { ranking: { ...ranking, controlTexts: header.vocabulary.controlTexts } } : {}),
   };
 }
 
@@ -122,11 +162,11 @@ function describe(files: EncoderFiles, header: GgufHeader, body: EncoderOpenBody
     path: header.path,
     format: 'gguf',
     architecture: header.architecture,
-    task: 'embedding',
+    task: body.ranking ? 'reranking' : 'embedding',
     sizeBytes: header.sizeBytes,
-    dimensions,
+    dimensions: body.ranking ? null : dimensions,
     maxLength,
-    pooling,
+    pooling: pooling === 'rank' ? null : pooling,
     labels: [],
     devices: {
       requested: body.gpuLayers === 0 ? 'cpu' : 'auto',

@@ -6,6 +6,7 @@ import { EMBEDDING_MODEL } from './architectures.js';
 import { FileCursor } from './cursor.js';
 import { fileFault } from './fault.js';
 import { KEY_LIMIT, type Metadata, MetadataReader } from './metadata.js';
+import { type RankingFacts, readRanking } from './ranking.js';
 import { type ModelShape, otherKind, readShape } from './shape.js';
 import { shardOf, shardPath } from './shards.js';
 import { checkAlignment, readTensors, TENSOR_LIMIT, type TensorTable } from './tensors.js';
@@ -29,6 +30,8 @@ export interface GgufHeader extends ModelShape {
   readonly vocabulary: VocabularyFacts;
   /** Jinja text; empty without one. */
   readonly template: string;
+  /** Of a file that ranks pairs of texts. */
+  readonly ranking: RankingFacts | undefined;
   /** The tensor type that most bytes have, such as `Q4_K`. */
   readonly mainType: string;
   readonly notes: readonly string[];
@@ -158,6 +161,7 @@ async function readHeader(path: string): Promise<GgufHeader> {
     name: typeof name === 'string' && name !== '' ? name.slice(0, 256) : file,
     vocabulary,
     template: tooLong ? '' : template,
+    ranking: readRanking(file, first.metadata, tables),
     mainType: mainType(tables),
     notes: tooLong
       ? [`The chat template has ${template.length} characters, more than the ${TEMPLATE_LIMIT} that are used; it is ignored.`]

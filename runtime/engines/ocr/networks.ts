@@ -1,7 +1,7 @@
-import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { defaultThreads } from '../../hosts/memory.js';
+import { graphBytes } from '../onnx/graph-bytes.js';
 import type { OcrEngine, OcrFiles, OcrName } from './contract.js';
 import { scriptOf } from './languages.js';
 
@@ -78,8 +78,8 @@ async function found(root: string, files: readonly string[], layout: Layout, lan
     ...(writer === undefined ? {} : { writer: absolute(writer) }),
   };
   const weights = writer === undefined ? [detector, recogniser?.graph, turned] : files.filter((file) => ONNX.test(file));
-  const sizes = await Promise.all(weights.map(async (file) => (file === undefined ? 0 : (await stat(absolute(file))).size)));
-  return { sizeBytes: sizes.reduce((sum, size) => sum + size, 0), body, notes: [] };
+  const graphs = weights.filter((file) => file !== undefined).map(absolute);
+  return { sizeBytes: await graphBytes(graphs), body, notes: [] };
 }
 
 function networks(layout: Layout): OcrEngine {

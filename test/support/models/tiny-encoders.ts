@@ -60,6 +60,8 @@ export function headOf(words: readonly (readonly string[])[]): BertWeights {
 export interface TinyEncoder {
   readonly head: BertHead;
   readonly labels?: readonly string[];
+  /** Kinds of segments; 0 for none, as RoBERTa's family has it. */
+  readonly segments?: number;
   readonly weights?: BertWeights;
   readonly pooling?: 'mean' | 'cls';
   /** Files of the graph, relative; `onnx/model.onnx` unless given. */
@@ -76,10 +78,10 @@ const CLASS: Readonly<Record<BertHead, string>> = {
 /** Writes a repository as hubs have it: graph, tokenizer, configuration. */
 export function writeEncoder(
   folder: string,
-  { head, labels, weights = tinyWeights, pooling, graphs = ['onnx/model.onnx'] }: TinyEncoder,
+  { head, labels, segments = 2, weights = tinyWeights, pooling, graphs = ['onnx/model.onnx'] }: TinyEncoder,
 ): void {
   mkdirSync(join(folder, 'onnx'), { recursive: true });
-  const shape: BertShape = { ...TINY_SHAPE, head, ...(labels ? { labels: labels.length } : {}) };
+  const shape: BertShape = { ...TINY_SHAPE, head, segments, ...(labels ? { labels: labels.length } : {}) };
   const bytes = writeOnnx(bertGraph(shape, weights));
   for (const graph of graphs) writeFileSync(join(folder, graph), bytes);
   const settings = {
@@ -108,13 +110,26 @@ export function writeGgufEncoder(
   );
 }
 
+/** Writes a reranker as a GGUF file: the weights of `writeEncoder` with one label and no segments. */
+export function writeGgufReranker(path: string): void {
+  const weights: BertWeights = (name, dims) =>
+    name === 'embeddings.token_type_embeddings.weight' ? new Float32Array(dims[0]! * dims[1]!) : tinyWeights(name, dims);
+  writeGguf(
+    path,
+    bertGguf({ name: 'tiny ranker', shape: { ...TINY_SHAPE, segments: 1 }, weights, vocabulary: tokens, pooling: 'rank', type: 'F32' }),
+  );
+}
+
 /** Labels of an NLI model, in the order that such models have. */
 export const NLI_LABELS = ['contradiction', 'neutral', 'entailment'];
 
-/** Writes one repository per task below a models folder: `tiny/embedder`, `tiny/reranker`, `tiny/nli`, `tiny/ner`, `tiny/gguf`. */
+/** Writes one repository per task below a models folder: `tiny/embedder`, `tiny/reranker`, `tiny/ranker` and the same as `tiny/gguf-ranker`, `tiny/nli`, `tiny/ner`, `tiny/gguf`. */
 export function writeTinyEncoders(models: string): void {
   writeEncoder(join(models, 'tiny/embedder'), { head: 'vectors', pooling: 'mean', graphs: ['onnx/model.onnx', 'onnx/model_int8.onnx'] });
   writeEncoder(join(models, 'tiny/reranker'), { head: 'classification', labels: ['relevance'] });
+  writeEncoder(join(models, 'tiny/ranker'), { head: 'classification', labels: ['relevance'], segments: 0 });
+  mkdirSync(join(models, 'tiny/gguf-ranker'), { recursive: true });
+  writeGgufReranker(join(models, 'tiny/gguf-ranker/ranker.F32.gguf'));
   writeEncoder(join(models, 'tiny/nli'), { head: 'classification', labels: NLI_LABELS });
   const labels = ['O', 'B-PER', 'I-PER', 'B-LOC', 'I-LOC'];
   writeEncoder(join(models, 'tiny/ner'), { head: 'tokens', labels, weights: headOf([[], ['Anna'], ['Bruno'], ['Hamburg', 'Paris'], []]) });

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { floats, writeOnnx } from '../../../../models/writers/onnx-writer.js';
 import { locateEncoder } from '../../../../runtime/encoders/locate.js';
 import { chooseOnnx, hasOnnx } from '../../../../runtime/encoders/onnx-files.js';
 import { entailmentOf, named, relevance, sigmoid, softmax, zeroShotScores } from '../../../../runtime/encoders/scores.js';
@@ -56,18 +57,27 @@ describe('the place of an encoder', () => {
   const dataDir = mkdtempSync(join(tmpdir(), 'locate-'));
   after(() => rmSync(dataDir, { recursive: true }));
   const places = { ...modelPlaces(dataDir), hub: join(dataDir, 'hub') };
-  const put = (path: string, bytes: number): void => {
+  const put = (path: string, bytes: number | Uint8Array): void => {
     mkdirSync(join(dataDir, 'models', path, '..'), { recursive: true });
-    writeFileSync(join(dataDir, 'models', path), Buffer.alloc(bytes));
+    writeFileSync(join(dataDir, 'models', path), typeof bytes === 'number' ? Buffer.alloc(bytes) : bytes);
   };
-  put('org/both/onnx/model.onnx', 10);
-  put('org/both/onnx/model.onnx_data', 90);
+  const graph = writeOnnx({
+    nodes: [{ op: 'MatMul', inputs: ['x', 'w'], outputs: ['y'] }],
+    initializers: [{ ...floats('w', [2, 2], [1, 2, 3, 4]), external: { location: 'weights.pb' } }],
+    inputs: [{ name: 'x', type: 'float32', dims: ['n', 2] }],
+    outputs: [{ name: 'y', type: 'float32', dims: ['n', 2] }],
+  });
+  put('org/both/onnx/model.onnx', graph);
+  put('org/both/onnx/weights.pb', 90);
+  put('org/both/onnx/model.onnx.bak', 1000);
   put('org/both/onnx/model_int8.onnx', 40);
   put('org/both/both.Q8_0.gguf', 7);
   put('org/both/both.F16.gguf', 9);
   put('org/split/x-00001-of-00002.gguf', 3);
   put('org/split/x-00002-of-00002.gguf', 4);
+  put('org/split/x-00001-of-00002.gguf.part', 100);
   put('alone.gguf', 5);
+  put('alone.gguf.bak', 50);
   const at = (name: string, task: EncoderTask = 'embedding', wish: string | null = null) => locateEncoder(name, task, wish, places);
 
   it('takes GGUF for embeddings where both are there, unless the name wants an ONNX file', async () => {
@@ -78,15 +88,15 @@ describe('the place of an encoder', () => {
     assert.deepEqual([int8.files.format, int8.sizeBytes, int8.quantisation], ['onnx', 40, 'INT8']);
   });
 
-  it('takes ONNX for what GGUF cannot do, with the size of its data', async () => {
+  it('takes ONNX for what GGUF cannot do, with the size of the weights that its graph names', async () => {
     const { files, sizeBytes } = await at('org/both', 'ner');
-    assert.deepEqual([files.format, sizeBytes, files.folder], ['onnx', 100, join(dataDir, 'models/org/both')]);
+    assert.deepEqual([files.format, sizeBytes, files.folder], ['onnx', graph.length + 90, join(dataDir, 'models/org/both')]);
   });
 
   it('lets the number format of a project choose where the name does not', async () => {
-    assert.equal((await at('org/both', 'reranking', 'FP32')).sizeBytes, 100);
+    assert.equal((await at('org/both', 'reranking', 'FP32')).sizeBytes, graph.length + 90);
     assert.equal((await at('org/both', 'reranking', 'INT8')).sizeBytes, 40);
-    assert.equal((await at('org/both:F32', 'reranking', 'INT8')).sizeBytes, 100);
+    assert.equal((await at('org/both:F32', 'reranking', 'INT8')).sizeBytes, graph.length + 90);
   });
 
   it('counts all parts of a split file, and finds single ones', async () => {
