@@ -7,6 +7,7 @@ import { type Endpoint, endpoint, type FormBody, type Reply, type Request } from
 import type { EditRequest, Image, ImageList } from '../../schemas/generated/universal/images.js';
 import { imageEvents } from './image-events.js';
 import { projectImageModel } from './image-project.js';
+import { refuseOptions } from './image-refusals.js';
 
 /** Two images in base64, and the rest of a request. */
 const BODY_LIMIT_BYTES = 72 * 1024 * 1024;
@@ -40,6 +41,7 @@ async function given({ body, files }: Request, field: 'image' | 'mask'): Promise
 
 async function wanted(runtime: Runtime, request: Request, format: ImageFormat | undefined, masked: boolean): Promise<ImageRequest> {
   const body = request.body as AnyRequest;
+  refuseOptions(body);
   const [image, mask] = [await given(request, 'image'), await given(request, 'mask')];
   const { model, defaults, device } = projectImageModel(runtime, body.project ?? undefined, body.model ?? undefined);
   return {
@@ -56,6 +58,7 @@ async function wanted(runtime: Runtime, request: Request, format: ImageFormat | 
       seed: body.seed ?? undefined,
       scheduler: body.scheduler ?? undefined,
       format: format ?? body.output_format ?? undefined,
+      compression: body.output_compression ?? undefined,
       quality: body.quality ?? undefined,
       style: body.style ?? undefined,
       image,

@@ -19,6 +19,8 @@ export interface ImageWishes {
   readonly seed?: number | undefined;
   readonly scheduler?: string | undefined;
   readonly format?: ImageFormat | undefined;
+  /** Quality of jpeg and webp, 0 to 100. */
+  readonly compression?: number | undefined;
   readonly image?: Uint8Array | undefined;
   readonly mask?: ImageJob['mask'];
   readonly strength?: number | undefined;
@@ -51,6 +53,16 @@ function styled(guidance: number, style: keyof typeof STYLE_GUIDANCE): number {
   return Math.min(GUIDANCE_LIMIT, Math.max(1, changed));
 }
 
+/** Image libraries count from 1. */
+function encodingQuality(format: ImageFormat, compression: number | undefined): number | undefined {
+  if (compression === undefined || format !== 'png') return compression === undefined ? undefined : Math.max(1, compression);
+  if (compression === 100) return undefined;
+  throw new Failure(
+    'bad_request',
+    `output_compression is ${compression}; png takes 100 only. Ask for output_format jpeg or webp, or leave it out.`,
+  );
+}
+
 /** A job with everything filled in: the request's word counts, then the project's, then the usual. Throws `bad_request` for what passes a limit. */
 export function imageJob(wishes: ImageWishes, defaults: DiffusionConfig = {}): ImageJob {
   const { prompt, negativePrompt = '', count = 1, format = 'png', image, mask } = wishes;
@@ -61,6 +73,7 @@ export function imageJob(wishes: ImageWishes, defaults: DiffusionConfig = {}): I
     negativePrompt,
     count,
     format,
+    encodingQuality: encodingQuality(format, wishes.compression),
     image,
     mask,
     steps: wishes.steps ?? Math.min(STEP_LIMIT, Math.ceil(usual * QUALITY_STEPS[wishes.quality ?? 'auto'])),

@@ -104,12 +104,16 @@ export async function cleanedPng({ width, height, channels, data }: Pixels): Pro
 const JPEG_QUALITY = 95;
 const WEBP_QUALITY = 90;
 
-/** An image in a format for clients. */
-export async function encodePixels({ width, height, channels, data }: Pixels, format: 'png' | 'jpeg' | 'webp'): Promise<Uint8Array> {
+/** An image in a format for clients; `quality` (1 to 100) is that of jpeg and webp. */
+export async function encodePixels(
+  { width, height, channels, data }: Pixels,
+  format: 'png' | 'jpeg' | 'webp',
+  quality?: number,
+): Promise<Uint8Array> {
   const sharp = await library();
   const image = sharp(data, { raw: { width, height, channels } });
-  if (format === 'jpeg') return image.jpeg({ quality: JPEG_QUALITY }).toBuffer();
-  return format === 'webp' ? image.webp({ quality: WEBP_QUALITY }).toBuffer() : image.png({ compressionLevel: 6 }).toBuffer();
+  if (format === 'jpeg') return image.jpeg({ quality: quality ?? JPEG_QUALITY }).toBuffer();
+  return format === 'webp' ? image.webp({ quality: quality ?? WEBP_QUALITY }).toBuffer() : image.png({ compressionLevel: 6 }).toBuffer();
 }
 
 /** Another size of an image by Lanczos's method, stretched where the proportions differ. */

@@ -4,7 +4,7 @@ import { universalEndpoints } from '../../gateway/universal/index.js';
 import { writeTinyDiffusion } from '../../models/tiny-diffusion/tiny-diffusion.js';
 import { Images } from '../../runtime/images/images.js';
 import { Models } from '../../runtime/models/models.js';
-import { decodePicture, encodePng } from '../../runtime/pictures/codec.js';
+import { decodePicture, encodePixels, encodePng } from '../../runtime/pictures/codec.js';
 import { Projects } from '../../runtime/projects/projects.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { emptyDataDir } from '../support/daemon.js';
@@ -29,6 +29,9 @@ async function pixel(base64: string, column = 0): Promise<[width: number, height
   const { width, height, data } = await decodePicture({ name: 'answer', bytes: Buffer.from(base64, 'base64') });
   return [width, height, [...data.subarray(column * 3, column * 3 + 3)]];
 }
+/** An image in another format at its usual quality. */
+const encoded = async (base64: string, format: 'jpeg' | 'webp'): Promise<string> =>
+  Buffer.from(await encodePixels(await decodePicture({ name: 'answer', bytes: Buffer.from(base64, 'base64') }), format)).toString('base64');
 const isRed = ([r, g, b]: number[]): boolean => r! > 200 && g! < 60 && b! < 60;
 const isBlue = ([r, g, b]: number[]): boolean => r! < 60 && g! < 60 && b! > 200;
 
@@ -115,6 +118,43 @@ const table: Scenario[] = [
       },
     ),
   ),
+  ...(['jpeg', 'webp'] as const).map((format) =>
+    post(`output_compression of ${format}`, GENERATIONS, { prompt: 'a red house', guidance_scale: 1, num_inference_steps: 2, output_format: format, output_compression: 0 }, {
+      json: async (body) => {
+        const [base64, best] = [body.data[0].url.split(',')[1], await encoded(first, format)];
+        assert.deepEqual((await pixel(base64)).slice(0, 2), [256, 256]);
+        assert.ok(base64.length < best.length / 2, `${base64.length} against ${best.length}`);
+      },
+    }),
+  ), // biome-ignore format: rows
+  fails(
+    'compression of a format that loses nothing',
+    GENERATIONS,
+    { prompt: 'x', output_compression: 50 },
+    400,
+    'output_compression is 50',
+  ),
+  fails('more than all quality', GENERATIONS, { prompt: 'x', output_format: 'webp', output_compression: 101 }, 422, 'output_compression'),
+  post('png as it is', GENERATIONS, { prompt: 'red', output_compression: 100 }, { contains: ['"output_format":"png"'] }),
+  post('options that say what is done anyway', GENERATIONS, { prompt: 'red', background: 'opaque', moderation: 'auto', input_fidelity: 'low', partial_images: 0 }, {
+    contains: ['"data":['],
+  }), // biome-ignore format: rows
+  post('options that say nothing', GENERATIONS, { prompt: 'red', background: null, moderation: null, input_fidelity: null, partial_images: null, output_compression: null }, {
+    contains: ['"data":['],
+  }), // biome-ignore format: rows
+  ...(
+    [
+      ['background', 'transparent', 'opaque'],
+      ['moderation', 'low', 'moderated'],
+      ['input_fidelity', 'high', 'strength'],
+      ['partial_images', 2, 'finished images'],
+    ] as const
+  ).flatMap(([option, value, why]) =>
+    ['generations', 'edits', 'variations'].map((what) =>
+      fails(`${option} of ${what}`, `/v1/images/${what}`, { prompt: 'x', image: blue, mask, [option]: value }, 400, option, 'is not supported', why),
+    ),
+  ), // biome-ignore format: rows
+  fails('a background that nobody knows', GENERATIONS, { prompt: 'x', background: 'green' }, 422, 'background'),
   post('numbers go before quality and style', GENERATIONS, { prompt: 'red', num_inference_steps: 3, guidance_scale: 2, quality: 'hd', style: 'vivid' }, {
     json: (body) => assert.deepEqual([body.num_inference_steps, body.guidance_scale, body.size, body.output_format], [3, 2, '256x256', 'png']),
   }), // biome-ignore format: rows

@@ -21,6 +21,8 @@ export interface ImageJob extends ImageSettings {
   readonly seed: number;
   readonly count: number;
   readonly format: ImageFormat;
+  /** Of jpeg and webp, 1 to 100; the format's own when absent. */
+  readonly encodingQuality?: number | undefined;
   /** Encoded, untrusted; the image that is changed. */
   readonly image?: Uint8Array | undefined;
   /** Encoded, untrusted: white, or transparent where there is transparency, says where to change it; `transparency`: that of the image. */

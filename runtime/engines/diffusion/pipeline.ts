@@ -83,7 +83,7 @@ export class Pipeline {
     for (let index = 0; index < job.count; index += 1) {
       const noise = new NormalNoise(job.seed + index);
       const pixels = await this.#image(job, texts, source, noise, (step, steps) => onProgress({ index, step, steps }), signal);
-      images.push(await encodePixels(pixels, job.format));
+      images.push(await encodePixels(pixels, job.format, job.encodingQuality));
     }
     return images;
   }
