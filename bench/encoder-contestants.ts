@@ -70,7 +70,7 @@ export async function ours(file: string): Promise<Contestant> {
   const engine = await client('embedding', file);
   const { signal } = new AbortController();
   return {
-    name: 'in process',
+    name: `in process (${engine.info.engine})`,
     rate: (batch, round) => timed(batch, round, (some) => engine.embed(some, { signal })),
     close: () => engine.close(),
   };
@@ -95,7 +95,9 @@ export async function oursOverHttp(file: string): Promise<Contestant> {
   const daemon = quern('runtime', port, dataDirWithModel());
   const url = `http://127.0.0.1:${port}`;
   await answers(`${url}/health`);
-  return { name: 'over HTTP', rate: overHttp(url, modelName(file)), close: () => ended(daemon) };
+  await embedOver(url, modelName(file), ['a']);
+  const { engines } = (await (await fetch(`${url}/health`)).json()) as { engines: { options: { engine?: string } }[] };
+  return { name: `over HTTP (${engines[0]?.options.engine})`, rate: overHttp(url, modelName(file)), close: () => ended(daemon) };
 }
 
 /** What our daemon calls a graph of `dataDirWithModel`. */
@@ -161,7 +163,7 @@ export async function rankers(file: string): Promise<[Ranker, Ranker]> {
   const { work, close } = await transformersJs('reranking', file);
   return [
     {
-      name: 'rerank',
+      name: `rerank (${engine.info.engine})`,
       rate: async (documents, round) => {
         const some = texts(documents, round);
         const started = performance.now();

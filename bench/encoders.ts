@@ -73,7 +73,7 @@ async function reranking(file: string): Promise<Row[]> {
   const both = await rankers(file);
   const [own, other] = (await inTurn(both, DOCUMENTS)) as [Reached, Reached];
   for (const { close } of both) await close();
-  return rows(`${file}, rerank ${DOCUMENTS} documents, against transformers.js in process`, 'pairs/s', own, other, '');
+  return rows(`${file}, ${both[0].name} ${DOCUMENTS} documents, against transformers.js in process`, 'pairs/s', own, other, '');
 }
 
 /** Texts per second of encoders in MiniLM's shape, one thread each, against transformers.js and llama-server; pairs per second of a reranker. */

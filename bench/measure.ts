@@ -89,6 +89,8 @@ export interface LoopDelay {
   p50Ms: number;
   p99Ms: number;
   maxMs: number;
+  /** The p99 of what the loop's own work takes between two turns, by processor time: a loaded machine does not lengthen it. */
+  ownP99Ms: number;
 }
 
 /** One row of the report. */

@@ -6,6 +6,7 @@ import { AnomalyFit, AnomalyRestore } from './anomaly-objects.js';
 import { Classifier, ClassifierFit } from './classifier.js';
 import { Columns } from './columns.js';
 import type { CoreAddon, IndexLoad, NativeVectorIndex, VectorAnswer, VectorIndexStats, VectorSearchOptions } from './contract.js';
+import { Encoder } from './encoder.js';
 import { raised, settled } from './raised.js';
 import { TextIndex } from './text-index.js';
 
@@ -71,6 +72,7 @@ export function loadCore(): CoreAddon {
     openClassifierFit: (options) => new ClassifierFit(raised(() => native.openClassifierFit(options))),
     loadClassifier: async (path, generation) => new Classifier(await settled(() => native.loadClassifier(path, generation))),
     openColumns: (options) => new Columns(raised(() => native.openColumns(options))),
+    openEncoder: (shape, weights, options) => new Encoder(raised(() => native.openEncoder(shape, weights, options))),
     openTextIndex: (options) => new TextIndex(raised(() => native.openTextIndex(options))),
     openVectorIndex: (options) => new VectorIndex(raised(() => native.openVectorIndex(options))),
   };

@@ -45,8 +45,17 @@ class Cblof final : public Detector {
 
   void score(const Matrix& rows, std::span<double> scores, const Work& work) const override {
     require_columns(rows.columns, columns_);
+    const Centres centres(centres_, columns_);
     work.parallel(rows.rows, kGrain, [&](size_t first, size_t last) {
-      for (size_t i = first; i < last; ++i) scores[i] = std::sqrt(nearest_centre(centres_, rows.row(i)).square);
+      double squares[Centres::kRows * kMostClusters];
+      for (size_t at = first; at < last; at += Centres::kRows) {
+        const size_t some = std::min(Centres::kRows, last - at);
+        centres.squares(rows.row(at).data(), some, squares);
+        for (size_t i = 0; i < some; ++i) {
+          const double* const from = squares + i * kMostClusters;
+          scores[at + i] = std::sqrt(*std::min_element(from, from + centres.count()));
+        }
+      }
     });
   }
 

@@ -1,18 +1,15 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <numeric>
 
 #include "detectors.hpp"
 #include "histogram.hpp"
 #include "limits.hpp"
 #include "state.hpp"
-#include "statistics.hpp"
 
 namespace quern::anomaly {
 namespace {
 
-constexpr size_t kBins = 10;
 /// Added to a density, so that an empty bin has a finite score.
 constexpr double kAlpha = 0.1;
 /// Share of a bin's width, by which a value outside still counts to the bin at the edge.
@@ -26,19 +23,23 @@ constexpr double kTolerance = 0.5;
 class Hbos final : public Detector {
  public:
   void fit(const Matrix& rows, const FitOptions&, const Work& work) override {
-    columns_.assign(rows.columns, {});
-    each_column(rows, work,
-                [&](size_t column, std::vector<double>& values) { columns_[column] = Column::fit(values); });
+    columns_.clear();
+    for (const Histogram& histogram :
+         histograms(rows, rows.columns, work,
+                    [](const ColumnBlock&block, size_t column, double*) { return block.column(column); }))
+      columns_.push_back(Column::of(histogram, rows.rows));
   }
 
   void score(const Matrix& rows, std::span<double> scores, const Work& work) const override {
-    work.parallel(rows.rows, kGrain, [&](size_t first, size_t last) {
-      for (size_t at = first; at < last; ++at) {
-        const double* const row = rows.values + at * rows.columns;
-        double sum = 0;
-        for (size_t i = 0; i < columns_.size(); ++i) sum += columns_[i].term(row[i]);
-        scores[at] = sum;
-      }
+    const BinKernels& kernels = bin_kernels();
+    work.parallel(rows.rows, kBlockGrain, [&](size_t first, size_t last) {
+      each_block(rows, first, last, [&](const ColumnBlock& block) {
+        double sums[ColumnBlock::kMostRows] = {};
+        for (size_t i = 0; i < columns_.size(); ++i)
+          kernels.add_terms(block.column(i), block.padded(), columns_[i].bounds.data(), kBounds,
+                            columns_[i].table.data(), sums);
+        std::copy_n(sums, block.count(), &scores[block.first()]);
+      });
     });
   }
 
@@ -51,7 +52,7 @@ class Hbos final : public Detector {
     std::vector<double> terms;
     for (const Column& column : columns_) {
       edges.insert(edges.end(), column.edges.begin(), column.edges.end());
-      terms.insert(terms.end(), column.terms.begin(), column.terms.begin() + kBins);
+      terms.insert(terms.end(), column.terms.begin(), column.terms.end());
     }
     return {{"columns", static_cast<double>(columns_.size())},
             {"edges", std::move(edges)},
@@ -75,22 +76,22 @@ class Hbos final : public Detector {
   }
 
  private:
-  static constexpr size_t kGrain = 4096;
+  /// Where the terms change: the inner edges, and what is too far out on both sides.
+  static constexpr size_t kBounds = kInnerEdges + 2;
 
   struct Column {
     std::array<double, kBins + 1> edges;
-    std::array<double, kBins + 1> terms;  ///< of the bins, then that of the rarest
-    double least;                         ///< values below count to the rarest bin
-    double most;                          ///< values above do too
+    std::array<double, kBins> terms;
+    /// A value has as many of these below it as its term has before it in the table: bins are closed on the right here,
+    /// as PyOD looks values up, though not where it counts them.
+    std::array<double, kBounds> bounds;
+    std::array<double, kMostBins> table;
 
-    static Column fit(const std::vector<double>& values) {
-      Column column;
-      const Bins bins = Bins::over(values, kBins);
-      for (size_t i = 0; i <= kBins; ++i) column.edges[i] = bins.edge(i, kBins);
-      std::array<uint32_t, kBins> counts;
-      count_in_bins(values, column.edges, counts);
+    static Column of(const Histogram& histogram, size_t rows) {
+      Column column{histogram.edges, {}, {}, {}};
       for (size_t i = 0; i < kBins; ++i) {
-        const double density = counts[i] / (column.edges[i + 1] - column.edges[i]) / static_cast<double>(values.size());
+        const double width = column.edges[i + 1] - column.edges[i];
+        const double density = static_cast<double>(histogram.counts[i]) / width / static_cast<double>(rows);
         column.terms[i] = std::clamp(-std::log2(density + kAlpha), -kMostScore, kMostScore);
       }
       column.complete();
@@ -98,17 +99,18 @@ class Hbos final : public Detector {
     }
 
     void complete() {
-      terms[kBins] = *std::max_element(terms.begin(), terms.begin() + kBins);
+      const double rarest = std::ranges::max(terms);
       const double reach = (edges[1] - edges[0]) * kTolerance;
-      least = edges.front() - reach;
-      most = edges.back() + reach;
+      // The least value that is not too far out counts to the first bin.
+      bounds.front() = std::nextafter(edges.front() - reach, std::numeric_limits<double>::lowest());
+      std::copy_n(edges.begin() + 1, kInnerEdges, bounds.begin() + 1);
+      bounds.back() = edges.back() + reach;
+      table.fill(rarest);
+      std::ranges::copy(terms, table.begin() + 1);
     }
 
-    /// Bins are closed on the right here, as PyOD looks values up, though not where it counts them.
     double term(double value) const {
-      size_t bin = 0;
-      for (size_t i = 1; i < kBins; ++i) bin += value > edges[i] ? 1 : 0;
-      return terms[value < least || value > most ? kBins : bin];
+      return table[static_cast<size_t>(std::ranges::count_if(bounds, [&](double bound) { return value > bound; }))];
     }
   };
 

@@ -5,25 +5,30 @@
 
 namespace quern::anomaly {
 
-Bins Bins::over(std::span<const double> values, size_t count) {
-  auto [least, most] = std::ranges::minmax(values);
+std::array<double, kBins + 1> edges_of(Reach reach) {
+  auto [least, most] = reach;
   // Narrower, and the edges would meet or the density be infinite.
   const double least_range = std::max(1e-200, 1e-14 * std::max(std::abs(least), std::abs(most)));
   if (most - least < least_range) {
     least -= 0.5;
     most += 0.5;
   }
-  return {least, (most - least) / static_cast<double>(count), most};
+  const double step = (most - least) / static_cast<double>(kBins);
+  std::array<double, kBins + 1> edges;
+  for (size_t i = 0; i < kBins; ++i) edges[i] = least + static_cast<double>(i) * step;
+  edges[kBins] = most;
+  return edges;
 }
 
-void count_in_bins(std::span<const double> values, std::span<const double> edges, std::span<uint32_t> counts) {
-  std::ranges::fill(counts, 0);
-  const std::span<const double> inner = edges.subspan(1, edges.size() - 2);
-  for (const double value : values) {
-    size_t bin = 0;
-    for (const double edge : inner) bin += value >= edge ? 1 : 0;
-    ++counts[bin];
+std::array<uint64_t, kBins> counts_of(const uint64_t* from, uint64_t all) {
+  std::array<uint64_t, kBins> counts;
+  uint64_t before = all;
+  for (size_t i = 0; i < kInnerEdges; ++i) {
+    counts[i] = before - from[i];
+    before = from[i];
   }
+  counts[kBins - 1] = before;
+  return counts;
 }
 
 }  // namespace quern::anomaly

@@ -1,6 +1,6 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <mutex>
 #include <numeric>
 
 #include "detectors.hpp"
@@ -15,15 +15,11 @@ namespace quern::anomaly {
 namespace {
 
 constexpr size_t kCuts = 100;
-constexpr size_t kBins = 10;
 /// Edges that a value is compared with: the first nine. So a value within the first bin is looked up in the second, as
 /// PyOD does it.
 constexpr size_t kEdges = kBins - 1;
 /// Added to the count of a bin, so that an empty one has a finite score.
 constexpr double kLeastCount = 1e-12;
-/// Rows that are projected together.
-constexpr size_t kBlock = 256;
-constexpr size_t kGrain = 8 * kBlock;
 
 /**
  * LODA: 100 projections onto random directions with sqrt(columns) entries other than zero, each with a histogram of 10
@@ -35,21 +31,31 @@ class Loda final : public Detector {
   void fit(const Matrix& rows, const FitOptions& options, const Work& work) override {
     draw(rows.columns, options.seed);
     centre_ = centre_of(rows);
-    place_edges(rows, work);
-    count(rows, work);
+    edges_.clear();
+    terms_.clear();
+    const double all = static_cast<double>(rows.rows) + kBins * kLeastCount;
+    for (const Histogram& histogram :
+         histograms(rows, kCuts, work,
+                    [&](const ColumnBlock&block, size_t cut, double*room) { return project(block, cut, room); })) {
+      edges_.insert(edges_.end(), histogram.edges.begin(), histogram.edges.end());
+      for (const uint64_t inside : histogram.counts)
+        terms_.push_back(-std::log((static_cast<double>(inside) + kLeastCount) / all));
+    }
+    complete();
   }
 
   void score(const Matrix& rows, std::span<double> scores, const Work& work) const override {
-    std::fill(scores.begin(), scores.end(), 0.0);
-    each_projection(rows, work, [&](size_t cut, size_t first, std::span<const double> places) {
-      const double* const edges = edges_.data() + cut * (kBins + 1);
-      const double* const terms = terms_.data() + cut * kBins;
-      uint8_t bins[kBlock] = {};
-      for (size_t e = 0; e < kEdges; ++e)
-        for (size_t i = 0; i < places.size(); ++i) bins[i] += places[i] > edges[e] ? 1 : 0;
-      for (size_t i = 0; i < places.size(); ++i) scores[first + i] += terms[bins[i]];
+    const BinKernels& kernels = bin_kernels();
+    work.parallel(rows.rows, kBlockGrain, [&](size_t first, size_t last) {
+      each_block(rows, first, last, [&](const ColumnBlock& block) {
+        double sums[ColumnBlock::kMostRows] = {}, places[ColumnBlock::kMostRows];
+        for (size_t cut = 0; cut < kCuts; ++cut)
+          kernels.add_terms(project(block, cut, places), block.padded(), &edges_[cut * (kBins + 1)], kEdges,
+                            &tables_[cut * kMostBins], sums);
+        for (size_t i = 0; i < block.count(); ++i)
+          scores[block.first() + i] = sums[i] / static_cast<double>(kCuts * kCuts);
+      });
     });
-    for (double& score : scores) score /= static_cast<double>(kCuts * kCuts);
   }
 
   void explain(std::span<const double> row, std::span<double> shares) const override {
@@ -75,9 +81,14 @@ class Loda final : public Detector {
     weight_ = reader.numbers("weight", kCuts * kept_);
     edges_ = reader.numbers("edges", kCuts * (kBins + 1));
     terms_ = reader.numbers("bin_scores", kCuts * kBins);
+    complete();
   }
 
  private:
+  /// The square root of kMostColumns.
+  static constexpr size_t kMostKept = 128;
+  static_assert(kMostKept * kMostKept == kMostColumns);
+
   static size_t kept_of(size_t columns) { return static_cast<size_t>(std::sqrt(static_cast<double>(columns))); }
 
   void draw(size_t columns, uint64_t seed) {
@@ -95,60 +106,17 @@ class Loda final : public Detector {
       }
   }
 
-  /// Calls `each(cut, first, places)` with the projections of the rows from `first` on, in blocks that cuts follow one
-  /// another in.
-  template <typename Each>
-  void each_projection(const Matrix& rows, const Work& work, Each each) const {
-    work.parallel(rows.rows, kGrain, [&](size_t from, size_t to) {
-      // Column by column, so that neighbours in memory are projected together.
-      std::vector<double> block(kBlock * rows.columns);
-      double places[kBlock];
-      for (size_t first = from; first < to; first += kBlock) {
-        const size_t count = std::min(kBlock, to - first);
-        for (size_t i = 0; i < count; ++i)
-          for (size_t j = 0; j < rows.columns; ++j) block[j * kBlock + i] = rows.values[(first + i) * rows.columns + j];
-        for (size_t cut = 0; cut < kCuts; ++cut) {
-          std::fill_n(places, count, 0.0);
-          for (size_t k = cut * kept_; k < (cut + 1) * kept_; ++k) {
-            const double* const column = block.data() + column_[k] * kBlock;
-            const double weight = weight_[k];
-            for (size_t i = 0; i < count; ++i) places[i] += weight * column[i];
-          }
-          each(cut, first, std::span<const double>(places, count));
-        }
-      }
-    });
+  /// The projections of a block's rows, which it writes to `room`.
+  const double* project(const ColumnBlock& block, size_t cut, double* room) const {
+    std::array<const double*, kMostKept> columns;
+    for (size_t i = 0; i < kept_; ++i) columns[i] = block.column(column_[cut * kept_ + i]);
+    bin_kernels().project(columns.data(), &weight_[cut * kept_], kept_, room, block.padded());
+    return room;
   }
 
-  void place_edges(const Matrix& rows, const Work& work) {
-    std::vector<double> least(kCuts, std::numeric_limits<double>::max());
-    std::vector<double> most(kCuts, std::numeric_limits<double>::lowest());
-    std::mutex mutex;
-    each_projection(rows, work, [&](size_t cut, size_t, std::span<const double> places) {
-      const auto [low, high] = std::ranges::minmax(places);
-      const std::lock_guard lock(mutex);
-      least[cut] = std::min(least[cut], low);
-      most[cut] = std::max(most[cut], high);
-    });
-    edges_.clear();
-    for (size_t cut = 0; cut < kCuts; ++cut) {
-      const Bins bins = Bins::over(std::vector{least[cut], most[cut]}, kBins);
-      for (size_t i = 0; i <= kBins; ++i) edges_.push_back(bins.edge(i, kBins));
-    }
-  }
-
-  void count(const Matrix& rows, const Work& work) {
-    std::vector<uint32_t> counts(kCuts * kBins);
-    std::mutex mutex;
-    each_projection(rows, work, [&](size_t cut, size_t, std::span<const double> places) {
-      uint32_t here[kBins];
-      count_in_bins(places, std::span(edges_).subspan(cut * (kBins + 1), kBins + 1), here);
-      const std::lock_guard lock(mutex);
-      for (size_t bin = 0; bin < kBins; ++bin) counts[cut * kBins + bin] += here[bin];
-    });
-    const double all = static_cast<double>(rows.rows) + kBins * kLeastCount;
-    terms_.clear();
-    for (const uint32_t inside : counts) terms_.push_back(-std::log((inside + kLeastCount) / all));
+  void complete() {
+    tables_.assign(kCuts * kMostBins, 0);
+    for (size_t cut = 0; cut < kCuts; ++cut) std::copy_n(&terms_[cut * kBins], kBins, &tables_[cut * kMostBins]);
   }
 
   size_t kept_ = 0;
@@ -157,6 +125,7 @@ class Loda final : public Detector {
   std::vector<double> weight_;    ///< kept_ of each cut
   std::vector<double> edges_;     ///< kBins + 1 of each cut
   std::vector<double> terms_;     ///< kBins of each cut: minus the logarithm of its share
+  std::vector<double> tables_;    ///< the same, kMostBins of each cut
 };
 
 }  // namespace

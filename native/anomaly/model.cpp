@@ -33,8 +33,12 @@ void check_options(const ModelOptions& options) {
 }
 
 void check_rows(std::span<const double> values, size_t columns, size_t first_row) {
-  const auto wrong = std::ranges::find_if(values, [](double value) { return !(std::abs(value) <= kMostMagnitude); });
-  if (wrong == values.end()) return;
+  const auto is_wrong = [](double value) { return !(std::abs(value) <= kMostMagnitude); };
+  // Counting needs no branch a number.
+  size_t found = 0;
+  for (const double value : values) found += is_wrong(value) ? 1 : 0;
+  if (found == 0) return;
+  const auto wrong = std::ranges::find_if(values, is_wrong);
   const size_t at = static_cast<size_t>(wrong - values.begin());
   const char* const what = std::isnan(*wrong)   ? "NaN"
                            : std::isinf(*wrong) ? (*wrong > 0 ? "Infinity" : "-Infinity")

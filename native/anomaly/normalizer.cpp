@@ -41,8 +41,9 @@ Normalizer Normalizer::fit(Normalization normalization, std::span<const double> 
   const Spread found = spread(values);
   fitted.median_ = found.median;
   fitted.range_ = found.range > 0 ? std::min(found.range, kMostScore) : fitted.deviation_;
-  std::ranges::transform(raw, values.begin(), [&](double value) { return fitted.score(value); });
-  fitted.threshold_ = percentile(values, 1 - contamination);
+  // Scores rise with raw scores, so theirs is the same place.
+  const Between place = percentile_place(values, 1 - contamination);
+  fitted.threshold_ = Between{fitted.score(place.low), fitted.score(place.high), place.part}.value();
   return fitted;
 }
 

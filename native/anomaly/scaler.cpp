@@ -1,5 +1,6 @@
 #include "scaler.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -19,6 +20,7 @@ RobustScaler RobustScaler::none(size_t columns) {
   RobustScaler scaler;
   scaler.centre_.assign(columns, 0);
   scaler.scale_.assign(columns, 1);
+  scaler.idle_ = true;
   return scaler;
 }
 
@@ -29,10 +31,12 @@ RobustScaler RobustScaler::fit(const Matrix& rows, const Work& work) {
     scaler.centre_[column] = found.median;
     scaler.scale_[column] = found.range < kLeastScale ? 1 : found.range;
   });
+  scaler.idle_ = false;
   return scaler;
 }
 
 void RobustScaler::apply(std::span<double> values, const Work& work) const {
+  if (idle_) return;
   const size_t columns = centre_.size();
   const size_t grain = std::max<size_t>(1, kGrain / columns);
   work.parallel(values.size() / columns, grain, [&](size_t first, size_t last) {
@@ -52,6 +56,8 @@ RobustScaler RobustScaler::restore(const State& state, size_t columns) {
   RobustScaler scaler;
   scaler.centre_ = reader.numbers("centre", columns, {-kMostMagnitude, kMostMagnitude});
   scaler.scale_ = reader.numbers("scale", columns, {kLeastScale, 2 * kMostMagnitude});
+  scaler.idle_ = std::ranges::all_of(scaler.centre_, [](double centre) { return centre == 0; }) &&
+                 std::ranges::all_of(scaler.scale_, [](double scale) { return scale == 1; });
   return scaler;
 }
 

@@ -24,6 +24,7 @@ class RobustScaler {
  private:
   std::vector<double> centre_;
   std::vector<double> scale_;
+  bool idle_ = false;  ///< it changes no number
 };
 
 }  // namespace quern::anomaly

@@ -15,19 +15,21 @@ std::pair<double, double> neighbours(std::span<double> values, size_t at) {
   return {*place, next == values.end() ? *place : *std::min_element(next, values.end())};
 }
 
-/// Between the values in the sorted places about `place`.
-double between(std::span<double> values, double place) {
+/// About the sorted place `place`.
+Between between(std::span<double> values, double place) {
   const size_t at = std::min(values.size() - 1, static_cast<size_t>(place));
   const auto [low, high] = neighbours(values, at);
-  const double part = place - static_cast<double>(at);
-  // From the nearer end, as NumPy does it: equal to the last bit.
-  return part < 0.5 ? low + (high - low) * part : high - (high - low) * (1 - part);
+  return {low, high, place - static_cast<double>(at)};
 }
 
 }  // namespace
 
-double percentile(std::span<double> values, double share) {
+Between percentile_place(std::span<double> values, double share) {
   return between(values, share * static_cast<double>(values.size() - 1));
+}
+
+double percentile(std::span<double> values, double share) {
+  return percentile_place(values, share).value();
 }
 
 double median(std::span<double> values) {
@@ -40,8 +42,8 @@ Spread spread(std::span<double> values) {
   const size_t half = (values.size() - 1) / 2;
   const double middle = median(values);
   // That has put the halves in order: each quartile lies in its own, or beside it when there are two values.
-  const double upper = between(values.subspan(half), 0.75 * last - static_cast<double>(half));
-  const double lower = between(values.first(std::min(values.size(), half + 2)), 0.25 * last);
+  const double upper = between(values.subspan(half), 0.75 * last - static_cast<double>(half)).value();
+  const double lower = between(values.first(std::min(values.size(), half + 2)), 0.25 * last).value();
   return {middle, upper - lower};
 }
 

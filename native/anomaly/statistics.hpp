@@ -10,6 +10,17 @@
 
 namespace quern::anomaly {
 
+/// A place between two order statistics.
+struct Between {
+  double low;
+  double high;
+  double part;  ///< of the way from `low` to `high`
+
+  /// From the nearer end, as NumPy does it: equal to the last bit.
+  double value() const { return part < 0.5 ? low + (high - low) * part : high - (high - low) * (1 - part); }
+};
+/// Where percentile() looks. Reorders `values` (not empty).
+Between percentile_place(std::span<double> values, double share);
 /// The percentile (`share` from 0 to 1) with linear interpolation between order statistics, as NumPy's default.
 /// Reorders `values` (not empty).
 double percentile(std::span<double> values, double share);

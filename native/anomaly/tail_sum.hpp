@@ -9,7 +9,13 @@ namespace quern::anomaly {
 template <double (*term)(const Tail&)>
 class TailSum final : public Detector {
  public:
-  void fit(const Matrix& rows, const FitOptions&, const Work& work) override { tails_.fit(rows, work); }
+  void fit(const Matrix& rows, const FitOptions& options, const Work& work) override {
+    std::vector<double> scores(rows.rows);
+    fit_and_score(rows, options, scores, work);
+  }
+  void fit_and_score(const Matrix& rows, const FitOptions&, std::span<double> scores, const Work& work) override {
+    tails_.fit_and_sum(rows, scores, work, term);
+  }
   void score(const Matrix& rows, std::span<double> scores, const Work& work) const override {
     tails_.sum(rows, scores, work, term);
   }

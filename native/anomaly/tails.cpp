@@ -5,22 +5,14 @@
 #include <limits>
 #include <utility>
 
+#include "../kernels/cpu.hpp"
 #include "limits.hpp"
-#include "sorting.hpp"
-#include "statistics.hpp"
 
 namespace quern::anomaly {
 namespace {
 
 /// Sorted values between two marks: two cache lines, counted without a branch.
 constexpr size_t kStride = 16;
-
-/// Asks for memory that is read soon.
-void fetch([[maybe_unused]] const void* place) {
-#if defined(__GNUC__) || defined(__clang__)
-  __builtin_prefetch(place);
-#endif
-}
 
 /// Beyond every value of a row.
 constexpr double kBeyond = std::numeric_limits<double>::max();
@@ -48,6 +40,19 @@ size_t less_in_stride(const double* stride, double value) {
   return static_cast<size_t>(less);
 }
 
+/// The sum of `term` over all values, in an order that is the same for every number of threads.
+template <typename Term>
+double sum_of(std::span<const double> values, Term term) {
+  double lanes[kLanes] = {};
+  size_t i = 0;
+  for (; i + kLanes <= values.size(); i += kLanes)
+    for (size_t lane = 0; lane < kLanes; ++lane) lanes[lane] += term(values[i + lane]);
+  double sum = 0;
+  for (; i < values.size(); ++i) sum += term(values[i]);
+  for (const double lane : lanes) sum += lane;
+  return sum;
+}
+
 /// Rounding of a constant column is no skewness; SciPy draws the line at the same place.
 bool constant(double variance, double mean) {
   const double least = 1e-15 * mean;
@@ -56,26 +61,26 @@ bool constant(double variance, double mean) {
 
 }  // namespace
 
-void Tails::fit(const Matrix& rows, const Work& work) {
+void Tails::start_fit(const Matrix& rows, const Work& work) {
   rows_ = rows.rows;
   columns_.assign(rows.columns, {});
-  each_column(rows, work, [&](size_t column, std::vector<double>& values) {
-    sort_numbers(values);
-    columns_[column].sorted = std::move(values);
-    index(columns_[column]);
+  build_logarithms(work);
+}
+
+void Tails::gather(const Matrix& rows, size_t first, size_t last, std::span<double> to, const Work& work) {
+  work.parallel(rows.rows, 1 << 14, [&](size_t from, size_t until) {
+    for (size_t i = from; i < until; ++i)
+      for (size_t k = first; k < last; ++k) to[(k - first) * rows.rows + i] = rows.values[i * rows.columns + k];
   });
-  build_logarithms();
 }
 
 void Tails::index(Column& column) const {
   // In sorted order, so that the order of the fitted rows leaves no trace, not even in the last bit.
-  column.mean = moments(column.sorted).mean;
-  column.second = column.third = 0;
-  for (const double value : column.sorted) {
-    const double difference = value - column.mean;
-    column.second += difference * difference;
-    column.third += difference * difference * difference;
-  }
+  column.mean = sum_of(column.sorted, [](double value) { return value; }) / static_cast<double>(rows_);
+  const double mean = column.mean;
+  column.second = sum_of(column.sorted, [mean](double value) { return (value - mean) * (value - mean); });
+  column.third =
+      sum_of(column.sorted, [mean](double value) { return (value - mean) * (value - mean) * (value - mean); });
   const double count = static_cast<double>(rows_);
   column.part = 1 / (count + 1);
   column.one_more = count * column.part;
@@ -86,17 +91,18 @@ void Tails::index(Column& column) const {
   column.sorted.resize(column.marks.size() * kStride, kBeyond);
 }
 
-void Tails::build_logarithms() {
+void Tails::build_logarithms(const Work& work) {
   const double all = static_cast<double>(rows_ + 1);
   shares_.resize(rows_ + 1);
-  for (size_t place = 0; place <= rows_; ++place) {
-    shares_[place].left = -std::log(static_cast<double>(place + 1) / all);
-    shares_[rows_ - place].right = shares_[place].left;
-  }
+  work.parallel(rows_ + 1, 1 << 14, [&](size_t first, size_t last) {
+    for (size_t place = first; place < last; ++place) {
+      shares_[place].left = -std::log(static_cast<double>(place + 1) / all);
+      shares_[rows_ - place].right = shares_[place].left;
+    }
+  });
 }
 
 void Tails::places(const Column& column, std::span<const double> values, std::span<uint32_t> found) const {
-  // Memory is asked for well before it is needed: what lies far apart arrives at the same time.
   for (size_t at = 0; at < values.size(); at += kLanes) {
     const size_t count = std::min(kLanes, values.size() - at);
     double here[kLanes] = {};
@@ -107,13 +113,12 @@ void Tails::places(const Column& column, std::span<const double> values, std::sp
       // The place lies after the last mark below the value, and not after the next mark.
       const size_t from = marks[lane] == 0 ? 0 : (marks[lane] - 1) * kStride;
       found[at + lane] = static_cast<uint32_t>(from);
-      fetch(column.sorted.data() + from);
-      fetch(column.sorted.data() + from + kStride / 2);
+      prefetch(column.sorted.data() + from, kStride * sizeof(double));
     }
   }
   for (size_t i = 0; i < values.size(); ++i) {
     found[i] += static_cast<uint32_t>(less_in_stride(column.sorted.data() + found[i], values[i]));
-    fetch(shares_.data() + found[i]);
+    prefetch(shares_.data() + found[i]);
   }
 }
 
@@ -128,6 +133,10 @@ Tail Tails::tail_at(const Column& column, double value, size_t place) const {
                                                  first + static_cast<std::ptrdiff_t>(rows_), value) -
                                 first);
   }
+  return tail_between(column, value, place, end);
+}
+
+Tail Tails::tail_between(const Column& column, double value, size_t place, size_t end) const {
   const double left = shares_[end].left;
   const double right = shares_[place].right;
   // The moments of the fitted values and this one (Chan, Golub and LeVeque 1983).
@@ -168,7 +177,7 @@ void Tails::restore(const State& state) {
       refuse_entry("sorted", "is not in ascending order in column " + std::to_string(i));
     index(columns_[i]);
   }
-  build_logarithms();
+  build_logarithms(Work(1));
 }
 
 }  // namespace quern::anomaly

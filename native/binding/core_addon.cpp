@@ -9,6 +9,7 @@
 #include "anomaly_restore_object.hpp"
 #include "classifier_object.hpp"
 #include "columns_object.hpp"
+#include "encoder_object.hpp"
 #include "lifetime.hpp"
 #include "text_index_object.hpp"
 #include "vector_index_object.hpp"
@@ -31,6 +32,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   AnomalyRestoreObject::define(env, exports);
   ClassifierFitObject::define(env, exports);
   ColumnsObject::define(env, exports);
+  EncoderObject::define(env, exports);
   TextIndexObject::define(env, exports);
   VectorIndexObject::define(env, exports);
   return exports;

@@ -28,7 +28,78 @@ constexpr std::array<Named, 9> kStatistics{{{"mean", "_rolling_mean_"},
                                             {"deviation", "_deviation_"},
                                             {"minmax_scaled", "_minmax_scaled_"}}};
 
+/// Of a window that ends with `value`.
+double statistic(Statistic wanted, const Summary& window, std::optional<double> value, const RollingMedian* median) {
+  if (window.count() == 0) return 0.0;
+  switch (wanted) {
+    case Statistic::kMean:
+      return window.mean();
+    case Statistic::kStd:
+      return window.count() < 2 ? 0.0 : window.deviation();
+    case Statistic::kMin:
+      return window.least();
+    case Statistic::kMax:
+      return window.most();
+    case Statistic::kSum:
+      return window.sum();
+    case Statistic::kMedian:
+      return median->median();
+    case Statistic::kZscore:
+      if (!value || window.count() < 2) return 0.0;
+      return window.above_mean(*value) / std::max(window.deviation(), kLeastDivisor);
+    case Statistic::kDeviation:
+      return value ? std::abs(window.above_mean(*value)) : 0.0;
+    case Statistic::kMinmaxScaled:
+      return value ? (*value - window.least()) / std::max(window.most() - window.least(), kLeastDivisor) : 0.0;
+  }
+  return 0.0;
+}
+
+double rate(std::optional<double> now, std::optional<double> then) {
+  return now && then ? (*now - *then) / std::max(std::abs(*then), kLeastDivisor) : 0.0;
+}
+
+void write_window(const FeatureSpec& spec, size_t part, const Series& series, size_t skip, const FeatureRoom& room) {
+  double* const* const to = &room.starts[part * spec.statistics.size()];
+  const size_t window = spec.windows[part];
+  std::optional<RollingMedian> median;
+  if (spec.wants(Statistic::kMedian)) median.emplace(std::min(window, series.values.size()));
+  each_window(series, window, [&](size_t row, const Summary& now) {
+    const std::optional<double> value = series.at(row);
+    if (median) median->push(value);
+    if (row < skip) return;
+    const size_t at = (row - skip) * room.row_step;
+    for (size_t i = 0; i < spec.statistics.size(); ++i)
+      to[i][at] = statistic(spec.statistics[i], now, value, median ? &*median : nullptr);
+  });
+}
+
 }  // namespace
+
+void write_features(const FeatureSpec& spec, size_t part, const Series& series, size_t skip, const FeatureRoom& room) {
+  if (part < spec.windows.size()) return write_window(spec, part, series, skip, room);
+  double* const* to = &room.starts[spec.windows.size() * spec.statistics.size()];
+  const size_t rows = series.values.size();
+  const auto before = [&](size_t row, size_t back) { return back > row ? std::nullopt : series.at(row - back); };
+  for (const size_t back : spec.lags) {
+    for (size_t row = skip; row < rows; ++row) (*to)[(row - skip) * room.row_step] = before(row, back).value_or(0.0);
+    ++to;
+  }
+  for (const size_t back : spec.rates) {
+    for (size_t row = skip; row < rows; ++row)
+      (*to)[(row - skip) * room.row_step] = rate(series.at(row), before(row, back));
+    ++to;
+  }
+  for (const size_t span : spec.spans) {
+    WeightedMean mean(span);
+    for (size_t row = 0; row < rows; ++row) {
+      mean.push(series.at(row));
+      // Where the row is null, so is the weighted mean.
+      if (row >= skip) (*to)[(row - skip) * room.row_step] = series.known[row] != 0 ? mean.mean() : 0.0;
+    }
+    ++to;
+  }
+}
 
 Statistic statistic_of(std::string_view name) {
   std::string known;
@@ -91,42 +162,13 @@ std::optional<double> FeatureTracker::before(size_t back) const {
   return past_[(rows_ - 1 - back) % past_.size()];
 }
 
-double FeatureTracker::statistic(Statistic wanted, size_t window) const {
-  const RollingTotals& totals = totals_[window];
-  if (totals.count() == 0) return 0.0;
-  switch (wanted) {
-    case Statistic::kMean:
-      return totals.mean();
-    case Statistic::kStd:
-      return totals.count() < 2 ? 0.0 : totals.deviation();
-    case Statistic::kMin:
-      return totals.least();
-    case Statistic::kMax:
-      return totals.most();
-    case Statistic::kSum:
-      return totals.sum();
-    case Statistic::kMedian:
-      return medians_[window].median();
-    case Statistic::kZscore:
-      if (!value_ || totals.count() < 2) return 0.0;
-      return totals.above_mean(*value_) / std::max(totals.deviation(), kLeastDivisor);
-    case Statistic::kDeviation:
-      return value_ ? std::abs(totals.above_mean(*value_)) : 0.0;
-    case Statistic::kMinmaxScaled:
-      return value_ ? (*value_ - totals.least()) / std::max(totals.most() - totals.least(), kLeastDivisor) : 0.0;
-  }
-  return 0.0;
-}
-
 void FeatureTracker::write(std::span<double> to) const {
   size_t at = 0;
   for (size_t window = 0; window < totals_.size(); ++window)
-    for (const Statistic one : spec_.statistics) to[at++] = statistic(one, window);
+    for (const Statistic one : spec_.statistics)
+      to[at++] = statistic(one, totals_[window].now(), value_, medians_.empty() ? nullptr : &medians_[window]);
   for (const size_t back : spec_.lags) to[at++] = before(back).value_or(0.0);
-  for (const size_t back : spec_.rates) {
-    const std::optional<double> then = before(back);
-    to[at++] = value_ && then ? (*value_ - *then) / std::max(std::abs(*then), kLeastDivisor) : 0.0;
-  }
+  for (const size_t back : spec_.rates) to[at++] = rate(value_, before(back));
   // Where the row is null, so is the weighted mean.
   for (const WeightedMean& mean : means_) to[at++] = value_ ? mean.mean() : 0.0;
 }

@@ -41,6 +41,18 @@ struct FeatureSpec {
 /// The names of a column's features, such as `x_rolling_mean_5`, `x_lag_1`, `x_roc_1`, `x_ewm_mean_10`.
 std::vector<std::string> feature_names(const FeatureSpec& spec, const std::string& column);
 
+/// Where features of a column go: those of a row have `row_step` from the one before, each feature has its start.
+struct FeatureRoom {
+  std::vector<double*> starts;  ///< width() of them
+  size_t row_step = 1;
+};
+
+/**
+ * The features of one column, part by part: parts may be made at the same time by several threads. Window `part` of
+ * the specification; what has no window is the last part. Rows before `skip` are only looked back at.
+ */
+void write_features(const FeatureSpec& spec, size_t part, const Series& series, size_t skip, const FeatureRoom& room);
+
 /**
  * The features of one column, row after row. A window takes the rows that there are, and skips nulls; what cannot be
  * computed (no value in the window, the deviation of one value, a lag before the first row, a null there) is 0.
@@ -55,7 +67,6 @@ class FeatureTracker {
   void write(std::span<double> to) const;
 
  private:
-  double statistic(Statistic wanted, size_t window) const;
   /// The value `back` rows before the last, when there is one.
   std::optional<double> before(size_t back) const;
 

@@ -1,10 +1,16 @@
 #include <algorithm>
+#include <thread>
 
+#include "../anomaly/work.hpp"
 #include "../inference/failure.hpp"
 #include "table.hpp"
 
 namespace quern::columns {
 namespace {
+
+/// Features that are worth threads, and threads at most: another request should find a core too.
+constexpr size_t kWorthThreads = 1 << 16;
+constexpr size_t kMostThreads = 4;
 
 size_t saturated(uint64_t rows, size_t width) {
   return width != 0 && rows > SIZE_MAX / width ? SIZE_MAX : static_cast<size_t>(rows) * width;
@@ -19,11 +25,18 @@ void check_cells(uint64_t rows, size_t width, size_t most) {
 
 }  // namespace
 
-std::optional<double> Snapshot::number(const Column& column, uint64_t row) const {
-  const Block& block = *column.blocks[static_cast<size_t>(row / block_rows_ - first_block_)];
-  const size_t slot = row % block_rows_;
-  if (block.kind() == Kind::kEmpty || !block.valid(slot)) return std::nullopt;
-  return block.number(slot);
+Series Snapshot::series(const Column& column, uint64_t from, uint64_t until) const {
+  const size_t rows = static_cast<size_t>(until - from);
+  Series series{std::vector<double>(rows), std::vector<uint8_t>(rows)};
+  for (size_t i = 0; i < rows; ++i) {
+    const uint64_t row = from + i;
+    const Block& block = *column.blocks[static_cast<size_t>(row / block_rows_ - first_block_)];
+    const size_t slot = row % block_rows_;
+    if (block.kind() == Kind::kEmpty || !block.valid(slot)) continue;
+    series.known[i] = 1;
+    series.values[i] = block.number(slot);
+  }
+  return series;
 }
 
 void Snapshot::copy(const Column& column, uint64_t from, uint64_t until, ColumnValues& to) const {
@@ -58,25 +71,17 @@ void Snapshot::copy(const Column& column, uint64_t from, uint64_t until, ColumnV
   if (nulls > 0) to.valid = std::move(valid);
 }
 
-void Snapshot::add_features(const Column& column, uint64_t from, uint64_t until, const FeatureSpec& spec,
-                            Frame& frame) const {
-  const size_t width = spec.width();
-  const size_t at = frame.columns.size();
-  for (std::string& name : feature_names(spec, column.name)) {
-    ColumnValues& feature = frame.columns.emplace_back();
-    feature.name = std::move(name);
-    feature.kind = Kind::kFloat;
-    feature.numbers.resize(frame.rows);
-  }
+void Snapshot::make_features(const FeatureSpec& spec, uint64_t from, uint64_t until,
+                             std::span<const ColumnRoom> columns) const {
   const uint64_t begin = from - std::min<uint64_t>(from - first_, spec.reach());
-  FeatureTracker tracker(spec, static_cast<size_t>(next_ - first_));
-  std::vector<double> row(width);
-  for (uint64_t number = begin; number < until; ++number) {
-    tracker.push(this->number(column, number));
-    if (number < from) continue;
-    tracker.write(row);
-    for (size_t i = 0; i < width; ++i) frame.columns[at + i].numbers[static_cast<size_t>(number - from)] = row[i];
-  }
+  const size_t parts = spec.windows.size() + 1;
+  const bool large = saturated(until - begin, columns.size() * spec.width()) >= kWorthThreads;
+  const anomaly::Work work(large ? std::min<size_t>(kMostThreads, std::thread::hardware_concurrency()) : 1);
+  std::vector<Series> all(columns.size());
+  work.parallel(columns.size(), 1, [&](size_t i, size_t) { all[i] = series(*columns[i].column, begin, until); });
+  work.parallel(columns.size() * parts, 1, [&](size_t i, size_t) {
+    write_features(spec, i % parts, all[i / parts], static_cast<size_t>(from - begin), columns[i / parts].room);
+  });
 }
 
 /// Two columns of one name would be one in most formats.
@@ -103,9 +108,21 @@ Frame Snapshot::frame(const Wanted& wanted, size_t most_cells) const {
   check_cells(until - from, width, most_cells);
   Frame frame{.first = from, .rows = static_cast<size_t>(until - from), .columns = {}};
   for (const Column& column : columns_) copy(column, from, until, frame.columns.emplace_back());
-  if (wanted.features)
-    for (const Column& column : columns_)
-      if (is_numeric(column.kind)) add_features(column, from, until, *wanted.features, frame);
+  if (!wanted.features) return frame;
+  frame.columns.reserve(width);
+  std::vector<ColumnRoom> rooms;
+  for (const Column& column : columns_) {
+    if (!is_numeric(column.kind)) continue;
+    ColumnRoom& room = rooms.emplace_back(ColumnRoom{&column, {}});
+    for (std::string& name : feature_names(*wanted.features, column.name)) {
+      ColumnValues& feature = frame.columns.emplace_back();
+      feature.name = std::move(name);
+      feature.kind = Kind::kFloat;
+      feature.numbers.resize(frame.rows);
+      room.room.starts.push_back(feature.numbers.data());
+    }
+  }
+  make_features(*wanted.features, from, until, rooms);
   return frame;
 }
 
@@ -115,19 +132,19 @@ std::vector<double> Snapshot::matrix(std::span<const std::string> columns, const
   const size_t width = columns.size() * (1 + spec.width());
   check_cells(rows, width, most_cells);
   std::vector<double> matrix(rows * width);
+  std::vector<ColumnRoom> rooms;
   for (size_t i = 0; i < columns.size(); ++i) {
     const auto found =
         std::find_if(columns_.begin(), columns_.end(), [&](const Column& column) { return column.name == columns[i]; });
     if (found == columns_.end() || found->kind == Kind::kText || found->kind == Kind::kEmpty) continue;
-    FeatureTracker tracker(spec, rows);
-    for (size_t row = 0; row < rows; ++row) {
-      const std::optional<double> value = number(*found, first_ + row);
-      tracker.push(value);
-      const std::span<double> to = std::span(matrix).subspan(row * width, width);
-      to[i] = value.value_or(0.0);
-      tracker.write(to.subspan(columns.size() + i * spec.width(), spec.width()));
-    }
+    const Series values = series(*found, first_, next_);
+    for (size_t row = 0; row < rows; ++row) matrix[row * width + i] = values.values[row];
+    ColumnRoom& room = rooms.emplace_back(ColumnRoom{&*found, {}});
+    room.room.row_step = width;
+    for (size_t k = 0; k < spec.width(); ++k)
+      room.room.starts.push_back(matrix.data() + columns.size() + i * spec.width() + k);
   }
+  make_features(spec, first_, next_, rooms);
   return matrix;
 }
 

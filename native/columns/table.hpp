@@ -70,9 +70,14 @@ class Snapshot {
   };
 
   void copy(const Column& column, uint64_t from, uint64_t until, ColumnValues& to) const;
-  std::optional<double> number(const Column& column, uint64_t row) const;
+  Series series(const Column& column, uint64_t from, uint64_t until) const;
   void check_names(const FeatureSpec& spec) const;
-  void add_features(const Column& column, uint64_t from, uint64_t until, const FeatureSpec& spec, Frame& frame) const;
+  /// A numeric column, and where its features go.
+  struct ColumnRoom {
+    const Column* column;
+    FeatureRoom room;
+  };
+  void make_features(const FeatureSpec& spec, uint64_t from, uint64_t until, std::span<const ColumnRoom> columns) const;
 
   std::vector<Column> columns_;
   uint64_t first_ = 0, next_ = 0, first_block_ = 0;

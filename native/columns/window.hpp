@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <set>
 #include <vector>
@@ -16,10 +19,57 @@ struct Totals {
   double most = 0;
 
   /// One more value; `shifted` is it less the shift.
-  void add(double value, double shifted);
+  void add(double value, double shifted) {
+    if (count == 0) {
+      *this = {.count = 1, .sum = shifted, .squares = 0, .least = value, .most = value};
+      return;
+    }
+    const double before = shifted - sum / static_cast<double>(count);
+    ++count;
+    sum += shifted;
+    squares += before * (shifted - sum / static_cast<double>(count));
+    least = std::min(least, value);
+    most = std::max(most, value);
+  }
+
   /// Both together. Source: Chan, Golub and LeVeque, "Updating formulae and a pairwise algorithm for computing sample
   /// variances", 1979.
-  static Totals joined(const Totals& a, const Totals& b);
+  static Totals joined(const Totals& a, const Totals& b) {
+    if (a.count == 0) return b;
+    if (b.count == 0) return a;
+    const auto in_a = static_cast<double>(a.count), in_b = static_cast<double>(b.count);
+    const double apart = b.sum / in_b - a.sum / in_a;
+    return {.count = a.count + b.count,
+            .sum = a.sum + b.sum,
+            .squares = a.squares + b.squares + apart * apart * (in_a * in_b / (in_a + in_b)),
+            .least = std::min(a.least, b.least),
+            .most = std::max(a.most, b.most)};
+  }
+};
+
+/// What is known of a window. Only count() and sum() may be asked where it has no value.
+struct Summary {
+  Totals totals;
+  double shift = 0;
+
+  size_t count() const { return totals.count; }
+  double sum() const {
+    return totals.count == 0 ? 0.0 : std::fma(static_cast<double>(totals.count), shift, totals.sum);
+  }
+  /// Equal values have exactly that mean, and no spread.
+  bool even() const { return totals.least == totals.most; }
+  double mean() const {
+    if (even()) return totals.least;
+    return std::clamp(shift + totals.sum / static_cast<double>(totals.count), totals.least, totals.most);
+  }
+  /// How far a value is above the mean; exact also where all values have a large offset.
+  double above_mean(double value) const {
+    return even() ? value - totals.least : value - shift - totals.sum / static_cast<double>(totals.count);
+  }
+  /// Of at least two values; the divisor is their number less one.
+  double deviation() const { return even() ? 0.0 : std::sqrt(totals.squares / static_cast<double>(totals.count - 1)); }
+  double least() const { return totals.least; }
+  double most() const { return totals.most; }
 };
 
 /**
@@ -32,29 +82,62 @@ class RollingTotals {
   explicit RollingTotals(size_t window) : window_(window) {}
 
   void push(std::optional<double> value);
-
-  size_t count() const { return now_.count; }
-  double sum() const;
-  /// Of at least one value.
-  double mean() const;
-  /// How far a value is above the mean, of at least one value; exact also where all values have a large offset.
-  double above_mean(double value) const;
-  /// Of at least two values; the divisor is their number less one.
-  double deviation() const;
-  double least() const { return now_.least; }
-  double most() const { return now_.most; }
+  const Summary& now() const { return now_; }
 
  private:
   void turn_over();
 
   const size_t window_;
-  double shift_ = 0;
   bool shifted_ = false;
   std::vector<Totals> older_;                  ///< the last covers all older rows, each one before it a row less
   std::vector<std::optional<double>> recent_;  ///< rows since they were turned over
   Totals recent_totals_;
-  Totals now_;
+  Summary now_;
 };
+
+/// The values of a column, one row after the other.
+struct Series {
+  std::vector<double> values;
+  std::vector<uint8_t> known;  ///< 0 where the row is null
+
+  std::optional<double> at(size_t row) const { return known[row] != 0 ? std::optional(values[row]) : std::nullopt; }
+};
+
+/// Calls `each(row, summary)` for every row of a series: what RollingTotals says after that row, to the bit. The two
+/// stacks are the run of `window` rows that the row lies in, from its start, and the one before, from its end.
+template <typename Each>
+void each_window(const Series& series, size_t window, Each each) {
+  const size_t rows = series.values.size();
+  std::vector<Totals> older(std::min(window, rows) + 1);
+  Summary now;
+  bool shifted = false;
+  for (size_t first = 0; first < rows; first += window) {
+    if (first > 0) {
+      const auto known = std::find(series.known.begin() + static_cast<std::ptrdiff_t>(first - window),
+                                   series.known.begin() + static_cast<std::ptrdiff_t>(first), 1);
+      const auto at = static_cast<size_t>(known - series.known.begin());
+      if (at < first) now.shift = series.values[at];
+      Totals sums;
+      for (size_t i = window; i-- > 0;) {
+        const size_t row = first - window + i;
+        if (series.known[row] != 0) sums.add(series.values[row], series.values[row] - now.shift);
+        older[i] = sums;
+      }
+    }
+    Totals recent;
+    const size_t last = std::min(rows, first + window);
+    for (size_t row = first; row < last; ++row) {
+      if (series.known[row] != 0) {
+        if (!shifted) now.shift = series.values[row];
+        shifted = true;
+        recent.add(series.values[row], series.values[row] - now.shift);
+      }
+      const size_t left = row - first + 1;
+      now.totals = first == 0 || left == window ? recent : Totals::joined(older[left], recent);
+      each(row, now);
+    }
+  }
+}
 
 /// The median of the last `window` rows, O(log window) a row: the values in two halves, each sorted.
 class RollingMedian {

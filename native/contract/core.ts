@@ -1,6 +1,7 @@
 import type { AnomalyFitOptions, NativeAnomalyFit, NativeAnomalyRestore } from './anomaly.js';
 import type { ClassifierFitOptions, NativeClassifier, NativeClassifierFit } from './classify.js';
 import type { ColumnsOptions, NativeColumns } from './columns.js';
+import type { EncoderOptions, EncoderShape, EncoderWeights, NativeEncoder } from './encoder.js';
 import type { NativeTextIndex, TextIndexOptions } from './text.js';
 import type { NativeVectorIndex, VectorIndexOptions } from './vectors.js';
 
@@ -21,6 +22,11 @@ export interface CoreAddon {
   loadClassifier(path: string, generation: bigint): Promise<NativeClassifier>;
   /** Sync. A table without rows. Throws Failure('invalid') with the setting that is wrong. */
   openColumns(options: ColumnsOptions): NativeColumns;
+  /**
+   * Sync, copies the weights, about 1 ms per MiB: for hosts, not for a thread that serves others. Throws Failure('invalid') with the size or setting
+   * that is wrong, ('too_large') for a shape beyond the limits.
+   */
+  openEncoder(shape: EncoderShape, weights: EncoderWeights, options?: EncoderOptions): NativeEncoder;
   /** Sync. An empty index. Throws Failure('invalid') with the setting that is wrong. */
   openTextIndex(options: TextIndexOptions): NativeTextIndex;
   /** Sync. An empty index. Throws Failure('invalid') with the setting that is wrong. */

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 // Instruction sets of one function: the rest of the program stays runnable everywhere, the choice falls at run time.
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define QUERN_X86 1
@@ -9,6 +11,14 @@
 #endif
 
 namespace quern {
+
+/// Asks for memory that is read soon: what lies far apart then arrives at the same time.
+inline void prefetch([[maybe_unused]] const void* from, [[maybe_unused]] size_t bytes = 1) {
+#if defined(__GNUC__) || defined(__clang__)
+  constexpr size_t kLine = 64;
+  for (size_t at = 0; at < bytes; at += kLine) __builtin_prefetch(static_cast<const char*>(from) + at);
+#endif
+}
 
 /// The widest instruction set that a kernel may use.
 enum class Isa { kPortable, kAvx2, kAvx512 };

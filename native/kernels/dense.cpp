@@ -3,6 +3,7 @@
 #include <bit>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 
 // The vectors below are wider than those that a caller without the instruction set could pass; nobody passes them.
 #if defined(__GNUC__) && !defined(__clang__)
@@ -94,6 +95,36 @@ QUERN_INLINE void boxes(const T* point, const T* least, const T* greatest, size_
   for (size_t lane = 0; lane < L::kCount; ++lane) std::memcpy(out + lane * L::kWidth, &sums[lane], Bytes);
 }
 
+template <typename T, size_t Bytes>
+QUERN_INLINE void two_least(const T* lines, size_t count, size_t step, T* least, T* line, T* second) {
+  using L = Lanes<T, Bytes>;
+  typename L::Vector low[L::kCount], next[L::kCount], place[L::kCount];
+  QUERN_UNROLLED
+  for (size_t lane = 0; lane < L::kCount; ++lane) {
+    std::memcpy(&low[lane], lines + lane * L::kWidth, Bytes);
+    place[lane] = typename L::Vector{};
+    next[lane] = place[lane] + std::numeric_limits<T>::infinity();
+  }
+  for (size_t i = 1; i < count; ++i) {
+    const typename L::Vector here = typename L::Vector{} + static_cast<T>(i);
+    QUERN_UNROLLED
+    for (size_t lane = 0; lane < L::kCount; ++lane) {
+      typename L::Vector value;
+      std::memcpy(&value, lines + i * step + lane * L::kWidth, Bytes);
+      const typename L::Vector greater = value < low[lane] ? low[lane] : value;
+      next[lane] = greater < next[lane] ? greater : next[lane];
+      place[lane] = value < low[lane] ? here : place[lane];
+      low[lane] = value < low[lane] ? value : low[lane];
+    }
+  }
+  QUERN_UNROLLED
+  for (size_t lane = 0; lane < L::kCount; ++lane) {
+    std::memcpy(least + lane * L::kWidth, &low[lane], Bytes);
+    std::memcpy(line + lane * L::kWidth, &place[lane], Bytes);
+    std::memcpy(second + lane * L::kWidth, &next[lane], Bytes);
+  }
+}
+
 template <typename T>
 QUERN_INLINE size_t within(const T* values, size_t panels, T bound) {
   size_t found = 0;
@@ -141,6 +172,10 @@ QUERN_INLINE void exponentials(double* values, size_t count) {
     boxes<T, bytes>(point, least, greatest, depth, out);                                                       \
   }                                                                                                            \
   template <typename T>                                                                                        \
+  target void name##_two(const T* lines, size_t count, size_t step, T* least, T* line, T* second) {            \
+    two_least<T, bytes>(lines, count, step, least, line, second);                                              \
+  }                                                                                                            \
+  template <typename T>                                                                                        \
   target size_t name##_within(const T* values, size_t panels, T bound) {                                       \
     return within<T>(values, panels, bound);                                                                   \
   }                                                                                                            \
@@ -148,9 +183,12 @@ QUERN_INLINE void exponentials(double* values, size_t count) {
     exponentials(values, count);                                                                               \
   }                                                                                                            \
   template <typename T>                                                                                        \
-  constexpr DenseKernels<T> name##_kernels = {                                                                 \
-      name##_tiles<T, Term::kProduct, Start::kZero>, name##_tiles<T, Term::kProduct, Start::kOut>,             \
-      name##_tiles<T, Term::kSquare, Start::kZero>, name##_boxes<T>, name##_within<T>};
+  constexpr DenseKernels<T> name##_kernels = {name##_tiles<T, Term::kProduct, Start::kZero>,                   \
+                                              name##_tiles<T, Term::kProduct, Start::kOut>,                    \
+                                              name##_tiles<T, Term::kSquare, Start::kZero>,                    \
+                                              name##_boxes<T>,                                                 \
+                                              name##_two<T>,                                                   \
+                                              name##_within<T>};
 
 QUERN_DENSE_SET(portable, , 16, 1)
 #ifdef QUERN_X86

@@ -40,6 +40,9 @@ struct DenseKernels {
   Kernel distances;
   /// out = squared distance of one point to each of kPanel<T> boxes, whose least and greatest coordinates are panels.
   void (*box_distances)(const T* point, const T* least, const T* greatest, size_t depth, T* out);
+  /// Of each of kPanel<T> columns in `count` lines, `step` apart: the least number, the first line that has it, and the
+  /// least of the other lines, infinity where there are none.
+  void (*least_two)(const T* lines, size_t count, size_t step, T* least, T* line, T* second);
   /// How many of the kPanel<T> * panels numbers are at most `bound`.
   size_t (*count_within)(const T* values, size_t panels, T bound);
 };

@@ -31,5 +31,6 @@ export async function loadEncoder(
     );
   }
   const { EncoderClient } = await import('../engines/onnx/client.js');
-  return EncoderClient.load({ task, files, options, circuit }, stop);
+  const engine = process.env.QUERN_NATIVE_ENCODERS === 'off' ? 'onnxruntime' : 'auto';
+  return EncoderClient.load({ task, files, options: { ...options, engine }, circuit }, stop);
 }

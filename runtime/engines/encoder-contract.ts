@@ -11,6 +11,8 @@ export interface EncoderOptions {
   readonly threads?: number;
   /** `auto`, `cpu`, or an execution provider's name. */
   readonly device?: string;
+  /** `onnxruntime`: ONNX graphs never go through the native pass. */
+  readonly engine?: 'auto' | 'onnxruntime';
 }
 
 /** The files of an encoder on disk, as the finder gives them to an engine. */
@@ -42,6 +44,8 @@ export interface EncoderInfo {
   readonly pooling: Pooling | null;
   /** Names of the head's outputs, by index; empty for embeddings. */
   readonly labels: readonly string[];
+  /** What runs an ONNX graph. */
+  readonly engine?: 'native' | 'onnxruntime';
   readonly devices: { requested: string; available: string[]; used: string[]; why: string | null };
   readonly notes: readonly string[];
 }

@@ -365,6 +365,7 @@ scenarios('encoders of the universal runtime', stage(universalEndpoints as Stage
         const engine = body.engines.find(({ model }: Body) => model === key);
         assert.equal(engine.requested, 'auto');
         assert.ok(engine.available.length > 0 && engine.used.length > 0 && engine.why !== null, JSON.stringify(engine));
+        assert.equal(engine.options.engine, key.includes('gguf') ? undefined : 'native');
       }
     },
   },
@@ -378,7 +379,25 @@ scenarios('encoders of the universal runtime', stage(universalEndpoints as Stage
   },
 ]);
 
-scenarios('encoders by the core', stage(coreEndpoints as Stage<Staged>['endpoints']), [
+/** The same without the native pass. */
+function withoutNative({ endpoints, context, close }: Stage<Staged>): Stage<Staged> {
+  const setting = 'QUERN_NATIVE_ENCODERS';
+  return {
+    endpoints,
+    context: () => {
+      process.env[setting] = 'off';
+      return context();
+    },
+    close: async (runtime) => {
+      const engines = runtime.models.loaded().map(({ status }) => status.options?.engine);
+      delete process.env[setting];
+      await close?.(runtime);
+      assert.ok(engines.length > 2 && engines.every((engine) => engine === 'onnxruntime'), engines.join());
+    },
+  };
+}
+
+scenarios('encoders by the core, by ONNX Runtime', withoutNative(stage(coreEndpoints as Stage<Staged>['endpoints'])), [
   ...embeddings('/v1/nlp/embeddings').slice(0, 3),
   refused('/v1/nlp/embeddings', { model: 'no/model', input: 'x' }, 404, ['quern pull no/model']),
   ...reranking('/v1/nlp/rerank').slice(0, 2),

@@ -41,10 +41,27 @@ async function loaded(encoder: TinyEncoder, more: Partial<EncoderFiles> = {}, op
   const files = { ...written(encoder), ...more };
   const client = await load(files, TASKS[encoder.task], options);
   open.push(client);
+  assert.equal(client.info.engine, engine === 'auto' ? 'native' : engine);
   return client;
 }
+/** What the present suite runs graphs with. */
+let engine: NonNullable<EncoderOptions['engine']> = 'auto';
 const load = (files: EncoderFiles, task: EncoderTask, options: EncoderOptions = {}): Promise<EncoderClient> =>
-  EncoderClient.load({ task, files, options: { threads: 1, device: 'cpu', ...options }, circuit: new Circuit(files.name) }, CALL.signal);
+  EncoderClient.load(
+    { task, files, options: { threads: 1, device: 'cpu', engine, ...options }, circuit: new Circuit(files.name) },
+    CALL.signal,
+  );
+/** A suite that is run with the native pass, and again with ONNX Runtime unless it is told that others do so. */
+function withBoth(name: string, suite: () => void, isKnown = false): void {
+  for (const chosen of isKnown ? (['auto'] as const) : (['auto', 'onnxruntime'] as const))
+    describe(`${name}, ${chosen === 'auto' ? 'the native pass' : 'ONNX Runtime'}`, () => {
+      before(() => {
+        engine = chosen;
+      });
+      after(closeAll);
+      suite();
+    });
+}
 async function refusal(files: EncoderFiles, task: EncoderTask): Promise<Failure> {
   try {
     await (await load(files, task)).close();
@@ -60,98 +77,98 @@ const closeAll = async (): Promise<void> => {
 };
 
 for (const tokenizer of TOKENIZERS) {
-  describe(`ONNX encoders with the ${tokenizer} vocabulary`, () => {
-    after(closeAll);
-
-    it('embeds: like texts are near, lengths are 1, batches change nothing', async () => {
-      const client = await loaded({ task: 'embedding', tokenizer });
-      const texts = ['the cat is in the house', 'the cat is in the garden', 'price of milk and bread', '', `${'river '.repeat(500)}`];
-      const { vectors, tokens } = await client.embed(texts, CALL);
-      assert.ok(dot(vectors[0]!, vectors[1]!) > dot(vectors[0]!, vectors[2]!) + 0.2);
-      assert.deepEqual(tokens, [8, 8, 7, 2, TINY_LENGTH]);
-      for (const [index, vector] of vectors.entries()) {
-        assert.ok(Math.abs(dot(vector, vector) - 1) < 1e-5);
-        const alone = await client.embed([texts[index]!], CALL);
-        assert.ok(dot(vector, alone.vectors[0]!) > 0.99999, `text ${index}`);
-      }
-      assert.equal(client.info.dimensions, 64);
-    });
-
-    it('cuts texts to the length of the call, never beyond the model', async () => {
-      const client = await loaded({ task: 'embedding', tokenizer });
-      const text = ['red river '.repeat(100)];
-      assert.deepEqual((await client.embed(text, { ...CALL, maxLength: 10 })).tokens, [10]);
-      assert.deepEqual((await client.embed(text, { ...CALL, maxLength: 1000 })).tokens, [TINY_LENGTH]);
-      assert.equal(client.info.maxLength, TINY_LENGTH);
-    });
-
-    it('classifies by the words of a text', async () => {
-      const client = await loaded({ task: 'sentiment', tokenizer });
-      const { logits } = await client.classify(['great film', 'awful film'], CALL);
-      assert.deepEqual(client.info.labels, SENTIMENT_LABELS);
-      assert.ok(logits[0]![1]! > logits[0]![0]! + 1 && logits[1]![0]! > logits[1]![1]! + 1);
-    });
-
-    if (tokenizer !== 'uncased')
-      it('finds entities by whole words, with places as Python counts them', async () => {
-        const client = await loaded({ task: 'ner', tokenizer });
-        assert.deepEqual(client.info.labels, NER_LABELS);
-        const text = '😀 Anna Smith lives in Oslo, Peter in Lima. é Maria';
-        const { entities } = await client.entities([text, ''], CALL);
-        const points = Array.from(text);
-        assert.deepEqual(
-          entities[0]!.map(({ text: part, label }) => [part, label]),
-          [
-            ['Anna Smith', 'PER'],
-            ['Oslo', 'LOC'],
-            ['Peter', 'PER'],
-            ['Lima', 'LOC'],
-            ['Maria', 'PER'],
-          ],
-        );
-        for (const one of entities[0]!) {
-          assert.equal(points.slice(one.start, one.end).join(''), one.text);
-          assert.ok(one.score > 0.9 && one.score <= 1);
+  withBoth(
+    `ONNX encoders with the ${tokenizer} vocabulary`,
+    () => {
+      it('embeds: like texts are near, lengths are 1, batches change nothing', async () => {
+        const client = await loaded({ task: 'embedding', tokenizer });
+        const texts = ['the cat is in the house', 'the cat is in the garden', 'price of milk and bread', '', `${'river '.repeat(500)}`];
+        const { vectors, tokens } = await client.embed(texts, CALL);
+        assert.ok(dot(vectors[0]!, vectors[1]!) > dot(vectors[0]!, vectors[2]!) + 0.2);
+        assert.deepEqual(tokens, [8, 8, 7, 2, TINY_LENGTH]);
+        for (const [index, vector] of vectors.entries()) {
+          assert.ok(Math.abs(dot(vector, vector) - 1) < 1e-5);
+          const alone = await client.embed([texts[index]!], CALL);
+          assert.ok(dot(vector, alone.vectors[0]!) > 0.99999, `text ${index}`);
         }
-        assert.deepEqual(entities[1], []);
+        assert.equal(client.info.dimensions, 64);
       });
 
-    if (tokenizer !== 'uncased')
-      it('finds entities all through a text that is longer than the model reads at once', async () => {
-        const client = await loaded({ task: 'ner', tokenizer });
-        const sentence = '😀 Maria walks. The red dog of Anna Smith lives in Oslo, é. ';
-        // The sentences meet the edges of the windows at every place.
-        const text = sentence.repeat(60);
-        const { entities, tokens } = await client.entities([text, 'Anna'], CALL);
-        assert.ok(tokens[0]! > 8 * TINY_LENGTH, `${tokens[0]} tokens`);
-        const points = Array.from(text);
-        const length = Array.from(sentence).length;
-        assert.deepEqual(
-          entities[0]!.map(({ text: part, start }) => [part, start]),
-          Array.from({ length: 60 }, (_, at) => [
-            ['Maria', at * length + 2],
-            ['Anna Smith', at * length + 30],
-            ['Oslo', at * length + 50],
-          ]).flat(),
-        );
-        for (const one of entities[0]!) assert.equal(points.slice(one.start, one.end).join(''), one.text);
-        assert.deepEqual(
-          entities[1]!.map(({ text: part }) => part),
-          ['Anna'],
-        );
-        const short = await client.entities([text], { ...CALL, maxLength: 12 });
-        assert.deepEqual(
-          short.entities[0]!.map(({ start, end }) => [start, end]),
-          entities[0]!.map(({ start, end }) => [start, end]),
-        );
-        await assert.rejects(client.entities(['Anna '.repeat(40_000)], CALL), { kind: 'invalid', message: /more than 32768 tokens/ });
+      it('cuts texts to the length of the call, never beyond the model', async () => {
+        const client = await loaded({ task: 'embedding', tokenizer });
+        const text = ['red river '.repeat(100)];
+        assert.deepEqual((await client.embed(text, { ...CALL, maxLength: 10 })).tokens, [10]);
+        assert.deepEqual((await client.embed(text, { ...CALL, maxLength: 1000 })).tokens, [TINY_LENGTH]);
+        assert.equal(client.info.maxLength, TINY_LENGTH);
       });
-  });
+
+      it('classifies by the words of a text', async () => {
+        const client = await loaded({ task: 'sentiment', tokenizer });
+        const { logits } = await client.classify(['great film', 'awful film'], CALL);
+        assert.deepEqual(client.info.labels, SENTIMENT_LABELS);
+        assert.ok(logits[0]![1]! > logits[0]![0]! + 1 && logits[1]![0]! > logits[1]![1]! + 1);
+      });
+
+      if (tokenizer !== 'uncased')
+        it('finds entities by whole words, with places as Python counts them', async () => {
+          const client = await loaded({ task: 'ner', tokenizer });
+          assert.deepEqual(client.info.labels, NER_LABELS);
+          const text = '😀 Anna Smith lives in Oslo, Peter in Lima. é Maria';
+          const { entities } = await client.entities([text, ''], CALL);
+          const points = Array.from(text);
+          assert.deepEqual(
+            entities[0]!.map(({ text: part, label }) => [part, label]),
+            [
+              ['Anna Smith', 'PER'],
+              ['Oslo', 'LOC'],
+              ['Peter', 'PER'],
+              ['Lima', 'LOC'],
+              ['Maria', 'PER'],
+            ],
+          );
+          for (const one of entities[0]!) {
+            assert.equal(points.slice(one.start, one.end).join(''), one.text);
+            assert.ok(one.score > 0.9 && one.score <= 1);
+          }
+          assert.deepEqual(entities[1], []);
+        });
+
+      if (tokenizer !== 'uncased')
+        it('finds entities all through a text that is longer than the model reads at once', async () => {
+          const client = await loaded({ task: 'ner', tokenizer });
+          const sentence = '😀 Maria walks. The red dog of Anna Smith lives in Oslo, é. ';
+          // The sentences meet the edges of the windows at every place.
+          const text = sentence.repeat(60);
+          const { entities, tokens } = await client.entities([text, 'Anna'], CALL);
+          assert.ok(tokens[0]! > 8 * TINY_LENGTH, `${tokens[0]} tokens`);
+          const points = Array.from(text);
+          const length = Array.from(sentence).length;
+          assert.deepEqual(
+            entities[0]!.map(({ text: part, start }) => [part, start]),
+            Array.from({ length: 60 }, (_, at) => [
+              ['Maria', at * length + 2],
+              ['Anna Smith', at * length + 30],
+              ['Oslo', at * length + 50],
+            ]).flat(),
+          );
+          for (const one of entities[0]!) assert.equal(points.slice(one.start, one.end).join(''), one.text);
+          assert.deepEqual(
+            entities[1]!.map(({ text: part }) => part),
+            ['Anna'],
+          );
+          const short = await client.entities([text], { ...CALL, maxLength: 12 });
+          assert.deepEqual(
+            short.entities[0]!.map(({ start, end }) => [start, end]),
+            entities[0]!.map(({ start, end }) => [start, end]),
+          );
+          await assert.rejects(client.entities(['Anna '.repeat(40_000)], CALL), { kind: 'invalid', message: /more than 32768 tokens/ });
+        });
+    },
+    tokenizer === 'bpe' || tokenizer === 'unigram',
+  );
 }
 
-describe('ONNX encoders on pairs', () => {
-  after(closeAll);
-
+withBoth('ONNX encoders on pairs', () => {
   it('ranks by the words that query and document share', async () => {
     const client = await loaded({ task: 'reranking' });
     const { logits, tokens } = await client.score('red dog', ['milk and bread', 'the red dog', 'a dog'], CALL);
@@ -178,8 +195,7 @@ describe('ONNX encoders on pairs', () => {
   });
 });
 
-describe('pooling of ONNX encoders', () => {
-  after(closeAll);
+withBoth('pooling of ONNX encoders', () => {
   const MODES: readonly [string, string][] = [
     ['pooling_mode_mean_tokens', 'mean'],
     ['pooling_mode_cls_token', 'cls'],
@@ -243,7 +259,7 @@ describe('pooling of ONNX encoders', () => {
   });
 });
 
-describe('ONNX encoders that cannot be', () => {
+withBoth('ONNX encoders that cannot be', () => {
   const broken: [string, (files: EncoderFiles) => void, RegExp][] = [
     ['no tokenizer.json', ({ folder: at }) => rmSync(join(at, 'tokenizer.json')), /has no tokenizer\.json/],
     ['a tokenizer that is none', ({ folder: at }) => writeFileSync(join(at, 'tokenizer.json'), '{"model": {}}'), /tokenizer\.json is not a usable tokenizer/],

@@ -59,16 +59,30 @@ TEST(AnomalyWork, RethrowsAndStops) {
             "unavailable: The work was cancelled.");
 }
 
-TEST(AnomalySorting, IsThatOfTheStandardLibrary) {
+TEST(AnomalySorting, IsThatOfTheStandardLibraryAndKnowsThePlaces) {
   Random random(3);
-  for (const size_t count : {size_t{0}, size_t{1}, size_t{100}, size_t{5000}}) {
-    std::vector<double> values(count);
-    for (double& value : values)
-      value = random.normal() * std::pow(10.0, random.below(200)) * (random.below(9) == 0 ? 0 : 1);
+  const auto compare = [](std::vector<double> values) {
     std::vector<double> expected = values;
-    std::ranges::sort(expected);
-    sort_numbers(values);
+    std::ranges::stable_sort(expected);
+    const std::vector<double> given = values;
+    const std::vector<uint32_t> places = sort_numbers(values);
     EXPECT_EQ(values, expected);
+    ASSERT_EQ(places.size(), given.size());
+    for (size_t i = 0; i < places.size(); ++i) {
+      EXPECT_EQ(given[places[i]], values[i]);
+      if (i > 0 && values[i] == values[i - 1] && values[i] != 0) EXPECT_LT(places[i - 1], places[i]);
+    }
+  };
+  for (const size_t count : {size_t{0}, size_t{1}, size_t{100}, size_t{5000}}) {
+    std::vector<double> wide(count), near(count), few(count);
+    for (double& value : wide)
+      value = random.normal() * std::pow(10.0, random.below(200)) * (random.below(9) == 0 ? 0 : 1);
+    // Their first bits are equal, or all of them.
+    for (double& value : near) value = random.below(3) == 0 ? random.normal() : 1e12 + random.normal();
+    for (double& value : few) value = random.below(5);
+    compare(wide);
+    compare(near);
+    compare(few);
   }
 }
 

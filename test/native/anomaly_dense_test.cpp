@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -30,6 +31,29 @@ template <typename T>
 class Dense : public testing::Test {};
 using Numbers = testing::Types<float, double>;
 TYPED_TEST_SUITE(Dense, Numbers);
+
+TYPED_TEST(Dense, TheLeastTwoOfSomeLines) {
+  using T = TypeParam;
+  constexpr size_t kLanes = kPanel<T>, kMost = 7, kStep = kLanes + 3;
+  auto lines = drawn<T>(kMost * kStep, 4);
+  // Equal numbers: the first line counts, the other one is the second.
+  lines[2 * kStep] = lines[5 * kStep] = -100;
+  for (const Isa isa : sets())
+    for (size_t count = 1; count <= kMost; ++count) {
+      std::vector<T> least(kLanes), line(kLanes), second(kLanes);
+      dense_kernels<T>(isa).least_two(lines.data(), count, kStep, least.data(), line.data(), second.data());
+      for (size_t lane = 0; lane < kLanes; ++lane) {
+        std::vector<T> column;
+        for (size_t i = 0; i < count; ++i) column.push_back(lines[i * kStep + lane]);
+        const auto at = std::min_element(column.begin(), column.end());
+        EXPECT_EQ(static_cast<size_t>(line[lane]), static_cast<size_t>(at - column.begin()));
+        EXPECT_EQ(least[lane], *at);
+        column.erase(at);
+        EXPECT_EQ(second[lane], column.empty() ? std::numeric_limits<T>::infinity()
+                                               : *std::min_element(column.begin(), column.end()));
+      }
+    }
+}
 
 TYPED_TEST(Dense, EveryNumberOfRowsIsTheDefinitionAndKeepsItsBits) {
   using T = TypeParam;

@@ -149,8 +149,11 @@ TEST(Clusters, AreTheMeansOfTheirRows) {
   const Clusters found = cluster({values.data(), 5000, 2}, 8, 42, Work(2));
   std::vector<double> sums(found.centres.size());
   std::vector<size_t> sizes(8);
+  const Centres centres(found.centres, 2);
   for (size_t i = 0; i < 5000; ++i) {
-    const size_t own = nearest_centre(found.centres, {&values[i * 2], 2}).cluster;
+    double squares[kMostClusters];
+    centres.squares(&values[i * 2], 1, squares);
+    const auto own = static_cast<size_t>(std::min_element(squares, squares + 8) - squares);
     ++sizes[own];
     for (size_t k = 0; k < 2; ++k) sums[own * 2 + k] += values[i * 2 + k];
   }

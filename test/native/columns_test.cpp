@@ -68,12 +68,12 @@ TEST(RollingTotals, AgreesWithLongDoublesOverAMillionRowsWithALargeOffset) {
     const long double mean = sum / static_cast<long double>(last.size());
     for (const double one : last) squares += (one - mean) * (one - mean);
     const long double deviation = std::sqrt(squares / static_cast<long double>(last.size() - 1));
-    worst_mean = std::max(worst_mean, static_cast<double>(std::abs(window.mean() - mean) / mean));
+    worst_mean = std::max(worst_mean, static_cast<double>(std::abs(window.now().mean() - mean) / mean));
     worst_deviation =
-        std::max(worst_deviation, static_cast<double>(std::abs(window.deviation() - deviation) / deviation));
+        std::max(worst_deviation, static_cast<double>(std::abs(window.now().deviation() - deviation) / deviation));
     const auto [low, high] = std::minmax_element(last.begin(), last.end());
-    ASSERT_EQ(window.least(), *low);
-    ASSERT_EQ(window.most(), *high);
+    ASSERT_EQ(window.now().least(), *low);
+    ASSERT_EQ(window.now().most(), *high);
     if (last.size() % 2 == 0) continue;
     std::vector<double> sorted(last.begin(), last.end());
     std::nth_element(sorted.begin(), sorted.begin() + sorted.size() / 2, sorted.end());
@@ -86,34 +86,108 @@ TEST(RollingTotals, AgreesWithLongDoublesOverAMillionRowsWithALargeOffset) {
 TEST(RollingTotals, NullsAndShortHistoriesCountOnlyWhatIsThere) {
   RollingTotals window(3);
   window.push(std::nullopt);
-  EXPECT_EQ(window.count(), 0u);
+  EXPECT_EQ(window.now().count(), 0u);
   window.push(4.0);
-  EXPECT_EQ(window.mean(), 4.0);
+  EXPECT_EQ(window.now().mean(), 4.0);
   window.push(std::nullopt);
   window.push(std::nullopt);
-  EXPECT_EQ(window.mean(), 4.0);
+  EXPECT_EQ(window.now().mean(), 4.0);
   window.push(std::nullopt);
-  EXPECT_EQ(window.count(), 0u);
+  EXPECT_EQ(window.now().count(), 0u);
   window.push(1.0);
   window.push(3.0);
-  EXPECT_EQ(window.mean(), 2.0);
-  EXPECT_DOUBLE_EQ(window.deviation(), std::sqrt(2.0));
-  EXPECT_EQ(window.sum(), 4.0);
+  EXPECT_EQ(window.now().mean(), 2.0);
+  EXPECT_DOUBLE_EQ(window.now().deviation(), std::sqrt(2.0));
+  EXPECT_EQ(window.now().sum(), 4.0);
 }
 
 TEST(RollingTotals, EqualValuesHaveNoSpread) {
   RollingTotals window(5);
   for (int i = 0; i < 12; ++i) window.push(0.1);
-  EXPECT_EQ(window.mean(), 0.1);
-  EXPECT_EQ(window.deviation(), 0.0);
+  EXPECT_EQ(window.now().mean(), 0.1);
+  EXPECT_EQ(window.now().deviation(), 0.0);
 }
 
 TEST(RollingTotals, TheLargestAllowedValuesDoNotOverflow) {
   RollingTotals window(kMostWindow);
   for (size_t i = 0; i < kMostWindow; ++i) window.push(i % 2 == 0 ? kLargest : -kLargest);
-  EXPECT_TRUE(std::isfinite(window.deviation()));
-  EXPECT_TRUE(std::isfinite(window.mean()));
-  EXPECT_TRUE(std::isfinite(window.sum()));
+  EXPECT_TRUE(std::isfinite(window.now().deviation()));
+  EXPECT_TRUE(std::isfinite(window.now().mean()));
+  EXPECT_TRUE(std::isfinite(window.now().sum()));
+}
+
+/// Whole numbers or ones far from 0, a third of them null; the first and a run in the middle are null too.
+Series drawn_series(size_t rows, bool far) {
+  std::mt19937 random(static_cast<uint32_t>(rows));
+  Series series{std::vector<double>(rows), std::vector<uint8_t>(rows)};
+  for (size_t i = 0; i < rows; ++i) {
+    series.known[i] = i > 0 && (i < 40 || i > 60) && random() % 3 != 0 ? 1 : 0;
+    if (series.known[i] != 0)
+      series.values[i] = far ? 1e9 + 1e-3 * (random() % 1000) : static_cast<double>(random() % 9);
+  }
+  return series;
+}
+
+TEST(Windows, OfAWholeSeriesAreThoseOfRowAfterRowToTheBit) {
+  for (const size_t size : {1u, 2u, 3u, 7u, 20u, 199u, 200u, 5000u})
+    for (const bool far : {false, true}) {
+      const Series series = drawn_series(200, far);
+      RollingTotals window(size);
+      size_t rows = 0;
+      each_window(series, size, [&](size_t row, const Summary& now) {
+        ASSERT_EQ(row, rows++);
+        window.push(series.at(row));
+        const Totals &a = now.totals, &b = window.now().totals;
+        ASSERT_EQ(a.count, b.count) << "window " << size << ", row " << row;
+        if (a.count == 0) return;
+        ASSERT_EQ(now.shift, window.now().shift);
+        ASSERT_EQ(a.sum, b.sum);
+        ASSERT_EQ(a.squares, b.squares);
+        ASSERT_EQ(a.least, b.least);
+        ASSERT_EQ(a.most, b.most);
+      });
+      EXPECT_EQ(rows, 200u);
+    }
+}
+
+TEST(Features, OfAWholeSeriesAreThoseOfRowAfterRowToTheBit) {
+  FeatureSpec spec{.windows = {3, 8}, .statistics = {}, .lags = {1, 5}, .rates = {2}, .spans = {4}};
+  for (size_t i = 0; i < 9; ++i) spec.statistics.push_back(static_cast<Statistic>(i));
+  const Series series = drawn_series(120, false);
+  constexpr size_t kSkip = 10, kRows = 110;
+  std::vector<double> made(kRows * spec.width(), -1), row(spec.width());
+  FeatureRoom room{{}, spec.width()};
+  for (size_t i = 0; i < spec.width(); ++i) room.starts.push_back(&made[i]);
+  for (size_t part = 0; part <= spec.windows.size(); ++part) write_features(spec, part, series, kSkip, room);
+  FeatureTracker tracker(spec, 120);
+  for (size_t i = 0; i < 120; ++i) {
+    tracker.push(series.at(i));
+    if (i < kSkip) continue;
+    tracker.write(row);
+    for (size_t k = 0; k < row.size(); ++k)
+      ASSERT_EQ(made[(i - kSkip) * row.size() + k], row[k]) << "row " << i << ", feature " << k;
+  }
+}
+
+TEST(Snapshot, MakesManyFeaturesOnThreadsAndFewAloneAlike) {
+  Table table(40'000);
+  std::vector<ColumnValues> batch(2);
+  for (size_t c = 0; c < 2; ++c) {
+    batch[c] = {
+        .name = c == 0 ? "a" : "b", .kind = Kind::kFloat, .valid = {}, .numbers = {}, .offsets = {}, .bytes = {}};
+    for (size_t i = 0; i < 40'000; ++i) batch[c].numbers.push_back(static_cast<double>((i * (7 + c)) % 1000));
+  }
+  append(table, batch, 40'000);
+  const FeatureSpec spec{
+      .windows = {5, 300}, .statistics = {Statistic::kMean, Statistic::kStd}, .lags = {2}, .rates = {}, .spans = {}};
+  const Frame all = table.snapshot().frame({.features = spec}, kMost);
+  const Frame few = table.snapshot().frame({.from = 39'900, .features = spec}, kMost);
+  ASSERT_EQ(all.columns.size(), 12u);
+  for (size_t c = 0; c < 12; ++c) {
+    EXPECT_EQ(all.columns[c].name, few.columns[c].name);
+    for (size_t i = 0; i < 100; ++i)
+      EXPECT_NEAR(all.columns[c].numbers[39'900 + i], few.columns[c].numbers[i], 1e-9) << all.columns[c].name;
+  }
 }
 
 TEST(RollingMedian, FollowsARandomWalkWithTiesAndNulls) {

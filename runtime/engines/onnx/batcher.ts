@@ -1,6 +1,6 @@
 import type { EncoderUrgency } from '../encoder-contract.js';
 
-/** Lengths that share a batch: steps of 8 up to 64, then of an eighth of the next power of two, so that at most an eighth of it is padding. */
+/** Lengths that share a padded batch: steps of 8 up to 64, then of an eighth of the next power of two, so that at most an eighth of it is padding. */
 const SMALLEST_STEP = 8;
 const STEPS = 8;
 /** Time that one batch should take: what an interactive call waits for at most when a bulk one runs. */
@@ -40,19 +40,36 @@ export function paddedLength(tokens: number): number {
   return Math.ceil(Math.max(1, tokens) / step) * step;
 }
 
-/** The rows of one urgency, by the greatest length that they may share a batch with. */
+/** What rows of different lengths cost each other. */
+export interface Layout {
+  /** Rows of the same number may share a batch. */
+  shelf(tokens: number): number;
+  /** Tokens that a row of so many takes in a batch whose longest row has `longest`. */
+  taken(tokens: number, longest: number): number;
+}
+
+/** All rows of a batch become as long as its longest, which has `longest` tokens at most. */
+export const padded = (longest: number): Layout => ({
+  shelf: (tokens) => Math.min(longest, paddedLength(tokens)),
+  taken: (_tokens, length) => length,
+});
+
+/** Rows lie one after the other, and any of them share a batch. */
+export const RAGGED: Layout = { shelf: () => 0, taken: (tokens) => tokens };
+
+/** The rows of one urgency, by the shelf of their length. */
 class Lane<Result> {
   readonly #queues = new Map<number, Waiting<Result>[]>();
 
-  add(length: number, waiting: Waiting<Result>): void {
-    const queue = this.#queues.get(length);
+  add(shelf: number, waiting: Waiting<Result>): void {
+    const queue = this.#queues.get(shelf);
     if (queue) queue.push(waiting);
-    else this.#queues.set(length, [waiting]);
+    else this.#queues.set(shelf, [waiting]);
   }
 
-  /** The oldest row's length, and as many rows of it as `roomFor` says; rows that nobody waits for are dropped. */
-  take(roomFor: (length: number) => number): { length: number; rows: Waiting<Result>[] } | undefined {
-    let length: number | undefined;
+  /** The oldest row and others of its shelf, as many as fit into so many tokens; rows that nobody waits for are dropped. */
+  take(room: number, { taken }: Layout): Waiting<Result>[] | undefined {
+    let shelf: number | undefined;
     let oldest = Number.POSITIVE_INFINITY;
     for (const [key, queue] of this.#queues) {
       const live = queue.filter(({ job }) => !job.failed);
@@ -63,30 +80,34 @@ class Lane<Result> {
       if (live.length < queue.length) this.#queues.set(key, live);
       if (live[0]!.order < oldest) {
         oldest = live[0]!.order;
-        length = key;
+        shelf = key;
       }
     }
-    if (length === undefined) return undefined;
-    return { length, rows: this.#queues.get(length)!.splice(0, Math.max(1, roomFor(length))) };
+    if (shelf === undefined) return undefined;
+    const queue = this.#queues.get(shelf)!;
+    const tokensAt = (at: number): number => taken(queue[at]!.row.ids.length, shelf);
+    let count = 1;
+    for (let left = room - tokensAt(0); count < queue.length && left >= tokensAt(count); count += 1) left -= tokensAt(count);
+    return queue.splice(0, count);
   }
 }
 
 /**
- * Runs rows of all calls together: rows of like length share a batch as long as its longest row, interactive ones go first, and a call that was
+ * Runs rows of all calls together: rows that may share a batch do, interactive ones go first, and a call that was
  * aborted takes no further batch. Batches are as large as fits into a fixed time at the speed that was measured.
  */
 export class Batcher<Result> {
   readonly #lanes = { interactive: new Lane<Result>(), bulk: new Lane<Result>() };
   readonly #run: (rows: readonly Row<Result>[], length: number) => Promise<Result>;
-  readonly #longest: number;
+  readonly #layout: Layout;
   #order = 0;
   #running = false;
   #tokens = FIRST_TOKENS;
   #msPerToken: number | undefined;
 
-  /** `run` answers for rows padded to `length`; `longest` bounds it. */
-  constructor(longest: number, run: (rows: readonly Row<Result>[], length: number) => Promise<Result>) {
-    this.#longest = longest;
+  /** `run` answers for rows of which the longest has `length` tokens. */
+  constructor(layout: Layout, run: (rows: readonly Row<Result>[], length: number) => Promise<Result>) {
+    this.#layout = layout;
     this.#run = run;
   }
 
@@ -112,10 +133,7 @@ export class Batcher<Result> {
         },
       };
       signal.addEventListener('abort', onAbort, { once: true });
-      for (const row of rows) {
-        const length = Math.min(this.#longest, paddedLength(row.ids.length));
-        this.#lanes[urgency].add(length, { row, job, order: this.#order++ });
-      }
+      for (const row of rows) this.#lanes[urgency].add(this.#layout.shelf(row.ids.length), { row, job, order: this.#order++ });
       if (!this.#running) void this.#work();
     });
   }
@@ -124,11 +142,10 @@ export class Batcher<Result> {
     this.#running = true;
     // Rows that come in the same turn share the first batch.
     await new Promise((resolve) => setImmediate(resolve));
-    const roomFor = (length: number): number => Math.floor(this.#tokens / length);
     for (;;) {
-      const batch = this.#lanes.interactive.take(roomFor) ?? this.#lanes.bulk.take(roomFor);
+      const batch = this.#lanes.interactive.take(this.#tokens, this.#layout) ?? this.#lanes.bulk.take(this.#tokens, this.#layout);
       if (!batch) break;
-      await this.#batch(batch.rows);
+      await this.#batch(batch);
       // Messages that came during the batch, such as cancels, have their turn before the next one.
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -143,7 +160,8 @@ export class Batcher<Result> {
         waiting.map(({ row }) => row),
         length,
       );
-      this.#measure(performance.now() - started, length * waiting.length);
+      const tokens = waiting.reduce((sum, { row }) => sum + this.#layout.taken(row.ids.length, length), 0);
+      this.#measure(performance.now() - started, tokens);
       for (const [index, { row, job }] of waiting.entries()) this.#give(row, job, result, index);
     } catch (error) {
       for (const { job } of waiting) if (!job.failed) job.fail(error);

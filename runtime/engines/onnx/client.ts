@@ -38,6 +38,7 @@ export class EncoderClient implements EncoderModel, LoadedEngine {
       ...(options.maxLength === undefined ? {} : { maxLength: options.maxLength }),
       threads: options.threads ?? defaultThreads(),
       provider: PROVIDERS[device] ?? device,
+      engine: options.engine ?? 'auto',
     };
     this.#supervisor = new Supervisor<OpenedEncoder>({
       name: `model ${files.name}`,
@@ -59,8 +60,8 @@ export class EncoderClient implements EncoderModel, LoadedEngine {
   }
 
   get status(): EngineStatus {
-    const { devices, notes, maxLength } = this.info;
-    return { devices, notes, options: { max_length: maxLength } };
+    const { devices, notes, maxLength, engine } = this.info;
+    return { devices, notes, options: { max_length: maxLength, ...(engine ? { engine } : {}) } };
   }
 
   /** Process id of the present host, for tests and status. */
@@ -148,6 +149,7 @@ function describe({ task, files }: EncoderLoad, opened: OpenedEncoder): EncoderI
     maxLength: opened.maxLength,
     pooling: opened.pooling,
     labels: opened.labels,
+    engine: opened.engine,
     devices: { requested, available: [...available], used: [...used], why },
     notes: [...files.notes, ...opened.notes],
   };

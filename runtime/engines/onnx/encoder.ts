@@ -1,14 +1,13 @@
 import { Failure } from '../../../schemas/errors.js';
 import { placesOf } from './alignment.js';
 import { Batcher, type Row } from './batcher.js';
-import type { OnnxSession, Tensor } from './contract.js';
 import { DenseLayer } from './dense.js';
-import { EncoderGraph } from './encoder-graph.js';
+import type { Batch, EncoderPass } from './encoder-pass.js';
 import { type EncoderSettings, readEncoderSettings } from './encoder-settings.js';
 import { entitiesOf, type Labelling, labelOf } from './entities.js';
 import { inspectGraph } from './graph-file.js';
-import { finite, normalise, pooled, rowStates } from './pooling.js';
-import { openSession } from './session.js';
+import { openPass } from './open-pass.js';
+import { finite, normalise, pooled } from './pooling.js';
 import { type Encoded, EncoderTokenizer } from './tokenizer.js';
 import { type Window, windowsOf } from './windows.js';
 import type { CallBody, EntitiesReply, NumbersReply, OpenBody, OpenedEncoder } from './wire.js';
@@ -22,29 +21,28 @@ const PROBE = 'a';
 interface Parts {
   readonly body: OpenBody;
   readonly settings: EncoderSettings;
-  readonly session: OnnxSession;
+  readonly pass: EncoderPass;
   readonly tokenizer: EncoderTokenizer;
-  readonly graph: EncoderGraph;
   readonly dense: readonly DenseLayer[];
 }
 
 /** What a text becomes: the rows that are run for it, and how many of its tokens are read. */
 interface Ready {
-  readonly rows: readonly Row<Tensor>[];
+  readonly rows: readonly Row<Batch>[];
   readonly tokens: number;
 }
 
 /** An encoder in this process: texts in, vectors, scores or entities out. */
 export class LoadedEncoder {
   readonly #parts: Parts;
-  readonly #batcher: Batcher<Tensor>;
+  readonly #batcher: Batcher<Batch>;
   readonly opened: OpenedEncoder;
 
-  private constructor(parts: Parts, probe: Tensor, sizeBytes: number) {
-    const { body, settings, session, graph, dense } = parts;
+  private constructor(parts: Parts, { width, isPerToken }: Batch, sizeBytes: number) {
+    const { body, settings, pass, dense } = parts;
     this.#parts = parts;
-    this.#batcher = new Batcher(settings.maxLength, (rows, length) => graph.run(rows, length));
-    const width = probe.dims.at(-1)!;
+    this.#batcher = new Batcher(pass.layout, (rows, length) => pass.run(rows, length));
+    const { name, whyNotNative, providers } = pass.engine;
     const isEmbedding = body.task === 'embedding';
     const named = settings.labels.length === width;
     this.opened = {
@@ -52,10 +50,14 @@ export class LoadedEncoder {
       sizeBytes,
       dimensions: isEmbedding ? (dense.at(-1)?.outputs ?? width) : null,
       maxLength: settings.maxLength,
-      pooling: isEmbedding && probe.dims.length === 3 ? settings.pooling : null,
+      pooling: isEmbedding && isPerToken ? settings.pooling : null,
       labels: isEmbedding ? [] : named ? settings.labels : Array.from({ length: width }, (_, index) => String(index)),
-      providers: session.providers,
-      notes: settings.notes,
+      providers,
+      engine: name,
+      notes:
+        whyNotNative === null
+          ? settings.notes
+          : [...settings.notes, `ONNX Runtime runs it, and not the native pass, because ${whyNotNative}.`],
     };
   }
 
@@ -64,32 +66,32 @@ export class LoadedEncoder {
     const { sizeBytes } = inspectGraph(body.model);
     const settings = readEncoderSettings(body);
     const tokenizer = new EncoderTokenizer(settings.tokenizer, settings.tokenizerConfig);
-    const session = await openSession(body.model, { threads: body.threads, provider: body.provider, shapesVary: true });
-    const { firstPosition, paddingId = tokenizer.paddingId } = settings;
-    const graph = new EncoderGraph(session, { name: body.name, task: body.task, paddingId, firstPosition });
+    const { firstPosition, maxLength, paddingId = tokenizer.paddingId } = settings;
+    const { name, task, threads, provider, engine } = body;
+    const pass = await openPass(body.model, { name, task, paddingId, firstPosition, maxLength }, { threads, provider, engine, sizeBytes });
     const dense = settings.dense.map((folder) => new DenseLayer(folder));
     const { ids, types } = tokenizer.single(tokenizer.body(PROBE, settings.maxLength), settings.maxLength);
-    const probe = await graph.run([{ ids, types, take: () => {} }], ids.length).catch((error: unknown) => {
+    const probe = await pass.run([{ ids, types, take: () => {} }], ids.length).catch((error: unknown) => {
       // A model that fails at its first word is at fault, not the word.
       throw error instanceof Failure && error.kind === 'model_failed'
         ? new Failure('invalid', error.message, { code: 'InvalidModelFile' })
         : error;
     });
-    return new LoadedEncoder({ body, settings, session, tokenizer, graph, dense }, probe, sizeBytes);
+    return new LoadedEncoder({ body, settings, pass, tokenizer, dense }, probe, sizeBytes);
   }
 
   /** One vector of length 1 per text. */
   async embed(call: CallBody, signal: AbortSignal): Promise<NumbersReply> {
     const { dense, settings } = this.#parts;
     return this.#numbers(call, signal, this.opened.dimensions!, (output, index, { ids }) => {
-      const vector = pooled(rowStates(output, index, ids.length), settings.pooling);
+      const vector = pooled(output.states(index, ids.length), settings.pooling);
       return normalise(dense.reduce((before, layer) => layer.apply(before), vector));
     });
   }
 
   /** Logits of the head per text or pair. */
   async score(call: CallBody, signal: AbortSignal): Promise<NumbersReply> {
-    return this.#numbers(call, signal, this.opened.labels.length, (output, index) => finite(rowStates(output, index, 1).values));
+    return this.#numbers(call, signal, this.opened.labels.length, (output, index) => finite(output.states(index, 1).values));
   }
 
   /** Entities of each text. A text that is longer than the model reads at once goes through it in windows that overlap. */
@@ -102,20 +104,20 @@ export class LoadedEncoder {
   }
 
   close(): Promise<void> {
-    return this.#parts.session.close();
+    return this.#parts.pass.close();
   }
 
   async #numbers(
     call: CallBody,
     signal: AbortSignal,
     width: number,
-    read: (output: Tensor, index: number, encoded: Encoded) => Float32Array,
+    read: (output: Batch, index: number, encoded: Encoded) => Float32Array,
   ): Promise<NumbersReply> {
     const values = new Float32Array(call.texts.length * width);
     const encode = this.#encoding(call);
     const tokens = await this.#each(call, signal, (text, at) => {
       const encoded = encode(text, at);
-      const take: Row<Tensor>['take'] = (output, index) => values.set(read(output, index, encoded), at * width);
+      const take: Row<Batch>['take'] = (output, index) => values.set(read(output, index, encoded), at * width);
       return { rows: [{ ids: encoded.ids, types: encoded.types, take }], tokens: encoded.ids.length };
     });
     return { values, width, tokens };
@@ -168,7 +170,7 @@ export class LoadedEncoder {
     const windows = windowsOf(ids.length, room);
     const labellings: Labelling[] = [];
     let left = windows.length;
-    const row = (window: Window): Row<Tensor> => {
+    const row = (window: Window): Row<Batch> => {
       const part = tokenizer.single({ ids: ids.slice(window.start, window.end), tokens: [] }, room + framing);
       return {
         ids: part.ids,
@@ -186,8 +188,8 @@ export class LoadedEncoder {
   }
 
   /** Notes the labels of a window's own tokens. Throws `model_failed` for logits that are not finite. */
-  #read(output: Tensor, index: number, { ids, bodyStart }: Encoded, window: Window, labellings: Labelling[]): void {
-    const { values, dimensions } = rowStates(output, index, ids.length);
+  #read(output: Batch, index: number, { ids, bodyStart }: Encoded, window: Window, labellings: Labelling[]): void {
+    const { values, dimensions } = output.states(index, ids.length);
     for (let at = window.from; at < window.to; at += 1) {
       const start = (bodyStart + at - window.start) * dimensions;
       labellings[at] = labelOf(finite(values.subarray(start, start + dimensions)));

@@ -12,6 +12,8 @@ export interface ProtoField {
   readonly wire: number;
   /** Of a varint; exact up to 2^53. */
   readonly value: number;
+  /** The same, read as a signed number. */
+  readonly signed: number;
   readonly start: number;
   readonly end: number;
 }
@@ -23,6 +25,8 @@ export class ProtoFile {
   #windowStart = 0;
   #windowEnd = 0;
   #at = 0;
+  /** The last varint, read as a signed number. */
+  #signed = 0;
   readonly sizeBytes: number;
 
   constructor(descriptor: number, sizeBytes: number) {
@@ -55,11 +59,21 @@ export class ProtoFile {
 
   /** The numbers of a repeated integer field, packed or one by one. */
   integers(field: ProtoField, limit: number): number[] {
-    if (field.wire === 0) return [field.value];
+    return this.#numbers(field, limit, (value) => value);
+  }
+
+  /** The same, where they may be negative. */
+  signedIntegers(field: ProtoField, limit: number): number[] {
+    return this.#numbers(field, limit, (_value, signed) => signed);
+  }
+
+  #numbers(field: ProtoField, limit: number, pick: (value: number, signed: number) => number): number[] {
+    if (field.wire === 0) return [pick(field.value, field.signed)];
     const out: number[] = [];
     for (this.#at = field.start; this.#at < field.end; ) {
       if (out.length >= limit) throw new RangeError(`more than ${limit} numbers stand in one field`);
-      out.push(this.#varint(field.end));
+      const value = this.#varint(field.end);
+      out.push(pick(value, this.#signed));
     }
     return out;
   }
@@ -71,21 +85,28 @@ export class ProtoFile {
     const wire = tag % 8;
     let value = 0;
     if (wire === 0) value = this.#varint(end);
+    const signed = wire === 0 ? this.#signed : 0;
     const size = wire === 2 ? this.#varint(end) : wire === 1 ? 8 : wire === 5 ? 4 : 0;
     const from = this.#at;
     if (number === 0 || ![0, 1, 2, 5].includes(wire)) throw new RangeError(`byte ${start} begins no field`);
     if (from + size > end) throw new RangeError(`the field at byte ${start} is ${size} bytes long and ends after its message`);
-    return { number, wire, value, start: from, end: from + size };
+    return { number, wire, value, signed, start: from, end: from + size };
   }
 
   #varint(end: number): number {
     let value = 0;
+    // What a negative number lacks to -1: its own bits are too many for a double.
+    let lacking = 0;
     for (let index = 0; index < VARINT_BYTES; index += 1) {
       if (this.#at >= end) throw new RangeError('the file ends inside a number');
       const byte = this.#byte(this.#at);
       this.#at += 1;
       value += (byte & 0x7f) * 2 ** (7 * index);
-      if (byte < 0x80) return value;
+      if (byte < 0x80) {
+        this.#signed = index === VARINT_BYTES - 1 ? -1 - lacking : value;
+        return value;
+      }
+      lacking += (~byte & 0x7f) * 2 ** (7 * index);
     }
     throw new RangeError(`byte ${this.#at} goes on with a number of more than 64 bits`);
   }

@@ -21,6 +21,21 @@ const APART: Readonly<Record<string, string>> = {
   tensorrt: 'libonnxruntime_providers_tensorrt.so',
 };
 
+/** Providers that a system can have at all, beside the CPU; of others only ONNX Runtime itself knows. */
+const OF_SYSTEM: Readonly<Record<string, readonly string[]>> = { linux: ['cuda'] };
+
+/**
+ * The facts of an encoder that runs on the CPU because that was asked for, or because this system has no accelerator that `auto` would take: so much
+ * can be said without loading ONNX Runtime. Undefined where it has to be asked.
+ */
+export function cpuFacts(requested: string): ProviderFacts | undefined {
+  const facts = { requested, available: ['cpu'], used: ['cpu'] };
+  if (requested === 'cpu') return { ...facts, why: null };
+  const possible = requested === 'auto' ? OF_SYSTEM[process.platform] : undefined;
+  if (!possible || possible.some((name) => present({ name, bundled: false }))) return undefined;
+  return { ...facts, why: `no accelerator can be used (${possible.map((name) => `${name} is not installed`).join('; ')})` };
+}
+
 function present({ name, bundled }: Offered): boolean {
   if (bundled) return true;
   const file = APART[name];

@@ -45,13 +45,7 @@ function onnxRuntime(): Promise<Ort> {
 export async function openSession(path: string, options: OnnxOptions): Promise<OnnxSession> {
   if (!Number.isInteger(options.threads) || options.threads < 1 || options.threads > THREAD_LIMIT)
     throw new Failure('bad_request', `threads is ${options.threads}; give a whole number from 1 to ${THREAD_LIMIT}.`);
-  const file = inspectGraph(path);
-  const free = availableMemory();
-  if (file.sizeBytes > free)
-    throw new Failure('unavailable', `${basename(path)} needs ${mebibytes(file.sizeBytes)} of memory and ${mebibytes(free)} are free.`, {
-      code: 'insufficient_memory',
-      retryAfterS: 30,
-    });
+  assertRoom(path, inspectGraph(path).sizeBytes);
   const ort = await onnxRuntime();
   const open = (executionProviders: string[]): Promise<InferenceSession> =>
     ort.InferenceSession.create(path, { ...sessionOptions(options), executionProviders }).catch((error: unknown) => {
@@ -73,6 +67,16 @@ function sessionOptions({ threads, shapesVary = false }: OnnxOptions): Inference
     enableMemPattern: !shapesVary,
     logSeverityLevel: 3,
   };
+}
+
+/** Throws `unavailable` where a graph's weights need more memory than is free. */
+export function assertRoom(path: string, sizeBytes: number): void {
+  const free = availableMemory();
+  if (sizeBytes <= free) return;
+  throw new Failure('unavailable', `${basename(path)} needs ${mebibytes(sizeBytes)} of memory and ${mebibytes(free)} are free.`, {
+    code: 'insufficient_memory',
+    retryAfterS: 30,
+  });
 }
 
 const mebibytes = (bytes: number): string => `${Math.ceil(bytes / 2 ** 20)} MiB`;

@@ -12,6 +12,8 @@ export interface OpenBody {
   readonly maxLength?: number;
   readonly threads: number;
   readonly provider: string;
+  /** `onnxruntime`: never the native pass. */
+  readonly engine: 'auto' | 'onnxruntime';
 }
 
 /** What a loaded encoder is. */
@@ -23,6 +25,8 @@ export interface OpenedEncoder {
   readonly pooling: Pooling | null;
   readonly labels: readonly string[];
   readonly providers: ProviderFacts;
+  /** What runs it. */
+  readonly engine: 'native' | 'onnxruntime';
   readonly notes: readonly string[];
 }
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Batcher, paddedLength, type Row } from '../../../../../runtime/engines/onnx/batcher.js';
+import { Batcher, padded, paddedLength, RAGGED, type Row } from '../../../../../runtime/engines/onnx/batcher.js';
 import { sliced } from '../../../../../runtime/engines/onnx/slices.js';
 
 const never = new AbortController().signal;
@@ -25,7 +25,7 @@ describe('batcher', () => {
   it('puts rows of like length together and gives each its own place', async () => {
     const batches: number[][] = [];
     const seen: string[] = [];
-    const batcher = new Batcher<number>(512, async (rows) => batches.push(rows.map(({ ids }) => ids.length)));
+    const batcher = new Batcher<number>(padded(512), async (rows) => batches.push(rows.map(({ ids }) => ids.length)));
     const rows = [5, 300, 6, 290, 7].map((tokens) => row(tokens, (batch, index) => void seen.push(`${tokens}:${batch}.${index}`)));
     await batcher.submit(rows, 'bulk', never);
     assert.deepEqual(batches, [
@@ -35,10 +35,23 @@ describe('batcher', () => {
     assert.deepEqual(seen, ['5:1.0', '6:1.1', '7:1.2', '300:2.0', '290:2.1']);
   });
 
+  it('fills batches of rows that are not padded with what comes first, by their own tokens', async () => {
+    const batches: number[][] = [];
+    const batcher = new Batcher<number>(RAGGED, async (rows) => batches.push(rows.map(({ ids }) => ids.length)));
+    await batcher.submit(
+      [5, 300, 6, 290, 7].map((tokens) => row(tokens)),
+      'bulk',
+      never,
+    );
+    // 512 tokens until the speed is known, and never fewer than 256.
+    assert.deepEqual(batches[0], [5, 300, 6]);
+    assert.deepEqual(batches.flat(), [5, 300, 6, 290, 7]);
+  });
+
   it('lets interactive rows pass bulk ones between two batches', async () => {
     const order: number[] = [];
     let late: Promise<void> | undefined;
-    const batcher = new Batcher<number>(512, async (rows) => {
+    const batcher = new Batcher<number>(padded(512), async (rows) => {
       order.push(rows[0]!.ids.length);
       late ??= batcher.submit([row(20)], 'interactive', never);
       return 0;
@@ -51,7 +64,7 @@ describe('batcher', () => {
   it('runs nothing more for a call that was aborted, and goes on with others', async () => {
     const stop = new AbortController();
     const order: number[] = [];
-    const batcher = new Batcher<number>(512, async (rows) => {
+    const batcher = new Batcher<number>(padded(512), async (rows) => {
       order.push(rows[0]!.ids.length);
       stop.abort(new Error('gone'));
       await turn();
@@ -67,7 +80,7 @@ describe('batcher', () => {
 
   it('fails the calls of a failed batch, and only a row that cannot be read', async () => {
     let failing = true;
-    const batcher = new Batcher<number>(512, async () => {
+    const batcher = new Batcher<number>(padded(512), async () => {
       if (failing) throw new Error('no memory');
       return 0;
     });

@@ -1,0 +1,122 @@
+#include "encoder_object.hpp"
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../encoder/limits.hpp"
+#include "arguments.hpp"
+#include "arrays.hpp"
+#include "encoder_source.hpp"
+#include "task.hpp"
+
+namespace quern::binding {
+namespace {
+
+using encoder::Encoder;
+
+constexpr const char* kClass = "Encoder";
+/// Calls that wait for the one that runs.
+constexpr size_t kMostWaiting = 1024;
+
+/// An array of one number per token at most; a longer one is refused before it is copied.
+std::vector<int32_t> tokens(const Napi::Value& value, const std::string& name) {
+  if (value.IsTypedArray() && value.As<Napi::TypedArray>().ElementLength() > encoder::kMostTokens)
+    throw Failure("too_large", name + " has " + std::to_string(value.As<Napi::TypedArray>().ElementLength()) +
+                                   " numbers; allowed are " + std::to_string(encoder::kMostTokens) + " in one call.");
+  return int32_array(value, name);
+}
+
+size_t threads_in(const Napi::Value& options) {
+  if (options.IsUndefined()) return 1;
+  const Napi::Value threads = object(options, "options").Get("threads");
+  if (threads.IsUndefined()) return 1;
+  const int32_t given = integer(threads, "threads");
+  if (given < 1 || static_cast<size_t>(given) > encoder::kMostThreads)
+    throw Failure("invalid", "threads is " + std::to_string(given) + "; allowed is 1 to " +
+                                 std::to_string(encoder::kMostThreads) + ".");
+  return static_cast<size_t>(given);
+}
+
+}  // namespace
+
+struct EncoderObject::Waiting {
+  std::vector<int32_t> ids, lengths, types;
+  Napi::Promise::Deferred deferred;
+};
+
+void EncoderObject::define(Napi::Env env, Napi::Object exports) {
+  using Self = EncoderObject;
+  AddonState::of(env).classes[kClass] = Napi::Persistent(
+      DefineClass(env, kClass, {InstanceMethod<&Self::run>("run"), InstanceMethod<&Self::close>("close")}));
+  exports.Set("openEncoder", Napi::Function::New(
+                                 env,
+                                 [](const Napi::CallbackInfo& info) -> Napi::Value {
+                                   return AddonState::of(info.Env()).classes[kClass].New({info[0], info[1], info[2]});
+                                 },
+                                 "openEncoder"));
+}
+
+EncoderObject::EncoderObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
+  raising(info.Env(), [&] {
+    const encoder::Shape shape = encoder_shape(info[0]);
+    const size_t threads = threads_in(info[2]);
+    encoder_ = std::make_shared<Encoder>(shape, encoder_source(info[1]), threads);
+    ending_ = encoder_;
+  });
+  Napi::Object self = info.This().As<Napi::Object>();
+  self.Set("bytes", static_cast<double>(encoder_->bytes()));
+  self.Set("outputs", static_cast<double>(encoder_->outputs()));
+  watch(info.Env(), this);
+  watched_ = true;
+}
+
+EncoderObject::~EncoderObject() {
+  if (watched_) unwatch(Env(), this);
+}
+
+void EncoderObject::end() {
+  watched_ = false;
+  if (const auto running = ending_.lock()) running->stop();
+}
+
+Napi::Value EncoderObject::run(const Napi::CallbackInfo& info) {
+  return raising(info.Env(), [&]() -> Napi::Value {
+    if (!encoder_) throw Failure("unavailable", "This encoder is closed.");
+    if (waiting_.size() >= kMostWaiting)
+      throw Failure("busy", std::to_string(kMostWaiting) + " calls wait for this encoder; try again when some have ended.");
+    const Napi::Promise::Deferred deferred = Napi::Promise::Deferred::New(info.Env());
+    waiting_.push_back({tokens(info[0], "ids"), tokens(info[1], "lengths"),
+                        info[2].IsUndefined() ? std::vector<int32_t>() : tokens(info[2], "types"), deferred});
+    if (!busy_) next(info.Env());
+    return deferred.Promise();
+  });
+}
+
+void EncoderObject::next(Napi::Env env) {
+  busy_ = !waiting_.empty();
+  if (!busy_) return;
+  Waiting call = std::move(waiting_.front());
+  waiting_.pop_front();
+  // The object stays until the call has settled, for those that wait behind it.
+  const auto kept = std::make_shared<Napi::ObjectReference>(Napi::Persistent(Value()));
+  const Napi::Promise done = Task<std::vector<float>>::run(
+      env,
+      [encoder = encoder_, ids = std::move(call.ids), lengths = std::move(call.lengths),
+       types = std::move(call.types)] { return encoder->run({ids, lengths, types}); },
+      [](Napi::Env at, std::vector<float>& results) -> Napi::Value {
+        return to_array<Napi::Float32Array>(at, std::move(results));
+      },
+      [this, kept, env] { next(env); });
+  call.deferred.Resolve(done);
+}
+
+Napi::Value EncoderObject::close(const Napi::CallbackInfo& info) {
+  encoder_.reset();
+  std::deque<Waiting> refused = std::exchange(waiting_, {});
+  for (const Waiting& call : refused)
+    call.deferred.Reject(to_error(info.Env(), "unavailable", "This encoder was closed.").Value());
+  return info.Env().Undefined();
+}
+
+}  // namespace quern::binding

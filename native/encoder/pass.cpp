@@ -1,0 +1,201 @@
+#include "pass.hpp"
+
+#include <algorithm>
+
+namespace quern::encoder {
+namespace {
+
+/// The most of something over all products.
+template <class Of>
+size_t most_of(const PackedEncoder& encoder, Of of) {
+  size_t most = 0;
+  for (const PackedLayer& layer : encoder.layers)
+    for (const PackedDense* dense :
+         {&layer.query, &layer.key, &layer.value, &layer.output, &layer.up, &layer.down})
+      most = std::max(most, of(*dense));
+  for (const PackedStep& step : encoder.head)
+    for (const PackedDense& dense : step.dense) most = std::max(most, of(dense));
+  return most;
+}
+
+}  // namespace
+
+Pass::Pass(const PackedEncoder& encoder, const EncoderKernels& kernels, Team& team, size_t tokens, size_t longest)
+    : encoder_(encoder),
+      kernels_(kernels),
+      team_(team),
+      tokens_(tokens),
+      longest_(longest),
+      next_heads_(encoder.layers.size()) {
+  const Shape& shape = encoder.shape;
+  const auto lines = [&](size_t width) {
+    const size_t step = padded(width, kPanel);
+    return Lines{arena_.take<float>(tokens * step).data(), step};
+  };
+  states_ = lines(shape.width);
+  queries_ = lines(heads_line(shape));
+  keys_ = lines(heads_line(shape));
+  values_ = lines(heads_line(shape));
+  mixed_ = lines(heads_line(shape));
+  inner_ = lines(shape.inner);
+  if (!encoder.head.empty()) {
+    size_t widest = shape.width;
+    for (const PackedStep& step : encoder.head)
+      for (const PackedDense& dense : step.dense) widest = std::max(widest, dense.panels() * kPanel);
+    for (Lines& buffer : head_) buffer = lines(widest);
+  }
+  take_rows(encoder);
+  for (size_t thread = 0; thread < team.size(); ++thread)
+    scratch_.push_back(arena_.take<float>(attention_scratch(longest, head_line(shape))));
+}
+
+void Pass::take_rows(const PackedEncoder& encoder) {
+  const size_t outliers = most_of(encoder, [](const PackedDense& dense) { return dense.outliers(); });
+  const size_t floats = most_of(encoder, [](const PackedDense& dense) { return dense.takes_bytes() ? 0 : dense.depth(); });
+  const size_t bytes = most_of(encoder, [](const PackedDense& dense) { return dense.takes_bytes() ? dense.depth() : 0; });
+  size_t used = 1;
+  for (const PackedLayer& layer : encoder.layers) used = std::max({used, layer.key_rows + 1, layer.value_rows + 1});
+  for (size_t i = 0; i < used; ++i) {
+    Prepared& one = prepared_[i];
+    one.rows.floats = arena_.take<float>(tokens_ * floats);
+    one.rows.words = arena_.take<uint32_t>(tokens_ * bytes / kGroup);
+    one.rows.terms = arena_.take<ByteRow>(bytes > 0 ? tokens_ : 0);
+    one.outliers = arena_.take<float>(tokens_ * outliers);
+  }
+}
+
+Tiles Pass::tiles_of(size_t rows) const {
+  return {rows, (rows + kernels_.tile_rows - 1) / kernels_.tile_rows};
+}
+
+void Pass::run(const Slice& slice) {
+  texts_.clear();
+  size_t first = 0;
+  for (const int32_t length : slice.lengths) {
+    texts_.push_back({first, static_cast<size_t>(length)});
+    first += static_cast<size_t>(length);
+  }
+  tiles_ = tiles_of(first);
+  for (std::atomic<size_t>& next : next_heads_) next.store(0, std::memory_order_relaxed);
+  team_.run([&](size_t thread) { go(thread, slice); });
+}
+
+void Pass::go(size_t thread, const Slice& slice) {
+  embed(thread, slice);
+  for (size_t i = 0; i < encoder_.layers.size(); ++i) layer(thread, encoder_.layers[i], next_heads_[i]);
+  head(thread, slice);
+}
+
+Pass::Range Pass::share(size_t thread, size_t count) const {
+  return {thread * count / team_.size(), (thread + 1) * count / team_.size()};
+}
+
+Pass::Range Pass::own_rows(size_t thread, Tiles tiles) const {
+  const Range own = share(thread, tiles.count);
+  return {tiles.first(own.first), tiles.first(own.last)};
+}
+
+void Pass::embed(size_t thread, const Slice& slice) {
+  const Shape& shape = encoder_.shape;
+  const Range rows = own_rows(thread, tiles_);
+  for (const Text& text : texts_) {
+    const size_t last = std::min(rows.last, text.first + text.tokens);
+    for (size_t row = std::max(rows.first, text.first); row < last; ++row) {
+      float* const to = states_.values + row * states_.step;
+      std::fill(to, to + states_.step, 0.0f);
+      encoder_.words.add(static_cast<size_t>(slice.ids[row]), to);
+      encoder_.positions.add(shape.first_position + row - text.first, to);
+      if (shape.types > 0) encoder_.types.add(slice.types.empty() ? 0 : static_cast<size_t>(slice.types[row]), to);
+    }
+  }
+  norm(rows, states_, encoder_.norm);
+}
+
+void Pass::norm(Range rows, Lines lines, const PackedNorm& norm) {
+  for (size_t row = rows.first; row < rows.last; ++row)
+    kernels_.norm(lines.values + row * lines.step, norm.width, norm.weight.data(), norm.bias.data(),
+                  encoder_.shape.epsilon);
+}
+
+void Pass::prepare(size_t thread, Tiles tiles, Lines rows, const PackedDense& product, Prepared& to) {
+  const Range own = share(thread, tiles.count);
+  for (size_t tile = own.first; tile < own.last; ++tile)
+    product.prepare(kernels_, tiles, tile, {rows.values, rows.step}, to.rows, to.outliers);
+}
+
+void Pass::multiply(size_t thread, Tiles tiles, const Prepared& rows, const PackedDense& product, Lines to, bool add,
+                    Activation activation) {
+  const Range own = share(thread, product.panels());
+  product.multiply(kernels_, tiles, rows.rows, rows.outliers,
+                   {to.values, to.step, add, nullptr, activation, own.first, own.last});
+}
+
+void Pass::layer(size_t thread, const PackedLayer& layer, std::atomic<size_t>& next_head) {
+  const auto none = Activation::kNone;
+  prepare(thread, tiles_, states_, layer.query, prepared_[0]);
+  if (layer.key_rows == 1) prepare(thread, tiles_, states_, layer.key, prepared_[1]);
+  if (layer.value_rows == 2) prepare(thread, tiles_, states_, layer.value, prepared_[2]);
+  team_.meet();
+  multiply(thread, tiles_, prepared_[0], layer.query, queries_, false, none);
+  multiply(thread, tiles_, prepared_[layer.key_rows], layer.key, keys_, false, none);
+  multiply(thread, tiles_, prepared_[layer.value_rows], layer.value, values_, false, none);
+  team_.meet();
+  attend(thread, next_head);
+  team_.meet();
+  prepare(thread, tiles_, mixed_, layer.output, prepared_[0]);
+  team_.meet();
+  multiply(thread, tiles_, prepared_[0], layer.output, states_, true, none);
+  team_.meet();
+  norm(own_rows(thread, tiles_), states_, layer.attention_norm);
+  prepare(thread, tiles_, states_, layer.up, prepared_[0]);
+  team_.meet();
+  multiply(thread, tiles_, prepared_[0], layer.up, inner_, false, encoder_.shape.activation);
+  team_.meet();
+  prepare(thread, tiles_, inner_, layer.down, prepared_[0]);
+  team_.meet();
+  multiply(thread, tiles_, prepared_[0], layer.down, states_, true, none);
+  team_.meet();
+  norm(own_rows(thread, tiles_), states_, layer.output_norm);
+}
+
+void Pass::attend(size_t thread, std::atomic<size_t>& next_head) {
+  const size_t heads = encoder_.shape.heads, size = head_line(encoder_.shape);
+  for (size_t next; (next = next_head.fetch_add(1, std::memory_order_relaxed)) < heads * texts_.size();) {
+    const Text& text = texts_[next / heads];
+    const size_t at = text.first * queries_.step + next % heads * size;
+    kernels_.attend({queries_.values + at, keys_.values + at, values_.values + at, queries_.step, text.tokens, size,
+                     mixed_.values + at, mixed_.step, scratch_[thread].data()});
+  }
+}
+
+void Pass::head(size_t thread, const Slice& slice) {
+  Lines rows = states_;
+  Tiles tiles = tiles_;
+  size_t next = 0;
+  team_.meet();
+  for (const PackedStep& step : encoder_.head) {
+    if (step.kind == HeadStepSource::Kind::kTakeFirst) {
+      const Range texts = share(thread, texts_.size());
+      for (size_t i = texts.first; i < texts.last; ++i)
+        std::copy_n(rows.values + texts_[i].first * rows.step, rows.step, head_[next].values + i * head_[next].step);
+      rows = head_[next];
+      tiles = tiles_of(texts_.size());
+      next = 1 - next;
+      team_.meet();
+    } else if (step.kind == HeadStepSource::Kind::kNorm) {
+      norm(own_rows(thread, tiles), rows, step.norm.front());
+    } else if (step.kind == HeadStepSource::Kind::kDense) {
+      prepare(thread, tiles, rows, step.dense.front(), prepared_[0]);
+      team_.meet();
+      multiply(thread, tiles, prepared_[0], step.dense.front(), head_[next], false, step.activation);
+      rows = head_[next];
+      next = 1 - next;
+      team_.meet();
+    }
+  }
+  const Range own = own_rows(thread, tiles);
+  for (size_t row = own.first; row < own.last; ++row)
+    std::copy_n(rows.values + row * rows.step, encoder_.outputs, slice.results + row * encoder_.outputs);
+}
+
+}  // namespace quern::encoder

@@ -1,0 +1,65 @@
+#pragma once
+
+// Included only by the files that are compiled for one instruction set each; see encoder_product.hpp.
+
+#include "encoder_product.hpp"
+
+namespace quern::encoder {
+
+/// Powers of 2 by `scores`, [tokens][kQueries], less the column's largest; `sums` becomes what makes them shares of 1.
+template <class Set>
+void exponentials(float* scores, size_t tokens, size_t columns, float* sums) {
+  for (size_t column = 0; column < columns; column += Set::kLanes) {
+    auto most = Set::load(scores + column);
+    for (size_t token = 1; token < tokens; ++token)
+      most = Set::larger(most, Set::load(scores + token * kQueries + column));
+    auto sum = Set::fill(0.0f);
+    for (size_t token = 0; token < tokens; ++token) {
+      float* at = scores + token * kQueries + column;
+      const auto share = power_of_two<Set>(Set::subtract(Set::load(at), most));
+      Set::store(at, share);
+      sum = Set::add(sum, share);
+    }
+    Set::store(sums + column, Set::divide(Set::fill(1.0f), sum));
+  }
+}
+
+/**
+ * The scores of some queries stand with the keys as rows, so that the softmax runs down the columns without a sum across
+ * a register, and the product with the values reads them in the order in which a tile wants its rows.
+ */
+template <class Set>
+void attend(const Head& head) {
+  const size_t tokens = head.tokens, line = padded(tokens, kLane);
+  float* keys = head.scratch;                     // [size][line]
+  float* queries = keys + head.size * line;       // [size][kQueries]
+  float* scores = queries + head.size * kQueries;  // [tokens][kQueries]
+  float* sums = scores + line * kQueries;
+  Set::transpose(head.keys, head.step, tokens, head.size, keys, line);
+  for (size_t first = 0; first < tokens; first += kQueries) {
+    const size_t count = tokens - first < kQueries ? tokens - first : kQueries, columns = padded(count, kLane);
+    Set::transpose(head.queries + first * head.step, head.step, count, head.size, queries, kQueries);
+    // Columns that no query has are computed too, from finite numbers.
+    for (size_t d = 0; d < head.size; ++d)
+      for (size_t q = count; q < columns; ++q) queries[d * kQueries + q] = 0.0f;
+    const Tiles rows{tokens, (tokens + Set::kRows - 1) / Set::kRows};
+    for (size_t tile = 0; tile < rows.count; ++tile) {
+      const size_t at = rows.first(tile);
+      float_block<Set, float>(rows.first(tile + 1) - at, columns, keys + at, line, queries, kQueries, head.size,
+                              nullptr, false, scores + at * kQueries, kQueries);
+    }
+    exponentials<Set>(scores, tokens, columns, sums);
+    const Tiles outs{count, (count + Set::kRows - 1) / Set::kRows};
+    for (size_t tile = 0; tile < outs.count; ++tile) {
+      const size_t at = outs.first(tile), end = outs.first(tile + 1);
+      float* out = head.out + (first + at) * head.out_step;
+      float_block<Set, float>(end - at, head.size, scores + at, kQueries, head.values, head.step, tokens, nullptr,
+                              false, out, head.out_step);
+      for (size_t row = at; row < end; ++row, out += head.out_step)
+        for (size_t i = 0; i < head.size; i += Set::kLanes)
+          Set::store(out + i, Set::multiply(Set::load(out + i), Set::fill(sums[row])));
+    }
+  }
+}
+
+}  // namespace quern::encoder

@@ -1,0 +1,136 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "cpu.hpp"
+#include "half.hpp"
+
+/**
+ * Loops of an encoder's forward pass. Lines of numbers are padded to kLane with zeros, so that no loop has a rest.
+ *
+ * Products read their rows in tiles, depth by depth, and their weights in panels of kPanel columns: a tile's sums stay
+ * in registers, and both sides are read in the order in which they lie.
+ */
+namespace quern::encoder {
+
+/// Numbers to which lines are padded.
+constexpr size_t kLane = 16;
+/// Columns of a panel of weights.
+constexpr size_t kPanel = 32;
+/// Depth of a product of floats that goes through all panels before the next: its rows stay in the first cache.
+constexpr size_t kDepthBlock = 192;
+/// Inputs that stand in one word of a product of bytes.
+constexpr size_t kGroup = 4;
+
+constexpr size_t padded(size_t count, size_t to) {
+  return (count + to - 1) / to * to;
+}
+
+/// Rows cut into tiles whose sizes differ by one at most.
+struct Tiles {
+  size_t rows;
+  size_t count;
+
+  [[gnu::always_inline]] size_t first(size_t tile) const { return tile * rows / count; }
+};
+
+/// What a product's results go through.
+enum class Activation { kNone, kGelu, kGeluTanh, kRelu, kTanh };
+
+/// Where the results of a product go, a line per row.
+struct Results {
+  float* values;
+  size_t step;
+  bool add;           ///< to what is there
+  const float* bias;  ///< null: 0
+  Activation activation;
+  size_t first_panel;
+  size_t last_panel;  ///< exclusive
+};
+
+/// Rows times weights, both as floats or halves.
+template <typename Weight>
+struct FloatProduct {
+  Tiles tiles;
+  const float* rows;  ///< tile after tile: [depth][rows of the tile]
+  /// Blocks of kDepthBlock lines (the last may have fewer), each [panel][line][kPanel].
+  const Weight* weights;
+  size_t depth;
+  size_t panels;
+  Results results;
+};
+
+/// How bytes of a row stand for numbers: (byte - zero) * scale.
+struct ByteRow {
+  float scale;
+  int32_t zero;
+  int32_t sum;  ///< of its bytes
+};
+
+/// How the bytes of a column do; arrays of kPanel * panels numbers.
+struct ByteColumns {
+  const float* scales;
+  const int32_t* sums;
+  const int32_t* zeros;  ///< null: all 0
+};
+
+/// Rows of unsigned times weights of signed bytes; sums are exact up to a depth of 2^14.
+struct ByteProduct {
+  Tiles tiles;
+  const uint32_t* rows;  ///< tile after tile: [depth / kGroup][rows of the tile]
+  const ByteRow* terms;  ///< one per row
+  const int8_t* weights;  ///< [panel][depth / kGroup][kPanel][kGroup]
+  size_t depth;          ///< a multiple of kGroup
+  ByteColumns columns;
+  Results results;
+};
+
+/// The queries, keys and values of one head of one text.
+struct Head {
+  const float* queries;  ///< times log2(e) / sqrt(size of a head)
+  const float* keys;
+  const float* values;
+  size_t step;  ///< between the tokens of each
+  size_t tokens;
+  size_t size;  ///< padded to kLane
+  float* out;
+  size_t out_step;
+  float* scratch;  ///< attention_scratch(tokens, size) numbers
+};
+
+/// Tokens whose scores are computed together.
+constexpr size_t kQueries = 32;
+
+constexpr size_t attention_scratch(size_t tokens, size_t size) {
+  return size * (padded(tokens, kLane) + kQueries) + padded(tokens, kLane) * kQueries + 2 * kQueries;
+}
+
+/// The functions of one instruction set.
+struct EncoderKernels {
+  size_t tile_rows;  ///< the most rows of a tile
+  /// to[column][row] = from[row][column], words of 32 bits.
+  void (*transpose)(const void* from, size_t from_step, size_t rows, size_t columns, void* to, size_t to_step);
+  void (*multiply_halves)(const FloatProduct<Half>& product);
+  void (*multiply_floats)(const FloatProduct<float>& product);
+  void (*multiply_bytes)(const ByteProduct& product);
+  /// `count` numbers, a multiple of kLane, times `factors` (null: 1) as bytes. The scale spans their range and 0.
+  ByteRow (*quantize)(const float* values, const float* factors, size_t count, uint8_t* bytes);
+  /// In place: of mean 0 and variance 1 over `width` numbers, times weight, plus bias. Padding stays 0.
+  void (*norm)(float* values, size_t width, const float* weight, const float* bias, float epsilon);
+  /// In place, `count` a multiple of kLane.
+  void (*activate)(Activation activation, float* values, size_t count);
+  /// softmax(queries keys^T) values.
+  void (*attend)(const Head& head);
+};
+
+/// Functions of one instruction set, which the processor must have; they differ by rounding alone.
+const EncoderKernels& encoder_kernels(Isa isa = best_isa());
+
+extern const EncoderKernels kPortableEncoder;
+#ifdef QUERN_X86
+extern const EncoderKernels kAvx2Encoder;
+extern const EncoderKernels kAvx512Encoder;
+#endif
+
+}  // namespace quern::encoder

@@ -1,0 +1,122 @@
+#pragma once
+
+// Included only by the files that are compiled for one instruction set each; see encoder_product.hpp.
+
+#include "encoder_kernels.hpp"
+
+namespace quern::encoder {
+
+/// 2^x for x up to 0, within 1e-7 of it: a minimax polynomial of the rest after rounding, made by Lawson's algorithm.
+template <class Set>
+[[gnu::always_inline]] inline typename Set::Floats power_of_two(typename Set::Floats x) {
+  x = Set::larger(x, Set::fill(-126.0f));
+  const auto whole = Set::round(x);
+  const auto rest = Set::subtract(x, whole);
+  auto sum = Set::fill(0.00132647239f);
+  sum = Set::multiply_add(sum, rest, Set::fill(0.00967151287f));
+  sum = Set::multiply_add(sum, rest, Set::fill(0.0555073375f));
+  sum = Set::multiply_add(sum, rest, Set::fill(0.240222421f));
+  sum = Set::multiply_add(sum, rest, Set::fill(0.693146978f));
+  sum = Set::multiply_add(sum, rest, Set::fill(1.0f));
+  return Set::scale_by_power(sum, whole);
+}
+
+/**
+ * max(x, 0) - |x| erfc(|x| / sqrt 2) / 2, where minus the binary logarithm of the last factor is a polynomial made by
+ * Lawson's algorithm: within 1e-7 of x (1 + erf(x / sqrt 2)) / 2 for the approximation, plus the rounding of floats.
+ */
+template <class Set>
+[[gnu::always_inline]] inline typename Set::Floats gelu(typename Set::Floats x) {
+  const auto zero = Set::fill(0.0f);
+  const auto size = Set::smaller(Set::larger(x, Set::subtract(zero, x)), Set::fill(6.0f));
+  auto sum = Set::fill(2.99248708e-5f);
+  sum = Set::multiply_add(sum, size, Set::fill(-0.000739879814f));
+  sum = Set::multiply_add(sum, size, Set::fill(0.00797747948f));
+  sum = Set::multiply_add(sum, size, Set::fill(-0.0532382093f));
+  sum = Set::multiply_add(sum, size, Set::fill(-0.458915673f));
+  sum = Set::multiply_add(sum, size, Set::fill(-1.15114709f));
+  sum = Set::multiply_add(sum, size, Set::fill(-1.0f));
+  return Set::subtract(Set::larger(x, zero), Set::multiply(size, power_of_two<Set>(sum)));
+}
+
+/// x (1 + tanh y) / 2 with y = sqrt(2 / pi) (x + 0.044715 x^3) (Hendrycks and Gimpel 2016), as max(x, 0) - |x| / (1 +
+/// e^|2 y|).
+template <class Set>
+[[gnu::always_inline]] inline typename Set::Floats gelu_tanh(typename Set::Floats x) {
+  const auto zero = Set::fill(0.0f), one = Set::fill(1.0f);
+  const auto size = Set::smaller(Set::larger(x, Set::subtract(zero, x)), Set::fill(8.0f));
+  // -2 sqrt(2 / pi) / ln 2
+  const auto by = Set::multiply(size, Set::fill(-2.30220820f));
+  const auto square = Set::multiply(size, size);
+  const auto power = power_of_two<Set>(
+      Set::multiply(by, Set::multiply_add(square, Set::fill(0.044715f), one)));
+  const auto share = Set::divide(power, Set::add(one, power));
+  return Set::subtract(Set::larger(x, zero), Set::multiply(size, share));
+}
+
+template <class Set>
+void activate(Activation activation, float* values, size_t count) {
+  switch (activation) {
+    case Activation::kNone:
+      return;
+    case Activation::kTanh:
+      for (size_t i = 0; i < count; ++i) values[i] = __builtin_tanhf(values[i]);
+      return;
+    case Activation::kGelu:
+      for (size_t i = 0; i < count; i += Set::kLanes) Set::store(values + i, gelu<Set>(Set::load(values + i)));
+      return;
+    case Activation::kGeluTanh:
+      for (size_t i = 0; i < count; i += Set::kLanes) Set::store(values + i, gelu_tanh<Set>(Set::load(values + i)));
+      return;
+    case Activation::kRelu:
+      for (size_t i = 0; i < count; i += Set::kLanes)
+        Set::store(values + i, Set::larger(Set::load(values + i), Set::fill(0.0f)));
+  }
+}
+
+template <class Set>
+void norm(float* values, size_t width, const float* weight, const float* bias, float epsilon) {
+  const size_t line = padded(width, kLane);
+  auto sum = Set::fill(0.0f);
+  for (size_t i = 0; i < line; i += Set::kLanes) sum = Set::add(sum, Set::load(values + i));
+  const float mean = Set::total(sum) / static_cast<float>(width);
+  // Padding would count as far from the mean: it is brought to the mean, and to 0 by its weight afterwards.
+  for (size_t i = width; i < line; ++i) values[i] = mean;
+  const auto means = Set::fill(mean);
+  auto squares = Set::fill(0.0f);
+  for (size_t i = 0; i < line; i += Set::kLanes) {
+    const auto difference = Set::subtract(Set::load(values + i), means);
+    squares = Set::multiply_add(difference, difference, squares);
+  }
+  const auto inverse =
+      Set::fill(1.0f / __builtin_sqrtf(Set::total(squares) / static_cast<float>(width) + epsilon));
+  for (size_t i = 0; i < line; i += Set::kLanes) {
+    const auto difference = Set::subtract(Set::load(values + i), means);
+    const auto scale = Set::multiply(inverse, Set::load(weight + i));
+    Set::store(values + i, Set::multiply_add(difference, scale, Set::load(bias + i)));
+  }
+}
+
+template <class Set>
+ByteRow quantize(const float* values, const float* factors, size_t count, uint8_t* bytes) {
+  auto least = Set::fill(0.0f), most = Set::fill(0.0f);
+  const auto scaled = [&](size_t i) {
+    return factors == nullptr ? Set::load(values + i) : Set::multiply(Set::load(values + i), Set::load(factors + i));
+  };
+  for (size_t i = 0; i < count; i += Set::kLanes) {
+    const auto value = scaled(i);
+    least = Set::smaller(least, value);
+    most = Set::larger(most, value);
+  }
+  const float low = Set::least(least), range = Set::most(most) - low;
+  // Below that the inverse is not finite; so it is where a number of the row is not.
+  const bool usable = range > 1e-36f && range < 3e38f;
+  const float scale = usable ? range / 255.0f : 1.0f, inverse = usable ? 255.0f / range : 0.0f;
+  const auto zero = usable ? static_cast<int32_t>(__builtin_rintf(-low * inverse)) : 0;
+  int32_t sum = 0;
+  for (size_t i = 0; i < count; i += kLane)
+    sum += Set::to_bytes([&](size_t at) { return scaled(i + at); }, inverse, zero, bytes + i);
+  return {scale, zero, sum};
+}
+
+}  // namespace quern::encoder

@@ -1,0 +1,156 @@
+import type { EncoderShape } from '../../../../native/contract.js';
+import type { Constant } from './constants.js';
+import { embeddings, type TablePlaces } from './embeddings.js';
+import type { Graph } from './graph.js';
+import { attributeOf, intsOf } from './operations.js';
+import { anything, bound, either, type Found, follow, known, near, number, op, type Pattern, Place } from './pattern.js';
+import { activated, attention, dense, norm } from './pieces.js';
+import { Probe, type ProbeText } from './probe.js';
+
+/** Length of the first text that is followed; the second is as long as the model reads. */
+const SHORT = 7;
+const LONGEST = 8192;
+const LAYERS_LIMIT = 128;
+const HEAD_LIMIT = 16;
+const ACTIVATIONS = ['gelu', 'gelu_tanh', 'relu'];
+const HEAD_ACTIVATIONS = ['gelu', 'relu', 'tanh', 'none'];
+/** What all layers have in common. */
+const COMMON = ['epsilon', 'heads', 'size', 'activation'];
+
+/** A step after the layers, by the names that patterns give its parts. */
+export type HeadPlaces = { readonly take: 'first' | 'mean' } | { readonly dense: Found };
+
+/** A graph that is an encoder in BERT's shape, and where its weights lie, by the names that patterns give them. */
+export interface Recognised {
+  readonly shape: EncoderShape;
+  readonly tables: TablePlaces;
+  readonly layers: readonly Found[];
+  /** In the order in which they are taken. */
+  readonly head: readonly HeadPlaces[];
+}
+
+/** Why a graph is none, in words that follow "because". */
+export class Unrecognised extends Error {}
+
+/**
+ * Finds an encoder in BERT's shape in the graph behind one of its outputs: every operation that the output hangs on is one of the shape's, in its place
+ * and with its numbers, for a short text and for the longest one. `firstPosition` is what a text's `position_ids` begin with, where the graph takes
+ * them. Throws Unrecognised for all other graphs.
+ */
+export function recognise(graph: Graph, output: string, firstPosition: number): Recognised {
+  const short = walked(graph, output, { length: SHORT, firstPosition, seed: 0 });
+  const longest = short.shape.positions - short.shape.firstPosition;
+  if (longest > LONGEST) throw new Unrecognised(`it has ${longest} positions, more than ${LONGEST}`);
+  const long = walked(graph, output, { length: longest, firstPosition, seed: 3 });
+  if (JSON.stringify(long) !== JSON.stringify(short))
+    throw new Unrecognised(`a text of ${longest} tokens goes another way than a short one`);
+  return short;
+}
+
+/** The two halves of a layer: its network from the states `middle`, its attention from the states `states`. */
+function layerPattern(): Pattern {
+  const network = dense('down', activated('up', 'activation', ACTIVATIONS, bound('middle')));
+  const attended = dense('output', attention(bound('states')));
+  return follow(
+    norm('outputNorm', op('Add', [network, bound('middle')])),
+    'middle',
+    norm('attentionNorm', op('Add', [attended, bound('states')])),
+  );
+}
+
+/** What may stand after the layers; `inner` is what each step is done to. */
+function headPatterns(length: number): readonly [Pattern, (found: Found) => HeadPlaces][] {
+  const inner = bound('inner');
+  const overTokens: Parameters<typeof op>[2] = (node, _found, { probe }) =>
+    intsOf(node, 'axes', probe.fact(node.inputs[1] ?? ''))?.join() === '1' && attributeOf(node, 'keepdims', 1) === 0;
+  const reduced = (name: string, states: Pattern): Pattern =>
+    either(op(name, [states], overTokens), op(name, [states, anything], overTokens));
+  const unmasked = either(op('Mul', [inner, known((value) => value === 1)]), inner);
+  const mean = either(reduced('ReduceMean', inner), op('Div', [reduced('ReduceSum', unmasked), known((value) => value === length)]));
+  const isFirst: Parameters<typeof op>[2] = (node, _found, { probe }) =>
+    attributeOf(node, 'axis', 0) === 1 && probe.fact(node.inputs[1]!)?.dims.length === 0;
+  return [
+    [op('Gather', [inner, number(0)], isFirst), () => ({ take: 'first' })],
+    [mean, () => ({ take: 'mean' })],
+    [activated('head', 'head.activation', HEAD_ACTIVATIONS, inner), (found) => ({ dense: found })],
+  ];
+}
+
+function walked(graph: Graph, output: string, text: ProbeText): Recognised {
+  const probe = new Probe(graph, text);
+  const strange = probe.strangeInputs[0];
+  if (strange !== undefined) throw new Unrecognised(`it takes the input "${strange}"`);
+  const layer = layerPattern();
+  const steps = headPatterns(text.length);
+  const layers: Found[] = [];
+  const head: HeadPlaces[] = [];
+  for (let value = output; ; ) {
+    const place = new Place(probe);
+    const common = Object.fromEntries(COMMON.map((name) => [name, layers[0]?.[name]]));
+    const found = layer(value, common, place);
+    if (found) {
+      if (layers.unshift(found) > LAYERS_LIMIT) throw new Unrecognised(`it has more than ${LAYERS_LIMIT} layers`);
+      value = found.states as string;
+      continue;
+    }
+    const tables = layers.length > 0 ? embeddings(value, { epsilon: common.epsilon }, place) : undefined;
+    if (tables) return { shape: shapeOf(tables, layers), tables, layers, head };
+    const step = layers.length > 0 || head.length >= HEAD_LIMIT ? undefined : stepAt(value, steps, new Place(probe), head);
+    if (step === undefined) throw misfit(place, value, layers.length);
+    value = step;
+  }
+}
+
+/** The value before a step of the head, which is noted; undefined where there is none. */
+function stepAt(value: string, steps: ReturnType<typeof headPatterns>, place: Place, head: HeadPlaces[]): string | undefined {
+  for (const [pattern, made] of steps) {
+    const found = pattern(value, {}, place);
+    const step = found && made(found);
+    // What pools comes last: the pass has no step for it.
+    if (!step || ('take' in step && step.take === 'mean' && head.length > 0)) continue;
+    head.unshift(step);
+    return found.inner as string;
+  }
+  return undefined;
+}
+
+function misfit(place: Place, value: string, layers: number): Unrecognised {
+  const missed = place.missed ?? place.probe.seen(value);
+  const what = place.probe.producer(missed)?.op ?? 'value';
+  return new Unrecognised(
+    `${what} "${missed}", ${layers === 0 ? 'at its end' : `${layers} layers before its end`}, is not where BERT has one`,
+  );
+}
+
+function shapeOf(tables: TablePlaces, layers: readonly Found[]): EncoderShape {
+  const first = layers[0]!;
+  const [vocabulary, width] = (tables.words.table as Constant).dims as [number, number];
+  const { heads, size, activation, epsilon } = first as {
+    heads: number;
+    size: number;
+    activation: EncoderShape['activation'];
+    epsilon: number;
+  };
+  if (heads * size !== width) throw new Unrecognised(`its ${heads} heads of ${size} columns are not its width, ${width}`);
+  for (const { scale } of layers)
+    if (!near((scale as number | undefined) ?? 1, 1 / Math.sqrt(size))) throw new Unrecognised(`its scores are scaled by ${scale}`);
+  return {
+    width,
+    layers: layers.length,
+    heads,
+    inner: sizesOf(first, 'up')[1],
+    vocabulary,
+    positions: (tables.positions.table as Constant).dims[0]!,
+    types: (tables.types?.table as Constant | undefined)?.dims[0] ?? 0,
+    epsilon,
+    activation,
+    firstPosition: tables.firstPosition,
+  };
+}
+
+/** Inputs and outputs of a linear layer, by its name in what is found. */
+export function sizesOf(found: Found, name: string): readonly [inputs: number, outputs: number] {
+  const turned = found[`${name}.turned`] as Constant | undefined;
+  const { dims } = (turned ?? found[`${name}.weights`] ?? found[`${name}.bytes`]) as Constant;
+  return turned ? [dims[1]!, dims[0]!] : [dims[0]!, dims[1]!];
+}

@@ -1,0 +1,70 @@
+import { Failure } from '../../../schemas/errors.js';
+import type { EncoderTask } from '../encoder-contract.js';
+import type { Layout, Row } from './batcher.js';
+import type { ProviderFacts } from './contract.js';
+import type { RowStates } from './pooling.js';
+
+/** Outputs of exported encoders that hold vectors, the readier first. */
+const VECTORS = ['sentence_embedding', 'last_hidden_state', 'token_embeddings', 'embeddings', 'text_embeds'];
+const LOGITS = 'logits';
+
+/** Who runs an encoder. */
+export interface EncoderEngine {
+  readonly name: 'native' | 'onnxruntime';
+  /** Why the native pass could not, in words that follow "because"; null where it does, or was not to. */
+  readonly whyNotNative: string | null;
+  readonly providers: ProviderFacts;
+}
+
+/** What came of one batch of rows. */
+export interface Batch {
+  /** Numbers of one vector. */
+  readonly width: number;
+  /** Whether there is a vector for each token, or one for each row. */
+  readonly isPerToken: boolean;
+  /** The vectors of a row of so many tokens; one where there is one for each row. */
+  states(index: number, tokens: number): RowStates;
+}
+
+/** The forward pass of an encoder: rows of tokens in, the one output that its task reads out. */
+export interface EncoderPass {
+  readonly engine: EncoderEngine;
+  readonly layout: Layout;
+  /** `length`: tokens of the longest row. Throws `bad_request` (code `TaskNotSupported`) where the output has a shape that no encoder's has. */
+  run(rows: readonly Row<Batch>[], length: number): Promise<Batch>;
+  close(): Promise<void>;
+}
+
+/** What a pass needs to know beside its rows. */
+export interface PassSettings {
+  /** As the caller named the model, for messages. */
+  readonly name: string;
+  readonly task: EncoderTask;
+  readonly paddingId: number;
+  /** Number of the first position, for graphs that take positions. */
+  readonly firstPosition: number;
+  /** Tokens of a row at most. */
+  readonly maxLength: number;
+}
+
+/** Whether a task reads a vector for each token, or one for each text. */
+export const suits = (task: EncoderTask, isPerToken: boolean): boolean => task === 'embedding' || (task === 'ner') === isPerToken;
+
+/** The 400 of an output that a task cannot read. */
+export function wrongTask({ name, task }: PassSettings, output: string, dims: readonly (number | string)[]): Failure {
+  return new Failure('bad_request', `Model "${name}" cannot be used for ${task}: its output ${output} is [${dims.join(', ')}].`, {
+    code: 'TaskNotSupported',
+  });
+}
+
+/** The output that a task reads. Throws `bad_request` (code `TaskNotSupported`) where there is none. */
+export function chosenOutput(names: readonly string[], { name, task }: PassSettings): string {
+  const found =
+    task === 'embedding'
+      ? (VECTORS.find((vectors) => names.includes(vectors)) ?? names.find((other) => other !== LOGITS))
+      : (names.find((other) => other === LOGITS) ?? (VECTORS.includes(names[0]!) ? undefined : names[0]));
+  if (found !== undefined) return found;
+  throw new Failure('bad_request', `Model "${name}" cannot be used for ${task}: its outputs are ${names.join(', ')}.`, {
+    code: 'TaskNotSupported',
+  });
+}

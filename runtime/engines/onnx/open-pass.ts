@@ -1,0 +1,45 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { EncoderGraph } from './encoder-graph.js';
+import type { EncoderPass, PassSettings } from './encoder-pass.js';
+import { cpuFacts } from './providers.js';
+import { assertRoom, openSession } from './session.js';
+
+/** How an encoder's pass is opened. */
+export interface PassOptions {
+  readonly threads: number;
+  /** As `OnnxOptions` has it. */
+  readonly provider: string;
+  /** `onnxruntime`: never the native pass. */
+  readonly engine: 'auto' | 'onnxruntime';
+  /** Of the graph and its weights. */
+  readonly sizeBytes: number;
+}
+
+/**
+ * Opens the native pass of a graph in BERT's shape on the CPU, and ONNX Runtime for all others. Throws what `openSession` throws, and `bad_request`
+ * (code `TaskNotSupported`) for a model of another task.
+ */
+export async function openPass(path: string, settings: PassSettings, options: PassOptions): Promise<EncoderPass> {
+  const { threads, provider, engine, sizeBytes } = options;
+  const providers = cpuFacts(provider);
+  let whyNot: string | null = null;
+  if (engine === 'auto' && providers) {
+    assertRoom(path, sizeBytes);
+    const { openNative } = await import('./bert/native-pass.js');
+    const answer = openNative(path, settings, { threads, providers });
+    forgetWeights();
+    if ('pass' in answer) return answer.pass;
+    ({ whyNot } = answer);
+  }
+  return new EncoderGraph(await openSession(path, { threads, provider, shapesVary: true }), settings, whyNot);
+}
+
+/**
+ * Gives back what was read of the weights: the native pass has its own copy, and nothing else in a host would make the garbage that the collector waits
+ * for.
+ */
+function forgetWeights(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}

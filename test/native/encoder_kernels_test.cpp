@@ -1,0 +1,137 @@
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "encoder_fixture.hpp"
+#include "kernels/encoder_kernels.hpp"
+
+namespace quern::encoder {
+namespace {
+
+class EncoderKernelsTest : public testing::TestWithParam<Isa> {
+ protected:
+  std::vector<float> numbers(size_t count, float size = 1) {
+    std::normal_distribution<float> normal(0, size);
+    std::vector<float> made(count);
+    for (float& one : made) one = normal(random_);
+    return made;
+  }
+
+  const EncoderKernels& kernels_ = encoder_kernels(GetParam());
+  std::mt19937 random_{3};
+};
+
+INSTANTIATE_TEST_SUITE_P(Sets, EncoderKernelsTest, testing::ValuesIn(isas()));
+
+TEST_P(EncoderKernelsTest, TransposesEverySizeAndNothingBeside) {
+  for (size_t rows = 1; rows < 36; ++rows)
+    for (size_t columns = 1; columns < 36; ++columns) {
+      std::vector<uint32_t> from(rows * (columns + 3)), to(columns * (rows + 2), 9);
+      std::iota(from.begin(), from.end(), 100u);
+      kernels_.transpose(from.data(), columns + 3, rows, columns, to.data(), rows + 2);
+      for (size_t column = 0; column < columns; ++column)
+        for (size_t row = 0; row < rows + 2; ++row)
+          ASSERT_EQ(to[column * (rows + 2) + row], row < rows ? from[row * (columns + 3) + column] : 9u)
+              << rows << " x " << columns;
+    }
+}
+
+TEST_P(EncoderKernelsTest, ActivationsAreWithinAMillionthOfTheirEquations) {
+  for (const Activation activation :
+       {Activation::kGelu, Activation::kGeluTanh, Activation::kRelu, Activation::kTanh, Activation::kNone}) {
+    std::vector<float> values;
+    for (float x = -20; x <= 20; x += 0.00390625f) values.push_back(x);
+    values.insert(values.end(), {-1e30f, -300, -0.0f, 300, 1e30f, 1e-30f});
+    values.resize(padded(values.size(), kLane));
+    std::vector<float> results = values;
+    kernels_.activate(activation, results.data(), results.size());
+    for (size_t i = 0; i < values.size(); ++i) {
+      const double wanted = activated(activation, values[i]);
+      ASSERT_NEAR(results[i], wanted, 4e-7 + 2e-7 * std::abs(wanted)) << values[i];
+    }
+  }
+}
+
+TEST_P(EncoderKernelsTest, NormsAnyWidthAndKeepsPaddingAtZero) {
+  for (const size_t width : {1u, 3u, 15u, 16u, 17u, 48u, 383u, 384u}) {
+    const size_t line = padded(width, kLane);
+    std::vector<float> values = numbers(line), weight = numbers(line), bias = numbers(line);
+    for (float& value : values) value += 30;
+    for (size_t i = width; i < line; ++i) values[i] = weight[i] = bias[i] = 0;
+    const std::vector<float> before = values;
+    kernels_.norm(values.data(), width, weight.data(), bias.data(), 1e-5f);
+    double mean = 0, variance = 0;
+    for (size_t i = 0; i < width; ++i) mean += before[i] / static_cast<double>(width);
+    for (size_t i = 0; i < width; ++i) variance += (before[i] - mean) * (before[i] - mean) / static_cast<double>(width);
+    for (size_t i = 0; i < width; ++i)
+      ASSERT_NEAR(values[i], (before[i] - mean) / std::sqrt(variance + 1e-5) * weight[i] + bias[i], 1e-4) << width;
+    for (size_t i = width; i < line; ++i) ASSERT_EQ(values[i], 0) << width;
+  }
+}
+
+TEST_P(EncoderKernelsTest, BytesOfARowAreWithinHalfAStep) {
+  for (const float size : {1e-30f, 1e-3f, 1.0f, 1e30f}) {
+    const std::vector<float> values = numbers(80, size), factors = numbers(80);
+    for (const float* by : {static_cast<const float*>(nullptr), factors.data()}) {
+      std::vector<uint8_t> bytes(80);
+      const ByteRow row = kernels_.quantize(values.data(), by, 80, bytes.data());
+      EXPECT_EQ(row.sum, std::accumulate(bytes.begin(), bytes.end(), 0));
+      EXPECT_EQ(*std::ranges::max_element(bytes) - *std::ranges::min_element(bytes), 255);
+      for (size_t i = 0; i < 80; ++i)
+        ASSERT_NEAR((bytes[i] - row.zero) * row.scale, values[i] * (by == nullptr ? 1 : by[i]), row.scale * 1.001);
+    }
+  }
+  std::vector<float> odd(16);
+  std::vector<uint8_t> bytes(16);
+  EXPECT_EQ(kernels_.quantize(odd.data(), nullptr, 16, bytes.data()).sum, 0);
+  odd[3] = INFINITY;
+  odd[5] = -NAN;
+  EXPECT_TRUE(std::isfinite(kernels_.quantize(odd.data(), nullptr, 16, bytes.data()).scale));
+}
+
+TEST_P(EncoderKernelsTest, ProductsOfBytesAreExactAtTheirLimits) {
+  constexpr size_t kDepth = 1 << 14, kRows = 5;
+  std::vector<uint32_t> rows(kRows * kDepth / kGroup, 0xffffffffu);
+  std::vector<int8_t> weights(kPanel * kDepth);
+  for (size_t i = 0; i < weights.size(); ++i) weights[i] = i / kGroup % kPanel % 2 == 0 ? -128 : 127;
+  std::vector<float> scales(kPanel, 1), bias(kPanel, 0.5f), out(kRows * kPanel);
+  std::vector<int32_t> sums(kPanel, 0);
+  const std::vector<ByteRow> terms(kRows, ByteRow{1, 0, 0});
+  const size_t tiles = (kRows + kernels_.tile_rows - 1) / kernels_.tile_rows;
+  kernels_.multiply_bytes({{kRows, tiles},
+                           rows.data(),
+                           terms.data(),
+                           weights.data(),
+                           kDepth,
+                           {scales.data(), sums.data(), nullptr},
+                           {out.data(), kPanel, false, bias.data(), Activation::kNone, 0, 1}});
+  for (size_t i = 0; i < out.size(); ++i)
+    ASSERT_EQ(out[i], static_cast<float>(255.0 * (i % 2 == 0 ? -128 : 127) * kDepth)) << i;
+}
+
+TEST_P(EncoderKernelsTest, AttendsToEveryTokenOfAText) {
+  for (const size_t tokens : {1u, 2u, 15u, 16u, 17u, 31u, 32u, 33u, 70u})
+    for (const size_t size : {16u, 32u, 48u}) {
+      const size_t step = size + 8;
+      const std::vector<float> queries = numbers(tokens * step), keys = numbers(tokens * step),
+                               values = numbers(tokens * step);
+      std::vector<float> out(tokens * step, 7), scratch(attention_scratch(tokens, size), NAN);
+      kernels_.attend({queries.data(), keys.data(), values.data(), step, tokens, size, out.data(), step, scratch.data()});
+      for (size_t q = 0; q < tokens; ++q) {
+        std::vector<double> wanted(size);
+        double sum = 0;
+        for (size_t k = 0; k < tokens; ++k) {
+          double score = 0;
+          for (size_t i = 0; i < size; ++i) score += static_cast<double>(queries[q * step + i]) * keys[k * step + i];
+          sum += std::exp2(score);
+          for (size_t i = 0; i < size; ++i) wanted[i] += std::exp2(score) * values[k * step + i];
+        }
+        for (size_t i = 0; i < size; ++i)
+          ASSERT_NEAR(out[q * step + i], wanted[i] / sum, 2e-5) << tokens << " tokens, " << size;
+        for (size_t i = size; i < step; ++i) ASSERT_EQ(out[q * step + i], 7);
+      }
+    }
+}
+
+}  // namespace
+}  // namespace quern::encoder
