@@ -1,5 +1,5 @@
 import { readdirSync } from 'node:fs';
-import { descendants, residentBytes } from './processes.js';
+import { anonymousBytes, descendants, residentBytes } from './processes.js';
 
 /** A process that ends while it is looked at makes a look fail; so many in a row do not. */
 const LOOKS = 10;
@@ -11,6 +11,8 @@ export interface TreeSample {
   readonly rssMb: number;
   /** Of the first process alone. */
   readonly ownMb: number;
+  /** Of `ownMb` what belongs to no file. */
+  readonly ownAnonymousMb: number;
   readonly processes: number;
   /** Open files and sockets of the first process. */
   readonly handles: number;
@@ -22,8 +24,8 @@ export function sampleTree(pid: number): TreeSample {
     try {
       const family = [pid, ...descendants(pid)];
       const bytes = family.reduce((sum, one) => sum + residentBytes(one), 0);
-      const [rssMb, ownMb] = [bytes / MIB, residentBytes(pid) / MIB];
-      return { rssMb, ownMb, processes: family.length, handles: readdirSync(`/proc/${pid}/fd`).length };
+      const [rssMb, ownMb, ownAnonymousMb] = [bytes / MIB, residentBytes(pid) / MIB, anonymousBytes(pid) / MIB];
+      return { rssMb, ownMb, ownAnonymousMb, processes: family.length, handles: readdirSync(`/proc/${pid}/fd`).length };
     } catch (error) {
       if (look === LOOKS) throw error;
     }

@@ -8,9 +8,16 @@ export function descendants(pid: number): number[] {
   return children.flatMap((child) => [child, ...descendants(child)]);
 }
 
+const statusBytes = (pid: number, line: RegExp): number => Number(line.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
+
 /** Resident memory of a process, in bytes. */
 export function residentBytes(pid: number): number {
-  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) * 1024;
+  return statusBytes(pid, /^VmRSS:\s+(\d+) kB$/m);
+}
+
+/** Of it what belongs to no file: the pages of files, such as those of the store, come and go as the system likes. */
+export function anonymousBytes(pid: number): number {
+  return statusBytes(pid, /^RssAnon:\s+(\d+) kB$/m);
 }
 
 /** Processor time that a process and all that it started have used, in milliseconds; processes that have ended are not counted. */

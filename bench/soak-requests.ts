@@ -5,12 +5,16 @@ import { pagePng } from '../test/support/vision/glyphs.js';
 export interface Addresses {
   readonly core: string;
   readonly runtime: string;
+  /** A model of the hub that the daemon knows. */
+  readonly remoteModel: string;
 }
 
 /** Sends requests that vanish with the client's signal, and counts nothing itself. */
 export interface Sender {
   /** The body of an answer whatever its status; undefined where the client has gone. */
   send(url: string, init?: RequestInit): Promise<string | undefined>;
+  /** Counts an answer that only says inside that it failed. */
+  failed(said: string): void;
 }
 
 /** A kind of request that clients make over and over. */
@@ -40,8 +44,25 @@ function member(text: string | undefined, name: string): string | undefined {
   return new RegExp(`"${name}":\\s*"([^"]+)"`).exec(text ?? '')?.[1];
 }
 
+/** Downloads a model and removes it again; one client at a time, for a model that arrives cannot be removed. */
+function downloads(core: string, model: string): Kind {
+  let busy = false;
+  return {
+    name: 'downloads',
+    share: 2,
+    act: async (sender) => {
+      if (busy) return;
+      busy = true;
+      const said = await sender.send(`${core}/v1/models/download`, json({ model_name: model }));
+      if (said?.includes('"event":"error"')) sender.failed(said);
+      if (said?.includes('"event":"done"')) await sender.send(`${core}/v1/models/${model}`, { method: 'DELETE' });
+      busy = false;
+    },
+  };
+}
+
 /** The kinds of the soak, for a daemon with the tiny models and the project `ns/p`. */
-export async function soakKinds({ core, runtime }: Addresses): Promise<Kind[]> {
+export async function soakKinds({ core, runtime, remoteModel }: Addresses): Promise<Kind[]> {
   const image = new Uint8Array(await pagePng(320, 160, [{ text: 'QUERN 42', x: 32, y: 32 }]));
   const model = puppetPath();
   const project = `${core}/v1/projects/ns/p`;
@@ -81,6 +102,7 @@ export async function soakKinds({ core, runtime }: Addresses): Promise<Kind[]> {
         await sender.send(`${runtime}/v1/files/${id}`, { method: 'DELETE' });
       },
     },
+    downloads(core, remoteModel),
     {
       name: 'uploads',
       share: 2,

@@ -6,7 +6,7 @@ import { writeTinyEncoders } from '../test/support/models/tiny-encoders.js';
 import { RETRIEVAL_PROJECT, RetrievalClient } from '../test/support/retrieval-client.js';
 import { proseOf, randomOf } from '../test/support/retrieval-corpus.js';
 import { takeIn } from './library.js';
-import { answers, ask, ended, type LoopDelay, median, quern, type Row, table } from './measure.js';
+import { answers, ask, ended, type LoopDelay, median, part, quern, type Row, table } from './measure.js';
 import { sampleTree, slopeOf, type TreeSample } from './process-tree.js';
 import { type Kind, type Sender, soakKinds } from './soak-requests.js';
 
@@ -18,6 +18,9 @@ const SAMPLE_MS = 5000;
 const VANISHING = 7;
 /** after this time at most. */
 const VANISH_MS = 300;
+/** Of the model that is downloaded over and over. */
+const REMOTE_MODEL = 'bench/soak';
+const REMOTE_BYTES = 48 * 2 ** 20;
 /** Of the beginning, while engines are loaded and caches fill. */
 const WARM_UP_SHARE = 1 / 3;
 
@@ -35,16 +38,18 @@ class Seen {
 
 /** Sends the requests of one act; a vanishing client leaves in the middle of whichever runs then. */
 function senderOf(kind: Kind, seen: Seen, signal: AbortSignal): Sender {
+  const failed = (what: string, said: string): void => {
+    seen.count(seen.failures, `${kind.name} ${what}`);
+    seen.example ||= `${kind.name} ${what}: ${said.slice(0, 300)}`;
+  };
   return {
+    failed: (said) => failed('in its events', said.slice(-300)),
     async send(url, init = {}) {
       seen.count(seen.sent, kind.name);
       try {
         const response = await fetch(url, { ...init, signal });
         const text = await response.text();
-        if (!response.ok) {
-          seen.count(seen.failures, `${kind.name} ${response.status}`);
-          seen.example ||= `${kind.name} ${response.status}: ${text.slice(0, 300)}`;
-        }
+        if (!response.ok) failed(String(response.status), text);
         return response.ok ? text : undefined;
       } catch (error) {
         if (signal.aborted) seen.vanished += 1;
@@ -82,9 +87,12 @@ export async function benchSoak(): Promise<void> {
   writeTinyEncoders(join(dataDir, 'models'));
   writeProject(dataDir, 'ns', 'p', RETRIEVAL_PROJECT);
   const [port, runtimePort] = [await freePort(), await freePort()];
+  const hub = part('hub-peer');
+  const { url } = await ask<{ url: string }>(hub, { sizeBytes: REMOTE_BYTES, repository: REMOTE_MODEL });
+  Object.assign(process.env, { HF_ENDPOINT: url, HF_HUB_CACHE: join(dataDir, 'hub') });
   const daemon = quern('start', port, dataDir, true, runtimePort);
-  const addresses = { core: `http://127.0.0.1:${port}`, runtime: `http://127.0.0.1:${runtimePort}` };
-  for (const address of Object.values(addresses)) await answers(`${address}/health`);
+  const addresses = { core: `http://127.0.0.1:${port}`, runtime: `http://127.0.0.1:${runtimePort}`, remoteModel: REMOTE_MODEL };
+  for (const address of [addresses.core, addresses.runtime]) await answers(`${address}/health`);
   await takeIn(new RetrievalClient(addresses.core), [['base.txt', proseOf(randomOf(9), 100_000)]]);
   const kinds = await soakKinds(addresses);
   const seen = new Seen();
@@ -92,17 +100,23 @@ export async function benchSoak(): Promise<void> {
   const sampling = sampled(daemon.pid!, until);
   const clients = Promise.all(Array.from({ length: CLIENTS }, (_, index) => client(kinds, index, until, seen)));
   await sleep(MINUTES * 60_000 * WARM_UP_SHARE);
+  const liveBefore = await ask<number>(daemon, { probe: 'live' });
   await ask(daemon, { probe: 'reset' });
   const samples = await sampling;
   await clients;
   const delay = await ask<LoopDelay>(daemon, { probe: 'read' });
   await sleep(1000);
+  const live: Live = [liveBefore, await ask<number>(daemon, { probe: 'live' })];
   const after = sampleTree(daemon.pid!);
   await ended(daemon);
-  report(samples.slice(Math.floor(samples.length * WARM_UP_SHARE)), after, delay, seen);
+  hub.kill();
+  report(samples.slice(Math.floor(samples.length * WARM_UP_SHARE)), after, live, delay, seen);
 }
 
-function report(steady: readonly { at: number; tree: TreeSample }[], after: TreeSample, delay: LoopDelay, seen: Seen): void {
+/** What lives in the daemon's heap after warming up and after the last request, in MB. */
+type Live = readonly [before: number, after: number];
+
+function report(steady: readonly { at: number; tree: TreeSample }[], after: TreeSample, live: Live, delay: LoopDelay, seen: Seen): void {
   const row = (what: string, ours: string | number, goal = ''): Row => ({ what, ours: String(ours), peer: '', ratio: '', goal });
   const slope = (of: (tree: TreeSample) => number): string => slopeOf(steady.map(({ at, tree }) => ({ at, value: of(tree) }))).toFixed(2);
   const middle = (of: (tree: TreeSample) => number): string => median(steady.map(({ tree }) => of(tree))).toFixed(0);
@@ -130,6 +144,12 @@ function report(steady: readonly { at: number; tree: TreeSample }[], after: Tree
       'near 0',
     ),
     row(
+      'of it what belongs to no file',
+      slope(({ ownAnonymousMb }) => ownAnonymousMb),
+      'near 0',
+    ),
+    row('what lives in the heap of the daemon after the first third / the last request, MB', live.map((mb) => mb.toFixed(1)).join(' / ')),
+    row(
       'processes, median',
       middle(({ processes }) => processes),
     ),
@@ -139,6 +159,7 @@ function report(steady: readonly { at: number; tree: TreeSample }[], after: Tree
       slope(({ handles }) => handles),
       'near 0',
     ),
+    row('p99 of the processor time between two turns of the event loop, ms', delay.ownP99Ms.toFixed(2), '<= 5'),
     row(
       'delay of the event loop p50 / p99 / max, ms',
       [delay.p50Ms, delay.p99Ms, delay.maxMs].map((ms) => ms.toFixed(2)).join(' / '),

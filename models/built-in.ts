@@ -16,5 +16,10 @@ const trained = existsSync(join(import.meta.dirname, TINY_CARD.file));
 /** The model that new projects chat with: the trained one, or the stand-in in a tree that was built without its file. */
 export const FIRST_MODEL: ModelCard = trained ? TINY_CARD : STANDIN_CARD;
 
+/** What answers in a project without models: the trained model, where it is there. The stand-in is no answer to anybody. */
+export const UNCONFIGURED_MODEL: { readonly name: string; readonly provider: 'universal'; readonly model: string } | undefined = trained
+  ? { name: TINY_CARD.name, provider: 'universal', model: TINY_CARD.name }
+  : undefined;
+
 /** Every built-in model, the first one in front. */
 export const BUILT_IN_MODELS: readonly ModelCard[] = trained ? [TINY_CARD, STANDIN_CARD] : [STANDIN_CARD];

@@ -8,6 +8,7 @@ import { coreEndpoints } from '../core/index.js';
 import { documentationEndpoints } from '../http/documentation.js';
 import { type ChosenTransport, createTransport, dispatch, type Listener } from '../http/index.js';
 import { universalEndpoints } from '../universal/index.js';
+import { boundHeap } from './heap.js';
 import { lockDataDir } from './lock.js';
 import { type DaemonOptions, isLoopback, requireSafeBind } from './options.js';
 import { ensureQuickstart, greeting } from './quickstart.js';
@@ -93,6 +94,7 @@ function ender(running: Running, release: () => void): (reason: string, code: nu
 /** Starts the daemon: lock, store, engines, listeners. Throws `Failure` with a one-line remedy; runs until a signal ends the process. */
 export async function startDaemon(options: DaemonOptions, { core }: { core: boolean }): Promise<void> {
   const started = performance.now();
+  boundHeap();
   requireSafeBind(options);
   const lock = lockDataDir(options.dataDir, options.allowNetworkFs);
   const transport = createTransport();

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { UNCONFIGURED_MODEL } from '../../models/built-in.js';
 import { Failure, type FailureKind } from '../../schemas/errors.js';
 import type { Message, Tool } from '../../schemas/generated/common.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
@@ -62,11 +63,12 @@ export interface TurnParts {
   retrieval?: Retrieval | undefined;
 }
 
-/** The model that a request names, or the default one. Throws `bad_request` (UnknownModel, NoModel). */
+/** The model that a request names, or the default one; the built-in one in a project without models. Throws `bad_request` (UnknownModel, NoModel). */
 function chosenModel(project: LoadedProject, name: string | null | undefined): ModelConfig {
   const { runtime } = project.config;
   const place = `project ${project.namespace}/${project.name}`;
   if (runtime.models.length === 0) {
+    if (UNCONFIGURED_MODEL && (!name || name === UNCONFIGURED_MODEL.name)) return UNCONFIGURED_MODEL;
     throw new Failure('bad_request', `No model is configured in ${place}. Add one under runtime.models.`, { code: 'NoModel' });
   }
   const model = name ? runtime.models.find((one) => one.name === name) : defaultModel(runtime);

@@ -442,10 +442,10 @@ const table: Scenario[] = [
     contains: ['nope', 'tuned, plain, prompted'],
   },
   {
-    name: 'no model configured',
+    name: 'no model configured, and the built-in one is not asked for',
     method: 'POST',
     path: '/v1/projects/ns/bare/chat/completions',
-    body: after(echo, user('x')),
+    body: after(echo, user('x', { model: 'nope' })),
     status: 400,
     contains: ['runtime.models'],
   },

@@ -11,14 +11,14 @@ STEP = 16
 
 
 def pooled(tokenizer, seed, longest, progress=lambda: 1.0):
-    """Lists of (ids, said, kind), sorted by length, a pool at a time."""
+    """Lists of (ids, said, kind), sorted by length, a pool at a time; `longest` is asked each time."""
     dialogues = stream(seed, progress)
     while True:
         pool = []
         while len(pool) < POOL:
             dialogue = next(dialogues)
             ids, said = encode(tokenizer, dialogue)
-            if len(ids) <= longest:
+            if len(ids) <= longest():
                 pool.append((ids, said, dialogue.kind))
         pool.sort(key=lambda one: len(one[0]))
         yield pool

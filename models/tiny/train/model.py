@@ -16,7 +16,7 @@ class Shape:
     head_width: int = 64
     feed_forward: int = 640
     context: int = 2048
-    rope_base: float = 10000.0
+    rope_base: float = 1e8
     epsilon: float = 1e-6
 
     def record(self):

@@ -1,17 +1,16 @@
 """Muon: momentum whose matrices are made orthogonal by a Newton-Schulz iteration (Jordan et al., 2024), for the matrices inside blocks."""
 import torch
 
-# The quintic of the method's description; five steps bring singular values near one.
-A, B, C = 3.4445, -4.7750, 2.0315
-STEPS = 5
+# One odd quintic a step, the best for singular values from 0.001 on (Amsel et al., 2025, "The Polar Express"). Three steps are enough here.
+STEPS = [(8.28721, -23.59589, 17.30039), (4.10706, -2.94785, 0.54484), (3.94869, -2.90890, 0.55182)]
 
 
 def orthogonal(g):
     x = g.T if g.shape[0] > g.shape[1] else g
-    x = x / (x.norm() + 1e-7)
-    for _ in range(STEPS):
+    x = x / (x.norm() * 1.01 + 1e-7)
+    for a, b, c in STEPS:
         s = x @ x.T
-        x = A * x + (B * s + C * (s @ s)) @ x
+        x = torch.addmm(x, torch.addmm(s, s, s, beta=b, alpha=c), x, beta=a)
     return x.T if g.shape[0] > g.shape[1] else x
 
 

@@ -13,22 +13,30 @@ from generate.mix import stream  # noqa: E402
 PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
+# The same without the space before a word or a sign: merges never cross it, so that a word has the same tokens wherever it stands
+# (after a space, a quotation mark, a line break) and can be copied as it is.
+APART = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|\p{L}+|\p{N}|[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 # Texts that end or begin a turn; llama.cpp's kind "control".
 CONTROL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 # Texts that the model writes and a reader sees; llama.cpp's kind "user defined".
 SHOWN = ["<think>", "</think>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"]
 
 
+def splitting(pattern):
+    return pre_tokenizers.Sequence(
+        [pre_tokenizers.Split(Regex(pattern), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
+    )
+
+
 def train_tokenizer(texts, size):
     tokenizer = Tokenizer(models.BPE())
-    tokenizer.pre_tokenizer = pre_tokenizers.Sequence(
-        [pre_tokenizers.Split(Regex(PATTERN), "isolated"), pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
-    )
+    tokenizer.pre_tokenizer = splitting(APART)
     tokenizer.decoder = decoders.ByteLevel()
     trainer = trainers.BpeTrainer(
         vocab_size=size - len(CONTROL) - len(SHOWN), initial_alphabet=pre_tokenizers.ByteLevel.alphabet(), show_progress=False, max_token_length=12
     )
     tokenizer.train_from_iterator(texts, trainer)
+    tokenizer.pre_tokenizer = splitting(PATTERN)
     tokenizer.add_special_tokens([*CONTROL, *SHOWN])
     return tokenizer
 

@@ -6,6 +6,7 @@ import random
 import sys
 import time
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 
 import torch
@@ -14,13 +15,17 @@ import torch.nn.functional as F
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from generate.mix import stream  # noqa: E402
 from train.batches import batches, tensors  # noqa: E402
+from train.circuits import build  # noqa: E402
 from train.model import Model, Shape  # noqa: E402
 from train.muon import Muon  # noqa: E402
 from train.tokens import encode, load  # noqa: E402
 
 # Of the tokens that are given, this share is learned too, with this weight: for their words, not their content.
-GIVEN_SHARE, GIVEN_WEIGHT = 0.12, 0.4
+GIVEN_SHARE, GIVEN_WEIGHT = 0.05, 0.3
+# The first token of an answer decides what is copied; most others follow from it.
+FIRST_WEIGHT = 2.0
 HELD_OUT_SEED = 1_000_003
+LOGGED, CHECKED = 10, 200
 FOLDER = Path(__file__).resolve().parents[3] / "build" / "tiny"
 
 
@@ -28,16 +33,18 @@ def options():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", default=str(FOLDER), help="folder of tokenizer and checkpoints")
     parser.add_argument("--tokens", type=float, default=60e6)
-    parser.add_argument("--batch", type=int, default=6144, help="tokens of a step")
-    parser.add_argument("--longest", type=int, default=1024, help="longest dialogue in tokens")
-    parser.add_argument("--curriculum", type=float, default=5e6, help="tokens until the mix is the final one")
+    parser.add_argument("--batch", type=int, default=3072, help="tokens of a step")
+    parser.add_argument("--longest", type=int, default=768, help="longest dialogue in tokens")
+    parser.add_argument("--shortest", type=int, default=288, help="longest dialogue in tokens at the start of the curriculum")
+    parser.add_argument("--curriculum", type=float, default=2e6, help="tokens until the mix is the final one")
     parser.add_argument("--decay", type=float, default=0.2, help="share of the tokens in which the rate falls")
     parser.add_argument("--finish", type=float, help="tokens in which the rate falls to zero, from the checkpoint on")
-    parser.add_argument("--muon-rate", type=float, default=0.02)
+    parser.add_argument("--muon-rate", type=float, default=0.015)
     parser.add_argument("--adam-rate", type=float, default=0.003)
     parser.add_argument("--width", type=int, default=256)
-    parser.add_argument("--layers", type=int, default=8)
+    parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--feed-forward", type=int, default=512)
+    parser.add_argument("--plain", action="store_true", help="start from random weights, without circuits")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
@@ -49,7 +56,7 @@ def options():
 
 def rate(seen, given, begun):
     """The factor of the learning rates after `seen` tokens: a short warm-up, constant, linear to zero."""
-    warm = min(1.0, (seen + given.batch) / (60 * given.batch))
+    warm = min(1.0, (seen - begun + given.batch) / (30 * given.batch))
     if given.finish:
         return warm * max(0.0, 1 - (seen - begun) / given.finish)
     return warm * min(1.0, max(0.0, (given.tokens - seen) / (given.decay * given.tokens)))
@@ -62,7 +69,8 @@ def loss_of(model, ids, said):
     logits = model.logits(hidden[chosen])
     losses = F.cross_entropy(logits, target[chosen], reduction="none")
     answer = mine[chosen] == 1
-    weights = torch.where(answer, 1.0, GIVEN_WEIGHT)
+    first = (answer & (said[:, :-1][chosen] == 0)).float()
+    weights = torch.where(answer, 1.0, GIVEN_WEIGHT) + first * (FIRST_WEIGHT - 1)
     return (losses * weights).sum() / weights.sum(), losses[answer].mean().item()
 
 
@@ -91,6 +99,16 @@ def held_out(model, tokenizer, device, count=400, longest=1024):
     return {kind: round(right[kind] / all_[kind], 3) for kind in sorted(all_)}
 
 
+def starting(tokenizer, dialogues=400, count=60):
+    """What circuits are built around: the tokens that begin a turn and name the answering role, and the most frequent ones but digits."""
+    counts = Counter()
+    for dialogue in islice(stream(3), dialogues):
+        counts.update(encode(tokenizer, dialogue)[0])
+    begins, role = (tokenizer.token_to_id(text) for text in ("<|im_start|>", "assistant"))
+    common = [token for token, _ in counts.most_common(count) if token not in (begins, role) and not tokenizer.id_to_token(token).isdigit()]
+    return begins, role, common
+
+
 class Run:
     def __init__(self, given):
         self.given = given
@@ -102,7 +120,10 @@ class Run:
             vocabulary=self.tokenizer.get_vocab_size(), width=given.width, layers=given.layers, feed_forward=given.feed_forward,
             heads=given.width // 64, kv_heads=max(1, given.width // 128),
         )
-        self.model = Model(shape).to(given.device)
+        self.model = Model(shape)
+        if not given.plain:
+            build(self.model, *starting(self.tokenizer))
+        self.model.to(given.device)
         matrices = [w for name, w in self.model.named_parameters() if w.ndim == 2 and "embedding" not in name]
         others = [w for name, w in self.model.named_parameters() if w.ndim != 2 or "embedding" in name]
         self.optimizers = [Muon(matrices, lr=given.muon_rate), torch.optim.AdamW(others, lr=given.adam_rate, betas=(0.9, 0.95), weight_decay=0.0)]
@@ -145,20 +166,21 @@ class Run:
     def go(self):
         given = self.given
         end = self.begun + given.finish if given.finish else given.tokens
-        progress = lambda: self.seen / given.curriculum
+        progress = lambda: min(1.0, self.seen / given.curriculum)
+        longest = lambda: given.shortest + (given.longest - given.shortest) * progress()
         saved_at = time.time()
         began, cpu, losses = time.time(), time.process_time(), []
         # A resumed run draws other dialogues than it drew before.
-        for ids, said in batches(self.tokenizer, given.seed + self.seen, given.batch, given.longest, progress):
+        for ids, said in batches(self.tokenizer, given.seed + self.seen, given.batch, longest, progress):
             losses.append(self.step(ids, said))
-            if self.steps % 20 == 0:
-                done = 20 * given.batch
+            if self.steps % LOGGED == 0:
+                done = LOGGED * given.batch
                 self.log(loss=round(sum(losses) / len(losses), 3), per_s=round(done / (time.time() - began)), per_cpu_s=round(done / (time.process_time() - cpu)))
                 began, cpu, losses = time.time(), time.process_time(), []
             if time.time() - saved_at > given.minutes * 60:
                 self.save()
                 saved_at = time.time()
-            if self.steps % 400 == 0:
+            if self.steps % CHECKED == 0:
                 self.log(held_out=held_out(self.model, self.tokenizer, given.device))
             if self.seen >= end:
                 break

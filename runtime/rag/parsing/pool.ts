@@ -137,7 +137,8 @@ export class HostPool {
     slot.host = new Host({
       name: 'a parse host',
       engine: this.#options.engine,
-      execArgv: [`--max-old-space-size=${heapMebibytes}`],
+      // Documents are read in one go by a process that ends soon: room for new objects is time.
+      execArgv: [`--max-old-space-size=${heapMebibytes}`, '--max-semi-space-size=16'],
       onEvent: () => {},
       onExit: () => {},
     });

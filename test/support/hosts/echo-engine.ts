@@ -1,3 +1,4 @@
+import { getHeapSpaceStatistics } from 'node:v8';
 import type { OpenEngine } from '../../../runtime/hosts/engine.js';
 import { Failure } from '../../../schemas/errors.js';
 
@@ -21,6 +22,12 @@ export const openEngine: OpenEngine = (emit) => ({
             reject(new Error('aborted'));
           });
         });
+      case 'churn': {
+        const kept: object[] = [];
+        // As much lives at a time as makes the young space grow.
+        for (let index = 0; index < (body as number); index += 1) kept[index % 50_000] = { index };
+        return getHeapSpaceStatistics().find(({ space_name: name }) => name === 'new_space')?.space_size;
+      }
       case 'environment':
         return Object.keys(process.env);
       case 'block':

@@ -22,7 +22,7 @@ def listed(r):
     items = [item(r) for _ in range(r.randint(2, 6))]
     form = r.choice([", ".join(items), "\n".join(f"{i + 1}. {t}" for i, t in enumerate(items)), "\n".join("- " + t for t in items), "; ".join(items)])
     messages = []
-    picks = r.sample(range(len(items)), min(len(items), r.randint(1, 3)))
+    picks = r.sample(range(len(items)), min(len(items), r.randint(1, 5)))
     for turn, at in enumerate(picks):
         word, answer = ORDINALS[at], items[at]
         if at == len(items) - 1 and r.random() < 0.5:
@@ -43,7 +43,7 @@ def keyed(r):
     sign = r.choice([": ", " = ", " - ", " -> ", " | ", " is "])
     text = r.choice(["\n", "\n", ", ", "; "]).join(f"{k}{sign}{v}" for k, v in zip(keys, values))
     messages = []
-    for turn in range(r.randint(1, 3)):
+    for turn in range(r.randint(1, 6)):
         at = r.randrange(len(keys))
         if r.random() < 0.3:
             ask, answer = r.choice(["Which one has {x}?", "What belongs to {x}?", "Who or what has {x}?"]).format(x=values[at]), keys[at]

@@ -62,46 +62,49 @@ def topic_text(r, words):
 def by_topic(r):
     picks = r.sample(lex.TOPICS, r.randint(2, 6))
     names = [r.choice(names) for names, _ in picks]
-    at = r.randrange(len(picks))
-    own = set(picks[at][1]) - {w for i, (_, words) in enumerate(picks) if i != at for w in words}
-    return topic_text(r, sorted(own)), names, at
+
+    def draw(at):
+        own = set(picks[at][1]) - {w for i, (_, words) in enumerate(picks) if i != at for w in words}
+        return topic_text(r, sorted(own))
+
+    return names, draw
 
 
 def by_mood(r):
     picks = list(MOODS if r.random() < 0.5 else MOODS[:2])
     r.shuffle(picks)
     names = [r.choice(names) for names, _ in picks]
-    at = r.randrange(len(picks))
-    kind = picks[at][1]
-    o = n.object_(r)
-    adjective = r.choice(GOOD if kind == "g" else BAD)
-    if kind == "p":
-        text = r.choice(PLAIN_LINES)
-    else:
-        lines = GOOD_LINES if kind == "g" else BAD_LINES
-        flipped = r.choice(BAD if kind == "g" else GOOD)
-        text = r.choice([f"The {o} is {adjective}. {r.choice(lines)}", r.choice(lines), f"{r.choice(lines)}! The {o} was {adjective}", f"The staff was {adjective} and the {o} {r.choice(GOOD if kind == 'g' else BAD)}", f"What a {adjective} {o}", f"{n.first(r)} was {adjective} to us", f"The {o} is not {flipped} at all"])
-    return text + r.choice([".", ".", "!", ""]), names, at
+
+    def draw(at):
+        kind = picks[at][1]
+        o = n.object_(r)
+        adjective = r.choice(GOOD if kind == "g" else BAD)
+        if kind == "p":
+            text = r.choice(PLAIN_LINES)
+        else:
+            lines = GOOD_LINES if kind == "g" else BAD_LINES
+            flipped = r.choice(BAD if kind == "g" else GOOD)
+            text = r.choice([f"The {o} is {adjective}. {r.choice(lines)}", r.choice(lines), f"{r.choice(lines)}! The {o} was {adjective}", f"The staff was {adjective} and the {o} {r.choice(GOOD if kind == 'g' else BAD)}", f"What a {adjective} {o}", f"{n.first(r)} was {adjective} to us", f"The {o} is not {flipped} at all"])
+        return text + r.choice([".", ".", "!", ""])
+
+    return names, draw
 
 
 def by_intent(r):
     picks = r.sample(list(INTENTS), r.randint(2, 6))
     names = [r.choice(names.split(",")) for names in picks]
-    at = r.randrange(len(picks))
-    return fill(r, r.choice(INTENTS[picks[at]])), names, at
+    return names, lambda at: fill(r, r.choice(INTENTS[picks[at]]))
 
 
 def by_language(r):
     names = r.sample(list(LANGUAGES), r.randint(2, 5))
-    at = r.randrange(len(names))
-    return r.choice(LANGUAGES[names[at]]), names, at
+    return names, lambda at: r.choice(LANGUAGES[names[at]])
 
 
 def by_member(r):
     """Which kind of thing a word is."""
     picks = r.sample(lex.THINGS, r.randint(2, 5))
-    at = r.randrange(len(picks))
-    return r.choice(picks[at][2]), [r.choice(p[:2]) for p in picks], at
+    return [r.choice(p[:2]) for p in picks], lambda at: r.choice(picks[at][2])
 
 
 def told(r, picks, at, text):
@@ -119,16 +122,18 @@ ASKS = [
 
 
 def labels(r, level=1.0):
-    text, names, at = r.choice([by_topic, by_topic, by_mood, by_intent, by_intent, by_language, by_member])(r)
-    answer = names[at]
+    names, draw = r.choice([by_topic, by_topic, by_mood, by_intent, by_intent, by_language, by_member])(r)
+    at = r.randrange(len(names))
+    text, answer = draw(at), names[at]
+    shown = names
     if r.random() < 0.12 and (case := told(r, names, at, text)):
-        table, answer, codes = case
+        table, answer, shown = case
         ask = r.choice([f"{table}\n\nWhich code fits this text? {text}", f"Use this table:\n{table}\nAnswer with the code for: {text}"])
         messages = [("user", ask), ("assistant", answer)]
     else:
         if r.random() < 0.2:
             names = [name.upper() if r.random() < 0.5 else name.capitalize() for name in names]
-            answer = names[at]
+            answer, shown = names[at], names
         joined = r.choice([", ", ", ", " / ", " | "]).join(names)
         either = ", ".join(names[:-1]) + " or " + names[-1]
         if r.random() < 0.25:
@@ -137,4 +142,8 @@ def labels(r, level=1.0):
             messages = [("user", r.choice(ASKS).format(l=joined, o=either, t=text)), ("assistant", answer)]
             if r.random() < 0.3:
                 messages.insert(0, ("system", "You are a helpful assistant."))
+    for _ in range(r.choice([0, 0, 0, 1, 2, 3, 4])):
+        at = r.randrange(len(names))
+        again = "{}" if messages[0][0] == "system" else r.choice(["{}", "{}", "And this: {}", "Next: {}", "And: {}"])
+        messages += [("user", again.format(draw(at))), ("assistant", shown[at])]
     return Dialogue(messages, kind="labels")

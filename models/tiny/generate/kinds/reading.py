@@ -75,6 +75,11 @@ def one(r, page):
     return question, answer
 
 
+def further(r):
+    """How many turns follow the first."""
+    return r.choice([0, 0, 1, 2, 3, 4, 5, 6])
+
+
 def reading(r, level=1.0):
     """One or several questions about a pasted passage."""
     page = Page(r, 1 + int(r.random() ** 1.5 * 7 * level + r.random()))
@@ -90,8 +95,13 @@ def reading(r, level=1.0):
     q = noise.question(r, question)
     form = r.choice(ASKS)
     messages = [("user", form.format(p=p, q=q)), ("assistant", answer)]
-    for _ in range(int(r.random() ** 2 * 3)):
+    # Many questions about one text: each is another thing to find, and costs few tokens.
+    known = {question}
+    for _ in range(further(r)):
         question, answer = one(r, page)
+        if question in known:
+            continue
+        known.add(question)
         if p == p.lower() and answer != NOT_THERE:
             answer = answer.lower()
         messages += [("user", noise.question(r, question)), ("assistant", answer)]
@@ -138,8 +148,13 @@ def retrieval(r, level=1.0):
         question, answer = foreign(r), NOT_THERE
     system = r.choice(SYSTEMS) + "\n\n" + context(r, texts) if r.random() < 0.85 else context(r, texts)
     messages = [("system", system), ("user", noise.question(r, question)), ("assistant", answer)]
-    if r.random() < 0.2:
-        question, answer = one(r, r.choice(pages))
+    known = {question}
+    for _ in range(further(r)):
+        page = r.choice(pages)
+        question, answer = one(r, page)
+        if question in known or (answer != NOT_THERE and any(ambiguous(p, question, answer) for p in pages)):
+            continue
+        known.add(question)
         messages += [("user", noise.question(r, question)), ("assistant", answer)]
     return Dialogue(messages, kind="retrieval")
 

@@ -138,9 +138,13 @@ def tools(r, level=1.0):
                 at = r.randrange(len(families))
                 text, arguments = asked(r, families[at], defined[at][1])
                 messages += [("user", text), ("assistant", call(offered[at]["function"]["name"], arguments))]
-    elif r.random() < 0.15:
+    # More calls of the same tools, which cost many tokens to describe.
+    for _ in range(r.choice([0, 0, 1, 2, 3])):
+        if messages[-1][1].startswith("<tool_call>"):
+            messages += [("tool", r.choice(["ok", "done", '{"ok": true}'])), ("assistant", "Done.")]
+        at = r.randrange(len(families))
         text, arguments = asked(r, families[at], defined[at][1])
-        messages += [("tool", "ok"), ("assistant", "Done."), ("user", text), ("assistant", call(name, arguments))]
+        messages += [("user", polite(r, text)), ("assistant", call(offered[at]["function"]["name"], arguments))]
     return Dialogue(messages, offered, kind="tools")
 
 

@@ -69,6 +69,11 @@ describe('host', () => {
     await until(() => events.includes('aborted'));
   });
 
+  it('bounds the room for new objects', async () => {
+    const bytes = await host.call<number>('churn', 5_000_000);
+    assert.ok(bytes <= 8 * 2 ** 20, `${bytes} bytes`);
+  });
+
   it('keeps keys of the daemon from the engine', async () => {
     process.env.HOST_TEST_API_KEY = 'canary';
     process.env.CUDA_TEST_TOKEN = 'canary';
