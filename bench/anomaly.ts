@@ -16,6 +16,8 @@ const BACKENDS = process.env.BENCH_ANOMALY_BACKENDS?.split(',') ?? loadCore().an
 const ROUNDS = 3;
 /** Who takes longer for a fit is asked once. */
 const ONCE_MS = 20_000;
+/** The peer's longest fit and score; `BENCH_ANOMALY_MINUTES=10` waits longer. */
+const PATIENCE_MINUTES = Number(process.env.BENCH_ANOMALY_MINUTES ?? 3);
 /** Passes over the rows; what they take grows evenly with their number, whose usual value is 100. */
 const EPOCHS = 5;
 /** Of what costs minutes by its nature, at most so many rows. */
@@ -61,27 +63,41 @@ async function ours({ backend, columns, values }: Task): Promise<Times> {
   return { fitMs: fitted - began, scoreMs: performance.now() - fitted };
 }
 
-/** A Python with PyOD, asked a line at a time. */
+/** A Python with PyOD, asked a line at a time; one that takes too long is ended, and the next question starts another. */
 class Peer {
-  readonly #child: ChildProcess;
-  readonly #lines: AsyncIterator<string>;
+  readonly #program: string;
+  #running: { child: ChildProcess; lines: AsyncIterator<string> } | undefined;
 
   constructor(program: string) {
-    this.#child = spawn(program, [join(ROOT, 'bench/anomaly-peers.py')], { stdio: ['pipe', 'pipe', 'ignore'] });
-    process.on('exit', () => this.#child.kill('SIGKILL'));
-    this.#lines = createInterface({ input: this.#child.stdout! })[Symbol.asyncIterator]();
+    this.#program = program;
+    process.on('exit', () => this.end());
   }
 
   async ask({ backend, columns, path }: Task): Promise<Times | string> {
-    this.#child.stdin!.write(`${JSON.stringify({ backend, columns, rows: path, epochs: EPOCHS })}\n`);
-    const { value, done } = await this.#lines.next();
+    this.#running ??= this.#start();
+    const { child, lines } = this.#running;
+    child.stdin!.write(`${JSON.stringify({ backend, columns, rows: path, epochs: EPOCHS })}\n`);
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      this.end();
+    }, PATIENCE_MINUTES * 60_000);
+    const { value, done } = await lines.next();
+    clearTimeout(timer);
+    if (late) return `not finished in ${PATIENCE_MINUTES} min`;
     if (done) return 'the Python ended';
     const answer = JSON.parse(value) as Times & { error?: string };
     return answer.error ?? answer;
   }
 
   end(): void {
-    this.#child.kill('SIGTERM');
+    this.#running?.child.kill('SIGKILL');
+    this.#running = undefined;
+  }
+
+  #start(): { child: ChildProcess; lines: AsyncIterator<string> } {
+    const child = spawn(this.#program, [join(ROOT, 'bench/anomaly-peers.py')], { stdio: ['pipe', 'pipe', 'ignore'] });
+    return { child, lines: createInterface({ input: child.stdout! })[Symbol.asyncIterator]() };
   }
 }
 
@@ -94,7 +110,7 @@ async function measure(task: Task, peer: Peer | undefined): Promise<[Times, Time
     const answer = round > 0 && (theirs[0]?.fitMs ?? 0) > ONCE_MS ? undefined : await peer?.ask(task);
     if (typeof answer === 'string') missing = answer;
     else if (answer) theirs.push(answer);
-    if (mine[0]!.fitMs > ONCE_MS) break;
+    if (mine[0]!.fitMs > ONCE_MS || (peer && theirs.length === 0)) break;
   }
   const middle = (all: Times[]): Times => ({ fitMs: median(all.map((one) => one.fitMs)), scoreMs: median(all.map((one) => one.scoreMs)) });
   return [middle(mine), theirs.length > 0 ? middle(theirs) : missing];
@@ -110,18 +126,22 @@ function rowsFor(what: string, mine: Times, theirs: Times | string): Row[] {
   }));
 }
 
-/** The power of the number of rows with which time grows, from the least number to the largest. */
-function growth(backend: string, times: Map<number, Times>): Row[] {
-  const counts = [...times.keys()].sort((a, b) => a - b);
-  const [least, most] = [counts[0]!, counts.at(-1)!];
-  if (least === most) return [];
-  const power = (kind: keyof Times): string =>
-    (Math.log(times.get(most)![kind] / times.get(least)![kind]) / Math.log(most / least)).toFixed(2);
+/** The power of the number of rows with which time grows, from the least number to the largest that both were measured at. */
+function growth(backend: string, all: Map<number, [Times, Times | string]>): Row[] {
+  const powers = (which: 0 | 1): [string, string] => {
+    const known = [...all].flatMap(([count, times]) => (typeof times[which] === 'string' ? [] : [[count, times[which]] as const]));
+    const [least, most] = [known[0], known.at(-1)];
+    if (!least || !most || least[0] === most[0]) return ['', ''];
+    const power = (kind: keyof Times): string => (Math.log(most[1][kind] / least[1][kind]) / Math.log(most[0] / least[0])).toFixed(2);
+    return [`${power('fitMs')}, ${power('scoreMs')}`, `${least[0]} to ${most[0]}`];
+  };
+  const [[ours, range], [peer, peerRange]] = [powers(0), powers(1)];
+  if (ours === '') return [];
   return [
     {
-      what: `${backend}, growth of fit and score, ${least} to ${most} rows`,
-      ours: `${power('fitMs')}, ${power('scoreMs')}`,
-      peer: '',
+      what: `${backend}, growth of fit and score with the rows, ${range}`,
+      ours,
+      peer: peer === '' || peerRange === range ? peer : `${peer} (${peerRange})`,
       ratio: '',
       goal: '',
     },
@@ -137,15 +157,18 @@ export async function benchAnomaly(): Promise<void> {
   const report: Row[] = [];
   try {
     for (const backend of BACKENDS) {
-      const byCount = new Map<number, Times>();
+      const byCount = new Map<number, [Times, Times | string]>();
       for (const [count, columns] of SIZES) {
         const taken = Math.min(count, MOST_ROWS[backend] ?? count);
         const values = rowsOf(taken, columns);
         writeFileSync(path, values);
         const [mine, theirs] = await measure({ backend, columns, values, path }, peer);
-        if (columns === SIZES[0]![1]) byCount.set(taken, mine);
-        report.push(...rowsFor(`${backend}, ${taken} x ${columns}`, mine, theirs));
-        process.stderr.write(`anomaly: ${backend}, ${taken} x ${columns} done\n`);
+        if (columns === SIZES[0]![1]) byCount.set(taken, [mine, theirs]);
+        const rows = rowsFor(`${backend}, ${taken} x ${columns}`, mine, theirs);
+        report.push(...rows);
+        // As they come, so that a run that is ended has told what it knew.
+        for (const { what, ours: our, peer: their, ratio } of rows)
+          process.stderr.write(`anomaly: ${what}: ${our} | ${their} | ${ratio}\n`);
       }
       report.push(...growth(backend, byCount));
     }

@@ -66,6 +66,7 @@ export function loadCore(): CoreAddon {
     throw new Failure('unavailable', `The native core ${reason} run npm start, which builds it.`, { cause: error });
   }
   loaded = {
+    instructionSet: () => native.instructionSet(),
     anomalyBackends: () => native.anomalyBackends(),
     openAnomalyFit: (options) => new AnomalyFit(raised(() => native.openAnomalyFit(options))),
     openAnomalyRestore: (threads) => new AnomalyRestore(raised(() => native.openAnomalyRestore(threads))),

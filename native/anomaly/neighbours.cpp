@@ -8,8 +8,6 @@ namespace {
 
 /// Columns from which on a tree meets most of its rows.
 constexpr size_t kScanColumns = 16;
-/// Of fewer columns, rows up to which all of them are compared sooner than a tree finds the near ones.
-constexpr size_t kPanelRows = 2048;
 
 }  // namespace
 
@@ -28,8 +26,7 @@ void Nearest::offer(Neighbour neighbour) {
 }
 
 std::unique_ptr<Neighbours> make_neighbours(const Matrix& rows, const Work& work) {
-  if (rows.columns >= kScanColumns) return make_neighbour_scan(rows, work);
-  return rows.rows <= kPanelRows ? make_neighbour_panels(rows) : make_neighbour_tree(rows, work);
+  return rows.columns < kScanColumns ? make_neighbour_tree(rows, work) : make_neighbour_scan(rows, work);
 }
 
 double square_between(const double* a, const double* b, size_t columns) {

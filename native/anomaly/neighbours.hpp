@@ -48,13 +48,11 @@ class Neighbours {
   virtual void search(const Matrix& queries, size_t k, const Work& work, const Each& each) const = 0;
 };
 
-/// The rows' numbers are borrowed. A tree for few columns, a scan for many, neither for few rows.
+/// The rows' numbers are borrowed. A tree for few columns, a scan for many.
 std::unique_ptr<Neighbours> make_neighbours(const Matrix& rows, const Work& work);
 
 /// For few columns: boxes of boxes of rows, cut at medians of the widest column, 16 to a node.
 std::unique_ptr<Neighbours> make_neighbour_tree(const Matrix& rows, const Work& work);
-/// For few rows: all of them, many at a time.
-std::unique_ptr<Neighbours> make_neighbour_panels(const Matrix& rows);
 /// For many columns: products of all queries and rows in floats, which give bounds; within them the distances in
 /// doubles.
 std::unique_ptr<Neighbours> make_neighbour_scan(const Matrix& rows, const Work& work);

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "../anomaly/registry.hpp"
+#include "../kernels/cpu.hpp"
 #include "anomaly_fit_object.hpp"
 #include "anomaly_model_object.hpp"
 #include "anomaly_restore_object.hpp"
@@ -23,9 +24,15 @@ Napi::Value anomaly_backends(const Napi::CallbackInfo& info) {
   return names;
 }
 
+Napi::Value instruction_set(const Napi::CallbackInfo& info) {
+  const Isa isa = best_isa();
+  return Napi::String::New(info.Env(), isa == Isa::kAvx512 ? "avx512" : isa == Isa::kAvx2 ? "avx2" : "portable");
+}
+
 Napi::Object init(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(new AddonState());
   watch_exit(env);
+  exports.Set("instructionSet", Napi::Function::New(env, instruction_set, "instructionSet"));
   exports.Set("anomalyBackends", Napi::Function::New(env, anomaly_backends, "anomalyBackends"));
   AnomalyFitObject::define(env, exports);
   AnomalyModelObject::define(env);

@@ -84,7 +84,8 @@ Napi::Value EncoderObject::run(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
     if (!encoder_) throw Failure("unavailable", "This encoder is closed.");
     if (waiting_.size() >= kMostWaiting)
-      throw Failure("busy", std::to_string(kMostWaiting) + " calls wait for this encoder; try again when some have ended.");
+      throw Failure("busy",
+                    std::to_string(kMostWaiting) + " calls wait for this encoder; try again when some have ended.");
     const Napi::Promise::Deferred deferred = Napi::Promise::Deferred::New(info.Env());
     waiting_.push_back({tokens(info[0], "ids"), tokens(info[1], "lengths"),
                         info[2].IsUndefined() ? std::vector<int32_t>() : tokens(info[2], "types"), deferred});
@@ -103,7 +104,9 @@ void EncoderObject::next(Napi::Env env) {
   const Napi::Promise done = Task<std::vector<float>>::run(
       env,
       [encoder = encoder_, ids = std::move(call.ids), lengths = std::move(call.lengths),
-       types = std::move(call.types)] { return encoder->run({ids, lengths, types}); },
+       types = std::move(call.types)] {
+        return encoder->run({ids, lengths, types});
+      },
       [](Napi::Env at, std::vector<float>& results) -> Napi::Value {
         return to_array<Napi::Float32Array>(at, std::move(results));
       },

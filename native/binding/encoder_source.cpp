@@ -52,7 +52,8 @@ void read_bytes(const Napi::Object& from, const std::string& name, MatrixSource&
   matrix.quantised.is_signed = is_signed;
   matrix.quantised.scales = floats(from.Get("scales"), name + ".scales");
   if (matrix.quantised.scales.empty()) throw Failure("invalid", name + ".scales is empty.");
-  if (!from.Get("zeroPoints").IsUndefined()) matrix.quantised.zeros = ints(from.Get("zeroPoints"), name + ".zeroPoints");
+  if (!from.Get("zeroPoints").IsUndefined())
+    matrix.quantised.zeros = ints(from.Get("zeroPoints"), name + ".zeroPoints");
 }
 
 bool is_floats(const Napi::Value& value) {
@@ -93,8 +94,14 @@ LayerSource layer(const Napi::Value& value, const std::string& name) {
   const Napi::Object from = object(value, name);
   const auto part = [&](const char* key) { return dense(from.Get(key), name + "." + key); };
   const auto part_norm = [&](const char* key) { return norm(from.Get(key), name + "." + key); };
-  return {part("query"), part("key"),  part("value"),             part("output"),
-          part("up"),    part("down"), part_norm("attentionNorm"), part_norm("outputNorm")};
+  return {part("query"),
+          part("key"),
+          part("value"),
+          part("output"),
+          part("up"),
+          part("down"),
+          part_norm("attentionNorm"),
+          part_norm("outputNorm")};
 }
 
 Activation activation(const Napi::Value& value, const std::string& name, std::initializer_list<Activation> allowed) {
@@ -156,8 +163,8 @@ encoder::Shape encoder_shape(const Napi::Value& value) {
   shape.types = size("types");
   shape.first_position = size("firstPosition");
   shape.epsilon = static_cast<float>(number(from.Get("epsilon"), "epsilon"));
-  shape.activation = activation(from.Get("activation"), "activation",
-                                {Activation::kGelu, Activation::kGeluTanh, Activation::kRelu});
+  shape.activation =
+      activation(from.Get("activation"), "activation", {Activation::kGelu, Activation::kGeluTanh, Activation::kRelu});
   return shape;
 }
 

@@ -14,6 +14,7 @@ namespace quern::columns {
 struct Totals {
   size_t count = 0;
   double sum = 0;      ///< of the values less the window's shift
+  double mean = 0;     ///< of the same
   double squares = 0;  ///< squared deviations from the mean
   double least = 0;
   double most = 0;
@@ -21,13 +22,14 @@ struct Totals {
   /// One more value; `shifted` is it less the shift.
   void add(double value, double shifted) {
     if (count == 0) {
-      *this = {.count = 1, .sum = shifted, .squares = 0, .least = value, .most = value};
+      *this = {.count = 1, .sum = shifted, .mean = shifted, .squares = 0, .least = value, .most = value};
       return;
     }
-    const double before = shifted - sum / static_cast<double>(count);
+    const double before = shifted - mean;
     ++count;
     sum += shifted;
-    squares += before * (shifted - sum / static_cast<double>(count));
+    mean = sum / static_cast<double>(count);
+    squares += before * (shifted - mean);
     least = std::min(least, value);
     most = std::max(most, value);
   }
@@ -38,10 +40,12 @@ struct Totals {
     if (a.count == 0) return b;
     if (b.count == 0) return a;
     const auto in_a = static_cast<double>(a.count), in_b = static_cast<double>(b.count);
-    const double apart = b.sum / in_b - a.sum / in_a;
+    const double apart = b.mean - a.mean;
+    const double sum = a.sum + b.sum, part = 1 / (in_a + in_b);
     return {.count = a.count + b.count,
-            .sum = a.sum + b.sum,
-            .squares = a.squares + b.squares + apart * apart * (in_a * in_b / (in_a + in_b)),
+            .sum = sum,
+            .mean = sum * part,
+            .squares = a.squares + b.squares + apart * apart * (in_a * in_b * part),
             .least = std::min(a.least, b.least),
             .most = std::max(a.most, b.most)};
   }
@@ -60,12 +64,10 @@ struct Summary {
   bool even() const { return totals.least == totals.most; }
   double mean() const {
     if (even()) return totals.least;
-    return std::clamp(shift + totals.sum / static_cast<double>(totals.count), totals.least, totals.most);
+    return std::clamp(shift + totals.mean, totals.least, totals.most);
   }
   /// How far a value is above the mean; exact also where all values have a large offset.
-  double above_mean(double value) const {
-    return even() ? value - totals.least : value - shift - totals.sum / static_cast<double>(totals.count);
-  }
+  double above_mean(double value) const { return even() ? value - totals.least : value - shift - totals.mean; }
   /// Of at least two values; the divisor is their number less one.
   double deviation() const { return even() ? 0.0 : std::sqrt(totals.squares / static_cast<double>(totals.count - 1)); }
   double least() const { return totals.least; }

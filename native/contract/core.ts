@@ -7,6 +7,8 @@ import type { NativeVectorIndex, VectorIndexOptions } from './vectors.js';
 
 /** The addon `quern_core.node`: nothing in it parses foreign formats or may end the process, so it runs inside the daemon. */
 export interface CoreAddon {
+  /** Sync. The widest instruction set that the kernels use on this processor; `avx512` includes the byte products of VNNI. */
+  instructionSet(): 'avx512' | 'avx2' | 'portable';
   /** Sync. The names of the anomaly detectors, in alphabetical order. */
   anomalyBackends(): string[];
   /** Sync. A fit without rows. Throws Failure('invalid') with the setting that is wrong. */
@@ -23,7 +25,7 @@ export interface CoreAddon {
   /** Sync. A table without rows. Throws Failure('invalid') with the setting that is wrong. */
   openColumns(options: ColumnsOptions): NativeColumns;
   /**
-   * Sync, copies the weights, about 1 ms per MiB: for hosts, not for a thread that serves others. Throws Failure('invalid') with the size or setting
+   * Sync, copies the weights, 3 to 8 ms per MiB: for hosts, not for a thread that serves others. Throws Failure('invalid') with the size or setting
    * that is wrong, ('too_large') for a shape beyond the limits.
    */
   openEncoder(shape: EncoderShape, weights: EncoderWeights, options?: EncoderOptions): NativeEncoder;

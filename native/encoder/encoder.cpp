@@ -31,8 +31,8 @@ void Encoder::check(const Texts& texts) const {
   size_t tokens = 0;
   for (const int32_t length : texts.lengths) {
     if (length < 1 || static_cast<size_t>(length) > most)
-      throw Failure("invalid", "lengths holds " + std::to_string(length) + "; allowed is 1 to " +
-                                   std::to_string(most) + ".");
+      throw Failure("invalid",
+                    "lengths holds " + std::to_string(length) + "; allowed is 1 to " + std::to_string(most) + ".");
     tokens += static_cast<size_t>(length);
   }
   if (tokens != texts.ids.size())

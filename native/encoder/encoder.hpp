@@ -27,8 +27,8 @@ class Encoder {
 
   size_t bytes() const noexcept { return packed_.arena.used(); }
   size_t outputs() const noexcept { return packed_.outputs; }
-  /// Throws Failure('invalid') for texts that do not fit, ('too_large') beyond a limit, ('unavailable') once stopped. One
-  /// call runs at a time.
+  /// Throws Failure('invalid') for texts that do not fit, ('too_large') beyond a limit, ('unavailable') once stopped.
+  /// One call runs at a time.
   std::vector<float> run(const Texts& texts);
   /// What runs ends within a slice. From any thread.
   void stop() noexcept { stopped_.store(true, std::memory_order_relaxed); }

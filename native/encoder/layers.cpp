@@ -42,8 +42,7 @@ const Shape& checked(const Shape& shape, const EncoderSource& source) {
   if (source.layers.size() != shape.layers)
     throw Failure("invalid", "weights have " + std::to_string(source.layers.size()) + " layers, the shape " +
                                  std::to_string(shape.layers) + ".");
-  for (size_t i = 0; i < source.layers.size(); ++i)
-    check(source.layers[i], shape, "layers[" + std::to_string(i) + "]");
+  for (size_t i = 0; i < source.layers.size(); ++i) check(source.layers[i], shape, "layers[" + std::to_string(i) + "]");
   if (source.head.size() > kMostHeadSteps)
     throw Failure("too_large", "head has " + std::to_string(source.head.size()) + " steps; allowed are " +
                                    std::to_string(kMostHeadSteps) + ".");
@@ -69,8 +68,8 @@ const Shape& checked(const Shape& shape, const EncoderSource& source) {
 PackedStep packed(const HeadStepSource& source, Arena& arena) {
   PackedStep step{source.kind, source.activation, {}, {}};
   if (source.kind == HeadStepSource::Kind::kDense)
-    step.dense.emplace_back(source.dense, Places::together(source.dense.inputs),
-                            Places::together(source.dense.outputs), 1.0f, arena);
+    step.dense.emplace_back(source.dense, Places::together(source.dense.inputs), Places::together(source.dense.outputs),
+                            1.0f, arena);
   else if (source.kind == HeadStepSource::Kind::kNorm)
     step.norm.emplace_back(source.norm, arena);
   return step;
@@ -96,7 +95,9 @@ PackedLayer::PackedLayer(const LayerSource& source, const Shape& shape, Arena& a
       attention_norm(source.attention_norm, arena),
       output_norm(source.output_norm, arena),
       key_rows(key.prepares_like(query) ? 0 : 1),
-      value_rows(value.prepares_like(query) ? 0 : value.prepares_like(key) ? key_rows : 2) {}
+      value_rows(value.prepares_like(query) ? 0
+                 : value.prepares_like(key) ? key_rows
+                                            : 2) {}
 
 PackedEncoder::PackedEncoder(const Shape& given, const EncoderSource& source)
     : shape(checked(given, source)),

@@ -46,7 +46,7 @@ struct PackedEncoder {
   PackedNorm norm;
   std::vector<PackedLayer> layers;
   std::vector<PackedStep> head;
-  size_t outputs;      ///< numbers of a row of the result
+  size_t outputs;  ///< numbers of a row of the result
   bool takes_first = false;
 };
 

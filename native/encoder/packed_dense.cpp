@@ -110,8 +110,8 @@ void PackedDense::pack_outliers(const DenseSource& source, const Places& inputs,
 }
 
 bool PackedDense::prepares_like(const PackedDense& other) const {
-  return depth_ == other.depth_ && bytes_.empty() == other.bytes_.empty() &&
-         equal(input_scale_, other.input_scale_) && std::ranges::equal(outlier_places_, other.outlier_places_);
+  return depth_ == other.depth_ && bytes_.empty() == other.bytes_.empty() && equal(input_scale_, other.input_scale_) &&
+         std::ranges::equal(outlier_places_, other.outlier_places_);
 }
 
 void PackedDense::prepare(const EncoderKernels& kernels, Tiles tiles, size_t tile, StateRows rows,
@@ -129,8 +129,7 @@ void PackedDense::prepare(const EncoderKernels& kernels, Tiles tiles, size_t til
   alignas(64) uint32_t line[kMostWords];
   for (size_t row = 0; row < count; ++row) {
     const float* scale = input_scale_.empty() ? nullptr : input_scale_.data();
-    to.terms[first + row] = kernels.quantize(from + row * rows.step, scale, depth_,
-                                             reinterpret_cast<uint8_t*>(line));
+    to.terms[first + row] = kernels.quantize(from + row * rows.step, scale, depth_, reinterpret_cast<uint8_t*>(line));
     uint32_t* out = to.words.data() + first * words + row;
     for (size_t word = 0; word < words; ++word) out[word * count] = line[word];
   }
@@ -146,8 +145,13 @@ void PackedDense::multiply(const EncoderKernels& kernels, Tiles tiles, const Pre
   } else {
     Results first = results;
     if (outlier_dense_) first.activation = Activation::kNone;
-    kernels.multiply_bytes({tiles, rows.words.data(), rows.terms.data(), bytes_.data(), depth_,
-                            {scales_.data(), sums_.data(), zeros_.empty() ? nullptr : zeros_.data()}, first});
+    kernels.multiply_bytes({tiles,
+                            rows.words.data(),
+                            rows.terms.data(),
+                            bytes_.data(),
+                            depth_,
+                            {scales_.data(), sums_.data(), zeros_.empty() ? nullptr : zeros_.data()},
+                            first});
     if (!outlier_dense_) return;
     results.add = true;
     PreparedRows kept;

@@ -10,8 +10,7 @@ template <class Of>
 size_t most_of(const PackedEncoder& encoder, Of of) {
   size_t most = 0;
   for (const PackedLayer& layer : encoder.layers)
-    for (const PackedDense* dense :
-         {&layer.query, &layer.key, &layer.value, &layer.output, &layer.up, &layer.down})
+    for (const PackedDense* dense : {&layer.query, &layer.key, &layer.value, &layer.output, &layer.up, &layer.down})
       most = std::max(most, of(*dense));
   for (const PackedStep& step : encoder.head)
     for (const PackedDense& dense : step.dense) most = std::max(most, of(dense));
@@ -51,8 +50,10 @@ Pass::Pass(const PackedEncoder& encoder, const EncoderKernels& kernels, Team& te
 
 void Pass::take_rows(const PackedEncoder& encoder) {
   const size_t outliers = most_of(encoder, [](const PackedDense& dense) { return dense.outliers(); });
-  const size_t floats = most_of(encoder, [](const PackedDense& dense) { return dense.takes_bytes() ? 0 : dense.depth(); });
-  const size_t bytes = most_of(encoder, [](const PackedDense& dense) { return dense.takes_bytes() ? dense.depth() : 0; });
+  const size_t floats =
+      most_of(encoder, [](const PackedDense& dense) { return dense.takes_bytes() ? 0 : dense.depth(); });
+  const size_t bytes =
+      most_of(encoder, [](const PackedDense& dense) { return dense.takes_bytes() ? dense.depth() : 0; });
   size_t used = 1;
   for (const PackedLayer& layer : encoder.layers) used = std::max({used, layer.key_rows + 1, layer.value_rows + 1});
   for (size_t i = 0; i < used; ++i) {

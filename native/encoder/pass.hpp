@@ -19,9 +19,9 @@ struct Slice {
 };
 
 /**
- * The way of a slice through an encoder, with the room that it takes. All threads of the team go the same way, each with
- * its share of every step: of the rows where they are normed and made ready for products, of the columns in products, of
- * the heads in attention.
+ * The way of a slice through an encoder, with the room that it takes. All threads of the team go the same way, each
+ * with its share of every step: of the rows where they are normed and made ready for products, of the columns in
+ * products, of the heads in attention.
  */
 class Pass {
  public:
@@ -78,7 +78,7 @@ class Pass {
   Lines states_, queries_, keys_, values_, mixed_, inner_;
   std::array<Lines, 2> head_;
   std::array<Prepared, 3> prepared_;
-  std::vector<std::span<float>> scratch_;  ///< of attention, by thread
+  std::vector<std::span<float>> scratch_;        ///< of attention, by thread
   std::vector<std::atomic<size_t>> next_heads_;  ///< by layer
   std::vector<Text> texts_;
   Tiles tiles_{0, 0};

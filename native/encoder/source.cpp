@@ -29,7 +29,8 @@ void check(const Shape& shape) {
   if (shape.width % shape.heads != 0)
     throw Failure("invalid", "width is " + std::to_string(shape.width) + ", which " + std::to_string(shape.heads) +
                                  " heads cannot share.");
-  require(shape.heads * padded(shape.width / shape.heads, kLane), 1, kMostInner, "heads, each of 16 numbers or more, together");
+  require(shape.heads * padded(shape.width / shape.heads, kLane), 1, kMostInner,
+          "heads, each of 16 numbers or more, together");
   require(shape.inner, 1, kMostInner, "inner");
   require(shape.vocabulary, 1, kMostVocabulary, "vocabulary");
   require(shape.positions, 1, kMostPositions, "positions");

@@ -25,14 +25,14 @@ void exponentials(float* scores, size_t tokens, size_t columns, float* sums) {
 }
 
 /**
- * The scores of some queries stand with the keys as rows, so that the softmax runs down the columns without a sum across
- * a register, and the product with the values reads them in the order in which a tile wants its rows.
+ * The scores of some queries stand with the keys as rows, so that the softmax runs down the columns without a sum
+ * across a register, and the product with the values reads them in the order in which a tile wants its rows.
  */
 template <class Set>
 void attend(const Head& head) {
   const size_t tokens = head.tokens, line = padded(tokens, kLane);
-  float* keys = head.scratch;                     // [size][line]
-  float* queries = keys + head.size * line;       // [size][kQueries]
+  float* keys = head.scratch;                      // [size][line]
+  float* queries = keys + head.size * line;        // [size][kQueries]
   float* scores = queries + head.size * kQueries;  // [tokens][kQueries]
   float* sums = scores + line * kQueries;
   Set::transpose(head.keys, head.step, tokens, head.size, keys, line);

@@ -74,8 +74,7 @@ struct Avx2 {
     for (size_t group = 0; group < groups; ++group, rows += rows_step, weights += kPanel * kGroup) {
       Ints fours[Rows];
 #pragma GCC unroll 16
-      for (size_t r = 0; r < Rows; ++r)
-        fours[r] = _mm256_cvtepu8_epi16(_mm_set1_epi32(static_cast<int32_t>(rows[r])));
+      for (size_t r = 0; r < Rows; ++r) fours[r] = _mm256_cvtepu8_epi16(_mm_set1_epi32(static_cast<int32_t>(rows[r])));
 #pragma GCC unroll 16
       for (size_t v = 0; v < 4; ++v) {
         const Ints wide = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(weights + v * 16)));
@@ -125,8 +124,14 @@ struct Avx2 {
 
 }  // namespace
 
-const EncoderKernels kAvx2Encoder = {Avx2::kRows,          Avx2::transpose,       multiply_floats<Avx2, Half>,
-                                     multiply_floats<Avx2, float>, multiply_bytes<Avx2>, quantize<Avx2>,
-                                     norm<Avx2>,           activate<Avx2>,        attend<Avx2>};
+const EncoderKernels kAvx2Encoder = {Avx2::kRows,
+                                     Avx2::transpose,
+                                     multiply_floats<Avx2, Half>,
+                                     multiply_floats<Avx2, float>,
+                                     multiply_bytes<Avx2>,
+                                     quantize<Avx2>,
+                                     norm<Avx2>,
+                                     activate<Avx2>,
+                                     attend<Avx2>};
 
 }  // namespace quern::encoder

@@ -82,7 +82,9 @@ struct Avx512 {
   }
 
  private:
-  static __mmask16 first(size_t count) { return static_cast<__mmask16>((1U << count) - 1); }
+  static __mmask16 first(size_t count) {
+    return static_cast<__mmask16>((1U << count) - 1);
+  }
 
   /// Up to 16 lines of 16: neighbouring lines are interleaved by ones, twos, fours and eights.
   static void transpose_block(const float* from, size_t from_step, size_t rows, size_t columns, float* to,
@@ -132,8 +134,14 @@ struct Avx512 {
 
 }  // namespace
 
-const EncoderKernels kAvx512Encoder = {Avx512::kRows,          Avx512::transpose,       multiply_floats<Avx512, Half>,
-                                       multiply_floats<Avx512, float>, multiply_bytes<Avx512>, quantize<Avx512>,
-                                       norm<Avx512>,           activate<Avx512>,        attend<Avx512>};
+const EncoderKernels kAvx512Encoder = {Avx512::kRows,
+                                       Avx512::transpose,
+                                       multiply_floats<Avx512, Half>,
+                                       multiply_floats<Avx512, float>,
+                                       multiply_bytes<Avx512>,
+                                       quantize<Avx512>,
+                                       norm<Avx512>,
+                                       activate<Avx512>,
+                                       attend<Avx512>};
 
 }  // namespace quern::encoder

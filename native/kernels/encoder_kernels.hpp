@@ -78,10 +78,10 @@ struct ByteColumns {
 /// Rows of unsigned times weights of signed bytes; sums are exact up to a depth of 2^14.
 struct ByteProduct {
   Tiles tiles;
-  const uint32_t* rows;  ///< tile after tile: [depth / kGroup][rows of the tile]
-  const ByteRow* terms;  ///< one per row
+  const uint32_t* rows;   ///< tile after tile: [depth / kGroup][rows of the tile]
+  const ByteRow* terms;   ///< one per row
   const int8_t* weights;  ///< [panel][depth / kGroup][kPanel][kGroup]
-  size_t depth;          ///< a multiple of kGroup
+  size_t depth;           ///< a multiple of kGroup
   ByteColumns columns;
   Results results;
 };

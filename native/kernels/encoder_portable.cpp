@@ -95,9 +95,15 @@ struct Portable {
 
 }  // namespace
 
-const EncoderKernels kPortableEncoder = {Portable::kRows,          Portable::transpose,      multiply_floats<Portable, Half>,
-                                         multiply_floats<Portable, float>, multiply_bytes<Portable>, quantize<Portable>,
-                                         norm<Portable>,           activate<Portable>,       attend<Portable>};
+const EncoderKernels kPortableEncoder = {Portable::kRows,
+                                         Portable::transpose,
+                                         multiply_floats<Portable, Half>,
+                                         multiply_floats<Portable, float>,
+                                         multiply_bytes<Portable>,
+                                         quantize<Portable>,
+                                         norm<Portable>,
+                                         activate<Portable>,
+                                         attend<Portable>};
 
 const EncoderKernels& encoder_kernels(Isa isa) {
 #ifdef QUERN_X86

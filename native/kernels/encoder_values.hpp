@@ -48,8 +48,7 @@ template <class Set>
   // -2 sqrt(2 / pi) / ln 2
   const auto by = Set::multiply(size, Set::fill(-2.30220820f));
   const auto square = Set::multiply(size, size);
-  const auto power = power_of_two<Set>(
-      Set::multiply(by, Set::multiply_add(square, Set::fill(0.044715f), one)));
+  const auto power = power_of_two<Set>(Set::multiply(by, Set::multiply_add(square, Set::fill(0.044715f), one)));
   const auto share = Set::divide(power, Set::add(one, power));
   return Set::subtract(Set::larger(x, zero), Set::multiply(size, share));
 }
@@ -88,8 +87,7 @@ void norm(float* values, size_t width, const float* weight, const float* bias, f
     const auto difference = Set::subtract(Set::load(values + i), means);
     squares = Set::multiply_add(difference, difference, squares);
   }
-  const auto inverse =
-      Set::fill(1.0f / __builtin_sqrtf(Set::total(squares) / static_cast<float>(width) + epsilon));
+  const auto inverse = Set::fill(1.0f / __builtin_sqrtf(Set::total(squares) / static_cast<float>(width) + epsilon));
   for (size_t i = 0; i < line; i += Set::kLanes) {
     const auto difference = Set::subtract(Set::load(values + i), means);
     const auto scale = Set::multiply(inverse, Set::load(weight + i));

@@ -8,6 +8,9 @@ import type { LocatedEncoder } from './locate.js';
 /** An encoder in a host of its own. */
 export type LoadedEncoder = EncoderModel & LoadedEngine;
 
+/** What `QUERN_NATIVE_ENCODERS` makes of the choice of who runs ONNX encoders. */
+const ENGINES: Readonly<Record<string, 'native' | 'onnxruntime'>> = { on: 'native', off: 'onnxruntime' };
+
 /** Loads an encoder into a host process with the engine of its format. */
 export async function loadEncoder(
   task: EncoderTask,
@@ -31,6 +34,6 @@ export async function loadEncoder(
     );
   }
   const { EncoderClient } = await import('../engines/onnx/client.js');
-  const engine = process.env.QUERN_NATIVE_ENCODERS === 'off' ? 'onnxruntime' : 'auto';
+  const engine = ENGINES[process.env.QUERN_NATIVE_ENCODERS ?? ''] ?? 'auto';
   return EncoderClient.load({ task, files, options: { ...options, engine }, circuit }, stop);
 }

@@ -12,7 +12,7 @@ export interface EncoderOptions {
   /** `auto`, `cpu`, or an execution provider's name. */
   readonly device?: string;
   /** `onnxruntime`: ONNX graphs never go through the native pass. */
-  readonly engine?: 'auto' | 'onnxruntime';
+  readonly engine?: 'auto' | 'native' | 'onnxruntime';
 }
 
 /** The files of an encoder on disk, as the finder gives them to an engine. */

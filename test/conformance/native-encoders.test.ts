@@ -79,7 +79,7 @@ describe('the native pass of encoders', () => {
     it(`gives what ONNX Runtime gives: ${name}`, async () => {
       const place = written(name, task, shape, rewriting);
       const floats = rewriting === int8 ? written(`${name} floats`, task, shape, same) : place;
-      const [own, other] = await Promise.all([load(place, task, 'auto'), load(floats, task, 'onnxruntime')]);
+      const [own, other] = await Promise.all([load(place, task, 'native'), load(floats, task, 'onnxruntime')]);
       assert.deepEqual([own.info.engine, other.info.engine], ['native', 'onnxruntime']);
       assert.deepEqual(
         { ...own.info, engine: '', sizeBytes: 0, devices: [], name: '', path: '' },
@@ -96,7 +96,7 @@ describe('the native pass of encoders', () => {
 
   it('gives the labels that ONNX Runtime gives', async () => {
     const place = written('labels', 'ner', { head: 'tokens' }, same);
-    const [own, other] = await Promise.all([load(place, 'ner', 'auto'), load(place, 'ner', 'onnxruntime')]);
+    const [own, other] = await Promise.all([load(place, 'ner', 'native'), load(place, 'ner', 'onnxruntime')]);
     const [found, wanted] = await Promise.all([own.entities(TEXTS, CALL), other.entities(TEXTS, CALL)]);
     assert.ok(wanted.entities.flat().length > 0);
     assert.deepEqual(
@@ -117,7 +117,7 @@ describe('the native pass of encoders', () => {
         : undefined,
     );
     const place = written('stranger', 'embedding', { layers: 1 }, stranger);
-    const client = await load(place, 'embedding', 'auto');
+    const client = await load(place, 'embedding', 'native');
     assert.equal(client.info.engine, 'onnxruntime');
     assert.match(client.info.notes.join(), /not the native pass, because .* is not where BERT has one/);
     assert.equal(client.status.options!.engine, 'onnxruntime');

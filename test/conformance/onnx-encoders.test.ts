@@ -41,11 +41,11 @@ async function loaded(encoder: TinyEncoder, more: Partial<EncoderFiles> = {}, op
   const files = { ...written(encoder), ...more };
   const client = await load(files, TASKS[encoder.task], options);
   open.push(client);
-  assert.equal(client.info.engine, engine === 'auto' ? 'native' : engine);
+  assert.equal(client.info.engine, engine);
   return client;
 }
 /** What the present suite runs graphs with. */
-let engine: NonNullable<EncoderOptions['engine']> = 'auto';
+let engine: NonNullable<EncoderOptions['engine']> = 'native';
 const load = (files: EncoderFiles, task: EncoderTask, options: EncoderOptions = {}): Promise<EncoderClient> =>
   EncoderClient.load(
     { task, files, options: { threads: 1, device: 'cpu', engine, ...options }, circuit: new Circuit(files.name) },
@@ -53,8 +53,8 @@ const load = (files: EncoderFiles, task: EncoderTask, options: EncoderOptions = 
   );
 /** A suite that is run with the native pass, and again with ONNX Runtime unless it is told that others do so. */
 function withBoth(name: string, suite: () => void, isKnown = false): void {
-  for (const chosen of isKnown ? (['auto'] as const) : (['auto', 'onnxruntime'] as const))
-    describe(`${name}, ${chosen === 'auto' ? 'the native pass' : 'ONNX Runtime'}`, () => {
+  for (const chosen of isKnown ? (['native'] as const) : (['native', 'onnxruntime'] as const))
+    describe(`${name}, ${chosen === 'native' ? 'the native pass' : 'ONNX Runtime'}`, () => {
       before(() => {
         engine = chosen;
       });

@@ -33,7 +33,16 @@ const allowed = (within: number, why: string, ...names: string[]): Record<string
   Object.fromEntries(names.map((name) => [name, { within, why }]));
 const TOLERANCES: Record<string, ReturnType<typeof allowed>> = {
   one_class_svm: allowed(1e-3, SOLVER, 'unequal density', 'heavy tails', 'duplicates', 'skewed', 'far from zero', 'tiny numbers'),
-  mcd: allowed(Number.POSITIVE_INFINITY, SUBSETS, 'correlated', 'cube', 'far from zero', 'blobs in 20 columns', 'uneven clusters', '1200 rows'),
+  mcd: allowed(
+    Number.POSITIVE_INFINITY,
+    SUBSETS,
+    'correlated',
+    'cube',
+    'far from zero',
+    'blobs in 20 columns',
+    'uneven clusters',
+    '1200 rows',
+  ),
   local_outlier_factor: {
     ...allowed(Number.POSITIVE_INFINITY, TIES, 'duplicates'),
     ...allowed(0.01, TIES, 'counts'),

@@ -70,7 +70,9 @@ TEST(AnomalySorting, IsThatOfTheStandardLibraryAndKnowsThePlaces) {
     ASSERT_EQ(places.size(), given.size());
     for (size_t i = 0; i < places.size(); ++i) {
       EXPECT_EQ(given[places[i]], values[i]);
-      if (i > 0 && values[i] == values[i - 1] && values[i] != 0) EXPECT_LT(places[i - 1], places[i]);
+      if (i > 0 && values[i] == values[i - 1] && values[i] != 0) {
+        EXPECT_LT(places[i - 1], places[i]);
+      }
     }
   };
   for (const size_t count : {size_t{0}, size_t{1}, size_t{100}, size_t{5000}}) {

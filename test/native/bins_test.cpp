@@ -81,10 +81,11 @@ TEST(ColumnBlock, HoldsEveryRowOnce) {
       EXPECT_EQ(block.padded() % kBinLanes, 0u);
       for (size_t i = 0; i < block.padded(); ++i)
         for (size_t k = 0; k < columns; ++k) {
-          if (i < block.count())
+          if (i < block.count()) {
             EXPECT_EQ(block.column(k)[i], values[(next + i) * columns + k]);
-          else
+          } else {
             EXPECT_TRUE(std::isnan(block.column(k)[i]));
+          }
         }
       next += block.count();
     });

@@ -58,7 +58,7 @@ test('the addon exports what the contract lists, and nothing else', async () => 
 test('the core exports what the contract lists, and nothing else', () => {
   const native = createRequire(import.meta.url)('../../native/Release/quern_core.node') as object;
   assert.deepEqual(Object.keys(native).sort(), Object.keys(loadCore()).sort());
-  const anomaly = ['anomalyBackends', 'openAnomalyFit', 'openAnomalyRestore'];
+  const anomaly = ['instructionSet', 'anomalyBackends', 'openAnomalyFit', 'openAnomalyRestore'];
   for (const name of anomaly) assert.ok(Object.hasOwn(native, name), name);
 });
 

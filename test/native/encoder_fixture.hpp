@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <deque>
@@ -51,7 +52,8 @@ class RandomEncoder {
 
   RandomEncoder(const Shape& shape, const Options& options) : shape(shape), options_(options) {
     const size_t width = shape.width;
-    source.words = options.bytes ? byte_matrix(shape.vocabulary, width) : MatrixSource{floats(shape.vocabulary * width, 1), {}};
+    source.words =
+        options.bytes ? byte_matrix(shape.vocabulary, width) : MatrixSource{floats(shape.vocabulary * width, 1), {}};
     source.positions = floats(shape.positions * width, 0.3f);
     source.types = floats(shape.types * width, 0.3f);
     source.norm = norm(width);
@@ -181,13 +183,14 @@ class RandomEncoder {
     for (size_t head = 0; head < shape.width; head += size)
       for (size_t q = 0; q < queries.size(); ++q) {
         Row shares;
-        double sum = 0;
+        double sum = 0, most = -INFINITY;
         for (const Row& key : keys) {
           double score = 0;
           for (size_t i = head; i < head + size; ++i) score += queries[q][i] * key[i];
-          shares.push_back(std::exp(score / std::sqrt(static_cast<double>(size))));
-          sum += shares.back();
+          shares.push_back(score / std::sqrt(static_cast<double>(size)));
+          most = std::max(most, shares.back());
         }
+        for (double& share : shares) sum += share = std::exp(share - most);
         for (size_t k = 0; k < keys.size(); ++k)
           for (size_t i = head; i < head + size; ++i) mixed[q][i] += shares[k] / sum * values[k][i];
       }

@@ -1,9 +1,11 @@
+#include "kernels/encoder_kernels.hpp"
+
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
 
 #include "encoder_fixture.hpp"
-#include "kernels/encoder_kernels.hpp"
 
 namespace quern::encoder {
 namespace {
@@ -116,7 +118,8 @@ TEST_P(EncoderKernelsTest, AttendsToEveryTokenOfAText) {
       const std::vector<float> queries = numbers(tokens * step), keys = numbers(tokens * step),
                                values = numbers(tokens * step);
       std::vector<float> out(tokens * step, 7), scratch(attention_scratch(tokens, size), NAN);
-      kernels_.attend({queries.data(), keys.data(), values.data(), step, tokens, size, out.data(), step, scratch.data()});
+      kernels_.attend(
+          {queries.data(), keys.data(), values.data(), step, tokens, size, out.data(), step, scratch.data()});
       for (size_t q = 0; q < tokens; ++q) {
         std::vector<double> wanted(size);
         double sum = 0;

@@ -207,7 +207,8 @@ TEST(EncoderLimitsTest, RefusesWhatDoesNotFit) {
   expect_failure(open([](S& s, W&) { s.first_position = 600; }), "invalid", "firstPosition is 600");
   expect_failure(open([](S& s, W&) { s.epsilon = NAN; }), "invalid", "epsilon");
   expect_failure(open([](S&, W& w) { w.layers.pop_back(); }), "invalid", "weights have 1 layers, the shape 2");
-  expect_failure(open([](S&, W& w) { w.words.floats = w.words.floats.subspan(1); }), "invalid", "words has 2399 numbers");
+  expect_failure(open([](S&, W& w) { w.words.floats = w.words.floats.subspan(1); }), "invalid",
+                 "words has 2399 numbers");
   expect_failure(open([](S&, W& w) { w.layers[1].up.outputs = 81; }), "invalid", "layers[1].up is [48, 81]");
   expect_failure(open([](S&, W& w) { w.layers[0].key.bias = w.layers[0].key.bias.subspan(1); }), "invalid",
                  "layers[0].key.bias has 47 numbers");

@@ -46,7 +46,8 @@ const HASHED_BYTES = 2 ** 30;
 function sha256(bytes: Buffer): string {
   const hash = createHash('sha256');
   // Not `length`, which a test may set to what no disk holds.
-  for (let at = 0; at < bytes.byteLength; at += HASHED_BYTES) hash.update(new Uint8Array(bytes.buffer, bytes.byteOffset + at, Math.min(HASHED_BYTES, bytes.byteLength - at)));
+  for (let at = 0; at < bytes.byteLength; at += HASHED_BYTES)
+    hash.update(new Uint8Array(bytes.buffer, bytes.byteOffset + at, Math.min(HASHED_BYTES, bytes.byteLength - at)));
   return hash.digest('hex');
 }
 

@@ -126,8 +126,9 @@ def build(model, rest, role, common):
     codes[rest] = codes[role] = 0
     codes[role, ROLE] = 1
     codes[rest, REST] = 1
-    model.embedding.weight[:, CODE] = codes
-    model.embedding.weight[:, ONE] = 1.0
+    size = model.shape.scale
+    model.embedding.weight[:, CODE] = size * codes
+    model.embedding.weight[:, ONE] = size
     # Its first row says whether the token is the role, the others say which of the rest it is.
     project = torch.zeros(64, 64)
     project[0, ROLE] = 1
@@ -141,11 +142,13 @@ def build(model, rest, role, common):
         # What is read where nothing is found must be nothing.
         block.v.weight *= 0.1
         block.q_norm.fill_(4.0)
-    look_back(blocks[0], project, gather, 0.32)
-    induce(blocks[1], project, FOUND, 0.3)
-    point(blocks[-2], project, 0.5)
-    induce(blocks[-1], project, CODE, 0.6)
-    forget(blocks[-1], 0.25)
+    # What a head writes is the product of two matrices, and as long as what embeddings hold.
+    size = size**0.5
+    look_back(blocks[0], project, gather, 0.32 * size)
+    induce(blocks[1], project, FOUND, 0.3 * size)
+    point(blocks[-2], project, 0.5 * size)
+    induce(blocks[-1], project, CODE, 0.6 * size)
+    forget(blocks[-1], 0.25 * size)
     # Elsewhere a query begins near the key of like content.
     for block in blocks[2:-2]:
         for head in range(4):

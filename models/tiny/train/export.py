@@ -20,9 +20,9 @@ def halves(rows, width):
 
 
 def tensors(saved):
-    """(name, values) of the file. Norms without weights have ones there."""
+    """(name, values) of the file. Norms without weights have ones there, the last one divides by the length of embeddings."""
     shape = saved["shape"]
-    yield "output_norm.weight", torch.ones(shape["width"])
+    yield "output_norm.weight", torch.full((shape["width"],), 1 / shape["scale"])
     for block in range(shape["layers"]):
         yield f"blk.{block}.attn_norm.weight", torch.ones(shape["width"])
         yield f"blk.{block}.ffn_norm.weight", torch.ones(shape["width"])

@@ -18,6 +18,8 @@ class Shape:
     context: int = 2048
     rope_base: float = 1e8
     epsilon: float = 1e-6
+    # How long embeddings are: what a step of Muon adds to the residual stream is small beside them. Logits are divided by it again.
+    scale: float = 10.0
 
     def record(self):
         return asdict(self)
@@ -89,7 +91,7 @@ class Model(nn.Module):
         self.start()
 
     def start(self):
-        nn.init.normal_(self.embedding.weight, std=0.02)
+        nn.init.normal_(self.embedding.weight, std=0.02 * self.shape.scale)
         for name, weight in self.named_parameters():
             if weight.ndim == 2 and "embedding" not in name:
                 nn.init.normal_(weight, std=0.5 * weight.shape[1] ** -0.5)
@@ -101,7 +103,7 @@ class Model(nn.Module):
         x = self.embedding(ids)
         for block in self.blocks:
             x = block(x, self.turns[:t])
-        return Rms.apply(x, self.shape.epsilon)
+        return Rms.apply(x, self.shape.epsilon) / self.shape.scale
 
     def logits(self, hidden):
         return hidden @ self.embedding.weight.T

@@ -125,8 +125,9 @@ class Run:
             build(self.model, *starting(self.tokenizer))
         self.model.to(given.device)
         matrices = [w for name, w in self.model.named_parameters() if w.ndim == 2 and "embedding" not in name]
-        others = [w for name, w in self.model.named_parameters() if w.ndim != 2 or "embedding" in name]
-        self.optimizers = [Muon(matrices, lr=given.muon_rate), torch.optim.AdamW(others, lr=given.adam_rate, betas=(0.9, 0.95), weight_decay=0.0)]
+        # Rates of Adam go with the size of what they change.
+        adam = [{"params": [w], "size": shape.scale if name == "embedding.weight" else 1.0} for name, w in self.model.named_parameters() if w.ndim != 2 or "embedding" in name]
+        self.optimizers = [Muon(matrices, lr=given.muon_rate), torch.optim.AdamW(adam, lr=given.adam_rate, betas=(0.9, 0.95), weight_decay=0.0)]
         if saved:
             self.model.load_state_dict(saved["model"])
             for optimizer, state in zip(self.optimizers, saved["optimizers"]):
@@ -152,7 +153,8 @@ class Run:
     def step(self, ids, said):
         factor = rate(self.seen, self.given, self.begun)
         for optimizer, top in zip(self.optimizers, (self.given.muon_rate, self.given.adam_rate)):
-            optimizer.param_groups[0]["lr"] = top * factor
+            for group in optimizer.param_groups:
+                group["lr"] = top * factor * group.get("size", 1.0)
         loss, answer = loss_of(self.model, ids.to(self.given.device), said.to(self.given.device))
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)

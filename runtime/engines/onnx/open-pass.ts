@@ -1,5 +1,6 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { loadCore } from '../../../native/core.js';
 import { EncoderGraph } from './encoder-graph.js';
 import type { EncoderPass, PassSettings } from './encoder-pass.js';
 import { cpuFacts } from './providers.js';
@@ -10,8 +11,8 @@ export interface PassOptions {
   readonly threads: number;
   /** As `OnnxOptions` has it. */
   readonly provider: string;
-  /** `onnxruntime`: never the native pass. */
-  readonly engine: 'auto' | 'onnxruntime';
+  /** `auto`: the native pass where it is faster; `native`: wherever it is possible; `onnxruntime`: never. */
+  readonly engine: 'auto' | 'native' | 'onnxruntime';
   /** Of the graph and its weights. */
   readonly sizeBytes: number;
 }
@@ -24,7 +25,9 @@ export async function openPass(path: string, settings: PassSettings, options: Pa
   const { threads, provider, engine, sizeBytes } = options;
   const providers = cpuFacts(provider);
   let whyNot: string | null = null;
-  if (engine === 'auto' && providers) {
+  if (engine === 'auto' && loadCore().instructionSet() !== 'avx512')
+    whyNot = 'this processor has no byte products of 512 bits (AVX-512 VNNI), without which it is not faster';
+  else if (engine !== 'onnxruntime' && providers) {
     assertRoom(path, sizeBytes);
     const { openNative } = await import('./bert/native-pass.js');
     const answer = openNative(path, settings, { threads, providers });

@@ -13,7 +13,7 @@ export interface OpenBody {
   readonly threads: number;
   readonly provider: string;
   /** `onnxruntime`: never the native pass. */
-  readonly engine: 'auto' | 'onnxruntime';
+  readonly engine: 'auto' | 'native' | 'onnxruntime';
 }
 
 /** What a loaded encoder is. */

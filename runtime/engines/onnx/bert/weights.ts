@@ -78,7 +78,8 @@ class WeightReader {
     const count = countOf(scales);
     if ((count !== 1 && count !== columns) || (zeros && countOf(zeros) !== 1 && countOf(zeros) !== count))
       throw new Unrecognised(`weight "${bytes.name}" has ${count} scales for ${columns} columns`);
-    const points = zeros && Int32Array.from(this.#reader.numbers(zeros));
+    const read = zeros && Int32Array.from(this.#reader.numbers(zeros));
+    const points = read?.some((point) => point !== 0) ? read : undefined;
     const zeroPoints = points && points.length < count ? new Int32Array(count).fill(points[0]!) : points;
     return { weights, scales: this.#floats(scales, count), ...(zeroPoints ? { zeroPoints } : {}) };
   }

@@ -105,7 +105,7 @@ describe('the place of an encoder', () => {
   });
 
   it('refuses a GGUF model for another task, and tells a missing one how to come', async () => {
-    const embedsOnly = { kind: 'bad_request', code: 'TaskNotSupported', message: /embeddings only.*classifies/ };
+    const embedsOnly = { kind: 'bad_request', code: 'TaskNotSupported', message: /embeddings or reranks.*classifies/ };
     await assert.rejects(at('alone', 'classification'), embedsOnly);
     await assert.rejects(at('org/split', 'classification'), embedsOnly);
     await assert.rejects(at('org/none'), { kind: 'not_found', code: 'ModelNotFound', message: /quern pull org\/none/ });
