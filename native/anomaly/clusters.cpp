@@ -39,6 +39,8 @@ class KMeans {
       const bool changed = assign(false);
       if (!changed || moved <= tolerance) break;
     }
+    recount();
+    move();
     return {centres_, sizes_};
   }
 
@@ -206,6 +208,13 @@ class KMeans {
       for (size_t j = 0; j < count_; ++j)
         if (i != j) others_moved_[i] = std::max(others_moved_[i], moved_[j]);
     return all;
+  }
+
+  /// Counts the sums anew: a large row that came and went took the digits of those that stayed.
+  void recount() {
+    std::ranges::fill(sums_, 0.0);
+    for (size_t row = 0; row < rows_.rows; ++row)
+      for (size_t k = 0; k < columns_; ++k) sums_[labels_[row] * columns_ + k] += rows_.row(row)[k];
   }
 
   void rescue() {

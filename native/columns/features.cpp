@@ -60,7 +60,7 @@ double rate(std::optional<double> now, std::optional<double> then) {
 }
 
 void write_window(const FeatureSpec& spec, size_t part, const Series& series, size_t skip, const FeatureRoom& room) {
-  double* const* const to = &room.starts[part * spec.statistics.size()];
+  double* const* const to = room.starts.data() + part * spec.statistics.size();
   const size_t window = spec.windows[part];
   std::optional<RollingMedian> median;
   if (spec.wants(Statistic::kMedian)) median.emplace(std::min(window, series.values.size()));
@@ -78,7 +78,7 @@ void write_window(const FeatureSpec& spec, size_t part, const Series& series, si
 
 void write_features(const FeatureSpec& spec, size_t part, const Series& series, size_t skip, const FeatureRoom& room) {
   if (part < spec.windows.size()) return write_window(spec, part, series, skip, room);
-  double* const* to = &room.starts[spec.windows.size() * spec.statistics.size()];
+  double* const* to = room.starts.data() + spec.windows.size() * spec.statistics.size();
   const size_t rows = series.values.size();
   const auto before = [&](size_t row, size_t back) { return back > row ? std::nullopt : series.at(row - back); };
   for (const size_t back : spec.lags) {

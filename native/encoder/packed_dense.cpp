@@ -50,7 +50,7 @@ void PackedDense::pack_floats(const DenseSource& source, const Places& inputs, c
         to[float_place(depth_, panels_, inputs.at(input), outputs.at(output))] =
             convert(weights[input * source.outputs + output] * factor);
   };
-  if (fit_halves(weights)) {
+  if (fit_halves(weights, factor)) {
     halves_ = arena.take<Half>(depth_ * panels_ * kPanel);
     fill(halves_, half_of);
   } else {

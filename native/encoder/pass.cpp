@@ -185,6 +185,7 @@ void Pass::head(size_t thread, const Slice& slice) {
       team_.meet();
     } else if (step.kind == HeadStepSource::Kind::kNorm) {
       norm(own_rows(thread, tiles), rows, step.norm.front());
+      team_.meet();
     } else if (step.kind == HeadStepSource::Kind::kDense) {
       prepare(thread, tiles, rows, step.dense.front(), prepared_[0]);
       team_.meet();

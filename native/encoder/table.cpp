@@ -11,15 +11,16 @@ constexpr size_t kChunk = 256;
 
 }  // namespace
 
-bool fit_halves(std::span<const float> values) {
+bool fit_halves(std::span<const float> values, float factor) {
   Half halves[kChunk];
-  float back[kChunk];
+  float chunk[kChunk], back[kChunk];
   double squares = 0, errors = 0;
   for (size_t at = 0; at < values.size(); at += kChunk) {
-    const std::span<const float> chunk = values.subspan(at, std::min(kChunk, values.size() - at));
-    to_half(chunk.data(), halves, chunk.size());
-    to_float(halves, back, chunk.size());
-    for (size_t i = 0; i < chunk.size(); ++i) {
+    const size_t count = std::min(kChunk, values.size() - at);
+    for (size_t i = 0; i < count; ++i) chunk[i] = values[at + i] * factor;
+    to_half(chunk, halves, count);
+    to_float(halves, back, count);
+    for (size_t i = 0; i < count; ++i) {
       if (!(std::abs(chunk[i]) <= kLargestHalf)) return false;
       const double error = static_cast<double>(back[i]) - chunk[i];
       squares += static_cast<double>(chunk[i]) * chunk[i];

@@ -1,6 +1,6 @@
 #include "team.hpp"
 
-#include <system_error>
+#include <exception>
 
 namespace quern::encoder {
 namespace {
@@ -20,7 +20,7 @@ Team::Team(size_t threads) {
   others_.reserve(threads);
   try {
     while (others_.size() + 1 < threads) others_.emplace_back([this, thread = others_.size() + 1] { serve(thread); });
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     // No thread to be had: those that are there do all of it.
   }
 }

@@ -59,7 +59,11 @@ function encodingQuality(format: ImageFormat, compression: number | undefined): 
   if (compression === 100) return undefined;
   throw new Failure(
     'bad_request',
-    `output_compression is ${compression}; png takes 100 only. Ask for output_format jpeg or webp, or leave it out.`,
+    `output_compression is ${compression}; png takes 100 only. Ask for jpeg or webp (output_format, or the Accept header where that names an image type), or leave it out.`,
+    {
+      code: 'UnsupportedOption',
+      errors: [{ type: 'unsupported', loc: ['body', 'output_compression'], msg: 'png takes 100 only', input: compression }],
+    },
   );
 }
 

@@ -162,6 +162,22 @@ TEST(Clusters, AreTheMeansOfTheirRows) {
     EXPECT_NEAR(found.centres[i], sums[i] / static_cast<double>(sizes[i / 2]), 1e-3);
 }
 
+TEST(Clusters, KeepTheDigitsOfSmallRowsWhenLargeOnesLeave) {
+  Random random(8);
+  std::vector<double> values;
+  for (size_t i = 0; i < 3000; ++i) values.push_back(random.normal());
+  const double mean = std::reduce(values.begin(), values.end()) / 3000;
+  // Rows at 1e20 begin among the small ones where the second centre is at 2.1e20, and leave when it has moved
+  // to 1.9e20.
+  values.insert(values.end(), 10, 1e20);
+  values.insert(values.end(), 60, 1.8e20);
+  values.insert(values.end(), 30, 2.1e20);
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    const Clusters found = cluster({values.data(), values.size(), 1}, 2, seed, Work(2));
+    EXPECT_NEAR(*std::ranges::min_element(found.centres), mean, 1e-9) << seed;
+  }
+}
+
 TEST(Cblof, MeasuresSmallClustersFromLargeOnes) {
   // Two large clusters, and six rows of which each is a cluster of its own.
   std::vector<double> values;

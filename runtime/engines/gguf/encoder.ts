@@ -13,8 +13,9 @@ const ENGINE = new URL('./encoder-entry.js', import.meta.url);
 const DEFAULT_LENGTH = 512;
 /** Longest text that one batch is made for, in tokens: its buffers take memory by the length. */
 const LENGTH_LIMIT = 32_768;
-/** Nearest to 0 and 1 that a probability is taken. */
-const ALMOST = 1e-7;
+/** Nearest to 0 and to 1 that a probability is taken: what f32 tells from them. */
+const LEAST = 1e-38;
+const MOST = 1 - 1e-7;
 const SURE = /^(1|true|yes)$/i;
 
 /** What `GgufEncoder.load` needs. */
@@ -68,9 +69,8 @@ export class GgufEncoder implements EncoderModel, LoadedEngine {
   async score(query: string, documents: readonly string[], call: EncoderCall): Promise<{ logits: Float32Array[]; tokens: number[] }> {
     if (!this.#ranking) throw this.#cannot();
     const { rows, tokens } = await this.#rows(documents, call, query);
-    const { givesProbability } = this.#ranking;
-    // Of several outputs the first stands for "relevant".
-    return { logits: rows.map(([first]) => Float32Array.of(givesProbability ? logit(first!) : first!)), tokens };
+    // Of probabilities the first is that of "yes"; of logits `relevance` takes the one that it takes of an ONNX head.
+    return { logits: this.#ranking.givesProbability ? rows.map(([yes]) => Float32Array.of(logit(yes!))) : rows, tokens };
   }
 
   async classify(): Promise<never> {
@@ -114,12 +114,18 @@ export class GgufEncoder implements EncoderModel, LoadedEngine {
 
 /** The logit of a probability, finite also where it was rounded to 0 or 1. */
 function logit(probability: number): number {
-  const inside = Math.min(Math.max(probability, ALMOST), 1 - ALMOST);
+  const inside = Math.min(Math.max(probability, LEAST), MOST);
   return Math.log(inside / (1 - inside));
 }
 
-/** Throws `bad_request` for a file without a ranking head. */
+/** Throws `bad_request` for a file without a ranking head, or with one that the engine feeds wrongly. */
 function rankingOf({ ranking }: GgufHeader, { name }: EncoderFiles): RankingFacts {
+  if (ranking && ranking.segments > 1)
+    throw new Failure(
+      'bad_request',
+      `Model "${name}" tells its two texts apart by ${ranking.segments} segments, and the GGUF engine gives both the first; use the ONNX files of this reranker.`,
+      { code: 'TaskNotSupported' },
+    );
   if (ranking) return ranking;
   throw new Failure(
     'bad_request',

@@ -46,17 +46,20 @@ export class Pairs {
     return framed.subarray(this.#before, framed.length - this.#after.length);
   }
 
-  /** The template with both texts in it; what is too long is cut before its last words, which ask for the answer. */
+  /** The template with both texts in it; the longer text loses its end, a share at a time, until all fits. */
   #filled(query: string, document: string, most: number): Int32Array {
-    const whole = this.#rendered(query, document);
-    if (whole.length <= most) return whole;
-    const frame = this.#rendered(query, '').length;
-    const share = Math.max(0, most - frame) / Math.max(1, whole.length - frame);
-    for (let length = Math.floor(document.length * share); length > 0; length = Math.floor(length * 0.9)) {
-      const cut = this.#rendered(query, document.slice(0, length));
-      if (cut.length <= most) return cut;
+    const frame = this.#rendered('', '').length;
+    const room = Math.max(0, most - frame);
+    let [asked, read] = [query, document];
+    for (;;) {
+      const whole = this.#rendered(asked, read);
+      if (whole.length <= most) return whole;
+      if (asked === '' && read === '') return whole.slice(-most);
+      const first = this.#rendered(asked, '').length - frame;
+      const second = whole.length - frame - first;
+      if (first > second) asked = shortened(asked, Math.max(room - second, room / 2) / first);
+      else read = shortened(read, Math.max(room - first, room / 2) / second);
     }
-    return this.#rendered(query.slice(0, most), '').slice(-most);
   }
 
   #rendered(query: string, document: string): Int32Array {
@@ -65,6 +68,9 @@ export class Pairs {
     return Int32Array.from(this.#guard.pieces(prompt).flatMap((piece) => [...this.#parts.engine.tokenize(piece, 'template')]));
   }
 }
+
+/** So much of a text from its beginning, and nine tenths at most. */
+const shortened = (text: string, share: number): string => text.slice(0, Math.floor(text.length * Math.min(0.9, share)));
 
 /** Both sequences in `room` tokens: the longer one loses its end until they are of equal length, then both do. */
 function fitted(first: Int32Array, second: Int32Array, room: number): [Int32Array, Int32Array] {

@@ -17,6 +17,8 @@ export interface RankingFacts {
   readonly separator: number | undefined;
   /** Whether the head gives probabilities; logits otherwise. */
   readonly givesProbability: boolean;
+  /** Kinds of segments by which the model tells its two texts apart. */
+  readonly segments: number;
 }
 
 /** The ranking facts of a file; undefined for one whose pooling is another. Throws `invalid` for a file that says it ranks and cannot. */
@@ -24,23 +26,28 @@ export function readRanking(file: string, metadata: Metadata, tables: readonly T
   const architecture = String(metadata.get('general.architecture'));
   if (metadata.get(`${architecture}.pooling_type`) !== RANK) return undefined;
   const shapeOf = (name: string): readonly number[] | undefined => tables.find((table) => table.has(name))?.get(name)?.shape;
-  const alone = shapeOf('cls.weight');
-  if (!shapeOf('cls.output.weight') && (alone === undefined || (alone[1] ?? 1) !== 1))
-    throw fileFault(file, 'tensor cls.output.weight', 'missing', 'a model whose pooling is rank has one');
-  if ((shapeOf('token_types.weight')?.[1] ?? 1) > 1)
-    throw fileFault(
-      file,
-      'shape of tensor token_types.weight',
-      shapeOf('token_types.weight')!.join(' x '),
-      'the engine gives both texts of a pair the first segment, so the scores would be wrong; use the ONNX files of this reranker',
-    );
+  const outputs = shapeOf('cls.output.weight')?.[1] ?? (shapeOf('cls.weight')?.[1] === 1 ? 1 : undefined);
+  if (outputs === undefined) throw fileFault(file, 'tensor cls.output.weight', 'missing', 'a model whose pooling is rank has one');
+  const givesProbability = PROBABILITIES.test(architecture);
+  if (givesProbability && outputs < 2)
+    throw fileFault(file, 'outputs of tensor cls.output.weight', outputs, 'the softmax of one is 1 for every text; two are needed');
+  const labels = metadata.get(`${architecture}.classifier.output_labels`);
+  if (typeof labels === 'object' && labels.length > 0 && labels.length !== outputs)
+    throw fileFault(file, `length of ${architecture}.classifier.output_labels`, labels.length, `the head has ${outputs} outputs`);
   const template = metadata.get('tokenizer.chat_template.rerank');
-  const separator = metadata.get('tokenizer.ggml.seperator_token_id') ?? metadata.get('tokenizer.ggml.separator_token_id');
   return {
     template: typeof template === 'string' ? checkedTemplate(file, template) : '',
-    separator: metadata.get('tokenizer.ggml.add_sep_token') === true && typeof separator === 'number' ? separator : undefined,
-    givesProbability: PROBABILITIES.test(architecture),
+    separator: metadata.get('tokenizer.ggml.add_sep_token') === true ? separatorOf(metadata) : undefined,
+    givesProbability,
+    segments: shapeOf('token_types.weight')?.[1] ?? 1,
   };
+}
+
+/** Either spelling of the key is in use, and 2^32 - 1 and -1 stand for "none". */
+function separatorOf(metadata: Metadata): number | undefined {
+  return ['seperator', 'separator']
+    .map((name) => metadata.get(`tokenizer.ggml.${name}_token_id`))
+    .find((id): id is number => typeof id === 'number' && id >= 0 && id !== 0xffffffff);
 }
 
 function checkedTemplate(file: string, template: string): string {

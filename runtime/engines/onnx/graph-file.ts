@@ -69,6 +69,16 @@ export function inspectGraph(path: string): GraphFile {
   return walked(path, true);
 }
 
+/** A key with its value, as tensors name the files of their weights; of several values the last counts, as protobuf has it. */
+export function readEntry(file: ProtoFile, entry: ProtoField): [key: string, value: string] {
+  let [key, value] = ['', ''];
+  for (const part of file.fields(entry.start, entry.end)) {
+    if (part.number === ENTRY.key) key = file.text(part, NAME_LIMIT);
+    else if (part.number === ENTRY.value) value = file.text(part, NAME_LIMIT);
+  }
+  return [key, value];
+}
+
 /**
  * Names of the files with weights that an ONNX file means, relative to its folder, whether they are there or not. Throws as `inspectGraph`
  * does, also for names that lead out of the folder.
@@ -200,13 +210,7 @@ class Walk {
   }
 
   #entry(field: ProtoField, entries: Map<string, string>): void {
-    let key = '';
-    let value = '';
-    for (const part of this.#within(field)) {
-      if (part.number === ENTRY.key) key = this.#file.text(part, NAME_LIMIT);
-      else if (part.number === ENTRY.value) value = this.#file.text(part, NAME_LIMIT);
-    }
-    entries.set(key, value);
+    entries.set(...readEntry(this.#file, field));
   }
 
   /** Weights in another file: in the graph's folder, and within that file. */

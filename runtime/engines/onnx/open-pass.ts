@@ -6,6 +6,9 @@ import type { EncoderPass, PassSettings } from './encoder-pass.js';
 import { cpuFacts } from './providers.js';
 import { assertRoom, openSession } from './session.js';
 
+/** Of the bytes of the weights, what is in memory while they are arranged: as read, turned, and as they stay. */
+const ARRANGED = 2;
+
 /** How an encoder's pass is opened. */
 export interface PassOptions {
   readonly threads: number;
@@ -25,10 +28,10 @@ export async function openPass(path: string, settings: PassSettings, options: Pa
   const { threads, provider, engine, sizeBytes } = options;
   const providers = cpuFacts(provider);
   let whyNot: string | null = null;
-  if (engine === 'auto' && loadCore().instructionSet() !== 'avx512')
+  if (engine === 'auto' && providers && loadCore().instructionSet() !== 'avx512')
     whyNot = 'this processor has no byte products of 512 bits (AVX-512 VNNI), without which it is not faster';
   else if (engine !== 'onnxruntime' && providers) {
-    assertRoom(path, sizeBytes);
+    assertRoom(path, ARRANGED * sizeBytes);
     const { openNative } = await import('./bert/native-pass.js');
     const answer = openNative(path, settings, { threads, providers });
     forgetWeights();

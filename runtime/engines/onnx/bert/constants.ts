@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { halfToNumber } from '../float16.js';
+import { readEntry } from '../graph-file.js';
 import type { ProtoField, ProtoFile } from '../protobuf.js';
 
 const NAME_LIMIT = 4096;
@@ -9,7 +10,6 @@ const RANK_LIMIT = 64;
 const LISTED_LIMIT = 2 ** 16;
 /** Fields of a tensor in onnx.proto. */
 const TENSOR = { dims: 1, type: 2, floats: 4, int32s: 5, int64s: 7, name: 8, raw: 9, external: 13, location: 14 };
-const ENTRY = { key: 1, value: 2 };
 const EXTERNAL = 1;
 
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -67,17 +67,11 @@ export function readConstant(file: ProtoFile, field: ProtoField): Constant {
     else if (part.number === TENSOR.int32s || part.number === TENSOR.int64s) listed.push(...file.signedIntegers(part, LISTED_LIMIT));
     else if (part.number === TENSOR.location) isExternal = part.value === EXTERNAL;
     else if (part.number === TENSOR.external) {
-      const [key, value] = [ENTRY.key, ENTRY.value].map((number) => textOf(file, part, number));
-      entries.set(key!, value!);
+      entries.set(...readEntry(file, part));
     }
   }
   const outside = { file: entries.get('location') ?? '', start: Number(entries.get('offset') ?? 0) };
   return { name, element, dims, listed, place: isExternal ? outside : raw === undefined ? undefined : { file: undefined, start: raw } };
-}
-
-function textOf(file: ProtoFile, entry: ProtoField, number: number): string {
-  for (const part of file.fields(entry.start, entry.end)) if (part.number === number) return file.text(part, NAME_LIMIT);
-  return '';
 }
 
 function floatsOf(file: ProtoFile, field: ProtoField): number[] {

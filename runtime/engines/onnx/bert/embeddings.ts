@@ -29,11 +29,20 @@ function rows(): Pattern {
   return either(gather(floatMatrix('table')), dequantised(gather(bytes('table'))), gather(dequantised(bytes('table'))));
 }
 
-/** The values that are added up to a value. */
+/** Words, positions and kinds of segments; one more is a misfit anyway, and sums of sums could go on for ever. */
+const SUMMANDS_READ = 4;
+
+/** The values that are added up to a value, the first of them. */
 function summands(value: string, probe: Probe): string[] {
-  const own = probe.seen(value);
-  const node = probe.producer(own);
-  return node?.op === 'Add' ? node.inputs.flatMap((input) => summands(input, probe)) : [own];
+  const open = [value];
+  const found: string[] = [];
+  while (open.length > 0 && found.length < SUMMANDS_READ) {
+    const own = probe.seen(open.pop()!);
+    const node = probe.producer(own);
+    if (node?.op === 'Add') open.push(...node.inputs);
+    else found.push(own);
+  }
+  return found;
 }
 
 /** What chooses a table's rows. */

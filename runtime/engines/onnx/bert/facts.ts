@@ -46,6 +46,8 @@ export const frontAxis = (axis: number, rank: number): number => (axis < 0 ? axi
 
 /** The same numbers with their dimensions in another order. */
 export function transposed({ dims, kind, view: source }: Fact, order: readonly number[]): Fact {
+  if (order.length !== dims.length || new Set(order).size !== order.length || order.some((axis) => !(axis in dims)))
+    throw new RangeError(`a Transpose of ${dims.length} axes has the order ${order.join(', ')}`);
   const turned = <Item>(list: readonly Item[]): Item[] => order.map((axis) => list[axis]!);
   return { dims: turned(dims), kind, view: source && { ...source, dims: turned(dims), steps: turned(source.steps) } };
 }
@@ -105,6 +107,7 @@ export function sliced({ dims, kind, view: source }: Fact, axis: number, [start,
 
 /** Slices of an axis by their indices, which may have any shape. */
 export function gathered({ dims, kind, view: source }: Fact, indices: Fact, axis: number): Fact | undefined {
+  if (!(axis in dims)) return undefined;
   const out = [...dims.slice(0, axis), ...indices.dims, ...dims.slice(axis + 1)];
   const chosen = numbersOf(indices);
   const numbers = source && chosen ? flat(source) : undefined;
@@ -128,6 +131,6 @@ export function concatenated(parts: readonly Fact[], axis: number): Fact {
   const total = parts.reduce((sum, part) => sum + part.dims[axis]!, 0);
   const out = dims.with(axis, total);
   // Only lists, such as shapes, are put together from numbers.
-  const numbers = dims.length === 1 ? parts.map(numbersOf) : [undefined];
+  const numbers = dims.length === 1 && total <= NUMBER_LIMIT ? parts.map(numbersOf) : [undefined];
   return numbers.includes(undefined) ? { dims: out, kind } : known(view(out, numbers.flat() as number[]), kind);
 }

@@ -75,7 +75,10 @@ class NativePass implements EncoderPass {
       ids.set(row.ids, starts[index]);
       types?.set(row.types, starts[index]);
     }
-    const values = await this.#native.run(ids, lengths, types);
+    const values = await this.#native.run(ids, lengths, types).catch((error: unknown) => {
+      // The caller gave texts, not tokens: a tokenizer that knows more than the tables is the model's fault.
+      throw error instanceof Failure && error.kind === 'invalid' ? new Failure('model_failed', error.message, { cause: error }) : error;
+    });
     const width = this.#native.outputs;
     const part = (from: number, to: number): Float32Array => values.subarray(from * width, to * width);
     const tokenStates: Batch['states'] = (index, tokens) => ({

@@ -186,14 +186,15 @@ function unmasked(inner: Pattern): Pattern {
 
 /** Attention with several heads over the states called `states`; binds `heads`, `size` and `scale`. */
 export function attention(states: Pattern): Pattern {
-  const parted = (name: string): Pattern => inHeads(op('Reshape', [scaled(dense(name, states)), anything]));
-  const query = scaled(turned('0,2,1,3', parted('query')));
-  const key = scaled(either(turned('0,2,3,1', parted('key')), turned('0,1,3,2', scaled(turned('0,2,1,3', parted('key'))))));
+  const parted = (inner: Pattern): Pattern => inHeads(op('Reshape', [inner, anything]));
+  const asked = (name: string): Pattern => parted(scaled(dense(name, states)));
+  const query = scaled(turned('0,2,1,3', asked('query')));
+  const key = scaled(either(turned('0,2,3,1', asked('key')), turned('0,1,3,2', scaled(turned('0,2,1,3', asked('key'))))));
   const scores = unmasked(scaled(op('MatMul', [query, key])));
   const softmax = op('Softmax', [scores], (node, found, at) => lastAxis(at.probe.opset < 13 ? 1 : -1)!(node, found, at));
   // A guard for texts that are nothing but padding.
   const guarded = op('Where', [op('IsNaN', [bound('shares')]), known((value) => value === 0), all(bound('shares'), softmax)]);
-  const mixed = turned('0,2,1,3', op('MatMul', [either(softmax, guarded), turned('0,2,1,3', parted('value'))]));
+  const mixed = turned('0,2,1,3', op('MatMul', [either(softmax, guarded), turned('0,2,1,3', parted(dense('value', states)))]));
   const whole: Parameters<typeof shaped>[0] = (dims, found, { text }) =>
     dims.length === 3 && dims[0] === 1 && dims[1] === text.length ? found : undefined;
   return shaped(whole, op('Reshape', [mixed, anything]));

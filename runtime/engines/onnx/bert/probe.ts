@@ -7,6 +7,8 @@ import { view } from './views.js';
 /** Numbers of a constant that are read before anybody knows that it is a weight: of floats few, since only small ones steer a graph. */
 const FLOATS_READ = 16;
 const INTEGERS_READ = 2 ** 20;
+/** Numbers that are worked out from shapes, all together; those of an encoder are some thousands. */
+const COMPUTED_LIMIT = 2 ** 24;
 
 /** Element types that a conversion keeps floats in. */
 const isFloat = (element: unknown): boolean => typeof element === 'number' && kindOf(element) === 'float';
@@ -36,6 +38,7 @@ export class Probe {
   readonly #inputs: ReadonlySet<string>;
   readonly #graph: Graph;
   readonly #reader: ConstantReader;
+  #room = COMPUTED_LIMIT;
 
   constructor(graph: Graph, text: ProbeText) {
     this.#graph = graph;
@@ -96,7 +99,11 @@ export class Probe {
 
   #follow(node: GraphNode): void {
     for (const input of node.inputs) if (!this.#isMade(input)) throw new RangeError(`"${input}" is used before it is made`);
-    for (const output of node.outputs) this.#producers.set(output, node);
+    for (const output of node.outputs) {
+      if (output === '') continue;
+      if (this.#isTaken(output, node)) throw new RangeError(`"${output}" is made twice`);
+      this.#producers.set(output, node);
+    }
     const operation = Object.hasOwn(OPERATIONS, node.op) ? OPERATIONS[node.op] : undefined;
     const found = operation?.(
       node.inputs.map((name) => this.#facts.get(name)),
@@ -104,12 +111,26 @@ export class Probe {
       { opset: this.#graph.opset, numbersIn: (value) => this.#reader.numbers(value as Constant) },
     );
     for (const [at, fact] of (found === undefined ? [] : Array.isArray(found) ? (found as Fact[]) : [found as Fact]).entries())
-      if (node.outputs[at]) this.#facts.set(node.outputs[at], fact);
+      if (node.outputs[at]) this.#keep(node.outputs[at], fact);
+  }
+
+  #keep(output: string, fact: Fact): void {
+    // The numbers of a constant are read when they are asked for, and count where they are used.
+    const isComputed = Object.getOwnPropertyDescriptor(fact, 'view')?.get === undefined;
+    this.#room -= isComputed ? (fact.view?.numbers.length ?? 0) : 0;
+    if (this.#room < 0) throw new RangeError(`it computes more than ${COMPUTED_LIMIT} numbers from its shapes`);
+    this.#facts.set(output, fact);
   }
 
   /** Whether a value is there when a node takes it: nobody follows a graph that goes round in circles. */
   #isMade(value: string): boolean {
     return value === '' || this.#producers.has(value) || this.#inputs.has(value) || this.#graph.constants.has(value);
+  }
+
+  /** Whether the name of an output stands for another value: what is checked would be one, and what is computed the other. */
+  #isTaken(output: string, { op }: GraphNode): boolean {
+    const isOwn = op === 'Constant' && !this.#producers.has(output) && !this.#inputs.has(output);
+    return this.#isMade(output) && !isOwn;
   }
 
   #constantFact(constant: Constant): Fact {

@@ -71,9 +71,10 @@ export function flat(source: View): Float64Array | undefined {
   return out;
 }
 
-/** Whether a test holds for every number; what is repeated is looked at once. */
+/** Whether a test holds for every number, of which there may be `NUMBER_LIMIT`; what is repeated is looked at once. */
 export function every(source: View, test: (value: number) => boolean): boolean {
   const dims = source.dims.map((dim, axis) => (source.steps[axis] === 0 ? Math.min(dim, 1) : dim));
+  if (product(dims) > NUMBER_LIMIT) return false;
   for (const place of places({ ...source, dims })) if (!test(source.numbers[place]!)) return false;
   return true;
 }
