@@ -4,7 +4,7 @@ import { loadCore } from '../../../native/core.js';
 import { EncoderGraph } from './encoder-graph.js';
 import type { EncoderPass, PassSettings } from './encoder-pass.js';
 import { cpuFacts } from './providers.js';
-import { assertRoom, openSession } from './session.js';
+import { hasRoom, openSession } from './session.js';
 
 /** Of the bytes of the weights, what is in memory while they are arranged: as read, turned, and as they stay. */
 const ARRANGED = 2;
@@ -30,8 +30,9 @@ export async function openPass(path: string, settings: PassSettings, options: Pa
   let whyNot: string | null = null;
   if (engine === 'auto' && providers && loadCore().instructionSet() !== 'avx512')
     whyNot = 'this processor has no byte products of 512 bits (AVX-512 VNNI), without which it is not faster';
+  else if (engine !== 'onnxruntime' && providers && !hasRoom(ARRANGED * sizeBytes))
+    whyNot = 'there is not enough free memory to arrange its weights';
   else if (engine !== 'onnxruntime' && providers) {
-    assertRoom(path, ARRANGED * sizeBytes);
     const { openNative } = await import('./bert/native-pass.js');
     const answer = openNative(path, settings, { threads, providers });
     forgetWeights();

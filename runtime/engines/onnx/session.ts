@@ -69,10 +69,13 @@ function sessionOptions({ threads, shapesVary = false }: OnnxOptions): Inference
   };
 }
 
+/** Whether so many bytes of memory are free. */
+export const hasRoom = (bytes: number): boolean => bytes <= availableMemory();
+
 /** Throws `unavailable` where a graph's weights need more memory than is free. */
-export function assertRoom(path: string, sizeBytes: number): void {
+function assertRoom(path: string, sizeBytes: number): void {
+  if (hasRoom(sizeBytes)) return;
   const free = availableMemory();
-  if (sizeBytes <= free) return;
   throw new Failure('unavailable', `${basename(path)} needs ${mebibytes(sizeBytes)} of memory and ${mebibytes(free)} are free.`, {
     code: 'insufficient_memory',
     retryAfterS: 30,
