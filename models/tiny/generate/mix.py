@@ -9,7 +9,7 @@ KINDS = {
     "tools": tools.tools, "extract": extract.extract, "sums": sums.sums, "talk": talk.talk,
 }
 # Pointing at the right thing comes first, in short texts: what is longer or has to be learned by heart comes later.
-FIRST = {"reading": 34, "retrieval": 4, "summary": 2, "copying": 20, "labels": 10, "tools": 14, "extract": 10, "sums": 2, "talk": 4}
+FIRST = {"reading": 44, "retrieval": 2, "summary": 1, "copying": 22, "labels": 14, "tools": 6, "extract": 6, "sums": 2, "talk": 3}
 LATER = {"reading": 26, "retrieval": 13, "summary": 3, "copying": 10, "labels": 12, "tools": 14, "extract": 10, "sums": 5, "talk": 7}
 
 
@@ -30,4 +30,4 @@ def stream(seed, progress=lambda: 1.0):
         done = min(1.0, progress())
         weights = [FIRST[k] * (1 - done) + LATER[k] * done for k in names]
         kind = r.choices(names, weights)[0]
-        yield thoughtful(r, KINDS[kind](r, 0.25 + 0.75 * done))
+        yield thoughtful(r, KINDS[kind](r, 0.1 + 0.9 * done))

@@ -71,6 +71,7 @@ def main():
     parser.add_argument("--work", default=str(FOLDER.parents[1] / "build" / "tiny"))
     parser.add_argument("--name", default="model")
     parser.add_argument("--out", default=str(FOLDER / "quern-tiny.gguf"))
+    parser.add_argument("--embedder", action="store_true", help="name the mean over tokens as its pooling")
     parser.add_argument("--f32", action="store_true", help="keep matrices exact, to compare with torch")
     given = parser.parse_args()
     saved = torch.load(Path(given.work) / f"{given.name}.pt", map_location="cpu", weights_only=True)
@@ -78,6 +79,8 @@ def main():
     writer.add_name("quern-tiny")
     writer.add_description("Quern's built-in model, trained from scratch on generated dialogues; see model-card.md")
     writer.add_license("apache-2.0")
+    if given.embedder:
+        writer.add_pooling_type(gguf.PoolingType.MEAN)
     writer.add_string("quern.tokens_seen", str(int(saved["seen"])))
     add_shape(writer, saved["shape"])
     add_tokenizer(writer, Path(given.work) / "tokenizer.json")

@@ -142,7 +142,7 @@ def labels(r, level=1.0):
             messages = [("user", r.choice(ASKS).format(l=joined, o=either, t=text)), ("assistant", answer)]
             if r.random() < 0.3:
                 messages.insert(0, ("system", "You are a helpful assistant."))
-    for _ in range(r.choice([0, 0, 0, 1, 2, 3, 4])):
+    for _ in range(r.choice([0, 0, 0, 1, 2, 3, 4]) if r.random() < level else r.randint(2, 6)):
         at = r.randrange(len(names))
         again = "{}" if messages[0][0] == "system" else r.choice(["{}", "{}", "And this: {}", "Next: {}", "And: {}"])
         messages += [("user", again.format(draw(at))), ("assistant", shown[at])]

@@ -75,9 +75,9 @@ def one(r, page):
     return question, answer
 
 
-def further(r):
-    """How many turns follow the first."""
-    return r.choice([0, 0, 1, 2, 3, 4, 5, 6])
+def further(r, level):
+    """How many turns follow the first: many at the start of the curriculum, where each is one more chance to learn pointing."""
+    return r.choice([0, 0, 1, 2, 3, 4, 5, 6]) if r.random() < level else r.randint(3, 8)
 
 
 def reading(r, level=1.0):
@@ -97,7 +97,7 @@ def reading(r, level=1.0):
     messages = [("user", form.format(p=p, q=q)), ("assistant", answer)]
     # Many questions about one text: each is another thing to find, and costs few tokens.
     known = {question}
-    for _ in range(further(r)):
+    for _ in range(further(r, level)):
         question, answer = one(r, page)
         if question in known:
             continue
@@ -149,7 +149,7 @@ def retrieval(r, level=1.0):
     system = r.choice(SYSTEMS) + "\n\n" + context(r, texts) if r.random() < 0.85 else context(r, texts)
     messages = [("system", system), ("user", noise.question(r, question)), ("assistant", answer)]
     known = {question}
-    for _ in range(further(r)):
+    for _ in range(further(r, level)):
         page = r.choice(pages)
         question, answer = one(r, page)
         if question in known or (answer != NOT_THERE and any(ambiguous(p, question, answer) for p in pages)):
