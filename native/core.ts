@@ -68,6 +68,7 @@ export function loadCore(): CoreAddon {
   loaded = {
     instructionSet: () => native.instructionSet(),
     anomalyBackends: () => native.anomalyBackends(),
+    writeFloats: (values, into, at) => raised(() => native.writeFloats(values, into, at)),
     openAnomalyFit: (options) => new AnomalyFit(raised(() => native.openAnomalyFit(options))),
     openAnomalyRestore: (threads) => new AnomalyRestore(raised(() => native.openAnomalyRestore(threads))),
     openClassifierFit: (options) => new ClassifierFit(raised(() => native.openClassifierFit(options))),

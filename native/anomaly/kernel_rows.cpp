@@ -10,11 +10,12 @@ namespace {
 constexpr size_t kLanes = kPanel<double>;
 /// Numbers that are kept: 200 MB, libsvm's usual.
 constexpr size_t kMostKept = 50'000'000;
-/// Rows that may be in use at once.
-constexpr size_t kLeastRows = 3;
 /// Panels whose exponentials are made together.
-constexpr size_t kPanels = 32;
-constexpr size_t kGrain = 32;
+constexpr size_t kPanels = 8;
+/// Columns that take as long as an exponential.
+constexpr size_t kExponential = 16;
+/// Numbers of columns that are worth a thread.
+constexpr size_t kWorthwhile = 1 << 20;
 /// Queries that take turns on the same panels.
 constexpr size_t kQueries = 8;
 
@@ -28,80 +29,54 @@ std::vector<double> panels_of(const Matrix& rows) {
   return panels;
 }
 
-KernelRows::KernelRows(const Matrix& rows, double gamma)
-    : count_(rows.rows), columns_(rows.columns), gamma_(gamma), panels_(panels_of(rows)), rows_(rows.rows) {}
+KernelRows::KernelRows(const Matrix& rows, double gamma, const Work& work)
+    : points_(rows),
+      gamma_(gamma),
+      work_(work),
+      most_(std::max(kLeast, kMostKept / padded<double>(rows.rows))),
+      panels_(panels_of(rows)),
+      rows_(rows.rows) {}
 
-std::vector<double> KernelRows::point(uint32_t index) const {
-  std::vector<double> values(columns_);
-  for (size_t k = 0; k < columns_; ++k)
-    values[k] = panels_[index / kLanes * columns_ * kLanes + k * kLanes + index % kLanes];
-  return values;
-}
-
-/// Whole panels: `first` is a panel's beginning, `to` has room up to the end of the panel of `last`.
-void KernelRows::compute(const double* from, size_t first, size_t last, float* to) const {
-  const auto& kernels = dense_kernels<double>();
-  double values[kPanels * kLanes];
-  for (size_t start = first; start < last; start += kPanels * kLanes) {
-    const size_t numbers = std::min(kPanels * kLanes, padded<double>(last - start));
-    for (size_t at = 0; at < numbers; at += kLanes)
-      kernels.distances({from, 0, 1}, 1, &panels_[(start + at) * columns_], kLanes, columns_, values + at, 0);
-    for (size_t at = 0; at < numbers; ++at) values[at] *= -gamma_;
-    exp_all(values, numbers);
-    for (size_t at = 0; at < numbers; ++at) to[start + at] = static_cast<float>(values[at]);
-  }
-}
-
-void KernelRows::drop_oldest() {
-  Row& oldest = rows_[used_.front()];
+std::vector<float> KernelRows::room() {
+  if (used_.size() < most_) return std::vector<float>(padded<double>(points_.rows));
+  std::vector<float> numbers = std::move(rows_[used_.front()].numbers);
+  rows_[used_.front()].numbers.clear();
   used_.pop_front();
-  kept_numbers_ -= oldest.numbers.size();
-  oldest = {};
+  return numbers;
 }
 
-const float* KernelRows::row(uint32_t index, size_t length) {
-  Row& row = rows_[index];
-  if (row.kept) used_.erase(row.place);
-  row.place = used_.insert(used_.end(), index);
-  row.kept = true;
-  const size_t had = row.numbers.size(), needed = padded<double>(length);
-  if (had >= needed) return row.numbers.data();
-  while (kept_numbers_ + needed - had > kMostKept && used_.size() > kLeastRows) drop_oldest();
-  row.numbers.resize(needed);
-  kept_numbers_ += needed - had;
-  compute(point(index).data(), had, needed, row.numbers.data());
-  return row.numbers.data();
+const float* KernelRows::row(uint32_t point) {
+  used_.splice(used_.end(), used_, rows_[point].place);
+  return rows_[point].numbers.data();
 }
 
-void KernelRows::swap(uint32_t a, uint32_t b) {
-  if (a > b) std::swap(a, b);
-  for (size_t k = 0; k < columns_; ++k)
-    std::swap(panels_[a / kLanes * columns_ * kLanes + k * kLanes + a % kLanes],
-              panels_[b / kLanes * columns_ * kLanes + k * kLanes + b % kLanes]);
-  std::swap(rows_[a], rows_[b]);
-  for (const uint32_t one : {a, b})
-    if (rows_[one].kept) *rows_[one].place = one;
-  for (const uint32_t one : used_) {
-    std::vector<float>& numbers = rows_[one].numbers;
-    if (b < numbers.size()) {
-      std::swap(numbers[a], numbers[b]);
-    } else if (a < numbers.size()) {
-      // Its end is cut off rather than computed for one place.
-      kept_numbers_ -= numbers.size() - a / kLanes * kLanes;
-      numbers.resize(a / kLanes * kLanes);
-    }
+void KernelRows::make(std::span<const uint32_t> points) {
+  const size_t columns = points_.columns, panels = panels_.size() / (columns * kLanes);
+  std::vector<double> values;
+  std::vector<float*> to;
+  for (const uint32_t point : points) {
+    if (has(point)) continue;
+    Row& row = rows_[point];
+    row.numbers = room();
+    row.place = used_.insert(used_.end(), point);
+    to.push_back(row.numbers.data());
+    values.insert(values.end(), points_.row(point).begin(), points_.row(point).end());
   }
-}
-
-void KernelRows::weighted_sums(std::span<const double> weights, std::span<double> sums, const Work& work) const {
-  const size_t panels = panels_.size() / (columns_ * kLanes);
-  work.parallel(panels, kGrain, [&](size_t first, size_t last) {
-    std::vector<float> numbers(panels * kLanes);
-    const size_t end = std::min(last * kLanes, count_);
-    for (size_t i = 0; i < weights.size(); ++i) {
-      if (i % 64 == 0) work.check();
-      compute(point(static_cast<uint32_t>(i)).data(), first * kLanes, end, numbers.data());
-      for (size_t at = first * kLanes; at < end; ++at) sums[at] += weights[i] * static_cast<double>(numbers[at]);
+  if (to.empty()) return;
+  const size_t grain = kWorthwhile / (kLanes * (columns + kExponential) * to.size()) / kPanels * kPanels;
+  work_.parallel(panels, std::max(kPanels, grain), [&](size_t first, size_t last) {
+    const auto& kernels = dense_kernels<double>();
+    double squares[kTogether * kPanels * kLanes];
+    for (size_t start = first; start < last; start += kPanels) {
+      const size_t some = std::min(kPanels, last - start), numbers = some * kLanes;
+      for (size_t panel = 0; panel < some; ++panel)
+        kernels.distances({values.data(), columns, 1}, to.size(), &panels_[(start + panel) * columns * kLanes], kLanes,
+                          columns, squares + panel * kLanes, numbers);
+      for (size_t i = 0; i < to.size() * numbers; ++i) squares[i] *= -gamma_;
+      exp_all(squares, to.size() * numbers);
+      for (size_t row = 0; row < to.size(); ++row)
+        for (size_t i = 0; i < numbers; ++i)
+          to[row][start * kLanes + i] = static_cast<float>(squares[row * numbers + i]);
     }
   });
 }

@@ -2,40 +2,41 @@
 
 #include <cstdint>
 #include <list>
+#include <span>
 #include <vector>
 
 #include "detector.hpp"
 
 namespace quern::anomaly {
 
-/// Rows of the table exp(-gamma |x_i - x_j|^2) of points, made when asked for and kept while there is memory. Points
-/// may change places.
+/// Rows of the table exp(-gamma |x_i - x_j|^2) of points, made when asked for and kept while there is memory.
 class KernelRows {
  public:
-  KernelRows(const Matrix& rows, double gamma);
+  /// Rows that are made together in a third of the time of one after the other, or less.
+  static constexpr size_t kTogether = 8;
 
-  /// The first `length` numbers of a row, valid until the third next call.
-  const float* row(uint32_t point, size_t length);
-  void swap(uint32_t a, uint32_t b);
+  KernelRows(const Matrix& rows, double gamma, const Work& work);
 
-  /// sums[j] = sum over the first points of weights[i] * entry (i, j), for all points, on all threads.
-  void weighted_sums(std::span<const double> weights, std::span<double> sums, const Work& work) const;
+  bool has(uint32_t point) const { return !rows_[point].numbers.empty(); }
+  /// Makes what is missing of at most kTogether rows.
+  void make(std::span<const uint32_t> points);
+  /// A row that there is. Valid until others are made after which it is not among the last kLeast that were asked for.
+  const float* row(uint32_t point);
+
+  static constexpr size_t kLeast = 4 * kTogether;
 
  private:
   struct Row {
     std::vector<float> numbers;
     std::list<uint32_t>::iterator place;
-    bool kept = false;
   };
 
-  std::vector<double> point(uint32_t index) const;
-  void compute(const double* from, size_t first, size_t last, float* to) const;
-  void drop_oldest();
+  std::vector<float> room();
 
-  const size_t count_;
-  const size_t columns_;
+  const Matrix points_;
   const double gamma_;
-  size_t kept_numbers_ = 0;
+  const Work& work_;
+  const size_t most_;
   std::vector<double> panels_;
   std::vector<Row> rows_;
   std::list<uint32_t> used_;  ///< points with a row, longest ago first

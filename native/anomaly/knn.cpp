@@ -50,7 +50,7 @@ class Knn final : public Detector {
   void prepare(const Work& work) {
     const Matrix rows{points_.data(), points_.size() / columns_, columns_};
     centre_ = column_means(rows);
-    neighbours_ = make_neighbours(rows, work);
+    neighbours_ = std::make_unique<Neighbours>(rows, work);
   }
 
   size_t columns_ = 0;

@@ -65,7 +65,7 @@ class LocalOutlierFactor final : public Detector {
   void prepare(const Work& work) {
     const Matrix rows{points_.data(), points_.size() / columns_, columns_};
     centre_ = column_means(rows);
-    neighbours_ = make_neighbours(rows, work);
+    neighbours_ = std::make_unique<Neighbours>(rows, work);
   }
 
   /// One search for the neighbours of all rows; they are kept when scores are wanted too.
@@ -98,14 +98,7 @@ class LocalOutlierFactor final : public Detector {
     });
     if (scores.empty()) return;
     work.parallel(rows.rows, 1024, [&](size_t first, size_t last) {
-      for (size_t row = first; row < last; ++row) {
-        const std::span<const Neighbour> found = std::span(all).subspan(row * most, most);
-        // Which of equally near rows are taken depends on how many are asked for.
-        if (found[k_ - 1].square == found[k_].square)
-          score({points_.data() + row * columns_, 1, columns_}, scores.subspan(row, 1), Work(1));
-        else
-          scores[row] = factor(found.first(k_));
-      }
+      for (size_t row = first; row < last; ++row) scores[row] = factor(std::span(all).subspan(row * most, k_));
     });
   }
 

@@ -24,8 +24,9 @@ class Nearest {
   /// `room` has k places.
   explicit Nearest(std::span<Neighbour> room) : room_(room) {}
 
-  /// No offer beyond it is taken; infinity until there are k.
+  /// The distance beyond which no offer is taken; infinity until there are k.
   double bound() const;
+  bool takes(Neighbour neighbour) const { return count_ < room_.size() || neighbour < room_.back(); }
   void offer(Neighbour neighbour);
   std::span<const Neighbour> found() const { return room_.first(count_); }
 
@@ -35,29 +36,43 @@ class Nearest {
 };
 
 /**
- * Finds the nearest of fixed rows, exactly. Where more rows are as near as the k-th, which of them are found is left
- * open, but always the same for the same rows and query. Only read once made, by any number of threads.
+ * Finds the nearest of fixed rows, exactly. Rows near each other make a group; products of queries and the rows of a
+ * group in floats give bounds, and doubles the distances of the rows within them. Groups whose box is too far are left
+ * out. Only read once made, by any number of threads.
  */
 class Neighbours {
  public:
   /// Called with each query's number and its neighbours, nearest first, from several threads at once.
   using Each = std::function<void(size_t query, std::span<const Neighbour> found)>;
 
-  virtual ~Neighbours() = default;
+  /// The rows' numbers are borrowed.
+  Neighbours(const Matrix& rows, const Work& work);
+
   /// `k` is at least 1; fewer are found where there are fewer rows.
-  virtual void search(const Matrix& queries, size_t k, const Work& work, const Each& each) const = 0;
+  void search(const Matrix& queries, size_t k, const Work& work, const Each& each) const;
+
+ private:
+  class Block;
+
+  size_t groups() const { return scales_.size(); }
+  size_t group_size(size_t group) const;
+  const double* centre(size_t group) const { return &centres_[group * rows_.columns]; }
+  const float* panels(size_t group) const;
+  void fill_group(size_t group);
+  void fill_panels(size_t group);
+  /// The squared distance of a point to the box around each group; `squares` has room for whole panels.
+  void box_distances(const double* point, double* squares) const;
+  /// Queries near each other one after the other.
+  std::vector<uint32_t> turns(const Matrix& queries, const Work& work) const;
+
+  const Matrix rows_;
+  const size_t depth_;
+  const float error_;
+  std::vector<uint32_t> order_;  ///< rows, group by group
+  std::vector<double> scales_;   ///< from the rows' unit to each group's, in which its longest row is about 1
+  std::vector<double> centres_;
+  std::vector<double> boxes_;  ///< for every kPanel<double> groups a panel of least and one of greatest coordinates
+  std::vector<float> panels_;
 };
-
-/// The rows' numbers are borrowed. A tree for few columns, a scan for many.
-std::unique_ptr<Neighbours> make_neighbours(const Matrix& rows, const Work& work);
-
-/// For few columns: boxes of boxes of rows, cut at medians of the widest column, 16 to a node.
-std::unique_ptr<Neighbours> make_neighbour_tree(const Matrix& rows, const Work& work);
-/// For many columns: products of all queries and rows in floats, which give bounds; within them the distances in
-/// doubles.
-std::unique_ptr<Neighbours> make_neighbour_scan(const Matrix& rows, const Work& work);
-
-/// The squared distance of two rows. The order of its sum is fixed.
-double square_between(const double* a, const double* b, size_t columns);
 
 }  // namespace quern::anomaly

@@ -1,11 +1,12 @@
 #include "svm_solver.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <limits>
 #include <numeric>
 #include <optional>
 
+#include "../kernels/pair_steps.hpp"
 #include "kernel_rows.hpp"
 
 namespace quern::anomaly {
@@ -15,82 +16,99 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
 /// Stands for the curvature of a pair of equal points.
 constexpr double kLeastCurvature = 1e-12;
 /// Steps between two looks for weights that will stay at their bounds.
-constexpr size_t kShrinkSteps = 1000;
+constexpr size_t kRestSteps = 1000;
 /// Once the conditions are broken by no more than so many tolerances, everything is looked at again.
 constexpr double kAlmost = 10;
 
 class Solver {
  public:
   Solver(const Matrix& rows, double gamma, double nu, double tolerance, const Work& work)
-      : count_(rows.rows), active_(rows.rows), tolerance_(tolerance), work_(work), kernel_(rows, gamma) {
-    weights_.assign(count_, 0);
+      : count_(rows.rows), active_(rows.rows), tolerance_(tolerance), work_(work), kernel_(rows, gamma, work) {
     const double sum = nu * static_cast<double>(count_);
     const size_t full = static_cast<size_t>(sum);
+    weights_.assign(count_, 0);
     std::fill_n(weights_.begin(), full, 1.0);
     if (full < count_) weights_[full] = sum - static_cast<double>(full);
-    bounded_.assign(count_, 0);
-    kernel_.weighted_sums(std::span(weights_).first(full), bounded_, work);
-    gradient_ = bounded_;
-    if (full < count_ && weights_[full] > 0) {
-      const float* row = kernel_.row(static_cast<uint32_t>(full), count_);
-      for (size_t k = 0; k < count_; ++k) gradient_[k] += weights_[full] * static_cast<double>(row[k]);
+    grows_.resize(count_);
+    shrinks_.resize(count_);
+    order_.resize(count_);
+    std::iota(order_.begin(), order_.end(), 0u);
+    ranks_.assign(order_.begin(), order_.end());
+    for (uint32_t i = 0; i < count_; ++i) note_bounds(i);
+    gradient_.assign(count_, 0);
+    const uint32_t last = static_cast<uint32_t>(full < count_ && weights_[full] > 0 ? full + 1 : full);
+    for (uint32_t first = 0; first < last; first += KernelRows::kTogether) {
+      std::array<uint32_t, KernelRows::kTogether> some;
+      size_t taken = 0;
+      for (uint32_t i = first; i < last && taken < some.size(); ++i) some[taken++] = i;
+      kernel_.make(std::span(some).first(taken));
+      for (size_t i = 0; i < taken; ++i) {
+        const float* row = kernel_.row(some[i]);
+        steps_.add(gradient_.data(), row, row, weights_[some[i]], 0, count_);
+      }
     }
-    places_.resize(count_);
-    std::iota(places_.begin(), places_.end(), 0u);
   }
 
   Support solve() {
-    size_t until_shrink = std::min(count_, kShrinkSteps) + 1;
+    size_t until_rest = std::min(count_, kRestSteps) + 1;
     for (size_t step = 0;; ++step) {
       if (step % 16 == 0) work_.check();
-      if (--until_shrink == 0) {
-        until_shrink = std::min(count_, kShrinkSteps);
-        shrink();
+      if (--until_rest == 0) {
+        until_rest = std::min(count_, kRestSteps);
+        rest();
       }
       auto pair = choose();
       if (!pair) {
-        restore();
+        wake();
         pair = choose();
-        if (!pair) break;
-        until_shrink = 1;
+        if (!pair) return {weights_, rho()};
+        until_rest = 1;
       }
       improve(pair->first, pair->second);
     }
-    Support support{std::vector<double>(count_), rho()};
-    for (size_t i = 0; i < count_; ++i) support.weights[places_[i]] = weights_[i];
-    return support;
   }
 
  private:
   bool at_most(size_t i) const { return weights_[i] >= 1; }
   bool at_least(size_t i) const { return weights_[i] <= 0; }
+  void note_bounds(uint32_t i) {
+    const bool rests = ranks_[i] >= static_cast<double>(active_);
+    grows_[i] = rests || at_most(i) ? -kInfinity : 0;
+    shrinks_[i] = rests || at_least(i) ? -kInfinity : 0;
+  }
 
   /// The weight that gains most by growing, and the one whose shrinking with it gains most; nothing at the optimum.
   std::optional<std::pair<uint32_t, uint32_t>> choose() {
-    double grow = -kInfinity;
-    size_t first = count_;
-    for (size_t i = 0; i < active_; ++i)
-      if (!at_most(i) && -gradient_[i] >= grow) {
-        grow = -gradient_[i];
-        first = i;
+    const Extreme first = steps_.greatest(gradient_.data(), grows_.data(), ranks_.data(), count_);
+    if (first.value == -kInfinity) return std::nullopt;
+    const uint32_t grower = order_[static_cast<size_t>(first.rank)];
+    const Partner second = steps_.partner(gradient_.data(), shrinks_.data(), ranks_.data(), row_of(grower), first.value,
+                                          kLeastCurvature, count_);
+    if (first.value + second.greatest < tolerance_ || second.gain.value == -kInfinity) return std::nullopt;
+    return std::pair{grower, order_[static_cast<size_t>(second.gain.rank)]};
+  }
+
+  /// A row, which is made together with those of the weights that gain most by growing: they come next.
+  const float* row_of(uint32_t point) {
+    if (!kernel_.has(point)) {
+      std::array<uint32_t, KernelRows::kTogether> some{point};
+      std::array<double, KernelRows::kTogether> gains{kInfinity};
+      size_t taken = 1;
+      for (uint32_t i = 0; i < count_; ++i) {
+        const double gain = grows_[i] - gradient_[i];
+        if (taken == some.size() && gain <= gains.back()) continue;
+        if (i == point || gain == -kInfinity || kernel_.has(i)) continue;
+        size_t at = taken < some.size() ? taken++ : taken - 1;
+        for (; gain > gains[at - 1]; --at) {
+          gains[at] = gains[at - 1];
+          some[at] = some[at - 1];
+        }
+        gains[at] = gain;
+        some[at] = i;
       }
-    if (first == count_) return std::nullopt;
-    const float* row = kernel_.row(static_cast<uint32_t>(first), active_);
-    double shrink = -kInfinity, least = kInfinity;
-    size_t second = count_;
-    for (size_t i = 0; i < active_; ++i) {
-      if (at_least(i)) continue;
-      shrink = std::max(shrink, gradient_[i]);
-      const double broken = grow + gradient_[i];
-      if (broken <= 0) continue;
-      const double gain = -(broken * broken) / curvature(row[i]);
-      if (gain <= least) {
-        least = gain;
-        second = i;
-      }
+      kernel_.make(std::span(some).first(taken));
     }
-    if (grow + shrink < tolerance_ || second == count_) return std::nullopt;
-    return std::pair{static_cast<uint32_t>(first), static_cast<uint32_t>(second)};
+    return kernel_.row(point);
   }
 
   static double curvature(float entry) {
@@ -100,8 +118,8 @@ class Solver {
 
   /// The best step of a pair whose sum stays.
   void improve(uint32_t i, uint32_t j) {
-    const float* first = kernel_.row(i, active_);
-    const float* second = kernel_.row(j, active_);
+    const float* first = row_of(i);
+    const float* second = row_of(j);
     const double old_i = weights_[i], old_j = weights_[j];
     const double sum = old_i + old_j;
     const double step = (gradient_[i] - gradient_[j]) / curvature(first[j]);
@@ -110,62 +128,45 @@ class Solver {
     weights_[j] = std::clamp(old_j + step, least, most);
     if (weights_[i] == least) weights_[j] = most;
     if (weights_[i] == most) weights_[j] = least;
-    const double by_i = weights_[i] - old_i, by_j = weights_[j] - old_j;
-    for (size_t k = 0; k < active_; ++k)
-      gradient_[k] += by_i * static_cast<double>(first[k]) + by_j * static_cast<double>(second[k]);
-    for (const auto& [point, before] : {std::pair{i, old_i}, std::pair{j, old_j}})
-      if ((before >= 1) != at_most(point)) bound_changed(point, at_most(point) ? 1.0 : -1.0);
+    note_bounds(i);
+    note_bounds(j);
+    steps_.add(gradient_.data(), first, second, weights_[i] - old_i, weights_[j] - old_j, count_);
   }
 
-  void bound_changed(uint32_t point, double sign) {
-    const float* row = kernel_.row(point, count_);
-    for (size_t k = 0; k < count_; ++k) bounded_[k] += sign * static_cast<double>(row[k]);
-  }
-
-  /// Leaves out weights at a bound that pull away from it.
-  void shrink() {
+  /**
+   * Leaves out weights at a bound that pull away from it, and gives their places to others. It saves nothing, for all
+   * gradients are kept up to date, but pairs that were just moved have equal gradients, and which of them is taken
+   * depends on their places: the steps are those of the reference, and so are the digits.
+   */
+  void rest() {
     double grow = -kInfinity, shrink = -kInfinity;
-    for (size_t i = 0; i < active_; ++i) {
-      if (!at_most(i)) grow = std::max(grow, -gradient_[i]);
-      if (!at_least(i)) shrink = std::max(shrink, gradient_[i]);
+    for (size_t i = 0; i < count_; ++i) {
+      grow = std::max(grow, grows_[i] - gradient_[i]);
+      shrink = std::max(shrink, shrinks_[i] + gradient_[i]);
     }
-    if (!restored_ && grow + shrink <= tolerance_ * kAlmost) {
-      restored_ = true;
-      restore();
+    if (!woken_ && grow + shrink <= tolerance_ * kAlmost) {
+      woken_ = true;
+      wake();
     }
-    const auto settled = [&](size_t i) {
-      if (at_most(i)) return -gradient_[i] > grow;
-      return at_least(i) && gradient_[i] > shrink;
+    const auto settled = [&](size_t rank) {
+      const uint32_t i = order_[rank];
+      return (at_most(i) && -gradient_[i] > grow) || (at_least(i) && gradient_[i] > shrink);
     };
-    for (size_t i = 0; i < active_; ++i) {
-      if (!settled(i)) continue;
-      while (--active_ > i)
+    for (size_t rank = 0; rank < active_; ++rank) {
+      if (!settled(rank)) continue;
+      while (--active_ > rank)
         if (!settled(active_)) {
-          exchange(static_cast<uint32_t>(i), static_cast<uint32_t>(active_));
+          std::swap(order_[rank], order_[active_]);
           break;
         }
     }
+    for (uint32_t rank = 0; rank < count_; ++rank) ranks_[order_[rank]] = rank;
+    for (uint32_t i = 0; i < count_; ++i) note_bounds(i);
   }
 
-  void exchange(uint32_t a, uint32_t b) {
-    kernel_.swap(a, b);
-    std::swap(weights_[a], weights_[b]);
-    std::swap(gradient_[a], gradient_[b]);
-    std::swap(bounded_[a], bounded_[b]);
-    std::swap(places_[a], places_[b]);
-  }
-
-  /// Makes the gradient of what was left out whole again: from the weights at their upper bound, and the free ones.
-  void restore() {
-    if (active_ == count_) return;
-    for (size_t k = active_; k < count_; ++k) gradient_[k] = bounded_[k];
-    for (size_t i = 0; i < count_; ++i) {
-      if (at_most(i) || at_least(i)) continue;
-      work_.check();
-      const float* row = kernel_.row(static_cast<uint32_t>(i), count_);
-      for (size_t k = active_; k < count_; ++k) gradient_[k] += weights_[i] * static_cast<double>(row[k]);
-    }
+  void wake() {
     active_ = count_;
+    for (uint32_t i = 0; i < count_; ++i) note_bounds(i);
   }
 
   /// The gradient of free weights is rho; without one, rho lies between those at the bounds.
@@ -190,12 +191,15 @@ class Solver {
   size_t active_;
   const double tolerance_;
   const Work& work_;
+  const PairSteps& steps_ = pair_steps();
   KernelRows kernel_;
   std::vector<double> weights_;
   std::vector<double> gradient_;
-  std::vector<double> bounded_;  ///< the share of the weights at their upper bound in the gradient
-  std::vector<uint32_t> places_;
-  bool restored_ = false;
+  std::vector<double> grows_;    ///< 0 where a weight may grow, else minus infinity
+  std::vector<double> shrinks_;  ///< 0 where a weight may shrink, else minus infinity
+  std::vector<uint32_t> order_;  ///< the active ones first
+  std::vector<double> ranks_;    ///< places in order_
+  bool woken_ = false;
 };
 
 }  // namespace

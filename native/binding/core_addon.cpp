@@ -1,13 +1,17 @@
 #include <napi.h>
 
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "../anomaly/registry.hpp"
 #include "../kernels/cpu.hpp"
+#include "../wire/float_text.hpp"
 #include "anomaly_fit_object.hpp"
 #include "anomaly_model_object.hpp"
 #include "anomaly_restore_object.hpp"
+#include "arguments.hpp"
 #include "classifier_object.hpp"
 #include "columns_object.hpp"
 #include "encoder_object.hpp"
@@ -29,11 +33,30 @@ Napi::Value instruction_set(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), isa == Isa::kAvx512 ? "avx512" : isa == Isa::kAvx2 ? "avx2" : "portable");
 }
 
+Napi::Value write_floats(const Napi::CallbackInfo& info) {
+  return raising(info.Env(), [&]() -> Napi::Value {
+    const std::vector<float> values = float32_array(info[0], "values");
+    if (!info[1].IsTypedArray() || info[1].As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array)
+      throw Failure("invalid", "into must be a Uint8Array.");
+    Napi::Uint8Array bytes = info[1].As<Napi::Uint8Array>();
+    const size_t size = bytes.ElementLength();
+    // A transferred array counts as empty.
+    const std::span<char> into(size == 0 ? nullptr : reinterpret_cast<char*>(bytes.Data()), size);
+    const int32_t at = integer(info[2], "at");
+    if (at < 0 || static_cast<size_t>(at) > into.size())
+      throw Failure("invalid",
+                    "at is " + std::to_string(at) + "; allowed is 0 to " + std::to_string(into.size()) + ".");
+    const size_t written = quern::write_floats(values, into.subspan(static_cast<size_t>(at)));
+    return Napi::Number::New(info.Env(), static_cast<double>(static_cast<size_t>(at) + written));
+  });
+}
+
 Napi::Object init(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(new AddonState());
   watch_exit(env);
   exports.Set("instructionSet", Napi::Function::New(env, instruction_set, "instructionSet"));
   exports.Set("anomalyBackends", Napi::Function::New(env, anomaly_backends, "anomalyBackends"));
+  exports.Set("writeFloats", Napi::Function::New(env, write_floats, "writeFloats"));
   AnomalyFitObject::define(env, exports);
   AnomalyModelObject::define(env);
   AnomalyRestoreObject::define(env, exports);

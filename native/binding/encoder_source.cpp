@@ -1,6 +1,7 @@
 #include "encoder_source.hpp"
 
 #include <string>
+#include <vector>
 
 #include "../encoder/limits.hpp"
 #include "arguments.hpp"
@@ -15,47 +16,6 @@ using encoder::LayerSource;
 using encoder::MatrixSource;
 using encoder::NormSource;
 
-template <typename Item>
-std::span<const Item> view(const Napi::Value& value, napi_typedarray_type type, const std::string& name,
-                           const char* required) {
-  if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != type)
-    throw Failure("invalid", name + " must be " + required + ".");
-  const auto array = value.As<Napi::TypedArrayOf<Item>>();
-  const size_t count = array.ElementLength();
-  // A transferred array has no items, and maybe no memory.
-  return count == 0 ? std::span<const Item>() : std::span<const Item>(array.Data(), count);
-}
-
-std::span<const float> floats(const Napi::Value& value, const std::string& name) {
-  return view<float>(value, napi_float32_array, name, "a Float32Array");
-}
-
-std::span<const float> floats_or_none(const Napi::Value& value, const std::string& name) {
-  return value.IsUndefined() ? std::span<const float>() : floats(value, name);
-}
-
-std::span<const int32_t> ints(const Napi::Value& value, const std::string& name) {
-  return view<int32_t>(value, napi_int32_array, name, "an Int32Array");
-}
-
-/// `from` has scales beside its weights where these are bytes.
-void read_bytes(const Napi::Object& from, const std::string& name, MatrixSource& matrix) {
-  const Napi::Value weights = from.Get("weights");
-  const bool is_signed = weights.IsTypedArray() && weights.As<Napi::TypedArray>().TypedArrayType() == napi_int8_array;
-  if (is_signed) {
-    const std::span<const int8_t> bytes = view<int8_t>(weights, napi_int8_array, name, "");
-    matrix.quantised.bytes = {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()};
-  } else {
-    matrix.quantised.bytes =
-        view<uint8_t>(weights, napi_uint8_array, name + ".weights", "a Float32Array, Int8Array or Uint8Array");
-  }
-  matrix.quantised.is_signed = is_signed;
-  matrix.quantised.scales = floats(from.Get("scales"), name + ".scales");
-  if (matrix.quantised.scales.empty()) throw Failure("invalid", name + ".scales is empty.");
-  if (!from.Get("zeroPoints").IsUndefined())
-    matrix.quantised.zeros = ints(from.Get("zeroPoints"), name + ".zeroPoints");
-}
-
 bool is_floats(const Napi::Value& value) {
   return value.IsTypedArray() && value.As<Napi::TypedArray>().TypedArrayType() == napi_float32_array;
 }
@@ -64,44 +24,6 @@ size_t count(const Napi::Value& value, const std::string& name) {
   const int32_t given = integer(value, name);
   if (given < 0) throw Failure("invalid", name + " is " + std::to_string(given) + "; allowed is 0 or more.");
   return static_cast<size_t>(given);
-}
-
-DenseSource dense(const Napi::Value& value, const std::string& name) {
-  const Napi::Object from = object(value, name);
-  DenseSource source;
-  source.inputs = count(from.Get("inputs"), name + ".inputs");
-  source.outputs = count(from.Get("outputs"), name + ".outputs");
-  source.bias = floats_or_none(from.Get("bias"), name + ".bias");
-  if (is_floats(from.Get("weights"))) {
-    source.weights.floats = floats(from.Get("weights"), name + ".weights");
-    return source;
-  }
-  read_bytes(from, name, source.weights);
-  source.input_scale = floats_or_none(from.Get("inputScale"), name + ".inputScale");
-  if (from.Get("outliers").IsUndefined()) return source;
-  const Napi::Object outliers = object(from.Get("outliers"), name + ".outliers");
-  source.outlier_rows = ints(outliers.Get("rows"), name + ".outliers.rows");
-  source.outlier_weights = floats(outliers.Get("weights"), name + ".outliers.weights");
-  return source;
-}
-
-NormSource norm(const Napi::Value& value, const std::string& name) {
-  const Napi::Object from = object(value, name);
-  return {floats(from.Get("weight"), name + ".weight"), floats(from.Get("bias"), name + ".bias")};
-}
-
-LayerSource layer(const Napi::Value& value, const std::string& name) {
-  const Napi::Object from = object(value, name);
-  const auto part = [&](const char* key) { return dense(from.Get(key), name + "." + key); };
-  const auto part_norm = [&](const char* key) { return norm(from.Get(key), name + "." + key); };
-  return {part("query"),
-          part("key"),
-          part("value"),
-          part("output"),
-          part("up"),
-          part("down"),
-          part_norm("attentionNorm"),
-          part_norm("outputNorm")};
 }
 
 Activation activation(const Napi::Value& value, const std::string& name, std::initializer_list<Activation> allowed) {
@@ -119,24 +41,6 @@ Activation activation(const Napi::Value& value, const std::string& name, std::in
   throw Failure("invalid", name + " is '" + given + "'; allowed are " + names + ".");
 }
 
-HeadStepSource head_step(const Napi::Value& value, const std::string& name) {
-  using Kind = HeadStepSource::Kind;
-  const Napi::Object from = object(value, name);
-  if (!from.Get("take").IsUndefined()) {
-    const std::string take = text(from.Get("take"), name + ".take");
-    if (take != "first" && take != "all")
-      throw Failure("invalid", name + ".take is '" + take + "'; allowed are first, all.");
-    return {take == "first" ? Kind::kTakeFirst : Kind::kTakeAll, {}, Activation::kNone, {}};
-  }
-  if (!from.Get("norm").IsUndefined())
-    return {Kind::kNorm, {}, Activation::kNone, norm(from.Get("norm"), name + ".norm")};
-  return {Kind::kDense,
-          dense(from.Get("dense"), name + ".dense"),
-          activation(from.Get("activation"), name + ".activation",
-                     {Activation::kNone, Activation::kTanh, Activation::kGelu, Activation::kRelu}),
-          {}};
-}
-
 /// The items of an array, of which there may be `most`.
 template <class Each>
 void each_of(const Napi::Value& value, const std::string& name, size_t most, Each each) {
@@ -147,6 +51,135 @@ void each_of(const Napi::Value& value, const std::string& name, size_t most, Eac
                                    std::to_string(most) + ".");
   for (uint32_t i = 0; i < array.Length(); ++i) each(array.Get(i), name + "[" + std::to_string(i) + "]");
 }
+
+/// Reads weights in place. Getters of what is read may transfer arrays that were read before: they are looked at again
+/// at the end.
+class Reader {
+ public:
+  encoder::EncoderSource weights(const Napi::Value& value) {
+    encoder::EncoderSource source = read(value);
+    for (const Seen& seen : seen_)
+      if (seen.array.As<Napi::TypedArray>().ElementLength() != seen.count)
+        throw Failure("invalid", seen.name + " was transferred while the weights were read.");
+    return source;
+  }
+
+ private:
+  struct Seen {
+    Napi::Value array;
+    size_t count;
+    std::string name;
+  };
+
+  template <typename Item>
+  std::span<const Item> view(const Napi::Value& value, napi_typedarray_type type, const std::string& name,
+                             const char* required) {
+    if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != type)
+      throw Failure("invalid", name + " must be " + required + ".");
+    const auto array = value.As<Napi::TypedArrayOf<Item>>();
+    const size_t count = array.ElementLength();
+    // A transferred array has no items, and maybe no memory.
+    if (count == 0) return {};
+    seen_.push_back({value, count, name});
+    return {array.Data(), count};
+  }
+
+  std::span<const float> floats(const Napi::Value& value, const std::string& name) {
+    return view<float>(value, napi_float32_array, name, "a Float32Array");
+  }
+
+  std::span<const float> floats_or_none(const Napi::Value& value, const std::string& name) {
+    return value.IsUndefined() ? std::span<const float>() : floats(value, name);
+  }
+
+  std::span<const int32_t> ints(const Napi::Value& value, const std::string& name) {
+    return view<int32_t>(value, napi_int32_array, name, "an Int32Array");
+  }
+
+  /// `from` has scales beside its weights where these are bytes.
+  void read_bytes(const Napi::Object& from, const std::string& name, MatrixSource& matrix) {
+    const Napi::Value weights = from.Get("weights");
+    const bool is_signed = weights.IsTypedArray() && weights.As<Napi::TypedArray>().TypedArrayType() == napi_int8_array;
+    if (is_signed) {
+      const std::span<const int8_t> bytes = view<int8_t>(weights, napi_int8_array, name, "");
+      matrix.quantised.bytes = {reinterpret_cast<const uint8_t*>(bytes.data()), bytes.size()};
+    } else {
+      matrix.quantised.bytes =
+          view<uint8_t>(weights, napi_uint8_array, name + ".weights", "a Float32Array, Int8Array or Uint8Array");
+    }
+    matrix.quantised.is_signed = is_signed;
+    matrix.quantised.scales = floats(from.Get("scales"), name + ".scales");
+    if (matrix.quantised.scales.empty()) throw Failure("invalid", name + ".scales is empty.");
+    if (!from.Get("zeroPoints").IsUndefined())
+      matrix.quantised.zeros = ints(from.Get("zeroPoints"), name + ".zeroPoints");
+  }
+
+  DenseSource dense(const Napi::Value& value, const std::string& name) {
+    const Napi::Object from = object(value, name);
+    DenseSource source;
+    source.inputs = count(from.Get("inputs"), name + ".inputs");
+    source.outputs = count(from.Get("outputs"), name + ".outputs");
+    source.bias = floats_or_none(from.Get("bias"), name + ".bias");
+    if (is_floats(from.Get("weights"))) {
+      source.weights.floats = floats(from.Get("weights"), name + ".weights");
+      return source;
+    }
+    read_bytes(from, name, source.weights);
+    source.input_scale = floats_or_none(from.Get("inputScale"), name + ".inputScale");
+    return source;
+  }
+
+  NormSource norm(const Napi::Value& value, const std::string& name) {
+    const Napi::Object from = object(value, name);
+    return {floats(from.Get("weight"), name + ".weight"), floats(from.Get("bias"), name + ".bias")};
+  }
+
+  LayerSource layer(const Napi::Value& value, const std::string& name) {
+    const Napi::Object from = object(value, name);
+    const auto part = [&](const char* key) { return dense(from.Get(key), name + "." + key); };
+    const auto part_norm = [&](const char* key) { return norm(from.Get(key), name + "." + key); };
+    return {part("query"),
+            part("key"),
+            part("value"),
+            part("output"),
+            part("up"),
+            part("down"),
+            part_norm("attentionNorm"),
+            part_norm("outputNorm")};
+  }
+
+  HeadStepSource head_step(const Napi::Value& value, const std::string& name) {
+    using Kind = HeadStepSource::Kind;
+    const Napi::Object from = object(value, name);
+    if (!from.Get("take").IsUndefined()) {
+      const std::string take = text(from.Get("take"), name + ".take");
+      if (take != "first") throw Failure("invalid", name + ".take is '" + take + "'; allowed is first.");
+      return {Kind::kTakeFirst, {}, Activation::kNone};
+    }
+    return {Kind::kDense, dense(from.Get("dense"), name + ".dense"),
+            activation(from.Get("activation"), name + ".activation",
+                       {Activation::kNone, Activation::kTanh, Activation::kGelu, Activation::kRelu})};
+  }
+
+  encoder::EncoderSource read(const Napi::Value& value) {
+    const Napi::Object from = object(value, "weights");
+    encoder::EncoderSource source;
+    if (is_floats(from.Get("words")))
+      source.words.floats = floats(from.Get("words"), "words");
+    else
+      read_bytes(object(from.Get("words"), "words"), "words", source.words);
+    source.positions = floats(from.Get("positions"), "positions");
+    source.types = floats_or_none(from.Get("types"), "types");
+    source.norm = norm(from.Get("norm"), "norm");
+    each_of(from.Get("layers"), "layers", encoder::kMostLayers,
+            [&](const Napi::Value& item, const std::string& name) { source.layers.push_back(layer(item, name)); });
+    each_of(from.Get("head"), "head", encoder::kMostHeadSteps,
+            [&](const Napi::Value& item, const std::string& name) { source.head.push_back(head_step(item, name)); });
+    return source;
+  }
+
+  std::vector<Seen> seen_;
+};
 
 }  // namespace
 
@@ -169,20 +202,7 @@ encoder::Shape encoder_shape(const Napi::Value& value) {
 }
 
 encoder::EncoderSource encoder_source(const Napi::Value& value) {
-  const Napi::Object from = object(value, "weights");
-  encoder::EncoderSource source;
-  if (is_floats(from.Get("words")))
-    source.words.floats = floats(from.Get("words"), "words");
-  else
-    read_bytes(object(from.Get("words"), "words"), "words", source.words);
-  source.positions = floats(from.Get("positions"), "positions");
-  source.types = floats_or_none(from.Get("types"), "types");
-  source.norm = norm(from.Get("norm"), "norm");
-  each_of(from.Get("layers"), "layers", encoder::kMostLayers,
-          [&](const Napi::Value& item, const std::string& name) { source.layers.push_back(layer(item, name)); });
-  each_of(from.Get("head"), "head", encoder::kMostHeadSteps,
-          [&](const Napi::Value& item, const std::string& name) { source.head.push_back(head_step(item, name)); });
-  return source;
+  return Reader().weights(value);
 }
 
 }  // namespace quern::binding

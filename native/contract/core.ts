@@ -11,6 +11,12 @@ export interface CoreAddon {
   instructionSet(): 'avx512' | 'avx2' | 'portable';
   /** Sync. The names of the anomaly detectors, in alphabetical order. */
   anomalyBackends(): string[];
+  /**
+   * Sync, borrows both, about 0.08 us a number. Writes numbers into `into` from `at` on as the inside of a JSON array and returns where it ended: each
+   * with the fewest digits that give the same 32-bit float again, `null` for what is no number. Throws Failure('invalid') where there
+   * are less than 16 bytes for each.
+   */
+  writeFloats(values: Float32Array, into: Uint8Array, at: number): number;
   /** Sync. A fit without rows. Throws Failure('invalid') with the setting that is wrong. */
   openAnomalyFit(options: AnomalyFitOptions): NativeAnomalyFit;
   /** Sync. Entries come by `add`; `restoreAnomaly` of native/anomaly.ts does all of it. `threads` are those of the model's scoring, 1 when missing. */

@@ -34,8 +34,6 @@ export interface QuantisedValues {
 export interface QuantisedDense extends QuantisedValues {
   /** One factor per input, by which it is multiplied before it becomes a byte: what evens columns out. */
   inputScale?: Float32Array;
-  /** Floats beside the bytes: `weights`, [rows, outputs], times the inputs (before `inputScale`) that `rows` names are added to the product. */
-  outliers?: { rows: Int32Array; weights: Float32Array };
 }
 
 /** Weights of y = x W + b; W row-major [inputs, outputs], as ONNX's MatMul has it. */
@@ -60,8 +58,8 @@ export interface EncoderLayer {
   outputNorm: Norm;
 }
 
-/** What stands after the layers: take each text's first token or every one (every one when never said); products with an activation; norms. */
-export type HeadStep = { take: 'first' | 'all' } | { dense: Dense; activation: 'none' | 'tanh' | 'gelu' | 'relu' } | { norm: Norm };
+/** What stands after the layers: take each text's first token (every one when never said), once at most; products with an activation. */
+export type HeadStep = { take: 'first' } | { dense: Dense; activation: 'none' | 'tanh' | 'gelu' | 'relu' };
 
 /** Everything that an encoder has learned. */
 export interface EncoderWeights {
@@ -84,8 +82,8 @@ export interface EncoderOptions {
 }
 
 /**
- * The forward pass of a BERT-shaped encoder. Weights are copied by `openEncoder` into the order in which they are read; floats are kept with 11 bits
- * of precision (f16) where all of a matrix are within its range, while sums and activations stay f32.
+ * The forward pass of a BERT-shaped encoder. Weights are copied by `openEncoder` into the order in which they are read. Floats are multiplied as numbers
+ * of 16 bits, with a scale for each token and column, unless a few of a column are so large that the others would keep too little; all else is f32.
  */
 export interface NativeEncoder {
   /** Memory of the weights, as they are kept. */

@@ -50,9 +50,7 @@ const Shape& checked(const Shape& shape, const EncoderSource& source) {
   for (size_t i = 0; i < source.head.size(); ++i) {
     const HeadStepSource& step = source.head[i];
     const std::string name = "head[" + std::to_string(i) + "]";
-    if (step.kind == HeadStepSource::Kind::kNorm) {
-      check(step.norm, width, name + ".norm");
-    } else if (step.kind == HeadStepSource::Kind::kDense) {
+    if (step.kind == HeadStepSource::Kind::kDense) {
       if (step.dense.outputs == 0 || step.dense.outputs > kMostInner)
         throw Failure("invalid", name + ".dense.outputs is " + std::to_string(step.dense.outputs) +
                                      "; allowed is 1 to " + std::to_string(kMostInner) + ".");
@@ -66,12 +64,10 @@ const Shape& checked(const Shape& shape, const EncoderSource& source) {
 }
 
 PackedStep packed(const HeadStepSource& source, Arena& arena) {
-  PackedStep step{source.kind, source.activation, {}, {}};
+  PackedStep step{source.kind, source.activation, {}};
   if (source.kind == HeadStepSource::Kind::kDense)
     step.dense.emplace_back(source.dense, Places::together(source.dense.inputs), Places::together(source.dense.outputs),
                             1.0f, arena);
-  else if (source.kind == HeadStepSource::Kind::kNorm)
-    step.norm.emplace_back(source.norm, arena);
   return step;
 }
 

@@ -32,7 +32,6 @@ struct PackedStep {
   HeadStepSource::Kind kind;
   Activation activation;
   std::vector<PackedDense> dense;  ///< one of kDense
-  std::vector<PackedNorm> norm;    ///< one of kNorm
 };
 
 /// All weights of an encoder. Only read once it is made.

@@ -49,20 +49,21 @@ Pass::Pass(const PackedEncoder& encoder, const EncoderKernels& kernels, Team& te
 }
 
 void Pass::take_rows(const PackedEncoder& encoder) {
-  const size_t outliers = most_of(encoder, [](const PackedDense& dense) { return dense.outliers(); });
+  using Kind = PackedDense::Kind;
+  const auto most = [&](auto number) { return most_of(encoder, number); };
   const size_t floats =
-      most_of(encoder, [](const PackedDense& dense) { return dense.takes_bytes() ? 0 : dense.depth(); });
-  const size_t bytes =
-      most_of(encoder, [](const PackedDense& dense) { return dense.takes_bytes() ? dense.depth() : 0; });
+      most([](const PackedDense& dense) { return dense.kind() == Kind::kFloats ? dense.depth() : 0; });
+  const size_t words = most([](const PackedDense& dense) { return dense.words(); });
   size_t used = 1;
   for (const PackedLayer& layer : encoder.layers) used = std::max({used, layer.key_rows + 1, layer.value_rows + 1});
   for (size_t i = 0; i < used; ++i) {
-    Prepared& one = prepared_[i];
-    one.rows.floats = arena_.take<float>(tokens_ * floats);
-    one.rows.words = arena_.take<uint32_t>(tokens_ * bytes / kGroup);
-    one.rows.terms = arena_.take<ByteRow>(bytes > 0 ? tokens_ : 0);
-    one.outliers = arena_.take<float>(tokens_ * outliers);
+    prepared_[i].floats = arena_.take<float>(tokens_ * floats);
+    prepared_[i].words = arena_.take<uint32_t>(tokens_ * words);
+    prepared_[i].scales = arena_.take<float>(words > 0 ? tokens_ : 0);
+    prepared_[i].terms = arena_.take<ByteRow>(words > 0 ? tokens_ : 0);
   }
+  for (size_t thread = 0; thread < team_.size(); ++thread)
+    lines_.push_back(arena_.take<uint32_t>(kernels_.tile_rows * padded(words, kLane)));
 }
 
 Tiles Pass::tiles_of(size_t rows) const {
@@ -118,17 +119,16 @@ void Pass::norm(Range rows, Lines lines, const PackedNorm& norm) {
                   encoder_.shape.epsilon);
 }
 
-void Pass::prepare(size_t thread, Tiles tiles, Lines rows, const PackedDense& product, Prepared& to) {
+void Pass::prepare(size_t thread, Tiles tiles, Lines rows, const PackedDense& product, const PreparedRows& to) {
   const Range own = share(thread, tiles.count);
   for (size_t tile = own.first; tile < own.last; ++tile)
-    product.prepare(kernels_, tiles, tile, {rows.values, rows.step}, to.rows, to.outliers);
+    product.prepare(kernels_, tiles, tile, {rows.values, rows.step}, to, lines_[thread]);
 }
 
-void Pass::multiply(size_t thread, Tiles tiles, const Prepared& rows, const PackedDense& product, Lines to, bool add,
-                    Activation activation) {
+void Pass::multiply(size_t thread, Tiles tiles, const PreparedRows& rows, const PackedDense& product, Lines to,
+                    bool add, Activation activation) {
   const Range own = share(thread, product.panels());
-  product.multiply(kernels_, tiles, rows.rows, rows.outliers,
-                   {to.values, to.step, add, nullptr, activation, own.first, own.last});
+  product.multiply(kernels_, tiles, rows, {to.values, to.step, add, nullptr, activation, own.first, own.last});
 }
 
 void Pass::layer(size_t thread, const PackedLayer& layer, std::atomic<size_t>& next_head) {
@@ -183,10 +183,7 @@ void Pass::head(size_t thread, const Slice& slice) {
       tiles = tiles_of(texts_.size());
       next = 1 - next;
       team_.meet();
-    } else if (step.kind == HeadStepSource::Kind::kNorm) {
-      norm(own_rows(thread, tiles), rows, step.norm.front());
-      team_.meet();
-    } else if (step.kind == HeadStepSource::Kind::kDense) {
+    } else {
       prepare(thread, tiles, rows, step.dense.front(), prepared_[0]);
       team_.meet();
       multiply(thread, tiles, prepared_[0], step.dense.front(), head_[next], false, step.activation);

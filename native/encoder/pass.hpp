@@ -47,12 +47,6 @@ class Pass {
     float* values;
     size_t step;
   };
-  /// Rows as one product reads them.
-  struct Prepared {
-    PreparedRows rows;
-    std::span<float> outliers;
-  };
-
   void take_rows(const PackedEncoder& encoder);
   void go(size_t thread, const Slice& slice);
   void embed(size_t thread, const Slice& slice);
@@ -64,8 +58,8 @@ class Pass {
   /// The rows of a thread's tiles; what it wrote in them it may read without meeting the others.
   Range own_rows(size_t thread, Tiles tiles) const;
   void norm(Range rows, Lines lines, const PackedNorm& norm);
-  void prepare(size_t thread, Tiles tiles, Lines rows, const PackedDense& product, Prepared& to);
-  void multiply(size_t thread, Tiles tiles, const Prepared& rows, const PackedDense& product, Lines to, bool add,
+  void prepare(size_t thread, Tiles tiles, Lines rows, const PackedDense& product, const PreparedRows& to);
+  void multiply(size_t thread, Tiles tiles, const PreparedRows& rows, const PackedDense& product, Lines to, bool add,
                 Activation activation);
   Tiles tiles_of(size_t rows) const;
 
@@ -77,7 +71,8 @@ class Pass {
   Arena arena_;
   Lines states_, queries_, keys_, values_, mixed_, inner_;
   std::array<Lines, 2> head_;
-  std::array<Prepared, 3> prepared_;
+  std::array<PreparedRows, 3> prepared_;
+  std::vector<std::span<uint32_t>> lines_;       ///< of a tile while it is made ready, by thread
   std::vector<std::span<float>> scratch_;        ///< of attention, by thread
   std::vector<std::atomic<size_t>> next_heads_;  ///< by layer
   std::vector<Text> texts_;

@@ -64,13 +64,6 @@ void check(const DenseSource& dense, size_t inputs, size_t outputs, const std::s
   check(dense.weights, inputs, outputs, name + ".weights");
   if (!dense.bias.empty()) require_count(dense.bias.size(), outputs, name + ".bias");
   if (!dense.input_scale.empty()) require_count(dense.input_scale.size(), inputs, name + ".inputScale");
-  require_count(dense.outlier_weights.size(), dense.outlier_rows.size() * outputs, name + ".outliers.weights");
-  if (dense.outlier_rows.size() > inputs)
-    throw Failure("invalid", name + ".outliers.rows names more rows than there are inputs.");
-  for (const int32_t row : dense.outlier_rows)
-    if (row < 0 || static_cast<size_t>(row) >= inputs)
-      throw Failure("invalid", name + ".outliers.rows holds " + std::to_string(row) + "; there are " +
-                                   std::to_string(inputs) + " inputs.");
 }
 
 void check(const NormSource& norm, size_t width, const std::string& name) {

@@ -51,8 +51,6 @@ struct DenseSource {
   std::span<const float> bias;
   MatrixSource weights;
   std::span<const float> input_scale;
-  std::span<const int32_t> outlier_rows;
-  std::span<const float> outlier_weights;
 };
 
 struct NormSource {
@@ -66,10 +64,9 @@ struct LayerSource {
 };
 
 struct HeadStepSource {
-  enum class Kind { kTakeFirst, kTakeAll, kDense, kNorm } kind;
+  enum class Kind { kTakeFirst, kDense } kind;
   DenseSource dense;
   Activation activation = Activation::kNone;
-  NormSource norm;
 };
 
 struct EncoderSource {

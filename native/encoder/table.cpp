@@ -9,18 +9,16 @@ namespace {
 /// Numbers that are widened at once.
 constexpr size_t kChunk = 256;
 
-}  // namespace
-
-bool fit_halves(std::span<const float> values, float factor) {
+/// Whether halves keep these numbers to 11 bits, over all of them: none too large, and not all too small.
+bool fit_halves(std::span<const float> values) {
   Half halves[kChunk];
-  float chunk[kChunk], back[kChunk];
+  float back[kChunk];
   double squares = 0, errors = 0;
   for (size_t at = 0; at < values.size(); at += kChunk) {
-    const size_t count = std::min(kChunk, values.size() - at);
-    for (size_t i = 0; i < count; ++i) chunk[i] = values[at + i] * factor;
-    to_half(chunk, halves, count);
-    to_float(halves, back, count);
-    for (size_t i = 0; i < count; ++i) {
+    const std::span<const float> chunk = values.subspan(at, std::min(kChunk, values.size() - at));
+    to_half(chunk.data(), halves, chunk.size());
+    to_float(halves, back, chunk.size());
+    for (size_t i = 0; i < chunk.size(); ++i) {
       if (!(std::abs(chunk[i]) <= kLargestHalf)) return false;
       const double error = static_cast<double>(back[i]) - chunk[i];
       squares += static_cast<double>(chunk[i]) * chunk[i];
@@ -29,6 +27,8 @@ bool fit_halves(std::span<const float> values, float factor) {
   }
   return errors <= squares * 0x1p-22;
 }
+
+}  // namespace
 
 Table::Table(const MatrixSource& source, size_t width, Arena& arena) : width_(width) {
   if (!source.has_bytes()) {

@@ -1,13 +1,10 @@
 #pragma once
 
+#include "../kernels/half.hpp"
 #include "arena.hpp"
 #include "source.hpp"
 
 namespace quern::encoder {
-
-/// Whether halves keep these numbers, times a factor, to 11 bits, over all of them: none too large, and not all too
-/// small.
-bool fit_halves(std::span<const float> values, float factor = 1);
 
 /// Rows that are looked up: halves where these suffice, else floats; or bytes, as they came.
 class Table {

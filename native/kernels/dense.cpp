@@ -5,6 +5,10 @@
 #include <cstring>
 #include <limits>
 
+#ifdef QUERN_X86
+#include <immintrin.h>
+#endif
+
 // The vectors below are wider than those that a caller without the instruction set could pass; nobody passes them.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -125,11 +129,95 @@ QUERN_INLINE void two_least(const T* lines, size_t count, size_t step, T* least,
   }
 }
 
-template <typename T>
-QUERN_INLINE size_t within(const T* values, size_t panels, T bound) {
-  size_t found = 0;
-  for (size_t i = 0; i < panels * kPanel<T>; ++i) found += values[i] <= bound;
-  return found;
+void portable_within(const float* values, size_t panels, float bound, uint32_t* lanes) {
+  for (size_t panel = 0; panel < panels; ++panel, values += kPanel<float>) {
+    lanes[panel] = 0;
+    for (size_t lane = 0; lane < kPanel<float>; ++lane)
+      lanes[panel] |= static_cast<uint32_t>(values[lane] <= bound) << lane;
+  }
+}
+
+#ifdef QUERN_X86
+QUERN_AVX2 void avx2_within(const float* values, size_t panels, float bound, uint32_t* lanes) {
+  const __m256 most = _mm256_set1_ps(bound);
+  for (size_t panel = 0; panel < panels; ++panel) {
+    lanes[panel] = 0;
+    for (size_t lane = 0; lane < kPanel<float>; lane += 8, values += 8) {
+      const int some = _mm256_movemask_ps(_mm256_cmp_ps(_mm256_loadu_ps(values), most, _CMP_LE_OQ));
+      lanes[panel] |= static_cast<uint32_t>(some) << lane;
+    }
+  }
+}
+
+QUERN_AVX512 void avx512_within(const float* values, size_t panels, float bound, uint32_t* lanes) {
+  const __m512 most = _mm512_set1_ps(bound);
+  for (size_t panel = 0; panel < panels; ++panel, values += kPanel<float>) {
+    const uint32_t low = _mm512_cmp_ps_mask(_mm512_loadu_ps(values), most, _CMP_LE_OQ);
+    const uint32_t high = _mm512_cmp_ps_mask(_mm512_loadu_ps(values + 16), most, _CMP_LE_OQ);
+    lanes[panel] = low | high << 16;
+  }
+}
+#endif
+
+template <size_t Bytes>
+QUERN_INLINE double total(const typename Lanes<double, Bytes>::Vector& sums) {
+  double lanes[Bytes / sizeof(double)];
+  std::memcpy(lanes, &sums, Bytes);
+  for (size_t width = Bytes / sizeof(double) / 2; width > 0; width /= 2)
+    for (size_t lane = 0; lane < width; ++lane) lanes[lane] += lanes[lane + width];
+  return lanes[0];
+}
+
+template <size_t Bytes>
+QUERN_INLINE double square(const double* a, const double* b, size_t depth) {
+  using Vector = typename Lanes<double, Bytes>::Vector;
+  constexpr size_t kWidth = Bytes / sizeof(double);
+  Vector sum = {}, other = {};
+  size_t k = 0;
+  for (; k + 2 * kWidth <= depth; k += 2 * kWidth) {
+    Vector to, from, next_to, next_from;
+    std::memcpy(&to, a + k, Bytes);
+    std::memcpy(&from, b + k, Bytes);
+    std::memcpy(&next_to, a + k + kWidth, Bytes);
+    std::memcpy(&next_from, b + k + kWidth, Bytes);
+    sum += (to - from) * (to - from);
+    other += (next_to - next_from) * (next_to - next_from);
+  }
+  if (k + kWidth <= depth) {
+    Vector to, from;
+    std::memcpy(&to, a + k, Bytes);
+    std::memcpy(&from, b + k, Bytes);
+    sum += (to - from) * (to - from);
+    k += kWidth;
+  }
+  double all = total<Bytes>(sum + other);
+  for (; k < depth; ++k) all += (a[k] - b[k]) * (a[k] - b[k]);
+  return all;
+}
+
+template <size_t Bytes>
+QUERN_INLINE double offset(const double* point, const double* centre, size_t depth, double scale, float* out) {
+  using Vector = typename Lanes<double, Bytes>::Vector;
+  typedef float Floats __attribute__((vector_size(Bytes / 2)));
+  constexpr size_t kWidth = Bytes / sizeof(double);
+  Vector sums = {};
+  size_t k = 0;
+  for (; k + kWidth <= depth; k += kWidth) {
+    Vector from, to;
+    std::memcpy(&from, point + k, Bytes);
+    std::memcpy(&to, centre + k, Bytes);
+    to -= from;
+    sums += to * to;
+    const Floats scaled = __builtin_convertvector(to * scale, Floats);
+    std::memcpy(out + k, &scaled, Bytes / 2);
+  }
+  double sum = total<Bytes>(sums);
+  for (; k < depth; ++k) {
+    const double difference = centre[k] - point[k];
+    sum += difference * difference;
+    out[k] = static_cast<float>(difference * scale);
+  }
+  return sum;
 }
 
 /// By powers of two and the Taylor series of the rest, which is at most ln(2)/2.
@@ -161,34 +249,33 @@ QUERN_INLINE void exponentials(double* values, size_t count) {
 }
 
 // One set of functions per instruction set: the width of its vectors, and rows so that the sums fill its registers.
-#define QUERN_DENSE_SET(name, target, bytes, rows_at_once)                                                     \
-  template <typename T, Term term, Start start>                                                                \
-  target void name##_tiles(Strided<T> a, size_t rows, const T* panel, size_t panel_step, size_t depth, T* out, \
-                           size_t out_step) {                                                                  \
-    tiles<T, bytes, rows_at_once, term, start>(a, rows, panel, panel_step, depth, out, out_step);              \
-  }                                                                                                            \
-  template <typename T>                                                                                        \
-  target void name##_boxes(const T* point, const T* least, const T* greatest, size_t depth, T* out) {          \
-    boxes<T, bytes>(point, least, greatest, depth, out);                                                       \
-  }                                                                                                            \
-  template <typename T>                                                                                        \
-  target void name##_two(const T* lines, size_t count, size_t step, T* least, T* line, T* second) {            \
-    two_least<T, bytes>(lines, count, step, least, line, second);                                              \
-  }                                                                                                            \
-  template <typename T>                                                                                        \
-  target size_t name##_within(const T* values, size_t panels, T bound) {                                       \
-    return within<T>(values, panels, bound);                                                                   \
-  }                                                                                                            \
-  target void name##_exp(double* values, size_t count) {                                                       \
-    exponentials(values, count);                                                                               \
-  }                                                                                                            \
-  template <typename T>                                                                                        \
-  constexpr DenseKernels<T> name##_kernels = {name##_tiles<T, Term::kProduct, Start::kZero>,                   \
-                                              name##_tiles<T, Term::kProduct, Start::kOut>,                    \
-                                              name##_tiles<T, Term::kSquare, Start::kZero>,                    \
-                                              name##_boxes<T>,                                                 \
-                                              name##_two<T>,                                                   \
-                                              name##_within<T>};
+#define QUERN_DENSE_SET(name, target, bytes, rows_at_once)                                                         \
+  template <typename T, Term term, Start start>                                                                    \
+  target void name##_tiles(Strided<T> a, size_t rows, const T* panel, size_t panel_step, size_t depth, T* out,     \
+                           size_t out_step) {                                                                      \
+    tiles<T, bytes, rows_at_once, term, start>(a, rows, panel, panel_step, depth, out, out_step);                  \
+  }                                                                                                                \
+  template <typename T>                                                                                            \
+  target void name##_boxes(const T* point, const T* least, const T* greatest, size_t depth, T* out) {              \
+    boxes<T, bytes>(point, least, greatest, depth, out);                                                           \
+  }                                                                                                                \
+  template <typename T>                                                                                            \
+  target void name##_two(const T* lines, size_t count, size_t step, T* least, T* line, T* second) {                \
+    two_least<T, bytes>(lines, count, step, least, line, second);                                                  \
+  }                                                                                                                \
+  target void name##_exp(double* values, size_t count) {                                                           \
+    exponentials(values, count);                                                                                   \
+  }                                                                                                                \
+  target double name##_square(const double* a, const double* b, size_t depth) {                                    \
+    return square<bytes>(a, b, depth);                                                                             \
+  }                                                                                                                \
+  target double name##_offset(const double* point, const double* centre, size_t depth, double scale, float* out) { \
+    return offset<bytes>(point, centre, depth, scale, out);                                                        \
+  }                                                                                                                \
+  template <typename T>                                                                                            \
+  constexpr DenseKernels<T> name##_kernels = {                                                                     \
+      name##_tiles<T, Term::kProduct, Start::kZero>, name##_tiles<T, Term::kProduct, Start::kOut>,                 \
+      name##_tiles<T, Term::kSquare, Start::kZero>, name##_boxes<T>, name##_two<T>};
 
 QUERN_DENSE_SET(portable, , 16, 1)
 #ifdef QUERN_X86
@@ -218,6 +305,33 @@ void exp_all(double* values, size_t count, Isa isa) {
 #endif
   static_cast<void>(isa);
   portable_exp(values, count);
+}
+
+void lanes_within(const float* values, size_t panels, float bound, uint32_t* lanes, Isa isa) {
+#ifdef QUERN_X86
+  if (isa == Isa::kAvx512) return avx512_within(values, panels, bound, lanes);
+  if (isa == Isa::kAvx2) return avx2_within(values, panels, bound, lanes);
+#endif
+  static_cast<void>(isa);
+  portable_within(values, panels, bound, lanes);
+}
+
+double square_between(const double* a, const double* b, size_t depth, Isa isa) {
+#ifdef QUERN_X86
+  if (isa == Isa::kAvx512) return avx512_square(a, b, depth);
+  if (isa == Isa::kAvx2) return avx2_square(a, b, depth);
+#endif
+  static_cast<void>(isa);
+  return portable_square(a, b, depth);
+}
+
+double offset_from(const double* point, const double* centre, size_t depth, double scale, float* out, Isa isa) {
+#ifdef QUERN_X86
+  if (isa == Isa::kAvx512) return avx512_offset(point, centre, depth, scale, out);
+  if (isa == Isa::kAvx2) return avx2_offset(point, centre, depth, scale, out);
+#endif
+  static_cast<void>(isa);
+  return portable_offset(point, centre, depth, scale, out);
 }
 
 }  // namespace quern

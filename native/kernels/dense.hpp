@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 
 #include "cpu.hpp"
 
@@ -43,8 +44,6 @@ struct DenseKernels {
   /// Of each of kPanel<T> columns in `count` lines, `step` apart: the least number, the first line that has it, and the
   /// least of the other lines, infinity where there are none.
   void (*least_two)(const T* lines, size_t count, size_t step, T* least, T* line, T* second);
-  /// How many of the kPanel<T> * panels numbers are at most `bound`.
-  size_t (*count_within)(const T* values, size_t panels, T bound);
 };
 
 /// Kernels of one instruction set, which the processor must have. T is float or double.
@@ -53,5 +52,15 @@ const DenseKernels<T>& dense_kernels(Isa isa = best_isa());
 
 /// values = exp(values) of numbers from -708 to 708, within 2 units of the last place; smaller ones give 0.
 void exp_all(double* values, size_t count, Isa isa = best_isa());
+
+/// For each of `panels` times kPanel<float> numbers a bit that tells whether it is at most `bound`.
+void lanes_within(const float* values, size_t panels, float bound, uint32_t* lanes, Isa isa = best_isa());
+
+/// The squared distance of two points. The order of its sum is fixed.
+double square_between(const double* a, const double* b, size_t depth, Isa isa = best_isa());
+
+/// out = (centre - point) * scale, in floats; gives the squared distance of the two.
+double offset_from(const double* point, const double* centre, size_t depth, double scale, float* out,
+                   Isa isa = best_isa());
 
 }  // namespace quern

@@ -6,6 +6,19 @@
 
 namespace quern::encoder {
 
+/// to[column][row] = from[row][column]
+template <class Set>
+void transpose(const void* from, size_t from_step, size_t rows, size_t columns, void* to, size_t to_step) {
+  if constexpr (requires { Set::transpose; }) {
+    Set::transpose(from, from_step, rows, columns, to, to_step);
+  } else {
+    const auto* in = static_cast<const uint32_t*>(from);
+    auto* out = static_cast<uint32_t*>(to);
+    for (size_t row = 0; row < rows; ++row)
+      for (size_t column = 0; column < columns; ++column) out[column * to_step + row] = in[row * from_step + column];
+  }
+}
+
 /// Powers of 2 by `scores`, [tokens][kQueries], less the column's largest; `sums` becomes what makes them shares of 1.
 template <class Set>
 void exponentials(float* scores, size_t tokens, size_t columns, float* sums) {
@@ -35,31 +48,38 @@ void attend(const Head& head) {
   float* queries = keys + head.size * line;        // [size][kQueries]
   float* scores = queries + head.size * kQueries;  // [tokens][kQueries]
   float* sums = scores + line * kQueries;
-  Set::transpose(head.keys, head.step, tokens, head.size, keys, line);
+  transpose<Set>(head.keys, head.step, tokens, head.size, keys, line);
   for (size_t first = 0; first < tokens; first += kQueries) {
     const size_t count = tokens - first < kQueries ? tokens - first : kQueries, columns = padded(count, kLane);
-    Set::transpose(head.queries + first * head.step, head.step, count, head.size, queries, kQueries);
+    transpose<Set>(head.queries + first * head.step, head.step, count, head.size, queries, kQueries);
     // Columns that no query has are computed too, from finite numbers.
     for (size_t d = 0; d < head.size; ++d)
       for (size_t q = count; q < columns; ++q) queries[d * kQueries + q] = 0.0f;
     const Tiles rows{tokens, (tokens + Set::kRows - 1) / Set::kRows};
     for (size_t tile = 0; tile < rows.count; ++tile) {
       const size_t at = rows.first(tile);
-      float_block<Set, float>(rows.first(tile + 1) - at, columns, keys + at, line, queries, kQueries, head.size,
-                              nullptr, false, scores + at * kQueries, kQueries);
+      float_block<Set>(rows.first(tile + 1) - at, columns, keys + at, line, queries, kQueries, head.size, nullptr,
+                       false, scores + at * kQueries, kQueries);
     }
     exponentials<Set>(scores, tokens, columns, sums);
     const Tiles outs{count, (count + Set::kRows - 1) / Set::kRows};
     for (size_t tile = 0; tile < outs.count; ++tile) {
       const size_t at = outs.first(tile), end = outs.first(tile + 1);
       float* out = head.out + (first + at) * head.out_step;
-      float_block<Set, float>(end - at, head.size, scores + at, kQueries, head.values, head.step, tokens, nullptr,
-                              false, out, head.out_step);
+      float_block<Set>(end - at, head.size, scores + at, kQueries, head.values, head.step, tokens, nullptr, false, out,
+                       head.out_step);
       for (size_t row = at; row < end; ++row, out += head.out_step)
         for (size_t i = 0; i < head.size; i += Set::kLanes)
           Set::store(out + i, Set::multiply(Set::load(out + i), Set::fill(sums[row])));
     }
   }
+}
+
+/// All functions of a set.
+template <class Set>
+constexpr EncoderKernels kernels_of() {
+  return {Set::kRows,    transpose<Set>, multiply_floats<Set>, multiply_shorts<Set>, multiply_bytes<Set>, shorten<Set>,
+          quantize<Set>, norm<Set>,      attend<Set>};
 }
 
 }  // namespace quern::encoder

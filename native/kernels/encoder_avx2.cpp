@@ -17,9 +17,6 @@ struct Avx2 {
 
   static Floats fill(float value) { return _mm256_set1_ps(value); }
   static Floats load(const float* from) { return _mm256_loadu_ps(from); }
-  static Floats load(const Half* from) {
-    return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
-  }
   static void store(float* to, Floats values) { _mm256_storeu_ps(to, values); }
   static Floats add(Floats a, Floats b) { return _mm256_add_ps(a, b); }
   static Floats subtract(Floats a, Floats b) { return _mm256_sub_ps(a, b); }
@@ -45,12 +42,12 @@ struct Avx2 {
 
   static Ints fill_ints(int32_t value) { return _mm256_set1_epi32(value); }
   static Ints load_ints(const int32_t* from) { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)); }
-  static Ints subtract_ints(Ints a, Ints b) { return _mm256_sub_epi32(a, b); }
-  static Ints multiply_ints(Ints a, Ints b) { return _mm256_mullo_epi32(a, b); }
+  /// Of what to_bytes() summed up.
+  static int32_t total_ints(Ints a) { return _mm256_extract_epi32(a, 0) + _mm256_extract_epi32(a, 2); }
   static Floats to_floats(Ints a) { return _mm256_cvtepi32_ps(a); }
 
   template <class Values>
-  static int32_t to_bytes(Values values, float inverse, int32_t zero, uint8_t* bytes) {
+  static void to_bytes(Values values, float inverse, int32_t zero, uint8_t* bytes, Ints& sums) {
     const auto whole = [&](size_t at) {
       return _mm256_add_epi32(_mm256_cvtps_epi32(_mm256_mul_ps(values(at), fill(inverse))), fill_ints(zero));
     };
@@ -58,8 +55,38 @@ struct Avx2 {
     const Ints words = _mm256_permute4x64_epi64(_mm256_packs_epi32(whole(0), whole(kLanes)), 0xd8);
     const __m128i packed = _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(bytes), packed);
-    const __m128i sums = _mm_sad_epu8(packed, _mm_setzero_si128());
-    return _mm_cvtsi128_si32(sums) + _mm_extract_epi32(sums, 2);
+    sums = _mm256_add_epi32(sums, _mm256_zextsi128_si256(_mm_sad_epu8(packed, _mm_setzero_si128())));
+  }
+
+  template <class Values>
+  static void to_shorts(Values values, float inverse, int16_t* shorts) {
+    const auto whole = [&](size_t at) { return _mm256_cvtps_epi32(_mm256_mul_ps(values(at), fill(inverse))); };
+    _mm256_storeu_si256(reinterpret_cast<Ints*>(shorts),
+                        _mm256_permute4x64_epi64(_mm256_packs_epi32(whole(0), whole(kLanes)), 0xd8));
+  }
+
+  /// Sums of [Rows][kPanel].
+  template <size_t Rows>
+  static void short_sums(const uint32_t* rows, const int16_t* weights, size_t pairs, Ahead ahead, bool add,
+                         float* sums) {
+    for (size_t v = 0; v < kPanel; v += kLanes) {
+      Ints own[Rows];
+#pragma GCC unroll 16
+      for (Ints& one : own) one = _mm256_setzero_si256();
+      for (size_t pair = 0; pair < pairs; ++pair) {
+        if (v == 0) ahead.ask();
+        const Ints columns = load_ints(reinterpret_cast<const int32_t*>(weights + (pair * kPanel + v) * kPair));
+#pragma GCC unroll 16
+        for (size_t r = 0; r < Rows; ++r)
+          own[r] = _mm256_add_epi32(own[r],
+                                    _mm256_madd_epi16(columns, fill_ints(static_cast<int32_t>(rows[pair * Rows + r]))));
+      }
+#pragma GCC unroll 16
+      for (size_t r = 0; r < Rows; ++r) {
+        float* const at = sums + r * kPanel + v;
+        store(at, add ? _mm256_add_ps(to_floats(own[r]), load(at)) : to_floats(own[r]));
+      }
+    }
   }
 
   /// Bytes become words of 16 bits: vpmaddubsw would cut sums of pairs off.
@@ -95,7 +122,7 @@ struct Avx2 {
 
   /// Sums of [Rows][kPanel].
   template <size_t Rows>
-  static void byte_sums(const uint32_t* rows, const int8_t* weights, size_t groups, int32_t* sums) {
+  static void byte_sums(const uint32_t* rows, const int8_t* weights, size_t groups, Ahead, int32_t* sums) {
     for (size_t half = 0; half < kPanel; half += kPanel / 2) {
       const int8_t* from = weights + half * kGroup;
       size_t r = 0;
@@ -104,13 +131,6 @@ struct Avx2 {
       if constexpr (Rows % kByteRows > 0)
         byte_part<Rows % kByteRows>(rows + r, Rows, from, groups, sums + r * kPanel + half);
     }
-  }
-
-  static void transpose(const void* from, size_t from_step, size_t rows, size_t columns, void* to, size_t to_step) {
-    const auto* in = static_cast<const uint32_t*>(from);
-    auto* out = static_cast<uint32_t*>(to);
-    for (size_t row = 0; row < rows; ++row)
-      for (size_t column = 0; column < columns; ++column) out[column * to_step + row] = in[row * from_step + column];
   }
 
  private:
@@ -124,14 +144,6 @@ struct Avx2 {
 
 }  // namespace
 
-const EncoderKernels kAvx2Encoder = {Avx2::kRows,
-                                     Avx2::transpose,
-                                     multiply_floats<Avx2, Half>,
-                                     multiply_floats<Avx2, float>,
-                                     multiply_bytes<Avx2>,
-                                     quantize<Avx2>,
-                                     norm<Avx2>,
-                                     activate<Avx2>,
-                                     attend<Avx2>};
+const EncoderKernels kAvx2Encoder = kernels_of<Avx2>();
 
 }  // namespace quern::encoder

@@ -15,9 +15,6 @@ struct Avx512 {
 
   static Floats fill(float value) { return _mm512_set1_ps(value); }
   static Floats load(const float* from) { return _mm512_loadu_ps(from); }
-  static Floats load(const Half* from) {
-    return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
-  }
   static void store(float* to, Floats values) { _mm512_storeu_ps(to, values); }
   static Floats add(Floats a, Floats b) { return _mm512_add_ps(a, b); }
   static Floats subtract(Floats a, Floats b) { return _mm512_sub_ps(a, b); }
@@ -34,35 +31,65 @@ struct Avx512 {
 
   static Ints fill_ints(int32_t value) { return _mm512_set1_epi32(value); }
   static Ints load_ints(const int32_t* from) { return _mm512_loadu_si512(from); }
-  static Ints subtract_ints(Ints a, Ints b) { return _mm512_sub_epi32(a, b); }
-  static Ints multiply_ints(Ints a, Ints b) { return _mm512_mullo_epi32(a, b); }
+  static int32_t total_ints(Ints a) { return _mm512_reduce_add_epi32(a); }
   static Floats to_floats(Ints a) { return _mm512_cvtepi32_ps(a); }
 
   template <class Values>
-  static int32_t to_bytes(Values values, float inverse, int32_t zero, uint8_t* bytes) {
+  static void to_bytes(Values values, float inverse, int32_t zero, uint8_t* bytes, Ints& sums) {
     const Ints rounded = _mm512_cvtps_epi32(_mm512_mul_ps(values(0), fill(inverse)));
     const Ints whole = _mm512_max_epi32(_mm512_add_epi32(rounded, fill_ints(zero)), _mm512_setzero_si512());
     const Ints bounded = _mm512_min_epi32(whole, fill_ints(255));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(bytes), _mm512_cvtepi32_epi8(bounded));
-    return _mm512_reduce_add_epi32(bounded);
+    sums = _mm512_add_epi32(sums, bounded);
+  }
+
+  template <class Values>
+  static void to_shorts(Values values, float inverse, int16_t* shorts) {
+    const Ints rounded = _mm512_cvtps_epi32(_mm512_mul_ps(values(0), fill(inverse)));
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(shorts), _mm512_cvtsepi32_epi16(rounded));
   }
 
   /// Sums of [Rows][kPanel].
   template <size_t Rows>
-  [[gnu::always_inline]] static inline void byte_sums(const uint32_t* rows, const int8_t* weights, size_t groups,
-                                                      int32_t* sums) {
+  [[gnu::noinline]] static void short_sums(const uint32_t* rows, const int16_t* weights, size_t pairs, Ahead ahead,
+                                           bool add, float* sums) {
+    Ints own[Rows][2];
+#pragma GCC unroll 16
+    for (size_t r = 0; r < Rows; ++r) own[r][0] = own[r][1] = _mm512_setzero_si512();
+    for (size_t pair = 0; pair < pairs; ++pair, rows += Rows, weights += kPanel * kPair) {
+      ahead.ask();
+      const Ints first = _mm512_loadu_si512(weights), second = _mm512_loadu_si512(weights + kPanel);
+#pragma GCC unroll 16
+      for (size_t r = 0; r < Rows; ++r) {
+        const Ints two = _mm512_set1_epi32(static_cast<int32_t>(rows[r]));
+        add_shorts(own[r][0], two, first);
+        add_shorts(own[r][1], two, second);
+      }
+    }
+#pragma GCC unroll 16
+    for (size_t r = 0; r < Rows; ++r)
+#pragma GCC unroll 2
+      for (size_t v = 0; v < 2; ++v) {
+        float* const at = sums + r * kPanel + v * kLanes;
+        store(at, add ? _mm512_add_ps(to_floats(own[r][v]), load(at)) : to_floats(own[r][v]));
+      }
+  }
+
+  /// Sums of [Rows][kPanel].
+  template <size_t Rows>
+  [[gnu::noinline]] static void byte_sums(const uint32_t* rows, const int8_t* weights, size_t groups, Ahead ahead,
+                                          int32_t* sums) {
     Ints own[Rows][2];
 #pragma GCC unroll 16
     for (size_t r = 0; r < Rows; ++r) own[r][0] = own[r][1] = _mm512_setzero_si512();
     for (size_t group = 0; group < groups; ++group, rows += Rows, weights += kPanel * kGroup) {
-      __builtin_prefetch(weights + 2 * kAhead);
-      __builtin_prefetch(weights + 2 * kAhead + 64);
+      ahead.ask();
       const Ints first = _mm512_loadu_si512(weights), second = _mm512_loadu_si512(weights + 64);
 #pragma GCC unroll 16
       for (size_t r = 0; r < Rows; ++r) {
         const Ints four = _mm512_set1_epi32(static_cast<int32_t>(rows[r]));
-        own[r][0] = _mm512_dpbusd_epi32(own[r][0], four, first);
-        own[r][1] = _mm512_dpbusd_epi32(own[r][1], four, second);
+        add_bytes(own[r][0], four, first);
+        add_bytes(own[r][1], four, second);
       }
     }
 #pragma GCC unroll 16
@@ -82,6 +109,14 @@ struct Avx512 {
   }
 
  private:
+  // As instructions, since GCC 12 copies the sums of the functions for them, and keeps half of them in memory.
+  static void add_shorts(Ints& sum, Ints a, Ints b) {
+    asm("vpdpwssd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+  }
+  static void add_bytes(Ints& sum, Ints a, Ints b) {
+    asm("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(a), "v"(b));
+  }
+
   static __mmask16 first(size_t count) {
     return static_cast<__mmask16>((1U << count) - 1);
   }
@@ -134,14 +169,6 @@ struct Avx512 {
 
 }  // namespace
 
-const EncoderKernels kAvx512Encoder = {Avx512::kRows,
-                                       Avx512::transpose,
-                                       multiply_floats<Avx512, Half>,
-                                       multiply_floats<Avx512, float>,
-                                       multiply_bytes<Avx512>,
-                                       quantize<Avx512>,
-                                       norm<Avx512>,
-                                       activate<Avx512>,
-                                       attend<Avx512>};
+const EncoderKernels kAvx512Encoder = kernels_of<Avx512>();
 
 }  // namespace quern::encoder

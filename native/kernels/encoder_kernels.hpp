@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "cpu.hpp"
-#include "half.hpp"
 
 /**
  * Loops of an encoder's forward pass. Lines of numbers are padded to kLane with zeros, so that no loop has a rest.
@@ -20,8 +19,14 @@ constexpr size_t kLane = 16;
 constexpr size_t kPanel = 32;
 /// Depth of a product of floats that goes through all panels before the next: its rows stay in the first cache.
 constexpr size_t kDepthBlock = 192;
-/// Inputs that stand in one word of a product of bytes.
+/// Inputs that stand in one word of 32 bits of a product of bytes, or of shorts.
 constexpr size_t kGroup = 4;
+constexpr size_t kPair = 2;
+/// Depth over which products of shorts are summed up as integers, and the most that the magnitudes of a column's
+/// weights may come to over it: times the largest short of a row it fits 32 bits.
+constexpr size_t kShortBlock = 64;
+constexpr int32_t kMostShort = 32767;
+constexpr int32_t kMostShortSum = 65536;
 
 constexpr size_t padded(size_t count, size_t to) {
   return (count + to - 1) / to * to;
@@ -49,13 +54,12 @@ struct Results {
   size_t last_panel;  ///< exclusive
 };
 
-/// Rows times weights, both as floats or halves.
-template <typename Weight>
+/// Rows times weights, both as floats.
 struct FloatProduct {
   Tiles tiles;
   const float* rows;  ///< tile after tile: [depth][rows of the tile]
   /// Blocks of kDepthBlock lines (the last may have fewer), each [panel][line][kPanel].
-  const Weight* weights;
+  const float* weights;
   size_t depth;
   size_t panels;
   Results results;
@@ -71,8 +75,8 @@ struct ByteRow {
 /// How the bytes of a column do; arrays of kPanel * panels numbers.
 struct ByteColumns {
   const float* scales;
-  const int32_t* sums;
-  const int32_t* zeros;  ///< null: all 0
+  const float* sums;
+  const float* zeros;  ///< null: all 0
 };
 
 /// Rows of unsigned times weights of signed bytes; sums are exact up to a depth of 2^14.
@@ -83,6 +87,17 @@ struct ByteProduct {
   const int8_t* weights;  ///< [panel][depth / kGroup][kPanel][kGroup]
   size_t depth;           ///< a multiple of kGroup
   ByteColumns columns;
+  Results results;
+};
+
+/// Rows times weights, both as shorts: the numbers are theirs times the scales of their row and column.
+struct ShortProduct {
+  Tiles tiles;
+  const uint32_t* rows;    ///< tile after tile: [depth / kPair][rows of the tile]
+  const float* scales;     ///< one per row
+  const int16_t* weights;  ///< [panel][depth / kPair][kPanel][kPair]
+  size_t depth;            ///< a multiple of kPair
+  const float* columns;    ///< scales, kPanel * panels
   Results results;
 };
 
@@ -111,15 +126,16 @@ struct EncoderKernels {
   size_t tile_rows;  ///< the most rows of a tile
   /// to[column][row] = from[row][column], words of 32 bits.
   void (*transpose)(const void* from, size_t from_step, size_t rows, size_t columns, void* to, size_t to_step);
-  void (*multiply_halves)(const FloatProduct<Half>& product);
-  void (*multiply_floats)(const FloatProduct<float>& product);
+  void (*multiply_floats)(const FloatProduct& product);
+  void (*multiply_shorts)(const ShortProduct& product);
   void (*multiply_bytes)(const ByteProduct& product);
+  /// `count` numbers, a multiple of kLane, as shorts, the largest as kMostShort; gives their scale, which is no number
+  /// where one of them is not finite.
+  float (*shorten)(const float* values, size_t count, int16_t* shorts);
   /// `count` numbers, a multiple of kLane, times `factors` (null: 1) as bytes. The scale spans their range and 0.
   ByteRow (*quantize)(const float* values, const float* factors, size_t count, uint8_t* bytes);
   /// In place: of mean 0 and variance 1 over `width` numbers, times weight, plus bias. Padding stays 0.
   void (*norm)(float* values, size_t width, const float* weight, const float* bias, float epsilon);
-  /// In place, `count` a multiple of kLane.
-  void (*activate)(Activation activation, float* values, size_t count);
   /// softmax(queries keys^T) values.
   void (*attend)(const Head& head);
 };

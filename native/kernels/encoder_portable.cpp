@@ -9,8 +9,6 @@ namespace {
 struct Portable {
   typedef float Floats __attribute__((vector_size(16)));
   typedef int32_t Ints __attribute__((vector_size(16)));
-  typedef uint32_t Words __attribute__((vector_size(16)));
-  typedef uint16_t Halves __attribute__((vector_size(8)));
   static constexpr size_t kLanes = 4;
   static constexpr size_t kVectors = 4;
   static constexpr size_t kRows = 4;
@@ -23,12 +21,6 @@ struct Portable {
     return values;
   }
   static Floats load(const float* from) { return copied<Floats>(from); }
-  /// float_of() of finite numbers.
-  static Floats load(const Half* from) {
-    const Words words = __builtin_convertvector(copied<Halves>(from), Words);
-    const Floats sizes = reinterpret_cast<Floats>((words & 0x7fffu) << 13) * fill(0x1p112f);
-    return reinterpret_cast<Floats>(reinterpret_cast<Words>(sizes) | (words & 0x8000u) << 16);
-  }
   static void store(float* to, Floats values) { std::memcpy(to, &values, sizeof values); }
   static Floats add(Floats a, Floats b) { return a + b; }
   static Floats subtract(Floats a, Floats b) { return a - b; }
@@ -52,29 +44,49 @@ struct Portable {
 
   static Ints fill_ints(int32_t value) { return Ints{value, value, value, value}; }
   static Ints load_ints(const int32_t* from) { return copied<Ints>(from); }
-  static Ints subtract_ints(Ints a, Ints b) { return a - b; }
-  static Ints multiply_ints(Ints a, Ints b) { return a * b; }
+  static int32_t total_ints(Ints a) { return a[0] + a[1] + a[2] + a[3]; }
   static Floats to_floats(Ints a) { return __builtin_convertvector(a, Floats); }
 
   template <class Values>
-  static int32_t to_bytes(Values values, float inverse, int32_t zero, uint8_t* bytes) {
-    int32_t sum = 0;
+  static void to_bytes(Values values, float inverse, int32_t zero, uint8_t* bytes, Ints& sums) {
     for (size_t at = 0; at < kLane; at += kLanes) {
       const Floats scaled = values(at) * fill(inverse);
       for (size_t i = 0; i < kLanes; ++i) {
-        // What is no number becomes 0.
-        const float whole = scaled[i] > -256.0f ? (scaled[i] < 256.0f ? __builtin_rintf(scaled[i]) : 256.0f) : -256.0f;
-        const int32_t byte = static_cast<int32_t>(whole) + zero;
+        const int32_t byte = whole(scaled[i], 256) + zero;
         bytes[at + i] = static_cast<uint8_t>(byte < 0 ? 0 : byte > 255 ? 255 : byte);
-        sum += bytes[at + i];
+        sums[i] += bytes[at + i];
       }
     }
-    return sum;
+  }
+
+  template <class Values>
+  static void to_shorts(Values values, float inverse, int16_t* shorts) {
+    for (size_t at = 0; at < kLane; at += kLanes) {
+      const Floats scaled = values(at) * fill(inverse);
+      for (size_t i = 0; i < kLanes; ++i) shorts[at + i] = static_cast<int16_t>(whole(scaled[i], kMostShort));
+    }
   }
 
   /// Sums of [Rows][kPanel].
   template <size_t Rows>
-  static void byte_sums(const uint32_t* rows, const int8_t* weights, size_t groups, int32_t* sums) {
+  static void short_sums(const uint32_t* rows, const int16_t* weights, size_t pairs, Ahead, bool add, float* sums) {
+    for (size_t r = 0; r < Rows; ++r) {
+      int32_t own[kPanel]{};
+      for (size_t pair = 0; pair < pairs; ++pair) {
+        int16_t two[kPair];
+        std::memcpy(two, rows + pair * Rows + r, sizeof two);
+        const int16_t* columns = weights + pair * kPanel * kPair;
+        for (size_t column = 0; column < kPanel; ++column)
+          own[column] += two[0] * columns[column * kPair] + two[1] * columns[column * kPair + 1];
+      }
+      for (size_t column = 0; column < kPanel; ++column)
+        sums[r * kPanel + column] = static_cast<float>(own[column]) + (add ? sums[r * kPanel + column] : 0.0f);
+    }
+  }
+
+  /// Sums of [Rows][kPanel].
+  template <size_t Rows>
+  static void byte_sums(const uint32_t* rows, const int8_t* weights, size_t groups, Ahead, int32_t* sums) {
     std::memset(sums, 0, Rows * kPanel * sizeof(int32_t));
     for (size_t group = 0; group < groups; ++group, rows += Rows, weights += kPanel * kGroup)
       for (size_t r = 0; r < Rows; ++r) {
@@ -85,25 +97,17 @@ struct Portable {
       }
   }
 
-  static void transpose(const void* from, size_t from_step, size_t rows, size_t columns, void* to, size_t to_step) {
-    const auto* in = static_cast<const uint32_t*>(from);
-    auto* out = static_cast<uint32_t*>(to);
-    for (size_t row = 0; row < rows; ++row)
-      for (size_t column = 0; column < columns; ++column) out[column * to_step + row] = in[row * from_step + column];
+ private:
+  /// Rounded, and no further from 0 than `most`; what is no number becomes -most.
+  static int32_t whole(float value, int32_t most) {
+    const auto bound = static_cast<float>(most);
+    return static_cast<int32_t>(value > -bound ? (value < bound ? __builtin_rintf(value) : bound) : -bound);
   }
 };
 
 }  // namespace
 
-const EncoderKernels kPortableEncoder = {Portable::kRows,
-                                         Portable::transpose,
-                                         multiply_floats<Portable, Half>,
-                                         multiply_floats<Portable, float>,
-                                         multiply_bytes<Portable>,
-                                         quantize<Portable>,
-                                         norm<Portable>,
-                                         activate<Portable>,
-                                         attend<Portable>};
+const EncoderKernels kPortableEncoder = kernels_of<Portable>();
 
 const EncoderKernels& encoder_kernels(Isa isa) {
 #ifdef QUERN_X86

@@ -7,15 +7,25 @@
 
 namespace quern::encoder {
 
-/// Weights are read once in a pass and come from afar: they are asked for so many numbers ahead.
-constexpr size_t kAhead = 2048;
+/// Weights are read once in a pass and come from afar. While a panel is multiplied the next one is asked for, by each
+/// of the tiles an equal part, a part at each step through 128 bytes of the panel.
+struct Ahead {
+  const char* next;
+  size_t step;
+
+  [[gnu::always_inline]] void ask() {
+    __builtin_prefetch(next);
+    __builtin_prefetch(next + 64);
+    next += step;
+  }
+};
 
 /**
  * `Rows` rows by `Vectors` registers of columns. Depth d of row r lies at rows[d * rows_step + r], of the columns at
  * weights + d * weights_step. Starts from `bias` (null: 0), and what is in `out` where `add`.
  */
-template <class Set, size_t Rows, size_t Vectors, typename Weight>
-[[gnu::always_inline]] inline void float_tile(const float* rows, size_t rows_step, const Weight* weights,
+template <class Set, size_t Rows, size_t Vectors>
+[[gnu::always_inline]] inline void float_tile(const float* rows, size_t rows_step, const float* weights,
                                               size_t weights_step, size_t depth, const float* bias, bool add,
                                               float* out, size_t out_step) {
   using Floats = typename Set::Floats;
@@ -28,7 +38,6 @@ template <class Set, size_t Rows, size_t Vectors, typename Weight>
       sums[r][v] = add ? Set::add(start, Set::load(out + r * out_step + v * Set::kLanes)) : start;
   }
   for (size_t d = 0; d < depth; ++d, rows += rows_step, weights += weights_step) {
-    if constexpr (sizeof(Weight) < sizeof(float)) __builtin_prefetch(weights + kAhead);
     Floats columns[Vectors];
 #pragma GCC unroll 16
     for (size_t v = 0; v < Vectors; ++v) columns[v] = Set::load(weights + v * Set::kLanes);
@@ -46,9 +55,9 @@ template <class Set, size_t Rows, size_t Vectors, typename Weight>
 }
 
 /// float_tile() of `columns` columns, a multiple of kLane.
-template <class Set, size_t Rows, typename Weight>
+template <class Set, size_t Rows>
 [[gnu::always_inline]] inline void float_columns(size_t columns, const float* rows, size_t rows_step,
-                                                 const Weight* weights, size_t weights_step, size_t depth,
+                                                 const float* weights, size_t weights_step, size_t depth,
                                                  const float* bias, bool add, float* out, size_t out_step) {
   constexpr size_t kWide = Set::kVectors * Set::kLanes;
   size_t column = 0;
@@ -63,28 +72,20 @@ template <class Set, size_t Rows, typename Weight>
 }
 
 /// float_tile() of any number of rows up to `Most` and of columns that is a multiple of kLane.
-template <class Set, typename Weight, size_t Most = Set::kRows>
-void float_block(size_t count, size_t columns, const float* rows, size_t rows_step, const Weight* weights,
+template <class Set, size_t Most = Set::kRows>
+void float_block(size_t count, size_t columns, const float* rows, size_t rows_step, const float* weights,
                  size_t weights_step, size_t depth, const float* bias, bool add, float* out, size_t out_step) {
   if (count == Most)
     float_columns<Set, Most>(columns, rows, rows_step, weights, weights_step, depth, bias, add, out, out_step);
   else if constexpr (Most > 1)
-    float_block<Set, Weight, Most - 1>(count, columns, rows, rows_step, weights, weights_step, depth, bias, add, out,
-                                       out_step);
-}
-
-/// Results of `rows` rows and one panel through the activation.
-template <class Set>
-[[gnu::always_inline]] inline void activate_panel(Activation activation, float* out, size_t rows, size_t step) {
-  if (activation == Activation::kNone) return;
-  for (size_t r = 0; r < rows; ++r) activate<Set>(activation, out + r * step, kPanel);
+    float_block<Set, Most - 1>(count, columns, rows, rows_step, weights, weights_step, depth, bias, add, out, out_step);
 }
 
 /// Tiles that go through a block of weights together, while both are in the second cache.
 constexpr size_t kTilesAtOnce = 8;
 
-template <class Set, typename Weight>
-void multiply_floats(const FloatProduct<Weight>& product) {
+template <class Set>
+void multiply_floats(const FloatProduct& product) {
   const Results& results = product.results;
   for (size_t tiles = 0; tiles < product.tiles.count; tiles += kTilesAtOnce) {
     const size_t end = tiles + kTilesAtOnce < product.tiles.count ? tiles + kTilesAtOnce : product.tiles.count;
@@ -92,19 +93,74 @@ void multiply_floats(const FloatProduct<Weight>& product) {
       const size_t depth = product.depth - from < kDepthBlock ? product.depth - from : kDepthBlock;
       const bool last = from + depth == product.depth;
       for (size_t panel = results.first_panel; panel < results.last_panel; ++panel) {
-        const Weight* weights = product.weights + (from * product.panels + panel * depth) * kPanel;
+        const float* weights = product.weights + (from * product.panels + panel * depth) * kPanel;
         const float* bias = from == 0 && results.bias != nullptr ? results.bias + panel * kPanel : nullptr;
         for (size_t tile = tiles; tile < end; ++tile) {
           const size_t first = product.tiles.first(tile), rows = product.tiles.first(tile + 1) - first;
           const float* in = product.rows + first * product.depth + from * rows;
           float* out = results.values + first * results.step + panel * kPanel;
-          float_block<Set, Weight>(rows, kPanel, in, rows, weights, kPanel, depth, bias, results.add || from > 0, out,
-                                   results.step);
+          float_block<Set>(rows, kPanel, in, rows, weights, kPanel, depth, bias, results.add || from > 0, out,
+                           results.step);
           if (last) activate_panel<Set>(results.activation, out, rows, results.step);
         }
       }
     }
   }
+}
+
+/// Calls each(panel, tile, what the tile asks for), so that tiles that the second cache holds go through a panel of
+/// weights together. A panel has `panel_bytes`.
+template <class Each>
+[[gnu::always_inline]] inline void each_panel(Tiles tiles, const Results& results, const void* weights,
+                                              size_t panel_bytes, Each each) {
+  for (size_t from = 0; from < tiles.count; from += kTilesAtOnce) {
+    const size_t end = from + kTilesAtOnce < tiles.count ? from + kTilesAtOnce : tiles.count, count = end - from;
+    for (size_t panel = results.first_panel; panel < results.last_panel; ++panel) {
+      const char* const next = static_cast<const char*>(weights) + (panel + 1) * panel_bytes;
+      for (size_t tile = from; tile < end; ++tile)
+        each(panel, tile, Ahead{next + (tile - from) * panel_bytes / count, 128 / count});
+    }
+  }
+}
+
+/// Sums of one panel and any number of rows up to `Most`, added to those in `sums` where `add`.
+template <class Set, size_t Most = Set::kRows>
+void short_block(size_t count, const uint32_t* rows, const int16_t* weights, size_t pairs, Ahead ahead, bool add,
+                 float* sums) {
+  if (count == Most)
+    Set::template short_sums<Most>(rows, weights, pairs, ahead, add, sums);
+  else if constexpr (Most > 1)
+    short_block<Set, Most - 1>(count, rows, weights, pairs, ahead, add, sums);
+}
+
+template <class Set>
+void multiply_shorts(const ShortProduct& product) {
+  const Results& results = product.results;
+  const size_t pairs = product.depth / kPair;
+  constexpr size_t kBlock = kShortBlock / kPair;
+  alignas(64) float sums[Set::kRows * kPanel];
+  const size_t bytes = product.depth * kPanel * sizeof(int16_t);
+  each_panel(product.tiles, results, product.weights, bytes, [&](size_t panel, size_t tile, Ahead ahead) {
+    const size_t first = product.tiles.first(tile), rows = product.tiles.first(tile + 1) - first;
+    const uint32_t* in = product.rows + first * pairs;
+    const int16_t* weights = product.weights + panel * kPanel * product.depth;
+    for (size_t from = 0; from < pairs; from += kBlock, ahead.next += kBlock * ahead.step)
+      short_block<Set>(rows, in + from * rows, weights + from * kPanel * kPair,
+                       pairs - from < kBlock ? pairs - from : kBlock, ahead, from > 0, sums);
+    float* out = results.values + first * results.step + panel * kPanel;
+    for (size_t v = 0; v < kPanel; v += Set::kLanes) {
+      const auto scales = Set::load(product.columns + panel * kPanel + v);
+      const auto bias = Set::load(results.bias + panel * kPanel + v);
+      for (size_t r = 0; r < rows; ++r) {
+        const auto scale = Set::multiply(scales, Set::fill(product.scales[first + r]));
+        auto value = Set::multiply_add(Set::load(sums + r * kPanel + v), scale, bias);
+        float* to = out + r * results.step + v;
+        if (results.add) value = Set::add(value, Set::load(to));
+        Set::store(to, value);
+      }
+    }
+    activate_panel<Set>(results.activation, out, rows, results.step);
+  });
 }
 
 /// The numbers that `rows` lines of sums, kPanel each, stand for.
@@ -117,15 +173,17 @@ void finish_bytes(const int32_t* sums, size_t rows, const ByteRow* terms, const 
   for (size_t v = 0; v < kPanel; v += Set::kLanes) {
     const size_t at = column + v;
     const auto scales = Set::load(columns.scales + at), bias = Set::load(results.bias + at);
-    const auto column_sums = Set::load_ints(columns.sums + at);
+    const auto column_sums = Set::load(columns.sums + at);
     for (size_t r = 0; r < rows; ++r) {
-      auto sum = Set::load_ints(sums + r * kPanel + v);
-      sum = Set::subtract_ints(sum, Set::multiply_ints(Set::fill_ints(terms[r].zero), column_sums));
+      const int32_t zero = terms[r].zero;
+      // As floats, rounded once at most: integers of 32 bits are multiplied slowly.
+      auto sum = Set::to_floats(Set::load_ints(sums + r * kPanel + v));
+      sum = Set::multiply_add(Set::fill(static_cast<float>(-zero)), column_sums, sum);
       if (columns.zeros != nullptr)
-        sum = Set::subtract_ints(sum, Set::multiply_ints(Set::fill_ints(terms[r].sum - depth * terms[r].zero),
-                                                         Set::load_ints(columns.zeros + at)));
+        sum = Set::multiply_add(Set::fill(static_cast<float>(depth * zero - terms[r].sum)),
+                                Set::load(columns.zeros + at), sum);
       float* to = out + r * results.step + v;
-      auto value = Set::multiply_add(Set::to_floats(sum), Set::multiply(scales, Set::fill(terms[r].scale)), bias);
+      auto value = Set::multiply_add(sum, Set::multiply(scales, Set::fill(terms[r].scale)), bias);
       if (results.add) value = Set::add(value, Set::load(to));
       Set::store(to, value);
     }
@@ -134,11 +192,11 @@ void finish_bytes(const int32_t* sums, size_t rows, const ByteRow* terms, const 
 
 /// Sums of one panel and any number of rows up to `Most`.
 template <class Set, size_t Most = Set::kRows>
-void byte_block(size_t count, const uint32_t* rows, const int8_t* weights, size_t groups, int32_t* sums) {
+void byte_block(size_t count, const uint32_t* rows, const int8_t* weights, size_t groups, Ahead ahead, int32_t* sums) {
   if (count == Most)
-    Set::template byte_sums<Most>(rows, weights, groups, sums);
+    Set::template byte_sums<Most>(rows, weights, groups, ahead, sums);
   else if constexpr (Most > 1)
-    byte_block<Set, Most - 1>(count, rows, weights, groups, sums);
+    byte_block<Set, Most - 1>(count, rows, weights, groups, ahead, sums);
 }
 
 template <class Set>
@@ -146,19 +204,15 @@ void multiply_bytes(const ByteProduct& product) {
   const Results& results = product.results;
   const size_t groups = product.depth / kGroup;
   alignas(64) int32_t sums[Set::kRows * kPanel];
-  for (size_t tiles = 0; tiles < product.tiles.count; tiles += kTilesAtOnce) {
-    const size_t end = tiles + kTilesAtOnce < product.tiles.count ? tiles + kTilesAtOnce : product.tiles.count;
-    for (size_t panel = results.first_panel; panel < results.last_panel; ++panel) {
-      for (size_t tile = tiles; tile < end; ++tile) {
-        const size_t first = product.tiles.first(tile), rows = product.tiles.first(tile + 1) - first;
-        float* out = results.values + first * results.step + panel * kPanel;
-        byte_block<Set>(rows, product.rows + first * groups, product.weights + panel * kPanel * product.depth, groups,
-                        sums);
-        finish_bytes<Set>(sums, rows, product.terms + first, product, panel * kPanel, out);
-        activate_panel<Set>(results.activation, out, rows, results.step);
-      }
-    }
-  }
+  each_panel(product.tiles, results, product.weights, product.depth * kPanel,
+             [&](size_t panel, size_t tile, Ahead ahead) {
+               const size_t first = product.tiles.first(tile), rows = product.tiles.first(tile + 1) - first;
+               float* out = results.values + first * results.step + panel * kPanel;
+               byte_block<Set>(rows, product.rows + first * groups, product.weights + panel * kPanel * product.depth,
+                               groups, ahead, sums);
+               finish_bytes<Set>(sums, rows, product.terms + first, product, panel * kPanel, out);
+               activate_panel<Set>(results.activation, out, rows, results.step);
+             });
 }
 
 }  // namespace quern::encoder

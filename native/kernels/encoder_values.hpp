@@ -53,23 +53,31 @@ template <class Set>
   return Set::subtract(Set::larger(x, zero), Set::multiply(size, share));
 }
 
+/// `change` on `rows` lines of kPanel numbers, in place.
+template <class Set, class Change>
+[[gnu::always_inline]] inline void each_of_panel(float* values, size_t rows, size_t step, Change change) {
+  for (size_t r = 0; r < rows; ++r, values += step)
+#pragma GCC unroll 8
+    for (size_t i = 0; i < kPanel; i += Set::kLanes) Set::store(values + i, change(Set::load(values + i)));
+}
+
+/// Results of some rows and one panel through the activation.
 template <class Set>
-void activate(Activation activation, float* values, size_t count) {
+void activate_panel(Activation activation, float* values, size_t rows, size_t step) {
+  using Floats = typename Set::Floats;
   switch (activation) {
     case Activation::kNone:
       return;
     case Activation::kTanh:
-      for (size_t i = 0; i < count; ++i) values[i] = __builtin_tanhf(values[i]);
+      for (size_t r = 0; r < rows; ++r)
+        for (size_t i = 0; i < kPanel; ++i) values[r * step + i] = __builtin_tanhf(values[r * step + i]);
       return;
     case Activation::kGelu:
-      for (size_t i = 0; i < count; i += Set::kLanes) Set::store(values + i, gelu<Set>(Set::load(values + i)));
-      return;
+      return each_of_panel<Set>(values, rows, step, [](Floats x) { return gelu<Set>(x); });
     case Activation::kGeluTanh:
-      for (size_t i = 0; i < count; i += Set::kLanes) Set::store(values + i, gelu_tanh<Set>(Set::load(values + i)));
-      return;
+      return each_of_panel<Set>(values, rows, step, [](Floats x) { return gelu_tanh<Set>(x); });
     case Activation::kRelu:
-      for (size_t i = 0; i < count; i += Set::kLanes)
-        Set::store(values + i, Set::larger(Set::load(values + i), Set::fill(0.0f)));
+      return each_of_panel<Set>(values, rows, step, [](Floats x) { return Set::larger(x, Set::fill(0.0f)); });
   }
 }
 
@@ -96,6 +104,24 @@ void norm(float* values, size_t width, const float* weight, const float* bias, f
 }
 
 template <class Set>
+float shorten(const float* values, size_t count, int16_t* shorts) {
+  const auto zero = Set::fill(0.0f);
+  auto most = zero, unfit = zero;
+  for (size_t i = 0; i < count; i += Set::kLanes) {
+    const auto value = Set::load(values + i);
+    most = Set::larger(most, Set::larger(value, Set::subtract(zero, value)));
+    // 0, or no number where one is not finite: comparisons would lose it.
+    unfit = Set::multiply_add(value, zero, unfit);
+  }
+  const float largest = Set::most(most);
+  // Below that the inverse is not finite.
+  const float inverse = largest > 1e-33f && largest < 3e38f ? kMostShort / largest : 0.0f;
+  for (size_t i = 0; i < count; i += kLane)
+    Set::to_shorts([&](size_t at) { return Set::load(values + i + at); }, inverse, shorts + i);
+  return largest / kMostShort + Set::total(unfit);
+}
+
+template <class Set>
 ByteRow quantize(const float* values, const float* factors, size_t count, uint8_t* bytes) {
   auto least = Set::fill(0.0f), most = Set::fill(0.0f);
   const auto scaled = [&](size_t i) {
@@ -111,10 +137,10 @@ ByteRow quantize(const float* values, const float* factors, size_t count, uint8_
   const bool usable = range > 1e-36f && range < 3e38f;
   const float scale = usable ? range / 255.0f : 1.0f, inverse = usable ? 255.0f / range : 0.0f;
   const auto zero = usable ? static_cast<int32_t>(__builtin_rintf(-low * inverse)) : 0;
-  int32_t sum = 0;
+  auto sums = Set::fill_ints(0);
   for (size_t i = 0; i < count; i += kLane)
-    sum += Set::to_bytes([&](size_t at) { return scaled(i + at); }, inverse, zero, bytes + i);
-  return {scale, zero, sum};
+    Set::to_bytes([&](size_t at) { return scaled(i + at); }, inverse, zero, bytes + i, sums);
+  return {scale, zero, Set::total_ints(sums)};
 }
 
 }  // namespace quern::encoder

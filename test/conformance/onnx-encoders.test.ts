@@ -231,6 +231,16 @@ withBoth('pooling of ONNX encoders', () => {
     assert.ok(dot(first.vectors[0]!, second.vectors[0]!) > 0.99999);
   });
 
+  it('says that it takes the mean where nobody says anything, and only where vectors are pooled', async () => {
+    const about = async (encoder: TinyEncoder): Promise<[string | null, boolean]> => {
+      const { pooling, notes } = (await loaded(encoder)).info;
+      return [pooling, notes.some((note) => note.includes('pooled'))];
+    };
+    assert.deepEqual(await about({ task: 'embedding' }), ['mean', true]);
+    assert.deepEqual(await about({ task: 'embedding', sentenceOutput: true }), [null, false]);
+    for (const task of ['reranking', 'ner'] as const) assert.deepEqual(await about({ task }), [null, false], task);
+  });
+
   it('fills position_ids, and reads int8 weights', async () => {
     const plain = await loaded({ task: 'embedding' });
     const placed = await loaded({ task: 'embedding', positionInput: true });

@@ -101,7 +101,7 @@ TYPED_TEST(Dense, ColumnsAreRowsOfTheTurnedTable) {
   EXPECT_EQ(left, right);
 }
 
-TYPED_TEST(Dense, BoxesAndCountsAreTheDefinition) {
+TYPED_TEST(Dense, BoxesAreTheDefinition) {
   using T = TypeParam;
   constexpr size_t kDepth = 4, kLanes = kPanel<T>;
   const auto point = drawn<T>(kDepth, 6);
@@ -111,7 +111,6 @@ TYPED_TEST(Dense, BoxesAndCountsAreTheDefinition) {
   for (const Isa isa : sets()) {
     std::vector<T> out(kLanes);
     dense_kernels<T>(isa).box_distances(point.data(), least.data(), greatest.data(), kDepth, out.data());
-    size_t within = 0;
     for (size_t lane = 0; lane < kLanes; ++lane) {
       T square = 0;
       for (size_t k = 0; k < kDepth; ++k) {
@@ -119,12 +118,33 @@ TYPED_TEST(Dense, BoxesAndCountsAreTheDefinition) {
         square += way * way;
       }
       EXPECT_NEAR(static_cast<double>(out[lane]), static_cast<double>(square), 1e-5);
-      within += out[lane] <= T{1};
     }
-    EXPECT_EQ(dense_kernels<T>(isa).count_within(out.data(), 1, T{1}), within);
-    out[0] = std::numeric_limits<T>::quiet_NaN();
-    EXPECT_EQ(dense_kernels<T>(isa).count_within(out.data(), 1, std::numeric_limits<T>::infinity()), kLanes - 1);
   }
+}
+
+TEST(DenseRows, LanesWithinAreThoseAtMostTheBound) {
+  auto values = drawn<float>(3 * kPanel<float>, 9);
+  values[5] = std::numeric_limits<float>::quiet_NaN();
+  for (const Isa isa : sets())
+    for (const float bound : {values[0], -1.0f, std::numeric_limits<float>::infinity()}) {
+      uint32_t lanes[3];
+      lanes_within(values.data(), 3, bound, lanes, isa);
+      for (size_t i = 0; i < values.size(); ++i)
+        EXPECT_EQ(lanes[i / kPanel<float>] >> i % kPanel<float> & 1, values[i] <= bound ? 1u : 0u) << i;
+    }
+}
+
+TEST(DenseRows, DistancesAndOffsetsAreTheDefinition) {
+  for (const Isa isa : sets())
+    for (const size_t depth : {1, 7, 8, 19, 40}) {
+      const auto point = drawn<double>(depth, 10), centre = drawn<double>(depth, 11);
+      double square = 0;
+      for (size_t k = 0; k < depth; ++k) square += (point[k] - centre[k]) * (point[k] - centre[k]);
+      std::vector<float> out(depth);
+      EXPECT_NEAR(square_between(point.data(), centre.data(), depth, isa), square, 1e-13 * square);
+      EXPECT_NEAR(offset_from(point.data(), centre.data(), depth, 0.5, out.data(), isa), square, 1e-13 * square);
+      for (size_t k = 0; k < depth; ++k) EXPECT_EQ(out[k], static_cast<float>((centre[k] - point[k]) * 0.5));
+    }
 }
 
 TEST(DenseExp, IsWithinTwoUnitsOfTheLastPlace) {

@@ -242,3 +242,25 @@ test('KV cache types work, quantised ones too', async () => {
     await opened.close();
   }
 });
+
+test('numbers are written as JSON where they are told to, and nowhere else', () => {
+  const { writeFloats } = loadCore();
+  const into = new Uint8Array(64).fill(1).subarray(8);
+  const end = writeFloats(Float32Array.of(0.1, -2, Number.NaN), into, 4);
+  assert.equal(Buffer.from(into.subarray(4, end)).toString(), '0.1,-2,null');
+  assert.deepEqual([...into.subarray(0, 4)], [1, 1, 1, 1]);
+  assert.equal(writeFloats(new Float32Array(), into, 56), 56);
+  const loose = loadCore() as unknown as Loose;
+  const gone = new Float32Array(4);
+  structuredClone(gone.buffer, { transfer: [gone.buffer] });
+  assert.equal(loose.writeFloats!(gone, into, 3), 3, 'a transferred array counts as empty');
+  const cases: [unknown[], RegExp][] = [
+    [[[1], into, 0], /values must be a Float32Array/],
+    [[Float32Array.of(1), new Int8Array(64), 0], /into must be a Uint8Array/],
+    [[Float32Array.of(1), into, 57], /at is 57; allowed is 0 to 56/],
+    [[Float32Array.of(1), into, -1], /at is -1/],
+    [[Float32Array.of(1), into, Number.NaN], /at must be/],
+    [[Float32Array.of(1), into, 41], /1 numbers need 16 bytes each, but there is room for 15/],
+  ];
+  for (const [given, text] of cases) assert.throws(() => loose.writeFloats!(...given), failure('invalid', text));
+});

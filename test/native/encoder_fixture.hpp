@@ -46,8 +46,7 @@ class RandomEncoder {
     bool is_signed = true;
     bool zeros = false;
     bool own_scales = false;  ///< query, key and value have input scales of their own
-    bool outliers = false;
-    bool halves = true;  ///< floats lie within the range of halves
+    bool shorts = true;       ///< floats are of one size
   };
 
   RandomEncoder(const Shape& shape, const Options& options) : shape(shape), options_(options) {
@@ -63,15 +62,9 @@ class RandomEncoder {
   }
 
   void add_dense(size_t inputs, size_t outputs, Activation activation) {
-    source.head.push_back({HeadStepSource::Kind::kDense, dense(inputs, outputs), activation, {}});
+    source.head.push_back({HeadStepSource::Kind::kDense, dense(inputs, outputs), activation});
   }
-  void add_norm(size_t width) {
-    source.head.push_back({HeadStepSource::Kind::kNorm, {}, Activation::kNone, norm(width)});
-  }
-  void take(bool first) {
-    source.head.push_back(
-        {first ? HeadStepSource::Kind::kTakeFirst : HeadStepSource::Kind::kTakeAll, {}, Activation::kNone, {}});
-  }
+  void take_first() { source.head.push_back({HeadStepSource::Kind::kTakeFirst, {}, Activation::kNone}); }
 
   /// One text.
   Rows pass(const std::vector<int32_t>& ids, const std::vector<int32_t>& types) const {
@@ -94,7 +87,6 @@ class RandomEncoder {
     }
     for (const HeadStepSource& step : source.head) {
       if (step.kind == HeadStepSource::Kind::kTakeFirst) rows.resize(1);
-      if (step.kind == HeadStepSource::Kind::kNorm) normed(rows, step.norm);
       if (step.kind == HeadStepSource::Kind::kDense) {
         rows = product(rows, step.dense);
         activate(rows, step.activation);
@@ -140,15 +132,11 @@ class RandomEncoder {
     made.bias = floats(outputs, 0.1f);
     if (!options_.bytes) {
       made.weights.floats = floats(inputs * outputs, 1 / std::sqrt(static_cast<float>(inputs)));
-      if (!options_.halves) const_cast<float&>(made.weights.floats[0]) = 70000;
+      if (!options_.shorts) const_cast<float&>(made.weights.floats[0]) = 70000;
       return made;
     }
     made.weights = byte_matrix(inputs, outputs);
     if (options_.own_scales) made.input_scale = floats(inputs, 0.2f, 1);
-    if (options_.outliers) {
-      made.outlier_rows = zeros_.emplace_back(std::vector<int32_t>{static_cast<int32_t>(inputs) - 1, 0});
-      made.outlier_weights = floats(2 * outputs, 0.5f);
-    }
     return made;
   }
 
@@ -170,8 +158,6 @@ class RandomEncoder {
         for (size_t i = 0; i < dense.inputs; ++i)
           result[o] += row[i] * (dense.input_scale.empty() ? 1.0 : dense.input_scale[i]) *
                        value(dense.weights, dense.outputs, i, o);
-        for (size_t i = 0; i < dense.outlier_rows.size(); ++i)
-          result[o] += row[static_cast<size_t>(dense.outlier_rows[i])] * dense.outlier_weights[i * dense.outputs + o];
       }
     }
     return results;

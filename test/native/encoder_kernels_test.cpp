@@ -44,9 +44,17 @@ TEST_P(EncoderKernelsTest, ActivationsAreWithinAMillionthOfTheirEquations) {
     std::vector<float> values;
     for (float x = -20; x <= 20; x += 0.00390625f) values.push_back(x);
     values.insert(values.end(), {-1e30f, -300, -0.0f, 300, 1e30f, 1e-30f});
-    values.resize(padded(values.size(), kLane));
-    std::vector<float> results = values;
-    kernels_.activate(activation, results.data(), results.size());
+    values.resize(padded(values.size(), kPanel));
+    std::vector<float> results(values.size());
+    // Panels of weights that one row, of one number, is multiplied by.
+    const float one = 1;
+    const size_t panels = values.size() / kPanel;
+    kernels_.multiply_floats({{1, 1},
+                              &one,
+                              values.data(),
+                              1,
+                              panels,
+                              {results.data(), results.size(), false, nullptr, activation, 0, panels}});
     for (size_t i = 0; i < values.size(); ++i) {
       const double wanted = activated(activation, values[i]);
       ASSERT_NEAR(results[i], wanted, 4e-7 + 2e-7 * std::abs(wanted)) << values[i];
@@ -91,13 +99,58 @@ TEST_P(EncoderKernelsTest, BytesOfARowAreWithinHalfAStep) {
   EXPECT_TRUE(std::isfinite(kernels_.quantize(odd.data(), nullptr, 16, bytes.data()).scale));
 }
 
+TEST_P(EncoderKernelsTest, ShortsOfARowAreWithinHalfAStepAndNothingUnfitIsLost) {
+  for (const float size : {1e-30f, 1e-3f, 1.0f, 1e30f}) {
+    const std::vector<float> values = numbers(80, size);
+    std::vector<int16_t> shorts(80);
+    const float scale = kernels_.shorten(values.data(), 80, shorts.data());
+    for (size_t i = 0; i < 80; ++i) ASSERT_NEAR(shorts[i] * scale, values[i], scale * 0.502f);
+    const auto [least, most] = std::ranges::minmax(shorts);
+    EXPECT_EQ(std::max<int>(most, -least), kMostShort);
+  }
+  std::vector<float> odd(16);
+  std::vector<int16_t> shorts(16, 5);
+  EXPECT_EQ(kernels_.shorten(odd.data(), 16, shorts.data()), 0);
+  EXPECT_EQ(shorts, std::vector<int16_t>(16));
+  for (const float unfit : {INFINITY, -INFINITY, NAN, -NAN}) {
+    odd[3] = unfit;
+    odd[5] = 1;
+    EXPECT_TRUE(std::isnan(kernels_.shorten(odd.data(), 16, shorts.data())));
+  }
+}
+
+TEST_P(EncoderKernelsTest, ProductsOfShortsAreExactAtTheirLimits) {
+  constexpr size_t kDepth = kShortBlock * 5 + 16, kRows = 17;
+  constexpr auto kWeight = static_cast<int16_t>(kMostShortSum / static_cast<int32_t>(kShortBlock));
+  for (const int sign : {1, -1}) {
+    const auto value = static_cast<int16_t>(sign * kMostShort);
+    std::vector<int16_t> rows(kRows * kDepth, value), weights(kPanel * kDepth);
+    for (size_t i = 0; i < weights.size(); ++i) weights[i] = i / kPair % 2 == 0 ? kWeight : -kWeight;
+    std::vector<float> scales(kRows), columns(kPanel), bias(kPanel, 0.5f), out(kRows * kPanel, 3);
+    for (size_t i = 0; i < kRows; ++i) scales[i] = static_cast<float>(i + 1);
+    for (size_t i = 0; i < kPanel; ++i) columns[i] = static_cast<float>(i % 3) / kMostShort;
+    const size_t tiles = (kRows + kernels_.tile_rows - 1) / kernels_.tile_rows;
+    kernels_.multiply_shorts({{kRows, tiles},
+                              reinterpret_cast<const uint32_t*>(rows.data()),
+                              scales.data(),
+                              weights.data(),
+                              kDepth,
+                              columns.data(),
+                              {out.data(), kPanel, true, bias.data(), Activation::kNone, 0, 1}});
+    for (size_t r = 0; r < kRows; ++r)
+      for (size_t i = 0; i < kPanel; ++i) {
+        const double wanted = sign * (i % 2 == 0 ? 1.0 : -1.0) * kWeight * kDepth * (i % 3) * (r + 1) + 3.5;
+        ASSERT_NEAR(out[r * kPanel + i], wanted, std::abs(wanted) * 1e-6) << r << ' ' << i;
+      }
+  }
+}
+
 TEST_P(EncoderKernelsTest, ProductsOfBytesAreExactAtTheirLimits) {
   constexpr size_t kDepth = 1 << 14, kRows = 5;
   std::vector<uint32_t> rows(kRows * kDepth / kGroup, 0xffffffffu);
   std::vector<int8_t> weights(kPanel * kDepth);
   for (size_t i = 0; i < weights.size(); ++i) weights[i] = i / kGroup % kPanel % 2 == 0 ? -128 : 127;
-  std::vector<float> scales(kPanel, 1), bias(kPanel, 0.5f), out(kRows * kPanel);
-  std::vector<int32_t> sums(kPanel, 0);
+  std::vector<float> scales(kPanel, 1), bias(kPanel, 0.5f), out(kRows * kPanel), sums(kPanel, 0);
   const std::vector<ByteRow> terms(kRows, ByteRow{1, 0, 0});
   const size_t tiles = (kRows + kernels_.tile_rows - 1) / kernels_.tile_rows;
   kernels_.multiply_bytes({{kRows, tiles},

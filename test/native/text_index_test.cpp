@@ -66,7 +66,7 @@ TEST(TextIndex, FindsWhatAnExhaustiveReferenceFinds) {
       for (const uint32_t id : ids) removed += reference.remove(id);
       ASSERT_EQ(index.remove(ids), removed);
       ASSERT_EQ(index.stats().documents, reference.size());
-      for (int i = 0; i < 12; ++i) {
+      for (int i = 0; i < 5; ++i) {
         SearchOptions options = first(1 + source.random() % 20);
         options.all_words = source.random() % 3 == 0;
         options.prefix = source.random() % 3 == 0;

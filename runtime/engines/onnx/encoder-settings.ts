@@ -38,7 +38,8 @@ export interface SettingsWish {
 export interface EncoderSettings {
   readonly architecture: string;
   readonly maxLength: number;
-  readonly pooling: Pooling;
+  /** Absent where neither the files nor the fallback say. */
+  readonly pooling: Pooling | undefined;
   /** Folders of dense layers after pooling, in order. */
   readonly dense: readonly string[];
   readonly labels: readonly string[];
@@ -72,7 +73,7 @@ export function readEncoderSettings(wish: SettingsWish): EncoderSettings {
   return {
     architecture,
     maxLength: maxLengthOf(wish, config, tokenizerConfig, firstPosition, notes),
-    pooling: poolingOf(folder, modules) ?? wish.fallback.pooling ?? noted(notes),
+    pooling: poolingOf(folder, modules) ?? wish.fallback.pooling,
     dense: modules.filter(({ type }) => type.endsWith('.Dense')).map(({ path }) => join(folder, path)),
     labels: labelsOf(config),
     paddingId: integer(config.pad_token_id),
@@ -81,11 +82,6 @@ export function readEncoderSettings(wish: SettingsWish): EncoderSettings {
     tokenizerConfig,
     notes,
   };
-}
-
-function noted(notes: string[]): Pooling {
-  notes.push('The model does not say how its vectors are pooled; the mean is used.');
-  return 'mean';
 }
 
 function jsonFile(folder: string, name: string): Json | undefined {

@@ -1,4 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
+import type { Pooling } from '../encoder-contract.js';
 import { placesOf } from './alignment.js';
 import { Batcher, type Row } from './batcher.js';
 import { DenseLayer } from './dense.js';
@@ -17,6 +18,8 @@ const TOKENISED_AT_ONCE = 32;
 /** Tokens of one text that is searched for entities: some sixty pages. */
 const SEARCHED_TOKENS = 32_768;
 const PROBE = 'a';
+/** Where neither the files nor the alias table say: most sentence models take it. */
+const DEFAULT_POOLING: Pooling = 'mean';
 
 interface Parts {
   readonly body: OpenBody;
@@ -45,19 +48,21 @@ export class LoadedEncoder {
     const { name, whyNotNative, providers } = pass.engine;
     const isEmbedding = body.task === 'embedding';
     const named = settings.labels.length === width;
+    // A head's outputs, and the vectors of a graph that pools itself, are taken as they are.
+    const poolsTokens = isEmbedding && isPerToken;
+    const notes = [...settings.notes];
+    if (poolsTokens && !settings.pooling) notes.push(`The model does not say how its vectors are pooled; the ${DEFAULT_POOLING} is used.`);
+    if (whyNotNative !== null) notes.push(`ONNX Runtime runs it, and not the native pass, because ${whyNotNative}.`);
     this.opened = {
       architecture: settings.architecture,
       sizeBytes,
       dimensions: isEmbedding ? (dense.at(-1)?.outputs ?? width) : null,
       maxLength: settings.maxLength,
-      pooling: isEmbedding && isPerToken ? settings.pooling : null,
+      pooling: poolsTokens ? (settings.pooling ?? DEFAULT_POOLING) : null,
       labels: isEmbedding ? [] : named ? settings.labels : Array.from({ length: width }, (_, index) => String(index)),
       providers,
       engine: name,
-      notes:
-        whyNotNative === null
-          ? settings.notes
-          : [...settings.notes, `ONNX Runtime runs it, and not the native pass, because ${whyNotNative}.`],
+      notes,
     };
   }
 
@@ -82,9 +87,10 @@ export class LoadedEncoder {
 
   /** One vector of length 1 per text. */
   async embed(call: CallBody, signal: AbortSignal): Promise<NumbersReply> {
-    const { dense, settings } = this.#parts;
+    const { dense } = this.#parts;
+    const pooling = this.opened.pooling ?? DEFAULT_POOLING;
     return this.#numbers(call, signal, this.opened.dimensions!, (output, index, { ids }) => {
-      const vector = pooled(output.states(index, ids.length), settings.pooling);
+      const vector = pooled(output.states(index, ids.length), pooling);
       return normalise(dense.reduce((before, layer) => layer.apply(before), vector));
     });
   }

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+
+#include "cpu.hpp"
+
+namespace quern {
+
+/// A number of a list, and its rank; of equal ones that with the greatest rank.
+struct Extreme {
+  double value;
+  double rank;
+};
+
+/// What a pair of weights gains from the view of one of them.
+struct Partner {
+  Extreme gain;     ///< and the other's rank; minus infinity where nobody gains
+  double greatest;  ///< of gradient + leave
+};
+
+/**
+ * The loops of a solver that moves two weights at a time. `leave` is 0 where a weight may move, minus infinity
+ * elsewhere, `ranks` are different numbers from 0 on, `count` is at least 1. All instruction sets give the same bits:
+ * products and sums are rounded one by one.
+ */
+struct PairSteps {
+  /// The greatest leave - gradient.
+  Extreme (*greatest)(const double* gradient, const double* leave, const double* ranks, size_t count);
+  /// gradient += by_a * a + by_b * b.
+  void (*add)(double* gradient, const float* a, const float* b, double by_a, double by_b, size_t count);
+  /// Of the places where broken = grow + gradient + leave is above 0, that with the greatest broken^2 / curvature; the
+  /// curvature is 2 - 2 * entry, but at least `least_curvature` where that is not above 0.
+  Partner (*partner)(const double* gradient, const double* leave, const double* ranks, const float* entries,
+                     double grow, double least_curvature, size_t count);
+};
+
+const PairSteps& pair_steps(Isa isa = best_isa());
+
+}  // namespace quern
