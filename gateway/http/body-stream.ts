@@ -9,8 +9,8 @@ export interface BodySource {
   resume(): void;
   /** The client was silent for too long: its connection ends. */
   drop(): void;
-  /** The stream was left before its end. What still comes is thrown away, or the connection is closed after the answer. */
-  leave(close: boolean): void;
+  /** The stream was left before its end, and what still comes is thrown away; `isLong` where that is over `LINGER_BYTES` or nobody knows. */
+  leave(isLong: boolean): void;
 }
 
 /** The failure of a body over its limit. */
@@ -28,6 +28,7 @@ export class BodyStream extends Readable {
   #received = 0;
   #paused = false;
   #lost = false;
+  #finished = false;
   #timer: NodeJS.Timeout | undefined;
 
   /** `declared` is the Content-Length, NaN without one. Throws `too_large` where that is over the limit. */
@@ -60,6 +61,7 @@ export class BodyStream extends Readable {
 
   /** The body is complete. */
   finish(): void {
+    this.#finished = true;
     clearTimeout(this.#timer);
     // Nobody reads past the end, which would do this: a connection that stays paused never gets its next request.
     if (this.#paused) this.#source.resume();
@@ -82,7 +84,7 @@ export class BodyStream extends Readable {
 
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     clearTimeout(this.#timer);
-    if (!this.#lost && !this.readableEnded) {
+    if (!this.#lost && !this.#finished) {
       const rest = this.#declared - this.#received;
       this.#source.leave(!(rest <= LINGER_BYTES));
       if (this.#paused) this.#source.resume();

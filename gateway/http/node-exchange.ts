@@ -1,7 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { BodyStream, bodyTooLarge } from './body-stream.js';
+import { Linger } from './linger.js';
 import { type EventStream, type Exchange, type HeaderList, LINGER_BYTES, type TransportLimits } from './transport.js';
+
+/** Between the end of an answer to a body that was refused and the end of its connection. */
+const GRACE_MS = 1_000;
 
 /** What an exchange needs of its listener. */
 export interface NodeListenerState {
@@ -19,7 +23,8 @@ export class NodeExchange implements Exchange {
   readonly #response: ServerResponse;
   readonly #listener: NodeListenerState;
   #headSent = false;
-  #close = false;
+  /** Of a body that was refused before its end. */
+  #rest: Linger | undefined;
   /** Ends the connection of a client whose body does not come in time. */
   #late: NodeJS.Timeout | undefined;
 
@@ -66,20 +71,20 @@ export class NodeExchange implements Exchange {
     const request = this.#request;
     const declared = Number(this.header('content-length') || 0);
     if (declared > limitBytes) {
-      this.#close = declared > LINGER_BYTES;
+      if (declared > LINGER_BYTES) this.#discardRest();
       return Promise.reject(bodyTooLarge(limitBytes, declared));
     }
     return new Promise((resolve, reject) => {
       let chunks: Buffer[] = [];
       let size = 0;
       request.on('data', (chunk: Buffer) => {
-        if (this.#close) return;
+        if (this.#rest) return;
         size += chunk.byteLength;
         if (size <= limitBytes) {
           chunks.push(chunk);
           return;
         }
-        this.#close = true;
+        this.#discardRest();
         chunks = [];
         reject(bodyTooLarge(limitBytes));
       });
@@ -97,8 +102,8 @@ export class NodeExchange implements Exchange {
         pause: () => request.pause(),
         resume: () => request.resume(),
         drop: () => request.destroy(),
-        leave: (close) => {
-          this.#close = close;
+        leave: (isLong) => {
+          if (isLong) this.#discardRest();
           this.#expectEnd();
           request.resume();
         },
@@ -118,9 +123,10 @@ export class NodeExchange implements Exchange {
     const list = [...headers];
     if (status !== 204 && status !== 304)
       list.push('Content-Length', String(typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength));
-    if (this.#close || this.#listener.draining) list.push('Connection', 'close');
+    if (this.#rest || this.#listener.draining) list.push('Connection', 'close');
     response.writeHead(status, list);
-    response.end(body);
+    if (this.#rest) this.#endLater(this.#rest, Buffer.from(body));
+    else response.end(body);
     if (!this.#request.complete) this.#request.resume();
     this.#watchStall();
   }
@@ -132,6 +138,27 @@ export class NodeExchange implements Exchange {
     if (this.#listener.draining) this.#response.shouldKeepAlive = false;
     if (!this.#request.complete) this.#request.resume();
     return new NodeStream(this.#response, this.#listener.limits.stallTimeoutMs);
+  }
+
+  #discardRest(): void {
+    const request = this.#request;
+    const rest = new Linger(() => request.pause());
+    this.#rest = rest;
+    request.on('data', (chunk: Buffer) => rest.took(chunk.byteLength));
+    request.once('close', () => rest.end());
+    request.once('end', () => rest.end());
+  }
+
+  /** Ends an answer when enough of the refused body has come: node:http closes the connection after it, which resets it while bytes come. */
+  #endLater(rest: Linger, body: Buffer): void {
+    const { socket } = this.#request;
+    // What node:http calls after an answer. Where bytes are left the client shall have read before they are noticed.
+    socket.destroySoon = () => {
+      socket.end();
+      setTimeout(() => socket.destroy(), GRACE_MS).unref();
+    };
+    this.#response.write(body.subarray(0, -1));
+    rest.whenOver(() => this.#response.end(body.subarray(-1)));
   }
 
   #expectEnd(): void {

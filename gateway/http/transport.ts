@@ -113,7 +113,7 @@ export const DEFAULT_LIMITS: TransportLimits = {
   socketBufferBytes: 4 * 1024 * 1024,
 };
 
-/** Declared bodies up to this size are read and thrown away when refused, so that the client sees the answer instead of a reset. */
+/** So much of a refused body is read and thrown away, so that the client sees the answer instead of a reset; see `Linger`. */
 export const LINGER_BYTES = 16 * 1024 * 1024;
 
 /** How often a WebSocket peer is pinged; one that stays silent until the next ping is dropped. */

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import type { Readable } from 'node:stream';
 import { BodyStream, bodyTooLarge } from './body-stream.js';
+import { Linger } from './linger.js';
 import { type EventStream, type Exchange, type HeaderList, LINGER_BYTES, type TransportLimits } from './transport.js';
 import type { UwsRequest, UwsResponse } from './uws-surface.js';
 
@@ -52,7 +53,8 @@ export class UwsExchange implements Exchange {
   #open = true;
   #headSent = false;
   #detached = false;
-  #refused = false;
+  /** Of a body that was refused before its end. */
+  #rest: Linger | undefined;
 
   constructor(
     response: UwsResponse,
@@ -113,7 +115,10 @@ export class UwsExchange implements Exchange {
   readBody(limitBytes: number): Promise<Buffer | undefined> {
     const declared = Number(this.header('content-length') || 0);
     if (declared > limitBytes) {
-      this.#refused = declared > LINGER_BYTES;
+      if (declared > LINGER_BYTES) {
+        this.#discardRest();
+        this.#response.onData((chunk, isLast) => this.#discarded(chunk, isLast));
+      }
       return Promise.reject(bodyTooLarge(limitBytes, declared));
     }
     return new Promise((resolve, reject) => {
@@ -129,10 +134,10 @@ export class UwsExchange implements Exchange {
         resolve(undefined);
       });
       this.#response.onData((chunk, isLast) => {
-        if (!this.#open || this.#refused) return;
+        if (!this.#open || this.#discarded(chunk, isLast)) return;
         size += chunk.byteLength;
         if (size > limitBytes) {
-          this.#refused = true;
+          if (!isLast) this.#discardRest();
           settle();
           reject(bodyTooLarge(limitBytes));
           return;
@@ -155,19 +160,32 @@ export class UwsExchange implements Exchange {
         pause: () => this.#open && response.pause(),
         resume: () => this.#open && response.resume(),
         drop: () => this.#tooSlow(),
-        leave: (close) => {
-          this.#refused = close;
-        },
+        leave: (isLong) => isLong && this.#discardRest(),
       },
       { limitBytes, declared: length === '' ? Number.NaN : Number(length), stallMs: this.#listener.limits.bodyTimeoutMs },
     );
     this.onGone(() => stream.lose());
     response.onData((chunk, isLast) => {
       // The chunk's memory is only lent for this callback.
-      if (!stream.destroyed) stream.accept(Buffer.from(new Uint8Array(chunk)));
-      if (isLast) stream.finish();
+      if (!this.#discarded(chunk, isLast)) stream.accept(Buffer.from(new Uint8Array(chunk)));
+      if (!isLast) return;
+      this.#rest?.end();
+      stream.finish();
     });
     return stream;
+  }
+
+  #discardRest(): void {
+    const rest = new Linger(() => this.#open && this.#response.pause());
+    this.#rest = rest;
+    this.onGone(() => rest.end());
+  }
+
+  /** True for bytes of a body that was refused. */
+  #discarded(chunk: ArrayBuffer, isLast: boolean): boolean {
+    if (isLast) this.#rest?.end();
+    else this.#rest?.took(chunk.byteLength);
+    return this.#rest !== undefined;
   }
 
   reply(status: number, headers: HeaderList, body: string | Uint8Array): void {
@@ -200,7 +218,11 @@ export class UwsExchange implements Exchange {
 
   #whole(status: number, headers: HeaderList, body: string | Uint8Array): void {
     const response = this.#response;
-    const close = this.#listener.draining || this.#refused;
+    const close = this.#listener.draining;
+    if (this.#rest && !close && body.length > 0) {
+      this.#withheld(this.#rest, status, headers, Buffer.from(body));
+      return;
+    }
     this.#head(status, headers);
     const bodiless = status === 204 || status === 304;
     const large = body.length >= LARGE_BODY_BYTES && !close && this.method !== 'HEAD';
@@ -214,6 +236,25 @@ export class UwsExchange implements Exchange {
     else if (this.method === 'HEAD') response.endWithoutBody(typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength, close);
     else response.end(bodiless ? '' : body, close);
     this.#complete();
+  }
+
+  /**
+   * Sends an answer but for its last byte, which follows when enough of the refused body has come: the library cannot close a connection after
+   * an answer without a reset. One that is paused by then it closes itself some 10 s later, when the client has read.
+   */
+  #withheld(rest: Linger, status: number, headers: HeaderList, body: Buffer): void {
+    const response = this.#response;
+    this.#head(status, closing(headers));
+    const [taken] = response.tryEnd(body.subarray(0, -1), body.length);
+    if (!taken) {
+      response.close();
+      return;
+    }
+    rest.whenOver(() => {
+      if (!this.#open) return;
+      response.cork(() => response.tryEnd(body.subarray(-1), body.length));
+      this.#complete();
+    });
   }
 
   #large(body: Uint8Array): void {

@@ -1,10 +1,17 @@
 import { endianness } from 'node:os';
+import { loadCore } from '../../native/core.js';
 import { breathe } from '../../runtime/loop.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type { EmbeddingRequest } from '../../schemas/generated/universal/encoders.js';
 import { askOf, TEXTS_BYTES, usageOf } from './encoder-asks.js';
+
+/** What a number of a vector needs at most, comma included. */
+const NUMBER_BYTES = 16;
+/** And what stands around each vector. */
+const ROW_BYTES = 80;
+const HEAD = '{"object":"list","data":[';
 
 /** The texts of a request. Throws `invalid` for token ids, which some clients send for models of their own. */
 function textsOf({ input }: EmbeddingRequest): string[] {
@@ -18,28 +25,61 @@ function textsOf({ input }: EmbeddingRequest): string[] {
   });
 }
 
-/** A vector as JSON text: numbers, or base64 of its 32-bit floats, low byte first. */
-function written(vector: Float32Array, base64: boolean): string {
-  if (!base64) return `[${vector.join(',')}]`;
-  const bytes = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
-  return `"${(endianness() === 'LE' ? bytes : Buffer.from(bytes).swap32()).toString('base64')}"`;
+/** Writes a list of vectors as JSON into one piece of memory, without text in between that would have to be collected. */
+class VectorWriter {
+  readonly #into: Buffer;
+  readonly #base64: boolean;
+  #at = 0;
+
+  constructor(vectors: readonly Float32Array[], base64: boolean, around: string) {
+    const numbers = vectors.reduce((sum, { length }) => sum + length, 0);
+    // Pages that nothing is written to are never given out.
+    this.#into = Buffer.allocUnsafe(numbers * NUMBER_BYTES + vectors.length * ROW_BYTES + 3 * around.length);
+    this.#base64 = base64;
+  }
+
+  text(text: string): void {
+    this.#at += this.#into.write(text, this.#at);
+  }
+
+  /** Numbers, or base64 of their 32-bit floats, low byte first. */
+  vector(vector: Float32Array): void {
+    if (!this.#base64) {
+      this.text('[');
+      this.#at = loadCore().writeFloats(vector, this.#into, this.#at);
+      this.text(']');
+      return;
+    }
+    const bytes = Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
+    this.text(`"${(endianness() === 'LE' ? bytes : Buffer.from(bytes).swap32()).toString('base64')}"`);
+  }
+
+  get written(): Buffer {
+    return this.#into.subarray(0, this.#at);
+  }
 }
 
-/** The whole answer as JSON text; thousands of vectors are written a few at a time, so that other requests go on meanwhile. */
+/** The whole answer as JSON; thousands of vectors are written a few at a time, so that other requests go on meanwhile. */
 async function bodyOf(
   model: string,
   vectors: readonly Float32Array[],
   tokens: number,
   base64: boolean,
   signal: AbortSignal,
-): Promise<string> {
-  const rows: string[] = [];
+): Promise<Buffer> {
+  const end = `],"model":${JSON.stringify(model)},"usage":${JSON.stringify(usageOf(tokens))}}`;
+  const writer = new VectorWriter(vectors, base64, HEAD + end);
+  writer.text(HEAD);
   for (const [index, vector] of vectors.entries()) {
-    rows.push(`{"object":"embedding","index":${index},"embedding":${written(vector, base64)}}`);
+    // A batch of many requests ends at once: each waits for its turn before it begins to write.
     await breathe();
     signal.throwIfAborted();
+    writer.text(`${index === 0 ? '' : ','}{"object":"embedding","index":${index},"embedding":`);
+    writer.vector(vector);
+    writer.text('}');
   }
-  return `{"object":"list","data":[${rows.join(',')}],"model":${JSON.stringify(model)},"usage":${JSON.stringify(usageOf(tokens))}}`;
+  writer.text(end);
+  return writer.written;
 }
 
 async function embed(runtime: Runtime, request: Request): Promise<Reply> {

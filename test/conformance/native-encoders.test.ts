@@ -107,6 +107,39 @@ describe('the native pass of encoders', () => {
     await Promise.all([own.close(), other.close()]);
   });
 
+  it('blames the model for tokens that its table has no row for', async () => {
+    const place = written('short table', 'embedding', { layers: 1 }, same);
+    const tokenizer = JSON.parse(readFileSync(join(place, 'tokenizer.json'), 'utf8')) as { model: { vocab: Record<string, number> } };
+    tokenizer.model.vocab.garden = 30_000;
+    writeFileSync(join(place, 'tokenizer.json'), JSON.stringify(tokenizer));
+    const client = await load(place, 'embedding', 'native');
+    assert.equal(client.info.engine, 'native');
+    await assert.rejects(client.embed(['the red dog', 'garden'], CALL), { kind: 'model_failed', message: /ids holds 30000/ });
+    assert.equal((await client.embed(['the red dog'], CALL)).vectors.length, 1);
+    await client.close();
+  });
+
+  it('puts the separator of pairs between them: another one gives other scores', async () => {
+    const logits = async (separator: string): Promise<Float32Array> => {
+      const place = written(`separated by ${separator}`, 'classification', { head: 'classification' }, same);
+      const text = readFileSync(join(place, 'tokenizer.json'), 'utf8');
+      const tokenizer = JSON.parse(text) as { model: { vocab: Record<string, number> }; post_processor: object };
+      const swapped = JSON.stringify(tokenizer.post_processor).replaceAll('[SEP]', separator).replaceAll(
+        `,${tokenizer.model.vocab['[SEP]']}]`, `,${tokenizer.model.vocab[separator]}]`); // biome-ignore format: short
+      writeFileSync(join(place, 'tokenizer.json'), JSON.stringify({ ...tokenizer, post_processor: JSON.parse(swapped) }));
+      const client = await load(place, 'classification', 'native');
+      const found = await client.classify(['red dog'], CALL, ['milk']);
+      assert.deepEqual(found.tokens, [6]);
+      await client.close();
+      return found.logits[0]!;
+    };
+    const [one, other] = [await logits('[SEP]'), await logits('[MASK]')];
+    assert.ok(
+      one.some((value, at) => Math.abs(value - other[at]!) > 1e-3),
+      `${one} ${other}`,
+    );
+  });
+
   it('leaves to ONNX Runtime what it does not know, and says why', async () => {
     const stranger = nodes((node) =>
       node.op === 'Erf'

@@ -212,6 +212,18 @@ describe('recognising encoders', () => {
       );
     });
 
+  it('does not take a mean of what was taken of the first tokens', () => {
+    const graph = randomGraph({ head: 'classification' });
+    const first = graph.nodes.find(({ op, attributes }) => op === 'Gather' && attributes?.axis !== undefined)!;
+    const states = first.inputs[0]!;
+    const mean: OnnxNode = { op: 'ReduceMean', inputs: ['logits'], outputs: ['pooled'], attributes: { axes: { ints: [1] }, keepdims: { int: 0 } } };
+    const after = { ...graph, nodes: [...graph.nodes, mean], outputs: [{ ...graph.outputs[0]!, name: 'pooled' }] };
+    assert.throws(() => found(after), /Gather "\w+", at its end/);
+    // The same mean of all tokens' states is one that is known.
+    const alone = { ...after, nodes: [...graph.nodes, { ...mean, inputs: [states] }] };
+    assert.deepEqual(found(alone).recognised.head, [{ take: 'mean' }]);
+  }); // biome-ignore format: one node a line
+
   it('does not follow a graph that goes round in circles', () => {
     const round = nodes((node) =>
       node.outputs[0] === 'last_hidden_state'

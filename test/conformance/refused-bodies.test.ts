@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { after, before, describe, it } from 'node:test';
+import { createTransport, dispatch, type Listener } from '../../gateway/http/index.js';
+import { LINGER_BYTES } from '../../gateway/http/transport.js';
+import { setLogLevel } from '../../runtime/log.js';
+import { endpoint } from '../../schemas/endpoint.js';
+
+const MIB = 2 ** 20;
+const PATIENCE_MS = 30_000;
+const common = { method: 'POST', summary: '', tag: 'test' } as const;
+const PIECE = Buffer.alloc(64 * 1024, 'a');
+const CHUNK = Buffer.concat([Buffer.from(`${PIECE.length.toString(16)}\r\n`), PIECE, Buffer.from('\r\n')]);
+const END = '0\r\n\r\n';
+const BOUNDARY = '--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n';
+const JSON_TYPE = 'application/json';
+const FORM_TYPE = 'multipart/form-data; boundary=b';
+
+const endpoints = [
+  endpoint({ ...common, path: '/json', id: 'json', body: 'common#Usage', handler: () => ({ json: {} }) }),
+  endpoint({
+    ...common,
+    path: '/form',
+    id: 'form',
+    multipart: { form: 'core/datasets#UploadForm', maxFiles: 1, fileLimitBytes: MIB },
+    handler: () => ({ json: {} }),
+  }),
+];
+
+/** The status, and the body where all of it came. */
+function read(text: string): { status: number; whole: boolean } {
+  const [head = '', body = ''] = text.split('\r\n\r\n');
+  return {
+    status: Number(/^HTTP\/1.1 (\d+)/.exec(head)?.[1]),
+    whole: body.length === Number(/content-length: (\d+)/i.exec(head)?.[1]) && body.includes('"detail"'),
+  };
+}
+
+for (const name of ['uws', 'node'] as const) {
+  describe(`bodies that ${name} refuses`, () => {
+    let listener: Listener;
+    before(async () => {
+      setLogLevel('error');
+      const application = dispatch({ endpoints, context: undefined, access: { bindHost: '127.0.0.1' } });
+      listener = await createTransport(name).listen({ host: '127.0.0.1', port: 0, application });
+    });
+    after(() => listener.drain(100));
+
+    const opened = async (path: string, length: string): Promise<Socket> => {
+      const socket = connect(listener.port, '127.0.0.1');
+      socket.on('error', () => undefined);
+      await once(socket, 'connect');
+      const type = path === '/form' ? FORM_TYPE : JSON_TYPE;
+      socket.write(`POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: ${type}\r\n${length}\r\n\r\n`);
+      return socket;
+    };
+    const send = async (socket: Socket, what: Buffer | string): Promise<void> => {
+      if (!socket.write(what) && !socket.destroyed)
+        await new Promise((resolve) => {
+          for (const event of ['drain', 'close']) socket.once(event, resolve);
+        });
+    };
+    /** Reads from now on, until the answer is there or the connection ends. */
+    const answer = async (socket: Socket): Promise<ReturnType<typeof read>> => {
+      let text = '';
+      const signal = AbortSignal.timeout(PATIENCE_MS);
+      socket.on('data', (piece: Buffer) => {
+        text += piece.toString('latin1');
+        if (read(text).whole) socket.destroy();
+      });
+      // A reset after the answer is no failure.
+      while (!socket.closed) await once(socket, 'close', { signal }).catch(() => signal.throwIfAborted());
+      return read(text);
+    };
+
+    for (const path of ['/json', '/form'])
+      it(`${path}: one that sends all of a body of unknown length before it reads sees the answer`, async () => {
+        const socket = await opened(path, 'Transfer-Encoding: chunked');
+        if (path === '/form') await send(socket, `${BOUNDARY.length.toString(16)}\r\n${BOUNDARY}\r\n`);
+        for (let sent = 0; sent < 8 * MIB; sent += PIECE.length) await send(socket, CHUNK);
+        await send(socket, END);
+        assert.deepEqual(await answer(socket), { status: 413, whole: true });
+      });
+
+    it('one that announces too much and sends half before it reads sees the answer', async () => {
+      const socket = await opened('/json', `Content-Length: ${2 * LINGER_BYTES}`);
+      for (let sent = 0; sent < LINGER_BYTES / 2; sent += PIECE.length) await send(socket, PIECE);
+      assert.deepEqual(await answer(socket), { status: 413, whole: true });
+    });
+
+    it('fetch with a stream as its body sees the answer', async () => {
+      let sent = 0;
+      const body = new ReadableStream<Uint8Array>({
+        pull: (controller) => {
+          sent += PIECE.length;
+          if (sent > 12 * MIB) controller.close();
+          else controller.enqueue(PIECE);
+        },
+      });
+      const reply = await fetch(`http://127.0.0.1:${listener.port}/json`, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': JSON_TYPE },
+        duplex: 'half',
+      } as RequestInit);
+      assert.equal(reply.status, 413);
+      assert.match(await reply.text(), /2097152 bytes/);
+    });
+
+    it('one that never ends is not read for ever, and sees the answer', async () => {
+      const socket = await opened('/json', 'Transfer-Encoding: chunked');
+      const answered = answer(socket);
+      while (socket.writable && socket.bytesWritten < 10 * LINGER_BYTES) await send(socket, CHUNK);
+      assert.deepEqual(await answered, { status: 413, whole: true });
+      assert.ok(socket.bytesWritten < 5 * LINGER_BYTES, `${socket.bytesWritten} bytes were taken`);
+    });
+
+    it('a connection whose refused body came whole serves the next request', async () => {
+      const socket = await opened('/json', `Content-Length: ${3 * MIB}`);
+      for (let sent = 0; sent < 3 * MIB; sent += PIECE.length) await send(socket, PIECE);
+      let text = '';
+      socket.on('data', (piece: Buffer) => {
+        text += piece.toString('latin1');
+      });
+      socket.write('POST /json HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/plain\r\nContent-Length: 2\r\n\r\n{}');
+      while (!text.includes('HTTP/1.1 415')) await once(socket, 'data', { signal: AbortSignal.timeout(PATIENCE_MS) });
+      assert.match(text, /^HTTP\/1.1 413 /);
+      socket.destroy();
+    });
+  });
+}
