@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Readable } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
 import { BodyStream, bodyTooLarge } from './body-stream.js';
 import { Linger } from './linger.js';
 import { type EventStream, type Exchange, type HeaderList, LINGER_BYTES, type TransportLimits } from './transport.js';
@@ -11,6 +11,10 @@ const GRACE_MS = 1_000;
 export interface NodeListenerState {
   readonly limits: TransportLimits;
   draining: boolean;
+  /** Those whose answers wait for their end. */
+  readonly lingers: Set<Linger>;
+  /** Connections whose last answer has begun: what comes after its request is not looked at. */
+  readonly closing: WeakSet<Duplex>;
 }
 
 /** One request on node:http. */
@@ -123,11 +127,14 @@ export class NodeExchange implements Exchange {
     const list = [...headers];
     if (status !== 204 && status !== 304)
       list.push('Content-Length', String(typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength));
-    if (this.#rest || this.#listener.draining) list.push('Connection', 'close');
+    if (this.#rest || this.#listener.draining) {
+      list.push('Connection', 'close');
+      this.#listener.closing.add(this.#request.socket);
+    }
     response.writeHead(status, list);
     if (this.#rest) this.#endLater(this.#rest, Buffer.from(body));
     else response.end(body);
-    if (!this.#request.complete) this.#request.resume();
+    this.#leaveBody();
     this.#watchStall();
   }
 
@@ -135,9 +142,17 @@ export class NodeExchange implements Exchange {
     if (this.#headSent || this.gone) return CLOSED_STREAM;
     this.#headSent = true;
     this.#response.writeHead(status, [...headers]);
-    if (this.#listener.draining) this.#response.shouldKeepAlive = false;
-    if (!this.#request.complete) this.#request.resume();
+    if (this.#listener.draining) {
+      this.#response.shouldKeepAlive = false;
+      this.#listener.closing.add(this.#request.socket);
+    }
+    this.#leaveBody();
     return new NodeStream(this.#response, this.#listener.limits.stallTimeoutMs);
+  }
+
+  /** What nobody has read would keep the next request from coming; a body that was refused is read by its `Linger`. */
+  #leaveBody(): void {
+    if (!this.#rest && !this.#request.complete) this.#request.resume();
   }
 
   #discardRest(): void {
@@ -158,7 +173,13 @@ export class NodeExchange implements Exchange {
       setTimeout(() => socket.destroy(), GRACE_MS).unref();
     };
     this.#response.write(body.subarray(0, -1));
-    rest.whenOver(() => this.#response.end(body.subarray(-1)));
+    const { draining, lingers } = this.#listener;
+    if (draining) rest.stop();
+    lingers.add(rest);
+    rest.whenOver(() => {
+      lingers.delete(rest);
+      this.#response.end(body.subarray(-1));
+    });
   }
 
   #expectEnd(): void {
@@ -173,7 +194,7 @@ export class NodeExchange implements Exchange {
     let taken = socket.bytesWritten - socket.writableLength;
     const timer = setInterval(() => {
       const now = socket.bytesWritten - socket.writableLength;
-      if (now === taken) socket.destroy();
+      if (now === taken && socket.writableLength > 0) socket.destroy();
       taken = now;
     }, this.#listener.limits.stallTimeoutMs);
     response.once('close', () => clearInterval(timer));

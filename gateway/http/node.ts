@@ -29,7 +29,7 @@ export function nodeTransport(): Transport {
 
 async function listen({ host, port, application, limits: given }: ListenOptions): Promise<Listener> {
   const limits = { ...DEFAULT_LIMITS, ...given };
-  const state: NodeListenerState = { limits, draining: false };
+  const state: NodeListenerState = { limits, draining: false, lingers: new Set(), closing: new WeakSet() };
   const server = createServer({
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headerTimeoutMs,
@@ -40,7 +40,9 @@ async function listen({ host, port, application, limits: given }: ListenOptions)
   });
   server.maxHeadersCount = MAX_HEADERS;
   server.maxConnections = limits.connections;
-  server.on('request', (request, response) => application.request(new NodeExchange(request, response, state)));
+  server.on('request', (request, response) => {
+    if (!state.closing.has(request.socket)) application.request(new NodeExchange(request, response, state));
+  });
   // A connection that never sends a request: node:http waits for its first byte without end.
   server.on('connection', (socket) => {
     const timer = setTimeout(() => {
@@ -49,7 +51,7 @@ async function listen({ host, port, application, limits: given }: ListenOptions)
     timer.unref();
     socket.once('close', () => clearTimeout(timer));
   });
-  const peers = serveSockets(server, application, limits);
+  const peers = serveSockets(server, application, state);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenFailure(host, port, error)));
     server.listen({ host, port, exclusive: true }, resolve);
@@ -59,6 +61,7 @@ async function listen({ host, port, application, limits: given }: ListenOptions)
     state.draining = true;
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     server.closeIdleConnections();
+    for (const linger of state.lingers) linger.stop();
     const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
     for (const peer of peers) peer.close(1001, 'the daemon stops');
     await closed;
@@ -75,13 +78,14 @@ async function listen({ host, port, application, limits: given }: ListenOptions)
 }
 
 /** Answers upgrade requests; returns the open WebSockets, kept current. */
-function serveSockets(server: Server, application: Application, limits: TransportLimits): ReadonlySet<WebSocket> {
+function serveSockets(server: Server, application: Application, { limits, closing }: NodeListenerState): ReadonlySet<WebSocket> {
   const peers = new Set<WebSocket>();
   // Loaded here: a daemon on the other transport never needs it.
   const { WebSocketServer } = createRequire(import.meta.url)('ws') as typeof import('ws');
   const accepting = new WebSocketServer({ noServer: true, maxPayload: limits.socketPayloadBytes, perMessageDeflate: false });
   server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
     socket.on('error', () => socket.destroy());
+    if (closing.has(socket)) return;
     const [path = '', query = ''] = splitOnce(request.url ?? '/', '?');
     const header = (name: string): string => [request.headers[name] ?? ''].flat()[0] ?? '';
     if (header('upgrade').toLowerCase() !== 'websocket') {

@@ -14,6 +14,8 @@ const LARGE_BODY_BYTES = 128 * 1024;
 const SURE_BODY_CHARS = 4 * 1024;
 /** An empty event: makes uWebSockets.js send what it holds back, see `UwsStream`. */
 const NUDGE = ':\n\n';
+/** Between the last byte that is taken of a refused body and the end of its connection. */
+const GRACE_MS = 1_000;
 
 const statusLines = new Map<number, string>();
 
@@ -134,7 +136,7 @@ export class UwsExchange implements Exchange {
         resolve(undefined);
       });
       this.#response.onData((chunk, isLast) => {
-        if (!this.#open || this.#discarded(chunk, isLast)) return;
+        if (this.#discarded(chunk, isLast) || !this.#open) return;
         size += chunk.byteLength;
         if (size > limitBytes) {
           if (!isLast) this.#discardRest();
@@ -218,13 +220,14 @@ export class UwsExchange implements Exchange {
 
   #whole(status: number, headers: HeaderList, body: string | Uint8Array): void {
     const response = this.#response;
-    const close = this.#listener.draining;
-    if (this.#rest && !close && body.length > 0) {
-      this.#withheld(this.#rest, status, headers, Buffer.from(body));
+    const bodiless = status === 204 || status === 304;
+    if (this.#rest && body.length > 0 && !bodiless && this.method !== 'HEAD') {
+      this.#last(this.#rest, status, headers, Buffer.from(body));
       return;
     }
+    // A body that was refused may go on without end.
+    const close = this.#listener.draining || this.#rest !== undefined;
     this.#head(status, headers);
-    const bodiless = status === 204 || status === 304;
     const large = body.length >= LARGE_BODY_BYTES && !close && this.method !== 'HEAD';
     // The library does not count these as answers, or not surely, and would end the process.
     if (this.#request && (bodiless || this.method === 'HEAD' || body.length > SURE_BODY_CHARS)) response.onAborted(() => this.#aborted());
@@ -239,21 +242,32 @@ export class UwsExchange implements Exchange {
   }
 
   /**
-   * Sends an answer but for its last byte, which follows when enough of the refused body has come: the library cannot close a connection after
-   * an answer without a reset. One that is paused by then it closes itself some 10 s later, when the client has read.
+   * Sends the last answer of a connection, whole, but calls it one byte longer at its end: so it stays unfinished for the library, which else
+   * would serve what follows it, and could not be told to close the connection.
    */
-  #withheld(rest: Linger, status: number, headers: HeaderList, body: Buffer): void {
+  #last(rest: Linger, status: number, headers: HeaderList, body: Buffer): void {
     const response = this.#response;
+    if (this.#request) response.onAborted(() => this.#aborted());
     this.#head(status, closing(headers));
-    const [taken] = response.tryEnd(body.subarray(0, -1), body.length);
+    const taken = response.tryEnd(body.subarray(0, -1), body.length)[0] && response.tryEnd(body.subarray(-1), body.length + 1)[0];
     if (!taken) {
       response.close();
       return;
     }
+    this.#complete();
+    let isThere = true;
+    let grace: NodeJS.Timeout | undefined;
+    this.#onGone = [
+      () => {
+        isThere = false;
+        clearTimeout(grace);
+        rest.end();
+      },
+    ];
     rest.whenOver(() => {
-      if (!this.#open) return;
-      response.cork(() => response.tryEnd(body.subarray(-1), body.length));
-      this.#complete();
+      if (!isThere) return;
+      response.pause();
+      grace = setTimeout(() => response.close(), GRACE_MS);
     });
   }
 

@@ -8,8 +8,6 @@ namespace quern::anomaly {
 namespace {
 
 constexpr size_t kLanes = kPanel<double>;
-/// Numbers that are kept: 200 MB, libsvm's usual.
-constexpr size_t kMostKept = 50'000'000;
 /// Panels whose exponentials are made together.
 constexpr size_t kPanels = 8;
 /// Columns that take as long as an exponential.
@@ -29,11 +27,11 @@ std::vector<double> panels_of(const Matrix& rows) {
   return panels;
 }
 
-KernelRows::KernelRows(const Matrix& rows, double gamma, const Work& work)
+KernelRows::KernelRows(const Matrix& rows, double gamma, const Work& work, size_t most_kept)
     : points_(rows),
       gamma_(gamma),
       work_(work),
-      most_(std::max(kLeast, kMostKept / padded<double>(rows.rows))),
+      most_(std::max(kLeast, most_kept / padded<double>(rows.rows))),
       panels_(panels_of(rows)),
       rows_(rows.rows) {}
 

@@ -15,7 +15,11 @@ class KernelRows {
   /// Rows that are made together in a third of the time of one after the other, or less.
   static constexpr size_t kTogether = 8;
 
-  KernelRows(const Matrix& rows, double gamma, const Work& work);
+  /// Numbers that are kept: 200 MB, libsvm's usual.
+  static constexpr size_t kMostKept = 50'000'000;
+
+  /// `most_kept` numbers are kept, or kLeast rows where that is more.
+  KernelRows(const Matrix& rows, double gamma, const Work& work, size_t most_kept = kMostKept);
 
   bool has(uint32_t point) const { return !rows_[point].numbers.empty(); }
   /// Makes what is missing of at most kTogether rows.
@@ -23,7 +27,10 @@ class KernelRows {
   /// A row that there is. Valid until others are made after which it is not among the last kLeast that were asked for.
   const float* row(uint32_t point);
 
-  static constexpr size_t kLeast = 4 * kTogether;
+  static constexpr size_t kLeast = 2 * kTogether;
+
+  /// Whether making kTogether more rows takes the places of others.
+  bool full() const { return used_.size() + kTogether > most_; }
 
  private:
   struct Row {

@@ -4,31 +4,28 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
 #include "../kernels/dense.hpp"
-#include "row_groups.hpp"
 
 namespace quern::anomaly {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr size_t kLanes = kPanel<float>;
-constexpr size_t kBoxes = kPanel<double>;
+constexpr size_t kPoints = kPanel<double>;
 /// Rows of a group, whole panels.
 constexpr size_t kGroup = 8 * kLanes;
 /// Queries that are compared with a group while it is in a near cache.
 constexpr size_t kQueries = 256;
+/// Queries far from each other are still answered together where boxes leave out little: one for so many squared
+/// columns.
+constexpr size_t kSquaredColumns = 32;
 /// Of these, those whose products are made before anyone looks at them.
 constexpr size_t kTogether = 32;
 /// Bytes of a row that are asked for before it is looked at.
 constexpr size_t kAhead = 256;
-/// Columns from which on no box leaves anything out, so that the order of queries does not matter.
-constexpr size_t kManyColumns = 32;
-/// Queries of one turn with the boxes.
-constexpr size_t kGrain = 256;
-/// Of a distance to a box: what rounding may have added to it.
-constexpr double kRounding = 1 - 1e-12;
+/// Numbers of columns that are worth a thread, or a look whether to go on.
+constexpr size_t kWorthwhile = 1 << 17;
 /// Lengths in a group's units whose squares floats still hold with room for sums.
 constexpr float kMostLength = 0x1p40f;
 /// More than what sums of the least floats lose.
@@ -36,16 +33,7 @@ constexpr double kLeastError = 1e-25;
 /// Of a group's units, so that their squares are finite.
 constexpr double kMostPower = 400;
 
-/// What a distance to a box is at least, without what rounding may have added to it.
-double at_least(double square) {
-  return std::max(0.0, square * kRounding - std::numeric_limits<double>::min());
-}
-
 }  // namespace
-
-double Nearest::bound() const {
-  return count_ == room_.size() ? room_.back().square : kInfinity;
-}
 
 void Nearest::offer(Neighbour neighbour) {
   if (!takes(neighbour)) return;
@@ -58,41 +46,44 @@ void Nearest::offer(Neighbour neighbour) {
 /// Queries that are answered together.
 class Neighbours::Block {
  public:
-  Block(const Neighbours& rows, const double* points, std::span<const uint32_t> turns, size_t k)
+  Block(const Neighbours& rows, const double* points, std::span<const uint32_t> turns, size_t k, const Work& work)
       : rows_(rows),
+        work_(work),
         points_(points),
         turns_(turns),
-        boxes_(turns.size() * rows.groups()),
+        panels_(padded<double>(turns.size()) * rows.rows_.columns),
         room_(turns.size() * k),
         table_(std::min(kTogether, turns.size()) * rows.depth_),
         low_(std::min(kTogether, turns.size()) * kGroup) {
-    std::vector<double> squares(padded<double>(rows.groups()));
+    const size_t columns = rows_.rows_.columns;
     for (size_t query = 0; query < turns.size(); ++query) {
       nearest_.emplace_back(std::span(room_).subspan(query * k, k));
-      rows_.box_distances(point(query), squares.data());
-      for (size_t group = 0; group < rows.groups(); ++group) box(group)[query] = at_least(squares[group]);
+      double* const to = &panels_[query / kPoints * columns * kPoints + query % kPoints];
+      for (size_t i = 0; i < columns; ++i) to[i * kPoints] = point(query)[i];
     }
   }
 
   /// Looks at the groups, nearest first, each together with the queries that may have neighbours in it.
-  void find(const Work& work) {
-    std::vector<std::pair<double, uint32_t>> order(rows_.groups());
-    for (uint32_t group = 0; group < order.size(); ++group)
-      order[group] = {*std::min_element(box(group), box(group) + turns_.size()), group};
-    std::ranges::sort(order);
-    for (const auto& [least, group] : order) {
-      work.check();
-      asking_.clear();
-      double most = 0;
-      for (size_t query = 0; query < turns_.size(); ++query) {
-        const double bound = nearest_[query].bound();
-        most = std::max(most, bound);
-        // Of equal rows the earlier ones are in earlier groups, so that nothing is missed where both are 0.
-        if (box(group)[query] < bound) asking_.push_back(query);
+  void find() {
+    const size_t columns = rows_.rows_.columns;
+    std::vector<double> least(point(0), point(0) + columns), greatest = least;
+    for (size_t query = 1; query < turns_.size(); ++query)
+      for (size_t i = 0; i < columns; ++i) {
+        least[i] = std::min(least[i], point(query)[i]);
+        greatest[i] = std::max(greatest[i], point(query)[i]);
       }
-      if (least >= most) return;
+    GroupWalk walk(rows_.boxes_, least.data(), greatest.data());
+    std::vector<double> box(2 * columns);
+    for (Neighbour last = nearest_[0].last();;) {
+      const std::optional<size_t> group = walk.next(last);
+      if (!group) return;
+      rows_.boxes_.copy_box(*group, box.data(), &box[columns]);
+      ask(*group, box.data(), &box[columns]);
       for (size_t at = 0; at < asking_.size(); at += kTogether)
-        compare(group, std::span(asking_).subspan(at, std::min(kTogether, asking_.size() - at)));
+        compare(*group, std::span(asking_).subspan(at, std::min(kTogether, asking_.size() - at)));
+      if (asking_.empty()) continue;
+      last = nearest_[0].last();
+      for (const Nearest& nearest : nearest_) last = std::max(last, nearest.last());
     }
   }
 
@@ -102,10 +93,25 @@ class Neighbours::Block {
   std::span<const double> row(size_t group, size_t place) const {
     return rows_.rows_.row(rows_.order_[group * kGroup + place]);
   }
-  double* box(size_t group) { return &boxes_[group * turns_.size()]; }
   const double* point(size_t query) const { return points_ + turns_[query] * rows_.rows_.columns; }
 
+  /// Notes the queries that may have neighbours in a group with this box.
+  void ask(size_t group, const double* least, const double* greatest) {
+    const auto distances = dense_kernels<double>().box_distances;
+    const size_t columns = rows_.rows_.columns;
+    const uint32_t row = rows_.boxes_.first_row(group);
+    asking_.clear();
+    for (size_t first = 0; first < turns_.size(); first += kPoints) {
+      const double* const points = &panels_[first * columns];
+      double squares[kPoints];
+      distances(least, greatest, points, points, columns, squares);
+      for (size_t query = first; query < std::min(first + kPoints, turns_.size()); ++query)
+        if (nearest_[query].takes({rows_.boxes_.at_least(squares[query - first]), row})) asking_.push_back(query);
+    }
+  }
+
   void compare(size_t group, std::span<const size_t> queries) {
+    work_.check();
     const size_t columns = rows_.rows_.columns;
     const double scale = rows_.scales_[group];
     double squares[kTogether];
@@ -150,7 +156,7 @@ class Neighbours::Block {
   float low_bound(size_t query, size_t group, double square) const {
     const double scale = rows_.scales_[group];
     const double bound = nearest_[query].bound();
-    const double low = (bound - square + (bound + square) * 1e-12) * (scale * scale / 2);
+    const double low = (bound - square + (bound + square) * rows_.margin_) * (scale * scale / 2);
     return rounded_up(std::min(low, 0x1p100));
   }
 
@@ -159,20 +165,24 @@ class Neighbours::Block {
     const size_t k = room_.size() / turns_.size();
     if (nearest_[query].bound() < kInfinity || k > kLanes || rows_.group_size(group) < kGroup) return 0x1p100f;
     // Of rows that have nothing in common: of each lane the least.
-    float least[kLanes];
-    std::copy_n(low, kLanes, least);
-    for (size_t first = kLanes; first < kGroup; first += kLanes)
-      for (size_t lane = 0; lane < kLanes; ++lane) least[lane] = std::min(least[lane], low[first + lane]);
+    float least[kLanes], line[kLanes], second[kLanes];
+    kernels_.least_two(low, kGroup / kLanes, kLanes, least, line, second);
     std::nth_element(least, least + k - 1, least + kLanes);
-    // Twice the error of the longest row, so that these are upper bounds.
+    // Twice the error of the longest row, so that these are upper bounds; and what the distances are rounded by.
     const double length = std::sqrt(square) * rows_.scales_[group];
-    return rounded_up(static_cast<double>(least[k - 1]) + 4 * rows_.error_ * (length + 1) + 3 * kLeastError);
+    const double rounding = (length + 2) * (length + 2) * rows_.margin_;
+    return rounded_up(static_cast<double>(least[k - 1]) + 4 * rows_.error_ * (length + 1) + 3 * kLeastError + rounding);
   }
 
   static float rounded_up(double value) { return static_cast<float>(value + std::abs(value) * 0x1p-22 + kLeastError); }
 
   /// Takes a row by its true distance; false where it is too far.
   bool look(size_t query, size_t group, size_t place) {
+    looked_at_ += rows_.rows_.columns;
+    if (looked_at_ >= kWorthwhile) {
+      looked_at_ = 0;
+      work_.check();
+    }
     const double square = square_between(point(query), row(group, place).data(), rows_.rows_.columns);
     const Neighbour one{square, rows_.order_[group * kGroup + place]};
     if (!nearest_[query].takes(one)) return false;
@@ -182,27 +192,30 @@ class Neighbours::Block {
 
   const Neighbours& rows_;
   const DenseKernels<float>& kernels_ = dense_kernels<float>();
+  const Work& work_;
   const double* points_;
   const std::span<const uint32_t> turns_;
-  std::vector<double> boxes_;  ///< of each group to each query, at least
+  std::vector<double> panels_;  ///< the queries, kPoints at a time, column by column
   std::vector<Neighbour> room_;
   std::vector<Nearest> nearest_;
   std::vector<float> table_;
   std::vector<float> low_;
   std::vector<size_t> asking_;
+  size_t looked_at_ = 0;  ///< numbers of columns since the last check
 };
 
 Neighbours::Neighbours(const Matrix& rows, const Work& work)
     : rows_(rows),
       depth_(rows.columns + 2),
       error_((static_cast<float>(rows.columns) + 10) * 0x1p-23f),
+      margin_(rounding_margin(rows.columns)),
       order_(rows_in_groups(rows, kGroup, work)),
+      boxes_(rows, order_, kGroup, work),
       scales_((rows.rows + kGroup - 1) / kGroup),
       centres_(groups() * rows.columns),
-      // No point is near a box, or a row, that is not there.
-      boxes_(padded<double>(groups()) * 2 * rows.columns, std::numeric_limits<double>::quiet_NaN()),
+      // No bound is met by a row that is not there.
       panels_(padded<float>(rows.rows) * depth_, std::numeric_limits<float>::quiet_NaN()) {
-  work.parallel(groups(), 16, [&](size_t first, size_t last) {
+  work.parallel(groups(), kWorthwhile / (kGroup * depth_), [&](size_t first, size_t last) {
     for (size_t group = first; group < last; ++group) {
       fill_group(group);
       fill_panels(group);
@@ -222,15 +235,9 @@ void Neighbours::fill_group(size_t group) {
   const size_t count = group_size(group), columns = rows_.columns;
   const uint32_t* const members = &order_[group * kGroup];
   double* const centre = &centres_[group * columns];
-  double* const least = &boxes_[group / kBoxes * 2 * columns * kBoxes + group % kBoxes];
-  double* const greatest = least + columns * kBoxes;
   for (size_t i = 0; i < count; ++i) {
     const std::span<const double> row = rows_.row(members[i]);
-    for (size_t k = 0; k < columns; ++k) {
-      centre[k] += row[k] / static_cast<double>(count);
-      if (!(least[k * kBoxes] <= row[k])) least[k * kBoxes] = row[k];
-      if (!(greatest[k * kBoxes] >= row[k])) greatest[k * kBoxes] = row[k];
-    }
+    for (size_t k = 0; k < columns; ++k) centre[k] += row[k] / static_cast<double>(count);
   }
   double square = 0;
   for (size_t i = 0; i < count; ++i)
@@ -259,39 +266,27 @@ void Neighbours::fill_panels(size_t group) {
   }
 }
 
-void Neighbours::box_distances(const double* point, double* squares) const {
-  const size_t columns = rows_.columns;
-  for (size_t group = 0; group < groups(); group += kBoxes) {
-    const double* const least = &boxes_[group * 2 * columns];
-    dense_kernels<double>().box_distances(point, least, least + columns * kBoxes, columns, squares + group);
-  }
+size_t Neighbours::together(const Matrix& queries) const {
+  const size_t dense = kGroup * queries.rows / rows_.rows;
+  return std::clamp(std::max(dense, queries.columns * queries.columns / kSquaredColumns), size_t{1}, kQueries);
 }
 
-std::vector<uint32_t> Neighbours::turns(const Matrix& queries, const Work& work) const {
-  std::vector<uint32_t> turns(queries.rows);
-  std::iota(turns.begin(), turns.end(), 0u);
-  if (queries.rows <= kQueries || queries.columns >= kManyColumns) return turns;
-  std::vector<uint32_t> near(queries.rows);
-  work.parallel(queries.rows, kGrain, [&](size_t first, size_t last) {
-    std::vector<double> squares(padded<double>(groups()));
-    for (size_t i = first; i < last; ++i) {
-      box_distances(queries.row(i).data(), squares.data());
-      near[i] = static_cast<uint32_t>(
-          std::min_element(squares.begin(), squares.begin() + static_cast<std::ptrdiff_t>(groups())) - squares.begin());
-    }
-  });
-  std::ranges::sort(turns, {}, [&](uint32_t i) { return std::pair(near[i], i); });
-  return turns;
+std::vector<uint32_t> Neighbours::turns(const Matrix& queries, size_t together, const Work& work) const {
+  if (queries.rows == rows_.rows &&
+      std::equal(queries.values, queries.values + queries.rows * queries.columns, rows_.values))
+    return order_;
+  return rows_in_groups(queries, together, work);
 }
 
 void Neighbours::search(const Matrix& queries, size_t k, const Work& work, const Each& each) const {
   k = std::min(k, rows_.rows);
-  const std::vector<uint32_t> order = turns(queries, work);
-  work.parallel(queries.rows, kQueries, [&](size_t first, size_t last) {
-    const std::span<const uint32_t> some = std::span(order).subspan(first, last - first);
-    Block block(*this, queries.values, some, k);
-    block.find(work);
-    for (size_t i = 0; i < some.size(); ++i) each(some[i], block.found(i));
+  const size_t some = together(queries);
+  const std::vector<uint32_t> order = turns(queries, some, work);
+  work.parallel(queries.rows, some, [&](size_t first, size_t last) {
+    const std::span<const uint32_t> asked = std::span(order).subspan(first, last - first);
+    Block block(*this, queries.values, asked, k, work);
+    block.find();
+    for (size_t i = 0; i < asked.size(); ++i) each(asked[i], block.found(i));
   });
 }
 

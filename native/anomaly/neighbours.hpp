@@ -7,16 +7,9 @@
 #include <vector>
 
 #include "detector.hpp"
+#include "row_groups.hpp"
 
 namespace quern::anomaly {
-
-/// A fitted row as seen from a query. Nearer ones come first, of equally near ones the earlier row.
-struct Neighbour {
-  double square;  ///< squared Euclidean distance
-  uint32_t row;
-
-  auto operator<=>(const Neighbour&) const = default;
-};
 
 /// The k least of what it is offered.
 class Nearest {
@@ -24,8 +17,10 @@ class Nearest {
   /// `room` has k places.
   explicit Nearest(std::span<Neighbour> room) : room_(room) {}
 
-  /// The distance beyond which no offer is taken; infinity until there are k.
-  double bound() const;
+  /// What an offer must come before; infinitely far until there are k.
+  Neighbour last() const { return count_ == room_.size() ? room_.back() : kEndless; }
+  /// The distance beyond which no offer is taken.
+  double bound() const { return last().square; }
   bool takes(Neighbour neighbour) const { return count_ < room_.size() || neighbour < room_.back(); }
   void offer(Neighbour neighbour);
   std::span<const Neighbour> found() const { return room_.first(count_); }
@@ -60,18 +55,19 @@ class Neighbours {
   const float* panels(size_t group) const;
   void fill_group(size_t group);
   void fill_panels(size_t group);
-  /// The squared distance of a point to the box around each group; `squares` has room for whole panels.
-  void box_distances(const double* point, double* squares) const;
+  /// How many queries are answered together: about those near one group, for their box should not be large.
+  size_t together(const Matrix& queries) const;
   /// Queries near each other one after the other.
-  std::vector<uint32_t> turns(const Matrix& queries, const Work& work) const;
+  std::vector<uint32_t> turns(const Matrix& queries, size_t together, const Work& work) const;
 
   const Matrix rows_;
   const size_t depth_;
   const float error_;
-  std::vector<uint32_t> order_;  ///< rows, group by group
-  std::vector<double> scales_;   ///< from the rows' unit to each group's, in which its longest row is about 1
+  const double margin_;
+  const std::vector<uint32_t> order_;  ///< rows, group by group
+  const GroupBoxes boxes_;
+  std::vector<double> scales_;  ///< from the rows' unit to each group's, in which its longest row is about 1
   std::vector<double> centres_;
-  std::vector<double> boxes_;  ///< for every kPanel<double> groups a panel of least and one of greatest coordinates
   std::vector<float> panels_;
 };
 

@@ -22,8 +22,12 @@ constexpr double kAlmost = 10;
 
 class Solver {
  public:
-  Solver(const Matrix& rows, double gamma, double nu, double tolerance, const Work& work)
-      : count_(rows.rows), active_(rows.rows), tolerance_(tolerance), work_(work), kernel_(rows, gamma, work) {
+  Solver(const Matrix& rows, double gamma, double nu, double tolerance, const Work& work, size_t most_kept)
+      : count_(rows.rows),
+        active_(rows.rows),
+        tolerance_(tolerance),
+        work_(work),
+        kernel_(rows, gamma, work, most_kept) {
     const double sum = nu * static_cast<double>(count_);
     const size_t full = static_cast<size_t>(sum);
     weights_.assign(count_, 0);
@@ -88,8 +92,10 @@ class Solver {
     return std::pair{grower, order_[static_cast<size_t>(second.gain.rank)]};
   }
 
-  /// A row, which is made together with those of the weights that gain most by growing: they come next.
+  /// A row, which is made together with those of the weights that gain most by growing, for they come next, as long as
+  /// these take nobody's place.
   const float* row_of(uint32_t point) {
+    if (!kernel_.has(point) && kernel_.full()) kernel_.make({&point, 1});
     if (!kernel_.has(point)) {
       std::array<uint32_t, KernelRows::kTogether> some{point};
       std::array<double, KernelRows::kTogether> gains{kInfinity};
@@ -204,8 +210,9 @@ class Solver {
 
 }  // namespace
 
-Support solve_one_class(const Matrix& rows, double gamma, double nu, double tolerance, const Work& work) {
-  return Solver(rows, gamma, nu, tolerance, work).solve();
+Support solve_one_class(const Matrix& rows, double gamma, double nu, double tolerance, const Work& work,
+                        size_t most_kept) {
+  return Solver(rows, gamma, nu, tolerance, work, most_kept).solve();
 }
 
 }  // namespace quern::anomaly

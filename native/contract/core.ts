@@ -12,7 +12,7 @@ export interface CoreAddon {
   /** Sync. The names of the anomaly detectors, in alphabetical order. */
   anomalyBackends(): string[];
   /**
-   * Sync, borrows both, about 0.08 us a number. Writes numbers into `into` from `at` on as the inside of a JSON array and returns where it ended: each
+   * Sync, copies `values`, borrows `into`, about 0.08 us a number. Writes numbers into `into` from `at` on as the inside of a JSON array and returns where it ended: each
    * with the fewest digits that give the same 32-bit float again, `null` for what is no number. Throws Failure('invalid') where there
    * are less than 16 bytes for each.
    */

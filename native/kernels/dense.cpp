@@ -78,7 +78,7 @@ QUERN_INLINE void tiles(Strided<T> a, size_t rows, const T* panel, size_t panel_
 }
 
 template <typename T, size_t Bytes>
-QUERN_INLINE void boxes(const T* point, const T* least, const T* greatest, size_t depth, T* out) {
+QUERN_INLINE void boxes(const T* from, const T* to, const T* least, const T* greatest, size_t depth, T* out) {
   using L = Lanes<T, Bytes>;
   typename L::Vector sums[L::kCount] = {};
   const typename L::Vector zero = {};
@@ -88,8 +88,8 @@ QUERN_INLINE void boxes(const T* point, const T* least, const T* greatest, size_
       typename L::Vector low, high;
       std::memcpy(&low, least + lane * L::kWidth, Bytes);
       std::memcpy(&high, greatest + lane * L::kWidth, Bytes);
-      low = low - point[k];
-      high = point[k] - high;
+      low = low - to[k];
+      high = from[k] - high;
       low = low > high ? low : high;
       low = low > zero ? low : zero;
       sums[lane] += low * low;
@@ -256,8 +256,8 @@ QUERN_INLINE void exponentials(double* values, size_t count) {
     tiles<T, bytes, rows_at_once, term, start>(a, rows, panel, panel_step, depth, out, out_step);                  \
   }                                                                                                                \
   template <typename T>                                                                                            \
-  target void name##_boxes(const T* point, const T* least, const T* greatest, size_t depth, T* out) {              \
-    boxes<T, bytes>(point, least, greatest, depth, out);                                                           \
+  target void name##_boxes(const T* low, const T* high, const T* least, const T* greatest, size_t depth, T* out) { \
+    boxes<T, bytes>(low, high, least, greatest, depth, out);                                                       \
   }                                                                                                                \
   template <typename T>                                                                                            \
   target void name##_two(const T* lines, size_t count, size_t step, T* least, T* line, T* second) {                \

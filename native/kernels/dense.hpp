@@ -39,8 +39,9 @@ struct DenseKernels {
   Kernel add_product;
   /// out = sum over depth of (a - panel)^2.
   Kernel distances;
-  /// out = squared distance of one point to each of kPanel<T> boxes, whose least and greatest coordinates are panels.
-  void (*box_distances)(const T* point, const T* least, const T* greatest, size_t depth, T* out);
+  /// out = squared distance of the box from `low` to `high`, perhaps one point, to each of kPanel<T> boxes, whose least
+  /// and greatest coordinates are panels.
+  void (*box_distances)(const T* low, const T* high, const T* least, const T* greatest, size_t depth, T* out);
   /// Of each of kPanel<T> columns in `count` lines, `step` apart: the least number, the first line that has it, and the
   /// least of the other lines, infinity where there are none.
   void (*least_two)(const T* lines, size_t count, size_t step, T* least, T* line, T* second);
@@ -56,7 +57,7 @@ void exp_all(double* values, size_t count, Isa isa = best_isa());
 /// For each of `panels` times kPanel<float> numbers a bit that tells whether it is at most `bound`.
 void lanes_within(const float* values, size_t panels, float bound, uint32_t* lanes, Isa isa = best_isa());
 
-/// The squared distance of two points. The order of its sum is fixed.
+/// The squared distance of two points. The order of its sum, and so its last bits, depend on the instruction set alone.
 double square_between(const double* a, const double* b, size_t depth, Isa isa = best_isa());
 
 /// out = (centre - point) * scale, in floats; gives the squared distance of the two.

@@ -79,7 +79,8 @@ struct ByteColumns {
   const float* zeros;  ///< null: all 0
 };
 
-/// Rows of unsigned times weights of signed bytes; sums are exact up to a depth of 2^14.
+/// Rows of unsigned times weights of signed bytes; sums of products are exact up to a depth of 2^14, before they become
+/// floats.
 struct ByteProduct {
   Tiles tiles;
   const uint32_t* rows;   ///< tile after tile: [depth / kGroup][rows of the tile]

@@ -9,7 +9,8 @@ namespace quern::encoder {
 /// 2^x for x up to 0, within 1e-7 of it: a minimax polynomial of the rest after rounding, made by Lawson's algorithm.
 template <class Set>
 [[gnu::always_inline]] inline typename Set::Floats power_of_two(typename Set::Floats x) {
-  x = Set::larger(x, Set::fill(-126.0f));
+  // Of two numbers the second is taken where one is none: NaN comes through.
+  x = Set::larger(Set::fill(-126.0f), x);
   const auto whole = Set::round(x);
   const auto rest = Set::subtract(x, whole);
   auto sum = Set::fill(0.00132647239f);
@@ -36,7 +37,7 @@ template <class Set>
   sum = Set::multiply_add(sum, size, Set::fill(-0.458915673f));
   sum = Set::multiply_add(sum, size, Set::fill(-1.15114709f));
   sum = Set::multiply_add(sum, size, Set::fill(-1.0f));
-  return Set::subtract(Set::larger(x, zero), Set::multiply(size, power_of_two<Set>(sum)));
+  return Set::subtract(Set::larger(zero, x), Set::multiply(size, power_of_two<Set>(sum)));
 }
 
 /// x (1 + tanh y) / 2 with y = sqrt(2 / pi) (x + 0.044715 x^3) (Hendrycks and Gimpel 2016), as max(x, 0) - |x| / (1 +
@@ -50,7 +51,7 @@ template <class Set>
   const auto square = Set::multiply(size, size);
   const auto power = power_of_two<Set>(Set::multiply(by, Set::multiply_add(square, Set::fill(0.044715f), one)));
   const auto share = Set::divide(power, Set::add(one, power));
-  return Set::subtract(Set::larger(x, zero), Set::multiply(size, share));
+  return Set::subtract(Set::larger(zero, x), Set::multiply(size, share));
 }
 
 /// `change` on `rows` lines of kPanel numbers, in place.
@@ -77,7 +78,7 @@ void activate_panel(Activation activation, float* values, size_t rows, size_t st
     case Activation::kGeluTanh:
       return each_of_panel<Set>(values, rows, step, [](Floats x) { return gelu_tanh<Set>(x); });
     case Activation::kRelu:
-      return each_of_panel<Set>(values, rows, step, [](Floats x) { return Set::larger(x, Set::fill(0.0f)); });
+      return each_of_panel<Set>(values, rows, step, [](Floats x) { return Set::larger(Set::fill(0.0f), x); });
   }
 }
 
@@ -115,7 +116,7 @@ float shorten(const float* values, size_t count, int16_t* shorts) {
   }
   const float largest = Set::most(most);
   // Below that the inverse is not finite.
-  const float inverse = largest > 1e-33f && largest < 3e38f ? kMostShort / largest : 0.0f;
+  const float inverse = largest > 1e-33f ? kMostShort / largest : 0.0f;
   for (size_t i = 0; i < count; i += kLane)
     Set::to_shorts([&](size_t at) { return Set::load(values + i + at); }, inverse, shorts + i);
   return largest / kMostShort + Set::total(unfit);

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport, dispatch, type Listener } from '../../gateway/http/index.js';
-import { LINGER_BYTES } from '../../gateway/http/transport.js';
+import { type Application, LINGER_BYTES } from '../../gateway/http/transport.js';
 import { setLogLevel } from '../../runtime/log.js';
 import { endpoint } from '../../schemas/endpoint.js';
 
@@ -14,10 +15,25 @@ const PIECE = Buffer.alloc(64 * 1024, 'a');
 const CHUNK = Buffer.concat([Buffer.from(`${PIECE.length.toString(16)}\r\n`), PIECE, Buffer.from('\r\n')]);
 const END = '0\r\n\r\n';
 const BOUNDARY = '--b\r\nContent-Disposition: form-data; name="file"; filename="x"\r\n\r\n';
+const ONE_BYTE = '1\r\na\r\n';
+const SIDE = 'GET /side HTTP/1.1\r\nHost: localhost\r\n\r\n';
+/** Longer than a refused body of a silent client holds its connection. */
+const FORGOTTEN_MS = 2_500;
 const JSON_TYPE = 'application/json';
 const FORM_TYPE = 'multipart/form-data; boundary=b';
 
+let served = 0;
 const endpoints = [
+  endpoint({
+    ...common,
+    method: 'GET',
+    path: '/side',
+    id: 'side',
+    handler: () => {
+      served += 1;
+      return { json: {} };
+    },
+  }),
   endpoint({ ...common, path: '/json', id: 'json', body: 'common#Usage', handler: () => ({ json: {} }) }),
   endpoint({
     ...common,
@@ -40,15 +56,17 @@ function read(text: string): { status: number; whole: boolean } {
 for (const name of ['uws', 'node'] as const) {
   describe(`bodies that ${name} refuses`, () => {
     let listener: Listener;
+    const listen = (application: Application): Promise<Listener> =>
+      createTransport(name).listen({ host: '127.0.0.1', port: 0, application, limits: { stallTimeoutMs: 1_000 } });
+    const listenAgain = (): Promise<Listener> => listen(dispatch({ endpoints, context: undefined, access: { bindHost: '127.0.0.1' } }));
     before(async () => {
       setLogLevel('error');
-      const application = dispatch({ endpoints, context: undefined, access: { bindHost: '127.0.0.1' } });
-      listener = await createTransport(name).listen({ host: '127.0.0.1', port: 0, application });
+      listener = await listenAgain();
     });
     after(() => listener.drain(100));
 
-    const opened = async (path: string, length: string): Promise<Socket> => {
-      const socket = connect(listener.port, '127.0.0.1');
+    const opened = async (path: string, length: string, { port } = listener): Promise<Socket> => {
+      const socket = connect(port, '127.0.0.1');
       socket.on('error', () => undefined);
       await once(socket, 'connect');
       const type = path === '/form' ? FORM_TYPE : JSON_TYPE;
@@ -72,6 +90,15 @@ for (const name of ['uws', 'node'] as const) {
       // A reset after the answer is no failure.
       while (!socket.closed) await once(socket, 'close', { signal }).catch(() => signal.throwIfAborted());
       return read(text);
+    };
+
+    /** A client whose body of unknown length was refused: its answer has begun. */
+    const refused = async (where = listener): Promise<Socket> => {
+      const socket = await opened('/json', 'Transfer-Encoding: chunked', where);
+      const begun = once(socket, 'readable', { signal: AbortSignal.timeout(PATIENCE_MS) });
+      for (let sent = 0; sent <= 2 * MIB; sent += PIECE.length) await send(socket, CHUNK);
+      await begun;
+      return socket;
     };
 
     for (const path of ['/json', '/form'])
@@ -115,6 +142,85 @@ for (const name of ['uws', 'node'] as const) {
       assert.deepEqual(await answered, { status: 413, whole: true });
       assert.ok(socket.bytesWritten < 5 * LINGER_BYTES, `${socket.bytesWritten} bytes were taken`);
     });
+
+    it('nothing that follows the last answer of a connection is served', async () => {
+      served = 0;
+      const socket = await refused();
+      const answered = answer(socket);
+      socket.write(END + SIDE);
+      assert.deepEqual(await answered, { status: 413, whole: true });
+      const blind = await opened('/json', 'Transfer-Encoding: chunked');
+      for (let sent = 0; sent <= 2 * MIB; sent += PIECE.length) await send(blind, CHUNK);
+      blind.write(END + SIDE);
+      while (!blind.closed) {
+        blind.resume().write(SIDE);
+        await Promise.race([once(blind, 'close').catch(() => undefined), sleep(50)]);
+      }
+      assert.equal(served, 0);
+    });
+
+    it('one that goes on byte by byte sees the answer', async () => {
+      const socket = await refused();
+      for (let sent = 0; sent < 7; sent += 1) {
+        await sleep(400);
+        socket.write(ONE_BYTE);
+      }
+      assert.deepEqual(await answer(socket), { status: 413, whole: true });
+    });
+
+    it('a listener that drains ends the answers that wait', async () => {
+      const draining = await listenAgain();
+      const socket = await refused(draining);
+      const answered = answer(socket);
+      const dribble = setInterval(() => socket.writable && socket.write(ONE_BYTE), 200);
+      await draining.drain(3_000);
+      clearInterval(dribble);
+      assert.deepEqual(await answered, { status: 413, whole: true });
+    });
+
+    it('a client that vanishes after the refusal leaves nothing', async () => {
+      const own = await listenAgain();
+      const socket = await refused(own);
+      let failure: unknown;
+      const failed = (error: unknown): void => {
+        failure = error;
+      };
+      process.on('uncaughtException', failed);
+      socket.resetAndDestroy();
+      await sleep(FORGOTTEN_MS);
+      process.off('uncaughtException', failed);
+      assert.equal(failure, undefined);
+      assert.equal((await fetch(`http://127.0.0.1:${own.port}/side`)).status, 200);
+      const late = new AbortController();
+      const drained = own.drain(2 * PATIENCE_MS).then(() => true);
+      assert.ok(await Promise.race([drained, sleep(PATIENCE_MS, false, late)]), 'a request still counts as running');
+      late.abort();
+    });
+
+    for (const [method, status] of [
+      ['POST', 204],
+      ['HEAD', 413],
+    ] as const)
+      it(`an answer without a body (${method}, ${status}) ends its connection`, async () => {
+        const own = await listen({
+          request: (exchange) => void exchange.bodyStream(1).on('error', () => exchange.reply(status, [], status === 204 ? '' : 'long')),
+          upgrade: () => ({ status: 404, headers: [], body: '' }),
+        });
+        const socket = connect(own.port, '127.0.0.1');
+        let text = '';
+        socket
+          .on('error', () => undefined)
+          .on('data', (piece) => {
+            text += piece.toString('latin1');
+          });
+        socket.write(`${method} / HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n${ONE_BYTE}${ONE_BYTE}`);
+        // After a HEAD uWebSockets.js takes some 10 s for it.
+        const ended = once(socket, 'close', { signal: AbortSignal.timeout(PATIENCE_MS) });
+        await (method === 'HEAD' ? Promise.race([ended, sleep(FORGOTTEN_MS)]) : ended);
+        assert.match(text, new RegExp(`^HTTP/1.1 ${status} [^]*connection: close[^]*\r\n\r\n$`, 'i'));
+        socket.destroy();
+        await own.drain(100);
+      });
 
     it('a connection whose refused body came whole serves the next request', async () => {
       const socket = await opened('/json', `Content-Length: ${3 * MIB}`);

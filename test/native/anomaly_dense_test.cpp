@@ -110,7 +110,7 @@ TYPED_TEST(Dense, BoxesAreTheDefinition) {
     if (least[i] > greatest[i]) std::swap(least[i], greatest[i]);
   for (const Isa isa : sets()) {
     std::vector<T> out(kLanes);
-    dense_kernels<T>(isa).box_distances(point.data(), least.data(), greatest.data(), kDepth, out.data());
+    dense_kernels<T>(isa).box_distances(point.data(), point.data(), least.data(), greatest.data(), kDepth, out.data());
     for (size_t lane = 0; lane < kLanes; ++lane) {
       T square = 0;
       for (size_t k = 0; k < kDepth; ++k) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "anomaly/neighbours.hpp"
+#include "anomaly/svm_solver.hpp"
 #include "anomaly_fixture.hpp"
 #include "kernels/dense.hpp"
 
@@ -118,6 +119,50 @@ TEST_F(NeighbourSearch, DoesNotDependOnThreadsOrCompany) {
     const std::vector<double> alone(queries.begin() + static_cast<std::ptrdiff_t>(query * 17),
                                     queries.begin() + static_cast<std::ptrdiff_t>(query * 17 + 17));
     EXPECT_EQ(search(values, alone, 17, 7)[0], one[query]);
+  }
+}
+
+TEST_F(NeighbourSearch, KeepsItsDigitsFarFromAllRows) {
+  std::vector<double> values;
+  for (size_t i = 0; i < 512; ++i)
+    values.insert(values.end(), {-1 + static_cast<double>(i) * 0.5 / 511, static_cast<double>(i % 7) * 0.1});
+  values[0] = 1 - 3e-5;
+  values[2] = 1;
+  values[1] = values[3] = 0.3;
+  expect_exact(values, {4e11, 3e11}, 2, 1);
+  EXPECT_EQ(search(values, {4e11, 3e11}, 2, 1)[0][0].row, 0u);
+}
+
+TEST_F(NeighbourSearch, TakesTheEarlierOfRowsWhoseSquaresAreZero) {
+  for (const size_t rows : {600, 6000}) {
+    std::vector<double> values;
+    for (size_t i = 0; i < rows; ++i) values.push_back(static_cast<double>(rows - i) * 1e-170);
+    EXPECT_EQ(search(values, {0}, 1, 3)[0], (std::vector<Neighbour>{{0, 0}, {0, 1}, {0, 2}}));
+    for (size_t i = 0; i < rows; ++i) values.push_back(static_cast<double>(i) * 1e-162);
+    expect_exact(values, {0, 5e-161, 1}, 1, 7);
+  }
+}
+
+TEST_F(NeighbourSearch, IsALookAtEveryRowOfMany) {
+  for (const size_t columns : {1, 2, 3}) {
+    const std::vector<double> values = clusters(9000, columns);
+    std::vector<double> queries(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(300 * columns));
+    queries.insert(queries.end(), columns, 1e5);
+    expect_exact(values, queries, columns, 6);
+  }
+  // The rows themselves are asked for in the order of their groups.
+  const std::vector<double> rows = clusters(3000, 2);
+  expect_exact(rows, rows, 2, 4);
+}
+
+TEST(OneClassSolver, GivesTheSameWhenKernelRowsAreMadeAgain) {
+  const std::vector<double> values = clusters(700, 3);
+  const Support all = solve_one_class(matrix(values, 3), 0.4, 0.3, 1e-3, Work(2));
+  // 0 gives the least number of rows, which is fewer than the first gradients need.
+  for (const size_t kept : {size_t{0}, 32 * padded<double>(700)}) {
+    const Support few = solve_one_class(matrix(values, 3), 0.4, 0.3, 1e-3, Work(2), kept);
+    EXPECT_EQ(few.weights, all.weights);
+    EXPECT_EQ(few.rho, all.rho);
   }
 }
 

@@ -142,11 +142,21 @@ TEST_P(EncoderTest, ShortsHoldWeightsOfAnySize) {
 }
 
 TEST_P(EncoderTest, NumbersThatAreNoneReachTheResults) {
-  RandomEncoder model(kShape, {});
-  const_cast<float&>(model.source.layers[0].value.bias[3]) = NAN;
   const std::vector<int32_t> ids{1, 2, 3}, lengths{3};
-  for (const float result : Encoder(kShape, model.source, 1, GetParam()).run({ids, lengths, {}}))
-    ASSERT_TRUE(std::isnan(result));
+  for (const int place : {0, 1, 2, 3}) {
+    RandomEncoder model(kShape, {});
+    model.add_dense(48, 9, Activation::kRelu);
+    auto& layer = model.source.layers[0];
+    const std::span<const float> spoilt = place == 0   ? layer.value.bias
+                                          : place == 1 ? layer.up.weights.floats
+                                          : place == 2 ? layer.query.weights.floats
+                                                       : model.source.head.back().dense.bias;
+    const_cast<float&>(spoilt[3]) = NAN;
+    const std::vector<float> results = Encoder(kShape, model.source, 1, GetParam()).run({ids, lengths, {}});
+    // A bias of the head spoils its own column alone.
+    for (size_t i = 0; i < results.size(); ++i)
+      ASSERT_EQ(std::isnan(results[i]), place != 3 || i % 9 == 3) << place << " " << i;
+  }
 }
 
 TEST_P(EncoderTest, BytesFollowTheEquationsOfTheirNumbers) {
