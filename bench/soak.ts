@@ -13,6 +13,8 @@ import { type Kind, type Sender, soakKinds } from './soak-requests.js';
 /** Length of the run; `BENCH_SOAK_MIN=30` is the full one. */
 const MINUTES = Number(process.env.BENCH_SOAK_MIN ?? 1);
 const CLIENTS = Number(process.env.BENCH_SOAK_CLIENTS ?? 6);
+/** Only these kinds of requests, by name, with commas between; all when missing. */
+const ONLY = process.env.BENCH_SOAK_KINDS?.split(',');
 const SAMPLE_MS = 5000;
 /** One of so many clients goes before its answer is there, */
 const VANISHING = 7;
@@ -94,7 +96,7 @@ export async function benchSoak(): Promise<void> {
   const addresses = { core: `http://127.0.0.1:${port}`, runtime: `http://127.0.0.1:${runtimePort}`, remoteModel: REMOTE_MODEL };
   for (const address of [addresses.core, addresses.runtime]) await answers(`${address}/health`);
   await takeIn(new RetrievalClient(addresses.core), [['base.txt', proseOf(randomOf(9), 100_000)]]);
-  const kinds = await soakKinds(addresses);
+  const kinds = (await soakKinds(addresses)).filter(({ name }) => !ONLY || ONLY.includes(name));
   const seen = new Seen();
   const until = performance.now() + MINUTES * 60_000;
   const sampling = sampled(daemon.pid!, until);

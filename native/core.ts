@@ -67,6 +67,7 @@ export function loadCore(): CoreAddon {
   }
   loaded = {
     instructionSet: () => native.instructionSet(),
+    takeShortTurns: () => native.takeShortTurns(),
     anomalyBackends: () => native.anomalyBackends(),
     writeFloats: (values, into, at) => raised(() => native.writeFloats(values, into, at)),
     openAnomalyFit: (options) => new AnomalyFit(raised(() => native.openAnomalyFit(options))),

@@ -12,6 +12,7 @@ import { boundHeap } from './heap.js';
 import { lockDataDir } from './lock.js';
 import { type DaemonOptions, isLoopback, requireSafeBind } from './options.js';
 import { ensureQuickstart, greeting } from './quickstart.js';
+import { takeShortTurns } from './short-turns.js';
 import { surviveStrayErrors } from './stray-errors.js';
 import { VERSION } from './version.js';
 
@@ -125,6 +126,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
     lock.release();
     throw error;
   }
+  takeShortTurns();
   const end = ender({ runtime, listeners }, () => lock.release());
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end(signal, 0));
   surviveStrayErrors((reason) => end(reason, EXIT_BROKEN));

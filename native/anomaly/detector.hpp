@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "work.hpp"
+#include "../threads/work.hpp"
 
 namespace quern::anomaly {
 

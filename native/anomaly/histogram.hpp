@@ -7,8 +7,8 @@
 #include <mutex>
 #include <vector>
 
+#include "../threads/work.hpp"
 #include "blocks.hpp"
-#include "work.hpp"
 
 namespace quern::anomaly {
 

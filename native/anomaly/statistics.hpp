@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "../threads/work.hpp"
 #include "detector.hpp"
-#include "work.hpp"
 
 namespace quern::anomaly {
 

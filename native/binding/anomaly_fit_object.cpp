@@ -45,7 +45,7 @@ ModelOptions model_options(const Napi::Object& from) {
   return options;
 }
 
-Shared fit(const ModelOptions& options, Pieces pieces, size_t numbers, anomaly::Work& work) {
+Shared fit(const ModelOptions& options, Pieces pieces, size_t numbers, Work& work) {
   std::vector<double> values;
   values.reserve(numbers);
   for (std::vector<double>& piece : pieces) {
@@ -75,7 +75,7 @@ AnomalyFitObject::AnomalyFitObject(const Napi::CallbackInfo& info) : ObjectWrap(
   raising(info.Env(), [&] {
     const Napi::Object from = object(info[0], "options");
     options_ = model_options(from);
-    work_ = std::make_shared<anomaly::Work>(anomaly_threads(from.Get("threads")));
+    work_ = std::make_shared<Work>(anomaly_threads(from.Get("threads")));
   });
 }
 

@@ -26,7 +26,7 @@ class AnomalyFitObject : public Napi::ObjectWrap<AnomalyFitObject> {
   void require_fresh() const;
 
   anomaly::ModelOptions options_;
-  std::shared_ptr<anomaly::Work> work_;
+  std::shared_ptr<Work> work_;
   std::vector<std::vector<double>> pieces_;  ///< as they came: one array would be copied whenever it grows
   size_t numbers_ = 0;
   bool is_run_ = false;

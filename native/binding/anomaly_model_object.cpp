@@ -11,7 +11,6 @@ namespace quern::binding {
 namespace {
 
 using anomaly::FittedModel;
-using anomaly::Work;
 
 constexpr const char* kClass = "AnomalyModel";
 constexpr int kMostThreads = 64;

@@ -50,7 +50,7 @@ class AnomalyModelObject : public Napi::ObjectWrap<AnomalyModelObject>, private 
   void end() override;
 
   std::shared_ptr<const anomaly::FittedModel> model_;
-  std::shared_ptr<anomaly::Work> work_;
+  std::shared_ptr<Work> work_;
   int64_t bytes_ = 0;
   bool watched_ = false;
 };

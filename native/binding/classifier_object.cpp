@@ -107,7 +107,7 @@ ClassifierFitObject::ClassifierFitObject(const Napi::CallbackInfo& info) : Objec
     options_.iterations = static_cast<uint32_t>(count_in(from, "iterations", 1, kMostIterations, options_.iterations));
     options_.batch_size = static_cast<uint32_t>(count_in(from, "batchSize", 1, kMostBatch, options_.batch_size));
     options_.seed = count_in(from, "seed", 0, UINT32_MAX, options_.seed);
-    work_ = std::make_shared<classify::Work>(count_in(from, "threads", 1, kMostThreads, 1));
+    work_ = std::make_shared<Work>(count_in(from, "threads", 1, kMostThreads, 1));
     samples_ = std::move(samples);
   });
 }

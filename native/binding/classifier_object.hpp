@@ -22,7 +22,7 @@ class ClassifierFitObject : public Napi::ObjectWrap<ClassifierFitObject> {
   Napi::Value cancel(const Napi::CallbackInfo& info);
 
   std::shared_ptr<classify::Samples> samples_;  ///< empty once run() was called
-  std::shared_ptr<classify::Work> work_;
+  std::shared_ptr<Work> work_;
   classify::PairOptions options_;
 };
 

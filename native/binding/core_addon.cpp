@@ -7,6 +7,7 @@
 
 #include "../anomaly/registry.hpp"
 #include "../kernels/cpu.hpp"
+#include "../threads/turns.hpp"
 #include "../wire/float_text.hpp"
 #include "anomaly_fit_object.hpp"
 #include "anomaly_model_object.hpp"
@@ -33,6 +34,10 @@ Napi::Value instruction_set(const Napi::CallbackInfo& info) {
   return Napi::String::New(info.Env(), isa == Isa::kAvx512 ? "avx512" : isa == Isa::kAvx2 ? "avx2" : "portable");
 }
 
+Napi::Value take_short_turns(const Napi::CallbackInfo& info) {
+  return Napi::Boolean::New(info.Env(), quern::take_short_turns());
+}
+
 Napi::Value write_floats(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
     const std::vector<float> values = float32_array(info[0], "values");
@@ -55,6 +60,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   env.SetInstanceData(new AddonState());
   watch_exit(env);
   exports.Set("instructionSet", Napi::Function::New(env, instruction_set, "instructionSet"));
+  exports.Set("takeShortTurns", Napi::Function::New(env, take_short_turns, "takeShortTurns"));
   exports.Set("anomalyBackends", Napi::Function::New(env, anomaly_backends, "anomalyBackends"));
   exports.Set("writeFloats", Napi::Function::New(env, write_floats, "writeFloats"));
   AnomalyFitObject::define(env, exports);

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include "../vectors/yielding.hpp"
+#include "../threads/turns.hpp"
 #include "lifetime.hpp"
 #include "outcome.hpp"
 
@@ -52,7 +52,7 @@ class ThreadTask : private Living {
   }
 
   void compute(Work work) {
-    vectors::give_way();
+    give_way();
     outcome_.compute(work);
     deliver();
   }

@@ -3,12 +3,10 @@
 #include <span>
 #include <vector>
 
-#include "../anomaly/work.hpp"
+#include "../threads/work.hpp"
 #include "samples.hpp"
 
 namespace quern::classify {
-
-using anomaly::Work;
 
 /// One row of weights and one bias per class.
 struct Linear {

@@ -3,12 +3,10 @@
 #include <cstdint>
 #include <vector>
 
-#include "../anomaly/work.hpp"
+#include "../threads/work.hpp"
 #include "samples.hpp"
 
 namespace quern::classify {
-
-using anomaly::Work;
 
 /// Directions that a projection may change.
 constexpr size_t kMostRank = 64;

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <thread>
 
-#include "../anomaly/work.hpp"
+#include "../threads/work.hpp"
 #include "../inference/failure.hpp"
 #include "table.hpp"
 
@@ -76,7 +76,7 @@ void Snapshot::make_features(const FeatureSpec& spec, uint64_t from, uint64_t un
   const uint64_t begin = from - std::min<uint64_t>(from - first_, spec.reach());
   const size_t parts = spec.windows.size() + 1;
   const bool large = saturated(until - begin, columns.size() * spec.width()) >= kWorthThreads;
-  const anomaly::Work work(large ? std::min<size_t>(kMostThreads, std::thread::hardware_concurrency()) : 1);
+  const Work work(large ? std::min<size_t>(kMostThreads, std::thread::hardware_concurrency()) : 1);
   std::vector<Series> all(columns.size());
   work.parallel(columns.size(), 1, [&](size_t i, size_t) { all[i] = series(*columns[i].column, begin, until); });
   work.parallel(columns.size() * parts, 1, [&](size_t i, size_t) {

@@ -3,12 +3,22 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <thread>
 #include <utility>
 
 #include "reach.hpp"
-#include "yielding.hpp"
 
 namespace quern::vectors {
+namespace {
+
+/// Threads that make a graph: half of the processor, and at least what two cores give.
+size_t building_threads() {
+  constexpr size_t kMost = 16;
+  const size_t cores = std::thread::hardware_concurrency();
+  return std::clamp<size_t>(cores / 2, std::min<size_t>(2, std::max<size_t>(1, cores)), kMost);
+}
+
+}  // namespace
 
 Graph::Graph(const IndexOptions& options)
     : codes_(options), links_(options.connectivity), linker_(codes_, links_, options.effort_build) {}

@@ -6,7 +6,7 @@
 #include <system_error>
 #include <thread>
 
-#include "yielding.hpp"
+#include "../threads/turns.hpp"
 
 namespace quern::vectors {
 namespace {

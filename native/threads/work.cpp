@@ -9,7 +9,7 @@
 
 #include "../inference/failure.hpp"
 
-namespace quern::anomaly {
+namespace quern {
 namespace {
 
 /// The parts of one parallel() call, which its threads take one after the other.
@@ -69,4 +69,4 @@ void Work::parallel(size_t count, size_t grain, const std::function<void(size_t 
   parts.rethrow();
 }
 
-}  // namespace quern::anomaly
+}  // namespace quern

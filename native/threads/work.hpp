@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <functional>
 
-namespace quern::anomaly {
+namespace quern {
 
 /**
  * The leave to compute: how many threads, and whether to go on. One per fit or scoring; `stop` may be called from any
@@ -33,4 +33,4 @@ class Work {
   std::atomic<bool> stopped_{false};
 };
 
-}  // namespace quern::anomaly
+}  // namespace quern
