@@ -15,7 +15,15 @@ const ROWS = 100_000;
 const WINDOW = 1_000;
 const APPENDS = 2_000;
 const AT_ONCE = 64;
-const SAMPLES = 2_000;
+/** Requests to a detector, of one sample each or of many. */
+const REQUESTS = 2_000;
+/** Samples of a request, and after how many of them the detector learns again: the default with one, all the time with many. */
+const STREAMS = [
+  [1, 100],
+  [1, 20],
+  [100, 2_000],
+] as const;
+const ROUNDS = 3;
 const FEATURES: ColumnFeatures = { windows: [5, 10, 20], lags: [1, 2, 3] };
 
 interface Polars {
@@ -99,10 +107,10 @@ interface Scored {
   trainings: number;
 }
 
-/** Samples that are scored and on the disk when they are answered, `atOnce` of them a request. */
-async function scored(store: Store, retrainInterval: number, perRequest: number): Promise<Scored> {
+/** Samples that are scored and on the disk when they are answered, `perRequest` of them a request. */
+async function scored(store: Store, retrainInterval: number, perRequest: number, round: number): Promise<Scored> {
   const streams = new Streams(store);
-  const name = `stream-${retrainInterval}-${perRequest}`;
+  const name = `stream-${retrainInterval}-${perRequest}-${round}-${performance.now().toFixed(0)}`;
   const settings = {
     backend: 'ecod',
     minSamples: 500,
@@ -124,18 +132,32 @@ async function scored(store: Store, retrainInterval: number, perRequest: number)
   await submit(0, 500);
   const times: number[] = [];
   let version = 0;
-  for (let index = 0; index < SAMPLES; index += perRequest) {
+  for (let request = 0; request < REQUESTS; request += 1) {
     const start = performance.now();
-    ({ version } = await submit(500 + index, perRequest));
+    ({ version } = await submit(500 + request * perRequest, perRequest));
     times.push(performance.now() - start);
   }
   await streams.close();
   const all = times.reduce((sum, time) => sum + time, 0);
-  return { perSecond: (SAMPLES * 1000) / all, p50: median(times), p99: quantile(times, 0.99), trainings: version - 1 };
+  return { perSecond: (REQUESTS * perRequest * 1000) / all, p50: median(times), p99: quantile(times, 0.99), trainings: version - 1 };
+}
+
+/** Without and with retraining, in turn; the median of each figure. */
+async function retrained(store: Store, perRequest: number, every: number): Promise<[calm: Scored, busy: Scored]> {
+  const all: [Scored[], Scored[]] = [[], []];
+  for (let round = 0; round < ROUNDS; round += 1)
+    for (const [at, interval] of [10_000_000, every].entries()) all[at]!.push(await scored(store, interval, perRequest, round));
+  const middle = (runs: readonly Scored[]): Scored => {
+    const of = (key: keyof Scored): number => median(runs.map((run) => run[key]));
+    return { perSecond: of('perSecond'), p50: of('p50'), p99: of('p99'), trainings: of('trainings') };
+  };
+  return [middle(all[0]), middle(all[1])];
 }
 
 /** Measures data buffers against Polars, and streaming detectors with and without retraining, and prints the tables. */
 export async function benchColumns(): Promise<void> {
+  // As the daemon does.
+  loadCore().takeShortTurns();
   const peer = polars();
   const against = (what: string, mine: number, theirs: number | undefined, count: number, goal = ''): Row => ({
     what,
@@ -157,12 +179,19 @@ export async function benchColumns(): Promise<void> {
     one(`single-row appends/s on the disk, ${AT_ONCE} at a time`, await durable(store, AT_ONCE)),
   ]);
   const rest: Row[] = [];
-  for (const perRequest of [1, 100]) {
-    for (const interval of [1_000_000, 100]) {
-      const { perSecond, p50, p99, trainings } = await scored(store, interval, perRequest);
-      const what = `${perRequest} a request, ${trainings === 0 ? 'no retraining' : `${trainings} retrainings`}: scores/s; ms a request, p50 and p99`;
-      rest.push({ what, ours: `${perSecond.toFixed(0)}; ${p50.toFixed(2)}, ${p99.toFixed(2)}`, peer: '', ratio: '', goal: '' });
-    }
+  for (const [perRequest, every] of STREAMS) {
+    const [calm, busy] = await retrained(store, perRequest, every);
+    const what = `${perRequest} a request, no retraining and ${busy.trainings} retrainings beside ${REQUESTS} requests`;
+    const row = (of: string, key: 'perSecond' | 'p50' | 'p99', digits: number): Row => {
+      return {
+        what: `${what}: ${of}`,
+        ours: busy[key].toFixed(digits),
+        peer: calm[key].toFixed(digits),
+        ratio: `${(busy[key] / calm[key]).toFixed(2)}x`,
+        goal: '',
+      };
+    };
+    rest.push(row('scores/s', 'perSecond', 0), row('ms a request, p50', 'p50', 2), row('ms a request, p99', 'p99', 2));
   }
   table(`Streaming detectors: ECOD over 3 keys, two windows and a lag, window ${WINDOW}, on the disk when answered`, rest);
   await store.close();

@@ -2,10 +2,10 @@
 
 #ifdef __linux__
 #include <sched.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #endif
 
@@ -26,22 +26,31 @@ struct SchedulingAttributes {
   uint64_t period_ns = 0;
 };
 
-}  // namespace
-
-void give_way() noexcept {
-  constexpr int kNice = 5;
-  ::setpriority(PRIO_PROCESS, static_cast<id_t>(::syscall(SYS_gettid)), kNice);
-}
-
-bool take_short_turns() noexcept {
+/// Changes how the calling thread is scheduled: `nice` at least, turns of 0.1 ms. The flag says whether threads and
+/// processes that it begins start anew.
+bool reschedule(int32_t nice, uint64_t flags) noexcept {
   constexpr uint64_t kTurnNs = 100'000;  // the least that Linux takes
-  constexpr uint64_t kResetOnFork = 1;
   SchedulingAttributes attributes;
   if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return false;
   if (attributes.policy != SCHED_OTHER) return false;
+  attributes.nice = std::max(attributes.nice, nice);
   attributes.runtime_ns = kTurnNs;
-  attributes.flags = kResetOnFork;
+  attributes.flags = flags;
   return ::syscall(SYS_sched_setattr, 0, &attributes, 0) == 0;
+}
+
+}  // namespace
+
+void give_way() noexcept {
+  constexpr int32_t kNice = 5;
+  // Who wakes beside it need not wait for the end of a long turn.
+  reschedule(kNice, 0);
+}
+
+bool take_short_turns() noexcept {
+  constexpr int32_t kMostFavoured = -20;
+  constexpr uint64_t kResetOnFork = 1;
+  return reschedule(kMostFavoured, kResetOnFork);
 }
 #else
 void give_way() noexcept {}

@@ -2,8 +2,10 @@
 
 namespace quern {
 
-/// Lets every other thread go before the calling one, from now on: a search gets three quarters of a core that it
-/// shares with it. A wish only.
+/**
+ * Lets every other thread go before the calling one and those that it begins, from now on, and soon: a search gets
+ * three quarters of a core that it shares with it. A wish only.
+ */
 void give_way() noexcept;
 
 /**

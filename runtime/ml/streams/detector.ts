@@ -15,6 +15,9 @@ import { scoreOf, thresholdOf } from './scores.js';
 import { statsOf } from './stats.js';
 import { checkSize, featuresOf, rawScores, type Trained, type Training, train, trainedOf } from './training.js';
 
+/** A new model waits so long for samples that take it to the disk. */
+const KEEP_MS = 50;
+
 /** A record before the first sample. */
 export function coldRecord(base: Pick<DetectorRecord, 'owner' | 'settings' | 'createdMs'>): DetectorRecord {
   const { owner, settings, createdMs } = base;
@@ -38,8 +41,9 @@ export class Detector {
   #log: SegmentLog;
   #seen = new SeenKeys();
   #trained: Trained | undefined;
-  /** A first model that is not on the disk yet. */
+  /** A model that is not on the disk yet: it goes there in one write with the record that counts it. */
   #fresh: ModelRecord | undefined;
+  #keeping: NodeJS.Timeout | undefined;
   #retryAt = 0;
   #lastError: string | null = null;
   #retraining: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
@@ -63,7 +67,7 @@ export class Detector {
 
   /** Whether it must stay in memory. */
   get busy(): boolean {
-    return this.users > 0 || this.#retraining !== undefined || this.#log.merging;
+    return this.users > 0 || this.#retraining !== undefined || this.#fresh !== undefined || this.#log.merging;
   }
 
   get #status(): StreamStatus {
@@ -98,7 +102,7 @@ export class Detector {
     this.#closing.abort();
     this.#retraining?.stop.abort();
     await this.#retraining?.done;
-    await this.#queue;
+    await this.#inTurn(() => this.#keep());
     await this.#log.settled();
   }
 
@@ -137,6 +141,7 @@ export class Detector {
       [this.#table, this.#log] = this.#emptyTable();
       this.#seen = new SeenKeys();
       this.#trained = undefined;
+      this.#fresh = undefined;
       this.#lastError = null;
       this.#retryAt = 0;
     });
@@ -279,6 +284,22 @@ export class Detector {
     this.#lastError = null;
   }
 
+  /** Writes a model that no sample has taken along. */
+  async #keep(): Promise<void> {
+    clearTimeout(this.#keeping);
+    this.#keeping = undefined;
+    const fresh = this.#fresh;
+    this.#fresh = undefined;
+    if (!fresh || this.broken || this.#gone) return;
+    const written = this.#store.write((batch) => {
+      batch.put('detectorModels', this.name, fresh);
+      batch.put('detectors', this.name, this.#record);
+    });
+    await this.#onDisk(written).catch((error: unknown) =>
+      log('warn', `the new model of detector ${this.name} could not be written`, { error }),
+    );
+  }
+
   #failed(failure: unknown): void {
     this.#record.failures += 1;
     this.#lastError = failure instanceof Failure ? failure.message : 'The training failed; see the log.';
@@ -301,12 +322,9 @@ export class Detector {
       const training = await train(this.#table, this.#record.settings, current, signal);
       signal.throwIfAborted();
       this.#adopt(training, learned);
-      await this.#onDisk(
-        this.#store.write((batch) => {
-          batch.put('detectorModels', this.name, training.record);
-          batch.put('detectors', this.name, this.#record);
-        }),
-      );
+      // With the next samples: a write of its own would make them wait for two.
+      this.#fresh = training.record;
+      this.#keeping ??= setTimeout(() => void this.#inTurn(() => this.#keep()), KEEP_MS);
     } catch (failure) {
       if (signal.aborted) return;
       this.#failed(failure);

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Streams } from '../../../../../runtime/ml/streams/streams.js';
+import { type Batch, type DetectorRecord, type DetectorSettings, openStore, type Store } from '../../../../../runtime/store/store.js';
+import { emptyDataDir } from '../../../../support/daemon.js';
+
+const SETTINGS: DetectorSettings = {
+  backend: 'ecod',
+  minSamples: 50,
+  retrainInterval: 20,
+  windowSize: 200,
+  contamination: 0.1,
+  normalization: 'standardization',
+  threshold: null,
+  rollingWindows: [],
+  lags: [],
+  schema: null,
+};
+const samples = (from: number, count: number): { a: number }[] => Array.from({ length: count }, (_, at) => ({ a: Math.sin(from + at) }));
+
+/** Waits for what comes soon. */
+async function until(there: () => boolean | Promise<boolean>): Promise<void> {
+  for (const start = performance.now(); !(await there()); await sleep(5)) assert.ok(performance.now() - start < 20_000, 'it did not come');
+}
+
+describe('models of streams on the disk', () => {
+  let folder: string;
+  let store: Store;
+  /** What the writes put, one after the other: the version that a record counts, and how many models were put with it or before. */
+  const written: { version: number; models: number }[] = [];
+
+  before(async () => {
+    folder = emptyDataDir();
+    store = await openStore(folder);
+    const write = store.write.bind(store);
+    const models = new Map<unknown, number>();
+    store.write = (fill) =>
+      write(async (batch: Batch) => {
+        const put = batch.put.bind(batch) as (...given: unknown[]) => void;
+        const versions: [name: unknown, version: number][] = [];
+        batch.put = (...given: unknown[]) => {
+          const [table, name, value] = given;
+          if (table === 'detectorModels') models.set(name, (models.get(name) ?? 0) + 1);
+          if (table === 'detectors') versions.push([name, (value as DetectorRecord).version]);
+          put(...given);
+        };
+        await fill(batch);
+        for (const [name, version] of versions) written.push({ version, models: models.get(name) ?? 0 });
+      });
+  });
+  after(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it('come in one write with the first record that counts them, however many samples arrive meanwhile', async () => {
+    const streams = new Streams(store);
+    await streams.submit('s', SETTINGS, samples(0, 60));
+    for (let round = 0; round < 60; round += 1)
+      await Promise.all(Array.from({ length: 4 }, (_, at) => streams.submit('s', SETTINGS, samples(100 + round * 4 + at, 1))));
+    await streams.close();
+    assert.ok(written.at(-1)!.version >= 3, `${written.at(-1)!.version} trainings`);
+    for (const { version, models } of written) assert.equal(models, version);
+  });
+
+  it('come by themselves when no sample follows', async () => {
+    const streams = new Streams(store);
+    written.length = 0;
+    const { version } = await streams.submit('idle', SETTINGS, samples(0, 60));
+    await streams.submit('idle', SETTINGS, samples(60, 20));
+    await until(() => (written.at(-1)?.version ?? 0) > version);
+    await streams.close();
+  });
+
+  it('are there again after a close right behind the training', async () => {
+    const streams = new Streams(store);
+    await streams.submit('closed', SETTINGS, samples(0, 60));
+    await streams.submit('closed', SETTINGS, samples(60, 20));
+    await until(async () => (await streams.get('closed')).version > 1);
+    await streams.close();
+    const again = new Streams(store);
+    const { version, status } = await again.submit('closed', SETTINGS, samples(80, 1));
+    assert.deepEqual([version, status], [2, 'ready']);
+    await again.close();
+  });
+});
