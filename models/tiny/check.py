@@ -33,18 +33,16 @@ def span(dialogue):
 
 def valid_call(dialogue):
     schemas = {tool["function"]["name"]: tool["function"]["parameters"] for tool in dialogue.tools}
-    for role, text in dialogue.messages:
-        found = re.fullmatch(r"<tool_call>\n(.*)\n</tool_call>", text, re.S)
-        if role != "assistant" or not found:
-            continue
-        call = json.loads(found[1])
+    wanted = {"string": str, "integer": int, "number": (int, float), "boolean": bool, "array": list}
+    calls = [json.loads(one) for role, text in dialogue.messages if role == "assistant" for one in re.findall(r"<tool_call>\n(.*)\n</tool_call>", text)]
+    for call in calls:
         parameters = schemas[call["name"]]
         if set(parameters["required"]) - set(call["arguments"]) or set(call["arguments"]) - set(parameters["properties"]):
             return f"{call} does not fit {parameters}"
         for name, value in call["arguments"].items():
-            wanted = {"string": str, "integer": int, "number": (int, float)}[parameters["properties"][name]["type"]]
-            if not isinstance(value, wanted):
-                return f"{name} of {call} is no {wanted}"
+            about = parameters["properties"][name]
+            if not isinstance(value, wanted[about["type"]]) or value not in about.get("enum", [value]):
+                return f"{name} of {call} is not as {about}"
     return None
 
 
@@ -57,8 +55,12 @@ def flaw(dialogue, template):
         return span(dialogue)
     if dialogue.kind == "tools":
         return valid_call(dialogue)
-    if dialogue.kind == "extract" and dialogue.messages[-1][1].startswith(("{", "[")):
-        json.loads(dialogue.messages[-1][1])
+    answer = dialogue.messages[-1][1].split("</think>")[-1].strip()
+    if dialogue.kind == "extract" and answer.startswith(("{", "[")):
+        try:
+            json.loads(answer)
+        except ValueError as error:
+            return str(error)
     return None
 
 

@@ -27,6 +27,7 @@ VERBS = [tuple(line.split()) for line in _lines("verbs")]
 TOPICS = [(line.split(": ")[0].split(","), line.split(": ")[1].split()) for line in _lines("topics")]
 # (singular, plural, members)
 THINGS = [(*line.split(": ")[0].split(","), line.split(": ")[1].split()) for line in _lines("things")]
+LANGUAGES = next(words for one, _, words in THINGS if one == "language")
 MONTHS = "January February March April May June July August September October November December".split()
 DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
 NUMBER_WORDS = "two three four five six seven eight nine ten eleven twelve".split()

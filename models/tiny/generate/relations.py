@@ -18,7 +18,7 @@ SLOTS = {
     "building": lambda r: r.choice("museum library school hospital factory bakery theatre bridge tower station cinema hotel mill castle church stadium temple harbour office garden zoo".split()),
     "kin": lambda r: r.choice("brother sister cousin father mother uncle aunt neighbour friend boss teacher colleague daughter son wife husband grandmother".split()),
     "animal": lambda r: r.choice("dog cat horse parrot rabbit goat hamster donkey goldfish pony turtle cow pig owl".split()),
-    "language": lambda r: r.choice(lex.THINGS[17][2]) if r.random() < 0.7 else n.proper(r),
+    "language": lambda r: r.choice(lex.LANGUAGES) if r.random() < 0.7 else n.proper(r),
     "sport": lambda r: r.choice("football tennis chess hockey swimming rowing judo cycling boxing golf cricket volleyball badminton".split()),
     "instrument": lambda r: r.choice("guitar piano violin drum flute trumpet cello harp clarinet saxophone organ".split()),
 }

@@ -1,11 +1,13 @@
 """Lists and JSON from text."""
 import json
+import re
 
 from .. import frames
 from .. import lexicon as lex
 from .. import names as n
 from .. import relations as rel
-from ..chat import Dialogue
+from ..chat import Dialogue, dumps
+from ..records import MAKERS, joined, told
 
 # key names -> (maker, ways to say it in a sentence)
 FIELDS = {
@@ -56,7 +58,7 @@ def of_fact(r):
     chosen = {}
     for slot, kind in entry[0]:
         key = r.choice(KEYS.get(kind, ["value"]))
-        if key not in chosen and r.random() < 0.85:
+        if key not in chosen and values[slot] in text and r.random() < 0.85:
             value = values[slot]
             chosen[key] = int(value) if value.isdigit() and not (value.startswith("0") and len(value) > 1) and kind != "code" else value
     if not chosen:
@@ -105,8 +107,21 @@ def members(r):
         mixed.insert(r.randrange(len(mixed) + 1), r.choice(makers).format(p=n.first(r), x=r.choice([w for w in other[2] if w not in words] or ["nothing"])))
     text = ". ".join(mixed) + "."
     if r.random() < 0.4:
-        text = ", ".join(m for m in [*found]) + "."
+        named = [*found, *r.sample([w for w in other[2] if w not in words], r.randint(0, 2))] if len(other[2]) > 4 and not set(words) & set(other[2]) else list(found)
+        r.shuffle(named)
+        found = [w for w in named if w in found]
+        text = r.choice(["{x}.", "On the table in {l} lay pictures of {x}.", "{p} said: {x}.", "The words on the card are {x}.", "{p} wrote {x} on the board.", "We talked about {x}.", "{p} can name {x}."]).format(x=joined(named), p=n.person(r), l=n.place(r))
     return one, many, found, text
+
+
+def listed(r, many, found):
+    """(the order to list them, the answer) as JSON or in another form."""
+    form = r.choice(["json", "json", "json", "- ", "- ", "1. ", "1. ", "; ", "; " if any("," in x for x in found) else ", ", "; " if any("," in x for x in found) else ", "]) if found else "json"
+    wanted = {"json": "as a JSON array", "- ": "as bullet points", "1. ": "as a numbered list", ", ": "separated by commas", "; ": "separated by semicolons"}[form]
+    ask = r.choice(["List the {m} in the text {w}", "Give me all {m} {w}", "Which {m} stand in the text? Answer {w}", "Write the {m} of the text {w}", "Find all {m} and put them down {w}", "Output the {m} {w}", "{m}, {w}, please"]).format(m=many, w=wanted)
+    found = [x for i, x in enumerate(found) if x not in found[:i]]
+    answer = dumps(found) if form == "json" else "\n".join(f"- {x}" for x in found) if form == "- " else "\n".join(f"{i + 1}. {x}" for i, x in enumerate(found)) if form == "1. " else form.join(found)
+    return frames.upper(ask), answer
 
 
 def collected(r):
@@ -121,20 +136,164 @@ def collected(r):
     else:
         found = [n.object_(r) for _ in range(r.randint(2, 5))]
         many = r.choice(["things", "items", "objects"])
-        text = f"{n.person(r)} {r.choice(['bought', 'packed', 'needs', 'sold', 'found', 'wants'])} a {', a '.join(found[:-1])} and a {found[-1]}."
-    as_json = r.random() < 0.6
-    ask = r.choice(["List the {m} in the text as a JSON array", "Give me a JSON list of all {m}", "Which {m} are named? Answer with a JSON array", "JSON array of the {m}"] if as_json else ["List all {m} in the text", "Which {m} does the text name? One per line", "Make a list of the {m}", "Write the {m} as a list"]).format(m=many)
-    answer = json.dumps(found, ensure_ascii=False) if as_json else "\n".join(f"- {x}" for x in found)
-    return [("user", r.choice([f"{ask}: {text}", f"{text}\n\n{ask}.", f"{ask}.\n\n{text}"])), ("assistant", answer)]
+        text = f"{n.person(r)} {r.choice(['bought', 'packed', 'needs', 'sold', 'found', 'wants'])} {joined([n.an(x) for x in found])}."
+    order, answer = listed(r, many, found)
+    return given(r, order, text, answer)
+
+
+# What texts mention, by kind: (names of the kind, how one is drawn), and sentences with `{kind}`.
+MENTIONED = {
+    "p": ("people,persons,names", n.person), "l": ("places,towns,cities", n.place), "co": ("companies,firms", n.company), "da": ("dates", n.day), "m": ("prices,amounts of money,sums", n.price), "e": ("email addresses,emails,mail addresses", MAKERS["email"]), "ph": ("phone numbers,telephone numbers", MAKERS["phone"]), "t": ("times,times of day", n.clock), "c": ("codes,order numbers", n.code),
+}
+MENTIONS = [
+    "{p} met {p} in {l}.", "{p} went from {l} to {l}.", "{co} opened an office in {l} on {da}.", "{p} left {co} for {co}.", "{p} paid {m} for the trip to {l}.", "Write to {e} or call {ph}.", "{p} ({e}) and {p} ({e}) will reply.", "The shop opens at {t} and shuts at {t}.", "We met on {da} and again on {da}.", "{co} bought {co} for {m}.",
+    "It cost {m} in {l}, but only {m} in {l}.", "Order {c} came, order {c} did not.", "{p} ordered {c} on {da}.", "My number is {ph}, at work it is {ph}.", "{p} and {p} work for {co}.", "The train leaves {l} at {t} and is in {l} at {t}.", "On {da}, {p} moved to {l}.", "Nobody was at home.", "The weather was fine.", "{p} wrote to {e} twice.",
+]
+
+
+def mentions(r):
+    """What a text mentions of one kind, or of two kinds in an object; nothing may be an empty array."""
+    found = {kind: [] for kind in MENTIONED}
+
+    def put(match):
+        found[match[1]].append(MENTIONED[match[1]][1](r))
+        return found[match[1]][-1]
+
+    text = " ".join(frames.upper(re.sub(r"{(\w+)}", put, s)) for s in r.sample(MENTIONS, r.randint(1, 3)))
+    here = [kind for kind in found if found[kind]]
+    if any(len(set(v)) < len(v) for v in found.values()) or not here:
+        return mentions(r)
+    picks = r.sample(here, min(len(here), r.choice([1, 1, 1, 2])))
+    if r.random() < 0.1:
+        picks.append(r.choice([kind for kind in ("e", "ph", "m", "c") if kind not in here] or picks[:1]))
+    picks = list(dict.fromkeys(picks))
+    many = [r.choice(MENTIONED[kind][0].split(",")) for kind in picks]
+    if len(picks) > 1:
+        keys = [m.replace(" ", "_") for m in many]
+        order = r.choice([f"Return JSON with the keys {joined(keys)}, each an array", f"Fill in {dumps({k: [] for k in keys})}", f"Which {joined(many)} does the text name? Answer as {dumps({k: ['...'] for k in keys})}", f"JSON object with arrays {', '.join(keys)}"])
+        return given(r, order, text, dumps({k: found[kind] for k, kind in zip(keys, picks)}))
+    order, answer = listed(r, many[0], found[picks[0]])
+    return given(r, order, text, answer)
+
+
+ORDERS = ["Extract {k} as JSON", "Return a JSON object with the keys {k}", "Give me {k} as JSON", "JSON with {k}, please", "Fill in {k} as a JSON object", "Answer in JSON with {k}", "I need {k} from this {d} as JSON", "Pull {k} out of the {d}, as JSON"]
+LISTED = ["Extract these fields as JSON:\n{k}", "Keys:\n{k}\nAnswer with JSON only.", "Make a JSON object of this {d} with\n{k}", "Return JSON with the following keys:\n{k}", "Fields wanted (JSON):\n{k}"]
+SHAPED = ["Fill in this JSON:\n{k}", "Use exactly this form:\n{k}", "Answer with JSON of this shape:\n{k}", "Output format: {k}", "Turn the {d} into JSON like {k}"]
+NULLS = ["Use null for what is missing.", "Put null where the text says nothing.", "Unknown values are null.", "If a value is not stated, write null."]
+# What is true or false and can be left open beside the rest.
+OPEN = {"married", "insured", "balcony", "waterproof", "fragile", "vaccinated", "damaged", "reproducible"}
+TYPES = {"i": "number", "f": "number", "m": "number", "year": "number", "e_int": "number", "b": "boolean", "list": "array"}
+
+
+def wish(r, domain, asked):
+    """How the keys are asked for: named in a row, in lines, explained, as a skeleton, with types. `asked` is [(key, names, kind)]."""
+    keys = [key for key, _, _ in asked]
+    kinds = [TYPES.get(kind.split()[0], "string") for _, _, kind in asked]
+    x = r.random()
+    if x < 0.45:
+        keys = [f'"{key}"' for key in keys] if r.random() < 0.3 else keys
+        return r.choice(ORDERS).format(k=joined(keys) if r.random() < 0.5 else ", ".join(keys), d=domain)
+    if x < 0.62:
+        return r.choice(LISTED).format(k="\n".join(f"- {key}" for key in keys), d=domain)
+    if x < 0.72:
+        sense = [r.choice([name for name in names if name != key] or [key]).replace("_", " ") for key, names, _ in asked]
+        return r.choice(LISTED).format(k="\n".join(f"{key}: {what}" for key, what in zip(keys, sense)), d=domain)
+    if x < 0.86:
+        empty = {"string": "", "number": r.choice([0, None]), "boolean": r.choice([False, None]), "array": []} if r.random() < 0.5 else dict.fromkeys(("string", "number", "boolean", "array"), r.choice(["", "...", None]))
+        return r.choice(SHAPED).replace("{k}", dumps({key: empty[kind] for key, kind in zip(keys, kinds)})).replace("{d}", domain)
+    if x < 0.97 or len(keys) > 3:
+        return r.choice(SHAPED).replace("{k}", dumps(dict(zip(keys, kinds)))).replace("{d}", domain)
+    return "Answer with JSON for this schema: " + dumps({"type": "object", "properties": {key: {"type": kind} for key, kind in zip(keys, kinds)}})
+
+
+def paper(r):
+    """Some fields of a record in natural sentences, null for what they do not state."""
+    domain, text, stated, unstated = told(r, r.choice([1, 1, 1, 2, 2, 3]))
+    asked = [(names, kind, value) for names, kind, value in r.sample(list(stated.values()), r.randint(1, min(5, len(stated))))]
+    open_ = [(names, kind) for names, kind in unstated if kind[0:2] != "b " or names[0] in OPEN]
+    missing = 0 if r.random() < 0.7 or domain == "log line" else r.choice([1, 1, 2])
+    asked += [(names, kind, None) for names, kind in r.sample(open_, min(missing, len(open_)))]
+    r.shuffle(asked)
+    keys = list(dict.fromkeys(r.choice(names) for names, _, _ in asked))
+    if len(keys) < len(asked):
+        return paper(r)
+    answer = {key: value for key, (_, _, value) in zip(keys, asked)}
+    order = wish(r, domain, [(key, names, kind) for key, (names, kind, _) in zip(keys, asked)])
+    order += r.choice(["", ".", "."]) if order[-1].isalpha() and "\n" not in order else ""
+    if r.random() < (0.7 if missing else 0.08):
+        order += ("\n" if "\n" in order else " " if order[-1] in ".}" else ". ") + r.choice(NULLS)
+    if r.random() < 0.1 and len(answer) == 2 and not missing:
+        outer = domain.replace(" ", "_")
+        order, answer = f"Return JSON like {dumps({outer: dict.fromkeys(answer, '')})}.", {outer: answer}
+    return given(r, order, text, dumps(answer))
+
+
+def given(r, order, text, answer):
+    """Order and text in one message, in either order, or the order as the system message."""
+    if r.random() < 0.2:
+        return [("system", order), ("user", text), ("assistant", answer)]
+    stop = "" if order[-1] in ".]}" or "\n" in order else ":"
+    return [("user", r.choice([f"{order}{stop}\n\n{text}", f"{order}{stop}\n{text}", f"{text}\n\n{order}", f"Text: {text}\n\n{order}", f'{order}{stop}\n"{text}"' if '"' not in text else f"{order}\n{text}"])), ("assistant", answer)]
+
+
+# (what they are, the keys with their kinds, how one of them is told)
+ROWS = [
+    ("person", [("name,person", n.person), ("age,years", lambda r: r.randint(3, 96))], "{0} is {1}|{0} ({1})|{0} is {1} years old|{0} turned {1}"),
+    ("person", [("name,person,who", n.person), ("town,city,place", n.place)], "{0} lives in {1}|{0} comes from {1}|{0} moved to {1}"),
+    ("person", [("name,who", n.person), ("job,role", lambda r: r.choice(lex.ROLES))], "{0} works as a~{1}|{0} is a~{1}|{0} was hired as a~{1}"),
+    ("article", [("item,article,name", n.object_), ("quantity,count,pieces", lambda r: r.randint(2, 60))], "{1} pieces of the {0}|{0}: {1}|{0} x {1}"),
+    ("article", [("item,product,name", n.object_), ("price,cost", lambda r: r.randint(2, 900))], "the {0} costs {1} euros|the {0} is {1} euros|{0} for {1} euros"),
+    ("town", [("city,town,name", n.place), ("temperature,degrees", lambda r: r.randint(1, 38))], "{1} degrees in {0}|{0} has {1} degrees"),
+    ("team", [("team,name,club", n.proper), ("points,score", lambda r: r.randint(1, 99))], "{0} has {1} points|{0} got {1} points|{1} points for {0}"),
+    ("meeting", [("day,weekday", lambda r: r.choice(lex.DAYS)), ("time,hour", n.clock)], "on {0} at {1}|{0}, {1}|{0} from {1} on"),
+    ("book", [("title,book", n.title), ("author,writer", n.person)], "{0} by {1}|{1} wrote {0}"),
+]
+
+
+def rows(r):
+    """An array with one object for each of them."""
+    what, columns, wordings = r.choice(ROWS)
+    keys = [r.choice(names.split(",")) for names, _ in columns]
+    found = {}
+    for _ in range(r.randint(2, 4)):
+        made = [make(r) for _, make in columns]
+        found.setdefault(str(made[0]), made)
+    wording = r.choice(wordings.split("|"))
+    say = lambda made: wording.replace("a~{1}", n.an(str(made[1]))).format(*made)
+    parts = [say(made) for made in found.values()]
+    text = (joined(parts) if r.random() < 0.6 else "; ".join(parts) if r.random() < 0.5 else ". ".join(frames.upper(p) for p in parts)) + "."
+    many = {"person": "people"}.get(what, what + "s")
+    order = r.choice([f"List every {what} with {keys[0]} and {keys[1]} as a JSON array of objects", f"JSON array of objects with {keys[0]} and {keys[1]}", f"Turn this into a list of {dumps(dict.fromkeys(keys, ''))}", f"Give me all {many} as JSON: [{dumps(dict.fromkeys(keys, '...'))}]", f"Extract the {many} as an array of objects with the keys {keys[0]}, {keys[1]}"])
+    return given(r, order, frames.upper(text), dumps([dict(zip(keys, made)) for made in found.values()]))
 
 
 def wrapped(r):
-    """A plain answer in a form that the system message asks for."""
-    text, asked, _, _ = rel.fact(r)
-    question, answer = r.choice(list(asked.values()))
-    key = r.choice(["answer", "result", "value", "reply", "output"])
-    return [("system", f'Answer with JSON like {{"{key}": "..."}}.'), ("user", f"{text} {question}"), ("assistant", json.dumps({key: answer}, ensure_ascii=False))]
+    """A short question about a sentence, answered in the form that the message shows."""
+    x = r.random()
+    key = r.choice(["answer", "result", "value", "reply", "output", "response", "text", n.word(r)])
+    if x < 0.4:
+        text, asked, _, _ = rel.fact(r)
+        question, answer = r.choice(list(asked.values()))
+    elif x < 0.8:
+        text, asked, _ = frames.frame(r)
+        if not asked:
+            return wrapped(r)
+        question, answer = r.choice(asked)
+    else:
+        _, text, stated, _ = told(r, 1)
+        names, kind, answer = r.choice(list(stated.values()))
+        question = r.choice([f"What is the {names[0]}?", f"{names[0]}?", f"Tell me the {names[0]}."]).replace("_", " ")
+    if isinstance(answer, (bool, list)):
+        return wrapped(r)
+    form = r.choice([f'{{"{key}": "..."}}', f'{{"{key}": ""}}', f'{{"{key}": "<{key}>"}}', f'{{"{key}": null}}'])
+    answer = {key: answer if "null" in form else str(answer)}
+    if r.random() < 0.12:
+        form, answer = form[:-1] + ', "ok": true}', {**answer, "ok": True}
+    order = r.choice(["Answer with JSON like {}.", "Always reply in the form {}", "Output only JSON: {}", "Your answers have this form: {}", "Respond with {} and nothing else.", "Use the JSON format {} for every answer."]).replace("{}", form, 1)
+    if r.random() < 0.75:
+        return [("system", order), ("user", r.choice([f"{text} {question}", f"{text}\n\n{question}", f"{question}\n{text}"])), ("assistant", dumps(answer))]
+    return [("user", f"{text}\n{question}\n{order}"), ("assistant", dumps(answer))]
 
 
 def extract(r, level=1.0):
-    return Dialogue(r.choice([fields, fields, of_fact, of_fact, collected, collected, wrapped])(r), kind="extract")
+    return Dialogue(r.choice([paper, paper, paper, paper, fields, of_fact, collected, mentions, rows, wrapped, wrapped])(r), kind="extract")

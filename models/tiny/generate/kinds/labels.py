@@ -1,149 +1,253 @@
-"""Choosing one of given labels, which vary at random: topics, moods, intents, urgency, languages, and labels explained in the prompt."""
+"""Choosing one of given labels, which vary at random: topics, moods, intents, departments, languages and small sets, named, listed or explained."""
+import re
+
 from .. import lexicon as lex
 from .. import names as n
-from ..chat import Dialogue
+from .. import noise
+from ..chat import Dialogue, dumps
+from ..label_intents import ALIKE, DEPARTMENTS, INTENTS
+from ..label_intents_more import MORE
+from ..label_languages import LANGUAGES, SHORT
+from ..label_moods import MOODS, mood_text
+from ..label_sets import SETS, STAR_TEXTS, STARS
+from ..label_topics import LINES, NEAR, apart
+from ..slots import fill
 
-GOOD = "great wonderful excellent perfect amazing lovely fantastic brilliant delicious friendly fast helpful beautiful superb pleasant splendid kind polite clean comfortable generous outstanding impressive tasty quick reliable cheerful flawless charming".split()
-BAD = "terrible awful horrible broken slow rude disappointing useless boring dirty ugly bad poor annoying disgusting filthy cold late noisy faulty unfriendly overpriced cheap dreadful stale unreliable impolite careless shabby lousy tasteless nasty pathetic".split()
-GOOD_LINES = ["I love it", "I am very happy with it", "We will come back", "Best purchase ever", "Highly recommended", "It works like a charm", "Thank you so much", "What a wonderful day", "I enjoyed every minute", "Five stars", "Everything went well", "It made me smile", "We had a lovely time", "They did a great job", "A pleasure from start to end", "We were delighted", "Worth every penny", "I would buy it again", "My family enjoyed it"]
-BAD_LINES = ["I want my money back", "Never again", "It broke after two days", "I am very disappointed", "What a waste of time", "Nobody answered my mails", "It does not work at all", "I regret buying it", "One star", "The worst I have seen", "It made me angry", "Such a shame", "I feel cheated", "It fell apart", "Nobody helped us", "I am furious", "It stopped working", "We left early", "It was a disaster", "I cannot recommend it", "The staff did not care", "I hated it"]
-PLAIN_LINES = ["The parcel arrived on Tuesday", "It is made of steel", "The shop opens at nine", "I ordered two of them", "It comes in three colours", "The room is on the second floor", "It weighs two kilograms", "The meeting is at noon"]
-MOODS = [(["positive", "good", "happy", "praise", "satisfied"], "g"), (["negative", "bad", "unhappy", "complaint", "angry"], "b"), (["neutral", "neither", "factual"], "p")]
-INTENTS = {
-    "refund,money back,return": ["I want my money back", "Please refund the order", "I would like to return the {o}", "How can I send the {o} back?", "I do not want the {o} any more"],
-    "order status,tracking,delivery": ["Where is my parcel?", "When will the {o} arrive?", "My order {c} has not come yet", "Has {c} been shipped?", "I am still waiting for the {o}"],
-    "greeting,hello": ["Hi there", "Good morning", "Hello, how are you?", "Hey you", "Good evening to all"],
-    "goodbye,farewell": ["Bye", "See you tomorrow", "Good night", "Have a nice day, bye", "Until next time"],
-    "technical problem,bug,support": ["The app crashes when I open it", "I cannot log in", "The screen stays black", "I get an error message", "My {o} does not turn on", "The download stops half way"],
-    "billing,invoice,payment": ["I was charged twice", "Please send me the invoice", "Can I pay by card?", "The amount on the invoice is wrong", "My payment failed"],
-    "booking,reservation,appointment": ["I would like to book a table for two", "Can I get an appointment on {d}?", "Please reserve a room for {d}", "Two tickets for {d}, please"],
-    "cancellation,cancel": ["Please cancel my order", "I want to end my subscription", "Cancel the appointment on {d}", "I will not come on {d}"],
-    "thanks,gratitude": ["Thank you very much", "Thanks a lot for the help", "I am so grateful", "Many thanks to {p}"],
-    "question,information": ["What does the {o} cost?", "Do you sell {o}s?", "How long are you open?", "Which colours are there?", "What is the {o} made of?"],
-    "job application,hiring,career": ["I would like to work for you", "Attached is my application as a {r}", "Are you looking for a {r}?", "I apply for the position of {r}"],
-    "spam,advertisement": ["You have won a prize, click here", "Cheap pills online now", "Earn money fast from home", "Buy now and get 90 percent off!!!", "Congratulations, claim your free {o}"],
-    "emergency,urgent": ["Help, there is a fire", "Call an ambulance at once", "It is burning in the kitchen", "Someone is hurt, come quickly", "The server is down and nobody can work"],
-    "meeting,schedule": ["Let us meet on {d}", "Can we move the meeting to {d}?", "The call with {p} is at {t}", "Are you free on {d}?"],
-    "address change,contact details": ["I have moved to {l}", "My new address is in {l}", "Please change my phone number to {c}", "I have a new email address"],
+INTENTS = [(names.split(","), meaning, department, f"{texts}|{MORE[names.split(',')[0]]}".split("|")) for names, meaning, department, texts in INTENTS]
+QUESTIONS = {
+    "topic": "What is this about?|Which topic does the text belong to?|What is the subject of this text?", "mood": "What is the mood of this text?|What does the writer think of it?|What is the sentiment?|How does the author feel?", "intent": "What does the writer want?|What is the intent of this message?|What kind of message is this?",
+    "department": "Which department should handle this?|Who should get this message?|Where does this message go?", "language": "Which language is this?|What language is the text in?|In which language is this written?", "urgency": "How urgent is this?|What priority does this have?", "formality": "What is the tone of this message?|How formal is this?",
+    "tense": "Which tense is this?|When does this happen?", "sentence": "What type of sentence is this?|What kind of sentence is it?", "spam": "What kind of mail is this?|Should this message be filtered?", "entity": "What kind of name is this?|What type of entity is it?", "toxic": "Is this comment acceptable?|How should a moderator mark this comment?",
+    "programming language": "Which programming language is this?|In which language is the snippet?", "unit": "What does this measure?|Which kind of quantity is this?", "school subject": "Which school subject is the question from?|In which lesson would you hear this?", "answer": "How does the writer answer?|Is the writer for it or not?", "stars": "How many stars would the writer give?|Which rating fits the review?", "member": "What kind of thing is this?|Which group does the word belong to?",
 }
-LANGUAGES = {
-    "German": ["Guten Morgen, wie geht es Ihnen?", "Ich habe das Buch gelesen.", "Wo ist der Bahnhof?", "Das Wetter ist heute schön.", "Wir gehen morgen ins Kino.", "Vielen Dank für die Hilfe."],
-    "French": ["Bonjour, comment allez-vous ?", "J'ai lu le livre.", "Où est la gare ?", "Il fait beau aujourd'hui.", "Nous allons au cinéma demain.", "Merci beaucoup pour votre aide."],
-    "Spanish": ["Buenos días, ¿cómo está?", "He leído el libro.", "¿Dónde está la estación?", "Hoy hace buen tiempo.", "Mañana vamos al cine.", "Muchas gracias por la ayuda."],
-    "English": ["Good morning, how are you?", "I have read the book.", "Where is the station?", "The weather is fine today.", "We go to the cinema tomorrow.", "Thank you for the help."],
-    "Italian": ["Buongiorno, come sta?", "Ho letto il libro.", "Dov'è la stazione?", "Oggi fa bel tempo.", "Domani andiamo al cinema."],
-}
-
-
-def fill(r, text):
-    return text.format(o=n.object_(r), c=n.code(r), d=f"{r.choice(lex.DAYS)}", p=n.person(r), r=r.choice(lex.ROLES), t=n.clock(r), l=n.place(r))
-
-
-def topic_text(r, words):
-    """A few clauses with words of one topic."""
-    w = lambda: r.choice(words)
-    makers = [
-        lambda: f"The {w()} and the {w()} were {r.choice(['there', 'ready', 'late', 'gone', 'important', 'the best part'])}",
-        lambda: f"{n.person(r)} talked about the {w()} and the new {w()}",
-        lambda: f"We need a {w()} for the {w()}",
-        lambda: f"My {w()} needs a better {w()}",
-        lambda: f"After the {w()}, {n.first(r)} looked at the {w()}",
-        lambda: f"The {w()} was {r.choice(lex.ADJECTIVES)}, and the {w()} too",
-        lambda: f"How do I choose a {w()}?",
-        lambda: f"A {w()} without a {w()} is not worth much",
-        lambda: f"{n.place(r)} is proud of its {w()} and its {w()}",
-        lambda: f"The {w()} had to be {r.choice(lex.VERBS)[2]} {n.when(r)} because of the {w()}",
-        lambda: f"{w()}, {w()} and {w()}".capitalize(),
-        lambda: f"Everyone was waiting for the {w()} with the {w()}",
-    ]
-    return ". ".join(r.choice(makers)() for _ in range(r.randint(1, 3))) + r.choice([".", ".", "!", ""])
+ASKS = [
+    "Classify the text as one of: {l}.\n\n{t}", "Which label fits? Labels: {l}\nText: {t}", "{t}\n\nChoose one: {l}", "Labels: {l}\n\nText: {t}\n\nLabel:", "Is this {o}? {t}", "Put this into one of the categories {l}: {t}", 'Category of "{t}"? Options: {l}', "Decide between {o}.\n{t}", "{t}\nWhich of these is it: {l}?",
+    "Sort the message into {o}: {t}", "Pick the best label from [{l}] for this text: {t}", "Text: {t}\nOptions: {l}\nAnswer with one option.", "{q} Choose from {l}.\n\n{t}", "{q} ({l})\n{t}", "{t}\n\n{q} Answer with {o}.", "{q} Options: {l}. Text: {t}", 'Text: "{t}"\n{q} {o}?', "Answer with exactly one of these words: {l}.\n{q}\n{t}", "Message: {t}\nPossible labels: {l}\nBest label:", "Tag this with {o}: {t}",
+]
+LISTED = ["Categories:\n{l}\n\nText: {t}\n\nCategory:", "{q}\n{l}\n\n{t}", "{t}\n\n{q}\n{l}", "Choose the label that fits the text.\n{l}\nText: {t}", "Here are the labels:\n{l}\nWhich one fits this text? {t}", "Text: {t}\n\nPick one:\n{l}"]
+SYSTEMS = ["Classify each message as one of: {l}. Answer with the label only.", "You sort messages into {o}.", "Labels: {l}. Answer with one label.", "You are a classifier. {q} Reply with {o} and nothing else.", "For every text the user sends, say {o}.", "You label texts. Allowed labels: {l}."]
 
 
 def by_topic(r):
-    picks = r.sample(lex.TOPICS, r.randint(2, 6))
-    names = [r.choice(names) for names, _ in picks]
+    while True:
+        picks = r.sample(lex.TOPICS, r.choice([2, 2, 3, 3, 4, 5, 6, 7, 8]))
+        if apart([names[0] for names, _ in picks], NEAR):
+            break
 
     def draw(at):
-        own = set(picks[at][1]) - {w for i, (_, words) in enumerate(picks) if i != at for w in words}
-        return topic_text(r, sorted(own))
+        head, own = picks[at][0][0], set(picks[at][1]) - {w for i, (_, words) in enumerate(picks) if i != at for w in words}
+        if r.random() < 0.7:
+            return finished(r, r.sample(LINES[head], r.choice([1, 1, 1, 2])))
+        return of_words(r, sorted(own))
 
-    return names, draw
+    return "topic", [r.choice(names) for names, _ in picks], None, draw
+
+
+def of_words(r, words):
+    """A clause or two with words of one topic."""
+    w = lambda: r.choice(words).replace("-", " ")
+    makers = [
+        lambda: f"The {w()} and the {w()} were {r.choice(['there', 'ready', 'late', 'gone', 'important', 'the best part'])}", lambda: f"{n.person(r)} talked about the {w()} and the new {w()}", lambda: f"We need {n.an(w())} for the {w()}", lambda: f"After the {w()}, {n.first(r)} looked at the {w()}",
+        lambda: f"How do I choose {n.an(w())}?", lambda: f"{n.place(r)} is known for its {w()} and its {w()}", lambda: f"{w()}, {w()} and {w()}", lambda: f"Everyone was waiting for the {w()} with the {w()}", lambda: f"It is all about the {w()}, said {n.person(r)}", lambda: f"{n.first(r)} knows a lot about {w()} and {w()}",
+    ]
+    return finished(r, [r.choice(makers)() for _ in range(r.choice([1, 1, 2]))])
+
+
+def finished(r, lines):
+    """Sentences out of filled lines."""
+    done = [fill(r, line) for line in lines]
+    return " ".join(s[:1].upper() + s[1:] + ("" if s[-1] in ".?!…" else "." if i < len(done) - 1 else r.choice([".", ".", "!", ""])) for i, s in enumerate(done))
 
 
 def by_mood(r):
-    picks = list(MOODS if r.random() < 0.5 else MOODS[:2])
+    picks = list(MOODS if r.random() < 0.45 else MOODS[:2])
     r.shuffle(picks)
-    names = [r.choice(names) for names, _ in picks]
+    return "mood", [r.choice(names) for names, _, _ in picks], [meaning for _, _, meaning in picks], lambda at: fill(r, mood_text(r, picks[at][1]))
 
-    def draw(at):
-        kind = picks[at][1]
-        o = n.object_(r)
-        adjective = r.choice(GOOD if kind == "g" else BAD)
-        if kind == "p":
-            text = r.choice(PLAIN_LINES)
-        else:
-            lines = GOOD_LINES if kind == "g" else BAD_LINES
-            flipped = r.choice(BAD if kind == "g" else GOOD)
-            text = r.choice([f"The {o} is {adjective}. {r.choice(lines)}", r.choice(lines), f"{r.choice(lines)}! The {o} was {adjective}", f"The staff was {adjective} and the {o} {r.choice(GOOD if kind == 'g' else BAD)}", f"What a {adjective} {o}", f"{n.first(r)} was {adjective} to us", f"The {o} is not {flipped} at all"])
-        return text + r.choice([".", ".", "!", ""])
 
-    return names, draw
+def written(r, texts, heads=()):
+    """A message, at times with the words of a letter around it, where those are no intent themselves."""
+    line = r.choice(texts)
+    text = finished(r, [line])
+    if r.random() < 0.8 or {"greeting", "goodbye", "thanks", "small talk", "congratulations", "apology", "praise"} & set(heads):
+        return text
+    text += "" if text[-1] in ".!?" else "."
+    inner = text if line[0] == "{" or line.split()[0] in ("I", "Dr.", "Christmas") else text[0].lower() + text[1:]
+    return r.choice([f"Hi, {inner}", f"Hello, {inner}", f"Dear team, {inner}", f"Excuse me, {inner}", f"Hello, this is {n.person(r)}. {text}", f"{text} Regards, {n.person(r)}", f"{text} Thanks!", f"{text} Please get back to me.", f"Good morning. {text}", f"Quick one: {inner}"])
 
 
 def by_intent(r):
-    picks = r.sample(list(INTENTS), r.randint(2, 6))
-    names = [r.choice(names.split(",")) for names in picks]
-    return names, lambda at: fill(r, r.choice(INTENTS[picks[at]]))
+    while True:
+        picks = r.sample(INTENTS, r.choice([2, 2, 3, 3, 4, 5, 6, 7, 8]))
+        if apart([p[0][0] for p in picks], ALIKE):
+            break
+    return "intent", [r.choice(p[0]) for p in picks], [p[1] for p in picks], lambda at: written(r, picks[at][3], {p[0][0] for p in picks})
+
+
+def by_department(r):
+    picks = r.sample(list(DEPARTMENTS), r.randint(2, 6))
+    texts = {name: [text for p in INTENTS if p[2] == name for text in p[3]] for name in picks}
+    return "department", [r.choice(DEPARTMENTS[p][0]) for p in picks], [DEPARTMENTS[p][1] for p in picks], lambda at: written(r, texts[picks[at]])
 
 
 def by_language(r):
-    names = r.sample(list(LANGUAGES), r.randint(2, 5))
-    return names, lambda at: r.choice(LANGUAGES[names[at]])
+    picks = r.sample(list(LANGUAGES), r.randint(2, 6))
+    form = r.choice([None, None, None, 0, 1])
+    return "language", picks if form is None else [SHORT[p][form] for p in picks], [f"the text is in {p}" for p in picks], lambda at: " ".join(fill(r, s) for s in r.sample(LANGUAGES[picks[at]].split("|"), r.choice([1, 1, 2])))
 
 
 def by_member(r):
     """Which kind of thing a word is."""
     picks = r.sample(lex.THINGS, r.randint(2, 5))
-    return [r.choice(p[:2]) for p in picks], lambda at: r.choice(picks[at][2])
+    own = lambda at: [w for w in picks[at][2] if not any(w in p[2] for i, p in enumerate(picks) if i != at)] or picks[at][2]
+    return "member", [r.choice(p[:2]) for p in picks], None, lambda at: r.choice(own(at))
 
 
-def told(r, picks, at, text):
+def by_set(r):
+    kind = r.choice([k for k in SETS for _ in range(1 if k in ("unit", "number", "person form") else 2)])
+    picks = [(names, meaning, texts.split("|")) for names, meaning, texts in SETS[kind]]
+    if len(picks) > 3:
+        picks = r.sample(picks, r.randint(2, min(6, len(picks))))
+    elif r.random() < 0.4:
+        r.shuffle(picks)
+    place = r.randrange(20)
+    names = [p[0][place % len(p[0])] for p in picks] if kind in ("urgency", "answer", "tense", "spam") else [r.choice(p[0]) for p in picks]
+    return kind, names, [p[1] for p in picks], lambda at: fill(r, r.choice(picks[at][2]))
+
+
+def by_stars(r):
+    picks = r.choice([[0, 1, 2, 3, 4], [0, 2, 4], [0, 4], [0, 1, 2, 3, 4]])
+    form = r.choice(["{}", "{} stars", "{}/5"])
+    names = [form.format(STARS[p][0]).replace("1 stars", "1 star") for p in picks] if r.random() < 0.75 else [STARS[p][1] for p in picks]
+    return "stars", names, [STARS[p][1] for p in picks], lambda at: finished(r, [r.choice(STAR_TEXTS[picks[at]].split("|"))])
+
+
+def styled(r, names):
+    """All names of a set in one way of writing."""
+    x = r.random()
+    if x < 0.5:
+        return names
+    if x < 0.65:
+        return [name.replace(" ", "_").lower() for name in names]
+    if x < 0.75:
+        return [name.upper() for name in names]
+    return [name.replace(" ", "_").upper() for name in names] if x < 0.82 else [name.replace(" ", "-").lower() for name in names] if x < 0.86 else [name[:1].upper() + name[1:] for name in names]
+
+
+def listing(r, names, meanings):
+    """(the labels one per line, the answers)."""
+    x = r.random()
+    if x < 0.4 and meanings:
+        sign = r.choice(["{}: {}", "{} - {}", "- {}: {}", "* {} = {}", '"{}" ({})'])
+        return "\n".join(sign.format(a, b) for a, b in zip(names, meanings)), names
+    if x < 0.6:
+        return "\n".join(f"- {a}" for a in names), names
+    sign = r.choice(".)")
+    marks = [str(i + 1) for i in range(len(names))] if r.random() < 0.6 else list("ABCDEFGH"[: len(names)])
+    return "\n".join(f"{m}{sign} {a}" for m, a in zip(marks, names)), names if r.random() < 0.6 else marks
+
+
+def told(r, names):
     """Labels that mean nothing by themselves, explained in the prompt."""
-    codes = list(dict.fromkeys(r.choice([n.word(r), n.code(r), "ABCDEFGH"[i]]) for i in range(len(picks))))
-    if len(codes) < len(picks):
-        return None
-    return "\n".join(f"{c}: {p}" for c, p in zip(codes, picks)), codes[at], codes
+    codes = []
+    while len(codes) < len(names):
+        code = r.choice([n.word(r), n.code(r), "ABCDEFGH"[len(codes)]])
+        codes += [code] * (code not in codes)
+    return "\n".join(f"{c}: {p}" for c, p in zip(codes, names)), codes
 
 
-ASKS = [
-    "Classify the text as one of: {l}.\n\n{t}", "Which label fits? Labels: {l}\nText: {t}", "{t}\n\nChoose one: {l}", "Labels: {l}\n\nText: {t}\n\nLabel:", "Is this {o}? {t}", "Put this into one of the categories {l}: {t}",
-    'Category of "{t}"? Options: {l}', "Decide between {o}.\n{t}", "{t}\nWhich of these is it: {l}?", "Sort the message into {o}: {t}", "Pick the best label from [{l}] for this text: {t}", "Text: {t}\nOptions: {l}\nAnswer with one option.",
-]
+def yes_no(r, kind, names, at, draw):
+    """Whether one label fits."""
+    yes = r.random() < 0.5
+    name = names[at if yes else r.choice([i for i in range(len(names)) if i != at])]
+    asks = [f'Does the label "{name}" fit this text?', f'Is "{name}" the right label for this?', f"Should this be filed under {name}?"]
+    asks += {"topic": [f"Is this about {name}?", f"Is {name} the topic of this text?"] * 2, "department": [f"Is this for {name}?"] * 2, "language": [f"Is this text in {name}?"] * 2, "member": [f"Does this belong to the group {name}?"]}.get(kind, [])
+    pair = r.choice([("yes", "no"), ("yes", "no"), ("Yes", "No"), ("true", "false"), ("YES", "NO")])
+    tail = r.choice([f"Answer {pair[0]} or {pair[1]}.", f"({pair[0]}/{pair[1]})", f"Reply with {pair[0]} or {pair[1]} only."])
+    text, ask = draw(at), r.choice(asks)
+    return [("user", r.choice([f"{ask} {tail}\n\n{text}", f"{text}\n\n{ask} {tail}", f"{ask} {tail}\nText: {text}"])), ("assistant", pair[0] if yes else pair[1])]
+
+
+def shots(r, names, draw):
+    """The labels are shown by an example each; the last text is to be labelled."""
+    order = list(range(len(names)))
+    r.shuffle(order)
+    at = r.choice(order)
+    form = r.choice(["{t} => {a}", "Text: {t}\nLabel: {a}", "{t} -> {a}", "Input: {t}\nOutput: {a}", '"{t}": {a}'])
+    lines = [form.format(t=draw(i), a=names[i]) for i in order]
+    asked = form.format(t=draw(at), a="").rstrip()
+    return [("user", r.choice(["", "", "Label the last text as in the examples.\n", "Examples:\n"]) + "\n".join([*lines, asked])), ("assistant", names[at])]
+
+
+def clear(names, draw):
+    """A draw whose text does not name another label."""
+
+    def drawn(at):
+        for _ in range(6):
+            text = draw(at)
+            if not any(re.search(rf"\b{re.escape(name.lower())}\b", text.lower()) for i, name in enumerate(names) if i != at):
+                break
+        return text
+
+    return drawn
+
+
+def loose(r, draw):
+    """Now and then a text as it is typed in a hurry."""
+
+    def drawn(at):
+        text, x = draw(at), r.random()
+        return text.lower().rstrip(".") if x < 0.07 else noise.typo(r, text) if x < 0.1 else text
+
+    return drawn
+
+
+def case(r):
+    """A set of two to eight labels that differ."""
+    while True:
+        kind, names, meanings, draw = r.choice([by_topic, by_topic, by_topic, by_mood, by_mood, by_intent, by_intent, by_intent, by_department, by_language, by_member, by_set, by_set, by_set, by_stars])(r)
+        draw = loose(r, draw) if kind in ("topic", "mood", "intent", "department", "stars") else draw
+        draw = draw if kind in ("mood", "stars", "unit", "entity", "person form", "programming language") else clear(names, draw)
+        names = names if kind in ("stars", "entity", "programming language") else styled(r, names)
+        if len({name.lower() for name in names}) == len(names):
+            return kind, names, meanings, draw
 
 
 def labels(r, level=1.0):
-    names, draw = r.choice([by_topic, by_topic, by_mood, by_intent, by_intent, by_language, by_member])(r)
-    at = r.randrange(len(names))
-    text, answer = draw(at), names[at]
-    shown = names
-    if r.random() < 0.12 and (case := told(r, names, at, text)):
-        table, answer, shown = case
-        ask = r.choice([f"{table}\n\nWhich code fits this text? {text}", f"Use this table:\n{table}\nAnswer with the code for: {text}"])
-        messages = [("user", ask), ("assistant", answer)]
+    kind, names, meanings, draw = case(r)
+    at, shown, x = r.randrange(len(names)), names, r.random()
+    question = r.choice(QUESTIONS.get(kind, "Which label fits?|What is the right label?|How would you label this?").split("|"))
+    if x < 0.1:
+        return Dialogue(yes_no(r, kind, names, at, draw), kind="labels")
+    if x > 0.95 and len(names) < 5 and kind not in ("programming language", "text kind"):
+        return Dialogue(shots(r, names, draw), kind="labels")
+    joined = r.choice([", ", ", ", " / ", " | "]).join(names if r.random() < 0.85 else [f'"{name}"' for name in names])
+    wording = {"l": joined, "o": ", ".join(names[:-1]) + " or " + names[-1], "q": question}
+    if x < 0.18:
+        table, shown = told(r, names)
+        asked = r.choice([f"{table}\n\nWhich code fits this text? {{t}}", f"Use this table:\n{table}\nAnswer with the code for: {{t}}", f"{{t}}\n\n{table}\nAnswer with the code that fits."])
+    elif x < 0.36:
+        table, shown = listing(r, names, meanings)
+        extra = "" if shown is names else r.choice(["\nAnswer with the number.", "\nOnly give the number."] if shown[0] == "1" else ["\nAnswer with the letter.", "\nOnly give the letter."])
+        asked = r.choice(LISTED).replace("{q}", question).replace("{l}", table) + extra
     else:
-        if r.random() < 0.2:
-            names = [name.upper() if r.random() < 0.5 else name.capitalize() for name in names]
-            answer, shown = names[at], names
-        joined = r.choice([", ", ", ", " / ", " | "]).join(names)
-        either = ", ".join(names[:-1]) + " or " + names[-1]
-        if r.random() < 0.25:
-            messages = [("system", r.choice([f"Classify each message as one of: {joined}. Answer with the label only.", f"You sort messages into {either}.", f"Labels: {joined}. Answer with one label."])), ("user", text), ("assistant", answer)]
-        else:
-            messages = [("user", r.choice(ASKS).format(l=joined, o=either, t=text)), ("assistant", answer)]
-            if r.random() < 0.3:
-                messages.insert(0, ("system", "You are a helpful assistant."))
-    for _ in range(r.choice([0, 0, 0, 1, 2, 3, 4]) if r.random() < level else r.randint(2, 6)):
+        asked = None
+    if asked is None and r.random() < 0.12:
+        key = r.choice(["label", "label", "category", "class", "result", "answer"])
+        shown = [dumps({key: name}) for name in names]
+        form = r.choice([f'Answer as JSON: {{"{key}": "..."}}', f'Reply only with JSON like {{"{key}": "..."}}.', f'Return a JSON object with the key "{key}".'])
+        messages = [("system", f"{r.choice(SYSTEMS[:3]).format(**wording).replace(' Answer with the label only.', '').replace(' Answer with one label.', '')} {form}")] if r.random() < 0.5 else [("user", f"{r.choice(ASKS[:5]).format(t=draw(at), **wording)}\n{form}")]
+    elif asked is None and r.random() < 0.27:
+        messages = [("system", r.choice(SYSTEMS).format(**wording))]
+    else:
+        messages = [("user", asked.replace("{t}", draw(at)) if asked else r.choice(ASKS).format(t=draw(at), **wording))]
+    if messages[0][0] == "system":
+        messages.append(("user", draw(at)))
+    elif r.random() < 0.15:
+        messages.insert(0, ("system", "You are a helpful assistant."))
+    messages.append(("assistant", shown[at]))
+    for _ in range(r.choice([0, 0, 0, 0, 1, 2]) if r.random() < level else r.randint(1, 3)):
         at = r.randrange(len(names))
         again = "{}" if messages[0][0] == "system" else r.choice(["{}", "{}", "And this: {}", "Next: {}", "And: {}"])
-        messages += [("user", again.format(draw(at))), ("assistant", shown[at])]
+        messages += [("user", again.replace("{}", draw(at))), ("assistant", shown[at])]
     return Dialogue(messages, kind="labels")

@@ -1,5 +1,5 @@
 """Questions about passages: pasted into the message, or found by retrieval and put into the system message, with and without the answer."""
-from .. import frames, noise
+from .. import articles, frames, noise
 from .. import names as n
 from .. import relations as rel
 from .. import stories
@@ -20,12 +20,14 @@ EXTENSIONS = [".md", ".txt", ".pdf", ".docx", ".html", ""]
 
 
 class Page:
-    """Sentences with the questions that they answer and some that nothing answers."""
+    """Sentences with the questions that they answer and some that nothing answers: an article, or facts without connection."""
 
     def __init__(self, r, sentences):
-        self.sentences, self.asked, self.missing = [], [], []
-        last = None
-        while len(self.sentences) < sentences:
+        self.sentences, self.asked, self.missing, self.subjects = [], [], [], set()
+        if r.random() < 0.5:
+            self.take(articles.article(r, min(1.0, (sentences - 1) / 6)))
+        self.is_article, last = bool(self.sentences), None
+        while not self.is_article and len(self.sentences) < sentences:
             x = r.random()
             if x < 0.25:
                 found, last = [frames.frame(r)], None
@@ -36,10 +38,14 @@ class Page:
                 entry = last if last and r.random() < 0.6 else None
                 text, byslot, last, values = rel.fact(r, entry)
                 found = [(text, list(byslot.values()), [other(r, last, values)] if r.random() < 0.5 else [])]
-            for text, asked, missing in found:
-                self.sentences.append(text[0].upper() + text[1:])
-                self.asked.append(asked)
-                self.missing += missing
+            self.take(found)
+
+    def take(self, found):
+        for text, asked, missing in found:
+            self.sentences.append(text[0].upper() + text[1:])
+            self.asked.append(asked)
+            self.missing += missing
+            self.subjects |= {(q.kind, q.about) for q in [*(q for q, _ in asked), *missing] if getattr(q, "about", "")}
 
     @property
     def text(self):
@@ -53,26 +59,38 @@ def other(r, entry, values):
 
 
 def foreign(r):
-    """A question about another page."""
-    return r.choice([pair for pairs in Page(r, 2).asked for pair in pairs] or [("Why is that so?", "")])[0]
+    """A question about another page, by name where it has a name."""
+    question = r.choice([pair for pairs in Page(r, 2).asked for pair in pairs] or [("Why is that so?", "")])[0]
+    return getattr(question, "named", question)
 
 
 def ambiguous(page, question, answer):
+    """Whether the page answers the question in another way, or speaks of another thing of the kind that the question names."""
+    if getattr(question, "loose", False) and (question.kind, question.about) not in page.subjects:
+        if question.kind in page.text.lower() or any(kind == question.kind for kind, _ in page.subjects):
+            return True
     return any(q == question and a != answer for asked in page.asked for q, a in asked)
 
 
-def one(r, page):
+def one(r, page, others=()):
     """(question, answer) of a page; at times one that the page does not answer."""
-    if r.random() < 0.2 or not any(page.asked):
-        if page.missing and r.random() < 0.6:
-            return r.choice(page.missing), NOT_THERE
-        return foreign(r), NOT_THERE
+    pages = [page, *others]
     asked = [pair for pairs in page.asked for pair in pairs]
     for _ in range(8):
-        question, answer = r.choice(asked)
-        if not ambiguous(page, question, answer):
-            break
-    return question, answer
+        if r.random() < 0.2 or not asked:
+            question, answer = r.choice(page.missing) if page.missing and r.random() < 0.6 else foreign(r), NOT_THERE
+        else:
+            question, answer = r.choice(asked)
+        if not any(ambiguous(p, question, answer) for p in pages):
+            return question, answer
+    return foreign(r), NOT_THERE
+
+
+def again(r, question, before):
+    """A further question: with a pronoun at times, if the question before it was about the same."""
+    if getattr(question, "later", None) and question.about == getattr(before, "about", None) and r.random() < 0.45:
+        return question.later
+    return question
 
 
 def further(r, level):
@@ -98,13 +116,14 @@ def reading(r, level=1.0):
     # Many questions about one text: each is another thing to find, and costs few tokens.
     known = {question}
     for _ in range(further(r, level)):
-        question, answer = one(r, page)
-        if question in known:
+        before, last, (question, answer) = question, answer, one(r, page)
+        if question in known or (answer == last != NOT_THERE and page.is_article):
+            question, answer = before, last
             continue
         known.add(question)
         if p == p.lower() and answer != NOT_THERE:
             answer = answer.lower()
-        messages += [("user", noise.question(r, question)), ("assistant", answer)]
+        messages += [("user", noise.question(r, again(r, question, before))), ("assistant", answer)]
     if r.random() < 0.5:
         messages.insert(0, ("system", r.choice(SYSTEMS)))
     return Dialogue(messages, kind="reading")
@@ -134,35 +153,41 @@ def context(r, texts):
     return "\n\n".join(["## Additional context", "### Passages from the documents of this project", *blocks])
 
 
-def heading(r):
+def heading(r, page):
+    about = next((q.about for asked in page.asked for q, _ in asked if getattr(q, "about", "")), None)
+    if about and r.random() < 0.6:
+        return f"{'#' * r.randint(1, 3)} {about[0].upper()}{about[1:]}\n"
     return f"{'#' * r.randint(1, 3)} {r.choice([n.title(r), n.object_(r).capitalize(), n.proper(r)])}\n"
 
 
 def retrieval(r, level=1.0):
     """A question that found passages in the documents of a project."""
     pages = [Page(r, r.randint(1, 3)) for _ in range(1 + int(r.random() * 5 * level))]
-    texts = [(heading(r) if r.random() < 0.3 else "") + page.text for page in pages]
+    texts = [(heading(r, page) if r.random() < 0.3 else "") + page.text for page in pages]
     page = r.choice(pages)
-    question, answer = one(r, page)
-    if answer != NOT_THERE and any(ambiguous(p, question, answer) for p in pages):
-        question, answer = foreign(r), NOT_THERE
+    question, answer = one(r, page, pages)
     system = r.choice(SYSTEMS) + "\n\n" + context(r, texts) if r.random() < 0.85 else context(r, texts)
     messages = [("system", system), ("user", noise.question(r, question)), ("assistant", answer)]
     known = {question}
     for _ in range(further(r, level)):
         page = r.choice(pages)
-        question, answer = one(r, page)
-        if question in known or (answer != NOT_THERE and any(ambiguous(p, question, answer) for p in pages)):
+        before, last, (question, answer) = question, answer, one(r, page, pages)
+        if question in known or (answer == last != NOT_THERE and page.is_article):
+            question, answer = before, last
             continue
         known.add(question)
-        messages += [("user", noise.question(r, question)), ("assistant", answer)]
+        messages += [("user", noise.question(r, again(r, question, before))), ("assistant", answer)]
     return Dialogue(messages, kind="retrieval")
 
 
 def summary(r, level=1.0):
     """A summary by selection: the sentence that names what the others are about."""
-    lead, _, _, _ = rel.fact(r, rel.TABLE[r.choice([0, 1, 9, 24, 32, 38, 39])], None)
-    rest = [s for _ in range(r.randint(1, 4)) for s in Page(r, 1).sentences]
+    told = [s for s, _, _ in articles.article(r, 0.4 * level, introduced=True)] if r.random() < 0.5 else []
+    if len(told) > 1:
+        lead, *rest = told
+    else:
+        lead, _, _, _ = rel.fact(r, rel.TABLE[r.choice([0, 1, 9, 24, 32, 38, 39])], None)
+        rest = [s for _ in range(r.randint(1, 3)) for s in Page(r, 1).sentences]
     lead = lead[0].upper() + lead[1:]
     text = " ".join([lead, *rest])
     ask = r.choice(["Summarise this in one sentence:", "Give me a short summary.", "What is this text about?", "Sum up the text in one sentence.", "TL;DR:", "Summarize:", "What is the main point?", "Shorten this to one sentence."])

@@ -64,7 +64,7 @@ def unknown(r):
     p, l, c, o = n.person(r), n.place(r), n.company(r), n.object_(r)
     return r.choice(
         [f"Who was {p}?", f"What is the capital of {l}?", f"When did {c} start?", f"How do I repair a {o}?", f"Who invented the {o}?", f"What happened in {n.year(r)}?", f"Explain {n.word(r)} to me", f"What do you think about {l}?", f"How far is {l}?", f"What is {n.proper(r)}?", f"Why is the {o} {r.choice(lex.ADJECTIVES)}?",
-         f"Tell me about {p}", f"Tell me about {l}", f"How many people live in {l}?", f"Write an essay about the {o}", f"Who is the {r.choice(lex.ROLES)} of {l}?", f"What does a {o} cost?", f"How does a {o} work?", f"Give me a recipe for {n.word(r)}", f"Who won the {r.choice(['cup', 'election', 'prize', 'war'])} in {n.year(r)}?", f"Is {p} older than {n.person(r)}?", f"Write code for a {o}", f"What is the best {o}?", f"Translate {o} into {r.choice(lex.THINGS[17][2])}"]
+         f"Tell me about {p}", f"Tell me about {l}", f"How many people live in {l}?", f"Write an essay about the {o}", f"Who is the {r.choice(lex.ROLES)} of {l}?", f"What does a {o} cost?", f"How does a {o} work?", f"Give me a recipe for {n.word(r)}", f"Who won the {r.choice(['cup', 'election', 'prize', 'war'])} in {n.year(r)}?", f"Is {p} older than {n.person(r)}?", f"Write code for a {o}", f"What is the best {o}?", f"Translate {o} into {r.choice(lex.LANGUAGES)}"]
     )
 
 
