@@ -6,12 +6,15 @@ import { Digest } from '../runtime/hub/digest.js';
 import { Hub } from '../runtime/hub/hub.js';
 import { hubSettings } from '../runtime/hub/settings.js';
 import { Outbound } from '../runtime/net/outbound.js';
-import { ask, median, part, table } from './measure.js';
+import type { HubPlan } from './hub-peer.js';
+import { ask, median, part, type Row, table } from './measure.js';
 
 /** Size of the file; `BENCH_DOWNLOAD_MB=2048` is the full run. */
 const SIZE_BYTES = Number(process.env.BENCH_DOWNLOAD_MB ?? 256) * 2 ** 20;
 const ROUNDS = 3;
 const REPOSITORY = 'bench/download';
+/** 1 Gbit/s. */
+const LINE_BYTES_PER_S = 125_000_000;
 
 const seconds = async (act: () => unknown): Promise<number> => {
   const started = performance.now();
@@ -43,17 +46,17 @@ async function hashed(file: string): Promise<void> {
   await digest.close();
 }
 
-/**
- * Compares downloading a model with curl, which checks nothing, and with curl and sha256sum after it, turn by turn; and tells how fast the
- * server alone (curl to nowhere) and the digest alone are.
- */
-export async function benchDownload(): Promise<void> {
+/** Seconds of each way to the file, one per round. */
+type Times = Record<'own' | 'served' | 'curl' | 'checked' | 'hash', number[]>;
+
+/** Every way in turn, `ROUNDS` times, from a server of its own. */
+async function timed(plan: HubPlan): Promise<Times> {
   const server = part('hub-peer');
-  const { url, commit } = await ask<{ url: string; commit: string }>(server, { sizeBytes: SIZE_BYTES, repository: REPOSITORY });
+  const { url, commit } = await ask<{ url: string; commit: string }>(server, plan);
   const folder = mkdtempSync(join(tmpdir(), 'quern-bench-download-'));
   const file = join(folder, 'file');
   const fetched = (to: string): void => program('curl', '-sfL', '-o', to, `${url}/${REPOSITORY}/resolve/${commit}/model.gguf`);
-  const times: Record<'own' | 'served' | 'curl' | 'checked' | 'hash', number[]> = { own: [], served: [], curl: [], checked: [], hash: [] };
+  const times: Times = { own: [], served: [], curl: [], checked: [], hash: [] };
   for (let round = 0; round < ROUNDS; round++) {
     const cache = join(folder, `cache-${round}`);
     times.served.push(await seconds(() => fetched('/dev/null')));
@@ -69,18 +72,29 @@ export async function benchDownload(): Promise<void> {
   }
   server.kill();
   rmSync(folder, { recursive: true });
+  return times;
+}
+
+/**
+ * Compares downloading a model with curl, which checks nothing, and with curl and sha256sum after it, turn by turn; and tells how fast the
+ * server alone (curl to nowhere) and the digest alone are. Once from memory, once over a line of the speed that a hub is reached with.
+ */
+export async function benchDownload(): Promise<void> {
+  const plan: HubPlan = { sizeBytes: SIZE_BYTES, repository: REPOSITORY };
+  const [times, line] = [await timed(plan), await timed({ ...plan, bytesPerS: LINE_BYTES_PER_S })];
   const rate = (of: number[]): number => SIZE_BYTES / 2 ** 20 / median(of);
-  const row = (peer: string, of: number[], goal: string): Parameters<typeof table>[1][number] => ({
+  const row = (peer: string, from: Times, of: number[], goal = ''): Row => ({
     what: `${SIZE_BYTES / 2 ** 20} MB model, checked, against ${peer}, MB/s`,
-    ours: rate(times.own).toFixed(0),
+    ours: rate(from.own).toFixed(0),
     peer: rate(of).toFixed(0),
-    ratio: (rate(times.own) / rate(of)).toFixed(2),
+    ratio: (rate(from.own) / rate(of)).toFixed(2),
     goal,
   });
   table('Download', [
-    row('the server alone (curl to nowhere)', times.served, ''),
-    row('curl, unchecked', times.curl, '>= 0.8'),
-    row('the digest alone', times.hash, ''),
-    row('curl and sha256sum', times.checked, ''),
+    row('the server alone (curl to nowhere)', times, times.served),
+    row('curl, unchecked', times, times.curl, '>= 0.8'),
+    row('the digest alone', times, times.hash),
+    row('curl and sha256sum', times, times.checked),
+    row('curl, unchecked, both over a line of 1 Gbit/s', line, line.curl, '>= 0.8'),
   ]);
 }

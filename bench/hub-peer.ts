@@ -4,9 +4,31 @@ import { etagOf, HubServer } from '../test/support/hub-server.js';
 
 /** What one call of the system is given: it costs the server nothing but the copy into the socket. */
 const WRITE_BYTES = 4 * 1024 * 1024;
+/** On a line of limited speed, which all connections share. */
+const LINE_WRITE_BYTES = 256 * 1024;
+
+/** A line that carries so many bytes a second; one that is not limited carries them at once. */
+class Line {
+  readonly writeBytes: number;
+  readonly #bytesPerS: number;
+  #freeMs = 0;
+
+  constructor(bytesPerS: number | undefined) {
+    this.#bytesPerS = bytesPerS ?? Number.POSITIVE_INFINITY;
+    this.writeBytes = bytesPerS === undefined ? WRITE_BYTES : LINE_WRITE_BYTES;
+  }
+
+  /** Calls `send` when the line has room for `bytes`. */
+  carry(bytes: number, send: () => void): void {
+    if (this.#bytesPerS === Number.POSITIVE_INFINITY) return send();
+    const now = performance.now();
+    this.#freeMs = Math.max(now, this.#freeMs) + (bytes / this.#bytesPerS) * 1000;
+    setTimeout(send, this.#freeMs - now);
+  }
+}
 
 /** Sends the asked range in large writes, the next one when the socket has taken the last. */
-function serve(bytes: Buffer, request: IncomingMessage, response: ServerResponse): void {
+function serve(bytes: Buffer, line: Line, request: IncomingMessage, response: ServerResponse): void {
   const range = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '');
   const from = Number(range?.[1] ?? 0);
   const end = range?.[2] ? Number(range[2]) + 1 : bytes.length;
@@ -16,16 +38,26 @@ function serve(bytes: Buffer, request: IncomingMessage, response: ServerResponse
   let at = from;
   const next = (): void => {
     if (response.destroyed) return;
-    const piece = bytes.subarray(at, Math.min(end, at + WRITE_BYTES));
+    const piece = bytes.subarray(at, Math.min(end, at + line.writeBytes));
     at += piece.length;
-    if (at < end) response.write(piece, next);
-    else response.end(piece);
+    line.carry(piece.length, () => {
+      if (at < end) response.write(piece, next);
+      else response.end(piece);
+    });
   };
   next();
 }
 
+/** What the peer is to serve. */
+export interface HubPlan {
+  readonly sizeBytes: number;
+  readonly repository: string;
+  /** Speed of the line that all downloads share; unlimited when missing. */
+  readonly bytesPerS?: number;
+}
+
 // Lists one model of the asked size as a hub does, and sends its bytes from a fast store; tells where, and ends with its parent.
-process.on('message', async ({ sizeBytes, repository }: { sizeBytes: number; repository: string }) => {
+process.on('message', async ({ sizeBytes, repository, bytesPerS }: HubPlan) => {
   const hub = await HubServer.start();
   const content = Buffer.alloc(sizeBytes);
   for (let at = 0; at < sizeBytes; at += 4096) content.writeUInt32LE(at >>> 12, at);
@@ -33,7 +65,8 @@ process.on('message', async ({ sizeBytes, repository }: { sizeBytes: number; rep
   const file = files.get('model.gguf')!;
   // Hashed now, so that the first listing does not wait for it.
   etagOf(file);
-  const store = createServer((request, response) => serve(file.bytes, request, response));
+  const line = new Line(bytesPerS);
+  const store = createServer((request, response) => serve(file.bytes, line, request, response));
   await new Promise<void>((resolve) => store.listen(0, '127.0.0.1', resolve));
   hub.storeUrl = `http://127.0.0.1:${(store.address() as AddressInfo).port}`;
   process.send!({ result: { url: hub.url, commit } });
