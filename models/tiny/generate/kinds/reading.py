@@ -93,9 +93,9 @@ def again(r, question, before):
     return question
 
 
-def further(r, level):
-    """How many turns follow the first: many at the start of the curriculum, where each is one more chance to learn pointing."""
-    return r.choice([0, 0, 1, 2, 3, 4, 5, 6]) if r.random() < level else r.randint(3, 8)
+def further(r):
+    """How many turns follow the first: mostly several, for each is one more thing to find in a text that is paid for once."""
+    return 0 if r.random() < 0.25 else r.randint(3, 9)
 
 
 def reading(r, level=1.0):
@@ -115,7 +115,7 @@ def reading(r, level=1.0):
     messages = [("user", form.format(p=p, q=q)), ("assistant", answer)]
     # Many questions about one text: each is another thing to find, and costs few tokens.
     known = {question}
-    for _ in range(further(r, level)):
+    for _ in range(further(r)):
         before, last, (question, answer) = question, answer, one(r, page)
         if question in known or (answer == last != NOT_THERE and page.is_article):
             question, answer = before, last
@@ -169,7 +169,7 @@ def retrieval(r, level=1.0):
     system = r.choice(SYSTEMS) + "\n\n" + context(r, texts) if r.random() < 0.85 else context(r, texts)
     messages = [("system", system), ("user", noise.question(r, question)), ("assistant", answer)]
     known = {question}
-    for _ in range(further(r, level)):
+    for _ in range(further(r)):
         page = r.choice(pages)
         before, last, (question, answer) = question, answer, one(r, page, pages)
         if question in known or (answer == last != NOT_THERE and page.is_article):
