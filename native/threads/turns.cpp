@@ -2,10 +2,10 @@
 
 #ifdef __linux__
 #include <sched.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstdint>
 #endif
 
@@ -26,31 +26,23 @@ struct SchedulingAttributes {
   uint64_t period_ns = 0;
 };
 
-/// Changes how the calling thread is scheduled: `nice` at least, turns of 0.1 ms. The flag says whether threads and
-/// processes that it begins start anew.
-bool reschedule(int32_t nice, uint64_t flags) noexcept {
-  constexpr uint64_t kTurnNs = 100'000;  // the least that Linux takes
-  SchedulingAttributes attributes;
-  if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return false;
-  if (attributes.policy != SCHED_OTHER) return false;
-  attributes.nice = std::max(attributes.nice, nice);
-  attributes.runtime_ns = kTurnNs;
-  attributes.flags = flags;
-  return ::syscall(SYS_sched_setattr, 0, &attributes, 0) == 0;
-}
-
 }  // namespace
 
 void give_way() noexcept {
-  constexpr int32_t kNice = 5;
-  // Who wakes beside it need not wait for the end of a long turn.
-  reschedule(kNice, 0);
+  constexpr int kNice = 5;
+  const auto thread = static_cast<id_t>(::syscall(SYS_gettid));
+  if (::getpriority(PRIO_PROCESS, thread) < kNice) ::setpriority(PRIO_PROCESS, thread, kNice);
 }
 
 bool take_short_turns() noexcept {
-  constexpr int32_t kMostFavoured = -20;
-  constexpr uint64_t kResetOnFork = 1;
-  return reschedule(kMostFavoured, kResetOnFork);
+  constexpr uint64_t kTurnNs = 100'000;  // the least that Linux takes
+  constexpr uint64_t kResetOnFork = 1;   // which takes a favoured nice from children too
+  SchedulingAttributes attributes;
+  if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return false;
+  if (attributes.policy != SCHED_OTHER || attributes.nice < 0) return false;
+  attributes.runtime_ns = kTurnNs;
+  attributes.flags = kResetOnFork;
+  return ::syscall(SYS_sched_setattr, 0, &attributes, 0) == 0;
 }
 #else
 void give_way() noexcept {}

@@ -2,17 +2,16 @@
 
 namespace quern {
 
-/**
- * Lets every other thread go before the calling one and those that it begins, from now on, and soon: a search gets
- * three quarters of a core that it shares with it. A wish only.
- */
+/// Lets every other thread go before the calling one and those that it begins, from now on: a search gets three
+/// quarters of a core that it shares with it. A wish only.
 void give_way() noexcept;
 
 /**
  * Asks that the calling thread run in turns of 0.1 instead of some 3 ms: it then gets a core sooner when it wakes
- * beside threads that compute, and no larger share of it (EEVDF, a custom slice by sched_setattr, Linux 6.12). Threads
- * and processes that it begins have turns of the usual length. False where the system has no such thing or forbids it;
- * an older Linux may accept it without effect.
+ * beside threads that compute, and no larger share of it (EEVDF, a custom slice by sched_setattr, Linux 6.12). For a
+ * thread that mostly waits: beside one that computes in short turns, others wait longer. Threads and processes that it
+ * begins have turns of the usual length. False where the system has no such thing or forbids it, and where the process
+ * has a favoured nice, which its children would lose; an older Linux may accept it without effect.
  */
 bool take_short_turns() noexcept;
 

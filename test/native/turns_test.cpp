@@ -38,7 +38,7 @@ void aside(Work work) {
 TEST(Turns, ShortOnesAreTheThreadsOwn) {
   aside([] {
     const Schedule usual = own_schedule();
-    if (!quern::take_short_turns()) GTEST_SKIP() << "the system forbids it";
+    if (!quern::take_short_turns()) GTEST_SKIP() << "the system forbids it, or the nice is negative";
     const Schedule mine = own_schedule();
     EXPECT_EQ(mine.policy, usual.policy);
     EXPECT_EQ(mine.nice, usual.nice);

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { NativeColumns } from '../../../native/contract.js';
 import { loadCore } from '../../../native/core.js';
 import { Failure } from '../../../schemas/errors.js';
@@ -43,7 +44,7 @@ export class Detector {
   #trained: Trained | undefined;
   /** A model that is not on the disk yet: it goes there in one write with the record that counts it. */
   #fresh: ModelRecord | undefined;
-  #keeping: NodeJS.Timeout | undefined;
+  #keeping: Promise<void> | undefined;
   #retryAt = 0;
   #lastError: string | null = null;
   #retraining: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
@@ -67,7 +68,7 @@ export class Detector {
 
   /** Whether it must stay in memory. */
   get busy(): boolean {
-    return this.users > 0 || this.#retraining !== undefined || this.#fresh !== undefined || this.#log.merging;
+    return this.users > 0 || this.#retraining !== undefined || this.#keeping !== undefined || this.#log.merging;
   }
 
   get #status(): StreamStatus {
@@ -102,7 +103,8 @@ export class Detector {
     this.#closing.abort();
     this.#retraining?.stop.abort();
     await this.#retraining?.done;
-    await this.#inTurn(() => this.#keep());
+    await this.#keeping;
+    await this.#queue;
     await this.#log.settled();
   }
 
@@ -284,20 +286,26 @@ export class Detector {
     this.#lastError = null;
   }
 
-  /** Writes a model that no sample has taken along. */
+  /** Writes models that no sample takes along. */
   async #keep(): Promise<void> {
-    clearTimeout(this.#keeping);
-    this.#keeping = undefined;
+    while (this.#fresh) {
+      // A detector that is closed waits for nothing.
+      await sleep(KEEP_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined);
+      const { written } = await this.#inTurn(async () => ({ written: this.#writeFresh() }));
+      await this.#onDisk(written).catch((error: unknown) =>
+        log('warn', `the new model of detector ${this.name} could not be written`, { error }),
+      );
+    }
+  }
+
+  async #writeFresh(): Promise<void> {
     const fresh = this.#fresh;
     this.#fresh = undefined;
     if (!fresh || this.broken || this.#gone) return;
-    const written = this.#store.write((batch) => {
+    await this.#store.write((batch) => {
       batch.put('detectorModels', this.name, fresh);
       batch.put('detectors', this.name, this.#record);
     });
-    await this.#onDisk(written).catch((error: unknown) =>
-      log('warn', `the new model of detector ${this.name} could not be written`, { error }),
-    );
   }
 
   #failed(failure: unknown): void {
@@ -324,7 +332,9 @@ export class Detector {
       this.#adopt(training, learned);
       // With the next samples: a write of its own would make them wait for two.
       this.#fresh = training.record;
-      this.#keeping ??= setTimeout(() => void this.#inTurn(() => this.#keep()), KEEP_MS);
+      this.#keeping ??= this.#keep().finally(() => {
+        this.#keeping = undefined;
+      });
     } catch (failure) {
       if (signal.aborted) return;
       this.#failed(failure);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { STREAM_LIMITS } from '../../../../../runtime/ml/streams/limits.js';
 import { Streams } from '../../../../../runtime/ml/streams/streams.js';
 import { type Batch, type DetectorRecord, type DetectorSettings, openStore, type Store } from '../../../../../runtime/store/store.js';
 import { emptyDataDir } from '../../../../support/daemon.js';
@@ -30,6 +31,8 @@ describe('models of streams on the disk', () => {
   let store: Store;
   /** What the writes put, one after the other: the version that a record counts, and how many models were put with it or before. */
   const written: { version: number; models: number }[] = [];
+  /** Holds a write of a model alone back, as a slow disk would. */
+  let alone: (() => Promise<void>) | undefined;
 
   before(async () => {
     folder = emptyDataDir();
@@ -47,6 +50,7 @@ describe('models of streams on the disk', () => {
           put(...given);
         };
         await fill(batch);
+        if (batch.changes[0]?.table === 'detectorModels') await alone?.();
         for (const [name, version] of versions) written.push({ version, models: models.get(name) ?? 0 });
       });
   });
@@ -84,5 +88,30 @@ describe('models of streams on the disk', () => {
     const { version, status } = await again.submit('closed', SETTINGS, samples(80, 1));
     assert.deepEqual([version, status], [2, 'ready']);
     await again.close();
+  });
+
+  it('keep their detector in memory until they are there', async () => {
+    const streams = new Streams(store, { ...STREAM_LIMITS, loaded: 1 });
+    let begun = false;
+    let release!: () => void;
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    alone = () => {
+      begun = true;
+      return held;
+    };
+    await streams.submit('other', SETTINGS, samples(0, 1));
+    await streams.submit('slow', SETTINGS, samples(0, 60));
+    await streams.submit('slow', SETTINGS, samples(60, 20));
+    await until(() => begun);
+    // With room for one detector, the end of any request unloads those that nothing holds.
+    await streams.submit('other', SETTINGS, samples(1, 1));
+    assert.equal((await streams.get('slow')).version, 2);
+    const next = streams.submit('slow', SETTINGS, samples(80, 1));
+    release();
+    alone = undefined;
+    assert.equal((await next).version, 2);
+    await streams.close();
   });
 });
