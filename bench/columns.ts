@@ -181,7 +181,7 @@ export async function benchColumns(): Promise<void> {
   const rest: Row[] = [];
   for (const [perRequest, every] of STREAMS) {
     const [calm, busy] = await retrained(store, perRequest, every);
-    const what = `${perRequest} a request, no retraining and ${busy.trainings} retrainings beside ${REQUESTS} requests`;
+    const what = `${perRequest} a request, ${busy.trainings} retrainings beside ${REQUESTS} requests (peer column: none)`;
     const row = (of: string, key: 'perSecond' | 'p50' | 'p99', digits: number): Row => {
       return {
         what: `${what}: ${of}`,
