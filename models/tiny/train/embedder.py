@@ -15,7 +15,7 @@ import torch.nn.functional as F
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from generate import noise  # noqa: E402
 from generate.kinds.reading import NOT_THERE, Page, one  # noqa: E402
-from train.model import Model, Shape  # noqa: E402
+from train.model import Model, Shape, shipped  # noqa: E402
 from train.tokens import load  # noqa: E402
 
 TEMPERATURE = 0.05
@@ -56,7 +56,7 @@ def main():
     saved = torch.load(Path(given.work) / f"{given.name}.pt", map_location="cpu", weights_only=True)
     tokenizer = load(Path(given.work) / "tokenizer.json")
     model = Model(Shape(**saved["shape"]))
-    model.load_state_dict(saved["model"])
+    model.load_state_dict(shipped(saved))
     optimizer = torch.optim.AdamW(model.parameters(), lr=given.rate)
     source, began, step, right = pairs(random.Random(11)), time.time(), 0, []
     while (spent := (time.time() - began) / 60) < given.minutes:
@@ -74,7 +74,7 @@ def main():
         if step % 50 == 0:
             print(f"{spent:.1f} min, {step} steps, loss {loss.item():.3f}, own passage first {sum(right) / len(right):.3f}", flush=True)
             right = []
-    torch.save({**saved, "model": model.state_dict(), "optimizers": []}, Path(given.work) / "embedder.pt")
+    torch.save({"shape": saved["shape"], "seen": saved["seen"], "model": model.state_dict()}, Path(given.work) / "embedder.pt")
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ import torch
 
 FOLDER = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(FOLDER))
+from train.model import shipped  # noqa: E402
 from train.tokens import CONTROL, SHOWN  # noqa: E402
 
 NAMES = {"q": "attn_q", "k": "attn_k", "v": "attn_v", "o": "attn_output", "q_norm": "attn_q_norm", "gate": "ffn_gate", "up": "ffn_up", "down": "ffn_down"}
@@ -27,7 +28,7 @@ def tensors(saved):
         yield f"blk.{block}.attn_norm.weight", torch.ones(shape["width"])
         yield f"blk.{block}.ffn_norm.weight", torch.ones(shape["width"])
         yield f"blk.{block}.attn_k_norm.weight", torch.ones(shape["head_width"])
-    for name, values in saved["model"].items():
+    for name, values in shipped(saved).items():
         if name == "embedding.weight":
             yield "token_embd.weight", values
             continue

@@ -25,6 +25,11 @@ class Shape:
         return asdict(self)
 
 
+def shipped(saved):
+    """The weights of a checkpoint that are worth using: the mean over its last tokens, where it has one."""
+    return saved.get("mean", saved["model"])
+
+
 class Rms(torch.autograd.Function):
     """x / rms(x) in few passes over memory, which is what a CPU has least of."""
 

@@ -11,7 +11,7 @@ import torch
 FOLDER = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(FOLDER))
 from generate.mix import stream  # noqa: E402
-from train.model import Model, Shape  # noqa: E402
+from train.model import Model, Shape, shipped  # noqa: E402
 from train.tokens import encode, load  # noqa: E402
 
 ODD = ["", " ", "  two  spaces ", "tab\there", "line\n\nbreaks\r\n", "don't we'll I'M", "3.14159", "1,000,000", "naïve café Ærø", "日本語のテキスト", "🙂👩‍👩‍👧", "a\u0301", "x==y!=z", "<p>a</p>", "C:\\path\\file", "ﬁ", "\u00a0nbsp", "ÅÄÖ", "e=mc²", "½ ⅓", "…—–"]
@@ -53,7 +53,7 @@ def main():
     tokenizer = load(Path(given.work) / "tokenizer.json")
     saved = torch.load(Path(given.work) / f"{given.name}.pt", map_location="cpu", weights_only=True)
     model = Model(Shape(**saved["shape"]))
-    model.load_state_dict(saved["model"])
+    model.load_state_dict(shipped(saved))
     end = tokenizer.token_to_id("<|im_end|>")
     record = {"strings": [[text, tokenizer.encode(text, add_special_tokens=False).ids] for text in strings(1000)], "prompts": []}
     for dialogue in islice(stream(13), given.prompts):

@@ -1,6 +1,7 @@
 """Trains the model; `--resume` goes on from the last checkpoint, `--finish TOKENS` lets the rate fall to zero within that many tokens."""
 import argparse
 import json
+import math
 import os
 import random
 import sys
@@ -26,6 +27,8 @@ GIVEN_SHARE, GIVEN_WEIGHT = 0.05, 0.3
 FIRST_WEIGHT = 2.0
 HELD_OUT_SEED = 1_000_003
 LOGGED, CHECKED = 20, 1000
+# What is shipped is a running mean of the weights over about so many tokens, taken every few steps: it leaves out the noise of a constant rate.
+MEAN_TOKENS, MEAN_STEPS = 1e6, 8
 FOLDER = Path(__file__).resolve().parents[3] / "build" / "tiny"
 
 
@@ -133,11 +136,14 @@ class Run:
             for optimizer, state in zip(self.optimizers, saved["optimizers"]):
                 optimizer.load_state_dict(state)
             self.seen, self.steps = saved["seen"], saved["steps"]
+        mean = saved["mean"] if saved and "mean" in saved else self.model.state_dict()
+        self.mean = {name: weight.to(given.device, copy=True) for name, weight in mean.items()}
+        self.averaged = self.seen
         self.begun = self.seen
 
     def save(self):
         record = {
-            "shape": self.model.shape.record(), "model": self.model.state_dict(), "optimizers": [o.state_dict() for o in self.optimizers],
+            "shape": self.model.shape.record(), "model": self.model.state_dict(), "mean": self.mean, "optimizers": [o.state_dict() for o in self.optimizers],
             "seen": self.seen, "steps": self.steps,
         }
         whole = self.path.with_suffix(".new")
@@ -163,7 +169,16 @@ class Run:
             optimizer.zero_grad(set_to_none=True)
         self.seen += ids.numel()
         self.steps += 1
+        if self.steps % MEAN_STEPS == 0:
+            self.average()
         return found
+
+    @torch.no_grad()
+    def average(self):
+        share = 1 - math.exp((self.averaged - self.seen) / MEAN_TOKENS)
+        for name, weight in self.model.state_dict().items():
+            self.mean[name].lerp_(weight, share)
+        self.averaged = self.seen
 
     def go(self):
         given = self.given
