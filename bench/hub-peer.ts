@@ -6,6 +6,7 @@ import { etagOf, HubServer } from '../test/support/hub-server.js';
 const WRITE_BYTES = 4 * 1024 * 1024;
 /** On a line of limited speed, which all connections share. */
 const LINE_WRITE_BYTES = 256 * 1024;
+/** Timers are late by so much at most; the line makes up for it, as one that is never idle would. */
 const LATE_MS = 20;
 
 /** A line that carries so many bytes a second; one that is not limited carries them at once. */
@@ -23,7 +24,6 @@ class Line {
   carry(bytes: number, send: () => void): void {
     if (this.#bytesPerS === Number.POSITIVE_INFINITY) return send();
     const now = performance.now();
-    // Timers are late by up to some milliseconds; the line makes up for it.
     this.#freeMs = Math.max(now - LATE_MS, this.#freeMs) + (bytes / this.#bytesPerS) * 1000;
     setTimeout(send, this.#freeMs - now);
   }
