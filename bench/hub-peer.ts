@@ -22,7 +22,10 @@ class Line {
 
   /** Calls `send` when the line has room for `bytes`. */
   carry(bytes: number, send: () => void): void {
-    if (this.#bytesPerS === Number.POSITIVE_INFINITY) return send();
+    if (this.#bytesPerS === Number.POSITIVE_INFINITY) {
+      send();
+      return;
+    }
     const now = performance.now();
     this.#freeMs = Math.max(now - LATE_MS, this.#freeMs) + (bytes / this.#bytesPerS) * 1000;
     setTimeout(send, this.#freeMs - now);

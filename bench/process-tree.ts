@@ -1,4 +1,5 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, dirname } from 'node:path';
 import { anonymousBytes, descendants, residentBytes } from './processes.js';
 
 /** A process that ends while it is looked at makes a look fail; so many in a row do not. */
@@ -16,6 +17,14 @@ export interface TreeSample {
   readonly processes: number;
   /** Open files and sockets of the first process. */
   readonly handles: number;
+  /** Of each of its children what belongs to no file, in MB. */
+  readonly children: ReadonlyMap<string, number>;
+}
+
+/** A process by the folder of what it runs, which hosts name last, and its number. */
+function nameOf(pid: number): string {
+  const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').filter(Boolean);
+  return `${basename(dirname(words.at(-1) ?? ''))} ${pid}`;
 }
 
 /** Looks at a process tree; Linux only. Throws where the process is not there. */
@@ -25,7 +34,8 @@ export function sampleTree(pid: number): TreeSample {
       const family = [pid, ...descendants(pid)];
       const bytes = family.reduce((sum, one) => sum + residentBytes(one), 0);
       const [rssMb, ownMb, ownAnonymousMb] = [bytes / MIB, residentBytes(pid) / MIB, anonymousBytes(pid) / MIB];
-      return { rssMb, ownMb, ownAnonymousMb, processes: family.length, handles: readdirSync(`/proc/${pid}/fd`).length };
+      const children = new Map(family.slice(1).map((one) => [nameOf(one), anonymousBytes(one) / MIB]));
+      return { rssMb, ownMb, ownAnonymousMb, processes: family.length, handles: readdirSync(`/proc/${pid}/fd`).length, children };
     } catch (error) {
       if (look === LOOKS) throw error;
     }

@@ -115,6 +115,15 @@ export async function benchSoak(): Promise<void> {
   report(samples.slice(Math.floor(samples.length * WARM_UP_SHARE)), after, live, delay, seen);
 }
 
+/** Of the processes that lived through all samples: what belongs to no file, its median and its slope. */
+function children(samples: readonly { at: number; tree: TreeSample }[]): [name: string, values: string][] {
+  const throughout = [...samples[0]!.tree.children.keys()].filter((name) => samples.every(({ tree }) => tree.children.has(name)));
+  return throughout.map((name) => {
+    const points = samples.map(({ at, tree }) => ({ at, value: tree.children.get(name)! }));
+    return [name.split(' ')[0]!, `${median(points.map(({ value }) => value)).toFixed(0)}; ${slopeOf(points).toFixed(2)}`];
+  });
+}
+
 /** What lives in the daemon's heap after warming up and after the last request, in MB. */
 type Live = readonly [before: number, after: number];
 
@@ -150,6 +159,7 @@ function report(steady: readonly { at: number; tree: TreeSample }[], after: Tree
       slope(({ ownAnonymousMb }) => ownAnonymousMb),
       'near 0',
     ),
+    ...children(steady).map(([name, values]) => row(`host ${name}, what belongs to no file, median, MB; slope, MB/min`, values, 'near 0')),
     row('what lives in the heap of the daemon after the first third / the last request, MB', live.map((mb) => mb.toFixed(1)).join(' / ')),
     row(
       'processes, median',

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "../anomaly/limits.hpp"
+#include "../threads/turns.hpp"
 #include "anomaly_model_object.hpp"
 #include "arguments.hpp"
 #include "thread_task.hpp"
@@ -45,7 +46,8 @@ ModelOptions model_options(const Napi::Object& from) {
   return options;
 }
 
-Shared fit(const ModelOptions& options, Pieces pieces, size_t numbers, Work& work) {
+Shared fit(const ModelOptions& options, bool background, Pieces pieces, size_t numbers, Work& work) {
+  if (background) stand_back();
   std::vector<double> values;
   values.reserve(numbers);
   for (std::vector<double>& piece : pieces) {
@@ -75,6 +77,8 @@ AnomalyFitObject::AnomalyFitObject(const Napi::CallbackInfo& info) : ObjectWrap(
   raising(info.Env(), [&] {
     const Napi::Object from = object(info[0], "options");
     options_ = model_options(from);
+    if (const Napi::Value background = from.Get("background"); !background.IsUndefined())
+      background_ = boolean(background, "background");
     work_ = std::make_shared<Work>(anomaly_threads(from.Get("threads")));
   });
 }
@@ -102,9 +106,8 @@ Napi::Value AnomalyFitObject::run(const Napi::CallbackInfo& info) {
     is_run_ = true;
     return ThreadTask<Shared>::run(
         info.Env(), "quern fit",
-        [pieces = std::move(pieces_), numbers = numbers_, work = work_, options = options_]() mutable {
-          return fit(options, std::move(pieces), numbers, *work);
-        },
+        [pieces = std::move(pieces_), numbers = numbers_, work = work_, options = options_,
+         background = background_]() mutable { return fit(options, background, std::move(pieces), numbers, *work); },
         [work = work_] { work->stop(); },
         [numbers = numbers_, work = work_](Napi::Env env, Shared& model) {
           return AnomalyModelObject::make(env, std::move(model), work->threads(), numbers * sizeof(double));

@@ -17,6 +17,8 @@ export interface AnomalyFitOptions {
   seed?: number;
   /** Threads of this fit and of the model's scoring, 1 when missing. */
   threads?: number;
+  /** Whether it may only use cores that nothing else wants, for as long as that takes; false when missing. */
+  background?: boolean;
 }
 
 /** A model as plain data: every entry a number, a text or an array; `version` and `backend` tell how to read the others. What `restoreAnomaly` takes. */
@@ -45,9 +47,10 @@ export interface NativeAnomalyModel {
   readonly threshold: number;
   /**
    * `rows` has `columns` numbers a row and is copied in the call; at most 2^19 numbers, else Failure('too_large'): use several calls.
-   * Rejects with Failure('invalid') naming row and column (from 0) of a NaN, infinity or magnitude beyond 1e100.
+   * Rejects with Failure('invalid') naming row and column (from 0) of a NaN, infinity or magnitude beyond 1e100. In the `background` it
+   * may only use cores that nothing else wants, for as long as that takes.
    */
-  score(rows: Float64Array): Promise<AnomalyScores>;
+  score(rows: Float64Array, background?: boolean): Promise<AnomalyScores>;
   /** Sync, for streams: one row. Throws Failure('too_large') for a model whose row takes longer than a loop may wait (about 0.2 ms). */
   scoreRow(row: Float64Array): AnomalyRowScore;
   /** What each column adds to the raw score, `columns` numbers a row; limits as of `score`. */

@@ -34,6 +34,11 @@ void give_way() noexcept {
   if (::getpriority(PRIO_PROCESS, thread) < kNice) ::setpriority(PRIO_PROCESS, thread, kNice);
 }
 
+void stand_back() noexcept {
+  constexpr sched_param kNone{};
+  if (::sched_setscheduler(0, SCHED_IDLE, &kNone) != 0) give_way();
+}
+
 bool take_short_turns() noexcept {
   constexpr uint64_t kTurnNs = 100'000;  // the least that Linux takes
   constexpr uint64_t kResetOnFork = 1;   // which takes a favoured nice from children too
@@ -46,6 +51,8 @@ bool take_short_turns() noexcept {
 }
 #else
 void give_way() noexcept {}
+
+void stand_back() noexcept {}
 
 bool take_short_turns() noexcept {
   return false;

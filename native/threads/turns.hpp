@@ -7,6 +7,14 @@ namespace quern {
 void give_way() noexcept;
 
 /**
+ * Lets the calling thread and those that it begins run only where no other thread wants the core, from now on: whatever
+ * wakes there runs at once (SCHED_IDLE). On a machine whose cores are all taken it gets three parts of a thousand of
+ * one. For work that nobody waits for, and that holds no lock which others want. A wish only; gives way where the
+ * system knows nothing like it.
+ */
+void stand_back() noexcept;
+
+/**
  * Asks that the calling thread run in turns of 0.1 instead of some 3 ms: it then gets a core sooner when it wakes
  * beside threads that compute, and no larger share of it (EEVDF, a custom slice by sched_setattr, Linux 6.12). For a
  * thread that mostly waits: beside one that computes in short turns, others wait longer. Threads and processes that it

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
@@ -110,6 +112,45 @@ test('rows are handed over in pieces, and make the same model', async () => {
   assert.deepEqual(await pieces.state(), await whole.state());
 });
 
+/** SCHED_IDLE of sched(7). */
+const IDLE_POLICY = '5';
+
+/** Whether a thread of this process only gets cores that nothing else wants (field 41 of proc_pid_stat(5)). */
+function someThreadIdles(): boolean {
+  return readdirSync('/proc/self/task').some((thread) => {
+    try {
+      const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
+      return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[38] === IDLE_POLICY;
+    } catch {
+      return false; // it has ended meanwhile
+    }
+  });
+}
+
+/** Whether one did at a moment of a call. */
+async function idledDuring(call: Promise<unknown>): Promise<boolean> {
+  const ended = call.then(() => true);
+  for (let seen = false; ; ) {
+    seen ||= someThreadIdles();
+    if (await Promise.race([ended, sleep(1).then(() => false)])) return seen;
+  }
+}
+
+test('what runs in the background takes only cores that nothing else wants', { skip: process.platform !== 'linux' }, async () => {
+  const rows = numbers(8 * 20_000);
+  for (const background of [false, true]) {
+    const fit = core.openAnomalyFit(settings('knn', 8, { threads: 2, background }));
+    fit.add(rows);
+    const running = fit.run();
+    assert.equal(await idledDuring(running), background, 'a fit');
+    assert.equal(await idledDuring((await running).score(rows, background)), background, 'scoring');
+    const table = core.openColumns({ capacity: 100_000 });
+    for (let from = 0; from < 100_000; from += 10_000) table.append(10_000, [{ name: 'a', kind: 'f64', numbers: numbers(10_000) }]);
+    const features = { windows: [5, 10, 20, 50], lags: [1, 2] };
+    assert.equal(await idledDuring(table.matrix(['a'], features, background)), background, 'rows');
+  }
+});
+
 test('the rows of a call may change after it, and be transferred', async () => {
   const rows = numbers(3 * 100);
   const model = await fitAnomaly(settings('hbos', 3), rows);
@@ -137,6 +178,7 @@ test('wrong settings and rows are refused with the reason', async () => {
     [{ epochs: 0 }, /epochs must be/],
     [{ batchSize: -1 }, /batchSize must be/],
     [{ seed: -1 }, /seed must be/],
+    [{ background: 1 }, /background must be true or false/],
     [{ threads: 0 }, /threads is 0; allowed is 1 to 64/],
     [{ threads: 2 ** 31 }, /threads must be an integer of 32 bits/],
   ];

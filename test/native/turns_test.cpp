@@ -5,6 +5,7 @@
 #include <thread>
 
 #ifdef __linux__
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -45,6 +46,14 @@ TEST(Turns, ShortOnesAreTheThreadsOwn) {
     // An older Linux has no turns to ask for.
     EXPECT_EQ(mine.turn_ns, usual.turn_ns == 0 ? 0 : 100'000U);
     aside([&] { EXPECT_EQ(own_schedule(), usual); });
+  });
+}
+
+TEST(Turns, StandingBackIsForIdleCores) {
+  aside([] {
+    quern::stand_back();
+    EXPECT_EQ(own_schedule().policy, static_cast<uint32_t>(SCHED_IDLE));
+    aside([] { EXPECT_EQ(own_schedule().policy, static_cast<uint32_t>(SCHED_IDLE)); });
   });
 }
 

@@ -327,7 +327,7 @@ export class Detector {
 
   async #trainNext(current: Trained, learned: number, signal: AbortSignal): Promise<void> {
     try {
-      const training = await train(this.#table, this.#record.settings, current, signal);
+      const training = await train(this.#table, this.#record.settings, current, signal, true);
       signal.throwIfAborted();
       this.#adopt(training, learned);
       // With the next samples: a write of its own would make them wait for two.
