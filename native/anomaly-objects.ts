@@ -24,8 +24,8 @@ class AnomalyModel implements NativeAnomalyModel {
     this.threshold = native.threshold;
   }
 
-  score(rows: Float64Array, background = false): Promise<AnomalyScores> {
-    return settled(() => this.#native.score(rows, background));
+  score(rows: Float64Array): Promise<AnomalyScores> {
+    return settled(() => this.#native.score(rows));
   }
 
   scoreRow(row: Float64Array): AnomalyRowScore {

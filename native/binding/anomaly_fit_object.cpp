@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "../anomaly/limits.hpp"
-#include "../threads/turns.hpp"
 #include "anomaly_model_object.hpp"
 #include "arguments.hpp"
 #include "thread_task.hpp"
@@ -46,8 +45,7 @@ ModelOptions model_options(const Napi::Object& from) {
   return options;
 }
 
-Shared fit(const ModelOptions& options, bool background, Pieces pieces, size_t numbers, Work& work) {
-  if (background) stand_back();
+Shared fit(const ModelOptions& options, Pieces pieces, size_t numbers, Work& work) {
   std::vector<double> values;
   values.reserve(numbers);
   for (std::vector<double>& piece : pieces) {
@@ -106,12 +104,14 @@ Napi::Value AnomalyFitObject::run(const Napi::CallbackInfo& info) {
     is_run_ = true;
     return ThreadTask<Shared>::run(
         info.Env(), "quern fit",
-        [pieces = std::move(pieces_), numbers = numbers_, work = work_, options = options_,
-         background = background_]() mutable { return fit(options, background, std::move(pieces), numbers, *work); },
+        [pieces = std::move(pieces_), numbers = numbers_, work = work_, options = options_]() mutable {
+          return fit(options, std::move(pieces), numbers, *work);
+        },
         [work = work_] { work->stop(); },
         [numbers = numbers_, work = work_](Napi::Env env, Shared& model) {
           return AnomalyModelObject::make(env, std::move(model), work->threads(), numbers * sizeof(double));
-        });
+        },
+        background_);
   });
 }
 

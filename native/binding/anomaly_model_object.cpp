@@ -3,11 +3,9 @@
 #include <chrono>
 #include <utility>
 
-#include "../threads/turns.hpp"
 #include "arguments.hpp"
 #include "arrays.hpp"
 #include "task.hpp"
-#include "thread_task.hpp"
 
 namespace quern::binding {
 namespace {
@@ -110,22 +108,17 @@ void AnomalyModelObject::end() {
 
 Napi::Value AnomalyModelObject::score(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
-    const bool background = !info[1].IsUndefined() && boolean(info[1], "background");
-    auto score = [model = model_, work = work_, rows = anomaly_rows(info[0], "rows", model_->columns()),
-                  background]() mutable {
-      if (background) stand_back();
-      return scored(*model, rows, *work);
-    };
-    const auto answered = [](Napi::Env env, Scored& answer) -> Napi::Value {
-      Napi::Object object = Napi::Object::New(env);
-      object.Set("raw", to_array<Napi::Float64Array>(env, std::move(answer.raw)));
-      object.Set("scores", to_array<Napi::Float64Array>(env, std::move(answer.scores)));
-      return object;
-    };
-    // The pool's threads are for calls that somebody waits for.
-    if (!background) return Task<Scored>::run(info.Env(), std::move(score), answered);
-    return ThreadTask<Scored>::run(
-        info.Env(), "quern score", std::move(score), [work = work_] { work->stop(); }, answered);
+    return Task<Scored>::run(
+        info.Env(),
+        [model = model_, work = work_, rows = anomaly_rows(info[0], "rows", model_->columns())]() mutable {
+          return scored(*model, rows, *work);
+        },
+        [](Napi::Env env, Scored& answer) -> Napi::Value {
+          Napi::Object object = Napi::Object::New(env);
+          object.Set("raw", to_array<Napi::Float64Array>(env, std::move(answer.raw)));
+          object.Set("scores", to_array<Napi::Float64Array>(env, std::move(answer.scores)));
+          return object;
+        });
   });
 }
 

@@ -7,11 +7,9 @@
 #include <utility>
 #include <vector>
 
-#include "../threads/turns.hpp"
 #include "arguments.hpp"
 #include "lifetime.hpp"
 #include "task.hpp"
-#include "thread_task.hpp"
 
 namespace quern::binding {
 namespace {
@@ -289,18 +287,12 @@ Napi::Value ColumnsObject::read(const Napi::CallbackInfo& info) {
 
 Napi::Value ColumnsObject::matrix(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
-    const bool background = !info[2].IsUndefined() && boolean(info[2], "background");
-    auto fill = [snapshot = table_->snapshot(), columns = names(info[0]), spec = feature_spec(info[1]), background] {
-      if (background) stand_back();
-      return snapshot.matrix(columns, spec, kMostCells);
-    };
-    const auto answered = [](Napi::Env env, std::vector<double>& rows) -> Napi::Value {
-      return array_of<Napi::Float64Array>(env, std::move(rows));
-    };
-    if (!background) return Task<std::vector<double>>::run(info.Env(), std::move(fill), answered);
-    // It ends by itself within a second.
-    return ThreadTask<std::vector<double>>::run(
-        info.Env(), "quern rows", std::move(fill), [] {}, answered);
+    return Task<std::vector<double>>::run(
+        info.Env(),
+        [snapshot = table_->snapshot(), columns = names(info[0]), spec = feature_spec(info[1])] {
+          return snapshot.matrix(columns, spec, kMostCells);
+        },
+        [](Napi::Env env, std::vector<double>& rows) { return array_of<Napi::Float64Array>(env, std::move(rows)); });
   });
 }
 

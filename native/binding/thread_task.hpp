@@ -16,8 +16,8 @@ namespace quern::binding {
 
 /**
  * A call of seconds, on a thread of its own instead of the pool's, behind all others, with the promise that it settles.
- * `work` must own all that it reads and end soon after `stop` was called, which the exit of the process does too.
- * Deletes itself.
+ * In the `background` it only gets what nothing else wants of the cores. `work` must own all that it reads and end soon
+ * after `stop` was called, which the exit of the process does too. Deletes itself.
  */
 template <typename Result>
 class ThreadTask : private Living {
@@ -26,16 +26,21 @@ class ThreadTask : private Living {
   using Stop = std::function<void()>;
   using Answer = typename Outcome<Result>::Answer;
 
-  static Napi::Promise run(Napi::Env env, const char* name, Work work, Stop stop, Answer answer) {
-    auto* task = new ThreadTask(env, name, std::move(stop), std::move(answer));
+  static Napi::Promise run(Napi::Env env, const char* name, Work work, Stop stop, Answer answer,
+                           bool background = false) {
+    auto* task = new ThreadTask(env, name, std::move(stop), std::move(answer), background);
     const Napi::Promise promise = task->deferred_.Promise();
     task->begin(std::move(work));
     return promise;
   }
 
  private:
-  ThreadTask(Napi::Env env, const char* name, Stop stop, Answer answer)
-      : env_(env), stop_(std::move(stop)), answer_(std::move(answer)), deferred_(Napi::Promise::Deferred::New(env)) {
+  ThreadTask(Napi::Env env, const char* name, Stop stop, Answer answer, bool background)
+      : env_(env),
+        stop_(std::move(stop)),
+        answer_(std::move(answer)),
+        background_(background),
+        deferred_(Napi::Promise::Deferred::New(env)) {
     const auto nothing = Napi::Function::New(env, [](const Napi::CallbackInfo&) {});
     call_ =
         Napi::ThreadSafeFunction::New(env, nothing, name, 0, 1, this, [](Napi::Env, ThreadTask* task) { delete task; });
@@ -53,8 +58,24 @@ class ThreadTask : private Living {
 
   void compute(Work work) {
     give_way();
-    outcome_.compute(work);
+    if (background_)
+      compute_behind(work);
+    else
+      outcome_.compute(work);
     deliver();
+  }
+
+  /// On one more thread: this one delivers, and the event loop, which waits for its end, must not wait for an idle
+  /// core.
+  void compute_behind(Work& work) {
+    try {
+      std::thread([&] {
+        stand_back();
+        outcome_.compute(work);
+      }).join();
+    } catch (const std::system_error&) {
+      outcome_.compute(work);
+    }
   }
 
   void deliver() {
@@ -81,6 +102,7 @@ class ThreadTask : private Living {
   const Napi::Env env_;
   Stop stop_;
   Answer answer_;
+  const bool background_;
   Outcome<Result> outcome_;
   Napi::Promise::Deferred deferred_;
   Napi::ThreadSafeFunction call_;

@@ -17,7 +17,7 @@ export interface AnomalyFitOptions {
   seed?: number;
   /** Threads of this fit and of the model's scoring, 1 when missing. */
   threads?: number;
-  /** Whether it may only use cores that nothing else wants, for as long as that takes; false when missing. */
+  /** Whether the fit, not the model's scoring, may only use what nothing else in its control group wants of the cores, for as long as that takes; false when missing. */
   background?: boolean;
 }
 
@@ -47,10 +47,9 @@ export interface NativeAnomalyModel {
   readonly threshold: number;
   /**
    * `rows` has `columns` numbers a row and is copied in the call; at most 2^19 numbers, else Failure('too_large'): use several calls.
-   * Rejects with Failure('invalid') naming row and column (from 0) of a NaN, infinity or magnitude beyond 1e100. In the `background` it
-   * may only use cores that nothing else wants, for as long as that takes.
+   * Rejects with Failure('invalid') naming row and column (from 0) of a NaN, infinity or magnitude beyond 1e100.
    */
-  score(rows: Float64Array, background?: boolean): Promise<AnomalyScores>;
+  score(rows: Float64Array): Promise<AnomalyScores>;
   /** Sync, for streams: one row. Throws Failure('too_large') for a model whose row takes longer than a loop may wait (about 0.2 ms). */
   scoreRow(row: Float64Array): AnomalyRowScore;
   /** What each column adds to the raw score, `columns` numbers a row; limits as of `score`. */
@@ -68,7 +67,7 @@ export interface NativeAnomalyFit {
   add(rows: Float64Array): void;
   /** Once, after the last `add`. Rejects with Failure('bad_request') for rows that cannot be learned, such as fewer than 2, ('unavailable') after `cancel`. */
   run(): Promise<NativeAnomalyModel>;
-  /** The thread ends within about 10 ms; without effect when it has ended. */
+  /** The thread ends within about 10 ms of its computing; without effect when it has ended. */
   cancel(): void;
 }
 

@@ -7,10 +7,10 @@ namespace quern {
 void give_way() noexcept;
 
 /**
- * Lets the calling thread and those that it begins run only where no other thread wants the core, from now on: whatever
- * wakes there runs at once (SCHED_IDLE). On a machine whose cores are all taken it gets three parts of a thousand of
- * one. For work that nobody waits for, and that holds no lock which others want. A wish only; gives way where the
- * system knows nothing like it.
+ * Lets the calling thread and those that it begins run only where no other thread of its control group wants the core,
+ * from now on: whatever wakes there runs at once (SCHED_IDLE). Where all cores are taken it gets three parts of a
+ * thousand of one. For work that nobody waits for, that can be stopped, and that holds no lock which others want. A
+ * wish only: gives way where Linux forbids it, and does nothing elsewhere.
  */
 void stand_back() noexcept;
 

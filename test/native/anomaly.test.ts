@@ -136,18 +136,11 @@ async function idledDuring(call: Promise<unknown>): Promise<boolean> {
   }
 }
 
-test('what runs in the background takes only cores that nothing else wants', { skip: process.platform !== 'linux' }, async () => {
-  const rows = numbers(8 * 20_000);
+test('a fit in the background takes only cores that nothing else wants', { skip: process.platform !== 'linux' }, async () => {
   for (const background of [false, true]) {
     const fit = core.openAnomalyFit(settings('knn', 8, { threads: 2, background }));
-    fit.add(rows);
-    const running = fit.run();
-    assert.equal(await idledDuring(running), background, 'a fit');
-    assert.equal(await idledDuring((await running).score(rows, background)), background, 'scoring');
-    const table = core.openColumns({ capacity: 100_000 });
-    for (let from = 0; from < 100_000; from += 10_000) table.append(10_000, [{ name: 'a', kind: 'f64', numbers: numbers(10_000) }]);
-    const features = { windows: [5, 10, 20, 50], lags: [1, 2] };
-    assert.equal(await idledDuring(table.matrix(['a'], features, background)), background, 'rows');
+    fit.add(numbers(8 * 5000));
+    assert.equal(await idledDuring(fit.run()), background);
   }
 });
 

@@ -15,7 +15,7 @@ LATER = {"reading": 26, "retrieval": 9, "summary": 2, "copying": 6, "labels": 18
 
 def thoughtful(r, dialogue):
     """Now and then thinking is on where nothing is to be calculated: the thought is the question."""
-    if dialogue.thinking or dialogue.tools or r.random() > 0.03 or len(dialogue.messages) > 3:
+    if dialogue.thinking or dialogue.kind == "sums" or dialogue.tools or r.random() > 0.03 or len(dialogue.messages) > 3:
         return dialogue
     asked = dialogue.messages[-2][1].strip().split("\n")[-1][:80]
     messages = [*dialogue.messages[:-1], ("assistant", f"{asked}\n</think>\n\n{dialogue.messages[-1][1]}")]

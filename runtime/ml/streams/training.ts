@@ -53,7 +53,7 @@ export async function train(
 ): Promise<Training> {
   const { backend, contamination } = settings;
   const { columns, required } = keys;
-  const rows = await table.matrix(columns, featuresOf(settings) ?? {}, background);
+  const rows = await table.matrix(columns, featuresOf(settings) ?? {});
   const fit = {
     backend,
     columns: widthOf(settings, columns.length),
@@ -64,7 +64,7 @@ export async function train(
     background,
   } as const;
   const model = await fitAnomaly(fit, rows, signal);
-  const { expected, ...learned }: Learned = learnedFrom(await rawScores({ model }, rows, background), contamination);
+  const { expected, ...learned }: Learned = learnedFrom(await rawScores({ model }, rows), contamination);
   const trained = { model, columns, required, ...learned };
   return { trained, expected, record: await recordOf(trained) };
 }
@@ -93,8 +93,8 @@ export async function trainedOf({ state, ...rest }: ModelRecord): Promise<Traine
   return { ...rest, model: await restoreAnomaly(values) };
 }
 
-/** One raw score per row of `rows`, which lie one after the other; in the background where nobody waits for them. */
-export async function rawScores({ model }: Pick<Trained, 'model'>, rows: Float64Array, background = false): Promise<Float64Array> {
+/** One raw score per row of `rows`, which lie one after the other. */
+export async function rawScores({ model }: Pick<Trained, 'model'>, rows: Float64Array): Promise<Float64Array> {
   if (rows.length === model.columns) {
     try {
       return Float64Array.of(model.scoreRow(rows).raw);
@@ -105,7 +105,7 @@ export async function rawScores({ model }: Pick<Trained, 'model'>, rows: Float64
   const out = new Float64Array(rows.length / model.columns);
   const step = Math.max(1, Math.floor(SCORED_AT_ONCE / model.columns));
   for (let row = 0; row < out.length; row += step) {
-    const { raw } = await model.score(rows.subarray(row * model.columns, (row + step) * model.columns), background);
+    const { raw } = await model.score(rows.subarray(row * model.columns, (row + step) * model.columns));
     out.set(raw, row);
   }
   return out;

@@ -99,6 +99,8 @@ def by_language(r):
 def by_member(r):
     """Which kind of thing a word is."""
     picks = r.sample(lex.THINGS, r.randint(2, 5))
+    if not lex.distinct([p[0] for p in picks]):
+        return by_member(r)
     own = lambda at: [w for w in picks[at][2] if not any(w in p[2] for i, p in enumerate(picks) if i != at)] or picks[at][2]
     return "member", [r.choice(p[:2]) for p in picks], None, lambda at: r.choice(own(at))
 

@@ -51,6 +51,8 @@ def unlike_topics(r, count):
 
 def unlike_things(r, count):
     picks = r.sample(lex.THINGS, count)
+    if not lex.distinct([p[0] for p in picks]):
+        return unlike_things(r, count)
     own = lambda at: [w for w in picks[at][2] if not any(w in p[2] for i, p in enumerate(picks) if i != at)]
     groups = [(r.choice(p[:2]), own(at)) for at, p in enumerate(picks)]
     return groups if all(len(words) > 2 for _, words in groups) else unlike_things(r, count)
@@ -112,7 +114,7 @@ def requests_by_function(r):
             families.append(one)
     families = families[: r.choice([2, 3, 4, 5, 6])]
     names = [tools.styled(r, r.choice(one.names)) for one in families]
-    told = "\n".join(r.choice([f"- {name}: {r.choice(one.descriptions)}", f"{name} - {r.choice(one.descriptions)}"] if r.random() < 0.7 else [f"- {name}"]) for name, one in zip(names, families))
+    told = "\n".join(r.choice([f"- {name}: {r.choice(one.descriptions)}", f"{name} - {r.choice(one.descriptions)}"] if not one.domain or r.random() < 0.7 else [f"- {name}"]) for name, one in zip(names, families))
     picks = [r.randrange(len(families)) for _ in range(r.randint(3, 7))]
     items = []
     for at in picks:
