@@ -63,10 +63,15 @@ def small(r, table):
     return text, fill(r, r.choice(answers.split("|")), **given)
 
 
+def exchange(r):
+    """Small talk, or a question about itself and Quern."""
+    return small(r, SMALL if r.random() < 0.56 else ABOUT)
+
+
 def turn(r):
     x = r.random()
     if x < 0.75:
-        return small(r, SMALL if x < 0.42 else ABOUT)
+        return exchange(r)
     if x < 0.87:
         return noise.question(r, unknown(r)), UNKNOWN
     return everyday(r)

@@ -37,7 +37,7 @@ def options():
     parser.add_argument("--work", default=str(FOLDER), help="folder of tokenizer and checkpoints")
     parser.add_argument("--tokens", type=float, default=60e6)
     parser.add_argument("--batch", type=int, default=3072, help="tokens of a step")
-    parser.add_argument("--longest", type=int, default=768, help="longest dialogue in tokens")
+    parser.add_argument("--longest", type=int, default=1280, help="longest dialogue in tokens")
     parser.add_argument("--shortest", type=int, default=288, help="longest dialogue in tokens at the start of the curriculum")
     parser.add_argument("--curriculum", type=float, default=20e6, help="tokens until the mix is the final one")
     parser.add_argument("--decay", type=float, default=0.2, help="share of the tokens in which the rate falls")

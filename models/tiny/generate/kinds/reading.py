@@ -1,5 +1,5 @@
 """Questions about passages: pasted into the message, or found by retrieval and put into the system message, with and without the answer."""
-from .. import articles, frames, noise
+from .. import articles, documents, frames, noise
 from .. import names as n
 from .. import relations as rel
 from .. import stories
@@ -153,6 +153,13 @@ def context(r, texts):
     return "\n\n".join(["## Additional context", "### Passages from the documents of this project", *blocks])
 
 
+def surrounded(r, messages):
+    """The same dialogue where retrieval found pieces of documents that have nothing to do with it."""
+    found = context(r, [documents.piece(r) for _ in range(r.randint(1, 6))])
+    system, rest = (messages[0][1], messages[1:]) if messages[0][0] == "system" else (r.choice(SYSTEMS), messages)
+    return [("system", f"{system}\n\n{found}"), *rest]
+
+
 def heading(r, page):
     about = next((q.about for asked in page.asked for q, _ in asked if getattr(q, "about", "")), None)
     if about and r.random() < 0.6:
@@ -164,6 +171,9 @@ def retrieval(r, level=1.0):
     """A question that found passages in the documents of a project."""
     pages = [Page(r, r.randint(1, 3)) for _ in range(1 + int(r.random() * 5 * level))]
     texts = [(heading(r, page) if r.random() < 0.3 else "") + page.text for page in pages]
+    if r.random() < 0.3 * level:
+        for _ in range(r.randint(1, 5)):
+            texts.insert(r.randint(0, len(texts)), documents.piece(r))
     page = r.choice(pages)
     question, answer = one(r, page, pages)
     system = r.choice(SYSTEMS) + "\n\n" + context(r, texts) if r.random() < 0.85 else context(r, texts)

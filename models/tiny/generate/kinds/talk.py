@@ -2,8 +2,9 @@
 from .. import noise
 from ..chat import Dialogue
 from ..talk_self import HEARD, about_me
-from ..talk_turns import turn
+from ..talk_turns import exchange, turn
 from .obeying import obeying
+from .reading import surrounded
 
 SYSTEMS = ["You are a helpful assistant."] * 5 + ["Be friendly.", "You are the assistant of Quern.", "Be brief.", "You are a kind assistant.", "Help the user.", "Answer shortly and honestly.", "You chat with people."]
 AGAIN = "Can you repeat that?|Say that again|Once more please|Come again?|What did you say?|Pardon?|I did not get that|Could you say it again, please?|repeat pls|Sorry, what?|Again please|Repeat your answer|Please write that once more|What was that?|I missed that, say it again".split("|")
@@ -31,7 +32,7 @@ def named(r):
 
 
 def talk(r, level=1.0):
-    x = r.random()
+    x, found = r.random(), r.random() < 0.15 * level
     if x < 0.4:
         return Dialogue(obeying(r), kind="obeying")
     if x < 0.55:
@@ -39,10 +40,12 @@ def talk(r, level=1.0):
     else:
         messages = []
         for _ in range(1 + int(r.random() ** 2 * 4)):
-            q, a = turn(r)
+            q, a = exchange(r) if found else turn(r)
             messages += [("user", q), ("assistant", a)]
             if r.random() < 0.04:
                 messages += [("user", noise.question(r, r.choice(AGAIN))), ("assistant", a)]
     if r.random() < 0.4:
         messages.insert(0, ("system", r.choice(SYSTEMS)))
+    if found and x >= 0.55:
+        messages = surrounded(r, messages)
     return Dialogue(messages, kind="talk")
