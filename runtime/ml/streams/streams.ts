@@ -76,7 +76,9 @@ export class Streams implements StreamService {
   /** Ends trainings and waits for writes. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const loading of this.#loaded.values()) await loading.then((detector) => detector.close()).catch(() => undefined);
+    // All at once: a training that has to stop may wait for a core.
+    const closing = [...this.#loaded.values()].map((loading) => loading.then((detector) => detector.close()).catch(() => undefined));
+    await Promise.all(closing);
   }
 
   #record(name: string): DetectorRecord {
