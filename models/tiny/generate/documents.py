@@ -1,4 +1,4 @@
-"""Pieces of the project's own documents, as retrieval finds them: what a question is mostly not about, between the passage that it is about."""
+"""Pieces of the project's own documents, as retrieval finds them: they stand between the passages that a question is about."""
 import re
 from functools import cache
 from pathlib import Path

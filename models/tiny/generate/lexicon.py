@@ -28,14 +28,7 @@ TOPICS = [(line.split(": ")[0].split(","), line.split(": ")[1].split()) for line
 # (singular, plural, members)
 THINGS = [(*line.split(": ")[0].split(","), line.split(": ")[1].split()) for line in _lines("things")]
 # Kinds of which one may count among the other.
-MIXED = [{"animal", "bird", "fish", "insect", "pet"}, {"fruit", "vegetable", "food", "spice"}, {"metal", "colour", "planet"}]
-
-
-def distinct(kinds):
-    """Whether nothing can be of two of the kinds, which are given by their names for one."""
-    return all(len(group & set(kinds)) < 2 for group in MIXED)
-
-
+MIXED = [{"animal", "bird", "fish"}, {"fruit", "vegetable"}, {"metal", "colour", "planet"}]
 LANGUAGES = next(words for one, _, words in THINGS if one == "language")
 MONTHS = "January February March April May June July August September October November December".split()
 DAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()

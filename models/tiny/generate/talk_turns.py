@@ -2,6 +2,7 @@
 from . import lexicon as lex
 from . import names as n
 from . import noise
+from .label_topics import apart
 from .slots import fill
 from .talk_tables import ABOUT, AROUND, SMALL, UNKNOWABLE
 
@@ -27,7 +28,7 @@ def everyday(r):
         word = r.choice(words)
         if r.random() < 0.5:
             return r.choice([f"Is {word} {n.an(one)}?", f"Does {word} belong to the {many}?"]), "Yes."
-        other = r.choice([t for t in lex.THINGS if t[0] != one and word not in t[2] and lex.distinct([one, t[0]])])
+        other = r.choice([t for t in lex.THINGS if t[0] != one and word not in t[2] and apart([one, t[0]], lex.MIXED)])
         return r.choice([f"Is {word} {n.an(other[0])}?", f"Does {word} belong to the {other[1]}?"]), "No."
     if x < 0.75:
         at = r.randrange(len(lex.DAYS) - 1)

@@ -5,6 +5,7 @@ import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../log.js';
 import { breathe } from '../../loop.js';
 import type { Batch, DetectorRecord, ModelRecord, Store } from '../../store/store.js';
+import type { Gate } from '../gate.js';
 import { appendTo } from '../tables/append.js';
 import { SegmentLog } from '../tables/segment-log.js';
 import { checkKeys, SeenKeys } from './collecting.js';
@@ -37,6 +38,7 @@ export class Detector {
   /** Requests that are not answered yet. */
   users = 0;
   readonly #store: Store;
+  readonly #retrainings: Gate;
   #record: DetectorRecord;
   #table: NativeColumns;
   #log: SegmentLog;
@@ -51,8 +53,9 @@ export class Detector {
   readonly #closing = new AbortController();
   #queue: Promise<unknown> = Promise.resolve();
 
-  constructor(store: Store, name: string, record: DetectorRecord) {
+  constructor(store: Store, name: string, record: DetectorRecord, retrainings: Gate) {
     this.#store = store;
+    this.#retrainings = retrainings;
     this.name = name;
     this.#record = record;
     [this.#table, this.#log] = this.#emptyTable();
@@ -318,16 +321,19 @@ export class Detector {
   #retrain(current: Trained): void {
     if (this.#retraining || this.#closing.signal.aborted || this.broken) return;
     const stop = new AbortController();
-    const learned = this.#record.sinceTraining;
-    const done = this.#trainNext(current, learned, stop.signal).finally(() => {
+    const done = this.#trainNext(current, stop.signal).finally(() => {
       this.#retraining = undefined;
     });
     this.#retraining = { stop, done };
   }
 
-  async #trainNext(current: Trained, learned: number, signal: AbortSignal): Promise<void> {
+  async #trainNext(current: Trained, signal: AbortSignal): Promise<void> {
+    let learned = this.#record.sinceTraining;
     try {
-      const training = await train(this.#table, this.#record.settings, current, signal, true);
+      const training = await this.#retrainings.run(signal, () => {
+        learned = this.#record.sinceTraining;
+        return train(this.#table, this.#record.settings, current, signal, true);
+      });
       signal.throwIfAborted();
       this.#adopt(training, learned);
       // With the next samples: a write of its own would make them wait for two.

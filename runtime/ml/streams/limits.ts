@@ -3,10 +3,12 @@ export interface StreamLimits {
   readonly detectors: number;
   /** Detectors that are kept in memory although nobody uses them. */
   readonly loaded: number;
+  /** Trainings in the background that run at the same time; each has its rows in memory. */
+  readonly retrainings: number;
 }
 
 /** Unless tests say otherwise. */
-export const STREAM_LIMITS: StreamLimits = { detectors: 500, loaded: 64 };
+export const STREAM_LIMITS: StreamLimits = { detectors: 500, loaded: 64, retrainings: 4 };
 /** Keys of a sample that count. */
 export const MAX_STREAM_COLUMNS = 100;
 /** Numbers beyond this are refused: detectors take no larger ones. */

@@ -2,6 +2,7 @@ import { Failure } from '../../../schemas/errors.js';
 import { quote } from '../../config/names.js';
 import { breathe } from '../../loop.js';
 import type { DetectorRecord, DetectorSettings, Store } from '../../store/store.js';
+import { Gate } from '../gate.js';
 import { takeOwner } from '../tables/owner.js';
 import type { DetectorStats, StreamResult, StreamService } from './contract.js';
 import { coldRecord, Detector } from './detector.js';
@@ -17,6 +18,7 @@ const RESERVED = 'detectors';
 export class Streams implements StreamService {
   readonly #store: Store;
   readonly #limits: StreamLimits;
+  readonly #retrainings: Gate;
   /** Least recently used first. */
   readonly #loaded = new Map<string, Promise<Detector>>();
   readonly #present = new Map<string, Detector>();
@@ -27,6 +29,7 @@ export class Streams implements StreamService {
   constructor(store: Store, limits: StreamLimits = STREAM_LIMITS) {
     this.#store = store;
     this.#limits = limits;
+    this.#retrainings = new Gate('retrainings', limits.retrainings, limits.detectors);
   }
 
   async submit(name: string, settings: DetectorSettings, samples: readonly unknown[]): Promise<StreamResult> {
@@ -143,7 +146,7 @@ export class Streams implements StreamService {
     const found = this.#store.detectors.get(name);
     if (found === undefined && settings === undefined) this.#record(name);
     const record = found ?? (await this.#make(name, settings!));
-    const detector = new Detector(this.#store, name, record);
+    const detector = new Detector(this.#store, name, record, this.#retrainings);
     await detector.load();
     this.#present.set(name, detector);
     return { detector, isNew: found === undefined };

@@ -28,17 +28,28 @@ LISTED = ["Categories:\n{l}\n\nText: {t}\n\nCategory:", "{q}\n{l}\n\n{t}", "{t}\
 SYSTEMS = ["Classify each message as one of: {l}. Answer with the label only.", "You sort messages into {o}.", "Labels: {l}. Answer with one label.", "You are a classifier. {q} Reply with {o} and nothing else.", "For every text the user sends, say {o}.", "You label texts. Allowed labels: {l}."]
 
 
-def by_topic(r):
+def groups(r, kinds, count, near):
+    """That many groups that can be told apart: [(names, the words that only it has)]."""
     while True:
-        picks = r.sample(lex.TOPICS, r.choice([2, 2, 3, 3, 4, 5, 6, 7, 8]))
-        if apart([names[0] for names, _ in picks], NEAR):
-            break
+        picks = r.sample(kinds, count)
+        if apart([names[0] for names, _ in picks], near):
+            return [(names, sorted(set(words) - {w for i, (_, others) in enumerate(picks) if i != at for w in others})) for at, (names, words) in enumerate(picks)]
+
+
+def topics(r, count):
+    return groups(r, lex.TOPICS, count, NEAR)
+
+
+def things(r, count):
+    return groups(r, [(names, words) for *names, words in lex.THINGS], count, lex.MIXED)
+
+
+def by_topic(r):
+    picks = topics(r, r.choice([2, 2, 3, 3, 4, 5, 6, 7, 8]))
 
     def draw(at):
-        head, own = picks[at][0][0], set(picks[at][1]) - {w for i, (_, words) in enumerate(picks) if i != at for w in words}
-        if r.random() < 0.7:
-            return finished(r, r.sample(LINES[head], r.choice([1, 1, 1, 2])))
-        return of_words(r, sorted(own))
+        (head, *_), own = picks[at]
+        return finished(r, r.sample(LINES[head], r.choice([1, 1, 1, 2]))) if r.random() < 0.7 else of_words(r, own)
 
     return "topic", [r.choice(names) for names, _ in picks], None, draw
 
@@ -98,11 +109,8 @@ def by_language(r):
 
 def by_member(r):
     """Which kind of thing a word is."""
-    picks = r.sample(lex.THINGS, r.randint(2, 5))
-    if not lex.distinct([p[0] for p in picks]):
-        return by_member(r)
-    own = lambda at: [w for w in picks[at][2] if not any(w in p[2] for i, p in enumerate(picks) if i != at)] or picks[at][2]
-    return "member", [r.choice(p[:2]) for p in picks], None, lambda at: r.choice(own(at))
+    picks = things(r, r.randint(2, 5))
+    return "member", [r.choice(names) for names, _ in picks], None, lambda at: r.choice(picks[at][1])
 
 
 def by_set(r):

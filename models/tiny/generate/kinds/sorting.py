@@ -1,8 +1,5 @@
 """Many small choices in one answer: what words mean is learned by choosing, and most other kinds choose but once in a hundred tokens."""
-from .. import lexicon as lex
-from .. import names as n
 from ..chat import Dialogue, dumps
-from ..label_topics import NEAR, apart
 from ..tool_values import FAMILIES, fill, make
 from . import labels, tools
 
@@ -39,27 +36,10 @@ def asked(r, forms, laid, **wording):
     return Dialogue([("user", text.replace("{t}", lines)), ("assistant", answer)], kind="sorting")
 
 
-def unlike_topics(r, count):
-    """Topics that can be told apart: [(one of its names, the words that only it has)]."""
-    while True:
-        picks = r.sample(lex.TOPICS, count)
-        if apart([names[0] for names, _ in picks], NEAR):
-            break
-    own = lambda at: sorted({w.replace("-", " ") for w in picks[at][1]} - {w for i, (_, words) in enumerate(picks) if i != at for w in words})
-    return [(r.choice(names), own(at)) for at, (names, _) in enumerate(picks)]
-
-
-def unlike_things(r, count):
-    picks = r.sample(lex.THINGS, count)
-    if not lex.distinct([p[0] for p in picks]):
-        return unlike_things(r, count)
-    own = lambda at: [w for w in picks[at][2] if not any(w in p[2] for i, p in enumerate(picks) if i != at)]
-    groups = [(r.choice(p[:2]), own(at)) for at, p in enumerate(picks)]
-    return groups if all(len(words) > 2 for _, words in groups) else unlike_things(r, count)
-
-
 def groups_of(r, count):
-    return (unlike_topics if r.random() < 0.75 else unlike_things)(r, count)
+    """[(one of its names, the words that only it has)]"""
+    picks = (labels.topics if r.random() < 0.75 else labels.things)(r, count)
+    return [(r.choice(names), [w.replace("-", " ") for w in words]) for names, words in picks]
 
 
 def words_by_group(r):

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Buffers } from '../../../../../runtime/ml/buffers/buffers.js';
+import { STREAM_LIMITS } from '../../../../../runtime/ml/streams/limits.js';
 import { Streams } from '../../../../../runtime/ml/streams/streams.js';
 import { type DetectorSettings, openStore, type Store } from '../../../../../runtime/store/store.js';
 import { Failure } from '../../../../../schemas/errors.js';
@@ -121,7 +122,7 @@ describe('the limits of streams', () => {
   let streams: Streams;
   before(async () => {
     store = await openStore(emptyDataDir());
-    streams = new Streams(store, { detectors: 4, loaded: 2 });
+    streams = new Streams(store, { ...STREAM_LIMITS, detectors: 4, loaded: 2 });
   });
   after(async () => {
     await streams.close();

@@ -114,4 +114,20 @@ describe('models of streams on the disk', () => {
     assert.equal((await next).version, 2);
     await streams.close();
   });
+
+  it('detectors that retrain at the same time take turns, and one that waits can be reset', async () => {
+    const streams = new Streams(store, { ...STREAM_LIMITS, retrainings: 1 });
+    const names = Array.from({ length: 6 }, (_, at) => `turn-${at}`);
+    const settings = { ...SETTINGS, backend: 'autoencoder', windowSize: 2_000, minSamples: 50, retrainInterval: 1_500 };
+    for (const name of names) await streams.submit(name, settings, samples(0, 50));
+    for (const name of names) assert.equal((await streams.submit(name, settings, samples(50, 1_500))).status, 'retraining');
+    const last = names.at(-1)!;
+    assert.equal((await streams.get(names[0]!)).status, 'retraining');
+    await streams.reset(last);
+    assert.equal((await streams.get(last)).status, 'collecting');
+    assert.equal((await streams.get(names[0]!)).version, 1, 'the first one still trains');
+    for (const name of names.slice(0, 5)) await until(async () => (await streams.get(name)).version === 2);
+    assert.equal((await streams.get(last)).version, 0);
+    await streams.close();
+  });
 });
