@@ -53,7 +53,7 @@ function rowsOf(count: number, columns: number): Float64Array {
 async function ours({ backend, columns, values }: Task): Promise<Times> {
   const threads = availableParallelism();
   const began = performance.now();
-  const model = await fitAnomaly(
+  const { model } = await fitAnomaly(
     { backend, columns, contamination: 0.1, normalization: 'raw', scaled: false, epochs: EPOCHS, threads },
     values,
   );

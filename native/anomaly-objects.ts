@@ -1,4 +1,5 @@
 import type {
+  AnomalyFitted,
   AnomalyRowScore,
   AnomalyScores,
   AnomalyState,
@@ -54,8 +55,9 @@ export class AnomalyFit implements NativeAnomalyFit {
     raised(() => this.#native.add(rows));
   }
 
-  async run(): Promise<NativeAnomalyModel> {
-    return new AnomalyModel(await settled(() => this.#native.run()));
+  async run(): Promise<AnomalyFitted> {
+    const { model, raw } = await settled(() => this.#native.run());
+    return { model: new AnomalyModel(model), raw };
   }
 
   cancel(): void {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { AnomalyFitOptions, AnomalyState, NativeAnomalyModel } from './contract.js';
+import type { AnomalyFitOptions, AnomalyFitted, AnomalyState, NativeAnomalyModel } from './contract.js';
 import { loadCore } from './core.js';
 
 /** Numbers handed over in one turn of the event loop: 2 MiB, about 0.5 ms. */
@@ -17,7 +17,7 @@ async function inPieces(items: Float64Array | Int32Array, size: number, hand: (p
  * Hands over all rows (`options.columns` numbers each) of an array that the caller leaves unchanged meanwhile, and fits. Once `signal`
  * is aborted it rejects with Failure('unavailable'). Otherwise as NativeAnomalyFit.
  */
-export async function fitAnomaly(options: AnomalyFitOptions, rows: Float64Array, signal?: AbortSignal): Promise<NativeAnomalyModel> {
+export async function fitAnomaly(options: AnomalyFitOptions, rows: Float64Array, signal?: AbortSignal): Promise<AnomalyFitted> {
   const fit = loadCore().openAnomalyFit(options);
   const cancel = (): void => fit.cancel();
   signal?.addEventListener('abort', cancel);

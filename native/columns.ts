@@ -55,8 +55,8 @@ export class Columns implements NativeColumns {
     return settled(async () => frameOf(await this.#native.read(options)));
   }
 
-  matrix(columns: readonly string[], features: ColumnFeatures): Promise<Float64Array> {
-    return settled(() => this.#native.matrix(columns, features));
+  matrix(columns: readonly string[], features: ColumnFeatures, background?: boolean): Promise<Float64Array> {
+    return settled(() => this.#native.matrix(columns, features, background));
   }
 
   latest(columns: readonly string[]): Float64Array {

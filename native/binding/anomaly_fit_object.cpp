@@ -6,6 +6,7 @@
 #include "../anomaly/limits.hpp"
 #include "anomaly_model_object.hpp"
 #include "arguments.hpp"
+#include "arrays.hpp"
 #include "thread_task.hpp"
 
 namespace quern::binding {
@@ -14,7 +15,10 @@ namespace {
 using anomaly::FittedModel;
 using anomaly::ModelOptions;
 
-using Shared = std::shared_ptr<const FittedModel>;
+struct Fitted {
+  std::shared_ptr<const FittedModel> model;
+  std::vector<double> raw;  ///< of the rows, as the model scores them; empty unless wanted
+};
 using Pieces = std::vector<std::vector<double>>;
 
 constexpr const char* kClass = "AnomalyFit";
@@ -31,6 +35,10 @@ uint64_t whole_or(const Napi::Object& from, const char* name, uint64_t least, ui
   return from.Get(name).IsUndefined() ? missing : whole(from, name, least, most);
 }
 
+bool boolean_or(const Napi::Object& from, const char* name, bool missing) {
+  return from.Get(name).IsUndefined() ? missing : boolean(from.Get(name), name);
+}
+
 ModelOptions model_options(const Napi::Object& from) {
   ModelOptions options{.backend = text(from.Get("backend"), "backend"),
                        .columns = whole(from, "columns", 1, anomaly::kMostColumns),
@@ -45,7 +53,7 @@ ModelOptions model_options(const Napi::Object& from) {
   return options;
 }
 
-Shared fit(const ModelOptions& options, Pieces pieces, size_t numbers, Work& work) {
+Fitted fit(const ModelOptions& options, Pieces pieces, size_t numbers, bool scored, const Work& work) {
   std::vector<double> values;
   values.reserve(numbers);
   for (std::vector<double>& piece : pieces) {
@@ -53,7 +61,10 @@ Shared fit(const ModelOptions& options, Pieces pieces, size_t numbers, Work& wor
     values.insert(values.end(), piece.begin(), piece.end());
     piece = {};
   }
-  return FittedModel::fit(options, std::move(values), work);
+  if (!scored) return {FittedModel::fit(options, std::move(values), work), {}};
+  Fitted fitted{FittedModel::fit(options, values, work), std::vector<double>(numbers / options.columns)};
+  fitted.model->score(values, fitted.raw, work);
+  return fitted;
 }
 
 }  // namespace
@@ -75,8 +86,8 @@ AnomalyFitObject::AnomalyFitObject(const Napi::CallbackInfo& info) : ObjectWrap(
   raising(info.Env(), [&] {
     const Napi::Object from = object(info[0], "options");
     options_ = model_options(from);
-    if (const Napi::Value background = from.Get("background"); !background.IsUndefined())
-      background_ = boolean(background, "background");
+    background_ = boolean_or(from, "background", false);
+    scored_ = boolean_or(from, "scored", false);
     work_ = std::make_shared<Work>(anomaly_threads(from.Get("threads")));
   });
 }
@@ -102,14 +113,17 @@ Napi::Value AnomalyFitObject::run(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
     require_fresh();
     is_run_ = true;
-    return ThreadTask<Shared>::run(
+    return ThreadTask<Fitted>::run(
         info.Env(), "quern fit",
-        [pieces = std::move(pieces_), numbers = numbers_, work = work_, options = options_]() mutable {
-          return fit(options, std::move(pieces), numbers, *work);
-        },
+        [pieces = std::move(pieces_), numbers = numbers_, work = work_, options = options_,
+         scored = scored_]() mutable { return fit(options, std::move(pieces), numbers, scored, *work); },
         [work = work_] { work->stop(); },
-        [numbers = numbers_, work = work_](Napi::Env env, Shared& model) {
-          return AnomalyModelObject::make(env, std::move(model), work->threads(), numbers * sizeof(double));
+        [numbers = numbers_, work = work_](Napi::Env env, Fitted& fitted) -> Napi::Value {
+          Napi::Object answer = Napi::Object::New(env);
+          const size_t bytes = numbers * sizeof(double);
+          answer.Set("model", AnomalyModelObject::make(env, std::move(fitted.model), work->threads(), bytes));
+          answer.Set("raw", to_array<Napi::Float64Array>(env, std::move(fitted.raw)));
+          return answer;
         },
         background_);
   });

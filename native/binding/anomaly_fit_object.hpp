@@ -30,6 +30,7 @@ class AnomalyFitObject : public Napi::ObjectWrap<AnomalyFitObject> {
   std::vector<std::vector<double>> pieces_;  ///< as they came: one array would be copied whenever it grows
   size_t numbers_ = 0;
   bool background_ = false;
+  bool scored_ = false;
   bool is_run_ = false;
 };
 

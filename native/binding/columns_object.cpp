@@ -7,9 +7,11 @@
 #include <utility>
 #include <vector>
 
+#include "../threads/work.hpp"
 #include "arguments.hpp"
 #include "lifetime.hpp"
 #include "task.hpp"
+#include "thread_task.hpp"
 
 namespace quern::binding {
 namespace {
@@ -287,12 +289,16 @@ Napi::Value ColumnsObject::read(const Napi::CallbackInfo& info) {
 
 Napi::Value ColumnsObject::matrix(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
-    return Task<std::vector<double>>::run(
-        info.Env(),
-        [snapshot = table_->snapshot(), columns = names(info[0]), spec = feature_spec(info[1])] {
-          return snapshot.matrix(columns, spec, kMostCells);
+    const bool background = !info[2].IsUndefined() && boolean(info[2], "background");
+    const auto work = std::make_shared<Work>(1);
+    return ThreadTask<std::vector<double>>::run(
+        info.Env(), "quern rows",
+        [snapshot = table_->snapshot(), columns = names(info[0]), spec = feature_spec(info[1]), work] {
+          return snapshot.matrix(columns, spec, kMostCells, *work);
         },
-        [](Napi::Env env, std::vector<double>& rows) { return array_of<Napi::Float64Array>(env, std::move(rows)); });
+        [work] { work->stop(); },
+        [](Napi::Env env, std::vector<double>& rows) { return array_of<Napi::Float64Array>(env, std::move(rows)); },
+        background);
   });
 }
 

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <thread>
 
-#include "../threads/work.hpp"
 #include "../inference/failure.hpp"
 #include "table.hpp"
 
@@ -72,11 +71,9 @@ void Snapshot::copy(const Column& column, uint64_t from, uint64_t until, ColumnV
 }
 
 void Snapshot::make_features(const FeatureSpec& spec, uint64_t from, uint64_t until,
-                             std::span<const ColumnRoom> columns) const {
+                             std::span<const ColumnRoom> columns, const Work& work) const {
   const uint64_t begin = from - std::min<uint64_t>(from - first_, spec.reach());
   const size_t parts = spec.windows.size() + 1;
-  const bool large = saturated(until - begin, columns.size() * spec.width()) >= kWorthThreads;
-  const Work work(large ? std::min<size_t>(kMostThreads, std::thread::hardware_concurrency()) : 1);
   std::vector<Series> all(columns.size());
   work.parallel(columns.size(), 1, [&](size_t i, size_t) { all[i] = series(*columns[i].column, begin, until); });
   work.parallel(columns.size() * parts, 1, [&](size_t i, size_t) {
@@ -122,18 +119,21 @@ Frame Snapshot::frame(const Wanted& wanted, size_t most_cells) const {
       room.room.starts.push_back(feature.numbers.data());
     }
   }
-  make_features(*wanted.features, from, until, rooms);
+  const bool large = saturated(frame.rows, width) >= kWorthThreads;
+  const Work work(large ? std::min<size_t>(kMostThreads, std::thread::hardware_concurrency()) : 1);
+  make_features(*wanted.features, from, until, rooms, work);
   return frame;
 }
 
-std::vector<double> Snapshot::matrix(std::span<const std::string> columns, const FeatureSpec& spec,
-                                     size_t most_cells) const {
+std::vector<double> Snapshot::matrix(std::span<const std::string> columns, const FeatureSpec& spec, size_t most_cells,
+                                     const Work& work) const {
   const size_t rows = static_cast<size_t>(next_ - first_);
   const size_t width = columns.size() * (1 + spec.width());
   check_cells(rows, width, most_cells);
   std::vector<double> matrix(rows * width);
   std::vector<ColumnRoom> rooms;
   for (size_t i = 0; i < columns.size(); ++i) {
+    work.check();
     const auto found =
         std::find_if(columns_.begin(), columns_.end(), [&](const Column& column) { return column.name == columns[i]; });
     if (found == columns_.end() || found->kind == Kind::kText || found->kind == Kind::kEmpty) continue;
@@ -144,7 +144,7 @@ std::vector<double> Snapshot::matrix(std::span<const std::string> columns, const
     for (size_t k = 0; k < spec.width(); ++k)
       room.room.starts.push_back(matrix.data() + columns.size() + i * spec.width() + k);
   }
-  make_features(spec, first_, next_, rooms);
+  make_features(spec, first_, next_, rooms, work);
   return matrix;
 }
 

@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "../threads/work.hpp"
 #include "block.hpp"
 #include "features.hpp"
 
@@ -56,8 +57,9 @@ class Snapshot {
   /// Throws Failure('too_large') for more than `most_cells` cells.
   Frame frame(const Wanted& wanted, size_t most_cells) const;
   /// All rows, one after the other: the numbers of `columns` (bools are 0 or 1, nulls and missing columns 0), then the
-  /// features of each. Throws Failure('too_large').
-  std::vector<double> matrix(std::span<const std::string> columns, const FeatureSpec& spec, size_t most_cells) const;
+  /// features of each. Throws Failure('too_large'), and what `work` throws once it is stopped.
+  std::vector<double> matrix(std::span<const std::string> columns, const FeatureSpec& spec, size_t most_cells,
+                             const Work& work) const;
   /// Cells that frame() reads and makes, about.
   size_t work(const Wanted& wanted) const;
 
@@ -77,7 +79,8 @@ class Snapshot {
     const Column* column;
     FeatureRoom room;
   };
-  void make_features(const FeatureSpec& spec, uint64_t from, uint64_t until, std::span<const ColumnRoom> columns) const;
+  void make_features(const FeatureSpec& spec, uint64_t from, uint64_t until, std::span<const ColumnRoom> columns,
+                     const Work& work) const;
 
   std::vector<Column> columns_;
   uint64_t first_ = 0, next_ = 0, first_block_ = 0;

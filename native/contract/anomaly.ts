@@ -17,8 +17,10 @@ export interface AnomalyFitOptions {
   seed?: number;
   /** Threads of this fit and of the model's scoring, 1 when missing. */
   threads?: number;
-  /** Whether the fit, not the model's scoring, may only use what nothing else in its control group wants of the cores, for as long as that takes; false when missing. */
+  /** Whether the fit, not what the model scores later, may only use what nothing else in its control group wants of the cores, until it took 3 s; false when missing. */
   background?: boolean;
+  /** Whether the rows are scored too, on the same thread; false when missing. */
+  scored?: boolean;
 }
 
 /** A model as plain data: every entry a number, a text or an array; `version` and `backend` tell how to read the others. What `restoreAnomaly` takes. */
@@ -58,6 +60,13 @@ export interface NativeAnomalyModel {
   state(): Promise<AnomalyState>;
 }
 
+/** What a fit comes to. */
+export interface AnomalyFitted {
+  readonly model: NativeAnomalyModel;
+  /** Raw scores of the fitted rows, as the model scores rows that it never saw; empty unless `scored` was wanted. */
+  readonly raw: Float64Array;
+}
+
 /** Rows that are handed over in pieces, because copying all at once would hold up the event loop, and a fit on a thread of its own. */
 export interface NativeAnomalyFit {
   /**
@@ -66,7 +75,7 @@ export interface NativeAnomalyFit {
    */
   add(rows: Float64Array): void;
   /** Once, after the last `add`. Rejects with Failure('bad_request') for rows that cannot be learned, such as fewer than 2, ('unavailable') after `cancel`. */
-  run(): Promise<NativeAnomalyModel>;
+  run(): Promise<AnomalyFitted>;
   /** The thread ends within about 10 ms of its computing; without effect when it has ended. */
   cancel(): void;
 }

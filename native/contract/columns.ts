@@ -71,8 +71,11 @@ export interface NativeColumns {
   clear(): void;
   /** On the thread pool from 4096 cells on. Rejects with Failure('too_large') for an answer of more than 2^24 cells. */
   read(options?: ColumnsRead): Promise<ColumnFrame>;
-  /** On the thread pool. All rows one after the other: numbers of `columns` (nulls and absent columns 0), then the features of each. */
-  matrix(columns: readonly string[], features: ColumnFeatures): Promise<Float64Array>;
+  /**
+   * On a thread of its own, in the `background` as AnomalyFitOptions has it. All rows one after the other: numbers of `columns` (nulls and
+   * absent columns 0), then the features of each.
+   */
+  matrix(columns: readonly string[], features: ColumnFeatures, background?: boolean): Promise<Float64Array>;
   /** Sync. The last row as `matrix` has it, of a table with `live` features. */
   latest(columns: readonly string[]): Float64Array;
   /** Sync. */

@@ -83,7 +83,7 @@ function sameCentres(ours: Float64Array, theirs: number[], columns: number): boo
 
 /** Compares raw scores; says false where they cannot be compared. */
 async function compareScores(backend: string, set: Dataset, expected: Golden): Promise<boolean> {
-  const model = await fitAnomaly(options(backend, set.columns), set.fitted);
+  const { model } = await fitAnomaly(options(backend, set.columns), set.fitted);
   if (expected.centres && !sameCentres((await model.state())['detector.centres'] as Float64Array, expected.centres, set.columns))
     return false;
   const largest = Math.max(...expected.scores!.map(Math.abs));
@@ -100,7 +100,7 @@ async function compareScores(backend: string, set: Dataset, expected: Golden): P
 async function compareAreas(backend: string, set: Dataset, areas: number[]): Promise<void> {
   const ours: number[] = [];
   for (const seed of areas.keys()) {
-    const model = await fitAnomaly(options(backend, set.columns, { seed: seed + 1 }), set.fitted);
+    const { model } = await fitAnomaly(options(backend, set.columns, { seed: seed + 1 }), set.fitted);
     ours.push(rocArea(set.labels, (await model.score(set.fitted)).raw));
   }
   const near = AREA_NEAR + 2 * Math.hypot(uncertainty(ours), uncertainty(areas));

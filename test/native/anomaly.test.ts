@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { availableParallelism } from 'node:os';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
@@ -12,6 +11,7 @@ import { fitAnomaly, restoreAnomaly } from '../../native/anomaly.js';
 import type { AnomalyFitOptions, AnomalyState, CoreAddon } from '../../native/contract.js';
 import { loadCore } from '../../native/core.js';
 import { Failure } from '../../schemas/errors.js';
+import { idledDuring } from '../support/idle-threads.js';
 
 const core = loadCore();
 const BACKENDS = core.anomalyBackends();
@@ -57,7 +57,8 @@ test('the objects have what the contract lists, and nothing else', async () => {
   const native = createRequire(import.meta.url)('../../native/Release/quern_core.node') as CoreAddon;
   const fit = native.openAnomalyFit(settings('ecod', 1));
   fit.add(new Float64Array([1, 2, 3]));
-  const model = await fit.run();
+  const { model, raw } = await fit.run();
+  assert.equal(raw.length, 0);
   assert.deepEqual(methods(fit), ['add', 'cancel', 'run']);
   assert.deepEqual(methods(native.openAnomalyRestore()), ['add', 'run']);
   assert.deepEqual(methods(model), ['explain', 'score', 'scoreRow', 'state']);
@@ -67,10 +68,11 @@ test('the objects have what the contract lists, and nothing else', async () => {
 for (const backend of BACKENDS) {
   test(`${backend}: fit, score, explain, state and back`, async () => {
     const rows = numbers(3 * 500);
-    const model = await fitAnomaly(settings(backend, 3, { threads: 2, normalization: 'zscore' }), rows);
+    const { model, raw: fitted } = await fitAnomaly(settings(backend, 3, { threads: 2, normalization: 'zscore', scored: true }), rows);
     assert.deepEqual([model.backend, model.columns, model.normalization], [backend, 3, 'zscore']);
     const { raw, scores } = await model.score(rows);
     assert.equal(raw.length, 500);
+    assert.deepEqual(fitted, raw);
     assert.ok(scores.every(Number.isFinite));
     const above = scores.filter((score) => score > model.threshold).length;
     assert.ok(above <= 50, `${above} of the fitted rows are above the threshold of 10%`);
@@ -107,34 +109,10 @@ test('rows are handed over in pieces, and make the same model', async () => {
   const options = settings('ecod', 2);
   const fit = core.openAnomalyFit(options);
   for (let from = 0; from < rows.length; from += 6002) fit.add(rows.subarray(from, from + 6002));
-  const pieces = await fit.run();
-  const whole = await fitAnomaly(options, rows);
+  const { model: pieces } = await fit.run();
+  const { model: whole } = await fitAnomaly(options, rows);
   assert.deepEqual(await pieces.state(), await whole.state());
 });
-
-/** SCHED_IDLE of sched(7). */
-const IDLE_POLICY = '5';
-
-/** Whether a thread of this process only gets cores that nothing else wants (field 41 of proc_pid_stat(5)). */
-function someThreadIdles(): boolean {
-  return readdirSync('/proc/self/task').some((thread) => {
-    try {
-      const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
-      return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[38] === IDLE_POLICY;
-    } catch {
-      return false; // it has ended meanwhile
-    }
-  });
-}
-
-/** Whether one did at a moment of a call. */
-async function idledDuring(call: Promise<unknown>): Promise<boolean> {
-  const ended = call.then(() => true);
-  for (let seen = false; ; ) {
-    seen ||= someThreadIdles();
-    if (await Promise.race([ended, sleep(1).then(() => false)])) return seen;
-  }
-}
 
 test('a fit in the background takes only cores that nothing else wants', { skip: process.platform !== 'linux' }, async () => {
   for (const background of [false, true]) {
@@ -144,9 +122,23 @@ test('a fit in the background takes only cores that nothing else wants', { skip:
   }
 });
 
+test('a fit in the background ends on a machine that is never idle', { timeout: 60_000 }, async () => {
+  const busy = availableParallelism();
+  const others = Array.from({ length: busy }, () => new Worker('for (;;);', { eval: true }));
+  try {
+    await Promise.all(others.map((other) => once(other, 'online')));
+    const fit = core.openAnomalyFit(settings('knn', 8, { background: true }));
+    fit.add(numbers(8 * 20_000));
+    const { model } = await fit.run();
+    assert.equal(model.columns, 8);
+  } finally {
+    await Promise.all(others.map((other) => other.terminate()));
+  }
+});
+
 test('the rows of a call may change after it, and be transferred', async () => {
   const rows = numbers(3 * 100);
-  const model = await fitAnomaly(settings('hbos', 3), rows);
+  const { model } = await fitAnomaly(settings('hbos', 3), rows);
   const before = await model.score(rows);
   const copy = rows.slice();
   const scoring = model.score(copy);
@@ -189,7 +181,7 @@ test('wrong settings and rows are refused with the reason', async () => {
   assert.throws(() => fit.add(new Float64Array([1, 2, 3, Number.NaN])), failure('invalid', /Row 4, column 1 .* is NaN/));
   assert.throws(() => fit.add(new Float64Array([Number.NEGATIVE_INFINITY, 2])), failure('invalid', /Row 3, column 0 .* is -Infinity/));
   assert.throws(() => fit.add(new Float64Array([1, 1e101])), failure('invalid', /beyond 1e100/));
-  const model = await fit.run();
+  const { model } = await fit.run();
   assert.throws(() => fit.add(new Float64Array(2)), failure('invalid', /run\(\) was called/));
   await assert.rejects(fit.run(), failure('invalid', /run\(\) was called/));
   await assert.rejects(core.openAnomalyFit(settings('ecod', 2)).run(), failure('bad_request', /at least 2 rows; given are 0/));
@@ -211,7 +203,7 @@ test('a fit takes 2 GiB of rows at most', { skip: process.env.QUERN_LONG === und
 test('what is no state is refused with the entry', async () => {
   const restored = (state: object): Promise<unknown> => restoreAnomaly(state as AnomalyState);
   await assert.rejects(restored({}), failure('invalid', /entry 'backend' must be a text/));
-  const state = await (await fitAnomaly(settings('hbos', 2), numbers(40))).state();
+  const state = await (await fitAnomaly(settings('hbos', 2), numbers(40))).model.state();
   await assert.rejects(restored({ ...state, backend: 'other' }), failure('invalid', /backend is 'other'/));
   await assert.rejects(restored({ ...state, version: 2 }), failure('invalid', /entry 'version' is not 1/));
   await assert.rejects(restored({ ...state, columns: 3 }), failure('invalid', /centre|scale|columns/));
@@ -244,7 +236,7 @@ test('a fit that nobody holds goes on', async () => {
   })();
   setFlagsFromString('--expose-gc');
   (runInNewContext('gc') as () => void)();
-  assert.equal((await running).columns, 4);
+  assert.equal((await running).model.columns, 4);
 });
 
 const MODULES = JSON.stringify(new URL('../../native/core.js', import.meta.url).href);
@@ -272,7 +264,7 @@ test('a worker thread may be terminated while it fits and scores', async () => {
     ${BEGIN}
     const small = loadCore().openAnomalyFit({ backend: 'ecod', columns: 4, contamination: 0.1, normalization: 'raw', scaled: true });
     small.add(new Float64Array(400));
-    const model = await small.run();
+    const { model } = await small.run();
     for (let i = 0; i < 4; i++) model.score(new Float64Array(2 ** 19));
     fit.run();
     parentPort.postMessage('running');`;

@@ -5,6 +5,7 @@ import { describe, it } from 'node:test';
 import type { ColumnFeatures, ColumnFrame, ColumnsOptions, ColumnValues, NativeColumns, RollingStatistic } from '../../native/contract.js';
 import { loadCore } from '../../native/core.js';
 import { Failure } from '../../schemas/errors.js';
+import { idledDuring } from '../support/idle-threads.js';
 
 const open = (options: ColumnsOptions = { capacity: 1000 }): NativeColumns => loadCore().openColumns(options);
 
@@ -121,6 +122,22 @@ describe('native columns', () => {
     const matrix = await table.matrix(['y', 'x', 'absent'], { windows: [3], lags: [2] });
     assert.deepEqual(matrix.subarray(-18), table.latest(['y', 'x', 'absent']));
     assert.equal(matrix.length, 50 * 18);
+  });
+
+  it('makes rows in the background only on cores that nothing else wants', { skip: process.platform !== 'linux' }, async () => {
+    const table = open({ capacity: 20_000 });
+    for (let row = 0; row < 20_000; row += 10_000)
+      table.append(10_000, [
+        numbers(
+          'x',
+          Array.from({ length: 10_000 }, (_, at) => row + at),
+        ),
+      ]);
+    for (const background of [false, true]) {
+      const rows = table.matrix(['x'], { windows: [10, 50, 100] }, background);
+      assert.equal(await idledDuring(rows), background);
+      assert.equal((await rows).at(-13), 19_999);
+    }
   });
 
   it('refuses wrong arguments with the reason', async () => {

@@ -7,11 +7,11 @@ STEPS = [(8.28721, -23.59589, 17.30039), (4.10706, -2.94785, 0.54484), (3.94869,
 
 def orthogonal(g):
     x = g.T if g.shape[0] > g.shape[1] else g
-    x = x / (x.norm() * 1.01 + 1e-7)
+    x = (x / (x.norm() * 1.01 + 1e-7)).bfloat16()
     for a, b, c in STEPS:
         s = x @ x.T
         x = torch.addmm(x, torch.addmm(s, s, s, beta=b, alpha=c), x, beta=a)
-    return x.T if g.shape[0] > g.shape[1] else x
+    return (x.T if g.shape[0] > g.shape[1] else x).float()
 
 
 class Muon(torch.optim.Optimizer):

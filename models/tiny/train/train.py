@@ -50,6 +50,7 @@ def options():
     parser.add_argument("--plain", action="store_true", help="start from random weights, without circuits")
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--f32", action="store_true", help="multiply in 32 bits: for processors without products of bfloat16, slower on all others")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--name", default="model", help="name of the checkpoint")
@@ -161,7 +162,8 @@ class Run:
         for optimizer, top in zip(self.optimizers, (self.given.muon_rate, self.given.adam_rate)):
             for group in optimizer.param_groups:
                 group["lr"] = top * factor * group.get("size", 1.0)
-        loss, found = loss_of(self.model, ids.to(self.given.device), said.to(self.given.device))
+        with self.precision():
+            loss, found = loss_of(self.model, ids.to(self.given.device), said.to(self.given.device))
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
         for optimizer in self.optimizers:
@@ -172,6 +174,14 @@ class Run:
         if self.steps % MEAN_STEPS == 0:
             self.average()
         return found
+
+    def precision(self):
+        """Products in bfloat16, sums and weights in 32 bits."""
+        return torch.autocast(self.given.device, dtype=torch.bfloat16, enabled=not self.given.f32)
+
+    def held_out(self, count=400):
+        with self.precision():
+            self.log(held_out=held_out(self.model, self.tokenizer, self.given.device, count))
 
     @torch.no_grad()
     def average(self):
@@ -199,11 +209,11 @@ class Run:
                 self.save()
                 saved_at = time.time()
             if self.steps % CHECKED == 0:
-                self.log(held_out=held_out(self.model, self.tokenizer, given.device))
+                self.held_out()
             if self.seen >= end:
                 break
         self.save()
-        self.log(held_out=held_out(self.model, self.tokenizer, given.device, 1000))
+        self.held_out(1000)
 
 
 if __name__ == "__main__":

@@ -198,7 +198,8 @@ async function fitted(ask: FitAsk, rows: Rows, signal: AbortSignal): Promise<Nat
       signal.throwIfAborted();
       fit.add(block);
     }
-    return await fit.run();
+    const { model } = await fit.run();
+    return model;
   } catch (error) {
     fit.cancel();
     signal.throwIfAborted();

@@ -53,7 +53,7 @@ export async function train(
 ): Promise<Training> {
   const { backend, contamination } = settings;
   const { columns, required } = keys;
-  const rows = await table.matrix(columns, featuresOf(settings) ?? {});
+  const rows = await table.matrix(columns, featuresOf(settings) ?? {}, background);
   const fit = {
     backend,
     columns: widthOf(settings, columns.length),
@@ -62,9 +62,10 @@ export async function train(
     scaled: false,
     threads: 1,
     background,
+    scored: true,
   } as const;
-  const model = await fitAnomaly(fit, rows, signal);
-  const { expected, ...learned }: Learned = learnedFrom(await rawScores({ model }, rows), contamination);
+  const { model, raw } = await fitAnomaly(fit, rows, signal);
+  const { expected, ...learned }: Learned = learnedFrom(raw, contamination);
   const trained = { model, columns, required, ...learned };
   return { trained, expected, record: await recordOf(trained) };
 }

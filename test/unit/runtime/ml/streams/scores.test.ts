@@ -42,7 +42,7 @@ describe('scores of streams', () => {
   });
 
   it('of ECOD rank the reference data as the pooled scores of the reference system do, row by row', async () => {
-    const model = await fitAnomaly(
+    const { model } = await fitAnomaly(
       { backend: 'ecod', columns: 2, contamination: 0.1, normalization: 'raw', scaled: false, threads: 1 },
       Float64Array.from(T),
     );
