@@ -1,7 +1,7 @@
 """Renders a dialogue exactly as the chat template of the exported file does, cut into what is given and what is to be said."""
 import json
 
-TOOLS_HEAD = "Functions you may call, one JSON object per line:\n<tools>"
+TOOLS_HEAD = "Functions you may call:\n<tools>"
 TOOLS_FOOT = (
     '\n</tools>\nTo call one, answer with its name and arguments as JSON:\n<tool_call>\n{"name": "...", "arguments": {}}\n</tool_call>'
 )
@@ -25,7 +25,7 @@ class Dialogue:
             text = "<|im_start|>system\n" + (system or "")
             if self.tools:
                 text += "\n\n" if system is not None else ""
-                text += TOOLS_HEAD + "".join("\n" + dumps(tool) for tool in self.tools) + TOOLS_FOOT
+                text += TOOLS_HEAD + "".join("\n" + signature(tool) for tool in self.tools) + TOOLS_FOOT
             out.append((text + "<|im_end|>\n", False))
         for index, (role, text) in enumerate(messages):
             if role == "assistant":
@@ -48,6 +48,17 @@ class Dialogue:
 def dumps(value):
     """JSON as the `tojson` of chat templates writes it."""
     return json.dumps(value, ensure_ascii=False)
+
+
+def signature(definition):
+    """A tool as the template shows it."""
+    offered = definition["function"]
+    needed = offered["parameters"]["required"]
+    shown = []
+    for key, about in offered["parameters"]["properties"].items():
+        parts = [dumps(about[part]) for part in ("enum", "items", "description") if part in about]
+        shown.append(" ".join([f"{key}{'' if key in needed else '?'}: {about['type']}", *parts]))
+    return f"{offered['name']}({', '.join(shown)}): {offered['description']}"
 
 
 def call(name, arguments):
