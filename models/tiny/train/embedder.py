@@ -39,7 +39,9 @@ def meaning(model, tokenizer, texts):
     for row, tokens in enumerate(encoded):
         ids[row, : len(tokens)] = torch.tensor(tokens)
         real[row, : len(tokens)] = 1
-    return F.normalize((model.hidden(ids) * real[..., None]).sum(1), dim=-1)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        hidden = model.hidden(ids)
+    return F.normalize((hidden.float() * real[..., None]).sum(1), dim=-1)
 
 
 def main():

@@ -20,6 +20,11 @@ def halves(rows, width):
     return rows.reshape(-1, width // 2, 2, *rows.shape[1:]).transpose(1, 2).reshape(rows.shape)
 
 
+def pairs(rows, width):
+    """The other way round."""
+    return rows.reshape(-1, 2, width // 2, *rows.shape[1:]).transpose(1, 2).reshape(rows.shape)
+
+
 def tensors(saved):
     """(name, values) of the file. Norms without weights have ones there, the last one divides by the length of embeddings."""
     shape = saved["shape"]

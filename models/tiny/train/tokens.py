@@ -41,6 +41,17 @@ def train_tokenizer(texts, size):
     return tokenizer
 
 
+def byte_level(texts, merges):
+    """The tokenizer of a GGUF: its tokens in the order of their ids, its merges as pairs with a space between."""
+    special = {*CONTROL, *SHOWN}
+    vocabulary = {text: number for number, text in enumerate(texts) if text not in special}
+    tokenizer = Tokenizer(models.BPE(vocab=vocabulary, merges=[tuple(merge.split(" ")) for merge in merges]))
+    tokenizer.pre_tokenizer = splitting(PATTERN)
+    tokenizer.decoder = decoders.ByteLevel()
+    tokenizer.add_special_tokens([text for text in texts if text in special])
+    return tokenizer
+
+
 def load(path):
     return Tokenizer.from_file(str(path))
 

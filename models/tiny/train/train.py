@@ -134,7 +134,7 @@ class Run:
         self.optimizers = [Muon(matrices, lr=given.muon_rate), torch.optim.AdamW(adam, lr=given.adam_rate, betas=(0.9, 0.95), weight_decay=0.0)]
         if saved:
             self.model.load_state_dict(saved["model"])
-            for optimizer, state in zip(self.optimizers, saved["optimizers"]):
+            for optimizer, state in zip(self.optimizers, saved.get("optimizers", [])):
                 optimizer.load_state_dict(state)
             self.seen, self.steps = saved["seen"], saved["steps"]
         mean = saved["mean"] if saved and "mean" in saved else self.model.state_dict()
