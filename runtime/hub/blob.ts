@@ -8,6 +8,7 @@ import { log } from '../log.js';
 import { claim } from './claim.js';
 import type { HubClient, RemoteFile } from './client.js';
 import { Digest, kindOf } from './digest.js';
+import { Flusher } from './flusher.js';
 import { Journal, type Part } from './journal.js';
 import type { RepositoryLayout } from './layout.js';
 import { PartWriter } from './part-writer.js';
@@ -47,6 +48,7 @@ class BlobDownload {
     private readonly handle: FileHandle,
     private readonly journal: Journal,
     private readonly digest: Digest | null,
+    private readonly flusher: Flusher,
   ) {}
 
   /** Fetches every part that is missing, several at a time. The first failure stops the others. */
@@ -77,6 +79,7 @@ class BlobDownload {
       let got = 0;
       await this.#read(null, file.sizeBytes, signal, (bytes) => {
         got += bytes;
+        this.flusher.written(bytes);
         onBytes(got);
       });
     });
@@ -91,6 +94,7 @@ class BlobDownload {
       const onWritten = (bytes: number): void => {
         part.doneBytes += bytes;
         unnoted += bytes;
+        this.flusher.written(bytes);
         this.request.onBytes(this.journal.doneBytes);
         if (unnoted < NOTE_BYTES) return;
         unnoted = 0;
@@ -193,18 +197,19 @@ async function attempt(request: BlobRequest, signal: AbortSignal): Promise<boole
   const handle = await open(path, constants.O_RDWR | constants.O_CREAT, 0o666);
   const journal = await Journal.open(`${path}.parts`, file.sizeBytes);
   const digest = file.sizeBytes > ASIDE_BYTES ? new Digest({ path, kind: kindOf(file.etag), sizeBytes: file.sizeBytes }) : null;
+  const flusher = new Flusher(handle);
   try {
     const { size } = await handle.stat();
     if (journal.parts.some((part) => part.doneBytes > 0 && part.from + part.doneBytes > size)) await journal.reset();
     request.onBytes(journal.doneBytes);
-    const download = new BlobDownload(request, handle, journal, digest);
+    const download = new BlobDownload(request, handle, journal, digest, flusher);
     await download.run(signal).catch(async (error: unknown) => {
       if (!(error instanceof NoRanges)) throw error;
       await journal.reset();
       await download.runWhole(signal);
     });
     digest?.readable(file.sizeBytes);
-    const [hex] = await Promise.all([digest ? digest.hex() : digestOf(handle, file), handle.datasync()]);
+    const [hex] = await Promise.all([digest ? digest.hex() : digestOf(handle, file), flusher.end()]);
     if (hex === file.etag) {
       await rename(path, layout.blob(file.etag));
       await flushDirectory(dirname(path));
@@ -220,6 +225,7 @@ async function attempt(request: BlobRequest, signal: AbortSignal): Promise<boole
   } finally {
     await digest?.close();
     await journal.close();
+    await flusher.idle();
     await handle.close();
   }
 }
