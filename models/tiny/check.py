@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jinja2
 
+from generate.chat import Dialogue
 from generate.kinds.reading import NOT_THERE
 from generate.mix import stream
 
@@ -64,12 +65,28 @@ def flaw(dialogue, template):
     return None
 
 
+# Tools as programs send them, which the generator does not make.
+ODD_TOOLS = [
+    {"name": "bare"},
+    {"name": "told", "description": "Two\nlines", "parameters": {"type": "object"}},
+    {"name": "order", "parameters": {"properties": {"items": {"type": "array", "items": {"type": "string"}}, "any": True, "to": {"type": ["string", "null"]}}}},
+    {"name": "nested", "description": "Deep", "parameters": {"properties": {"at": {"type": "object", "properties": {"x": {"type": "number"}}}, "unit": {"enum": ["c", "f"], "description": 'A "unit"'}, "n": {"anyOf": [{"type": "integer"}, {"type": "null"}]}}, "required": ["at"]}},
+]
+
+
+def odd():
+    """A dialogue that offers all of them."""
+    return Dialogue([("user", "Go"), ("assistant", "Yes")], tools=[{"type": "function", "function": one} for one in ODD_TOOLS])
+
+
 def main():
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 5000
     environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True)
     environment.filters["tojson"] = lambda value: json.dumps(value, ensure_ascii=False)
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
     flaws = [(one.kind, why, one.messages) for one in islice(stream(17), count) if (why := flaw(one, template))]
+    if rendered(template, odd()) != "".join(text for text, _ in odd().segments()[:-2]):
+        sys.exit("odd tools render otherwise than the template shows them")
     for kind, why, messages in flaws[:5]:
         print(kind, why, messages)
     print(f"{count - len(flaws)} of {count} dialogues are sound")

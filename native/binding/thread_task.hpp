@@ -2,9 +2,7 @@
 
 #include <napi.h>
 
-#include <chrono>
 #include <functional>
-#include <future>
 #include <memory>
 #include <system_error>
 #include <thread>
@@ -18,9 +16,8 @@ namespace quern::binding {
 
 /**
  * A call of seconds, on a thread of its own instead of the pool's, behind all others, with the promise that it settles.
- * In the `background` it only gets what nothing else wants of the cores, until it took as long as kPatience: a machine
- * that is never idle must not keep it forever. `work` must own all that it reads and end soon after `stop` was called,
- * which the exit of the process does too. Deletes itself.
+ * In the `background` it only gets what nothing else wants of the cores. `work` must own all that it reads and end soon
+ * after `stop` was called, which the exit of the process does too. Deletes itself.
  */
 template <typename Result>
 class ThreadTask : private Living {
@@ -28,8 +25,6 @@ class ThreadTask : private Living {
   using Work = typename Outcome<Result>::Work;
   using Stop = std::function<void()>;
   using Answer = typename Outcome<Result>::Answer;
-
-  static constexpr std::chrono::seconds kPatience{3};
 
   static Napi::Promise run(Napi::Env env, const char* name, Work work, Stop stop, Answer answer,
                            bool background = false) {
@@ -74,15 +69,11 @@ class ThreadTask : private Living {
   /// core.
   void compute_behind(Work& work) {
     try {
-      std::promise<void> done;
-      std::thread behind([&] {
+      std::thread([&] {
         stand_back();
         outcome_.compute(work);
-        done.set_value();
-      });
-      if (done.get_future().wait_for(kPatience) == std::future_status::timeout) come_back(behind);
-      behind.join();
-    } catch (const std::system_error&) {
+      }).join();
+    } catch (const std::exception&) {  // there is no thread for it, or no memory for one
       outcome_.compute(work);
     }
   }

@@ -70,9 +70,13 @@ void Snapshot::copy(const Column& column, uint64_t from, uint64_t until, ColumnV
   if (nulls > 0) to.valid = std::move(valid);
 }
 
+uint64_t Snapshot::reached(const FeatureSpec& spec, uint64_t from) const {
+  return from - std::min<uint64_t>(from - first_, spec.reach());
+}
+
 void Snapshot::make_features(const FeatureSpec& spec, uint64_t from, uint64_t until,
                              std::span<const ColumnRoom> columns, const Work& work) const {
-  const uint64_t begin = from - std::min<uint64_t>(from - first_, spec.reach());
+  const uint64_t begin = reached(spec, from);
   const size_t parts = spec.windows.size() + 1;
   std::vector<Series> all(columns.size());
   work.parallel(columns.size(), 1, [&](size_t i, size_t) { all[i] = series(*columns[i].column, begin, until); });
@@ -119,9 +123,10 @@ Frame Snapshot::frame(const Wanted& wanted, size_t most_cells) const {
       room.room.starts.push_back(feature.numbers.data());
     }
   }
-  const bool large = saturated(frame.rows, width) >= kWorthThreads;
-  const Work work(large ? std::min<size_t>(kMostThreads, std::thread::hardware_concurrency()) : 1);
-  make_features(*wanted.features, from, until, rooms, work);
+  const uint64_t read = until - reached(*wanted.features, from);
+  const bool large = saturated(read, rooms.size() * wanted.features->width()) >= kWorthThreads;
+  const Work leave(large ? std::min<size_t>(kMostThreads, std::thread::hardware_concurrency()) : 1);
+  make_features(*wanted.features, from, until, rooms, leave);
   return frame;
 }
 

@@ -79,6 +79,8 @@ class Snapshot {
     const Column* column;
     FeatureRoom room;
   };
+  /// The first row that features of the rows from `from` on look at.
+  uint64_t reached(const FeatureSpec& spec, uint64_t from) const;
   void make_features(const FeatureSpec& spec, uint64_t from, uint64_t until, std::span<const ColumnRoom> columns,
                      const Work& work) const;
 

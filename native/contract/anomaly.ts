@@ -17,7 +17,7 @@ export interface AnomalyFitOptions {
   seed?: number;
   /** Threads of this fit and of the model's scoring, 1 when missing. */
   threads?: number;
-  /** Whether the fit, not what the model scores later, may only use what nothing else in its control group wants of the cores, until it took 3 s; false when missing. */
+  /** Whether the fit, not what the model scores later, may only use what nothing else in its control group wants of the cores, for as long as that takes; false when missing. */
   background?: boolean;
   /** Whether the rows are scored too, on the same thread; false when missing. */
   scored?: boolean;

@@ -1,7 +1,6 @@
 #include "turns.hpp"
 
 #ifdef __linux__
-#include <pthread.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -40,11 +39,6 @@ void stand_back() noexcept {
   if (::sched_setscheduler(0, SCHED_IDLE, &kNone) != 0) give_way();
 }
 
-void come_back(std::thread& thread) noexcept {
-  constexpr sched_param kNone{};
-  ::pthread_setschedparam(thread.native_handle(), SCHED_OTHER, &kNone);
-}
-
 bool take_short_turns() noexcept {
   constexpr uint64_t kTurnNs = 100'000;  // the least that Linux takes
   constexpr uint64_t kResetOnFork = 1;   // which takes a favoured nice from children too
@@ -59,8 +53,6 @@ bool take_short_turns() noexcept {
 void give_way() noexcept {}
 
 void stand_back() noexcept {}
-
-void come_back(std::thread&) noexcept {}
 
 bool take_short_turns() noexcept {
   return false;

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <thread>
-
 namespace quern {
 
 /// Lets every other thread go before the calling one and those that it begins, from now on: a search gets three
@@ -15,9 +13,6 @@ void give_way() noexcept;
  * wish only: gives way where Linux forbids it, and does nothing elsewhere.
  */
 void stand_back() noexcept;
-
-/// Takes what stand_back() did from a thread; from those that it began before, not. A wish only.
-void come_back(std::thread& thread) noexcept;
 
 /**
  * Asks that the calling thread run in turns of 0.1 instead of some 3 ms: it then gets a core sooner when it wakes

@@ -1,6 +1,9 @@
 /** The outcome of `promise`, or the signal's reason as soon as it is aborted; the work itself goes on. */
 export async function orAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  signal.throwIfAborted();
+  if (signal.aborted) {
+    promise.catch(() => undefined);
+    throw signal.reason;
+  }
   let onAbort!: () => void;
   const aborted = new Promise<never>((_resolve, reject) => {
     onAbort = () => reject(signal.reason);

@@ -221,11 +221,11 @@ async function attempt(request: BlobRequest, signal: AbortSignal): Promise<boole
     await journal.remove();
     return false;
   } catch (error) {
+    if (flusher.failed) await journal.reset();
     throw fileFailure(error, `write ${file.path}`);
   } finally {
     await digest?.close();
     await journal.close();
-    await flusher.idle();
     await handle.close();
   }
 }

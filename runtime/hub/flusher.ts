@@ -5,40 +5,43 @@ const FLUSH_BYTES = 64 * 1024 * 1024;
 
 /** Brings a file to the disk while more of it arrives, one flush at a time: at its end little is left to wait for. */
 export class Flusher {
-  readonly #file: FileHandle;
+  readonly #file: Pick<FileHandle, 'datasync'>;
   #unflushed = 0;
   #running: Promise<void> | undefined;
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(file: FileHandle) {
+  constructor(file: Pick<FileHandle, 'datasync'>) {
     this.#file = file;
   }
 
-  /** Tells that so many more bytes are in the file. */
+  /** Whether a flush failed: the system tells that once only, and what it lost looks written until it is read from the disk. */
+  get failed(): boolean {
+    return this.#failure !== undefined;
+  }
+
+  /** Tells that so many more bytes are in the file. Throws what a flush failed with. */
   written(bytes: number): void {
+    if (this.#failure) throw this.#failure.error;
     this.#unflushed += bytes;
     if (this.#running || this.#unflushed < FLUSH_BYTES) return;
     this.#unflushed = 0;
-    this.#running = this.#file
-      .datasync()
-      .catch((error: unknown) => {
-        // The system tells a lost write once only.
-        this.#failure = { error };
-      })
-      .finally(() => {
-        this.#running = undefined;
-      });
+    this.#running = this.#flush();
   }
 
   /** Waits until everything is on the disk. Throws what any flush failed with. */
   async end(): Promise<void> {
     await this.#running;
+    await this.#flush();
     if (this.#failure) throw this.#failure.error;
-    await this.#file.datasync();
   }
 
-  /** Waits for a flush under way: the file may be closed then. */
-  async idle(): Promise<void> {
-    await this.#running;
+  async #flush(): Promise<void> {
+    try {
+      await this.#file.datasync();
+    } catch (error) {
+      this.#failure ??= { error };
+    } finally {
+      this.#running = undefined;
+    }
   }
 }

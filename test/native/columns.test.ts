@@ -125,18 +125,15 @@ describe('native columns', () => {
   });
 
   it('makes rows in the background only on cores that nothing else wants', { skip: process.platform !== 'linux' }, async () => {
-    const table = open({ capacity: 20_000 });
-    for (let row = 0; row < 20_000; row += 10_000)
-      table.append(10_000, [
-        numbers(
-          'x',
-          Array.from({ length: 10_000 }, (_, at) => row + at),
-        ),
-      ]);
+    const table = open({ capacity: 200_000 });
+    for (let first = 0; first < 200_000; first += 10_000) {
+      const values = Array.from({ length: 10_000 }, (_, at) => first + at);
+      table.append(10_000, [numbers('x', values)]);
+    }
     for (const background of [false, true]) {
       const rows = table.matrix(['x'], { windows: [10, 50, 100] }, background);
       assert.equal(await idledDuring(rows), background);
-      assert.equal((await rows).at(-13), 19_999);
+      assert.equal((await rows).at(-13), 199_999);
     }
   });
 

@@ -6,6 +6,9 @@ TOOLS_FOOT = (
     '\n</tools>\nTo call one, answer with its name and arguments as JSON:\n<tool_call>\n{"name": "...", "arguments": {}}\n</tool_call>'
 )
 
+# What a parameter's schema shows beside its type.
+SHOWN_PARTS = ("enum", "const", "anyOf", "oneOf", "items", "properties", "description")
+
 
 class Dialogue:
     """Messages are (role, text); `tools` are OpenAI definitions; `thinking` means that the prompt opens a thinking block."""
@@ -52,13 +55,19 @@ def dumps(value):
 
 def signature(definition):
     """A tool as the template shows it."""
-    offered = definition["function"]
-    needed = offered["parameters"]["required"]
+    offered = definition.get("function", definition)
+    parameters = offered.get("parameters") or {}
+    needed = parameters.get("required") or []
     shown = []
-    for key, about in offered["parameters"]["properties"].items():
-        parts = [dumps(about[part]) for part in ("enum", "items", "description") if part in about]
-        shown.append(" ".join([f"{key}{'' if key in needed else '?'}: {about['type']}", *parts]))
-    return f"{offered['name']}({', '.join(shown)}): {offered['description']}"
+    for key, about in (parameters.get("properties") or {}).items():
+        text = key if key in needed else key + "?"
+        if isinstance(about, dict):
+            if kind := about.get("type"):
+                text += ": " + (kind if isinstance(kind, str) else dumps(kind))
+            text += "".join(" " + dumps(about[part]) for part in SHOWN_PARTS if part in about)
+        shown.append(text)
+    told = (offered.get("description") or "").replace("\n", " ")
+    return f"{offered['name']}({', '.join(shown)})" + (f": {told}" if told else "")
 
 
 def call(name, arguments):

@@ -57,7 +57,8 @@ def wrapped(r, text):
 
 
 def small(r, table):
-    asked, answers = r.choice(table)
+    # What people say in the first minute stands first, and comes most often.
+    asked, answers = table[int(len(table) * r.random() ** 2)]
     given = {"f": n.first(r), "o": n.object_(r), "l": n.place(r), "d": r.choice(lex.DAYS)}
     said = r.choice(asked.split("|"))
     text = noise.question(r, fill(r, said, **given)) if said.startswith("{") else wrapped(r, fill(r, said, **given))

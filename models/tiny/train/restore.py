@@ -51,6 +51,9 @@ def main():
     seen = int(reader.fields["quern.tokens_seen"].contents())
     work = Path(given.work)
     work.mkdir(parents=True, exist_ok=True)
+    for there in (work / f"{given.name}.pt", work / "tokenizer.json"):
+        if there.exists():
+            sys.exit(f"{there} is there already; name another folder with --work")
     torch.save({"shape": shape.record(), "model": dict(weights_of(reader, shape)), "seen": seen, "steps": 0}, work / f"{given.name}.pt")
     tokens, merges = (reader.fields[f"tokenizer.ggml.{name}"].contents() for name in ("tokens", "merges"))
     byte_level(tokens, merges).save(str(work / "tokenizer.json"))

@@ -131,7 +131,7 @@ class Run:
         matrices = [w for name, w in self.model.named_parameters() if w.ndim == 2 and "embedding" not in name]
         # Rates of Adam go with the size of what they change.
         adam = [{"params": [w], "size": shape.scale if name == "embedding.weight" else 1.0} for name, w in self.model.named_parameters() if w.ndim != 2 or "embedding" in name]
-        self.optimizers = [Muon(matrices, lr=given.muon_rate), torch.optim.AdamW(adam, lr=given.adam_rate, betas=(0.9, 0.95), weight_decay=0.0)]
+        self.optimizers = [Muon(matrices, lr=given.muon_rate, kind=torch.float32 if given.f32 else torch.bfloat16), torch.optim.AdamW(adam, lr=given.adam_rate, betas=(0.9, 0.95), weight_decay=0.0)]
         if saved:
             self.model.load_state_dict(saved["model"])
             for optimizer, state in zip(self.optimizers, saved.get("optimizers", [])):
@@ -176,12 +176,11 @@ class Run:
         return found
 
     def precision(self):
-        """Products in bfloat16, sums and weights in 32 bits."""
+        """Products and what they give in bfloat16; weights and the sums along the layers in 32 bits."""
         return torch.autocast(self.given.device, dtype=torch.bfloat16, enabled=not self.given.f32)
 
     def held_out(self, count=400):
-        with self.precision():
-            self.log(held_out=held_out(self.model, self.tokenizer, self.given.device, count))
+        self.log(held_out=held_out(self.model, self.tokenizer, self.given.device, count))
 
     @torch.no_grad()
     def average(self):

@@ -1,6 +1,7 @@
 import { fitAnomaly, restoreAnomaly } from '../../../native/anomaly.js';
 import type { AnomalyState, ColumnFeatures, NativeAnomalyModel, NativeColumns } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
+import { orAborted } from '../../hosts/or-aborted.js';
 import { alignedBytes, bytesOf, type DetectorSettings, type ModelRecord } from '../../store/store.js';
 import { MAX_TRAINING_NUMBERS } from './limits.js';
 import { type Learned, learnedFrom } from './scores.js';
@@ -53,7 +54,8 @@ export async function train(
 ): Promise<Training> {
   const { backend, contamination } = settings;
   const { columns, required } = keys;
-  const rows = await table.matrix(columns, featuresOf(settings) ?? {}, background);
+  // What stands behind all others may take long to notice that it is to stop: nobody waits for that.
+  const rows = await orAborted(table.matrix(columns, featuresOf(settings) ?? {}, background), signal);
   const fit = {
     backend,
     columns: widthOf(settings, columns.length),
@@ -64,7 +66,7 @@ export async function train(
     background,
     scored: true,
   } as const;
-  const { model, raw } = await fitAnomaly(fit, rows, signal);
+  const { model, raw } = await orAborted(fitAnomaly(fit, rows, signal), signal);
   const { expected, ...learned }: Learned = learnedFrom(raw, contamination);
   const trained = { model, columns, required, ...learned };
   return { trained, expected, record: await recordOf(trained) };
