@@ -13,7 +13,7 @@ const SIZES = (process.env.BENCH_ANOMALY ?? '1000x10,100000x10,10000x100')
   .map((size) => size.split('x').map(Number) as [number, number]);
 /** Detectors; `BENCH_ANOMALY_BACKENDS=knn,mcd` takes these alone. */
 const BACKENDS = process.env.BENCH_ANOMALY_BACKENDS?.split(',') ?? loadCore().anomalyBackends();
-const ROUNDS = 3;
+const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
 /** Who takes longer for a fit is asked once. */
 const ONCE_MS = 20_000;
 /** The peer's longest fit and score; `BENCH_ANOMALY_MINUTES=10` waits longer. */

@@ -59,7 +59,7 @@ class Loda final : public Detector {
   }
 
   void explain(std::span<const double> row, std::span<double> shares) const override {
-    explain_by_centre(*this, centre_, row, shares);
+    explain_by_centre(*this, row, centre_, shares);
   }
 
   State state() const override {

@@ -218,7 +218,10 @@ TEST_P(DeterministicBackend, DoesNotSeeTheOrderOfItsRows) {
   EXPECT_EQ(raw_scores(*fit(values), queries), raw_scores(*fit(turned), queries));
 }
 
-TEST_P(DeterministicBackend, GainsNothingFromAConstantColumn) {
+/// Backends to which a column that says nothing is nothing: no mean over columns, no width that grows with them.
+class ColumnwiseBackend : public testing::TestWithParam<const char*> {};
+
+TEST_P(ColumnwiseBackend, GainsNothingFromAConstantColumn) {
   const std::vector<double> values = clusters(200, 2);
   std::vector<double> wider;
   for (size_t row = 0; row < 200; ++row) wider.insert(wider.end(), {values[row * 2], 5, values[row * 2 + 1]});
@@ -231,6 +234,10 @@ TEST_P(DeterministicBackend, GainsNothingFromAConstantColumn) {
 }
 
 INSTANTIATE_TEST_SUITE_P(WithoutChance, DeterministicBackend, testing::Values("copod", "ecod", "hbos"),
+                         [](const auto& given) { return std::string(given.param); });
+
+INSTANTIATE_TEST_SUITE_P(OfColumnsOrDistances, ColumnwiseBackend,
+                         testing::Values("cblof", "copod", "ecod", "hbos", "knn", "local_outlier_factor"),
                          [](const auto& given) { return std::string(given.param); });
 
 }  // namespace
