@@ -84,6 +84,10 @@ describe('data buffers and streams when the daemon is killed', { timeout: 240_00
   it('acknowledged samples are counted, scores go on, and the same model is there', async () => {
     const sample = (index: number) => ({ a: Math.sin(index * 7.1), b: Math.cos(index * 3.3) });
     const stream = { model: 'killed', min_samples: 20, retrain_interval: 25, window_size: 200, rolling_windows: [5] };
+    const steady = { model: 'steady', min_samples: 20, retrain_interval: 10_000, window_size: 200 };
+    const steadily = (index: number): Promise<Json> => ask(daemon.runtime, '/v1/anomaly/stream', { ...steady, data: sample(index) });
+    for (let index = 0; index < 25; index += 1) await steadily(index);
+    const { results: before } = await steadily(100);
     let version = 0;
     const [acknowledged] = await killAfter(70, [
       async (index) => {
@@ -100,6 +104,9 @@ describe('data buffers and streams when the daemon is killed', { timeout: 240_00
     assert.ok(stats.model_version >= version && stats.status === 'ready' && stats.training_failures === 0);
     const reply = await ask(daemon.runtime, '/v1/anomaly/stream', { ...stream, data: sample(9) });
     assert.ok(reply.results[0].score !== null);
+    const { results: after } = await steadily(100);
+    assert.ok(before[0].score !== null);
+    assert.deepEqual({ score: after[0].score, raw: after[0].raw_score }, { score: before[0].score, raw: before[0].raw_score });
   });
 
   it('retrains in the background and never stops scoring', async () => {
