@@ -17,6 +17,7 @@
 #include "classify/pairs.hpp"
 #include "classify/random.hpp"
 #include "classify/subspace.hpp"
+#include "classify/validation.hpp"
 #include "inference/failure.hpp"
 #include "kernels/linear.hpp"
 
@@ -336,6 +337,24 @@ TEST(ClassifyModel, RefusesRowsOfAnotherWidthAndNumbersThatAreNone) {
   row[3] = std::numeric_limits<float>::infinity();
   expect_failure("invalid", "dimension 3", [&] { model.predict(row, probabilities); });
   expect_failure("invalid", "8 dimensions", [&] { model.predict(std::span(row).first(7), probabilities); });
+}
+
+TEST(Validation, CountsEveryLabelByWhatWasSaidAndWhatWasTrue) {
+  // Of two of label 0 one is found; of two of label 1 both are, and one more is taken for it; nobody says label 2.
+  const Samples samples{1, 3, {1, 1, 1, 1, 1}, {0, 0, 1, 1, 2}};
+  const HeldOut held_out{{0, 1, 2, 3, 4}, {9, 0, 0, /**/ 0, 9, 0, /**/ 0, 9, 0, /**/ 0, 9, 0, /**/ 9, 0, 0}, 5};
+  const std::vector<LabelQuality> found = label_qualities(held_out, samples);
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_DOUBLE_EQ(found[0].precision, 1.0 / 2);
+  EXPECT_DOUBLE_EQ(found[0].recall, 1.0 / 2);
+  EXPECT_DOUBLE_EQ(found[0].f1, 1.0 / 2);
+  EXPECT_DOUBLE_EQ(found[1].precision, 2.0 / 3);
+  EXPECT_DOUBLE_EQ(found[1].recall, 1.0);
+  EXPECT_DOUBLE_EQ(found[1].f1, 4.0 / 5);
+  EXPECT_EQ(found[1].support, 2u);
+  EXPECT_DOUBLE_EQ(found[2].precision, 0.0);
+  EXPECT_DOUBLE_EQ(found[2].recall, 0.0);
+  EXPECT_DOUBLE_EQ(found[2].f1, 0.0);
 }
 
 }  // namespace
