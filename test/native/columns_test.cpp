@@ -301,7 +301,7 @@ TEST(Table, TheFeaturesOfATailAreThoseOfAllRows) {
     const Snapshot snapshot = table.snapshot();
     const Frame all = snapshot.frame({.features = spec}, kMost);
     const Frame tail = snapshot.frame({.from = static_cast<uint64_t>(row), .features = spec}, kMost);
-    const std::vector<double> matrix = snapshot.matrix(std::vector<std::string>{"x"}, spec, kMost);
+    const std::vector<double> matrix = snapshot.matrix(std::vector<std::string>{"x"}, spec, kMost, Work(1));
     const std::vector<double> latest = table.latest(std::vector<std::string>{"x"});
     ASSERT_EQ(tail.rows, 1u);
     ASSERT_EQ(all.columns.size(), 2 + spec.width());
