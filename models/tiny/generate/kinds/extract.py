@@ -7,6 +7,7 @@ from .. import lexicon as lex
 from .. import names as n
 from .. import relations as rel
 from ..chat import Dialogue, dumps
+from ..prose_records import prose
 from ..records import MAKERS, joined, told
 
 # key names -> (maker, ways to say it in a sentence)
@@ -295,5 +296,42 @@ def wrapped(r):
     return [("user", f"{text}\n{question}\n{order}"), ("assistant", dumps(answer))]
 
 
+PLAIN = [
+    "Extract {k} as JSON", "Give me a JSON object with {k}", "Give me {k} as a JSON object", "I want a JSON object with {k}", "Write {k} as JSON", "Read this and give me {k} in JSON", "Find {k} and answer in JSON", "Please put {k} into a JSON object",
+    "Which {k} does the text name? Answer as JSON", "Make a JSON object with the keys {k}", "From the following text, extract {k} as JSON", "Only JSON: {k}", "Convert to JSON with {k}", "Get {k} out of this text and return JSON",
+]
+SHAPES = ["Fill in: {k}", "Answer in the form {k}", "Fill this JSON from the text: {k}", "Return {k} with the values filled in", "Complete {k}", "Use this JSON: {k}", "Give me {k} for this text"]
+
+
+def plain(r):
+    """Some facts of plain prose, asked for in running words or as a shape; null only where the request allows it."""
+    _, text, stated, unstated = prose(r)
+    asked = r.sample(list(stated.values()), r.randint(1, min(4, max(1, len(stated) - (r.random() < 0.8)))))
+    open_ = [(names, kind, None) for names, kind in unstated if kind[:2] != "b " or names[0] in OPEN]
+    missing = r.sample(open_, 1) if r.random() < 0.22 else []
+    asked += missing
+    r.shuffle(asked)
+    picked = [(r.choice(names), names, kind) for names, kind, _ in asked]
+    answer = {key: value for (key, _, _), (_, _, value) in zip(picked, asked)}
+    if len(answer) < len(asked) or any(value is None and key in names for key, value in answer.items() for names, _, _ in stated.values()):
+        return plain(r)
+    x = r.random()
+    if missing and x < 0.4:
+        order = r.choice(SHAPES).replace("{k}", dumps(dict.fromkeys(answer)))
+    elif not missing and x < 0.15:
+        order = r.choice(SHAPES).replace("{k}", dumps(dict.fromkeys(answer, r.choice(["", "...", None]))))
+    elif not missing and x < 0.4:
+        order = wish(r, "text", picked)
+    else:
+        words = [f'"{key}"' for key in answer] if r.random() < 0.35 else list(answer)
+        order = r.choice(PLAIN).format(k=joined(words) if r.random() < 0.65 else ", ".join(words))
+        order += f". {r.choice(NULLS)}" if missing else ""
+    if "\n" not in order and '"' not in order and not missing and r.random() < 0.4:
+        return [("user", f"{order}: {text}"), ("assistant", dumps(answer))]
+    return given(r, order, text, dumps(answer))
+
+
 def extract(r, level=1.0):
+    if r.random() < 0.25:
+        return Dialogue(plain(r), kind="extract")
     return Dialogue(r.choice([paper, paper, paper, paper, fields, of_fact, collected, mentions, rows, wrapped, wrapped])(r), kind="extract")

@@ -1,5 +1,5 @@
 """Questions about passages: pasted into the message, or found by retrieval and put into the system message, with and without the answer."""
-from .. import articles, documents, frames, noise
+from .. import articles, documents, frames, manuals, noise, profiles
 from .. import names as n
 from .. import relations as rel
 from .. import stories
@@ -15,6 +15,12 @@ ASKS = [
     "Passage:\n{p}\n\n{q}", 'Here is a text: "{p}" {q}', "Answer the question from the text below.\n\nQuestion: {q}\n\nText: {p}", "{p} {q}", "Based on the following text, answer: {q}\n{p}",
     "I read this: {p}\n\n{q}", "Document:\n{p}\n---\n{q}", "<text>\n{p}\n</text>\n{q}", "Given this passage:\n\n{p}\n\n{q}", "According to this note, {q}\n\n{p}",
 ]
+# How many of the pasted texts are manuals, and how many of the texts that retrieval finds.
+MANUALS_READ, MANUALS_FOUND = 0.2, 0.25
+# How many of the pasted texts that are no manuals are profiles.
+PROFILES_READ = 0.25
+# A manual ends with its own line: it may be a table or a block of code.
+MANUAL_ASKS = [ask for ask in ASKS if "{p}\n" in ask or ask.endswith("{p}")]
 FILES = "readme notes manual guide report letter minutes faq handbook prices contract history inventory protocol travel staff".split()
 EXTENSIONS = [".md", ".txt", ".pdf", ".docx", ".html", ""]
 
@@ -22,10 +28,13 @@ EXTENSIONS = [".md", ".txt", ".pdf", ".docx", ".html", ""]
 class Page:
     """Sentences with the questions that they answer and some that nothing answers: an article, or facts without connection."""
 
-    def __init__(self, r, sentences):
+    is_manual = is_profile = False
+
+    def __init__(self, r, sentences, found=None):
         self.sentences, self.asked, self.missing, self.subjects = [], [], [], set()
-        if r.random() < 0.5:
-            self.take(articles.article(r, min(1.0, (sentences - 1) / 6)))
+        self.is_profile = found is not None
+        if found or r.random() < 0.5:
+            self.take(found or articles.article(r, min(1.0, (sentences - 1) / 6)))
         self.is_article, last = bool(self.sentences), None
         while not self.is_article and len(self.sentences) < sentences:
             x = r.random()
@@ -77,8 +86,8 @@ def one(r, page, others=()):
     pages = [page, *others]
     asked = [pair for pairs in page.asked for pair in pairs]
     for _ in range(8):
-        if r.random() < 0.2 or not asked:
-            question, answer = r.choice(page.missing) if page.missing and r.random() < 0.6 else foreign(r), NOT_THERE
+        if r.random() < (0.15 if page.is_manual else 0.2) or not asked:
+            question, answer = r.choice(page.missing) if page.missing and (r.random() < 0.6 or page.is_manual or page.is_profile) else foreign(r), NOT_THERE
         else:
             question, answer = r.choice(asked)
         if not any(ambiguous(p, question, answer) for p in pages):
@@ -100,10 +109,12 @@ def further(r):
 
 def reading(r, level=1.0):
     """One or several questions about a pasted passage."""
-    page = Page(r, 1 + int(r.random() ** 1.5 * 7 * level + r.random()))
+    page = manuals.manual(r, level) if r.random() < MANUALS_READ else Page(r, 1 + int(r.random() ** 1.5 * 7 * level + r.random()), profiles.profile(r, level) if r.random() < PROFILES_READ else None)
     question, answer = one(r, page)
     p = page.text
-    if r.random() < 0.08:
+    if page.is_manual:
+        pass
+    elif r.random() < 0.08:
         p = p.lower()
         answer = answer if answer == NOT_THERE else answer.lower()
     elif r.random() < 0.15:
@@ -111,7 +122,7 @@ def reading(r, level=1.0):
     elif r.random() < 0.1:
         p = "\n".join("- " + s for s in page.sentences)
     q = noise.question(r, question)
-    form = r.choice(ASKS)
+    form = r.choice(MANUAL_ASKS if page.is_manual else ASKS)
     messages = [("user", form.format(p=p, q=q)), ("assistant", answer)]
     # Many questions about one text: each is another thing to find, and costs few tokens.
     known = {question}
@@ -121,7 +132,7 @@ def reading(r, level=1.0):
             question, answer = before, last
             continue
         known.add(question)
-        if p == p.lower() and answer != NOT_THERE:
+        if p == p.lower() and not page.is_manual and answer != NOT_THERE:
             answer = answer.lower()
         messages += [("user", noise.question(r, again(r, question, before))), ("assistant", answer)]
     if r.random() < 0.5:
@@ -169,9 +180,10 @@ def heading(r, page):
 
 def retrieval(r, level=1.0):
     """A question that found passages in the documents of a project."""
-    pages = [Page(r, r.randint(1, 3)) for _ in range(1 + int(r.random() * 5 * level))]
-    texts = [(heading(r, page) if r.random() < 0.3 else "") + page.text for page in pages]
-    if r.random() < 0.3 * level:
+    pages = manuals.pieces(r, level) if r.random() < MANUALS_FOUND else [Page(r, r.randint(1, 3)) for _ in range(1 + int(r.random() * 5 * level))]
+    texts = [(heading(r, page) if r.random() < 0.3 and not page.is_manual else "") + page.text for page in pages]
+    # The project's own documents would answer what is asked of a manual without its name.
+    if r.random() < 0.3 * level and not (pages[0].is_manual and pages[0].bare):
         for _ in range(r.randint(1, 5)):
             texts.insert(r.randint(0, len(texts)), documents.piece(r))
     page = r.choice(pages)

@@ -1,0 +1,75 @@
+"""Plain prose with more facts than are asked for, in the form of `records.py`: fields, sentences that begin, sentences that may follow."""
+import re
+
+from .records import parsed, told
+
+SLOT = re.compile(r"{(\w+)}")
+
+TABLE = [
+    ("person", "name,person,full_name=p;age,years,years_old=i 18 95;city,home,lives_in,residence=l;birthplace,born_in,place_of_birth=l;job,profession,occupation,works_as=r;employer,company,works_for=co;children,number_of_children,kids=i 2 9;language,speaks,mother_tongue=language;partner,married_to,spouse=p;hobby,pastime,likes=course",
+     "{name} is {age} years old and lives in {city}.|{name}, {age}, works as a~{job} in {city}.|{name} was born in {birthplace} but lives in {city} now.|At {age}, {name} still works as a~{job} for {employer}.|The {job} {name} came from {birthplace} to {city} and has {children} children.|Our new {job} is {name}, who is {age} and comes from {birthplace}.|{name} lives in {city} with {partner} and {children} children.|{employer} has hired {name}, a~{job} of {age} from {city}.",
+     "At home they speak {language}.|In the evenings {hobby} is a favourite pastime.|The employer is {employer}.|There are {children} children.|The other half of the couple is {partner}.|Birthplace: {birthplace}."),
+    ("event", "event,kind,occasion=e wedding concert reception picnic fair banquet workshop;city,town,place,location=l;date,day,held_on=da;guests,attendees,people,number_of_guests=i 20 900;host,organiser,organizer,given_by=p;start,begins,start_time=t;end,ends,end_time=t;price,ticket_price,cost=i 5 180;food,meal,served=dish;band,music,musicians=pr",
+     "The {event} in {city} on {date} had {guests} guests.|On {date}, {guests} people came to the {event} that {host} gave in {city}.|{host} invites you to a~{event} in {city}, which begins at {start} and ends at {end}.|A~{event} for {guests} guests is planned in {city} for {date}.|Tickets for the {event} on {date} are {price} euros each.|{host} organised the {event}, and {band} played for {guests} guests.|We are holding a~{event} on {date} at {start}; {guests} people have said that they will come.",
+     "The organiser was {host}.|The band {band} plays.|There will be {food} for everybody.|It starts at {start}.|It is over at {end}.|A ticket costs {price} euros."),
+    ("trip", "traveller,name,passenger,who=p;from,origin,starting_point=l;to,destination,goal=l;departure,leaves_on,departure_date=da;return,return_date,back_on=da;days,duration,length_in_days=i 2 60;price,cost,total=i 60 4000;transport,vehicle,means=e train bus ferry plane car;persons,travellers,group_size=i 2 40;guide,leader,led_by=p",
+     "{traveller} goes from {from} to {to} by {transport} on {departure}.|{traveller} leaves {from} on {departure} and comes back on {return}.|The journey from {from} to {to} takes {days} days and costs {price} euros.|On {departure} a group of {persons} sets out for {to} by {transport}.|{guide} leads {persons} people from {from} to {to}.|For {price} euros, {traveller} spends {days} days in {to}.|{traveller} took the {transport} to {to} and came home on {return}.",
+     "The guide is {guide}.|They return on {return}.|All of it costs {price} euros.|It lasts {days} days.|The group has {persons} members.|The way back is by {transport} as well."),
+    ("flat", "rooms,number_of_rooms,room_count=i 2 8;rent,monthly_rent,price=i 300 3000;city,town,location=l;size,area,square_metres=i 21 190;floor,storey,level=i 2 19;landlord,owner,let_by=p;free_from,available,from=da;deposit,security,security_deposit=i 400 6000;tenant,lives_there,occupant=p;pets,animals_allowed,pets_allowed=b pets are welcome/pets are not allowed;phone,telephone,call=phone",
+     "A flat with {rooms} rooms in {city} is to let for {rent} euros a month.|{landlord} lets {rooms} rooms of {size} square metres in {city}.|The flat on floor {floor} has {rooms} rooms and costs {rent} euros.|From {free_from} there is a flat of {size} square metres free in {city}; {pets}.|{tenant} pays {rent} euros for {rooms} rooms in {city}.|{tenant} rents {size} square metres on floor {floor} from {landlord}.",
+     "It is on floor {floor}.|The deposit is {deposit} euros.|Call {phone}.|It can be had from {free_from}.|As to animals, {pets}.|The owner is {landlord}."),
+    ("sale", "seller,sold_by,vendor=p;buyer,bought_by,customer=p;item,article,product,thing=o;price,amount,paid=i 3 2500;quantity,count,pieces,how_many=i 2 90;date,sold_on,day=da;city,town,place=l;colour,color=colour;year,made_in,year_made=year;invoice,invoice_number,reference=c",
+     "{seller} sold a~{item} to {buyer} for {price} euros.|{buyer} bought {quantity} pieces of the {item} from {seller} on {date}.|On {date} the {item}, made in {year}, went to {buyer} for {price} euros.|For {price} euros {buyer} took home a~{item} from {city}.|The {colour} {item} that {seller} offers in {city} costs {price} euros.|{seller} in {city} sends {quantity} pieces of the {item} to {buyer}.",
+     "It was made in {year}.|The number of the invoice is {invoice}.|Its colour is {colour}.|The sale took place in {city}.|That was on {date}.|They were {quantity} pieces."),
+    ("job", "company,employer,firm=co;position,job,role,title=r;city,location,place=l;salary,pay,wage=i 1500 9000;hours,weekly_hours,hours_per_week=i 10 42;start,start_date,from=da;contact,contact_person,ask_for=p;email,mail,write_to=email;experience,years_of_experience,years_needed=i 2 15;holidays,days_off,vacation_days=i 20 36",
+     "{company} is looking for a~{position} in {city} for {hours} hours a week.|{company} pays its new {position} {salary} euros a month.|A~{position} with {experience} years of experience is wanted in {city}.|From {start} on {company} needs a~{position} in {city}.|As a~{position} at {company} you earn {salary} euros for {hours} hours a week and have {holidays} days off.",
+     "Write to {email}.|Ask for {contact}.|Work begins on {start}.|There are {holidays} days of holiday.|You should bring {experience} years of experience.|The pay is {salary} euros."),
+    ("booking", "guest,name,booked_by=p;restaurant,place,house=pr;date,day,on=da;time,hour,at=t;persons,people,party_size,guests=i 2 24;table,table_number=i 30 90;phone,telephone,number=phone;dish,meal,wish=dish;children,kids,high_chairs=i 2 6;window,by_the_window,window_seat=b by the window/away from the window",
+     "{guest} wants a table for {persons} at the {restaurant} on {date} at {time}.|A table for {persons} {window} is booked in the name of {guest}.|On {date} {guest} comes to the {restaurant} with {persons} people.|{guest} called: {persons} people at {time}, table {table}.|The {restaurant} keeps table {table} for {guest} until {time}.",
+     "The number is {phone}.|They would like {dish}.|{children} of them are children.|The table is to be {window}.|That is for {date}.|It is table {table}."),
+    ("match", "winner,won_by,winning_team=team;loser,lost_by,losing_team=team;city,place,town=l;date,day,played_on=da;spectators,attendance,crowd,viewers=i 150 70000;scorer,goal_by,goal_scorer=p;goals,number_of_goals,total_goals=i 2 9;minute,minute_of_the_goal,scored_in_minute=i 10 90;referee,umpire,refereed_by=p;coach,trainer,coached_by=p",
+     "{winner} beat {loser} in {city} in front of {spectators} people.|On {date} {winner} won against {loser}; {scorer} scored in minute {minute}.|{loser} lost at home to {winner} on {date}.|{spectators} people saw {scorer} score for {winner} in {city}.|With {goals} goals in all, the match between {winner}, who won, and {loser} was worth seeing.",
+     "The referee was {referee}.|{coach} coaches the winners.|There were {spectators} spectators.|The match was played in {city}.|{scorer} hit the net in minute {minute}."),
+    ("patient", "patient,name,sick_person=p;doctor,physician,treated_by=doctor;age,years,years_old=i 2 97;complaint,symptom,problem=e headache fever cough backache toothache rash;appointment,date,next_visit=da;time,hour,at=t;medicine,drug,remedy=pr;dose,tablets,tablets_a_day=i 2 6;weight,kilograms,weight_kg=i 12 130;insured,has_insurance=b is insured/is not insured",
+     "{patient}, {age}, came to {doctor} with a~{complaint}.|{doctor} gave {patient} {medicine} against the {complaint}.|{patient} is to see {doctor} on {appointment} at {time}.|{patient} is {age} years old, weighs {weight} kilograms and {insured}.|{patient} takes {dose} tablets of {medicine} a day.",
+     "The next appointment is on {appointment}.|The dose is {dose} tablets a day.|The weight is {weight} kilograms.|The medicine is called {medicine}.|The doctor in charge is {doctor}."),
+    ("pet", "name,called,pet_name=pr;kind,animal,species=animal;age,years,years_old=i 2 25;owner,keeper,belongs_to=p;former_owner,previous_owner,belonged_to=p;city,town,home=l;colour,color=e brown black white grey spotted golden;food,eats,favourite_food=food;weight,kilograms,weight_kg=i 3 80;price,cost,paid=i 20 900",
+     "{name} is a {colour} {kind} that belongs to {owner} in {city}.|{owner} got the {kind} {name} from {former_owner} for {price} euros.|The {kind} {name} is {age} years old and weighs {weight} kilograms.|{owner} has a {colour} {kind} called {name} that is mad about {food}.|At {age}, {name}, the {kind} of {owner}, has moved to {city}.",
+     "It used to belong to {former_owner}.|Its favourite food is {food}.|It weighs {weight} kilograms.|Its coat is {colour}.|It cost {price} euros."),
+    ("book", "title,book,name=ti;author,writer,written_by=p;year,published,year_of_publication=year;pages,length,page_count=i 60 990;publisher,press,published_by=co;translator,translated_by=p;language,original_language,written_in=language;price,cost,euros=i 6 70;copies,sold,copies_sold=i 300 90000;hero,main_character,protagonist=p",
+     "{title} was written by {author} and came out in {year}.|In {year} {publisher} brought out {title} by {author}.|{author} wrote {title} in {language}; {translator} translated it.|{title} has {pages} pages and costs {price} euros.|The hero of {title}, a book of {pages} pages by {author}, is {hero}.|{publisher} has sold {copies} copies of {title} since {year}.",
+     "The main character is {hero}.|It is {pages} pages long.|The translation is by {translator}.|So far {copies} copies have been sold.|It costs {price} euros."),
+    ("company", "company,name,firm=co;founder,founded_by,started_by=p;boss,head,director,ceo=p;founded,year,founding_year=year;city,seat,headquarters=l;staff,employees,number_of_employees,workers=i 20 9000;product,makes,goods=o;turnover,sales,revenue_millions=i 2 800;branches,offices,number_of_branches=i 2 90",
+     "{company} was founded by {founder} in {founded}.|{company} has its headquarters in {city} and employs {staff} people.|{boss} runs {company}, which {founder} started in {city}.|With {staff} workers and {branches} branches, {company} sells {turnover} million euros' worth of goods.|{founder} set up {company} in {founded}; today {boss} is at the top.",
+     "It employs {staff} people.|Its best-known product is the {product}.|There are {branches} branches.|The head office is in {city}.|The turnover is {turnover} million euros."),
+    ("course", "course,subject,topic=course;teacher,instructor,taught_by=p;day,weekday,held_on=d;time,start,begins_at=t;fee,price,cost=i 20 700;room,room_number=i 100 400;places,seats,max_participants=i 6 40;weeks,duration,number_of_weeks=i 2 30;level,difficulty,meant_for=e beginners experts children adults;city,place,town=l",
+     "{teacher} teaches {course} to {level} in {city} every {day}.|The course in {course} is on {day}s at {time} in room {room}.|For {fee} euros {teacher} gives lessons in {course} for {weeks} weeks.|There are {places} places in the {course} course of {teacher}.|On {day}s {teacher} shows {level} what {course} is about.",
+     "It lasts {weeks} weeks.|The fee is {fee} euros.|There is room for {places} people.|The lessons begin at {time}.|It takes place in room {room}."),
+    ("building", "building,kind,type=e church bridge museum theatre castle station library;city,town,place=l;architect,designed_by,planned_by=p;year,built,year_built=year;height,metres,height_m=i 6 300;floors,storeys,number_of_floors=i 2 60;cost,price_millions,millions=i 2 400;material,made_of,built_of=material;owner,belongs_to,proprietor=co;visitors,visitors_a_year,yearly_visitors=i 500 90000",
+     "The {building} in {city} was built in {year} by the architect {architect}.|{architect} designed the {building} of {city}, which is {height} metres high.|The {building}, {height} metres high and made of {material}, was finished in {year}.|{visitors} people a year visit the {building} in {city}.|{owner} owns the {building} in {city}, put up in {year} for {cost} million euros.",
+     "It has {floors} floors.|It cost {cost} million euros.|It belongs to {owner}.|The builders used {material}.|Every year {visitors} people come to see it."),
+    ("delivery", "sender,from,sent_by=co;recipient,to,addressee,receiver=p;item,goods,contents=o;boxes,parcels,number_of_boxes=i 2 60;weight,kilograms,weight_kg=f 1 40;sent,sent_on,shipped=da;arrived,arrived_on,delivered=da;driver,brought_by,courier=p;city,town,destination=l;damaged,is_damaged=b is damaged/is not damaged",
+     "{sender} sent {boxes} boxes to {recipient} in {city} on {sent}.|{recipient} got a~{item} from {sender} on {arrived}; it weighs {weight} kilograms.|The {item} left on {sent} and reached {recipient} on {arrived}.|{driver} brought {boxes} boxes from {sender} to {city}.|The {item} for {recipient} {damaged}, says {driver}.",
+     "The driver was {driver}.|All in all it weighs {weight} kilograms.|It arrived on {arrived}.|It was sent off on {sent}.|The goods came in {boxes} boxes."),
+    ("meal", "dish,meal,food=dish;cook,chef,cooked_by=p;minutes,time,cooking_time=i 10 180;servings,persons,portions,serves=i 2 12;ingredients,needed,made_with=list food;temperature,degrees,oven=i 120 250;price,cost,euros=i 3 40;day,weekday,served_on=d;place,restaurant,served_at=pr",
+     "{cook} cooks {dish} for {servings} people in {minutes} minutes.|The {dish} for {servings} takes {minutes} minutes and needs {ingredients}.|On {day} the {place} serves {dish} for {price} euros.|{cook} makes {dish} with {ingredients}.|Bake the {dish} at {temperature} degrees for {minutes} minutes.",
+     "You need {ingredients}.|It is served on {day}s at the {place}.|A plate costs {price} euros.|The oven should have {temperature} degrees.|The recipe is by {cook}."),
+]
+
+
+def prose_record(line):
+    """A line of the table with its parts taken apart."""
+    domain, fields, first, later = line
+    return domain, parsed(fields), first.split("|"), later.split("|")
+
+
+RECORDS = [prose_record(one) for one in TABLE]
+
+
+def prose(r):
+    """As `records.told`: one to three sentences that belong together."""
+    domain, fields, first, later = r.choice(RECORDS)
+    lead = r.choice(first)
+    # What the first sentence says needs no second one.
+    later = [one for one in later if not set(SLOT.findall(one)) <= set(SLOT.findall(lead))]
+    return told(r, 1, (domain, fields, [" ".join([lead, *r.sample(later, min(len(later), r.choice([0, 0, 1, 1, 1, 2])))])]))
