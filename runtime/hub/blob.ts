@@ -221,7 +221,7 @@ async function attempt(request: BlobRequest, signal: AbortSignal): Promise<boole
     await journal.remove();
     return false;
   } catch (error) {
-    if (flusher.failed) await journal.reset();
+    if (await flusher.failed()) await journal.reset();
     throw fileFailure(error, `write ${file.path}`);
   } finally {
     await digest?.close();

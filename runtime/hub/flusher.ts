@@ -14,8 +14,9 @@ export class Flusher {
     this.#file = file;
   }
 
-  /** Whether a flush failed: the system tells that once only, and what it lost looks written until it is read from the disk. */
-  get failed(): boolean {
+  /** Whether a flush failed, that under way included: the system tells it once only, and what it lost looks written until it is read from the disk. */
+  async failed(): Promise<boolean> {
+    await this.#running;
     return this.#failure !== undefined;
   }
 
@@ -31,7 +32,8 @@ export class Flusher {
   /** Waits until everything is on the disk. Throws what any flush failed with. */
   async end(): Promise<void> {
     await this.#running;
-    await this.#flush();
+    this.#running = this.#flush();
+    await this.#running;
     if (this.#failure) throw this.#failure.error;
   }
 

@@ -30,7 +30,7 @@ test('a file is flushed while it is written, one flush at a time, and once more 
   assert.equal(waiting.length, 3);
   waiting[2]!.done();
   await ended;
-  assert.equal(flusher.failed, false);
+  assert.equal(await flusher.failed(), false);
 });
 
 test('what a flush lost ends the writing, and is told once more at the end', async () => {
@@ -44,7 +44,7 @@ test('what a flush lost ends the writing, and is told once more at the end', asy
   await turn();
   waiting[1]!.done();
   await assert.rejects(ended, /EIO/);
-  assert.equal(flusher.failed, true);
+  assert.equal(await flusher.failed(), true);
 });
 
 test('the last flush counts as well', async () => {
@@ -54,5 +54,14 @@ test('the last flush counts as well', async () => {
   await turn();
   waiting[0]!.lost(new Error('EIO'));
   await assert.rejects(ended, /EIO/);
-  assert.equal(flusher.failed, true);
+  assert.equal(await flusher.failed(), true);
+});
+
+test('whether a flush failed is known when the one under way has ended', async () => {
+  const { waiting, datasync } = file();
+  const flusher = new Flusher({ datasync });
+  flusher.written(ENOUGH_BYTES);
+  const failed = flusher.failed();
+  waiting[0]!.lost(new Error('EIO'));
+  assert.equal(await failed, true);
 });
