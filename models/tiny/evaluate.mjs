@@ -1,4 +1,4 @@
-// Evaluates a GGUF through the daemon: `node models/tiny/evaluate.mjs [file.gguf] [--json out.json] [--answers] [--only KIND] [--held-out FILE]`.
+// Evaluates a GGUF through the daemon: `node models/tiny/evaluate.mjs [file.gguf] [--json out.json] [--answers] [--only KIND] [--held-out FILE] [--items FOLDER]`.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
@@ -95,15 +95,15 @@ function means(rows) {
   );
 }
 
-async function handWritten(base) {
+async function handWritten(base, folder) {
   const byKind = new Map();
-  for (const item of items().filter(({ kind }) => option('--only') === undefined || kind === option('--only'))) {
+  for (const item of items(folder).filter(({ kind }) => option('--only') === undefined || kind === option('--only'))) {
     const answer = await answerOf(base, item);
     const scores = item.score(answer);
     byKind.set(item.kind, [...(byKind.get(item.kind) ?? []), scores]);
     if (args.includes('--answers')) {
       const asked = item.turns?.at(-1) ?? item.messages.at(-1).content;
-      console.error(JSON.stringify({ kind: item.kind, asked, said: answer.content, calls: answer.calls, scores }));
+      console.error(JSON.stringify({ kind: item.kind, asked, wanted: item.wanted, said: answer.content, calls: answer.calls, scores }));
     }
   }
   return Object.fromEntries([...byKind].map(([kind, rows]) => [kind, means(rows)]));
@@ -118,6 +118,8 @@ async function heldOut(base, path) {
     const wanted = /^<tool_call>\n(.*)\n<\/tool_call>$/.exec(answer);
     const right = wanted ? calls.length === 1 && sameValue(calls[0], JSON.parse(wanted[1])) : content.trim() === answer;
     byKind.set(kind, [...(byKind.get(kind) ?? []), { right }]);
+    if (args.includes('--answers'))
+      console.error(JSON.stringify({ kind, asked: messages.at(-1).content, wanted: answer, said: content, calls, right }));
   }
   return Object.fromEntries([...byKind].map(([kind, rows]) => [kind, means(rows)]));
 }
@@ -137,14 +139,16 @@ async function free(base) {
   return { free: means(rows), speed: { tokens, perSecond: Math.round((1000 * tokens) / ms) } };
 }
 
+const isPart = Boolean(option('--only') ?? option('--items'));
 const { base, child } = await startDaemon();
 try {
   const result = {
     file: file.split('/').at(-1),
     sha256: createHash('sha256').update(readFileSync(file)).digest('hex'),
-    hand_written: await handWritten(base),
+    hand_written: await handWritten(base, option('--items')),
+    ...(isPart ? {} : { development: await handWritten(base, join(import.meta.dirname, 'dev')) }),
     held_out: option('--held-out') ? await heldOut(base, option('--held-out')) : {},
-    ...(option('--only') ? {} : await free(base)),
+    ...(isPart ? {} : await free(base)),
     memory: memoryOf(child),
   };
   const text = JSON.stringify(result, null, 2);

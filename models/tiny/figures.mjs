@@ -33,6 +33,8 @@ const text = [
   `File \`${results.file}\`, SHA-256 \`${results.sha256}\`.`,
   'Hand-written items, which the generator has never seen:',
   table(results.hand_written),
+  'Development items, harder, written by hand by somebody who knew neither the generator nor the items above; what they showed led the generator since:',
+  table(results.development),
   'Dialogues of the generator that training never drew:',
   table(results.held_out),
   'Free prompts, greedy, at most 160 tokens:',

@@ -25,7 +25,7 @@ def texts(value):
 
 
 def main():
-    sources = [*FOLDER.glob("generate/**/*.py"), *FOLDER.glob("generate/words/*.txt")]
+    sources = [*FOLDER.glob("generate/**/*.py"), *FOLDER.glob("generate/*/*.txt")]
     tables = "\n".join(path.read_text(encoding="utf-8") for path in sources)
     items = [json.loads(line) for path in FOLDER.glob("eval/*.jsonl") for line in path.read_text(encoding="utf-8").splitlines() if line]
     for length in (5, 6, 8):

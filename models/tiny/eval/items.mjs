@@ -1,5 +1,5 @@
 // The hand-written items as requests, each with how its answer is scored.
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { contextText } from '../../../build/runtime/chat/passages.js';
 import { best, exact, f1, jsonOf, sameValue, valueShare } from './score.mjs';
@@ -7,11 +7,15 @@ import { best, exact, f1, jsonOf, sameValue, valueShare } from './score.mjs';
 const REFUSAL = /does not say|not (?:in|mentioned)|do(?:es)? not know|no information|cannot/i;
 const SYSTEM = 'You are a helpful assistant.';
 
-const lines = (name) =>
-  readFileSync(join(import.meta.dirname, name), 'utf8')
-    .split('\n')
-    .filter((line) => line.trim() !== '');
-const records = (name) => lines(`${name}.jsonl`).map((line) => JSON.parse(line));
+const lines = (name, folder = import.meta.dirname) => {
+  const path = join(folder, name);
+  return existsSync(path)
+    ? readFileSync(path, 'utf8')
+        .split('\n')
+        .filter((line) => line.trim() !== '')
+    : [];
+};
+const parsed = (name, folder) => lines(`${name}.jsonl`, folder).map((line) => JSON.parse(line));
 const user = (content) => ({ role: 'user', content });
 const system = (content) => ({ role: 'system', content });
 
@@ -19,6 +23,7 @@ function question(kind, accepted, messages) {
   return {
     kind,
     messages,
+    wanted: accepted,
     score: ({ content }) =>
       accepted === null
         ? { refused: REFUSAL.test(content) }
@@ -26,14 +31,14 @@ function question(kind, accepted, messages) {
   };
 }
 
-function reading() {
+function reading(records) {
   return records('reading').flatMap(({ text, asks }) =>
     asks.map(([ask, accepted]) => question('passage', accepted, [system(SYSTEM), user(`${text}\n\n${ask}`)])),
   );
 }
 
 /** With the passages in the words in which chat itself puts them before the model. */
-function retrieval() {
+function retrieval(records) {
   return records('retrieval').flatMap(({ passages, asks }) => {
     const hits = passages.map(([source, text], index) => ({ text, score: 0.9 - 0.1 * index, metadata: { source } }));
     const [context] = contextText(hits);
@@ -41,10 +46,11 @@ function retrieval() {
   });
 }
 
-function labels() {
+function labels(records) {
   return records('labels').map(({ text, labels: offered, answer }) => ({
     kind: 'labels',
     messages: [user(`Classify the text as one of: ${offered.join(', ')}.\n\n${text}`)],
+    wanted: answer,
     score: ({ content }) => ({ right: exact(content, answer), offered: offered.some((one) => exact(content, one)) }),
   }));
 }
@@ -57,11 +63,12 @@ function definition([name, description, parameters]) {
   };
 }
 
-function tools() {
+function tools(records) {
   return records('tools').map(({ tools: offered, ask, call }) => ({
     kind: 'tools',
     messages: [system(SYSTEM), user(ask)],
     tools: offered.map(definition),
+    wanted: call,
     score: ({ content, calls }) => {
       if (call === null) return { left: calls.length === 0 };
       const [one] = calls;
@@ -71,7 +78,7 @@ function tools() {
   }));
 }
 
-function toolResults() {
+function toolResults(records) {
   return records('tool-results').map(({ tool, ask, arguments: args, result, contains }) => {
     const id = 'call_1';
     const made = { id, type: 'function', function: { name: tool[0], arguments: JSON.stringify(args) } };
@@ -84,10 +91,11 @@ function toolResults() {
   });
 }
 
-function extract() {
+function extract(records) {
   return records('extract').map(({ system: told, ask, json }) => ({
     kind: 'json',
     messages: [...(told ? [system(told)] : []), user(ask)],
+    wanted: json,
     score: ({ content }) => {
       const value = jsonOf(content);
       return { valid: value !== undefined, right: sameValue(value, json), members: value === undefined ? 0 : valueShare(value, json) };
@@ -95,7 +103,7 @@ function extract() {
   }));
 }
 
-function sums() {
+function sums(records) {
   return records('sums').map(({ ask, answer, think }) => ({
     kind: think ? 'sums, thinking' : 'sums',
     messages: [user(ask)],
@@ -120,11 +128,11 @@ function checked(kind, record, messages) {
   return { kind, messages, score: ({ content }) => ({ right: CHECKS[name](content, wanted) }) };
 }
 
-function turns() {
+function turns(records) {
   return records('turns').map((record) => ({ ...checked('turns', record, []), turns: record.turns }));
 }
 
-function summaries() {
+function summaries(records) {
   return records('summary').map(({ text, ask, answer }) => ({
     kind: 'summary',
     messages: [user(`${ask}\n\n${text}`)],
@@ -132,20 +140,21 @@ function summaries() {
   }));
 }
 
-/** Every hand-written item: `{kind, messages | turns, tools?, think?, score(answer)}`. */
-export function items() {
+/** Every hand-written item of a folder: `{kind, messages | turns, tools?, think?, wanted?, score(answer)}`. */
+export function items(folder) {
+  const records = (name) => parsed(name, folder);
   return [
-    ...reading(),
-    ...retrieval(),
-    ...labels(),
-    ...tools(),
-    ...toolResults(),
-    ...extract(),
-    ...sums(),
+    ...reading(records),
+    ...retrieval(records),
+    ...labels(records),
+    ...tools(records),
+    ...toolResults(records),
+    ...extract(records),
+    ...sums(records),
     ...records('obeying').map((record) => checked('obeying', record, [system(record.system), user(record.ask)])),
-    ...turns(),
+    ...turns(records),
     ...records('about').map((record) => checked('talk', record, [system(SYSTEM), user(record.ask)])),
-    ...summaries(),
+    ...summaries(records),
   ];
 }
 

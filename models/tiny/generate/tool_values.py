@@ -4,6 +4,7 @@ from collections import namedtuple
 
 from . import lexicon as lex
 from . import names as n
+from .sheets import Values
 from .tool_families import DOMAINS
 
 # params: [(key, wire names, kind, optional)]; result: what the tool answers, as (kind, maker) or None
@@ -96,7 +97,7 @@ MAKERS = {
 for _kind, _words in WORDS.items():
     MAKERS.setdefault(_kind, lambda r, words=_words: r.choice(words))
 MAKERS["gigabytes"] = lambda r: f"{r.randint(1, 900)} {r.choice(['GB', 'MB', 'TB'])}"
-TYPES = {"int": "integer", "pickint": "integer", "intyear": "integer", "num": "number", "money": "number", "pick3": "number", "bool": "boolean", "list": "array"}
+TYPES = {"whole": "integer", "real": "number", "flag": "boolean", "int": "integer", "pickint": "integer", "intyear": "integer", "num": "number", "money": "number", "pick3": "number", "bool": "boolean", "list": "array"}
 
 
 def plain(kind):
@@ -106,6 +107,9 @@ def plain(kind):
 def options(kind):
     """[(value, [ways to say it])] of an enum."""
     out = []
+    if plain(kind) == "choice":
+        parts = [[one.strip() for one in part.split("~")] for part in kind.split(" ", 1)[1].split("|")]
+        return [(value, others or [value]) for value, *others in parts]
     for part in kind.split(" ", 1)[1].split(","):
         value, *others = part.replace("!", "~").split("~")
         out.append((value, others if "!" in part else [value, *others]))
@@ -114,7 +118,7 @@ def options(kind):
 
 def schema(kind):
     out = {"type": TYPES.get(plain(kind), "string")}
-    if plain(kind) == "enum":
+    if plain(kind) in ("enum", "choice"):
         out["enum"] = [value for value, _ in options(kind)]
     elif plain(kind) == "list":
         out["items"] = {"type": "string"}
@@ -137,7 +141,20 @@ def make(r, kind):
     if head == "intyear":
         value = r.randint(1990, 2035)
         return value, str(value)
-    if head == "enum":
+    if head == "oneof":
+        text = Values(r).fill(r.choice([one.strip() for one in rest.split("|") if one.strip()]))
+        return text, text
+    if head == "whole":
+        low, high = map(int, rest.split())
+        return (value := r.randint(low, high)), str(value)
+    if head == "real":
+        low, high = map(float, rest.split())
+        value = round(r.uniform(low, high), r.choice([0, 1, 1, 2]))
+        value = int(value) if value == int(value) else value
+        return value, str(value)
+    if head == "flag":
+        return (value := r.random() < 0.5), str(value).lower()
+    if head in ("enum", "choice"):
         value, ways = r.choice(options(kind))
         return value, r.choice(ways)
     if head == "bool":
@@ -157,6 +174,27 @@ def make(r, kind):
         value = r.choice(lex.DAYS)
         return value, "on " + value
     return value, str(value)
+
+
+def fixed(family, ask):
+    """(the request, {key: value}) of a request that may end with ` => key=value, other=value`: what is meant without being said by a slot."""
+    text, _, meant = ask.partition(" => ")
+    values = {}
+    for part in re.split(r",\s*(?=\w+=)", meant) if meant else []:
+        key, value = part.split("=", 1)
+        kind = next((kind for one, _, kind, _ in family.params if one == key.strip()), None)
+        if kind is None:
+            raise ValueError(f"{family.names[0]} has no parameter {key.strip()}: {ask}")
+        values[key.strip()] = typed(plain(kind), value.strip())
+    return text.strip(), values
+
+
+def typed(kind, text):
+    """A value as calls carry it."""
+    wire = TYPES.get(kind, "string")
+    if wire == "boolean":
+        return {"true": True, "false": False}[text]
+    return int(text) if wire == "integer" else float(text) if wire == "number" and "." in text else int(text) if wire == "number" else text
 
 
 def read(domain, text):

@@ -140,12 +140,14 @@ class Run:
         mean = saved["mean"] if saved and "mean" in saved else self.model.state_dict()
         self.mean = {name: weight.to(given.device, copy=True) for name, weight in mean.items()}
         self.averaged = self.seen
-        self.begun = self.seen
+        # A last stretch that was broken off goes on where it stood.
+        begun, stretch = saved.get("finish", (0, None)) if saved else (0, None)
+        self.begun = begun if given.finish and stretch == given.finish else self.seen
 
     def save(self):
         record = {
             "shape": self.model.shape.record(), "model": self.model.state_dict(), "mean": self.mean, "optimizers": [o.state_dict() for o in self.optimizers],
-            "seen": self.seen, "steps": self.steps,
+            "seen": self.seen, "steps": self.steps, "finish": (self.begun, self.given.finish),
         }
         whole = self.path.with_suffix(".new")
         torch.save(record, whole)
@@ -197,7 +199,7 @@ class Run:
         saved_at = time.time()
         began, cpu, found = time.time(), time.process_time(), []
         # A resumed run draws other dialogues than it drew before.
-        for ids, said in batches(self.tokenizer, given.seed + self.seen, given.batch, longest, progress):
+        for ids, said in batches(self.tokenizer, given.seed + self.seen, given.batch, longest, progress) if self.seen < end else ():
             found.append(self.step(ids, said))
             if self.steps % LOGGED == 0:
                 done = LOGGED * given.batch

@@ -2,7 +2,7 @@
 import json
 import re
 
-from .. import frames
+from .. import frames, pages
 from .. import lexicon as lex
 from .. import names as n
 from .. import relations as rel
@@ -303,18 +303,40 @@ PLAIN = [
 SHAPES = ["Fill in: {k}", "Answer in the form {k}", "Fill this JSON from the text: {k}", "Return {k} with the values filled in", "Complete {k}", "Use this JSON: {k}", "Give me {k} for this text"]
 
 
-def plain(r):
+def sheet(r):
+    """A hand-written page as `prose` gives its records: (domain, text, stated, unstated). The names of its spans are the keys."""
+    page = pages.page(r)
+    stated = {name: (spelled(name), *number(value)) for name, value in page.spans.items()}
+    return "text", page.text, stated, [(spelled(name), "s") for name in page.gone]
+
+
+def spelled(name):
+    """The ways to write a key, the usual one first."""
+    head, *rest = name.split("_")
+    return [name, name, name, head + "".join(part.capitalize() for part in rest)]
+
+
+def number(text):
+    """(kind, value) of a span: numbers are no strings."""
+    if re.fullmatch(r"0|[1-9]\d{0,8}", text):
+        return "i", int(text)
+    return ("f", float(text)) if re.fullmatch(r"\d+\.\d+", text) and text.count(".") == 1 and text[-1] != "0" else ("s", text)
+
+
+def plain(r, source=prose):
     """Some facts of plain prose, asked for in running words or as a shape; null only where the request allows it."""
-    _, text, stated, unstated = prose(r)
+    _, text, stated, unstated = source(r)
+    if not stated:
+        return plain(r, source)
     asked = r.sample(list(stated.values()), r.randint(1, min(4, max(1, len(stated) - (r.random() < 0.8)))))
     open_ = [(names, kind, None) for names, kind in unstated if kind[:2] != "b " or names[0] in OPEN]
-    missing = r.sample(open_, 1) if r.random() < 0.22 else []
+    missing = r.sample(open_, 1) if open_ and r.random() < 0.22 else []
     asked += missing
     r.shuffle(asked)
     picked = [(r.choice(names), names, kind) for names, kind, _ in asked]
     answer = {key: value for (key, _, _), (_, _, value) in zip(picked, asked)}
     if len(answer) < len(asked) or any(value is None and key in names for key, value in answer.items() for names, _, _ in stated.values()):
-        return plain(r)
+        return plain(r, source)
     x = r.random()
     if missing and x < 0.4:
         order = r.choice(SHAPES).replace("{k}", dumps(dict.fromkeys(answer)))
@@ -332,6 +354,7 @@ def plain(r):
 
 
 def extract(r, level=1.0):
-    if r.random() < 0.25:
-        return Dialogue(plain(r), kind="extract")
+    x = r.random()
+    if x < 0.6:
+        return Dialogue(plain(r, sheet if x < 0.4 else prose), kind="extract")
     return Dialogue(r.choice([paper, paper, paper, paper, fields, of_fact, collected, mentions, rows, wrapped, wrapped])(r), kind="extract")

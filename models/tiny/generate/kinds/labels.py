@@ -11,14 +11,18 @@ from ..label_languages import LANGUAGES, SHORT
 from ..label_moods import MOODS, mood_text
 from ..label_sets import SETS, STAR_TEXTS, STARS
 from ..label_topics import LINES, NEAR, apart
+from ..labelled import QUESTIONS as SHEET_QUESTIONS
+from ..labelled import by_sheet
 from ..slots import fill
 
 INTENTS = [(names.split(","), meaning, department, f"{texts}|{MORE[names.split(',')[0]]}".split("|")) for names, meaning, department, texts in INTENTS]
+# How many of the cases are hand-written sets.
+SHEETS = 0.5
 QUESTIONS = {
     "topic": "What is this about?|Which topic does the text belong to?|What is the subject of this text?", "mood": "What is the mood of this text?|What does the writer think of it?|What is the sentiment?|How does the author feel?", "intent": "What does the writer want?|What is the intent of this message?|What kind of message is this?",
     "department": "Which department should handle this?|Who should get this message?|Where does this message go?", "language": "Which language is this?|What language is the text in?|In which language is this written?", "urgency": "How urgent is this?|What priority does this have?", "formality": "What is the tone of this message?|How formal is this?",
     "tense": "Which tense is this?|When does this happen?", "sentence": "What type of sentence is this?|What kind of sentence is it?", "spam": "What kind of mail is this?|Should this message be filtered?", "entity": "What kind of name is this?|What type of entity is it?", "toxic": "Is this comment acceptable?|How should a moderator mark this comment?",
-    "programming language": "Which programming language is this?|In which language is the snippet?", "unit": "What does this measure?|Which kind of quantity is this?", "school subject": "Which school subject is the question from?|In which lesson would you hear this?", "answer": "How does the writer answer?|Is the writer for it or not?", "stars": "How many stars would the writer give?|Which rating fits the review?", "member": "What kind of thing is this?|Which group does the word belong to?",
+    **SHEET_QUESTIONS, "programming language": "Which programming language is this?|In which language is the snippet?", "unit": "What does this measure?|Which kind of quantity is this?", "school subject": "Which school subject is the question from?|In which lesson would you hear this?", "answer": "How does the writer answer?|Is the writer for it or not?", "stars": "How many stars would the writer give?|Which rating fits the review?", "member": "What kind of thing is this?|Which group does the word belong to?",
 }
 ASKS = [
     "Classify the text as one of: {l}.\n\n{t}", "Which label fits? Labels: {l}\nText: {t}", "{t}\n\nChoose one: {l}", "Labels: {l}\n\nText: {t}\n\nLabel:", "Is this {o}? {t}", "Put this into one of the categories {l}: {t}", 'Category of "{t}"? Options: {l}', "Decide between {o}.\n{t}", "{t}\nWhich of these is it: {l}?",
@@ -215,8 +219,8 @@ def loose(r, draw):
 def case(r):
     """A set of two to eight labels that differ."""
     while True:
-        kind, names, meanings, draw = r.choice([by_topic, by_topic, by_topic, by_mood, by_mood, by_intent, by_intent, by_intent, by_department, by_language, by_member, by_set, by_set, by_set, by_stars])(r)
-        draw = loose(r, draw) if kind in ("topic", "mood", "intent", "department", "stars") else draw
+        kind, names, meanings, draw = by_sheet(r) if r.random() < SHEETS else r.choice([by_topic, by_topic, by_topic, by_mood, by_mood, by_intent, by_intent, by_intent, by_department, by_language, by_member, by_set, by_set, by_set, by_stars])(r)
+        draw = loose(r, draw) if kind in SHEET_QUESTIONS or kind in ("topic", "mood", "intent", "department", "stars") else draw
         draw = draw if kind in ("mood", "stars", "unit", "entity", "person form", "programming language") else clear(names, draw)
         names = names if kind in ("stars", "entity", "programming language") else styled(r, names)
         if len({name.lower() for name in names}) == len(names):

@@ -1,5 +1,5 @@
 """Questions about passages: pasted into the message, or found by retrieval and put into the system message, with and without the answer."""
-from .. import articles, documents, frames, manuals, noise, profiles
+from .. import articles, documents, frames, manuals, noise, pages, profiles
 from .. import names as n
 from .. import relations as rel
 from .. import stories
@@ -15,7 +15,9 @@ ASKS = [
     "Passage:\n{p}\n\n{q}", 'Here is a text: "{p}" {q}', "Answer the question from the text below.\n\nQuestion: {q}\n\nText: {p}", "{p} {q}", "Based on the following text, answer: {q}\n{p}",
     "I read this: {p}\n\n{q}", "Document:\n{p}\n---\n{q}", "<text>\n{p}\n</text>\n{q}", "Given this passage:\n\n{p}\n\n{q}", "According to this note, {q}\n\n{p}",
 ]
-# How many of the pasted texts are manuals, and how many of the texts that retrieval finds.
+# How many of all texts are the hand-written ones of many kinds.
+SHEETS = 0.5
+# How many of the other pasted texts are manuals, and how many of the texts that retrieval finds.
 MANUALS_READ, MANUALS_FOUND = 0.2, 0.25
 # How many of the pasted texts that are no manuals are profiles.
 PROFILES_READ = 0.25
@@ -109,7 +111,7 @@ def further(r):
 
 def reading(r, level=1.0):
     """One or several questions about a pasted passage."""
-    page = manuals.manual(r, level) if r.random() < MANUALS_READ else Page(r, 1 + int(r.random() ** 1.5 * 7 * level + r.random()), profiles.profile(r, level) if r.random() < PROFILES_READ else None)
+    page = pages.page(r, level) if r.random() < SHEETS else manuals.manual(r, level) if r.random() < MANUALS_READ else Page(r, 1 + int(r.random() ** 1.5 * 7 * level + r.random()), profiles.profile(r, level) if r.random() < PROFILES_READ else None)
     question, answer = one(r, page)
     p = page.text
     if page.is_manual:
@@ -178,22 +180,27 @@ def heading(r, page):
     return f"{'#' * r.randint(1, 3)} {r.choice([n.title(r), n.object_(r).capitalize(), n.proper(r)])}\n"
 
 
+def several(r, level):
+    """Hand-written texts that retrieval finds; the questions of one are not answered by another."""
+    return pages.pieces(r, 1 + int(r.random() * 4 * level), level)
+
+
 def retrieval(r, level=1.0):
     """A question that found passages in the documents of a project."""
-    pages = manuals.pieces(r, level) if r.random() < MANUALS_FOUND else [Page(r, r.randint(1, 3)) for _ in range(1 + int(r.random() * 5 * level))]
-    texts = [(heading(r, page) if r.random() < 0.3 and not page.is_manual else "") + page.text for page in pages]
+    found = several(r, level) if r.random() < SHEETS else manuals.pieces(r, level) if r.random() < MANUALS_FOUND else [Page(r, r.randint(1, 3)) for _ in range(1 + int(r.random() * 5 * level))]
+    texts = [(heading(r, page) if r.random() < 0.3 and not page.is_manual else "") + page.text for page in found]
     # The project's own documents would answer what is asked of a manual without its name.
-    if r.random() < 0.3 * level and not (pages[0].is_manual and pages[0].bare):
+    if r.random() < 0.3 * level and not (found[0].is_manual and found[0].bare):
         for _ in range(r.randint(1, 5)):
             texts.insert(r.randint(0, len(texts)), documents.piece(r))
-    page = r.choice(pages)
-    question, answer = one(r, page, pages)
+    page = r.choice(found)
+    question, answer = one(r, page, found)
     system = r.choice(SYSTEMS) + "\n\n" + context(r, texts) if r.random() < 0.85 else context(r, texts)
     messages = [("system", system), ("user", noise.question(r, question)), ("assistant", answer)]
     known = {question}
     for _ in range(further(r)):
-        page = r.choice(pages)
-        before, last, (question, answer) = question, answer, one(r, page, pages)
+        page = r.choice(found)
+        before, last, (question, answer) = question, answer, one(r, page, found)
         if question in known or (answer == last != NOT_THERE and page.is_article):
             question, answer = before, last
             continue

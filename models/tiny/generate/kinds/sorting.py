@@ -1,6 +1,6 @@
 """Many small choices in one answer: what words mean is learned by choosing, and most other kinds choose but once in a hundred tokens."""
 from ..chat import Dialogue, dumps
-from ..tool_values import FAMILIES, fill, make
+from ..tool_values import FAMILIES
 from . import labels, tools
 
 SORT = ["Sort these into {l}:\n{t}", "Give each line one of the labels {l}.\n{t}", "{t}\n\nLabel every line with {o}.", "Labels: {l}\n{t}", "Which of {o} is each of these?\n{t}", "{t}\nFor each: {o}?", "Classify each item as one of: {l}.\n\n{t}"]
@@ -87,8 +87,8 @@ def odd_one_out(r):
 
 
 def requests_by_function(r):
-    families = []
-    for _ in range(60):
+    families = tools.offer(r, 6) if r.random() < 0.5 else []
+    for _ in range(60 if not families else 0):
         one = tools.made_up(r) if r.random() < 0.15 else r.choice(FAMILIES)
         if len(families) < 6 and not any(tools.clash(one, other) for other in families) and one.names[0] not in tools.GREEDY:
             families.append(one)
@@ -98,8 +98,7 @@ def requests_by_function(r):
     picks = [r.randrange(len(families)) for _ in range(r.randint(3, 7))]
     items = []
     for at in picks:
-        spoken = {key: make(r, kind)[1] for key, _, kind, _ in families[at].params}
-        items.append(fill(r.choice(families[at].asks), spoken).replace("\n", " "))
+        items.append(tools.spoken(r, families[at]).replace("\n", " "))
     return asked(r, SERVES, numbered(r, items, [names[at] for at in picks]), l=told)
 
 

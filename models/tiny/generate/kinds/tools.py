@@ -6,10 +6,13 @@ from .. import names as n
 from .. import tool_words as words
 from ..chat import Dialogue, call, tool
 from ..tool_results import result, sentence
-from ..tool_values import BY_DOMAIN, FAMILIES, Family, fill, make, plain, schema
+from ..tool_values import BY_DOMAIN, FAMILIES, Family, fill, fixed, make, plain, schema
+from ..toolboxes import TOOLBOXES
 from . import reading
 
 LEFT = words.LEFT
+# How many sets of tools are hand-written ones.
+BOXES = 0.5
 # Families whose requests may be meant for one another.
 CLASHES = [
     set(names.split())
@@ -127,6 +130,9 @@ def define(r, family):
 
 def offer(r, count):
     """Families to choose from, often near one another."""
+    if r.random() < BOXES:
+        box = r.choice(list(TOOLBOXES.values()))
+        return r.sample(box, min(len(box), max(count, r.choice([1, 2, 3, 3, 4, 4, 5]))))
     home, found = r.choice(list(BY_DOMAIN.values())) if r.random() < 0.6 else FAMILIES, []
     for _ in range(12):
         if len(found) == count:
@@ -172,7 +178,7 @@ class Tools:
         r = self.r
         at = r.randrange(len(self.families))
         for key, _, kind, _ in self.families[at].params:
-            fits = any(refer(one, key, plain(kind)) for one in self.families[at].asks)
+            fits = any(refer(one, key, plain(kind)) for one in self.families[at].asks if " => " not in one)
             if fits:
                 value = make(r, kind)[0]
                 self.known = {plain(kind): value}
@@ -187,10 +193,12 @@ class Tools:
         family = self.families[at]
         point = self.known and r.random() < refer
         for _ in range(10):
-            template = r.choice(family.asks)
-            made = {key: make(r, kind) for key, _, kind, _ in family.params if "{" + key + "}" in template}
+            template, meant = fixed(family, r.choice(family.asks))
+            made = {key: make(r, kind) for key, _, kind, _ in family.params if "{" + key + "}" in template} | {key: (value, "") for key, value in meant.items()}
             if not point:
                 break
+            if meant:
+                continue
             before, (template, made) = template, self.referred(family, template, made)
             if template != before:
                 break
@@ -297,15 +305,22 @@ def unserved(r, tools):
         # The right thing with another verb, or the right verb with another thing.
         family = made_up(r, made) if r.random() < 0.6 else made_up(r, None, made)
         if not any(one.result[0] is family.result[0] and set(one.result[1]) & set(family.result[1]) for one in tools.families) and (len(tools.families) < 2 or tools.families[0].result[1] is tools.families[1].result[1] and not any(close(one.result[0], family.result[0]) for one in tools.families)):
-            return fill(family.asks[0], {key: make(r, kind)[1] for key, _, kind, _ in family.params})
+            return spoken(r, family)
     if r.random() < 0.4:
         return words.offtopic(r, broad)
+    if tools.families[0].domain in TOOLBOXES:
+        others = [one for one in TOOLBOXES[tools.families[0].domain] if one not in tools.families]
+        return spoken(r, r.choice(others)) if others and r.random() < 0.7 else words.offtopic(r, broad)
     near_by = [one for family in tools.families if family.domain for one in BY_DOMAIN[family.domain]]
     family = r.choice(near_by if near_by and r.random() < 0.6 else FAMILIES)
     if broad or any(clash(family, one) for one in tools.families):
         return words.offtopic(r, broad)
-    template = r.choice(family.asks)
-    return fill(template, {key: make(r, kind)[1] for key, _, kind, _ in family.params})
+    return spoken(r, family)
+
+
+def spoken(r, family):
+    """One way to ask for it."""
+    return fill(fixed(family, r.choice(family.asks))[0], {key: make(r, kind)[1] for key, _, kind, _ in family.params})
 
 
 def answered(r, tools, messages, bare=False):
@@ -330,7 +345,7 @@ def by_itself(r):
 
 
 def tools(r, level=1.0):
-    offered = Tools(r, r.choices([1, 2, 3, 4, 5], [52, 38, 7, 2, 1])[0])
+    offered = Tools(r, r.choices([1, 2, 3, 4, 5], [34, 40, 16, 7, 3])[0])
     definitions = [definition for definition, _ in offered.defined]
     messages = [("system", words.system(r))] if r.random() < 0.6 else []
     x = r.random()

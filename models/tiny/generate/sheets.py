@@ -1,0 +1,71 @@
+"""Reads the hand-written text files of a folder: blocks that begin with `== name`, choices `[a|b|c]`, and slots such as `{f}` or `{12-40}`."""
+import re
+from pathlib import Path
+
+from . import names as n
+from .slots import MAKERS
+
+FOLDER = Path(__file__).parent
+INNERMOST = re.compile(r"\[([^\[\]]*)\]")
+SLOT = re.compile(r"{([^{}]*)}")
+RANGE = re.compile(r"(-?\d+(?:\.\d+)?)-(\d+(?:\.\d+)?)$")
+
+
+def blocks(folder):
+    """[(where it stands, its name, [(number of the line, line)])] of every file of a folder."""
+    found = []
+    for path in sorted((FOLDER / folder).glob("*.txt")):
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+            if line.startswith("== "):
+                found.append((f"{path.name}:{number}", line[3:].strip(), []))
+            elif line.strip():
+                found[-1][2].append((number, line.rstrip()))
+    return found
+
+
+def expand(r, text):
+    """The text with one of each group of alternatives, from the innermost on."""
+    while True:
+        done = INNERMOST.sub(lambda found: r.choice(found[1].split("|")), text)
+        if done == text:
+            return text
+        text = done
+
+
+def known(slot):
+    return bool(RANGE.match(slot)) or slot.rstrip("0123456789") in MAKERS
+
+
+class Values:
+    """What the slots of one text stand for: each name once, and no value twice."""
+
+    def __init__(self, r):
+        self.r, self.made = r, {}
+
+    def draw(self, slot):
+        if found := RANGE.match(slot):
+            low, high = found.groups()
+            if "." in low + high:
+                return f"{self.r.uniform(float(low), float(high)):.{len((high.split('.') + [''])[1]) or 1}f}"
+            return str(self.r.randint(int(low), int(high)))
+        return str(MAKERS[slot.rstrip("0123456789")](self.r))
+
+    def of(self, slot):
+        if slot not in self.made:
+            for _ in range(20):
+                value = self.draw(slot)
+                if value not in self.made.values():
+                    break
+            self.made[slot] = value
+        return self.made[slot]
+
+    def fill(self, text):
+        """The text with its slots filled; `a {o}` becomes `an` where the value asks for it."""
+        def put(found):
+            value = self.of(found[1])
+            article = re.search(r"(^|\s)[Aa]\s$", text[: found.start()]) and value[:1].lower() in "aeio"
+            return ("\0" if article else "") + value
+
+        # Ranges have no name: each is drawn by itself.
+        text = SLOT.sub(lambda found: self.draw(found[1]) if RANGE.match(found[1]) else found[0], text)
+        return SLOT.sub(put, text).replace(" \0", "n ").replace("\0", "").replace("the The ", "The ")
