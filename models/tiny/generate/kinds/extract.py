@@ -7,6 +7,7 @@ from .. import lexicon as lex
 from .. import names as n
 from .. import relations as rel
 from ..chat import Dialogue, dumps
+from ..label_topics import apart
 from ..prose_records import prose
 from ..records import MAKERS, joined, told
 
@@ -102,7 +103,7 @@ def members(r):
     found = r.sample(words, min(len(words), r.randint(1, 4)))
     makers = ["{p} saw {x}", "There was {x} on the list", "{p} spoke about {x}", "For {p}, {x} matters most", "Nobody mentioned {x} at first", "{p} chose {x}", "Then came {x}", "{p} wrote down {x}"]
     says = [r.choice(makers).format(p=n.first(r), x=x.lower() if x[0].islower() else x) for x in found]
-    other = r.choice([t for t in lex.THINGS if t[0] != one])
+    other = r.choice([t for t in lex.THINGS if t[0] != one and apart([one, t[0]], lex.MIXED)])
     mixed = list(says)
     for _ in range(r.randint(0, 2)):
         mixed.insert(r.randrange(len(mixed) + 1), r.choice(makers).format(p=n.first(r), x=r.choice([w for w in other[2] if w not in words] or ["nothing"])))
