@@ -66,4 +66,8 @@ export class Columns implements NativeColumns {
   stats(): ColumnsStats {
     return this.#native.stats();
   }
+
+  forgetFeatures(): void {
+    this.#native.forgetFeatures();
+  }
 }

@@ -233,7 +233,8 @@ void ColumnsObject::define(Napi::Env env, Napi::Object exports) {
       Napi::Persistent(DefineClass(env, kClass,
                                    {InstanceMethod<&Self::append>("append"), InstanceMethod<&Self::clear>("clear"),
                                     InstanceMethod<&Self::read>("read"), InstanceMethod<&Self::matrix>("matrix"),
-                                    InstanceMethod<&Self::latest>("latest"), InstanceMethod<&Self::stats>("stats")}));
+                                    InstanceMethod<&Self::latest>("latest"), InstanceMethod<&Self::stats>("stats"),
+                                    InstanceMethod<&Self::forget_features>("forgetFeatures")}));
   exports.Set("openColumns", Napi::Function::New(
                                  env,
                                  [](const Napi::CallbackInfo& info) -> Napi::Value {
@@ -272,18 +273,31 @@ Napi::Value ColumnsObject::clear(const Napi::CallbackInfo& info) {
   return info.Env().Undefined();
 }
 
+Napi::Value ColumnsObject::forget_features(const Napi::CallbackInfo& info) {
+  table_->forget_live();
+  return info.Env().Undefined();
+}
+
 Napi::Value ColumnsObject::read(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
     Wanted asked = wanted(info[0], table_->next());
     Snapshot snapshot = table_->snapshot();
-    if (snapshot.work(asked) <= kReadAtOnce) {
-      Frame frame = snapshot.frame(asked, kMostCells);
-      return resolved(info.Env(), frame_object(info.Env(), frame));
+    // Until it is put back nobody else has it; a read that failed leaves none.
+    const auto live = table_->take_live(asked);
+    const auto answer = [live, shelf = table_->shelf()](Napi::Env env, Frame& frame) {
+      if (live) shelf->put(live);
+      return frame_object(env, frame);
+    };
+    if (snapshot.work(asked, live.get()) <= kReadAtOnce) {
+      Frame frame = snapshot.frame(asked, kMostCells, live.get());
+      return resolved(info.Env(), answer(info.Env(), frame));
     }
     return Task<Frame>::run(
         info.Env(),
-        [snapshot = std::move(snapshot), asked = std::move(asked)] { return snapshot.frame(asked, kMostCells); },
-        frame_object);
+        [snapshot = std::move(snapshot), asked = std::move(asked), live] {
+          return snapshot.frame(asked, kMostCells, live.get());
+        },
+        answer);
   });
 }
 
@@ -322,6 +336,7 @@ Napi::Value ColumnsObject::stats(const Napi::CallbackInfo& info) {
     object.Set("first", static_cast<double>(stats.first));
     object.Set("next", static_cast<double>(stats.next));
     object.Set("bytes", static_cast<double>(stats.bytes));
+    object.Set("liveBytes", static_cast<double>(stats.live_bytes));
     object.Set("columns", list);
     return object;
   });

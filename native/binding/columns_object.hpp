@@ -20,6 +20,7 @@ class ColumnsObject : public Napi::ObjectWrap<ColumnsObject> {
   Napi::Value read(const Napi::CallbackInfo& info);
   Napi::Value matrix(const Napi::CallbackInfo& info);
   Napi::Value latest(const Napi::CallbackInfo& info);
+  Napi::Value forget_features(const Napi::CallbackInfo& info);
   Napi::Value stats(const Napi::CallbackInfo& info);
 
   std::unique_ptr<columns::Table> table_;

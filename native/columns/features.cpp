@@ -74,6 +74,15 @@ void write_window(const FeatureSpec& spec, size_t part, const Series& series, si
   });
 }
 
+/// The furthest that lags and rates look back among the rows that there are.
+size_t furthest_lag(const FeatureSpec& spec, size_t history) {
+  size_t furthest = 0;
+  for (const auto* list : {&spec.lags, &spec.rates})
+    for (const size_t back : *list)
+      if (back < history) furthest = std::max(furthest, back);
+  return furthest;
+}
+
 }  // namespace
 
 void write_features(const FeatureSpec& spec, size_t part, const Series& series, size_t skip, const FeatureRoom& room) {
@@ -119,7 +128,8 @@ size_t FeatureSpec::reach() const {
   for (const size_t window : windows) rows = std::max(rows, window - 1);
   for (const auto* list : {&lags, &rates})
     for (const size_t back : *list) rows = std::max(rows, back);
-  return spans.empty() ? rows : SIZE_MAX;
+  for (const size_t span : spans) rows = std::max(rows, weighted_reach(span));
+  return rows;
 }
 
 std::vector<std::string> feature_names(const FeatureSpec& spec, const std::string& column) {
@@ -140,19 +150,33 @@ FeatureTracker::FeatureTracker(const FeatureSpec& spec, size_t history) : spec_(
     totals_.emplace_back(rows);
     if (spec.wants(Statistic::kMedian)) medians_.emplace_back(rows);
   }
-  for (const size_t span : spec.spans) means_.emplace_back(span);
-  size_t furthest = 0;
-  for (const auto* list : {&spec.lags, &spec.rates})
-    for (const size_t back : *list)
-      if (back < history) furthest = std::max(furthest, back);
-  past_.resize(furthest + 1);
+  for (const size_t span : spec.spans) means_.emplace_back(span, history);
+  past_.resize(furthest_lag(spec, history) + 1);
+}
+
+size_t FeatureTracker::due(size_t rows) const {
+  size_t due = 0;
+  for (const RollingTotals& window : totals_) due += window.due(rows);
+  for (const RollingWeightedMean& mean : means_) due += mean.due(rows);
+  return due;
+}
+
+size_t FeatureTracker::bytes(const FeatureSpec& spec, size_t history) {
+  size_t bytes = sizeof(FeatureTracker) + (furthest_lag(spec, history) + 1) * sizeof(std::optional<double>);
+  for (const size_t window : spec.windows) {
+    const size_t rows = std::min(window, history);
+    bytes += sizeof(RollingTotals) + RollingTotals::bytes(rows);
+    if (spec.wants(Statistic::kMedian)) bytes += sizeof(RollingMedian) + RollingMedian::bytes(rows);
+  }
+  for (const size_t span : spec.spans) bytes += sizeof(RollingWeightedMean) + RollingWeightedMean::bytes(span, history);
+  return bytes;
 }
 
 void FeatureTracker::push(std::optional<double> value) {
   value_ = value;
   for (RollingTotals& window : totals_) window.push(value);
   for (RollingMedian& window : medians_) window.push(value);
-  for (WeightedMean& mean : means_) mean.push(value);
+  for (RollingWeightedMean& mean : means_) mean.push(value);
   past_[rows_ % past_.size()] = value;
   ++rows_;
 }
@@ -170,7 +194,7 @@ void FeatureTracker::write(std::span<double> to) const {
   for (const size_t back : spec_.lags) to[at++] = before(back).value_or(0.0);
   for (const size_t back : spec_.rates) to[at++] = rate(value_, before(back));
   // Where the row is null, so is the weighted mean.
-  for (const WeightedMean& mean : means_) to[at++] = value_ ? mean.mean() : 0.0;
+  for (const RollingWeightedMean& mean : means_) to[at++] = value_ ? mean.mean() : 0.0;
 }
 
 }  // namespace quern::columns

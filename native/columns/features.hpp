@@ -34,8 +34,9 @@ struct FeatureSpec {
   /// Features of one column.
   size_t width() const { return windows.size() * statistics.size() + lags.size() + rates.size() + spans.size(); }
   bool wants(Statistic statistic) const;
-  /// Rows before a row that its features look at; a weighted mean looks at all.
+  /// Rows before a row that its features look at.
   size_t reach() const;
+  bool operator==(const FeatureSpec&) const = default;
 };
 
 /// The names of a column's features, such as `x_rolling_mean_5`, `x_lag_1`, `x_roc_1`, `x_ewm_mean_10`.
@@ -59,12 +60,16 @@ void write_features(const FeatureSpec& spec, size_t part, const Series& series, 
  */
 class FeatureTracker {
  public:
-  /// `history` = rows that are looked back at most; `spec` must outlive the tracker.
+  /// `history` = rows that are looked at, the row itself included; `spec` must outlive the tracker.
   FeatureTracker(const FeatureSpec& spec, size_t history);
 
   void push(std::optional<double> value);
   /// Of the row that was pushed last; `spec.width()` numbers.
   void write(std::span<double> to) const;
+  /// Rows whose sums are made anew within the next `rows` pushes.
+  size_t due(size_t rows) const;
+  /// Memory of a tracker, at most.
+  static size_t bytes(const FeatureSpec& spec, size_t history);
 
  private:
   /// The value `back` rows before the last, when there is one.
@@ -73,7 +78,7 @@ class FeatureTracker {
   const FeatureSpec& spec_;
   std::vector<RollingTotals> totals_;
   std::vector<RollingMedian> medians_;
-  std::vector<WeightedMean> means_;
+  std::vector<RollingWeightedMean> means_;
   std::optional<double> value_;
   std::vector<std::optional<double>> past_;  ///< a ring of the values for lags, the newest included
   size_t rows_ = 0;

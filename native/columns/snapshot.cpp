@@ -97,7 +97,20 @@ void Snapshot::check_names(const FeatureSpec& spec) const {
                                    "'; leave that feature out.");
 }
 
-Frame Snapshot::frame(const Wanted& wanted, size_t most_cells) const {
+void Snapshot::go_on(LiveFeatures& live, uint64_t from, uint64_t until, std::span<const ColumnRoom> columns,
+                     const Work& work) const {
+  const uint64_t begin = reached(live.spec(), from);
+  if (!live.reaches(begin, from)) live.restart(begin, from);
+  live.widen(columns_.size());
+  work.parallel(columns.size(), 1, [&](size_t i, size_t) {
+    const auto place = static_cast<size_t>(columns[i].column - columns_.data());
+    live.follow(place, series(*columns[i].column, live.next(), until));
+    live.copy(place, from, until, columns[i].room);
+  });
+  live.followed(until);
+}
+
+Frame Snapshot::frame(const Wanted& wanted, size_t most_cells, LiveFeatures* live) const {
   const uint64_t from = std::clamp(wanted.from, first_, next_);
   const uint64_t until = std::clamp(wanted.until, from, next_);
   size_t width = columns_.size();
@@ -123,10 +136,12 @@ Frame Snapshot::frame(const Wanted& wanted, size_t most_cells) const {
       room.room.starts.push_back(feature.numbers.data());
     }
   }
-  const uint64_t read = until - reached(*wanted.features, from);
-  const bool large = saturated(read, rooms.size() * wanted.features->width()) >= kWorthThreads;
+  const bool large = work(wanted, live) >= kWorthThreads;
   const Work leave(large ? std::min<size_t>(kMostThreads, std::thread::hardware_concurrency()) : 1);
-  make_features(*wanted.features, from, until, rooms, leave);
+  if (live != nullptr)
+    go_on(*live, from, until, rooms, leave);
+  else
+    make_features(*wanted.features, from, until, rooms, leave);
   return frame;
 }
 
@@ -153,16 +168,15 @@ std::vector<double> Snapshot::matrix(std::span<const std::string> columns, const
   return matrix;
 }
 
-size_t Snapshot::work(const Wanted& wanted) const {
+size_t Snapshot::work(const Wanted& wanted, const LiveFeatures* live) const {
   const uint64_t from = std::clamp(wanted.from, first_, next_);
   const uint64_t until = std::clamp(wanted.until, from, next_);
-  uint64_t rows = until - from;
-  size_t width = columns_.size();
-  if (wanted.features) {
-    rows += std::min<uint64_t>(from - first_, wanted.features->reach());
-    width += columns_.size() * wanted.features->width();
-  }
-  return saturated(rows, width);
+  if (!wanted.features) return saturated(until - from, columns_.size());
+  const size_t width = columns_.size() * (1 + wanted.features->width());
+  const uint64_t begin = reached(*wanted.features, from);
+  if (live == nullptr || !live->reaches(begin, from)) return saturated(until - begin, width);
+  const auto added = static_cast<size_t>(until - live->next());
+  return saturated(until - from + added, width) + live->due(added);
 }
 
 }  // namespace quern::columns

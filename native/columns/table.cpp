@@ -154,6 +154,7 @@ void Table::evict() {
 void Table::clear() {
   columns_.clear();
   places_.clear();
+  forget_live();
   first_ = next_ = first_block_ = 0;
 }
 
@@ -166,6 +167,20 @@ Snapshot Table::snapshot() const {
   for (const auto& one : columns_)
     snapshot.columns_.push_back({one->name, one->kind, {one->blocks.begin(), one->blocks.end()}});
   return snapshot;
+}
+
+std::shared_ptr<LiveFeatures> Table::take_live(const Wanted& wanted) {
+  const uint64_t from = std::clamp(wanted.from, first_, next_);
+  const uint64_t rows = next_ - from;
+  if (!wanted.features || wanted.until < next_ || rows == 0 || rows > kMostLiveRows) return nullptr;
+  // Once rows have gone, only the window of the last row begins where that of its features began.
+  if (first_ > 0 && rows > 1 && from - first_ < wanted.features->reach()) return nullptr;
+  std::shared_ptr<LiveFeatures> live = shelf_->take(*wanted.features, static_cast<size_t>(rows));
+  if (!live)
+    live = std::make_shared<LiveFeatures>(*wanted.features, capacity_, std::bit_ceil(static_cast<size_t>(rows)));
+  const auto numeric =
+      std::count_if(columns_.begin(), columns_.end(), [](const auto& one) { return is_numeric(one->kind); });
+  return live->bytes_for(static_cast<size_t>(numeric)) <= kMostLiveBytes ? live : nullptr;
 }
 
 std::vector<double> Table::latest(std::span<const std::string> columns) const {
@@ -186,7 +201,7 @@ std::vector<double> Table::latest(std::span<const std::string> columns) const {
 }
 
 Table::Stats Table::stats() const {
-  Stats stats{.first = first_, .next = next_, .bytes = 0, .columns = {}};
+  Stats stats{.first = first_, .next = next_, .bytes = 0, .live_bytes = shelf_->bytes(), .columns = {}};
   for (const auto& one : columns_) {
     for (const auto& block : one->blocks) stats.bytes += block->bytes();
     stats.columns.emplace_back(one->name, one->kind);

@@ -14,6 +14,7 @@
 #include "../threads/work.hpp"
 #include "block.hpp"
 #include "features.hpp"
+#include "live.hpp"
 
 namespace quern::columns {
 
@@ -54,14 +55,15 @@ struct Wanted {
 class Snapshot {
  public:
   /// Columns in the order in which they came, each numeric one's features after all of them.
-  /// Throws Failure('too_large') for more than `most_cells` cells.
-  Frame frame(const Wanted& wanted, size_t most_cells) const;
+  /// Goes on from `live`, which Table::take_live gave for the same rows. Throws Failure('too_large') for more than
+  /// `most_cells` cells.
+  Frame frame(const Wanted& wanted, size_t most_cells, LiveFeatures* live = nullptr) const;
   /// All rows, one after the other: the numbers of `columns` (bools are 0 or 1, nulls and missing columns 0), then the
   /// features of each. Throws Failure('too_large'), and what `work` throws once it is stopped.
   std::vector<double> matrix(std::span<const std::string> columns, const FeatureSpec& spec, size_t most_cells,
                              const Work& work) const;
   /// Cells that frame() reads and makes, about.
-  size_t work(const Wanted& wanted) const;
+  size_t work(const Wanted& wanted, const LiveFeatures* live = nullptr) const;
 
  private:
   friend class Table;
@@ -83,6 +85,8 @@ class Snapshot {
   uint64_t reached(const FeatureSpec& spec, uint64_t from) const;
   void make_features(const FeatureSpec& spec, uint64_t from, uint64_t until, std::span<const ColumnRoom> columns,
                      const Work& work) const;
+  void go_on(LiveFeatures& live, uint64_t from, uint64_t until, std::span<const ColumnRoom> columns,
+             const Work& work) const;
 
   std::vector<Column> columns_;
   uint64_t first_ = 0, next_ = 0, first_block_ = 0;
@@ -104,12 +108,23 @@ class Table {
   void clear();
 
   Snapshot snapshot() const;
-  /// The last row as Snapshot::matrix gives it, but weighted means also remember rows that are gone. Needs `live`.
+  /**
+   * What a read of the last rows goes on from: give it to Snapshot::frame and put it back on the shelf afterwards.
+   * Nothing where features have to be made from the rows alone: for many rows, for rows whose windows began with rows
+   * that are gone, and where too much would have to be kept.
+   */
+  std::shared_ptr<LiveFeatures> take_live(const Wanted& wanted);
+  /// Another one once the table was cleared, or its features forgotten.
+  const std::shared_ptr<LiveShelf>& shelf() const { return shelf_; }
+  /// Lets go of what reads go on from.
+  void forget_live() { shelf_ = std::make_shared<LiveShelf>(); }
+  /// The last row as Snapshot::matrix gives it. Needs `live`.
   std::vector<double> latest(std::span<const std::string> columns) const;
 
   struct Stats {
     uint64_t first, next;  ///< rows that are kept: first <= row < next
     size_t bytes;
+    size_t live_bytes;  ///< of features that reads go on from
     std::vector<std::pair<std::string, Kind>> columns;
   };
   Stats stats() const;
@@ -137,6 +152,7 @@ class Table {
   std::vector<std::unique_ptr<Column>> columns_;
   std::unordered_map<std::string, size_t> places_;
   uint64_t first_ = 0, next_ = 0, first_block_ = 0;
+  std::shared_ptr<LiveShelf> shelf_ = std::make_shared<LiveShelf>();
 };
 
 }  // namespace quern::columns

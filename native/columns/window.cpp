@@ -1,6 +1,7 @@
 #include "window.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 namespace quern::columns {
@@ -10,6 +11,7 @@ void RollingTotals::turn_over() {
   const auto known = std::find_if(recent_.begin(), recent_.end(), [](const auto& value) { return value.has_value(); });
   if (known != recent_.end()) now_.shift = **known;
   Totals sums;
+  older_.reserve(recent_.size());
   for (size_t i = recent_.size(); i-- > 0;) {
     if (recent_[i]) sums.add(*recent_[i], *recent_[i] - now_.shift);
     older_.push_back(sums);
@@ -74,8 +76,56 @@ double RollingMedian::median() const {
 void WeightedMean::push(std::optional<double> value) {
   weight_ *= keep_;
   if (!value) return;
+  // What weighs nothing leaves no error either, however large it was.
+  mean_ = weight_ == 0 ? *value : mean_ + (*value - mean_) / (weight_ + 1.0);
   weight_ += 1.0;
-  mean_ += (*value - mean_) / weight_;
+}
+
+size_t weighted_reach(size_t span) {
+  return static_cast<size_t>(std::ceil(std::log(1e-300) / std::log(kept_weight(span))));
+}
+
+RollingWeightedMean::RollingWeightedMean(size_t span, size_t window)
+    : span_(span), window_(window > weighted_reach(span) ? 0 : window), recent_mean_(span) {}
+
+void RollingWeightedMean::turn_over() {
+  const double keep = kept_weight(span_);
+  double weight = 1.0;
+  Part all;
+  older_.reserve(recent_.size());
+  for (size_t i = recent_.size(); i-- > 0;) {
+    if (recent_[i]) {
+      all.weight += weight;
+      all.mean += (*recent_[i] - all.mean) * (weight / all.weight);
+    }
+    older_.push_back(all);
+    weight *= keep;
+  }
+  recent_.clear();
+  recent_mean_ = WeightedMean(span_);
+  left_ = 1.0;
+}
+
+void RollingWeightedMean::push(std::optional<double> value) {
+  if (window_ > 0) {
+    if (older_.size() + recent_.size() == window_) {
+      if (older_.empty()) turn_over();
+      older_.pop_back();
+    }
+    recent_.push_back(value);
+    left_ *= kept_weight(span_);
+  }
+  recent_mean_.push(value);
+}
+
+double RollingWeightedMean::mean() const {
+  if (older_.empty()) return recent_mean_.mean();
+  const double before = older_.back().weight * left_, share = before / (before + recent_mean_.weight());
+  return recent_mean_.mean() + (older_.back().mean - recent_mean_.mean()) * share;
+}
+
+size_t RollingWeightedMean::bytes(size_t span, size_t window) {
+  return window > weighted_reach(span) ? 0 : window * (sizeof(Part) + 2 * sizeof(std::optional<double>));
 }
 
 }  // namespace quern::columns

@@ -85,6 +85,10 @@ class RollingTotals {
 
   void push(std::optional<double> value);
   const Summary& now() const { return now_; }
+  /// Rows whose sums are made anew within the next `rows` pushes.
+  size_t due(size_t rows) const { return rows + recent_.size() > window_ ? window_ : 0; }
+  /// Memory for a window, at most.
+  static size_t bytes(size_t window) { return window * (sizeof(Totals) + 2 * sizeof(std::optional<double>)); }
 
  private:
   void turn_over();
@@ -149,6 +153,8 @@ class RollingMedian {
   void push(std::optional<double> value);
   /// Of at least one value.
   double median() const;
+  /// Memory for a window, at most: a row and a node of a set.
+  static size_t bytes(size_t window) { return window * (2 * sizeof(std::optional<double>) + 48); }
 
  private:
   void remove(double value);
@@ -160,20 +166,59 @@ class RollingMedian {
   std::multiset<double> low_, high_;         ///< as many in both, or one more in `low_`
 };
 
-/// Exponentially weighted mean, adjusted: weights (1 - alpha)^age over all rows, alpha = 2 / (span + 1).
+/// What a row leaves of the weights before it in a weighted mean: 1 - alpha, alpha = 2 / (span + 1).
+inline double kept_weight(size_t span) {
+  return 1.0 - 2.0 / (static_cast<double>(span) + 1.0);
+}
+
+/// Rows before a row that its weighted mean looks at: those further back weigh less than 1e-300 each, so that the
+/// largest values that columns take add nothing that matters.
+size_t weighted_reach(size_t span);
+
+/// Exponentially weighted mean, adjusted: weights (1 - alpha)^age over all rows.
 class WeightedMean {
  public:
-  explicit WeightedMean(size_t span) : keep_(1.0 - 2.0 / (static_cast<double>(span) + 1.0)) {}
+  explicit WeightedMean(size_t span) : keep_(kept_weight(span)) {}
 
   /// A null only ages the values before it.
   void push(std::optional<double> value);
   /// Of at least one value. The weights of nulls are left out.
   double mean() const { return mean_; }
+  /// Of all values together; that of the last row is 1.
+  double weight() const { return weight_; }
 
  private:
-  const double keep_;
+  double keep_;
   double weight_ = 0;
   double mean_ = 0;
+};
+
+/// The same over the last `window` rows, O(1) a row on average: two stacks as those of RollingTotals, or none where
+/// rows before the window do not matter.
+class RollingWeightedMean {
+ public:
+  RollingWeightedMean(size_t span, size_t window);
+
+  void push(std::optional<double> value);
+  /// Where the last row has a value.
+  double mean() const;
+  /// As those of RollingTotals.
+  size_t due(size_t rows) const { return window_ > 0 && rows + recent_.size() > window_ ? window_ : 0; }
+  static size_t bytes(size_t span, size_t window);
+
+ private:
+  struct Part {
+    double weight = 0;
+    double mean = 0;
+  };
+  void turn_over();
+
+  const size_t span_;
+  const size_t window_;      ///< 0 = all rows
+  std::vector<Part> older_;  ///< the last covers all older rows; weights as when they were turned over
+  std::vector<std::optional<double>> recent_;
+  WeightedMean recent_mean_;
+  double left_ = 1;  ///< what recent rows leave of older weights
 };
 
 }  // namespace quern::columns

@@ -57,6 +57,8 @@ export interface ColumnsStats {
   next: number;
   /** Memory of the values. */
   bytes: number;
+  /** Memory, at most, of what reads of features go on from: 16 MiB, of the four specifications that were read last. */
+  liveBytes: number;
   columns: { name: string; kind: ColumnKind }[];
 }
 
@@ -69,7 +71,10 @@ export interface NativeColumns {
   append(rows: number, columns: readonly ColumnValues[]): void;
   /** Sync. Forgets rows and columns. */
   clear(): void;
-  /** On the thread pool from 4096 cells on. Rejects with Failure('too_large') for an answer of more than 2^24 cells. */
+  /**
+   * On the thread pool from 4096 cells on. Features of the last rows, 1024 at most, go on from the last read of the same ones: a row that came since
+   * costs the same whatever the windows and the rows before it. Rejects with Failure('too_large') for an answer of more than 2^24 cells.
+   */
   read(options?: ColumnsRead): Promise<ColumnFrame>;
   /**
    * On a thread of its own, in the `background` as AnomalyFitOptions has it. All rows one after the other: numbers of `columns` (nulls and
@@ -80,6 +85,8 @@ export interface NativeColumns {
   latest(columns: readonly string[]): Float64Array;
   /** Sync. */
   stats(): ColumnsStats;
+  /** Sync. Lets go of what reads of features go on from. */
+  forgetFeatures(): void;
 }
 
 /** Settings of a table. */

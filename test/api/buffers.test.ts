@@ -86,6 +86,10 @@ function tableOf(base: string, restart: () => Promise<void>): Scenario[] {
     refused('an object for a value', { v: { x: 1 } }, 'is no number, text, truth value or null'),
     refused('a list for a value', { v: [1] }, 'is no number'),
     refused('a number whose square overflows', { v: 1e200 }, '1e+150'),
+    post('a number beyond any', '/append', '{"buffer_id":"b","data":[{"v":1},{"v":-1e999}]}', {
+      status: 422, headers: { 'content-type': 'application/json' },
+      contains: ['Row 1, column \\"v\\": -Infinity (a number too large for 64 bits) is beyond 1e+150', '"input":"-Infinity (a number'],
+    }),
     refused('no row', 5, 'data'),
     refused('a list of lists', [[1]], 'data'),
     refused('a long text', { t: 'x'.repeat(70_000) }, '70000 bytes', '65536'),

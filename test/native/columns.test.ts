@@ -72,7 +72,7 @@ describe('the features of Polars', () => {
 describe('native columns', () => {
   it('exports what the contract lists', () => {
     const methods = Object.getOwnPropertyNames(Object.getPrototypeOf(open())).filter((name) => name !== 'constructor');
-    assert.deepEqual(methods.sort(), ['append', 'clear', 'latest', 'matrix', 'read', 'stats']);
+    assert.deepEqual(methods.sort(), ['append', 'clear', 'forgetFeatures', 'latest', 'matrix', 'read', 'stats']);
   });
 
   it('gives back what was appended, in the layout of Arrow', async () => {
@@ -113,6 +113,52 @@ describe('native columns', () => {
     assert.equal(rows, 6000);
     assert.deepEqual(columns[1]!.numbers, column(frame, 'x_rolling_mean_50').numbers!.subarray(-6000));
     assert.equal(table.stats().next, 0);
+  });
+
+  it('goes on from the last read of the same features, also beside appends, in the ring and after a clear', async () => {
+    const all: ColumnFeatures = { windows: [3, 500], statistics: STATISTICS, lags: [1, 40], rates: [2], spans: [5, 90] };
+    const few: ColumnFeatures = { windows: [3], lags: [1] };
+    for (const capacity of [60, 5000]) {
+      const table = open({ capacity });
+      const value = (row: number): number | null => (row % 5 === 0 ? null : ((row * 7919) % 1000) / 8);
+      let next = 0;
+      const append = (rows: number): void => {
+        table.append(rows, [
+          numbers(
+            'x',
+            Array.from({ length: rows }, () => value(next++)),
+          ),
+        ]);
+      };
+      const same = async (tail: number, features: ColumnFeatures): Promise<void> => {
+        const [got, made] = [table.read({ tail, features }), table.read({ from: 0, until: next, features })];
+        // Both are of this moment.
+        append(1);
+        for (const [at, { name, numbers: mine }] of (await got).columns.entries()) {
+          const theirs = (await made).columns[at]!.numbers!.slice(-tail);
+          assert.equal(mine!.length, theirs.length);
+          for (const [row, expected] of theirs.entries())
+            assert.ok(
+              Math.abs(mine![row]! - expected) <= 1e-12 * Math.max(Math.abs(expected), 125),
+              `${name}: ${mine![row]}, not ${expected}`,
+            );
+        }
+      };
+      append(2000);
+      for (let round = 0; round < 60; round += 1) {
+        await Promise.all([same(1, all), same(1, few), same(10, few)]);
+        if (round % 20 === 7) append(300);
+        if (round % 20 === 9) table.forgetFeatures();
+      }
+      assert.ok(table.stats().liveBytes > 0);
+      const reading = table.read({ tail: 1, features: all });
+      table.clear();
+      next = 0;
+      await reading;
+      assert.equal(table.stats().liveBytes, 0);
+      append(3);
+      await same(1, all);
+    }
   });
 
   it('follows each row with live features', async () => {

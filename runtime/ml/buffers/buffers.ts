@@ -18,6 +18,8 @@ export class Buffers implements BufferService {
   readonly #buffers = new Map<string, DataBuffer>();
   /** Names that are being made. */
   readonly #making = new Set<string>();
+  /** What reads of features go on from, in bytes; the buffer read last comes last. */
+  readonly #live = new Map<DataBuffer, number>();
   #loading: Promise<void> | undefined;
 
   constructor(store: Store, limits: BufferLimits = BUFFER_LIMITS) {
@@ -62,6 +64,7 @@ export class Buffers implements BufferService {
   async remove(name: string): Promise<void> {
     const buffer = await this.#buffer(name);
     this.#buffers.delete(name);
+    this.#live.delete(buffer);
     // Nobody gets the name before the rows are gone.
     this.#making.add(name);
     try {
@@ -86,7 +89,9 @@ export class Buffers implements BufferService {
   }
 
   async read(name: string, ask: ReadAsk, type: ExportType, signal: AbortSignal): Promise<Exported> {
-    const frame = await (await this.#buffer(name)).read(ask, this.#limits.cells);
+    const buffer = await this.#buffer(name);
+    const frame = await buffer.read(ask, this.#limits.cells);
+    if (ask.features) this.#trim(buffer);
     signal.throwIfAborted();
     return { contentType: type, bytes: await FORMATS[type](name, frame, signal) };
   }
@@ -105,6 +110,20 @@ export class Buffers implements BufferService {
     throw new Failure('not_found', `There is no buffer ${quote(name)}; create it with POST .../polars/buffers.`, {
       code: 'BufferNotFound',
     });
+  }
+
+  /** Lets go of what reads go on from, of the buffers read longest ago, until the rest is within the limit. */
+  #trim(read: DataBuffer): void {
+    this.#live.delete(read);
+    if (this.#buffers.get(read.name) === read) this.#live.set(read, read.liveBytes);
+    let total = 0;
+    for (const bytes of this.#live.values()) total += bytes;
+    for (const [buffer, bytes] of this.#live) {
+      if (total <= this.#limits.liveBytes) return;
+      buffer.forgetFeatures();
+      this.#live.delete(buffer);
+      total -= bytes;
+    }
   }
 
   #admit(buffer: DataBuffer, after: number): void {

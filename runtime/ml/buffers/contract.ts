@@ -9,6 +9,7 @@ export interface BufferStats {
   readonly windowSize: number;
   readonly columns: readonly string[];
   readonly numericColumns: readonly string[];
+  /** Of its rows, and of what reads of features go on from. */
   readonly memoryBytes: number;
   /** Rows appended since it was made or cleared. */
   readonly appendCount: number;

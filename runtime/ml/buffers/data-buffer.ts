@@ -44,15 +44,25 @@ export class DataBuffer {
     return this.#native.stats().bytes;
   }
 
+  /** Memory of what reads of features go on from. */
+  get liveBytes(): number {
+    return this.#native.stats().liveBytes;
+  }
+
+  /** Lets go of what reads of features go on from; the next one is made from the rows. */
+  forgetFeatures(): void {
+    this.#native.forgetFeatures();
+  }
+
   stats(): BufferStats {
-    const { first, next, bytes, columns } = this.#native.stats();
+    const { first, next, bytes, liveBytes, columns } = this.#native.stats();
     return {
       name: this.name,
       size: next - first,
       windowSize: this.record.windowSize,
       columns: columns.map(({ name }) => name),
       numericColumns: columns.filter(({ kind }) => isNumeric(kind)).map(({ name }) => name),
-      memoryBytes: bytes,
+      memoryBytes: bytes + liveBytes,
       appendCount: this.#log.next,
       avgAppendMs: this.#appends === 0 ? 0 : this.#appendMs / this.#appends,
     };

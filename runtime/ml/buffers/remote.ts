@@ -5,7 +5,7 @@ import { statusFailure, unreachable, upstreamError } from '../../providers/compa
 import { runtimeBase } from '../../providers/remote-universal.js';
 import { postJson, urlBelow } from '../../rag/json-host.js';
 import { homeOf } from '../home.js';
-import type { Row } from '../tables/cells.js';
+import { type Row, refuseInfinite } from '../tables/cells.js';
 import type { Appended, BufferService, BufferStats, Exported, ExportType, ReadAsk } from './contract.js';
 
 const TIMEOUT_MS = 120_000;
@@ -63,6 +63,7 @@ export class RemoteBuffers implements BufferService {
   }
 
   async append(name: string, rows: readonly Row[], signal: AbortSignal): Promise<Appended> {
+    refuseInfinite(rows);
     const reply = (await this.#send(homeOf(name, this.#bases), 'append', signal, { buffer_id: name, data: rows })) as AppendReply;
     return { appended: reply.appended, size: reply.buffer_size, avgAppendMs: reply.avg_append_ms };
   }

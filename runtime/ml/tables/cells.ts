@@ -31,13 +31,22 @@ export function wrongValue(row: number, name: string, value: unknown, why: strin
   });
 }
 
+const tooLarge = (row: number, name: string, value: number): Failure =>
+  wrongValue(row, name, value, `is beyond ${LARGEST_NUMBER}, the largest number that can be kept`);
+
+/** Throws `invalid` for an infinity: JSON would carry it on as null. */
+export function refuseInfinite(rows: readonly unknown[]): void {
+  for (const [row, values] of rows.entries())
+    if (typeof values === 'object' && values !== null)
+      for (const [name, value] of Object.entries(values)) if (Math.abs(value) === Infinity) throw tooLarge(row, name, value);
+}
+
 function kindOf(value: unknown, row: number, name: string): ColumnKind {
   if (value === null || value === undefined) return 'null';
   if (typeof value === 'boolean') return 'bool';
   if (typeof value === 'string') return 'string';
   if (typeof value !== 'number') throw wrongValue(row, name, value, 'is no number, text, truth value or null');
-  if (!(Math.abs(value) <= LARGEST_NUMBER))
-    throw wrongValue(row, name, value, `is beyond ${LARGEST_NUMBER}, the largest number that can be kept`);
+  if (!(Math.abs(value) <= LARGEST_NUMBER)) throw tooLarge(row, name, value);
   return Number.isSafeInteger(value) ? 'i64' : 'f64';
 }
 

@@ -32,7 +32,7 @@ describe('the limits of buffers', () => {
   let buffers: Buffers;
   before(async () => {
     store = await openStore(emptyDataDir());
-    buffers = new Buffers(store, { buffers: 2, bytesEach: 200_000, bytesTotal: 250_000, cells: 1_000 });
+    buffers = new Buffers(store, { buffers: 2, bytesEach: 200_000, bytesTotal: 250_000, liveBytes: 40_000, cells: 1_000 });
   });
   after(async () => {
     await buffers.close();
@@ -79,6 +79,21 @@ describe('the limits of buffers', () => {
     );
     const { bytes } = await buffers.read('c', { tail: 500, features: { windows: [2], statistics: ['mean'] } }, 'application/json', signal);
     assert.equal(JSON.parse(Buffer.from(bytes).toString()).rows, 500);
+  });
+
+  it('of what reads go on from: the buffers read longest ago let go of it', async () => {
+    const memory = async (): Promise<number[]> => Promise.all(['b', 'c'].map(async (name) => (await buffers.get(name)).memoryBytes));
+    await buffers.append('b', [{ t: 'x', n: 1 }]);
+    const plain = await memory();
+    const read = (name: string) => buffers.read(name, { tail: 1, features: { windows: [200] } }, 'application/json', signal);
+    const grown = async (): Promise<boolean[]> => (await memory()).map((bytes, at) => bytes > plain[at]!);
+    await read('b');
+    assert.deepEqual(await grown(), [true, false]);
+    await read('c');
+    assert.deepEqual(await grown(), [true, true]);
+    await read('b');
+    await buffers.read('b', { tail: 1, features: { windows: [97, 98, 99] } }, 'application/json', signal);
+    assert.deepEqual(await grown(), [true, false]);
   });
 
   it('kinds of appends under way count, and a failed one leaves none', async () => {
