@@ -30,6 +30,11 @@ export interface FailureItem {
   readonly input?: unknown;
 }
 
+/** A number as messages show it: JSON has no word for one that is beyond a double, and reads it as an infinity. */
+export function shownNumber(value: number): number | string {
+  return Math.abs(value) === Infinity ? `${value} (a number too large for 64 bits)` : value;
+}
+
 /** What a `Failure` may carry besides its message. */
 export interface FailureDetails {
   /** Stable machine-readable name, such as `ProjectNotFound`; the kind where none is given. */
@@ -60,7 +65,7 @@ export class Failure extends Error {
     this.name = 'Failure';
     this.kind = kind;
     this.code = details.code ?? kind;
-    this.errors = details.errors;
+    this.errors = details.errors?.map((item) => (typeof item.input === 'number' ? { ...item, input: shownNumber(item.input) } : item));
     this.fields = details.fields;
     this.retryAfterS = details.retryAfterS;
   }

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import type { FailureItem } from './errors.js';
+import { type FailureItem, shownNumber } from './errors.js';
 
 /** Most violations that one failure lists. */
 const MAX_ITEMS = 50;
@@ -7,6 +7,7 @@ const MAX_ITEMS = 50;
 const SUMMARY_ITEMS = 3;
 /** Longest text of an offending value that is sent back. */
 const MAX_INPUT_CHARS = 200;
+const ONE_OF = 'must be one of ';
 const SECRET_NAME = /(?:^|[_-])(?:api[_-]?key|key|token|secret|password|authorization)$/i;
 
 /** Rule names as the reference system's clients know them. */
@@ -50,11 +51,15 @@ export function explain(errors: readonly ErrorObject[], value: unknown, where: s
 /** One sentence naming the first offending values, and how many more there are. */
 export function summary(items: readonly FailureItem[]): string {
   const shown = items.slice(0, SUMMARY_ITEMS).map((item) => {
-    const got = item.input === undefined ? '' : `, got ${JSON.stringify(item.input)}`;
+    const got = item.input === undefined ? '' : `, got ${said(item.input)}`;
     return `${item.loc.join('.')}: ${item.msg}${got}`;
   });
   const more = items.length - shown.length;
   return `${shown.join('; ')}${more > 0 ? ` (and ${more} more)` : ''}`;
+}
+
+function said(input: unknown): string {
+  return typeof input === 'number' ? String(shownNumber(input)) : JSON.stringify(input);
 }
 
 /**
@@ -105,9 +110,11 @@ function itemOf(group: readonly ErrorObject[], value: unknown, where: string): F
     loc.push(Array.isArray(node) ? Number(name) : name);
     node = node !== null && typeof node === 'object' && Object.hasOwn(node, name) ? (node as Record<string, unknown>)[name] : undefined;
   }
-  const item: FailureItem = { type: typeOf(first), loc, msg: messageOf(group) };
-  const shown = loc.some((part) => SECRET_NAME.test(String(part))) ? undefined : shownInput(node);
-  return shown === undefined ? item : { ...item, input: shown };
+  const msg = messageOf(group);
+  const unknown = typeof node === 'string' && typeof loc.at(-1) === 'string' && msg.startsWith(ONE_OF);
+  const item: FailureItem = { type: typeOf(first), loc, msg: unknown ? `Unknown ${loc.at(-1)}; ${msg}` : msg };
+  const input = loc.some((part) => SECRET_NAME.test(String(part))) ? undefined : shownInput(node);
+  return input === undefined ? item : { ...item, input };
 }
 
 function typeOf(error: ErrorObject): string {
@@ -131,7 +138,7 @@ function messageOf(group: readonly ErrorObject[]): string {
     else others.add(error.message ?? error.keyword);
   }
   const parts = [...others];
-  if (values.size > 0) parts.unshift(`must be ${values.size > 1 ? 'one of ' : ''}${[...values].join(', ')}`);
+  if (values.size > 0) parts.unshift(`${values.size > 1 ? ONE_OF : 'must be '}${[...values].join(', ')}`);
   if (types.size > 0) parts.unshift(`must be ${[...types].join(' or ')}`);
   return parts.join(', or ');
 }

@@ -20,6 +20,8 @@ export async function writeValidators(schemas, outdir) {
     // Functions for references instead of copies: half the code.
     const ajv = new Ajv2020({
       strict: false,
+      // What JSON has beyond a double is read as an infinity.
+      strictNumbers: true,
       useDefaults: true,
       discriminator: true,
       inlineRefs: false,

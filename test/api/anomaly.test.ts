@@ -49,6 +49,8 @@ const bell = (seed: number): number =>
 /** A cloud of 120 rows about (0, 10). */
 const ROWS = Array.from({ length: 120 }, (_none, i) => [bell(i), 10 + bell(i + 0.5) / 2]);
 const ODD = [50, -40];
+/** 100 rows about (0, 0) with a deviation of about 1. */
+const NORMAL = Array.from({ length: 100 }, (_none, i) => [bell(i + 0.25), bell(i + 0.75)]);
 const LOGINS = Array.from({ length: 60 }, (_none, i) => ({
   bytes: 100 + (i % 7),
   agent: i % 3 === 0 ? 'curl' : 'firefox',
@@ -60,6 +62,7 @@ const VERSION = /^logins_\d{8}_\d{6}$/;
 
 /** Found by one row, used by later ones. */
 let version = '';
+let flagged = 0;
 
 const table = (base: string): Scenario[] => {
   const post = (verb: string, body: unknown, more: Partial<Scenario> = {}): Scenario => ({
@@ -119,7 +122,7 @@ const table = (base: string): Scenario[] => {
     refused('fit', fit({ data: [[1, 2], [true, 4]] }), 400, ['row 1, column 0 is true']), // biome-ignore format: one row
     refused('fit', fit({ data: [[1, 2], ['NaN', 4]] }), 400, ['row 1, column 0 is \\"NaN\\"']), // biome-ignore format: one row
     post('fit', '{"backend":"hbos","data":[[1,2],[1e999,4]]}', {
-      name: 'fit 400 infinity', status: 400, headers: { 'content-type': 'application/json' }, contains: ['row 1, column 0 is too large'],
+      name: 'fit 400 infinity', status: 400, headers: { 'content-type': 'application/json' }, contains: ['row 1, column 0 is Infinity (a number too large for 64 bits)', '"input":"Infinity (a'],
     }), // biome-ignore format: one row
     post('fit', '{"backend":"hbos","data":[[1,2],[NaN,4]]}', {
       name: 'fit 422 NaN is no JSON', status: 422, headers: { 'content-type': 'application/json' }, contains: ['position 33'],
@@ -130,7 +133,17 @@ const table = (base: string): Scenario[] => {
     refused('fit', fit({ contamination: 0 }), 422, ['body.contamination', 'must be > 0']),
     refused('fit', fit({ contamination: 0.6 }), 422, ['body.contamination', 'must be <= 0.5']),
     refused('fit', fit({ contamination: '0.1' }), 422, ['body.contamination']),
-    refused('fit', fit({ backend: 'oracle' }), 422, ['body.backend', 'isolation_forest']),
+    ...['fit', 'score', 'detect', 'save', 'load'].map((verb) =>
+      refused(verb, fit({ backend: 'oracle' }), 422, ['body.backend: Unknown backend; must be one of', 'isolation_forest', 'oracle']),
+    ),
+    post('score', '{"data":[[1,2]],"threshold":-1e999}', {
+      name: 'score 422 an infinite threshold', status: 422, headers: { 'content-type': 'application/json' },
+      contains: ['body.threshold', 'got -Infinity (a number too large for 64 bits)', '"input":"-Infinity (a'],
+    }), // biome-ignore format: one row
+    post('fit', '{"backend":"hbos","schema":{"a":"numeric"},"data":[{"a":1},{"a":-1e999}]}', {
+      name: 'fit 400 infinity in an object', status: 400, headers: { 'content-type': 'application/json' },
+      contains: ['row 1, field \\"a\\" is -Infinity (a number too large for 64 bits)'],
+    }), // biome-ignore format: one row
     refused('fit', fit({ normalization: 'softmax' }), 422, ['body.normalization']),
     refused('fit', fit({ epochs: 0 }), 422, ['body.epochs']),
     refused('fit', fit({ batch_size: 1e9 }), 422, ['body.batch_size']),
@@ -390,6 +403,29 @@ const table = (base: string): Scenario[] => {
       json: () => assert.ok(files().includes('all.metadata.json')),
     },
     post('fit', fit({ polars_config: { enabled: true, rolling_windows: [3] } }), { contains: ['polars_config has no effect'] }),
+
+    // What the reference system's tests check
+    ...['ecod', 'hbos', 'isolation_forest'].flatMap((backend) => [
+      post('fit', { model: 'normal', backend, data: NORMAL, overwrite: true }, { name: `fits normal rows by ${backend}` }),
+      post('score', { model: 'normal', backend, data: [...NORMAL, [10, 10]] }, {
+        name: `scores (10, 10) above the mean of normal rows by ${backend}`,
+        json: ({ data }) => {
+          const scores = data.map((one: { score: number }) => one.score);
+          for (const score of scores) assert.ok(score >= 0 && score <= 1, String(score));
+          assert.ok(scores[100] > scores.slice(0, 100).reduce((a: number, b: number) => a + b) / 100);
+        },
+      }),
+      ...[0.1, 0.9].map((threshold) =>
+        post('score', { model: 'normal', backend, data: NORMAL, threshold }, {
+          name: `flags by ${backend} what is above ${threshold}`,
+          json: ({ data, summary }) => {
+            assert.deepEqual([summary.threshold, summary.anomaly_count], [threshold, data.filter(({ score }: { score: number }) => score > threshold).length]);
+            if (threshold === 0.1) flagged = summary.anomaly_count;
+            else assert.ok(flagged >= summary.anomaly_count && flagged > 0, `${flagged}, ${summary.anomaly_count}`);
+          },
+        }),
+      ),
+    ]), // biome-ignore format: one row
   ];
 };
 

@@ -79,9 +79,8 @@ function rowAt(data: readonly unknown[], row: number): readonly unknown[] {
 
 /** `place` has no number that can be computed with. */
 export function notFinite(loc: readonly (string | number)[], place: string, value: unknown): Failure {
-  const what = value === Infinity || value === -Infinity ? 'too large for a number' : quote(value);
   const wanted = typeof value === 'number' ? `a number of at most ${MAX_MAGNITUDE} in magnitude` : 'a number';
-  return wrong(loc, `${place} is ${what}; it must be ${wanted}`, value);
+  return wrong(loc, `${place} is ${quote(value)}; it must be ${wanted}`, value);
 }
 
 /** `bad_request` about the value at a path of the body. */

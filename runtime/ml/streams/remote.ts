@@ -4,6 +4,7 @@ import { runtimeBase } from '../../providers/remote-universal.js';
 import { postJson } from '../../rag/json-host.js';
 import type { DetectorSettings } from '../../store/store.js';
 import { homeOf } from '../home.js';
+import { refuseInfinite } from '../tables/cells.js';
 import type { DetectorStats, StreamResult, StreamService } from './contract.js';
 
 const TIMEOUT_MS = 300_000;
@@ -69,6 +70,7 @@ export class RemoteStreams implements StreamService {
   }
 
   async submit(name: string, settings: DetectorSettings, samples: readonly unknown[], signal: AbortSignal): Promise<StreamResult> {
+    refuseInfinite(samples);
     const reply = (await this.#send(homeOf(name, this.#bases), '', signal, bodyOf(name, settings, samples))) as StreamReply;
     return {
       status: reply.status,

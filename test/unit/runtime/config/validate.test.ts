@@ -44,7 +44,7 @@ const REFUSED: { name: string; config: JsonObject; says: RegExp }[] = [
   {
     name: 'an unknown provider',
     config: base({ runtime: { models: [{ ...MODEL, provider: 'abc' }] } }),
-    says: /^runtime\.models\[0\]\.provider: must be one of "compat_api"/,
+    says: /^runtime\.models\[0\]\.provider: Unknown provider; must be one of "compat_api"/,
   },
   {
     name: 'two models of one name',
@@ -121,7 +121,7 @@ const REFUSED: { name: string; config: JsonObject; says: RegExp }[] = [
   {
     name: 'an unknown parser type',
     config: base({ components: { parsers: [{ name: 'a', type: 'Nope' }] } }),
-    says: /^components\.parsers\[0\]\.type: must be one of "auto"/,
+    says: /^components\.parsers\[0\]\.type: Unknown type; must be one of "auto"/,
   },
   {
     name: 'stdio without command',
