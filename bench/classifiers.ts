@@ -6,6 +6,7 @@ import { fitClassifier } from '../runtime/ml/classifiers/fit.js';
 import { Models } from '../runtime/models/models.js';
 import { Outbound } from '../runtime/net/outbound.js';
 import { openEncoders } from '../runtime/open-encoders.js';
+import { heldOutShares } from '../test/support/classifiers/held-out.js';
 import { TEXT_SETS, textSet } from '../test/support/classifiers/sets.js';
 import { median, ROOT, type Row, table } from './measure.js';
 
@@ -137,6 +138,18 @@ async function measured(model: string, encoders: ReturnType<typeof openEncoders>
   ];
 }
 
+/** Sentences that get their label after training on a few of each, ours against a plain logistic regression on the same embeddings. */
+async function heldOut(model: string, name: string, encoders: ReturnType<typeof openEncoders>['encoders']): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const set of TEXT_SETS)
+    for (const perLabel of [8, 16]) {
+      const { ours, plain, of, projected } = await heldOutShares(encoders, model, set, perLabel);
+      const what = `${name}: ${set}, ${perLabel} a label, projection ${projected ? 'used' : 'not used'}`;
+      rows.push({ what, ours: (ours / of).toFixed(3), peer: (plain / of).toFixed(3), ratio: (ours / plain).toFixed(2), goal: '>= 1' });
+    }
+  return rows;
+}
+
 /** Fit and prediction of text classifiers on 1,000 sentences of 16 labels, against scikit-learn on the same embeddings. */
 export async function benchClassifiers(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'quern-bench-'));
@@ -145,11 +158,14 @@ export async function benchClassifiers(): Promise<void> {
   const { encoders } = openEncoders({ models, outbound, runtimeUrls: [], runtimePort: 0 });
   const folder = join(process.env.BENCH_MODELS ?? '', MINILM);
   const rows = await measured(LEXICAL, encoders);
+  const shares = await heldOut(LEXICAL, LEXICAL, encoders);
   const hasWeights = process.env.BENCH_MODELS !== undefined && existsSync(folder);
-  if (hasWeights)
+  if (hasWeights) {
+    shares.push(...(await heldOut(folder, 'all-MiniLM-L6-v2', encoders)));
     rows.push(...(await measured(folder, encoders)).map((row) => ({ ...row, what: row.what.replace(folder, 'all-MiniLM-L6-v2') })));
-  else rows.push({ what: `${MINILM}: BENCH_MODELS names no folder that holds it`, ours: '', peer: '', ratio: '', goal: '' });
+  } else rows.push({ what: `${MINILM}: BENCH_MODELS names no folder that holds it`, ours: '', peer: '', ratio: '', goal: '' });
   table(`Classifiers: ${TEXTS} sentences of 16 labels, medians of ${ROUNDS}`, rows);
+  table('Classifiers: share of 200 held-out sentences, against a plain logistic regression on the same embeddings', shares);
   await models.close();
   await outbound.close();
   rmSync(dataDir, { recursive: true, force: true });

@@ -35,9 +35,10 @@ async function fit({ classifiers }: ClassifierContext, { body, signal }: Request
       model: asked.model,
       baseModel: asked.base_model ?? undefined,
       examples: asked.training_data,
-      iterations: asked.num_iterations!,
-      batchSize: asked.batch_size!,
-      seed: asked.seed!,
+      // A null counts as absent.
+      iterations: asked.num_iterations ?? 20,
+      batchSize: asked.batch_size ?? 16,
+      seed: asked.seed ?? 42,
       overwrite,
     },
     signal,

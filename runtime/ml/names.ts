@@ -42,12 +42,39 @@ export function checkedNewName(name: string): string {
   );
 }
 
+/**
+ * When a save of `name` counts as made: now, or just after the newest version of its base where the clock was set back behind that (threat T36).
+ * Names and files bear this time, so that what was saved last is the newest.
+ */
+export function savedAt(name: string, available: readonly ListedModel[]): Date {
+  const { base } = versionOf(name);
+  const ofBase = available.filter((one) => versionOf(one.name).base === base);
+  return new Date(ofBase.reduce((ms, { modifiedMs }) => Math.max(ms, Math.round(modifiedMs) + 1), Date.now()));
+}
+
 /** The name of a version made at a time: `base_YYYYMMDD_HHMMSS` in UTC. Where `isTaken` says that it exists, the next second that is free. */
 export function versionedName(base: string, at: Date, isTaken: (name: string) => boolean = () => false): string {
   for (let ms = at.getTime(); ; ms += SECOND_MS) {
     const time = new Date(ms).toISOString().replace(/[-:]/g, '').replace('T', '_').slice(0, 15);
     const name = `${base}_${time}`;
     if (!isTaken(name)) return name;
+  }
+}
+
+/** Names of new versions where the model is made elsewhere: of two that are asked for at once, none overwrites the other. */
+export class VersionNames {
+  readonly #claimed = new Set<string>();
+
+  /** Runs `make` with a name that neither a model nor another run has. */
+  async with<T>(base: string, available: readonly ListedModel[], make: (name: string) => Promise<T>): Promise<T> {
+    const taken = new Set([...this.#claimed, ...available.map(({ name }) => name)]);
+    const name = versionedName(base, savedAt(base, available), (one) => taken.has(one));
+    this.#claimed.add(name);
+    try {
+      return await make(name);
+    } finally {
+      this.#claimed.delete(name);
+    }
   }
 }
 

@@ -9,14 +9,15 @@ const TEMPORARY = /^\..+\.[0-9a-f]{12}\.tmp$/;
 
 /**
  * Makes or replaces a file so that a crash at any point leaves the old or the new one: temporary file beside it, flushed, renamed, folder
- * flushed. Throws `disk_full`, `forbidden` or what the file system throws; the old file is then as it was.
+ * flushed. The file bears the time `at`, now unless given. Throws `disk_full`, `forbidden` or what the file system throws; the old file is then as it was.
  */
-export async function placeFile(path: string, pieces: Iterable<Uint8Array>): Promise<void> {
+export async function placeFile(path: string, pieces: Iterable<Uint8Array>, at?: Date): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${randomBytes(6).toString('hex')}.tmp`);
   try {
     const file = await open(temporary, 'wx', MODE);
     try {
       await writeFile(file, pieces);
+      if (at) await file.utimes(at, at);
       await file.sync();
     } finally {
       await file.close();

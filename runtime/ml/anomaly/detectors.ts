@@ -5,7 +5,7 @@ import { loadCore } from '../../../native/core.js';
 import { Failure } from '../../../schemas/errors.js';
 import { quote } from '../../config/names.js';
 import { Gate } from '../gate.js';
-import { checkedName, checkedNewName, LATEST, resolveLatest, versionedName } from '../names.js';
+import { checkedName, checkedNewName, LATEST, resolveLatest, savedAt, versionedName } from '../names.js';
 import type { AnomalyService, FitAsk, FitResult, ListedAnomalyModel, ModelAsk, ModelFacts, ScoreAsk, ScoreResult } from './contract.js';
 import { RowEncoder } from './encoder.js';
 import { FITS_AT_ONCE, SCORES_AT_ONCE, WAITING_FITS, WAITING_SCORES } from './limits.js';
@@ -63,7 +63,7 @@ export class AnomalyDetectors implements AnomalyService {
     if (!held) throw await this.#notFound(ask);
     checkNormalization(ask, held);
     await this.#shelf.alone(async () => {
-      if (!(await this.#shelf.has(filename))) await this.#shelf.write(await stored(held));
+      if (!(await this.#shelf.has(filename))) await this.#shelf.write(await stored(held), savedAt(held.name, await this.#shelf.list()));
       if (description !== undefined) await this.#shelf.describe(held.name, description);
     });
     return this.#facts(held);
@@ -108,10 +108,12 @@ export class AnomalyDetectors implements AnomalyService {
   #keep(ask: FitAsk, fresh: Pick<HeldModel, 'model' | 'encoder' | 'samples' | 'contamination'>, signal: AbortSignal): Promise<HeldModel> {
     return this.#shelf.alone(async () => {
       signal.throwIfAborted();
-      const taken = ask.overwrite ? new Set<string>() : new Set((await this.#shelf.list()).map(({ name }) => name));
-      const name = ask.overwrite ? ask.model : versionedName(ask.model, new Date(), (one) => taken.has(one));
+      const there = await this.#shelf.list();
+      const at = savedAt(ask.model, there);
+      const taken = new Set(there.map(({ name }) => name));
+      const name = ask.overwrite ? ask.model : versionedName(ask.model, at, (one) => taken.has(one));
       const unsaved = { ...fresh, name, filename: filenameOf(name, ask.backend), sizeBytes: 0 };
-      const held = { ...unsaved, sizeBytes: await this.#shelf.write(await stored(unsaved)) };
+      const held = { ...unsaved, sizeBytes: await this.#shelf.write(await stored(unsaved), at) };
       if (ask.description !== undefined) await this.#shelf.describe(name, ask.description);
       this.#memory.put(held);
       return held;

@@ -4,7 +4,7 @@ import type { Outbound } from '../../net/outbound.js';
 import { runtimeBase } from '../../providers/remote-universal.js';
 import { postJson } from '../../rag/json-host.js';
 import { homeOfVersions } from '../home.js';
-import { checkedName, checkedNewName, LATEST, resolveLatest, versionedName } from '../names.js';
+import { checkedName, checkedNewName, LATEST, resolveLatest, VersionNames } from '../names.js';
 import type { AnomalyService, FitAsk, FitResult, ListedAnomalyModel, ModelAsk, ModelFacts, ScoreAsk, ScoreResult } from './contract.js';
 import { partsOf } from './shelf.js';
 
@@ -18,6 +18,7 @@ const TIMEOUT_MS = 600_000;
 export class RemoteAnomaly implements AnomalyService {
   readonly #outbound: Outbound;
   readonly #bases: readonly string[];
+  readonly #versions = new VersionNames();
 
   constructor(outbound: Outbound, urls: readonly string[]) {
     this.#outbound = outbound;
@@ -26,9 +27,13 @@ export class RemoteAnomaly implements AnomalyService {
 
   async fit(ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
     const base = homeOfVersions(checkedNewName(ask.model), this.#bases);
-    const { model, backend, data, schema, contamination, normalization, epochs, batchSize, overwrite, description } = ask;
-    const taken = overwrite ? new Set<string>() : new Set((await this.#listAt(base, signal)).data.map(({ filename }) => nameOf(filename)));
-    const name = overwrite ? model : versionedName(model, new Date(), (one) => taken.has(one));
+    if (ask.overwrite) return this.#fit(base, ask.model, ask, signal);
+    const there = (await this.#listAt(base, signal)).data.map(listed);
+    return this.#versions.with(ask.model, there, (name) => this.#fit(base, name, ask, signal));
+  }
+
+  async #fit(base: string, name: string, ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
+    const { backend, data, schema, contamination, normalization, epochs, batchSize, description } = ask;
     const body = {
       model: name,
       backend,

@@ -88,13 +88,13 @@ export class Shelf {
     return { stored: await storedModel(await readFile(this.path(filename))), sizeBytes: facts.size };
   }
 
-  /** The encoder's copy is written first: the model's file, which holds it too, is what counts. */
-  async write(model: StoredModel): Promise<number> {
+  /** The encoder's copy is written first: the model's file, which holds it too and bears the time `at`, is what counts. */
+  async write(model: StoredModel, at: Date): Promise<number> {
     const { name, backend, encoder } = model;
     const pieces = await modelPieces(model);
     const beside = this.encoderPath(name, backend);
     if (encoder) await placeFile(beside, [Buffer.from(`${JSON.stringify(encoder.state, null, 2)}\n`)]);
-    await placeFile(this.path(filenameOf(name, backend)), pieces);
+    await placeFile(this.path(filenameOf(name, backend)), pieces, at);
     if (!encoder) await rm(beside, { force: true });
     return pieces.reduce((sum, piece) => sum + piece.length, 0);
   }

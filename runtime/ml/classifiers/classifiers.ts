@@ -3,7 +3,7 @@ import { Failure } from '../../../schemas/errors.js';
 import { quote } from '../../config/names.js';
 import type { EncoderService } from '../../encoders/contract.js';
 import { Gate } from '../gate.js';
-import { checkedName, checkedNewName, resolveLatest, versionedName } from '../names.js';
+import { checkedName, checkedNewName, LATEST, type ListedModel, resolveLatest, savedAt, versionedName } from '../names.js';
 import type { ClassifierFacts, ClassifierService, FitAsk, FitResult, ListedClassifier, Predictions } from './contract.js';
 import { chooseEmbedder, probeOf } from './embedder.js';
 import { checkText, learnable } from './examples.js';
@@ -77,7 +77,7 @@ export class Classifiers implements ClassifierService {
       const found = this.#memory.get(name) ?? (await this.#shelf.read(name));
       if (!found) throw await this.#notFound(asked);
       const held = description === undefined ? found : { ...found, card: { ...found.card, description } };
-      if (!(await this.#shelf.has(name))) await this.#shelf.write(held);
+      if (!(await this.#shelf.has(name))) await this.#shelf.write(held, savedAt(name, await this.#there()));
       else if (description !== undefined) await this.#shelf.describe(name, held.card);
       this.#memory.put(held);
       return this.#facts(held);
@@ -116,10 +116,12 @@ export class Classifiers implements ClassifierService {
   #keep(ask: FitAsk, { model, card }: Fresh, signal: AbortSignal): Promise<HeldClassifier> {
     return this.#shelf.alone(async () => {
       signal.throwIfAborted();
-      const taken = ask.overwrite ? new Set<string>() : new Set((await this.#shelf.list()).map((one) => one.model));
-      const name = ask.overwrite ? ask.model : versionedName(ask.model, new Date(), (one) => taken.has(one));
+      const there = await this.#there();
+      const at = savedAt(ask.model, there);
+      const taken = new Set(there.map((one) => one.name));
+      const name = ask.overwrite ? ask.model : versionedName(ask.model, at, (one) => taken.has(one));
       const held = { name, model, card };
-      await this.#shelf.write(held);
+      await this.#shelf.write(held, at);
       this.#memory.put(held);
       return held;
     });
@@ -128,11 +130,12 @@ export class Classifiers implements ClassifierService {
   /** The name that a request means: `-latest` is the newest version on disk. */
   async #resolved(asked: string): Promise<string> {
     checkedName(asked);
-    const available = asked.endsWith('-latest') ? await this.#shelf.list() : [];
-    return resolveLatest(
-      asked,
-      available.map(({ model: name, modifiedMs }) => ({ name, modifiedMs })),
-    );
+    return resolveLatest(asked, asked.endsWith(LATEST) ? await this.#there() : []);
+  }
+
+  /** What is on disk, newest first. */
+  async #there(): Promise<ListedModel[]> {
+    return (await this.#shelf.list()).map(({ model: name, modifiedMs }) => ({ name, modifiedMs }));
   }
 
   /** From memory, or from disk. */
@@ -167,7 +170,7 @@ export class Classifiers implements ClassifierService {
   }
 
   async #notFound(asked: string): Promise<Failure> {
-    const names = (await this.#shelf.list()).map(({ model }) => model);
+    const names = (await this.#there()).map(({ name }) => name);
     const there =
       names.length === 0 ? 'There are none yet' : `There are ${names.slice(0, 20).join(', ')}${names.length > 20 ? ' and more' : ''}`;
     return new Failure('not_found', `There is no classifier ${quote(asked)}. ${there}.`, { code: 'ModelNotFound' });

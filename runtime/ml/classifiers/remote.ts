@@ -4,7 +4,7 @@ import type { Outbound } from '../../net/outbound.js';
 import { runtimeBase } from '../../providers/remote-universal.js';
 import { postJson } from '../../rag/json-host.js';
 import { homeOfVersions } from '../home.js';
-import { checkedName, checkedNewName, LATEST, resolveLatest, versionedName } from '../names.js';
+import { checkedName, checkedNewName, LATEST, type ListedModel, resolveLatest, VersionNames } from '../names.js';
 import type { ClassifierFacts, ClassifierService, FitAsk, FitResult, ListedClassifier, Predictions } from './contract.js';
 
 /** A fit may take long there, and load a model first. */
@@ -17,6 +17,7 @@ const TIMEOUT_MS = 600_000;
 export class RemoteClassifiers implements ClassifierService {
   readonly #outbound: Outbound;
   readonly #bases: readonly string[];
+  readonly #versions = new VersionNames();
 
   constructor(outbound: Outbound, urls: readonly string[]) {
     this.#outbound = outbound;
@@ -25,8 +26,11 @@ export class RemoteClassifiers implements ClassifierService {
 
   async fit(ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
     const base = homeOfVersions(checkedNewName(ask.model), this.#bases);
-    const taken = ask.overwrite ? new Set<string>() : new Set((await this.#listAt(base, signal)).map(({ model }) => model));
-    const model = ask.overwrite ? ask.model : versionedName(ask.model, new Date(), (one) => taken.has(one));
+    if (ask.overwrite) return this.#fit(base, ask.model, ask, signal);
+    return this.#versions.with(ask.model, await this.#there(base, signal), (model) => this.#fit(base, model, ask, signal));
+  }
+
+  async #fit(base: string, model: string, ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
     const body = {
       model,
       ...(ask.baseModel === undefined ? {} : { base_model: ask.baseModel }),
@@ -94,14 +98,11 @@ export class RemoteClassifiers implements ClassifierService {
   async #found(asked: string, signal: AbortSignal): Promise<{ base: string; model: string }> {
     const base = homeOfVersions(checkedName(asked), this.#bases);
     if (!asked.endsWith(LATEST)) return { base, model: asked };
-    const listed = await this.#listAt(base, signal);
-    return {
-      base,
-      model: resolveLatest(
-        asked,
-        listed.map(({ model: name, modifiedMs }) => ({ name, modifiedMs })),
-      ),
-    };
+    return { base, model: resolveLatest(asked, await this.#there(base, signal)) };
+  }
+
+  async #there(base: string, signal: AbortSignal): Promise<ListedModel[]> {
+    return (await this.#listAt(base, signal)).map(({ model: name, modifiedMs }) => ({ name, modifiedMs }));
   }
 
   async #listAt(base: string, signal: AbortSignal): Promise<ListedClassifier[]> {

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { NativeClassifier } from '../../../native/contract.js';
 import { loadCore } from '../../../native/core.js';
@@ -18,6 +18,14 @@ const FORMER = '.old-';
 const GONE = '.gone-';
 
 const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException | null)?.code === 'ENOENT';
+
+/** Native code says which of its files it could not write: that is for the log. */
+function saveFailure(cause: unknown, name: string): unknown {
+  const doing = `save the classifier "${name}"`;
+  if (!(cause instanceof Failure)) return fileFailure(cause, doing);
+  if (cause.kind === 'disk_full') return fileFailure(Object.assign(new Error(cause.message, { cause }), { code: 'ENOSPC' }), doing);
+  return new Failure(cause.kind, `Could not ${doing}: a file cannot be written; the log says why. Nothing was changed.`, { cause });
+}
 
 /** Classifiers on disk: a directory each, with `labels.txt`, `metadata.json` and the checksummed numbers in `head.bin`. */
 export class Shelf {
@@ -48,12 +56,13 @@ export class Shelf {
     );
   }
 
-  /** Makes or replaces a classifier so that a crash at any point leaves the old or the new one, whole. To be called in `alone`. */
-  async write({ name, model, card }: HeldClassifier): Promise<void> {
+  /** Makes or replaces a classifier so that a crash at any point leaves the old or the new one, whole. It bears the time `at`. To be called in `alone`. */
+  async write({ name, model, card }: HeldClassifier, at: Date = new Date()): Promise<void> {
     const [fresh, former, final] = [FRESH, FORMER, ''].map((mark) => join(this.folder, mark + name)) as [string, string, string];
     try {
       await mkdir(fresh, { recursive: true, mode: 0o700 });
       await model.save(join(fresh, HEAD), generationOf(card));
+      await utimes(join(fresh, HEAD), at, at);
       await writeFlushed(join(fresh, LABELS), labelsText(card.labels));
       await writeFlushed(join(fresh, CARD), cardText(card));
       await flushDirectory(fresh);
@@ -64,7 +73,7 @@ export class Shelf {
     } catch (cause) {
       await rm(fresh, { recursive: true, force: true });
       await this.#putBack(name);
-      throw fileFailure(cause, `save the classifier "${name}"`);
+      throw saveFailure(cause, name);
     }
     await flushDirectory(this.folder);
     await rm(former, { recursive: true, force: true });

@@ -47,6 +47,8 @@ export class Detector {
   /** A model that is not on the disk yet: it goes there in one write with the record that counts it. */
   #fresh: ModelRecord | undefined;
   #keeping: Promise<void> | undefined;
+  /** The last write of a model without samples; resolves to false where it failed. */
+  #alone: Promise<boolean> | undefined;
   #retryAt = 0;
   #lastError: string | null = null;
   #retraining: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
@@ -136,6 +138,7 @@ export class Detector {
     await this.#inTurn(async () => {
       this.#retraining?.stop.abort();
       await this.#retraining?.done;
+      await this.#alone;
       const cold = coldRecord(this.#record);
       const clearing = this.#log.clear((batch) => {
         batch.remove('detectorModels', this.name);
@@ -157,6 +160,8 @@ export class Detector {
     if (this.broken)
       throw new Failure('unavailable', 'An earlier write of this detector failed; nothing was taken. Try again.', { retryAfterS: 1 });
     if (this.#gone) throw new Failure('not_found', `Streaming detector not found: it was deleted meanwhile.`, { code: 'DetectorNotFound' });
+    // Where that fails, these samples take the model along: no record on the disk may count a model that is not there.
+    await this.#alone;
     const before = this.#trained;
     const collecting = before === undefined ? this.#checkCollecting(samples) : 0;
     if (before) for (const [row, sample] of samples.entries()) checkKeys(sample, row, before);
@@ -289,26 +294,34 @@ export class Detector {
     this.#lastError = null;
   }
 
-  /** Writes models that no sample takes along. */
+  /** Writes models that no sample takes along. What cannot be written waits for the next samples. */
   async #keep(): Promise<void> {
     while (this.#fresh) {
       // A detector that is closed waits for nothing.
       await sleep(KEEP_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined);
-      const { written } = await this.#inTurn(async () => ({ written: this.#writeFresh() }));
-      await this.#onDisk(written).catch((error: unknown) =>
-        log('warn', `the new model of detector ${this.name} could not be written`, { error }),
-      );
+      // The turn ends when the write has begun: requests that do not write go on.
+      await this.#inTurn(async () => {
+        this.#alone = this.#writeFresh();
+      });
+      if (!(await this.#alone)) return;
     }
   }
 
-  async #writeFresh(): Promise<void> {
+  async #writeFresh(): Promise<boolean> {
     const fresh = this.#fresh;
+    if (!fresh || this.broken || this.#gone) return false;
     this.#fresh = undefined;
-    if (!fresh || this.broken || this.#gone) return;
-    await this.#store.write((batch) => {
-      batch.put('detectorModels', this.name, fresh);
-      batch.put('detectors', this.name, this.#record);
-    });
+    try {
+      await this.#store.write((batch) => {
+        batch.put('detectorModels', this.name, fresh);
+        batch.put('detectors', this.name, this.#record);
+      });
+      return true;
+    } catch (cause) {
+      this.#fresh ??= fresh;
+      log('warn', `the new model of detector ${this.name} could not be written`, { cause });
+      return false;
+    }
   }
 
   #failed(failure: unknown): void {

@@ -1,0 +1,43 @@
+import type { EncoderService } from '../../../runtime/encoders/contract.js';
+import { embedded } from '../../../runtime/ml/classifiers/embedder.js';
+import { learnable } from '../../../runtime/ml/classifiers/examples.js';
+import { fitClassifier } from '../../../runtime/ml/classifiers/fit.js';
+import { plainRegression } from './plain-regression.js';
+import { type TEXT_SETS, textSet } from './sets.js';
+
+const SETTINGS = { iterations: 20, batchSize: 16, seed: 42 };
+const { signal } = new AbortController();
+
+async function embeddings(encoders: EncoderService, model: string, texts: readonly string[]): Promise<Float32Array[]> {
+  const rows: Float32Array[] = [];
+  for await (const { count, dimensions, vectors } of embedded(encoders, { model, signal }, texts))
+    for (let at = 0; at < count; at += 1) rows.push(vectors.subarray(at * dimensions, (at + 1) * dimensions));
+  return rows;
+}
+
+/** How many held-out sentences of a set get their label from a classifier of ours, and from a plain logistic regression on the same embeddings. */
+export async function heldOutShares(
+  encoders: EncoderService,
+  model: string,
+  set: (typeof TEXT_SETS)[number],
+  perLabel: number,
+): Promise<{ ours: number; plain: number; of: number; projected: boolean }> {
+  const { train, heldOut } = textSet(set, perLabel);
+  const examples = await learnable(train);
+  const { texts, labels, targets } = examples;
+  const { model: head } = await fitClassifier(encoders, model, SETTINGS, examples, signal);
+  const baseline = plainRegression({ vectors: await embeddings(encoders, model, texts), targets, classes: labels.length });
+  let [ours, plain] = [0, 0];
+  const rows = await embeddings(
+    encoders,
+    model,
+    heldOut.map(({ text }) => text),
+  );
+  for (const [at, row] of rows.entries()) {
+    const own = labels.indexOf(heldOut[at]!.label);
+    const shares = await head.predict(row);
+    ours += Number(shares.indexOf(Math.max(...shares)) === own);
+    plain += Number(baseline.label(row) === own);
+  }
+  return { ours, plain, of: rows.length, projected: head.projected };
+}

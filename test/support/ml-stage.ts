@@ -1,0 +1,30 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Models } from '../../runtime/models/models.js';
+import { Outbound } from '../../runtime/net/outbound.js';
+import { openAnomaly } from '../../runtime/open-anomaly.js';
+import { openClassifiers } from '../../runtime/open-classifiers.js';
+import { openColumns } from '../../runtime/open-columns.js';
+import { openEncoders } from '../../runtime/open-encoders.js';
+import type { Runtime } from '../../runtime/runtime.js';
+import { openStore } from '../../runtime/store/store.js';
+import { emptyDataDir } from './daemon.js';
+
+/** All of classical ML, as the endpoints see it, in a data directory of its own unless one is given, which stays. */
+export async function openMl(given?: string): Promise<{ runtime: Runtime; close(): Promise<void> }> {
+  const dataDir = given ?? emptyDataDir();
+  const parts = { dataDir, outbound: new Outbound(), runtimeUrls: [] };
+  const store = await openStore(dataDir);
+  const models = new Models({ dataDir, places: { hub: join(dataDir, 'no-hub') } });
+  const { encoders } = openEncoders({ ...parts, models, runtimePort: 11540 });
+  const opened = [openAnomaly(parts), openColumns({ ...parts, store }), openClassifiers({ ...parts, encoders })] as const;
+  const runtime = Object.assign({ version: '0.0.0', models, encoders }, ...opened) as Runtime;
+  const close = async (): Promise<void> => {
+    for (const one of opened) await one.close();
+    await models.close();
+    await store.close();
+    await parts.outbound.close();
+    if (given === undefined) rmSync(dataDir, { recursive: true, force: true });
+  };
+  return { runtime, close };
+}
