@@ -20,16 +20,12 @@ export interface ClassifierContext {
   readonly classifiers: ClassifierService;
 }
 
-/** In what the ports differ. */
-export interface ClassifierDefaults {
-  /** What an answer calls the embedding model where the request names none. */
-  readonly baseModel: string;
-  readonly overwrite: boolean;
-}
+/** What an answer calls the embedding model where the request names none. */
+const BASE_MODEL = 'all-MiniLM-L6-v2';
 
-async function fit({ classifiers }: ClassifierContext, { body, signal }: Request, defaults: ClassifierDefaults): Promise<Reply> {
+async function fit({ classifiers }: ClassifierContext, { body, signal }: Request): Promise<Reply> {
   const asked = body as FitRequest;
-  const overwrite = asked.overwrite ?? defaults.overwrite;
+  const overwrite = asked.overwrite ?? false;
   const fitted = await classifiers.fit(
     {
       model: asked.model,
@@ -47,7 +43,7 @@ async function fit({ classifiers }: ClassifierContext, { body, signal }: Request
   const json: FitResponse = {
     object: 'fit_result',
     model,
-    base_model: asked.base_model ?? defaults.baseModel,
+    base_model: asked.base_model ?? BASE_MODEL,
     samples_fitted: fitted.samples,
     num_classes: labels.length,
     labels: [...labels],
@@ -122,48 +118,41 @@ const post = (name: string, summary: string, [body, response]: Shapes, handler: 
     handler,
   });
 
-/** The classifier endpoints of a port. */
-export function classifiersOf(defaults: ClassifierDefaults): Endpoint<ClassifierContext>[] {
-  return [
-    post('fit', 'Learn labels from examples, and save the classifier', ['FitRequest', 'FitResponse'], (context, request) =>
-      fit(context, request, defaults),
-    ),
-    post('predict', 'Label texts', ['PredictRequest', 'PredictResponse'], async ({ classifiers }, { body, signal }) => {
-      const { model, texts, threshold } = body as PredictRequest;
-      return predictionsReply(await classifiers.predict(model, texts, signal), texts, threshold ?? undefined, signal);
-    }),
-    post(
-      'save',
-      'Keep a classifier, which a fit has done already, and describe it',
-      ['SaveRequest', 'StoredResponse'],
-      async ({ classifiers }, { body, signal }) => {
-        const { model, description } = body as SaveRequest;
-        return stored(await classifiers.save(model, description ?? undefined, signal), 'saved');
-      },
-    ),
-    post('load', 'Read a classifier from disk into memory', ['LoadRequest', 'StoredResponse'], async ({ classifiers }, { body, signal }) =>
-      stored(await classifiers.load((body as LoadRequest).model, signal), 'loaded'),
-    ),
-    endpoint<ClassifierContext>({
-      method: 'GET',
-      path: '/v1/classifier/models',
-      id: 'list_classifier_models',
-      summary: 'Classifiers on disk, newest first',
-      tag: 'classifiers',
-      response: 'universal/classifiers#ModelList',
-      handler: models,
-    }),
-    endpoint<ClassifierContext>({
-      method: 'DELETE',
-      path: '/v1/classifier/models/{name}',
-      id: 'delete_classifier_model',
-      summary: 'Remove a classifier',
-      tag: 'classifiers',
-      response: 'universal/classifiers#DeleteResponse',
-      handler: remove,
-    }),
-  ];
-}
-
-/** Text classifiers on the universal runtime. */
-export const classifierEndpoints = classifiersOf({ baseModel: 'sentence-transformers/all-MiniLM-L6-v2', overwrite: true });
+/** Text classifiers on the universal runtime; the core serves the same under its own paths. */
+export const classifierEndpoints: Endpoint<ClassifierContext>[] = [
+  post('fit', 'Learn labels from examples, and save the classifier', ['FitRequest', 'FitResponse'], fit),
+  post('predict', 'Label texts', ['PredictRequest', 'PredictResponse'], async ({ classifiers }, { body, signal }) => {
+    const { model, texts, threshold } = body as PredictRequest;
+    return predictionsReply(await classifiers.predict(model, texts, signal), texts, threshold ?? undefined, signal);
+  }),
+  post(
+    'save',
+    'Keep a classifier, which a fit has done already, and describe it',
+    ['SaveRequest', 'StoredResponse'],
+    async ({ classifiers }, { body, signal }) => {
+      const { model, description } = body as SaveRequest;
+      return stored(await classifiers.save(model, description ?? undefined, signal), 'saved');
+    },
+  ),
+  post('load', 'Read a classifier from disk into memory', ['LoadRequest', 'StoredResponse'], async ({ classifiers }, { body, signal }) =>
+    stored(await classifiers.load((body as LoadRequest).model, signal), 'loaded'),
+  ),
+  endpoint<ClassifierContext>({
+    method: 'GET',
+    path: '/v1/classifier/models',
+    id: 'list_classifier_models',
+    summary: 'Classifiers on disk, newest first',
+    tag: 'classifiers',
+    response: 'universal/classifiers#ModelList',
+    handler: models,
+  }),
+  endpoint<ClassifierContext>({
+    method: 'DELETE',
+    path: '/v1/classifier/models/{name}',
+    id: 'delete_classifier_model',
+    summary: 'Remove a classifier',
+    tag: 'classifiers',
+    response: 'universal/classifiers#DeleteResponse',
+    handler: remove,
+  }),
+];

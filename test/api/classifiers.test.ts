@@ -54,8 +54,8 @@ const TWO = [
 ];
 const lines = (path: string): string[] => readFileSync(join(path, 'labels.txt'), 'utf8').trimEnd().split('\n');
 
-/** The rows of one port; both serve the same, with other paths and defaults. */
-function table(root: string, port: { overwrite: boolean; baseModel: string }): Scenario[] {
+/** The rows of one port; both serve the same under other paths. */
+function table(root: string): Scenario[] {
   const post = (path: string, body: unknown, more: Partial<Scenario> = {}): Scenario => ({
     name: `${path} ${more.status ?? 200} ${JSON.stringify(body).slice(0, 90)}`,
     method: 'POST',
@@ -88,7 +88,7 @@ function table(root: string, port: { overwrite: boolean; baseModel: string }): S
             ['fit_result', 'fitted', 'intents', body.model],
           );
           assert.deepEqual([body.samples_fitted, body.num_classes, body.labels, body.overwrite], [80, 5, LABELS, false]);
-          assert.deepEqual([body.auto_saved, body.base_model, body.embedder], [true, port.baseModel, 'quern-lexical']);
+          assert.deepEqual([body.auto_saved, body.base_model, body.embedder], [true, 'all-MiniLM-L6-v2', 'quern-lexical']);
           assert.match(body.notes[0], /all-MiniLM-L6-v2 is not on this machine.*quern pull/);
           const { folds, accuracy, labels } = body.cross_validation;
           assert.equal(folds, 4);
@@ -169,8 +169,8 @@ function table(root: string, port: { overwrite: boolean; baseModel: string }): S
       'fit',
       { model: 'plain', training_data: train },
       {
-        name: 'without the member the port decides about versions',
-        json: ({ overwrite, model }: Body) => assert.deepEqual([overwrite, model === 'plain'], [port.overwrite, port.overwrite]),
+        name: 'a fit makes a version unless it says otherwise',
+        json: ({ overwrite, model }: Body) => assert.deepEqual([overwrite, model === 'plain'], [false, false]),
       },
     ),
     post(
@@ -333,9 +333,8 @@ function table(root: string, port: { overwrite: boolean; baseModel: string }): S
 }
 
 const stage = (endpoints: Stage<Staged>['endpoints']): Stage<Staged> => ({ endpoints, context: open, close: closed });
-const UNIVERSAL = { overwrite: true, baseModel: 'sentence-transformers/all-MiniLM-L6-v2' };
-scenarios('classifiers of the universal runtime', stage(universalEndpoints), table('/v1/classifier', UNIVERSAL));
-scenarios('classifiers of the core', stage(coreEndpoints), table('/v1/ml/classifier', { overwrite: false, baseModel: 'all-MiniLM-L6-v2' }));
+scenarios('classifiers of the universal runtime', stage(universalEndpoints), table('/v1/classifier'));
+scenarios('classifiers of the core', stage(coreEndpoints), table('/v1/ml/classifier'));
 
 /** What both ports serve; the core's ids begin with `ml_`. */
 const IDS = {

@@ -108,6 +108,16 @@ const uneven: Maker = (draws, odd) => {
   return [which * 6 + draws.normal() * 0.5, (which % 3) * 5 + draws.normal() * 0.5, draws.normal()];
 };
 
+/** Eight clusters of unequal size so far apart that every good k-means finds them. */
+function farApart(columns: number): Maker {
+  const places = new Draws(columns);
+  const middles = Array.from({ length: 8 }, () => list(columns, () => (places.uniform() * 2 - 1) * 1000));
+  return (draws, odd) => {
+    const which = Math.trunc(draws.uniform() * draws.uniform() * 8);
+    return list(columns, (k) => middles[which]![k]! + draws.normal() * (odd ? 6 : 1));
+  };
+}
+
 /** Name, maker, rows to fit, share of anomalies. */
 const DATASETS: readonly [string, Maker, number, number][] = [
   ['blobs in 2 columns', blobs(2, 3, 10), 300, 0.05],
@@ -136,6 +146,14 @@ const DATASETS: readonly [string, Maker, number, number][] = [
   ['1200 rows', blobs(6, 1, 7), 1200, 0.08],
 ];
 
+/** For cblof, whose scores can be compared where k-means agrees. */
+const CLUSTERED = [2, 3, 4, 5, 6, 8, 11, 15, 21, 30, 44, 60].map((columns): (typeof DATASETS)[number] => [
+  `far apart in ${columns} columns`,
+  farApart(columns),
+  250 + columns,
+  0.05,
+]);
+
 const QUERIES = 24;
 
 /** Rows of one kind, one after the other. */
@@ -151,7 +169,7 @@ export interface Dataset {
 
 /** The data sets that golden.py knows the scores of, made again. */
 export function datasets(): Dataset[] {
-  return DATASETS.map(([name, make, count, share], index) => {
+  return [...DATASETS, ...CLUSTERED].map(([name, make, count, share], index) => {
     const draws = new Draws(index + 1);
     const labels = Array.from({ length: count }, () => draws.uniform() < share);
     const fitted = labels.map((odd) => make(draws, odd));
