@@ -43,13 +43,14 @@ export function checkedNewName(name: string): string {
 }
 
 /**
- * When a save of `name` counts as made: now, or just after the newest version of its base where the clock was set back behind that (threat T36).
+ * When a save of `name` counts as made: now, or just after the newest version of it and of its base where the clock was set back behind that (threat T36).
  * Names and files bear this time, so that what was saved last is the newest.
  */
 export function savedAt(name: string, available: readonly ListedModel[]): Date {
   const { base } = versionOf(name);
-  const ofBase = available.filter((one) => versionOf(one.name).base === base);
-  return new Date(ofBase.reduce((ms, { modifiedMs }) => Math.max(ms, Math.round(modifiedMs) + 1), Date.now()));
+  // A name that looks like a version can have versions itself.
+  const related = available.filter((one) => isOf(one, base) || isOf(one, name));
+  return new Date(related.reduce((ms, { modifiedMs }) => Math.max(ms, Math.round(modifiedMs) + 1), Date.now()));
 }
 
 /** The name of a version made at a time: `base_YYYYMMDD_HHMMSS` in UTC. Where `isTaken` says that it exists, the next second that is free. */
@@ -63,17 +64,22 @@ export function versionedName(base: string, at: Date, isTaken: (name: string) =>
 
 /** Names of new versions where the model is made elsewhere: of two that are asked for at once, none overwrites the other. */
 export class VersionNames {
+  /** Also those of runs that have ended: the list of one that is under way may be older than what they made. */
   readonly #claimed = new Set<string>();
+  #runs = 0;
 
-  /** Runs `make` with a name that neither a model nor another run has. */
-  async with<T>(base: string, available: readonly ListedModel[], make: (name: string) => Promise<T>): Promise<T> {
-    const taken = new Set([...this.#claimed, ...available.map(({ name }) => name)]);
-    const name = versionedName(base, savedAt(base, available), (one) => taken.has(one));
-    this.#claimed.add(name);
+  /** Runs `make` with a name that neither a listed model nor another run has. */
+  async with<T>(base: string, list: () => Promise<readonly ListedModel[]>, make: (name: string) => Promise<T>): Promise<T> {
+    this.#runs += 1;
     try {
+      const available = await list();
+      const taken = new Set([...this.#claimed, ...available.map(({ name }) => name)]);
+      const name = versionedName(base, savedAt(base, available), (one) => taken.has(one));
+      this.#claimed.add(name);
       return await make(name);
     } finally {
-      this.#claimed.delete(name);
+      this.#runs -= 1;
+      if (this.#runs === 0) this.#claimed.clear();
     }
   }
 }
@@ -94,11 +100,15 @@ export function resolveLatest(name: string, available: readonly ListedModel[]): 
   const base = name.slice(0, -LATEST.length);
   let newest: ListedModel | undefined;
   for (const one of available) {
-    const { base: itsBase } = versionOf(one.name);
-    if (one.name !== base && itsBase !== base) continue;
+    if (!isOf(one, base)) continue;
     if (newest === undefined || isNewer(one, newest)) newest = one;
   }
   return newest?.name ?? base;
+}
+
+/** Whether it is the model of a name or a version of that. */
+function isOf(one: ListedModel, name: string): boolean {
+  return one.name === name || versionOf(one.name).base === name;
 }
 
 function isNewer(one: ListedModel, other: ListedModel): boolean {

@@ -7,7 +7,7 @@ import { markClean, openSound } from './integrity.js';
 import { type Migration, migrate } from './migrations.js';
 import { type StoreCounts, Table } from './table.js';
 import type { TableName, Tables } from './tables.js';
-import { type Change, Writer } from './writer.js';
+import { type Chain, type Change, Writer } from './writer.js';
 
 export type { ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowRange } from './chunk-records.js';
 export type { DetectorRecord, DetectorSettings, ModelRecord, SegmentRecord, StoredColumn, TableRecord } from './column-records.js';
@@ -15,6 +15,8 @@ export { alignedBytes, bytesOf } from './column-records.js';
 /** Records that users of the store hold. */
 export type { SessionKey, SessionRecord } from './tables.js';
 export type { Cleanup, ItemOutcome, ItemRecord, TaskKey, TaskRecord } from './task-records.js';
+
+export type { Chain } from './writer.js';
 
 /** Collects the changes of one write. */
 export class Batch {
@@ -85,13 +87,14 @@ export class Store {
 
   /**
    * Makes the changes that `fill` collects, all or none, after all writes that were collected before. Resolves when they are on disk, so that neither a crash
-   * nor a power cut takes them back. Rejects with `disk_full`, `unavailable` or `busy`; the store stays usable.
+   * nor a power cut takes them back. Rejects with `disk_full`, `unavailable` or `busy`; the store stays usable. Of one `chain` no write is made
+   * behind one that failed.
    */
-  async write(fill: (batch: Batch) => void | Promise<void>): Promise<void> {
+  async write(fill: (batch: Batch) => void | Promise<void>, chain?: Chain): Promise<void> {
     const batch = new Batch();
     const filling = fill(batch);
     if (filling !== undefined) await filling;
-    await this.#noted(this.#writer.write(batch.changes));
+    await this.#noted(this.#writer.write(batch.changes, chain));
     this.#trouble = undefined;
     this.counts.written += batch.changes.length;
   }

@@ -19,7 +19,13 @@ export interface Change {
   readonly value: Uint8Array | undefined;
 }
 
+/** Writes that build on one another: after one that failed, those behind it are refused. Its owner may break it too. */
+export interface Chain {
+  broken: boolean;
+}
+
 interface Waiting {
+  readonly chain: Chain | undefined;
   readonly changes: readonly Change[];
   /** Sizes of the values for which room is needed. */
   readonly sizes: readonly number[];
@@ -44,11 +50,12 @@ export class Writer {
   }
 
   /** Throws `busy` when too much waits, `disk_full` or `unavailable` when the disk refuses; nothing of the group is then stored. */
-  write(changes: readonly Change[]): Promise<void> {
+  write(changes: readonly Change[], chain?: Chain): Promise<void> {
     if (changes.length === 0) return Promise.resolve();
     return this.#queue(
       changes,
       changes.map(({ value }) => value?.length ?? 0),
+      chain,
     );
   }
 
@@ -63,13 +70,13 @@ export class Writer {
     await this.#queue([], [valueSize]);
   }
 
-  #queue(changes: readonly Change[], sizes: readonly number[]): Promise<void> {
+  #queue(changes: readonly Change[], sizes: readonly number[], chain?: Chain): Promise<void> {
     if (this.#closed) return Promise.reject(new Failure('unavailable', 'The state store is closed: the daemon is stopping.'));
     if (this.#waiting.length >= MAX_WAITING) {
       return Promise.reject(new Failure('busy', `${MAX_WAITING} writes already wait for the disk. Try again later.`, { retryAfterS: 1 }));
     }
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ changes, sizes, resolve, reject });
+      this.#waiting.push({ chain, changes, sizes, resolve, reject });
       this.#running ??= this.#run();
     });
   }
@@ -98,14 +105,20 @@ export class Writer {
   }
 
   /** One transaction for all; where it fails, one for each, so that a group that does not fit takes no other down with it. */
-  async #commitAll(groups: readonly Waiting[]): Promise<void> {
+  async #commitAll(queued: readonly Waiting[]): Promise<void> {
+    const groups: Waiting[] = [];
+    for (const group of queued) {
+      if (group.chain?.broken) group.reject(behindFailed());
+      else groups.push(group);
+    }
+    if (groups.length === 0) return;
     try {
       await this.#room.reserve(groups.flatMap((group) => group.sizes));
       const changes = groups.flatMap((group) => group.changes);
       if (changes.length > 0) await this.#commit(changes);
       for (const group of groups) group.resolve();
     } catch (cause) {
-      if (groups.length === 1) groups[0]!.reject(failureOf(cause));
+      if (groups.length === 1) fail(groups[0]!, failureOf(cause));
       else for (const group of groups) await this.#commitAll([group]);
     }
   }
@@ -138,6 +151,17 @@ function failureOf(cause: unknown): Failure {
   if (NO_ROOM.includes((cause as { code?: unknown }).code)) return diskFull(cause);
   return new Failure('unavailable', 'The state store could not write to its disk; nothing was stored. See the log for the reason.', {
     cause,
+  });
+}
+
+function fail({ chain, reject }: Waiting, failure: Failure): void {
+  if (chain) chain.broken = true;
+  reject(failure);
+}
+
+function behindFailed(): Failure {
+  return new Failure('unavailable', 'The write before this one failed, so that nothing of this one was stored. Try again.', {
+    retryAfterS: 1,
   });
 }
 

@@ -1,11 +1,16 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { FitResponse, LoadResponse, ModelList, SaveResponse, ScoreResponse } from '../../../schemas/generated/universal/anomaly.js';
+import { quote } from '../../config/names.js';
+import { breathe } from '../../loop.js';
 import type { Outbound } from '../../net/outbound.js';
 import { runtimeBase } from '../../providers/remote-universal.js';
 import { postJson } from '../../rag/json-host.js';
 import { homeOfVersions } from '../home.js';
 import { checkedName, checkedNewName, LATEST, resolveLatest, VersionNames } from '../names.js';
+import { infinitiesOf } from '../tables/cells.js';
 import type { AnomalyService, FitAsk, FitResult, ListedAnomalyModel, ModelAsk, ModelFacts, ScoreAsk, ScoreResult } from './contract.js';
+import type { RowSchema } from './encoder.js';
+import { notFinite } from './rows.js';
 import { partsOf } from './shelf.js';
 
 /** A fit may take long there. */
@@ -27,8 +32,9 @@ export class RemoteAnomaly implements AnomalyService {
 
   async fit(ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
     const base = homeOfVersions(checkedNewName(ask.model), this.#bases);
+    await refuseInfinite(ask.data, ask.schema);
     if (ask.overwrite) return this.#fit(base, ask.model, ask, signal);
-    const there = (await this.#listAt(base, signal)).data.map(listed);
+    const there = async () => (await this.#listAt(base, signal)).data.map(listed);
     return this.#versions.with(ask.model, there, (name) => this.#fit(base, name, ask, signal));
   }
 
@@ -57,6 +63,7 @@ export class RemoteAnomaly implements AnomalyService {
 
   async score(ask: ScoreAsk, signal: AbortSignal): Promise<ScoreResult> {
     const { data, threshold, explain, featureNames } = ask;
+    await refuseInfinite(data);
     const { base, model } = await this.#found(ask, signal);
     const { backend, normalization } = ask;
     const body = { model, backend, normalization, data, threshold, explain, feature_names: featureNames };
@@ -127,6 +134,20 @@ export class RemoteAnomaly implements AnomalyService {
   #send(base: string, path: string, body: unknown, signal: AbortSignal, method?: 'GET' | 'DELETE'): Promise<unknown> {
     const call = { base, path: `/v1/anomaly/${path}`, body, model: 'anomaly detection', ours: true, timeoutMs: TIMEOUT_MS, retries: 0 };
     return postJson(this.#outbound, method ? { ...call, method } : call, signal);
+  }
+}
+
+/**
+ * Throws `bad_request` for an infinity, as a detector here does: JSON would carry it on as null. Of objects the fields of the schema count;
+ * all where none is given.
+ */
+async function refuseInfinite(data: readonly unknown[], schema?: RowSchema): Promise<void> {
+  for (const [row, values] of data.entries()) {
+    for (const [name, value] of infinitiesOf(values)) {
+      if (Array.isArray(values)) throw notFinite(['data', row, Number(name)], `row ${row}, column ${name}`, value);
+      if (!schema || Object.hasOwn(schema, name)) throw notFinite(['data', row, name], `row ${row}, field ${quote(name)}`, value);
+    }
+    if (row % 256 === 0) await breathe();
   }
 }
 

@@ -80,7 +80,9 @@ export class Buffers implements BufferService {
   }
 
   async clear(name: string): Promise<void> {
-    await (await this.#buffer(name)).clear(() => undefined, false);
+    const buffer = await this.#buffer(name);
+    await buffer.clear(() => undefined, false);
+    this.#live.delete(buffer);
   }
 
   async append(name: string, rows: readonly Row[]): Promise<Appended> {

@@ -27,7 +27,8 @@ export class RemoteClassifiers implements ClassifierService {
   async fit(ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
     const base = homeOfVersions(checkedNewName(ask.model), this.#bases);
     if (ask.overwrite) return this.#fit(base, ask.model, ask, signal);
-    return this.#versions.with(ask.model, await this.#there(base, signal), (model) => this.#fit(base, model, ask, signal));
+    const there = () => this.#there(base, signal);
+    return this.#versions.with(ask.model, there, (model) => this.#fit(base, model, ask, signal));
   }
 
   async #fit(base: string, model: string, ask: FitAsk, signal: AbortSignal): Promise<FitResult> {

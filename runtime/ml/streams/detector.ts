@@ -4,7 +4,7 @@ import { loadCore } from '../../../native/core.js';
 import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../log.js';
 import { breathe } from '../../loop.js';
-import type { Batch, DetectorRecord, ModelRecord, Store } from '../../store/store.js';
+import type { Batch, Chain, DetectorRecord, ModelRecord, Store } from '../../store/store.js';
 import type { Gate } from '../gate.js';
 import { appendTo } from '../tables/append.js';
 import { SegmentLog } from '../tables/segment-log.js';
@@ -33,7 +33,8 @@ export function coldRecord(base: Pick<DetectorRecord, 'owner' | 'settings' | 'cr
  */
 export class Detector {
   readonly name: string;
-  broken = false;
+  /** The writes of samples: none is made behind one that failed, for its record counts the samples of that. */
+  readonly #chain: Chain = { broken: false };
   #gone = false;
   /** Requests that are not answered yet. */
   users = 0;
@@ -49,6 +50,8 @@ export class Detector {
   #keeping: Promise<void> | undefined;
   /** The last write of a model without samples; resolves to false where it failed. */
   #alone: Promise<boolean> | undefined;
+  /** The last write of samples, whether it failed or not. */
+  #last: Promise<void> | undefined;
   #retryAt = 0;
   #lastError: string | null = null;
   #retraining: { readonly stop: AbortController; readonly done: Promise<void> } | undefined;
@@ -71,9 +74,20 @@ export class Detector {
     else this.#seen = await SeenKeys.of(this.#table);
   }
 
+  /** Whether the memory is ahead of the disk. */
+  get broken(): boolean {
+    return this.#chain.broken;
+  }
+
   /** Whether it must stay in memory. */
   get busy(): boolean {
-    return this.users > 0 || this.#retraining !== undefined || this.#keeping !== undefined || this.#log.merging;
+    return (
+      this.users > 0 ||
+      this.#retraining !== undefined ||
+      this.#keeping !== undefined ||
+      (this.#fresh !== undefined && !this.broken) ||
+      this.#log.merging
+    );
   }
 
   get #status(): StreamStatus {
@@ -110,6 +124,8 @@ export class Detector {
     await this.#retraining?.done;
     await this.#keeping;
     await this.#queue;
+    await this.#last;
+    await this.#writeFresh();
     await this.#log.settled();
   }
 
@@ -129,7 +145,7 @@ export class Detector {
     try {
       await written;
     } catch (failure) {
-      this.broken = true;
+      this.#chain.broken = true;
       throw failure;
     }
   }
@@ -157,11 +173,11 @@ export class Detector {
 
   /** Runs alone. The answer may go out when `written` resolves. */
   async #take(samples: readonly Sample[]): Promise<{ written: Promise<void>; answer: StreamResult }> {
+    // Where that fails, these samples take the model along: no record on the disk may count a model that is not there.
+    await this.#alone;
     if (this.broken)
       throw new Failure('unavailable', 'An earlier write of this detector failed; nothing was taken. Try again.', { retryAfterS: 1 });
     if (this.#gone) throw new Failure('not_found', `Streaming detector not found: it was deleted meanwhile.`, { code: 'DetectorNotFound' });
-    // Where that fails, these samples take the model along: no record on the disk may count a model that is not there.
-    await this.#alone;
     const before = this.#trained;
     const collecting = before === undefined ? this.#checkCollecting(samples) : 0;
     if (before) for (const [row, sample] of samples.entries()) checkKeys(sample, row, before);
@@ -169,17 +185,18 @@ export class Detector {
     try {
       await this.#takeEach(samples, collecting, results);
     } catch (failure) {
-      this.broken = true;
+      this.#chain.broken = true;
       throw failure;
     }
     const trained = this.#trained;
     const fresh = this.#fresh;
     this.#fresh = undefined;
-    const written = this.#log.append(cellsOfSamples(samples, before?.columns), (batch) => {
+    const put = (batch: Batch): void => {
       batch.put('detectors', this.name, this.#record);
       if (fresh) batch.put('detectorModels', this.name, fresh);
-    });
-    written.catch(() => undefined);
+    };
+    const written = this.#log.append(cellsOfSamples(samples, before?.columns), put, this.#chain);
+    this.#last = written.catch(() => undefined);
     if (trained && this.#record.sinceTraining >= this.#record.settings.retrainInterval) this.#retrain(trained);
     return { written, answer: this.#answer(results) };
   }
@@ -301,6 +318,7 @@ export class Detector {
       await sleep(KEEP_MS, undefined, { signal: this.#closing.signal }).catch(() => undefined);
       // The turn ends when the write has begun: requests that do not write go on.
       await this.#inTurn(async () => {
+        await this.#last;
         this.#alone = this.#writeFresh();
       });
       if (!(await this.#alone)) return;

@@ -4,10 +4,19 @@ import { runtimeBase } from '../../providers/remote-universal.js';
 import { postJson } from '../../rag/json-host.js';
 import type { DetectorSettings } from '../../store/store.js';
 import { homeOf } from '../home.js';
-import { refuseInfinite } from '../tables/cells.js';
+import { infinitiesOf, wrongValue } from '../tables/cells.js';
 import type { DetectorStats, StreamResult, StreamService } from './contract.js';
+import { LARGEST_SAMPLE } from './limits.js';
+import { named } from './samples.js';
 
 const TIMEOUT_MS = 300_000;
+
+/** Throws `invalid` for an infinity: JSON would carry it on as null. Where there is a schema, its fields alone count. */
+function refuseInfinite(samples: readonly unknown[], schema: DetectorSettings['schema']): void {
+  for (const [row, sample] of samples.entries())
+    for (const [key, value] of infinitiesOf(named(sample, row)))
+      if (schema === null || Object.hasOwn(schema, key)) throw wrongValue(row, key, value, `is no number up to ${LARGEST_SAMPLE}`);
+}
 
 function bodyOf(name: string, settings: DetectorSettings, data: readonly unknown[]): StreamRequest {
   const { backend, minSamples, retrainInterval, windowSize, contamination, normalization, threshold, rollingWindows, lags, schema } =
@@ -70,7 +79,7 @@ export class RemoteStreams implements StreamService {
   }
 
   async submit(name: string, settings: DetectorSettings, samples: readonly unknown[], signal: AbortSignal): Promise<StreamResult> {
-    refuseInfinite(samples);
+    refuseInfinite(samples, settings.schema);
     const reply = (await this.#send(homeOf(name, this.#bases), '', signal, bodyOf(name, settings, samples))) as StreamReply;
     return {
       status: reply.status,

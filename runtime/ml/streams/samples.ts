@@ -29,8 +29,8 @@ export function checkSchema(schema: Readonly<Record<string, string>> | null): vo
   }
 }
 
-/** A list of numbers is an object with keys f0, f1 and so on. */
-function named(value: unknown, row: number): Record<string, unknown> {
+/** The values of a sample by key; a list of numbers has the keys f0, f1 and so on. Throws `invalid` for what is neither object nor list. */
+export function named(value: unknown, row: number): Record<string, unknown> {
   if (Array.isArray(value)) return Object.fromEntries(value.map((item: unknown, index) => [`f${index}`, item]));
   if (isObject(value)) return value;
   throw new Failure('invalid', `Row ${row} is ${quote(value)}; a sample is an object, or a list of numbers.`, {

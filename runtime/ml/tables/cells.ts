@@ -34,11 +34,15 @@ export function wrongValue(row: number, name: string, value: unknown, why: strin
 const tooLarge = (row: number, name: string, value: number): Failure =>
   wrongValue(row, name, value, `is beyond ${LARGEST_NUMBER}, the largest number that can be kept`);
 
-/** Throws `invalid` for an infinity: JSON would carry it on as null. */
+/** The infinities of a row by name, of a list by place: JSON would carry them on as null. */
+export function infinitiesOf(values: unknown): [name: string, value: number][] {
+  if (typeof values !== 'object' || values === null) return [];
+  return Object.entries(values).filter(([, value]) => value === Infinity || value === -Infinity);
+}
+
+/** Throws `invalid` for an infinity in rows. */
 export function refuseInfinite(rows: readonly unknown[]): void {
-  for (const [row, values] of rows.entries())
-    if (typeof values === 'object' && values !== null)
-      for (const [name, value] of Object.entries(values)) if (Math.abs(value) === Infinity) throw tooLarge(row, name, value);
+  for (const [row, values] of rows.entries()) for (const [name, value] of infinitiesOf(values)) throw tooLarge(row, name, value);
 }
 
 function kindOf(value: unknown, row: number, name: string): ColumnKind {

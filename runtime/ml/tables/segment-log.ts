@@ -1,7 +1,7 @@
 import type { ColumnKind, ColumnValues, NativeColumns } from '../../../native/contract.js';
 import { log } from '../../log.js';
 import { breathe } from '../../loop.js';
-import { alignedBytes, type Batch, bytesOf, type SegmentRecord, type Store, type StoredColumn } from '../../store/store.js';
+import { alignedBytes, type Batch, bytesOf, type Chain, type SegmentRecord, type Store, type StoredColumn } from '../../store/store.js';
 import { appendTo } from './append.js';
 import type { Cells } from './cells.js';
 
@@ -100,7 +100,7 @@ export class SegmentLog {
   }
 
   /** Writes rows, and what `also` adds in the same transaction. Resolves when they are on disk; the caller then says `applied`, in the same order. */
-  async append(cells: Cells, also?: (batch: Batch) => void): Promise<void> {
+  async append(cells: Cells, also?: (batch: Batch) => void, chain?: Chain): Promise<void> {
     const segment: Segment = { first: this.#next, rows: cells.rows, bytes: sizeInBytes(cells), at: undefined };
     this.#next += cells.rows;
     const { first: kept } = this.#native.stats();
@@ -112,7 +112,7 @@ export class SegmentLog {
         for (const { first } of gone) batch.remove('segments', [this.#owner, first]);
         if (cells.rows > 0) batch.put('segments', [this.#owner, segment.first], stored(cells));
         also?.(batch);
-      });
+      }, chain);
     } catch (failure) {
       this.#segments = [...gone, ...this.#segments.filter((one) => one !== segment)];
       if (this.#next === segment.first + segment.rows) this.#next = segment.first;

@@ -14,8 +14,8 @@ const { signal } = new AbortController();
 
 /** What is saved under names with times. */
 interface Saved {
-  /** Fits and saves `m`; the name that it got. */
-  fit(overwrite?: boolean): Promise<string>;
+  /** Fits and saves a model; the name that it got. */
+  fit(overwrite?: boolean, model?: string): Promise<string>;
   /** What a name stands for. */
   means(name: string): Promise<string>;
   /** Newest first. */
@@ -26,9 +26,9 @@ function anomaly(folder: string): Saved {
   const service = new AnomalyDetectors(folder);
   const backend = 'hbos';
   return {
-    fit: async (overwrite = false) => {
+    fit: async (overwrite = false, model = 'm') => {
       const settings = { normalization: 'raw', contamination: 0.1, epochs: 1, batchSize: 1 } as const;
-      return (await service.fit({ model: 'm', backend, data: [[1], [2], [3]], overwrite, ...settings }, signal)).model;
+      return (await service.fit({ model, backend, data: [[1], [2], [3]], overwrite, ...settings }, signal)).model;
     },
     means: async (model) => (await service.load({ model, backend })).model,
     names: async () => (await service.list()).models.map(({ name }) => name),
@@ -47,9 +47,9 @@ function classifiers(folder: string): Saved {
   const service = new Classifiers(folder, encoders);
   const examples = ['a', 'b', 'x', 'y'].map((text) => ({ text, label: text < 'm' ? 'low' : 'high' }));
   return {
-    fit: async (overwrite = false) => {
+    fit: async (overwrite = false, model = 'm') => {
       const settings = { baseModel: 'any', iterations: 1, batchSize: 1, seed: 1 };
-      return (await service.fit({ model: 'm', examples, overwrite, ...settings }, signal)).model;
+      return (await service.fit({ model, examples, overwrite, ...settings }, signal)).model;
     },
     means: async (model) => (await service.load(model)).model,
     names: async () => (await service.list()).models.map(({ model }) => model),
@@ -113,6 +113,17 @@ for (const [what, open] of Object.entries({ anomaly, classifiers }))
       assert.deepEqual(await saved.names(), [next, 'm', version]);
     });
 
+    it('a model whose own name looks like a version has newer and newer versions, too', async () => {
+      const model = 'm_20260101_000000';
+      const first = await saved.fit(false, model);
+      mock.timers.setTime(NOON - HOUR_MS);
+      const second = await saved.fit(false, model);
+      assert.equal(await saved.means(`${model}-latest`), second);
+      assert.deepEqual(await saved.names(), [second, first]);
+      const base = await saved.fit(true, model);
+      assert.deepEqual(await saved.names(), [base, second, first]);
+    });
+
     it('names go on in UTC where summer time ends', async () => {
       const zone = process.env.TZ;
       process.env.TZ = 'Europe/Berlin';
@@ -128,15 +139,47 @@ for (const [what, open] of Object.entries({ anomaly, classifiers }))
   });
 
 describe('names of versions that are made elsewhere', () => {
+  beforeEach(() => mock.timers.enable({ apis: ['Date'], now: NOON - HOUR_MS }));
+  afterEach(() => mock.timers.reset());
+  const there = [{ name: 'm_20260329_120000', modifiedMs: NOON }];
+
   it('differ for two at once, whatever the clock says', async () => {
     const versions = new VersionNames();
-    const there = [{ name: 'm_20260329_120000', modifiedMs: NOON }];
-    mock.timers.enable({ apis: ['Date'], now: NOON - HOUR_MS });
-    try {
-      const names = await Promise.all([1, 2, 3].map(() => versions.with('m', there, async (name) => name)));
-      assert.deepEqual(names, ['m_20260329_120001', 'm_20260329_120002', 'm_20260329_120003']);
-    } finally {
-      mock.timers.reset();
-    }
+    const runs = [1, 2, 3].map(() =>
+      versions.with(
+        'm',
+        async () => there,
+        async (name) => name,
+      ),
+    );
+    assert.deepEqual(await Promise.all(runs), ['m_20260329_120001', 'm_20260329_120002', 'm_20260329_120003']);
+  });
+
+  it('differ where the list of a run comes after another run has ended', async () => {
+    const versions = new VersionNames();
+    const make = async (name: string) => name;
+    const fast = versions.with('m', async () => there, make);
+    const slow = versions.with('m', () => fast.then(() => there), make);
+    assert.deepEqual(await Promise.all([fast, slow]), ['m_20260329_120001', 'm_20260329_120002']);
+  });
+
+  it('are free again after runs that all failed', async () => {
+    const versions = new VersionNames();
+    const fail = async () => {
+      throw new Error('no');
+    };
+    await assert.rejects(versions.with('m', fail, fail), /no/);
+    await assert.rejects(
+      versions.with('m', async () => there, fail),
+      /no/,
+    );
+    assert.equal(
+      await versions.with(
+        'm',
+        async () => there,
+        async (name) => name,
+      ),
+      'm_20260329_120001',
+    );
   });
 });

@@ -73,6 +73,27 @@ describe('store', () => {
     await store.close();
   });
 
+  it('makes no write of a chain behind one that failed, and all others', async () => {
+    const store = await openStore(dataDir());
+    const chain = { broken: false };
+    // LMDB takes no key that is so long.
+    const failing = store.write(
+      (batch) => batch.put('sessions', ['x'.repeat(5000), 'p', 'id'], { run: 1, turns: 0, createdMs: 1, lastActiveMs: 1 }),
+      chain,
+    );
+    const behind = store.write((batch) => batch.put('turns', [1, 1], { messages: [], atMs: 1 }), chain);
+    const other = turn(store, 1, 2, 'other');
+    const [first, second, third] = await Promise.allSettled([failing, behind, other]);
+    assert.deepEqual([first.status, second.status, third.status], ['rejected', 'rejected', 'fulfilled']);
+    assert.ok(chain.broken);
+    assert.deepEqual([store.turns.get([1, 1]), store.turns.get([1, 2])?.atMs], [undefined, 2]);
+    await assert.rejects(
+      store.write((batch) => batch.put('turns', [1, 3], { messages: [], atMs: 3 }), chain),
+      { kind: 'unavailable' },
+    );
+    await store.close();
+  });
+
   it('refuses writes after close, and closes twice without harm', async () => {
     const store = await openStore(dataDir());
     const waiting = store.write((batch) => batch.put('meta', 'late', 1));

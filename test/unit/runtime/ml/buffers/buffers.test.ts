@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Buffers } from '../../../../../runtime/ml/buffers/buffers.js';
+import { BUFFER_LIMITS } from '../../../../../runtime/ml/buffers/limits.js';
 import { STREAM_LIMITS } from '../../../../../runtime/ml/streams/limits.js';
 import { Streams } from '../../../../../runtime/ml/streams/streams.js';
 import { type DetectorSettings, openStore, type Store } from '../../../../../runtime/store/store.js';
@@ -94,6 +95,28 @@ describe('the limits of buffers', () => {
     await read('b');
     await buffers.read('b', { tail: 1, features: { windows: [97, 98, 99] } }, 'application/json', signal);
     assert.deepEqual(await grown(), [true, false]);
+  });
+
+  it('of what reads go on from: a cleared buffer holds nothing of it', async () => {
+    const store = await openStore(emptyDataDir());
+    const three = new Buffers(store, { ...BUFFER_LIMITS, liveBytes: 40_000 });
+    const memory = async (name: string): Promise<number> => (await three.get(name)).memoryBytes;
+    const read = (name: string) => three.read(name, { tail: 1, features: { windows: [200] } }, 'application/json', signal);
+    for (const name of ['first', 'second', 'third']) {
+      await three.create(name, 1_000);
+      await three.append(name, [{ n: 1 }]);
+    }
+    const plain = await memory('first');
+    await read('first');
+    await read('second');
+    await three.clear('second');
+    await read('third');
+    assert.ok((await memory('first')) > plain);
+    await three.append('second', [{ n: 1 }]);
+    await read('second');
+    assert.equal(await memory('first'), plain);
+    await three.close();
+    await store.close();
   });
 
   it('kinds of appends under way count, and a failed one leaves none', async () => {

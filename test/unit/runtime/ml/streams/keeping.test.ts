@@ -39,7 +39,7 @@ describe('models of streams on the disk', () => {
     store = await openStore(folder);
     const write = store.write.bind(store);
     const models = new Map<unknown, number>();
-    store.write = (fill) =>
+    store.write = (fill, chain) =>
       write(async (batch: Batch) => {
         const put = batch.put.bind(batch) as (...given: unknown[]) => void;
         const versions: [name: unknown, version: number][] = [];
@@ -52,7 +52,7 @@ describe('models of streams on the disk', () => {
         await fill(batch);
         if (batch.changes[0]?.table === 'detectorModels') await alone?.();
         for (const [name, version] of versions) written.push({ version, models: models.get(name) ?? 0 });
-      });
+      }, chain);
   });
   after(async () => {
     await store.close();
