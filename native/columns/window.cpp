@@ -76,8 +76,11 @@ double RollingMedian::median() const {
 void WeightedMean::push(std::optional<double> value) {
   weight_ *= keep_;
   if (!value) return;
-  // What weighs nothing leaves no error either, however large it was.
-  mean_ = weight_ == 0 ? *value : mean_ + (*value - mean_) / (weight_ + 1.0);
+  // From the one that weighs more: what weighs next to nothing leaves no error either, however large it was.
+  if (weight_ < 1.0)
+    mean_ = *value + (mean_ - *value) * (weight_ / (weight_ + 1.0));
+  else
+    mean_ += (*value - mean_) / (weight_ + 1.0);
   weight_ += 1.0;
 }
 

@@ -133,6 +133,33 @@ TEST(Features, OfAWholeSeriesAreThoseOfRowAfterRowToTheBit) {
   }
 }
 
+TEST(WeightedMean, KeepsItsDigitsAfterAGapOfNullsWhateverWasBefore) {
+  for (const size_t span : {2u, 5u, 30u, 1000u})
+    for (const double before : {1e9, -1e16, 1e140})
+      for (const int nulls : {0, 1, 20, 100, 5000}) {
+        WeightedMean mean(span);
+        mean.push(before);
+        for (int i = 0; i < nulls; ++i) mean.push(std::nullopt);
+        mean.push(5.1);
+        const long double weight = std::pow(static_cast<long double>(kept_weight(span)), nulls + 1.0L);
+        const auto expected = static_cast<double>((weight * before + 5.1) / (weight + 1));
+        // An ageing multiplies the weight once, and rounds it.
+        EXPECT_NEAR(mean.mean(), expected, 1e-12 * std::abs(expected))
+            << "span " << span << ", " << nulls << " nulls after " << before;
+      }
+}
+
+TEST(WeightedMean, OfEqualValuesIsThatValueWhateverTheGap) {
+  for (const size_t span : {1u, 2u, 5u, 30u}) {
+    WeightedMean mean(span);
+    for (int row = 0; row < 3000; ++row) {
+      const bool null = row % 100 > 0 && row % 100 < row / 40;
+      mean.push(null ? std::nullopt : std::optional(0.1));
+      ASSERT_EQ(mean.mean(), 0.1) << "span " << span << ", row " << row;
+    }
+  }
+}
+
 TEST(Snapshot, MakesManyFeaturesOnThreadsAndFewAloneAlike) {
   Table table(40'000);
   std::vector<ColumnValues> batch(2);
