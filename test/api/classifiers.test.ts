@@ -174,6 +174,14 @@ function table(root: string): Scenario[] {
       },
     ),
     post(
+      'predict',
+      { model: 'plain', texts: [heldOut[0]!.text] },
+      {
+        name: 'a name that has only versions means the newest of them',
+        json: ({ model, data }: Body) => assert.deepEqual([model.startsWith('plain'), data.length], [true, 1]),
+      },
+    ),
+    post(
       'fit',
       { model: 'tiny', training_data: TWO, base_model: 'tiny/embedder', overwrite: true },
       {
@@ -374,7 +382,8 @@ describe('classifiers and what can happen to them', () => {
   after(() => closed(runtime));
   const post = (path: string, body: unknown): ReturnType<typeof send> =>
     send(application, { method: 'POST', path: `/v1/classifier/${path}`, headers: {}, body });
-  const fit = (model: string, more: object = {}): ReturnType<typeof send> => post('fit', { model, training_data: few, ...more });
+  const fit = (model: string, more: object = {}): ReturnType<typeof send> =>
+    post('fit', { model, training_data: few, overwrite: true, ...more });
   const file = (name: string, part: string): string => join(runtime.folder, 'models/classifier', name, part);
 
   it('says that a classifier is being fitted, fits a few at a time, and refuses more', async () => {
@@ -435,7 +444,7 @@ describe('classifiers and what can happen to them', () => {
     const asked = { model: 'lost', texts: [heldOut[0]!.text, heldOut[99]!.text] };
     const first = await post('predict', asked);
     const large = Array.from({ length: 4000 }, (_none, at) => ({ text: `${train[at % 80]!.text} ${at}`, label: train[at % 80]!.label }));
-    const running = post('fit', { model: 'interrupted', training_data: large });
+    const running = post('fit', { model: 'interrupted', training_data: large, overwrite: true });
     await new Promise((resolve) => setTimeout(resolve, 300));
     const { folder } = runtime;
     await runtime.close();

@@ -36,7 +36,7 @@ describe('classical ML on a full disk', { skip }, () => {
     return { status, body: JSON.parse(text) };
   };
   const fit = () => post('anomaly/fit', { model: 'm', backend: 'knn', data: ROWS, overwrite: true });
-  const learn = () => post('classifier/fit', { model: 'c', base_model: 'quern-lexical', training_data: EXAMPLES });
+  const learn = () => post('classifier/fit', { model: 'c', base_model: 'quern-lexical', training_data: EXAMPLES, overwrite: true });
   const score = () => post('anomaly/score', { model: 'm', backend: 'knn', data: ROWS.slice(0, 3) });
   const predict = () => post('classifier/predict', { model: 'c', texts: ['hot tea'] });
   const stream = (count: number) => post('anomaly/stream', { model: 's', min_samples: 20, data: samples(count) });

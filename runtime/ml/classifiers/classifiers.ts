@@ -127,10 +127,11 @@ export class Classifiers implements ClassifierService {
     });
   }
 
-  /** The name that a request means: `-latest` is the newest version on disk. */
+  /** The name that a request means: that name, or its newest version where there is none of the name itself. */
   async #resolved(asked: string): Promise<string> {
     checkedName(asked);
-    return resolveLatest(asked, asked.endsWith(LATEST) ? await this.#there() : []);
+    if (this.#memory.get(asked) || (await this.#shelf.has(asked))) return asked;
+    return resolveLatest(asked.endsWith(LATEST) ? asked : `${asked}${LATEST}`, await this.#there());
   }
 
   /** What is on disk, newest first. */
