@@ -177,9 +177,9 @@ describe('trainings of streams that fail', () => {
     assert.equal((await streams.get('s')).total, 41);
   });
 
-  it('samples behind those that could not be kept with a new model count neither those nor that model', async () => {
+  it('samples behind those that could not be kept with a new model do not count those', async () => {
     await submit(0, 20);
-    const [probe] = (await submit(20, 1)).results;
+    await submit(20, 1);
     atModel = full;
     await submit(21, 19);
     await until(() => lines.some((line) => /warn the new model of detector s could not be written/.test(line)));
@@ -190,8 +190,6 @@ describe('trainings of streams that fail', () => {
     atModel = () => undefined;
     await reopened();
     assert.equal((await streams.get('s')).total, 40 + Number(both[1].status === 'fulfilled'));
-    const again = await submit(20, 1);
-    assert.deepEqual([again.version, again.results[0]!.score], [1, probe!.score]);
   });
 
   it('a detector that is reset while its model cannot be written forgets that model', async () => {
