@@ -1,8 +1,7 @@
 """Short texts with their labels, written by hand (`labelled/*.txt`): `? questions`, then a label a line: `names # meaning # text | text`."""
 import re
-import sys
 
-from .sheets import SLOT, Values, blocks, known
+from .sheets import SLOT, Values, blocks, known, report
 
 
 class Set:
@@ -47,14 +46,7 @@ QUESTIONS = {one.name: "|".join(one.questions) for one in SETS}
 
 
 def main():
-    bad = 0
-    for one in SETS:
-        wrong = list(one.errors())
-        bad += bool(wrong)
-        for text in wrong:
-            print(f"{one.where} ({one.name}): {text}")
-    print(f"{len(SETS)} sets, {sum(len(s.labels) for s in SETS)} labels, {sum(len(texts) for s in SETS for _, _, texts in s.labels)} texts, {bad} with errors")
-    sys.exit(bad > 0)
+    report(SETS, f"sets, {sum(len(s.labels) for s in SETS)} labels, {sum(len(texts) for s in SETS for _, _, texts in s.labels)} texts")
 
 
 if __name__ == "__main__":

@@ -3,17 +3,17 @@
 A page: lines of text, `--`, then `name: question | question` for each span `<name:...>` of the text, and `!:` for what no such text says. A line
 stays (`+`), begins a paragraph (`/`), or may be left out: what is asked of it is then not in the text.
 """
+import random
 import re
-import sys
 
-from .sheets import SLOT, Values, blocks, expand, known
+from .sheets import SLOT, Values, blocks, expand, known, report
 
 SPAN = re.compile(r"<(\w+):([^<>]*)>")
 
 
 class Template:
-    def __init__(self, where, kind, lines):
-        self.where, self.kind = where, kind
+    def __init__(self, where, name, lines):
+        self.where, self.name = where, name
         self.lines, self.asked, self.never = [], {}, []
         told = True
         for number, line in lines:
@@ -23,14 +23,19 @@ class Template:
                 stays, breaks = (re.match(r"[+/ ]*", line)[0].count(sign) > 0 for sign in "+/")
                 self.lines.append((stays, breaks, re.sub(r"^[+/ ]*", "", line)))
             else:
-                name, _, questions = line.partition(":")
+                span, _, questions = line.partition(":")
                 found = [q.strip() for q in questions.split("|") if q.strip()] if "[" not in questions else split(questions)
-                if name.strip() == "!":
+                if span.strip() == "!":
                     self.never += found
                 else:
-                    self.asked[name.strip()] = found
+                    self.asked[span.strip()] = found
 
     def errors(self):
+        wrong = list(self.faults())
+        # What is written right is rendered, to see what comes out.
+        yield from wrong or (fault for seed in range(10) for fault in Page(random.Random(seed), self).faults())
+
+    def faults(self):
         spans = [name for _, _, line in self.lines for name, _ in SPAN.findall(line)]
         text = " ".join(line for _, _, line in self.lines)
         if not self.lines or not self.asked:
@@ -73,6 +78,11 @@ class Page:
         self.missing = [ask(r.choice(template.asked[name])) for name in self.gone for _ in "ab"] + [ask(q) for q in template.never]
         self.sentences = [self.text]
 
+    def faults(self):
+        yield from (f"{name}: the answer is empty, too long or badly cut: {value!r}" for name, value in self.spans.items() if not value.strip() or len(value) > 160 or value != value.strip() or value[-1] in ".,;:")
+        if re.search(r"[\[\]]|<\w+:", self.text):
+            yield f"something is left of the markup: {self.text!r}"
+
 
 TEMPLATES = [Template(*block) for block in blocks("pages")]
 
@@ -86,7 +96,7 @@ def pieces(r, count, level=1.0):
     found = []
     for _ in range(4 * count):
         one = page(r, level)
-        if not any(set(one.template.asked) & set(other.template.asked) or one.template.kind == other.template.kind for other in found):
+        if not any(set(one.template.asked) & set(other.template.asked) or one.template.name == other.template.name for other in found):
             found.append(one)
         if len(found) == count:
             break
@@ -94,21 +104,7 @@ def pieces(r, count, level=1.0):
 
 
 def main():
-    import random
-
-    bad = 0
-    for template in TEMPLATES:
-        wrong = list(template.errors())
-        if not wrong:
-            for seed in range(10):
-                made = Page(random.Random(seed), template)
-                wrong += [f"{name}: the answer is empty, too long or badly cut: {value!r}" for name, value in made.spans.items() if not value.strip() or len(value) > 160 or value != value.strip() or value[-1] in ".,;:"]
-                wrong += [f"something is left of the markup: {made.text!r}"] if re.search(r"[\[\]]|<\w+:", made.text) else []
-        bad += bool(wrong)
-        for text in dict.fromkeys(wrong):
-            print(f"{template.where} ({template.kind}): {text}")
-    print(f"{len(TEMPLATES)} pages, {sum(len(t.asked) for t in TEMPLATES)} spans, {sum(len(q) for t in TEMPLATES for q in t.asked.values())} questions, {bad} with errors")
-    sys.exit(bad > 0)
+    report(TEMPLATES, f"pages, {sum(len(t.asked) for t in TEMPLATES)} spans, {sum(len(q) for t in TEMPLATES for q in t.asked.values())} questions")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Reads the hand-written text files of a folder: blocks that begin with `== name`, choices `[a|b|c]`, and slots such as `{f}` or `{12-40}`."""
 import re
+import sys
 from pathlib import Path
 
 from . import names as n
@@ -69,3 +70,15 @@ class Values:
         # Ranges have no name: each is drawn by itself.
         text = SLOT.sub(lambda found: self.draw(found[1]) if RANGE.match(found[1]) else found[0], text)
         return SLOT.sub(put, text).replace(" \0", "n ").replace("\0", "").replace("the The ", "The ")
+
+
+def report(sheets, counted):
+    """Prints what is wrong with each block and how much there is; ends the program with 1 where anything is wrong."""
+    bad = 0
+    for one in sheets:
+        wrong = list(dict.fromkeys(one.errors()))
+        bad += bool(wrong)
+        for text in wrong:
+            print(f"{one.where} ({one.name}): {text}")
+    print(f"{len(sheets)} {counted}, {bad} with errors")
+    sys.exit(bad > 0)

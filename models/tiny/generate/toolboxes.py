@@ -2,10 +2,10 @@
 
 A tool: `names : descriptions`, then its parameters `names : type : values`, then requests, `{name}` for a value, ` => key=value` for what is meant.
 """
+import random
 import re
-import sys
 
-from .sheets import RANGE, SLOT, blocks
+from .sheets import RANGE, SLOT, blocks, report
 from .tool_values import Family, fixed, make
 
 # Slots that are kinds of values by themselves, so that a later turn may change them.
@@ -78,6 +78,13 @@ class Box:
             yield "it has fewer than two tools"
         names = [name for family in self.families for name in family.names]
         yield from (f"two tools may be called {name}" for name in set(names) if names.count(name) > 1)
+        for family in self.families:
+            for key, _, kind, _ in family.params:
+                try:
+                    for seed in range(5):
+                        make(random.Random(seed), kind)
+                except (ValueError, KeyError, TypeError) as error:
+                    yield f"{family.names[0]}, {key}: {error!r}"
 
 
 BOXES = [Box(*block) for block in blocks("toolboxes")]
@@ -85,23 +92,7 @@ TOOLBOXES = {box.name: box.families for box in BOXES if len(box.families) > 1}
 
 
 def main():
-    import random
-
-    bad = 0
-    for box in BOXES:
-        wrong = list(box.errors())
-        for family in box.families:
-            for key, _, kind, _ in family.params:
-                try:
-                    for seed in range(5):
-                        make(random.Random(seed), kind)
-                except (ValueError, KeyError, TypeError) as error:
-                    wrong.append(f"{family.names[0]}, {key}: {error!r}")
-        bad += bool(wrong)
-        for text in wrong:
-            print(f"{box.where} ({box.name}): {text}")
-    print(f"{len(BOXES)} boxes, {sum(len(box.families) for box in BOXES)} tools, {sum(len(f.asks) for box in BOXES for f in box.families)} requests, {bad} with errors")
-    sys.exit(bad > 0)
+    report(BOXES, f"boxes, {sum(len(box.families) for box in BOXES)} tools, {sum(len(f.asks) for box in BOXES for f in box.families)} requests")
 
 
 if __name__ == "__main__":

@@ -4,27 +4,16 @@ import { Buffers } from '../../../../../runtime/ml/buffers/buffers.js';
 import { BUFFER_LIMITS } from '../../../../../runtime/ml/buffers/limits.js';
 import { STREAM_LIMITS } from '../../../../../runtime/ml/streams/limits.js';
 import { Streams } from '../../../../../runtime/ml/streams/streams.js';
-import { type DetectorSettings, openStore, type Store } from '../../../../../runtime/store/store.js';
+import { openStore, type Store } from '../../../../../runtime/store/store.js';
 import { Failure } from '../../../../../schemas/errors.js';
 import { emptyDataDir } from '../../../../support/daemon.js';
+import { STREAM_SETTINGS } from '../../../../support/stream-settings.js';
 
 const failure = (kind: string, text: RegExp) => (error: unknown) => {
   assert.ok(error instanceof Failure, String(error));
   assert.equal(error.kind, kind, error.message);
   assert.match(error.message, text);
   return true;
-};
-const SETTINGS: DetectorSettings = {
-  backend: 'ecod',
-  minSamples: 10,
-  retrainInterval: 100,
-  windowSize: 50,
-  contamination: 0.1,
-  normalization: 'standardization',
-  threshold: null,
-  rollingWindows: [],
-  lags: [],
-  schema: null,
 };
 const signal = new AbortController().signal;
 
@@ -171,7 +160,7 @@ describe('the limits of streams', () => {
   it('of detectors in memory: the others go on from the disk', async () => {
     for (let round = 0; round < 3; round += 1)
       for (const name of ['a', 'b', 'c', 'd']) {
-        const { version, collected, results } = await streams.submit(name, SETTINGS, samples(12));
+        const { version, collected, results } = await streams.submit(name, STREAM_SETTINGS, samples(12));
         assert.deepEqual([version, collected], [1, Math.min(50, 12 * (round + 1))]);
         assert.equal(results.at(-1)!.score === null, false);
       }
@@ -183,18 +172,18 @@ describe('the limits of streams', () => {
 
   it('of their number', async () => {
     await assert.rejects(
-      streams.submit('e', SETTINGS, samples(1)),
+      streams.submit('e', STREAM_SETTINGS, samples(1)),
       failure('too_large', /There are 4 streaming detectors, and 4 are allowed/),
     );
     await streams.remove('d');
-    await streams.submit('e', SETTINGS, samples(1));
+    await streams.submit('e', STREAM_SETTINGS, samples(1));
   });
 
   it('requests beside a deletion: a sample is taken before it, refused, or the first of a new detector', async () => {
     const asked = [
-      ...Array.from({ length: 10 }, () => streams.submit('a', SETTINGS, samples(1))),
+      ...Array.from({ length: 10 }, () => streams.submit('a', STREAM_SETTINGS, samples(1))),
       streams.remove('a'),
-      ...Array.from({ length: 10 }, () => streams.submit('a', SETTINGS, samples(1))),
+      ...Array.from({ length: 10 }, () => streams.submit('a', STREAM_SETTINGS, samples(1))),
     ];
     const outcomes = await Promise.allSettled(asked);
     for (const outcome of outcomes) if (outcome.status === 'rejected') assert.ok(failure('not_found', /not found/)(outcome.reason));
@@ -203,7 +192,7 @@ describe('the limits of streams', () => {
   });
 
   it('a window that is too much for a training is refused before it is taken', async () => {
-    const wide = { ...SETTINGS, windowSize: 10_000, rollingWindows: Array.from({ length: 20 }, (_, index) => index + 2) };
+    const wide = { ...STREAM_SETTINGS, windowSize: 10_000, rollingWindows: Array.from({ length: 20 }, (_, index) => index + 2) };
     const rows = samples(10).map(() => Object.fromEntries(Array.from({ length: 100 }, (_, key) => [`k${key}`, key])));
     await assert.rejects(streams.submit('wide', wide, rows), failure('too_large', /a model learns from 4194304 at most/));
     assert.ok(!(await streams.list()).some(({ name }) => name === 'wide'));

@@ -2,20 +2,17 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { it, mock } from 'node:test';
 import { Streams } from '../../../../../runtime/ml/streams/streams.js';
-import { type DetectorSettings, openStore } from '../../../../../runtime/store/store.js';
+import { openStore } from '../../../../../runtime/store/store.js';
 import { emptyDataDir } from '../../../../support/daemon.js';
+import { STREAM_SETTINGS } from '../../../../support/stream-settings.js';
 
-const SETTINGS: DetectorSettings = {
-  backend: 'ecod',
+const SETTINGS = {
+  ...STREAM_SETTINGS,
   minSamples: 20,
   retrainInterval: 1_000,
-  windowSize: 50,
-  contamination: 0.1,
-  normalization: 'zscore',
-  threshold: null,
+  normalization: 'zscore' as const,
   rollingWindows: [5],
   lags: [1],
-  schema: null,
 };
 const NOON = Date.UTC(2026, 2, 29, 12);
 const DAY_MS = 86_400_000;

@@ -5,22 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { loadCore } from '../../../../../native/core.js';
 import { RETRY_SAMPLES } from '../../../../../runtime/ml/streams/limits.js';
 import { Streams } from '../../../../../runtime/ml/streams/streams.js';
-import { type Batch, type DetectorSettings, openStore, type Store } from '../../../../../runtime/store/store.js';
+import { type Batch, openStore, type Store } from '../../../../../runtime/store/store.js';
 import { Failure } from '../../../../../schemas/errors.js';
 import { emptyDataDir } from '../../../../support/daemon.js';
+import { STREAM_SETTINGS } from '../../../../support/stream-settings.js';
 
-const SETTINGS: DetectorSettings = {
-  backend: 'ecod',
-  minSamples: 20,
-  retrainInterval: 20,
-  windowSize: 50,
-  contamination: 0.1,
-  normalization: 'standardization',
-  threshold: null,
-  rollingWindows: [],
-  lags: [],
-  schema: null,
-};
+const SETTINGS = { ...STREAM_SETTINGS, minSamples: 20, retrainInterval: 20 };
 const samples = (from: number, count: number): { a: number }[] => Array.from({ length: count }, (_, at) => ({ a: Math.sin(from + at) }));
 const refused = (): never => {
   throw new Failure('bad_request', 'These rows cannot be learned.');

@@ -4,21 +4,11 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { STREAM_LIMITS } from '../../../../../runtime/ml/streams/limits.js';
 import { Streams } from '../../../../../runtime/ml/streams/streams.js';
-import { type Batch, type DetectorRecord, type DetectorSettings, openStore, type Store } from '../../../../../runtime/store/store.js';
+import { type Batch, type DetectorRecord, openStore, type Store } from '../../../../../runtime/store/store.js';
 import { emptyDataDir } from '../../../../support/daemon.js';
+import { STREAM_SETTINGS } from '../../../../support/stream-settings.js';
 
-const SETTINGS: DetectorSettings = {
-  backend: 'ecod',
-  minSamples: 50,
-  retrainInterval: 20,
-  windowSize: 200,
-  contamination: 0.1,
-  normalization: 'standardization',
-  threshold: null,
-  rollingWindows: [],
-  lags: [],
-  schema: null,
-};
+const SETTINGS = { ...STREAM_SETTINGS, minSamples: 50, retrainInterval: 20, windowSize: 200 };
 const samples = (from: number, count: number): { a: number }[] => Array.from({ length: count }, (_, at) => ({ a: Math.sin(from + at) }));
 
 /** Waits for what comes soon where a core is free; a training in the background waits for one. */

@@ -3,20 +3,8 @@ import { describe, it } from 'node:test';
 import { fitAnomaly } from '../../../../../native/anomaly.js';
 import { binEdges, binOf, driftOf } from '../../../../../runtime/ml/streams/drift.js';
 import { learnedFrom, scoreOf, thresholdOf } from '../../../../../runtime/ml/streams/scores.js';
-import type { DetectorSettings } from '../../../../../runtime/store/store.js';
+import { STREAM_SETTINGS } from '../../../../support/stream-settings.js';
 
-const SETTINGS: DetectorSettings = {
-  backend: 'ecod',
-  minSamples: 10,
-  retrainInterval: 100,
-  windowSize: 50,
-  contamination: 0.1,
-  normalization: 'standardization',
-  threshold: null,
-  rollingWindows: [],
-  lags: [],
-  schema: null,
-};
 /** The data of the reference numbers. */
 const T = [1, 2, 1.1, 2.1, 0.9, 1.9, 1.05, 2.2, 0.95, 1.8, 1.2, 2.05, 0.8, 1.95, 1, 2.3, 1.15, 1.85, 0.85, 2.15, 1.3, 2.4, 0.7, 1.6];
 const Q = [1, 2, 1.5, 2.5, 100, 200, -5, 0];
@@ -25,20 +13,20 @@ describe('scores of streams', () => {
   it('are a logistic curve over deviations of the population from the mean', () => {
     const learned = learnedFrom(Float64Array.of(1, 2, 3, 4), 0.25);
     assert.deepEqual([learned.mean, learned.deviation, learned.cut], [2.5, Math.sqrt(1.25), 3.25]);
-    assert.equal(scoreOf(2.5, learned, SETTINGS), 0.5);
-    assert.equal(scoreOf(2.5 + Math.sqrt(1.25), learned, SETTINGS), 1 / (1 + Math.exp(-1)));
-    assert.equal(scoreOf(2.5 + Math.sqrt(1.25), learned, { ...SETTINGS, normalization: 'zscore' }), 1);
-    assert.equal(scoreOf(7, learned, { ...SETTINGS, normalization: 'raw' }), 7);
+    assert.equal(scoreOf(2.5, learned, STREAM_SETTINGS), 0.5);
+    assert.equal(scoreOf(2.5 + Math.sqrt(1.25), learned, STREAM_SETTINGS), 1 / (1 + Math.exp(-1)));
+    assert.equal(scoreOf(2.5 + Math.sqrt(1.25), learned, { ...STREAM_SETTINGS, normalization: 'zscore' }), 1);
+    assert.equal(scoreOf(7, learned, { ...STREAM_SETTINGS, normalization: 'raw' }), 7);
     assert.equal(learnedFrom(Float64Array.of(2, 2, 2), 0.1).deviation, 1);
-    assert.ok(scoreOf(1e9, learned, SETTINGS) <= 1 && scoreOf(-1e9, learned, SETTINGS) >= 0);
+    assert.ok(scoreOf(1e9, learned, STREAM_SETTINGS) <= 1 && scoreOf(-1e9, learned, STREAM_SETTINGS) >= 0);
   });
 
   it('have the thresholds of their normalisation', () => {
-    assert.equal(thresholdOf(SETTINGS), 0.5);
-    assert.equal(thresholdOf({ ...SETTINGS, normalization: 'zscore' }), 2);
-    assert.equal(thresholdOf({ ...SETTINGS, normalization: 'raw' }), null);
-    assert.equal(thresholdOf({ ...SETTINGS, normalization: 'raw' }, { cut: 7 }), 7);
-    assert.equal(thresholdOf({ ...SETTINGS, threshold: 0.9 }), 0.9);
+    assert.equal(thresholdOf(STREAM_SETTINGS), 0.5);
+    assert.equal(thresholdOf({ ...STREAM_SETTINGS, normalization: 'zscore' }), 2);
+    assert.equal(thresholdOf({ ...STREAM_SETTINGS, normalization: 'raw' }), null);
+    assert.equal(thresholdOf({ ...STREAM_SETTINGS, normalization: 'raw' }, { cut: 7 }), 7);
+    assert.equal(thresholdOf({ ...STREAM_SETTINGS, threshold: 0.9 }), 0.9);
   });
 
   it('of ECOD rank the reference data as the pooled scores of the reference system do, row by row', async () => {
@@ -54,7 +42,7 @@ describe('scores of streams', () => {
     );
     for (let row = 0; row < 4; row += 1) assert.equal(model.scoreRow(Float64Array.of(Q[2 * row]!, Q[2 * row + 1]!)).raw, raw[row]);
     const learned = learnedFrom((await model.score(Float64Array.from(T))).raw, 0.1);
-    const scores = [...raw].map((score) => scoreOf(score, learned, SETTINGS));
+    const scores = [...raw].map((score) => scoreOf(score, learned, STREAM_SETTINGS));
     assert.ok(scores[0]! < 0.5 && scores.slice(1).every((score) => score > 0.9), String(scores));
   });
 });
