@@ -4,26 +4,16 @@ import { join } from 'node:path';
 import type { ColumnFeatures } from '../native/contract.js';
 import { loadCore } from '../native/core.js';
 import { Buffers } from '../runtime/ml/buffers/buffers.js';
-import { Streams } from '../runtime/ml/streams/streams.js';
 import { appendTo } from '../runtime/ml/tables/append.js';
 import { cellsOf } from '../runtime/ml/tables/cells.js';
 import { openStore, type Store } from '../runtime/store/store.js';
 import { emptyDataDir } from '../test/support/daemon.js';
-import { median, quantile, ROOT, type Row, table } from './measure.js';
+import { median, ROOT, type Row, table } from './measure.js';
 
 const ROWS = 100_000;
 const WINDOW = 1_000;
 const APPENDS = 2_000;
 const AT_ONCE = 64;
-/** Requests to a detector, of one sample each or of many. */
-const REQUESTS = 2_000;
-/** Samples of a request, and after how many samples the detector learns again: 100 is the default, at 20 a training runs nearly all the time. */
-const STREAMS = [
-  [1, 100],
-  [1, 20],
-  [100, 2_000],
-] as const;
-const ROUNDS = 3;
 const FEATURES: ColumnFeatures = { windows: [5, 10, 20], lags: [1, 2, 3] };
 
 interface Polars {
@@ -100,62 +90,7 @@ async function durable(store: Store, atOnce: number): Promise<number> {
   return rate;
 }
 
-interface Scored {
-  perSecond: number;
-  p50: number;
-  p99: number;
-  trainings: number;
-}
-
-/** Samples that are scored and on the disk when they are answered, `perRequest` of them a request. */
-async function scored(store: Store, retrainInterval: number, perRequest: number): Promise<Scored> {
-  const streams = new Streams(store);
-  const name = 'stream';
-  const settings = {
-    backend: 'ecod',
-    minSamples: 500,
-    retrainInterval,
-    windowSize: WINDOW,
-    contamination: 0.1,
-    normalization: 'standardization',
-    threshold: null,
-    rollingWindows: [5, 20],
-    lags: [1],
-    schema: null,
-  } as const;
-  const submit = (from: number, count: number) =>
-    streams.submit(
-      name,
-      { ...settings, rollingWindows: [5, 20], lags: [1] },
-      Array.from({ length: count }, (_, index) => row(from + index)),
-    );
-  await submit(0, 500);
-  const times: number[] = [];
-  let version = 0;
-  for (let request = 0; request < REQUESTS; request += 1) {
-    const start = performance.now();
-    ({ version } = await submit(500 + request * perRequest, perRequest));
-    times.push(performance.now() - start);
-  }
-  await streams.remove(name);
-  await streams.close();
-  const all = times.reduce((sum, time) => sum + time, 0);
-  return { perSecond: (REQUESTS * perRequest * 1000) / all, p50: median(times), p99: quantile(times, 0.99), trainings: version - 1 };
-}
-
-/** Without and with retraining, in turn; the median of each figure. */
-async function retrained(store: Store, perRequest: number, every: number): Promise<[calm: Scored, busy: Scored]> {
-  const all: [Scored[], Scored[]] = [[], []];
-  for (let round = 0; round < ROUNDS; round += 1)
-    for (const [at, interval] of [10_000_000, every].entries()) all[at]!.push(await scored(store, interval, perRequest));
-  const middle = (runs: readonly Scored[]): Scored => {
-    const of = (key: keyof Scored): number => median(runs.map((run) => run[key]));
-    return { perSecond: of('perSecond'), p50: of('p50'), p99: of('p99'), trainings: of('trainings') };
-  };
-  return [middle(all[0]), middle(all[1])];
-}
-
-/** Measures data buffers against Polars, and streaming detectors with and without retraining, and prints the tables. */
+/** Measures data buffers against Polars, and prints the table. */
 export async function benchColumns(): Promise<void> {
   // As the daemon does.
   loadCore().takeShortTurns();
@@ -179,22 +114,6 @@ export async function benchColumns(): Promise<void> {
     one('single-row appends/s on the disk, one after the other', await durable(store, 1)),
     one(`single-row appends/s on the disk, ${AT_ONCE} at a time`, await durable(store, AT_ONCE)),
   ]);
-  const rest: Row[] = [];
-  for (const [perRequest, every] of STREAMS) {
-    const [calm, busy] = await retrained(store, perRequest, every);
-    const what = `${perRequest} a request, ${busy.trainings} retrainings beside ${REQUESTS} requests (peer column: none)`;
-    const row = (of: string, key: 'perSecond' | 'p50' | 'p99', digits: number): Row => {
-      return {
-        what: `${what}: ${of}`,
-        ours: busy[key].toFixed(digits),
-        peer: calm[key].toFixed(digits),
-        ratio: `${(busy[key] / calm[key]).toFixed(2)}x`,
-        goal: '',
-      };
-    };
-    rest.push(row('scores/s', 'perSecond', 0), row('ms a request, p50', 'p50', 2), row('ms a request, p99', 'p99', 2));
-  }
-  table(`Streaming detectors: ECOD over 3 keys, two windows and a lag, window ${WINDOW}, on the disk when answered`, rest);
   await store.close();
   rmSync(dataDir, { recursive: true, force: true });
 }

@@ -15,6 +15,7 @@ import { benchQuality } from './quality.js';
 import { benchRetrieval } from './retrieval.js';
 import { benchSoak } from './soak.js';
 import { benchStart } from './start.js';
+import { benchStreams } from './streams.js';
 import { benchText } from './text.js';
 import { benchTurns } from './turns.js';
 import { benchVectors } from './vectors.js';
@@ -34,6 +35,7 @@ const PARTS: Record<string, () => Promise<void>> = {
   quality: benchQuality,
   encoders: benchEncoders,
   columns: benchColumns,
+  streams: benchStreams,
   embeds: benchEmbeds,
   ocr: benchOcr,
   soak: benchSoak,

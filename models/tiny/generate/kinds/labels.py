@@ -17,7 +17,7 @@ from ..slots import fill
 
 INTENTS = [(names.split(","), meaning, department, f"{texts}|{MORE[names.split(',')[0]]}".split("|")) for names, meaning, department, texts in INTENTS]
 # How many of the cases are hand-written sets.
-SHEETS = 0.5
+SHEETS = 0.7
 QUESTIONS = {
     "topic": "What is this about?|Which topic does the text belong to?|What is the subject of this text?", "mood": "What is the mood of this text?|What does the writer think of it?|What is the sentiment?|How does the author feel?", "intent": "What does the writer want?|What is the intent of this message?|What kind of message is this?",
     "department": "Which department should handle this?|Who should get this message?|Where does this message go?", "language": "Which language is this?|What language is the text in?|In which language is this written?", "urgency": "How urgent is this?|What priority does this have?", "formality": "What is the tone of this message?|How formal is this?",

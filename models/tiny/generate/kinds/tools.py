@@ -12,7 +12,7 @@ from . import reading
 
 LEFT = words.LEFT
 # How many sets of tools are hand-written ones.
-BOXES = 0.5
+BOXES = 0.7
 # Families whose requests may be meant for one another.
 CLASHES = [
     set(names.split())
