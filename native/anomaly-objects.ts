@@ -56,8 +56,8 @@ export class AnomalyFit implements NativeAnomalyFit {
   }
 
   async run(): Promise<AnomalyFitted> {
-    const { model, raw } = await settled(() => this.#native.run());
-    return { model: new AnomalyModel(model), raw };
+    const { model, ...rest } = await settled(() => this.#native.run());
+    return { model: new AnomalyModel(model), ...rest };
   }
 
   cancel(): void {

@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { AnomalyFitOptions, AnomalyFitted, AnomalyState, NativeAnomalyModel } from './contract.js';
+import type { AnomalyFitOptions, AnomalyFitted, AnomalyState, NativeAnomalyFit, NativeAnomalyModel } from './contract.js';
 import { loadCore } from './core.js';
 
 /** Numbers handed over in one turn of the event loop: 2 MiB, about 0.5 ms. */
@@ -19,12 +19,17 @@ async function inPieces(items: Float64Array | Int32Array, size: number, hand: (p
  */
 export async function fitAnomaly(options: AnomalyFitOptions, rows: Float64Array, signal?: AbortSignal): Promise<AnomalyFitted> {
   const fit = loadCore().openAnomalyFit(options);
+  const whole = Math.max(1, Math.floor(PIECE / options.columns)) * options.columns;
+  await inPieces(rows, whole, (piece) => fit.add(piece as Float64Array));
+  return runFit(fit, signal);
+}
+
+/** Fits to the rows that the fit has. Once `signal` is aborted it rejects with Failure('unavailable'). */
+export async function runFit(fit: NativeAnomalyFit, signal?: AbortSignal): Promise<AnomalyFitted> {
   const cancel = (): void => fit.cancel();
   signal?.addEventListener('abort', cancel);
   if (signal?.aborted) cancel();
   try {
-    const whole = Math.max(1, Math.floor(PIECE / options.columns)) * options.columns;
-    await inPieces(rows, whole, (piece) => fit.add(piece as Float64Array));
     return await fit.run();
   } finally {
     signal?.removeEventListener('abort', cancel);

@@ -1,4 +1,15 @@
-import type { ColumnFeatures, ColumnFrame, ColumnKind, ColumnsRead, ColumnsStats, ColumnValues, NativeColumns } from './contract.js';
+import { AnomalyFit } from './anomaly-objects.js';
+import type {
+  AnomalyFitOptions,
+  ColumnFeatures,
+  ColumnFrame,
+  ColumnKind,
+  ColumnsRead,
+  ColumnsStats,
+  ColumnValues,
+  NativeAnomalyFit,
+  NativeColumns,
+} from './contract.js';
 import { raised, settled } from './raised.js';
 
 /** In the order of the C++ enumeration. */
@@ -55,8 +66,8 @@ export class Columns implements NativeColumns {
     return settled(async () => frameOf(await this.#native.read(options)));
   }
 
-  matrix(columns: readonly string[], features: ColumnFeatures, background?: boolean): Promise<Float64Array> {
-    return settled(() => this.#native.matrix(columns, features, background));
+  openFit(options: AnomalyFitOptions, columns: readonly string[], features: ColumnFeatures): NativeAnomalyFit {
+    return new AnomalyFit(raised(() => this.#native.openFit(options, columns, features)));
   }
 
   latest(columns: readonly string[]): Float64Array {

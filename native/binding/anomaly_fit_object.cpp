@@ -1,6 +1,7 @@
 #include "anomaly_fit_object.hpp"
 
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "../anomaly/limits.hpp"
@@ -17,7 +18,9 @@ using anomaly::ModelOptions;
 
 struct Fitted {
   std::shared_ptr<const FittedModel> model;
-  std::vector<double> raw;  ///< of the rows, as the model scores them; empty unless wanted
+  size_t numbers = 0;
+  std::vector<double> raw;                     ///< of the rows, as the model scores them; empty unless wanted
+  std::optional<anomaly::SavedModel> state{};  ///< unless it is not wanted
 };
 using Pieces = std::vector<std::vector<double>>;
 
@@ -53,7 +56,7 @@ ModelOptions model_options(const Napi::Object& from) {
   return options;
 }
 
-Fitted fit(const ModelOptions& options, Pieces pieces, size_t numbers, bool scored, const Work& work) {
+std::vector<double> joined(Pieces pieces, size_t numbers, const Work& work) {
   std::vector<double> values;
   values.reserve(numbers);
   for (std::vector<double>& piece : pieces) {
@@ -61,8 +64,22 @@ Fitted fit(const ModelOptions& options, Pieces pieces, size_t numbers, bool scor
     values.insert(values.end(), piece.begin(), piece.end());
     piece = {};
   }
-  if (!scored) return {FittedModel::fit(options, std::move(values), work), {}};
-  Fitted fitted{FittedModel::fit(options, values, work), std::vector<double>(numbers / options.columns)};
+  return values;
+}
+
+/// Rows as `made` makes them, once they are known to be what a fit takes.
+std::vector<double> checked(const AnomalyFitObject::Rows& made, size_t columns, const Work& work) {
+  std::vector<double> values = made(work);
+  if (values.size() % columns != 0)
+    throw Failure("invalid", "columns is " + std::to_string(columns) + "; the rows have another number of values.");
+  anomaly::check_rows(values, columns, 0);
+  return values;
+}
+
+Fitted fit(const ModelOptions& options, std::vector<double> values, bool scored, const Work& work) {
+  const size_t numbers = values.size();
+  if (!scored) return {FittedModel::fit(options, std::move(values), work), numbers, {}};
+  Fitted fitted{FittedModel::fit(options, values, work), numbers, std::vector<double>(numbers / options.columns)};
   fitted.model->score(values, fitted.raw, work);
   return fitted;
 }
@@ -88,8 +105,15 @@ AnomalyFitObject::AnomalyFitObject(const Napi::CallbackInfo& info) : ObjectWrap(
     options_ = model_options(from);
     background_ = boolean_or(from, "background", false);
     scored_ = boolean_or(from, "scored", false);
+    saved_ = boolean_or(from, "saved", false);
     work_ = std::make_shared<Work>(anomaly_threads(from.Get("threads")));
   });
+}
+
+Napi::Value AnomalyFitObject::of_rows(const Napi::Value& options, Rows rows) {
+  const Napi::Object object = AddonState::of(options.Env()).classes[kClass].New({options});
+  Unwrap(object)->rows_ = std::move(rows);
+  return object;
 }
 
 void AnomalyFitObject::require_fresh() const {
@@ -99,6 +123,7 @@ void AnomalyFitObject::require_fresh() const {
 void AnomalyFitObject::add(const Napi::CallbackInfo& info) {
   raising(info.Env(), [&] {
     require_fresh();
+    if (rows_) throw Failure("invalid", "This fit has the rows of a table.");
     std::vector<double> rows = anomaly_rows(info[0], "rows", options_.columns);
     if (numbers_ + rows.size() > anomaly::kMostNumbers)
       throw Failure("too_large", "A fit takes at most " + std::to_string(anomaly::kMostNumbers / options_.columns) +
@@ -115,14 +140,21 @@ Napi::Value AnomalyFitObject::run(const Napi::CallbackInfo& info) {
     is_run_ = true;
     return ThreadTask<Fitted>::run(
         info.Env(), "quern fit",
-        [pieces = std::move(pieces_), numbers = numbers_, work = work_, options = options_,
-         scored = scored_]() mutable { return fit(options, std::move(pieces), numbers, scored, *work); },
+        [made = std::move(rows_), pieces = std::move(pieces_), numbers = numbers_, work = work_, options = options_,
+         scored = scored_, saved = saved_]() mutable {
+          std::vector<double> values =
+              made ? checked(made, options.columns, *work) : joined(std::move(pieces), numbers, *work);
+          Fitted fitted = fit(options, std::move(values), scored, *work);
+          if (saved) fitted.state = fitted.model->state();
+          return fitted;
+        },
         [work = work_] { work->stop(); },
-        [numbers = numbers_, work = work_](Napi::Env env, Fitted& fitted) -> Napi::Value {
+        [work = work_](Napi::Env env, Fitted& fitted) -> Napi::Value {
           Napi::Object answer = Napi::Object::New(env);
-          const size_t bytes = numbers * sizeof(double);
+          const size_t bytes = fitted.numbers * sizeof(double);
           answer.Set("model", AnomalyModelObject::make(env, std::move(fitted.model), work->threads(), bytes));
           answer.Set("raw", to_array<Napi::Float64Array>(env, std::move(fitted.raw)));
+          if (fitted.state) answer.Set("state", state_object(env, *fitted.state));
           return answer;
         },
         background_);

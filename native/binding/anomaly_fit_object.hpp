@@ -2,6 +2,7 @@
 
 #include <napi.h>
 
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -9,7 +10,8 @@
 
 namespace quern::binding {
 
-/// NativeAnomalyFit of native/contract/anomaly.ts. Rows are gathered here; the fit has a thread of its own.
+/// NativeAnomalyFit of native/contract/anomaly.ts. Rows are gathered here, or made on the thread that the fit has of
+/// its own.
 class AnomalyFitObject : public Napi::ObjectWrap<AnomalyFitObject> {
  public:
   /// Adds `openAnomalyFit` to the exports.
@@ -17,6 +19,11 @@ class AnomalyFitObject : public Napi::ObjectWrap<AnomalyFitObject> {
   explicit AnomalyFitObject(const Napi::CallbackInfo& info);
   AnomalyFitObject(const AnomalyFitObject&) = delete;
   AnomalyFitObject& operator=(const AnomalyFitObject&) = delete;
+
+  /// Makes whole rows; it owns all that it reads.
+  using Rows = std::function<std::vector<double>(const Work& work)>;
+  /// An AnomalyFit with these options (NativeAnomalyFit's) whose thread makes its rows.
+  static Napi::Value of_rows(const Napi::Value& options, Rows rows);
 
  private:
   void add(const Napi::CallbackInfo& info);
@@ -28,9 +35,11 @@ class AnomalyFitObject : public Napi::ObjectWrap<AnomalyFitObject> {
   anomaly::ModelOptions options_;
   std::shared_ptr<Work> work_;
   std::vector<std::vector<double>> pieces_;  ///< as they came: one array would be copied whenever it grows
+  Rows rows_;                                ///< of a table; empty where rows are added
   size_t numbers_ = 0;
   bool background_ = false;
   bool scored_ = false;
+  bool saved_ = false;
   bool is_run_ = false;
 };
 

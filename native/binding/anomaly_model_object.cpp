@@ -56,6 +56,14 @@ std::vector<double> anomaly_rows(const Napi::Value& value, const std::string& na
   return from == nullptr ? std::vector<double>() : std::vector<double>(from, from + count);
 }
 
+Napi::Object state_object(Napi::Env env, anomaly::SavedModel& saved) {
+  Napi::Object object = Napi::Object::New(env);
+  object.Set("backend", saved.backend);
+  object.Set("normalization", saved.normalization);
+  for (auto& [name, plain] : saved.entries) object.Set(name, plain_value(env, plain));
+  return object;
+}
+
 size_t anomaly_threads(const Napi::Value& value) {
   if (value.IsUndefined()) return 1;
   const int32_t threads = integer(value, "threads");
@@ -155,13 +163,7 @@ Napi::Value AnomalyModelObject::state(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
     return Task<anomaly::SavedModel>::run(
         info.Env(), [model = model_] { return model->state(); },
-        [](Napi::Env env, anomaly::SavedModel& saved) -> Napi::Value {
-          Napi::Object object = Napi::Object::New(env);
-          object.Set("backend", saved.backend);
-          object.Set("normalization", saved.normalization);
-          for (auto& [name, plain] : saved.entries) object.Set(name, plain_value(env, plain));
-          return object;
-        });
+        [](Napi::Env env, anomaly::SavedModel& saved) -> Napi::Value { return state_object(env, saved); });
   });
 }
 

@@ -17,6 +17,8 @@ inline constexpr size_t kMostAnomalyNumbers = size_t{1} << 19;
 /// Copies whole rows. Throws Failure('too_large') for more than a call may copy, ('invalid') for what is no
 /// Float64Array of them.
 std::vector<double> anomaly_rows(const Napi::Value& value, const std::string& name, size_t columns);
+/// AnomalyState of native/contract/anomaly.ts; empties the entries.
+Napi::Object state_object(Napi::Env env, anomaly::SavedModel& saved);
 /// 1 to 64, or 1 when missing.
 size_t anomaly_threads(const Napi::Value& value);
 

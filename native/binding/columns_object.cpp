@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "../threads/work.hpp"
+#include "anomaly_fit_object.hpp"
 #include "arguments.hpp"
 #include "lifetime.hpp"
 #include "task.hpp"
-#include "thread_task.hpp"
 
 namespace quern::binding {
 namespace {
@@ -232,7 +232,7 @@ void ColumnsObject::define(Napi::Env env, Napi::Object exports) {
   AddonState::of(env).classes[kClass] =
       Napi::Persistent(DefineClass(env, kClass,
                                    {InstanceMethod<&Self::append>("append"), InstanceMethod<&Self::clear>("clear"),
-                                    InstanceMethod<&Self::read>("read"), InstanceMethod<&Self::matrix>("matrix"),
+                                    InstanceMethod<&Self::read>("read"), InstanceMethod<&Self::open_fit>("openFit"),
                                     InstanceMethod<&Self::latest>("latest"), InstanceMethod<&Self::stats>("stats"),
                                     InstanceMethod<&Self::forget_features>("forgetFeatures")}));
   exports.Set("openColumns", Napi::Function::New(
@@ -301,18 +301,11 @@ Napi::Value ColumnsObject::read(const Napi::CallbackInfo& info) {
   });
 }
 
-Napi::Value ColumnsObject::matrix(const Napi::CallbackInfo& info) {
+Napi::Value ColumnsObject::open_fit(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
-    const bool background = !info[2].IsUndefined() && boolean(info[2], "background");
-    const auto work = std::make_shared<Work>(1);
-    return ThreadTask<std::vector<double>>::run(
-        info.Env(), "quern rows",
-        [snapshot = table_->snapshot(), columns = names(info[0]), spec = feature_spec(info[1]), work] {
-          return snapshot.matrix(columns, spec, kMostCells, *work);
-        },
-        [work] { work->stop(); },
-        [](Napi::Env env, std::vector<double>& rows) { return array_of<Napi::Float64Array>(env, std::move(rows)); },
-        background);
+    return AnomalyFitObject::of_rows(
+        info[0], [snapshot = table_->snapshot(), columns = names(info[1]), spec = feature_spec(info[2])](
+                     const Work& work) { return snapshot.matrix(columns, spec, kMostCells, work); });
   });
 }
 

@@ -18,7 +18,7 @@ class ColumnsObject : public Napi::ObjectWrap<ColumnsObject> {
   Napi::Value append(const Napi::CallbackInfo& info);
   Napi::Value clear(const Napi::CallbackInfo& info);
   Napi::Value read(const Napi::CallbackInfo& info);
-  Napi::Value matrix(const Napi::CallbackInfo& info);
+  Napi::Value open_fit(const Napi::CallbackInfo& info);
   Napi::Value latest(const Napi::CallbackInfo& info);
   Napi::Value forget_features(const Napi::CallbackInfo& info);
   Napi::Value stats(const Napi::CallbackInfo& info);

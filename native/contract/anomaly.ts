@@ -21,6 +21,8 @@ export interface AnomalyFitOptions {
   background?: boolean;
   /** Whether the rows are scored too, on the same thread; false when missing. */
   scored?: boolean;
+  /** Whether the answer has the state too, taken on the same thread; false when missing. */
+  saved?: boolean;
 }
 
 /** A model as plain data: every entry a number, a text or an array; `version` and `backend` tell how to read the others. What `restoreAnomaly` takes. */
@@ -65,6 +67,8 @@ export interface AnomalyFitted {
   readonly model: NativeAnomalyModel;
   /** Raw scores of the fitted rows, as the model scores rows that it never saw; empty unless `scored` was wanted. */
   readonly raw: Float64Array;
+  /** There when `saved` was wanted: as the model's `state`. */
+  readonly state?: AnomalyState;
 }
 
 /** Rows that are handed over in pieces, because copying all at once would hold up the event loop, and a fit on a thread of its own. */

@@ -1,3 +1,5 @@
+import type { AnomalyFitOptions, NativeAnomalyFit } from './anomaly.js';
+
 /** What a column holds: integers within 2^53, numbers, truth values, texts, or nothing but nulls so far. `i64` turns into `f64` with the first number that is no integer. */
 export type ColumnKind = 'null' | 'i64' | 'f64' | 'bool' | 'string';
 
@@ -77,11 +79,12 @@ export interface NativeColumns {
    */
   read(options?: ColumnsRead): Promise<ColumnFrame>;
   /**
-   * On a thread of its own, in the `background` as AnomalyFitOptions has it. All rows one after the other: numbers of `columns` (nulls and
-   * absent columns 0), then the features of each.
+   * Sync. A fit to all rows that the table has now, which its thread makes: numbers of `columns` (nulls and absent columns 0), then the
+   * features of each. Takes no others by `add`. Throws as `openAnomalyFit`; `run` rejects with Failure('invalid') when `options.columns` is
+   * not what that comes to.
    */
-  matrix(columns: readonly string[], features: ColumnFeatures, background?: boolean): Promise<Float64Array>;
-  /** Sync. The last row as `matrix` has it, of a table with `live` features. */
+  openFit(options: AnomalyFitOptions, columns: readonly string[], features: ColumnFeatures): NativeAnomalyFit;
+  /** Sync. The last row as `openFit` makes it, of a table with `live` features. */
   latest(columns: readonly string[]): Float64Array;
   /** Sync. */
   stats(): ColumnsStats;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { fitAnomaly } from '../../native/anomaly.js';
 import type { ColumnFeatures, ColumnFrame, ColumnsOptions, ColumnValues, NativeColumns, RollingStatistic } from '../../native/contract.js';
 import { loadCore } from '../../native/core.js';
 import { Failure } from '../../schemas/errors.js';
@@ -14,6 +15,9 @@ function numbers(name: string, values: readonly (number | null)[], kind: 'f64' |
   for (const [row, value] of values.entries()) if (value !== null) valid[row >> 3]! |= 1 << (row & 7);
   return { name, kind, valid, numbers: Float64Array.from(values, (value) => value ?? 0) };
 }
+
+/** Of a fit. */
+const FIT = { backend: 'ecod', contamination: 0.1, normalization: 'raw', scaled: false } as const;
 
 const column = (frame: ColumnFrame, name: string): ColumnValues => frame.columns.find((one) => one.name === name)!;
 
@@ -72,7 +76,7 @@ describe('the features of Polars', () => {
 describe('native columns', () => {
   it('exports what the contract lists', () => {
     const methods = Object.getOwnPropertyNames(Object.getPrototypeOf(open())).filter((name) => name !== 'constructor');
-    assert.deepEqual(methods.sort(), ['append', 'clear', 'forgetFeatures', 'latest', 'matrix', 'read', 'stats']);
+    assert.deepEqual(methods.sort(), ['append', 'clear', 'forgetFeatures', 'latest', 'openFit', 'read', 'stats']);
   });
 
   it('gives back what was appended, in the layout of Arrow', async () => {
@@ -165,9 +169,34 @@ describe('native columns', () => {
     const table = open({ capacity: 50, live: { windows: [3], lags: [2] } });
     for (let row = 1; row <= 120; row += 1) table.append(1, [numbers('x', [row]), numbers('y', [row % 2 === 0 ? null : 1])]);
     assert.deepEqual([...table.latest(['y', 'x', 'absent'])].slice(0, 9), [0, 120, 0, 1, 0, 1, 1, 0, 119]);
-    const matrix = await table.matrix(['y', 'x', 'absent'], { windows: [3], lags: [2] });
-    assert.deepEqual(matrix.subarray(-18), table.latest(['y', 'x', 'absent']));
-    assert.equal(matrix.length, 50 * 18);
+  });
+
+  it('fits a model to the rows and features that it has, of the moment of the call', async () => {
+    const table = open({ capacity: 500, live: { windows: [3], lags: [2] } });
+    const [keys, rows] = [['y', 'x', 'absent'], [] as number[][]];
+    const append = (row: number): void => table.append(1, [numbers('x', [row % 17]), numbers('y', [row % 5 === 0 ? null : row % 7])]);
+    for (let row = 1; row <= 120; row += 1) {
+      append(row);
+      rows.push([...table.latest(keys)]);
+    }
+    const options = { ...FIT, columns: 18, scored: true, saved: true };
+    const fit = table.openFit(options, keys, { windows: [3], lags: [2] });
+    for (let row = 121; row <= 200; row += 1) append(row);
+    const { model, raw, state } = await fit.run();
+    const known = await fitAnomaly(options, Float64Array.from(rows.flat()));
+    assert.deepEqual([raw, state], [known.raw, known.state]);
+    assert.deepEqual(state, await model.state());
+  });
+
+  it('refuses a fit of another width, and rows beside its own', async () => {
+    const table = open();
+    table.append(3, [numbers('x', [1, 2, 3])]);
+    await assert.rejects(
+      table.openFit({ ...FIT, columns: 2 }, ['x'], {}).run(),
+      failure('invalid', /^columns is 2; the rows have another/),
+    );
+    assert.throws(() => table.openFit({ ...FIT, columns: 1 }, ['x'], {}).add(Float64Array.of(1)), failure('invalid', /rows of a table/));
+    assert.throws(() => table.openFit({ ...FIT, columns: 1, backend: 'x' }, ['x'], {}), failure('invalid', /backend/));
   });
 
   it('makes rows in the background only on cores that nothing else wants', { skip: process.platform !== 'linux' }, async () => {
@@ -177,9 +206,8 @@ describe('native columns', () => {
       table.append(10_000, [numbers('x', values)]);
     }
     for (const background of [false, true]) {
-      const rows = table.matrix(['x'], { windows: [10, 50, 100] }, background);
-      assert.equal(await idledDuring(rows), background);
-      assert.equal((await rows).at(-13), 199_999);
+      const fit = table.openFit({ ...FIT, columns: 13, background }, ['x'], { windows: [10, 50, 100] });
+      assert.equal(await idledDuring(fit.run()), background);
     }
   });
 

@@ -1,4 +1,4 @@
-import { fitAnomaly, restoreAnomaly } from '../../../native/anomaly.js';
+import { restoreAnomaly, runFit } from '../../../native/anomaly.js';
 import type { AnomalyState, ColumnFeatures, NativeAnomalyModel, NativeColumns } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
 import { orAborted } from '../../hosts/or-aborted.js';
@@ -54,9 +54,7 @@ export async function train(
 ): Promise<Training> {
   const { backend, contamination } = settings;
   const { columns, required } = keys;
-  // What stands behind all others may take long to notice that it is to stop: nobody waits for that.
-  const rows = await orAborted(table.matrix(columns, featuresOf(settings) ?? {}, background), signal);
-  const fit = {
+  const options = {
     backend,
     columns: widthOf(settings, columns.length),
     contamination,
@@ -65,20 +63,23 @@ export async function train(
     threads: 1,
     background,
     scored: true,
+    saved: true,
   } as const;
-  const { model, raw } = await orAborted(fitAnomaly(fit, rows, signal), signal);
+  const fit = table.openFit(options, columns, featuresOf(settings) ?? {});
+  // What stands behind all others may take long to notice that it is to stop: nobody waits for that.
+  const { model, raw, state } = await orAborted(runFit(fit, signal), signal);
   const { expected, ...learned }: Learned = learnedFrom(raw, contamination);
-  const trained = { model, columns, required, ...learned };
-  return { trained, expected, record: await recordOf(trained) };
+  const known = { columns, required, ...learned };
+  return { trained: { model, ...known }, expected, record: { ...known, state: stored(state!) } };
 }
 
-async function recordOf({ model, ...rest }: Trained): Promise<ModelRecord> {
-  const state: ModelRecord['state'] = {};
-  for (const [name, value] of Object.entries(await model.state())) {
-    if (typeof value === 'number' || typeof value === 'string') state[name] = value;
-    else state[name] = [value instanceof Float64Array ? 'f64' : 'i32', bytesOf(value)];
+function stored(state: AnomalyState): ModelRecord['state'] {
+  const out: ModelRecord['state'] = {};
+  for (const [name, value] of Object.entries(state)) {
+    if (typeof value === 'number' || typeof value === 'string') out[name] = value;
+    else out[name] = [value instanceof Float64Array ? 'f64' : 'i32', bytesOf(value)];
   }
-  return { ...rest, state };
+  return out;
 }
 
 /** The model of a record. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { afterEach, beforeEach, describe, it, mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadCore } from '../../../../../native/core.js';
+import { Columns } from '../../../../../native/columns.js';
 import { RETRY_SAMPLES } from '../../../../../runtime/ml/streams/limits.js';
 import { Streams } from '../../../../../runtime/ml/streams/streams.js';
 import { type Batch, openStore, type Store } from '../../../../../runtime/store/store.js';
@@ -105,7 +105,7 @@ describe('trainings of streams that fail', () => {
     it(`one in the background that ${what} leaves the old model scoring, says so, and a later one works`, async () => {
       await submit(0, 20);
       const [probe] = (await submit(20, 1)).results;
-      const fit = mock.method(loadCore(), 'openAnomalyFit', fails);
+      const fit = mock.method(Columns.prototype, 'openFit', fails);
       await submit(21, 19);
       await until(async () => (await stats()).failures === 1);
       assert.deepEqual(await stats(), { status: 'ready', version: 1, failures: 1, lastError: shown });
