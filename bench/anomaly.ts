@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fitAnomaly } from '../native/anomaly.js';
 import { loadCore } from '../native/core.js';
+import { fitAnomaly } from '../test/support/anomaly/fit.js';
 import { median, ROOT, type Row, table } from './measure.js';
 
 /** Rows and columns; `BENCH_ANOMALY=1000x10,10000x100` takes these alone. */

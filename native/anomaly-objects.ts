@@ -40,6 +40,10 @@ class AnomalyModel implements NativeAnomalyModel {
   state(): Promise<AnomalyState> {
     return settled(() => this.#native.state());
   }
+
+  release(): void {
+    this.#native.release();
+  }
 }
 
 /** The C++ fit with our failures. */

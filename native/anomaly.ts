@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { AnomalyFitOptions, AnomalyFitted, AnomalyState, NativeAnomalyFit, NativeAnomalyModel } from './contract.js';
+import type { AnomalyFitted, AnomalyState, NativeAnomalyFit, NativeAnomalyModel } from './contract.js';
 import { loadCore } from './core.js';
 
 /** Numbers handed over in one turn of the event loop: 2 MiB, about 0.5 ms. */
@@ -11,17 +11,6 @@ async function inPieces(items: Float64Array | Int32Array, size: number, hand: (p
     if (from > 0) await setImmediate();
     hand(items.subarray(from, from + size));
   }
-}
-
-/**
- * Hands over all rows (`options.columns` numbers each) of an array that the caller leaves unchanged meanwhile, and fits. Once `signal`
- * is aborted it rejects with Failure('unavailable'). Otherwise as NativeAnomalyFit.
- */
-export async function fitAnomaly(options: AnomalyFitOptions, rows: Float64Array, signal?: AbortSignal): Promise<AnomalyFitted> {
-  const fit = loadCore().openAnomalyFit(options);
-  const whole = Math.max(1, Math.floor(PIECE / options.columns)) * options.columns;
-  await inPieces(rows, whole, (piece) => fit.add(piece as Float64Array));
-  return runFit(fit, signal);
 }
 
 /** Fits to the rows that the fit has. Once `signal` is aborted it rejects with Failure('unavailable'). */

@@ -67,11 +67,9 @@ std::vector<double> joined(Pieces pieces, size_t numbers, const Work& work) {
   return values;
 }
 
-/// Rows as `made` makes them, once they are known to be what a fit takes.
-std::vector<double> checked(const AnomalyFitObject::Rows& made, size_t columns, const Work& work) {
+/// Rows as `made` makes them, once they are known to be what a fit takes. Then nothing of their source is kept.
+std::vector<double> checked(AnomalyFitObject::Rows made, size_t columns, const Work& work) {
   std::vector<double> values = made(work);
-  if (values.size() % columns != 0)
-    throw Failure("invalid", "columns is " + std::to_string(columns) + "; the rows have another number of values.");
   anomaly::check_rows(values, columns, 0);
   return values;
 }
@@ -110,9 +108,13 @@ AnomalyFitObject::AnomalyFitObject(const Napi::CallbackInfo& info) : ObjectWrap(
   });
 }
 
-Napi::Value AnomalyFitObject::of_rows(const Napi::Value& options, Rows rows) {
+Napi::Value AnomalyFitObject::of_rows(const Napi::Value& options, size_t columns, Rows rows) {
   const Napi::Object object = AddonState::of(options.Env()).classes[kClass].New({options});
-  Unwrap(object)->rows_ = std::move(rows);
+  AnomalyFitObject& fit = *Unwrap(object);
+  if (fit.options_.columns != columns)
+    throw Failure("invalid", "columns is " + std::to_string(fit.options_.columns) + "; the rows of the table have " +
+                                 std::to_string(columns) + " numbers.");
+  fit.rows_ = std::move(rows);
   return object;
 }
 
@@ -142,8 +144,8 @@ Napi::Value AnomalyFitObject::run(const Napi::CallbackInfo& info) {
         info.Env(), "quern fit",
         [made = std::move(rows_), pieces = std::move(pieces_), numbers = numbers_, work = work_, options = options_,
          scored = scored_, saved = saved_]() mutable {
-          std::vector<double> values =
-              made ? checked(made, options.columns, *work) : joined(std::move(pieces), numbers, *work);
+          std::vector<double> values = made ? checked(std::exchange(made, nullptr), options.columns, *work)
+                                            : joined(std::move(pieces), numbers, *work);
           Fitted fitted = fit(options, std::move(values), scored, *work);
           if (saved) fitted.state = fitted.model->state();
           return fitted;

@@ -22,8 +22,9 @@ class AnomalyFitObject : public Napi::ObjectWrap<AnomalyFitObject> {
 
   /// Makes whole rows; it owns all that it reads.
   using Rows = std::function<std::vector<double>(const Work& work)>;
-  /// An AnomalyFit with these options (NativeAnomalyFit's) whose thread makes its rows.
-  static Napi::Value of_rows(const Napi::Value& options, Rows rows);
+  /// An AnomalyFit with these options (AnomalyFitOptions of native/contract/anomaly.ts) whose thread makes its rows.
+  /// Throws Failure('invalid') for options of another width than theirs.
+  static Napi::Value of_rows(const Napi::Value& options, size_t columns, Rows rows);
 
  private:
   void add(const Napi::CallbackInfo& info);

@@ -78,7 +78,8 @@ void AnomalyModelObject::define(Napi::Env env) {
   AddonState::of(env).classes[kClass] =
       Napi::Persistent(DefineClass(env, kClass,
                                    {InstanceMethod<&Self::score>("score"), InstanceMethod<&Self::score_row>("scoreRow"),
-                                    InstanceMethod<&Self::explain>("explain"), InstanceMethod<&Self::state>("state")}));
+                                    InstanceMethod<&Self::explain>("explain"), InstanceMethod<&Self::state>("state"),
+                                    InstanceMethod<&Self::release>("release")}));
 }
 
 Napi::Value AnomalyModelObject::make(Napi::Env env, std::shared_ptr<const FittedModel> model, size_t threads,
@@ -114,11 +115,22 @@ void AnomalyModelObject::end() {
   work_->stop();
 }
 
+void AnomalyModelObject::release(const Napi::CallbackInfo& info) {
+  model_.reset();
+  Napi::MemoryManagement::AdjustExternalMemory(info.Env(), -bytes_);
+  bytes_ = 0;
+}
+
+const std::shared_ptr<const FittedModel>& AnomalyModelObject::model() const {
+  if (!model_) throw Failure("invalid", "The model was released.");
+  return model_;
+}
+
 Napi::Value AnomalyModelObject::score(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
     return Task<Scored>::run(
         info.Env(),
-        [model = model_, work = work_, rows = anomaly_rows(info[0], "rows", model_->columns())]() mutable {
+        [model = model(), work = work_, rows = anomaly_rows(info[0], "rows", model()->columns())]() mutable {
           return scored(*model, rows, *work);
         },
         [](Napi::Env env, Scored& answer) -> Napi::Value {
@@ -132,12 +144,12 @@ Napi::Value AnomalyModelObject::score(const Napi::CallbackInfo& info) {
 
 Napi::Value AnomalyModelObject::score_row(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
-    if (model_->row_time() > kBrief)
+    if (model()->row_time() > kBrief)
       throw Failure("too_large",
-                    "A row of this " + model_->backend() + " model takes too long for the event loop; use score().");
-    std::vector<double> row = anomaly_rows(info[0], "row", model_->columns());
-    if (row.size() != model_->columns()) throw Failure("invalid", "row must be one row.");
-    const Scored answer = scored(*model_, row, Work(1));
+                    "A row of this " + model()->backend() + " model takes too long for the event loop; use score().");
+    std::vector<double> row = anomaly_rows(info[0], "row", model()->columns());
+    if (row.size() != model()->columns()) throw Failure("invalid", "row must be one row.");
+    const Scored answer = scored(*model(), row, Work(1));
     Napi::Object object = Napi::Object::New(info.Env());
     object.Set("raw", answer.raw[0]);
     object.Set("score", answer.scores[0]);
@@ -149,7 +161,7 @@ Napi::Value AnomalyModelObject::explain(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
     return Task<std::vector<double>>::run(
         info.Env(),
-        [model = model_, work = work_, rows = anomaly_rows(info[0], "rows", model_->columns())]() mutable {
+        [model = model(), work = work_, rows = anomaly_rows(info[0], "rows", model()->columns())]() mutable {
           anomaly::check_rows(rows, model->columns(), 0);
           return model->explain(rows, *work);
         },
@@ -162,7 +174,7 @@ Napi::Value AnomalyModelObject::explain(const Napi::CallbackInfo& info) {
 Napi::Value AnomalyModelObject::state(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
     return Task<anomaly::SavedModel>::run(
-        info.Env(), [model = model_] { return model->state(); },
+        info.Env(), [model = model()] { return model->state(); },
         [](Napi::Env env, anomaly::SavedModel& saved) -> Napi::Value { return state_object(env, saved); });
   });
 }

@@ -49,6 +49,9 @@ class AnomalyModelObject : public Napi::ObjectWrap<AnomalyModelObject>, private 
   Napi::Value score_row(const Napi::CallbackInfo& info);
   Napi::Value explain(const Napi::CallbackInfo& info);
   Napi::Value state(const Napi::CallbackInfo& info);
+  void release(const Napi::CallbackInfo& info);
+  /// Throws Failure('invalid') for a model that was released.
+  const std::shared_ptr<const anomaly::FittedModel>& model() const;
   void end() override;
 
   std::shared_ptr<const anomaly::FittedModel> model_;

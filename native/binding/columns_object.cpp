@@ -28,7 +28,7 @@ constexpr const char* kClass = "Columns";
 constexpr size_t kMostAppended = size_t{1} << 14;
 /// Cells of a read that is answered in the call.
 constexpr size_t kReadAtOnce = size_t{1} << 12;
-/// Cells of an answer: 128 MiB of numbers.
+/// Cells of an answer, or of the rows of a fit: 128 MiB of numbers.
 constexpr size_t kMostCells = size_t{1} << 24;
 /// Arrays up to this are copied; larger ones keep the memory in which they were made.
 constexpr size_t kCopiedBytes = 4096;
@@ -303,9 +303,12 @@ Napi::Value ColumnsObject::read(const Napi::CallbackInfo& info) {
 
 Napi::Value ColumnsObject::open_fit(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
-    return AnomalyFitObject::of_rows(
-        info[0], [snapshot = table_->snapshot(), columns = names(info[1]), spec = feature_spec(info[2])](
-                     const Work& work) { return snapshot.matrix(columns, spec, kMostCells, work); });
+    const std::vector<std::string> columns = names(info[1]);
+    const FeatureSpec spec = feature_spec(info[2]);
+    return AnomalyFitObject::of_rows(info[0], columns.size() * (1 + spec.width()),
+                                     [snapshot = table_->snapshot(), columns, spec](const Work& work) {
+                                       return snapshot.matrix(columns, spec, kMostCells, work);
+                                     });
   });
 }
 

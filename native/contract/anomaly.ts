@@ -60,6 +60,8 @@ export interface NativeAnomalyModel {
   explain(rows: Float64Array): Promise<Float64Array>;
   /** Arrays of the caller's own. */
   state(): Promise<AnomalyState>;
+  /** Sync. Lets go of the model now instead of when it is collected; calls that run go on, later ones fail with Failure('invalid'). */
+  release(): void;
 }
 
 /** What a fit comes to. */
@@ -71,14 +73,17 @@ export interface AnomalyFitted {
   readonly state?: AnomalyState;
 }
 
-/** Rows that are handed over in pieces, because copying all at once would hold up the event loop, and a fit on a thread of its own. */
+/** Rows that are handed over in pieces, because copying all at once would hold up the event loop, or made from a table (`NativeColumns.openFit`), and a fit on a thread of its own. */
 export interface NativeAnomalyFit {
   /**
    * Sync. Appends whole rows, copied in the call: at most 2^19 numbers a call and 2^28 (2 GiB) together, else Failure('too_large').
    * Throws Failure('invalid') as `score` does, with the row counted over all pieces.
    */
   add(rows: Float64Array): void;
-  /** Once, after the last `add`. Rejects with Failure('bad_request') for rows that cannot be learned, such as fewer than 2, ('unavailable') after `cancel`. */
+  /**
+   * Once, after the last `add`. Rejects with Failure('bad_request') for rows that cannot be learned, such as fewer than 2, ('unavailable') after
+   * `cancel`; rows of a table with ('invalid') as `add`, and with ('too_large') for more than 2^24 numbers.
+   */
   run(): Promise<AnomalyFitted>;
   /** The thread ends within about 10 ms of its computing; without effect when it has ended. */
   cancel(): void;

@@ -80,8 +80,8 @@ export interface NativeColumns {
   read(options?: ColumnsRead): Promise<ColumnFrame>;
   /**
    * Sync. A fit to all rows that the table has now, which its thread makes: numbers of `columns` (nulls and absent columns 0), then the
-   * features of each. Takes no others by `add`. Throws as `openAnomalyFit`; `run` rejects with Failure('invalid') when `options.columns` is
-   * not what that comes to.
+   * features of each. Takes no others by `add`. Throws as `openAnomalyFit`, and Failure('invalid') for columns and features as `read`, or
+   * when `options.columns` is not what they come to.
    */
   openFit(options: AnomalyFitOptions, columns: readonly string[], features: ColumnFeatures): NativeAnomalyFit;
   /** Sync. The last row as `openFit` makes it, of a table with `live` features. */

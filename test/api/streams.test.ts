@@ -127,6 +127,16 @@ function tableOf(base: string, restart: () => Promise<void>): Scenario[] {
         assert.deepEqual(results.map(({ score }: Result) => score === null), [...Array(20).fill(true), ...Array(10).fill(false)]);
       },
     }),
+    ...[[5], [5, 5]].map((windows) =>
+      post(`windows ${windows}`, { model: `w${windows.length}`, min_samples: 20, rolling_windows: windows, include_lags: true, lag_periods: windows, data: samples(0, 30) }, {
+        json: ({ results }) => {
+          const scores = results.slice(20).map(({ score }: Result) => score);
+          assert.ok(scores.every((score: unknown) => typeof score === 'number'));
+          if (windows.length === 1) before = scores;
+          assert.deepEqual(scores, before);
+        },
+      }),
+    ),
     post('a jump is found by what came before it', { model: 'rolling', data: [{ a: 0.1, b: 5 }, { a: 400, b: 900 }] }, {
       json: async ({ results: [usual, odd] }) => {
         assert.ok(odd.score > usual.score);

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { fitAnomaly } from '../../native/anomaly.js';
 import type { AnomalyFitOptions, NativeAnomalyModel } from '../../native/contract.js';
 import { loadCore } from '../../native/core.js';
 import { type Dataset, datasets, rocArea } from '../support/anomaly/datasets.js';
 import { AREAS_OFF, BY_CHANCE, BY_SEARCH, COMPARED, RESTLESS, SCORES_OFF, WITHOUT_CHANCE } from '../support/anomaly/differences.js';
+import { fitAnomaly } from '../support/anomaly/fit.js';
 
 /** What golden.py wrote of one data set. */
 interface Golden {

@@ -6,10 +6,11 @@ import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Worker } from 'node:worker_threads';
-import { fitAnomaly, restoreAnomaly } from '../../native/anomaly.js';
-import type { AnomalyFitOptions, AnomalyState, CoreAddon } from '../../native/contract.js';
+import { restoreAnomaly, runFit } from '../../native/anomaly.js';
+import type { AnomalyFitOptions, AnomalyState, CoreAddon, NativeAnomalyFit } from '../../native/contract.js';
 import { loadCore } from '../../native/core.js';
 import { Failure } from '../../schemas/errors.js';
+import { fitAnomaly } from '../support/anomaly/fit.js';
 import { idledDuring } from '../support/idle-threads.js';
 
 const core = loadCore();
@@ -60,7 +61,7 @@ test('the objects have what the contract lists, and nothing else', async () => {
   assert.equal(raw.length, 0);
   assert.deepEqual(methods(fit), ['add', 'cancel', 'run']);
   assert.deepEqual(methods(native.openAnomalyRestore()), ['add', 'run']);
-  assert.deepEqual(methods(model), ['explain', 'score', 'scoreRow', 'state']);
+  assert.deepEqual(methods(model), ['explain', 'release', 'score', 'scoreRow', 'state']);
   assert.deepEqual(Object.keys(model).sort(), ['backend', 'columns', 'normalization', 'threshold']);
 });
 
@@ -112,6 +113,20 @@ for (const backend of BACKENDS) {
     fit.cancel();
   });
 }
+
+test('a model that is released ends the calls that run, and takes no others', async () => {
+  const rows = numbers(3 * 500);
+  const { model } = await fitAnomaly(settings('knn', 3), rows);
+  const known = await model.score(rows);
+  const running = model.score(rows);
+  model.release();
+  model.release();
+  assert.deepEqual(await running, known);
+  await assert.rejects(model.score(rows), failure('invalid', /released/));
+  await assert.rejects(model.state(), failure('invalid', /released/));
+  await assert.rejects(model.explain(rows), failure('invalid', /released/));
+  assert.throws(() => model.scoreRow(rows.subarray(0, 3)), failure('invalid', /released/));
+});
 
 test('rows are handed over in pieces, and make the same model', async () => {
   const rows = numbers(2 * 200_000);
@@ -215,10 +230,14 @@ test('what is no state is refused with the entry', async () => {
 });
 
 test('an abort signal ends a fit', async () => {
-  const signal = AbortSignal.abort();
-  await assert.rejects(fitAnomaly(settings('ecod', 2), numbers(40), signal), failure('unavailable', /cancelled/));
+  const open = (): NativeAnomalyFit => {
+    const fit = core.openAnomalyFit(settings('autoencoder', 4, { epochs: 300 }));
+    fit.add(numbers(4 * 10_000));
+    return fit;
+  };
+  await assert.rejects(runFit(open(), AbortSignal.abort()), failure('unavailable', /cancelled/));
   const controller = new AbortController();
-  const fitting = fitAnomaly(settings('isolation_forest', 4), numbers(2 ** 21), controller.signal);
+  const fitting = runFit(open(), controller.signal);
   controller.abort();
   await assert.rejects(fitting, failure('unavailable', /cancelled/));
 });

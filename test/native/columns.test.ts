@@ -2,10 +2,18 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { fitAnomaly } from '../../native/anomaly.js';
-import type { ColumnFeatures, ColumnFrame, ColumnsOptions, ColumnValues, NativeColumns, RollingStatistic } from '../../native/contract.js';
+import type {
+  ColumnFeatures,
+  ColumnFrame,
+  ColumnsOptions,
+  ColumnValues,
+  NativeAnomalyFit,
+  NativeColumns,
+  RollingStatistic,
+} from '../../native/contract.js';
 import { loadCore } from '../../native/core.js';
 import { Failure } from '../../schemas/errors.js';
+import { fitAnomaly } from '../support/anomaly/fit.js';
 import { idledDuring } from '../support/idle-threads.js';
 
 const open = (options: ColumnsOptions = { capacity: 1000 }): NativeColumns => loadCore().openColumns(options);
@@ -188,26 +196,30 @@ describe('native columns', () => {
     assert.deepEqual(state, await model.state());
   });
 
-  it('refuses a fit of another width, and rows beside its own', async () => {
+  it('refuses a fit of another width, and rows beside its own', () => {
     const table = open();
-    table.append(3, [numbers('x', [1, 2, 3])]);
-    await assert.rejects(
-      table.openFit({ ...FIT, columns: 2 }, ['x'], {}).run(),
-      failure('invalid', /^columns is 2; the rows have another/),
-    );
-    assert.throws(() => table.openFit({ ...FIT, columns: 1 }, ['x'], {}).add(Float64Array.of(1)), failure('invalid', /rows of a table/));
-    assert.throws(() => table.openFit({ ...FIT, columns: 1, backend: 'x' }, ['x'], {}), failure('invalid', /backend/));
+    table.append(4, [numbers('x', [1, 2, 3, 4])]);
+    const fit = (change: object, columns: string[] = ['x']): NativeAnomalyFit =>
+      table.openFit({ ...FIT, columns: 1, ...change }, columns, {});
+    assert.throws(() => fit({ columns: 2 }), failure('invalid', /^columns is 2; .+ have 1 numbers/));
+    assert.throws(() => fit({}, ['x', 'y']), failure('invalid', /^columns is 1; .+ have 2 numbers/));
+    assert.throws(() => fit({ backend: 'x' }), failure('invalid', /backend/));
+    assert.throws(() => fit({}).add(Float64Array.of(1)), failure('invalid', /rows of a table/));
   });
 
-  it('makes rows in the background only on cores that nothing else wants', { skip: process.platform !== 'linux' }, async () => {
+  it('makes the rows of a fit in the background, and not after it was cancelled', { skip: process.platform !== 'linux' }, async () => {
     const table = open({ capacity: 200_000 });
     for (let first = 0; first < 200_000; first += 10_000) {
       const values = Array.from({ length: 10_000 }, (_, at) => first + at);
       table.append(10_000, [numbers('x', values)]);
     }
     for (const background of [false, true]) {
-      const fit = table.openFit({ ...FIT, columns: 13, background }, ['x'], { windows: [10, 50, 100] });
-      assert.equal(await idledDuring(fit.run()), background);
+      const fit = (): NativeAnomalyFit => table.openFit({ ...FIT, columns: 13, background }, ['x'], { windows: [10, 50, 100] });
+      assert.equal(await idledDuring(fit().run()), background);
+      const stopped = fit();
+      const running = stopped.run();
+      stopped.cancel();
+      await assert.rejects(running, failure('unavailable', /cancelled/));
     }
   });
 

@@ -302,6 +302,7 @@ TEST(Table, TheFeaturesOfATailAreThoseOfAllRows) {
       ASSERT_NEAR(latest[1 + i], expected, 1e-9 * (1 + std::abs(expected))) << all.columns[2 + i].name;
       ASSERT_EQ(matrix[matrix.size() - spec.width() + i], expected);
     }
+    ASSERT_EQ(matrix.size(), static_cast<size_t>(std::min(row + 1, 64)) * (1 + spec.width()));
   }
 }
 

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { restoreAnomaly } from '../../../native/anomaly.js';
+import { restoreAnomaly, runFit } from '../../../native/anomaly.js';
 import type { NativeAnomalyModel } from '../../../native/contract.js';
 import { loadCore } from '../../../native/core.js';
 import { Failure } from '../../../schemas/errors.js';
@@ -193,21 +193,15 @@ async function fitted(ask: FitAsk, rows: Rows, signal: AbortSignal): Promise<Nat
   const fit = loadCore().openAnomalyFit({
     backend, columns: rows.columns, contamination, normalization, scaled: true, epochs, batchSize, threads: THREADS,
   }); // biome-ignore format: settings
-  const cancel = (): void => fit.cancel();
-  signal.addEventListener('abort', cancel);
+  for await (const block of rows.blocks()) {
+    signal.throwIfAborted();
+    fit.add(block);
+  }
   try {
-    for await (const block of rows.blocks()) {
-      signal.throwIfAborted();
-      fit.add(block);
-    }
-    const { model } = await fit.run();
-    return model;
+    return (await runFit(fit, signal)).model;
   } catch (error) {
-    fit.cancel();
     signal.throwIfAborted();
     throw error;
-  } finally {
-    signal.removeEventListener('abort', cancel);
   }
 }
 

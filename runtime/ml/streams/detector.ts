@@ -164,6 +164,7 @@ export class Detector {
       this.#record = cold;
       [this.#table, this.#log] = this.#emptyTable();
       this.#seen = new SeenKeys();
+      this.#trained?.model.release();
       this.#trained = undefined;
       this.#fresh = undefined;
       this.#lastError = null;
@@ -301,6 +302,9 @@ export class Detector {
 
   /** From now on this model scores. `learned` = samples since the last training that it knows. */
   #adopt({ trained, expected }: Training, learned: number): void {
+    const before = this.#trained;
+    // Samples of this turn may still be scored by it.
+    if (before) void this.#inTurn(async () => before.model.release());
     this.#trained = trained;
     this.#record.version += 1;
     this.#record.sinceTraining -= learned;

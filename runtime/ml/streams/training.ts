@@ -28,9 +28,9 @@ export function featuresOf({ rollingWindows, lags }: DetectorSettings): ColumnFe
   return rollingWindows.length + lags.length === 0 ? undefined : { windows: rollingWindows, lags };
 }
 
-/** Numbers of a row that a model learns from. */
+/** Numbers of a row that a model learns from; a window or lag that is asked for twice is there once. */
 export function widthOf({ rollingWindows, lags }: DetectorSettings, columns: number): number {
-  return columns * (1 + 4 * rollingWindows.length + lags.length);
+  return columns * (1 + 4 * new Set(rollingWindows).size + new Set(lags).size);
 }
 
 /** Throws `too_large` with the figures where a window of samples with so many keys is more than a model may learn from. */

@@ -53,7 +53,7 @@ def words_by_group(r):
 def texts_by_label(r):
     kind, names, _, draw = labels.case(r)
     first = draw(r.randrange(len(names)))
-    # As many more of phrases as of sentences.
+    # More of them where they are short, by the first that is drawn.
     picks = [r.randrange(len(names)) for _ in range(r.randint(7, 14) if len(first) < 45 else r.randint(4, 9))]
     items = [draw(at).replace("\n", " ") for at in picks]
     laid = (echoed if kind == "member" and r.random() < 0.5 else numbered)(r, items, [names[at] for at in picks])

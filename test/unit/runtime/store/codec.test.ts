@@ -20,6 +20,16 @@ describe('records of the store', () => {
     }
   });
 
+  it('are bytes of their own, however large', () => {
+    const records = [10, 300_000, 3_000_000, 20].map((length, at) => ({ at, bytes: new Uint8Array(length).fill(at) }));
+    const written = records.map((record) => encoded('detectorModels', record));
+    for (const [at, record] of records.entries()) {
+      const { bytes, ...rest } = decoded(written[at]!) as (typeof records)[number];
+      assert.deepEqual([rest.at, [...bytes]], [record.at, [...record.bytes]]);
+      assert.ok(written[at]!.buffer.byteLength <= Math.max(written[at]!.byteLength, 8192));
+    }
+  });
+
   it('keep chunks as JSON, and read those that an older version has packed', () => {
     const chunk = { id: 'a', documentHash: 'h', text: 'words', metadata: { page: 1 } };
     assert.equal(Buffer.from(encoded('chunks', chunk)).toString(), JSON.stringify(chunk));

@@ -4,10 +4,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { fitAnomaly } from '../../../../../native/anomaly.js';
 import { loadCore } from '../../../../../native/core.js';
 import type { AnomalyBackend } from '../../../../../runtime/ml/anomaly/backends.js';
 import { AnomalyDetectors } from '../../../../../runtime/ml/anomaly/detectors.js';
+import { fitAnomaly } from '../../../../support/anomaly/fit.js';
 
 const ROWS = Array.from({ length: 60 }, (_none, i) => [Math.sin(i * 12.9898), Math.cos(i * 78.233), (i % 7) * 0.1]);
 const FIT = { contamination: 0.2, normalization: 'zscore', epochs: 3, batchSize: 16 } as const;

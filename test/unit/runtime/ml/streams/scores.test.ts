@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fitAnomaly } from '../../../../../native/anomaly.js';
 import { binEdges, binOf, driftOf } from '../../../../../runtime/ml/streams/drift.js';
 import { learnedFrom, scoreOf, thresholdOf } from '../../../../../runtime/ml/streams/scores.js';
+import { fitAnomaly } from '../../../../support/anomaly/fit.js';
 import { STREAM_SETTINGS } from '../../../../support/stream-settings.js';
 
 /** The data of the reference numbers. */
