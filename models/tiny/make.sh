@@ -12,7 +12,7 @@ mkdir -p "$work"
   "$python" train/train.py --work "$work" --resume "$@"
   "$python" train/grow.py --work "$work" --out wide --feed-forward 1024
 }
-"$python" train/train.py --work "$work" --name wide --resume --finish 33e6 --muon-rate 0.005 --adam-rate 0.0016 "$@"
+"$python" train/train.py --work "$work" --name wide --resume --finish 79e6 --muon-rate 0.005 --adam-rate 0.0016 "$@"
 "$python" train/export.py --work "$work" --name wide --f32 --out "$work/exact.gguf"
 "$python" train/export.py --work "$work" --name wide --out "$work/quern-tiny.gguf"
 "$python" train/reference.py --work "$work" --name wide
