@@ -46,7 +46,7 @@ QUESTIONS = {one.name: "|".join(one.questions) for one in SETS}
 
 
 def main():
-    report(SETS, f"sets, {sum(len(s.labels) for s in SETS)} labels, {sum(len(texts) for s in SETS for _, _, texts in s.labels)} texts")
+    report(SETS, f"sets, {sum(len(s.labels) for s in SETS)} labels, {sum(len(texts) for s in SETS for _, _, texts in s.labels)} texts", by_name=True)
 
 
 if __name__ == "__main__":

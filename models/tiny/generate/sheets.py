@@ -72,11 +72,14 @@ class Values:
         return SLOT.sub(put, text).replace(" \0", "n ").replace("\0", "").replace("the The ", "The ")
 
 
-def report(sheets, counted):
-    """Prints what is wrong with each block and how much there is; ends the program with 1 where anything is wrong."""
-    bad = 0
+def report(sheets, counted, by_name=False):
+    """Prints what is wrong with each block and how much there is; ends the program with 1 where anything is wrong. What is looked up by name must have one of its own."""
+    bad, known_names = 0, set()
     for one in sheets:
         wrong = list(dict.fromkeys(one.errors()))
+        if by_name and one.name in known_names:
+            wrong.append("an earlier one has this name")
+        known_names.add(one.name)
         bad += bool(wrong)
         for text in wrong:
             print(f"{one.where} ({one.name}): {text}")

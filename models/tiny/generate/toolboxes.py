@@ -92,7 +92,7 @@ TOOLBOXES = {box.name: box.families for box in BOXES if len(box.families) > 1}
 
 
 def main():
-    report(BOXES, f"boxes, {sum(len(box.families) for box in BOXES)} tools, {sum(len(f.asks) for box in BOXES for f in box.families)} requests")
+    report(BOXES, f"boxes, {sum(len(box.families) for box in BOXES)} tools, {sum(len(f.asks) for box in BOXES for f in box.families)} requests", by_name=True)
 
 
 if __name__ == "__main__":
