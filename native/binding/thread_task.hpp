@@ -3,11 +3,12 @@
 #include <napi.h>
 
 #include <functional>
-#include <memory>
+#include <future>
 #include <system_error>
 #include <thread>
 #include <utility>
 
+#include "../threads/behind.hpp"
 #include "../threads/turns.hpp"
 #include "lifetime.hpp"
 #include "outcome.hpp"
@@ -49,7 +50,12 @@ class ThreadTask : private Living {
 
   void begin(Work work) {
     try {
-      thread_ = std::thread([this, work = std::move(work)]() mutable { compute(std::move(work)); });
+      // The event loop waits for the end of what delivers, and must not wait for an idle core.
+      if (background_)
+        behind_ =
+            run_behind([this, work = std::move(work)]() mutable { outcome_.compute(work); }, [this] { deliver(); });
+      else
+        thread_ = std::thread([this, work = std::move(work)]() mutable { compute(std::move(work)); });
     } catch (const std::system_error&) {
       outcome_.fail(Failure("busy", "No thread is left for this call; try again when others have ended."));
       deliver();
@@ -58,24 +64,14 @@ class ThreadTask : private Living {
 
   void compute(Work work) {
     give_way();
-    if (background_)
-      compute_behind(work);
-    else
-      outcome_.compute(work);
+    outcome_.compute(work);
     deliver();
   }
 
-  /// On one more thread: this one delivers, and the event loop, which waits for its end, must not wait for an idle
-  /// core.
-  void compute_behind(Work& work) {
-    try {
-      std::thread([&] {
-        stand_back();
-        outcome_.compute(work);
-      }).join();
-    } catch (const std::exception&) {  // there is no thread for it, or no memory for one
-      outcome_.compute(work);
-    }
+  /// Waits until the thread is through, if there is one.
+  void join() {
+    if (thread_.joinable()) thread_.join();
+    if (behind_.valid()) behind_.get();
   }
 
   void deliver() {
@@ -85,7 +81,7 @@ class ThreadTask : private Living {
   }
 
   void settle() {
-    if (thread_.joinable()) thread_.join();
+    join();
     unwatch(env_, this);
     ended_ = true;
     outcome_.settle(env_, deferred_, answer_);
@@ -93,10 +89,9 @@ class ThreadTask : private Living {
   }
 
   void end() override {
-    if (!thread_.joinable()) return;
     ended_ = true;
     stop_();
-    thread_.join();
+    join();
   }
 
   const Napi::Env env_;
@@ -107,7 +102,8 @@ class ThreadTask : private Living {
   Napi::Promise::Deferred deferred_;
   Napi::ThreadSafeFunction call_;
   std::thread thread_;
-  bool ended_ = false;  ///< settled, or the environment ends; read and written on the JavaScript thread
+  std::future<void> behind_;  ///< instead of the thread in the background
+  bool ended_ = false;        ///< settled, or the environment ends; read and written on the JavaScript thread
 };
 
 }  // namespace quern::binding

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstdint>
 #endif
 
@@ -26,6 +27,12 @@ struct SchedulingAttributes {
   uint64_t period_ns = 0;
 };
 
+using Clock = std::chrono::steady_clock;
+
+/// When a thread that stands back last let others go.
+thread_local Clock::time_point since;
+thread_local bool is_behind = false;
+
 }  // namespace
 
 void give_way() noexcept {
@@ -36,11 +43,22 @@ void give_way() noexcept {
 
 void stand_back() noexcept {
   constexpr sched_param kNone{};
-  if (::sched_setscheduler(0, SCHED_IDLE, &kNone) != 0) give_way();
+  if (::sched_setscheduler(0, SCHED_IDLE, &kNone) != 0) return give_way();
+  is_behind = true;
+  since = Clock::now();
+}
+
+void let_others_go() noexcept {
+  constexpr std::chrono::microseconds kLongest{100};
+  if (!is_behind) return;
+  const Clock::time_point now = Clock::now();
+  if (now - since < kLongest) return;
+  since = now;
+  ::sched_yield();
 }
 
 bool take_short_turns() noexcept {
-  constexpr uint64_t kTurnNs = 100'000;  // the least that Linux takes
+  constexpr uint64_t kTurnNs = 500'000;  // Linux's own are 0.7 to 2.8 ms; it takes 0.1 to 100
   constexpr uint64_t kResetOnFork = 1;   // which takes a favoured nice from children too
   SchedulingAttributes attributes;
   if (::syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return false;
@@ -53,6 +71,8 @@ bool take_short_turns() noexcept {
 void give_way() noexcept {}
 
 void stand_back() noexcept {}
+
+void let_others_go() noexcept {}
 
 bool take_short_turns() noexcept {
   return false;

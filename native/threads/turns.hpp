@@ -15,11 +15,19 @@ void give_way() noexcept;
 void stand_back() noexcept;
 
 /**
- * Asks that the calling thread run in turns of 0.1 instead of some 3 ms: it then gets a core sooner when it wakes
+ * What a thread that stands back calls often while it computes: asks every 0.1 ms whether another one wants its core.
+ * Linux 6.6 and later (EEVDF) let it run until the next tick, up to 4 ms, when all others there have had more than
+ * their share. Others return at once, and so do threads that such a thread began.
+ */
+void let_others_go() noexcept;
+
+/**
+ * Asks that the calling thread run in turns of 0.5 instead of some 3 ms: it then gets a core sooner when it wakes
  * beside threads that compute, and no larger share of it (EEVDF, a custom slice by sched_setattr, Linux 6.12). For a
- * thread that mostly waits: beside one that computes in short turns, others wait longer. Threads and processes that it
- * begins have turns of the usual length. False where the system has no such thing or forbids it, and where the process
- * has a favoured nice, which its children would lose; an older Linux may accept it without effect.
+ * thread that mostly waits and needs less than a turn at a time: beside one that computes in short turns, others wait
+ * longer, and at the end of its turn even a thread that stands back gets the core, until the next tick. Threads and
+ * processes that it begins have turns of the usual length. False where the system has no such thing or forbids it, and
+ * where the process has a favoured nice, which its children would lose; an older Linux may accept it without effect.
  */
 bool take_short_turns() noexcept;
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "../inference/failure.hpp"
+#include "turns.hpp"
 
 namespace quern {
 namespace {
@@ -49,6 +50,7 @@ class Parts {
 }  // namespace
 
 void Work::check() const {
+  let_others_go();
   if (stopped()) throw Failure("unavailable", "The work was cancelled.");
 }
 

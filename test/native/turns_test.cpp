@@ -44,7 +44,7 @@ TEST(Turns, ShortOnesAreTheThreadsOwn) {
     EXPECT_EQ(mine.policy, usual.policy);
     EXPECT_EQ(mine.nice, usual.nice);
     // An older Linux has no turns to ask for.
-    EXPECT_EQ(mine.turn_ns, usual.turn_ns == 0 ? 0 : 100'000U);
+    EXPECT_EQ(mine.turn_ns, usual.turn_ns == 0 ? 0 : 500'000U);
     aside([&] { EXPECT_EQ(own_schedule(), usual); });
   });
 }

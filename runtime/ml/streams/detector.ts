@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/promises';
 import type { NativeColumns } from '../../../native/contract.js';
 import { loadCore } from '../../../native/core.js';
 import { Failure } from '../../../schemas/errors.js';
@@ -198,7 +198,7 @@ export class Detector {
     };
     const written = this.#log.append(cellsOfSamples(samples, before?.columns), put, this.#chain);
     this.#last = written.catch(() => undefined);
-    if (trained && this.#record.sinceTraining >= this.#record.settings.retrainInterval) this.#retrain(trained);
+    if (trained && this.#record.sinceTraining >= this.#record.settings.retrainInterval) this.#retrain(trained, this.#last);
     return { written, answer: this.#answer(results) };
   }
 
@@ -352,17 +352,19 @@ export class Detector {
     log('warn', `the training of detector ${this.name} failed`, { cause: failure });
   }
 
-  /** Trains in the background, while the old model scores. */
-  #retrain(current: Trained): void {
+  /** Trains in the background, while the old model scores. The `samples` that were last are answered before it begins. */
+  #retrain(current: Trained, samples: Promise<void>): void {
     if (this.#retraining || this.#closing.signal.aborted || this.broken) return;
     const stop = new AbortController();
-    const done = this.#trainNext(current, stop.signal).finally(() => {
+    const done = this.#trainNext(current, samples, stop.signal).finally(() => {
       this.#retraining = undefined;
     });
     this.#retraining = { stop, done };
   }
 
-  async #trainNext(current: Trained, signal: AbortSignal): Promise<void> {
+  async #trainNext(current: Trained, samples: Promise<void>, signal: AbortSignal): Promise<void> {
+    await samples;
+    await immediate();
     let learned = this.#record.sinceTraining;
     try {
       const training = await this.#retrainings.run(signal, () => {
