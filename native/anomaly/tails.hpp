@@ -124,13 +124,15 @@ void Tails::sum(const Matrix& rows, std::span<double> scores, const Work& work, 
     std::fill(scores.begin() + static_cast<std::ptrdiff_t>(first), scores.begin() + static_cast<std::ptrdiff_t>(last),
               0.0);
     // Column by column over many rows, so that its sorted values stay in the cache.
-    for (size_t column = 0; column < columns_.size(); ++column)
+    for (size_t column = 0; column < columns_.size(); ++column) {
+      work.check();
       for (size_t at = first; at < last; at += kBlock) {
         const size_t count = std::min(kBlock, last - at);
         for (size_t i = 0; i < count; ++i) values[i] = rows.values[(at + i) * rows.columns + column];
         places(columns_[column], {values, count}, {found, count});
         for (size_t i = 0; i < count; ++i) scores[at + i] += term(tail_at(columns_[column], values[i], found[i]));
       }
+    }
   });
 }
 

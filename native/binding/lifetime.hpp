@@ -8,7 +8,8 @@
 
 namespace quern::binding {
 
-/// Something with a thread of its own, which must end before the libraries that it runs in are torn down.
+/// Something with a thread at work, which must end before the libraries that it runs in are torn down. Threads that
+/// only wait for a job (`run_behind`) stay: the addon is linked so that it is never unloaded.
 class Living {
  public:
   virtual ~Living() = default;

@@ -2,9 +2,9 @@
 
 #include <napi.h>
 
+#include <exception>
 #include <functional>
 #include <future>
-#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -16,8 +16,8 @@
 namespace quern::binding {
 
 /**
- * A call of seconds, on a thread of its own instead of the pool's, behind all others, with the promise that it settles.
- * In the `background` it only gets what nothing else wants of the cores. `work` must own all that it reads and end soon
+ * A call of seconds, on another thread than the pool's, behind all others, with the promise that it settles. In the
+ * `background` it only gets what nothing else wants of the cores. `work` must own all that it reads and end soon
  * after `stop` was called, which the exit of the process does too. Deletes itself.
  */
 template <typename Result>
@@ -56,7 +56,7 @@ class ThreadTask : private Living {
             run_behind([this, work = std::move(work)]() mutable { outcome_.compute(work); }, [this] { deliver(); });
       else
         thread_ = std::thread([this, work = std::move(work)]() mutable { compute(std::move(work)); });
-    } catch (const std::system_error&) {
+    } catch (const std::exception&) {  // there is no thread for it, or no memory for one
       outcome_.fail(Failure("busy", "No thread is left for this call; try again when others have ended."));
       deliver();
     }
@@ -102,7 +102,7 @@ class ThreadTask : private Living {
   Napi::Promise::Deferred deferred_;
   Napi::ThreadSafeFunction call_;
   std::thread thread_;
-  std::future<void> behind_;  ///< instead of the thread in the background
+  std::future<void> behind_;  ///< in the background, in place of `thread_`
   bool ended_ = false;        ///< settled, or the environment ends; read and written on the JavaScript thread
 };
 

@@ -10,7 +10,7 @@ export interface CoreAddon {
   /** Sync. The widest instruction set that the kernels use on this processor; `avx512` includes the byte products of VNNI. */
   instructionSet(): 'avx512' | 'avx2' | 'portable';
   /**
-   * Sync, some microseconds. Asks the system to let the calling thread run soon after it wakes, in turns of 0.1 ms, without a larger share of a
+   * Sync, some microseconds. Asks the system to let the calling thread run soon after it wakes, in turns of 0.5 ms, without a larger share of a
    * core. False where there is no such thing: it needs Linux 6.12.
    */
   takeShortTurns(): boolean;

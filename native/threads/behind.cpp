@@ -10,22 +10,22 @@
 namespace quern {
 namespace {
 
-/// Counts what was posted; one thread waits for it.
+/// Wakes the one thread that waits for it; posted once for each time that it is taken. Not a std::binary_semaphore:
+/// that of libstdc++ 12 may sleep through a release (GCC's bug 104928).
 class Signal {
  public:
   void post() noexcept {
-    posted_.fetch_add(1, std::memory_order_release);
+    posted_.store(1, std::memory_order_release);
     posted_.notify_one();
   }
 
   void take() noexcept {
-    while (posted_.load(std::memory_order_acquire) == taken_) posted_.wait(taken_, std::memory_order_acquire);
-    ++taken_;
+    posted_.wait(0, std::memory_order_acquire);
+    posted_.store(0, std::memory_order_relaxed);
   }
 
  private:
   std::atomic<int> posted_{0};
-  int taken_ = 0;  ///< of the thread that waits
 };
 
 /// A thread that stands back and one that speaks for it, which end with the process.
@@ -44,13 +44,11 @@ class Pair {
     speaker.detach();
   }
 
-  std::future<void> run(std::function<void()> job, std::function<void()> after) {
+  void run(std::function<void()> job, std::function<void()> after, std::promise<void> ended) noexcept {
     job_ = std::move(job);
     after_ = std::move(after);
-    ended_ = {};
-    std::future<void> ended = ended_.get_future();
+    ended_ = std::move(ended);
     given_.post();
-    return ended;
   }
 
   Pair* next = nullptr;  ///< of those that are parked
@@ -109,7 +107,10 @@ class Parking {
 std::future<void> run_behind(std::function<void()> job, std::function<void()> after) {
   // Never torn down: its threads wait in it until the process is gone.
   static Parking& parking = *new Parking;
-  return parking.take()->run(std::move(job), std::move(after));
+  std::promise<void> ended;
+  std::future<void> end = ended.get_future();
+  parking.take()->run(std::move(job), std::move(after), std::move(ended));
+  return end;
 }
 
 }  // namespace quern

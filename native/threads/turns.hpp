@@ -15,9 +15,10 @@ void give_way() noexcept;
 void stand_back() noexcept;
 
 /**
- * What a thread that stands back calls often while it computes: asks every 0.1 ms whether another one wants its core.
- * Linux 6.6 and later (EEVDF) let it run until the next tick, up to 4 ms, when all others there have had more than
- * their share. Others return at once, and so do threads that such a thread began.
+ * What a thread that stands back calls often while it computes: offers its core every 0.1 ms, or at the first call
+ * after that. Linux 6.6 and later (EEVDF) else let it run until the next tick, up to 4 ms, where all others have had
+ * more than their share. After an offer that took long, since the cores are full, it runs on for as much. Other threads
+ * return at once, and so do those that such a thread began.
  */
 void let_others_go() noexcept;
 

@@ -50,8 +50,8 @@ class Parts {
 }  // namespace
 
 void Work::check() const {
-  let_others_go();
   if (stopped()) throw Failure("unavailable", "The work was cancelled.");
+  let_others_go();
 }
 
 void Work::parallel(size_t count, size_t grain, const std::function<void(size_t first, size_t last)>& each) const {

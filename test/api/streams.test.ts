@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { coreEndpoints } from '../../gateway/core/index.js';
 import { universalEndpoints } from '../../gateway/universal/index.js';
+import { loadCore } from '../../native/core.js';
 import { type Scenario, scenarios } from '../support/scenario.js';
 import { tablesStage } from '../support/tables-stage.js';
 
@@ -29,6 +30,9 @@ function tableOf(base: string, restart: () => Promise<void>): Scenario[] {
   const refused = (name: string, body: object, ...contains: string[]): Scenario => post(name, body, { status: 422, contains });
   const s = { model: 's', min_samples: 10, retrain_interval: 1000, window_size: 50 };
   let before: number[] = [];
+  const backends = loadCore().anomalyBackends();
+  /** The score of a sample far from the others, by detector. */
+  const far = new Map<string, number>();
   return [
     { name: 'no detectors', path: `${base}/detectors`, json: (body) => assert.deepEqual(body, { object: 'list', data: [], total: 0 }) },
     post('1 of 50 samples', { data: { a: 1, b: 2 } }, {
@@ -168,10 +172,11 @@ function tableOf(base: string, restart: () => Promise<void>): Scenario[] {
         for (const { score, raw_score: raw } of results) assert.equal(score, raw);
       },
     }),
-    ...['isolation_forest', 'hbos', 'knn', 'loda', 'copod'].map((backend) => post(`with ${backend}`, { model: `with-${backend}`, backend, min_samples: 20, data: [...samples(0, 30), { a: 900, b: -900 }] }, {
+    ...backends.map((backend) => post(`with ${backend}`, { model: `with-${backend}`, backend, min_samples: 20, data: [...samples(0, 30), { a: 900, b: -900 }] }, {
       json: ({ status, results }: { status: string; results: Result[] }) => {
         assert.equal(status, 'ready');
         assert.ok(results[30]!.score! > Math.min(...results.slice(20, 30).map(({ score }) => score!)));
+        far.set(backend, results[30]!.score!);
       },
     })),
     { name: 'all detectors', path: `${base}/detectors`, json: ({ data, total }) => {
@@ -184,6 +189,9 @@ function tableOf(base: string, restart: () => Promise<void>): Scenario[] {
       await restart();
     } },
     { name: 'also after a restart', path: `${base}/s`, json: (body) => assert.deepEqual([body.status, body.total_processed], ['collecting', 0]) },
+    ...backends.map((backend) => post(`${backend} scores after the restart as before`, { model: `with-${backend}`, data: { a: 900, b: -900 } }, {
+      json: ({ results }: { results: Result[] }) => assert.equal(results[0]!.score, far.get(backend)),
+    })),
     post('and takes other keys', { ...s, data: { c: 1 } }, { json: (body) => assert.deepEqual([body.status, body.samples_until_ready], ['collecting', 9]) }),
     { name: 'deleting', method: 'DELETE', path: `${base}/s`, json: (body) => assert.deepEqual(body, { object: 'delete_result', model: 's', deleted: true }) },
     ...[['GET', '/s'], ['DELETE', '/s'], ['POST', '/s/reset'], ['GET', '/%3Cx%3E']].map(([method, path]): Scenario => ({

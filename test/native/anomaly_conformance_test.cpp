@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <thread>
@@ -42,6 +43,17 @@ TEST_P(AnomalyBackend, ScoresARowByItselfAlone) {
                                     queries.begin() + static_cast<std::ptrdiff_t>(row * 4 + 4));
     EXPECT_EQ(raw_scores(*model, alone)[0], together[row]) << "row " << row;
   }
+}
+
+TEST_P(AnomalyBackend, PermutedRowsHavePermutedScores) {
+  const auto model = fit(clusters(300, 3), 3);
+  const std::vector<double> queries = clusters(500, 3, 9);
+  std::vector<double> reversed;
+  for (size_t row = 500; row-- > 0;)
+    for (size_t k = 0; k < 3; ++k) reversed.push_back(queries[row * 3 + k]);
+  std::vector<double> scores = raw_scores(*model, reversed, 2);
+  std::reverse(scores.begin(), scores.end());
+  EXPECT_EQ(scores, raw_scores(*model, queries));
 }
 
 TEST_P(AnomalyBackend, IsTheSameWithAnyNumberOfThreads) {

@@ -36,6 +36,24 @@ TEST(AnomalyDetectors, AreTheReferencesNumbers) {
   expect_reference("one_class_svm", {-0.071309, 0.175707, 0.388600, 0.388600}, 1e-3);
 }
 
+/// The thresholds and flags that it names beside them.
+TEST(AnomalyDetectors, HaveTheReferencesThresholds) {
+  struct Reference {
+    std::string_view backend;
+    double threshold, near;
+  };
+  for (const auto& [backend, threshold, near] :
+       {Reference{"hbos", 0.622459, 1e-6}, Reference{"knn", 0.940004, 1e-6}, Reference{"mcd", 0.609303, 1e-6},
+        Reference{"one_class_svm", 0.553412, 1e-3}}) {
+    const auto model = fit(backend, kReference, 2, true);
+    EXPECT_NEAR(model->normalizer().threshold(), threshold, near) << backend;
+    std::vector<bool> flags;
+    for (const double raw : raw_scores(*model, kReferenceQuery))
+      flags.push_back(model->normalizer().score(raw) > model->normalizer().threshold());
+    EXPECT_EQ(flags, (std::vector<bool>{false, true, true, true})) << backend;
+  }
+}
+
 /// With 12 rows k is 6 here; the reference took 5. By hand for 5 rows, where k is 2: 0, 1, 2, 3 and 10.
 TEST(LocalOutlierFactor, IsTheDefinition) {
   // Distance to the 2nd neighbour: 2 1 1 2 8. Mean reach: 1.5 1.5 1.5 1.5 7.5. Factor of 10 as a new row: itself and 3

@@ -215,7 +215,7 @@ describe('native columns', () => {
     }
     for (const background of [false, true]) {
       const fit = (): NativeAnomalyFit => table.openFit({ ...FIT, columns: 13, background }, ['x'], { windows: [10, 50, 100] });
-      assert.equal(await idledDuring(fit().run()), background);
+      assert.equal(await idledDuring(() => fit().run()), background);
       const stopped = fit();
       const running = stopped.run();
       stopped.cancel();

@@ -1,26 +1,28 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 /** SCHED_IDLE of sched(7). */
 const IDLE_POLICY = '5';
+/** Less than this is a thread that goes to sleep again. */
+const WORK_NS = 500_000;
 
-/** Whether a thread of this process only gets cores that nothing else wants (field 41 of proc_pid_stat(5)). */
-function someThreadIdles(): boolean {
-  return readdirSync('/proc/self/task').some((thread) => {
+/** The time that each thread of this process has run, in nanoseconds, of those that only get cores that nothing else wants (field 41 of proc_pid_stat(5)). */
+function idlersNs(): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const thread of readdirSync('/proc/self/task')) {
     try {
       const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
-      return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[38] === IDLE_POLICY;
+      if (stat.slice(stat.lastIndexOf(')') + 2).split(' ')[38] !== IDLE_POLICY) continue;
+      found.set(thread, Number(readFileSync(`/proc/self/task/${thread}/schedstat`, 'utf8').split(' ')[0]));
     } catch {
-      return false; // it has ended meanwhile
+      // It has ended meanwhile.
     }
-  });
+  }
+  return found;
 }
 
-/** Whether one did at a moment of a call. Linux only. */
-export async function idledDuring(call: Promise<unknown>): Promise<boolean> {
-  const ended = call.then(() => true);
-  for (let seen = false; ; ) {
-    seen ||= someThreadIdles();
-    if (await Promise.race([ended, sleep(1).then(() => false)])) return seen;
-  }
+/** Whether one of them worked during a call; they are kept for the next one. Linux only. */
+export async function idledDuring(call: () => Promise<unknown>): Promise<boolean> {
+  const before = idlersNs();
+  await call();
+  return [...idlersNs()].some(([thread, ns]) => ns - (before.get(thread) ?? 0) > WORK_NS);
 }

@@ -2,15 +2,15 @@
 import random
 
 from .chat import Dialogue
-from .kinds import copying, extract, labels, reading, sorting, sums, talk, tools
+from .kinds import copying, extract, labels, lists, reading, sorting, sums, talk, tools
 
 KINDS = {
     "reading": reading.reading, "retrieval": reading.retrieval, "summary": reading.summary, "copying": copying.copying, "labels": labels.labels, "sorting": sorting.sorting,
-    "tools": tools.tools, "extract": extract.extract, "sums": sums.sums, "talk": talk.talk,
+    "tools": tools.tools, "extract": extract.extract, "sums": sums.sums, "talk": talk.talk, "lists": lists.lists,
 }
 # Pointing at the right thing comes first, in short texts: what is longer or has to be learned by heart comes later.
-FIRST = {"reading": 44, "retrieval": 2, "summary": 1, "copying": 22, "labels": 14, "sorting": 6, "tools": 6, "extract": 6, "sums": 2, "talk": 3}
-LATER = {"reading": 22, "retrieval": 8, "summary": 2, "copying": 3, "labels": 36, "sorting": 20, "tools": 40, "extract": 16, "sums": 3, "talk": 14}
+FIRST = {"reading": 44, "retrieval": 2, "summary": 1, "copying": 22, "labels": 14, "sorting": 6, "tools": 6, "extract": 6, "sums": 2, "talk": 3, "lists": 1}
+LATER = {"reading": 22, "retrieval": 8, "summary": 2, "copying": 3, "labels": 36, "sorting": 20, "tools": 40, "extract": 16, "sums": 3, "talk": 20, "lists": 8}
 
 
 def thoughtful(r, dialogue):

@@ -2,6 +2,7 @@ import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/prom
 import type { NativeColumns } from '../../../native/contract.js';
 import { loadCore } from '../../../native/core.js';
 import { Failure } from '../../../schemas/errors.js';
+import { orAborted } from '../../hosts/or-aborted.js';
 import { log } from '../../log.js';
 import { breathe } from '../../loop.js';
 import type { Batch, Chain, DetectorRecord, ModelRecord, Store } from '../../store/store.js';
@@ -262,8 +263,6 @@ export class Detector {
       this.#record.ignored += texts.size;
       for (const key of numbers.keys()) this.#record.ignored += Number(!trained.columns.includes(key));
     }
-    this.#record.total += samples.length;
-    this.#record.sinceTraining += samples.length;
   }
 
   /** What the model scores, row after row; the samples are in the table afterwards. */
@@ -272,15 +271,22 @@ export class Detector {
     if (featuresOf(this.#record.settings) === undefined) {
       for (const [row, { numbers }] of samples.entries())
         for (const [at, key] of columns.entries()) vectors[row * columns.length + at] = numbers.get(key) ?? 0;
-      await appendTo(this.#table, cellsOfSamples(samples, columns));
+      await appendTo(this.#table, cellsOfSamples(samples, columns), (rows) => this.#taken(rows));
       return vectors;
     }
     for (const [row, sample] of samples.entries()) {
       this.#table.append(1, cellsOfSamples([sample], columns).columns);
+      this.#taken(1);
       vectors.set(this.#table.latest(columns), row * model.columns);
       await breathe();
     }
     return vectors;
+  }
+
+  /** Counts rows in the moment in which they come into the table: a training may begin at any other, and counts what it learns. */
+  #taken(rows: number): void {
+    this.#record.total += rows;
+    this.#record.sinceTraining += rows;
   }
 
   #untilReady(): number {
@@ -352,25 +358,27 @@ export class Detector {
     log('warn', `the training of detector ${this.name} failed`, { cause: failure });
   }
 
-  /** Trains in the background, while the old model scores. The `samples` that were last are answered before it begins. */
-  #retrain(current: Trained, samples: Promise<void>): void {
+  /** Trains in the background, while the old model scores; begins when the last samples are `written` and answered. */
+  #retrain(current: Trained, written: Promise<void>): void {
     if (this.#retraining || this.#closing.signal.aborted || this.broken) return;
     const stop = new AbortController();
-    const done = this.#trainNext(current, samples, stop.signal).finally(() => {
+    const done = this.#trainNext(current, written, stop.signal).finally(() => {
       this.#retraining = undefined;
     });
     this.#retraining = { stop, done };
   }
 
-  async #trainNext(current: Trained, samples: Promise<void>, signal: AbortSignal): Promise<void> {
-    await samples;
+  async #trainNext(current: Trained, written: Promise<void>, signal: AbortSignal): Promise<void> {
+    await written;
     await immediate();
     let learned = this.#record.sinceTraining;
     try {
-      const training = await this.#retrainings.run(signal, () => {
+      const running = this.#retrainings.run(signal, () => {
         learned = this.#record.sinceTraining;
         return train(this.#table, this.#record.settings, current, signal, true);
       });
+      // What stands behind all others may take long to notice that it is to stop: only the trainings that wait for its place wait for that.
+      const training = await orAborted(running, signal);
       signal.throwIfAborted();
       this.#adopt(training, learned);
       // With the next samples: a write of its own would make them wait for two.

@@ -1,7 +1,6 @@
 import { restoreAnomaly, runFit } from '../../../native/anomaly.js';
 import type { AnomalyState, ColumnFeatures, NativeAnomalyModel, NativeColumns } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
-import { orAborted } from '../../hosts/or-aborted.js';
 import { alignedBytes, bytesOf, type DetectorSettings, type ModelRecord } from '../../store/store.js';
 import { MAX_TRAINING_NUMBERS } from './limits.js';
 import { type Learned, learnedFrom } from './scores.js';
@@ -66,8 +65,7 @@ export async function train(
     saved: true,
   } as const;
   const fit = table.openFit(options, columns, featuresOf(settings) ?? {});
-  // What stands behind all others may take long to notice that it is to stop: nobody waits for that.
-  const { model, raw, state } = await orAborted(runFit(fit, signal), signal);
+  const { model, raw, state } = await runFit(fit, signal);
   const { expected, ...learned }: Learned = learnedFrom(raw, contamination);
   const known = { columns, required, ...learned };
   return { trained: { model, ...known }, expected, record: { ...known, state: stored(state!) } };

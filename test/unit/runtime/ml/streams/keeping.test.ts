@@ -105,6 +105,38 @@ describe('models of streams on the disk', () => {
     await streams.close();
   });
 
+  it('nothing is learned where a reset, a delete or a close comes between a request and the training that it asks for', async () => {
+    const streams = new Streams(store);
+    for (const name of ['reset', 'deleted', 'closed-early']) {
+      await streams.submit(name, SETTINGS, samples(0, 60));
+      // The answer is there before the training begins.
+      assert.equal((await streams.submit(name, SETTINGS, samples(60, 20))).status, 'retraining');
+      if (name === 'reset') await streams.reset(name);
+      else if (name === 'deleted') await streams.remove(name);
+      else await streams.close();
+    }
+    const again = new Streams(store);
+    assert.deepEqual(
+      (await again.list()).filter(({ name }) => name === 'deleted'),
+      [],
+    );
+    assert.equal((await again.get('reset')).version, 0);
+    assert.equal((await again.submit('closed-early', SETTINGS, samples(80, 1))).version, 1);
+    await again.close();
+  });
+
+  it('a training counts the samples that it learned, also of a request that it comes between', async () => {
+    const streams = new Streams(store);
+    const settings = { ...SETTINGS, rollingWindows: [5], retrainInterval: 500, windowSize: 4_000 };
+    await streams.submit('between', settings, samples(0, 60));
+    await Promise.all([streams.submit('between', settings, samples(60, 500)), streams.submit('between', settings, samples(560, 3_000))]);
+    await until(async () => (await streams.get('between')).status === 'ready');
+    await streams.close();
+    const { version, total, sinceTraining, expected } = store.detectors.get('between')!;
+    assert.ok(version >= 2);
+    assert.equal(sinceTraining + expected.reduce((sum, rows) => sum + rows), total, 'what was learned and what came since');
+  });
+
   it('detectors that retrain at the same time take turns, and one that waits can be reset', async () => {
     const streams = new Streams(store, { ...STREAM_LIMITS, retrainings: 1 });
     const names = Array.from({ length: 6 }, (_, at) => `turn-${at}`);
