@@ -14,6 +14,8 @@ const MAX_TOKENS = 160;
 /** Share of an answer that must be one repeated run of words to count as a loop. */
 const LOOP_SHARE = 0.3;
 
+const DEVELOPMENT = join(import.meta.dirname, 'dev');
+
 const args = process.argv.slice(2);
 const option = (name) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
 const file = resolve(args.find((arg) => arg.endsWith('.gguf')) ?? join(import.meta.dirname, 'quern-tiny.gguf'));
@@ -124,11 +126,11 @@ async function heldOut(base, path) {
   return Object.fromEntries([...byKind].map(([kind, rows]) => [kind, means(rows)]));
 }
 
-async function free(base) {
+async function free(base, folder) {
   const rows = [];
   let tokens = 0;
   let ms = 0;
-  for (const prompt of freePrompts()) {
+  for (const prompt of freePrompts(folder)) {
     const answer = await ask(base, { messages: [{ role: 'user', content: prompt }] });
     tokens += answer.tokens;
     ms += answer.ms;
@@ -146,7 +148,7 @@ try {
     file: file.split('/').at(-1),
     sha256: createHash('sha256').update(readFileSync(file)).digest('hex'),
     hand_written: await handWritten(base, option('--items')),
-    ...(isPart ? {} : { development: await handWritten(base, join(import.meta.dirname, 'dev')) }),
+    ...(isPart ? {} : { development: { ...(await handWritten(base, DEVELOPMENT)), 'free prompts': (await free(base, DEVELOPMENT)).free } }),
     held_out: option('--held-out') ? await heldOut(base, option('--held-out')) : {},
     ...(isPart ? {} : await free(base)),
     memory: memoryOf(child),

@@ -109,6 +109,32 @@ describe('data buffers and streams when the daemon is killed', { timeout: 240_00
     assert.deepEqual({ score: after[0].score, raw: after[0].raw_score }, { score: before[0].score, raw: before[0].raw_score });
   });
 
+  it('a kill in the middle of a training leaves the model before it, or the new one', async () => {
+    // Trained anew as soon as the last training has ended, which takes many requests.
+    const stream = { model: 'midway', backend: 'autoencoder', min_samples: 20, retrain_interval: 1, window_size: 500 };
+    let [sent, hit] = [0, 0];
+    for (let round = 0; round < 3; round += 1) {
+      let last: Json = {};
+      const [acknowledged] = await killAfter(60, [
+        async (index) => {
+          last = await ask(daemon.runtime, '/v1/anomaly/stream', {
+            ...stream,
+            data: { x: Math.sin(sent + index), y: Math.cos(3 * (sent + index)) },
+          });
+        },
+      ]);
+      sent += acknowledged!;
+      hit += Number(last.status === 'retraining');
+      const stats = await ask(daemon.core, '/v1/ml/anomaly/stream/midway');
+      assert.ok(stats.model_version >= last.model_version && stats.training_failures === 0, JSON.stringify(stats));
+      assert.ok(stats.total_processed >= sent && stats.total_processed <= sent + 1, `${stats.total_processed} of ${sent}`);
+      sent = stats.total_processed;
+    }
+    assert.ok(hit > 0, 'no kill met a training');
+    const { results } = await ask(daemon.runtime, '/v1/anomaly/stream', { ...stream, data: { x: 0.5, y: 0.5 } });
+    assert.ok(results[0].score !== null);
+  });
+
   it('retrains in the background and never stops scoring', async () => {
     const stream = { model: 'ticktock', min_samples: 20, retrain_interval: 20, window_size: 100 };
     let [version, sent] = [0, 0];

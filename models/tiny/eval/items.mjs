@@ -158,7 +158,7 @@ export function items(folder) {
   ];
 }
 
-/** Prompts that have no right answer; they show whether the model ends, and whether it repeats itself. */
-export function freePrompts() {
-  return lines('free.txt');
+/** Prompts of a folder that have no right answer; they show whether the model ends, and whether it repeats itself. */
+export function freePrompts(folder) {
+  return lines('free.txt', folder);
 }

@@ -5,6 +5,7 @@ from .. import lexicon as lex
 from .. import names as n
 from .. import noise
 from ..chat import Dialogue, dumps
+from ..talk_turns import UNKNOWN
 
 WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
 LOST = "I did not understand that. Can you say it in other words?"
@@ -98,6 +99,29 @@ def senseless(r):
     return [("user", text), ("assistant", LOST)]
 
 
+BEYOND = [
+    "Give me {k} names for a {w}", "Names for my new {w}?", "{k} ideas for a {w} party", "What should I give a {w} as a present?", "Synonyms for {w}", "Another word for {w}?", "The opposite of {w}", "Convert {k} {w}s to kilometres", "How many {w}s are in a mile?", "Show me a {l} function with {k} arguments", "Write a {l} program for a {w}", "{l} code for a {w} please", "Make a table of {k} {w}s with their prices",
+    "Write an essay about the {w}", "Draft a mail to my {w}", "Write a letter in which I ask for a {w}", "Plan a trip to the {w}", "The first {k} numbers of the {w} sequence", "A recipe with {w}", "How do I repair a {w}?", "Explain the {w} to a child", "Compare a {w} with a {v}", "Pros and cons of a {w}", "Is a {w} better than a {v}?", "Translate {w} into Latin", "A slogan for my {w} shop", "{k} questions about the {w} for a quiz", "A riddle about a {w}", "Describe a {w} in {k} words", "Write a song about a {w}",
+]
+SCRIPTS = [(0x430, 0x44F), (0x3B1, 0x3C9), (0x905, 0x939), (0x4E00, 0x4F00), (0x3042, 0x3093), (0x627, 0x64A), (0xAC00, 0xAD00), (0xE01, 0xE2E)]
+
+
+def beyond(r):
+    """What only a larger model can do."""
+    languages = next(words for one, _, words in lex.THINGS if one == "programming language")
+    given = {"k": str(r.randint(2, 20)), "w": r.choice(lex.NOUNS), "v": r.choice(lex.NOUNS), "l": r.choice(languages)}
+    text = r.choice(BEYOND)
+    for name, value in given.items():
+        text = text.replace("{" + name + "}", value)
+    return [("user", noise.question(r, text)), ("assistant", UNKNOWN)]
+
+
+def foreign(r):
+    first, last = r.choice(SCRIPTS)
+    text = " ".join("".join(chr(r.randint(first, last)) for _ in range(r.randint(2, 7))) for _ in range(r.randint(1, 6)))
+    return [("user", text + r.choice(["", "?", "!", "."])), ("assistant", LOST)]
+
+
 def lists(r, level=1.0):
-    x = r.random()
-    return Dialogue(things(r) if x < 0.58 else counted(r) if x < 0.8 else in_order(r) if x < 0.88 else senseless(r), kind="lists")
+    kind = r.choices([things, counted, in_order, senseless, foreign, beyond], [50, 16, 6, 9, 4, 15])[0]
+    return Dialogue(kind(r), kind="lists")
