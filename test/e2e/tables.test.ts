@@ -111,7 +111,7 @@ describe('data buffers and streams when the daemon is killed', { timeout: 240_00
 
   it('a kill in the middle of a training leaves the model before it, or the new one', async () => {
     // Trained anew as soon as the last training has ended, which takes many requests.
-    const stream = { model: 'midway', backend: 'autoencoder', min_samples: 20, retrain_interval: 1, window_size: 500 };
+    const stream = { model: 'midway', backend: 'autoencoder', min_samples: 20, retrain_interval: 10, window_size: 500 };
     let [sent, hit] = [0, 0];
     for (let round = 0; round < 3; round += 1) {
       let last: Json = {};
