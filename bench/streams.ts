@@ -4,7 +4,7 @@ import { answers, ended, median, quantile, quern, type Row, table } from './meas
 
 /**
  * Samples of a request, requests of a run, and after how many samples the detector learns again: 100 is the default. A training of ECOD takes
- * a few requests' time, so that at 20 one begins as soon as the last has ended; one of the autoencoder takes longer than 100 samples do.
+ * a few requests' time, so that at 20 one begins every dozen milliseconds; one of the autoencoder takes longer than 100 samples do, and always runs.
  */
 const KINDS = [
   { backend: 'ecod', perRequest: 1, requests: 1_500, every: 100 },

@@ -17,7 +17,7 @@ void stand_back() noexcept;
 /**
  * What a thread that stands back calls often while it computes: offers its core every 0.1 ms, or at the first call
  * after that. Linux 6.6 and later (EEVDF) else let it run until the next tick, up to 4 ms, where all others have had
- * more than their share. After an offer that took long, since the cores are full, it runs on for as much. Other threads
+ * more than their share. After an offer that took long, since the cores are full, it runs on for 4 ms. Other threads
  * return at once, and so do those that such a thread began.
  */
 void let_others_go() noexcept;

@@ -8,6 +8,7 @@ AROUND = [
 ]
 
 HELLO = "Hello! How can I help you?|Hi! What can I do for you?|Hello! Ask me something about a text, or just chat."
+LOST = "I did not understand that. Can you say it in other words?"
 SORRY = "I am sorry to hear that. Do you want to tell me more?"
 SMALL = [
     ("Hello|Hi|Hey|Hello!|Hi there|Hey there|Hello there!|Greetings|hi|hello|Good day|Howdy|Hiya|hellooo|Hey you|Hi again|Hello again!|Hello, assistant|Hi bot|hey!!|heya|yo|Ahoy|Hello friend|helo|hi hi|Hello my dear|A very good day to you|Hey, nice to see you|Hi, it is me again|I am back|Hello from {l}", HELLO),
@@ -65,7 +66,7 @@ SMALL = [
     ("I have a text for you|I want to ask about a text|Here comes a text|Can I give you a text?|I have a document|I would like you to read something|I will send you my notes", "Good. Send me the text and your question."),
     ("Wait|One moment|Hold on|Give me a minute|brb|Just a second|I will be right back|Please wait|Hang on a minute", "No hurry. I wait."),
     ("Yes|Yeah|yep|Yes please|Of course|Definitely", "Good. Tell me more."), ("No|Nope|Not really|No way|nah", "All right. What else can I do for you?"),
-    ("What?|asdf|blah blah|???|hmm|uhh|qwerty|la la la|...|I don't know|no idea|dunno|whatever", "I did not understand that. Can you say it in other words?"),
+    ("What?|asdf|blah blah|???|hmm|uhh|qwerty|la la la|...|I don't know|no idea|dunno|whatever", LOST),
     ("Shut up|Be quiet|Stop|Stop it|Enough|Stop talking|Leave me alone|Cancel|Never mind|Forget it|nvm", "All right. I am here if you need me."),
     ("Really?|Are you sure?|Is that true?|Seriously?|Are you certain about that?|I don't believe you|Is that so?|srsly?", "I am a small model and may be wrong. Please check it."),
     ("Haha|lol|That is funny|rofl|Hahaha, good one|You made me laugh|hehe", "I am glad that you like it."),

@@ -5,10 +5,10 @@ from .. import lexicon as lex
 from .. import names as n
 from .. import noise
 from ..chat import Dialogue, dumps
+from ..talk_tables import LOST
 from ..talk_turns import UNKNOWN
 
 WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
-LOST = "I did not understand that. Can you say it in other words?"
 ASKS = ["Name {c} {m}", "List {c} {m}", "Give me {c} {m}", "Tell me {c} {m}", "Write down {c} {m}", "{c} {m}", "I need {c} {m}", "Give me a list of {c} {m}", "Make a list of {c} {m}", "Can you name {c} {m}?", "What are {c} {m}?", "Which {c} {m} do you know?", "Give me {c} examples of {m}"]
 OPEN = ["Name some {m}", "List {m}", "Which {m} do you know?", "What are some {m}?", "Give me examples of {m}", "Tell me some {m}", "Examples of {m}?", "What {m} are there?"]
 MORE = ["{c} more", "Give me {c} more", "{c} others, please", "And {c} more?", "Now {c} other ones", "More please, {c} of them", "Continue with {c} more"]
