@@ -35,6 +35,40 @@ const json = (body: object): RequestInit => ({
   body: JSON.stringify(body),
 });
 
+const BACKENDS = ['ecod', 'hbos', 'knn', 'isolation_forest', 'loda'];
+/** A name that clients meet at, one for each backend. */
+const shared = (number: number): string => `soak-${BACKENDS[number % BACKENDS.length]!}`;
+const backend = (number: number): string => BACKENDS[number % BACKENDS.length]!;
+/** 40 rows of three numbers. */
+const samples = (number: number): object[] =>
+  Array.from({ length: 40 }, (_, at) => ({ a: Math.sin((number + at) * 7.1), b: Math.cos((number + at) * 3.3), c: (number + at) % 97 }));
+const anomalyFit = (number: number): object => ({
+  model: shared(number),
+  backend: backend(number),
+  overwrite: true,
+  schema: { a: 'numeric', b: 'numeric', c: 'numeric' },
+  data: samples(number),
+});
+const classifierFit = (number: number): object => ({
+  model: shared(number),
+  overwrite: true,
+  training_data: Array.from({ length: 12 }, (_, at) => ({ text: words(number + at, 6), label: ['one', 'two', 'three'][at % 3] })),
+});
+
+/** Makes what the requests of classical ML are about. */
+async function prepare(core: string): Promise<void> {
+  const made = async (path: string, body: object): Promise<void> => {
+    const answer = await fetch(`${core}/v1/ml/${path}`, json(body));
+    const said = await answer.text();
+    if (!answer.ok) throw new Error(`${path}: ${answer.status} ${said}`);
+  };
+  for (const number of BACKENDS.keys()) {
+    await made('polars/buffers', { buffer_id: shared(number) });
+    await made('anomaly/fit', anomalyFit(number));
+    await made('classifier/fit', classifierFit(number));
+  }
+}
+
 function form(name: string, content: string | Uint8Array<ArrayBuffer>): RequestInit {
   const body = new FormData();
   body.append('file', new Blob([content]), name);
@@ -72,9 +106,10 @@ export async function soakKinds({ core, runtime, remoteModel }: Addresses): Prom
     name,
     share,
     act: async (sender, number) => {
-      await sender.send(path.startsWith('/v1/projects') ? core + path : runtime + path, json(body(number)));
+      await sender.send(/^\/v1\/(projects|ml)\//.test(path) ? core + path : runtime + path, json(body(number)));
     },
   });
+  await prepare(core);
   return [
     posting('chat', 6, '/v1/chat/completions', (number) => ({
       model,
@@ -93,6 +128,25 @@ export async function soakKinds({ core, runtime, remoteModel }: Addresses): Prom
     })),
     posting('classify', 3, '/v1/classify', (number) => ({ model: 'tiny/nli', texts: [words(number, 12)] })),
     posting('ocr', 1, '/v1/ocr', () => ({ model: 'tesseract', images: [Buffer.from(image).toString('base64')], languages: ['en'] })),
+    posting('anomaly streams', 4, '/v1/ml/anomaly/stream', (number) => ({
+      model: shared(number),
+      backend: backend(number),
+      data: samples(number),
+      min_samples: 100,
+      retrain_interval: 50,
+      window_size: 400,
+      rolling_windows: [5],
+    })),
+    posting('anomaly fits', 1, '/v1/ml/anomaly/fit', anomalyFit),
+    posting('anomaly scores', 2, '/v1/ml/anomaly/score', (number) => ({
+      model: shared(number),
+      backend: backend(number),
+      data: samples(number + 1),
+    })),
+    posting('buffers', 2, '/v1/ml/polars/append', (number) => ({ buffer_id: shared(number), data: samples(number) })),
+    posting('features', 1, '/v1/ml/polars/features', (number) => ({ buffer_id: shared(number), rolling_windows: [5, 20], tail: 5 })),
+    posting('classifier fits', 1, '/v1/ml/classifier/fit', classifierFit),
+    posting('predictions', 2, '/v1/ml/classifier/predict', (number) => ({ model: shared(number), texts: [words(number, 6)] })),
     posting('rag query', 6, '/v1/projects/ns/p/rag/query', (number) => ({ query: words(number, 5), database: 'main_db', top_k: 5 })),
     {
       name: 'files',

@@ -1,57 +1,29 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import type { AnomalyFitOptions, NativeAnomalyModel } from '../../native/contract.js';
+import type { NativeAnomalyModel } from '../../native/contract.js';
 import { loadCore } from '../../native/core.js';
-import { type Dataset, datasets, rocArea } from '../support/anomaly/datasets.js';
-import { AREAS_OFF, BY_CHANCE, BY_SEARCH, COMPARED, RESTLESS, SCORES_OFF, WITHOUT_CHANCE } from '../support/anomaly/differences.js';
-import { fitAnomaly } from '../support/anomaly/fit.js';
+import { areaOf, KNOWN, meanArea } from '../support/anomaly/areas.js';
+import { type Dataset, datasets } from '../support/anomaly/datasets.js';
+import { BY_SEARCH, COMPARED, SCORES_OFF } from '../support/anomaly/differences.js';
+import { modelOf } from '../support/anomaly/fit.js';
+import { type Golden, golden, type MeanArea, ownAreas } from '../support/anomaly/golden.js';
 
-/** What golden.py wrote of one data set. */
-interface Golden {
-  sum: number;
-  /** Raw scores of the queries. */
-  scores?: number[];
-  /** How far apart the reference's own answers are, where it depends on its search. */
-  spread?: number[];
-  /** Of the large clusters. */
-  centres?: number[];
-  /** Areas under the ROC curve of the fitted rows, one per seed or search. */
-  areas?: number[];
-}
-
-const FOLDER = join(import.meta.dirname, '../../../test/support/anomaly/golden');
 const SETS = datasets();
+const RECORDED = ownAreas();
 /** Of a raw score; the golden numbers have 10 digits. */
 const NEAR = 1e-6;
-/** Of the mean area of the seeds. */
+/** Of an area under the ROC curve. */
 const AREA_NEAR = 0.01;
+/** Most standard error of a mean area of the reference. */
+const REFERENCE_ERROR = 0.004;
+/** Seeds that tell whether a detector still has the areas that were recorded of it, and by how many standard errors, and how much besides, they may differ. */
+const SEEDS = 40;
+const ERRORS = 4;
+const BESIDES = 0.002;
 /** Seeds of a random search that may end where the reference's did. */
 const TRIES = 80;
 
-const golden = (backend: string): Record<string, Golden> =>
-  (JSON.parse(readFileSync(join(FOLDER, `${backend}.json`), 'utf8')) as { datasets: Record<string, Golden> }).datasets;
-
-async function fit(backend: string, set: Dataset, seed: number): Promise<NativeAnomalyModel> {
-  const options: AnomalyFitOptions = {
-    backend,
-    columns: set.columns,
-    contamination: 0.1,
-    normalization: 'raw',
-    scaled: false,
-    threads: 2,
-    seed,
-  };
-  return (await fitAnomaly(options, set.fitted)).model;
-}
-
 const show = (line: string): void => void (process.env.QUERN_TEST_SHOW && process.stdout.write(`${line}\n`));
-
-const mean = (values: number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length;
-
-/** The standard error of a mean. */
-const uncertainty = (values: number[]): number => Math.sqrt(mean(values.map((value) => (value - mean(values)) ** 2)) / (values.length - 1));
 
 const rowsOf = (numbers: ArrayLike<number>, columns: number): number[][] =>
   Array.from({ length: numbers.length / columns }, (_, row) => Array.from({ length: columns }, (_, k) => numbers[row * columns + k]!)).sort(
@@ -83,7 +55,7 @@ async function wrongScore(backend: string, set: Dataset, expected: Golden, model
 /** Whether raw scores agree: what is wrong with them, or false where a random search never ends where the reference's did. */
 async function compareScores(backend: string, set: Dataset, expected: Golden): Promise<boolean | string> {
   for (let seed = 1; seed <= (BY_SEARCH.includes(backend) ? TRIES : 1); seed += 1) {
-    const model = await fit(backend, set, seed);
+    const model = await modelOf(backend, set, seed);
     if (expected.centres && !sameCentres((await model.state())['detector.centres'] as Float64Array, expected.centres, set.columns))
       continue;
     const wrong = await wrongScore(backend, set, expected, model);
@@ -94,25 +66,30 @@ async function compareScores(backend: string, set: Dataset, expected: Golden): P
   return false;
 }
 
-/** What is wrong with the areas, and by how much they are larger than the reference's. */
-async function compareAreas(backend: string, set: Dataset, areas: number[]): Promise<{ wrong?: string; larger: number }> {
-  const fixed = WITHOUT_CHANCE.includes(backend);
-  const ours: number[] = [];
-  for (let seed = 1; seed <= (fixed ? 1 : (RESTLESS[backend]?.seeds ?? areas.length)); seed += 1)
-    ours.push(rocArea(set.labels, (await (await fit(backend, set, seed)).score(set.fitted)).raw));
-  const found = mean(ours);
-  const theirs = fixed ? areas.reduce((best, area) => (Math.abs(area - found) < Math.abs(best - found) ? area : best)) : mean(areas);
-  const known = AREAS_OFF[backend]?.[set.name];
-  const near =
-    AREA_NEAR +
-    (BY_CHANCE[backend]?.[set.name] === undefined
-      ? 0
-      : (RESTLESS[backend]?.errors ?? 2) * Math.hypot(uncertainty(ours), uncertainty(areas)));
-  const text = `${set.name}: ROC AUC ${found.toFixed(4)}, the reference's ${theirs.toFixed(4)}, allowed ${near.toFixed(4)}`;
+/** What is wrong with an area of ours, by the reference's. */
+function wrongArea(backend: string, set: Dataset, ours: number, theirs: number): string | undefined {
+  const text = `${set.name}: ROC AUC ${ours.toFixed(4)}, the reference's ${theirs.toFixed(4)}`;
   show(`${backend}, ${text}`);
-  if (!(Math.abs(found - (known?.ours ?? theirs)) <= near)) return { wrong: text, larger: found - theirs };
-  if (known && Math.abs(found - theirs) <= AREA_NEAR) return { wrong: `${text}: it is no difference any more`, larger: 0 };
-  return { larger: known ? 0 : found - theirs };
+  return Math.abs(ours - theirs) <= AREA_NEAR ? undefined : text;
+}
+
+/** Compares a detector without chance, by the nearest of the reference's searches. */
+async function compareArea(backend: string, set: Dataset, searches: number[]): Promise<string | undefined> {
+  const ours = await areaOf(backend, set, 1);
+  const nearest = searches.reduce((best, area) => (Math.abs(area - ours) < Math.abs(best - ours) ? area : best));
+  return wrongArea(backend, set, ours, nearest);
+}
+
+/** Compares one that draws at random: the recorded mean with the reference's, and that of a few seeds with the record; `off` by how much it is larger. */
+async function compareMeanArea(backend: string, set: Dataset, theirs: MeanArea): Promise<{ wrong: string | undefined; off: number }> {
+  const recorded = RECORDED[backend]?.[set.name];
+  if (!recorded) return { wrong: `${set.name}: run record-areas.ts, which has not recorded its area yet`, off: 0 };
+  if (!(theirs.error <= REFERENCE_ERROR && recorded.error <= KNOWN.error)) return { wrong: `${set.name}: too few seeds`, off: 0 };
+  const off = (await meanArea(backend, set, SEEDS)).mean - recorded.mean;
+  const allowed = ERRORS * recorded.error * Math.sqrt(recorded.seeds / SEEDS) + BESIDES;
+  if (!(Math.abs(off) <= allowed))
+    return { wrong: `${set.name}: ROC AUC is off by ${off} from what was recorded, allowed is ${allowed}`, off };
+  return { wrong: wrongArea(backend, set, recorded.mean, theirs.mean), off };
 }
 
 for (const backend of loadCore().anomalyBackends())
@@ -120,29 +97,28 @@ for (const backend of loadCore().anomalyBackends())
     const known = golden(backend);
     const compared = { scores: 0, areas: 0, sets: 0 };
     const wrong: string[] = [];
-    const larger: number[] = [];
+    const off: number[] = [];
     for (const set of SETS) {
       const expected = known[set.name];
       if (!expected) continue;
       const sum = set.fitted.reduce((total, value) => total + value, 0);
       assert.ok(Math.abs(sum - expected.sum) <= 1e-8 * (1 + Math.abs(sum)), `${set.name} is another data set than golden.py's: ${sum}`);
       const scores = expected.scores !== undefined && (await compareScores(backend, set, expected));
-      const areas = expected.areas && (await compareAreas(backend, set, expected.areas));
-      for (const one of [scores, areas?.wrong]) if (typeof one === 'string') wrong.push(one);
-      if (areas) larger.push(areas.larger);
+      const mean = expected.area && (await compareMeanArea(backend, set, expected.area));
+      const nearest = expected.searches && (await compareArea(backend, set, expected.searches));
+      for (const one of [scores, mean?.wrong, nearest]) if (typeof one === 'string') wrong.push(one);
+      if (mean) off.push(mean.off);
+      const hasArea = (expected.area ?? expected.searches) !== undefined;
       if (!scores && expected.scores) show(`${backend}, ${set.name}: no raw scores`);
       compared.scores += Number(scores === true);
-      compared.areas += Number(expected.areas !== undefined);
-      compared.sets += Number(scores === true || expected.areas !== undefined);
+      compared.areas += Number(hasArea);
+      compared.sets += Number(scores === true || hasArea);
     }
     show(`${backend}: ${JSON.stringify(compared)}`);
     assert.deepEqual(wrong, []);
-    // What chance leaves of a set's area is nearly gone from the mean of all sets: nothing is allowed for it here.
-    if (larger.length > 0) show(`${backend}: larger by ${mean(larger).toFixed(4)} in the mean of ${larger.length} data sets`);
-    assert.ok(
-      larger.length === 0 || Math.abs(mean(larger)) <= AREA_NEAR,
-      `areas are larger by ${mean(larger)} in the mean of all data sets`,
-    );
+    // What chance leaves open of a set's area is nearly gone from the mean of all sets.
+    const all = off.reduce((sum, one) => sum + one, 0) / Math.max(1, off.length);
+    assert.ok(Math.abs(all) <= AREA_NEAR, `areas are off by ${all} from what was recorded, in the mean of all data sets`);
     const least = COMPARED[backend];
     assert.ok(least && least.sets >= 20, 'every detector is compared on 20 data sets');
     for (const by of ['scores', 'areas', 'sets'] as const)

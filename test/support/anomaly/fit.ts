@@ -1,6 +1,7 @@
 import { runFit } from '../../../native/anomaly.js';
-import type { AnomalyFitOptions, AnomalyFitted } from '../../../native/contract.js';
+import type { AnomalyFitOptions, AnomalyFitted, NativeAnomalyModel } from '../../../native/contract.js';
 import { loadCore } from '../../../native/core.js';
+import type { Dataset } from './datasets.js';
 
 /** Rows (`options.columns` numbers each) that one call may take: 2^18 numbers. */
 const PIECE = 2 ** 18;
@@ -11,4 +12,10 @@ export async function fitAnomaly(options: AnomalyFitOptions, rows: Float64Array)
   const whole = Math.max(1, Math.floor(PIECE / options.columns)) * options.columns;
   for (let from = 0; from < rows.length; from += whole) fit.add(rows.subarray(from, from + whole));
   return runFit(fit);
+}
+
+/** A model of a data set's rows with raw scores. */
+export async function modelOf(backend: string, { columns, fitted }: Dataset, seed: number): Promise<NativeAnomalyModel> {
+  const options: AnomalyFitOptions = { backend, columns, contamination: 0.1, normalization: 'raw', scaled: false, threads: 2, seed };
+  return (await fitAnomaly(options, fitted)).model;
 }

@@ -2,8 +2,8 @@
 
     python golden.py [backend ...]
 
-Needs numpy, scikit-learn and pyod, for the autoencoder torch and tqdm too, for suod the package suod. Scores have 10 digits,
-areas 6.
+Needs numpy, scikit-learn and pyod, for mcd scikit-learn 1.2.1, for the autoencoder torch and tqdm too (and more than an hour of two cores), for suod the
+package suod. Scores have 10 digits, areas 6.
 """
 
 import json
@@ -16,8 +16,10 @@ import numpy as np
 from rows import CLUSTERED, DATASETS, make
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'golden')
-# Of those that draw at random: so many that the mean area is known well enough, as far as the time of a fit allows.
-SEEDS = {'loda': 100, 'cblof': 100, 'isolation_forest': 40, 'suod': 40, 'autoencoder': 20, 'mcd': 10}
+# Of those that draw at random: the fewest seeds. ROUND more are drawn each time until the mean area has a standard error of at most ERROR.
+SEEDS = {'loda': 100, 'cblof': 100, 'isolation_forest': 40, 'suod': 40, 'autoencoder': 100, 'mcd': 100}
+ROUND = 20
+ERROR = 0.004
 CONTAMINATION = 0.1
 # By module.
 PACKAGES = {'numpy': 'numpy', 'sklearn': 'scikit-learn', 'pyod': 'pyod', 'scipy': 'scipy', 'torch': 'torch', 'suod': 'suod'}
@@ -80,35 +82,26 @@ def in_units(rows, fitted):
     return rows * 1e6 if np.abs(fitted).max() < 1e-3 else rows
 
 
-def mcd(fitted, queries):
-    """The raw estimate of the least determinant of all seeds, corrected and reweighted as in scikit-learn 1.2.1."""
-    from scipy.stats import chi2
-    from sklearn.covariance import MinCovDet
+def estimates(rows, seeds):
+    import sklearn
+    from pyod.models.mcd import MCD
 
-    best = None
+    if not sklearn.__version__.startswith('1.2.'):
+        raise SystemExit('mcd needs scikit-learn 1.2.1, with which PyOD 1.1.3 works: later ones make the estimate consistent by another factor')
+    return [MCD(random_state=seed).fit(rows) for seed in seeds]
+
+
+def mcd(fitted, queries):
+    """By the least determinant of ten seeds."""
     if fitted.shape[1] >= len(fitted):
         return None
     fitted, queries = in_units(fitted, fitted), in_units(queries, fitted)
-    for seed in range(SEEDS['mcd']):
-        try:
-            model = MinCovDet(random_state=seed).fit(fitted)
-        except ValueError:
-            return None
-        size = np.linalg.slogdet(model.raw_covariance_)[1]
-        if best is None or size < best[0]:
-            best = (size, model.raw_location_, model.raw_covariance_)
-    _, location, covariance = best
-    columns = fitted.shape[1]
-    if np.linalg.matrix_rank(covariance, hermitian=True) < columns:
+    try:
+        best = min(estimates(fitted, range(10)), key=lambda model: np.linalg.slogdet(model.detector_.raw_covariance_)[1])
+    except ValueError:
         return None
-
-    def squares(rows, centre, table):
-        return np.einsum('ij,ij->i', (rows - centre) @ np.linalg.inv(table), rows - centre)
-
-    distances = squares(fitted, location, covariance)
-    distances /= np.median(distances) / chi2(columns).isf(0.5)
-    inside = fitted[distances < chi2(columns).isf(0.025)]
-    return squares(queries, inside.mean(0), np.cov(inside.T, bias=True).reshape(columns, columns))
+    regular = np.linalg.matrix_rank(best.detector_.raw_covariance_, hermitian=True) == fitted.shape[1]
+    return best.decision_function(queries) if regular else None
 
 
 def cblof(fitted, queries):
@@ -143,12 +136,9 @@ def cblofs(fitted, seeds):
 
 
 def mcds(fitted, seeds):
-    from pyod.models.mcd import MCD
-
     if fitted.shape[1] >= len(fitted):
         raise ValueError('fewer rows than columns')
-    rows = in_units(fitted, fitted)
-    return [MCD(random_state=seed).fit(rows).decision_scores_ for seed in seeds]
+    return [model.decision_scores_ for model in estimates(in_units(fitted, fitted), seeds)]
 
 
 def lodas(fitted, seeds):
@@ -193,7 +183,6 @@ RANDOM = {
     'loda': lodas,
     'suod': suods,
     'cblof': cblofs,
-    'local_outlier_factor': lambda fitted, _: lof_searches(fitted, fitted),
     'mcd': mcds,
     'autoencoder': autoencoders,
 }
@@ -203,6 +192,16 @@ def area(labels, scores):
     """The area under the ROC curve: the chance that an anomaly scores higher, a tie counting half."""
     odd, usual = scores[labels], scores[~labels]
     return float(np.mean((odd[:, None] > usual) + 0.5 * (odd[:, None] == usual)))
+
+
+def mean_area(backend, fitted, labels):
+    """Of as many seeds as it takes."""
+    areas, error, count = [], np.inf, SEEDS[backend]
+    while error > ERROR:
+        areas += [area(labels, scores) for scores in RANDOM[backend](fitted, range(len(areas), len(areas) + count))]
+        error, count = np.std(areas, ddof=1) / len(areas) ** 0.5, ROUND
+    mean, error = short([np.mean(areas), error], 6)
+    return {'mean': mean, 'error': error, 'seeds': len(areas)}
 
 
 def short(values, digits=10):
@@ -232,13 +231,15 @@ def write(backend):
                 spread = np.ptp(list(lof_searches(fitted, queries)), axis=0)
                 if spread.max() > 1e-6:
                     entry['spread'] = short(spread)
-        if backend in RANDOM and labels.any() and index < len(DATASETS):
-            try:
-                found = RANDOM[backend](fitted, range(SEEDS.get(backend, 1)))
-                entry['areas'] = short([area(labels, np.asarray(scores)) for scores in found], 6)
-            except ValueError as error:
-                entry['refused'] = str(error)[:100]
-        print(backend, name, np.mean(entry.get('areas', np.nan)), flush=True)
+        if labels.any() and index < len(DATASETS):
+            if backend == 'local_outlier_factor':
+                entry['searches'] = short([area(labels, scores) for scores in lof_searches(fitted, fitted)], 6)
+            elif backend in RANDOM:
+                try:
+                    entry['area'] = mean_area(backend, fitted, labels)
+                except ValueError as error:
+                    entry['refused'] = str(error)[:100]
+        print(backend, name, entry.get('area', ''), flush=True)
     with open(os.path.join(FOLDER, backend + '.json'), 'w') as file:
         json.dump({'versions': versions(), 'datasets': entries}, file, indent=None, separators=(',', ':'))
         file.write('\n')
