@@ -18,11 +18,11 @@ mkdir -p "$work"
   cp "$work/wide.pt" "$work/wide-1.pt"
 }
 [ -e "$work/wide-2.pt" ] || {
-  "$python" train/train.py --work "$work" --name wide --resume --finish 53e6 --muon-rate 0.0046 --adam-rate 0.0015 "$@"
+  "$python" train/train.py --work "$work" --name wide --resume --finish 40e6 --muon-rate 0.0046 --adam-rate 0.0015 "$@"
   cp "$work/wide.pt" "$work/wide-2.pt"
 }
-"$python" train/train.py --work "$work" --name wide --resume --finish 3.3e6 --muon-rate 0.0018 --adam-rate 0.0006 "$@"
-"$python" train/average.py --work "$work" --of wide-1:0.2 wide-2:0.4 wide:0.4 --out quern-tiny
+"$python" train/train.py --work "$work" --name wide --resume --finish 22e6 --muon-rate 0.0035 --adam-rate 0.0011 "$@"
+"$python" train/average.py --work "$work" --of wide-1:0.1 wide-2:0.1 wide:0.8 --out quern-tiny
 "$python" train/export.py --work "$work" --name quern-tiny --f32 --out "$work/exact.gguf"
 "$python" train/export.py --work "$work" --name quern-tiny --out "$work/quern-tiny.gguf"
 "$python" train/reference.py --work "$work" --name quern-tiny

@@ -12,7 +12,7 @@ FOLDER = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(FOLDER))
 from generate.mix import stream  # noqa: E402
 from train.model import Model, Shape, shipped  # noqa: E402
-from train.tokens import encode, load  # noqa: E402
+from train.tokens import DECIDED, encode, load  # noqa: E402
 
 ODD = ["", " ", "  two  spaces ", "tab\there", "line\n\nbreaks\r\n", "don't we'll I'M", "3.14159", "1,000,000", "naïve café Ærø", "日本語のテキスト", "🙂👩‍👩‍👧", "a\u0301", "x==y!=z", "<p>a</p>", "C:\\path\\file", "ﬁ", "\u00a0nbsp", "ÅÄÖ", "e=mc²", "½ ⅓", "…—–"]
 
@@ -58,7 +58,7 @@ def main():
     record = {"strings": [[text, tokenizer.encode(text, add_special_tokens=False).ids] for text in strings(1000)], "prompts": []}
     for dialogue in islice(stream(13), given.prompts):
         ids, said = encode(tokenizer, dialogue)
-        prompt = ids[: said.index(True)]
+        prompt = ids[: said.index(DECIDED)]
         whole, first = greedy(model, prompt, end)
         top = first.topk(5)
         record["prompts"].append({"prompt": prompt, "said": whole[len(prompt) :], "top": [[int(i), float(v)] for v, i in zip(top.values, top.indices)]})

@@ -1,5 +1,6 @@
 """Byte-level BPE with the pre-tokenizer that llama.cpp calls `qwen2`, and dialogues as token ids."""
 import argparse
+import re
 import sys
 from itertools import islice
 from pathlib import Path
@@ -20,6 +21,10 @@ APART = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|\p{L}+|\p{N}|[^\s\p{L}\p{N}]+[\r\n]*|\s*[
 CONTROL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
 # Texts that the model writes and a reader sees; llama.cpp's kind "user defined".
 SHOWN = ["<think>", "</think>", "<tool_call>", "</tool_call>", "<tool_response>", "</tool_response>"]
+# What a token is: given to the model, said by it, or said and decisive.
+GIVEN, SAID, DECIDED = 0, 1, 2
+# The name of a called tool.
+NAME = re.compile(r'(?<=<tool_call>\n\{"name": ")[^"]+')
 
 
 def splitting(pattern):
@@ -57,13 +62,14 @@ def load(path):
 
 
 def encode(tokenizer, dialogue):
-    """(ids, said): one flag per token, true for what the model says."""
+    """(ids, said): of each token GIVEN, SAID or DECIDED, which are the first of an answer and those of a tool's name."""
     segments = dialogue.segments()
     ids, said = [], []
     # Each segment border is a special token or a line break before one, so that parts encode as the whole does.
-    for encoding, (_, mine) in zip(tokenizer.encode_batch([text for text, _ in segments], add_special_tokens=False), segments):
+    for encoding, (text, mine) in zip(tokenizer.encode_batch([text for text, _ in segments], add_special_tokens=False), segments):
         ids += encoding.ids
-        said += [mine] * len(encoding.ids)
+        named = {at for found in NAME.finditer(text) for at in range(*found.span())}
+        said += [DECIDED if at == 0 or start in named else SAID for at, (start, _) in enumerate(encoding.offsets)] if mine else [GIVEN] * len(encoding.ids)
     return ids, said
 
 

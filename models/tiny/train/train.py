@@ -11,7 +11,6 @@ from itertools import islice
 from pathlib import Path
 
 import torch
-import torch.nn.functional as F
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from generate.mix import stream  # noqa: E402
@@ -19,12 +18,12 @@ from train.batches import batches, tensors  # noqa: E402
 from train.circuits import build  # noqa: E402
 from train.model import Model, Shape  # noqa: E402
 from train.muon import Muon  # noqa: E402
-from train.tokens import encode, load  # noqa: E402
+from train.tokens import DECIDED, GIVEN, encode, load  # noqa: E402
 
 # Of the tokens that are given, this share is learned too, with this weight: for their words, not their content.
 GIVEN_SHARE, GIVEN_WEIGHT = 0.05, 0.3
-# The first token of an answer decides what is copied; most others follow from it.
-FIRST_WEIGHT = 2.0
+# The first token of an answer and those of a tool's name decide what follows from them.
+DECIDED_WEIGHT = 3.0
 HELD_OUT_SEED = 1_000_003
 LOGGED, CHECKED = 20, 1000
 # What is shipped is a running mean of the weights over about so many tokens, taken every few steps: it leaves out the noise of a constant rate.
@@ -66,17 +65,40 @@ def rate(seen, given, begun):
     return warm * min(1.0, max(0.0, (given.tokens - seen) / (given.decay * given.tokens)))
 
 
+class Surprise(torch.autograd.Function):
+    """Cross entropies of hidden [n, width] @ embedding.T against target [n]: their weighted sum, each of them [n], and the likeliest tokens [n]. What goes
+    back is computed on the way, so that no [n, vocabulary] is kept for it."""
+
+    @staticmethod
+    def forward(ctx, hidden, embedding, target, weights):
+        device = hidden.device.type
+        kind = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else hidden.dtype
+        hidden, embedding, target = hidden.to(kind), embedding.to(kind), target[:, None]
+        logits = (hidden @ embedding.T).float()
+        wanted, (top, likeliest) = logits.gather(1, target), logits.max(-1, keepdim=True)
+        chances = logits.sub_(top).exp_()
+        total = chances.sum(-1, keepdim=True)
+        losses, likeliest = (total.log() + top - wanted)[:, 0], likeliest[:, 0]
+        grad = chances.mul_(weights[:, None] / total).scatter_add_(1, target, -weights[:, None]).to(kind)
+        ctx.save_for_backward((grad @ embedding).float(), (grad.T @ hidden).float())
+        ctx.mark_non_differentiable(losses, likeliest)
+        return (losses * weights).sum(), losses, likeliest
+
+    @staticmethod
+    def backward(ctx, grad, *_):
+        hidden, embedding = ctx.saved_tensors
+        return hidden * grad, embedding * grad, None, None
+
+
 def loss_of(model, ids, said):
-    """The loss; and of what the model says the mean loss, how many first tokens of answers come out right, and of how many."""
+    """The loss; and of what the model says the mean loss, how many deciding tokens come out right, and of how many."""
     target, mine = ids[:, 1:], said[:, 1:]
-    chosen = (mine == 1) | ((mine == 0) & (torch.rand(mine.shape, device=mine.device) < GIVEN_SHARE))
-    logits = model.logits(model.hidden(ids[:, :-1], chosen))
-    losses = F.cross_entropy(logits, target[chosen], reduction="none")
-    answer = mine[chosen] == 1
-    first = (answer & (said[:, :-1][chosen] == 0)).float()
-    weights = torch.where(answer, 1.0, GIVEN_WEIGHT) + first * (FIRST_WEIGHT - 1)
-    hits = logits[first == 1].argmax(-1) == target[chosen][first == 1]
-    return (losses * weights).sum() / weights.sum(), (losses[answer].mean().item(), hits.sum().item(), len(hits))
+    chosen = (mine > GIVEN) | ((mine == GIVEN) & (torch.rand(mine.shape, device=mine.device) < GIVEN_SHARE))
+    target, mine = target[chosen], mine[chosen]
+    weights = torch.where(mine == DECIDED, DECIDED_WEIGHT, torch.where(mine == GIVEN, GIVEN_WEIGHT, 1.0))
+    loss, losses, likeliest = Surprise.apply(model.hidden(ids[:, :-1], chosen), model.embedding.weight, target, weights / weights.sum())
+    hits = (likeliest == target)[mine == DECIDED]
+    return loss, (losses[mine > GIVEN].mean().item(), hits.sum().item(), len(hits))
 
 
 @torch.no_grad()
@@ -94,7 +116,7 @@ def held_out(model, tokenizer, device, count=400, longest=1024):
     for at in range(0, count, 16):
         batch = examples[at : at + 16]
         ids, said = (x.to(device) for x in tensors(batch))
-        mine = said[:, 1:] == 1
+        mine = said[:, 1:] > GIVEN
         hit = torch.ones_like(mine)
         hit[mine] = model.logits(model.hidden(ids[:, :-1], mine)).argmax(-1) == ids[:, 1:][mine]
         for row, (_, _, kind) in enumerate(batch):
@@ -204,7 +226,7 @@ class Run:
             if self.steps % LOGGED == 0:
                 done = LOGGED * given.batch
                 losses, hits, counts = zip(*found)
-                self.log(loss=round(sum(losses) / len(losses), 3), first=round(sum(hits) / max(1, sum(counts)), 3), per_s=round(done / (time.time() - began)), per_cpu_s=round(done / (time.process_time() - cpu)))
+                self.log(loss=round(sum(losses) / len(losses), 3), decided=round(sum(hits) / max(1, sum(counts)), 3), per_s=round(done / (time.time() - began)), per_cpu_s=round(done / (time.process_time() - cpu)))
                 began, cpu, found = time.time(), time.process_time(), []
             if time.time() - saved_at > given.minutes * 60:
                 self.save()

@@ -97,7 +97,7 @@ def requests_by_function(r):
     families = families[: r.choice([2, 3, 4, 5, 6])]
     names = [tools.styled(r, r.choice(one.names)) for one in families]
     told = "\n".join(r.choice([f"- {name}: {r.choice(one.descriptions)}", f"{name} - {r.choice(one.descriptions)}"] if not one.domain or r.random() < 0.7 else [f"- {name}"]) for name, one in zip(names, families))
-    picks = [r.randrange(len(families)) for _ in range(r.randint(3, 7))]
+    picks = [r.randrange(len(families)) for _ in range(r.randint(5, 14))]
     items = []
     for at in picks:
         items.append(tools.spoken(r, families[at]).replace("\n", " "))
@@ -105,4 +105,4 @@ def requests_by_function(r):
 
 
 def sorting(r, level=1.0):
-    return r.choice([words_by_group, words_by_group, texts_by_label, texts_by_label, texts_by_label, texts_by_label, goes_with, goes_with, odd_one_out, requests_by_function, requests_by_function, requests_by_function])(r)
+    return r.choice([words_by_group, words_by_group, texts_by_label, texts_by_label, texts_by_label, texts_by_label, goes_with, goes_with, odd_one_out, *[requests_by_function] * 6])(r)

@@ -13,6 +13,8 @@ from . import reading
 LEFT = words.LEFT
 # How many sets of tools are hand-written ones.
 BOXES = 0.7
+# How many dialogues are nothing but requests and calls.
+IN_A_ROW = 0.4
 # Families whose requests may be meant for one another.
 CLASHES = [
     set(names.split())
@@ -344,7 +346,23 @@ def by_itself(r):
     return []
 
 
+def in_a_row(r):
+    """Many requests for the same tools, which are described but once: what words mean is learned by choosing."""
+    offered = Tools(r, r.choice([3, 4, 4, 5, 6]))
+    messages, begun = [("system", words.system(r))] if r.random() < 0.6 else [], set()
+    for _ in range(r.randint(5, 13)):
+        text, said = (unserved(r, offered), LEFT) if r.random() < 0.06 else offered.ask()
+        start = (said.split('"arguments"')[0], *text.split()[:2])
+        # Of the same tool in the same words only the values would be new.
+        if start not in begun:
+            messages += [("user", text), ("assistant", said)]
+        begun.add(start)
+    return Dialogue(messages, [definition for definition, _ in offered.defined], kind="tools")
+
+
 def tools(r, level=1.0):
+    if r.random() < IN_A_ROW * level:
+        return in_a_row(r)
     offered = Tools(r, r.choices([1, 2, 3, 4, 5], [34, 40, 16, 7, 3])[0])
     definitions = [definition for definition, _ in offered.defined]
     messages = [("system", words.system(r))] if r.random() < 0.6 else []
