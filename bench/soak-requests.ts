@@ -36,9 +36,9 @@ const json = (body: object): RequestInit => ({
 });
 
 const BACKENDS = ['ecod', 'hbos', 'knn', 'isolation_forest', 'loda'];
-/** A name that clients meet at, one for each backend. */
-const shared = (number: number): string => `soak-${BACKENDS[number % BACKENDS.length]!}`;
 const backend = (number: number): string => BACKENDS[number % BACKENDS.length]!;
+/** A name that clients meet at, one for each backend. */
+const shared = (number: number): string => `soak-${backend(number)}`;
 /** 40 rows of three numbers. */
 const samples = (number: number): object[] =>
   Array.from({ length: 40 }, (_, at) => ({ a: Math.sin((number + at) * 7.1), b: Math.cos((number + at) * 3.3), c: (number + at) % 97 }));
