@@ -10,10 +10,11 @@ import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas
 import type { Tool, ToolChoice } from '../../schemas/generated/common.js';
 import type { CompletionRequest } from '../../schemas/generated/universal/chat.js';
 
-/** Temperature of a request that sends null; absence means 1 (4-runtime-wire 1.3). */
+/** Temperature of a request that sends null; absence means what the model's file recommends, else 1 (4-runtime-wire 1.3). */
 const TEMPERATURE_OF_NULL = 0.7;
 /** Request members that go on as they are when they are neither absent nor null. */
 const SAME = [
+  'temperature',
   'top_p',
   'presence_penalty',
   'frequency_penalty',
@@ -38,9 +39,9 @@ export function universalRequest(body: CompletionRequest): UniversalRequest {
     options: ggufOptions(body, extra),
     autoTruncate: body.auto_truncate ?? extra.auto_truncate ?? true,
     truncationStrategy: body.truncation_strategy ?? extra.truncation_strategy ?? undefined,
-    temperature: body.temperature ?? TEMPERATURE_OF_NULL,
     stream: body.stream === true,
   };
+  if (body.temperature === null) out.temperature = TEMPERATURE_OF_NULL;
   for (const name of SAME) if (body[name] !== undefined && body[name] !== null) Object.assign(out, { [name]: body[name] });
   for (const name of SAME_OR_EXTRA) {
     const value = body[name] ?? extra[name];

@@ -98,7 +98,7 @@ function generation(plan: Plan, prompt: Prompt): { generate: GenerateRequest; re
     parallel,
     thinking: prepared.endsInThinking ? 'open' : mayThink ? 'possible' : 'none',
   });
-  const sampling = engineSampling(request);
+  const sampling = engineSampling(request, model.info.sampling);
   const generate: GenerateRequest = { ...sampling, promptId: prepared.promptId, maxTokens, startsInThinking: prepared.endsInThinking };
   if (grammar !== undefined) generate.grammar = grammar;
   if (request.states?.remember !== undefined) generate.remember = request.states.remember;

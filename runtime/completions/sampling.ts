@@ -1,25 +1,32 @@
 import { randomInt } from 'node:crypto';
-import type { GenerateEvent, GenerateRequest, Sampling } from '../engines/contract.js';
+import type { GenerateEvent, GenerateRequest, RecommendedSampling, Sampling } from '../engines/contract.js';
 import type { TokenLogprob } from './contract.js';
 
 const SEEDS = 2 ** 32;
 const MAX_TOP_LOGPROBS = 20;
 
-/** The runtime's sampling defaults; temperature is 0.7 when a client sends null, which the gateway translates. */
+/** Where neither a request nor the model's file says anything. */
 const SAMPLING_DEFAULTS = { temperature: 1, top_p: 1, top_k: 40, min_p: 0.05 } as const;
+/** Sent to the engine only where they do something. */
+const PENALTIES = ['presence_penalty', 'frequency_penalty', 'repeat_penalty'] as const;
 
-/** Sampling settings for the engine with every default filled in; the seed is random unless given and is cut to 32 bits. */
-export function engineSampling(request: Sampling): Omit<GenerateRequest, 'promptId' | 'maxTokens'> {
+/**
+ * Sampling settings for the engine: the request's, else what the model's file recommends, else the default. The seed is random unless given
+ * and is cut to 32 bits.
+ */
+export function engineSampling(request: Sampling, recommended: RecommendedSampling): Omit<GenerateRequest, 'promptId' | 'maxTokens'> {
+  const settings = { ...SAMPLING_DEFAULTS, ...recommended };
   const sampling: Omit<GenerateRequest, 'promptId' | 'maxTokens'> = {
-    temperature: request.temperature ?? SAMPLING_DEFAULTS.temperature,
-    top_p: request.top_p ?? SAMPLING_DEFAULTS.top_p,
-    top_k: request.top_k ?? SAMPLING_DEFAULTS.top_k,
-    min_p: request.min_p ?? SAMPLING_DEFAULTS.min_p,
+    temperature: request.temperature ?? settings.temperature,
+    top_p: request.top_p ?? settings.top_p,
+    top_k: request.top_k ?? settings.top_k,
+    min_p: request.min_p ?? settings.min_p,
     seed: request.seed === undefined ? randomInt(SEEDS) : ((request.seed % SEEDS) + SEEDS) % SEEDS,
   };
-  if (request.presence_penalty) sampling.presence_penalty = request.presence_penalty;
-  if (request.frequency_penalty) sampling.frequency_penalty = request.frequency_penalty;
-  if (request.repeat_penalty) sampling.repeat_penalty = request.repeat_penalty;
+  for (const name of PENALTIES) {
+    const value = request[name] ?? recommended[name];
+    if (value) sampling[name] = value;
+  }
   if (request.logit_bias && Object.keys(request.logit_bias).length > 0) sampling.logit_bias = request.logit_bias;
   const stop = request.stop?.filter((text) => text !== '');
   if (stop?.length) sampling.stop = stop;

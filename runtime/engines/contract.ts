@@ -20,6 +20,12 @@ export interface Sampling {
   top_logprobs?: number;
 }
 
+/** What the author of a model recommends for requests that leave it open. */
+export type RecommendedSampling = Pick<
+  Sampling,
+  'temperature' | 'top_p' | 'top_k' | 'min_p' | 'presence_penalty' | 'frequency_penalty' | 'repeat_penalty'
+>;
+
 /** How a GGUF model is loaded; the `extra_body` names of the project file. Absent = the engine's default. */
 export interface GgufOptions {
   n_ctx?: number;
@@ -55,6 +61,7 @@ export interface GgufInfo {
    * takes tools, `thinking` = its text takes `enable_thinking`.
    */
   template: { present: boolean; text: string; hash: string; tools: boolean; thinking: boolean };
+  sampling: RecommendedSampling;
   devices: { requested: string; available: string[]; used: string[]; why: string | null };
   /** Warnings of loading, such as a capped context, for the caller and the log. */
   notes: string[];

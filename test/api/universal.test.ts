@@ -6,7 +6,7 @@ import { Models } from '../../runtime/models/models.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Tool } from '../../schemas/generated/common.js';
 import { emptyDataDir } from '../support/daemon.js';
-import { puppetPath } from '../support/models/cache.js';
+import { decidedPuppetPath, puppetPath } from '../support/models/cache.js';
 import { ANY_EVENTS, type Scenario, scenarios } from '../support/scenario.js';
 
 const CHAT = '/v1/chat/completions';
@@ -179,6 +179,19 @@ const table: Scenario[] = [
     json: async (body) => {
       const again = await ask({ model, messages: [{ role: 'user', content: 'coin' }], temperature: 1, seed: 7 });
       assert.equal(again.choices[0].message.content, body.choices[0].message.content);
+    },
+  }),
+  chat('as the file recommends, without a temperature', 'coin', {
+    body: { model: decidedPuppetPath(), temperature: undefined },
+    json: async (body) => {
+      const tosses = async (more: Record<string, unknown>): Promise<Set<string>> => {
+        const toss = { model: decidedPuppetPath(), messages: [{ role: 'user', content: 'coin' }], ...more };
+        const answers = await Promise.all(Array.from({ length: 20 }, (_, seed) => ask({ ...toss, seed })));
+        return new Set(answers.map((answer) => answer.choices[0].message.content));
+      };
+      assert.deepEqual(await tosses({}), new Set([body.choices[0].message.content]), 'temperature 0 of the file');
+      assert.ok((await tosses({ temperature: 1 })).size > 1, 'a temperature of the request');
+      assert.ok((await tosses({ temperature: null })).size > 1, 'null, which is 0.7');
     },
   }),
   chat('logprobs', 'hello', {

@@ -21,6 +21,7 @@ export interface Script {
   template?: string;
   tools?: boolean;
   thinking?: boolean;
+  sampling?: GgufInfo['sampling'];
   endsInThinking?: boolean;
   /** Thrown by `prepare` when the template is given tools. */
   toolsFail?: Error;
@@ -65,6 +66,7 @@ export class ScriptedModel implements GgufModel, ModelSource {
       trainedContextSize: contextSize,
       options: LOADED,
       template: { present: template !== '', text: template, hash: '', tools, thinking },
+      sampling: script.sampling ?? {},
       devices: { requested: 'cpu', available: ['cpu'], used: ['cpu'], why: null },
       notes: [],
     };

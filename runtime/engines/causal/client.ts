@@ -65,6 +65,7 @@ function infoOf({ name, graph, sizeBytes, notes, options }: CausalLoad, opened: 
       tools: /\btools\b/.test(template),
       thinking: template.includes('enable_thinking'),
     },
+    sampling: {},
     devices: { ...devices, available: [...devices.available], used: [...devices.used] },
     notes: [...notes, ...opened.notes, ...(ignored.length > 0 ? [note] : [])],
   };

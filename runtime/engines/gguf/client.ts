@@ -225,6 +225,7 @@ function describe(load: GgufLoad, opened: OpenedModel): GgufInfo {
       tools: /\btools\b/.test(header.template),
       thinking: header.template.includes('enable_thinking'),
     },
+    sampling: header.sampling,
     devices: {
       requested: wanted ? 'auto' : 'cpu',
       available: opened.devices.map((device) => device.name),

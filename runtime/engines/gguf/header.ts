@@ -2,11 +2,13 @@ import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
+import type { RecommendedSampling } from '../contract.js';
 import { EMBEDDING_MODEL } from './architectures.js';
 import { FileCursor } from './cursor.js';
 import { fileFault } from './fault.js';
 import { KEY_LIMIT, type Metadata, MetadataReader } from './metadata.js';
 import { type RankingFacts, readRanking } from './ranking.js';
+import { readRecommended } from './recommended.js';
 import { type ModelShape, otherKind, readShape } from './shape.js';
 import { shardOf, shardPath } from './shards.js';
 import { checkAlignment, readTensors, TENSOR_LIMIT, type TensorTable } from './tensors.js';
@@ -32,6 +34,7 @@ export interface GgufHeader extends ModelShape {
   readonly template: string;
   /** Of a file that ranks pairs of texts. */
   readonly ranking: RankingFacts | undefined;
+  readonly sampling: RecommendedSampling;
   /** The tensor type that most bytes have, such as `Q4_K`. */
   readonly mainType: string;
   readonly notes: readonly string[];
@@ -153,6 +156,7 @@ async function readHeader(path: string): Promise<GgufHeader> {
   const template = typeof given === 'string' ? given : '';
   const name = first.metadata.get('general.name');
   const tooLong = template.length > TEMPLATE_LIMIT;
+  const recommended = readRecommended(first.metadata);
   return {
     ...shape,
     path,
@@ -162,10 +166,14 @@ async function readHeader(path: string): Promise<GgufHeader> {
     vocabulary,
     template: tooLong ? '' : template,
     ranking: readRanking(file, first.metadata, tables),
+    sampling: recommended.sampling,
     mainType: mainType(tables),
     notes: tooLong
-      ? [`The chat template has ${template.length} characters, more than the ${TEMPLATE_LIMIT} that are used; it is ignored.`]
-      : [],
+      ? [
+          `The chat template has ${template.length} characters, more than the ${TEMPLATE_LIMIT} that are used; it is ignored.`,
+          ...recommended.notes,
+        ]
+      : recommended.notes,
   };
 }
 

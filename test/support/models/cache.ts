@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { puppetModel } from '../../../models/puppet/puppet.js';
 import { PUPPET_CONTEXT, PUPPET_SCRIPTS, PUPPET_TOOL_ANSWERS } from '../../../models/puppet/puppet-scripts.js';
 import { ensureGguf } from '../../../models/writers/gguf-cache.js';
+import { f32 } from '../../../models/writers/gguf-values.js';
 import type { GgufFile } from '../../../models/writers/gguf-writer.js';
 import { RANDOM_MODELS, randomLlama } from './random-llama.js';
 
@@ -26,14 +27,23 @@ export const packedPath = (): string => cachedModel('packed', () => randomLlama(
 /** A random model of 54 million parameters, Q8_0, 57 MB, for benchmarks. */
 export const benchPath = (): string => cachedModel('bench54m', () => randomLlama(RANDOM_MODELS.bench54m));
 
-function puppet(name: string, reach: number): string {
+function puppetFile(name: string, reach: number): GgufFile {
   const description = 'Hand-set weights that answer exactly by trigger word, for tests';
   const common = { scripts: PUPPET_SCRIPTS, toolAnswers: PUPPET_TOOL_ANSWERS, contextLength: PUPPET_CONTEXT };
-  return cachedModel(name, () => puppetModel({ name, description, reach, ...common }));
+  return puppetModel({ name, description, reach, ...common });
 }
+
+const puppet = (name: string, reach: number): string => cachedModel(name, () => puppetFile(name, reach));
 
 /** The puppet: answers exactly as `PUPPET_SCRIPTS` says, over its whole context; keys must not be cached in a quantised type. */
 export const puppetPath = (): string => puppet('puppet', PUPPET_CONTEXT);
+
+/** The puppet, whose file recommends to take the most probable token. */
+export const decidedPuppetPath = (): string =>
+  cachedModel('decided-puppet', () => {
+    const file = puppetFile('decided-puppet', PUPPET_CONTEXT);
+    return { ...file, metadata: [...file.metadata, ['general.sampling.temp', f32(0)]] };
+  });
 
 /** A puppet for tests of quantised KV types (Q8_0, Q4_0): exact for prompts of up to 64 tokens. */
 export const coarsePuppetPath = (): string => puppet('coarse-puppet', 64);

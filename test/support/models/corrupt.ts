@@ -216,4 +216,4 @@ export function corruptFiles(): CorruptFile[] {
 }
 
 /** The file that the damaged models are made of, which must be accepted. */
-export const soundFile = (): Buffer => wholeFile(SOUND);
+export const soundFile = (more: GgufMetadata = []): Buffer => wholeFile({ ...SOUND, metadata: [...SOUND.metadata, ...more] });

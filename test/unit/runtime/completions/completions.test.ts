@@ -64,6 +64,15 @@ describe('a completion', () => {
     assert.deepEqual([fixed.model.generated[0]?.seed, fixed.model.generated[0]?.temperature], [2 ** 32 - 1, 0]);
   });
 
+  it('takes what the file recommends where a request says nothing', async () => {
+    const sampling = { temperature: 0.2, top_k: 7, frequency_penalty: 0.5, repeat_penalty: 1.2 };
+    const silent = (await run({ sampling })).model.generated[0];
+    const settings = [silent?.temperature, silent?.top_p, silent?.top_k, silent?.frequency_penalty, silent?.repeat_penalty];
+    assert.deepEqual(settings, [0.2, 1, 7, 0.5, 1.2]);
+    const told = (await run({ sampling }, { temperature: 0, top_k: 0, frequency_penalty: 0, repeat_penalty: 1.1 })).model.generated[0];
+    assert.deepEqual([told?.temperature, told?.top_k, told?.frequency_penalty, told?.repeat_penalty], [0, 0, undefined, 1.1]);
+  });
+
   it('separates thinking, with a budget only when it is on', async () => {
     const output = ['<th', 'ink>', 'so', '</think>', '\n\n', 'yes'];
     const on = await run({ output, thinking: true }, { think: true, thinking_budget: 9, max_tokens: 5 });

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { f32, list, text, u32 } from '../../../../../models/writers/gguf-values.js';
 import { ggufHeader } from '../../../../../runtime/engines/gguf/header.js';
 import { Failure } from '../../../../../schemas/errors.js';
 import { puppetPath } from '../../../../support/models/cache.js';
@@ -42,6 +43,34 @@ describe('GGUF header', () => {
     assert.ok(header.vocabulary.controlTexts.includes('<|im_end|>'));
     assert.match(header.template, /add_generation_prompt/);
     assert.equal(header.sizeBytes, soundFile().length);
+  });
+
+  it('reads the sampling that a file recommends, and says what of it cannot be used', async () => {
+    assert.deepEqual((await ggufHeader(fileOf(soundFile()))).sampling, {});
+    const recommended = soundFile([
+      ['general.sampling.temp', f32(0.6)],
+      ['general.sampling.top_k', { type: 'i32', value: 20 }],
+      ['general.sampling.top_p', f32(0.95)],
+      ['general.sampling.min_p', f32(0)],
+      ['general.sampling.penalty_repeat', f32(1.05)],
+      ['general.sampling.penalty_freq', f32(0.5)],
+      ['general.sampling.penalty_present', f32(-0.5)],
+      ['general.sampling.mirostat', u32(2)],
+    ]);
+    const { sampling, notes } = await ggufHeader(fileOf(recommended));
+    const penalties = { repeat_penalty: 1.05, frequency_penalty: 0.5, presence_penalty: -0.5 };
+    assert.deepEqual([sampling, notes], [{ temperature: 0.6, top_k: 20, top_p: 0.95, min_p: 0, ...penalties }, []]);
+    const odd = soundFile([
+      ['general.sampling.temp', f32(Number.NaN)],
+      ['general.sampling.top_k', text('many')],
+      ['general.sampling.top_p', f32(1.5)],
+      ['general.sampling.penalty_repeat', f32(0)],
+      ['general.sampling.penalty_freq', list('f32', [0.5])],
+    ]);
+    const ignored = await ggufHeader(fileOf(odd));
+    assert.deepEqual(ignored.sampling, {});
+    const values = ['temp NaN;', 'top_k many;', 'top_p 1.5;', 'penalty_repeat 0;', 'penalty_freq as a list;'];
+    for (const [at, value] of values.entries()) assert.ok(ignored.notes[at]?.includes(`general.sampling.${value}`), ignored.notes[at]);
   });
 
   it('reads the puppet', async () => {

@@ -1,0 +1,39 @@
+import type { RecommendedSampling } from '../contract.js';
+import type { Metadata } from './metadata.js';
+
+const PREFIX = 'general.sampling.';
+
+/**
+ * What a GGUF file may recommend, by its keys: llama.cpp's, and after the names of llama.cpp's settings the two penalties for which it has
+ * no key. Each with its name in a request, its least and its greatest value there.
+ */
+const KEYS: readonly (readonly [key: string, name: keyof RecommendedSampling, least: number, greatest: number])[] = [
+  ['temp', 'temperature', 0, 2],
+  ['top_k', 'top_k', 0, 100_000],
+  ['top_p', 'top_p', 0, 1],
+  ['min_p', 'min_p', 0, 1],
+  ['penalty_repeat', 'repeat_penalty', 0.01, 10],
+  ['penalty_freq', 'frequency_penalty', -2, 2],
+  ['penalty_present', 'presence_penalty', -2, 2],
+];
+
+/** Decimal digits that a 32-bit float holds. */
+const DIGITS = 7;
+
+/** The sampling that a file recommends, and a note for each value that cannot be used. */
+export function readRecommended(metadata: Metadata): { sampling: RecommendedSampling; notes: string[] } {
+  const sampling: RecommendedSampling = {};
+  const notes: string[] = [];
+  for (const [key, name, least, greatest] of KEYS) {
+    const value = metadata.get(PREFIX + key);
+    if (value === undefined) continue;
+    if (typeof value === 'number' && value >= least && value <= greatest) sampling[name] = Number(value.toPrecision(DIGITS));
+    else notes.push(`The file recommends ${PREFIX}${key} ${shown(value)}; ${least} to ${greatest} is possible, so it is ignored.`);
+  }
+  if (sampling.top_k !== undefined) sampling.top_k = Math.floor(sampling.top_k);
+  return { sampling, notes };
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'object' ? 'as a list' : String(value).slice(0, 40);
+}
