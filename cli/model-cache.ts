@@ -1,5 +1,5 @@
 import { type DaemonOptions, readOptions } from '../gateway/daemon/options.js';
-import { cachedModels, removeModel } from '../runtime/hub/cached.js';
+import { cachedModels } from '../runtime/hub/cached.js';
 import type { DownloadEvent } from '../runtime/hub/events.js';
 import { Hub } from '../runtime/hub/hub.js';
 import { setLogLevel } from '../runtime/log.js';
@@ -69,7 +69,7 @@ function ownCache(outbound: Outbound, { dataDir }: DaemonOptions): ModelCache {
       yield* hub.download(plan, signal);
     },
     list: () => cachedModels(places),
-    remove: async (name) => (await removeModel(name, places, { keys: [], active: [] })).freedBytes,
+    remove: async (name) => (await hub.remove(name, [])).freedBytes,
     close: async () => {
       await hub.close();
       await outbound.close();

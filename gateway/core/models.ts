@@ -1,5 +1,5 @@
 import { parse } from 'node:path';
-import { type CachedModel, cachedModels, removeModel } from '../../runtime/hub/cached.js';
+import { type CachedModel, cachedModels } from '../../runtime/hub/cached.js';
 import type { Hub } from '../../runtime/hub/hub.js';
 import { nearestFolder } from '../../runtime/hub/space.js';
 import { log } from '../../runtime/log.js';
@@ -152,7 +152,7 @@ export const modelEndpoints: Endpoint<ModelsContext>[] = [
     handler: async (context, { params, query }) => {
       requireUniversal(query.provider);
       const keys = context.models.loaded().map(({ key }) => key);
-      const removal = await removeModel(params.model_id!, placesOf(context), { keys, active: context.hub.active });
+      const removal = await context.hub.remove(params.model_id!, keys);
       return {
         json: { model_name: removal.id, revisions_deleted: removal.revisions, size_freed: removal.freedBytes, path: removal.path },
       };

@@ -1,13 +1,10 @@
-import { readdir, realpath, rm, stat } from 'node:fs/promises';
+import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { Failure } from '../../schemas/errors.js';
-import { aliasOf } from '../models/aliases.js';
 import { cachedRepositories, filesBelow, snapshots } from '../models/hub-cache.js';
 import { quantisationOf } from '../models/quantisations.js';
 import { ownRepositories } from '../models/repositories.js';
 import type { ModelPlaces } from '../models/resolve.js';
 import { RepositoryLayout } from './layout.js';
-import { repositoryName } from './plan.js';
 
 /** A model on this machine, as listings show it. */
 export interface CachedModel {
@@ -39,7 +36,7 @@ function quantisationsOf(files: readonly string[]): string[] {
 }
 
 /** Sizes and times of files, each counted once however many names it has. */
-async function weigh(paths: readonly string[]): Promise<{ sizeBytes: number; modifiedAt: Date }> {
+export async function weigh(paths: readonly string[]): Promise<{ sizeBytes: number; modifiedAt: Date }> {
   const real = new Set(await Promise.all(paths.map((path) => realpath(path).catch(() => path))));
   let [sizeBytes, newest] = [0, 0];
   for (const path of real) {
@@ -102,52 +99,4 @@ export async function cachedModels(places: ModelPlaces): Promise<CachedModel[]> 
   const names = (await readdir(places.folder).catch(() => [])).filter((name) => /\.gguf$/i.test(name)).sort();
   const single = await Promise.all(names.map((name) => asFile(places, name)));
   return [...cached.filter((model) => model !== null), ...own, ...single];
-}
-
-/** What the removal of a model took away. */
-export interface Removal {
-  readonly id: string;
-  readonly revisions: number;
-  readonly freedBytes: number;
-  readonly path: string;
-}
-
-/** Whether a cache key of a loaded model (4-runtime-wire 1.2) is about a model of this id; the id stands between two colons. */
-function isOf(key: string, id: string): boolean {
-  const ids = key.toLowerCase().split(':');
-  const own = id.toLowerCase();
-  return ids.some((one) => one === own || aliasOf(one)?.repositories.some((repository) => repository.toLowerCase() === own));
-}
-
-/**
- * Removes a model with all its revisions from the hub cache; a quantisation in the name makes no difference. `inUse` are the keys of loaded
- * models and the ids under way. Throws `conflict` while one of them needs it, `not_found` for what the cache does not have.
- */
-export async function removeModel(
-  name: string,
-  places: ModelPlaces,
-  inUse: { keys: readonly string[]; active: readonly string[] },
-): Promise<Removal> {
-  const { id } = repositoryName(name);
-  const layout = new RepositoryLayout(places.hub, id);
-  const key = inUse.keys.find((one) => isOf(one, id));
-  if (key !== undefined)
-    throw new Failure('conflict', `Model "${id}" is loaded (${key}); wait until it is unloaded, then remove it.`, { code: 'ModelInUse' });
-  if (inUse.active.some((one) => one.toLowerCase() === id.toLowerCase()))
-    throw new Failure('conflict', `Model "${id}" is being downloaded; stop the download first.`, { code: 'ModelInUse' });
-  if (!(await layout.exists())) {
-    throw new Failure('not_found', `Model "${id}" is not in the model cache ${places.hub}. "quern models" lists what is.`, {
-      code: 'ModelNotFound',
-    });
-  }
-  const revisions = (await snapshots(layout.folder)).length;
-  const held = ['blobs', 'snapshots'].map((name) =>
-    readdir(join(layout.folder, name), { recursive: true, withFileTypes: true }).catch(() => []),
-  );
-  const everything = (await Promise.all(held)).flat();
-  const { sizeBytes } = await weigh(everything.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name)));
-  // What shows a model goes before its bytes, so that a removal which is cut short leaves nothing that looks whole.
-  for (const part of ['refs', 'snapshots']) await rm(join(layout.folder, part), { recursive: true, force: true });
-  for (const folder of layout.everything) await rm(folder, { recursive: true, force: true });
-  return { id, revisions, freedBytes: sizeBytes, path: layout.folder };
 }

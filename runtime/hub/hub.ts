@@ -5,6 +5,7 @@ import { Download } from './download.js';
 import type { DownloadEvent } from './events.js';
 import { type DownloadPlan, listed, planDownload, repositoryName } from './plan.js';
 import { type QuantisationOption, quantisationOptions } from './quantisation-options.js';
+import { type Removal, removeRepository, requireUnused } from './removal.js';
 import { type HubSettings, hubSettings } from './settings.js';
 import { type Fit, fit } from './space.js';
 
@@ -17,6 +18,8 @@ export class Hub {
   readonly #env: NodeJS.ProcessEnv | HubSettings;
   #made: HubClient | undefined;
   readonly #running = new Map<string, Download>();
+  /** By repository in lower case; they settle and never reject. */
+  readonly #removals = new Map<string, Promise<void>>();
 
   /** `settings` are those of the environment unless given. */
   constructor(outbound: Outbound, settings: NodeJS.ProcessEnv | HubSettings = process.env) {
@@ -60,9 +63,11 @@ export class Hub {
 
   /**
    * Downloads what a plan names, together with all who asked for the same; the events end with `done` and `complete`, or with `error`.
-   * Leaving the iteration, or aborting, gives up this one's part.
+   * Leaving the iteration, or aborting, gives up this one's part. It begins when a removal of the same has ended.
    */
   async *download(plan: DownloadPlan, signal: AbortSignal): AsyncGenerator<DownloadEvent, void, undefined> {
+    const key = plan.repository.toLowerCase();
+    while (this.#removals.has(key)) await this.#removals.get(key);
     const download = this.#join(plan);
     const queue = download.join();
     const leave = (): void => download.leave(queue);
@@ -87,6 +92,25 @@ export class Hub {
       signal.removeEventListener('abort', leave);
       leave();
     }
+  }
+
+  /**
+   * Removes a model with all its revisions from the cache; a quantisation in its name makes no difference. `loaded` are the keys of loaded
+   * models. Throws `conflict` while the model is loaded or being downloaded, `not_found` for what the cache does not have.
+   */
+  async remove(name: string, loaded: readonly string[]): Promise<Removal> {
+    const { id } = repositoryName(name);
+    const key = id.toLowerCase();
+    while (this.#removals.has(key)) await this.#removals.get(key);
+    requireUnused(id, loaded, this.active);
+    const removal = removeRepository(this.cache, id);
+    const settled = removal.then(
+      () => undefined,
+      () => undefined,
+    );
+    this.#removals.set(key, settled);
+    void settled.then(() => this.#removals.delete(key));
+    return removal;
   }
 
   /** Stops every download and waits until none writes any more. */

@@ -182,6 +182,30 @@ describe('downloading from the hub', () => {
     assert.match(asked()[1]!.range ?? '', /^bytes=[1-9]/);
   });
 
+  it('begins when the removal of the same model has ended', async () => {
+    const files = Object.fromEntries(Array.from({ length: 40 }, (_, at) => [`tokens-${at}.json`, `{"at":${at}}`]));
+    const { commit } = stage.server.put('org/again', { 'config.json': '{}', 'onnx/model.onnx': bytesOf(MIB), ...files });
+    const hub = stage.hub();
+    await stage.pull('org/again', hub);
+    for (let round = 0; round < 20; round += 1) {
+      const plan = await hub.plan('org/again', new AbortController().signal);
+      const removals = [hub.remove('org/again', []), hub.remove('org/again', [])];
+      const events: DownloadEvent[] = [];
+      const download = (async () => {
+        for await (const event of hub.download(plan, new AbortController().signal)) events.push(event);
+      })();
+      const [first, second] = await Promise.allSettled(removals);
+      await download;
+      assert.deepEqual(
+        [first?.status, second?.status, last(events).event],
+        ['fulfilled', 'rejected', 'complete'],
+        JSON.stringify(last(events)),
+      );
+      assert.ok(!events.some(({ event }) => event === 'cached'), 'nothing that is being removed counts');
+      assert.deepEqual(readFileSync(snapshot('org/again', commit, 'onnx/model.onnx')), bytesOf(MIB));
+    }
+  });
+
   it('takes a model from the repository that stands in for it', async () => {
     stage.server.put('dslim/bert-base-NER', { 'model.safetensors': bytesOf(MIB), 'config.json': '{}' });
     stage.server.put('Xenova/bert-base-NER', { 'onnx/model.onnx': bytesOf(MIB), 'config.json': '{}' });
