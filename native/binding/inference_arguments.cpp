@@ -60,6 +60,7 @@ GenerateOptions generate_options(const Napi::Value& value) {
           .seed = seed(from.Get("seed")),
           .top_logprobs = integer(from.Get("topLogprobs"), "topLogprobs"),
           .grammar = text(from.Get("grammar"), "grammar"),
+          .grammar_start = int32_array(from.Get("grammarStart"), "grammarStart"),
           .bias_tokens = int32_array(from.Get("biasTokens"), "biasTokens"),
           .bias_values = float32_array(from.Get("biasValues"), "biasValues"),
           .thinking_budget = integer(from.Get("thinkingBudget"), "thinkingBudget"),

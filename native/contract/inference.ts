@@ -64,6 +64,8 @@ export interface NativeGenerateOptions {
   topLogprobs: number;
   /** GBNF with a rule `root`, empty = unconstrained. Text before the first `thinkEnd` is free when `startsInThinking`. At most 1 MiB. */
   grammar: string;
+  /** Tokens after which the grammar begins to hold, for the text behind them; until then the text is free. Empty = from the beginning. */
+  grammarStart: Int32Array;
   /** Token ids and biases, same length. */
   biasTokens: Int32Array;
   biasValues: Float32Array;

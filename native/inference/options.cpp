@@ -64,6 +64,7 @@ void check(const GenerateOptions& o, int vocabulary_size) {
                                  std::to_string(o.bias_values.size()) + "; they must be as long as each other.");
   if (!o.bias_tokens.empty()) check_tokens("biasTokens", o.bias_tokens, vocabulary_size, kBiasLimit);
   for (const float value : o.bias_values) in_range("biasValues[]", value, -1000.0f, 1000.0f);
+  tag("grammarStart", o.grammar_start, vocabulary_size);
   tag("thinkStart", o.think_start, vocabulary_size);
   tag("thinkEnd", o.think_end, vocabulary_size);
 }

@@ -53,6 +53,7 @@ struct GenerateOptions {
   uint32_t seed = 0;
   int top_logprobs = -1;
   std::string grammar;
+  std::vector<Token> grammar_start;  ///< what the text ends with when the grammar begins to hold; empty = at once
   std::vector<Token> bias_tokens;
   std::vector<float> bias_values;
   int thinking_budget = -1;

@@ -30,6 +30,7 @@ Sampler::Sampler(const GenerateOptions& options, std::unique_ptr<Constraint> con
     : options_(options),
       constraint_(std::move(constraint)),
       thinking_(options.thinking_budget, options.think_start, options.think_end, options.starts_in_thinking),
+      holds_(options.grammar_start.empty()),
       random_(options.seed) {
   if (options_.repeat_penalty != 1.0f) {
     const size_t count = std::min(prompt.size(), kRepeatWindow);
@@ -59,6 +60,7 @@ Token Sampler::choose(std::span<float> logits) {
 
 void Sampler::accept(Token token) {
   const bool in_language = constrained();
+  if (!holds_ && !thinking_.inside()) await_start(token);
   thinking_.accept(token);
   if (in_language) constraint_->accept(token);
   if (options_.presence_penalty != 0 || options_.frequency_penalty != 0) ++counts_[token];
@@ -70,6 +72,11 @@ void Sampler::accept(Token token) {
       window_next_ = (window_next_ + 1) % kRepeatWindow;
     }
   }
+}
+
+void Sampler::await_start(Token token) {
+  start_matched_ = tokens_of_tag(options_.grammar_start, start_matched_, token);
+  holds_ = start_matched_ == options_.grammar_start.size();
 }
 
 void Sampler::report(std::span<const float> logits, Token token, std::vector<double>& out) const {

@@ -45,7 +45,9 @@ class Sampler {
     float original;
   };
 
-  bool constrained() const { return constraint_ != nullptr && !thinking_.inside(); }
+  bool constrained() const { return constraint_ != nullptr && holds_ && !thinking_.inside(); }
+  /// Follows whether the text ends with what the constraint waits for.
+  void await_start(Token token);
   void edit(std::span<float> logits);
   void set(std::span<float> logits, Token token, float value);
   Token pick(std::span<const float> logits);
@@ -61,6 +63,8 @@ class Sampler {
   GenerateOptions options_;
   std::unique_ptr<Constraint> constraint_;
   Thinking thinking_;
+  bool holds_;                ///< the constraint, from now on
+  size_t start_matched_ = 0;  ///< tokens of `grammar_start` that the text ends with
   std::mt19937 random_;
   std::vector<Token> window_;  ///< ring of the last tokens, for the repeat penalty
   size_t window_next_ = 0;

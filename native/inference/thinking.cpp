@@ -3,10 +3,8 @@
 #include <utility>
 
 namespace quern {
-namespace {
 
-/// Longest prefix of `tag` that the text ends with, after `token` follows a text that ended with `matched` of them.
-size_t advance(std::span<const Token> tag, size_t matched, Token token) {
+size_t tokens_of_tag(std::span<const Token> tag, size_t matched, Token token) {
   for (size_t length = matched + 1; length > 0; --length) {
     // Candidate: tag[0, length) = the last length-1 matched tokens followed by `token`.
     if (tag[length - 1] != token) continue;
@@ -16,8 +14,6 @@ size_t advance(std::span<const Token> tag, size_t matched, Token token) {
   }
   return 0;
 }
-
-}  // namespace
 
 Thinking::Thinking(int budget, std::vector<Token> start, std::vector<Token> end, bool inside)
     : start_(std::move(start)), end_(std::move(end)), budget_(budget), inside_(inside && !end_.empty()) {
@@ -33,7 +29,7 @@ void Thinking::accept(Token token) {
   const std::vector<Token>& tag = inside_ ? end_ : start_;
   if (tag.empty()) return;
   if (inside_) ++count_;
-  matched_ = advance(tag, matched_, token);
+  matched_ = tokens_of_tag(tag, matched_, token);
   if (matched_ < tag.size()) return;
   if (inside_) count_ -= static_cast<int>(end_.size());
   inside_ = !inside_;

@@ -7,6 +7,9 @@
 
 namespace quern {
 
+/// How many tokens of `tag` a text ends with after `token`, when it ended with `matched` of them before.
+size_t tokens_of_tag(std::span<const Token> tag, size_t matched, Token token);
+
 /// Counts the tokens between two tags and says which token must come next once the budget is spent. One per sequence.
 class Thinking {
  public:

@@ -44,41 +44,66 @@ function callExpression(tool: Tool, format: ToolFormat, rules: GrammarRules): st
   return rules.add(`tool-${name}`, `${head} ${expression} ws "}"`);
 }
 
-function callsAnswer(shape: AnswerShape, rules: GrammarRules): string {
+/** One call or several; `opened` = what begins them was said already. */
+function callsAnswer(shape: AnswerShape, rules: GrammarRules, opened = false): string {
   const { offer, format } = shape;
   rules.base('ws');
   const call = rules.add('call', oneOf(offer.tools.map((tool) => callExpression(tool, format, rules))));
   const single = offer.mode === 'named' || !shape.parallel;
   const more = (expression: string) => (single ? '' : ` ( ${expression} ){0,${MAX_MORE_CALLS}}`);
-  if (format.list) return `ws ${literal(format.open)}? ws "[" ws ${call}${more(`"," ws ${call}`)} ws "]"`;
-  if (format.close === '') return `ws ${literal(format.open)}? ${call}${more(`${literal(format.separator)} ws ${call}`)}`;
-  const tagged = rules.add('tagged-call', `${literal(format.open)} ws ${call} ws ${literal(format.close)}`);
-  return `ws ${tagged}${more(`ws ${tagged}`)}`;
+  const open = opened ? '' : `${literal(format.open)}?`;
+  if (format.list) return `ws ${open} ws "[" ws ${call}${more(`"," ws ${call}`)} ws "]"`;
+  if (format.close === '') return `ws ${open} ${call}${more(`${literal(format.separator)} ws ${call}`)}`;
+  const closed = rules.add('closed-call', `ws ${call} ws ${literal(format.close)}`);
+  const tagged = rules.add('tagged-call', `${literal(format.open)} ${closed}`);
+  return `ws ${opened ? closed : tagged}${more(`ws ${tagged}`)}`;
 }
 
 /** Blank space after a thinking block. */
 const BLANK = '[ \\t\\n]{0,4}';
 
+/** What holds an answer to its form. */
+export interface AnswerGrammar {
+  /** GBNF. */
+  readonly grammar: string;
+  /** Text after which it holds; absent = from the beginning. */
+  readonly grammarStart?: string;
+}
+
 /** Grammars made lately, since clients send the same schema with each request; the oldest goes first. */
-const recent = new Map<string, string>();
+const recent = new Map<string, AnswerGrammar>();
 const MAX_RECENT = 32;
 const MAX_RECENT_KEY_CHARS = 64 * 1024;
 
 /**
- * The grammar (GBNF) of an answer that must be JSON or a tool call; undefined where the answer is free. A thinking block may come first
- * where the model can think. Throws `Failure('invalid')` for schemas that cannot be used.
+ * The grammar of an answer that must be JSON or a tool call, or of the calls that one may hold, behind the tag that begins them; undefined
+ * where the answer is free. A thinking block may come first where the model can think. Throws `Failure('invalid')` for schemas that cannot
+ * be used where an answer must follow them.
  */
-export function answerGrammar(shape: AnswerShape): string | undefined {
+export function answerGrammar(shape: AnswerShape): AnswerGrammar | undefined {
   const forced = shape.offer.mode !== 'auto';
   const type = shape.responseFormat?.type ?? 'text';
-  if (!forced && type === 'text') return undefined;
+  const free = !forced && type === 'text';
+  if (free && shape.offer.tools.length === 0) return undefined;
   const key = JSON.stringify([shape.offer, shape.format.name, shape.responseFormat, shape.parallel, shape.thinking]);
   const known = recent.get(key);
   if (known !== undefined) return known;
-  const grammar = makeGrammar(shape, forced);
-  if (key.length <= MAX_RECENT_KEY_CHARS) recent.set(key, grammar);
+  const grammar = free ? callGrammar(shape) : { grammar: makeGrammar(shape, forced) };
+  if (grammar && key.length <= MAX_RECENT_KEY_CHARS) recent.set(key, grammar);
   if (recent.size > MAX_RECENT) recent.delete(recent.keys().next().value ?? key);
   return grammar;
+}
+
+/** For calls in a free answer. A model may call tools whose schemas make no grammar, as well as it can. */
+function callGrammar(shape: AnswerShape): AnswerGrammar | undefined {
+  const rules = new GrammarRules();
+  try {
+    return { grammar: rules.text(callsAnswer(shape, rules, true)), grammarStart: shape.format.open };
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    log('info', `calls are not held to their schemas: ${error.message}`);
+    return undefined;
+  }
 }
 
 function makeGrammar(shape: AnswerShape, forced: boolean): string {

@@ -100,7 +100,7 @@ function generation(plan: Plan, prompt: Prompt): { generate: GenerateRequest; re
   });
   const sampling = engineSampling(request, model.info.sampling);
   const generate: GenerateRequest = { ...sampling, promptId: prepared.promptId, maxTokens, startsInThinking: prepared.endsInThinking };
-  if (grammar !== undefined) generate.grammar = grammar;
+  Object.assign(generate, grammar);
   if (request.states?.remember !== undefined) generate.remember = request.states.remember;
   if (request.think === true)
     Object.assign(generate, { thinkingBudget: allocation.thinking, answerTokens: allocation.completion - allocation.thinking });

@@ -94,6 +94,8 @@ export interface GenerateRequest extends Omit<Sampling, 'max_tokens'> {
   answerTokens?: number;
   /** GBNF text with root rule `root`; constrains sampling. */
   grammar?: string;
+  /** Text after which the grammar begins to hold, for what follows it; absent = from the beginning. Engines without grammars leave such a one out. */
+  grammarStart?: string;
   /** Forces `</think>` after this many tokens inside a thinking block. */
   thinkingBudget?: number;
   startsInThinking?: boolean;

@@ -11,12 +11,12 @@ import { ANY_EVENTS, type Scenario, scenarios } from '../support/scenario.js';
 
 const CHAT = '/v1/chat/completions';
 const model = puppetPath();
-const tool = (name: string, properties: Record<string, unknown> = {}): Tool => ({
+const tool = (name: string, properties: Record<string, unknown> = {}, required = Object.keys(properties)): Tool => ({
   type: 'function',
-  function: { name, description: name, parameters: { type: 'object', properties, required: Object.keys(properties) } },
+  function: { name, description: name, parameters: { type: 'object', properties, required } },
 });
 const TOOLS = [
-  tool('get_weather', { city: { type: 'string' }, unit: { enum: ['celsius', 'fahrenheit'] } }),
+  tool('get_weather', { city: { type: 'string' }, unit: { enum: ['celsius', 'fahrenheit'] } }, ['city']),
   tool('add_numbers', { a: { type: 'integer' }, b: { type: 'integer' } }),
   tool('get_time'),
 ];
@@ -244,12 +244,17 @@ const table: Scenario[] = [
       assert.equal(body.thinking.content, PUPPET_SCRIPTS.plan.thinking.trim());
     },
   }),
-  chat('a tool call that breaks off comes out as text', 'broken', {
-    body: { tools: TOOLS },
+  chat('a tool call that is cut off comes out as text', 'broken', {
+    body: { tools: TOOLS, max_tokens: 8 },
     json: (body) => {
-      assert.deepEqual([body.choices[0].message.content, body.choices[0].finish_reason], [PUPPET_SCRIPTS.broken.answer, 'stop']);
-      assert.ok(!('tool_calls' in body.choices[0].message));
+      const { message, finish_reason } = body.choices[0];
+      assert.ok(PUPPET_SCRIPTS.broken.answer.startsWith(message.content) && message.content.includes('<tool_call>'), message.content);
+      assert.deepEqual([finish_reason, 'tool_calls' in message], ['length', false]);
     },
+  }),
+  chat('a tool call of another tool than the model would call', 'weather', {
+    body: { tools: [tool('get_water', { river: { enum: ['Rhine'] } })], max_tokens: 400 },
+    json: (body) => assert.deepEqual(calls(body.choices[0].message)[0], ['get_water', { river: 'Rhine' }]),
   }),
   chat('no tools when tool_choice is none', 'weather', {
     body: { tools: TOOLS, tool_choice: 'none' },

@@ -165,6 +165,7 @@ test('wrong arguments of the scheduler are refused, and it goes on', async () =>
     [() => submit(prompt, { seed: 0.5 }), /seed must be an integer/],
     [() => submit(prompt, { biasTokens: new Int32Array(2) }), /biasTokens has 2 items and biasValues 0/],
     [() => submit(prompt, { biasTokens: new Int32Array(1), biasValues: new Float32Array([Number.POSITIVE_INFINITY]) }), /biasValues/],
+    [() => submit(prompt, { grammarStart: new Int32Array([9999]) }), /grammarStart holds 9999/],
     [() => submit(prompt, { thinkEnd: new Int32Array([9999]) }), /thinkEnd holds 9999/],
     [() => submit(prompt, { grammar: 'root ::= "a' }), /grammar cannot be used/],
     [() => submit(prompt, { grammar: 'other ::= "a"' }), /grammar cannot be used/],

@@ -21,6 +21,7 @@ export const GREEDY: NativeGenerateOptions = {
   seed: 1,
   topLogprobs: -1,
   grammar: '',
+  grammarStart: new Int32Array(0),
   biasTokens: new Int32Array(),
   biasValues: new Float32Array(),
   thinkingBudget: -1,

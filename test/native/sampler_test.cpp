@@ -194,6 +194,25 @@ TEST(Sampler, TheConstraintSleepsWhileThinking) {
   EXPECT_EQ(chooser.thinking_tokens(), 2);
 }
 
+TEST(Sampler, TheConstraintWaitsForItsStartOutsideThinking) {
+  std::vector<Token> accepted;
+  GenerateOptions options{.think_start = {6}, .think_end = {9}};
+  options.grammar_start = {4, 4, 5};
+  Sampler chooser = sampler(options, std::make_unique<Only>(std::set<Token>{2}, &accepted));
+  auto logits = wave(10);
+  logits[7] = 100;
+  // In a block of thinking its start does not count; outside 4 4 4 5 ends with it.
+  for (const Token token : {6, 4, 4, 5, 9, 4, 5, 4, 4, 4}) {
+    chooser.accept(token);
+    EXPECT_EQ(chooser.choose(logits), 7) << token;
+  }
+  chooser.accept(5);
+  EXPECT_EQ(chooser.choose(logits), 2);
+  chooser.accept(2);
+  EXPECT_EQ(chooser.choose(logits), 2);
+  EXPECT_EQ(accepted, std::vector<Token>({2})) << "what begins it is not part of it";
+}
+
 TEST(Sampler, ReportsTheRawDistribution) {
   GenerateOptions options{.top_logprobs = 2};
   options.bias_tokens = {2};

@@ -73,6 +73,19 @@ test('a grammar holds the text to its language, greedy and drawn, and ends it', 
   await opened.close();
 });
 
+test('a grammar that waits holds what follows its start, and nothing before', async () => {
+  const opened = await Generations.open(tinyPath());
+  const prompt = opened.tokens('tes ne re');
+  const free = await opened.run(prompt, { maxTokens: 12 });
+  const grammar = 'root ::= "yes"';
+  const never = await opened.run(prompt, { grammar, grammarStart: opened.tokens('<|never|>'), maxTokens: 12 });
+  assert.deepEqual(never.tokens, free.tokens);
+  const held = await opened.run(prompt, { grammar, grammarStart: Int32Array.from(free.tokens.slice(0, 5)), maxTokens: 12 });
+  assert.deepEqual(held.tokens.slice(0, 5), free.tokens.slice(0, 5));
+  assert.deepEqual([opened.text(held.tokens.slice(5)), held.finish], ['yes', FINISH_EOG]);
+  await opened.close();
+});
+
 test('a grammar of one sentence gives exactly it, emoji included', async () => {
   const opened = await Generations.open(tinyPath());
   const outcome = await opened.run(opened.tokens('hi'), { grammar: 'root ::= "yes 🙂!"', maxTokens: 60 });

@@ -77,7 +77,7 @@ export class LoadedCausal {
   /** Starts an answer, which goes on by itself. Throws for what this engine cannot do. */
   generate(body: GenerateBody): void {
     const prompt = this.#prompts.take(body.promptId);
-    if (body.grammar !== undefined)
+    if (body.grammar !== undefined && body.grammarStart === undefined)
       throw new Failure(
         'bad_request',
         'ONNX models cannot be held to a form: leave out response_format, and tool_choice "required" or by name; or name a GGUF export of the model.',

@@ -23,6 +23,7 @@ import type { GenerateBody, HostEvent, OpenBody, OpenedModel, StepExtra } from '
 const THINK_START = '<think>';
 const THINK_END = '</think>';
 const STOP_LIMIT = 64;
+const NO_TOKENS = new Int32Array(0);
 const SEED_RANGE = 2 ** 32;
 
 /** A model in its host process: renders, tokenises, and turns the engine's steps into messages. */
@@ -197,6 +198,7 @@ export class LoadedGguf {
       seed: body.seed === undefined ? randomInt(SEED_RANGE) : ((body.seed % SEED_RANGE) + SEED_RANGE) % SEED_RANGE,
       topLogprobs: body.logprobs ? (body.top_logprobs ?? 0) : -1,
       grammar: body.grammar ?? '',
+      grammarStart: body.grammarStart === undefined ? NO_TOKENS : this.#engine.tokenize(body.grammarStart, false, true),
       biasTokens: Int32Array.from(bias, ([token]) => token),
       biasValues: Float32Array.from(bias, ([, value]) => value),
       thinkingBudget: body.thinkingBudget ?? -1,

@@ -12,6 +12,8 @@ import { type Script, ScriptedModel } from '../../../support/scripted-model.js';
 
 const never = new AbortController().signal;
 const HERMES = '{% if tools %}<tool_call>{% endif %}';
+const MISTRAL = "{% if tools %}{{ '[TOOL_CALLS] [' }}{% endif %}";
+const LLAMA = '{% if tools %}<|start_header_id|>"parameters"{% endif %}';
 const weather: Tool = {
   type: 'function',
   function: { name: 'weather', parameters: { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] } },
@@ -223,7 +225,41 @@ describe('tools of a completion', () => {
     );
     const one = new Gbnf(named.model.generated[0]!.grammar!);
     assert.ok(one.accepts(CALL) && !one.accepts(CALL + CALL) && !one.accepts('<tool_call>{"name": "clock", "arguments": {}}</tool_call>'));
-    assert.equal((await run({ output: ['x'] }, { tools: [weather] })).model.generated[0]?.grammar, undefined);
+  });
+
+  it('are held to the schemas of their tools from the tag on where they are free', async () => {
+    const tools: Tool[] = [weather, { type: 'function', function: { name: 'clock' } }];
+    const sent = async (more: Partial<UniversalRequest>, script: Script = {}) =>
+      (await run({ output: ['x'], ...script }, { tools, ...more })).model.generated[0]!;
+    const several = await sent({});
+    assert.equal(several.grammarStart, '<tool_call>');
+    const held = (text: string): string => text.slice('<tool_call>'.length);
+    const gbnf = new Gbnf(several.grammar!);
+    const clock = '<tool_call>\n{"name": "clock", "arguments": {}}\n</tool_call>';
+    for (const text of [CALL, CALL + clock, `${clock}\n${CALL}`]) assert.ok(gbnf.accepts(held(text)), text);
+    const others = ['tea', 'weather'].map((name) => `<tool_call>{"name": "${name}", "arguments": {}}</tool_call>`);
+    for (const text of [...others, `${CALL}Done.`, '<tool_call>{"name": "clock"']) assert.ok(!gbnf.accepts(held(text)), text);
+    const one = new Gbnf((await sent({ parallel_tool_calls: false })).grammar!);
+    assert.ok(one.accepts(held(CALL)) && !one.accepts(held(CALL + CALL)));
+    const forms = [
+      [MISTRAL, '[TOOL_CALLS]', ' [{"name": "clock", "arguments": {}}, {"name": "clock", "arguments": {}}]'],
+      [LLAMA, '<|python_tag|>', '{"name": "clock", "parameters": {}}; {"name": "clock", "parameters": {}}'],
+    ] as const;
+    for (const [template, start, text] of forms) {
+      const { grammar, grammarStart } = await sent({}, { template, tools: true });
+      assert.equal(grammarStart, start);
+      assert.ok(new Gbnf(grammar!).accepts(text) && !new Gbnf(grammar!).accepts(start + text), text);
+    }
+    assert.equal((await sent({ tools: [] })).grammar, undefined);
+  });
+
+  it('go on without a grammar where a schema makes none', async () => {
+    let deep: Record<string, unknown> = { type: 'string' };
+    for (let level = 0; level < 200; level += 1) deep = { type: 'array', items: deep };
+    const odd: Tool = { type: 'function', function: { name: 'odd', parameters: { type: 'object', properties: { deep } } } };
+    const { model, answer } = await run({ output: ['x'] }, { tools: [odd] });
+    assert.deepEqual([model.generated[0]?.grammar, model.generated[0]?.grammarStart, answer.text], [undefined, undefined, 'x']);
+    await assert.rejects(run({ output: ['x'] }, { tools: [odd], tool_choice: 'required' }), /nested deeper/);
   });
 
   it('stop after one call when parallel calls are off', async () => {
