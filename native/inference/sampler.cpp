@@ -61,7 +61,8 @@ Token Sampler::choose(std::span<float> logits) {
 void Sampler::accept(Token token) {
   const bool in_language = constrained();
   if (!holds_ && !thinking_.inside()) await_start(token);
-  thinking_.accept(token);
+  // In a call that was waited for, the tag of a thinking block is a text like any other.
+  if (!in_language || options_.grammar_start.empty()) thinking_.accept(token);
   if (in_language) constraint_->accept(token);
   if (options_.presence_penalty != 0 || options_.frequency_penalty != 0) ++counts_[token];
   if (options_.repeat_penalty != 1.0f) {

@@ -6,8 +6,11 @@ import { schemaExpression } from './json-schema-grammar.js';
 import type { ToolOffer } from './tools/definitions.js';
 import type { ToolFormat } from './tools/formats.js';
 
-/** Most further calls that a forced answer may hold. */
+/** Most further calls that an answer held to them may have. */
 const MAX_MORE_CALLS = 15;
+
+/** Blank space after a thinking block, and at the end. */
+const BLANK = '[ \\t\\n]{0,4}';
 
 /** What an answer must look like. */
 interface AnswerShape {
@@ -37,8 +40,7 @@ function jsonAnswer(responseFormat: Record<string, unknown> | undefined, rules: 
 
 function callExpression(tool: Tool, format: ToolFormat, rules: GrammarRules): string {
   const { name, parameters } = tool.function;
-  const schema = parameters ? { type: 'object', ...parameters } : { type: 'object' };
-  const { expression, notes } = schemaExpression(schema, rules, {}, `call-${name}`);
+  const { expression, notes } = schemaExpression({ ...parameters, type: 'object' }, rules, { anyOrder: true }, `call-${name}`);
   if (notes.length > 0) log('info', `tool ${name}: not enforced: ${notes.join('; ')}`);
   const head = `"{" ws ${literal('"name":')} ws ${literal(JSON.stringify(name))} "," ws ${literal(`"${format.argumentsKey}":`)} ws`;
   return rules.add(`tool-${name}`, `${head} ${expression} ws "}"`);
@@ -56,11 +58,9 @@ function callsAnswer(shape: AnswerShape, rules: GrammarRules, opened = false): s
   if (format.close === '') return `ws ${open} ${call}${more(`${literal(format.separator)} ws ${call}`)}`;
   const closed = rules.add('closed-call', `ws ${call} ws ${literal(format.close)}`);
   const tagged = rules.add('tagged-call', `${literal(format.open)} ${closed}`);
-  return `ws ${opened ? closed : tagged}${more(`ws ${tagged}`)}`;
+  // A line that ends behind a call must not begin another one.
+  return `ws ${opened ? closed : tagged}${more(`ws ${tagged}`)} ${BLANK}`;
 }
-
-/** Blank space after a thinking block. */
-const BLANK = '[ \\t\\n]{0,4}';
 
 /** What holds an answer to its form. */
 export interface AnswerGrammar {
@@ -89,20 +89,38 @@ export function answerGrammar(shape: AnswerShape): AnswerGrammar | undefined {
   const known = recent.get(key);
   if (known !== undefined) return known;
   const grammar = free ? callGrammar(shape) : { grammar: makeGrammar(shape, forced) };
-  if (grammar && key.length <= MAX_RECENT_KEY_CHARS) recent.set(key, grammar);
+  if (key.length <= MAX_RECENT_KEY_CHARS) recent.set(key, grammar);
   if (recent.size > MAX_RECENT) recent.delete(recent.keys().next().value ?? key);
   return grammar;
 }
 
-/** For calls in a free answer. A model may call tools whose schemas make no grammar, as well as it can. */
-function callGrammar(shape: AnswerShape): AnswerGrammar | undefined {
-  const rules = new GrammarRules();
+/** Whether the arguments of a tool can be held to its schema. */
+function isHeld(tool: Tool, format: ToolFormat): boolean {
   try {
-    return { grammar: rules.text(callsAnswer(shape, rules, true)), grammarStart: shape.format.open };
+    callExpression(tool, format, new GrammarRules());
+    return true;
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    log('info', `calls are not held to their schemas: ${error.message}`);
-    return undefined;
+    log('info', `tool ${tool.function.name}: arguments are not held to their schema: ${error.message}`);
+    return false;
+  }
+}
+
+/** For calls in a free answer. A tool whose schema makes no grammar has any arguments, and so have all where there are too many rules. */
+function callGrammar(shape: AnswerShape): AnswerGrammar {
+  const bare = (tool: Tool): Tool => ({ ...tool, function: { name: tool.function.name } });
+  const of = (tools: Tool[]): AnswerGrammar => {
+    const rules = new GrammarRules();
+    return {
+      grammar: rules.text(callsAnswer({ ...shape, offer: { ...shape.offer, tools } }, rules, true)),
+      grammarStart: shape.format.open,
+    };
+  };
+  try {
+    return of(shape.offer.tools.map((tool) => (isHeld(tool, shape.format) ? tool : bare(tool))));
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    return of(shape.offer.tools.map(bare));
   }
 }
 

@@ -98,7 +98,7 @@ function generation(plan: Plan, prompt: Prompt): { generate: GenerateRequest; re
     parallel,
     thinking: prepared.endsInThinking ? 'open' : mayThink ? 'possible' : 'none',
   });
-  const sampling = engineSampling(request, model.info.sampling);
+  const sampling = engineSampling(request, model.info.sampling, grammar !== undefined && grammar.grammarStart === undefined);
   const generate: GenerateRequest = { ...sampling, promptId: prepared.promptId, maxTokens, startsInThinking: prepared.endsInThinking };
   Object.assign(generate, grammar);
   if (request.states?.remember !== undefined) generate.remember = request.states.remember;

@@ -22,6 +22,8 @@ const TYPES = ['object', 'array', 'string', 'integer', 'number', 'boolean', 'nul
 interface SchemaGrammarOptions {
   /** Fail on a keyword that cannot be enforced, where otherwise it is noted and left out. */
   strict?: boolean;
+  /** The members of the outermost object may come in any order, where they are few. */
+  anyOrder?: boolean;
 }
 
 /** Turns one JSON Schema into GBNF rules. Values that the grammar allows satisfy the schema, apart from what `notes` names. */
@@ -34,6 +36,7 @@ class SchemaReader {
     readonly root: unknown,
     readonly rules: GrammarRules,
     readonly strict: boolean,
+    readonly anyOrder: boolean,
   ) {}
 
   note(text: string): void {
@@ -87,11 +90,19 @@ class SchemaReader {
     return name;
   }
 
+  #decoded(step: string, ref: string): string {
+    try {
+      return decodeURIComponent(step);
+    } catch {
+      return this.#refuse(`$ref "${ref}" is not encoded as a URI`);
+    }
+  }
+
   #resolve(ref: string): unknown {
     if (!ref.startsWith('#')) this.#refuse(`$ref "${ref}" is not local; only "#" and "#/…" are followed`);
     let node: unknown = this.root;
     for (const step of ref.slice(1).split('/').slice(1)) {
-      const key = decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~');
+      const key = this.#decoded(step, ref).replaceAll('~1', '/').replaceAll('~0', '~');
       node = isObject(node) || Array.isArray(node) ? (node as SchemaObject)[key] : undefined;
     }
     if (node === undefined) this.#refuse(`$ref "${ref}" points to nothing`);
@@ -148,16 +159,7 @@ class SchemaReader {
       case 'array':
         return this.rules.add(hint, this.#array(schema, hint, depth));
       case 'string':
-        return stringExpression(
-          {
-            pattern: text(schema.pattern),
-            format: text(schema.format),
-            minLength: amount(schema.minLength),
-            maxLength: amount(schema.maxLength),
-          },
-          this.rules,
-          (what) => this.note(`${what} at ${hint}`),
-        );
+        return this.#string(schema, hint);
       case 'integer':
       case 'number':
         return this.#number(schema, type, hint);
@@ -167,6 +169,14 @@ class SchemaReader {
       default:
         return this.#refuse(`the type ${JSON.stringify(type)} at ${hint} is unknown; known types: ${TYPES.join(', ')}`);
     }
+  }
+
+  #string(schema: SchemaObject, hint: string): string {
+    const [minLength, maxLength] = [amount(schema.minLength), amount(schema.maxLength)];
+    if (maxLength !== undefined && maxLength < (minLength ?? 0))
+      this.#refuse(`maxLength ${maxLength} is below minLength ${minLength} at ${hint}`);
+    const bounds = { pattern: text(schema.pattern), format: text(schema.format), minLength, maxLength };
+    return stringExpression(bounds, this.rules, (what) => this.note(`${what} at ${hint}`));
   }
 
   #number(schema: SchemaObject, type: 'integer' | 'number', hint: string): string {
@@ -196,7 +206,7 @@ class SchemaReader {
     }));
     const open = more === true || isObject(more);
     const other = open ? { key: otherKey(names, this.rules), value: this.visit(more, `${hint}-more`, depth + 1) } : undefined;
-    return objectExpression({ properties, other }, this.rules, hint);
+    return objectExpression({ properties, other, anyOrder: this.anyOrder && depth === 0 }, this.rules, hint);
   }
 
   #array(schema: SchemaObject, hint: string, depth: number): string {
@@ -256,11 +266,11 @@ interface SchemaGrammar {
 }
 
 /**
- * Adds the rules of a JSON Schema (2020-12, the older drafts' common words too) to a grammar. Properties come in the schema's order, and no
+ * Adds the rules of a JSON Schema (2020-12, the older drafts' common words too) to a grammar. Properties come in the schema's order unless `anyOrder`, and no
  * others unless `additionalProperties` allows them. Throws `Failure('invalid')` for schemas that allow nothing, are too large, or, when
  * strict, have a keyword that cannot be enforced.
  */
 export function schemaExpression(schema: unknown, rules: GrammarRules, options: SchemaGrammarOptions = {}, hint = 'json'): SchemaGrammar {
-  const reader = new SchemaReader(schema, rules, options.strict ?? false);
+  const reader = new SchemaReader(schema, rules, options.strict ?? false, options.anyOrder ?? false);
   return { expression: reader.visit(schema, hint, 0), notes: [...reader.notes] };
 }

@@ -12,9 +12,13 @@ const PENALTIES = ['presence_penalty', 'frequency_penalty', 'repeat_penalty'] as
 
 /**
  * Sampling settings for the engine: the request's, else what the model's file recommends, else the default. The seed is random unless given
- * and is cut to 32 bits.
+ * and is cut to 32 bits. Where an answer is `held` to a form whose signs repeat, such as JSON, recommended penalties are left out.
  */
-export function engineSampling(request: Sampling, recommended: RecommendedSampling): Omit<GenerateRequest, 'promptId' | 'maxTokens'> {
+export function engineSampling(
+  request: Sampling,
+  recommended: RecommendedSampling,
+  held = false,
+): Omit<GenerateRequest, 'promptId' | 'maxTokens'> {
   const settings = { ...SAMPLING_DEFAULTS, ...recommended };
   const sampling: Omit<GenerateRequest, 'promptId' | 'maxTokens'> = {
     temperature: request.temperature ?? settings.temperature,
@@ -24,7 +28,7 @@ export function engineSampling(request: Sampling, recommended: RecommendedSampli
     seed: request.seed === undefined ? randomInt(SEEDS) : ((request.seed % SEEDS) + SEEDS) % SEEDS,
   };
   for (const name of PENALTIES) {
-    const value = request[name] ?? recommended[name];
+    const value = request[name] ?? (held ? undefined : recommended[name]);
     if (value) sampling[name] = value;
   }
   if (request.logit_bias && Object.keys(request.logit_bias).length > 0) sampling.logit_bias = request.logit_bias;

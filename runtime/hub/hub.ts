@@ -12,11 +12,14 @@ import { type Fit, fit } from './space.js';
 /** Downloads that may run at a time; each has a few connections. */
 const DOWNLOADS_LIMIT = 16;
 
+const STOPS = 'The daemon stops; start the download again to go on.';
+
 /** The model hub and what is fetched from it into the cache that this machine's programs share. */
 export class Hub {
   readonly #outbound: Outbound;
   readonly #env: NodeJS.ProcessEnv | HubSettings;
   #made: HubClient | undefined;
+  #isClosed = false;
   readonly #running = new Map<string, Download>();
   /** By repository in lower case; they settle and never reject. */
   readonly #removals = new Map<string, Promise<void>>();
@@ -68,6 +71,7 @@ export class Hub {
   async *download(plan: DownloadPlan, signal: AbortSignal): AsyncGenerator<DownloadEvent, void, undefined> {
     const key = plan.repository.toLowerCase();
     while (this.#removals.has(key)) await this.#removals.get(key);
+    if (signal.aborted) return;
     const download = this.#join(plan);
     const queue = download.join();
     const leave = (): void => download.leave(queue);
@@ -115,12 +119,15 @@ export class Hub {
 
   /** Stops every download and waits until none writes any more. */
   async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#removals.values());
     const running = [...this.#running.values()];
-    for (const download of running) download.cancel(new Failure('unavailable', 'The daemon stops; start the download again to go on.'));
+    for (const download of running) download.cancel(new Failure('unavailable', STOPS));
     await Promise.all(running.map(({ finished }) => finished));
   }
 
   #join(plan: DownloadPlan): Download {
+    if (this.#isClosed) throw new Failure('unavailable', STOPS);
     const key = `${plan.repository}@${plan.commit} ${plan.files.map(({ path }) => path).join('\n')}`;
     const known = this.#running.get(key);
     if (known?.isOpen) return known;

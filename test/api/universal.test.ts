@@ -254,7 +254,7 @@ const table: Scenario[] = [
   }),
   chat('a tool call of another tool than the model would call', 'weather', {
     body: { tools: [tool('get_water', { river: { enum: ['Rhine'] } })], max_tokens: 400 },
-    json: (body) => assert.deepEqual(calls(body.choices[0].message)[0], ['get_water', { river: 'Rhine' }]),
+    json: (body) => assert.deepEqual(calls(body.choices[0].message), [['get_water', { river: 'Rhine' }]]),
   }),
   chat('no tools when tool_choice is none', 'weather', {
     body: { tools: TOOLS, tool_choice: 'none' },

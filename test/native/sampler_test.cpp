@@ -211,6 +211,8 @@ TEST(Sampler, TheConstraintWaitsForItsStartOutsideThinking) {
   chooser.accept(2);
   EXPECT_EQ(chooser.choose(logits), 2);
   EXPECT_EQ(accepted, std::vector<Token>({2})) << "what begins it is not part of it";
+  chooser.accept(6);
+  EXPECT_EQ(chooser.choose(logits), 2) << "no thinking begins in it";
 }
 
 TEST(Sampler, ReportsTheRawDistribution) {

@@ -12,15 +12,48 @@ interface ObjectShape {
   properties: PropertyRule[];
   /** Key and value expressions of additional members. */
   other?: { key: string; value: string } | undefined;
+  /** Members may come in any order, where there are few and no others. */
+  anyOrder?: boolean;
 }
 
-/** A JSON object with its members in the order of the schema; optional ones may be left out. */
+/** Most properties that may come in any order; each set of them that is left makes a rule. */
+const MAX_FREE = 6;
+
+/** What may follow a member, for each set of properties that are still to come (one bit each). */
+function leftOver(
+  properties: readonly PropertyRule[],
+  members: readonly string[],
+  rules: GrammarRules,
+  hint: string,
+): (open: number) => string {
+  const known = new Map<number, string>([[0, '']]);
+  const after = (open: number): string => {
+    const found = known.get(open);
+    if (found !== undefined) return found;
+    const nexts = members.flatMap((member, at) => (open & (1 << at) ? [`"," ws ${member} ${after(open & ~(1 << at))}`] : []));
+    const mayEnd = properties.every(({ required }, at) => !required || !(open & (1 << at)));
+    const rule = rules.add(`${hint}-rest`, mayEnd ? `( ${oneOf(nexts)} )?` : oneOf(nexts));
+    known.set(open, rule);
+    return rule;
+  };
+  return after;
+}
+
+function inAnyOrder(properties: readonly PropertyRule[], members: readonly string[], rules: GrammarRules, hint: string): string {
+  const after = leftOver(properties, members, rules, hint);
+  const all = (1 << members.length) - 1;
+  const inside = `${oneOf(members.map((member, at) => `${member} ${after(all & ~(1 << at))}`))} ws`;
+  return properties.some(({ required }) => required) ? `"{" ws ${inside} "}"` : `"{" ws ( ${inside} )? "}"`;
+}
+
+/** A JSON object with its members in the order of the schema, or in any; optional ones may be left out. */
 export function objectExpression(shape: ObjectShape, rules: GrammarRules, hint: string): string {
   rules.base('ws');
   const { properties, other } = shape;
   const members = properties.map((property) =>
     rules.add(`${hint}-${property.name}`, `${literal(`${JSON.stringify(property.name)}:`)} ws ${property.value}`),
   );
+  if (shape.anyOrder && !other && members.length > 1 && members.length <= MAX_FREE) return inAnyOrder(properties, members, rules, hint);
   const extra = other && rules.add(`${hint}-other`, `${other.key} ":" ws ${other.value}`);
   // after[i] = what may follow once a member stands before property i.
   const after: string[] = [];

@@ -134,6 +134,7 @@ class PatternReader {
       const match = /^\{(\d{1,4})(,(\d{0,4}))?\}/.exec(this.source.slice(this.#at));
       if (!match) this.#refuse('has a "{" that is no repetition');
       if (Number(match[1]) > MAX_REPEAT || Number(match[3] || 0) > MAX_REPEAT) this.#refuse(`repeats more than ${MAX_REPEAT} times`);
+      if (match[3] && Number(match[3]) < Number(match[1])) this.#refuse(`has the repetition ${match[0]}, whose most is below its least`);
       quantifier = match[0];
       this.#at += match[0].length;
     }

@@ -102,10 +102,20 @@ export class LoadedGguf {
     const remembered = body.remember === undefined ? undefined : this.states.remember(body.remember, tokens);
     this.#running.set(body.id, new Generation(stops, this.#answerLimit(body), remembered));
     try {
-      this.#engine.submit(body.id, tokens, this.#options(body, room));
+      this.#submit(body, tokens, room);
     } catch (error) {
       this.#running.delete(body.id);
       throw error;
+    }
+  }
+
+  /** A grammar for calls that nobody demanded is left out where the engine cannot read it. */
+  #submit(body: GenerateBody, tokens: Int32Array, room: number): void {
+    try {
+      this.#engine.submit(body.id, tokens, this.#options(body, room));
+    } catch (error) {
+      if (body.grammarStart === undefined) throw error;
+      this.#engine.submit(body.id, tokens, this.#options({ ...body, grammar: '' }, room));
     }
   }
 

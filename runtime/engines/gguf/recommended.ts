@@ -9,7 +9,7 @@ const PREFIX = 'general.sampling.';
  */
 const KEYS: readonly (readonly [key: string, name: keyof RecommendedSampling, least: number, greatest: number])[] = [
   ['temp', 'temperature', 0, 2],
-  ['top_k', 'top_k', 0, 100_000],
+  ['top_k', 'top_k', -1, 100_000],
   ['top_p', 'top_p', 0, 1],
   ['min_p', 'min_p', 0, 1],
   ['penalty_repeat', 'repeat_penalty', 0.01, 10],
@@ -30,7 +30,8 @@ export function readRecommended(metadata: Metadata): { sampling: RecommendedSamp
     if (typeof value === 'number' && value >= least && value <= greatest) sampling[name] = Number(value.toPrecision(DIGITS));
     else notes.push(`The file recommends ${PREFIX}${key} ${shown(value)}; ${least} to ${greatest} is possible, so it is ignored.`);
   }
-  if (sampling.top_k !== undefined) sampling.top_k = Math.floor(sampling.top_k);
+  // -1 stands for 0 in many places.
+  if (sampling.top_k !== undefined) sampling.top_k = Math.max(0, Math.floor(sampling.top_k));
   return { sampling, notes };
 }
 

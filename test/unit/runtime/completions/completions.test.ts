@@ -73,6 +73,8 @@ describe('a completion', () => {
     assert.deepEqual(settings, [0.2, 1, 7, 0.5, 1.2]);
     const told = (await run({ sampling }, { temperature: 0, top_k: 0, frequency_penalty: 0, repeat_penalty: 1.1 })).model.generated[0];
     assert.deepEqual([told?.temperature, told?.top_k, told?.frequency_penalty, told?.repeat_penalty], [0, 0, undefined, 1.1]);
+    const json = (await run({ sampling, output: ['{}'] }, { response_format: { type: 'json_object' } })).model.generated[0];
+    assert.deepEqual([json?.temperature, json?.frequency_penalty, json?.repeat_penalty], [0.2, undefined, undefined]);
   });
 
   it('separates thinking, with a budget only when it is on', async () => {
@@ -236,7 +238,7 @@ describe('tools of a completion', () => {
     const held = (text: string): string => text.slice('<tool_call>'.length);
     const gbnf = new Gbnf(several.grammar!);
     const clock = '<tool_call>\n{"name": "clock", "arguments": {}}\n</tool_call>';
-    for (const text of [CALL, CALL + clock, `${clock}\n${CALL}`]) assert.ok(gbnf.accepts(held(text)), text);
+    for (const text of [CALL, CALL + clock, `${clock}\n${CALL}`, `${CALL}\n`]) assert.ok(gbnf.accepts(held(text)), text);
     const others = ['tea', 'weather'].map((name) => `<tool_call>{"name": "${name}", "arguments": {}}</tool_call>`);
     for (const text of [...others, `${CALL}Done.`, '<tool_call>{"name": "clock"']) assert.ok(!gbnf.accepts(held(text)), text);
     const one = new Gbnf((await sent({ parallel_tool_calls: false })).grammar!);
@@ -253,13 +255,37 @@ describe('tools of a completion', () => {
     assert.equal((await sent({ tools: [] })).grammar, undefined);
   });
 
-  it('go on without a grammar where a schema makes none', async () => {
+  it('have their arguments in any order where these are few, each once and the required ones all', async () => {
+    const properties = { unit: { enum: ['c', 'f'] }, city: { type: 'string' }, days: { type: 'integer' } };
+    const tool: Tool = { type: 'function', function: { name: 'w', parameters: { type: 'object', properties, required: ['city'] } } };
+    const { model } = await run({ output: ['x'] }, { tools: [tool] });
+    const gbnf = new Gbnf(model.generated[0]!.grammar!);
+    const accepts = (args: string): boolean => gbnf.accepts(`\n{"name": "w", "arguments": {${args}}}\n</tool_call>`);
+    for (const args of ['"city": "A"', '"city": "A", "unit": "c"', '"unit": "c", "days": 2, "city": "A"', '"days":1,"city":""'])
+      assert.ok(accepts(args), args);
+    for (const args of ['', '"unit": "c"', '"city": "A", "city": "B"', '"city": "A", "more": 1', '"city": "A",'])
+      assert.ok(!accepts(args), args);
+  });
+
+  it('are held to the names alone where a schema makes no grammar', async () => {
     let deep: Record<string, unknown> = { type: 'string' };
     for (let level = 0; level < 200; level += 1) deep = { type: 'array', items: deep };
-    const odd: Tool = { type: 'function', function: { name: 'odd', parameters: { type: 'object', properties: { deep } } } };
-    const { model, answer } = await run({ output: ['x'] }, { tools: [odd] });
-    assert.deepEqual([model.generated[0]?.grammar, model.generated[0]?.grammarStart, answer.text], [undefined, undefined, 'x']);
-    await assert.rejects(run({ output: ['x'] }, { tools: [odd], tool_choice: 'required' }), /nested deeper/);
+    const text = { type: 'string', minLength: 5, maxLength: 2 };
+    const backwards = { type: 'string', pattern: '^a{3,1}$' };
+    for (const odd of [deep, text, backwards, { $ref: '#/$defs/100%' }]) {
+      const parameters = { type: 'object', properties: { odd } };
+      const tools: Tool[] = [{ type: 'function', function: { name: 'odd', parameters } }, weather];
+      const { model } = await run({ output: ['x'] }, { tools });
+      const gbnf = new Gbnf(model.generated[0]!.grammar!);
+      for (const end of ['"odd", "arguments": {"odd": [1]}}', '"weather", "arguments": {"city": "A"}}'])
+        assert.ok(gbnf.accepts(`{"name": ${end}</tool_call>`), end);
+      for (const end of ['"even", "arguments": {}}', '"weather", "arguments": {}}'])
+        assert.ok(!gbnf.accepts(`{"name": ${end}</tool_call>`), end);
+      await assert.rejects(run({ output: ['x'] }, { tools, tool_choice: 'required' }), Failure, JSON.stringify(odd).slice(0, 80));
+    }
+    const stringly: Tool = { type: 'function', function: { name: 's', parameters: { type: 'string' } } };
+    const { model } = await run({ output: ['x'] }, { tools: [stringly] });
+    assert.ok(new Gbnf(model.generated[0]!.grammar!).accepts('{"name": "s", "arguments": {}}</tool_call>'));
   });
 
   it('stop after one call when parallel calls are off', async () => {

@@ -206,6 +206,26 @@ describe('downloading from the hub', () => {
     }
   });
 
+  it('does not begin behind a removal when it was given up or the hub was closed meanwhile', async () => {
+    stage.server.put('org/late', { 'model.gguf': bytesOf(MIB) });
+    const hub = stage.hub();
+    await stage.pull('org/late', hub);
+    const plan = await hub.plan('org/late', new AbortController().signal);
+    const late = async (signal: AbortSignal): Promise<DownloadEvent[]> => {
+      const events: DownloadEvent[] = [];
+      for await (const event of hub.download(plan, signal)) events.push(event);
+      return events;
+    };
+    const given = new AbortController();
+    const removal = hub.remove('org/late', []);
+    const [up, closed] = [late(given.signal), late(new AbortController().signal)];
+    given.abort();
+    const close = hub.close();
+    assert.deepEqual(await up, []);
+    await Promise.all([assert.rejects(closed, { kind: 'unavailable' }), removal, close]);
+    assert.ok(!existsSync(folder('org/late')), 'what was removed stays away');
+  });
+
   it('takes a model from the repository that stands in for it', async () => {
     stage.server.put('dslim/bert-base-NER', { 'model.safetensors': bytesOf(MIB), 'config.json': '{}' });
     stage.server.put('Xenova/bert-base-NER', { 'onnx/model.onnx': bytesOf(MIB), 'config.json': '{}' });

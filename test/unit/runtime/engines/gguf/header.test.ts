@@ -49,7 +49,7 @@ describe('GGUF header', () => {
     assert.deepEqual((await ggufHeader(fileOf(soundFile()))).sampling, {});
     const recommended = soundFile([
       ['general.sampling.temp', f32(0.6)],
-      ['general.sampling.top_k', { type: 'i32', value: 20 }],
+      ['general.sampling.top_k', { type: 'i32', value: -1 }],
       ['general.sampling.top_p', f32(0.95)],
       ['general.sampling.min_p', f32(0)],
       ['general.sampling.penalty_repeat', f32(1.05)],
@@ -59,7 +59,7 @@ describe('GGUF header', () => {
     ]);
     const { sampling, notes } = await ggufHeader(fileOf(recommended));
     const penalties = { repeat_penalty: 1.05, frequency_penalty: 0.5, presence_penalty: -0.5 };
-    assert.deepEqual([sampling, notes], [{ temperature: 0.6, top_k: 20, top_p: 0.95, min_p: 0, ...penalties }, []]);
+    assert.deepEqual([sampling, notes], [{ temperature: 0.6, top_k: 0, top_p: 0.95, min_p: 0, ...penalties }, []]);
     const odd = soundFile([
       ['general.sampling.temp', f32(Number.NaN)],
       ['general.sampling.top_k', text('many')],
