@@ -94,34 +94,30 @@ export function answerGrammar(shape: AnswerShape): AnswerGrammar | undefined {
   return grammar;
 }
 
-/** Whether the arguments of a tool can be held to its schema. */
-function isHeld(tool: Tool, format: ToolFormat): boolean {
+/** What `make` gives; undefined for a schema that makes no grammar, and `otherwise` hears why. */
+function unlessRefused<T>(make: () => T, otherwise: (why: string) => void = () => {}): T | undefined {
   try {
-    callExpression(tool, format, new GrammarRules());
-    return true;
+    return make();
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
-    log('info', `tool ${tool.function.name}: arguments are not held to their schema: ${error.message}`);
-    return false;
+    otherwise(error.message);
+    return undefined;
   }
 }
 
 /** For calls in a free answer. A tool whose schema makes no grammar has any arguments, and so have all where there are too many rules. */
 function callGrammar(shape: AnswerShape): AnswerGrammar {
+  const { offer, format } = shape;
   const bare = (tool: Tool): Tool => ({ ...tool, function: { name: tool.function.name } });
+  const usable = (tool: Tool): Tool => {
+    const say = (why: string): void => log('info', `tool ${tool.function.name}: arguments are not held to their schema: ${why}`);
+    return unlessRefused(() => callExpression(tool, format, new GrammarRules()), say) === undefined ? bare(tool) : tool;
+  };
   const of = (tools: Tool[]): AnswerGrammar => {
     const rules = new GrammarRules();
-    return {
-      grammar: rules.text(callsAnswer({ ...shape, offer: { ...shape.offer, tools } }, rules, true)),
-      grammarStart: shape.format.open,
-    };
+    return { grammar: rules.text(callsAnswer({ ...shape, offer: { ...offer, tools } }, rules, true)), grammarStart: format.open };
   };
-  try {
-    return of(shape.offer.tools.map((tool) => (isHeld(tool, shape.format) ? tool : bare(tool))));
-  } catch (error) {
-    if (!(error instanceof Failure)) throw error;
-    return of(shape.offer.tools.map(bare));
-  }
+  return unlessRefused(() => of(offer.tools)) ?? unlessRefused(() => of(offer.tools.map(usable))) ?? of(offer.tools.map(bare));
 }
 
 function makeGrammar(shape: AnswerShape, forced: boolean): string {

@@ -17,7 +17,7 @@ interface ObjectShape {
 }
 
 /** Most properties that may come in any order; each set of them that is left makes a rule. */
-const MAX_FREE = 6;
+const MAX_FREE = 4;
 
 /** What may follow a member, for each set of properties that are still to come (one bit each). */
 function leftOver(
