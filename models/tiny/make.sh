@@ -12,17 +12,13 @@ mkdir -p "$work"
   "$python" train/train.py --work "$work" --resume "$@"
   "$python" train/grow.py --work "$work" --out wide --feed-forward 1024
 }
-# Three stretches, each to a rate of zero; what is shipped is the mean of the weights at their ends.
+# Two stretches, each to a rate of zero; what is shipped is the mean of the weights at their ends.
 [ -e "$work/wide-1.pt" ] || {
   "$python" train/train.py --work "$work" --name wide --resume --finish 79e6 --muon-rate 0.005 --adam-rate 0.0016 "$@"
   cp "$work/wide.pt" "$work/wide-1.pt"
 }
-[ -e "$work/wide-2.pt" ] || {
-  "$python" train/train.py --work "$work" --name wide --resume --finish 40e6 --muon-rate 0.0046 --adam-rate 0.0015 "$@"
-  cp "$work/wide.pt" "$work/wide-2.pt"
-}
-"$python" train/train.py --work "$work" --name wide --resume --finish 22e6 --muon-rate 0.0035 --adam-rate 0.0011 "$@"
-"$python" train/average.py --work "$work" --of wide-1:0.1 wide-2:0.1 wide:0.8 --out quern-tiny
+"$python" train/train.py --work "$work" --name wide --resume --finish 51e6 --muon-rate 0.0046 --adam-rate 0.0015 "$@"
+"$python" train/average.py --work "$work" --of wide-1:0.05 wide:0.95 --out quern-tiny
 "$python" train/export.py --work "$work" --name quern-tiny --f32 --out "$work/exact.gguf"
 "$python" train/export.py --work "$work" --name quern-tiny --out "$work/quern-tiny.gguf"
 "$python" train/reference.py --work "$work" --name quern-tiny

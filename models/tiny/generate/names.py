@@ -9,8 +9,16 @@ COMPANY = "Ltd|Inc|GmbH|Group|Labs|Systems|Works|Partners|Foods|Motors|Studio|& 
 UNITS = "metres|kilometres|kilograms|grams|litres|tonnes|degrees|watts|volts|euros|dollars|pounds|hours|minutes|days|weeks|months|years|percent|pages|seats|rooms|floors|people|points".split("|")
 
 
+MARKED = dict(zip("aceghiklnorstuyz", "áàâäãåāă çćč éèêëēęě ğ ħ íìîïī ķ ł ñńňņ óòôöõøőō ř śšşș ťț úùûüūůű ý źžż".split()))
+
+
 def syllable(r):
     return r.choice(ONSETS) + r.choice(VOWELS) + r.choice(CODAS)
+
+
+def marked(r, text):
+    """The text as it may be written in another language."""
+    return "".join(r.choice(MARKED[letter]) if letter in MARKED and r.random() < 0.4 else letter for letter in text)
 
 
 def word(r, low=1, high=2):
@@ -18,7 +26,8 @@ def word(r, low=1, high=2):
     text = "".join(syllable(r) for _ in range(r.randint(low, high)))
     if r.random() < 0.35:
         text += r.choice(ENDS)
-    return text[:14] or "an"
+    text = text[:14] or "an"
+    return marked(r, text) if r.random() < 0.06 else text
 
 
 def proper(r):

@@ -14,6 +14,9 @@ from train.tokens import CONTROL, SHOWN  # noqa: E402
 
 NAMES = {"q": "attn_q", "k": "attn_k", "v": "attn_v", "o": "attn_output", "q_norm": "attn_q_norm", "gate": "ffn_gate", "up": "ffn_up", "down": "ffn_down"}
 
+# What the file recommends to who says nothing: little chance, and what was said in an answer becomes less likely, which ends loops.
+TEMPERATURE, FREQUENCY_PENALTY, PRESENCE_PENALTY = 0.3, 0.5, 0.3
+
 
 def halves(rows, width):
     """Rows of each head from (pair, pair, ...) to (first of each pair, second of each pair), as llama.cpp turns them."""
@@ -85,6 +88,10 @@ def main():
     writer.add_name("quern-tiny")
     writer.add_description("Quern's built-in model, trained from scratch on generated dialogues; see model-card.md")
     writer.add_license("apache-2.0")
+    # llama.cpp has no keys of its own for the penalties.
+    writer.add_sampling_temp(TEMPERATURE)
+    writer.add_float32("general.sampling.penalty_freq", FREQUENCY_PENALTY)
+    writer.add_float32("general.sampling.penalty_present", PRESENCE_PENALTY)
     if given.embedder:
         writer.add_pooling_type(gguf.PoolingType.MEAN)
     writer.add_string("quern.tokens_seen", str(int(saved["seen"])))

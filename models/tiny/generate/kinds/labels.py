@@ -260,7 +260,7 @@ def labels(r, level=1.0):
     elif r.random() < 0.15:
         messages.insert(0, ("system", "You are a helpful assistant."))
     messages.append(("assistant", shown[at]))
-    for _ in range(r.choice([0, 0, 2, 3, 4, 5, 6])):
+    for _ in range(r.choice([0, 0, 2, 4, 6, 8, 10, 12])):
         at = r.randrange(len(names))
         again = "{}" if messages[0][0] == "system" else r.choice(["{}", "{}", "And this: {}", "Next: {}", "And: {}"])
         messages += [("user", again.replace("{}", draw(at))), ("assistant", shown[at])]

@@ -13,6 +13,8 @@ from . import reading
 LEFT = words.LEFT
 # How many sets of tools are hand-written ones.
 BOXES = 0.7
+# How many requests each of them has.
+REQUESTS = [sum(len(family.asks) for family in box) for box in TOOLBOXES.values()]
 # How many dialogues are nothing but requests and calls.
 IN_A_ROW = 0.4
 # Families whose requests may be meant for one another.
@@ -133,7 +135,7 @@ def define(r, family):
 def offer(r, count):
     """Families to choose from, often near one another."""
     if r.random() < BOXES:
-        box = r.choice(list(TOOLBOXES.values()))
+        box = r.choices(list(TOOLBOXES.values()), REQUESTS)[0]
         return r.sample(box, min(len(box), max(count, r.choice([1, 2, 3, 3, 4, 4, 5]))))
     home, found = r.choice(list(BY_DOMAIN.values())) if r.random() < 0.6 else FAMILIES, []
     for _ in range(12):
