@@ -174,6 +174,7 @@ describe('GGUF engine', () => {
     await assert.rejects(ask(puppet.model, 'hello', { grammar: 'root ::= (' }), { kind: 'invalid' });
     // Of calls that nobody demanded the answer stays free.
     assert.equal((await ask(puppet.model, 'hello', { grammar: 'root ::= (', grammarStart: '<tool_call>' })).text, answerOf('hello'));
+    assert.equal((await ask(puppet.model, 'hello', { grammar: 'root ::= "x"', grammarStart: '' })).text, answerOf('hello'));
     await assert.rejects(ask(puppet.model, 'x '.repeat(5000)), { kind: 'bad_request', code: 'context_length_exceeded' });
     await assert.rejects(ask(puppet.model, 'hello', { logit_bias: { 99999999: 1 } }), { kind: 'invalid' });
     const { promptId } = await puppet.model.prepare({ messages: [{ role: 'user', content: 'hello' }], addGenerationPrompt: true }, never);

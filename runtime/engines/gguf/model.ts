@@ -196,6 +196,9 @@ export class LoadedGguf {
 
   #options(body: GenerateBody, room: number): NativeGenerateOptions {
     const bias = this.#biasOf(body);
+    const grammarStart = body.grammarStart === undefined ? NO_TOKENS : this.#engine.tokenize(body.grammarStart, false, true);
+    // Without tokens to wait for, it would hold from the beginning.
+    const isUsable = body.grammarStart === undefined || grammarStart.length > 0;
     return {
       maxTokens: Math.max(1, Math.min(body.maxTokens, room)),
       temperature: body.temperature ?? 1,
@@ -207,8 +210,8 @@ export class LoadedGguf {
       frequencyPenalty: body.frequency_penalty ?? 0,
       seed: body.seed === undefined ? randomInt(SEED_RANGE) : ((body.seed % SEED_RANGE) + SEED_RANGE) % SEED_RANGE,
       topLogprobs: body.logprobs ? (body.top_logprobs ?? 0) : -1,
-      grammar: body.grammar ?? '',
-      grammarStart: body.grammarStart === undefined ? NO_TOKENS : this.#engine.tokenize(body.grammarStart, false, true),
+      grammar: isUsable ? (body.grammar ?? '') : '',
+      grammarStart,
       biasTokens: Int32Array.from(bias, ([token]) => token),
       biasValues: Float32Array.from(bias, ([, value]) => value),
       thinkingBudget: body.thinkingBudget ?? -1,
