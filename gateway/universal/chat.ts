@@ -1,4 +1,4 @@
-import { ggufOptions } from '../../runtime/completions/options.js';
+import { ggufOptions, SETTINGS_IN_EXTRA } from '../../runtime/completions/options.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
 import { wantsLogprobs } from '../../runtime/completions/sampling.js';
 import { chunkFrames, completionId, responseBody } from '../../runtime/completions/wire.js';
@@ -27,8 +27,6 @@ const SAME = [
   'tools',
   'parallel_tool_calls',
 ] as const;
-/** Those that `extra_body` may hold too. */
-const SAME_OR_EXTRA = ['top_k', 'min_p', 'repeat_penalty', 'think', 'thinking_budget'] as const;
 
 /** A checked body as the runtime takes it. */
 export function universalRequest(body: CompletionRequest): UniversalRequest {
@@ -43,7 +41,7 @@ export function universalRequest(body: CompletionRequest): UniversalRequest {
   };
   if (body.temperature === null) out.temperature = TEMPERATURE_OF_NULL;
   for (const name of SAME) if (body[name] !== undefined && body[name] !== null) Object.assign(out, { [name]: body[name] });
-  for (const name of SAME_OR_EXTRA) {
+  for (const name of SETTINGS_IN_EXTRA) {
     const value = body[name] ?? extra[name];
     if (value !== undefined && value !== null) Object.assign(out, { [name]: value });
   }

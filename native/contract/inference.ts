@@ -58,6 +58,13 @@ export interface NativeGenerateOptions {
   repeatPenalty: number;
   presencePenalty: number;
   frequencyPenalty: number;
+  /**
+   * Logit taken from a token that would continue a sequence of `dryAllowedLength` (1 or more) tokens or more that the text has had before:
+   * `dryMultiplier` x `dryBase` ^ (length - `dryAllowedLength`). Not where a grammar holds; the prompt does not count. A multiplier of 0 = off.
+   */
+  dryMultiplier: number;
+  dryBase: number;
+  dryAllowedLength: number;
   /** 32-bit. */
   seed: number;
   /** Alternatives reported per token: -1 = no logprobs at all, 0 to 20. */

@@ -53,6 +53,9 @@ void check(const GenerateOptions& o, int vocabulary_size) {
   in_range("repeatPenalty", o.repeat_penalty, 0.01f, 100.0f);
   in_range("presencePenalty", o.presence_penalty, -100.0f, 100.0f);
   in_range("frequencyPenalty", o.frequency_penalty, -100.0f, 100.0f);
+  in_range("dryMultiplier", o.dry_multiplier, 0.0f, 100.0f);
+  in_range("dryBase", o.dry_base, 1.0f, 100.0f);
+  in_range("dryAllowedLength", o.dry_allowed_length, 1, INT32_MAX);
   in_range("topLogprobs", o.top_logprobs, -1, kLogprobLimit);
   in_range("thinkingBudget", o.thinking_budget, -1, INT32_MAX);
   if (o.grammar.size() > kGrammarLimit)

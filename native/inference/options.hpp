@@ -50,6 +50,9 @@ struct GenerateOptions {
   float repeat_penalty = 1;
   float presence_penalty = 0;
   float frequency_penalty = 0;
+  float dry_multiplier = 0;  ///< 0 = off
+  float dry_base = 1.75f;
+  int dry_allowed_length = 2;
   uint32_t seed = 0;
   int top_logprobs = -1;
   std::string grammar;

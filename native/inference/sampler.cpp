@@ -18,6 +18,8 @@ constexpr float kReach = 25.0f;
 /// Candidates shown to the constraint at first; it is slow on a whole vocabulary.
 constexpr size_t kFirstLook = 64;
 constexpr size_t kSecondLook = 1024;
+/// Most that a repeated sequence takes from a logit: never drawn beside another, and still a number.
+constexpr float kMostDry = 1000.0f;
 
 /// Uniform in [0, 1), the same on every platform (std::uniform_real_distribution is not).
 double uniform(std::mt19937& random) {
@@ -61,9 +63,16 @@ Token Sampler::choose(std::span<float> logits) {
 void Sampler::accept(Token token) {
   const bool in_language = constrained();
   if (!holds_ && !thinking_.inside()) await_start(token);
+  const bool was_inside = thinking_.inside();
   // In a call that was waited for, the tag of a thinking block is a text like any other.
   if (!in_language || options_.grammar_start.empty()) thinking_.accept(token);
-  if (in_language) constraint_->accept(token);
+  if (in_language) {
+    constraint_->accept(token);
+  } else if (options_.dry_multiplier > 0) {
+    repeats_.accept(token);
+    // The answer may say what was thought.
+    if (was_inside && !thinking_.inside()) repeats_.clear();
+  }
   if (options_.presence_penalty != 0 || options_.frequency_penalty != 0) ++counts_[token];
   if (options_.repeat_penalty != 1.0f) {
     if (window_.size() < kRepeatWindow) {
@@ -103,6 +112,12 @@ void Sampler::edit(std::span<float> logits) {
     set(logits, options_.bias_tokens[i], logits[options_.bias_tokens[i]] + options_.bias_values[i]);
   for (const auto& [token, count] : counts_)
     set(logits, token, logits[token] - options_.presence_penalty - count * options_.frequency_penalty);
+  if (options_.dry_multiplier > 0 && !constrained()) {
+    for (const auto& [token, length] : repeats_.continuations(options_.dry_allowed_length)) {
+      const float growth = std::pow(options_.dry_base, static_cast<float>(length - options_.dry_allowed_length));
+      set(logits, token, logits[token] - std::min(options_.dry_multiplier * growth, kMostDry));
+    }
+  }
   for (size_t i = 0; i < window_.size(); ++i) {
     const Token token = window_[i];
     if (std::find(window_.begin(), window_.begin() + i, token) != window_.begin() + i) continue;

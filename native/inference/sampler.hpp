@@ -8,6 +8,7 @@
 
 #include "logits.hpp"
 #include "options.hpp"
+#include "repeats.hpp"
 #include "thinking.hpp"
 
 namespace quern {
@@ -22,7 +23,8 @@ class Constraint {
   virtual void accept(Token token) = 0;
 };
 
-/// Chooses the tokens of one sequence: bias and penalties, constraint, top-k, top-p, min-p, temperature, seeded draw.
+/// Chooses the tokens of one sequence: bias, penalties and DRY, constraint, top-k, top-p, min-p, temperature, seeded
+/// draw.
 class Sampler {
  public:
   /// `constraint` may be null. `options` were checked. `prompt` feeds the window of the repeat penalty.
@@ -69,6 +71,7 @@ class Sampler {
   std::vector<Token> window_;  ///< ring of the last tokens, for the repeat penalty
   size_t window_next_ = 0;
   std::unordered_map<Token, int> counts_;  ///< generated tokens, for presence and frequency
+  Repeats repeats_;                        ///< of the free text, for DRY
   std::vector<Edit> edits_;
   std::vector<Candidate> candidates_;
   std::vector<double> weights_;

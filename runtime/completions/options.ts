@@ -17,6 +17,18 @@ const OPTION_NAMES = [
   'kv_unified',
 ] as const satisfies readonly (keyof GgufOptions)[];
 
+/** Settings of a generation that `extra_body` may hold instead of the request itself. */
+export const SETTINGS_IN_EXTRA = [
+  'top_k',
+  'min_p',
+  'repeat_penalty',
+  'dry_multiplier',
+  'dry_base',
+  'dry_allowed_length',
+  'think',
+  'thinking_budget',
+] as const;
+
 /** Checks an `extra_body` object; out-of-range values and unknown cache types are `Failure('invalid')` naming what is allowed. */
 export function checkedExtra(extra: Record<string, unknown> | null | undefined): ExtraBody {
   // Checked where it stands, so that messages name the path that the client wrote.

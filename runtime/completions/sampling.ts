@@ -8,7 +8,7 @@ const MAX_TOP_LOGPROBS = 20;
 /** Where neither a request nor the model's file says anything. */
 const SAMPLING_DEFAULTS = { temperature: 1, top_p: 1, top_k: 40, min_p: 0.05 } as const;
 /** Sent to the engine only where they do something. */
-const PENALTIES = ['presence_penalty', 'frequency_penalty', 'repeat_penalty'] as const;
+const PENALTIES = ['presence_penalty', 'frequency_penalty', 'repeat_penalty', 'dry_multiplier', 'dry_base', 'dry_allowed_length'] as const;
 
 /**
  * Sampling settings for the engine: the request's, else what the model's file recommends, else the default. The seed is random unless given

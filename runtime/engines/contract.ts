@@ -14,6 +14,10 @@ export interface Sampling {
   presence_penalty?: number;
   frequency_penalty?: number;
   repeat_penalty?: number;
+  /** DRY, of GGUF models: a token that would continue what the answer has said before in `dry_allowed_length` tokens or more becomes less likely. */
+  dry_multiplier?: number;
+  dry_base?: number;
+  dry_allowed_length?: number;
   logit_bias?: Record<string, number>;
   logprobs?: boolean;
   /** 0 to 20 alternatives per token. */
@@ -23,7 +27,16 @@ export interface Sampling {
 /** What the author of a model recommends for requests that leave it open. */
 export type RecommendedSampling = Pick<
   Sampling,
-  'temperature' | 'top_p' | 'top_k' | 'min_p' | 'presence_penalty' | 'frequency_penalty' | 'repeat_penalty'
+  | 'temperature'
+  | 'top_p'
+  | 'top_k'
+  | 'min_p'
+  | 'presence_penalty'
+  | 'frequency_penalty'
+  | 'repeat_penalty'
+  | 'dry_multiplier'
+  | 'dry_base'
+  | 'dry_allowed_length'
 >;
 
 /** How a GGUF model is loaded; the `extra_body` names of the project file. Absent = the engine's default. */

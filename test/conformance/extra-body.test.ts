@@ -45,6 +45,9 @@ const varies = async (engine: LoadedEngine): Promise<unknown> => {
   return texts.size > 1;
 };
 
+/** What random weights say greedily: soon the same again and again. */
+const again = (engine: LoadedEngine): Promise<unknown> => engine.text('again', { max_tokens: 60 });
+
 /** How many of two generations that would go on for ever are decoded together. */
 const together = async (engine: LoadedEngine): Promise<unknown> => {
   const endless = ['one', 'two'].map((name) => engine.open(`${name} endless`, { max_tokens: 8000, stream: true }));
@@ -129,7 +132,10 @@ const ROWS: { readonly [Name in keyof Required<ExtraBody>]: Row<Name> } = {
   },
   top_k: { values: [1, 0], see: varies, expected: [false, true] },
   min_p: { values: [1, 0], see: varies, expected: [false, true] },
-  repeat_penalty: { values: [1, 10], model: tinyPath, see: (engine) => engine.text('again', { max_tokens: 30 }) },
+  repeat_penalty: { values: [1, 10], model: tinyPath, see: again },
+  dry_multiplier: { values: [0, 5], model: tinyPath, see: again },
+  dry_base: { values: [1, 10], beside: { dry_multiplier: 0.5 }, model: tinyPath, see: again },
+  dry_allowed_length: { values: [1, 10], beside: { dry_multiplier: 5 }, model: tinyPath, see: again },
 };
 
 async function seen({ beside, model = puppetPath, see }: Row, name: keyof ExtraBody, value: unknown): Promise<unknown> {

@@ -138,6 +138,56 @@ TEST(Sampler, FrequencyCountsEachTimeAndPresenceOnce) {
   EXPECT_EQ(present.choose(logits), 0);
 }
 
+TEST(Sampler, DryTakesMoreFromWhatWouldContinueALongerSequence) {
+  // After 5 6 7, which came before 8 (three tokens long) and, its end alone, before 9 (one token).
+  const std::vector<Token> text{5, 6, 7, 8, 7, 9, 5, 6, 7};
+  const auto bound = [&text](float multiplier, int allowed) {
+    Sampler chooser = sampler({.dry_multiplier = multiplier, .dry_base = 2, .dry_allowed_length = allowed});
+    for (const Token token : text) chooser.accept(token);
+    // The logit of 8 over all others at which it is chosen still, to a quarter.
+    for (float more = 0;; more += 0.25f) {
+      std::vector<float> logits(10, 0.1f);
+      logits[8] = more;
+      if (chooser.choose(logits) == 8) return more;
+    }
+  };
+  EXPECT_EQ(bound(1, 3), 1.25f) << "2^0";
+  EXPECT_EQ(bound(1, 1), 4.25f) << "2^2";
+  EXPECT_EQ(bound(0.5f, 1), 2.25f);
+  EXPECT_EQ(bound(1, 4), 0.25f) << "as long a sequence may come again";
+  Sampler chooser = sampler({.dry_multiplier = 1, .dry_base = 2, .dry_allowed_length = 1});
+  for (const Token token : text) chooser.accept(token);
+  std::vector<float> logits(10, 0);
+  logits[9] = 1.5f;
+  EXPECT_EQ(chooser.choose(logits), 9) << "what followed the one token loses 1";
+}
+
+TEST(Sampler, DryLeavesAGrammarAndWhatWasThoughtAlone) {
+  GenerateOptions options{.dry_multiplier = 50, .dry_allowed_length = 1};
+  Sampler held = sampler(options, std::make_unique<Only>(std::set<Token>{0, 1}));
+  std::vector<float> logits{1, 0, 3, 0};
+  for (int i = 0; i < 5; ++i) {
+    ASSERT_EQ(held.choose(logits), 0) << i;
+    held.accept(0);
+  }
+  options.think_start = {2};
+  options.think_end = {3};
+  Sampler thinker = sampler(options);
+  for (const Token token : {2, 0, 1, 0, 1, 3, 0}) thinker.accept(token);
+  logits = {0, 1, 0, 0};
+  EXPECT_EQ(thinker.choose(logits), 1) << "the thought said it, the answer has not";
+  thinker.accept(1);
+  thinker.accept(0);
+  EXPECT_NE(thinker.choose(logits), 1);
+}
+
+TEST(Sampler, ALongRepetitionLeavesANumber) {
+  Sampler chooser = sampler({.dry_multiplier = 100, .dry_base = 100, .dry_allowed_length = 1});
+  for (int i = 0; i < 1000; ++i) chooser.accept(0);
+  std::vector<float> logits{1};
+  EXPECT_EQ(chooser.choose(logits), 0) << "there is no other token";
+}
+
 TEST(Sampler, RepeatPenaltyLooksBackOnThePromptToo) {
   const std::vector<Token> prompt{1};
   Sampler chooser({.repeat_penalty = 4}, nullptr, prompt);

@@ -4,8 +4,8 @@ import type { Metadata } from './metadata.js';
 const PREFIX = 'general.sampling.';
 
 /**
- * What a GGUF file may recommend, by its keys: llama.cpp's, and after the names of llama.cpp's settings the two penalties for which it has
- * no key. Each with its name in a request, its least and its greatest value there.
+ * What a GGUF file may recommend, by its keys: llama.cpp's, and after the names of llama.cpp's settings the penalties and DRY, for which it has
+ * no keys. Each with its name in a request, its least and its greatest value there.
  */
 const KEYS: readonly (readonly [key: string, name: keyof RecommendedSampling, least: number, greatest: number])[] = [
   ['temp', 'temperature', 0, 2],
@@ -15,6 +15,9 @@ const KEYS: readonly (readonly [key: string, name: keyof RecommendedSampling, le
   ['penalty_repeat', 'repeat_penalty', 0.01, 10],
   ['penalty_freq', 'frequency_penalty', -2, 2],
   ['penalty_present', 'presence_penalty', -2, 2],
+  ['dry_multiplier', 'dry_multiplier', 0, 100],
+  ['dry_base', 'dry_base', 1, 100],
+  ['dry_allowed_length', 'dry_allowed_length', 1, 1000],
 ];
 
 /** Decimal digits that a 32-bit float holds. */
@@ -32,6 +35,7 @@ export function readRecommended(metadata: Metadata): { sampling: RecommendedSamp
   }
   // -1 stands for 0 in many places.
   if (sampling.top_k !== undefined) sampling.top_k = Math.max(0, Math.floor(sampling.top_k));
+  if (sampling.dry_allowed_length !== undefined) sampling.dry_allowed_length = Math.floor(sampling.dry_allowed_length);
   return { sampling, notes };
 }
 

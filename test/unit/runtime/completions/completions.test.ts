@@ -67,14 +67,14 @@ describe('a completion', () => {
   });
 
   it('takes what the file recommends where a request says nothing', async () => {
-    const sampling = { temperature: 0.2, top_k: 7, frequency_penalty: 0.5, repeat_penalty: 1.2 };
+    const sampling = { temperature: 0.2, top_k: 7, frequency_penalty: 0.5, repeat_penalty: 1.2, dry_multiplier: 1 };
     const silent = (await run({ sampling })).model.generated[0];
-    const settings = [silent?.temperature, silent?.top_p, silent?.top_k, silent?.frequency_penalty, silent?.repeat_penalty];
-    assert.deepEqual(settings, [0.2, 1, 7, 0.5, 1.2]);
+    const penalties = [silent?.frequency_penalty, silent?.repeat_penalty, silent?.dry_multiplier];
+    assert.deepEqual([silent?.temperature, silent?.top_p, silent?.top_k, ...penalties], [0.2, 1, 7, 0.5, 1.2, 1]);
     const told = (await run({ sampling }, { temperature: 0, top_k: 0, frequency_penalty: 0, repeat_penalty: 1.1 })).model.generated[0];
     assert.deepEqual([told?.temperature, told?.top_k, told?.frequency_penalty, told?.repeat_penalty], [0, 0, undefined, 1.1]);
     const json = (await run({ sampling, output: ['{}'] }, { response_format: { type: 'json_object' } })).model.generated[0];
-    assert.deepEqual([json?.temperature, json?.frequency_penalty, json?.repeat_penalty], [0.2, undefined, undefined]);
+    assert.deepEqual([json?.temperature, json?.frequency_penalty, json?.dry_multiplier], [0.2, undefined, undefined]);
   });
 
   it('separates thinking, with a budget only when it is on', async () => {

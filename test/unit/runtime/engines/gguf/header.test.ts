@@ -55,21 +55,26 @@ describe('GGUF header', () => {
       ['general.sampling.penalty_repeat', f32(1.05)],
       ['general.sampling.penalty_freq', f32(0.5)],
       ['general.sampling.penalty_present', f32(-0.5)],
+      ['general.sampling.dry_multiplier', f32(1)],
+      ['general.sampling.dry_base', f32(1.75)],
+      ['general.sampling.dry_allowed_length', u32(4)],
       ['general.sampling.mirostat', u32(2)],
     ]);
     const { sampling, notes } = await ggufHeader(fileOf(recommended));
     const penalties = { repeat_penalty: 1.05, frequency_penalty: 0.5, presence_penalty: -0.5 };
-    assert.deepEqual([sampling, notes], [{ temperature: 0.6, top_k: 0, top_p: 0.95, min_p: 0, ...penalties }, []]);
+    const dry = { dry_multiplier: 1, dry_base: 1.75, dry_allowed_length: 4 };
+    assert.deepEqual([sampling, notes], [{ temperature: 0.6, top_k: 0, top_p: 0.95, min_p: 0, ...penalties, ...dry }, []]);
     const odd = soundFile([
       ['general.sampling.temp', f32(Number.NaN)],
       ['general.sampling.top_k', text('many')],
       ['general.sampling.top_p', f32(1.5)],
       ['general.sampling.penalty_repeat', f32(0)],
       ['general.sampling.penalty_freq', list('f32', [0.5])],
+      ['general.sampling.dry_allowed_length', u32(0)],
     ]);
     const ignored = await ggufHeader(fileOf(odd));
     assert.deepEqual(ignored.sampling, {});
-    const values = ['temp NaN;', 'top_k many;', 'top_p 1.5;', 'penalty_repeat 0;', 'penalty_freq as a list;'];
+    const values = ['temp NaN;', 'top_k many;', 'top_p 1.5;', 'penalty_repeat 0;', 'penalty_freq as a list;', 'dry_allowed_length 0;'];
     for (const [at, value] of values.entries()) assert.ok(ignored.notes[at]?.includes(`general.sampling.${value}`), ignored.notes[at]);
   });
 
