@@ -1,4 +1,4 @@
-import { ggufOptions, SETTINGS_IN_EXTRA } from '../../runtime/completions/options.js';
+import { generationSettings, ggufOptions } from '../../runtime/completions/options.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
 import { wantsLogprobs } from '../../runtime/completions/sampling.js';
 import { chunkFrames, completionId, responseBody } from '../../runtime/completions/wire.js';
@@ -9,6 +9,7 @@ import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
 import type { Tool, ToolChoice } from '../../schemas/generated/common.js';
 import type { CompletionRequest } from '../../schemas/generated/universal/chat.js';
+import { CHAT_BODY_BYTES } from '../http/body.js';
 
 /** Temperature of a request that sends null; absence means what the model's file recommends, else 1 (4-runtime-wire 1.3). */
 const TEMPERATURE_OF_NULL = 0.7;
@@ -41,10 +42,7 @@ export function universalRequest(body: CompletionRequest): UniversalRequest {
   };
   if (body.temperature === null) out.temperature = TEMPERATURE_OF_NULL;
   for (const name of SAME) if (body[name] !== undefined && body[name] !== null) Object.assign(out, { [name]: body[name] });
-  for (const name of SETTINGS_IN_EXTRA) {
-    const value = body[name] ?? extra[name];
-    if (value !== undefined && value !== null) Object.assign(out, { [name]: value });
-  }
+  Object.assign(out, generationSettings(body, extra));
   const most = body.max_completion_tokens ?? body.max_tokens;
   if (most !== undefined && most !== null) out.max_tokens = most;
   if (body.stop !== undefined && body.stop !== null) out.stop = [body.stop].flat();
@@ -92,6 +90,7 @@ export const chatEndpoints: Endpoint<Runtime>[] = [
     body: 'universal/chat#CompletionRequest',
     response: 'universal/chat#CompletionResponse',
     streams: true,
+    bodyLimitBytes: CHAT_BODY_BYTES,
     errorShape: 'universal',
     handler: complete,
   }),

@@ -18,10 +18,16 @@ void Repeats::clear() {
 
 const std::unordered_map<Token, int32_t>& Repeats::continuations(int32_t least) {
   longest_.clear();
+  Token last = -1;
+  int32_t last_length = 0;
   for (size_t i = 0; i < runs_.size(); ++i) {
     if (runs_[i] < least) continue;
-    int32_t& length = longest_[text_[text_.size() - 1 - i]];
-    length = std::max(length, runs_[i]);
+    const Token next = text_[text_.size() - 1 - i];
+    // In a loop, all that it is made of goes on with the same token.
+    if (next == last && runs_[i] <= last_length) continue;
+    int32_t& length = longest_[next];
+    last = next;
+    last_length = length = std::max(length, runs_[i]);
   }
   return longest_;
 }

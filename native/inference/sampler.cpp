@@ -70,7 +70,7 @@ void Sampler::accept(Token token) {
     constraint_->accept(token);
   } else if (options_.dry_multiplier > 0) {
     repeats_.accept(token);
-    // The answer may say what was thought.
+    // What follows may say what was thought, and what was said before it.
     if (was_inside && !thinking_.inside()) repeats_.clear();
   }
   if (options_.presence_penalty != 0 || options_.frequency_penalty != 0) ++counts_[token];
@@ -112,17 +112,17 @@ void Sampler::edit(std::span<float> logits) {
     set(logits, options_.bias_tokens[i], logits[options_.bias_tokens[i]] + options_.bias_values[i]);
   for (const auto& [token, count] : counts_)
     set(logits, token, logits[token] - options_.presence_penalty - count * options_.frequency_penalty);
-  if (options_.dry_multiplier > 0 && !constrained()) {
-    for (const auto& [token, length] : repeats_.continuations(options_.dry_allowed_length)) {
-      const float growth = std::pow(options_.dry_base, static_cast<float>(length - options_.dry_allowed_length));
-      set(logits, token, logits[token] - std::min(options_.dry_multiplier * growth, kMostDry));
-    }
-  }
   for (size_t i = 0; i < window_.size(); ++i) {
     const Token token = window_[i];
     if (std::find(window_.begin(), window_.begin() + i, token) != window_.begin() + i) continue;
     const float logit = logits[token];
     set(logits, token, logit > 0 ? logit / options_.repeat_penalty : logit * options_.repeat_penalty);
+  }
+  if (options_.dry_multiplier > 0 && !constrained()) {
+    for (const auto& [token, length] : repeats_.continuations(options_.dry_allowed_length)) {
+      const float growth = std::pow(options_.dry_base, static_cast<float>(length - options_.dry_allowed_length));
+      set(logits, token, logits[token] - std::min(options_.dry_multiplier * growth, kMostDry));
+    }
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { CompletionRequest as ChatRequest, ModelParameters } from '../../schemas/generated/core/chat.js';
+import { SETTINGS_IN_EXTRA } from '../completions/options.js';
 import { expandEnv } from '../config/variables.js';
 import type { CompletionRequest } from '../providers/contract.js';
 
@@ -13,6 +14,9 @@ const MERGED = [
   'presence_penalty',
   'frequency_penalty',
   'repeat_penalty',
+  'dry_multiplier',
+  'dry_base',
+  'dry_allowed_length',
   'logit_bias',
   'think',
   'thinking_budget',
@@ -20,6 +24,8 @@ const MERGED = [
 ] as const;
 /** `model_api_parameters` that are read here; all others go to the provider as they are. */
 const KNOWN = new Set<string>([...MERGED, 'max_tokens', 'max_completion_tokens', 'stop']);
+/** Settings that the universal runtime takes from `extra_body` where the request has none. */
+const READ_IN_EXTRA = new Set<string>([...SETTINGS_IN_EXTRA, 'n_ctx']);
 /** What `extra_body` cannot change: it would contradict what was decided here. */
 const RESERVED = new Set(['model', 'messages', 'stream', 'stream_options', 'n', 'tools', 'tool_choice']);
 
@@ -27,13 +33,18 @@ const RESERVED = new Set(['model', 'messages', 'stream', 'stream_options', 'n', 
 export function settingsOf(model: ModelConfig, request: ChatRequest): Omit<CompletionRequest, 'messages'> {
   const defaults: ModelParameters = model.model_api_parameters ?? {};
   const settings: Record<string, unknown> = {};
-  for (const name of MERGED) settings[name] = request[name] ?? defaults[name];
+  for (const name of MERGED) settings[name] = request[name] ?? (hasOwn(request.extra_body, name) ? undefined : defaults[name]);
   settings.max_tokens = request.max_completion_tokens ?? request.max_tokens ?? defaults.max_completion_tokens ?? defaults.max_tokens;
   settings.stop = stopsOf(request.stop ?? defaults.stop);
   if (request.logprobs) Object.assign(settings, { logprobs: true, top_logprobs: request.top_logprobs });
   for (const name of ['parallel_tool_calls', 'response_format', 'user'] as const) settings[name] = request[name];
   settings.extra = extraOf(model, request);
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined && value !== null));
+}
+
+/** Whether a request's own `extra_body` says what the universal runtime reads there, so that the model's setting does not hold. */
+function hasOwn(extra: Record<string, unknown> | null | undefined, name: string): boolean {
+  return READ_IN_EXTRA.has(name) && extra?.[name] !== undefined && extra[name] !== null;
 }
 
 function stopsOf(stop: string | readonly string[] | null | undefined): string[] | undefined {

@@ -27,7 +27,10 @@ export const SETTINGS_IN_EXTRA = [
   'dry_allowed_length',
   'think',
   'thinking_budget',
-] as const;
+] as const satisfies readonly (keyof ExtraBody)[];
+
+/** Of these, what is set. */
+export type SettingsInExtra = Pick<ExtraBody, (typeof SETTINGS_IN_EXTRA)[number]>;
 
 /** Checks an `extra_body` object; out-of-range values and unknown cache types are `Failure('invalid')` naming what is allowed. */
 export function checkedExtra(extra: Record<string, unknown> | null | undefined): ExtraBody {
@@ -43,4 +46,14 @@ export function ggufOptions(top: ExtraBody, extra: ExtraBody): GgufOptions {
     if (value !== undefined && value !== null) options[name] = value;
   }
   return options;
+}
+
+/** The settings of a generation that may stand in either place: the request's own, or those of `extra_body` where they are absent or null. */
+export function generationSettings(top: SettingsInExtra, extra: ExtraBody): SettingsInExtra {
+  const settings: Record<string, unknown> = {};
+  for (const name of SETTINGS_IN_EXTRA) {
+    const value = top[name] ?? extra[name];
+    if (value !== undefined && value !== null) settings[name] = value;
+  }
+  return settings;
 }

@@ -8,7 +8,8 @@ const MAX_TOP_LOGPROBS = 20;
 /** Where neither a request nor the model's file says anything. */
 const SAMPLING_DEFAULTS = { temperature: 1, top_p: 1, top_k: 40, min_p: 0.05 } as const;
 /** Sent to the engine only where they do something. */
-const PENALTIES = ['presence_penalty', 'frequency_penalty', 'repeat_penalty', 'dry_multiplier', 'dry_base', 'dry_allowed_length'] as const;
+const PENALTIES = ['presence_penalty', 'frequency_penalty', 'repeat_penalty'] as const;
+const DRY = ['dry_multiplier', 'dry_base', 'dry_allowed_length'] as const;
 
 /**
  * Sampling settings for the engine: the request's, else what the model's file recommends, else the default. The seed is random unless given
@@ -30,6 +31,13 @@ export function engineSampling(
   for (const name of PENALTIES) {
     const value = request[name] ?? (held ? undefined : recommended[name]);
     if (value) sampling[name] = value;
+  }
+  // Where a grammar holds, the engine leaves DRY out by itself.
+  if (request.dry_multiplier ?? recommended.dry_multiplier) {
+    for (const name of DRY) {
+      const value = request[name] ?? recommended[name];
+      if (value !== undefined) sampling[name] = value;
+    }
   }
   if (request.logit_bias && Object.keys(request.logit_bias).length > 0) sampling.logit_bias = request.logit_bias;
   const stop = request.stop?.filter((text) => text !== '');

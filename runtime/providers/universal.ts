@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import { checkedExtra, ggufOptions, SETTINGS_IN_EXTRA } from '../completions/options.js';
+import { checkedExtra, generationSettings, ggufOptions } from '../completions/options.js';
 import type { CompletionSource, UniversalRequest } from '../completions/request.js';
 import type { CompletionRequest, Provider } from './contract.js';
 
@@ -20,11 +20,7 @@ function universalRequest(model: ModelConfig, request: CompletionRequest): Unive
   if (device !== undefined || dtype !== undefined)
     out.transformers = { ...(device === undefined ? {} : { device }), ...(dtype === undefined ? {} : { dtype }) };
   if (extra.truncation_strategy) out.truncationStrategy = extra.truncation_strategy;
-  for (const name of SETTINGS_IN_EXTRA) {
-    const value = request[name] ?? extra[name];
-    if (value !== undefined && value !== null) Object.assign(out, { [name]: value });
-  }
-  return out;
+  return Object.assign(out, generationSettings(request, extra));
 }
 
 /** Completes chats on the in-process runtime. A prompt over the context is refused unless `extra_body` sets `auto_truncate`. */

@@ -47,6 +47,7 @@ project('ns', 'p', {
       },
       { ...PLAIN, prompts: [] },
       { ...PLAIN, name: 'prompted' },
+      { ...PLAIN, name: 'ranked', model_api_parameters: { top_k: 9, temperature: 0.3 } },
     ],
   },
   prompts: [
@@ -439,7 +440,7 @@ const table: Scenario[] = [
     ...POST,
     body: after(echo, user('x', { model: 'nope' })),
     status: 400,
-    contains: ['nope', 'tuned, plain, prompted'],
+    contains: ['nope', 'tuned, plain, prompted, ranked'],
   },
   {
     name: 'no model configured, and the built-in one is not asked for',
@@ -552,6 +553,7 @@ const table: Scenario[] = [
         model: 'tuned',
         temperature: 0,
         top_k: 5,
+        dry_multiplier: 0.8,
         max_tokens: 8,
         stop: ['A', 'B'],
         seed: 3,
@@ -572,6 +574,7 @@ const table: Scenario[] = [
         temperature: 0,
         top_p: 0.5,
         top_k: 5,
+        dry_multiplier: 0.8,
         max_tokens: 8,
         stop: ['A', 'B'],
         seed: 3,
@@ -580,6 +583,15 @@ const table: Scenario[] = [
         n_ctx: 4096,
         tool_choice: 'required',
       });
+    },
+  },
+  {
+    name: 'so does its extra_body, in what the universal runtime reads there',
+    ...POST,
+    body: after(echo, user('z', { model: 'ranked', extra_body: { top_k: 5, temperature: 0 } })),
+    json: () => {
+      const { top_k, temperature, extra } = asked();
+      assert.deepEqual([top_k, temperature, extra], [undefined, 0.3, { top_k: 5, temperature: 0 }]);
     },
   },
   {

@@ -88,7 +88,8 @@ TEST(LogSumExp, HoldsForLargeAndInfiniteValues) {
 }
 
 TEST(Sampler, RestoresTheLogits) {
-  GenerateOptions options{.repeat_penalty = 2, .presence_penalty = 1, .frequency_penalty = 1};
+  GenerateOptions options{
+      .repeat_penalty = 2, .presence_penalty = 1, .frequency_penalty = 1, .dry_multiplier = 1, .dry_allowed_length = 1};
   options.bias_tokens = {3, 3, 4};
   options.bias_values = {5, 7, -5};
   Sampler chooser = sampler(options);
@@ -145,11 +146,12 @@ TEST(Sampler, DryTakesMoreFromWhatWouldContinueALongerSequence) {
     Sampler chooser = sampler({.dry_multiplier = multiplier, .dry_base = 2, .dry_allowed_length = allowed});
     for (const Token token : text) chooser.accept(token);
     // The logit of 8 over all others at which it is chosen still, to a quarter.
-    for (float more = 0;; more += 0.25f) {
+    for (float more = 0; more < 10; more += 0.25f) {
       std::vector<float> logits(10, 0.1f);
       logits[8] = more;
       if (chooser.choose(logits) == 8) return more;
     }
+    return 10.0f;
   };
   EXPECT_EQ(bound(1, 3), 1.25f) << "2^0";
   EXPECT_EQ(bound(1, 1), 4.25f) << "2^2";
@@ -160,6 +162,8 @@ TEST(Sampler, DryTakesMoreFromWhatWouldContinueALongerSequence) {
   std::vector<float> logits(10, 0);
   logits[9] = 1.5f;
   EXPECT_EQ(chooser.choose(logits), 9) << "what followed the one token loses 1";
+  logits[9] = 0.5f;
+  EXPECT_NE(chooser.choose(logits), 9);
 }
 
 TEST(Sampler, DryLeavesAGrammarAndWhatWasThoughtAlone) {
@@ -170,6 +174,12 @@ TEST(Sampler, DryLeavesAGrammarAndWhatWasThoughtAlone) {
     ASSERT_EQ(held.choose(logits), 0) << i;
     held.accept(0);
   }
+  // Free text until 2 3, which it has begun before: the grammar's own tokens are not repetitions of it.
+  options.grammar_start = {2, 3};
+  Sampler waiting = sampler(options, std::make_unique<Only>(std::set<Token>{0, 1}));
+  for (const Token token : {3, 0, 1, 2, 3}) waiting.accept(token);
+  EXPECT_EQ(waiting.choose(logits), 0) << "0 followed 3 in the free text";
+  options.grammar_start = {};
   options.think_start = {2};
   options.think_end = {3};
   Sampler thinker = sampler(options);

@@ -20,6 +20,8 @@ const KEYS: readonly (readonly [key: string, name: keyof RecommendedSampling, le
   ['dry_allowed_length', 'dry_allowed_length', 1, 1000],
 ];
 
+const WHOLE: ReadonlySet<string> = new Set(['top_k', 'dry_allowed_length']);
+
 /** Decimal digits that a 32-bit float holds. */
 const DIGITS = 7;
 
@@ -30,12 +32,15 @@ export function readRecommended(metadata: Metadata): { sampling: RecommendedSamp
   for (const [key, name, least, greatest] of KEYS) {
     const value = metadata.get(PREFIX + key);
     if (value === undefined) continue;
-    if (typeof value === 'number' && value >= least && value <= greatest) sampling[name] = Number(value.toPrecision(DIGITS));
-    else notes.push(`The file recommends ${PREFIX}${key} ${shown(value)}; ${least} to ${greatest} is possible, so it is ignored.`);
+    const isUsable = typeof value === 'number' && value >= least && value <= greatest && (Number.isInteger(value) || !WHOLE.has(name));
+    if (isUsable) sampling[name] = Number(value.toPrecision(DIGITS));
+    else
+      notes.push(
+        `The file recommends ${PREFIX}${key} ${shown(value)}; ${WHOLE.has(name) ? 'a whole number of ' : ''}${least} to ${greatest} is possible, so it is ignored.`,
+      );
   }
   // -1 stands for 0 in many places.
-  if (sampling.top_k !== undefined) sampling.top_k = Math.max(0, Math.floor(sampling.top_k));
-  if (sampling.dry_allowed_length !== undefined) sampling.dry_allowed_length = Math.floor(sampling.dry_allowed_length);
+  if (sampling.top_k !== undefined) sampling.top_k = Math.max(0, sampling.top_k);
   return { sampling, notes };
 }
 

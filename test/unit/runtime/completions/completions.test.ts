@@ -67,14 +67,16 @@ describe('a completion', () => {
   });
 
   it('takes what the file recommends where a request says nothing', async () => {
-    const sampling = { temperature: 0.2, top_k: 7, frequency_penalty: 0.5, repeat_penalty: 1.2, dry_multiplier: 1 };
+    const sampling = { temperature: 0.2, top_k: 7, frequency_penalty: 0.5, repeat_penalty: 1.2, dry_multiplier: 1, dry_base: 2 };
     const silent = (await run({ sampling })).model.generated[0];
     const penalties = [silent?.frequency_penalty, silent?.repeat_penalty, silent?.dry_multiplier];
     assert.deepEqual([silent?.temperature, silent?.top_p, silent?.top_k, ...penalties], [0.2, 1, 7, 0.5, 1.2, 1]);
-    const told = (await run({ sampling }, { temperature: 0, top_k: 0, frequency_penalty: 0, repeat_penalty: 1.1 })).model.generated[0];
-    assert.deepEqual([told?.temperature, told?.top_k, told?.frequency_penalty, told?.repeat_penalty], [0, 0, undefined, 1.1]);
+    const told = (await run({ sampling }, { temperature: 0, top_k: 0, frequency_penalty: 0, repeat_penalty: 1.1, dry_multiplier: 0 })).model
+      .generated[0];
+    const kept = [told?.frequency_penalty, told?.repeat_penalty, told?.dry_multiplier, told?.dry_base];
+    assert.deepEqual([told?.temperature, told?.top_k, ...kept], [0, 0, undefined, 1.1, undefined, undefined]);
     const json = (await run({ sampling, output: ['{}'] }, { response_format: { type: 'json_object' } })).model.generated[0];
-    assert.deepEqual([json?.temperature, json?.frequency_penalty, json?.dry_multiplier], [0.2, undefined, undefined]);
+    assert.deepEqual([json?.temperature, json?.frequency_penalty, json?.dry_multiplier, json?.dry_base], [0.2, undefined, 1, 2]);
   });
 
   it('separates thinking, with a budget only when it is on', async () => {

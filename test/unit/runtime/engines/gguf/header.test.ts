@@ -70,11 +70,18 @@ describe('GGUF header', () => {
       ['general.sampling.top_p', f32(1.5)],
       ['general.sampling.penalty_repeat', f32(0)],
       ['general.sampling.penalty_freq', list('f32', [0.5])],
-      ['general.sampling.dry_allowed_length', u32(0)],
+      ['general.sampling.dry_allowed_length', f32(2.5)],
     ]);
     const ignored = await ggufHeader(fileOf(odd));
     assert.deepEqual(ignored.sampling, {});
-    const values = ['temp NaN;', 'top_k many;', 'top_p 1.5;', 'penalty_repeat 0;', 'penalty_freq as a list;', 'dry_allowed_length 0;'];
+    const values = [
+      'temp NaN;',
+      'top_k many;',
+      'top_p 1.5;',
+      'penalty_repeat 0;',
+      'penalty_freq as a list;',
+      'dry_allowed_length 2.5; a whole number',
+    ];
     for (const [at, value] of values.entries()) assert.ok(ignored.notes[at]?.includes(`general.sampling.${value}`), ignored.notes[at]);
   });
 
