@@ -12,13 +12,17 @@ mkdir -p "$work"
   "$python" train/train.py --work "$work" --resume "$@"
   "$python" train/grow.py --work "$work" --out wide --feed-forward 1024
 }
-# Two stretches, each to a rate of zero; what is shipped is the mean of the weights at their ends.
+# Three stretches, each to a rate of zero; what is shipped is a mean of the weights at their ends.
 [ -e "$work/wide-1.pt" ] || {
   "$python" train/train.py --work "$work" --name wide --resume --finish 79e6 --muon-rate 0.005 --adam-rate 0.0016 "$@"
   cp "$work/wide.pt" "$work/wide-1.pt"
 }
-"$python" train/train.py --work "$work" --name wide --resume --finish 51e6 --muon-rate 0.0046 --adam-rate 0.0015 "$@"
-"$python" train/average.py --work "$work" --of wide-1:0.05 wide:0.95 --out quern-tiny
+[ -e "$work/wide-2.pt" ] || {
+  "$python" train/train.py --work "$work" --name wide --resume --finish 51e6 --muon-rate 0.0046 --adam-rate 0.0015 "$@"
+  cp "$work/wide.pt" "$work/wide-2.pt"
+}
+"$python" train/train.py --work "$work" --name wide --resume --finish 12.5e6 --muon-rate 0.003 --adam-rate 0.001 "$@"
+"$python" train/average.py --work "$work" --of wide-2:0.4 wide:0.6 --out quern-tiny
 "$python" train/export.py --work "$work" --name quern-tiny --f32 --out "$work/exact.gguf"
 "$python" train/export.py --work "$work" --name quern-tiny --out "$work/quern-tiny.gguf"
 "$python" train/reference.py --work "$work" --name quern-tiny

@@ -14,8 +14,8 @@ from train.tokens import CONTROL, SHOWN  # noqa: E402
 
 NAMES = {"q": "attn_q", "k": "attn_k", "v": "attn_v", "o": "attn_output", "q_norm": "attn_q_norm", "gate": "ffn_gate", "up": "ffn_up", "down": "ffn_down"}
 
-# What the file recommends to who says nothing: little chance, and what was said in an answer becomes less likely, which ends loops.
-TEMPERATURE, FREQUENCY_PENALTY, PRESENCE_PENALTY = 0.3, 0.5, 0.3
+# What the file recommends to who says nothing: little chance, and what an answer has said becomes less likely, which ends loops.
+TEMPERATURE, PRESENCE_PENALTY, DRY_MULTIPLIER, DRY_BASE, DRY_ALLOWED_LENGTH = 0.3, 0.3, 1.0, 1.75, 2
 
 
 def halves(rows, width):
@@ -88,10 +88,12 @@ def main():
     writer.add_name("quern-tiny")
     writer.add_description("Quern's built-in model, trained from scratch on generated dialogues; see model-card.md")
     writer.add_license("apache-2.0")
-    # llama.cpp has no keys of its own for the penalties.
+    # llama.cpp has no keys of its own for penalties and DRY.
     writer.add_sampling_temp(TEMPERATURE)
-    writer.add_float32("general.sampling.penalty_freq", FREQUENCY_PENALTY)
     writer.add_float32("general.sampling.penalty_present", PRESENCE_PENALTY)
+    writer.add_float32("general.sampling.dry_multiplier", DRY_MULTIPLIER)
+    writer.add_float32("general.sampling.dry_base", DRY_BASE)
+    writer.add_uint32("general.sampling.dry_allowed_length", DRY_ALLOWED_LENGTH)
     if given.embedder:
         writer.add_pooling_type(gguf.PoolingType.MEAN)
     writer.add_string("quern.tokens_seen", str(int(saved["seen"])))

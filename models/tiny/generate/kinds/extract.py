@@ -2,7 +2,7 @@
 import json
 import re
 
-from .. import frames, pages
+from .. import frames, pages, papers
 from .. import lexicon as lex
 from .. import names as n
 from .. import relations as rel
@@ -234,7 +234,7 @@ def given(r, order, text, answer):
     """Order and text in one message, in either order, or the order as the system message."""
     if r.random() < 0.2:
         return [("system", order), ("user", text), ("assistant", answer)]
-    stop = "" if order[-1] in ".]}" or "\n" in order else ":"
+    stop = "" if order[-1] in ".]}?!:" or "\n" in order else ":"
     return [("user", r.choice([f"{order}{stop}\n\n{text}", f"{order}{stop}\n{text}", f"{text}\n\n{order}", f"Text: {text}\n\n{order}", f'{order}{stop}\n"{text}"' if '"' not in text else f"{order}\n{text}"])), ("assistant", answer)]
 
 
@@ -354,8 +354,16 @@ def plain(r, source=prose):
     return given(r, order, text, dumps(answer))
 
 
+def ordered(r):
+    """What a hand-written order asks of its text."""
+    system, order, text, answer = papers.asked(r)
+    return [("system", order), ("user", text), ("assistant", answer)] if system else given(r, order, text, answer)
+
+
 def extract(r, level=1.0):
     x = r.random()
-    if x < 0.6:
-        return Dialogue(plain(r, sheet if x < 0.4 else prose), kind="extract")
+    if x < 0.45:
+        return Dialogue(ordered(r), kind="extract")
+    if x < 0.75:
+        return Dialogue(plain(r, sheet if x < 0.65 else prose), kind="extract")
     return Dialogue(r.choice([paper, paper, paper, paper, fields, of_fact, collected, mentions, rows, wrapped, wrapped])(r), kind="extract")

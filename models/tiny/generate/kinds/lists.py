@@ -8,6 +8,8 @@ from ..chat import Dialogue, dumps
 from ..talk_tables import LOST
 from ..talk_turns import UNKNOWN
 
+# The kinds that stand first are those that people ask for most.
+COMMON = 26
 WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
 ASKS = ["Name {c} {m}", "List {c} {m}", "Give me {c} {m}", "Tell me {c} {m}", "Write down {c} {m}", "{c} {m}", "I need {c} {m}", "Give me a list of {c} {m}", "Make a list of {c} {m}", "Can you name {c} {m}?", "What are {c} {m}?", "Which {c} {m} do you know?", "Give me {c} examples of {m}"]
 OPEN = ["Name some {m}", "List {m}", "Which {m} do you know?", "What are some {m}?", "Give me examples of {m}", "Tell me some {m}", "Examples of {m}?", "What {m} are there?"]
@@ -32,8 +34,9 @@ def shaped(r, ask, share=0.5):
 
 def things(r):
     """Members of a kind in the order of the lexicon, a few left out: what comes next depends on what is there already."""
-    _, many, words = r.choice(lex.THINGS)
-    left = [word.replace("-", " ") for word in words if r.random() < 0.8] or [words[0]]
+    common = r.random() < 0.5
+    _, many, words = r.choice(lex.THINGS[:COMMON] if common else lex.THINGS)
+    left = [word.replace("-", " ") for word in words if r.random() < (0.95 if common else 0.8)] or [words[0]]
     messages, form = [], FORMS[""]
     for turn in range(1 + (r.random() < 0.25)):
         count = min(r.choice([2, 3, 3, 4, 5, 5, 6, 7, 8, 10, 10, 12]), len(left))
@@ -73,7 +76,7 @@ def counted(r):
     else:
         many = r.randint(3, 10)
         asks, found = [f"The first {many} multiples of {{s}}", f"Write {many} multiples of {{s}}"], range(step, step * many + 1, step)
-    ask, form = shaped(r, r.choice(asks).replace("{a}", str(a)).replace("{b}", str(b)).replace("{s}", str(step)), 0.35)
+    ask, form = shaped(r, r.choice(asks).replace("{a}", str(a)).replace("{b}", WORDS[b] if b < len(WORDS) and r.random() < 0.4 else str(b)).replace("{s}", str(step)), 0.35)
     return [("user", noise.question(r, ask)), ("assistant", form(list(found) if form is dumps else [str(one) for one in found]))]
 
 
