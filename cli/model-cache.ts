@@ -4,6 +4,7 @@ import type { DownloadEvent } from '../runtime/hub/events.js';
 import { Hub } from '../runtime/hub/hub.js';
 import { setLogLevel } from '../runtime/log.js';
 import { modelPlaces } from '../runtime/models/resolve.js';
+import type { OutboundFault } from '../runtime/net/faults.js';
 import { Outbound } from '../runtime/net/outbound.js';
 import type { OutboundReply } from '../runtime/net/reply.js';
 import { Failure } from '../schemas/errors.js';
@@ -27,7 +28,9 @@ export interface ModelCache {
 }
 
 /** A daemon that runs answers this soon. */
-const ANSWER_MS = 2000;
+const ANSWER_MS = 5000;
+/** How a request ends where nobody listens, or something else than a daemon does. */
+const NO_DAEMON: ReadonlySet<string> = new Set<OutboundFault>(['ConnectFailed', 'BadResponse', 'ResponseTooLarge']);
 /** A download may take this long. */
 const LONGEST_MS = 7 * 24 * 3600 * 1000;
 const EVENTS_BYTES = 1024 ** 3;
@@ -40,22 +43,61 @@ export function modelAndOptions(verb: string, args: readonly string[]): { name: 
   return { name, options: readOptions(rest, process.env) };
 }
 
+const baseOf = (host: string, port: number): string => {
+  const shown = host.includes(':') ? `[${host}]` : host.replace(/^0\.0\.0\.0$/, '127.0.0.1');
+  return `http://${shown === '[::]' ? '[::1]' : shown}:${port}`;
+};
+
+/** What an address answers in time; empty where nobody listens or what listens is no daemon. Throws where that cannot be told. */
+async function answerOf(outbound: Outbound, base: string, path: string, headers: Record<string, string>): Promise<string> {
+  const limits = { headersMs: ANSWER_MS, totalMs: ANSWER_MS };
+  try {
+    const reply = await outbound.request({ url: `${base}${path}`, policy: 'operator', headers, limits });
+    const text = await reply.text();
+    if (reply.status === 401 || reply.status === 403)
+      throw new Failure('unauthorized', `the daemon at ${base} wants a key: give --api-key or QUERN_API_KEY.`);
+    if (reply.status >= 500) throw new Failure('unavailable', `${base} answered ${reply.status}.`);
+    return text;
+  } catch (error) {
+    if (error instanceof Failure && NO_DAEMON.has(error.code)) return '';
+    throw error;
+  }
+}
+
+/** The keys of the models that the runtime at an address has loaded; none where no runtime is. */
+async function loadedAt(outbound: Outbound, base: string, headers: Record<string, string>): Promise<string[]> {
+  const text = await answerOf(outbound, base, '/v1/models', headers).catch((error: unknown) => refuseUntold(base, error));
+  try {
+    return (JSON.parse(text) as { data: { id: string }[] }).data.map(({ id }) => String(id));
+  } catch {
+    return [];
+  }
+}
+
+function refuseUntold(base: string, cause: unknown): never {
+  if (!(cause instanceof Failure) || cause.kind === 'unauthorized') throw cause;
+  const why = `whether a daemon at ${base} needs the model cannot be told: ${cause.message}`;
+  throw new Failure('unavailable', `${why} Try again when it answers, or stop it first.`, { cause });
+}
+
 /** The cache of the daemon that answers at the given address, else that of this machine. */
 export async function openModelCache(options: DaemonOptions): Promise<ModelCache> {
   const outbound = new Outbound();
-  const host = options.host.includes(':') ? `[${options.host}]` : options.host.replace(/^0\.0\.0\.0$/, '127.0.0.1');
-  const base = `http://${host === '[::]' ? '[::1]' : host}:${options.port}`;
+  const [core, runtime] = [baseOf(options.host, options.port), baseOf(options.runtimeHost, options.runtimePort)];
   const headers: Record<string, string> = options.apiKey === null ? {} : { authorization: `Bearer ${options.apiKey}` };
-  const limits = { headersMs: ANSWER_MS, totalMs: ANSWER_MS };
-  const reply = await outbound.request({ url: `${base}/info`, policy: 'operator', headers, limits }).catch(() => null);
-  if (reply === null) return ownCache(outbound, options);
-  if (reply.status === 401 || reply.status === 403)
-    throw new Failure('unauthorized', `the daemon at ${base} wants a key: give --api-key or QUERN_API_KEY.`);
-  if (!(await reply.text()).includes('"data_directory"')) return ownCache(outbound, options);
-  return daemonCache(outbound, base, headers);
+  try {
+    const facts = await answerOf(outbound, core, '/info', headers);
+    if (facts.includes('"data_directory"')) return daemonCache(outbound, core, headers);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind === 'unauthorized') throw error;
+    return ownCache(outbound, options, async () => refuseUntold(core, error));
+  }
+  // "quern runtime" has loaded models and no core API.
+  return ownCache(outbound, options, () => loadedAt(outbound, runtime, headers));
 }
 
-function ownCache(outbound: Outbound, { dataDir }: DaemonOptions): ModelCache {
+/** `loaded` tells the keys of the models that others have loaded, and throws where that cannot be told. */
+function ownCache(outbound: Outbound, { dataDir }: DaemonOptions, loaded: () => Promise<string[]>): ModelCache {
   // What the daemon logs would stand in the middle of the progress.
   if (process.env.LOG_LEVEL === undefined) setLogLevel('error');
   const hub = new Hub(outbound);
@@ -69,7 +111,7 @@ function ownCache(outbound: Outbound, { dataDir }: DaemonOptions): ModelCache {
       yield* hub.download(plan, signal);
     },
     list: () => cachedModels(places),
-    remove: async (name) => (await hub.remove(name, [])).freedBytes,
+    remove: async (name) => (await hub.remove(name, await loaded())).freedBytes,
     close: async () => {
       await hub.close();
       await outbound.close();

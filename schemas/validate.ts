@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { ErrorObject } from 'ajv';
 import type { SchemaName } from './endpoint.js';
 import { Failure } from './errors.js';
-import { explain, summary } from './violations.js';
+import { explain, memberName, summary } from './violations.js';
 
 /** Where a checked value came from; the first element of each error's `loc`. */
 export type Origin = 'body' | 'query' | 'path' | 'file';
@@ -17,6 +17,10 @@ interface Validator {
   (value: unknown): boolean;
   errors?: ErrorObject[] | null;
 }
+
+/** Booleans as text, as the reference system reads them. */
+const YES = /^(?:true|t|yes|y|on|1)$/i;
+const NO = /^(?:false|f|no|n|off|0)$/i;
 
 /** Stops at the first violation; finds all; finds all after converting text. */
 type Kind = 'quick' | 'thorough' | 'coercing';
@@ -53,11 +57,32 @@ export function check<T>(name: SchemaName, value: unknown, where: Origin = 'body
   throw failure(all, value, where);
 }
 
-/** Like `check`, for values that arrive as text: numbers, booleans and one-element lists are converted in `value` itself. */
+/**
+ * Like `check`, for values that arrive as text: numbers, booleans (see `YES`) and one-element lists are converted in `value` itself.
+ */
 export function coerced<T>(name: SchemaName, value: unknown, where: Origin = 'query'): T {
   const validate = validator('coercing', name);
   if (validate(value)) return value as T;
+  // Ajv itself converts only lower-case "true" and "false".
+  if (convertBooleans(validate.errors ?? [], value) && validate(value)) return value as T;
   throw failure(validate, value, where);
+}
+
+/** Converts the texts that stand where `errors` want a boolean; whether there were any. */
+function convertBooleans(errors: readonly ErrorObject[], value: unknown): boolean {
+  let converted = false;
+  for (const { keyword, params, instancePath } of errors) {
+    if (keyword !== 'type' || !String(params.type).split(',').includes('boolean')) continue;
+    const path = instancePath.split('/').slice(1).map(memberName);
+    const last = path.pop();
+    let holder = value as Record<string, unknown>;
+    for (const name of path) holder = holder[name] as Record<string, unknown>;
+    const text = last === undefined ? undefined : holder[last];
+    if (typeof text !== 'string' || !(YES.test(text) || NO.test(text))) continue;
+    holder[last!] = YES.test(text);
+    converted = true;
+  }
+  return converted;
 }
 
 function failure(validate: Validator, value: unknown, where: Origin): Failure {

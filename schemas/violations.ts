@@ -101,12 +101,17 @@ function byPath(errors: readonly ErrorObject[]): Map<string, ErrorObject[]> {
   return groups;
 }
 
+/** The member that one part of a JSON pointer names. */
+export function memberName(part: string): string {
+  return part.replaceAll('~1', '/').replaceAll('~0', '~');
+}
+
 function itemOf(group: readonly ErrorObject[], value: unknown, where: string): FailureItem {
   const [first] = group as [ErrorObject];
   const loc: (string | number)[] = [where];
   let node: unknown = value;
   for (const part of pathOf(first).split('/').slice(1)) {
-    const name = part.replaceAll('~1', '/').replaceAll('~0', '~');
+    const name = memberName(part);
     loc.push(Array.isArray(node) ? Number(name) : name);
     node = node !== null && typeof node === 'object' && Object.hasOwn(node, name) ? (node as Record<string, unknown>)[name] : undefined;
   }

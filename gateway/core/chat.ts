@@ -1,10 +1,9 @@
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
 import type { CompletionRequest } from '../../schemas/generated/core/chat.js';
+import { CHAT_BODY_BYTES } from '../http/body.js';
 
 const CHAT = '/v1/projects/{namespace}/{project}/chat';
-/** Messages may carry images and audio. */
-const BODY_LIMIT_BYTES = 16 * 2 ** 20;
 
 function place({ params }: Request): [namespace: string, project: string] {
   return [params.namespace!, params.project!];
@@ -27,7 +26,7 @@ export const chatEndpoints: Endpoint<Runtime>[] = [
     body: 'core/chat#CompletionRequest',
     response: 'core/chat#CompletionResponse',
     streams: true,
-    bodyLimitBytes: BODY_LIMIT_BYTES,
+    bodyLimitBytes: CHAT_BODY_BYTES,
     errorShape: 'openai',
     handler: async ({ chat }, request) => {
       const [namespace, project] = place(request);

@@ -17,7 +17,7 @@ const MODELS = '/v1/models';
 /** What the model cache endpoints work on. */
 export interface ModelsContext {
   readonly dataDir: string;
-  readonly models: Pick<Models, 'loaded'>;
+  readonly models: Pick<Models, 'keys'>;
   readonly hub: Hub;
 }
 
@@ -151,8 +151,7 @@ export const modelEndpoints: Endpoint<ModelsContext>[] = [
     response: 'core/models#ModelDeleted',
     handler: async (context, { params, query }) => {
       requireUniversal(query.provider);
-      const keys = context.models.loaded().map(({ key }) => key);
-      const removal = await context.hub.remove(params.model_id!, keys);
+      const removal = await context.hub.remove(params.model_id!, context.models.keys());
       return {
         json: { model_name: removal.id, revisions_deleted: removal.revisions, size_freed: removal.freedBytes, path: removal.path },
       };

@@ -6,6 +6,8 @@ import type { Exchange } from './transport.js';
 
 /** Largest body where an endpoint does not say otherwise. */
 export const DEFAULT_BODY_BYTES = 2 * 1024 * 1024;
+/** Largest body of a chat, whose messages may carry images and audio. */
+export const CHAT_BODY_BYTES = 16 * 1024 * 1024;
 
 const JSON_TYPE = /^application\/(?:json|[\w.+-]+\+json)\s*(?:;\s*charset="?utf-?8"?\s*)?$/i;
 

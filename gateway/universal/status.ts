@@ -4,7 +4,7 @@ import type { AnomalyService } from '../../runtime/ml/anomaly/contract.js';
 import type { Models } from '../../runtime/models/models.js';
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
 import type { Health } from '../../schemas/generated/universal/health.js';
-import type { ModelList } from '../../schemas/generated/universal/models.js';
+import type { Capabilities, ModelList } from '../../schemas/generated/universal/models.js';
 
 /** What the status endpoints look at. */
 export interface StatusContext {
@@ -64,7 +64,7 @@ function models(runtime: StatusContext): ModelList {
   };
 }
 
-/** Health of the runtime and the models in memory. */
+/** Health of the runtime, the models in memory, and what models can do. */
 export const statusEndpoints: Endpoint<StatusContext>[] = [
   endpoint({
     method: 'GET',
@@ -83,5 +83,17 @@ export const statusEndpoints: Endpoint<StatusContext>[] = [
     tag: 'models',
     response: 'universal/models#ModelList',
     handler: (runtime) => ({ json: models(runtime) }),
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/models/{model_id+}/capabilities',
+    id: 'model_capabilities',
+    summary: 'What a model on this machine can do',
+    tag: 'models',
+    response: 'universal/models#Capabilities',
+    handler: async ({ models: { places } }, { params }) => {
+      const { capabilitiesOf } = await import('../../runtime/completions/capabilities.js');
+      return { json: { capabilities: await capabilitiesOf(params.model_id!, places) } satisfies Capabilities };
+    },
   }),
 ];

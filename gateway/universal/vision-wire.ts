@@ -32,13 +32,18 @@ export function ocrReply({ model, pages, notes }: OcrResult, withBoxes: boolean)
   };
 }
 
-function documentItem({ classificationScores: scores, fields, ...rest }: DocumentAnswer, index: number): DocumentItem {
-  return {
-    index,
-    ...rest,
-    ...(fields === undefined || fields.length === 0 ? {} : { fields: fields.map((one) => ({ ...one, bbox: one.bbox && [...one.bbox] })) }),
-    ...(scores === undefined ? {} : { classification_scores: { ...scores } }),
-  };
+/** What a model says of one document as the wire has it: the optional keys only where they hold something. */
+function documentItem(
+  { confidence, text, fields = [], answer, classification, classificationScores: scores = {} }: DocumentAnswer,
+  index: number,
+): DocumentItem {
+  const item: DocumentItem = { index, confidence };
+  if (text) item.text = text;
+  if (fields.length > 0) item.fields = fields.map((one) => ({ ...one, bbox: one.bbox && [...one.bbox] }));
+  if (answer) item.answer = answer;
+  if (classification) item.classification = classification;
+  if (Object.keys(scores).length > 0) item.classification_scores = { ...scores };
+  return item;
 }
 
 /** The answer of a documents endpoint. */

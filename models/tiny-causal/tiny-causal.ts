@@ -3,6 +3,8 @@ import { dirname, join } from 'node:path';
 import { spell } from '../writers/byte-alphabet.js';
 import { floats, integers, type OnnxGraph, type OnnxValue, writeOnnx } from '../writers/onnx-writer.js';
 
+const node = (op: string, inputs: readonly string[], output: string, attributes = {}) => ({ op, inputs, outputs: [output], attributes });
+
 const START = '<|im_start|>';
 const END = '<|im_end|>';
 const BYTES = 256;
@@ -28,7 +30,19 @@ export interface TinyCausalOptions {
   readonly undecided?: boolean;
   /** The template opens a thinking block; after one that has ended comes `THOUGHT_ANSWER`. */
   readonly thinks?: boolean;
+  /** An input that text generation does not have; the graph ignores it. */
+  readonly needs?: string;
+  /** Logits of no text generator: for a whole text; without a batch, other than declared; or labels for each token. */
+  readonly head?: 'text' | 'undeclared' | 'labels';
 }
+
+/** Steps from the logits of a text generator to those of other models, by `head`; the outputs as the graph declares them. */
+const HEADS = {
+  none: { nodes: [], logits: 'logits', dims: ['batch', 'length', VOCABULARY] },
+  text: { nodes: [node('ReduceMax', ['each'], 'logits', { axes: { ints: [1] }, keepdims: { int: 0 } })], logits: 'each', dims: ['batch', VOCABULARY] },
+  undeclared: { nodes: [node('Less', ['rows', 'total'], 'kept'), node('Compress', ['sizes', 'kept'], 'shape'), node('Reshape', ['each', 'shape'], 'logits')], logits: 'each', dims: ['batch', 'length', 'values'] },
+  labels: { nodes: [node('Gather', ['each', 'firstTokens'], 'logits', { axis: { int: 2 } })], logits: 'each', dims: ['batch', 'length', 2] },
+} as const; // biome-ignore format: rows
 
 /** A row per token: how much more likely `to` is after `from`, for each pair of neighbours of a text that ends. */
 function chain(text: string, weight: number, from = '\n'): Float32Array {
@@ -48,13 +62,13 @@ function plainTable({ undecided = false, thinks = false }: TinyCausalOptions): F
 }
 
 function graph(options: TinyCausalOptions): OnnxGraph {
-  const { withoutPast = false } = options;
+  const { withoutPast = false, needs } = options;
+  const head = HEADS[options.head ?? 'none'];
   const value = (name: string, dims: readonly (number | string)[], type: OnnxValue['type'] = 'float32'): OnnxValue => ({
     name,
     type,
     dims,
   });
-  const node = (op: string, inputs: readonly string[], output: string, attributes = {}) => ({ op, inputs, outputs: [output], attributes });
   const mark = new Float32Array(VOCABULARY);
   mark[TRIGGER.charCodeAt(0)] = 1;
   const past = ['key', 'value'].map((kind) => value(`past_key_values.0.${kind}`, ['batch', 1, 'past', 1]));
@@ -77,7 +91,8 @@ function graph(options: TinyCausalOptions): OnnxGraph {
       node('Equal', ['last', 'end'], 'fits'),
       node('Cast', ['fits'], 'share', { to: { int: 1 } }),
       node('Unsqueeze', ['share', 'foundAxes'], 'shares'),
-      node('Mul', ['all', 'shares'], 'logits'),
+      node('Mul', ['all', 'shares'], head.logits),
+      ...head.nodes,
     ],
     initializers: [
       floats('marks', [VOCABULARY], mark),
@@ -87,15 +102,20 @@ function graph(options: TinyCausalOptions): OnnxGraph {
       integers('foundAxes', [1, 2]),
       integers('rowAxes', [1]),
       integers('one', [1]),
+      integers('firstTokens', [0, 1]),
+      // Of these sizes the last is left out when the graph runs, which nobody can tell before.
+      integers('rows', [0, 1, 1e9]),
+      integers('sizes', [-1, VOCABULARY, 1]),
     ],
     inputs: [
       value('input_ids', ['batch', 'length'], 'int64'),
       value('attention_mask', ['batch', 'total'], 'int64'),
       value('position_ids', ['batch', 'length'], 'int64'),
+      ...(needs === undefined ? [] : [value(needs, ['batch', 'length'], 'int64')]),
       ...(withoutPast ? [] : past),
     ],
     outputs: [
-      value('logits', ['batch', 'length', VOCABULARY]),
+      value('logits', head.dims),
       ...(withoutPast ? [] : ['key', 'value'].map((kind) => value(`present.0.${kind}`, ['batch', 1, 'total', 1]))),
     ],
   };

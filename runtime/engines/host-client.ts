@@ -1,6 +1,10 @@
 import { Failure } from '../../schemas/errors.js';
+import { Gate } from '../gate.js';
 import type { Circuit } from '../hosts/circuit.js';
 import { Supervisor } from '../hosts/supervisor.js';
+
+/** Calls that may wait for one host; as many as a host may have open. */
+const WAITING_LIMIT = 4096;
 
 /** What a `HostClient` is made of. */
 export interface HostClientParts {
@@ -13,16 +17,20 @@ export interface HostClientParts {
   readonly body: unknown;
   /** A call that takes longer ends the process. */
   readonly callLimitMs: number;
+  /** Calls that the engine works on at the same time; the others wait in the daemon, so that the limit counts the work alone. */
+  readonly atOnce: number;
 }
 
 /** An engine in a host process whose calls are questions and answers: opened in each life, asked while it lasts, ended when a call takes too long. */
 export class HostClient<Opened> {
   readonly #parts: HostClientParts;
   readonly #supervisor: Supervisor<Opened>;
+  readonly #gate: Gate;
 
   private constructor(parts: HostClientParts) {
     this.#parts = parts;
-    const { name, engine, circuit, body } = parts;
+    const { name, engine, circuit, body, atOnce } = parts;
+    this.#gate = new Gate(`requests for ${name}`, atOnce, WAITING_LIMIT);
     this.#supervisor = new Supervisor<Opened>({
       name,
       engine,
@@ -42,8 +50,12 @@ export class HostClient<Opened> {
     return this.#supervisor.pid;
   }
 
-  /** Asks the engine. A dead process throws `unavailable`, one that is too slow `timed_out`; the next call has a new one. */
-  async call<T>(method: string, body: unknown, signal: AbortSignal): Promise<T> {
+  /** Asks the engine when it is this call's turn. A dead process throws `unavailable`, one that is too slow `timed_out`; the next call has a new one. */
+  call<T>(method: string, body: unknown, signal: AbortSignal): Promise<T> {
+    return this.#gate.run(signal, () => this.#ask<T>(method, body, signal));
+  }
+
+  async #ask<T>(method: string, body: unknown, signal: AbortSignal): Promise<T> {
     const { host } = await this.#supervisor.ready(signal);
     const { name, callLimitMs } = this.#parts;
     let late = false;

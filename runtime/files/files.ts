@@ -5,9 +5,11 @@ import type { UploadedFile } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import { log } from '../log.js';
 import type { Picture } from '../pictures/picture.js';
+import type { SourceFile } from '../rag/parsers/contract.js';
 import type { PageImages } from '../rag/parsing/page-images.js';
 import { FILE_LIMITS, type FileLimits } from './limits.js';
 import { asRequestFault, Pages } from './pages.js';
+import { FilesRoom, type Share } from './room.js';
 
 const IMAGE_EXTENSIONS = new Set(['.png', '.jpg', '.jpeg', '.gif', '.bmp', '.webp', '.tiff', '.tif']);
 const PDF_TYPE = 'application/pdf';
@@ -43,6 +45,7 @@ interface Entry {
   readonly file: StoredFile;
   readonly folder: string;
   readonly pages: Pages | undefined;
+  readonly share: Share;
   uses: number;
   removed: boolean;
 }
@@ -64,6 +67,7 @@ export class Files {
   readonly #limits: FileLimits;
   readonly #now: () => number;
   readonly #entries = new Map<string, Entry>();
+  readonly #room: FilesRoom;
   readonly #timer: NodeJS.Timeout;
   #prepared: Promise<unknown> | undefined;
 
@@ -71,6 +75,7 @@ export class Files {
     this.#folder = folder;
     this.#pageImages = pageImages;
     this.#limits = { ...FILE_LIMITS, ...limits };
+    this.#room = new FilesRoom(this.#limits);
     this.#now = now;
     this.#timer = setInterval(() => this.#sweep(), this.#limits.sweepMs);
     this.#timer.unref();
@@ -80,29 +85,21 @@ export class Files {
   async add(upload: UploadedFile, wish: UploadWish, signal: AbortSignal): Promise<StoredFile> {
     const { name, mimeType, sizeBytes } = upload;
     if (sizeBytes === 0) throw new Failure('bad_request', `File ${JSON.stringify(name)} is empty.`, { code: 'EmptyFile' });
-    this.#checkRoom(sizeBytes);
+    const share = this.#take('file', sizeBytes);
     const id = `file_${randomBytes(4).toString('hex')}_${randomBytes(4).toString('hex')}`;
     const folder = join(this.#folder, id);
-    const path = join(folder, 'content');
-    const pages = isPdf(upload) && wish.convertPdf ? await this.#pageImages.count(upload, signal).catch(asRequestFault) : null;
-    await this.#prepare();
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await move(upload.path, path);
-    const isImage = IMAGE_EXTENSIONS.has(extname(name).toLowerCase());
-    const file: StoredFile = { id, name, mimeType, sizeBytes, createdAt: this.#now(), purpose: wish.purpose, isImage, pages };
-    const shown =
-      pages === null
-        ? undefined
-        : new Pages({
-            pageImages: this.#pageImages,
-            source: { path, name, mimeType, sizeBytes },
-            pages,
-            dpi: wish.dpi,
-            folder,
-            limits: this.#limits,
-          });
-    this.#entries.set(id, { file, folder, pages: shown, uses: 0, removed: false });
-    return file;
+    try {
+      const shown = isPdf(upload) && wish.convertPdf ? await this.#pageImages.count(upload, signal).catch(asRequestFault) : null;
+      const path = await this.#store(upload, folder);
+      const isImage = IMAGE_EXTENSIONS.has(extname(name).toLowerCase());
+      const file: StoredFile = { id, name, mimeType, sizeBytes, createdAt: this.#now(), purpose: wish.purpose, isImage, pages: shown };
+      const pages = shown === null ? undefined : this.#pages({ path, name, mimeType, sizeBytes }, shown, wish.dpi, folder);
+      this.#entries.set(id, { file, folder, pages, share, uses: 0, removed: false });
+      return file;
+    } catch (error) {
+      share.release();
+      throw error;
+    }
   }
 
   /** The files that are kept, oldest first. */
@@ -192,22 +189,36 @@ export class Files {
     for (const [id, entry] of this.#entries) if (this.remainingS(entry.file) === 0) this.forget(id);
   }
 
-  #discard({ removed, uses, folder }: Entry): void {
+  #discard({ removed, uses, folder, pages, share }: Entry): void {
     if (!removed || uses > 0) return;
+    share.release();
+    pages?.release();
     rm(folder, { recursive: true, force: true }).catch((error: unknown) => log('warn', 'a file was not removed', { error }));
   }
 
-  #checkRoom(bytes: number): void {
-    const files = this.list();
-    const { maxFiles, totalBytes, keptMs } = this.#limits;
-    const used = [...this.#entries.values()].reduce((sum, { file, pages }) => sum + file.sizeBytes + (pages?.sizeBytes ?? 0), 0);
-    if (files.length < maxFiles && used + bytes <= totalBytes) return;
-    const soonest = files[0] ? this.remainingS(files[0]) : keptMs / 1000;
-    throw new Failure(
-      'busy',
-      `${files.length} files of ${used} bytes are kept; ${maxFiles} files and ${totalBytes} bytes may be. Delete some, or try again later.`,
-      { code: 'FilesFull', retryAfterS: Math.ceil(soonest) },
-    );
+  /** Takes room before the bytes are there, so that those who come at the same time see it taken. */
+  #take(what: 'file' | 'pages', bytes: number): Share {
+    const [oldest] = this.list();
+    return this.#room.take(what, bytes, Math.ceil(oldest ? this.remainingS(oldest) : this.#limits.keptMs / 1000));
+  }
+
+  /** Moves an upload to its place, which it returns. */
+  async #store({ path: from }: UploadedFile, folder: string): Promise<string> {
+    await this.#prepare();
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const path = join(folder, 'content');
+    try {
+      await move(from, path);
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
+    return path;
+  }
+
+  #pages(source: SourceFile, pages: number, dpi: number, folder: string): Pages {
+    const take = (bytes: number): Share => this.#take('pages', bytes);
+    return new Pages({ pageImages: this.#pageImages, source, pages, dpi, folder: join(folder, 'pages'), limits: this.#limits, take });
   }
 }
 

@@ -1,8 +1,10 @@
+import { mkdir, rm } from 'node:fs/promises';
 import { Failure } from '../../schemas/errors.js';
 import type { Picture } from '../pictures/picture.js';
 import type { SourceFile } from '../rag/parsers/contract.js';
 import type { PageImages } from '../rag/parsing/page-images.js';
 import type { FileLimits } from './limits.js';
+import type { Share } from './room.js';
 
 /** What one PDF is rendered with. */
 export interface PagesParts {
@@ -10,8 +12,11 @@ export interface PagesParts {
   readonly source: SourceFile;
   readonly pages: number;
   readonly dpi: number;
+  /** Made and removed with the pages. */
   readonly folder: string;
   readonly limits: Pick<FileLimits, 'pages' | 'imageBytes'>;
+  /** Takes room for the pages. Throws `busy`. */
+  readonly take: (bytes: number) => Share;
 }
 
 /** What is wrong with a caller's file is the caller's fault here. */
@@ -26,26 +31,27 @@ export class Pages {
   readonly #parts: PagesParts;
   #stop: AbortController | undefined;
   #rendering: Promise<readonly Picture[]> | undefined;
-  /** On disk. */
-  sizeBytes = 0;
+  /** Until the last rendering has ended and cleared away what it did not complete. */
+  #ended: Promise<unknown> = Promise.resolve();
+  #share: Share | undefined;
 
   constructor(parts: PagesParts) {
     this.#parts = parts;
   }
 
-  /** Pictures of all pages. Throws `bad_request` where there are too many or one cannot be rendered. */
+  /** Pictures of all pages. Throws `bad_request` where there are too many or one cannot be rendered, `busy` where there is no room. */
   pictures(): Promise<readonly Picture[]> {
     if (this.#rendering) return this.#rendering;
     const stop = new AbortController();
-    const rendering = this.#render(stop.signal).catch(asRequestFault);
+    const rendering = this.#ended.then(() => this.#render(stop.signal)).catch(asRequestFault);
     this.#stop = stop;
     this.#rendering = rendering;
     // The next who asks tries again.
-    rendering.catch(() => this.#forget(rendering));
+    this.#ended = rendering.catch(() => this.#forget(rendering));
     return rendering;
   }
 
-  /** Ends a rendering that nobody waits for; pages that are complete stay. */
+  /** Ends a rendering that nobody waits for; its pages go. */
   stop(): void {
     if (!this.#stop) return;
     this.#stop.abort(new DOMException('Nobody waits for the pages.', 'AbortError'));
@@ -53,28 +59,52 @@ export class Pages {
     this.#rendering = undefined;
   }
 
+  /** Gives the room of the pages back; their folder is the caller's to remove. */
+  release(): void {
+    this.#share?.release();
+  }
+
   #forget(rendering: Promise<readonly Picture[]>): void {
     if (this.#rendering === rendering) this.#rendering = undefined;
   }
 
   async #render(signal: AbortSignal): Promise<readonly Picture[]> {
-    const { pageImages, source, pages, dpi, folder, limits } = this.#parts;
+    const { source, pages, folder, limits, take } = this.#parts;
+    signal.throwIfAborted();
     if (pages > limits.pages)
       throw new Failure('bad_request', `${source.name} has ${pages} pages; at most ${limits.pages} are converted to images. Split it.`, {
         code: 'TooManyPages',
       });
-    this.sizeBytes = 0;
+    // Nobody knows before how large the images will be.
+    const share = take(limits.imageBytes);
+    this.#share = share;
+    try {
+      await mkdir(folder, { mode: 0o700 });
+      const { pictures, bytes } = await this.#write(signal);
+      signal.throwIfAborted();
+      share.resize(bytes);
+      this.#stop = undefined;
+      return pictures;
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      share.release();
+      throw error;
+    }
+  }
+
+  async #write(signal: AbortSignal): Promise<{ pictures: Picture[]; bytes: number }> {
+    const { pageImages, source, pages, dpi, folder, limits } = this.#parts;
     const numbers = Array.from({ length: pages }, (_, index) => index + 1);
     const pictures: Picture[] = [];
+    let bytes = 0;
     for await (const { page, path, sizeBytes } of pageImages.render({ file: source, pages: numbers, dpi, folder }, signal)) {
-      this.sizeBytes += sizeBytes;
-      if (this.sizeBytes > limits.imageBytes)
+      bytes += sizeBytes;
+      if (bytes > limits.imageBytes)
         throw new Failure('bad_request', `The pages of ${source.name} are more than ${limits.imageBytes} bytes as images; lower pdf_dpi.`, {
           code: 'ImagesTooLarge',
         });
       pictures.push({ name: `${source.name}, page ${page}`, path });
     }
-    this.#stop = undefined;
-    return pictures;
+    return { pictures, bytes };
   }
 }

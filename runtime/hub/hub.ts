@@ -1,11 +1,12 @@
 import { Failure } from '../../schemas/errors.js';
+import { repositoriesOf } from '../models/aliases.js';
 import type { Outbound } from '../net/outbound.js';
 import { HubClient } from './client.js';
 import { Download } from './download.js';
 import type { DownloadEvent } from './events.js';
-import { type DownloadPlan, listed, planDownload, repositoryName } from './plan.js';
-import { type QuantisationOption, quantisationOptions } from './quantisation-options.js';
-import { type Removal, removeRepository, requireUnused } from './removal.js';
+import { type DownloadPlan, planDownload, repositoryName } from './plan.js';
+import { optionsOf, type QuantisationOption } from './quantisation-options.js';
+import { type Removal, removeModel } from './removal.js';
 import { type HubSettings, hubSettings } from './settings.js';
 import { type Fit, fit } from './space.js';
 
@@ -49,9 +50,8 @@ export class Hub {
   }
 
   /** What a model can be had as, the smallest first. */
-  async quantisations(name: string, signal: AbortSignal): Promise<QuantisationOption[]> {
-    const { id } = repositoryName(name);
-    return quantisationOptions((await listed(this.#client, id, signal)).files);
+  quantisations(name: string, signal: AbortSignal): Promise<QuantisationOption[]> {
+    return optionsOf(this.#client, name, signal);
   }
 
   /** Whether what a plan still has to fetch fits on the disk of the cache. */
@@ -99,21 +99,23 @@ export class Hub {
   }
 
   /**
-   * Removes a model with all its revisions from the cache; a quantisation in its name makes no difference. `loaded` are the keys of loaded
-   * models. Throws `conflict` while the model is loaded or being downloaded, `not_found` for what the cache does not have.
+   * Removes a model with all its revisions from the cache: its own repository, else the one that stands in for it; a quantisation in its
+   * name makes no difference. `loaded` are the keys of the models that are loaded or loading. Throws `conflict` while the model is one of
+   * them or being downloaded, `not_found` for what the cache does not have.
    */
   async remove(name: string, loaded: readonly string[]): Promise<Removal> {
-    const { id } = repositoryName(name);
-    const key = id.toLowerCase();
-    while (this.#removals.has(key)) await this.#removals.get(key);
-    requireUnused(id, loaded, this.active);
-    const removal = removeRepository(this.cache, id);
+    const repositories = repositoriesOf(repositoryName(name).id);
+    const keys = repositories.map((repository) => repository.toLowerCase());
+    for (let key = this.#removed(keys); key !== undefined; key = this.#removed(keys)) await this.#removals.get(key);
+    const removal = removeModel(this.cache, repositories, { loaded, active: this.active });
     const settled = removal.then(
       () => undefined,
       () => undefined,
     );
-    this.#removals.set(key, settled);
-    void settled.then(() => this.#removals.delete(key));
+    for (const key of keys) this.#removals.set(key, settled);
+    void settled.then(() => {
+      for (const key of keys) this.#removals.delete(key);
+    });
     return removal;
   }
 
@@ -124,6 +126,11 @@ export class Hub {
     const running = [...this.#running.values()];
     for (const download of running) download.cancel(new Failure('unavailable', STOPS));
     await Promise.all(running.map(({ finished }) => finished));
+  }
+
+  /** One of these repositories that is being removed. */
+  #removed(keys: readonly string[]): string | undefined {
+    return keys.find((key) => this.#removals.has(key));
   }
 
   #join(plan: DownloadPlan): Download {

@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
-import { aliasOf, wholeId } from '../models/aliases.js';
+import { repositoriesOf, wholeId } from '../models/aliases.js';
 import { parseName } from '../models/names.js';
 import type { HubClient, RemoteFile } from './client.js';
 import { RepositoryLayout } from './layout.js';
@@ -64,7 +64,7 @@ function isSilent(error: unknown): error is Failure {
 /** The plan of a model that is whole in the cache: nothing of it is missing. Undefined where it is not. */
 async function presentPlan(client: HubClient, name: string, why: Failure): Promise<DownloadPlan | undefined> {
   const { id, quantisation } = repositoryName(name);
-  for (const repository of [id, ...(aliasOf(id)?.repositories ?? [])]) {
+  for (const repository of repositoriesOf(id)) {
     const present = await presentModel(client.settings.cache, repository, quantisation);
     if (!present) continue;
     const plan = await planOf(client, { name, id, repository, ...present });
@@ -83,7 +83,7 @@ async function presentPlan(client: HubClient, name: string, why: Failure): Promi
 export async function planDownload(client: HubClient, name: string, signal: AbortSignal): Promise<DownloadPlan> {
   const { id, quantisation } = repositoryName(name);
   let failure: unknown;
-  for (const repository of [id, ...(aliasOf(id)?.repositories ?? [])]) {
+  for (const repository of repositoriesOf(id)) {
     try {
       const { commit, files } = await listed(client, repository, signal);
       const selection = select(repository, files, quantisation);

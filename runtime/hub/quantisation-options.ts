@@ -1,7 +1,10 @@
 import { basename } from 'node:path';
+import { Failure } from '../../schemas/errors.js';
+import { repositoriesOf } from '../models/aliases.js';
 import { quantisationOf } from '../models/quantisations.js';
-import type { RemoteFile } from './client.js';
+import type { HubClient, RemoteFile } from './client.js';
 import { chooseGraphs, isExternal } from './graphs.js';
+import { listed, repositoryName } from './plan.js';
 
 /** One form in which a model can be had. */
 export interface QuantisationOption {
@@ -19,6 +22,27 @@ const SHARD = /-\d{5}-of-\d{5}(?=[.-])/i;
 export function quantisationOptions(files: readonly RemoteFile[]): QuantisationOption[] {
   const gguf = files.filter(({ path }) => /\.gguf$/i.test(path) && !/mmproj/i.test(basename(path)));
   return (gguf.length > 0 ? ggufOptions(gguf) : onnxOptions(files)).sort((a, b) => a.sizeBytes - b.sizeBytes);
+}
+
+/**
+ * What a download of a model could be asked for: the forms of its own repository where that has weights that run here, else of the one that
+ * stands in for it. Throws what listing the files throws.
+ */
+export async function optionsOf(client: HubClient, name: string, signal: AbortSignal): Promise<QuantisationOption[]> {
+  const { id } = repositoryName(name);
+  let failure: unknown;
+  for (const repository of repositoriesOf(id)) {
+    try {
+      const options = quantisationOptions((await listed(client, repository, signal)).files);
+      if (options.length > 0) return options;
+    } catch (error) {
+      // What holds for the model itself is said, not what is wrong with a stand-in for it.
+      if (repository === id) failure = error;
+      if (!(error instanceof Failure) || error.kind !== 'not_found') throw failure ?? error;
+    }
+  }
+  if (failure !== undefined) throw failure;
+  return [];
 }
 
 function ggufOptions(files: readonly RemoteFile[]): QuantisationOption[] {

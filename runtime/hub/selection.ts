@@ -10,6 +10,8 @@ const PRECISIONS = ['F16', 'BF16', 'FP16', 'F32', 'FP32'];
 /** Settings, vocabularies and licences: what an engine reads beside the weights. */
 const COMPANION = /(?:\.(?:json|jsonl|txt|model|spm|bpe|tiktoken|jinja|ya?ml)|(?:^|\/)(?:LICENSE|NOTICE)[^/]*)$/i;
 const COMPANION_BYTES = 64 * 1024 * 1024;
+/** Weights of the layers that sentence models have after pooling, which stand in no graph. */
+const DENSE_LAYER = /^\d+_Dense\w*\/model\.safetensors$/;
 const SHARD = /^(.*)-\d{5}-of-(\d{5})([.-].*)$/i;
 
 /** What of a repository is fetched. */
@@ -75,6 +77,7 @@ function onnxOf(files: readonly RemoteFile[], wanted: string | null): Selection 
     ({ path, sizeBytes }) =>
       graphs.files.includes(path) ||
       graphs.files.some((graph) => isExternal(path, graph)) ||
+      DENSE_LAYER.test(path) ||
       (COMPANION.test(path) && sizeBytes <= COMPANION_BYTES && isNear(posix.dirname(path))),
   );
   const note = graphs.without.length > 0 ? `${wanted} is not there for ${graphs.without.join(', ')}; what is there is used.` : null;
@@ -86,7 +89,7 @@ function onnxOf(files: readonly RemoteFile[], wanted: string | null): Selection 
 
 /**
  * Chooses what of a repository is fetched: of GGUF files the one quantisation with all its shards, of ONNX exports the graphs of the wanted
- * format with their outside weights and what lies beside them; weights of other frameworks never. Null where nothing runs here.
+ * format with their outside weights, dense layers after pooling and what lies beside them; weights of other frameworks never. Null where nothing runs here.
  */
 export function select(repository: string, files: readonly RemoteFile[], wanted: string | null): Selection | null {
   const usable = files.filter(({ sizeBytes }) => sizeBytes > 0);

@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
-import { hubCacheFolder } from '../models/hub-cache.js';
+import { hubCacheFolder, hubHome, wholePath } from '../models/hub-cache.js';
 
 const PUBLIC_ENDPOINT = 'https://huggingface.co';
 const STALL_S = 30;
@@ -28,12 +27,11 @@ export interface HubSettings {
 }
 
 function tokenOf(env: NodeJS.ProcessEnv): string | null {
-  const given = env.HF_TOKEN ?? env.HUGGING_FACE_HUB_TOKEN;
-  if (given !== undefined) return given.trim() || null;
+  const given = env.HF_TOKEN?.trim() || env.HUGGING_FACE_HUB_TOKEN?.trim();
+  if (given) return given;
   if (SURE.test(env.HF_HUB_DISABLE_IMPLICIT_TOKEN ?? '')) return null;
-  const home = env.HF_HOME ?? join(env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'huggingface');
   try {
-    return readFileSync(env.HF_TOKEN_PATH ?? join(home, 'token'), 'utf8').trim() || null;
+    return readFileSync(env.HF_TOKEN_PATH ? wholePath(env.HF_TOKEN_PATH) : join(hubHome(env), 'token'), 'utf8').trim() || null;
   } catch {
     return null;
   }

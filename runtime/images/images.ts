@@ -39,9 +39,15 @@ export function defaultImageModel(isEdit: boolean, env: NodeJS.ProcessEnv = proc
 }
 
 /** Bytes of the graphs that a pipeline opens, of all that its folder holds. */
-async function sizeOf(folder: string): Promise<number> {
+async function sizeOf({ folder, id, quantisation }: FoundRepository): Promise<number> {
   const { PipelineFolder } = await import('../engines/diffusion/repository.js');
-  return graphBytes(new PipelineFolder(folder).graphs());
+  return graphBytes(new PipelineFolder(folder, id, quantisation).graphs());
+}
+
+/** The route is there, the weights are not: 503, as for every engine whose files can be fetched. */
+function asMissing(error: unknown): never {
+  if (!(error instanceof Failure) || error.kind !== 'not_found') throw error;
+  throw new Failure('unavailable', error.message, { code: 'ModelNotFound', fields: error.fields ?? {}, cause: error });
 }
 
 /** Makes and changes images with the diffusion models of this machine. */
@@ -70,9 +76,9 @@ export class Images {
 
   async #hold(model: string, device: string, signal: AbortSignal): Promise<Held<DiffusionClient>> {
     const found = await this.#find(model);
-    const sizeBytes = await sizeOf(found.folder);
-    const key = device === 'auto' ? `diffusion:${found.id}` : `diffusion:${found.id}:${device}`;
-    const { folder, notes } = found;
+    const sizeBytes = await sizeOf(found).catch(asMissing);
+    const { id, quantisation, folder, notes } = found;
+    const key = `diffusion:${id}${quantisation === null ? '' : `:quant${quantisation}`}${device === 'auto' ? '' : `:${device}`}`;
     return this.#models.hold(
       {
         key,
@@ -81,7 +87,7 @@ export class Images {
         sizeBytes,
         load: async (circuit, stop) => {
           const { DiffusionClient } = await import('../engines/diffusion/client.js');
-          return DiffusionClient.load({ name: model, folder, device, notes, circuit }, stop);
+          return DiffusionClient.load({ name: model, id, quantisation, folder, device, notes, circuit }, stop);
         },
       },
       signal,
@@ -89,14 +95,7 @@ export class Images {
   }
 
   async #find(model: string): Promise<FoundRepository> {
-    let found: FoundRepository;
-    try {
-      found = await findRepository(model, this.#models.places);
-    } catch (error) {
-      if (!(error instanceof Failure) || error.kind !== 'not_found') throw error;
-      // The route is there, the weights are not: 503, as for every engine whose files can be fetched.
-      throw new Failure('unavailable', error.message, { code: 'ModelNotFound', fields: error.fields ?? {}, cause: error });
-    }
+    const found = await findRepository(model, this.#models.places).catch(asMissing);
     if (found.files.includes(INDEX)) return found;
     throw new Failure('bad_request', `${model} is no image model: its folder has no ${INDEX}. Name a diffusers-style ONNX repository.`, {
       code: 'WrongModelType',

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { Failure } from '../../schemas/errors.js';
 import type { Message, Tool } from '../../schemas/generated/common.js';
 import type { SavedState, SequenceStates } from '../engines/state-contract.js';
 import { log } from '../log.js';
@@ -37,7 +38,8 @@ export interface KvCounts {
 
 /**
  * Keeps the KV states of conversations across unloads and restarts. Every state is a file; while the host of its model lives, it is in that
- * host's memory too (the ram tier), until the budget asks for the room. Entries that nobody used for their time go, pinned ones stay.
+ * host's memory too (the ram tier), until the budget asks for the room. Entries that nobody used for their time go, pinned ones stay: what
+ * finds no room beside them is refused.
  */
 export class KvCache {
   readonly #shelf: KvShelf;
@@ -109,7 +111,10 @@ export class KvCache {
     void this.#note();
   }
 
-  /** The entry that keeps this conversation with a state that fits the model; used again, it is as fresh as a new one. */
+  /**
+   * The entry that keeps this conversation with a state that fits the model; used again, it is as fresh as a new one. Throws as `save` does
+   * where it cannot be pinned.
+   */
   async find({ model, messages, tools }: Conversation, tag: string | null, options: KeepOptions = {}): Promise<KvEntry | undefined> {
     await this.#loaded;
     const hash = contentHash(segmentsOf(messages, tools ?? undefined));
@@ -117,6 +122,7 @@ export class KvCache {
       (entry) => entry.contentHash === hash && entry.model === model && entry.tag === tag && !this.isExpired(entry),
     );
     if (!known) return undefined;
+    if (options.pinned && !known.pinned) this.#checkPinned(known.bytes);
     known.lastUsedMs = Date.now();
     known.pinned ||= options.pinned ?? false;
     if (options.ttlS !== undefined) known.ttlS = options.ttlS;
@@ -124,7 +130,10 @@ export class KvCache {
     return known;
   }
 
-  /** Keeps what a remembered generation left behind; undefined where its state is gone or finds no room. */
+  /**
+   * Keeps what a remembered generation left behind; undefined where its state is gone or finds no room. Throws `too_large` for one to be
+   * pinned that finds none beside the pinned entries.
+   */
   async save(
     conversation: Conversation,
     states: SequenceStates,
@@ -136,8 +145,10 @@ export class KvCache {
     const file = this.#shelf.file(key);
     const saved = await states.save(remembered, file, true);
     if (!saved) return undefined;
-    if (saved.bytes > this.#limits.diskBytes) {
+    const refusal = options.pinned ? this.#noRoomBesidePinned(saved.bytes) : undefined;
+    if (saved.bytes > this.#limits.diskBytes || refusal) {
       await Promise.all([states.drop(file), this.#shelf.remove(key)]);
+      if (saved.bytes <= this.#limits.diskBytes && refusal) throw refusal;
       return undefined;
     }
     const entry = this.#add(key, conversation, saved, states.tag, options);
@@ -147,9 +158,13 @@ export class KvCache {
     return this.#entries.get(key);
   }
 
-  /** Keeps a conversation without a state: the index alone, as long as the daemon runs. */
+  /**
+   * Keeps a conversation without a state: the index alone, as long as the daemon runs. Throws `too_large` where pinned entries leave no
+   * place for it.
+   */
   async index(conversation: Conversation, tokens: number, options: KeepOptions = {}): Promise<KvEntry> {
     await this.#loaded;
+    this.#checkPinned(0);
     const entry = this.#add(randomBytes(12).toString('hex'), conversation, { tokens, bytes: 0 }, null, options);
     await this.#enforce(entry);
     return entry;
@@ -220,6 +235,25 @@ export class KvCache {
       diskBytes -= entry.bytes;
       count -= 1;
     }
+  }
+
+  /** Throws what `#noRoomBesidePinned` returns. */
+  #checkPinned(bytes: number): void {
+    const refusal = this.#noRoomBesidePinned(bytes);
+    if (refusal) throw refusal;
+  }
+
+  /** Why an entry of that size finds no room even when all that is not pinned goes; undefined where it does. */
+  #noRoomBesidePinned(bytes: number): Failure | undefined {
+    const { diskBytes, entries } = this.#limits;
+    const pinned = [...this.#entries.values()].filter((entry) => entry.pinned);
+    const used = total(pinned);
+    if (pinned.length < entries && used + bytes <= diskBytes) return undefined;
+    return new Failure(
+      'too_large',
+      `The KV cache has no room for ${bytes} bytes more: ${pinned.length} pinned entries take ${used} bytes, and ${entries} entries and ${diskBytes} bytes may be kept. Delete pinned ones with DELETE /v1/cache/{cache_key}, and pin fewer.`,
+      { code: 'CacheFull' },
+    );
   }
 
   #note(): Promise<void> {

@@ -8,8 +8,8 @@ import { PREPARE_LIMITS } from './limits.js';
 
 /** Characters of a token, where nothing counts them. */
 const CHARS_PER_TOKEN = 4;
-/** What the client is at fault for; a model that does not load is not. */
-const REFUSED: ReadonlySet<FailureKind> = new Set(['bad_request', 'invalid']);
+/** What the client can mend, such as a cache full of pinned entries; a model that does not load is not. */
+const REFUSED: ReadonlySet<FailureKind> = new Set(['bad_request', 'invalid', 'too_large']);
 
 /** A conversation to be kept before anybody asks for an answer. */
 export interface Preparation extends Conversation, KeepOptions {
@@ -41,6 +41,7 @@ async function warmUp(cache: KvCache, source: CompletionSource, wanted: Preparat
   const { model, messages, tools, pinned, ttlS } = wanted;
   const keep = { ...(pinned === undefined ? {} : { pinned }), ...(ttlS === undefined ? {} : { ttlS }) };
   let made: KvEntry | undefined;
+  let failed: unknown;
   const remember = crypto.randomUUID();
   const request: UniversalRequest = {
     model,
@@ -54,18 +55,23 @@ async function warmUp(cache: KvCache, source: CompletionSource, wanted: Preparat
       remember,
       before: async () => {},
       after: async ({ states }: GgufModel) => {
-        if (states) made = (await cache.find(wanted, states.tag, keep)) ?? (await cache.save(wanted, states, remember, keep));
+        try {
+          if (states) made = (await cache.find(wanted, states.tag, keep)) ?? (await cache.save(wanted, states, remember, keep));
+        } catch (error) {
+          failed = error;
+        }
       },
     },
   };
   const { parts } = await source.open(request, signal);
   for await (const _ of parts);
+  if (failed !== undefined) throw failed;
   return made;
 }
 
 /**
  * Keeps a conversation: decoded and saved, or the index alone where that is asked for or the model does not load. Throws `bad_request` for one
- * that is too large.
+ * that is too large, and `too_large` where pinned entries leave no room.
  */
 export async function prepareConversation(
   cache: KvCache,

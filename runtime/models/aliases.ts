@@ -63,3 +63,6 @@ export const wholeId = (id: string): string => SHORT.get(id.toLowerCase()) ?? id
 
 /** What is known about a model by its id, in any case of letters and with or without its organisation. */
 export const aliasOf = (id: string): Alias | undefined => ALIASES.get(wholeId(id).toLowerCase());
+
+/** The repositories that have the weights of a model: its own, then those that stand in for it. */
+export const repositoriesOf = (id: string): [string, ...string[]] => [wholeId(id), ...(aliasOf(id)?.repositories ?? [])];

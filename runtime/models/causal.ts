@@ -1,8 +1,10 @@
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
+import { otherArchitecture } from '../engines/causal/architecture.js';
 import type { GgufOptions } from '../engines/contract.js';
 import type { GgufClient } from '../engines/gguf/client.js';
 import { graphBytes } from '../engines/onnx/graph-bytes.js';
+import { chooseFormat, chooseNamed, graphFiles } from '../engines/onnx-formats.js';
 import type { Circuit } from '../hosts/circuit.js';
 import { findRepository } from './repositories.js';
 import type { FoundRepository } from './repository-contract.js';
@@ -11,17 +13,6 @@ import type { Room } from './room.js';
 
 /** Graphs for text generation, the better one first; `merged` ones serve with and without keys and values. */
 const GRAPHS = ['decoder_model_merged', 'model', 'decoder_with_past_model'] as const;
-/** How repositories call the number formats that a quantisation names. */
-const SUFFIXES: Readonly<Record<string, readonly string[]>> = {
-  Q4: ['_q4', '_q4f16', '_bnb4'],
-  INT4: ['_q4'],
-  Q8: ['_quantized', '_int8', '_q8'],
-  INT8: ['_int8', '_quantized'],
-  FP16: ['_fp16'],
-  F16: ['_fp16'],
-  FP32: [''],
-  F32: [''],
-};
 
 /** How an export is run; the `transformers` settings of a project. */
 export interface CausalSettings {
@@ -45,32 +36,38 @@ export interface FoundCausal {
   readonly notes: readonly string[];
 }
 
-function graphOf({ files, quantisation: named }: FoundRepository, dtype: string | undefined): string | undefined {
-  const quantisation = named ?? (dtype === undefined || dtype === 'auto' ? null : dtype.toUpperCase());
-  const suffixes = quantisation === null ? [''] : [...(SUFFIXES[quantisation] ?? [`_${quantisation.toLowerCase()}`]), ''];
-  const names = suffixes.flatMap((suffix) => GRAPHS.flatMap((graph) => [`onnx/${graph}${suffix}.onnx`, `${graph}${suffix}.onnx`]));
-  return names.find((name) => files.includes(name));
+/** The files of each graph that could be the one; a graph further down belongs to something else. */
+function candidatesOf({ files }: FoundRepository): string[][] {
+  const near = files.filter((file) => /^(?:onnx\/)?[^/]+$/.test(file));
+  return GRAPHS.map((graph) => graphFiles(near, graph)).filter((there) => there.length > 0);
 }
+
+/** Relative. Throws `not_found` where none is there in the format that the name asks for; the settings only wish for one. */
+function graphOf({ id, quantisation }: FoundRepository, candidates: readonly string[][], dtype = 'auto'): string {
+  const wish = quantisation ?? (dtype === 'auto' ? null : dtype.toUpperCase());
+  const fitting = candidates.map((files) => chooseFormat([files], wish)).find(({ without }) => without.length === 0);
+  return fitting?.files[0] ?? chooseNamed(id, candidates.slice(0, 1), quantisation)[0]!;
+}
+
+const wrongType = (name: string, why: string): Failure =>
+  new Failure('bad_request', `${name} is no language model: ${why}.`, { code: 'WrongModelType' });
 
 /**
  * The text-generation export of a name that is no GGUF model, which `absent` says; throws that where there is none either, and
- * `bad_request` for a repository that holds something else.
+ * `bad_request` for a repository that holds something else, `not_found` where it is not there in the named format.
  */
 export async function findCausal(name: string, { dtype }: CausalSettings, places: ModelPlaces, absent: unknown): Promise<FoundCausal> {
   if (!(absent instanceof Failure) || absent.kind !== 'not_found' || /\.gguf$/i.test(name)) throw absent;
   const found = await findRepository(name, places).catch(() => {
     throw absent;
   });
-  const graph = graphOf(found, dtype);
-  if (graph === undefined || !found.files.includes('tokenizer.json') || !found.files.includes('config.json')) {
-    throw new Failure(
-      'bad_request',
-      `${name} is no language model: its folder lacks config.json, tokenizer.json or a graph such as onnx/model.onnx.`,
-      { code: 'WrongModelType' },
-    );
-  }
+  const candidates = candidatesOf(found);
+  if (candidates.length === 0 || !found.files.includes('tokenizer.json') || !found.files.includes('config.json'))
+    throw wrongType(name, 'its folder lacks config.json, tokenizer.json or a graph such as onnx/model.onnx');
   const { id, quantisation, folder, notes } = found;
-  const path = join(folder, graph);
+  const other = await otherArchitecture(folder);
+  if (other !== undefined) throw wrongType(name, `config.json names ${other}, which does not write text`);
+  const path = join(folder, graphOf(found, candidates, dtype));
   return { id, quantisation, folder, graph: path, sizeBytes: await graphBytes([path]), notes };
 }
 

@@ -1,7 +1,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join, relative, sep } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import { staysInside } from './inside.js';
 
 /** Folders and files looked at in one repository. */
@@ -9,11 +9,17 @@ const ENTRY_LIMIT = 2000;
 const DEPTH_LIMIT = 4;
 const REPOSITORY = /^models--([A-Za-z0-9_.-]+?)(?:--([A-Za-z0-9_.-]+))?$/;
 
-/** The hub cache of this user: `HF_HUB_CACHE`, else `HF_HOME`/hub, else `XDG_CACHE_HOME` or `~/.cache` with huggingface/hub. */
+/** A path of a variable as the hub's clients read it: absolute, with the home folder for a `~` at its beginning. */
+export const wholePath = (path: string): string => resolve(path.replace(/^~(?=[/\\]|$)/, () => homedir()));
+
+/** Where the hub's clients keep what is this user's: `HF_HOME`, else `XDG_CACHE_HOME` or `~/.cache` with huggingface. Absolute. */
+export const hubHome = (env: NodeJS.ProcessEnv): string =>
+  wholePath(env.HF_HOME || join(env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'huggingface'));
+
+/** The hub cache of this user: `HF_HUB_CACHE`, else the folder `hub` in `hubHome`. Absolute. */
 export function hubCacheFolder(env: NodeJS.ProcessEnv = process.env): string {
-  if (env.HF_HUB_CACHE) return env.HF_HUB_CACHE;
-  if (env.HUGGINGFACE_HUB_CACHE) return env.HUGGINGFACE_HUB_CACHE;
-  return join(env.HF_HOME ?? join(env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'huggingface'), 'hub');
+  const given = env.HF_HUB_CACHE || env.HUGGINGFACE_HUB_CACHE;
+  return given ? wholePath(given) : join(hubHome(env), 'hub');
 }
 
 /** The folder of a repository in the hub cache. */

@@ -136,6 +136,11 @@ export class Models {
     });
   }
 
+  /** Keys of the models in memory and of those on their way into it. */
+  keys(): string[] {
+    return [...this.#residency.loaded().map(({ key }) => key), ...this.#residency.loading()];
+  }
+
   /** Names of the models on this machine, the built-in ones first. */
   known(): Promise<string[]> {
     return knownModels(this.places);

@@ -1,6 +1,8 @@
 import { Failure } from '../../schemas/errors.js';
 
 const ID = /^[A-Za-z0-9_.-]{1,96}(?:\/[A-Za-z0-9_.-]{1,96})?$/;
+/** Forbidden by the hub too: cache folders have `--` for the slash, so that two names would stand for one folder. */
+const AMBIGUOUS = /--|(?:^|\/)-|-(?:\/|$)/;
 const NAME_LIMIT = 1024;
 
 /** A model as a caller names it. */
@@ -41,6 +43,7 @@ export function parseName(name: string): ModelName {
   const parsed = splitName(name);
   if (parsed.isPath) return parsed;
   if (parsed.id.includes('..') || !ID.test(parsed.id)) throw badName(name, 'letters, digits, "_", ".", "-" and one slash are allowed');
+  if (AMBIGUOUS.test(parsed.id)) throw badName(name, '"--" and a "-" at the beginning or end of a part are not allowed');
   if (parsed.quantisation !== null && !/^[A-Z0-9_-]{1,32}$/.test(parsed.quantisation))
     throw badName(name, `"${parsed.quantisation}" is no quantisation`);
   return parsed;

@@ -1,7 +1,10 @@
 import { basename } from 'node:path';
 
+/** `Q4_0` in orders that some processors were once given; taken only where it is asked for or there is nothing else. */
+const REPACKED = ['Q4_0_4_4', 'Q4_0_4_8', 'Q4_0_8_8'];
 /** Names that files carry for what their weights are stored as: ggml's types and the mixes made of them. Longer names first. */
 const NAMES = [
+  ...REPACKED,
   ...['BF16', 'FP16', 'FP32', 'F16', 'F32', 'F64'],
   ...['Q1_0', 'Q2_0', 'Q4_0', 'Q4_1', 'Q5_0', 'Q5_1', 'Q8_0', 'Q8_1'],
   ...['Q2_K', 'Q3_K', 'Q4_K', 'Q5_K', 'Q6_K', 'Q8_K'].flatMap((name) => [
@@ -35,6 +38,8 @@ function shardNumber(file: string): { index: number; count: number } | null {
 /** True for files that hold a projector for images or sound and no language model. */
 const isProjector = (file: string): boolean => /mmproj/i.test(basename(file));
 
+const isRepacked = (file: string): boolean => REPACKED.includes(quantisationOf(file) ?? '');
+
 /** A choice among the GGUF files of a repository. */
 export interface Choice {
   readonly file: string;
@@ -47,12 +52,14 @@ const plain = (quantisation: string | null): string | null => quantisation?.repl
 
 /**
  * Picks one of `files` (order kept; projectors and later shards left out): the wanted quantisation, else by preference, else the first.
- * Whole files come before split ones unless only a split one has the wanted quantisation. Undefined without files.
+ * Whole files come before split ones unless only a split one has the wanted quantisation, repacked ones last. Undefined without files.
  */
 export function chooseFile(files: readonly string[], wanted: string | null): Choice | undefined {
   const models = files.filter((file) => !isProjector(file) && (shardNumber(file)?.index ?? 1) === 1);
-  const whole = models.filter((file) => shardNumber(file) === null);
-  const pool = whole.length > 0 ? whole : models;
+  const usual = models.filter((file) => !isRepacked(file));
+  const open = usual.length > 0 ? usual : models;
+  const whole = open.filter((file) => shardNumber(file) === null);
+  const pool = whole.length > 0 ? whole : open;
   const choice = (file: string | undefined): Choice | undefined => {
     if (file === undefined) return undefined;
     const quantisation = quantisationOf(file);

@@ -1,4 +1,4 @@
-import { readdir, stat } from 'node:fs/promises';
+import { opendir, readdir, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import { aliasOf, wholeId } from './aliases.js';
@@ -10,6 +10,9 @@ import type { ModelPlaces } from './resolve.js';
 
 /** Files without one of these hold nothing that an engine here can run. */
 const WEIGHTS = /\.(?:onnx|gguf)$/i;
+
+/** Files and folders in an absolute folder, which may be any of the machine. */
+const LOOKED_AT_LIMIT = 5000;
 
 interface Place {
   readonly folder: string;
@@ -64,14 +67,36 @@ function notFound(name: string, id: string, looked: readonly string[], without: 
   });
 }
 
+/** Whether more than `limit` files and folders lie in the tree of `folder`; counts no further, so that any folder costs little. */
+async function holdsMoreThan(folder: string, limit: number): Promise<boolean> {
+  const folders = [folder];
+  let count = 0;
+  for (let path = folders.pop(); path !== undefined; path = folders.pop()) {
+    try {
+      for await (const entry of await opendir(path, { bufferSize: 512 })) {
+        count += 1;
+        if (count > limit) return true;
+        if (entry.isDirectory()) folders.push(join(path, entry.name));
+      }
+    } catch {
+      // What cannot be read holds nothing for us.
+    }
+  }
+  return false;
+}
+
 /** A folder given by its absolute path, with or without a quantisation after the last colon. */
 async function absoluteFolder(name: string): Promise<FoundRepository> {
   const colon = name.lastIndexOf(':');
   const isWhole = colon < 0 || (await isFolder(name));
   const folder = isWhole ? name : name.slice(0, colon);
-  const found = await search([{ folder, root: folder, source: 'folder' }], []);
+  const isLarge = await holdsMoreThan(folder, LOOKED_AT_LIMIT);
+  const found = isLarge ? undefined : await search([{ folder, root: folder, source: 'folder' }], []);
   if (!found) {
-    throw new Failure('not_found', `The model folder ${folder} is not there or holds no ONNX or GGUF file.`, {
+    const why = isLarge
+      ? `holds more than ${LOOKED_AT_LIMIT} files and folders, too many to search: name the folder of one model`
+      : 'is not there or holds no ONNX or GGUF file';
+    throw new Failure('not_found', `The model folder ${folder} ${why}.`, {
       code: 'ModelNotFound',
       fields: { model: name, looked_in: [folder] },
     });

@@ -4,11 +4,10 @@ import type { EncoderAsk, EncoderService, Scores, ZeroShot } from '../encoders/c
 import type { Entity } from '../engines/encoder-contract.js';
 import type { Outbound } from '../net/outbound.js';
 import type { Bases } from '../providers/compat/bases.js';
+import { RUNTIME_TIMEOUT_MS } from '../providers/compat/limits.js';
 import { openAiVectors } from './embedders/vectors.js';
 import { postJson } from './json-host.js';
 
-/** A request may load a model there first. */
-const TIMEOUT_MS = 600_000;
 const RETRIES = 1;
 /** After these the next base is asked. */
 const PASSING = new Set(['unavailable', 'timed_out', 'busy']);
@@ -35,7 +34,10 @@ export class RemoteEncoders implements EncoderService {
   async embed(ask: EncoderAsk, texts: readonly string[], dimensions?: number): Promise<{ vectors: Float32Array[]; tokens: number }> {
     const body = { input: texts, encoding_format: 'base64', ...(dimensions === undefined ? {} : { dimensions }) };
     const { base, answer, tokens } = await this.#post(ask, '/v1/embeddings', body);
-    return { vectors: openAiVectors(answer, texts.length, base), tokens };
+    const vectors = openAiVectors(answer, texts.length, base);
+    const other = dimensions === undefined ? undefined : vectors.find(({ length }) => length !== dimensions);
+    if (other) throw unusable(base, `vectors of ${other.length} dimensions came where ${dimensions} were asked for; leave dimensions out`);
+    return { vectors, tokens };
   }
 
   async rerank(ask: EncoderAsk, query: string, documents: readonly string[]): Promise<{ scores: number[]; tokens: number }> {
@@ -68,7 +70,7 @@ export class RemoteEncoders implements EncoderService {
 
   async #post({ model, settings, signal }: EncoderAsk, path: string, body: object): Promise<Reply> {
     const whole = { model, ...body, ...(settings?.maxLength === undefined ? {} : { max_length: settings.maxLength }) };
-    const call = { path, body: whole, model, apiKey: this.#apiKey, timeoutMs: TIMEOUT_MS, retries: RETRIES, ours: true };
+    const call = { path, body: whole, model, apiKey: this.#apiKey, timeoutMs: RUNTIME_TIMEOUT_MS, retries: RETRIES, ours: true };
     const tried = new Set<string>();
     for (;;) {
       const base = this.#bases.pick(tried);

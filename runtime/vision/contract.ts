@@ -24,7 +24,7 @@ export interface ExtractRequest {
   readonly model: string;
   readonly task: DocumentTask;
   readonly pictures: readonly Picture[];
-  /** The i-th belongs to the i-th image; one alone belongs to all. */
+  /** The i-th belongs to the i-th image; one alone belongs to all. Not more than images. */
   readonly prompts: readonly string[];
 }
 
@@ -32,6 +32,9 @@ export interface ExtractRequest {
 export interface VisionSource {
   /** Throws `bad_request` for an unknown model and for what is no image, `unavailable` where weights are missing or an engine dies. */
   ocr(request: OcrRequest, signal: AbortSignal): Promise<OcrResult>;
-  /** Throws `not_found` for an unknown model, `bad_request` for what is no image and for a missing question. */
+  /**
+   * Throws `unavailable` for a model that is not here or not whole, `bad_request` for one of another kind, for what is no image, and for
+   * questions that are missing or more than images.
+   */
   extract(request: ExtractRequest, signal: AbortSignal): Promise<readonly DocumentAnswer[]>;
 }

@@ -1,13 +1,14 @@
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import { DocumentClient } from '../engines/documents/client.js';
 import type { DocumentAnswer, DocumentModel } from '../engines/documents/contract.js';
-import { openedGraphs } from '../engines/documents/graphs.js';
+import { decoderGraphs, encoderGraph, isLayoutModel, layoutGraph, openedGraphs } from '../engines/documents/graphs.js';
 import type { OcrReader } from '../engines/ocr/contract.js';
 import { graphBytes } from '../engines/onnx/graph-bytes.js';
 import { defaultThreads } from '../hosts/memory.js';
 import type { Held, Models } from '../models/models.js';
 import { findRepository } from '../models/repositories.js';
+import type { FoundRepository } from '../models/repository-contract.js';
 import type { Picture } from '../pictures/picture.js';
 import type { ExtractRequest } from './contract.js';
 import { holdReader } from './ocr.js';
@@ -15,23 +16,53 @@ import { holdReader } from './ocr.js';
 /** Reads the words for models that ask for them. */
 const WORDS = { model: 'tesseract', pictures: [], languages: [] };
 
+/** How images are made ready, which only models that look at them have. */
+const PREPROCESSOR = 'preprocessor_config.json';
+
 /** Weights that are not here are a state of this machine, not a mistake of the caller. */
 function asMissing(error: unknown): never {
   if (!(error instanceof Failure && error.kind === 'not_found')) throw error;
   throw new Failure('unavailable', error.message, { code: 'DocumentModelMissing', fields: error.fields ?? {}, cause: error });
 }
 
+/** Throws `bad_request` for a model of another kind, and `unavailable` that says how to get what a document model lacks. */
+function checkGraphs({ id, folder, files }: FoundRepository): void {
+  const needed = isLayoutModel(id)
+    ? { 'model.onnx': layoutGraph(files) }
+    : { 'encoder_model.onnx': encoderGraph(files), 'decoder_model.onnx': decoderGraphs(files).first };
+  const lacks = Object.entries(needed).flatMap(([name, graph]) => (graph === undefined ? [name] : []));
+  if (lacks.length === 0) return;
+  // Models of other kinds may have one of the two graphs, but do not look at images.
+  if (lacks.length === Object.keys(needed).length || !files.includes(PREPROCESSOR)) {
+    const message = `${id} is no document model: its folder has no ${lacks.join(' and no ')}. Name a Donut or LayoutLM model in ONNX.`;
+    throw new Failure('bad_request', message, { code: 'WrongModelType' });
+  }
+  const pull = isAbsolute(id) ? 'Put it there' : `Run "quern pull ${id}", or put it there`;
+  const message = `Model "${id}" is not complete on this machine: ${folder} has no ${lacks[0]}. ${pull}.`;
+  throw new Failure('unavailable', message, { code: 'DocumentModelMissing', fields: { model: id } });
+}
+
+/** The files that a model is opened with. */
+function graphsOf({ id, files, quantisation }: FoundRepository): string[] {
+  try {
+    return openedGraphs(id, files, quantisation);
+  } catch (error) {
+    return asMissing(error);
+  }
+}
+
 async function holdModel(models: Models, { model: name, task }: ExtractRequest, signal: AbortSignal): Promise<Held<DocumentModel>> {
-  const { id, folder, files, notes } = await findRepository(name, models.places).catch(asMissing);
-  const graphs = openedGraphs(id, files).map((file) => join(folder, file));
+  const found = await findRepository(name, models.places).catch(asMissing);
+  checkGraphs(found);
+  const { id, quantisation, folder, notes } = found;
+  const files = graphsOf(found);
   return models.hold(
     {
-      key: `document:${task}:${id}`,
+      key: `document:${task}:${id}${quantisation === null ? '' : `:quant${quantisation}`}`,
       type: `document_${task}`,
       name,
-      sizeBytes: await graphBytes(graphs),
-      load: (circuit, stop) =>
-        DocumentClient.load({ name: id, folder, files, threads: defaultThreads() }, notes, circuit, stop).catch(asMissing),
+      sizeBytes: await graphBytes(files.map((file) => join(folder, file))),
+      load: (circuit, stop) => DocumentClient.load({ name: id, folder, files, threads: defaultThreads() }, notes, circuit, stop),
     },
     signal,
   );
@@ -41,8 +72,28 @@ function promptFor({ prompts }: ExtractRequest, index: number): string | null {
   return prompts[index] ?? (prompts.length === 1 ? prompts[0]! : null);
 }
 
+const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? '' : 's'}`;
+
+/** Throws `bad_request` for prompts that belong to no image, and for an image without a question where the model needs one. */
+function checkPrompts(request: ExtractRequest): void {
+  const { model, task, pictures, prompts } = request;
+  if (prompts.length > pictures.length)
+    throw new Failure(
+      'bad_request',
+      `${counted(prompts.length, 'prompt')} came with ${counted(pictures.length, 'image')}; the i-th belongs to the i-th image, so the others would be lost.`,
+      { code: 'TooManyPrompts' },
+    );
+  if (task !== 'vqa' || !isLayoutModel(model)) return;
+  const without = pictures.find((_, index) => !promptFor(request, index)?.trim());
+  if (without === undefined) return;
+  throw new Failure('bad_request', `A question about ${without.name} is needed for task "vqa" with this model; give it in prompts.`, {
+    code: 'PromptMissing',
+  });
+}
+
 /** Asks a model about images of documents, one after the other; words are read first for models that look at them. */
 export async function askDocuments(models: Models, request: ExtractRequest, signal: AbortSignal): Promise<readonly DocumentAnswer[]> {
+  checkPrompts(request);
   const held = await holdModel(models, request, signal);
   let reader: Held<OcrReader> | undefined;
   const wordsOf = async (picture: Picture) => {

@@ -4,12 +4,10 @@ import type { OcrReply } from '../../schemas/generated/universal/ocr.js';
 import type { DocumentAnswer } from '../engines/documents/contract.js';
 import type { Outbound } from '../net/outbound.js';
 import type { Picture } from '../pictures/picture.js';
+import { RUNTIME_TIMEOUT_MS } from '../providers/compat/limits.js';
 import { RoundRobin, runtimeBase } from '../providers/remote-universal.js';
 import { type JsonCall, postJson } from '../rag/json-host.js';
 import type { ExtractRequest, OcrRequest, OcrResult, VisionSource } from './contract.js';
-
-/** As the reference system waits for its runtime. */
-const TIMEOUT_MS = 300_000;
 
 async function encoded(pictures: readonly Picture[]): Promise<string[]> {
   return Promise.all(pictures.map(async ({ bytes, path }) => Buffer.from(bytes ?? (await readFile(path!))).toString('base64')));
@@ -43,7 +41,7 @@ export class RemoteVision implements VisionSource {
 
   #post(path: string, model: string, body: unknown, signal: AbortSignal): Promise<unknown> {
     const base = this.#bases.pick(new Set());
-    const call: JsonCall = { base, path, body, model, ours: true, timeoutMs: TIMEOUT_MS, retries: 0 };
+    const call: JsonCall = { base, path, body, model, ours: true, timeoutMs: RUNTIME_TIMEOUT_MS, retries: 0 };
     return postJson(this.#outbound, call, signal).then(
       (answer) => {
         this.#bases.worked(base);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { dispatch } from '../../gateway/http/dispatch.js';
 import { fileEndpoints } from '../../gateway/universal/files.js';
+import type { FileLimits } from '../../runtime/files/limits.js';
 import { setLogLevel } from '../../runtime/log.js';
 import { pictureHead } from '../../runtime/pictures/head.js';
 import { emptyDataDir } from '../support/daemon.js';
@@ -119,12 +120,13 @@ const table: Scenario[] = [
   },
   { name: 'the same again', path: at('two.pdf', '/images'), json: (body) => assert.equal(body.data.length, 2) },
   upload('kept.pdf', twoPages, {
-    fields: { convert_pdf: 'false', purpose: 'batch' },
+    fields: { convert_pdf: 'False', purpose: 'batch' },
     json: (body) => {
       ids.set('kept.pdf', body.id);
       assert.deepEqual([body.has_images, body.page_count, body.purpose], [false, null, 'batch']);
     },
   }),
+  upload('refused.pdf', twoPages, { fields: { convert_pdf: 'perhaps' }, status: 422, contains: ['["body","convert_pdf"]', 'boolean'] }),
   { name: 'images of a PDF that was not converted', path: at('kept.pdf', '/images'), status: 400 },
   upload('huge.pdf', HUGE_PAGE, { fields: { pdf_dpi: '600' } }),
   {
@@ -269,6 +271,58 @@ describe('files at their bounds', () => {
       'what is in use stays',
     );
     held.release();
+    await close();
+  });
+
+  /** A stage with bounds, and what asks it. */
+  function bounded(limits: Partial<FileLimits>) {
+    const folder = emptyDataDir();
+    const stage = openVisionStage(folder, limits);
+    const application = dispatch({ endpoints: fileEndpoints, context: stage, access: { bindHost: '127.0.0.1' } });
+    const put = (name: string, content: Uint8Array) =>
+      send(application, { method: 'POST', path: '/v1/files', ...binaryForm([['file', name, content]]) });
+    const images = async (put: Promise<{ text: string }>) => `/v1/files/${JSON.parse((await put).text).id}/images`;
+    const get = (path: string) => send(application, { method: 'GET', path });
+    const kept = () => readdirSync(join(folder, 'files'), { recursive: true }).filter((name) => /\.png$/.test(String(name)));
+    return { put, images, get, kept, close: stage.close };
+  }
+  const statuses = async (answers: Promise<{ status: number }>[]) => (await Promise.all(answers)).map(({ status }) => status).sort();
+
+  it('hold for uploads that come at the same time', async () => {
+    const bytes = bounded({ totalBytes: twoPages.length * 2 });
+    const names = ['a.pdf', 'b.pdf', 'c.pdf', 'd.pdf'];
+    assert.deepEqual(await statuses(names.map((name) => bytes.put(name, twoPages))), [200, 200, 503, 503]);
+    await bytes.close();
+    const files = bounded({ maxFiles: 1 });
+    assert.deepEqual(await statuses(names.map((name) => files.put(name, twoPages))), [200, 503, 503, 503]);
+    await files.close();
+  });
+
+  it('have the room again of an upload that failed', async () => {
+    const { put, close } = bounded({ maxFiles: 1, totalBytes: twoPages.length });
+    assert.equal((await put('broken.pdf', Buffer.from('%PDF-1.4 nothing'))).status, 400);
+    assert.equal((await put('good.pdf', twoPages)).status, 200);
+    await close();
+  });
+
+  it('count the pages that are rendered', async () => {
+    const imageBytes = 100_000;
+    const { put, images, get, close } = bounded({ imageBytes, totalBytes: twoPages.length * 2 + imageBytes });
+    const paths = [await images(put('a.pdf', twoPages)), await images(put('b.pdf', twoPages))];
+    assert.deepEqual(await statuses(paths.map(get)), [200, 503], 'room for the pages of one');
+    const full = await put('c', Buffer.alloc(imageBytes, 1));
+    assert.match(full.text, /FilesFull/);
+    assert.equal((await put('d', Buffer.alloc(100, 1))).status, 200, 'pages take what they are');
+    await close();
+  });
+
+  it('have the room again of pages that could not be rendered', async () => {
+    const { put, images, get, kept, close } = bounded({ imageBytes: 10, totalBytes: twoPages.length + 10 });
+    const path = await images(put('a.pdf', twoPages));
+    for (let round = 0; round < 2; round += 1) assert.match((await get(path)).text, /ImagesTooLarge/);
+    assert.deepEqual(kept(), []);
+    assert.equal((await put('b', Buffer.alloc(10, 1))).status, 200);
+    assert.match((await get(path)).text, /FilesFull/);
     await close();
   });
 });

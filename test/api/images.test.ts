@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import { writeTinyDiffusion } from '../../models/tiny-diffusion/tiny-diffusion.js';
@@ -14,6 +15,10 @@ const GENERATIONS = '/v1/images/generations';
 const model = 'tiny/painter';
 const dataDir = emptyDataDir();
 writeTinyDiffusion(join(dataDir, 'models', 'tiny', 'painter'));
+const halves = join(dataDir, 'models', 'tiny', 'halves');
+writeTinyDiffusion(halves);
+for (const part of ['text_encoder', 'unet', 'vae_decoder', 'vae_encoder'])
+  renameSync(join(halves, part, 'model.onnx'), join(halves, part, 'model_fp16.onnx'));
 const models = new Models({ dataDir });
 const projects = new Projects({ dataDir });
 
@@ -53,6 +58,10 @@ const table: Scenario[] = [
       assert.deepEqual([width, height, isRed(colour)], [256, 256, true]);
     },
   }), // biome-ignore format: rows
+  ...['tiny/halves', 'tiny/halves:FP16'].map((name) =>
+    post(`a pipeline with nothing but halves, as ${name}`, GENERATIONS, { model: name, prompt: 'red' }, { contains: ['"data":['] }),
+  ),
+  fails('a format that is not there', GENERATIONS, { model: 'tiny/halves:Q4', prompt: 'red' }, 503, 'no Q4', 'quern pull tiny/halves:Q4'),
   post('several in base64, the first as before', GENERATIONS, { prompt: 'a red house', guidance_scale: 1, num_inference_steps: 2, n: 2, response_format: 'b64_json' }, {
     json: (body) => {
       assert.deepEqual([body.data.length, body.data[0].b64_json, body.data[1].seed, 'url' in body.data[0]], [2, first, 2, false]);

@@ -207,3 +207,41 @@ scenarios('the KV cache endpoints', {
   context: () => stage as unknown as Runtime,
   close: () => stage.close(),
 }, table); // biome-ignore format: a stage
+
+const small = join(dataDir, 'cache', 'small');
+const firstOf = (text: string) => [{ role: 'system', content: text }];
+let kept = '';
+
+scenarios(
+  'a KV cache full of pinned entries',
+  {
+    endpoints: universalEndpoints,
+    context: () => {
+      const models = new Models({ dataDir });
+      const cache = new KvCache({ folder: small, limits: { entries: 1 } });
+      const close = async () => {
+        await cache.close();
+        await models.close();
+      };
+      return { models, completions: new Completions({ models }), kvCache: async () => cache, close } as unknown as Runtime;
+    },
+    close: (runtime) => runtime.close(),
+  },
+  [
+    post('one is kept', '/v1/cache/prepare', () => ({ model, messages: firstOf('One.'), pinned: true }), {
+      json: (body) => {
+        kept = body.cache_key;
+      },
+    }),
+    post('another is refused', '/v1/cache/prepare', () => ({ model, messages: firstOf('Two.'), pinned: true }), {
+      status: 413,
+      contains: ['CacheFull', '1 pinned', 'DELETE /v1/cache'],
+      json: () => assert.deepEqual(readdirSync(small).filter((name) => name.endsWith('.kvstate')), [`${kept}.kvstate`]), // biome-ignore format: a row
+    }),
+    post('the same again is not another', '/v1/cache/prepare', () => ({ model, messages: firstOf('One.'), pinned: true }), {
+      json: (body) => assert.equal(body.cache_key, kept),
+    }),
+    { name: 'it is deleted', method: 'DELETE', path: () => `/v1/cache/${kept}` },
+    post('then there is room', '/v1/cache/prepare', () => ({ model, messages: firstOf('Two.'), pinned: true })),
+  ],
+);

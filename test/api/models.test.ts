@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ModelsContext, modelEndpoints } from '../../gateway/core/models.js';
 import { Hub } from '../../runtime/hub/hub.js';
+import { cacheKey, encoderKey } from '../../runtime/models/key.js';
+import { Models } from '../../runtime/models/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import { HubServer } from '../support/hub-server.js';
 import { ANY_EVENTS, type Scenario, scenarios } from '../support/scenario.js';
@@ -12,9 +15,10 @@ const root = mkdtempSync(join(tmpdir(), 'quern-model-api-'));
 const cache = join(root, 'hub');
 const outbound = new Outbound();
 const server = await HubServer.start();
-const loaded: { key: string }[] = [];
+let models = new Models({ dataDir: root });
 const JSON_HEADERS = { 'content-type': 'application/json' };
 const SIZE = 200_000;
+const never = new AbortController().signal;
 
 const context = (): ModelsContext => {
   const settings = { endpoint: server.url, token: null, offline: false, cache, stallMs: 2000, connections: 2, pauseMs: 5 };
@@ -26,8 +30,51 @@ const context = (): ModelsContext => {
   });
   server.put('org/broken', { 'model.gguf': Buffer.alloc(SIZE, 5) });
   server.put('org/huge', { 'model.gguf': Buffer.alloc(2000, 6) });
-  return { dataDir: root, models: { loaded: () => loaded as never }, hub: new Hub(outbound, settings) };
+  return { dataDir: root, models: { keys: () => models.keys() }, hub: new Hub(outbound, settings) };
 };
+
+/** Loads a model of this key; without an end where it is to be caught at that. */
+function load(key: string, isEndless = false): void {
+  const devices = { requested: 'auto', available: [], used: [], why: null };
+  const engine = { pid: undefined, status: { devices, notes: [] }, close: async () => {} };
+  const loading = async (stop: AbortSignal) => (isEndless ? await once(stop, 'abort').then(() => engine) : engine);
+  const held = models.hold({ key, type: 'any', name: key, sizeBytes: 0, load: (_circuit, stop) => loading(stop) }, never);
+  held.catch(() => {});
+}
+
+/** Unloads all that the rows have loaded. */
+function unload(): void {
+  void models.close();
+  models = new Models({ dataDir: root });
+}
+
+const folderOf = (repository: string): string => join(cache, `models--${repository.replace('/', '--')}`);
+
+/** Puts a repository into the cache as other programs do. */
+function cached(...repositories: string[]): void {
+  for (const repository of repositories) {
+    const snapshot = join(folderOf(repository), 'snapshots', 'abc', 'onnx');
+    mkdirSync(snapshot, { recursive: true });
+    writeFileSync(join(snapshot, 'model.onnx'), 'graph');
+  }
+}
+
+/** A removal while the cache has `repositories` and the models of these keys are loaded. */
+const removal = (name: string, id: string, more: Partial<Scenario>, repositories: string[], ...keys: string[]): Scenario => ({
+  name,
+  method: 'DELETE',
+  path: () => {
+    unload();
+    cached(...repositories);
+    for (const key of keys) load(key);
+    return `/v1/models/${id}`;
+  },
+  ...more,
+});
+const kept: Partial<Scenario> = { status: 409, contains: ['ModelInUse'] };
+const minilm = 'sentence-transformers/all-MiniLM-L6-v2';
+const bart = 'facebook/bart-large-mnli';
+const exportedBart = 'Xenova/bart-large-mnli';
 
 /** Makes the hub list a size that no disk has. */
 function listHuge(): object {
@@ -170,17 +217,36 @@ const TABLE: Scenario[] = [
     name: 'keeps a model that is loaded',
     method: 'DELETE',
     path: () => {
-      loaded.push({ key: 'language:org/gguf:ctxauto:quantQ8_0' });
+      load(cacheKey('org/gguf', 'Q8_0', {}));
       return '/v1/models/org/gguf';
     },
-    status: 409,
-    contains: ['ModelInUse'],
+    ...kept,
+  },
+  {
+    name: 'keeps a model that is still loading',
+    method: 'DELETE',
+    path: () => {
+      unload();
+      load(cacheKey('org/gguf', null, {}), true);
+      return '/v1/models/org/gguf';
+    },
+    ...kept,
+  },
+  {
+    name: 'keeps a model whose file is loaded by its path',
+    method: 'DELETE',
+    path: () => {
+      unload();
+      load(cacheKey(join(cache, 'models--org--gguf', 'snapshots', 'abc', 'model.gguf'), null, {}));
+      return '/v1/models/org/gguf';
+    },
+    ...kept,
   },
   {
     name: 'removes a model with all its quantisations',
     method: 'DELETE',
     path: () => {
-      loaded.length = 0;
+      unload();
       return '/v1/models/org/gguf:Q8_0?provider=universal';
     },
     json: (body) => {
@@ -190,6 +256,62 @@ const TABLE: Scenario[] = [
   },
   { name: 'does not know it any more', method: 'DELETE', path: '/v1/models/org/gguf', status: 404, contains: ['ModelNotFound'] },
   { name: 'removes nothing for another provider', method: 'DELETE', path: '/v1/models/org/gguf?provider=lemonade', status: 400 },
+  removal(
+    'keeps what a short name stands for',
+    minilm,
+    kept,
+    [minilm],
+    encoderKey('embedding', 'onnx', { id: 'all-MiniLM-L6-v2', quantisation: null }),
+  ),
+  removal('keeps the weights of an OCR engine', 'monkt/paddleocr-onnx', kept, ['monkt/paddleocr-onnx'], 'ocr:paddleocr:any'),
+  removal(
+    'removes the weights of another OCR engine',
+    'monkt/paddleocr-onnx',
+    {},
+    ['monkt/paddleocr-onnx'],
+    'ocr:easyocr:en',
+    'ocr:tesseract:en',
+  ),
+  removal('takes no name that could stand for two', 'org--two', { status: 400, contains: ['InvalidModelName'] }, ['org/two']),
+  removal('has kept that model', 'org/two', {}, []),
+  {
+    name: 'lists no forms of a model whose weights do not run here, without those that could stand in for it',
+    path: () => {
+      server.put(bart, { 'model.safetensors': Buffer.alloc(SIZE, 7), 'config.json': '{}' });
+      return `/v1/models/${bart}/quantizations`;
+    },
+    json: (body) => assert.deepEqual(body.options, []),
+  },
+  {
+    name: 'lists the forms of the weights that stand in for a model',
+    path: () => {
+      server.put(exportedBart, { 'onnx/model.onnx': Buffer.alloc(SIZE, 8), 'onnx/model_int8.onnx': Buffer.alloc(3000, 9) });
+      return `/v1/models/${bart}/quantizations`;
+    },
+    json: (body) =>
+      assert.deepEqual(
+        body.options.map((option: { filename: string }) => option.filename),
+        ['onnx/model_int8.onnx', 'onnx/model.onnx'],
+      ),
+  },
+  removal(
+    'keeps the weights that stand in for a model, loaded by their own name',
+    bart,
+    kept,
+    [exportedBart],
+    encoderKey('classification', 'onnx', { id: exportedBart, quantisation: null }),
+  ),
+  removal(
+    'removes the weights that stand in for a model, when they are all there is',
+    bart,
+    { json: (body) => assert.deepEqual([body.model_name, body.path], [bart, folderOf(exportedBart)]) },
+    [exportedBart],
+  ),
+  removal('finds neither then', bart, { status: 404, contains: [bart] }, []),
+  removal('removes the model itself where that is there', bart, { json: (body) => assert.equal(body.path, folderOf(bart)) }, [
+    bart,
+    exportedBart,
+  ]),
   { name: 'removes nothing outside the cache', method: 'DELETE', path: '/v1/models/..%2F..%2Fetc', status: 404 },
 ];
 

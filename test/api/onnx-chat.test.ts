@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { universalEndpoints } from '../../gateway/universal/index.js';
-import { ANSWER, THOUGHT_ANSWER, TRIGGERED_ANSWER, writeTinyCausal } from '../../models/tiny-causal/tiny-causal.js';
+import { ANSWER, THOUGHT_ANSWER, type TinyCausalOptions, TRIGGERED_ANSWER, writeTinyCausal } from '../../models/tiny-causal/tiny-causal.js';
 import { writeTinyDiffusion } from '../../models/tiny-diffusion/tiny-diffusion.js';
 import { Completions } from '../../runtime/completions/completions.js';
 import { Models } from '../../runtime/models/models.js';
@@ -21,6 +21,26 @@ writeFileSync(join(folder('broken'), 'onnx/model.onnx'), 'garbage');
 writeTinyCausal(folder('mute'));
 rmSync(join(folder('mute'), 'tokenizer.json'));
 writeTinyDiffusion(folder('painter'));
+/** Writes a model whose only graph has another name. */
+function writeAs(name: string, graph: string): void {
+  writeTinyCausal(folder(name));
+  renameSync(join(folder(name), 'onnx/model.onnx'), join(folder(name), `onnx/${graph}.onnx`));
+}
+writeAs('half', 'model_fp16');
+writeAs('merged', 'decoder_model_merged_q4');
+/** Writes a model whose config.json has further members. */
+function writeConfigured(name: string, more: object, options: TinyCausalOptions = {}): void {
+  writeTinyCausal(folder(name), options);
+  const path = join(folder(name), 'config.json');
+  writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), ...more }));
+}
+const OTHERS = ['BertForTokenClassification', 'RobertaForSequenceClassification', 'DistilBertForMaskedLM', 'T5ForConditionalGeneration'];
+for (const architecture of OTHERS) writeConfigured(architecture, { architectures: [architecture] });
+writeConfigured('generator', { architectures: ['TinyForCausalLM'] });
+writeConfigured('seeing', { architectures: ['TinyForConditionalGeneration'], text_config: {} });
+writeTinyCausal(folder('typed'), { needs: 'token_type_ids' });
+writeTinyCausal(folder('attending'), { needs: 'encoder_hidden_states' });
+for (const head of ['text', 'undeclared', 'labels'] as const) writeTinyCausal(folder(`head-${head}`), { head });
 const models = new Models({ dataDir });
 
 const chat = (name: string, content: string, body: object, rest: Omit<Scenario, 'name' | 'path' | 'body'> = {}): Scenario => ({
@@ -103,6 +123,38 @@ const table: Scenario[] = [
   chat('a damaged graph', 'x', { model: 'tiny/broken' }, { status: 422, contains: ['model.onnx'], lacks: [dataDir] }),
   chat('no tokenizer', 'x', { model: 'tiny/mute' }, { status: 400, contains: ['tokenizer.json'] }),
   chat('a model of another kind', 'x', { model: 'tiny/painter' }, { status: 400, contains: ['is no language model'] }),
+  chat('a repository with nothing but halves', 'hello', { model: 'tiny/half' }, text(ANSWER)),
+  chat('a repository with nothing but four bits', 'hello', { model: 'tiny/merged' }, text(ANSWER)),
+  chat('the same by its format', 'hello', { model: 'tiny/merged:Q4' }, text(ANSWER)),
+  chat('a format that is not there', 'hello', { model: 'tiny/merged:FP16' }, {
+    status: 404,
+    contains: ['no FP16', 'decoder_model_merged_q4.onnx', 'quern pull tiny/merged:FP16'],
+  }), // biome-ignore format: rows
+  ...OTHERS.map((architecture) =>
+    chat(`a ${architecture}`, 'x', { model: `tiny/${architecture}` }, { status: 400, contains: ['WrongModelType', architecture] }),
+  ),
+  chat('an architecture for text generation', 'hello', { model: 'tiny/generator' }, text(ANSWER)),
+  chat('the writing part of a model that sees', 'hello', { model: 'tiny/seeing' }, text(ANSWER)),
+  chat(
+    'a graph that asks for kinds of tokens',
+    'x',
+    { model: 'tiny/typed' },
+    { status: 400, contains: ['WrongModelType', 'token_type_ids'] },
+  ),
+  chat(
+    'a graph that asks for an encoder',
+    'x',
+    { model: 'tiny/attending' },
+    { status: 400, contains: ['WrongModelType', 'encoder_hidden_states'] },
+  ),
+  chat('logits of a whole text', 'x', { model: 'tiny/head-text' }, { status: 400, contains: ['WrongModelType', '[batch, 258]'] }),
+  chat(
+    'logits of another shape than the graph says',
+    'x',
+    { model: 'tiny/head-undeclared' },
+    { status: 400, contains: ['WrongModelType', 'is none of a language model', ', 258], not ['] },
+  ),
+  chat('labels of tokens', 'x', { model: 'tiny/head-labels' }, { status: 400, contains: ['WrongModelType', '258'] }),
   chat('no such model', 'x', { model: 'tiny/nothing' }, { status: 404, contains: ['quern pull tiny/nothing'] }),
   {
     name: 'it is listed as a language model',

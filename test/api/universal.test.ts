@@ -1,13 +1,22 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import { PUPPET_SCRIPTS, PUPPET_TOOL_ANSWERS } from '../../models/puppet/puppet-scripts.js';
+import { writeTinyCausal } from '../../models/tiny-causal/tiny-causal.js';
 import { Completions } from '../../runtime/completions/completions.js';
 import { Models } from '../../runtime/models/models.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Tool } from '../../schemas/generated/common.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { decidedPuppetPath, puppetPath } from '../support/models/cache.js';
+import { writeTinyEncoders } from '../support/models/tiny-encoders.js';
 import { ANY_EVENTS, type Scenario, scenarios } from '../support/scenario.js';
+
+const dataDir = emptyDataDir();
+const own = join(dataDir, 'models');
+writeTinyEncoders(own);
+writeTinyCausal(join(own, 'tiny/writer'));
+writeTinyCausal(join(own, 'tiny/thinker'), { thinks: true });
 
 const CHAT = '/v1/chat/completions';
 const model = puppetPath();
@@ -32,6 +41,12 @@ const chat = (
   name,
   ...rest,
   body: { model, temperature: 0, messages: [{ role: 'user', content }], ...rest.body },
+});
+
+/** A message with an image as a data URI of that many MiB. */
+const withImage = (mib: number) => ({
+  role: 'user',
+  content: [{ type: 'image_url', image_url: { url: `data:image/png;base64,${'A'.repeat(mib * 2 ** 20)}` } }],
 });
 
 const calls = (message: { tool_calls: { id: string; type: string; function: { name: string; arguments: string } }[] }) =>
@@ -358,9 +373,42 @@ const table: Scenario[] = [
       assert.ok(body.x_context_usage.truncated && body.x_context_usage.truncated_messages > 0);
     },
   },
+  ...(
+    [
+      ['quern-standin', ['tools', 'thinking', 'embeddings']],
+      ['tiny/writer', ['tools']],
+      ['tiny%2Fthinker', ['tools', 'thinking']],
+      ['tiny/embedder', ['embeddings']],
+      ['tiny/embedder:int8', ['embeddings']],
+      ['tiny/gguf', ['embeddings']],
+      ['tiny/gguf-ranker', []],
+      ['tiny/nli', []],
+    ] as const
+  ).map(
+    ([id, able]): Scenario => ({
+      name: `what ${id} can do`,
+      path: `/v1/models/${id}/capabilities`,
+      json: ({ capabilities }) => {
+        assert.deepEqual(Object.keys(capabilities), ['native_audio', 'vision', 'tools', 'thinking', 'embeddings']);
+        assert.deepEqual(
+          Object.keys(capabilities).filter((name) => capabilities[name]),
+          able,
+        );
+      },
+    }),
+  ),
+  {
+    name: 'what an unknown model can do',
+    path: '/v1/models/no-org/no-model:Q4_K_M/capabilities',
+    status: 404,
+    contains: ['ModelNotFound', 'quern pull no-org/no-model:Q4_K_M'],
+  },
+  { name: 'capabilities of no name', path: '/v1/models/a/b/c/capabilities', status: 400, contains: ['InvalidModelName'] },
   { name: 'malformed JSON', method: 'POST', path: CHAT, status: 422, headers: { 'content-type': 'application/json' }, body: '{"model": ' },
   { name: 'no model', method: 'POST', path: CHAT, status: 422, body: { messages: [{ role: 'user', content: 'hi' }] }, contains: ['model'] },
   { name: 'no messages', method: 'POST', path: CHAT, status: 422, body: { model, messages: [] }, contains: ['messages'] },
+  chat('an image of 3 MiB', 'hello', { body: { messages: [withImage(3)], max_tokens: 2 } }),
+  chat('more than 16 MiB', 'hello', { status: 413, body: { messages: [withImage(16)] }, contains: ['16777216'] }),
   chat('a temperature out of range', 'hi', { status: 422, body: { temperature: 3 }, contains: ['temperature'] }),
   chat('a bias of a token that the model does not have', 'hi', {
     status: 422,
@@ -409,7 +457,7 @@ scenarios<Runtime>(
   {
     endpoints: universalEndpoints,
     context: () => {
-      const models = new Models({ dataDir: emptyDataDir() });
+      const models = new Models({ dataDir });
       // The endpoints under test use no other part of the runtime.
       running = { version: '0.0.0', models, completions: new Completions({ models }) } as unknown as Runtime;
       return running;

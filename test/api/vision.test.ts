@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { visionEndpoints as coreVisionEndpoints } from '../../gateway/core/vision.js';
 import { fileEndpoints } from '../../gateway/universal/files.js';
 import { visionEndpoints } from '../../gateway/universal/vision.js';
@@ -16,11 +18,20 @@ setLogLevel('error');
 const dataDir = emptyDataDir();
 installEngine(dataDir, 'paddleocr');
 installDonut(dataDir, 'someone/donut-base-finetuned-cord-v2', 'merged');
+installDonut(dataDir, 'someone/donut-halves-docvqa', 'merged', 'fp16');
 installDonut(dataDir, 'someone/donut-docvqa', 'split');
 installDonut(dataDir, 'someone/donut-rvlcdip', 'whole');
+installDonut(dataDir, 'someone/donut-plain', 'whole');
 installLayout(dataDir, 'someone/layoutlm-docvqa', 'answers');
 installLayout(dataDir, 'someone/layoutlm-pages', 'pages');
 installLayout(dataDir, 'someone/layoutlm-words', 'words');
+// Of another kind than their names or tasks say, and not whole.
+installLayout(dataDir, 'someone/embedder', 'words');
+installDonut(dataDir, 'someone/layoutlm-of-donut', 'whole');
+installDonut(dataDir, 'someone/half-donut', 'split');
+rmSync(join(dataDir, 'models/someone/half-donut/onnx/decoder_model.onnx'));
+installDonut(dataDir, 'someone/writer', 'whole');
+for (const file of ['onnx/encoder_model.onnx', 'preprocessor_config.json']) rmSync(join(dataDir, 'models/someone/writer', file));
 
 const line = (text: string) => [{ text, x: 64, y: 64 }];
 const png = await pagePng(640, 192, line('QUERN'));
@@ -212,6 +223,26 @@ const DOCUMENTS: Scenario[] = [
       contains: ['quern pull naver-clova-ix/donut-base-finetuned-cord-v2', 'DocumentModelMissing'],
     },
   ),
+  extract(
+    'a model that is here and of another kind',
+    { model: 'someone/embedder', images: [base64(blank)] },
+    { status: 400, contains: ['WrongModelType', 'someone/embedder is no document model', 'encoder_model.onnx'] },
+  ),
+  extract(
+    'a model that its name says to look at words and that does not',
+    { model: 'someone/layoutlm-of-donut', images: [base64(blank)] },
+    { status: 400, contains: ['WrongModelType', 'model.onnx'] },
+  ),
+  extract(
+    'a language model, whose graph is called a decoder too',
+    { model: 'someone/writer', images: [base64(blank)] },
+    { status: 400, contains: ['WrongModelType', 'has no encoder_model.onnx'] },
+  ),
+  extract(
+    'a model without its decoder',
+    { model: 'someone/half-donut', images: [base64(blank)] },
+    { status: 503, contains: ['DocumentModelMissing', 'has no decoder_model.onnx', 'quern pull someone/half-donut'] },
+  ),
   extract('a model that cannot be a name', { model: '../../etc', images: [base64(png)] }, { status: 400 }),
   extract(
     'fields of a receipt, with computed confidences',
@@ -237,6 +268,18 @@ const DOCUMENTS: Scenario[] = [
         assert.equal(item.text, '<s_menu><s_nm>tea</s_nm><sep/><s_cnt>bun</s_cnt></s_menu><s_total>42</s_total>');
       },
     },
+  ),
+  ...['someone/donut-halves-docvqa', 'someone/donut-halves-docvqa:FP16'].map((model) =>
+    extract(
+      `a model with nothing but halves, as ${model}`,
+      { model, task: 'vqa', prompts: ['total'], images: [base64(blank)] },
+      { json: (body) => assert.equal(body.data[0].answer, '9') },
+    ),
+  ),
+  extract(
+    'a format that is not there',
+    { model: 'someone/donut-halves-docvqa:Q4', images: [base64(blank)] },
+    { status: 503, contains: ['DocumentModelMissing', 'quern pull someone/donut-halves-docvqa:Q4'] },
   ),
   extract(
     'another image gives another value',
@@ -265,6 +308,49 @@ const DOCUMENTS: Scenario[] = [
           ['9', 'today'],
         ),
     },
+  ),
+  extract(
+    'one question for all images',
+    { model: 'someone/donut-docvqa', task: 'vqa', images: [base64(blank), base64(blank)], prompts: ['date'] },
+    {
+      json: (body) =>
+        assert.deepEqual(
+          body.data.map((one: { answer: string }) => one.answer),
+          ['today', 'today'],
+        ),
+    },
+  ),
+  extract(
+    'more questions than images, of which some would be lost',
+    { model: 'someone/donut-docvqa', task: 'vqa', images: [base64(blank)], prompts: ['total', 'date'] },
+    { status: 400, contains: ['2 prompts came with 1 image;', 'TooManyPrompts'] },
+  ),
+  extract(
+    'fewer questions than images, for a model that needs each, before any image is looked at',
+    { model: 'someone/layoutlm-docvqa', task: 'vqa', images: [base64(textPage), 'AAAA', base64(textPage)], prompts: ['who?', 'who?'] },
+    { status: 400, contains: ['question', 'images[2]', 'PromptMissing'] },
+  ),
+  extract(
+    'fewer prompts than images, for a model that needs none',
+    { model: 'someone/donut-rvlcdip', images: [base64(blank), base64(blank), base64(blank)], prompts: ['a', 'b'] },
+    { json: (body) => assert.equal(body.data.length, 3) },
+  ),
+  extract(
+    'a question with more tokens than the model has positions',
+    { model: 'someone/donut-docvqa', task: 'vqa', images: [base64(blank)], prompts: ['total'.repeat(70)] },
+    { status: 400, contains: ['64 positions', 'PromptTooLong'] },
+  ),
+  ...['extraction', 'vqa', 'classification'].map((task) =>
+    extract(
+      `no empty keys where the model writes nothing: ${task}`,
+      { model: 'someone/donut-plain', task, images: [base64(blank)], prompts: ['</s_total>'] },
+      { json: (body) => assert.deepEqual(body.data, [{ index: 0, confidence: 0 }]) },
+    ),
+  ),
+  extract(
+    'no empty keys for a page without words',
+    { model: 'someone/layoutlm-words', images: [base64(blank)] },
+    { json: (body) => assert.deepEqual(body.data, [{ index: 0, confidence: 0 }]) },
   ),
   extract(
     'a class, with the probability of each',
@@ -380,6 +466,12 @@ const CORE: Scenario[] = [
           ['9', 'today'],
         ),
     },
+  ),
+  form(
+    'more questions than pages',
+    'documents/extract',
+    [[['file', 'a.png', blank]], { model: 'someone/donut-docvqa', task: 'vqa', prompts: 'total, date' }],
+    { status: 400, contains: ['2 prompts'] },
   ),
   { name: 'core: nothing is left among the files', path: '/v1/files', json: (body) => assert.equal(body.data.length, 2) },
 ];

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
@@ -22,7 +24,8 @@ describe('quern pull', () => {
     server = await HubServer.start();
     cache = mkdtempSync(join(tmpdir(), 'quern-pull-'));
     // No daemon answers there, so that the command works in its own process.
-    env = { HF_ENDPOINT: server.url, HF_HUB_CACHE: cache, PORT: String(await freePort()), DATA_DIR: emptyDataDir() };
+    const [port, runtimePort] = [String(await freePort()), String(await freePort())];
+    env = { HF_ENDPOINT: server.url, HF_HUB_CACHE: cache, PORT: port, RUNTIME_PORT: runtimePort, DATA_DIR: emptyDataDir() };
   });
   afterEach(() => {
     server.delayMs = 0;
@@ -54,6 +57,21 @@ describe('quern pull', () => {
     const absent = await runToEnd(['pull', 'org/absent'], env);
     assert.deepEqual([absent.code, /org\/absent is not on the hub/.test(absent.output)], [1, true]);
   });
+
+  for (const flag of ['--port', '--runtime-port']) {
+    it(`removes nothing while what listens at ${flag} does not say whether it needs the model`, async () => {
+      const kept = join(cache, 'models--org--kept');
+      mkdirSync(join(kept, 'snapshots'), { recursive: true });
+      const silent = createServer(() => {}).listen(0, '127.0.0.1');
+      await once(silent, 'listening');
+      const { port } = silent.address() as AddressInfo;
+      const refused = await runToEnd(['rm', 'org/kept', flag, String(port)], env);
+      silent.close();
+      assert.deepEqual([refused.code, existsSync(kept)], [1, true], refused.output);
+      assert.match(refused.output, new RegExp(`127\\.0\\.0\\.1:${port}.*(?:stop it|try again)`, 's'));
+      rmSync(kept, { recursive: true });
+    });
+  }
 
   it('goes on where a killed process stopped', async () => {
     const { commit, files } = server.put('org/killed', { 'model.gguf': weights });
@@ -99,6 +117,9 @@ describe('quern pull', () => {
     const refused = await runToEnd(['rm', 'org/tiny', '--port', port], env);
     assert.deepEqual([refused.code, /loaded/.test(refused.output)], [1, true], refused.output);
     assert.match((await runToEnd(['models', '--port', port], env)).output, /org\/tiny/);
+    // As under "quern runtime", which has no core API.
+    const byRuntime = await runToEnd(['rm', 'org/tiny', '--runtime-port', new URL(daemon.runtime).port], env);
+    assert.deepEqual([byRuntime.code, /loaded/.test(byRuntime.output)], [1, true], byRuntime.output);
   });
 
   it('stops a download whose client has gone', async () => {

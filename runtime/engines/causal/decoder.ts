@@ -1,8 +1,13 @@
 import { Failure } from '../../../schemas/errors.js';
-import type { OnnxSession, Tensor, TensorType } from '../onnx/contract.js';
+import type { OnnxSession, Tensor, TensorSlot, TensorType } from '../onnx/contract.js';
 import { float32Of } from '../onnx/float16.js';
 
 const PAST = /^past_key_values\.(\d+)\.(key|value)$/;
+/** What goes into a graph besides keys and values. */
+const FED = ['input_ids', 'attention_mask', 'position_ids', 'use_cache_branch'];
+const LOGITS = 'logits';
+/** Inputs in a message. */
+const SHOWN = 10;
 
 /** Keys and values of a text by input name; how many tokens they stand for. */
 export interface Past {
@@ -10,27 +15,34 @@ export interface Past {
   readonly tensors: Readonly<Record<string, Tensor>>;
 }
 
+/** What a decoder has to know of its model. */
+export interface DecoderFacts {
+  /** Of one layer's keys, where the graph itself does not say. */
+  readonly heads: number;
+  readonly headSize: number;
+  readonly vocabularySize: number | undefined;
+}
+
 /** A text-generation graph: tokens and what came before go in, logits and keys and values come out. */
 export class Decoder {
   readonly #session: OnnxSession;
   readonly #names: ReadonlySet<string>;
   readonly #past: readonly string[];
+  readonly #vocabularySize: number;
   readonly #shapes: ReadonlyMap<string, { type: TensorType; heads: number; size: number }>;
 
-  /** `heads` and `size` are of one layer's keys, where the graph itself does not say. Throws `invalid` for a graph of another kind. */
-  constructor(session: OnnxSession, heads: number, size: number) {
+  /** Throws `bad_request` for a graph of another kind. */
+  constructor(session: OnnxSession, { heads, headSize, vocabularySize = 1 }: DecoderFacts) {
+    checkGraph(session, vocabularySize);
     this.#session = session;
     this.#names = new Set(session.inputs.map(({ name }) => name));
     this.#past = session.inputs.map(({ name }) => name).filter((name) => PAST.test(name));
-    if (!this.#names.has('input_ids') || !session.outputs.some(({ name }) => name === 'logits'))
-      throw new Failure('invalid', 'The graph has no input_ids or no logits; it is no export for text generation.', {
-        code: 'InvalidModelFile',
-      });
+    this.#vocabularySize = vocabularySize;
     const known = (dim: number | string | undefined, otherwise: number): number => (typeof dim === 'number' && dim > 0 ? dim : otherwise);
     this.#shapes = new Map(
       session.inputs
         .filter(({ name }) => PAST.test(name))
-        .map(({ name, type, dims }) => [name, { type: type as TensorType, heads: known(dims[1], heads), size: known(dims[3], size) }]),
+        .map(({ name, type, dims }) => [name, { type: type as TensorType, heads: known(dims[1], heads), size: known(dims[3], headSize) }]),
     );
   }
 
@@ -59,17 +71,38 @@ export class Decoder {
     if (this.#names.has('use_cache_branch'))
       feeds.use_cache_branch = { type: 'bool', dims: [1], data: Uint8Array.of(past.length > 0 ? 1 : 0) };
     const outputs = await this.#session.run(feeds);
-    const { dims } = outputs.logits!;
+    const { dims } = outputs[LOGITS]!;
+    checkLogits(dims, this.#vocabularySize);
     const width = dims.at(-1)!;
-    const logits = float32Of(outputs.logits!);
-    if (dims.length !== 3 || logits.length < width)
-      throw new Failure('model_failed', `The model answers in the shape [${dims.join(', ')}].`);
+    const logits = float32Of(outputs[LOGITS]!);
+    if (logits.length < width) throw new Failure('model_failed', `The model answers in the shape [${dims.join(', ')}].`);
     const present = (name: string): Tensor => outputs[name.replace('past_key_values', 'present')] ?? past.tensors[name]!;
     return {
       logits: logits.slice(logits.length - width),
       past: { length: past.length + count, tensors: Object.fromEntries(this.#past.map((name) => [name, present(name)])) },
     };
   }
+}
+
+const wrongType = (why: string): Failure =>
+  new Failure('bad_request', `The graph is none of a language model: ${why}.`, { code: 'WrongModelType' });
+
+function checkGraph({ inputs, outputs }: OnnxSession, vocabularySize: number): void {
+  const names = inputs.map(({ name }) => name);
+  const other = names.filter((name) => !FED.includes(name) && !PAST.test(name));
+  if (other.length > 0) throw wrongType(`it needs ${other.slice(0, SHOWN).join(', ')}, which text generation does not have`);
+  const logits: TensorSlot | undefined = outputs.find(({ name }) => name === LOGITS);
+  if (!names.includes('input_ids') || !logits) throw wrongType(`it has no ${logits ? 'input_ids' : LOGITS}`);
+  // Without a shape it says nothing.
+  if (logits.dims.length > 0) checkLogits(logits.dims, vocabularySize);
+}
+
+/** Of named dimensions nothing is known. */
+function checkLogits(dims: readonly (number | string)[], vocabularySize: number): void {
+  const width = dims.at(-1);
+  const isNarrow = typeof width === 'number' && width >= 0 && width < vocabularySize;
+  if (dims.length === 3 && !isNarrow) return;
+  throw wrongType(`its logits are [${dims.join(', ')}], not [batch, sequence, ${vocabularySize > 1 ? vocabularySize : 'vocabulary'}]`);
 }
 
 /** The first `length` tokens of what was seen. */

@@ -2,9 +2,11 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 
-const CONFIG_BYTES = 1024 * 1024;
+/** Of `config.json` and its like; more is not read. */
+export const CONFIG_BYTES = 1024 * 1024;
 const TOKENIZER_BYTES = 64 * 1024 * 1024;
 const CONTEXT_LIMIT = 1024 * 1024;
+const VOCABULARY_LIMIT = 16 * 1024 * 1024;
 const DEFAULT_CONTEXT = 2048;
 const TEMPLATE_LIMIT = 256 * 1024;
 
@@ -16,6 +18,8 @@ export interface CausalFacts {
   readonly contextSize: number;
   readonly heads: number;
   readonly headSize: number;
+  /** Tokens that the model knows, where it says so. */
+  readonly vocabularySize: number | undefined;
   /** Tokens that end an answer. */
   readonly ends: readonly number[];
   readonly template: string;
@@ -74,6 +78,7 @@ export function causalFacts(folder: string): CausalFacts {
     contextSize: count(config, ['max_position_embeddings', 'n_positions'], CONTEXT_LIMIT) ?? DEFAULT_CONTEXT,
     heads: count(config, ['num_key_value_heads'], 4096) ?? heads,
     headSize: count(config, ['head_dim'], 65_536) ?? Math.floor(width / heads),
+    vocabularySize: count(config, ['vocab_size'], VOCABULARY_LIMIT),
     ends: [...new Set(ends as number[])],
     template: templateOf(folder, tokenizerConfig),
     bosText: textOf(tokenizerConfig.bos_token),

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Failure } from '../../../schemas/errors.js';
+import { toWire } from '../../hosts/protocol.js';
 import type { GenerateEvent, PreparedPrompt, PrepareRequest } from '../contract.js';
 import { type AnswerLimit, Generation, TokenTexts } from '../gguf/generation.js';
 import { WaitingPrompts } from '../gguf/prompts.js';
@@ -53,7 +54,7 @@ export class LoadedCausal {
   static async open(body: OpenBody, emit: (event: HostEvent) => void): Promise<{ model: LoadedCausal; opened: OpenedCausal }> {
     const facts = causalFacts(body.folder);
     const session = await openSession(body.graph, { threads: body.threads, provider: body.provider, shapesVary: true });
-    const decoder = new Decoder(session, facts.heads, facts.headSize);
+    const decoder = new Decoder(session, facts);
     const contextSize = Math.min(body.contextSize ?? facts.contextSize, facts.contextSize);
     const model = new LoadedCausal(facts, decoder, contextSize, emit);
     const { architecture, template } = facts;
@@ -91,7 +92,9 @@ export class LoadedCausal {
       throw new Failure('busy', `${RUNNING_LIMIT} answers are being made; try again later.`, { retryAfterS: 5 });
     this.#running.add(body.id);
     this.#answer(body, prompt).catch((error: unknown) => {
-      const failure = `The model failed: ${error instanceof Error ? error.message : String(error)}`;
+      const failure = toWire(
+        error instanceof Failure ? error : new Error(`The model failed: ${error instanceof Error ? error.message : String(error)}`),
+      );
       this.#running.delete(body.id);
       this.#send(body.id, '', 0, { failure });
     });

@@ -15,6 +15,9 @@ const PING_INTERVAL_MS = 60_000;
 /** What `DiffusionClient.load` needs. */
 export interface DiffusionLoad {
   readonly name: string;
+  /** The name without the format, and the format of its graphs; null without a wish. */
+  readonly id: string;
+  readonly quantisation: string | null;
   readonly folder: string;
   /** `auto`, `cpu`, or an execution provider's name. */
   readonly device: string;
@@ -29,8 +32,8 @@ export class DiffusionClient implements DiffusionModel, LoadedEngine {
   #info: DiffusionInfo | undefined;
   #nextId = 1;
 
-  private constructor({ name, folder, device, circuit }: DiffusionLoad) {
-    const body: OpenBody = { folder, threads: defaultThreads(), provider: device };
+  private constructor({ name, id, quantisation, folder, device, circuit }: DiffusionLoad) {
+    const body: OpenBody = { id, quantisation, folder, threads: defaultThreads(), provider: device };
     this.#supervisor = new Supervisor<OpenedPipeline>({
       name: `image model ${name}`,
       engine: ENGINE,

@@ -1,6 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { HostedEngine, OpenEngine } from '../../hosts/engine.js';
 import { Pipeline } from './pipeline.js';
+import { PipelineFolder } from './repository.js';
 import type { GenerateBody, OpenBody, OpenedPipeline, ProgressEvent } from './wire.js';
 
 /** The image engine of a host process: `open` once, then one `generate` after the other. */
@@ -32,8 +33,8 @@ class DiffusionEngine implements HostedEngine {
     await this.#pipeline?.close();
   }
 
-  async #open({ folder, threads, provider }: OpenBody): Promise<OpenedPipeline> {
-    this.#pipeline = await Pipeline.open(folder, { threads, provider, shapesVary: true });
+  async #open({ id, quantisation, folder, threads, provider }: OpenBody): Promise<OpenedPipeline> {
+    this.#pipeline = await Pipeline.open(new PipelineFolder(folder, id, quantisation), { threads, provider, shapesVary: true });
     const { scale, scheduler, providers } = this.#pipeline;
     return { scale, scheduler, devices: providers };
   }

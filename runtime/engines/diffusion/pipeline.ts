@@ -7,7 +7,7 @@ import type { ImageJob, ImageProgress } from './contract.js';
 import { NormalNoise } from './normal.js';
 import { type LatentFacts, latentFacts, openSessions, type Sessions } from './parts.js';
 import { PromptEncoder } from './prompts.js';
-import { fault, PipelineFolder } from './repository.js';
+import { fault, type PipelineFolder } from './repository.js';
 import { noiseConfig } from './schedulers/config.js';
 import type { NoiseConfig, Scheduler } from './schedulers/contract.js';
 import { schedulerOf } from './schedulers/index.js';
@@ -50,8 +50,7 @@ export class Pipeline {
   }
 
   /** Opens all parts. Throws `invalid` naming the file that is missing or wrong. */
-  static async open(path: string, options: OnnxOptions): Promise<Pipeline> {
-    const folder = new PipelineFolder(path);
+  static async open(folder: PipelineFolder, options: OnnxOptions): Promise<Pipeline> {
     if (!folder.json('model_index.json')) throw fault('model_index.json', 'is missing');
     const sessions = await openSessions(folder, options);
     try {

@@ -1,6 +1,7 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
+import { chooseNamed, graphFiles } from '../onnx-formats.js';
 
 const CONFIG_BYTES = 1024 * 1024;
 /** Vocabularies of tokenizers are JSON too. */
@@ -8,7 +9,8 @@ const VOCABULARY_BYTES = 64 * 1024 * 1024;
 
 /** The parts of a pipeline that have a graph; which of them it must have, `openSessions` says. */
 const PARTS = ['text_encoder', 'text_encoder_2', 'unet', 'vae_decoder', 'vae_encoder'];
-const GRAPH = 'model.onnx';
+/** What the graph of each part is called, whatever its format. */
+const GRAPH = 'model';
 
 /** JSON of any shape. */
 export type Json = Readonly<Record<string, unknown>>;
@@ -16,9 +18,18 @@ export type Json = Readonly<Record<string, unknown>>;
 /** The folder of a pipeline in the layout of `diffusers`: `model_index.json`, and a folder per part. */
 export class PipelineFolder {
   readonly #folder: string;
+  readonly #graphs: ReadonlyMap<string, string>;
 
-  constructor(folder: string) {
+  /**
+   * `quantisation` names the format of all graphs, else the best that they share is taken; `id` is for the message. Throws `not_found` where
+   * one of them is not there in the named format.
+   */
+  constructor(folder: string, id: string, quantisation: string | null) {
     this.#folder = folder;
+    const parts = PARTS.map((part) => ({ part, files: this.#graphFiles(part) })).filter(({ files }) => files.length > 0);
+    const graphs = parts.map(({ files }) => files);
+    const chosen = chooseNamed(id, graphs, quantisation);
+    this.#graphs = new Map(parts.map(({ part }, index) => [part, this.path(chosen[index]!)]));
   }
 
   path(...names: string[]): string {
@@ -54,18 +65,25 @@ export class PipelineFolder {
 
   /** Whether a part has its graph. */
   hasGraph(part: string): boolean {
-    return this.has(part, GRAPH);
+    return this.#graphs.has(part);
   }
 
   /** The graph of a part. Throws `invalid` where it is missing. */
   graph(part: string): string {
-    if (!this.hasGraph(part)) throw fault(`${part}/${GRAPH}`, 'is missing');
-    return this.path(part, GRAPH);
+    const path = this.#graphs.get(part);
+    if (path === undefined) throw fault(`${part}/${GRAPH}.onnx`, 'is missing');
+    return path;
   }
 
   /** The graphs that are there, of all parts. */
   graphs(): string[] {
-    return PARTS.filter((part) => this.hasGraph(part)).map((part) => this.graph(part));
+    return [...this.#graphs.values()];
+  }
+
+  #graphFiles(part: string): string[] {
+    if (!statSync(this.path(part), { throwIfNoEntry: false })?.isDirectory()) return [];
+    const files = readdirSync(this.path(part)).map((file) => `${part}/${file}`);
+    return graphFiles(files.sort(), GRAPH);
   }
 }
 

@@ -3,6 +3,9 @@ import type { ImageJob, ImageProgress } from './contract.js';
 
 /** Asks a fresh host to open a pipeline. */
 export interface OpenBody {
+  /** As the caller named it, and the format of its graphs; null without a wish. */
+  readonly id: string;
+  readonly quantisation: string | null;
   readonly folder: string;
   readonly threads: number;
   readonly provider: string;

@@ -21,7 +21,8 @@ export class DocumentClient implements DocumentModel {
 
   /** Starts a host and loads the model in it. */
   static async load(files: DocumentFiles, notes: readonly string[], circuit: Circuit, stop: AbortSignal): Promise<DocumentClient> {
-    const parts = { name: `document model ${files.name}`, engine: ENGINE, circuit, body: files, callLimitMs: ASK_LIMIT_MS };
+    const name = `document model ${files.name}`;
+    const parts = { name, engine: ENGINE, circuit, body: files, callLimitMs: ASK_LIMIT_MS, atOnce: 1 };
     const { client, opened } = await HostClient.open<DocumentOpened>(parts, stop);
     return new DocumentClient(client, opened, notes);
   }

@@ -41,7 +41,7 @@ export interface DocumentFiles {
   /** As the caller named it. */
   readonly name: string;
   readonly folder: string;
-  /** Below the folder, relative, with '/'. */
+  /** The graphs that it is opened with; below the folder, relative, with '/'. */
   readonly files: readonly string[];
   readonly threads: number;
 }

@@ -27,12 +27,12 @@ export class Decoder {
     this.#later = later;
   }
 
-  /** Opens the graphs among `files` (relative to the folder). Throws `not_found` where there is none. */
+  /** Opens the graphs among `files` (relative to the folder). Throws `invalid` where there is none. */
   static async open(folder: string, files: readonly string[], options: OnnxOptions): Promise<Decoder> {
     const { first, later } = decoderGraphs(files);
     if (first === undefined)
-      throw new Failure('not_found', 'The model has no decoder_model.onnx or decoder_model_merged.onnx; export it with its decoder.', {
-        code: 'ModelNotFound',
+      throw new Failure('invalid', 'The model has no decoder_model.onnx or decoder_model_merged.onnx; export it with its decoder.', {
+        code: 'InvalidModelFile',
       });
     const open = (file: string): Promise<OnnxSession> => openSession(`${folder}/${file}`, options);
     const opened = await open(first);

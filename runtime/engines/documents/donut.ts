@@ -1,3 +1,4 @@
+import { Failure } from '../../../schemas/errors.js';
 import type { Pixels } from '../../pictures/picture.js';
 import type { DocumentAnswer, DocumentField, DocumentQuestion } from './contract.js';
 import { type TaggedValue, taggedValues } from './fields.js';
@@ -34,7 +35,18 @@ interface Written {
   readonly chosen: readonly Chosen[];
 }
 
-/** Asks a model that writes tagged text about an image. */
+/** The tokens of what the decoder is begun with. Throws `bad_request` where they leave no position for an answer. */
+function startIds({ tokens, settings }: ImageWriter, start: string): number[] {
+  const ids = tokens.ids(start);
+  if (ids.length < settings.maxLength) return ids;
+  throw new Failure(
+    'bad_request',
+    `The prompt takes ${ids.length} tokens, and the model has ${settings.maxLength} positions for it and its answer. Make the prompt shorter.`,
+    { code: 'PromptTooLong' },
+  );
+}
+
+/** Asks a model that writes tagged text about an image. Throws `bad_request` for a prompt that is too long. */
 export async function askDonut(
   writer: ImageWriter,
   model: string,
@@ -46,7 +58,7 @@ export async function askDonut(
   const classes = task === 'classification' ? writer.tokens.tags(CLASS_TAG) : [];
   const chosen = await writer.write(
     pixels,
-    writer.tokens.ids(start),
+    startIds(writer, start),
     signal,
     classes.map(({ id }) => id),
   );
@@ -94,6 +106,7 @@ function classified(
   if (!step) {
     const field = fields.find(({ key }) => key === 'class' || key.endsWith('.class')) ?? fields[0];
     const label = field ? named(field.value) : text;
+    if (label === '') return { confidence };
     return { confidence, classification: label, classificationScores: { [label]: confidence } };
   }
   const label = named(classes.find(({ id }) => id === step.id)!.text);

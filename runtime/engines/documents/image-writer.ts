@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { Pixels } from '../../pictures/picture.js';
-import { fixedDimension } from '../ocr/feed.js';
+import { fixedSize } from '../ocr/feed.js';
 import type { OnnxOptions, OnnxSession } from '../onnx/contract.js';
 import { openSession } from '../onnx/session.js';
 import { Decoder } from './decoder.js';
@@ -28,11 +28,11 @@ export class ImageWriter {
     this.settings = settings;
   }
 
-  /** Opens the model whose files lie below `folder`. */
+  /** Opens the model whose files lie below `folder`. Throws `invalid` that names the file that does not fit. */
   static async open(folder: string, files: readonly string[], options: OnnxOptions): Promise<ImageWriter> {
     const graph = encoderGraph(files);
     if (graph === undefined)
-      throw new Failure('not_found', 'The model has no encoder_model.onnx; export it with its encoder.', { code: 'ModelNotFound' });
+      throw new Failure('invalid', 'The model has no encoder_model.onnx; export it with its encoder.', { code: 'InvalidModelFile' });
     const [config, generation, preprocessor] = await Promise.all(
       ['config.json', 'generation_config.json', 'preprocessor_config.json'].map((name) => readMembers(folder, name)),
     );
@@ -40,7 +40,7 @@ export class ImageWriter {
     const encoder = await openSession(`${folder}/${graph}`, options);
     const decoder = await Decoder.open(folder, files, options);
     const [input] = encoder.inputs;
-    const image = imageSettings(preprocessor, { height: fixedDimension(input!, 2), width: fixedDimension(input!, 3) });
+    const image = imageSettings(preprocessor, fixedSize(input!, graph));
     return new ImageWriter(encoder, decoder, image, tokens, decoderSettings(config, generation));
   }
 

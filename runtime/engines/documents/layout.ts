@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { Pixels } from '../../pictures/picture.js';
 import type { OcrBox } from '../ocr/contract.js';
-import { fixedDimension } from '../ocr/feed.js';
+import { fixedSize } from '../ocr/feed.js';
 import type { OnnxOptions, OnnxSession, Tensor, TensorSlot } from '../onnx/contract.js';
 import { float32Of } from '../onnx/float16.js';
 import { openSession } from '../onnx/session.js';
@@ -11,7 +11,7 @@ import { integers } from './decoder.js';
 import { encoderInput } from './encoder-input.js';
 import { layoutGraph } from './graphs.js';
 import { answerOf, classOf, fieldsOf } from './layout-heads.js';
-import { imageSettings, labelsOf, type Members, readMembers } from './settings.js';
+import { type ImageSettings, imageSettings, labelsOf, type Members, readMembers } from './settings.js';
 
 /** Places on a page are told in thousandths of it. */
 const PAGE_UNITS = 1000;
@@ -36,36 +36,36 @@ export class LayoutModel {
   readonly #session: OnnxSession;
   readonly #tokenizer: EncoderTokenizer;
   readonly #config: Members;
-  readonly #preprocessor: Members | undefined;
+  /** Undefined for a model that sees only words. */
+  readonly #image: ImageSettings | undefined;
 
-  private constructor(session: OnnxSession, tokenizer: EncoderTokenizer, config: Members, preprocessor: Members | undefined) {
+  private constructor(session: OnnxSession, tokenizer: EncoderTokenizer, config: Members, image: ImageSettings | undefined) {
     this.#session = session;
     this.#tokenizer = tokenizer;
     this.#config = config;
-    this.#preprocessor = preprocessor;
+    this.#image = image;
   }
 
-  /** Opens the model whose files lie below `folder`. Throws `not_found` where there is no graph. */
+  /** Opens the model whose files lie below `folder`. Throws `invalid` that names the file that does not fit. */
   static async open(folder: string, files: readonly string[], options: OnnxOptions): Promise<LayoutModel> {
     const graph = layoutGraph(files);
-    if (graph === undefined) throw new Failure('not_found', 'The model has no model.onnx; export it to ONNX.', { code: 'ModelNotFound' });
+    if (graph === undefined) throw new Failure('invalid', 'The model has no model.onnx; export it to ONNX.', { code: 'InvalidModelFile' });
     const [definition, config, tokenizerConfig = {}, preprocessor] = await Promise.all(
       ['tokenizer.json', 'config.json', 'tokenizer_config.json', 'preprocessor_config.json'].map((name) => readMembers(folder, name)),
     );
     const tokenizer = new EncoderTokenizer(definition ?? {}, tokenizerConfig);
-    return new LayoutModel(await openSession(`${folder}/${graph}`, options), tokenizer, config ?? {}, preprocessor);
+    const session = await openSession(`${folder}/${graph}`, options);
+    const input = session.inputs.find(({ name }) => IMAGE.test(name));
+    const image = input && imageSettings(preprocessor, fixedSize(input, graph));
+    return new LayoutModel(session, tokenizer, config ?? {}, image);
   }
 
   get providers() {
     return this.#session.providers;
   }
 
-  /** Throws `bad_request` for a question that is missing, and for a task that the model has no head for. */
+  /** Throws `bad_request` for a task that the model has no head for. */
   async ask(pixels: Pixels, { task, prompt, words = [] }: DocumentQuestion): Promise<DocumentAnswer> {
-    if (task === 'vqa' && (prompt === null || prompt.trim() === ''))
-      throw new Failure('bad_request', 'A question is needed for task "vqa" with this model; give it in prompts.', {
-        code: 'PromptMissing',
-      });
     const laid = this.#layOut(task === 'vqa' ? prompt : null, words, pixels);
     const feeds: Record<string, Tensor> = {};
     for (const slot of this.#session.inputs) feeds[slot.name] = await this.#feed(slot, laid, pixels);
@@ -125,8 +125,7 @@ export class LayoutModel {
         [1, ids.length],
       );
     if (name === 'bbox') return integers(boxes.flat(), [1, ids.length, 4]);
-    if (IMAGE.test(name))
-      return encoderInput(pixels, imageSettings(this.#preprocessor, { height: fixedDimension(slot, 2), width: fixedDimension(slot, 3) }));
+    if (IMAGE.test(name)) return encoderInput(pixels, this.#image!);
     throw new Failure('invalid', `The model asks for an input "${name}" that is not known.`, { code: 'InvalidModelFile' });
   }
 }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
+import { SIDE_LIMIT } from '../ocr/feed.js';
 
 /** A JSON file's members, or those of an object in it. */
 export type Members = Readonly<Record<string, unknown>>;
@@ -55,18 +56,30 @@ function triple(value: unknown, otherwise: number): readonly [number, number, nu
   return [a, b, c];
 }
 
-/** By `preprocessor_config.json`; `fixed` = what the graph itself demands. */
+/** A length in pixels of `preprocessor_config.json`. Throws `invalid` that names it where it is no whole number or too large. */
+function side(value: unknown, field: string): number {
+  if (value === undefined || value === null) return DEFAULT_SIDE;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= SIDE_LIMIT) return value;
+  throw new Failure(
+    'invalid',
+    `${field} in preprocessor_config.json is ${JSON.stringify(value).slice(0, 50)}; it must be a whole number from 1 to ${SIDE_LIMIT}.`,
+    { code: 'InvalidModelFile' },
+  );
+}
+
+function sideIn(size: unknown, name: 'width' | 'height'): number {
+  if (Array.isArray(size)) return name === 'width' ? side(size[0], 'size[0]') : side(size[1], 'size[1]');
+  if (!isMembers(size)) return side(size, 'size');
+  const own = size[name] ?? undefined;
+  return own === undefined ? side(size.shortest_edge, 'size.shortest_edge') : side(own, `size.${name}`);
+}
+
+/** By `preprocessor_config.json`; `fixed` = what the graph itself demands. Throws `invalid` for a size that no image has. */
 export function imageSettings(given: Members = {}, fixed: { width?: number | undefined; height?: number | undefined } = {}): ImageSettings {
-  const { size } = given;
-  const [asHeight, asWidth] = Array.isArray(size)
-    ? [size[1], size[0]]
-    : isMembers(size)
-      ? [size.height ?? size.shortest_edge, size.width ?? size.shortest_edge]
-      : [size, size];
   const kind = String(given.image_processor_type ?? given.feature_extractor_type ?? '');
   return {
-    width: fixed.width ?? numberOf(asWidth) ?? DEFAULT_SIDE,
-    height: fixed.height ?? numberOf(asHeight) ?? DEFAULT_SIDE,
+    width: fixed.width ?? sideIn(given.size, 'width'),
+    height: fixed.height ?? sideIn(given.size, 'height'),
     fit: given.do_thumbnail === true || given.do_pad === true || kind.startsWith('Donut'),
     mean: given.do_normalize === false ? [0, 0, 0] : triple(given.image_mean, 0.5),
     deviation: given.do_normalize === false ? [1, 1, 1] : triple(given.image_std, 0.5),

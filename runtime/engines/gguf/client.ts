@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Failure } from '../../../schemas/errors.js';
 import type { Circuit } from '../../hosts/circuit.js';
 import type { Host } from '../../hosts/host.js';
+import { fromWire } from '../../hosts/protocol.js';
 import { Supervisor } from '../../hosts/supervisor.js';
 import type { GenerateEvent, GenerateRequest, GgufInfo, GgufModel, PreparedPrompt, PrepareRequest } from '../contract.js';
 import type { EngineStatus, LoadedEngine } from '../loaded.js';
@@ -175,7 +176,7 @@ export class GgufClient implements GgufModel, LoadedEngine {
       if (running?.host !== host) continue;
       const { failure, ...more } = extra ?? {};
       if (failure === undefined) running.stream.push({ text: texts[index]!, tokens: tokens[index]!, ...more });
-      else running.stream.fail(new Failure('model_failed', failure));
+      else running.stream.fail(fromWire(failure));
     }
   }
 

@@ -172,8 +172,9 @@ export class LoadedGguf {
       extra.finish = ended;
       if (finish === FINISH_NONE) this.#engine.abort(id);
     } else if (finish === FINISH_FAILED || finish === FINISH_ABORTED) {
-      extra.failure =
+      const message =
         finish === FINISH_FAILED ? `The model failed: ${error || 'the engine gave no reason'}` : 'The model was closed while it answered.';
+      extra.failure = { kind: 'model_failed', message };
     } else {
       extra.finish = finish === FINISH_LENGTH ? 'length' : 'stop';
     }

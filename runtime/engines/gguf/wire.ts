@@ -1,4 +1,5 @@
 import type { NativeModelInfo } from '../../../native/contract.js';
+import type { WireFailure } from '../../hosts/protocol.js';
 import type { GenerateEvent, GenerateRequest } from '../contract.js';
 import type { LoadPlan } from './plan.js';
 
@@ -44,7 +45,7 @@ export interface RestoreBody {
 }
 
 /** The news of one generation beside its text. */
-export type StepExtra = Pick<GenerateEvent, 'logprobs' | 'finish' | 'counts'> & { failure?: string };
+export type StepExtra = Pick<GenerateEvent, 'logprobs' | 'finish' | 'counts'> & { failure?: WireFailure };
 
 /**
  * One message per decode step for all generations: parallel arrays, and for the few that have more to say, the index and what.

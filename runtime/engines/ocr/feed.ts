@@ -1,3 +1,5 @@
+import { basename } from 'node:path';
+import { Failure } from '../../../schemas/errors.js';
 import type { Pixels } from '../../pictures/picture.js';
 import type { Tensor, TensorSlot } from '../onnx/contract.js';
 
@@ -16,10 +18,31 @@ export const CENTRED: Scale = { mean: [0.5, 0.5, 0.5], deviation: [0.5, 0.5, 0.5
 /** How bright the eye finds a colour: ITU-R BT.601. */
 const BRIGHTNESS = [0.299, 0.587, 0.114] as const;
 
-/** A dimension of an image input, where the graph fixes it. */
-export function fixedDimension(slot: TensorSlot, axis: number): number | undefined {
-  const dim = slot.dims[axis];
-  return typeof dim === 'number' && dim > 0 ? dim : undefined;
+/** Longest side of an image that a network sees: one of so many pixels in a square takes 250 MB to make ready. */
+export const SIDE_LIMIT = 4096;
+
+/** A size that a graph fixes, as far as it does. */
+export type FixedSize = Readonly<Partial<Record<'height' | 'width', number>>>;
+
+/** The size of an image input, where the graph of a file fixes it. Throws `invalid` that names both for more than `SIDE_LIMIT`. */
+export function fixedSize({ name, dims }: TensorSlot, file: string): FixedSize {
+  const size: { height?: number; width?: number } = {};
+  for (const [side, dim] of [
+    ['height', dims[2]],
+    ['width', dims[3]],
+  ] as const) {
+    if (typeof dim !== 'number' || dim < 1) continue;
+    size[side] = dim;
+    if (dim <= SIDE_LIMIT) continue;
+    throw new Failure(
+      'invalid',
+      `${basename(file)} fixes the ${side} of its input "${name}" at ${dim} pixels; at most ${SIDE_LIMIT} are possible.`,
+      {
+        code: 'InvalidModelFile',
+      },
+    );
+  }
+  return size;
 }
 
 /** An image as `[1, channels, height, width]`; `width` beyond the image's own goes on with its last column. */

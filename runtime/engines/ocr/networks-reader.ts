@@ -6,7 +6,7 @@ import { openSession } from '../onnx/session.js';
 import type { OcrBox, OcrOpened, OcrPage } from './contract.js';
 import { straightened, upsideDown } from './crop.js';
 import { decodeLine, type Line } from './ctc.js';
-import { CENTRED, fixedDimension, IMAGENET, imageTensor, type Scale } from './feed.js';
+import { CENTRED, type FixedSize, fixedSize, IMAGENET, imageTensor, type Scale } from './feed.js';
 import { readLabels } from './labels.js';
 import { rectanglesOf } from './maps.js';
 import type { NetworksBody } from './networks.js';
@@ -33,6 +33,8 @@ export class NetworksReader {
   readonly #detector: OnnxSession;
   readonly #readLine: ReadLine;
   readonly #turned: OnnxSession | undefined;
+  /** Sizes that the detector and the network for turned lines see, where their graphs fix them. */
+  readonly #sizes: { readonly detector: FixedSize; readonly turned: FixedSize };
   readonly #scale: Scale;
   readonly #joint: string;
   readonly opened: OcrOpened;
@@ -41,6 +43,10 @@ export class NetworksReader {
     this.#detector = detector;
     this.#readLine = readLine;
     this.#turned = turned;
+    this.#sizes = {
+      detector: fixedSize(detector.inputs[0]!, body.detector),
+      turned: turned ? fixedSize(turned.inputs[0]!, body.turned!) : {},
+    };
     this.#scale = { ...IMAGENET, order: body.engine === 'paddleocr' ? 'bgr' : 'rgb' };
     this.#joint = body.engine === 'surya' ? '\n' : ' ';
     const { requested, available, used, why } = detector.providers;
@@ -71,8 +77,7 @@ export class NetworksReader {
     const [input] = this.#detector.inputs;
     const ratio = Math.min(1, LONGEST_SIDE / Math.max(pixels.width, pixels.height));
     const side = (length: number): number => Math.max(STRIDE, Math.round((length * ratio) / STRIDE) * STRIDE);
-    const height = fixedDimension(input!, 2) ?? side(pixels.height);
-    const width = fixedDimension(input!, 3) ?? side(pixels.width);
+    const { height = side(pixels.height), width = side(pixels.width) } = this.#sizes.detector;
     const tensor = imageTensor(await scaled(pixels, width, height), 3, this.#scale);
     const output = this.#detector.outputs[0]!.name;
     const answer = (await this.#detector.run({ [input!.name]: tensor }, [output]))[output]!;
@@ -83,8 +88,7 @@ export class NetworksReader {
   async #upright(line: Pixels): Promise<Pixels> {
     if (!this.#turned) return line;
     const [input] = this.#turned.inputs;
-    const height = fixedDimension(input!, 2) ?? TURNED_SIZE.height;
-    const width = fixedDimension(input!, 3) ?? TURNED_SIZE.width;
+    const { height, width } = { ...TURNED_SIZE, ...this.#sizes.turned };
     const fitted = await scaled(line, Math.max(1, Math.min(width, Math.round((line.width * height) / line.height))), height);
     const output = this.#turned.outputs[0]!.name;
     const answer = (await this.#turned.run({ [input!.name]: imageTensor(fitted, 3, CENTRED, width) }, [output]))[output]!;
@@ -103,10 +107,9 @@ async function lineReader(body: NetworksBody, options: OnnxOptions): Promise<Rea
   const labels = await readLabels(file, graph);
   const [input] = session.inputs;
   const output = session.outputs[0]!.name;
-  const channels = fixedDimension(input!, 1) === 1 ? 1 : 3;
+  const channels = input!.dims[1] === 1 ? 1 : 3;
   const scale: Scale = { ...CENTRED, order: body.engine === 'paddleocr' ? 'bgr' : 'rgb' };
-  const high = fixedDimension(input!, 2) ?? LINE_HEIGHT[channels];
-  const fixedWidth = fixedDimension(input!, 3);
+  const { height: high = LINE_HEIGHT[channels], width: fixedWidth } = fixedSize(input!, graph);
   return async (line) => {
     const natural = Math.max(1, Math.ceil((line.width * high) / line.height));
     const fitted = await scaled(line, Math.min(natural, fixedWidth ?? LONGEST_LINE), high);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { defaultThreads } from '../../hosts/memory.js';
+import { decoderGraphs, encoderGraph } from '../documents/graphs.js';
 import { graphBytes } from '../onnx/graph-bytes.js';
 import type { OcrEngine, OcrFiles, OcrName } from './contract.js';
 import { scriptOf } from './languages.js';
@@ -57,9 +58,12 @@ function pair(files: readonly string[], languages: readonly string[]): ReturnTyp
 
 function writing(files: readonly string[]): ReturnType<Layout['choose']> {
   const detector = named(files, /det/i, ONNX)[0];
-  const encoder = named(files, /encoder_model/i, ONNX)[0];
+  const encoder = encoderGraph(files);
   if (detector === undefined || encoder === undefined) return undefined;
-  return { detector, writer: encoder.slice(0, encoder.lastIndexOf('/') + 1).replace(/onnx\/$/, '') };
+  const writer = encoder.slice(0, encoder.lastIndexOf('/') + 1).replace(/onnx\/$/, '');
+  const beside = files.filter((file) => file.startsWith(writer)).map((file) => file.slice(writer.length));
+  const isWhole = decoderGraphs(beside).first !== undefined && beside.includes('tokenizer.json');
+  return isWhole ? { detector, writer } : undefined;
 }
 
 async function found(root: string, files: readonly string[], layout: Layout, languages: readonly string[]): Promise<OcrFiles | undefined> {

@@ -1,10 +1,12 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
+import { type Json, jsonFile, wrongFile } from './json-file.js';
 
 const FILE_LIMIT_BYTES = 1024 * 1024 * 1024;
 const HEADER_LIMIT_BYTES = 1024 * 1024;
 const LENGTH_BYTES = 8;
+const FLOAT_BYTES = 4;
 const ACTIVATIONS: Readonly<Record<string, (value: number) => number>> = {
   Identity: (value) => value,
   Tanh: Math.tanh,
@@ -12,11 +14,13 @@ const ACTIVATIONS: Readonly<Record<string, (value: number) => number>> = {
   Sigmoid: (value) => 1 / (1 + Math.exp(-value)),
 };
 
-interface Entry {
-  readonly dtype: string;
-  readonly shape: readonly number[];
-  readonly data_offsets: readonly [number, number];
+interface TensorValues {
+  readonly dims: readonly number[];
+  readonly values: Float32Array;
 }
+
+/** Makes the `Failure('invalid')` of a file; `what` follows its name. */
+type Wrong = (what: string, cause?: unknown) => Failure;
 
 /** A dense layer that sentence models have after pooling. */
 export class DenseLayer {
@@ -26,23 +30,18 @@ export class DenseLayer {
   readonly inputs: number;
   readonly outputs: number;
 
-  /** Reads `config.json` and `model.safetensors` of the layer's folder. Throws `Failure('invalid')` that names what is missing or wrong. */
-  constructor(folder: string) {
-    const config = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8')) as Record<string, unknown>;
-    const name = String(config.activation_function ?? 'Tanh')
-      .split('.')
-      .at(-1)!;
-    const activation = ACTIVATIONS[name];
-    if (!activation) throw fault(folder, `has the activation ${name}; known are ${Object.keys(ACTIVATIONS).join(', ')}`);
-    this.#activation = activation;
-    const tensors = readTensors(folder);
+  /** Reads `config.json` and `model.safetensors` of the layer's folder in the model's. Throws `Failure('invalid')` that names what is missing or wrong. */
+  constructor(folder: string, layer: string) {
+    this.#activation = activationOf(folder, join(layer, 'config.json'));
+    const file = join(layer, 'model.safetensors');
+    const wrong: Wrong = (what, cause) => wrongFile(folder, file, what, cause);
+    const tensors = readTensors(join(folder, file), wrong);
     const weight = tensors('linear.weight');
-    if (weight?.dims.length !== 2) throw fault(folder, 'has no matrix linear.weight');
+    if (weight?.dims.length !== 2) throw wrong('has no matrix linear.weight');
     [this.outputs, this.inputs] = weight.dims as [number, number];
     this.#weight = weight.values;
     this.#bias = tensors('linear.bias')?.values;
-    if (this.#bias && this.#bias.length !== this.outputs)
-      throw fault(folder, `has ${this.#bias.length} biases for ${this.outputs} outputs`);
+    if (this.#bias && this.#bias.length !== this.outputs) throw wrong(`has ${this.#bias.length} biases for ${this.outputs} outputs`);
   }
 
   /** The layer's answer to one vector. Throws `Failure('invalid')` for a vector of another size. */
@@ -57,31 +56,59 @@ export class DenseLayer {
   }
 }
 
-function fault(folder: string, what: string, cause?: unknown): Failure {
-  return new Failure('invalid', `The dense layer ${basename(folder)} ${what}.`, { code: 'InvalidModelFile', cause });
+function activationOf(folder: string, file: string): (value: number) => number {
+  const config = jsonFile(folder, file);
+  if (!config) throw wrongFile(folder, file, 'is missing');
+  const name = String(config.activation_function ?? 'Tanh')
+    .split('.')
+    .at(-1)!;
+  if (Object.hasOwn(ACTIVATIONS, name)) return ACTIVATIONS[name]!;
+  throw wrongFile(folder, file, `has the activation ${name}; known are ${Object.keys(ACTIVATIONS).join(', ')}`);
 }
 
-/** The float32 tensors of a layer's safetensors file, by name. */
-function readTensors(folder: string): (name: string) => { dims: readonly number[]; values: Float32Array } | undefined {
-  const path = join(folder, 'model.safetensors');
-  if (!existsSync(path)) throw fault(folder, 'has no model.safetensors; other formats of weights are not read');
-  if (statSync(path).size > FILE_LIMIT_BYTES) throw fault(folder, `has more than ${FILE_LIMIT_BYTES} bytes`);
-  const file = readFileSync(path);
+/** The float32 tensors of a safetensors file, by name. */
+function readTensors(path: string, wrong: Wrong): (name: string) => TensorValues | undefined {
+  const file = readWeights(path, wrong);
+  const { entries, start } = headerOf(file, wrong);
+  return (name) => {
+    if (!Object.hasOwn(entries, name)) return undefined;
+    const { dtype, shape, data_offsets } = (entries[name] ?? {}) as Json;
+    const dims = sizes(shape);
+    const [from = 0, to = 0] = sizes(data_offsets);
+    const bytes = FLOAT_BYTES * dims.reduce((product, dim) => product * dim, 1);
+    if (dtype !== 'F32' || to - from !== bytes || start + to > file.length)
+      throw wrong(`has ${name} as ${String(dtype)} [${dims.join(', ')}] in bytes ${from} to ${to}; float32 is read`);
+    return { dims, values: new Float32Array(Uint8Array.from(file.subarray(start + from, start + to)).buffer) };
+  };
+}
+
+function readWeights(path: string, wrong: Wrong): Buffer {
+  if (!existsSync(path)) throw wrong('is missing; other formats of weights are not read');
+  if (statSync(path).size > FILE_LIMIT_BYTES) throw wrong(`has more than ${FILE_LIMIT_BYTES} bytes`);
   try {
-    const headerBytes = Number(file.readBigUInt64LE(0));
-    if (headerBytes > Math.min(HEADER_LIMIT_BYTES, file.length - LENGTH_BYTES)) throw new RangeError('its header is longer than the file');
-    const start = LENGTH_BYTES + headerBytes;
-    const header = JSON.parse(file.toString('utf8', LENGTH_BYTES, start)) as Record<string, Entry | undefined>;
-    return (name) => {
-      const entry = header[name];
-      if (!entry) return undefined;
-      const [from, to] = entry.data_offsets.map((offset) => start + offset) as [number, number];
-      const count = entry.shape.reduce((product, dim) => product * dim, 1);
-      if (entry.dtype !== 'F32' || to - from !== 4 * count || to > file.length)
-        throw fault(folder, `has ${name} as ${entry.dtype} [${entry.shape.join(', ')}]; float32 is read`);
-      return { dims: entry.shape, values: new Float32Array(Uint8Array.from(file.subarray(from, to)).buffer) };
-    };
+    return readFileSync(path);
   } catch (error) {
-    throw error instanceof Failure ? error : fault(folder, `cannot be read: ${(error as Error).message}`, error);
+    throw wrong('cannot be read', error);
   }
+}
+
+/** The entries of a safetensors file, and where the bytes begin that they count from. */
+function headerOf(file: Buffer, wrong: Wrong): { readonly entries: Json; readonly start: number } {
+  const headerBytes = file.length < LENGTH_BYTES ? Number.POSITIVE_INFINITY : Number(file.readBigUInt64LE(0));
+  const start = LENGTH_BYTES + headerBytes;
+  if (headerBytes > HEADER_LIMIT_BYTES || start > file.length)
+    throw wrong(`has a header that is longer than the file or ${HEADER_LIMIT_BYTES} bytes`);
+  let entries: unknown;
+  try {
+    entries = JSON.parse(file.toString('utf8', LENGTH_BYTES, start));
+  } catch (error) {
+    throw wrong('has a header that is not JSON', error);
+  }
+  if (typeof entries !== 'object' || entries === null) throw wrong('has a header that is no object');
+  return { entries: entries as Json, start };
+}
+
+/** A list of sizes as it is; none where it is something else. */
+function sizes(value: unknown): readonly number[] {
+  return Array.isArray(value) && value.every((size) => Number.isSafeInteger(size) && size >= 0) ? (value as number[]) : [];
 }

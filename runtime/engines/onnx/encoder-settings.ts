@@ -1,10 +1,8 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import type { EncoderTask, Pooling } from '../encoder-contract.js';
+import { type Json, jsonFile } from './json-file.js';
 
-/** Bytes of one settings file; the largest vocabularies take 20 MB as JSON. */
-const FILE_LIMIT_BYTES = 128 * 1024 * 1024;
 /** Tokens of one text where nothing says otherwise. */
 const DEFAULT_LENGTH = 512;
 /** Tokens that no text may exceed, whatever files say. */
@@ -22,8 +20,6 @@ const MODES: Readonly<Record<string, Pooling>> = {
   pooling_mode_weightedmean_tokens: 'weighted',
 };
 
-type Json = Readonly<Record<string, unknown>>;
-
 /** What the daemon knows of an encoder before its files are read. */
 export interface SettingsWish {
   readonly folder: string;
@@ -40,7 +36,7 @@ export interface EncoderSettings {
   readonly maxLength: number;
   /** Absent where neither the files nor the fallback say. */
   readonly pooling: Pooling | undefined;
-  /** Folders of dense layers after pooling, in order. */
+  /** Folders of dense layers after pooling, in the model's own, in order. */
   readonly dense: readonly string[];
   readonly labels: readonly string[];
   readonly paddingId: number | undefined;
@@ -74,7 +70,7 @@ export function readEncoderSettings(wish: SettingsWish): EncoderSettings {
     architecture,
     maxLength: maxLengthOf(wish, config, tokenizerConfig, firstPosition, notes),
     pooling: poolingOf(folder, modules) ?? wish.fallback.pooling,
-    dense: modules.filter(({ type }) => type.endsWith('.Dense')).map(({ path }) => join(folder, path)),
+    dense: modules.filter(({ type }) => type.endsWith('.Dense')).map(({ path }) => path),
     labels: labelsOf(config),
     paddingId: integer(config.pad_token_id),
     firstPosition,
@@ -82,26 +78,6 @@ export function readEncoderSettings(wish: SettingsWish): EncoderSettings {
     tokenizerConfig,
     notes,
   };
-}
-
-function jsonFile(folder: string, name: string): Json | undefined {
-  const path = join(folder, name);
-  if (!existsSync(path)) return undefined;
-  const wrong = (what: string, cause?: unknown): Failure =>
-    new Failure('invalid', `${name} of ${basename(folder)} ${what}. Get the file again from its source.`, {
-      code: 'InvalidModelFile',
-      cause,
-    });
-  const { size } = statSync(path);
-  if (size > FILE_LIMIT_BYTES) throw wrong(`has ${size} bytes; at most ${FILE_LIMIT_BYTES} are read`);
-  let value: unknown;
-  try {
-    value = JSON.parse(readFileSync(path, 'utf8'));
-  } catch (error) {
-    throw wrong('is not JSON', error);
-  }
-  if (typeof value !== 'object' || value === null) throw wrong('holds no object');
-  return value as Json;
 }
 
 const integer = (value: unknown): number | undefined =>

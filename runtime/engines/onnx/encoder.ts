@@ -74,7 +74,6 @@ export class LoadedEncoder {
     const { firstPosition, maxLength, paddingId = tokenizer.paddingId } = settings;
     const { name, task, threads, provider, engine } = body;
     const pass = await openPass(body.model, { name, task, paddingId, firstPosition, maxLength }, { threads, provider, engine, sizeBytes });
-    const dense = settings.dense.map((folder) => new DenseLayer(folder));
     const { ids, types } = tokenizer.single(tokenizer.body(PROBE, settings.maxLength), settings.maxLength);
     const probe = await pass.run([{ ids, types, take: () => {} }], ids.length).catch((error: unknown) => {
       // A model that fails at its first word is at fault, not the word.
@@ -82,6 +81,8 @@ export class LoadedEncoder {
         ? new Failure('invalid', error.message, { code: 'InvalidModelFile' })
         : error;
     });
+    // Where the graph pools by itself, its vectors are taken as they are.
+    const dense = probe.isPerToken ? settings.dense.map((layer) => new DenseLayer(body.folder, layer)) : [];
     return new LoadedEncoder({ body, settings, pass, tokenizer, dense }, probe, sizeBytes);
   }
 

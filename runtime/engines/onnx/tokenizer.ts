@@ -1,10 +1,13 @@
 import { Tokenizer } from '@huggingface/tokenizers';
 import { Failure } from '../../../schemas/errors.js';
+import { splitInParts } from './long-words.js';
 
 /** Characters that are read per token wanted, before the text is read on: longer texts are cut, and most of a long one is never looked at. */
 const CHARACTERS_PER_TOKEN = 16;
-/** Tokens beyond the wanted ones, so that the cut does not show in them. */
-const SLACK_TOKENS = 8;
+/** Characters that are read at first, however many tokens are wanted. */
+const FIRST_CHARACTERS = 65_536;
+/** Tokens beyond the wanted ones, so that the cut does not show in them: more than a word of WordPiece can have, which may be cut in two. */
+const SLACK_TOKENS = 128;
 /** Padding tokens of the usual vocabularies; what stands in the padding does not matter, but must be in the vocabulary. */
 const PADDING = ['[PAD]', '<pad>', '<|endoftext|>'];
 const PROBES = ['a', 'b'] as const;
@@ -56,8 +59,10 @@ export class EncoderTokenizer {
 
   /** `definition` and `config` are the contents of `tokenizer.json` and `tokenizer_config.json`. Throws `Failure('invalid')` for what is no tokenizer. */
   constructor(definition: object, config: object) {
+    const { model } = definition as { model: { type?: string; vocab?: unknown } };
     try {
       this.#tokenizer = new Tokenizer(definition, config);
+      if (Array.isArray(model.vocab)) splitInParts(this.#tokenizer.model!);
       const [first, second] = PROBES.map((text) => this.#bodyOf(text).ids) as [readonly number[], readonly number[]];
       this.#single = frameOf(this.#tokenizer.encode(PROBES[0], { return_token_type_ids: true }), [first]);
       this.#pair = frameOf(this.#tokenizer.encode(PROBES[0], { text_pair: PROBES[1], return_token_type_ids: true }), [first, second]);
@@ -71,7 +76,6 @@ export class EncoderTokenizer {
         },
       );
     }
-    const { model } = definition as { model: { type?: string; unk_token?: string | null } };
     const isByteLevel = JSON.stringify((definition as { pre_tokenizer?: unknown }).pre_tokenizer ?? null).includes('"ByteLevel"');
     this.spelling = isByteLevel ? 'bytes' : model.type === 'WordPiece' || 'continuing_subword_prefix' in model ? 'wordpiece' : 'pieces';
     this.unknown = this.#tokenizer.model?.unk_token;
@@ -83,13 +87,10 @@ export class EncoderTokenizer {
     return frame.before.ids.length + frame.between.ids.length + frame.after.ids.length;
   }
 
-  /** The first `limit` tokens of a text, and at times a few more. */
+  /** The first `limit` tokens of a text, and often more, of which the last ones may be those of a cut. */
   body(text: string, limit: number): Body {
-    for (let length = limit * CHARACTERS_PER_TOKEN; length < text.length; length *= 2) {
-      // Words are never cut in two: the cut goes on to the next space, unless there is none.
-      const space = text.slice(length).search(/\s/);
-      if (space < 0) break;
-      const body = this.#bodyOf(text.slice(0, length + space));
+    for (let length = Math.min(Math.max(1, limit) * CHARACTERS_PER_TOKEN, FIRST_CHARACTERS); length < text.length; length *= 2) {
+      const body = this.#bodyOf(text.slice(0, length));
       if (body.ids.length >= limit + SLACK_TOKENS) return body;
     }
     return this.#bodyOf(text);

@@ -4,7 +4,7 @@ import type { NativeAnomalyModel } from '../../../native/contract.js';
 import { loadCore } from '../../../native/core.js';
 import { Failure } from '../../../schemas/errors.js';
 import { quote } from '../../config/names.js';
-import { Gate } from '../gate.js';
+import { Gate } from '../../gate.js';
 import { checkedName, checkedNewName, LATEST, resolveLatest, savedAt, versionedName } from '../names.js';
 import type { AnomalyService, FitAsk, FitResult, ListedAnomalyModel, ModelAsk, ModelFacts, ScoreAsk, ScoreResult } from './contract.js';
 import { RowEncoder } from './encoder.js';

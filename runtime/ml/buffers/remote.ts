@@ -2,13 +2,13 @@ import { Failure } from '../../../schemas/errors.js';
 import type { AppendReply, BufferList, BufferStats as WireStats } from '../../../schemas/generated/universal/buffers.js';
 import type { Outbound } from '../../net/outbound.js';
 import { statusFailure, unreachable, upstreamError } from '../../providers/compat/failures.js';
+import { RUNTIME_TIMEOUT_MS } from '../../providers/compat/limits.js';
 import { runtimeBase } from '../../providers/remote-universal.js';
 import { postJson, urlBelow } from '../../rag/json-host.js';
 import { homeOf } from '../home.js';
 import { type Row, refuseInfinite } from '../tables/cells.js';
 import type { Appended, BufferService, BufferStats, Exported, ExportType, ReadAsk } from './contract.js';
 
-const TIMEOUT_MS = 120_000;
 /** What messages call the asked thing. */
 const WHAT = 'data buffers';
 const ERROR_BYTES = 64 * 1024;
@@ -76,7 +76,12 @@ export class RemoteBuffers implements BufferService {
     const wanted = { rolling_windows: windows ?? [], include_rolling_stats: statistics, include_lags: lags.length > 0, lag_periods: lags };
     const body = features && JSON.stringify({ buffer_id: name, ...wanted, roc_periods: rates, ewm_spans: spans, tail });
     const upstream = { name: WHAT, model: WHAT, base, ours: true };
-    const limits = { headersMs: TIMEOUT_MS, idleMs: TIMEOUT_MS, totalMs: TIMEOUT_MS, responseBytes: RESPONSE_BYTES };
+    const limits = {
+      headersMs: RUNTIME_TIMEOUT_MS,
+      idleMs: RUNTIME_TIMEOUT_MS,
+      totalMs: RUNTIME_TIMEOUT_MS,
+      responseBytes: RESPONSE_BYTES,
+    };
     const headers = { accept: type, ...(body === undefined ? {} : { 'content-type': 'application/json' }) };
     const asked = { url, policy: 'operator', method: body === undefined ? 'GET' : 'POST', headers, limits, signal } as const;
     const reply = await this.#outbound.request(body === undefined ? asked : { ...asked, body }).catch((error: unknown) => {
@@ -93,7 +98,7 @@ export class RemoteBuffers implements BufferService {
   }
 
   #send(base: string, path: string, signal: AbortSignal, body: unknown, method?: 'GET' | 'DELETE'): Promise<unknown> {
-    const call = { base, path: `/v1/polars/${path}`, body, model: WHAT, ours: true, timeoutMs: TIMEOUT_MS, retries: 0 };
+    const call = { base, path: `/v1/polars/${path}`, body, model: WHAT, ours: true, timeoutMs: RUNTIME_TIMEOUT_MS, retries: 0 };
     return postJson(this.#outbound, method ? { ...call, method } : call, signal);
   }
 }

@@ -1,5 +1,6 @@
 import type { DetectorList, StreamReply, StreamRequest, DetectorStats as WireStats } from '../../../schemas/generated/universal/streams.js';
 import type { Outbound } from '../../net/outbound.js';
+import { RUNTIME_TIMEOUT_MS } from '../../providers/compat/limits.js';
 import { runtimeBase } from '../../providers/remote-universal.js';
 import { postJson } from '../../rag/json-host.js';
 import type { DetectorSettings } from '../../store/store.js';
@@ -8,8 +9,6 @@ import { infinitiesOf, wrongValue } from '../tables/cells.js';
 import type { DetectorStats, StreamResult, StreamService } from './contract.js';
 import { LARGEST_SAMPLE } from './limits.js';
 import { named } from './samples.js';
-
-const TIMEOUT_MS = 300_000;
 
 /** Throws `invalid` for an infinity: JSON would carry it on as null. Where there is a schema, its fields alone count. */
 function refuseInfinite(samples: readonly unknown[], schema: DetectorSettings['schema']): void {
@@ -123,7 +122,7 @@ export class RemoteStreams implements StreamService {
       body,
       model: 'streaming detectors',
       ours: true,
-      timeoutMs: TIMEOUT_MS,
+      timeoutMs: RUNTIME_TIMEOUT_MS,
       retries: 0,
     };
     return postJson(this.#outbound, method ? { ...call, method } : call, signal);

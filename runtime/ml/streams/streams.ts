@@ -1,8 +1,8 @@
 import { Failure } from '../../../schemas/errors.js';
 import { quote } from '../../config/names.js';
+import { Gate } from '../../gate.js';
 import { breathe } from '../../loop.js';
 import type { DetectorRecord, DetectorSettings, Store } from '../../store/store.js';
-import { Gate } from '../gate.js';
 import { takeOwner } from '../tables/owner.js';
 import type { DetectorStats, StreamResult, StreamService } from './contract.js';
 import { coldRecord, Detector } from './detector.js';

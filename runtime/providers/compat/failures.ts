@@ -1,4 +1,4 @@
-import { Failure, type FailureKind, STATUS_OF_KIND } from '../../../schemas/errors.js';
+import { Failure, type FailureItem, type FailureKind, STATUS_OF_KIND } from '../../../schemas/errors.js';
 import { redact } from '../../log.js';
 import { MAX_ERROR_CHARS } from './limits.js';
 
@@ -12,7 +12,7 @@ export interface Upstream {
   readonly base: string;
   /** The key that was sent; it never appears in a message. */
   readonly apiKey?: string | undefined;
-  /** True for our own runtime: its statuses and messages pass on unchanged. */
+  /** True for our own runtime: its refusals pass on unchanged. */
   readonly ours?: boolean;
 }
 
@@ -20,7 +20,10 @@ export interface Upstream {
 export interface UpstreamError {
   message: string;
   code: string;
-  contextUsage?: unknown;
+  /** The values at fault, where it lists them as we do. */
+  errors?: readonly FailureItem[];
+  /** What else it says, such as `context_usage`. */
+  fields?: Readonly<Record<string, unknown>>;
 }
 
 type Json = Record<string, unknown>;
@@ -45,20 +48,39 @@ export function upstreamError(body: unknown): UpstreamError {
     message: firstText(error?.message, detail?.message, whole.detail, whole.message, item?.msg, whole.error),
     code: typeof code === 'string' || typeof code === 'number' ? String(code) : '',
   };
-  const context = detail?.context_usage ?? whole.context_usage;
-  if (context !== undefined) out.contextUsage = context;
+  const errors = itemsOf(whole.errors) ?? itemsOf(whole.detail);
+  if (errors) out.errors = errors;
+  const fields = otherMembers(whole, detail);
+  if (Object.keys(fields).length > 0) out.fields = fields;
   return out;
+}
+
+function itemsOf(list: unknown): FailureItem[] | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const items = list.filter((item) => typeof record(item)?.msg === 'string' && typeof item.type === 'string' && Array.isArray(item.loc));
+  return items.length > 0 ? items : undefined;
+}
+
+/** What an error body of ours has beside the members that every one has. */
+function otherMembers({ detail: _d, error: _e, message: _m, errors: _l, request_id: _r, ...rest }: Json, detail: Json | undefined): Json {
+  const context = detail?.context_usage;
+  return context === undefined ? rest : { ...rest, context_usage: context };
 }
 
 /** A host's own words, safe to repeat: one line, bounded, without the key that it was sent or anything that looks like one. */
 export function quoted(text: string, apiKey: string | undefined): string {
-  const bare = apiKey ? text.replaceAll(apiKey, '[redacted]') : text;
-  const line = redact(bare.replace(/\bsk-[\w*-]{6,}/g, '[redacted]'))
+  const line = redact(withoutKey(text, apiKey).replace(/\bsk-[\w*-]{6,}/g, '[redacted]'))
     .replace(/\p{Cc}+/gu, ' ')
     .trim();
   return line.length > MAX_ERROR_CHARS ? `${line.slice(0, MAX_ERROR_CHARS)}...` : line;
 }
 
+function withoutKey(text: string, apiKey: string | undefined): string {
+  return apiKey ? text.replaceAll(apiKey, '[redacted]') : text;
+}
+
+/** What stands in `error.type`, which says no more than the status. */
+const TYPE_OF_ERROR = /^[a-z_]+_error$/;
 const CONTEXT_CODE = /context_length|context_window|exceed_context/i;
 const CONTEXT_TEXT = /maximum context length|context (length|window|size)|too many tokens|prompt is too long/i;
 
@@ -68,13 +90,15 @@ const KIND_OF_STATUS = new Map<number, FailureKind>(
   .set(500, 'model_failed')
   .set(503, 'unavailable');
 
-/** The failure of a status that our own runtime sent: the same status, words and code. */
+/** The failure of a status that our own runtime sent: the same status, words, code, list and further members. */
 function passedOn(status: number, error: UpstreamError, upstream: Upstream, retryAfterS: number | undefined): Failure {
   const kind = KIND_OF_STATUS.get(status) ?? (status < 500 ? 'bad_request' : 'unavailable');
-  const message = quoted(error.message, upstream.apiKey) || `The runtime at ${upstream.base} answered with status ${status}.`;
+  const { code, errors, fields } = error;
+  const message = withoutKey(error.message, upstream.apiKey) || `The runtime at ${upstream.base} answered with status ${status}.`;
   return new Failure(kind, message, {
-    ...(error.code === '' ? {} : { code: error.code }),
-    ...(error.contextUsage === undefined ? {} : { fields: { context_usage: error.contextUsage } }),
+    ...(code === '' || TYPE_OF_ERROR.test(code) ? {} : { code }),
+    ...(errors === undefined ? {} : { errors }),
+    ...(fields === undefined ? {} : { fields }),
     ...(retryAfterS === undefined ? {} : { retryAfterS }),
   });
 }

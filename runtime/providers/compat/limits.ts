@@ -1,9 +1,12 @@
 import type { OutboundLimits } from '../../net/limits.js';
 
-/** Limits of one chat exchange; 300 s without news is the wire reference's time limit for a runtime. */
+/** How long a universal runtime is waited for, as the reference system waits; it may load a model first. */
+export const RUNTIME_TIMEOUT_MS = 300_000;
+
+/** Limits of one chat exchange. */
 export const CHAT_LIMITS: OutboundLimits = {
-  headersMs: 300_000,
-  idleMs: 300_000,
+  headersMs: RUNTIME_TIMEOUT_MS,
+  idleMs: RUNTIME_TIMEOUT_MS,
   totalMs: 3_600_000,
   responseBytes: 64 * 1024 * 1024,
 };

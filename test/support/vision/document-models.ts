@@ -98,11 +98,12 @@ function decoder(kind: 'whole' | 'first' | 'later' | 'merged'): Uint8Array {
   });
 }
 
-/** Puts a model that writes tagged text below `{data_dir}/models`, in one of the forms that exports have. */
-export function installDonut(dataDir: string, name: string, form: 'whole' | 'split' | 'merged'): void {
+/** Puts a model that writes tagged text below `{data_dir}/models`, in one of the forms that exports have; its graphs are called by a format where one is given. */
+export function installDonut(dataDir: string, name: string, form: 'whole' | 'split' | 'merged', format = ''): void {
+  const suffix = format === '' ? '' : `_${format}`;
   writeFiles(join(dataDir, 'models', ...name.split('/')), {
-    'onnx/encoder_model.onnx': brightness(),
-    ...(form === 'merged' ? { 'onnx/decoder_model_merged.onnx': decoder('merged') } : {}),
+    [`onnx/encoder_model${suffix}.onnx`]: brightness(),
+    ...(form === 'merged' ? { [`onnx/decoder_model_merged${suffix}.onnx`]: decoder('merged') } : {}),
     ...(form === 'whole' ? { 'onnx/decoder_model.onnx': decoder('whole') } : {}),
     ...(form === 'split' ? { 'onnx/decoder_model.onnx': decoder('first'), 'onnx/decoder_with_past_model.onnx': decoder('later') } : {}),
     'tokenizer.json': lettersTokenizer(TAGS, VOCABULARY.slice(TAGS.length)),

@@ -125,4 +125,28 @@ describe('coerced', () => {
       ],
     );
   });
+
+  for (const [texts, expected] of [
+    [['true', 'True', 'TRUE', '1', 'yes', 'Yes', 'on', 'ON', 't', 'T', 'y', 'Y'], true],
+    [['false', 'False', '0', 'no', 'NO', 'off', 'Off', 'f', 'F', 'n', 'N'], false],
+  ] as const)
+    for (const text of texts)
+      it(`reads ${text} as ${expected}`, () => {
+        assert.deepEqual(coerced('core/projects#DeleteQuery', { purge: text }), { purge: expected });
+        assert.deepEqual(coerced('universal/files#UploadForm', { file: 'a', convert_pdf: text, pdf_dpi: '72' }, 'body'), {
+          ...coerced<object>('universal/files#UploadForm', { file: 'a' }),
+          convert_pdf: expected,
+          pdf_dpi: 72,
+        });
+      });
+
+  for (const text of ['', ' true', '2', 'ja', 'nul', 'truefalse'])
+    it(`refuses ${JSON.stringify(text)} where a boolean is asked for`, () => {
+      const [item, ...none] = errorsOf(() => coerced('core/projects#DeleteQuery', { purge: text }));
+      assert.deepEqual([item?.type, item?.loc, item?.input, none], ['bool_type', ['query', 'purge'], text, []]);
+    });
+
+  it('leaves texts alone that may be words for yes and no', () => {
+    assert.deepEqual(coerced('universal/files#ListQuery', { purpose: 'on' }), { purpose: 'on' });
+  });
 });

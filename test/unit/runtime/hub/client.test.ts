@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { HubClient } from '../../../../runtime/hub/client.js';
 import { planDownload } from '../../../../runtime/hub/plan.js';
@@ -73,6 +76,14 @@ describe('asking the hub', () => {
     await outbound.close();
   });
 
+  it('takes a cache folder that is given relative to the home or working folder', async () => {
+    const hub = stage.hub({ cache: hubSettings({ HF_HUB_CACHE: relative('.', join(stage.cache, 'near')) }).cache });
+    stage.server.put('org/near', { 'model.gguf': bytesOf(2048) });
+    const plan = await hub.plan('org/near', never);
+    const fit = await hub.fit(plan);
+    assert.deepEqual([plan.layout.folder, fit.requiredBytes], [join(stage.cache, 'near', 'models--org--near'), 2048]);
+  });
+
   it('reads its settings from the variables of other clients', () => {
     const all = hubSettings({
       HF_ENDPOINT: 'http://mirror:8080/',
@@ -83,6 +94,14 @@ describe('asking the hub', () => {
     });
     assert.deepEqual([all.endpoint, all.token, all.offline, all.cache, all.stallMs], ['http://mirror:8080', 't', true, '/h/hub', 7000]);
     assert.equal(hubSettings({ HF_HOME: '/nowhere' }).token, null);
+    const home = mkdtempSync(join(tmpdir(), 'quern-hub-home-'));
+    writeFileSync(join(home, 'token'), 'hf_kept\n');
+    const nearby = relative('.', home);
+    for (const env of [{ HF_TOKEN: '' }, { HF_TOKEN: ' ', HUGGING_FACE_HUB_TOKEN: '' }])
+      assert.equal(hubSettings({ HF_HOME: nearby, ...env }).token, 'hf_kept');
+    assert.equal(hubSettings({ HF_HOME: home, HF_TOKEN: '', HUGGING_FACE_HUB_TOKEN: 'hf_old' }).token, 'hf_old');
+    assert.equal(hubSettings({ HF_HOME: home, HF_TOKEN: '', HF_HUB_DISABLE_IMPLICIT_TOKEN: '1' }).token, null);
+    rmSync(home, { recursive: true });
     for (const endpoint of ['nonsense', 'file:///etc', 'http://x/?q=1'])
       assert.throws(() => hubSettings({ HF_ENDPOINT: endpoint }), { kind: 'invalid' });
   });

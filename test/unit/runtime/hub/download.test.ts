@@ -234,6 +234,21 @@ describe('downloading from the hub', () => {
     assert.ok(existsSync(folder('Xenova/bert-base-NER')) && !existsSync(folder('dslim/bert-base-NER')));
   });
 
+  it('keeps what is being downloaded in the place of a model', async () => {
+    stage.server.put('dslim/bert-base-NER', { 'model.safetensors': bytesOf(MIB), 'config.json': '{}' });
+    stage.server.put('Xenova/bert-base-NER', { 'onnx/model.onnx': bytesOf(4 * MIB, 5), 'config.json': '{}' });
+    stage.server.delayMs = 10;
+    const [hub, stop] = [stage.hub(), new AbortController()];
+    const download = stage.pull('dslim/bert-base-NER', hub, stop.signal);
+    while (hub.active.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
+    await assert.rejects(hub.remove('dslim/bert-base-NER', []), { kind: 'conflict', message: /being downloaded/ });
+    stop.abort();
+    await download;
+    while (hub.active.length > 0) await new Promise((resolve) => setTimeout(resolve, 10));
+    await hub.remove('dslim/bert-base-NER', []);
+    assert.ok(!existsSync(folder('Xenova/bert-base-NER')));
+  });
+
   it('fetches the weights that a graph names, whatever they are called, and nothing outside its folder', async () => {
     const weights = (name: string, location: string): OnnxTensor => ({
       ...floats(name, [2], [0, 0]),

@@ -14,7 +14,12 @@ const TRANSFORMERS_JS = [
 ];
 const SENTENCE_TRANSFORMERS = [
   ...['modules.json', '1_Pooling/config.json', '2_Dense/config.json', '2_Dense/model.safetensors', 'vocab.txt', 'LICENSE'],
+  ...['2_Dense/pytorch_model.bin', '3_Dense_1024/model.safetensors', 'model.safetensors', 'onnx/2_Dense/model.safetensors'],
   ...['onnx/model.onnx', 'onnx/model_O2.onnx', 'onnx/model_qint8_avx512_vnni.onnx', 'openvino/openvino_model.xml', 'openvino/x.json'],
+];
+const MODULES = [
+  ...['modules.json', '1_Pooling/config.json', '2_Dense/config.json', '2_Dense/model.safetensors', 'vocab.txt', 'LICENSE'],
+  '3_Dense_1024/model.safetensors',
 ];
 const DECODER = [
   ...[
@@ -46,18 +51,8 @@ describe('what is fetched of a repository', () => {
       'Q8_0',
       ['config.json', 'tokenizer.json', 'quantize_config.json', 'onnx/model_quantized.onnx'],
     ],
-    [
-      'folders of modules',
-      SENTENCE_TRANSFORMERS,
-      null,
-      ['modules.json', '1_Pooling/config.json', '2_Dense/config.json', 'vocab.txt', 'LICENSE', 'onnx/model.onnx'],
-    ],
-    [
-      'a graph for one kind of machine',
-      SENTENCE_TRANSFORMERS,
-      'INT8',
-      ['modules.json', '1_Pooling/config.json', '2_Dense/config.json', 'vocab.txt', 'LICENSE', 'onnx/model_qint8_avx512_vnni.onnx'],
-    ],
+    ['folders of modules', SENTENCE_TRANSFORMERS, null, [...MODULES, 'onnx/model.onnx']],
+    ['a graph for one kind of machine', SENTENCE_TRANSFORMERS, 'INT8', [...MODULES, 'onnx/model_qint8_avx512_vnni.onnx']],
     [
       'merged decoders with their own outside weights',
       DECODER,
@@ -65,6 +60,12 @@ describe('what is fetched of a repository', () => {
       ['config.json', 'onnx/encoder_model_q4.onnx', 'onnx/decoder_model_merged_q4.onnx', 'onnx/decoder_model_merged_q4.onnx_data'],
     ],
     ['every part of a pipeline', PIPELINE, null, PIPELINE.filter((path) => !/safetensors|ckpt/.test(path))],
+    [
+      'every graph in the format that all have',
+      ['config.json', 'onnx/encoder_model.onnx', 'onnx/encoder_model_q4.onnx', 'onnx/decoder_model_merged_q4.onnx'],
+      null,
+      ['config.json', 'onnx/encoder_model_q4.onnx', 'onnx/decoder_model_merged_q4.onnx'],
+    ],
     ['one quantisation', GGUF, null, ['a-Q4_K_M.gguf']],
     ['all shards', GGUF, 'Q8_0', ['a-Q8_0-00001-of-00002.gguf', 'a-Q8_0-00002-of-00002.gguf']],
     ['a dynamic quantisation', GGUF, 'UD-Q4_K_XL', ['UD/a-UD-Q4_K_XL.gguf']],

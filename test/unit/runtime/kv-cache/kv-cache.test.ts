@@ -114,6 +114,45 @@ describe('the KV cache', () => {
     await cache.close();
   });
 
+  const states = (folder: string) => readdirSync(folder).filter((name) => name.endsWith('.kvstate'));
+
+  it('refuses what it could keep only in the place of pinned entries', async () => {
+    const { folder, cache, save } = await opened({ diskBytes: 250 });
+    const first = await save('1', { pinned: true });
+    const loose = await save('2');
+    const second = await save('3', { pinned: true });
+    assert.ok(!existsSync(join(folder, `${loose.key}.kvstate`)), 'what is not pinned makes room');
+    const refusal = { status: 413, code: 'CacheFull', message: /2 pinned entries.*200 bytes.*250.*DELETE \/v1\/cache/ };
+    await assert.rejects(save('4', { pinned: true }), refusal);
+    assert.equal(await save('5'), undefined, 'an answer is made all the same');
+    assert.deepEqual(states(folder).sort(), [first, second].map(({ key }) => `${key}.kvstate`).sort());
+    await cache.remove(first.key);
+    assert.equal((await save('4', { pinned: true })).pinned, true);
+    await cache.close();
+  });
+
+  it('counts pinned entries, also those without a state', async () => {
+    const { cache, save } = await opened({ entries: 2 });
+    const first = await cache.index(conversation('1'), 5, { pinned: true });
+    await save('2', { pinned: true });
+    const refusal = { status: 413, code: 'CacheFull', message: /2 pinned entries/ };
+    await assert.rejects(save('3', { pinned: true }), refusal);
+    await assert.rejects(cache.index(conversation('3'), 5, { pinned: true }), refusal);
+    await assert.rejects(cache.index(conversation('3'), 5), refusal, 'a key of nothing helps nobody');
+    await cache.remove(first.key);
+    await cache.index(conversation('3'), 5);
+    assert.equal((await cache.entries()).length, 2);
+    await cache.close();
+  });
+
+  it('pins in parallel no more than there is room for', async () => {
+    const { cache, save } = await opened({ entries: 2 });
+    const made = await Promise.allSettled(['1', '2', '3', '4'].map((text) => save(text, { pinned: true })));
+    assert.deepEqual(made.map(({ status }) => status).sort(), ['fulfilled', 'fulfilled', 'rejected', 'rejected']);
+    assert.equal((await cache.entries()).length, 2);
+    await cache.close();
+  });
+
   it('does not keep a state that alone is too large', async () => {
     const { folder, cache, states } = await opened({ diskBytes: 50 });
     assert.equal(await cache.save(conversation('1'), states, 'x'), undefined);

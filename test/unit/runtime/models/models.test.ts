@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -49,6 +50,17 @@ describe('models of any kind', () => {
     assert.deepEqual([shown?.key, shown?.type, shown?.name, shown?.uses, shown?.pid], ['encoder_ner:a', 'encoder_ner', 'a', 1, 7]);
     assert.deepEqual([shown?.status.devices.used, shown?.status.notes], [['cpu'], ['small']]);
     await models.close();
+  });
+
+  it('tells the keys of what is loaded and of what is loading', async () => {
+    const { models, hold } = makeModels();
+    await hold('a', 'encoder_ner', 10);
+    const load = async (_circuit: unknown, stop: AbortSignal) => Promise.reject(await once(stop, 'abort'));
+    const coming = models.hold({ key: 'language:b', type: 'language', name: 'b', sizeBytes: 10, load }, never);
+    coming.catch(() => {});
+    assert.deepEqual(models.keys(), ['encoder_ner:a', 'language:b']);
+    await models.close();
+    assert.deepEqual(models.keys(), []);
   });
 
   it('makes room over all kinds, the one that waits longest first, and never takes what is in use', async () => {

@@ -34,6 +34,10 @@ describe('model names', () => {
     'a\nb',
     '/a',
     'a/',
+    'org--repo',
+    'org/re--po',
+    'a-/b',
+    'a/-b',
   ];
   for (const name of hostile) {
     it(`refuses ${JSON.stringify(name.slice(0, 40))}`, () =>
@@ -60,6 +64,9 @@ describe('quantisations', () => {
     ['a-Q8_0-00001-of-00003.gguf', 'Q8_0'],
     ['Q8_0/a-00001-of-00002.gguf', null],
     ['F16-lover-Q5_K_S.gguf', 'Q5_K_S'],
+    ['a-Q4_0_4_4.gguf', 'Q4_0_4_4'],
+    ['a.q4_0_4_8.gguf', 'Q4_0_4_8'],
+    ['a-Q4_0_8_8-00001-of-00002.gguf', 'Q4_0_8_8'],
   ];
   for (const [file, wanted] of names) it(`reads ${file}`, () => assert.equal(quantisationOf(file), wanted));
 
@@ -83,6 +90,12 @@ describe('quantisations', () => {
       false,
     ],
     ['a whole file before a split one', ['m-Q4_K_M-00001-of-00002.gguf', 'm-Q8_0.gguf'], null, 'm-Q8_0.gguf', false],
+    ['no repacked file for the type that it is made from', of('Q4_0_4_4', 'Q4_0'), 'Q4_0', 'm-Q4_0.gguf', false],
+    ['no repacked file in the place of what is missing', of('Q4_0_4_4', 'Q4_0_8_8', 'Q4_1'), 'Q4_0', 'm-Q4_1.gguf', true],
+    ['no repacked file by itself', of('Q4_0_4_4', 'Q4_0_4_8', 'IQ4_NL'), null, 'm-IQ4_NL.gguf', false],
+    ['a split file before a repacked one', ['m-Q4_0_4_4.gguf', 'm-Q4_0-00001-of-00002.gguf'], null, 'm-Q4_0-00001-of-00002.gguf', false],
+    ['a repacked file when it is wanted', of('Q4_0', 'Q4_0_4_8', 'Q4_0_8_8'), 'Q4_0_8_8', 'm-Q4_0_8_8.gguf', false],
+    ['a repacked file where there is no other', of('Q4_0_4_4', 'Q4_0_4_8'), null, 'm-Q4_0_4_4.gguf', false],
     ['nothing of nothing', [], 'Q8_0', undefined, false],
   ];
   for (const [name, files, wanted, file, noted] of choices) {

@@ -75,6 +75,18 @@ describe('finding repositories', () => {
     await assert.rejects(findRepository(join(root, 'nowhere'), places), { kind: 'not_found', code: 'ModelNotFound' });
   });
 
+  it('does not search an absolute folder that holds far more than a model', async () => {
+    put('many/model.onnx');
+    for (let folder = 0; folder < 60; folder += 1) {
+      mkdirSync(join(root, 'many', `${folder}`));
+      for (let file = 0; file < 90; file += 1) symlinkSync('nowhere', join(root, 'many', `${folder}`, `${file}`));
+    }
+    const message = /many holds more than 5000 files and folders.*name the folder of one model/;
+    await assert.rejects(findRepository(join(root, 'many'), places), { kind: 'not_found', code: 'ModelNotFound', message });
+    await assert.rejects(findRepository('/', places), { kind: 'not_found', code: 'ModelNotFound' });
+    assert.deepEqual((await findRepository(join(root, 'outside'), places)).files, ['model.onnx']);
+  });
+
   const absent: [string, RegExp][] = [
     ['org/absent', /data\/models\/org\/absent.*models--org--absent.*quern pull org\/absent/],
     ['org/torch', /not complete.*pytorch_model\.bin.*quern pull/],

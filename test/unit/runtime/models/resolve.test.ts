@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { homedir, tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { hubCacheFolder } from '../../../../runtime/models/hub-cache.js';
 import { findModel, knownModels, type ModelPlaces } from '../../../../runtime/models/resolve.js';
@@ -88,6 +88,13 @@ describe('finding models', () => {
     [{ HF_HUB_CACHE: '/a', HF_HOME: '/b' }, '/a'],
     [{ HF_HOME: '/b' }, '/b/hub'],
     [{ XDG_CACHE_HOME: '/c' }, '/c/huggingface/hub'],
+    [{ HF_HUB_CACHE: '~/a' }, join(homedir(), 'a')],
+    [{ HF_HOME: '~' }, join(homedir(), 'hub')],
+    [{ HF_HOME: 'b' }, resolve('b/hub')],
+    [{ HF_HUB_CACHE: './a', HF_HOME: '/b' }, resolve('a')],
+    [{ HUGGINGFACE_HUB_CACHE: '~/c' }, join(homedir(), 'c')],
+    [{ XDG_CACHE_HOME: '~/c', HF_HOME: '' }, join(homedir(), 'c', 'huggingface', 'hub')],
+    [{ HF_HUB_CACHE: '/~/a' }, '/~/a'],
   ];
   for (const [env, folder] of hubs) it(`looks for the hub cache in ${folder}`, () => assert.equal(hubCacheFolder(env), folder));
 });

@@ -185,9 +185,14 @@ describe('providers', () => {
 
   it("a remote runtime's failures pass on unchanged", async () => {
     const context_usage = { total_context: 8, prompt_tokens: 9, available_for_completion: 0 };
+    const errors = [{ type: 'less_than_equal', loc: ['body', 'messages', 0], msg: 'must be <= 2', input: 3 }];
+    const long = `first line\n${'long '.repeat(400)}`;
     host.script(
       json({ detail: { error: 'context_length_exceeded', message: 'too long', context_usage } }, 400),
       json({ detail: 'no such model' }, 404),
+      json({ detail: long, error: 'invalid', message: long, errors, limit: 7, request_id: 'req_there' }, 422),
+      json({ detail: errors }, 422),
+      json({ detail: 'no', error: { message: 'no', type: 'invalid_request_error', param: null, code: null }, message: 'no' }, 400),
     );
     const { universal } = providers({ runtimeUrls: [host.origin] });
     const first = await failure(universal.open(modelOf({ provider: 'universal' }), REQUEST, NEVER));
@@ -197,6 +202,22 @@ describe('providers', () => {
     );
     const second = await failure(universal.open(modelOf({ provider: 'universal' }), REQUEST, NEVER));
     assert.deepEqual([second.status, second.message], [404, 'no such model']);
+    const third = await failure(universal.open(modelOf({ provider: 'universal' }), REQUEST, NEVER));
+    assert.deepEqual(
+      [third.kind, third.code, third.message, third.errors, third.fields],
+      ['invalid', 'invalid', long, errors, { limit: 7 }],
+    );
+    const listed = await failure(universal.open(modelOf({ provider: 'universal' }), REQUEST, NEVER));
+    assert.deepEqual([listed.status, listed.message, listed.errors], [422, 'must be <= 2', errors]);
+    const untold = await failure(universal.open(modelOf({ provider: 'universal' }), REQUEST, NEVER));
+    assert.deepEqual([untold.kind, untold.code, untold.message, untold.fields], ['bad_request', 'bad_request', 'no', undefined]);
+  });
+
+  it("a remote runtime's failures pass on without the key that it was sent", async () => {
+    host.script(json({ detail: 'canary-key is wrong' }, 401));
+    const { universal } = providers();
+    const model = modelOf({ provider: 'universal', base_url: host.base, api_key: 'canary-key' });
+    assert.equal((await failure(universal.open(model, REQUEST, NEVER))).message, '[redacted] is wrong');
   });
 
   it('several runtimes are used in turn, and the next when one fails', async () => {

@@ -7,6 +7,7 @@ import { COLOURS, type TinyDiffusionOptions, writeTinyDiffusion } from '../../..
 import type { ImageJob } from '../../../../../runtime/engines/diffusion/contract.js';
 import { NormalNoise } from '../../../../../runtime/engines/diffusion/normal.js';
 import { Pipeline } from '../../../../../runtime/engines/diffusion/pipeline.js';
+import { PipelineFolder } from '../../../../../runtime/engines/diffusion/repository.js';
 import { SCHEDULERS } from '../../../../../runtime/engines/diffusion/schedulers/index.js';
 import { decodePicture, encodePng } from '../../../../../runtime/pictures/codec.js';
 import type { Pixels } from '../../../../../runtime/pictures/picture.js';
@@ -39,7 +40,9 @@ function written(options: TinyDiffusionOptions = {}): string {
   return folder;
 }
 
-const opened = (options?: TinyDiffusionOptions): Promise<Pipeline> => Pipeline.open(written(options), { threads: 1, provider: 'cpu' });
+const openIn = (folder: string): Promise<Pipeline> =>
+  Pipeline.open(new PipelineFolder(folder, 'tiny', null), { threads: 1, provider: 'cpu' });
+const opened = (options?: TinyDiffusionOptions): Promise<Pipeline> => openIn(written(options));
 
 async function made(pipeline: Pipeline, job: Partial<ImageJob> = {}): Promise<Pixels> {
   const [bytes] = await pipeline.generate({ ...JOB, ...job }, () => {}, FOREVER);
@@ -219,7 +222,7 @@ describe('a diffusion pipeline', () => {
     it(`says what is wrong: ${name}`, async () => {
       const folder = written();
       breakIt(folder);
-      await assert.rejects(Pipeline.open(folder, { threads: 1, provider: 'cpu' }), { kind: 'invalid', message });
+      await assert.rejects(openIn(folder), { kind: 'invalid', message });
     });
   }
 });

@@ -113,5 +113,26 @@ describe('settings beside a model', () => {
     assert.equal(imageSettings({ size: { shortest_edge: 9 } }).width, 9);
     assert.deepEqual([imageSettings({ do_thumbnail: true }).fit, imageSettings({}, { width: 5, height: 6 }).height], [true, 6]);
     assert.deepEqual(labelsOf({ id2label: { 0: 'a' } }, 2), ['a', '1']);
+    assert.equal(imageSettings({ size: { height: null, shortest_edge: 4096 } }).height, 4096);
+  });
+
+  it('have sizes that an image can have, or are refused by file, field and value', () => {
+    const table: [size: unknown, field: string, shown: string][] = [
+      [{ height: 1_000_000, width: 32 }, 'size.height', '1000000'],
+      [{ height: 32, width: -3 }, 'size.width', '-3'],
+      [{ height: 0, width: 32 }, 'size.height', '0'],
+      [{ shortest_edge: 30.5 }, 'size.shortest_edge', '30.5'],
+      [{ height: 'tall', width: 32 }, 'size.height', '"tall"'],
+      [[20_000, 32], 'size[0]', '20000'],
+      [[32, 4097], 'size[1]', '4097'],
+      [1e300, 'size', '1e+300'],
+    ];
+    for (const [size, field, shown] of table)
+      assert.throws(() => imageSettings({ size }), {
+        kind: 'invalid',
+        code: 'InvalidModelFile',
+        message: `${field} in preprocessor_config.json is ${shown}; it must be a whole number from 1 to 4096.`,
+      });
+    assert.equal(imageSettings({ size: 1e300 }, { width: 5, height: 6 }).width, 5);
   });
 });

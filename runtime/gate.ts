@@ -1,4 +1,4 @@
-import { Failure } from '../../schemas/errors.js';
+import { Failure } from '../schemas/errors.js';
 
 /** Lets a few through at a time; others wait in their order, and too many are refused. */
 export class Gate {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { Gate } from '../../../../runtime/ml/gate.js';
+import { Gate } from '../../../runtime/gate.js';
 
 const NEVER = new AbortController().signal;
 

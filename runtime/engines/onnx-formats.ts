@@ -1,0 +1,94 @@
+import { isAbsolute, posix } from 'node:path';
+import { Failure } from '../../schemas/errors.js';
+
+/** What follows a graph's own name where its weights are stored in another way, such as `model_q4f16.onnx`. */
+const VARIANT = /^(.+?)[_-](fp32|bf16|fp16|u?int8|quantized|q8|q8f16|q4|q4f16|q2|q2f16|q1|q1f16|int4|bnb4|o[1-4]|qu?int8(?:_\w+)?)$/i;
+/** What exporters write behind a graph's name, by the number format that was asked for; the closest first, empty for nothing. */
+const NAMES: Readonly<Record<string, readonly string[]>> = {
+  F32: ['', 'fp32'],
+  FP32: ['', 'fp32'],
+  F16: ['fp16'],
+  FP16: ['fp16'],
+  BF16: ['bf16'],
+  INT8: ['int8', 'quantized', 'q8', 'qint8'],
+  Q8: ['q8', 'quantized', 'int8', 'qint8'],
+  Q8_0: ['q8', 'quantized', 'int8', 'qint8'],
+  UINT8: ['uint8', 'quint8'],
+  INT4: ['int4', 'q4', 'q4f16', 'bnb4'],
+  Q4: ['q4', 'int4', 'q4f16', 'bnb4'],
+  Q4_0: ['q4', 'int4', 'q4f16', 'bnb4'],
+};
+/** What is taken where nothing is asked for, or what was asked for is not there: the weights as they were trained, else the next best. */
+const PREFERENCE = ['', 'fp32', 'fp16', 'bf16', 'int8', 'quantized', 'q8', 'uint8', 'q4f16', 'q4'];
+/** File names in a message. */
+const SHOWN = 10;
+
+const stemOf = (file: string): string => posix.basename(file).replace(/\.onnx$/i, '');
+/** Which graph of a model a file holds, in whatever format: `encoder_model` for `onnx/encoder_model_q4.onnx`. */
+export const graphName = (file: string): string => VARIANT.exec(stemOf(file))?.[1] ?? stemOf(file);
+
+/** Lower case; empty for weights as they were trained. */
+function formatOf(file: string): string {
+  const stem = stemOf(file);
+  return (VARIANT.exec(stem)?.[2] ?? /^model[_-](.+)$/i.exec(stem)?.[1] ?? '').toLowerCase();
+}
+
+/** Exports put graphs into `onnx/`, older ones beside the configuration. */
+const depth = (file: string): number => (/^onnx\/[^/]+$/.test(file) ? 0 : file.split('/').length);
+
+/** The ONNX files among those of a repository, what lies in `onnx/` first. */
+export const onnxFiles = (files: readonly string[]): string[] =>
+  files.filter((file) => /\.onnx$/i.test(file)).sort((a, b) => depth(a) - depth(b));
+
+/** The files that hold one graph of a model, one for each format. */
+export const graphFiles = (files: readonly string[], graph: string): string[] =>
+  onnxFiles(files).filter((file) => graphName(file) === graph);
+
+/** What is opened or fetched of a model: a file for each of its graphs. */
+export interface FormatChoice {
+  readonly files: string[];
+  /** Names of the graphs that are not there in the format asked for; the next best of them is taken. */
+  readonly without: string[];
+}
+
+/**
+ * Chooses a file for each graph of a model from those that hold it (at least one each): the wanted format (upper case), else the best one
+ * that all have, else each its best. Whoever fetches or opens graphs chooses here, so that what is fetched is found.
+ */
+export function chooseFormat(graphs: readonly (readonly string[])[], wanted: string | null): FormatChoice {
+  const names = wanted === null ? [] : (NAMES[wanted] ?? [wanted.toLowerCase()]);
+  const named = graphs.map((files) => names.map((name) => storedAs(files, name)).find((file) => file !== undefined));
+  const missed = graphs.filter((_, index) => named[index] === undefined);
+  const others = together(missed);
+  return {
+    files: named.map((file, index) => file ?? others[missed.indexOf(graphs[index]!)]!),
+    without: wanted === null ? [] : missed.map(([file]) => graphName(file!)),
+  };
+}
+
+/** The same for a model that is opened by its name. Throws `not_found` with the command that fetches the named format where it is not there. */
+export function chooseNamed(id: string, graphs: readonly (readonly string[])[], named: string | null): string[] {
+  const { files, without } = chooseFormat(graphs, named);
+  if (without.length === 0) return files;
+  const there = graphs.flat().map((file) => posix.basename(file));
+  const pull = isAbsolute(id) ? '' : `, or run "quern pull ${id}:${named}"`;
+  throw new Failure(
+    'not_found',
+    `Model "${id}" has no ${named} on this machine for ${without.join(', ')}; it has ${[...new Set(there)].slice(0, SHOWN).join(', ')}. Name one that is there${pull}.`,
+    { code: 'ModelNotFound' },
+  );
+}
+
+function storedAs(files: readonly string[], name: string): string | undefined {
+  const exact = files.find((file) => formatOf(file) === name);
+  // One that goes on with a machine's name, such as `qint8_avx512_vnni`.
+  return exact ?? (name === '' ? undefined : files.find((file) => formatOf(file).startsWith(`${name}_`)));
+}
+
+function together(graphs: readonly (readonly string[])[]): string[] {
+  for (const name of [...PREFERENCE, ...graphs.flat().map(formatOf)]) {
+    const files = graphs.map((candidates) => storedAs(candidates, name)).filter((file) => file !== undefined);
+    if (files.length === graphs.length) return files;
+  }
+  return graphs.map((files) => together([files])[0]!);
+}

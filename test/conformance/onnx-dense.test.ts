@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { type TinyEncoder, writeTinyEncoder } from '../../models/tiny-encoders/tiny-encoders.js';
+import { HIDDEN } from '../../models/tiny-encoders/weights.js';
+import { EncoderClient } from '../../runtime/engines/onnx/client.js';
+import { Circuit } from '../../runtime/hosts/circuit.js';
+import { Failure } from '../../schemas/errors.js';
+
+const OUTPUTS = 3;
+const SIGNAL = new AbortController().signal;
+const MODULES = [
+  { idx: 0, name: '0', path: '', type: 'sentence_transformers.models.Transformer' },
+  { idx: 1, name: '1', path: '1_Pooling', type: 'sentence_transformers.models.Pooling' },
+  { idx: 2, name: '2', path: '2_Dense', type: 'sentence_transformers.models.Dense' },
+];
+const TEXTS = ['red dog in the river', 'milk'];
+
+/** A safetensors file with a header as given, and then `floats` numbers. */
+function safetensors(header: unknown, values: Float32Array = new Float32Array()): Buffer {
+  const text = Buffer.from(JSON.stringify(header));
+  const length = Buffer.alloc(8);
+  length.writeBigUInt64LE(BigInt(text.length));
+  return Buffer.concat([length, text, Buffer.from(values.buffer)]);
+}
+
+/** The layer that keeps the first components of a vector. */
+const KEPT = Float32Array.from({ length: OUTPUTS * HIDDEN }, (_, at) => (Math.floor(at / HIDDEN) === at % HIDDEN ? 1 : 0));
+const WEIGHT = { dtype: 'F32', shape: [OUTPUTS, HIDDEN], data_offsets: [0, 4 * OUTPUTS * HIDDEN] };
+const CONFIG = { in_features: HIDDEN, out_features: OUTPUTS, bias: false, activation_function: 'torch.nn.modules.linear.Identity' };
+
+let folder = '';
+let made = 0;
+before(() => {
+  folder = mkdtempSync(join(tmpdir(), 'quern-dense-'));
+});
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A sentence model with a dense layer; `harm` may damage the layer's folder. */
+function written(encoder: TinyEncoder, harm: (layer: string) => void = () => {}): string {
+  const place = join(folder, `model-${made++}`);
+  writeTinyEncoder(place, { pooling: 'pooling_mode_mean_tokens', ...encoder });
+  writeFileSync(join(place, 'modules.json'), JSON.stringify(MODULES));
+  const layer = join(place, '2_Dense');
+  mkdirSync(layer);
+  writeFileSync(join(layer, 'config.json'), JSON.stringify(CONFIG));
+  writeFileSync(join(layer, 'model.safetensors'), safetensors({ 'linear.weight': WEIGHT }, KEPT));
+  harm(layer);
+  return place;
+}
+
+const load = (place: string): Promise<EncoderClient> =>
+  EncoderClient.load(
+    {
+      task: 'embedding',
+      files: { name: 'tiny/dense', format: 'onnx', model: join(place, 'onnx/model.onnx'), folder: place, notes: [] },
+      options: { threads: 1, device: 'cpu' },
+      circuit: new Circuit('tiny/dense'),
+    },
+    SIGNAL,
+  );
+
+async function embedded(place: string): Promise<{ dimensions: number | null; vectors: readonly Float32Array[] }> {
+  const client = await load(place);
+  try {
+    return { dimensions: client.info.dimensions, vectors: (await client.embed(TEXTS, { signal: SIGNAL })).vectors };
+  } finally {
+    await client.close();
+  }
+}
+const near = (one: Float32Array, other: Float32Array): void => {
+  assert.equal(one.length, other.length);
+  for (const [at, value] of one.entries()) assert.ok(Math.abs(value - other[at]!) < 1e-5, `${at}: ${value} and ${other[at]}`);
+};
+
+describe('dense layers of ONNX encoders', () => {
+  it('follow pooling', async () => {
+    const plain = written({ task: 'embedding' }, (layer) =>
+      writeFileSync(join(layer, '../modules.json'), JSON.stringify(MODULES.slice(0, 2))),
+    );
+    const [whole, dense] = [await embedded(plain), await embedded(written({ task: 'embedding' }))];
+    assert.deepEqual([whole.dimensions, dense.dimensions], [HIDDEN, OUTPUTS]);
+    for (const [index, vector] of dense.vectors.entries()) {
+      const head = whole.vectors[index]!.slice(0, OUTPUTS);
+      near(
+        vector,
+        head.map((value) => value / Math.hypot(...head)),
+      );
+    }
+  });
+
+  it('are not for the vectors of a graph that pools by itself', async () => {
+    const pooled = await embedded(written({ task: 'embedding' }, (layer) => rmSync(join(layer, '../modules.json'))));
+    const own = await embedded(written({ task: 'embedding', sentenceOutput: true }));
+    assert.equal(own.dimensions, HIDDEN);
+    for (const [index, vector] of own.vectors.entries()) near(vector, pooled.vectors[index]!);
+    const without = await embedded(written({ task: 'embedding', sentenceOutput: true }, (layer) => rmSync(layer, { recursive: true })));
+    for (const [index, vector] of without.vectors.entries()) near(vector, own.vectors[index]!);
+  });
+
+  const weights = (header: unknown) => (layer: string) => writeFileSync(join(layer, 'model.safetensors'), safetensors(header, KEPT));
+  const entry = (harm: object) => weights({ 'linear.weight': { ...WEIGHT, ...harm } });
+  const broken: [string, (layer: string) => void, RegExp][] = [
+    ['no settings', (layer) => rmSync(join(layer, 'config.json')), /2_Dense\/config\.json of .* is missing/],
+    ['no folder', (layer) => rmSync(layer, { recursive: true }), /2_Dense\/config\.json of .* is missing/],
+    ['settings that are no JSON', (layer) => writeFileSync(join(layer, 'config.json'), '{'), /2_Dense\/config\.json of .* is not JSON/],
+    ['an unknown activation', (layer) => writeFileSync(join(layer, 'config.json'), '{"activation_function": "a.constructor"}'), /2_Dense\/config\.json of .* has the activation constructor/],
+    ['no weights', (layer) => rmSync(join(layer, 'model.safetensors')), /2_Dense\/model\.safetensors of .* is missing/],
+    ['a folder for weights', (layer) => { rmSync(join(layer, 'model.safetensors')); mkdirSync(join(layer, 'model.safetensors')); }, /2_Dense\/model\.safetensors of .* cannot be read/],
+    ['weights that are cut off', (layer) => writeFileSync(join(layer, 'model.safetensors'), 'abc'), /2_Dense\/model\.safetensors of .* has a header that is longer/],
+    ['a header that is no object', weights(null), /2_Dense\/model\.safetensors .*header/],
+    ['a tensor without a shape', entry({ shape: undefined }), /2_Dense\/model\.safetensors .*linear\.weight/],
+    ['a tensor without a place', entry({ data_offsets: undefined }), /2_Dense\/model\.safetensors .*linear\.weight/],
+    ['a tensor that is a number', weights({ 'linear.weight': 1 }), /2_Dense\/model\.safetensors .*linear\.weight/],
+    ['a tensor before the file', entry({ data_offsets: [-4, 4 * OUTPUTS * HIDDEN - 4] }), /2_Dense\/model\.safetensors .*linear\.weight/],
+    ['a tensor beyond the file', entry({ data_offsets: [4, 4 * OUTPUTS * HIDDEN + 4] }), /2_Dense\/model\.safetensors .*linear\.weight/],
+    ['a half matrix', entry({ shape: [OUTPUTS * HIDDEN] }), /2_Dense\/model\.safetensors of .* has no matrix linear\.weight/],
+    ['numbers of another kind', entry({ dtype: 'F16' }), /2_Dense\/model\.safetensors of .* has linear\.weight as F16/],
+  ]; // biome-ignore format: one case a line
+  for (const [name, harm, message] of broken)
+    it(`are refused with ${name}`, async () => {
+      const failure = await load(written({ task: 'embedding' }, harm)).then(
+        async (client) => {
+          await client.close();
+          assert.fail('it was loaded');
+        },
+        (error: unknown) => error,
+      );
+      assert.ok(failure instanceof Failure, String(failure));
+      assert.deepEqual([failure.status, failure.code], [422, 'InvalidModelFile'], failure.message);
+      assert.match(failure.message, message);
+      assert.ok(!failure.message.includes(folder), failure.message);
+    });
+});

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { Tokenizer } from '@huggingface/tokenizers';
+import { seededRandom } from '../../../../../models/writers/random.js';
+import { byteBpe, unigram, wordPiece } from '../../../../../models/writers/tokenizer-writer.js';
+import { placesOf } from '../../../../../runtime/engines/onnx/alignment.js';
+import { EncoderTokenizer } from '../../../../../runtime/engines/onnx/tokenizer.js';
+
+const WORDS = { words: ['the', 'red', 'river', 'Anna'], modelMaxLength: 512 };
+/** Syllables that words without white space are made of; the last ones are in no vocabulary. */
+const SYLLABLES = ['re', 'd', 'river', 'ver', 'an', 'na', 'Anna', 'the', 'x', 'e', 'é', 'e\u0301', '長江', '江', '😀', '👩‍👩‍👧', '☃'];
+
+/** XLM-R's kind of vocabulary with pieces that also stand inside words, each with a score of its own. */
+function pieces(): { tokenizer: object; config: object } {
+  const { tokenizer, config } = unigram(WORDS);
+  const { model } = tokenizer as { model: { vocab: [string, number][] } };
+  const known = new Set(model.vocab.map(([piece]) => piece));
+  const random = seededRandom(5);
+  const more = SYLLABLES.slice(0, -2).map((piece) => piece.normalize('NFKC'));
+  for (const piece of new Set(more)) if (!known.has(piece)) model.vocab.push([piece, -8 - random.next()]);
+  return { tokenizer, config };
+}
+/** Text without white space of at least so many UTF-16 units. */
+function spaceless(length: number, seed = 1): string {
+  const random = seededRandom(seed);
+  const parts: string[] = [];
+  for (let units = 0; units < length; units += parts.at(-1)!.length) parts.push(SYLLABLES[random.below(SYLLABLES.length)]!);
+  return parts.join('');
+}
+
+const KINDS = { unigram: pieces(), bpe: byteBpe(WORDS), wordpiece: wordPiece(WORDS, true) };
+const opened = ({ tokenizer, config }: { tokenizer: object; config: object }): EncoderTokenizer => new EncoderTokenizer(tokenizer, config);
+/** What the library makes of a whole text. */
+const whole = ({ tokenizer, config }: { tokenizer: object; config: object }, text: string): { ids: number[]; tokens: string[] } =>
+  new Tokenizer(tokenizer, config).encode(text, { add_special_tokens: false });
+
+describe('the tokenizer of an encoder', () => {
+  for (const [kind, files] of Object.entries(KINDS)) {
+    const tokenizer = opened(files);
+
+    it(`gives the first tokens of a long text as those of the whole text (${kind})`, () => {
+      const texts = [
+        spaceless(30_000),
+        'The red river. '.repeat(2000),
+        `Anna ${spaceless(20_000, 2)} river`,
+        'd'.repeat(90) + spaceless(9000),
+      ];
+      for (const text of texts) {
+        const { ids } = whole(files, text);
+        for (const limit of [0, 1, 7, 64, 512, 2000])
+          assert.deepEqual(tokenizer.body(text, limit).ids.slice(0, limit), ids.slice(0, limit), `${limit} of ${text.slice(0, 20)}`);
+        assert.deepEqual(tokenizer.body(text, text.length).ids, ids);
+      }
+    });
+
+    it(`reads little of 600,000 characters without white space (${kind})`, () => {
+      const text = spaceless(600_000);
+      const { ids } = whole(files, text.slice(0, 20_000));
+      const start = process.cpuUsage();
+      const body = tokenizer.body(text, 512);
+      const { user, system } = process.cpuUsage(start);
+      assert.deepEqual(body.ids.slice(0, 512), ids.slice(0, 512));
+      assert.equal(tokenizer.single(body, 512).ids.length, 512);
+      assert.ok(body.ids.length < 100_000, `${body.ids.length} tokens`);
+      assert.ok(user + system < 2e6, `${user + system} us`);
+    });
+
+    it(`counts more tokens than are searched for entities without reading on (${kind})`, () => {
+      const { ids } = tokenizer.body(`${spaceless(600_000)} Anna`, 32_768);
+      assert.ok(ids.length > 32_768 && ids.length < 300_000, `${ids.length} tokens`);
+    });
+  }
+
+  it('reads on where much of a text is one token', () => {
+    const start = process.cpuUsage();
+    const { tokens } = opened(KINDS.unigram).body(`${'☃'.repeat(300_000)} river`, 64);
+    assert.deepEqual([tokens.length, tokens.at(-1)], [3, '▁river']);
+    assert.ok(process.cpuUsage(start).user < 3e6, `${process.cpuUsage(start).user} us`);
+    const word = opened(KINDS.wordpiece).body(`${'x'.repeat(300_000)} river`, 64);
+    assert.deepEqual(word.tokens, ['[UNK]', 'river']);
+  });
+
+  it('reads characters that the vocabulary sees as many', () => {
+    const text = '\uFDFA'.repeat(65_536);
+    const { ids } = whole(KINDS.unigram, text.slice(0, 1000));
+    assert.deepEqual(opened(KINDS.unigram).body(text, 512).ids.slice(0, 512), ids.slice(0, 512));
+    assert.ok(opened(KINDS.unigram).body(text, 32_768).ids.length > 32_768);
+  });
+
+  it('keeps the places of tokens in a long word', () => {
+    const tokenizer = opened(KINDS.unigram);
+    const text = `${spaceless(30_000).normalize()} Anna`;
+    const { tokens } = tokenizer.body(text, 32_768);
+    const places = placesOf(text, tokens, tokenizer);
+    assert.deepEqual(places, placesOf(text, whole(KINDS.unigram, text).tokens, tokenizer));
+    assert.deepEqual(places.at(-1), { start: text.length - 4, end: text.length });
+    const found = places.flatMap((place) => (place ? [place] : []));
+    for (const [at, { start }] of found.entries()) assert.equal(text.slice(found[at - 1]?.end ?? 0, start).trim(), '');
+  });
+});
