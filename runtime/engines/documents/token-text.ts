@@ -1,5 +1,6 @@
-import { Tokenizer } from '@huggingface/tokenizers';
+import type { Tokenizer } from '@huggingface/tokenizers';
 import { Failure } from '../../../schemas/errors.js';
+import { openTokenizer } from '../onnx/long-words.js';
 import { readMembers } from './settings.js';
 
 /** Texts to tokens and back, for models that write. */
@@ -22,7 +23,7 @@ export class TokenText {
     if (!definition)
       throw new Failure('invalid', 'The model has no tokenizer.json; get it again with all its files.', { code: 'InvalidModelFile' });
     try {
-      return new TokenText(new Tokenizer(definition, config));
+      return new TokenText(openTokenizer(definition, config));
     } catch (cause) {
       throw new Failure('invalid', 'tokenizer.json is not a usable tokenizer; get the model again.', { code: 'InvalidModelFile', cause });
     }

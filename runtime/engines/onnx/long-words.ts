@@ -1,3 +1,5 @@
+import { Tokenizer } from '@huggingface/tokenizers';
+
 /** UTF-16 units of a word that are split at a time; a lattice takes about a kilobyte for each. */
 const PART_UNITS = 8192;
 /** Of those, the last ones only say how the ones before are split; the pieces of vocabularies are far shorter. */
@@ -9,11 +11,20 @@ interface WordSplitter {
   encode(words: string[]): string[];
 }
 
+/** The tokenizer of the contents of `tokenizer.json` and `tokenizer_config.json`, for texts of any length. Throws what the library throws. */
+export function openTokenizer(definition: object, config: object): Tokenizer {
+  const tokenizer = new Tokenizer(definition, config);
+  const { model } = definition as { model?: { vocab?: unknown } };
+  // Only Unigram has a list of pieces.
+  if (Array.isArray(model?.vocab) && tokenizer.model) splitInParts(tokenizer.model);
+  return tokenizer;
+}
+
 /**
  * Makes a Unigram model split long words part by part. Where a text has no white space, or the vocabulary's words may hold it, all of the text is one word:
  * the library would lay out all of it at once, and gives up at some 120,000 tokens.
  */
-export function splitInParts(model: WordSplitter): void {
+function splitInParts(model: WordSplitter): void {
   const split = model.encode.bind(model);
   model.encode = (words) => {
     const tokens = words.flatMap((word) => (word.length > PART_UNITS ? longWord(word, split) : split([word])));

@@ -1,6 +1,7 @@
-import { Tokenizer } from '@huggingface/tokenizers';
+import type { Tokenizer } from '@huggingface/tokenizers';
 import { BYTE_OF_CHAR } from '../../../models/writers/byte-alphabet.js';
 import { Failure } from '../../../schemas/errors.js';
+import { openTokenizer } from './long-words.js';
 
 /** The parts of `tokenizer.json` that are read here. */
 interface Definition {
@@ -25,7 +26,7 @@ export class TextTokenizer {
   constructor(definition: object, config: object) {
     const { model, added_tokens = [], pre_tokenizer, decoder } = definition as Definition;
     try {
-      this.#tokenizer = new Tokenizer(definition, config);
+      this.#tokenizer = openTokenizer(definition, config);
     } catch (cause) {
       throw new Failure('invalid', `tokenizer.json is not a usable tokenizer: ${(cause as Error).message}.`, {
         code: 'InvalidModelFile',

@@ -1,6 +1,6 @@
-import { Tokenizer } from '@huggingface/tokenizers';
+import type { Tokenizer } from '@huggingface/tokenizers';
 import { Failure } from '../../../schemas/errors.js';
-import { splitInParts } from './long-words.js';
+import { openTokenizer } from './long-words.js';
 
 /** Characters that are read per token wanted, before the text is read on: longer texts are cut, and most of a long one is never looked at. */
 const CHARACTERS_PER_TOKEN = 16;
@@ -59,10 +59,9 @@ export class EncoderTokenizer {
 
   /** `definition` and `config` are the contents of `tokenizer.json` and `tokenizer_config.json`. Throws `Failure('invalid')` for what is no tokenizer. */
   constructor(definition: object, config: object) {
-    const { model } = definition as { model: { type?: string; vocab?: unknown } };
+    const { model } = definition as { model: { type?: string } };
     try {
-      this.#tokenizer = new Tokenizer(definition, config);
-      if (Array.isArray(model.vocab)) splitInParts(this.#tokenizer.model!);
+      this.#tokenizer = openTokenizer(definition, config);
       const [first, second] = PROBES.map((text) => this.#bodyOf(text).ids) as [readonly number[], readonly number[]];
       this.#single = frameOf(this.#tokenizer.encode(PROBES[0], { return_token_type_ids: true }), [first]);
       this.#pair = frameOf(this.#tokenizer.encode(PROBES[0], { text_pair: PROBES[1], return_token_type_ids: true }), [first, second]);
