@@ -111,7 +111,10 @@ function ownCache(outbound: Outbound, { dataDir }: DaemonOptions, loaded: () => 
       yield* hub.download(plan, signal);
     },
     list: () => cachedModels(places),
-    remove: async (name) => (await hub.remove(name, await loaded())).freedBytes,
+    remove: async (name) => {
+      const keys = await loaded();
+      return (await hub.remove(name, () => keys)).freedBytes;
+    },
     close: async () => {
       await hub.close();
       await outbound.close();

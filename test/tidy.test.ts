@@ -23,7 +23,7 @@ const DOORS: Record<string, RegExp> = {
   '@fastify/busboy': /^gateway\/http\/multipart\.ts$/,
   '@e965/xlsx': /^runtime\/rag\/parsers\/xlsx\.ts$/,
   '@huggingface/jinja': /^runtime\/engines\//,
-  '@huggingface/tokenizers': /^runtime\/engines\/(onnx\/(?:text-)?tokenizer|documents\/token-text)\.ts$/,
+  '@huggingface/tokenizers': /^runtime\/engines\/(onnx\/(?:(?:text-)?tokenizer|long-words)|documents\/token-text)\.ts$/,
   '@hyzyla/pdfium': /^runtime\/rag\/parsers\/pdf\//,
   '@kenjiuno/msgreader': /^runtime\/rag\/parsers\/msg\.ts$/,
   ajv: /^schemas\//,

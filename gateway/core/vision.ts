@@ -86,6 +86,13 @@ const listed = (text: string | undefined): string[] =>
     .map((one) => one.trim())
     .filter((one) => one !== '');
 
+/** The questions of the field `prompts`; a comma is part of the question where there is one picture only. */
+function promptsOf(text: string | undefined, pictures: number): string[] {
+  if (pictures !== 1) return listed(text);
+  const prompt = (text ?? '').trim();
+  return prompt === '' ? [] : [prompt];
+}
+
 function ocr(context: CoreVisionContext, request: Request): Promise<Reply> {
   const { model = 'surya', languages, return_boxes = false, parse_by_page = false } = request.body as OcrForm;
   return withPictures(context, request, async (pictures, isPdf) => {
@@ -100,7 +107,8 @@ function extract(context: CoreVisionContext, request: Request): Promise<Reply> {
   const { model, prompts, task: name = 'extraction' } = request.body as ExtractForm;
   const task = taskOf(name);
   return withPictures(context, request, async (pictures) => {
-    const answers = await context.coreVision.extract({ model, task, pictures, prompts: listed(prompts) }, request.signal);
+    const asked = { model, task, pictures, prompts: promptsOf(prompts, pictures.length) };
+    const answers = await context.coreVision.extract(asked, request.signal);
     return { json: extractReply(answers, model, task) };
   });
 }

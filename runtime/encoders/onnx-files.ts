@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { chooseFormat, onnxFiles } from '../engines/onnx-formats.js';
+import { chooseFormat, graphFiles, onnxFiles } from '../engines/onnx-formats.js';
 
 /** A choice among the ONNX files of a repository. */
 export interface OnnxChoice {
@@ -18,7 +18,9 @@ const isModel = (file: string): boolean => /^model(?:[_-].+)?\.onnx$/i.test(posi
  */
 export function chooseOnnx(files: readonly string[], wanted: string | null): OnnxChoice | undefined {
   const all = onnxFiles(files);
-  const known = all.filter(isModel);
+  // Variants of the graph itself, such as `model_no_gather_q4.onnx`, only where there is no other.
+  const plain = graphFiles(files, 'model');
+  const known = plain.length > 0 ? plain : all.filter(isModel);
   if (known.length === 0) return all.length === 1 ? { file: all[0]!, note: null } : undefined;
   const choice = chooseFormat([known], wanted);
   const file = choice.files[0]!;

@@ -20,6 +20,9 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 };
 /** What is taken where nothing is asked for, or what was asked for is not there: the weights as they were trained, else the next best. */
 const PREFERENCE = ['', 'fp32', 'fp16', 'bf16', 'int8', 'quantized', 'q8', 'uint8', 'q4f16', 'q4'];
+/** Formats of GGUF files, which clients put behind the names of ONNX models too: a wish, since no export has them. */
+const OF_GGUF = /^(?:UD-)?(?:I?Q|TQ|MXFP)\d/;
+const EXPORTED: ReadonlySet<string> = new Set(['Q8', 'Q8F16', 'Q4', 'Q4F16', 'Q2', 'Q2F16', 'Q1', 'Q1F16']);
 /** File names in a message. */
 const SHOWN = 10;
 
@@ -43,6 +46,9 @@ export const onnxFiles = (files: readonly string[]): string[] =>
 /** The files that hold one graph of a model, one for each format. */
 export const graphFiles = (files: readonly string[], graph: string): string[] =>
   onnxFiles(files).filter((file) => graphName(file) === graph);
+
+/** Whether a quantisation (upper case) is one of GGUF files that no ONNX export is called by. */
+export const isGgufFormat = (named: string): boolean => OF_GGUF.test(named) && !EXPORTED.has(named);
 
 /** What is opened or fetched of a model: a file for each of its graphs. */
 export interface FormatChoice {
@@ -69,12 +75,12 @@ export function chooseFormat(graphs: readonly (readonly string[])[], wanted: str
 /** The same for a model that is opened by its name. Throws `not_found` with the command that fetches the named format where it is not there. */
 export function chooseNamed(id: string, graphs: readonly (readonly string[])[], named: string | null): string[] {
   const { files, without } = chooseFormat(graphs, named);
-  if (without.length === 0) return files;
+  if (without.length === 0 || (named !== null && isGgufFormat(named))) return files;
   const there = graphs.flat().map((file) => posix.basename(file));
   const pull = isAbsolute(id) ? '' : `, or run "quern pull ${id}:${named}"`;
   throw new Failure(
     'not_found',
-    `Model "${id}" has no ${named} on this machine for ${without.join(', ')}; it has ${[...new Set(there)].slice(0, SHOWN).join(', ')}. Name one that is there${pull}.`,
+    `Model "${id}" has no ${named} on this machine for ${without.join(', ')}; it has ${[...new Set(there)].slice(0, SHOWN).join(', ')}. Name one that is there or none${pull}.`,
     { code: 'ModelNotFound' },
   );
 }

@@ -1,5 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { Failure } from '../../schemas/errors.js';
+import { log } from '../log.js';
 import type { Picture } from '../pictures/picture.js';
 import type { SourceFile } from '../rag/parsers/contract.js';
 import type { PageImages } from '../rag/parsing/page-images.js';
@@ -75,25 +76,36 @@ export class Pages {
       throw new Failure('bad_request', `${source.name} has ${pages} pages; at most ${limits.pages} are converted to images. Split it.`, {
         code: 'TooManyPages',
       });
-    // Nobody knows before how large the images will be.
-    const share = take(limits.imageBytes);
+    // Nobody knows before how large the images will be, and a rendering may wait long for its turn: it grows page by page.
+    const share = take(0);
     this.#share = share;
     try {
-      await mkdir(folder, { mode: 0o700 });
-      const { pictures, bytes } = await this.#write(signal);
+      // Recursive, as an earlier rendering may have left it there.
+      await mkdir(folder, { recursive: true, mode: 0o700 });
+      const pictures = await this.#write(share, signal);
       signal.throwIfAborted();
-      share.resize(bytes);
       this.#stop = undefined;
       return pictures;
     } catch (error) {
-      await rm(folder, { recursive: true, force: true });
-      share.release();
+      await this.#clear(share);
       throw error;
     }
   }
 
-  async #write(signal: AbortSignal): Promise<{ pictures: Picture[]; bytes: number }> {
-    const { pageImages, source, pages, dpi, folder, limits } = this.#parts;
+  /** Removes what a failed rendering wrote; its room is free again even where that does not succeed. */
+  async #clear(share: Share): Promise<void> {
+    try {
+      // The host that was ended may just be writing a page.
+      await rm(this.#parts.folder, { recursive: true, force: true, maxRetries: 5 });
+    } catch (error) {
+      log('warn', 'the pages of a file were not removed', { error });
+    } finally {
+      share.release();
+    }
+  }
+
+  async #write(share: Share, signal: AbortSignal): Promise<Picture[]> {
+    const { pageImages, source, pages, dpi, folder, limits, take } = this.#parts;
     const numbers = Array.from({ length: pages }, (_, index) => index + 1);
     const pictures: Picture[] = [];
     let bytes = 0;
@@ -103,8 +115,11 @@ export class Pages {
         throw new Failure('bad_request', `The pages of ${source.name} are more than ${limits.imageBytes} bytes as images; lower pdf_dpi.`, {
           code: 'ImagesTooLarge',
         });
+      // Refused where the page does not fit; else it is added to the others.
+      take(sizeBytes).release();
+      share.resize(bytes);
       pictures.push({ name: `${source.name}, page ${page}`, path });
     }
-    return { pictures, bytes };
+    return pictures;
   }
 }

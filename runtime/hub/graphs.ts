@@ -5,7 +5,8 @@ const partOf = (file: string): string => `${posix.dirname(file)}/${graphName(fil
 
 /**
  * Chooses among the ONNX files of a repository: what lies in `onnx/` where it has that folder (pipelines have a folder for each part), each
- * part once, in the wanted format where it has it. A decoder that also comes merged with its cached form is taken merged only.
+ * part once, in the wanted format where it has it. A decoder that also comes merged with its cached form is taken merged only,
+ * and of `model.onnx` no variants.
  */
 export function chooseGraphs(files: readonly string[], wanted: string | null): FormatChoice {
   const all = files.filter((file) => /\.onnx$/i.test(file));
@@ -17,6 +18,8 @@ export function chooseGraphs(files: readonly string[], wanted: string | null): F
   for (const part of [...parts.keys()]) {
     const isSplit = /\/decoder(?:_with_past)?_model$/.test(part);
     if (isSplit && parts.has(`${posix.dirname(part)}/decoder_model_merged`)) parts.delete(part);
+    // The same graph made in another way, such as `model_no_gather_q4.onnx`.
+    if (/\/model[_-][^/]+$/.test(part) && parts.has(`${posix.dirname(part)}/model`)) parts.delete(part);
   }
   return chooseFormat([...parts.values()], wanted);
 }

@@ -103,7 +103,7 @@ export class Hub {
    * name makes no difference. `loaded` are the keys of the models that are loaded or loading. Throws `conflict` while the model is one of
    * them or being downloaded, `not_found` for what the cache does not have.
    */
-  async remove(name: string, loaded: readonly string[]): Promise<Removal> {
+  async remove(name: string, loaded: () => readonly string[]): Promise<Removal> {
     const repositories = repositoriesOf(repositoryName(name).id);
     const keys = repositories.map((repository) => repository.toLowerCase());
     for (let key = this.#removed(keys); key !== undefined; key = this.#removed(keys)) await this.#removals.get(key);

@@ -17,8 +17,8 @@ export interface Removal {
 
 /** What may need a model. */
 export interface Needs {
-  /** Keys of the models that are loaded or loading. */
-  readonly loaded: readonly string[];
+  /** Keys of the models that are loaded or loading, asked for when all else is known. */
+  readonly loaded: () => readonly string[];
   /** Ids of the repositories that are being downloaded. */
   readonly active: readonly string[];
 }
@@ -45,7 +45,7 @@ async function isOf(key: string, { repository, folder }: RepositoryLayout): Prom
 
 /** Throws `conflict` while a model is needed. */
 async function requireUnused(id: string, layout: RepositoryLayout, { loaded, active }: Needs): Promise<void> {
-  for (const key of loaded) {
+  for (const key of loaded()) {
     if (await isOf(key, layout))
       throw new Failure('conflict', `Model "${id}" is loaded (${key}); wait until it is unloaded, then remove it.`, { code: 'ModelInUse' });
   }
@@ -53,31 +53,45 @@ async function requireUnused(id: string, layout: RepositoryLayout, { loaded, act
     throw new Failure('conflict', `Model "${id}" is being downloaded; stop the download first.`, { code: 'ModelInUse' });
 }
 
-/** The first of the repositories of a model that the cache has, or is about to have. Throws `not_found` where it has none. */
+const WEIGHTS = /\.(?:onnx|gguf)$/i;
+
+/** Whether a repository in the cache has weights that run here; another program may hold the same model in a form of its own. */
+async function hasWeights({ folder }: RepositoryLayout): Promise<boolean> {
+  const files = await readdir(join(folder, 'snapshots'), { recursive: true }).catch((): string[] => []);
+  return files.some((file) => WEIGHTS.test(file));
+}
+
+/**
+ * The one of the repositories of a model that the cache has, or is about to have: the first with weights that run here, else the first that is
+ * there. Throws `not_found` where it has none.
+ */
 async function firstInCache(cache: string, repositories: readonly string[], active: readonly string[]): Promise<RepositoryLayout> {
+  const there: RepositoryLayout[] = [];
   for (const repository of repositories) {
     const layout = new RepositoryLayout(cache, repository);
-    if (isAmong(active, repository) || (await layout.exists())) return layout;
+    if (isAmong(active, repository) || (await hasWeights(layout))) return layout;
+    if (await layout.exists()) there.push(layout);
   }
+  if (there[0]) return there[0];
   throw new Failure('not_found', `Model "${repositories[0]}" is not in the model cache ${cache}. "quern models" lists what is.`, {
     code: 'ModelNotFound',
   });
 }
 
 /**
- * Removes a model with all its revisions from a hub cache: the first of its repositories that is there. Throws `conflict` while something
+ * Removes a model with all its revisions from a hub cache: the one of its repositories that is used here. Throws `conflict` while something
  * needs it, `not_found` for what the cache does not have.
  */
 export async function removeModel(cache: string, repositories: readonly [string, ...string[]], needs: Needs): Promise<Removal> {
   const [id] = repositories;
   const layout = await firstInCache(cache, repositories, needs.active);
-  await requireUnused(id, layout, needs);
   const revisions = (await snapshots(layout.folder)).length;
   const held = ['blobs', 'snapshots'].map((name) =>
     readdir(join(layout.folder, name), { recursive: true, withFileTypes: true }).catch(() => []),
   );
   const everything = (await Promise.all(held)).flat();
   const { sizeBytes } = await weigh(everything.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name)));
+  await requireUnused(id, layout, needs);
   // What shows a model goes before its bytes, so that a removal which is cut short leaves nothing that looks whole.
   for (const part of ['refs', 'snapshots']) await rm(join(layout.folder, part), { recursive: true, force: true });
   for (const folder of layout.everything) await rm(folder, { recursive: true, force: true });

@@ -145,10 +145,11 @@ export class KvCache {
     const file = this.#shelf.file(key);
     const saved = await states.save(remembered, file, true);
     if (!saved) return undefined;
-    const refusal = options.pinned ? this.#noRoomBesidePinned(saved.bytes) : undefined;
-    if (saved.bytes > this.#limits.diskBytes || refusal) {
+    // Checked before anything is evicted: what fits beside the pinned entries can be kept, all else would go in vain.
+    const refusal = this.#noRoomBesidePinned(saved.bytes);
+    if (refusal) {
       await Promise.all([states.drop(file), this.#shelf.remove(key)]);
-      if (saved.bytes <= this.#limits.diskBytes && refusal) throw refusal;
+      if (options.pinned && saved.bytes <= this.#limits.diskBytes) throw refusal;
       return undefined;
     }
     const entry = this.#add(key, conversation, saved, states.tag, options);

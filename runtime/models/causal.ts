@@ -4,7 +4,7 @@ import { otherArchitecture } from '../engines/causal/architecture.js';
 import type { GgufOptions } from '../engines/contract.js';
 import type { GgufClient } from '../engines/gguf/client.js';
 import { graphBytes } from '../engines/onnx/graph-bytes.js';
-import { chooseFormat, chooseNamed, graphFiles } from '../engines/onnx-formats.js';
+import { chooseFormat, chooseNamed, graphFiles, isGgufFormat } from '../engines/onnx-formats.js';
 import type { Circuit } from '../hosts/circuit.js';
 import { findRepository } from './repositories.js';
 import type { FoundRepository } from './repository-contract.js';
@@ -67,8 +67,11 @@ export async function findCausal(name: string, { dtype }: CausalSettings, places
   const { id, quantisation, folder, notes } = found;
   const other = await otherArchitecture(folder);
   if (other !== undefined) throw wrongType(name, `config.json names ${other}, which does not write text`);
-  const path = join(folder, graphOf(found, candidates, dtype));
-  return { id, quantisation, folder, graph: path, sizeBytes: await graphBytes([path]), notes };
+  const graph = graphOf(found, candidates, dtype);
+  const path = join(folder, graph);
+  const wished =
+    quantisation !== null && isGgufFormat(quantisation) ? [`${quantisation} is a format of GGUF files; ${graph} is used.`] : [];
+  return { id, quantisation, folder, graph: path, sizeBytes: await graphBytes([path]), notes: [...notes, ...wished] };
 }
 
 /** Makes room and loads a text-generation export into a host of its own. */

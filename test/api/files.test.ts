@@ -305,13 +305,29 @@ describe('files at their bounds', () => {
     await close();
   });
 
+  it('have room for all pages that fit, however many wait for their turn', async () => {
+    const [names, imageBytes] = [Array.from({ length: 32 }, (_, index) => `${index}.pdf`), 100_000];
+    const { put, images, get, close } = bounded({ imageBytes, totalBytes: names.length * imageBytes });
+    const paths = await Promise.all(names.map((name) => images(put(name, twoPages))));
+    const rendered = paths.map(get);
+    assert.equal((await put('meanwhile', Buffer.from('x'))).status, 200);
+    assert.deepEqual(new Set(await statuses(rendered)), new Set([200]));
+    await close();
+  });
+
+  /** Bytes of the pages of `twoPages`. */
+  async function pageBytes(): Promise<number> {
+    const { put, images, get, close } = bounded({});
+    const { data } = JSON.parse((await get(await images(put('a.pdf', twoPages)))).text);
+    await close();
+    return data.reduce((sum: number, { base64 }: { base64: string }) => sum + Buffer.from(base64, 'base64').length, 0);
+  }
+
   it('count the pages that are rendered', async () => {
-    const imageBytes = 100_000;
-    const { put, images, get, close } = bounded({ imageBytes, totalBytes: twoPages.length * 2 + imageBytes });
+    const { put, images, get, close } = bounded({ totalBytes: twoPages.length * 2 + (await pageBytes()) + 100 });
     const paths = [await images(put('a.pdf', twoPages)), await images(put('b.pdf', twoPages))];
     assert.deepEqual(await statuses(paths.map(get)), [200, 503], 'room for the pages of one');
-    const full = await put('c', Buffer.alloc(imageBytes, 1));
-    assert.match(full.text, /FilesFull/);
+    assert.match((await put('c', Buffer.alloc(101, 1))).text, /FilesFull/);
     assert.equal((await put('d', Buffer.alloc(100, 1))).status, 200, 'pages take what they are');
     await close();
   });
@@ -322,7 +338,19 @@ describe('files at their bounds', () => {
     for (let round = 0; round < 2; round += 1) assert.match((await get(path)).text, /ImagesTooLarge/);
     assert.deepEqual(kept(), []);
     assert.equal((await put('b', Buffer.alloc(10, 1))).status, 200);
-    assert.match((await get(path)).text, /FilesFull/);
+    await close();
+  });
+
+  it('have the room again of pages that did not all fit', async () => {
+    const room = (await pageBytes()) - 1;
+    const { put, images, get, kept, close } = bounded({ totalBytes: twoPages.length + room });
+    const path = await images(put('a.pdf', twoPages));
+    for (let round = 0; round < 2; round += 1) {
+      const full = await get(path);
+      assert.deepEqual([full.status, /FilesFull/.test(full.text), Number(full.headers['retry-after']) > 0], [503, true, true]);
+    }
+    assert.deepEqual(kept(), []);
+    assert.equal((await put('b', Buffer.alloc(room, 1))).status, 200);
     await close();
   });
 });

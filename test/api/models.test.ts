@@ -308,6 +308,17 @@ const TABLE: Scenario[] = [
     [exportedBart],
   ),
   removal('finds neither then', bart, { status: 404, contains: [bart] }, []),
+  {
+    name: 'removes the weights that run here, not the same model in the form of another program',
+    method: 'DELETE',
+    path: () => {
+      cached(exportedBart);
+      mkdirSync(join(folderOf(bart), 'snapshots', 'abc'), { recursive: true });
+      writeFileSync(join(folderOf(bart), 'snapshots', 'abc', 'model.safetensors'), 'weights');
+      return `/v1/models/${bart}`;
+    },
+    json: (body) => assert.equal(body.path, folderOf(exportedBart)),
+  },
   removal('removes the model itself where that is there', bart, { json: (body) => assert.equal(body.path, folderOf(bart)) }, [
     bart,
     exportedBart,

@@ -37,6 +37,7 @@ function writeConfigured(name: string, more: object, options: TinyCausalOptions 
 const OTHERS = ['BertForTokenClassification', 'RobertaForSequenceClassification', 'DistilBertForMaskedLM', 'T5ForConditionalGeneration'];
 for (const architecture of OTHERS) writeConfigured(architecture, { architectures: [architecture] });
 writeConfigured('generator', { architectures: ['TinyForCausalLM'] });
+writeConfigured('bare', { architectures: ['TinyModel'] });
 writeConfigured('seeing', { architectures: ['TinyForConditionalGeneration'], text_config: {} });
 writeTinyCausal(folder('typed'), { needs: 'token_type_ids' });
 writeTinyCausal(folder('attending'), { needs: 'encoder_hidden_states' });
@@ -126,6 +127,7 @@ const table: Scenario[] = [
   chat('a repository with nothing but halves', 'hello', { model: 'tiny/half' }, text(ANSWER)),
   chat('a repository with nothing but four bits', 'hello', { model: 'tiny/merged' }, text(ANSWER)),
   chat('the same by its format', 'hello', { model: 'tiny/merged:Q4' }, text(ANSWER)),
+  chat('a format of GGUF files, which no export has', 'hello', { model: 'tiny/merged:Q5_K_M' }, text(ANSWER)),
   chat('a format that is not there', 'hello', { model: 'tiny/merged:FP16' }, {
     status: 404,
     contains: ['no FP16', 'decoder_model_merged_q4.onnx', 'quern pull tiny/merged:FP16'],
@@ -134,6 +136,7 @@ const table: Scenario[] = [
     chat(`a ${architecture}`, 'x', { model: `tiny/${architecture}` }, { status: 400, contains: ['WrongModelType', architecture] }),
   ),
   chat('an architecture for text generation', 'hello', { model: 'tiny/generator' }, text(ANSWER)),
+  chat('the bare name of an architecture, whose graph writes', 'hello', { model: 'tiny/bare' }, text(ANSWER)),
   chat('the writing part of a model that sees', 'hello', { model: 'tiny/seeing' }, text(ANSWER)),
   chat(
     'a graph that asks for kinds of tokens',

@@ -470,8 +470,23 @@ const CORE: Scenario[] = [
   form(
     'more questions than pages',
     'documents/extract',
-    [[['file', 'a.png', blank]], { model: 'someone/donut-docvqa', task: 'vqa', prompts: 'total, date' }],
-    { status: 400, contains: ['2 prompts'] },
+    [[['file', 'scan.pdf', scan]], { model: 'someone/donut-docvqa', task: 'vqa', prompts: 'total, date, total' }],
+    { status: 400, contains: ['3 prompts came with 2 images', 'TooManyPrompts'] },
+  ),
+  // The model sees the word "date" where it stands alone, without spaces or behind a tag.
+  ...['What is the total, tax included?<sep/>date', ' date '].map((prompts) =>
+    form(
+      `one page and the whole text as its question: ${prompts}`,
+      'documents/extract',
+      [[['file', 'a.png', blank]], { model: 'someone/donut-docvqa', task: 'vqa', prompts }],
+      { json: (body) => assert.deepEqual([body.data.length, body.data[0].answer], [1, 'today']) },
+    ),
+  ),
+  form(
+    'one page and a question of spaces',
+    'documents/extract',
+    [[['file', 'a.png', textPage]], { model: 'someone/layoutlm-docvqa', task: 'vqa', prompts: '  ' }],
+    { status: 400, contains: ['PromptMissing'] },
   ),
   { name: 'core: nothing is left among the files', path: '/v1/files', json: (body) => assert.equal(body.data.length, 2) },
 ];

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 import { CONFIG_BYTES } from './facts.js';
 
 /** How transformers calls classes that write text, */
-const WRITES = /(?:ForCausalLM|LMHeadModel|ChatGLMModel)$/;
+const WRITES = /(?:ForCausalLM|LMHeadModel|ChatGLMForConditionalGeneration)$/;
 /** those that do so after an encoder, or as the part of a larger model that does, */
 const CONDITIONAL = /ForConditionalGeneration$/;
-/** and all others. Names that follow no such rule say nothing. */
-const OTHER = /(?:For[A-Z]\w*|Model)$/;
+/** and those for other things. A bare model (`BloomModel`) or a name that follows no such rule says nothing: its graph shows what it is. */
+const OTHER = /For[A-Z]\w*$/;
 
 /** The architecture that `config.json` of a folder names where it is none that generates text by itself; undefined where it says nothing against it. */
 export async function otherArchitecture(folder: string): Promise<string | undefined> {

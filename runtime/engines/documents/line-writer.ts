@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Pixels } from '../../pictures/picture.js';
 import type { OnnxOptions } from '../onnx/contract.js';
+import { writerFiles } from './graphs.js';
 import { meanOf } from './greedy.js';
 import { ImageWriter } from './image-writer.js';
 
@@ -13,11 +14,11 @@ export class LineWriter {
     this.#writer = writer;
   }
 
-  /** Opens the encoder and decoder of a folder or of its folder `onnx`. */
+  /** Opens the encoder and decoder of a folder or of its folder `onnx`, in the best format that they share. */
   static async open(folder: string, options: OnnxOptions): Promise<LineWriter> {
     const inner = await readdir(join(folder, 'onnx')).catch(() => [] as string[]);
     const files = [...(await readdir(folder)), ...inner.map((file) => `onnx/${file}`)];
-    return new LineWriter(await ImageWriter.open(folder, files, options));
+    return new LineWriter(await ImageWriter.open(folder, writerFiles(files), options));
   }
 
   /** The text of a line and the mean probability of its tokens. */

@@ -17,6 +17,8 @@ const near = (found: number, expected: number): void => assert.ok(Math.abs(found
 
 describe('the choice of an ONNX file', () => {
   const MANY = ['model.onnx', 'model_fp16.onnx', 'model_int8.onnx', 'model_q4.onnx', 'model_quantized.onnx'].map((file) => `onnx/${file}`);
+  /** The same graph made in two ways. */
+  const GATHER = ['onnx/model_no_gather_q4.onnx', 'onnx/model_fp16.onnx', 'onnx/model_q4.onnx', 'onnx/model.onnx'];
   const cases: [wanted: string | null, files: string[], file: string | undefined, missed?: boolean][] = [
     [null, MANY, 'onnx/model.onnx'],
     ['INT8', MANY, 'onnx/model_int8.onnx'],
@@ -34,6 +36,9 @@ describe('the choice of an ONNX file', () => {
     [null, ['model_O2.onnx', 'model_O4.onnx'], 'model_O2.onnx'],
     [null, ['deep/down/encoder.onnx', 'config.json'], 'deep/down/encoder.onnx'],
     [null, ['onnx/encoder_model.onnx', 'onnx/decoder_model.onnx'], undefined],
+    [null, GATHER, 'onnx/model.onnx'],
+    ['Q4', GATHER, 'onnx/model_q4.onnx'],
+    [null, ['onnx/model_no_gather_q4.onnx'], 'onnx/model_no_gather_q4.onnx'],
     [null, [], undefined],
   ];
   for (const [wanted, files, file, missed = false] of cases) {

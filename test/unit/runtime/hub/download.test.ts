@@ -189,7 +189,7 @@ describe('downloading from the hub', () => {
     await stage.pull('org/again', hub);
     for (let round = 0; round < 20; round += 1) {
       const plan = await hub.plan('org/again', new AbortController().signal);
-      const removals = [hub.remove('org/again', []), hub.remove('org/again', [])];
+      const removals = [hub.remove('org/again', () => []), hub.remove('org/again', () => [])];
       const events: DownloadEvent[] = [];
       const download = (async () => {
         for await (const event of hub.download(plan, new AbortController().signal)) events.push(event);
@@ -217,7 +217,7 @@ describe('downloading from the hub', () => {
       return events;
     };
     const given = new AbortController();
-    const removal = hub.remove('org/late', []);
+    const removal = hub.remove('org/late', () => []);
     const [up, closed] = [late(given.signal), late(new AbortController().signal)];
     given.abort();
     const close = hub.close();
@@ -240,12 +240,15 @@ describe('downloading from the hub', () => {
     stage.server.delayMs = 10;
     const [hub, stop] = [stage.hub(), new AbortController()];
     const download = stage.pull('dslim/bert-base-NER', hub, stop.signal);
-    while (hub.active.length === 0) await new Promise((resolve) => setTimeout(resolve, 5));
-    await assert.rejects(hub.remove('dslim/bert-base-NER', []), { kind: 'conflict', message: /being downloaded/ });
+    for (let tries = 0; hub.active.length === 0 && tries < 2000; tries += 1) await new Promise((resolve) => setTimeout(resolve, 5));
+    await assert.rejects(
+      hub.remove('dslim/bert-base-NER', () => []),
+      { kind: 'conflict', message: /being downloaded/ },
+    );
     stop.abort();
     await download;
-    while (hub.active.length > 0) await new Promise((resolve) => setTimeout(resolve, 10));
-    await hub.remove('dslim/bert-base-NER', []);
+    for (let tries = 0; hub.active.length > 0 && tries < 2000; tries += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+    await hub.remove('dslim/bert-base-NER', () => []);
     assert.ok(!existsSync(folder('Xenova/bert-base-NER')));
   });
 

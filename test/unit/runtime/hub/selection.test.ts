@@ -44,6 +44,12 @@ const GGUF = [
 describe('what is fetched of a repository', () => {
   const cases: [string, string[], string | null, string[]][] = [
     ['the plain graph', TRANSFORMERS_JS, null, ['config.json', 'tokenizer.json', 'quantize_config.json', 'onnx/model.onnx']],
+    [
+      'of a graph made in two ways the usual one',
+      ['onnx/model_no_gather_q4.onnx', 'onnx/model_q4.onnx', 'onnx/model.onnx'],
+      null,
+      ['onnx/model.onnx'],
+    ],
     ['the wanted graph', TRANSFORMERS_JS, 'FP16', ['config.json', 'tokenizer.json', 'quantize_config.json', 'onnx/model_fp16.onnx']],
     [
       'eight bits by their other name',

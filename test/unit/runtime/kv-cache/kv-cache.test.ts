@@ -131,6 +131,20 @@ describe('the KV cache', () => {
     await cache.close();
   });
 
+  it('drops a state that finds no room beside pinned ones, and nothing else with it', async () => {
+    const { folder, cache, states: model, save } = await opened({ diskBytes: 450 });
+    const kept = [await save('1', { pinned: true }), await save('2'), await save('3'), await save('4')].map(({ key }) => key);
+    model.bytes = 400;
+    assert.equal(await save('5'), undefined);
+    assert.deepEqual((await cache.entries()).map(({ key }) => key).sort(), [...kept].sort()); // biome-ignore format: a row
+    assert.deepEqual(states(folder).sort(), kept.map((key) => `${key}.kvstate`).sort()); // biome-ignore format: a row
+    assert.equal(model.held.size, 4, 'the host does not hold it either');
+    model.bytes = 350;
+    const fits = await save('6');
+    assert.deepEqual((await cache.entries()).map(({ key }) => key).sort(), [kept[0], fits.key].sort(), 'what fits makes room');
+    await cache.close();
+  });
+
   it('counts pinned entries, also those without a state', async () => {
     const { cache, save } = await opened({ entries: 2 });
     const first = await cache.index(conversation('1'), 5, { pinned: true });
