@@ -46,7 +46,7 @@ async function ofRepository({ folder, files, quantisation, facts }: FoundReposit
   if (gguf) return ofGguf(join(folder, gguf.file));
   // Without these files it reads no text.
   if (!files.includes('config.json') || !files.includes('tokenizer.json')) return NONE;
-  const other = await otherArchitecture(folder);
+  const other = await otherArchitecture(folder, true);
   if (facts.head !== undefined) return { ...NONE, embeddings: facts.head === 'embedding' };
   if (other !== undefined) return { ...NONE, embeddings: !OTHER_HEAD.test(other) };
   const { chat_template: template } = await objectIn(folder, 'tokenizer_config.json');

@@ -65,7 +65,7 @@ export async function findCausal(name: string, { dtype }: CausalSettings, places
   if (candidates.length === 0 || !found.files.includes('tokenizer.json') || !found.files.includes('config.json'))
     throw wrongType(name, 'its folder lacks config.json, tokenizer.json or a graph such as onnx/model.onnx');
   const { id, quantisation, folder, notes } = found;
-  const other = await otherArchitecture(folder);
+  const other = await otherArchitecture(folder, false);
   if (other !== undefined) throw wrongType(name, `config.json names ${other}, which does not write text`);
   const graph = graphOf(found, candidates, dtype);
   const path = join(folder, graph);
