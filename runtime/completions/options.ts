@@ -39,21 +39,12 @@ export function checkedExtra(extra: Record<string, unknown> | null | undefined):
 }
 
 /** The loading options of a request: the top-level field, or `extra_body` where that is absent or null. Both are checked already. */
-export function ggufOptions(top: ExtraBody, extra: ExtraBody): GgufOptions {
-  const options: Record<string, unknown> = {};
-  for (const name of OPTION_NAMES) {
-    const value = top[name] ?? extra[name];
-    if (value !== undefined && value !== null) options[name] = value;
-  }
-  return options;
-}
+export const ggufOptions = (top: ExtraBody, extra: ExtraBody): GgufOptions => setIn(OPTION_NAMES, top, extra);
 
 /** The settings of a generation that may stand in either place: the request's own, or those of `extra_body` where they are absent or null. */
-export function generationSettings(top: SettingsInExtra, extra: ExtraBody): SettingsInExtra {
-  const settings: Record<string, unknown> = {};
-  for (const name of SETTINGS_IN_EXTRA) {
-    const value = top[name] ?? extra[name];
-    if (value !== undefined && value !== null) settings[name] = value;
-  }
-  return settings;
+export const generationSettings = (top: SettingsInExtra, extra: ExtraBody): SettingsInExtra => setIn(SETTINGS_IN_EXTRA, top, extra);
+
+function setIn(names: readonly (keyof ExtraBody)[], top: ExtraBody, extra: ExtraBody): object {
+  const found = names.map((name) => [name, top[name] ?? extra[name]]);
+  return Object.fromEntries(found.filter(([, value]) => value !== undefined && value !== null));
 }
