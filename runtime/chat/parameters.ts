@@ -1,6 +1,6 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { CompletionRequest as ChatRequest, ModelParameters } from '../../schemas/generated/core/chat.js';
-import { SETTINGS_IN_EXTRA } from '../completions/options.js';
+import { DRY_SETTINGS, SETTINGS_IN_EXTRA } from '../completions/options.js';
 import { expandEnv } from '../config/variables.js';
 import type { CompletionRequest } from '../providers/contract.js';
 
@@ -14,9 +14,7 @@ const MERGED = [
   'presence_penalty',
   'frequency_penalty',
   'repeat_penalty',
-  'dry_multiplier',
-  'dry_base',
-  'dry_allowed_length',
+  ...DRY_SETTINGS,
   'logit_bias',
   'think',
   'thinking_budget',

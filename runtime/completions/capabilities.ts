@@ -1,9 +1,8 @@
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import type { Capabilities } from '../../schemas/generated/universal/models.js';
-import { isObject } from '../config/values.js';
 import { otherArchitecture } from '../engines/causal/architecture.js';
+import { chatTemplate } from '../engines/causal/facts.js';
 import { chooseFile } from '../models/quantisations.js';
 import { findRepository } from '../models/repositories.js';
 import type { FoundRepository } from '../models/repository-contract.js';
@@ -27,17 +26,6 @@ async function ofGguf(path: string): Promise<Known> {
   return { ...(onlyEmbeds ? NONE : ofLanguage(template)), embeddings: true };
 }
 
-const textIn = (folder: string, name: string): Promise<string> => readFile(join(folder, name), 'utf8').catch(() => '');
-
-async function objectIn(folder: string, name: string): Promise<Record<string, unknown>> {
-  try {
-    const value: unknown = JSON.parse(await textIn(folder, name));
-    return isObject(value) ? value : {};
-  } catch {
-    return {};
-  }
-}
-
 async function ofRepository({ folder, files, quantisation, facts }: FoundRepository): Promise<Known> {
   const gguf = chooseFile(
     files.filter((file) => /\.gguf$/i.test(file)),
@@ -49,8 +37,7 @@ async function ofRepository({ folder, files, quantisation, facts }: FoundReposit
   const other = await otherArchitecture(folder, true);
   if (facts.head !== undefined) return { ...NONE, embeddings: facts.head === 'embedding' };
   if (other !== undefined) return { ...NONE, embeddings: !OTHER_HEAD.test(other) };
-  const { chat_template: template } = await objectIn(folder, 'tokenizer_config.json');
-  return ofLanguage((await textIn(folder, 'chat_template.jinja')) || JSON.stringify(template ?? ''));
+  return ofLanguage(chatTemplate(folder));
 }
 
 /**

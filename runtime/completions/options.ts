@@ -17,14 +17,15 @@ const OPTION_NAMES = [
   'kv_unified',
 ] as const satisfies readonly (keyof GgufOptions)[];
 
+/** Names of the settings of DRY. */
+export const DRY_SETTINGS = ['dry_multiplier', 'dry_base', 'dry_allowed_length'] as const;
+
 /** Settings of a generation that `extra_body` may hold instead of the request itself. */
 export const SETTINGS_IN_EXTRA = [
   'top_k',
   'min_p',
   'repeat_penalty',
-  'dry_multiplier',
-  'dry_base',
-  'dry_allowed_length',
+  ...DRY_SETTINGS,
   'think',
   'thinking_budget',
 ] as const satisfies readonly (keyof ExtraBody)[];

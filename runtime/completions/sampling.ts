@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { GenerateEvent, GenerateRequest, RecommendedSampling, Sampling } from '../engines/contract.js';
 import type { TokenLogprob } from './contract.js';
+import { DRY_SETTINGS } from './options.js';
 
 const SEEDS = 2 ** 32;
 const MAX_TOP_LOGPROBS = 20;
@@ -9,7 +10,6 @@ const MAX_TOP_LOGPROBS = 20;
 const SAMPLING_DEFAULTS = { temperature: 1, top_p: 1, top_k: 40, min_p: 0.05 } as const;
 /** Sent to the engine only where they do something. */
 const PENALTIES = ['presence_penalty', 'frequency_penalty', 'repeat_penalty'] as const;
-const DRY = ['dry_multiplier', 'dry_base', 'dry_allowed_length'] as const;
 
 /**
  * Sampling settings for the engine: the request's, else what the model's file recommends, else the default. The seed is random unless given
@@ -34,7 +34,7 @@ export function engineSampling(
   }
   // Where a grammar holds, the engine leaves DRY out by itself.
   if (request.dry_multiplier ?? recommended.dry_multiplier) {
-    for (const name of DRY) {
+    for (const name of DRY_SETTINGS) {
       const value = request[name] ?? recommended[name];
       if (value !== undefined) sampling[name] = value;
     }

@@ -17,7 +17,10 @@ export interface HostClientParts {
   readonly body: unknown;
   /** A call that takes longer ends the process. */
   readonly callLimitMs: number;
-  /** Calls that the engine works on at the same time; the others wait in the daemon, so that the limit counts the work alone (and what is left of a call that was given up). */
+  /**
+   * Calls that the engine works on at the same time; the others wait in the daemon, so that the limit counts the work alone, and what is left
+   * of a call that was given up.
+   */
   readonly atOnce: number;
 }
 

@@ -2,7 +2,8 @@ import { readdir, rm } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import { repositoriesOf } from '../models/aliases.js';
-import { snapshots } from '../models/hub-cache.js';
+import { filesBelow, snapshots } from '../models/hub-cache.js';
+import { WEIGHTS } from '../models/repositories.js';
 import { weigh } from './cached.js';
 import { RepositoryLayout } from './layout.js';
 
@@ -53,12 +54,10 @@ async function requireUnused(id: string, layout: RepositoryLayout, { loaded, act
     throw new Failure('conflict', `Model "${id}" is being downloaded; stop the download first.`, { code: 'ModelInUse' });
 }
 
-const WEIGHTS = /\.(?:onnx|gguf)$/i;
-
 /** Whether a repository in the cache has weights that run here; another program may hold the same model in a form of its own. */
 async function hasWeights({ folder }: RepositoryLayout): Promise<boolean> {
-  const files = await readdir(join(folder, 'snapshots'), { recursive: true }).catch((): string[] => []);
-  return files.some((file) => WEIGHTS.test(file));
+  const files = (await snapshots(folder)).map((snapshot) => filesBelow(snapshot, folder));
+  return (await Promise.all(files)).flat().some((file) => WEIGHTS.test(file));
 }
 
 /**

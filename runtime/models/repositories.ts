@@ -8,8 +8,8 @@ import { parseName } from './names.js';
 import type { FoundRepository } from './repository-contract.js';
 import type { ModelPlaces } from './resolve.js';
 
-/** Files without one of these hold nothing that an engine here can run. */
-const WEIGHTS = /\.(?:onnx|gguf)$/i;
+/** Files that an engine here can run. */
+export const WEIGHTS = /\.(?:onnx|gguf)$/i;
 
 /** Files and folders in an absolute folder, which may be any of the machine. */
 const LOOKED_AT_LIMIT = 5000;

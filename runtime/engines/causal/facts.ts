@@ -88,6 +88,9 @@ export function causalFacts(folder: string): CausalFacts {
   };
 }
 
+/** The template of a folder's chat, as the engine reads it; empty without one. Throws `invalid` for a file that is too long or no JSON. */
+export const chatTemplate = (folder: string): string => templateOf(folder, json(folder, 'tokenizer_config.json') ?? {});
+
 /** The template lies in the tokenizer's configuration, as one text or as a list of named ones, or in a file of its own. */
 function templateOf(folder: string, config: Json): string {
   const given = config.chat_template;

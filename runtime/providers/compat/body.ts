@@ -1,5 +1,6 @@
 import type { Message } from '../../../schemas/generated/common.js';
 import type { ModelConfig } from '../../../schemas/generated/config/project.js';
+import { DRY_SETTINGS } from '../../completions/options.js';
 import { expandEnv } from '../../config/variables.js';
 import type { CompletionRequest } from '../contract.js';
 
@@ -14,9 +15,7 @@ const SAME_NAME = [
   'presence_penalty',
   'frequency_penalty',
   'repeat_penalty',
-  'dry_multiplier',
-  'dry_base',
-  'dry_allowed_length',
+  ...DRY_SETTINGS,
   'logit_bias',
   'logprobs',
   'top_logprobs',
