@@ -8,6 +8,7 @@ import type { OutboundFault } from '../runtime/net/faults.js';
 import { Outbound } from '../runtime/net/outbound.js';
 import type { OutboundReply } from '../runtime/net/reply.js';
 import { Failure } from '../schemas/errors.js';
+import type { Health } from '../schemas/generated/universal/health.js';
 
 /** What is shown of a model. */
 export interface ShownModel {
@@ -64,11 +65,12 @@ async function answerOf(outbound: Outbound, base: string, path: string, headers:
   }
 }
 
-/** The keys of the models that the runtime at an address has loaded; none where no runtime is. */
-async function loadedAt(outbound: Outbound, base: string, headers: Record<string, string>): Promise<string[]> {
-  const text = await answerOf(outbound, base, '/v1/models', headers).catch((error: unknown) => refuseUntold(base, error));
+/** The keys of the models that the runtime at an address has loaded or is loading; none where no runtime is. */
+async function keysAt(outbound: Outbound, base: string, headers: Record<string, string>): Promise<string[]> {
+  const text = await answerOf(outbound, base, '/health', headers).catch((error: unknown) => refuseUntold(base, error));
   try {
-    return (JSON.parse(text) as { data: { id: string }[] }).data.map(({ id }) => String(id));
+    const { loaded_models: loaded, loading_models: loading } = JSON.parse(text) as Health;
+    return [...loaded, ...(loading ?? [])].map(String);
   } catch {
     return [];
   }
@@ -92,11 +94,11 @@ export async function openModelCache(options: DaemonOptions): Promise<ModelCache
     if (!(error instanceof Failure) || error.kind === 'unauthorized') throw error;
     return ownCache(outbound, options, async () => refuseUntold(core, error));
   }
-  // "quern runtime" has loaded models and no core API.
-  return ownCache(outbound, options, () => loadedAt(outbound, runtime, headers));
+  // "quern runtime" has models and no core API.
+  return ownCache(outbound, options, () => keysAt(outbound, runtime, headers));
 }
 
-/** `loaded` tells the keys of the models that others have loaded, and throws where that cannot be told. */
+/** `loaded` tells the keys of the models that others have loaded or are loading, and throws where that cannot be told. */
 function ownCache(outbound: Outbound, { dataDir }: DaemonOptions, loaded: () => Promise<string[]>): ModelCache {
   // What the daemon logs would stand in the middle of the progress.
   if (process.env.LOG_LEVEL === undefined) setLogLevel('error');

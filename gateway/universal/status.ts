@@ -13,6 +13,8 @@ export interface StatusContext {
   readonly anomaly?: Pick<AnomalyService, 'loaded'>;
 }
 
+/** What the wire calls this runtime. */
+const OWNER = 'transformers-runtime';
 const PLATFORM_NAMES: Partial<Record<NodeJS.Platform, string>> = { linux: 'Linux', darwin: 'Darwin', win32: 'Windows' };
 
 /** The device that most of the loaded models run on, in the wire's words. */
@@ -43,6 +45,7 @@ function health(runtime: StatusContext): Health {
       addon_version: runtime.version,
     },
     loaded_models: inMemory(runtime).map((entry) => entry.key),
+    loading_models: runtime.models.loading(),
     timestamp: new Date().toISOString().replace('Z', ''),
     pid: process.pid,
     builtin_models: BUILT_IN_MODELS.map(({ name, description }) => ({ name, description })),
@@ -60,7 +63,7 @@ function models(runtime: StatusContext): ModelList {
   const created = Math.floor(Date.now() / 1000);
   return {
     object: 'list',
-    data: inMemory(runtime).map((entry) => ({ id: entry.key, object: 'model', created, owned_by: 'quern', type: entry.type })),
+    data: inMemory(runtime).map((entry) => ({ id: entry.key, object: 'model', created, owned_by: OWNER, type: entry.type })),
   };
 }
 

@@ -3,10 +3,12 @@ import { Failure } from '../../schemas/errors.js';
 import type { Capabilities } from '../../schemas/generated/universal/models.js';
 import { otherArchitecture } from '../engines/causal/architecture.js';
 import { chatTemplate } from '../engines/causal/facts.js';
+import { aliasOf } from '../models/aliases.js';
+import { findLanguage } from '../models/causal.js';
 import { chooseFile } from '../models/quantisations.js';
 import { findRepository } from '../models/repositories.js';
 import type { FoundRepository } from '../models/repository-contract.js';
-import { findModel, type ModelPlaces } from '../models/resolve.js';
+import type { ModelPlaces } from '../models/resolve.js';
 
 type Known = Capabilities['capabilities'];
 
@@ -26,32 +28,41 @@ async function ofGguf(path: string): Promise<Known> {
   return { ...(onlyEmbeds ? NONE : ofLanguage(template)), embeddings: true };
 }
 
-async function ofRepository({ folder, files, quantisation, facts }: FoundRepository): Promise<Known> {
+/** What a repository can do whose alias or configuration tells another kind of model; undefined where neither does. */
+async function ofOther(folder: string, id: string): Promise<Known | undefined> {
+  const head = aliasOf(id)?.facts.head;
+  if (head !== undefined) return { ...NONE, embeddings: head === 'embedding' };
+  const other = await otherArchitecture(folder, true);
+  return other === undefined ? undefined : { ...NONE, embeddings: !OTHER_HEAD.test(other) };
+}
+
+/** What a repository can do that chat refuses. Throws the refusal where that is no model of another kind. */
+async function ofRefused({ id, folder, files, quantisation }: FoundRepository, refusal: Failure): Promise<Known> {
   const gguf = chooseFile(
     files.filter((file) => /\.gguf$/i.test(file)),
     quantisation,
   );
-  if (gguf) return ofGguf(join(folder, gguf.file));
-  // Without these files it reads no text.
-  if (!files.includes('config.json') || !files.includes('tokenizer.json')) return NONE;
-  const other = await otherArchitecture(folder, true);
-  if (facts.head !== undefined) return { ...NONE, embeddings: facts.head === 'embedding' };
-  if (other !== undefined) return { ...NONE, embeddings: !OTHER_HEAD.test(other) };
-  return ofLanguage(chatTemplate(folder));
+  // Without these files an export reads no text.
+  const isWhole = files.includes('config.json') && files.includes('tokenizer.json');
+  const able = gguf ? await ofGguf(join(folder, gguf.file)) : isWhole ? await ofOther(folder, id) : undefined;
+  if (able === undefined || able.tools) throw refusal;
+  return able;
 }
 
 /**
- * What a model on this machine can do, by its kind and header: nothing is loaded. Throws as `findModel` does, and `invalid` for a file that
- * cannot work.
+ * What a model on this machine can do, by its kind and header: nothing is loaded. What chat refuses is refused as it does, unless it is a
+ * model of another kind. Throws `invalid` for a file that cannot work.
  */
 export async function capabilitiesOf(name: string, places: ModelPlaces): Promise<Known> {
   try {
-    return await ofGguf((await findModel(name, places)).path);
-  } catch (absent) {
-    if (!(absent instanceof Failure) || absent.kind !== 'not_found') throw absent;
+    const found = await findLanguage(name, {}, places);
+    if (!('graph' in found)) return await ofGguf(found.path);
+    return (await ofOther(found.folder, found.id)) ?? ofLanguage(chatTemplate(found.folder));
+  } catch (refusal) {
+    if (!(refusal instanceof Failure)) throw refusal;
     const found = await findRepository(name, places).catch(() => {
-      throw absent;
+      throw refusal;
     });
-    return ofRepository(found);
+    return ofRefused(found, refusal);
   }
 }

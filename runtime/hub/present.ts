@@ -1,5 +1,5 @@
 import { readlink, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, join, posix } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import { filesBelow, repositoryFolder, snapshots } from '../models/hub-cache.js';
 import type { RemoteFile } from './client.js';
@@ -18,11 +18,16 @@ async function listedFile(snapshot: string, path: string): Promise<RemoteFile> {
   return { path, sizeBytes: size, etag: basename(target) };
 }
 
-/** Graphs name the files that their weights lie in; a snapshot that others made may lack them. */
-async function isWhole(snapshot: string, { files, format }: Selection): Promise<boolean> {
+/** Graphs name the files that their weights lie in, and modules.json the dense layers after pooling; a snapshot that others made may lack them. */
+async function isWhole(snapshot: string, there: readonly RemoteFile[], { files, format }: Selection): Promise<boolean> {
   if (format === 'gguf') return true;
-  const { inspectGraph } = await import('../engines/onnx/graph-file.js');
+  const [{ inspectGraph }, { denseFolders }] = await Promise.all([
+    import('../engines/onnx/graph-file.js'),
+    import('../engines/onnx/encoder-settings.js'),
+  ]);
   try {
+    const weights = denseFolders(snapshot).map((layer) => posix.join(layer, 'model.safetensors'));
+    if (!weights.every((file) => there.some(({ path }) => path === file))) return false;
     for (const { path } of files) if (/\.onnx$/i.test(path)) inspectGraph(join(snapshot, ...path.split('/')));
     return true;
   } catch (error) {
@@ -40,7 +45,8 @@ export async function presentModel(cache: string, repository: string, quantisati
   for (const snapshot of await snapshots(folder)) {
     const files = await Promise.all((await filesBelow(snapshot, folder)).map((path) => listedFile(snapshot, path)));
     const selection = chosen(repository, files, quantisation);
-    if (selection && selection.note === null && (await isWhole(snapshot, selection))) return { commit: basename(snapshot), selection };
+    if (selection && selection.note === null && (await isWhole(snapshot, files, selection)))
+      return { commit: basename(snapshot), selection };
   }
   return undefined;
 }

@@ -8,7 +8,7 @@ import { chooseFormat, chooseNamed, graphFiles, isGgufFormat } from '../engines/
 import type { Circuit } from '../hosts/circuit.js';
 import { findRepository } from './repositories.js';
 import type { FoundRepository } from './repository-contract.js';
-import type { ModelPlaces } from './resolve.js';
+import { type FoundModel, findModel, type ModelPlaces } from './resolve.js';
 import type { Room } from './room.js';
 
 /** Graphs for text generation, the better one first; `merged` ones serve with and without keys and values. */
@@ -52,11 +52,8 @@ function graphOf({ id, quantisation }: FoundRepository, candidates: readonly str
 const wrongType = (name: string, why: string): Failure =>
   new Failure('bad_request', `${name} is no language model: ${why}.`, { code: 'WrongModelType' });
 
-/**
- * The text-generation export of a name that is no GGUF model, which `absent` says; throws that where there is none either, and
- * `bad_request` for a repository that holds something else, `not_found` where it is not there in the named format.
- */
-export async function findCausal(name: string, { dtype }: CausalSettings, places: ModelPlaces, absent: unknown): Promise<FoundCausal> {
+/** The text-generation export of a name that is no GGUF model, which `absent` says; throws that where there is none either. */
+async function findCausal(name: string, { dtype }: CausalSettings, places: ModelPlaces, absent: unknown): Promise<FoundCausal> {
   if (!(absent instanceof Failure) || absent.kind !== 'not_found' || /\.gguf$/i.test(name)) throw absent;
   const found = await findRepository(name, places).catch(() => {
     throw absent;
@@ -72,6 +69,15 @@ export async function findCausal(name: string, { dtype }: CausalSettings, places
   const wished =
     quantisation !== null && isGgufFormat(quantisation) ? [`${quantisation} is a format of GGUF files; ${graph} is used.`] : [];
   return { id, quantisation, folder, graph: path, sizeBytes: await graphBytes([path]), notes: [...notes, ...wished] };
+}
+
+/**
+ * Finds the language model of a name: a GGUF file as `findModel` does, else a text-generation export. Throws as `findModel` does,
+ * `bad_request` (code `WrongModelType`) for a repository that holds something else, and `not_found` for an export that is not there in the named
+ * format.
+ */
+export function findLanguage(name: string, settings: CausalSettings, places: ModelPlaces): Promise<FoundModel | FoundCausal> {
+  return findModel(name, places).catch((absent: unknown) => findCausal(name, settings, places, absent));
 }
 
 /** Makes room and loads a text-generation export into a host of its own. */

@@ -4,13 +4,13 @@ import type { GgufClient } from '../engines/gguf/client.js';
 import type { EngineStatus, LoadedEngine } from '../engines/loaded.js';
 import type { Circuit } from '../hosts/circuit.js';
 import { log } from '../log.js';
-import { type CausalSettings, causalKey, findCausal, loadCausalModel } from './causal.js';
+import { type CausalSettings, causalKey, findLanguage, loadCausalModel } from './causal.js';
 import { Circuits } from './circuits.js';
 import { cacheKey } from './key.js';
 import { loadLanguage } from './language.js';
 import { type ResidencyLimits, residencyLimits } from './limits.js';
 import { Residency } from './residency.js';
-import { findModel, knownModels, type ModelPlaces, modelPlaces } from './resolve.js';
+import { knownModels, type ModelPlaces, modelPlaces } from './resolve.js';
 import { Room } from './room.js';
 import { TemplateMemory } from './template-memory.js';
 
@@ -106,7 +106,7 @@ export class Models {
    */
   async acquire(name: string, options: GgufOptions, signal: AbortSignal, residency: LanguageResidency = {}): Promise<AcquiredModel> {
     const { keepLoaded = false, transformers = {} } = residency;
-    const found = await findModel(name, this.places).catch((error: unknown) => findCausal(name, transformers, this.places, error));
+    const found = await findLanguage(name, transformers, this.places);
     signal.throwIfAborted();
     const ofExport = 'graph' in found ? causalKey(transformers) : '';
     const key = cacheKey(found.id, found.quantisation, options) + ofExport;
@@ -136,9 +136,14 @@ export class Models {
     });
   }
 
+  /** Keys of the models on their way into memory. */
+  loading(): string[] {
+    return this.#residency.loading();
+  }
+
   /** Keys of the models in memory and of those on their way into it. */
   keys(): string[] {
-    return [...this.#residency.loaded().map(({ key }) => key), ...this.#residency.loading()];
+    return [...this.#residency.loaded().map(({ key }) => key), ...this.loading()];
   }
 
   /** Names of the models on this machine, the built-in ones first. */
@@ -149,7 +154,7 @@ export class Models {
   /** One line for `/health`: what is loaded or loading, else what could be, and whether that is only the built-in stand-in. */
   async health(): Promise<{ status: 'healthy' | 'degraded'; message: string }> {
     const loaded = this.loaded().map(({ name, status }) => `${name} (${status.devices.used.join(', ') || 'CPU'})`);
-    const loading = this.#residency.loading();
+    const loading = this.loading();
     if (loaded.length > 0 || loading.length > 0) {
       const parts = [loaded.length > 0 ? `loaded: ${loaded.join(', ')}` : '', loading.length > 0 ? `loading: ${loading.join(', ')}` : ''];
       return { status: 'healthy', message: parts.filter((part) => part !== '').join('; ') };

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import { PUPPET_SCRIPTS, PUPPET_TOOL_ANSWERS } from '../../models/puppet/puppet-scripts.js';
@@ -17,6 +18,8 @@ const own = join(dataDir, 'models');
 writeTinyEncoders(own);
 writeTinyCausal(join(own, 'tiny/writer'));
 writeTinyCausal(join(own, 'tiny/thinker'), { thinks: true });
+mkdirSync(join(own, 'tiny/gguf-writer'));
+copyFileSync(puppetPath(), join(own, 'tiny/gguf-writer/model.gguf'));
 
 const CHAT = '/v1/chat/completions';
 const model = puppetPath();
@@ -93,7 +96,7 @@ const table: Scenario[] = [
       assert.equal(body.data.length, 1);
       const [entry] = body.data;
       assert.ok(entry.id.startsWith('language:') && entry.id.includes(':ctx'));
-      assert.deepEqual([entry.object, entry.owned_by, entry.type], ['model', 'quern', 'language']);
+      assert.deepEqual([entry.object, entry.owned_by, entry.type], ['model', 'transformers-runtime', 'language']);
     },
   },
   {
@@ -377,9 +380,11 @@ const table: Scenario[] = [
     [
       ['quern-standin', ['tools', 'thinking', 'embeddings']],
       ['tiny/writer', ['tools']],
+      ['tiny/writer:Q4_K_M', ['tools']],
       ['tiny%2Fthinker', ['tools', 'thinking']],
       ['tiny/embedder', ['embeddings']],
       ['tiny/embedder:int8', ['embeddings']],
+      ['tiny/embedder:fp16', ['embeddings']],
       ['tiny/gguf', ['embeddings']],
       ['tiny/gguf-ranker', []],
       ['tiny/nli', []],
@@ -397,6 +402,29 @@ const table: Scenario[] = [
       },
     }),
   ),
+  ...(
+    [
+      ['a GGUF file in a folder of its own', 'tiny/gguf-writer', 400],
+      ['a format that is not there', 'tiny/writer:FP16', 404],
+    ] as const
+  ).flatMap(([what, name, status]): Scenario[] => {
+    let refusal: { code: string; message: string };
+    return [
+      chat(`no chat with ${what}`, 'hello', {
+        status,
+        body: { model: name },
+        json: ({ code, message }) => {
+          refusal = { code, message };
+        },
+      }),
+      {
+        name: `capabilities of ${what} are refused as the chat is`,
+        path: `/v1/models/${name}/capabilities`,
+        status,
+        json: ({ code, message }) => assert.deepEqual({ code, message }, refusal),
+      },
+    ];
+  }),
   {
     name: 'what an unknown model can do',
     path: '/v1/models/no-org/no-model:Q4_K_M/capabilities',

@@ -38,6 +38,22 @@ before(() => {
 });
 after(() => rmSync(folder, { recursive: true, force: true }));
 
+/** The weights of a layer that takes vectors of this width. */
+const taking = (width: number): Buffer =>
+  safetensors(
+    { 'linear.weight': { dtype: 'F32', shape: [OUTPUTS, width], data_offsets: [0, 4 * OUTPUTS * width] } },
+    new Float32Array(OUTPUTS * width),
+  );
+
+/** Puts a second layer, of vectors of this width, behind the first. */
+function follow(layer: string, width: number): void {
+  const next = join(layer, '../3_Dense');
+  mkdirSync(next);
+  writeFileSync(join(layer, '../modules.json'), JSON.stringify([...MODULES, { ...MODULES[2], idx: 3, name: '3', path: '3_Dense' }]));
+  writeFileSync(join(next, 'config.json'), JSON.stringify(CONFIG));
+  writeFileSync(join(next, 'model.safetensors'), taking(width));
+}
+
 /** A sentence model with a dense layer; `harm` may damage the layer's folder. */
 function written(encoder: TinyEncoder, harm: (layer: string) => void = () => {}): string {
   const place = join(folder, `model-${made++}`);
@@ -117,6 +133,8 @@ describe('dense layers of ONNX encoders', () => {
     ['a tensor before the file', entry({ data_offsets: [-4, 4 * OUTPUTS * HIDDEN - 4] }), /2_Dense\/model\.safetensors .*linear\.weight/],
     ['a tensor beyond the file', entry({ data_offsets: [4, 4 * OUTPUTS * HIDDEN + 4] }), /2_Dense\/model\.safetensors .*linear\.weight/],
     ['a half matrix', entry({ shape: [OUTPUTS * HIDDEN] }), /2_Dense\/model\.safetensors of .* has no matrix linear\.weight/],
+    ['an input of another width', (layer) => writeFileSync(join(layer, 'model.safetensors'), taking(HIDDEN + 1)), new RegExp(`2_Dense/model\\.safetensors of .* takes vectors of ${HIDDEN + 1} dimensions, .* have ${HIDDEN}\\.`)],
+    ['an input of another width behind a layer', (layer) => follow(layer, HIDDEN), new RegExp(`3_Dense/model\\.safetensors of .* takes vectors of ${HIDDEN} dimensions, .* have ${OUTPUTS}\\.`)],
     ['numbers of another kind', entry({ dtype: 'F16' }), /2_Dense\/model\.safetensors of .* has linear\.weight as F16/],
   ]; // biome-ignore format: one case a line
   for (const [name, harm, message] of broken)

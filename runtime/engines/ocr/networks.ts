@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { defaultThreads } from '../../hosts/memory.js';
-import { decoderGraphs, encoderGraph } from '../documents/graphs.js';
+import { decoderGraphs, encoderGraph, writerFiles } from '../documents/graphs.js';
 import { graphBytes } from '../onnx/graph-bytes.js';
 import type { OcrEngine, OcrFiles, OcrName } from './contract.js';
 import { scriptOf } from './languages.js';
@@ -29,6 +29,7 @@ interface Layout {
 }
 
 const ONNX = /\.onnx$/i;
+const NEAR = /^(?:onnx\/)?[^/]+$/;
 const named = (files: readonly string[], word: RegExp, end: RegExp): string[] => files.filter((file) => end.test(file) && word.test(file));
 
 /** The file for a language: below a folder of its script or code where there are such folders, else the first. */
@@ -56,12 +57,16 @@ function pair(files: readonly string[], languages: readonly string[]): ReturnTyp
   return { detector, recogniser: { graph, labels: labels ?? null }, ...(turned === undefined ? {} : { turned }) };
 }
 
+/** The files of a writer, relative to its folder: a writer opens what lies in it and in its folder `onnx`. */
+const filesOf = (writer: string, files: readonly string[]): string[] =>
+  files.flatMap((file) => (file.startsWith(writer) ? [file.slice(writer.length)] : [])).filter((file) => NEAR.test(file));
+
 function writing(files: readonly string[]): ReturnType<Layout['choose']> {
   const detector = named(files, /det/i, ONNX)[0];
   const encoder = encoderGraph(files);
   if (detector === undefined || encoder === undefined) return undefined;
   const writer = encoder.slice(0, encoder.lastIndexOf('/') + 1).replace(/onnx\/$/, '');
-  const beside = files.filter((file) => file.startsWith(writer)).map((file) => file.slice(writer.length));
+  const beside = filesOf(writer, files);
   const isWhole = decoderGraphs(beside).first !== undefined && beside.includes('tokenizer.json');
   return isWhole ? { detector, writer } : undefined;
 }
@@ -81,8 +86,8 @@ async function found(root: string, files: readonly string[], layout: Layout, lan
     ...(turned === undefined ? {} : { turned: absolute(turned) }),
     ...(writer === undefined ? {} : { writer: absolute(writer) }),
   };
-  const weights = writer === undefined ? [detector, recogniser?.graph, turned] : files.filter((file) => ONNX.test(file));
-  const graphs = weights.filter((file) => file !== undefined).map(absolute);
+  const written = writer === undefined ? [] : writerFiles(filesOf(writer, files)).map((file) => writer + file);
+  const graphs = [detector, recogniser?.graph, turned, ...written].filter((file) => file !== undefined).map(absolute);
   return { sizeBytes: await graphBytes(graphs), body, notes: [] };
 }
 

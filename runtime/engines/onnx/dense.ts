@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { Failure } from '../../../schemas/errors.js';
+import type { Failure } from '../../../schemas/errors.js';
 import { type Json, jsonFile, wrongFile } from './json-file.js';
 
 const FILE_LIMIT_BYTES = 1024 * 1024 * 1024;
@@ -27,33 +27,42 @@ export class DenseLayer {
   readonly #weight: Float32Array;
   readonly #bias: Float32Array | undefined;
   readonly #activation: (value: number) => number;
-  readonly inputs: number;
+  readonly #inputs: number;
   readonly outputs: number;
 
-  /** Reads `config.json` and `model.safetensors` of the layer's folder in the model's. Throws `Failure('invalid')` that names what is missing or wrong. */
-  constructor(folder: string, layer: string) {
+  /**
+   * Reads `config.json` and `model.safetensors` of the layer's folder in the model's; `width` is that of the vectors before it. Throws
+   * `Failure('invalid')` that names what is missing or wrong.
+   */
+  constructor(folder: string, layer: string, width: number) {
     this.#activation = activationOf(folder, join(layer, 'config.json'));
     const file = join(layer, 'model.safetensors');
     const wrong: Wrong = (what, cause) => wrongFile(folder, file, what, cause);
     const tensors = readTensors(join(folder, file), wrong);
     const weight = tensors('linear.weight');
     if (weight?.dims.length !== 2) throw wrong('has no matrix linear.weight');
-    [this.outputs, this.inputs] = weight.dims as [number, number];
+    [this.outputs, this.#inputs] = weight.dims as [number, number];
+    if (this.#inputs !== width) throw wrong(`takes vectors of ${this.#inputs} dimensions, and those before it have ${width}`);
     this.#weight = weight.values;
     this.#bias = tensors('linear.bias')?.values;
     if (this.#bias && this.#bias.length !== this.outputs) throw wrong(`has ${this.#bias.length} biases for ${this.outputs} outputs`);
   }
 
-  /** The layer's answer to one vector. Throws `Failure('invalid')` for a vector of another size. */
+  /** The layer's answer to one vector of the width that it was made for. */
   apply(vector: Float32Array): Float32Array {
-    if (vector.length !== this.inputs)
-      throw new Failure('invalid', `A dense layer of the model takes ${this.inputs} dimensions, and the graph gives ${vector.length}.`);
     return Float32Array.from({ length: this.outputs }, (_, row) => {
       let sum = this.#bias?.[row] ?? 0;
-      for (let column = 0; column < this.inputs; column += 1) sum += this.#weight[row * this.inputs + column]! * vector[column]!;
+      for (let column = 0; column < this.#inputs; column += 1) sum += this.#weight[row * this.#inputs + column]! * vector[column]!;
       return this.#activation(sum);
     });
   }
+}
+
+/** The layers of these folders in the model's, each of which takes what the one before gives; the first takes vectors of `width`. Throws as each does. */
+export function denseLayers(folder: string, names: readonly string[], width: number): DenseLayer[] {
+  const layers: DenseLayer[] = [];
+  for (const name of names) layers.push(new DenseLayer(folder, name, layers.at(-1)?.outputs ?? width));
+  return layers;
 }
 
 function activationOf(folder: string, file: string): (value: number) => number {

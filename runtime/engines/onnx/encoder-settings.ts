@@ -70,7 +70,7 @@ export function readEncoderSettings(wish: SettingsWish): EncoderSettings {
     architecture,
     maxLength: maxLengthOf(wish, config, tokenizerConfig, firstPosition, notes),
     pooling: poolingOf(folder, modules) ?? wish.fallback.pooling,
-    dense: modules.filter(({ type }) => type.endsWith('.Dense')).map(({ path }) => path),
+    dense: denseOf(modules),
     labels: labelsOf(config),
     paddingId: integer(config.pad_token_id),
     firstPosition,
@@ -103,6 +103,11 @@ interface Module {
   readonly path: string;
   readonly type: string;
 }
+
+const denseOf = (modules: readonly Module[]): string[] => modules.filter(({ type }) => type.endsWith('.Dense')).map(({ path }) => path);
+
+/** The folders of dense layers that a model's `modules.json` names, in order. Throws `Failure('invalid')` for a list that cannot be read. */
+export const denseFolders = (folder: string): string[] => denseOf(modulesOf(folder));
 
 function modulesOf(folder: string): Module[] {
   const list: unknown = jsonFile(folder, 'modules.json');

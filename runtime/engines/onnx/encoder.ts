@@ -2,7 +2,7 @@ import { Failure } from '../../../schemas/errors.js';
 import type { Pooling } from '../encoder-contract.js';
 import { placesOf } from './alignment.js';
 import { Batcher, type Row } from './batcher.js';
-import { DenseLayer } from './dense.js';
+import { type DenseLayer, denseLayers } from './dense.js';
 import type { Batch, EncoderPass } from './encoder-pass.js';
 import { type EncoderSettings, readEncoderSettings } from './encoder-settings.js';
 import { entitiesOf, type Labelling, labelOf } from './entities.js';
@@ -82,7 +82,7 @@ export class LoadedEncoder {
         : error;
     });
     // Where the graph pools by itself, its vectors are taken as they are.
-    const dense = probe.isPerToken ? settings.dense.map((layer) => new DenseLayer(body.folder, layer)) : [];
+    const dense = probe.isPerToken ? denseLayers(body.folder, settings.dense, probe.width) : [];
     return new LoadedEncoder({ body, settings, pass, tokenizer, dense }, probe, sizeBytes);
   }
 

@@ -298,7 +298,13 @@ describe('downloading from the hub', () => {
     stage.server.put('org/kept', { 'a-Q8_0.gguf': bytesOf(2048, 60), 'a-Q2_K.gguf': bytesOf(1024) });
     stage.server.put('org/graph', { 'onnx/model.onnx': made('onnx/model.onnx'), 'tokenizer.json': made('tokenizer.json') });
     stage.server.put('org/parts', { 'b-Q8_0-00001-of-00002.gguf': bytesOf(64), 'b-Q8_0-00002-of-00002.gguf': bytesOf(64, 2) });
-    for (const name of ['org/kept:Q8_0', 'org/graph', 'org/parts']) await stage.pull(name);
+    const sentences = {
+      'onnx/model.onnx': made('onnx/model.onnx'),
+      'modules.json': '[{"path": "2_Dense", "type": "sentence_transformers.models.Dense"}]',
+    };
+    stage.server.put('org/dense', { ...sentences, '2_Dense/model.safetensors': bytesOf(64, 3) });
+    stage.server.put('org/half-dense', sentences);
+    for (const name of ['org/kept:Q8_0', 'org/graph', 'org/parts', 'org/dense', 'org/half-dense']) await stage.pull(name);
     const [part] = readdirSync(join(folder('org/parts'), 'snapshots')).map((commit) =>
       snapshot('org/parts', commit, 'b-Q8_0-00002-of-00002.gguf'),
     );
@@ -309,6 +315,7 @@ describe('downloading from the hub', () => {
         ['org/kept:Q8_0', 1],
         ['org/kept', 1],
         ['org/graph', 2],
+        ['org/dense', 3],
       ] as const) {
         const events = await stage.pull(name, hub);
         assert.deepEqual(
@@ -317,7 +324,7 @@ describe('downloading from the hub', () => {
           `${name} ${what}`,
         );
       }
-      for (const name of ['org/kept:Q2_K', 'org/parts', 'org/absent'])
+      for (const name of ['org/kept:Q2_K', 'org/parts', 'org/half-dense', 'org/absent'])
         await assert.rejects(stage.pull(name, hub), { kind: 'unavailable' }, `${name} ${what}`);
     }
     assert.match(readFileSync(join(folder('org/kept'), 'refs', 'main'), 'utf8'), /^[0-9a-f]{40}$/);

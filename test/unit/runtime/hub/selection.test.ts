@@ -32,6 +32,8 @@ const DECODER = [
   ...['onnx/decoder_model_merged.onnx', 'onnx/decoder_model_merged_q4.onnx', 'onnx/decoder_model_merged.onnx_data'],
   'onnx/decoder_model_merged_q4.onnx_data',
 ];
+const SPLIT = (format: string): string[] => ['decoder_model', 'decoder_with_past_model'].map((graph) => `onnx/${graph}${format}.onnx`);
+const MERGED_Q4 = 'onnx/decoder_model_merged_q4.onnx';
 const PIPELINE = [
   ...['model_index.json', 'scheduler/scheduler_config.json', 'tokenizer/vocab.json', 'tokenizer/merges.txt', 'unet/config.json'],
   ...['unet/model.onnx', 'unet/weights.pb', 'unet/model.safetensors', 'vae_decoder/model.onnx', 'text_encoder/model.onnx', 'sd.ckpt'],
@@ -64,6 +66,28 @@ describe('what is fetched of a repository', () => {
       DECODER,
       'Q4',
       ['config.json', 'onnx/encoder_model_q4.onnx', 'onnx/decoder_model_merged_q4.onnx', 'onnx/decoder_model_merged_q4.onnx_data'],
+    ],
+    ['a decoder in two where only they have the wanted format', [...SPLIT('_fp16'), MERGED_Q4], 'FP16', SPLIT('_fp16')],
+    ['a merged decoder where only it has the wanted format', [...SPLIT('_fp16'), MERGED_Q4], 'Q4', [MERGED_Q4]],
+    ['a merged decoder where neither form has the wanted format', [...SPLIT('_fp16'), MERGED_Q4], 'INT8', [MERGED_Q4]],
+    ['a merged decoder where no format is wanted', [...SPLIT('_fp16'), MERGED_Q4], null, [MERGED_Q4]],
+    [
+      'a merged decoder where one of two lacks the wanted format',
+      [...SPLIT(''), 'onnx/decoder_model_fp16.onnx', MERGED_Q4],
+      'FP16',
+      [MERGED_Q4],
+    ],
+    [
+      'a merged decoder where its beginning alone, which cannot write, has the wanted format',
+      ['onnx/decoder_model_fp16.onnx', MERGED_Q4],
+      'FP16',
+      [MERGED_Q4],
+    ],
+    [
+      'that beginning beside an encoder, which it can write with',
+      ['onnx/encoder_model_fp16.onnx', 'onnx/decoder_model_fp16.onnx', MERGED_Q4],
+      'FP16',
+      ['onnx/encoder_model_fp16.onnx', 'onnx/decoder_model_fp16.onnx'],
     ],
     ['every part of a pipeline', PIPELINE, null, PIPELINE.filter((path) => !/safetensors|ckpt/.test(path))],
     [

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, it } from 'node:test';
+import { openModelCache } from '../../../cli/model-cache.js';
+import { readOptions } from '../../../gateway/daemon/options.js';
+import { statusEndpoints } from '../../../gateway/universal/status.js';
+import type { LoadedEngine } from '../../../runtime/engines/loaded.js';
+import { encoderKey } from '../../../runtime/models/key.js';
+import { Models } from '../../../runtime/models/models.js';
+import { freePort } from '../../support/daemon.js';
+import { listenOn } from '../../support/vision/listen.js';
+
+const root = mkdtempSync(join(tmpdir(), 'quern-cache-'));
+process.env.HF_HUB_CACHE = join(root, 'hub');
+after(() => rmSync(root, { recursive: true, force: true }));
+
+it('the removal of a model waits for a runtime without the core API that loads it', async () => {
+  const graph = join(root, 'hub/models--org--slow/snapshots/abc/model.onnx');
+  mkdirSync(join(graph, '..'), { recursive: true });
+  writeFileSync(graph, 'graph');
+  const models = new Models({ dataDir: root });
+  const runtime = await listenOn(statusEndpoints, { version: '0.0.0', models });
+  const port = { core: await freePort(), runtime: new URL(runtime.url).port };
+  const cache = await openModelCache(readOptions(['--port', `${port.core}`, '--runtime-port', port.runtime, '--data-dir', root], {}));
+
+  const key = encoderKey('embedding', 'onnx', { id: 'org/slow', quantisation: null });
+  const load = async (_circuit: unknown, stop: AbortSignal): Promise<LoadedEngine> => Promise.reject(await once(stop, 'abort'));
+  const held = models.hold({ key, type: 'encoder_embedding', name: 'org/slow', sizeBytes: 0, load }, AbortSignal.timeout(60_000));
+  held.catch(() => {});
+  try {
+    await assert.rejects(cache.remove('org/slow'), { kind: 'conflict', code: 'ModelInUse' });
+    assert.ok(existsSync(graph));
+    const listed = (await (await fetch(`${runtime.url}/v1/models`)).json()) as { data: unknown[] };
+    assert.deepEqual(listed.data, [], 'only what is loaded is listed');
+    await models.close();
+    assert.equal(await cache.remove('org/slow'), 'graph'.length);
+  } finally {
+    await cache.close();
+    await runtime.end();
+    await models.close();
+  }
+});
