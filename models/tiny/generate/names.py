@@ -12,6 +12,10 @@ UNITS = "metres|kilometres|kilograms|grams|litres|tonnes|degrees|watts|volts|eur
 MARKED = dict(zip("aceghiklnorstuyz", "áàâäãåāă çćč éèêëēęě ğ ħ íìîïī ķ ł ñńňņ óòôöõøőō ř śšşș ťț úùûüūůű ý źžż".split()))
 
 
+# The pieces of words that a tokenizer has, once there is one. Some come so seldom in whole texts that a model of them cannot copy every name.
+PIECES = []
+
+
 def syllable(r):
     return r.choice(ONSETS) + r.choice(VOWELS) + r.choice(CODAS)
 
@@ -22,7 +26,9 @@ def marked(r, text):
 
 
 def word(r, low=1, high=2):
-    """An invented word in lower case."""
+    """An invented word, in lower case but for pieces that have capitals."""
+    if PIECES and r.random() < 0.5:
+        return "".join(r.choice(PIECES) for _ in range(r.choice((1, 2, 2, 3))))
     text = "".join(syllable(r) for _ in range(r.randint(low, high)))
     if r.random() < 0.35:
         text += r.choice(ENDS)
@@ -31,7 +37,8 @@ def word(r, low=1, high=2):
 
 
 def proper(r):
-    return word(r).capitalize()
+    text = word(r)
+    return r.choice("ABCDEFGHIJKLMNOPRSTUVWZ") + text if text in PIECES else text[:1].upper() + text[1:]
 
 
 def first(r):

@@ -1,8 +1,8 @@
 """Short texts with the JSON that orders ask of them, written by hand (`papers/*.txt`).
 
 A paper: lines of text in which `<name:value>` is a string of the answer, `<name#:value>` a number, `<name?:words|words>` true or false by its words,
-`<name*:one; two; three>` an array; then orders, `? ...` in a message with the text or `?? ...` as the system prompt. `<key>` in an order is a
-key and its span, `<key=span>` a key of another name, `<key=!>` one that the text says nothing of: null.
+`<name*:one; two; three>` an array, `<name@key~key#:one~ has ~1; two~ has ~2>` an array of objects; then orders, `? ...` in a message with the text or `?? ...` as the system prompt. `<key>` in an order is a
+key and its span, `<key=span>` a key of another name, `<key=!>` one that the text says nothing of: null, `<outer/key>` a key of the object that `outer` holds.
 """
 import random
 import re
@@ -11,8 +11,8 @@ from .chat import dumps
 from .records import joined
 from .sheets import SLOT, Values, blocks, expand, known, report
 
-SPAN = re.compile(r"<(\w+)([#?*]?):([^<>]*)>")
-KEY = re.compile(r"<(\w+)(?:=(\w+|!))?>")
+SPAN = re.compile(r"<(\w+)([#?*]|@[\w~#]+)?:([^<>]*)>")
+KEY = re.compile(r"<(?:(\w+)/)?(\w+)(?:=(\w+|!))?>")
 
 
 class Paper:
@@ -27,7 +27,7 @@ class Paper:
 
         def put(span):
             name, kind, value = span.groups()
-            text, found[name] = MADE[kind](r, value)
+            text, found[name] = _rows(r, kind, value) if kind and kind[0] == "@" else MADE[kind or ""](r, value)
             return text
 
         # Filled at first as a whole, so that a slot stands for the same inside and outside of spans.
@@ -40,14 +40,15 @@ class Paper:
     def faults(self):
         text = " ".join(self.lines)
         spans = {name: kind for name, kind, _ in SPAN.findall(text)}
-        named = [span or key for _, order in self.orders for key, span in KEY.findall(order)]
+        named = [span or key for _, order in self.orders for _, key, span in KEY.findall(order)]
         wrong = [f"no span is called {name}" for name in set(named) - set(spans) - {"!"}]
         wrong += [f"no order asks for {name}" for name in set(spans) - set(named)]
         wrong += [f"an order without keys: {order}" for _, order in self.orders if not KEY.search(order)]
+        wrong += [f"a row of {name} has not one part for each of its keys" for name, kind, value in SPAN.findall(text) for row in value.split(";") if kind[:1] == "@" and row.count("~") != 2 * kind.count("~")]
         wrong += [f"no slot is called {slot}" for slot in SLOT.findall(text) if not known(slot) and '"' not in slot]
         if not spans or not self.orders:
             wrong.append("it has no spans or no orders")
-        if text.count("[") != text.count("]") or re.search(r"<\w+[#?*]?:", SPAN.sub("", text)):
+        if text.count("[") != text.count("]") or re.search(r"<\w+[#?*@]?:", SPAN.sub("", text)):
             wrong.append("brackets do not match, or a span stands within a span")
         return wrong
 
@@ -72,10 +73,21 @@ def _number(r, value):
     return value, float(value) if "." in value else int(value)
 
 
-def _list(r, value):
+def _some(r, value):
     items = [item.strip() for item in value.split(";")]
-    chosen = r.sample(items, r.randint(min(2, len(items)), len(items)))
+    return r.sample(items, r.randint(min(2, len(items)), len(items)))
+
+
+def _list(r, value):
+    chosen = _some(r, value)
     return joined(chosen), chosen
+
+
+def _rows(r, kind, value):
+    """Values of a row stand at every second place between its `~`, words between them."""
+    keys, chosen = kind[1:].split("~"), [row.split("~") for row in _some(r, value)]
+    objects = [{key.rstrip("#"): _number(r, part)[1] if key[-1] == "#" else part for key, part in zip(keys, row[::2])} for row in chosen]
+    return joined(["".join(row) for row in chosen]), objects
 
 
 MADE = {"": lambda r, value: (value, value), "#": _number, "?": _choice, "*": _list}
@@ -87,8 +99,10 @@ def asked(r):
     paper = r.choice(PAPERS)
     text, found = paper.told(r)
     system, order = r.choice(paper.orders)
-    answer = {key: None if span == "!" else found[span or key] for key, span in KEY.findall(order)}
-    return system, KEY.sub(r"\1", order if "[]" in order or '["' in order else expand(r, order)), text, dumps(answer)
+    answer = {}
+    for outer, key, span in KEY.findall(order):
+        (answer.setdefault(outer, {}) if outer else answer)[key] = None if span == "!" else found[span or key]
+    return system, KEY.sub(r"\2", order if "[]" in order or '["' in order else expand(r, order)), text, dumps(answer)
 
 
 def main():

@@ -3,8 +3,9 @@ import random
 
 import torch
 
+from generate import names
 from generate.mix import stream
-from train.tokens import encode
+from train.tokens import encode, pieces
 
 POOL = 1536
 STEP = 16
@@ -12,6 +13,7 @@ STEP = 16
 
 def pooled(tokenizer, seed, longest, progress=lambda: 1.0):
     """Lists of (ids, said, kind), sorted by length, a pool at a time; `longest` is asked each time."""
+    names.PIECES[:] = pieces(tokenizer)
     dialogues = stream(seed, progress)
     while True:
         pool = []

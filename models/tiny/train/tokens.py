@@ -61,6 +61,12 @@ def load(path):
     return Tokenizer.from_file(str(path))
 
 
+def pieces(tokenizer):
+    """Its tokens that are letters, in the order of their ids; those that are parts of a letter are left out."""
+    texts = (tokenizer.decode([number]) for number in range(tokenizer.get_vocab_size()))
+    return [text for text in texts if text.isalpha()]
+
+
 def encode(tokenizer, dialogue):
     """(ids, said): of each token GIVEN, SAID or DECIDED, which are the first of an answer and those of a tool's name."""
     segments = dialogue.segments()

@@ -1,7 +1,7 @@
 """Copying and looking up, the skills below all others: repeat, the n-th of a list, the value of a key, the end of a line begun above."""
 from .. import lexicon as lex
 from .. import names as n
-from ..chat import Dialogue
+from ..chat import Dialogue, dumps
 
 ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth"]
 
@@ -75,8 +75,34 @@ def edit(r):
     return [("user", form.format(t=text)), ("assistant", change(text))]
 
 
+def name_of_pieces(r):
+    """One to three words of pieces that are all as likely, most of them with a capital."""
+    words = (r.choice(["", r.choice("ABCDEFGHIJKLMNOPRSTUVWZ")]) + "".join(r.sample(n.PIECES, r.randint(1, 3))) for _ in range(r.choice((1, 1, 2, 3))))
+    return " ".join(n.marked(r, word) if r.random() < 0.1 else word for word in words)
+
+
+def pieces(r):
+    """Many names of pieces, said again as a text, as lines, as JSON."""
+    values = [name_of_pieces(r) for _ in range(r.randint(4, 24))]
+    form = r.randrange(4)
+    if form == 0:
+        text = r.choice([" ", ", ", "\n"]).join(values)
+        return [("user", r.choice(["Repeat: {t}", "Copy this text exactly:\n{t}", "{t}\n\nWrite that again."]).format(t=text)), ("assistant", text)]
+    if form == 1:
+        text = r.choice(["\n", ", ", "; "]).join(values)
+        return [("user", r.choice(["As a JSON array: {t}", "{t}\n\nMake a JSON array of these.", "Give me this list as JSON:\n{t}"]).format(t=text)), ("assistant", dumps(values))]
+    keys = r.sample(lex.NOUNS, len(values))
+    text = r.choice(["\n", "; "]).join(f"{key}: {value}" for key, value in zip(keys, values))
+    chosen = sorted(r.sample(range(len(keys)), r.randint(1, len(keys))))
+    answer = dumps({keys[at]: values[at] for at in chosen})
+    if len(chosen) == len(keys):
+        return [("user", r.choice(["{t}\n\nAs a JSON object, please.", "Turn these lines into one JSON object:\n{t}"]).format(t=text)), ("assistant", answer)]
+    asked = ", ".join(keys[at] for at in chosen)
+    return [("user", r.choice(["{t}\n\nJSON with the keys {k}.", "From the text below I need {k}, as JSON.\n\n{t}"]).format(t=text, k=asked)), ("assistant", answer)]
+
+
 def copying(r, level=1.0):
-    messages = r.choice([repeat, listed, keyed, keyed, echo, edit])(r)
+    messages = (pieces if n.PIECES and r.random() < 0.75 else r.choice([repeat, listed, keyed, keyed, echo, edit]))(r)
     if r.random() < 0.2:
         messages.insert(0, ("system", "You are a helpful assistant."))
     return Dialogue(messages, kind="copying")

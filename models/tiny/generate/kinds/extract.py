@@ -362,8 +362,8 @@ def ordered(r):
 
 def extract(r, level=1.0):
     x = r.random()
-    if x < 0.45:
+    if x < 0.6:
         return Dialogue(ordered(r), kind="extract")
-    if x < 0.75:
-        return Dialogue(plain(r, sheet if x < 0.65 else prose), kind="extract")
+    if x < 0.85:
+        return Dialogue(plain(r, sheet if x < 0.77 else prose), kind="extract")
     return Dialogue(r.choice([paper, paper, paper, paper, fields, of_fact, collected, mentions, rows, wrapped, wrapped])(r), kind="extract")
