@@ -7,6 +7,7 @@ from pathlib import Path
 
 import jinja2
 
+from generate import lexicon, names
 from generate.chat import Dialogue
 from generate.kinds.reading import NOT_THERE
 from generate.mix import stream
@@ -57,7 +58,7 @@ def flaw(dialogue, template):
     if dialogue.kind == "tools":
         return valid_call(dialogue)
     answer = dialogue.messages[-1][1].split("</think>")[-1].strip()
-    if dialogue.kind == "extract" and answer.startswith(("{", "[")):
+    if dialogue.kind in ("extract", "copying") and answer.startswith(("{", "[")):
         try:
             json.loads(answer)
         except ValueError as error:
@@ -84,6 +85,8 @@ def main():
     environment = jinja2.Environment(trim_blocks=True, lstrip_blocks=True)
     environment.filters["tojson"] = lambda value: json.dumps(value, ensure_ascii=False)
     template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
+    # Words will do for the pieces of a tokenizer.
+    names.PIECES[:] = lexicon.NOUNS
     flaws = [(one.kind, why, one.messages) for one in islice(stream(17), count) if (why := flaw(one, template))]
     if rendered(template, odd()) != "".join(text for text, _ in odd().segments()[:-2]):
         sys.exit("odd tools render otherwise than the template shows them")

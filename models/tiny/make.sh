@@ -21,8 +21,8 @@ mkdir -p "$work"
   "$python" train/train.py --work "$work" --name wide --resume --finish 51e6 --muon-rate 0.0046 --adam-rate 0.0015 "$@"
   cp "$work/wide.pt" "$work/wide-2.pt"
 }
-"$python" train/train.py --work "$work" --name wide --resume --finish 12.5e6 --muon-rate 0.003 --adam-rate 0.001 "$@"
-"$python" train/average.py --work "$work" --of wide-2:0.4 wide:0.6 --out quern-tiny
+"$python" train/train.py --work "$work" --name wide --resume --finish 14e6 --muon-rate 0.003 --adam-rate 0.001 "$@"
+"$python" train/average.py --work "$work" --of wide-2:0.15 wide:0.85 --out quern-tiny
 "$python" train/export.py --work "$work" --name quern-tiny --f32 --out "$work/exact.gguf"
 "$python" train/export.py --work "$work" --name quern-tiny --out "$work/quern-tiny.gguf"
 "$python" train/reference.py --work "$work" --name quern-tiny

@@ -1,8 +1,9 @@
 """Short texts with the JSON that orders ask of them, written by hand (`papers/*.txt`).
 
 A paper: lines of text in which `<name:value>` is a string of the answer, `<name#:value>` a number, `<name?:words|words>` true or false by its words,
-`<name*:one; two; three>` an array, `<name@key~key#:one~ has ~1; two~ has ~2>` an array of objects; then orders, `? ...` in a message with the text or `?? ...` as the system prompt. `<key>` in an order is a
-key and its span, `<key=span>` a key of another name, `<key=!>` one that the text says nothing of: null, `<outer/key>` a key of the object that `outer` holds.
+`<name*:one; two; three>` an array, `<name@key~key#:one~ has ~1; two~ has ~2>` an array of objects; then orders, `? ...` in a message with the text
+or `?? ...` as the system prompt. `<key>` in an order is a key and its span, `<key=span>` a key of another name, `<key=!>` one that the text says
+nothing of: null, `<outer/key>` a key of the object that `outer` holds.
 """
 import random
 import re
@@ -44,11 +45,12 @@ class Paper:
         wrong = [f"no span is called {name}" for name in set(named) - set(spans) - {"!"}]
         wrong += [f"no order asks for {name}" for name in set(spans) - set(named)]
         wrong += [f"an order without keys: {order}" for _, order in self.orders if not KEY.search(order)]
+        wrong += [f"an order does not show {outer}: {order}" for _, order in self.orders for outer, _, _ in KEY.findall(order) if outer and not re.search(rf"\b{outer}\b", KEY.sub("", order))]
         wrong += [f"a row of {name} has not one part for each of its keys" for name, kind, value in SPAN.findall(text) for row in value.split(";") if kind[:1] == "@" and row.count("~") != 2 * kind.count("~")]
         wrong += [f"no slot is called {slot}" for slot in SLOT.findall(text) if not known(slot) and '"' not in slot]
         if not spans or not self.orders:
             wrong.append("it has no spans or no orders")
-        if text.count("[") != text.count("]") or re.search(r"<\w+[#?*@]?:", SPAN.sub("", text)):
+        if text.count("[") != text.count("]") or re.search(r"<\w+(?:[#?*]|@[\w~#]+)?:", SPAN.sub("", text)):
             wrong.append("brackets do not match, or a span stands within a span")
         return wrong
 
