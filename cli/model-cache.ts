@@ -49,9 +49,16 @@ const baseOf = (host: string, port: number): string => {
   return `http://${shown === '[::]' ? '[::1]' : shown}:${port}`;
 };
 
+/** How daemons are asked whether they are there. */
+interface Asking {
+  readonly outbound: Outbound;
+  readonly headers: Record<string, string>;
+  readonly answerMs: number;
+}
+
 /** What an address answers in time; empty where nobody listens or what listens is no daemon. Throws where that cannot be told. */
-async function answerOf(outbound: Outbound, base: string, path: string, headers: Record<string, string>): Promise<string> {
-  const limits = { headersMs: ANSWER_MS, totalMs: ANSWER_MS };
+async function answerOf({ outbound, headers, answerMs }: Asking, base: string, path: string): Promise<string> {
+  const limits = { headersMs: answerMs, totalMs: answerMs };
   try {
     const reply = await outbound.request({ url: `${base}${path}`, policy: 'operator', headers, limits });
     const text = await reply.text();
@@ -66,8 +73,8 @@ async function answerOf(outbound: Outbound, base: string, path: string, headers:
 }
 
 /** The keys of the models that the runtime at an address has loaded or is loading; none where no runtime is. */
-async function keysAt(outbound: Outbound, base: string, headers: Record<string, string>): Promise<string[]> {
-  const text = await answerOf(outbound, base, '/health', headers).catch((error: unknown) => refuseUntold(base, error));
+async function keysAt(asking: Asking, base: string): Promise<string[]> {
+  const text = await answerOf(asking, base, '/health').catch((error: unknown) => refuseUntold(base, error));
   try {
     const { loaded_models: loaded, loading_models: loading } = JSON.parse(text) as Health;
     return [...loaded, ...(loading ?? [])].map(String);
@@ -82,20 +89,21 @@ function refuseUntold(base: string, cause: unknown): never {
   throw new Failure('unavailable', `${why} Try again when it answers, or stop it first.`, { cause });
 }
 
-/** The cache of the daemon that answers at the given address, else that of this machine. */
-export async function openModelCache(options: DaemonOptions): Promise<ModelCache> {
+/** The cache of the daemon that answers at the given address within `answerMs`, else that of this machine. */
+export async function openModelCache(options: DaemonOptions, answerMs = ANSWER_MS): Promise<ModelCache> {
   const outbound = new Outbound();
   const [core, runtime] = [baseOf(options.host, options.port), baseOf(options.runtimeHost, options.runtimePort)];
   const headers: Record<string, string> = options.apiKey === null ? {} : { authorization: `Bearer ${options.apiKey}` };
+  const asking = { outbound, headers, answerMs };
   try {
-    const facts = await answerOf(outbound, core, '/info', headers);
+    const facts = await answerOf(asking, core, '/info');
     if (facts.includes('"data_directory"')) return daemonCache(outbound, core, headers);
   } catch (error) {
     if (!(error instanceof Failure) || error.kind === 'unauthorized') throw error;
     return ownCache(outbound, options, async () => refuseUntold(core, error));
   }
   // "quern runtime" has models and no core API.
-  return ownCache(outbound, options, () => keysAt(outbound, runtime, headers));
+  return ownCache(outbound, options, () => keysAt(asking, runtime));
 }
 
 /** `loaded` tells the keys of the models that others have loaded or are loading, and throws where that cannot be told. */

@@ -43,6 +43,9 @@ const depth = (file: string): number => (/^onnx\/[^/]+$/.test(file) ? 0 : file.s
 export const onnxFiles = (files: readonly string[]): string[] =>
   files.filter((file) => /\.onnx$/i.test(file)).sort((a, b) => depth(a) - depth(b));
 
+/** Whether a file lies in a model's folder or in `onnx/` there; a graph further down belongs to something else. */
+export const isNear = (file: string): boolean => /^(?:onnx\/)?[^/]+$/.test(file);
+
 /** The files that hold one graph of a model, one for each format. */
 export const graphFiles = (files: readonly string[], graph: string): string[] =>
   onnxFiles(files).filter((file) => graphName(file) === graph);

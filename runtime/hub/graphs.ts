@@ -1,39 +1,30 @@
 import { posix } from 'node:path';
+import { decoderFiles, ENCODER, FIRST, LATER, MERGED } from '../engines/decoder-graphs.js';
 import { chooseFormat, type FormatChoice, graphName } from '../engines/onnx-formats.js';
-
-const MERGED = 'decoder_model_merged';
-const FIRST = 'decoder_model';
-const LATER = 'decoder_with_past_model';
-const ENCODER = 'encoder_model';
 
 const partOf = (file: string): string => `${posix.dirname(file)}/${graphName(file)}`;
 
-/**
- * Keeps one form of a decoder that a folder holds both merged and split: merged, unless only the split one has the wanted format. Text
- * generation opens no split one without the graph that takes past keys and values.
- */
+/** Of a folder's decoder, keeps the graphs and formats that would be opened if all were there; its encoder may lie in another folder. */
 function keepOneDecoder(parts: Map<string, readonly string[]>, folder: string, wanted: string | null): void {
-  const held = (...graphs: string[]): string[] => graphs.map((graph) => `${folder}/${graph}`).filter((part) => parts.has(part));
-  const [merged, split] = [held(MERGED), held(FIRST, LATER)];
-  if (merged.length === 0 || split.length === 0) return;
-  const has = (form: readonly string[]): boolean => {
-    const graphs = form.map((part) => parts.get(part)!);
-    return chooseFormat(graphs, wanted).without.length === 0;
-  };
-  const isSplit = has(split) && !has(merged) && held(LATER, ENCODER).length > 0;
-  for (const part of isSplit ? merged : split) parts.delete(part);
+  const near = [...parts].filter(([part]) => posix.dirname(part) === folder || posix.basename(part) === ENCODER);
+  const among = near.flatMap(([, files]) => files);
+  const kept = new Map(decoderFiles(among, wanted).map((files) => [partOf(files[0]!), files]));
+  for (const part of [MERGED, FIRST, LATER].map((name) => `${folder}/${name}`)) {
+    const files = kept.get(part);
+    if (files) parts.set(part, files);
+    else parts.delete(part);
+  }
 }
 
 /**
  * Chooses among the ONNX files of a repository: what lies in `onnx/` where it has that folder (pipelines have a folder for each part), each
- * part once, in the wanted format where it has it. A decoder that comes merged and split is taken in one form, and of `model.onnx` no
- * variants.
+ * part once, in the wanted format where it has it. A decoder is taken in the one form that is opened, and of `model.onnx` no variants.
  */
 export function chooseGraphs(files: readonly string[], wanted: string | null): FormatChoice {
   const all = files.filter((file) => /\.onnx$/i.test(file));
   const isPipeline = files.includes('model_index.json');
   const exported = all.filter((file) => file.startsWith('onnx/'));
-  const parts = new Map<string, string[]>();
+  const parts = new Map<string, readonly string[]>();
   for (const file of isPipeline || exported.length === 0 ? all : exported)
     parts.set(partOf(file), [...(parts.get(partOf(file)) ?? []), file]);
   for (const folder of new Set([...parts.keys()].map((part) => posix.dirname(part)))) keepOneDecoder(parts, folder, wanted);

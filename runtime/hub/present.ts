@@ -1,5 +1,5 @@
 import { readlink, stat } from 'node:fs/promises';
-import { basename, join, posix } from 'node:path';
+import { basename, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import { filesBelow, repositoryFolder, snapshots } from '../models/hub-cache.js';
 import type { RemoteFile } from './client.js';
@@ -18,20 +18,20 @@ async function listedFile(snapshot: string, path: string): Promise<RemoteFile> {
   return { path, sizeBytes: size, etag: basename(target) };
 }
 
-/** Graphs name the files that their weights lie in, and modules.json the dense layers after pooling; a snapshot that others made may lack them. */
+/** Graphs name the files that their weights lie in, and modules.json the dense layers that follow them; a snapshot that others made may lack them. */
 async function isWhole(snapshot: string, there: readonly RemoteFile[], { files, format }: Selection): Promise<boolean> {
   if (format === 'gguf') return true;
-  const [{ inspectGraph }, { denseFolders }] = await Promise.all([
+  const [{ inspectGraph }, { lackingWeights }] = await Promise.all([
     import('../engines/onnx/graph-file.js'),
-    import('../engines/onnx/encoder-settings.js'),
+    import('../engines/onnx/dense-weights.js'),
   ]);
+  const graphs = files.flatMap(({ path }) => (/\.onnx$/i.test(path) ? [join(snapshot, ...path.split('/'))] : []));
+  const paths = new Set(there.map(({ path }) => path));
   try {
-    const weights = denseFolders(snapshot).map((layer) => posix.join(layer, 'model.safetensors'));
-    if (!weights.every((file) => there.some(({ path }) => path === file))) return false;
-    for (const { path } of files) if (/\.onnx$/i.test(path)) inspectGraph(join(snapshot, ...path.split('/')));
-    return true;
+    for (const graph of graphs) inspectGraph(graph);
+    return lackingWeights(snapshot, paths, graphs).length === 0;
   } catch (error) {
-    if (error instanceof Failure) return false;
+    if (error instanceof Failure || error instanceof RangeError) return false;
     throw error;
   }
 }

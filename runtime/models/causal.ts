@@ -2,17 +2,18 @@ import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import { otherArchitecture } from '../engines/causal/architecture.js';
 import type { GgufOptions } from '../engines/contract.js';
+import { LATER, MERGED, withFormat } from '../engines/decoder-graphs.js';
 import type { GgufClient } from '../engines/gguf/client.js';
 import { graphBytes } from '../engines/onnx/graph-bytes.js';
-import { chooseFormat, chooseNamed, graphFiles, isGgufFormat } from '../engines/onnx-formats.js';
+import { chooseFormat, chooseNamed, graphFiles, isGgufFormat, isNear } from '../engines/onnx-formats.js';
 import type { Circuit } from '../hosts/circuit.js';
 import { findRepository } from './repositories.js';
 import type { FoundRepository } from './repository-contract.js';
 import { type FoundModel, findModel, type ModelPlaces } from './resolve.js';
 import type { Room } from './room.js';
 
-/** Graphs for text generation, the better one first; `merged` ones serve with and without keys and values. */
-const GRAPHS = ['decoder_model_merged', 'model', 'decoder_with_past_model'] as const;
+/** Graphs for text generation, the better one first. */
+const GRAPHS = [MERGED, 'model', LATER] as const;
 
 /** How an export is run; the `transformers` settings of a project. */
 export interface CausalSettings {
@@ -36,17 +37,17 @@ export interface FoundCausal {
   readonly notes: readonly string[];
 }
 
-/** The files of each graph that could be the one; a graph further down belongs to something else. */
+/** The files of each graph that could be the one. */
 function candidatesOf({ files }: FoundRepository): string[][] {
-  const near = files.filter((file) => /^(?:onnx\/)?[^/]+$/.test(file));
+  const near = files.filter(isNear);
   return GRAPHS.map((graph) => graphFiles(near, graph)).filter((there) => there.length > 0);
 }
 
 /** Relative. Throws `not_found` where none is there in the format that the name asks for; the settings only wish for one. */
 function graphOf({ id, quantisation }: FoundRepository, candidates: readonly string[][], dtype = 'auto'): string {
   const wish = quantisation ?? (dtype === 'auto' ? null : dtype.toUpperCase());
-  const fitting = candidates.map((files) => chooseFormat([files], wish)).find(({ without }) => without.length === 0);
-  return fitting?.files[0] ?? chooseNamed(id, candidates.slice(0, 1), quantisation)[0]!;
+  const fitting = withFormat(candidates, wish);
+  return fitting ? chooseFormat([fitting], wish).files[0]! : chooseNamed(id, candidates.slice(0, 1), quantisation)[0]!;
 }
 
 const wrongType = (name: string, why: string): Failure =>

@@ -1,12 +1,8 @@
-import { posix } from 'node:path';
-import { chooseFormat, chooseNamed, graphFiles, graphName } from '../onnx-formats.js';
+import { decoderFiles, ENCODER, FIRST, LATER, MERGED } from '../decoder-graphs.js';
+import { chooseFormat, chooseNamed, graphFiles } from '../onnx-formats.js';
 
-/** Names of graphs as exporters write them, whatever their format. */
+/** The only graph of a layout model, as exporters call it. */
 const LAYOUT = 'model';
-const ENCODER = 'encoder_model';
-const MERGED = 'decoder_model_merged';
-const FIRST = 'decoder_model';
-const LATER = 'decoder_with_past_model';
 
 /** Whether a model of this name looks at words and their places; others write about a picture. */
 export function isLayoutModel(name: string): boolean {
@@ -30,26 +26,13 @@ export function decoderGraphs(files: readonly string[]): { first: string | undef
   return { first: graphFiles(files, FIRST)[0], later: graphFiles(files, LATER)[0] };
 }
 
-/** What follows a graph's own name in that of its file, such as `_q4.onnx`. */
-const ending = (file: string): string => posix.basename(file).slice(graphName(file).length);
-
-/** How the decoder comes: the form that has the wanted format, else the best that the encoder has too; merged where both forms have it. */
-function decoderNames(files: readonly string[], wanted: string | null): string[] {
-  const later = graphFiles(files, LATER).map(ending);
-  const firsts = graphFiles(files, FIRST).filter((file) => later.length === 0 || later.includes(ending(file)));
-  const forms = [...graphFiles(files, MERGED), ...firsts];
-  if (forms.length === 0) return [FIRST, LATER];
-  const others = [graphFiles(files, ENCODER)].filter((there) => there.length > 0);
-  const chosen = chooseFormat([forms, ...others], wanted).files[0]!;
-  return graphName(chosen) === MERGED ? [MERGED] : [FIRST, LATER];
-}
-
-const held = (files: readonly string[], names: readonly string[]): string[][] =>
-  names.map((name) => graphFiles(files, name)).filter((there) => there.length > 0);
+const held = (files: readonly string[], name: string): string[][] => [graphFiles(files, name)].filter((there) => there.length > 0);
 
 /** The files of each graph of a model that writes about a picture, with the decoder in one form. */
-const writerGraphs = (files: readonly string[], wanted: string | null): string[][] =>
-  held(files, [ENCODER, ...decoderNames(files, wanted)]);
+const writerGraphs = (files: readonly string[], wanted: string | null): (readonly string[])[] => [
+  ...held(files, ENCODER),
+  ...decoderFiles(files, wanted),
+];
 
 /** The files that a model without a name is opened with, which writes about a picture: one for each graph, all in the best format that they share. */
 export function writerFiles(files: readonly string[]): string[] {
@@ -61,6 +44,6 @@ export function writerFiles(files: readonly string[]): string[] {
  * in the best that they share. Throws `not_found` where a graph is not there in the named format.
  */
 export function openedGraphs(id: string, files: readonly string[], quantisation: string | null): string[] {
-  const graphs = isLayoutModel(id) ? held(files, [LAYOUT]) : writerGraphs(files, quantisation);
+  const graphs = isLayoutModel(id) ? held(files, LAYOUT) : writerGraphs(files, quantisation);
   return chooseNamed(id, graphs, quantisation);
 }

@@ -3,6 +3,7 @@ import { Failure } from '../../../schemas/errors.js';
 import { defaultThreads } from '../../hosts/memory.js';
 import { decoderGraphs, encoderGraph, writerFiles } from '../documents/graphs.js';
 import { graphBytes } from '../onnx/graph-bytes.js';
+import { isNear } from '../onnx-formats.js';
 import type { OcrEngine, OcrFiles, OcrName } from './contract.js';
 import { scriptOf } from './languages.js';
 
@@ -29,7 +30,6 @@ interface Layout {
 }
 
 const ONNX = /\.onnx$/i;
-const NEAR = /^(?:onnx\/)?[^/]+$/;
 const named = (files: readonly string[], word: RegExp, end: RegExp): string[] => files.filter((file) => end.test(file) && word.test(file));
 
 /** The file for a language: below a folder of its script or code where there are such folders, else the first. */
@@ -57,9 +57,9 @@ function pair(files: readonly string[], languages: readonly string[]): ReturnTyp
   return { detector, recogniser: { graph, labels: labels ?? null }, ...(turned === undefined ? {} : { turned }) };
 }
 
-/** The files of a writer, relative to its folder: a writer opens what lies in it and in its folder `onnx`. */
+/** The files that a writer opens, relative to its folder. */
 const filesOf = (writer: string, files: readonly string[]): string[] =>
-  files.flatMap((file) => (file.startsWith(writer) ? [file.slice(writer.length)] : [])).filter((file) => NEAR.test(file));
+  files.flatMap((file) => (file.startsWith(writer) ? [file.slice(writer.length)] : [])).filter(isNear);
 
 function writing(files: readonly string[]): ReturnType<Layout['choose']> {
   const detector = named(files, /det/i, ONNX)[0];

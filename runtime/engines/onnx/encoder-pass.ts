@@ -57,11 +57,15 @@ export function wrongTask({ name, task }: PassSettings, output: string, dims: re
   });
 }
 
+/** The output that holds vectors, of all that a graph has. */
+export const vectorsAmong = (names: readonly string[]): string | undefined =>
+  VECTORS.find((vectors) => names.includes(vectors)) ?? names.find((other) => other !== LOGITS);
+
 /** The output that a task reads. Throws `bad_request` (code `TaskNotSupported`) where there is none. */
 export function chosenOutput(names: readonly string[], { name, task }: PassSettings): string {
   const found =
     task === 'embedding'
-      ? (VECTORS.find((vectors) => names.includes(vectors)) ?? names.find((other) => other !== LOGITS))
+      ? vectorsAmong(names)
       : (names.find((other) => other === LOGITS) ?? (VECTORS.includes(names[0]!) ? undefined : names[0]));
   if (found !== undefined) return found;
   throw new Failure('bad_request', `Model "${name}" cannot be used for ${task}: its outputs are ${names.join(', ')}.`, {

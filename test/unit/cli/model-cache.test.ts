@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
@@ -14,6 +16,8 @@ import { freePort } from '../../support/daemon.js';
 import { listenOn } from '../../support/vision/listen.js';
 
 const root = mkdtempSync(join(tmpdir(), 'quern-cache-'));
+/** No answer is late, however busy this machine is. */
+const ANSWER_MS = 600_000;
 process.env.HF_HUB_CACHE = join(root, 'hub');
 after(() => rmSync(root, { recursive: true, force: true }));
 
@@ -24,7 +28,8 @@ it('the removal of a model waits for a runtime without the core API that loads i
   const models = new Models({ dataDir: root });
   const runtime = await listenOn(statusEndpoints, { version: '0.0.0', models });
   const port = { core: await freePort(), runtime: new URL(runtime.url).port };
-  const cache = await openModelCache(readOptions(['--port', `${port.core}`, '--runtime-port', port.runtime, '--data-dir', root], {}));
+  const options = readOptions(['--port', `${port.core}`, '--runtime-port', port.runtime, '--data-dir', root], {});
+  const cache = await openModelCache(options, ANSWER_MS);
 
   const key = encoderKey('embedding', 'onnx', { id: 'org/slow', quantisation: null });
   const load = async (_circuit: unknown, stop: AbortSignal): Promise<LoadedEngine> => Promise.reject(await once(stop, 'abort'));
@@ -41,5 +46,23 @@ it('the removal of a model waits for a runtime without the core API that loads i
     await cache.close();
     await runtime.end();
     await models.close();
+  }
+});
+
+it('nothing is removed while what listens does not say in time what it has loaded', async (test) => {
+  const silent = createServer(() => {});
+  test.after(() => {
+    silent.close();
+    silent.closeAllConnections();
+  });
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  const port = String((silent.address() as AddressInfo).port);
+  for (const ports of [
+    ['--port', port, '--runtime-port', String(await freePort())],
+    ['--port', String(await freePort()), '--runtime-port', port],
+  ]) {
+    const cache = await openModelCache(readOptions([...ports, '--data-dir', root], {}), 10);
+    await assert.rejects(cache.remove('org/slow'), { kind: 'unavailable', message: /cannot be told/ });
+    await cache.close();
   }
 });

@@ -294,6 +294,7 @@ describe('downloading from the hub', () => {
       ['gone', { endpoint: 'http://127.0.0.1:9', pauseMs: 1 }],
     ];
     writeTinyEncoder(join(stage.cache, 'made'), { task: 'embedding' });
+    writeTinyEncoder(join(stage.cache, 'pooling'), { task: 'embedding', sentenceOutput: true });
     const made = (path: string): Buffer => readFileSync(join(stage.cache, 'made', path));
     stage.server.put('org/kept', { 'a-Q8_0.gguf': bytesOf(2048, 60), 'a-Q2_K.gguf': bytesOf(1024) });
     stage.server.put('org/graph', { 'onnx/model.onnx': made('onnx/model.onnx'), 'tokenizer.json': made('tokenizer.json') });
@@ -304,7 +305,20 @@ describe('downloading from the hub', () => {
     };
     stage.server.put('org/dense', { ...sentences, '2_Dense/model.safetensors': bytesOf(64, 3) });
     stage.server.put('org/half-dense', sentences);
-    for (const name of ['org/kept:Q8_0', 'org/graph', 'org/parts', 'org/dense', 'org/half-dense']) await stage.pull(name);
+    stage.server.put('org/pooling', { ...sentences, 'onnx/model.onnx': readFileSync(join(stage.cache, 'pooling/onnx/model.onnx')) });
+    stage.server.put('org/strange', { ...sentences, 'modules.json': 'not JSON' });
+    stage.server.put('org/upward', { ...sentences, 'modules.json': '[{"path": "../x", "type": "m.Dense"}]' });
+    for (const name of [
+      'org/kept:Q8_0',
+      'org/graph',
+      'org/parts',
+      'org/dense',
+      'org/half-dense',
+      'org/pooling',
+      'org/strange',
+      'org/upward',
+    ])
+      await stage.pull(name);
     const [part] = readdirSync(join(folder('org/parts'), 'snapshots')).map((commit) =>
       snapshot('org/parts', commit, 'b-Q8_0-00002-of-00002.gguf'),
     );
@@ -316,6 +330,9 @@ describe('downloading from the hub', () => {
         ['org/kept', 1],
         ['org/graph', 2],
         ['org/dense', 3],
+        ['org/pooling', 2],
+        ['org/strange', 2],
+        ['org/upward', 2],
       ] as const) {
         const events = await stage.pull(name, hub);
         assert.deepEqual(

@@ -33,6 +33,8 @@ const DECODER = [
   'onnx/decoder_model_merged_q4.onnx_data',
 ];
 const SPLIT = (format: string): string[] => ['decoder_model', 'decoder_with_past_model'].map((graph) => `onnx/${graph}${format}.onnx`);
+const ENCODER_FP16 = 'onnx/encoder_model_fp16.onnx';
+const LATER_FP16 = 'onnx/decoder_with_past_model_fp16.onnx';
 const MERGED_Q4 = 'onnx/decoder_model_merged_q4.onnx';
 const PIPELINE = [
   ...['model_index.json', 'scheduler/scheduler_config.json', 'tokenizer/vocab.json', 'tokenizer/merges.txt', 'unet/config.json'],
@@ -67,7 +69,46 @@ describe('what is fetched of a repository', () => {
       'Q4',
       ['config.json', 'onnx/encoder_model_q4.onnx', 'onnx/decoder_model_merged_q4.onnx', 'onnx/decoder_model_merged_q4.onnx_data'],
     ],
-    ['a decoder in two where only they have the wanted format', [...SPLIT('_fp16'), MERGED_Q4], 'FP16', SPLIT('_fp16')],
+    [
+      'of a decoder in two, which alone has the wanted format, the graph that writes without an encoder',
+      [...SPLIT('_fp16'), MERGED_Q4],
+      'FP16',
+      ['onnx/decoder_with_past_model_fp16.onnx'],
+    ],
+    ['that graph where its beginning has another format', ['onnx/decoder_model.onnx', LATER_FP16, MERGED_Q4], 'FP16', [LATER_FP16]],
+    ['that graph where nothing is merged', SPLIT(''), null, ['onnx/decoder_with_past_model.onnx']],
+    ['a beginning where nothing else is there', ['onnx/decoder_model.onnx'], null, ['onnx/decoder_model.onnx']],
+    ['both beside an encoder', [ENCODER_FP16, ...SPLIT('_fp16'), MERGED_Q4], 'FP16', [ENCODER_FP16, ...SPLIT('_fp16')]],
+    [
+      'both where the encoder lies elsewhere',
+      ['onnx/a/encoder_model.onnx', 'onnx/b/decoder_model.onnx', 'onnx/b/decoder_with_past_model.onnx'],
+      null,
+      ['onnx/a/encoder_model.onnx', 'onnx/b/decoder_model.onnx', 'onnx/b/decoder_with_past_model.onnx'],
+    ],
+    [
+      'a merged decoder beside an encoder where one of two lacks the wanted format',
+      [ENCODER_FP16, ...SPLIT('_q4'), LATER_FP16, MERGED_Q4],
+      'FP16',
+      [ENCODER_FP16, MERGED_Q4],
+    ],
+    [
+      'of plain parts both beside an encoder where one of them alone has the wanted format',
+      [ENCODER_FP16, ...SPLIT(''), LATER_FP16, MERGED_Q4],
+      'FP16',
+      [ENCODER_FP16, ...SPLIT('')],
+    ],
+    [
+      'a merged decoder beside an encoder where the graph for later tokens alone has the wanted format',
+      [ENCODER_FP16, LATER_FP16, MERGED_Q4],
+      'FP16',
+      [ENCODER_FP16, MERGED_Q4],
+    ],
+    [
+      'plain parts instead of lesser weights in one',
+      ['onnx/encoder_model.onnx', ...SPLIT(''), MERGED_Q4],
+      null,
+      ['onnx/encoder_model.onnx', ...SPLIT('')],
+    ],
     ['a merged decoder where only it has the wanted format', [...SPLIT('_fp16'), MERGED_Q4], 'Q4', [MERGED_Q4]],
     ['a merged decoder where neither form has the wanted format', [...SPLIT('_fp16'), MERGED_Q4], 'INT8', [MERGED_Q4]],
     ['a merged decoder where no format is wanted', [...SPLIT('_fp16'), MERGED_Q4], null, [MERGED_Q4]],
@@ -85,9 +126,9 @@ describe('what is fetched of a repository', () => {
     ],
     [
       'that beginning beside an encoder, which it can write with',
-      ['onnx/encoder_model_fp16.onnx', 'onnx/decoder_model_fp16.onnx', MERGED_Q4],
+      [ENCODER_FP16, 'onnx/decoder_model_fp16.onnx', MERGED_Q4],
       'FP16',
-      ['onnx/encoder_model_fp16.onnx', 'onnx/decoder_model_fp16.onnx'],
+      [ENCODER_FP16, 'onnx/decoder_model_fp16.onnx'],
     ],
     ['every part of a pipeline', PIPELINE, null, PIPELINE.filter((path) => !/safetensors|ckpt/.test(path))],
     [
