@@ -1,10 +1,14 @@
 import { posix } from 'node:path';
 import { chooseFormat, graphFiles, graphName } from './onnx-formats.js';
 
-/** Names of graphs as exporters write them, whatever their format. A merged decoder serves with and without keys and values. */
+// Names of graphs as exporters write them, whatever their format.
+/** Reads what a decoder writes about. */
 export const ENCODER = 'encoder_model';
+/** Serves with and without keys and values of what came before. */
 export const MERGED = 'decoder_model_merged';
+/** Writes the first token, from nothing. */
 export const FIRST = 'decoder_model';
+/** Writes the tokens after it, from keys and values. */
 export const LATER = 'decoder_with_past_model';
 
 /** What follows a graph's own name in that of its file, such as `_q4.onnx`. */
