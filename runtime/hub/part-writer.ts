@@ -1,4 +1,5 @@
 import type { FileHandle } from 'node:fs/promises';
+import { release } from './release.js';
 
 /** Pieces are gathered into writes of this size: one system call for many of what a socket gives. */
 const WRITE_BYTES = 1024 * 1024;
@@ -19,7 +20,7 @@ export class PartWriter {
     this.#onWritten = onWritten;
   }
 
-  /** Takes a piece; waits only while more than one write is outstanding. Throws what an earlier write failed with. */
+  /** Takes a piece, which is the writer's from now on; waits only while more than one write is outstanding. Throws what an earlier write failed with. */
   async add(piece: Uint8Array): Promise<void> {
     this.#pieces.push(piece);
     this.#gathered += piece.byteLength;
@@ -49,6 +50,7 @@ export class PartWriter {
     const rest = bytesWritten < bytes ? Buffer.concat(pieces) : null;
     while (rest && bytesWritten < bytes)
       bytesWritten += (await this.#file.write(rest, bytesWritten, bytes - bytesWritten, at + bytesWritten)).bytesWritten;
+    release(pieces);
     this.#onWritten(bytes);
   }
 }
