@@ -4,10 +4,10 @@ import { chooseFormat, type FormatChoice, graphName } from '../engines/onnx-form
 
 const partOf = (file: string): string => `${posix.dirname(file)}/${graphName(file)}`;
 
-/** Of a folder's decoder, keeps the graphs and formats that would be opened if all were there; its encoder may lie in another folder. */
-function keepOneDecoder(parts: Map<string, readonly string[]>, folder: string, wanted: string | null): void {
-  const near = [...parts].filter(([part]) => posix.dirname(part) === folder || posix.basename(part) === ENCODER);
-  const among = near.flatMap(([, files]) => files);
+/** Of a folder's decoder, keeps the graphs and formats that would be opened if all were there, beside the folder's encoder or the one that lies elsewhere. */
+function keepOneDecoder(parts: Map<string, readonly string[]>, folder: string, elsewhere: readonly string[], wanted: string | null): void {
+  const [encoder = elsewhere, ...decoder] = [ENCODER, MERGED, FIRST, LATER].map((name) => parts.get(`${folder}/${name}`));
+  const among = [encoder, ...decoder].flatMap((files) => files ?? []);
   const kept = new Map(decoderFiles(among, wanted).map((files) => [partOf(files[0]!), files]));
   for (const part of [MERGED, FIRST, LATER].map((name) => `${folder}/${name}`)) {
     const files = kept.get(part);
@@ -27,7 +27,8 @@ export function chooseGraphs(files: readonly string[], wanted: string | null): F
   const parts = new Map<string, readonly string[]>();
   for (const file of isPipeline || exported.length === 0 ? all : exported)
     parts.set(partOf(file), [...(parts.get(partOf(file)) ?? []), file]);
-  for (const folder of new Set([...parts.keys()].map((part) => posix.dirname(part)))) keepOneDecoder(parts, folder, wanted);
+  const elsewhere = [...parts].find(([part]) => posix.basename(part) === ENCODER)?.[1] ?? [];
+  for (const folder of new Set([...parts.keys()].map((part) => posix.dirname(part)))) keepOneDecoder(parts, folder, elsewhere, wanted);
   for (const part of [...parts.keys()]) {
     // The same graph made in another way, such as `model_no_gather_q4.onnx`.
     if (/\/model[_-][^/]+$/.test(part) && parts.has(`${posix.dirname(part)}/model`)) parts.delete(part);
