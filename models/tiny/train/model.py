@@ -52,6 +52,12 @@ class Rms(torch.autograd.Function):
         return torch.addcmul(grad, y, mean, value=-1).mul_(scale), None
 
 
+def narrowed(x):
+    """As products take it under autocast, which would make it anew for each of several products."""
+    device = x.device.type
+    return x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
+
+
 def rope_table(shape, length):
     """The turns as complex numbers, [length, head_width / 2]."""
     half = torch.arange(0, shape.head_width, 2).float() / shape.head_width
@@ -105,7 +111,7 @@ class Block(nn.Module):
         """[b, t, width] to the same, or to [n, width] with what `chosen` [b, t] takes."""
         s = self.shape
         b, t, _ = x.shape
-        y = Rms.apply(x, s.epsilon)
+        y = narrowed(Rms.apply(x, s.epsilon))
         q = turn(Rms.apply(self.q(y).view(b, t, s.heads, s.head_width), s.epsilon) * self.q_norm, turns)
         k = turn(Rms.apply(self.k(y).view(b, t, s.kv_heads, s.head_width), s.epsilon), turns)
         v = self.v(y).view(b, t, s.kv_heads, s.head_width)
@@ -113,7 +119,7 @@ class Block(nn.Module):
         if chosen is not None:
             x, y = x[chosen], y[chosen]
         x = x + self.o(y)
-        y = Rms.apply(x, s.epsilon)
+        y = narrowed(Rms.apply(x, s.epsilon))
         return x + self.down(F.silu(self.gate(y)) * self.up(y))
 
 
