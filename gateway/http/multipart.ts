@@ -237,7 +237,10 @@ class Reading implements ReceivedForm {
     // Leaves out the places of empty inputs.
     const files = this.files.splice(0).filter(Boolean);
     this.files.push(...files);
-    const value: Record<string, unknown> = { ...this.#texts };
+    // A browser sends the inputs that were left alone as empty texts.
+    const { required = [] } = shapeOf(this.#shape.form)[1] as { required?: readonly string[] };
+    const given = Object.entries(this.#texts).filter(([name, text]) => text !== '' || required.includes(name));
+    const value: Record<string, unknown> = Object.fromEntries(given);
     for (const [member, count] of this.#members) {
       const names = files.filter(({ field }) => field === member).map(({ name }) => name);
       if (names.length > 0) value[member] = count === 'many' ? names : names[0];

@@ -7,7 +7,7 @@ import { log } from '../../runtime/log.js';
 import { collect } from '../../runtime/providers/contract.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
-import type { Tool, ToolChoice } from '../../schemas/generated/common.js';
+import type { Tool } from '../../schemas/generated/common.js';
 import type { CompletionRequest } from '../../schemas/generated/universal/chat.js';
 import { CHAT_BODY_BYTES } from '../http/body.js';
 
@@ -46,7 +46,7 @@ export function universalRequest(body: CompletionRequest): UniversalRequest {
   const most = body.max_completion_tokens ?? body.max_tokens;
   if (most !== undefined && most !== null) out.max_tokens = most;
   if (body.stop !== undefined && body.stop !== null) out.stop = [body.stop].flat();
-  if (body.tool_choice !== undefined) out.tool_choice = body.tool_choice as ToolChoice;
+  if (body.tool_choice !== undefined) out.tool_choice = body.tool_choice;
   return out;
 }
 

@@ -1,17 +1,36 @@
 import { Failure } from '../../schemas/errors.js';
 import type { Tool } from '../../schemas/generated/common.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
+import { flawOf } from '../completions/tools/definitions.js';
+import { log } from '../log.js';
 import { resolveDeep, type Variables } from './templates.js';
 
 /** Most tools of one request, configured ones included. */
 const MAX_TOOLS = 128;
 
+/** The function tools of a request; those of other types, which clients send to the hosts that have them, are left out. Throws `invalid` for a flawed one. */
+function functionTools(requested: readonly unknown[]): Tool[] {
+  const known = new Set<string>();
+  return requested.flatMap((tool, index) => {
+    const { type } = tool as { type?: unknown };
+    if (typeof type === 'string' && type !== 'function') {
+      log('warn', `tool definition ${index} is skipped: its type is ${JSON.stringify(type.slice(0, 100))}`);
+      return [];
+    }
+    const flaw = flawOf(tool, known);
+    if (flaw === null) return [tool as Tool];
+    throw new Failure('invalid', `tools.${index}: ${flaw}.`, {
+      errors: [{ type: 'value_error', loc: ['body', 'tools', index], msg: flaw }],
+    });
+  });
+}
+
 /**
  * The tools offered to the model: those of its configuration, then those of the request, with variables resolved. A tool of the request
- * replaces a configured one of the same name. Throws `bad_request` for unresolved variables or too many tools.
+ * replaces a configured one of the same name. Throws `invalid` for a flawed tool, `bad_request` for unresolved variables or too many tools.
  */
-export function offeredTools(model: ModelConfig, requested: readonly Tool[] | null | undefined, variables: Variables): Tool[] {
-  const own = (requested ?? []).map((tool) => resolveDeep(tool, variables));
+export function offeredTools(model: ModelConfig, requested: readonly unknown[] | null | undefined, variables: Variables): Tool[] {
+  const own = functionTools(requested ?? []).map((tool) => resolveDeep(tool, variables));
   const names = new Set(own.map((tool) => tool.function.name));
   const configured = (model.tools ?? [])
     .map(({ type, ...definition }): Tool => ({ type, function: resolveDeep(definition, variables) as Tool['function'] }))

@@ -26,8 +26,8 @@ interface AnswerShape {
 function jsonAnswer(responseFormat: Record<string, unknown> | undefined, rules: GrammarRules): string {
   const type = responseFormat?.type;
   if (type === 'json_object') return rules.base('object');
-  const wrapped = responseFormat?.json_schema as { schema?: unknown; strict?: unknown } | undefined;
-  if (type !== 'json_schema' || wrapped?.schema === undefined) {
+  const wrapped = responseFormat?.json_schema as { schema?: unknown; strict?: unknown } | null | undefined;
+  if (type !== 'json_schema' || wrapped?.schema === undefined || wrapped.schema === null) {
     throw new Failure(
       'invalid',
       `response_format must be {"type": "text"}, {"type": "json_object"} or {"type": "json_schema", "json_schema": {"schema": …}}; its type is ${JSON.stringify(type)}.`,
@@ -38,9 +38,19 @@ function jsonAnswer(responseFormat: Record<string, unknown> | undefined, rules: 
   return expression;
 }
 
+/** Of a tool that names no parameters: its calls have none. */
+const NO_PARAMETERS = { properties: {}, additionalProperties: false };
+/** Of a tool whose arguments are not held to its schema. */
+const ANY_PARAMETERS = { type: 'object' };
+
 function callExpression(tool: Tool, format: ToolFormat, rules: GrammarRules): string {
   const { name, parameters } = tool.function;
-  const { expression, notes } = schemaExpression({ ...parameters, type: 'object' }, rules, { anyOrder: true }, `call-${name}`);
+  const { expression, notes } = schemaExpression(
+    { ...(parameters ?? NO_PARAMETERS), type: 'object' },
+    rules,
+    { anyOrder: true },
+    `call-${name}`,
+  );
   if (notes.length > 0) log('info', `tool ${name}: not enforced: ${notes.join('; ')}`);
   const head = `"{" ws ${literal('"name":')} ws ${literal(JSON.stringify(name))} "," ws ${literal(`"${format.argumentsKey}":`)} ws`;
   return rules.add(`tool-${name}`, `${head} ${expression} ws "}"`);
@@ -108,7 +118,7 @@ function unlessRefused<T>(make: () => T, otherwise: (why: string) => void = () =
 /** For calls in a free answer. A tool whose schema makes no grammar has any arguments, and so have all where there are too many rules. */
 function callGrammar(shape: AnswerShape): AnswerGrammar {
   const { offer, format } = shape;
-  const bare = (tool: Tool): Tool => ({ ...tool, function: { name: tool.function.name } });
+  const bare = (tool: Tool): Tool => ({ ...tool, function: { name: tool.function.name, parameters: ANY_PARAMETERS } });
   const usable = (tool: Tool): Tool => {
     const say = (why: string): void => log('info', `tool ${tool.function.name}: arguments are not held to their schema: ${why}`);
     return unlessRefused(() => callExpression(tool, format, new GrammarRules()), say) === undefined ? bare(tool) : tool;

@@ -120,7 +120,7 @@ const table: Scenario[] = [
   },
   { name: 'the same again', path: at('two.pdf', '/images'), json: (body) => assert.equal(body.data.length, 2) },
   upload('kept.pdf', twoPages, {
-    fields: { convert_pdf: 'False', purpose: 'batch' },
+    fields: { convert_pdf: 'False', purpose: 'batch', pdf_dpi: '' },
     json: (body) => {
       ids.set('kept.pdf', body.id);
       assert.deepEqual([body.has_images, body.page_count, body.purpose], [false, null, 'batch']);

@@ -64,7 +64,7 @@ const table: Scenario[] = [
       assert.deepEqual(readdirSync(folder).filter((name) => name.endsWith('.kvstate')), [`${prepared}.kvstate`]); // biome-ignore format: a row
     },
   }),
-  post('preparing the same again gives the same key', '/v1/cache/prepare', () => ({ model, messages: [SYSTEM] }), {
+  post('preparing the same again gives the same key', '/v1/cache/prepare', () => ({ model, messages: [SYSTEM], tools: null, pinned: null, ttl: null, warm: null }), {
     json: (body) => assert.equal(body.cache_key, prepared),
   }),
   {

@@ -287,6 +287,20 @@ const table: Scenario[] = [
     body: { tools: TOOLS, tool_choice: { type: 'function', function: { name: 'get_weather' } } },
     json: (body) => assert.deepEqual(calls(body.choices[0].message), [['get_weather', { city: 'Paris', unit: 'celsius' }]]),
   }),
+  chat('no arguments for a tool that names no parameters', 'weather', {
+    body: { tools: [{ type: 'function', function: { name: 'get_weather', parameters: null } }] },
+    json: (body) => assert.deepEqual(calls(body.choices[0].message), [['get_weather', {}]]),
+  }),
+  chat('a tool of those that are allowed', 'weather', {
+    body: {
+      tools: TOOLS,
+      tool_choice: {
+        type: 'allowed_tools',
+        allowed_tools: { mode: 'required', tools: [{ type: 'function', function: { name: 'get_weather' } }] },
+      },
+    },
+    json: (body) => assert.deepEqual(calls(body.choices[0].message), [['get_weather', { city: 'Paris', unit: 'celsius' }]]),
+  }),
   chat('a named tool that does not exist', 'weather', {
     status: 400,
     body: { tools: TOOLS, tool_choice: { type: 'function', function: { name: 'get_tea' } } },
@@ -305,13 +319,22 @@ const table: Scenario[] = [
         {
           role: 'assistant',
           content: null,
-          tool_calls: [{ id: 'call_1', type: 'function', function: { name: 'get_weather', arguments: '{"city":"Paris"}' } }],
+          tool_calls: [{ id: null, type: null, function: { name: 'get_weather', arguments: '{"city":"Paris"}' } }],
         },
         { role: 'tool', tool_call_id: 'call_1', content: '21 degrees' },
       ],
     },
     json: (body) => assert.equal(body.choices[0].message.content, PUPPET_TOOL_ANSWERS.get_weather.answer),
   },
+  chat('a response_format with an empty schema beside it', 'hello', {
+    body: { response_format: { type: 'text', json_schema: null } },
+    json: (body) => assert.equal(body.choices[0].message.content, PUPPET_SCRIPTS.hello.answer),
+  }),
+  chat('no JSON without the schema that its type needs', 'hello', {
+    status: 422,
+    body: { response_format: { type: 'json_schema', json_schema: null } },
+    contains: ['response_format must be'],
+  }),
   chat('any JSON object', 'json', {
     body: { response_format: { type: 'json_object' } },
     json: (body) => assert.equal(body.choices[0].message.content, PUPPET_SCRIPTS.json.answer),

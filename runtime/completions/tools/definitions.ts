@@ -16,7 +16,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Why a definition cannot be used; null when it can. */
-function flawOf(tool: unknown, known: ReadonlySet<string>): string | null {
+export function flawOf(tool: unknown, known: ReadonlySet<string>): string | null {
   if (!isObject(tool) || tool.type !== 'function') return 'its type is not "function"';
   const definition = tool.function;
   if (!isObject(definition)) return 'it has no function object';
@@ -43,28 +43,46 @@ export function usableTools(tools: readonly unknown[] | null | undefined): Tool[
   return usable;
 }
 
+/** The name in `{function: {name}}`. */
+function nameIn(value: unknown): string | undefined {
+  const named = isObject(value) && isObject(value.function) ? value.function.name : undefined;
+  return typeof named === 'string' ? named : undefined;
+}
+
+/** The tools of these names. Throws `bad_request` for one that is not there. */
+function chosen(usable: readonly Tool[], names: readonly string[]): Tool[] {
+  const missing = names.find((name) => !usable.some((tool) => tool.function.name === name));
+  if (missing === undefined) return usable.filter((tool) => names.includes(tool.function.name));
+  const known = usable.map((tool) => tool.function.name).join(', ') || 'none';
+  throw new Failure('bad_request', `tool_choice names the tool "${missing}", which is not in tools; known tools: ${known}.`, {
+    code: 'unknown_tool',
+  });
+}
+
+/** `{mode, tools}` of `allowed_tools`, each tool by its name; undefined for any other choice. */
+function allowedTools(choice: ToolChoice | undefined): { readonly mode: unknown; readonly names: string[] } | undefined {
+  const allowed = isObject(choice) && choice.type === 'allowed_tools' ? choice.allowed_tools : undefined;
+  if (!isObject(allowed) || !Array.isArray(allowed.tools)) return undefined;
+  return { mode: allowed.mode, names: allowed.tools.flatMap((tool) => nameIn(tool) ?? []) };
+}
+
 /**
- * Reads `tools` and `tool_choice`. `none` offers nothing; a named tool is offered alone; an unknown word means `auto`, with a warning.
- * A named tool that does not exist, or a forced call without tools, is `Failure('bad_request')`.
+ * Reads `tools` and `tool_choice`. `none` offers nothing; a named tool is offered alone, `allowed_tools` offers those that it names; an
+ * unknown word means `auto`, with a warning. A named tool that does not exist, or a forced call without tools, is `Failure('bad_request')`.
  */
 export function offerTools(tools: readonly unknown[] | null | undefined, choice: ToolChoice | undefined): ToolOffer {
   if (choice === 'none') return { tools: [], mode: 'auto' };
   const usable = usableTools(tools);
-  if (choice === 'required') {
-    if (usable.length === 0)
+  const allowed = allowedTools(choice);
+  const offered = allowed ? chosen(usable, allowed.names) : usable;
+  if (choice === 'required' || allowed?.mode === 'required') {
+    if (offered.length === 0)
       throw new Failure('bad_request', 'tool_choice is "required", but the request has no usable tool; add one to tools, or use "auto".');
-    return { tools: usable, mode: 'required' };
+    return { tools: offered, mode: 'required' };
   }
-  const wanted = isObject(choice) ? (choice as { function?: { name?: unknown } }).function?.name : undefined;
-  if (typeof wanted === 'string') {
-    const named = usable.filter((tool) => tool.function.name === wanted);
-    if (named.length > 0) return { tools: named, mode: 'named' };
-    const known = usable.map((tool) => tool.function.name).join(', ') || 'none';
-    throw new Failure('bad_request', `tool_choice names the tool "${wanted}", which is not in tools; known tools: ${known}.`, {
-      code: 'unknown_tool',
-    });
-  }
-  if (choice !== undefined && choice !== null && choice !== 'auto')
-    log('warn', 'tool_choice is not auto, none, required or a named function; auto is used');
-  return { tools: usable, mode: 'auto' };
+  const wanted = nameIn(choice);
+  if (wanted !== undefined) return { tools: chosen(usable, [wanted]), mode: 'named' };
+  if (!allowed && choice !== undefined && choice !== null && choice !== 'auto')
+    log('warn', 'tool_choice is not auto, none, required, a named function or allowed_tools; auto is used');
+  return { tools: offered, mode: 'auto' };
 }

@@ -41,7 +41,7 @@ export function templateMessages(messages: readonly Message[], argumentsAsText: 
           type: 'function' as const,
           function: { name: call.function.name, arguments: argumentsAsText ? text : parsedArguments(text) },
         };
-        return call.id === undefined ? made : { id: call.id, ...made };
+        return typeof call.id === 'string' ? { id: call.id, ...made } : made;
       });
     }
     return out;

@@ -36,7 +36,7 @@ function plainMessage(message: Message): Record<string, unknown> {
   for (const [name, value] of Object.entries(rest)) if (value !== null && value !== undefined) out[name] = value;
   if (calls?.length)
     out.tool_calls = calls.map((call) => ({
-      ...(call.id === undefined ? {} : { id: call.id }),
+      ...(typeof call.id === 'string' ? { id: call.id } : {}),
       type: 'function',
       function: { name: call.function.name, arguments: call.function.arguments ?? '{}' },
     }));

@@ -31,6 +31,17 @@ describe('offered tools', () => {
     );
   });
 
+  it('leave out those of other types, which some clients send beside functions', () => {
+    const bare = { ...MODEL, tools: [] } as unknown as ModelConfig;
+    const others = [{ type: 'web_search' }, { type: 'custom', custom: { name: 'sql' } }];
+    assert.deepEqual(offeredTools(bare, [...others, tool('clock')], {}), [tool('clock')]);
+  });
+
+  it('must be whole', () => {
+    for (const flawed of [{}, { type: 'function' }, { type: 'function', function: { name: 7 } }])
+      assert.throws(() => offeredTools(MODEL, [tool('clock'), flawed], { city: 'Oslo' }), { kind: 'invalid', message: /^tools\.1: / });
+  });
+
   it('are 128 at most, configured ones included', () => {
     const asked = Array.from({ length: 127 }, (_, index) => tool(`t${index}`));
     assert.equal(offeredTools(MODEL, asked.slice(1), { city: 'Oslo' }).length, 128);

@@ -204,6 +204,19 @@ describe('tool definitions', () => {
     assert.throws(() => offerTools([], 'required'), Failure);
   });
 
+  it('offers the tools that allowed_tools names', () => {
+    const allowed = (mode: string, ...names: string[]) => ({
+      type: 'allowed_tools',
+      allowed_tools: { mode, tools: names.map((name) => ({ type: 'function', function: { name } })) },
+    });
+    assert.deepEqual(offerTools([weather, clock], allowed('auto', 'clock')), { tools: [clock], mode: 'auto' });
+    assert.deepEqual(offerTools([weather, clock], allowed('required', 'weather')), { tools: [weather], mode: 'required' });
+    assert.deepEqual(offerTools([weather, clock], allowed('auto')), { tools: [], mode: 'auto' });
+    assert.deepEqual(offerTools([weather], { type: 'allowed_tools' }), { tools: [weather], mode: 'auto' });
+    assert.throws(() => offerTools([weather], allowed('required')), { kind: 'bad_request' });
+    assert.throws(() => offerTools([weather], allowed('auto', 'tea')), { kind: 'bad_request', message: /"tea".*weather/ });
+  });
+
   it('are written into the first system message, and the input stays as it is', () => {
     const messages: Message[] = [
       { role: 'system', content: 'Be kind.' },

@@ -52,6 +52,17 @@ describe('chat template', () => {
     it(`ends ${name}`, () => assert.throws(() => render(text), { name: 'Failure', code, message }));
   }
 
+  it('has a second chance where the process could not run meanwhile', () => {
+    let pauses = 0;
+    const pause = (): string => {
+      pauses += 1;
+      if (pauses === 1) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2000);
+      return 'rendered';
+    };
+    assert.equal(render('{{ pause() }}', { pause }), 'rendered');
+    assert.equal(pauses, 2);
+  });
+
   it('refuses a template that does not parse', () => {
     assert.throws(() => new ChatTemplate('{% if %}'), { code: 'template_failed' });
   });
