@@ -77,7 +77,10 @@ export class Files {
     this.#limits = { ...FILE_LIMITS, ...limits };
     this.#room = new FilesRoom(this.#limits);
     this.#now = now;
-    this.#timer = setInterval(() => this.#sweep(), this.#limits.sweepMs);
+    this.#timer = setInterval(() => {
+      this.#sweep();
+      this.#prepare().catch((error: unknown) => log('warn', 'files of an earlier process were not removed', { error }));
+    }, this.#limits.sweepMs);
     this.#timer.unref();
   }
 
@@ -180,6 +183,7 @@ export class Files {
     });
   }
 
+  /** Removes what an earlier process left that could not end in order. */
   #prepare(): Promise<unknown> {
     this.#prepared ??= rm(this.#folder, { recursive: true, force: true });
     return this.#prepared;
