@@ -123,7 +123,7 @@ function ownCache(outbound: Outbound, { dataDir }: DaemonOptions, loaded: () => 
     list: () => cachedModels(places),
     remove: async (name) => {
       const keys = await loaded();
-      return (await hub.remove(name, () => keys)).freedBytes;
+      return (await hub.remove(name, () => keys, places.folder)).freedBytes;
     },
     close: async () => {
       await hub.close();

@@ -151,7 +151,7 @@ export const modelEndpoints: Endpoint<ModelsContext>[] = [
     response: 'core/models#ModelDeleted',
     handler: async (context, { params, query }) => {
       requireUniversal(query.provider);
-      const removal = await context.hub.remove(params.model_id!, () => context.models.keys());
+      const removal = await context.hub.remove(params.model_id!, () => context.models.keys(), placesOf(context).folder);
       return {
         json: { model_name: removal.id, revisions_deleted: removal.revisions, size_freed: removal.freedBytes, path: removal.path },
       };

@@ -6,7 +6,7 @@ import { chatTemplate } from '../engines/causal/facts.js';
 import { aliasOf } from '../models/aliases.js';
 import { findLanguage } from '../models/causal.js';
 import { chooseFile } from '../models/quantisations.js';
-import { findRepository } from '../models/repositories.js';
+import { findRepository, settingsFolder } from '../models/repositories.js';
 import type { FoundRepository } from '../models/repository-contract.js';
 import type { ModelPlaces } from '../models/resolve.js';
 
@@ -37,14 +37,14 @@ async function ofOther(folder: string, id: string): Promise<Known | undefined> {
 }
 
 /** What a repository can do that chat refuses. Throws the refusal where that is no model of another kind. */
-async function ofRefused({ id, folder, files, quantisation }: FoundRepository, refusal: Failure): Promise<Known> {
+async function ofRefused(found: FoundRepository, refusal: Failure): Promise<Known> {
+  const { id, folder, files, quantisation } = found;
   const gguf = chooseFile(
     files.filter((file) => /\.gguf$/i.test(file)),
     quantisation,
   );
-  // Without these files an export reads no text.
-  const isWhole = files.includes('config.json') && files.includes('tokenizer.json');
-  const able = gguf ? await ofGguf(join(folder, gguf.file)) : isWhole ? await ofOther(folder, id) : undefined;
+  const settings = settingsFolder(found);
+  const able = gguf ? await ofGguf(join(folder, gguf.file)) : settings === undefined ? undefined : await ofOther(settings, id);
   if (able === undefined || able.tools) throw refusal;
   return able;
 }

@@ -22,7 +22,7 @@ export interface EncoderFiles {
   readonly format: 'onnx' | 'gguf';
   /** The weights; a GGUF file, or an ONNX graph whose external data may lie only in its folder. */
   readonly model: string;
-  /** The repository's folder with `config.json`, `tokenizer.json`, `1_Pooling/config.json` and so on, where they are. */
+  /** The repository's folder with `config.json`, `tokenizer.json`, `1_Pooling/config.json` and so on, where they are; some exports have the first two beside the graph. */
   readonly folder: string;
   /** Facts from the alias table where the repository has none. */
   readonly pooling?: Pooling;

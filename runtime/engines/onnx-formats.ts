@@ -20,6 +20,11 @@ const NAMES: Readonly<Record<string, readonly string[]>> = {
 };
 /** What is taken where nothing is asked for, or what was asked for is not there: the weights as they were trained, else the next best. */
 const PREFERENCE = ['', 'fp32', 'fp16', 'bf16', 'int8', 'quantized', 'q8', 'uint8', 'q4f16', 'q4'];
+/** Processors in the names of files that were made for one, as Node calls them. */
+const PROCESSORS: readonly (readonly [arch: string, name: RegExp])[] = [
+  ['arm64', /_(?:arm64|aarch64|neon)(?=_|$)/],
+  ['x64', /_(?:avx\d*|vnni|sse\d*|x64|x86)(?=_|$)/],
+];
 /** Formats of GGUF files, which clients put behind the names of ONNX models too: a wish, since no export has them. */
 const OF_GGUF = /^(?:UD-)?(?:I?Q|TQ|MXFP)\d/;
 const EXPORTED: ReadonlySet<string> = new Set(['Q8', 'Q8F16', 'Q4', 'Q4F16', 'Q2', 'Q2F16', 'Q1', 'Q1F16']);
@@ -88,14 +93,23 @@ export function chooseNamed(id: string, graphs: readonly (readonly string[])[], 
   );
 }
 
+/** How well a file suits this machine: 0 for one made for its processor, 1 for any, 2 for another's, which runs too. */
+function strangeness(file: string): number {
+  const made = PROCESSORS.filter(([, name]) => name.test(formatOf(file)));
+  if (made.length === 0) return 1;
+  return made.some(([arch]) => arch === process.arch) ? 0 : 2;
+}
+
+const nearestFirst = (files: readonly string[]): string[] => [...files].sort((a, b) => strangeness(a) - strangeness(b));
+
 function storedAs(files: readonly string[], name: string): string | undefined {
   const exact = files.find((file) => formatOf(file) === name);
   // One that goes on with a machine's name, such as `qint8_avx512_vnni`.
-  return exact ?? (name === '' ? undefined : files.find((file) => formatOf(file).startsWith(`${name}_`)));
+  return exact ?? (name === '' ? undefined : nearestFirst(files.filter((file) => formatOf(file).startsWith(`${name}_`)))[0]);
 }
 
 function together(graphs: readonly (readonly string[])[]): string[] {
-  for (const name of [...PREFERENCE, ...graphs.flat().map(formatOf)]) {
+  for (const name of [...PREFERENCE, ...nearestFirst(graphs.flat()).map(formatOf)]) {
     const files = graphs.map((candidates) => storedAs(candidates, name)).filter((file) => file !== undefined);
     if (files.length === graphs.length) return files;
   }

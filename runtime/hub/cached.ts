@@ -1,8 +1,8 @@
 import { readdir, realpath, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { cachedRepositories, filesBelow, snapshots } from '../models/hub-cache.js';
-import { quantisationOf } from '../models/quantisations.js';
-import { ownRepositories } from '../models/repositories.js';
+import { ownRepositories } from '../models/own-folders.js';
+import { holdsModel, isImportanceMatrix, quantisationOf } from '../models/quantisations.js';
 import type { ModelPlaces } from '../models/resolve.js';
 import { RepositoryLayout } from './layout.js';
 
@@ -23,12 +23,12 @@ export interface CachedModel {
 }
 
 function formatOf(files: readonly string[]): CachedModel['format'] {
-  if (files.some((file) => /\.gguf$/i.test(file))) return 'gguf';
+  if (files.some((file) => /\.gguf$/i.test(file) && !isImportanceMatrix(file))) return 'gguf';
   return files.some((file) => /\.onnx$/i.test(file)) ? 'onnx' : 'other';
 }
 
 function quantisationsOf(files: readonly string[]): string[] {
-  const models = files.filter((file) => !/mmproj/i.test(basename(file)));
+  const models = files.filter(holdsModel);
   const named = models.map((file) =>
     /\.gguf$/i.test(file) ? quantisationOf(file) : (/[_-]([a-z0-9]+)\.onnx$/i.exec(basename(file))?.[1]?.toUpperCase() ?? null),
   );
@@ -95,8 +95,8 @@ async function asFile(places: ModelPlaces, name: string): Promise<CachedModel> {
 /** The models on this machine, by whatever program they came: the hub cache, then folders and GGUF files of `{data_dir}/models`. */
 export async function cachedModels(places: ModelPlaces): Promise<CachedModel[]> {
   const cached = await Promise.all((await cachedRepositories(places.hub)).sort().map((id) => inHub(places.hub, id)));
-  const own = await Promise.all((await ownRepositories(places)).map((id) => inFolder(places, id)));
-  const names = (await readdir(places.folder).catch(() => [])).filter((name) => /\.gguf$/i.test(name)).sort();
+  const own = await Promise.all((await ownRepositories(places.folder)).map((id) => inFolder(places, id)));
+  const names = (await readdir(places.folder).catch(() => [])).filter((name) => /\.gguf$/i.test(name) && !isImportanceMatrix(name)).sort();
   const single = await Promise.all(names.map((name) => asFile(places, name)));
   return [...cached.filter((model) => model !== null), ...own, ...single];
 }

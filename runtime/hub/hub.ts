@@ -100,14 +100,14 @@ export class Hub {
 
   /**
    * Removes a model with all its revisions from the cache: its own repository, else the one that stands in for it; a quantisation in its
-   * name makes no difference. `loaded` are the keys of the models that are loaded or loading. Throws `conflict` while the model is one of
-   * them or being downloaded, `not_found` for what the cache does not have.
+   * name makes no difference. `loaded` are the keys of the models that are loaded or loading, `own` is `{data_dir}/models`. Throws `conflict` while the model is one of
+   * them or being downloaded, `not_found` for what the cache does not have, with the path of what lies in `own`.
    */
-  async remove(name: string, loaded: () => readonly string[]): Promise<Removal> {
+  async remove(name: string, loaded: () => readonly string[], own?: string): Promise<Removal> {
     const repositories = repositoriesOf(repositoryName(name).id);
     const keys = repositories.map((repository) => repository.toLowerCase());
     for (let key = this.#removed(keys); key !== undefined; key = this.#removed(keys)) await this.#removals.get(key);
-    const removal = removeModel(this.cache, repositories, { loaded, active: this.active });
+    const removal = removeModel({ cache: this.cache, own }, repositories, { loaded, active: this.active });
     const settled = removal.then(
       () => undefined,
       () => undefined,

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import { repositoriesOf } from '../models/aliases.js';
-import { quantisationOf } from '../models/quantisations.js';
+import { holdsModel, quantisationOf } from '../models/quantisations.js';
 import type { HubClient, RemoteFile } from './client.js';
 import { chooseGraphs, isExternal } from './graphs.js';
 import { listed, repositoryName } from './plan.js';
@@ -18,9 +18,9 @@ export interface QuantisationOption {
 
 const SHARD = /-\d{5}-of-\d{5}(?=[.-])/i;
 
-/** The forms of a repository's model, by size; projectors are none. */
+/** The forms of a repository's model, by size; projectors and importance matrices are none. */
 export function quantisationOptions(files: readonly RemoteFile[]): QuantisationOption[] {
-  const gguf = files.filter(({ path }) => /\.gguf$/i.test(path) && !/mmproj/i.test(basename(path)));
+  const gguf = files.filter(({ path }) => /\.gguf$/i.test(path) && holdsModel(path));
   return (gguf.length > 0 ? ggufOptions(gguf) : onnxOptions(files)).sort((a, b) => a.sizeBytes - b.sizeBytes);
 }
 

@@ -3,7 +3,7 @@ import { join, sep } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import { repositoriesOf } from '../models/aliases.js';
 import { filesBelow, snapshots } from '../models/hub-cache.js';
-import { WEIGHTS } from '../models/repositories.js';
+import { ownPath, WEIGHTS } from '../models/own-folders.js';
 import { weigh } from './cached.js';
 import { RepositoryLayout } from './layout.js';
 
@@ -14,6 +14,14 @@ export interface Removal {
   readonly revisions: number;
   readonly freedBytes: number;
   readonly path: string;
+}
+
+/** Where models lie. */
+export interface RemovalPlaces {
+  /** The hub cache, from which they are removed. */
+  readonly cache: string;
+  /** `{data_dir}/models`, from which nothing is removed. */
+  readonly own?: string | undefined;
 }
 
 /** What may need a model. */
@@ -62,9 +70,13 @@ async function hasWeights({ folder }: RepositoryLayout): Promise<boolean> {
 
 /**
  * The one of the repositories of a model that the cache has, or is about to have: the first with weights that run here, else the first that is
- * there. Throws `not_found` where it has none.
+ * there. Throws `not_found` where it has none, with the path of one that was put into `own` by hand.
  */
-async function firstInCache(cache: string, repositories: readonly string[], active: readonly string[]): Promise<RepositoryLayout> {
+async function firstInCache(
+  { cache, own }: RemovalPlaces,
+  repositories: readonly string[],
+  active: readonly string[],
+): Promise<RepositoryLayout> {
   const there: RepositoryLayout[] = [];
   for (const repository of repositories) {
     const layout = new RepositoryLayout(cache, repository);
@@ -72,18 +84,21 @@ async function firstInCache(cache: string, repositories: readonly string[], acti
     if (await layout.exists()) there.push(layout);
   }
   if (there[0]) return there[0];
-  throw new Failure('not_found', `Model "${repositories[0]}" is not in the model cache ${cache}. "quern models" lists what is.`, {
-    code: 'ModelNotFound',
-  });
+  const byHand = own === undefined ? undefined : await ownPath(own, repositories);
+  const remedy =
+    byHand === undefined
+      ? '"quern models" lists what is.'
+      : `It was put into the models folder by hand, where nothing is removed; delete ${byHand} yourself.`;
+  throw new Failure('not_found', `Model "${repositories[0]}" is not in the model cache ${cache}. ${remedy}`, { code: 'ModelNotFound' });
 }
 
 /**
  * Removes a model with all its revisions from a hub cache: the one of its repositories that is used here. Throws `conflict` while something
  * needs it, `not_found` for what the cache does not have.
  */
-export async function removeModel(cache: string, repositories: readonly [string, ...string[]], needs: Needs): Promise<Removal> {
+export async function removeModel(places: RemovalPlaces, repositories: readonly [string, ...string[]], needs: Needs): Promise<Removal> {
   const [id] = repositories;
-  const layout = await firstInCache(cache, repositories, needs.active);
+  const layout = await firstInCache(places, repositories, needs.active);
   const revisions = (await snapshots(layout.folder)).length;
   const held = ['blobs', 'snapshots'].map((name) =>
     readdir(join(layout.folder, name), { recursive: true, withFileTypes: true }).catch(() => []),

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
-import { chooseFile, quantisationOf } from '../models/quantisations.js';
+import { chooseFile, isImportanceMatrix, quantisationOf } from '../models/quantisations.js';
 import type { RemoteFile } from './client.js';
 import { chooseGraphs, isExternal } from './graphs.js';
 
@@ -93,6 +93,6 @@ function onnxOf(files: readonly RemoteFile[], wanted: string | null): Selection 
  */
 export function select(repository: string, files: readonly RemoteFile[], wanted: string | null): Selection | null {
   const usable = files.filter(({ sizeBytes }) => sizeBytes > 0);
-  if (usable.some(({ path }) => /\.gguf$/i.test(path))) return ggufOf(repository, usable, wanted);
+  if (usable.some(({ path }) => /\.gguf$/i.test(path) && !isImportanceMatrix(path))) return ggufOf(repository, usable, wanted);
   return usable.some(({ path }) => /\.onnx$/i.test(path)) ? onnxOf(usable, wanted) : null;
 }

@@ -7,7 +7,7 @@ import type { GgufClient } from '../engines/gguf/client.js';
 import { graphBytes } from '../engines/onnx/graph-bytes.js';
 import { chooseFormat, chooseNamed, graphFiles, isGgufFormat, isNear } from '../engines/onnx-formats.js';
 import type { Circuit } from '../hosts/circuit.js';
-import { findRepository } from './repositories.js';
+import { findRepository, settingsFolder } from './repositories.js';
 import type { FoundRepository } from './repository-contract.js';
 import { type FoundModel, findModel, type ModelPlaces } from './resolve.js';
 import type { Room } from './room.js';
@@ -30,6 +30,7 @@ export function causalKey({ device = 'auto', dtype = 'auto' }: CausalSettings): 
 export interface FoundCausal {
   readonly id: string;
   readonly quantisation: string | null;
+  /** With its settings. */
   readonly folder: string;
   /** Absolute. */
   readonly graph: string;
@@ -60,13 +61,14 @@ async function findCausal(name: string, { dtype }: CausalSettings, places: Model
     throw absent;
   });
   const candidates = candidatesOf(found);
-  if (candidates.length === 0 || !found.files.includes('tokenizer.json') || !found.files.includes('config.json'))
+  const folder = settingsFolder(found);
+  if (candidates.length === 0 || folder === undefined)
     throw wrongType(name, 'its folder lacks config.json, tokenizer.json or a graph such as onnx/model.onnx');
-  const { id, quantisation, folder, notes } = found;
+  const { id, quantisation, notes } = found;
   const other = await otherArchitecture(folder, false);
   if (other !== undefined) throw wrongType(name, `config.json names ${other}, which does not write text`);
   const graph = graphOf(found, candidates, dtype);
-  const path = join(folder, graph);
+  const path = join(found.folder, graph);
   const wished =
     quantisation !== null && isGgufFormat(quantisation) ? [`${quantisation} is a format of GGUF files; ${graph} is used.`] : [];
   return { id, quantisation, folder, graph: path, sizeBytes: await graphBytes([path]), notes: [...notes, ...wished] };

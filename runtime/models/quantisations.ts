@@ -20,13 +20,15 @@ const SHARD = /-\d{5}-of-\d{5}(?=[.-])/i;
 /** What is taken where the caller names nothing: the first of these that is there. */
 const PREFERENCE = ['Q4_K_M', 'Q4_K', 'Q5_K_M', 'Q5_K', 'Q8_0', 'Q6_K', 'Q4_K_S', 'Q5_K_S', 'Q3_K_M', 'Q2_K', 'F16'];
 
+const stemOf = (file: string): string =>
+  basename(file)
+    .replace(SHARD, '')
+    .replace(/\.gguf$/i, '');
+
 /** The quantisation that a file's name tells, in upper case, such as `UD-Q4_K_XL`; null where it tells none. */
 export function quantisationOf(file: string): string | null {
-  const stem = basename(file)
-    .replace(/\.gguf$/i, '')
-    .replace(SHARD, '');
   // The last match counts: it stands at the end, and a model's own name may look like one.
-  return [...stem.matchAll(IN_FILE_NAME)].at(-1)?.[1]?.toUpperCase() ?? null;
+  return [...stemOf(file).matchAll(IN_FILE_NAME)].at(-1)?.[1]?.toUpperCase() ?? null;
 }
 
 /** The number and count of a shard by its name; null for a whole file. */
@@ -35,8 +37,20 @@ function shardNumber(file: string): { index: number; count: number } | null {
   return match ? { index: Number(match[1]), count: Number(match[2]) } : null;
 }
 
+/** The last or first word of the name of an importance matrix. */
+const MATRIX = /^imatrix(?=$|[-._])|(?:^|[-._])imatrix$/i;
+/** What such a matrix is measured with, which its name may tell; a name with another quantisation is that of a model which was made with a matrix. */
+const MEASURED: ReadonlySet<string | null> = new Set([null, 'F64', 'F32', 'FP32', 'F16', 'FP16', 'BF16', 'Q8_0']);
+
+/** True for files with the importance matrix that quantisations of a model are made with; `Foo-imatrix-Q4_K_M.gguf` is such a quantisation. */
+export const isImportanceMatrix = (file: string): boolean =>
+  /\.gguf$/i.test(file) && MATRIX.test(stemOf(file)) && MEASURED.has(quantisationOf(file));
+
 /** True for files that hold a projector for images or sound and no language model. */
 const isProjector = (file: string): boolean => /mmproj/i.test(basename(file));
+
+/** False for GGUF files that lie beside a model and are none: projectors and importance matrices. */
+export const holdsModel = (file: string): boolean => !isProjector(file) && !isImportanceMatrix(file);
 
 const isRepacked = (file: string): boolean => REPACKED.includes(quantisationOf(file) ?? '');
 
@@ -51,11 +65,11 @@ export interface Choice {
 const plain = (quantisation: string | null): string | null => quantisation?.replace(/^UD-/, '') ?? null;
 
 /**
- * Picks one of `files` (order kept; projectors and later shards left out): the wanted quantisation, else by preference, else the first.
+ * Picks one of `files` (order kept; projectors, importance matrices and later shards left out): the wanted quantisation, else by preference, else the first.
  * Whole files come before split ones unless only a split one has the wanted quantisation, repacked ones last. Undefined without files.
  */
 export function chooseFile(files: readonly string[], wanted: string | null): Choice | undefined {
-  const models = files.filter((file) => !isProjector(file) && (shardNumber(file)?.index ?? 1) === 1);
+  const models = files.filter((file) => holdsModel(file) && (shardNumber(file)?.index ?? 1) === 1);
   const usual = models.filter((file) => !isRepacked(file));
   const open = usual.length > 0 ? usual : models;
   const whole = open.filter((file) => shardNumber(file) === null);

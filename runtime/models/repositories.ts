@@ -1,15 +1,13 @@
-import { opendir, readdir, stat } from 'node:fs/promises';
+import { opendir, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import { aliasOf, wholeId } from './aliases.js';
 import { filesBelow, repositoryFolder, snapshots } from './hub-cache.js';
 import { staysInside } from './inside.js';
 import { parseName } from './names.js';
+import { WEIGHTS } from './own-folders.js';
 import type { FoundRepository } from './repository-contract.js';
 import type { ModelPlaces } from './resolve.js';
-
-/** Files that an engine here can run. */
-export const WEIGHTS = /\.(?:onnx|gguf)$/i;
 
 /** Files and folders in an absolute folder, which may be any of the machine. */
 const LOOKED_AT_LIMIT = 5000;
@@ -133,21 +131,11 @@ export async function findRepository(name: string, places: ModelPlaces): Promise
   throw notFound(name, id, looked, without);
 }
 
-/** Names of the folders below `{data_dir}/models` that hold weights: `<name>` or `<org>/<repo>`. */
-export async function ownRepositories(places: ModelPlaces): Promise<string[]> {
-  const folders = async (path: string): Promise<string[]> =>
-    (await readdir(path, { withFileTypes: true }).catch(() => []))
-      .filter((entry) => entry.isDirectory())
-      .map((entry) => entry.name)
-      .sort();
-  const found: string[] = [];
-  for (const first of await folders(places.folder)) {
-    const path = join(places.folder, first);
-    const below = await contents({ folder: path, root: places.folder, source: 'folder' });
-    if (below.files.some((file) => WEIGHTS.test(file) && !file.includes('/'))) found.push(first);
-    for (const second of await folders(path)) {
-      if (below.files.some((file) => WEIGHTS.test(file) && file.startsWith(`${second}/`))) found.push(`${first}/${second}`);
-    }
-  }
-  return found;
+/**
+ * Where a text model's settings lie in its repository: in its folder, else in `onnx/` beside the graph, absolute. Undefined where neither has both
+ * config.json and tokenizer.json, without which an export reads no text.
+ */
+export function settingsFolder({ folder, files }: Pick<FoundRepository, 'folder' | 'files'>): string | undefined {
+  const place = ['', 'onnx/'].find((one) => ['config.json', 'tokenizer.json'].every((name) => files.includes(one + name)));
+  return place === undefined ? undefined : join(folder, place);
 }

@@ -4,7 +4,8 @@ import { Failure } from '../../schemas/errors.js';
 import { cachedGgufFiles, cachedRepositories, hubCacheFolder, repositoryFolder } from './hub-cache.js';
 import { isInside, staysInside } from './inside.js';
 import { parseName } from './names.js';
-import { chooseFile, quantisationOf } from './quantisations.js';
+import { ownGgufFiles, ownRepositories } from './own-folders.js';
+import { chooseFile, isImportanceMatrix, quantisationOf } from './quantisations.js';
 
 /** Built-in models lie in `build/models` of the package, beside this file's own place in `build/runtime/models`. */
 const BUILT_IN_FOLDER = join(import.meta.dirname, '..', '..', 'models');
@@ -25,7 +26,7 @@ export interface FoundModel {
   /** What the caller asked for; null = no wish. */
   readonly quantisation: string | null;
   readonly path: string;
-  readonly source: 'file' | 'built-in' | 'hub';
+  readonly source: 'file' | 'built-in' | 'folder' | 'hub';
   readonly notes: readonly string[];
 }
 
@@ -43,7 +44,7 @@ async function isFile(path: string): Promise<boolean> {
 
 async function filesIn(folder: string): Promise<string[]> {
   const names = await readdir(folder).catch(() => [] as string[]);
-  return names.filter((name) => GGUF.test(name)).sort();
+  return names.filter((name) => GGUF.test(name) && !isImportanceMatrix(name)).sort();
 }
 
 function notFound(name: string, looked: readonly string[], remedy: string): Failure {
@@ -66,12 +67,18 @@ async function pathOf(name: string, places: ModelPlaces): Promise<string> {
   return path;
 }
 
-async function fromHub(name: string, id: string, wanted: string | null, places: ModelPlaces): Promise<FoundModel> {
-  const choice = chooseFile(await cachedGgufFiles(places.hub, id), wanted);
-  if (choice) {
-    return { id, quantisation: wanted, path: choice.file, source: 'hub', notes: choice.note === null ? [] : [choice.note] };
-  }
-  const looked = [`a built-in model or ${join(places.folder, `${id}.gguf`)}`, `GGUF files in ${repositoryFolder(places.hub, id)}`];
+/** The model's own folder comes before the hub cache, unless only the cache has what is wanted. */
+async function fromRepository(name: string, id: string, wanted: string | null, places: ModelPlaces): Promise<FoundModel> {
+  const choices = [
+    { source: 'folder' as const, choice: chooseFile(await ownGgufFiles(places.folder, id), wanted) },
+    { source: 'hub' as const, choice: chooseFile(await cachedGgufFiles(places.hub, id), wanted) },
+  ];
+  const { source, choice } = choices.find((one) => one.choice?.note === null) ?? choices.find((one) => one.choice) ?? {};
+  if (source && choice) return { id, quantisation: wanted, path: choice.file, source, notes: choice.note === null ? [] : [choice.note] };
+  const looked = [
+    `a built-in model or ${join(places.folder, `${id}.gguf`)}`,
+    `GGUF files in ${join(places.folder, ...id.split('/'))} and in ${repositoryFolder(places.hub, id)}`,
+  ];
   const remedy = id.includes('/')
     ? `Run "quern pull ${wanted === null ? id : `${id}:${wanted}`}", or put a .gguf file into ${places.folder} and name it by its path.`
     : `Use one of these: ${(await knownModels(places)).join(', ') || 'none is installed'}; or put a .gguf file into ${places.folder}.`;
@@ -80,8 +87,8 @@ async function fromHub(name: string, id: string, wanted: string | null, places: 
 
 /**
  * Finds the file of a model: a path that ends in `.gguf` (absolute, or below `{data_dir}/models`), a built-in name, a file of that name in
- * `{data_dir}/models`, or `org/repo[:QUANT]` of the hub cache. Throws `not_found` (code `ModelNotFound`) that says where it looked and
- * what to do, `bad_request` for what cannot be a name.
+ * `{data_dir}/models`, or `<name>[:QUANT]` or `org/repo[:QUANT]` of the folders there and of the hub cache. Throws `not_found` (code
+ * `ModelNotFound`) that says where it looked and what to do, `bad_request` for what cannot be a name.
  */
 export async function findModel(name: string, places: ModelPlaces): Promise<FoundModel> {
   const { id, quantisation, isPath } = parseName(name);
@@ -107,11 +114,16 @@ export async function findModel(name: string, places: ModelPlaces): Promise<Foun
       };
     }
   }
-  return fromHub(name, id, quantisation, places);
+  return fromRepository(name, id, quantisation, places);
 }
 
-/** Names that `findModel` knows now: built-in models, files of the models folder, and cached repositories. */
+/** Names that `findModel` knows now: built-in models, files and folders of the models folder, and cached repositories. */
 export async function knownModels(places: ModelPlaces): Promise<string[]> {
-  const [builtIn, own, cached] = await Promise.all([filesIn(places.builtIn), filesIn(places.folder), cachedRepositories(places.hub)]);
-  return [...new Set([...builtIn.map((file) => file.replace(GGUF, '')), ...own, ...cached])];
+  const [builtIn, own, folders, cached] = await Promise.all([
+    filesIn(places.builtIn),
+    filesIn(places.folder),
+    ownRepositories(places.folder),
+    cachedRepositories(places.hub),
+  ]);
+  return [...new Set([...builtIn.map((file) => file.replace(GGUF, '')), ...own, ...folders, ...cached])];
 }

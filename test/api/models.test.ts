@@ -200,6 +200,8 @@ const TABLE: Scenario[] = [
       mkdirSync(join(root, 'models', 'own', 'encoder'), { recursive: true });
       writeFileSync(join(root, 'models', 'own', 'encoder', 'model_int8.onnx'), 'x');
       writeFileSync(join(root, 'models', 'mine-Q6_K.gguf'), 'GGUF');
+      writeFileSync(join(root, 'models', 'mine-imatrix.gguf'), 'GGUF');
+      writeFileSync(join(root, 'models', 'own', 'encoder', 'imatrix.gguf'), 'GGUF');
       return '/v1/models';
     },
     json: (body) => {
@@ -208,10 +210,25 @@ const TABLE: Scenario[] = [
         [first.model_id, first.id, first.format, first.quantizations, first.size_bytes, first.source, first.revisions.length],
         ['org/gguf', 'org/gguf', 'gguf', ['Q4_K_M', 'Q8_0'], 3 * SIZE + 3000, 'hub', 1],
       );
-      assert.deepEqual([second.id, second.quantizations, second.source], ['own/encoder', ['INT8'], 'folder']);
+      assert.deepEqual([second.id, second.format, second.quantizations, second.source], ['own/encoder', 'onnx', ['INT8'], 'folder']);
       assert.deepEqual([third.id, third.format, third.quantizations], ['mine-Q6_K.gguf', 'gguf', ['Q6_K']]);
       assert.equal(body.data.length, 3);
     },
+  },
+  {
+    name: 'says where a model lies that was put there by hand, and leaves it there',
+    method: 'DELETE',
+    path: '/v1/models/own/encoder:INT8',
+    status: 404,
+    contains: ['ModelNotFound', 'by hand', join(root, 'models', 'own', 'encoder')],
+    lacks: ['lists what is'],
+  },
+  {
+    name: 'says so of a single file too',
+    method: 'DELETE',
+    path: '/v1/models/mine-Q6_K',
+    status: 404,
+    contains: ['by hand', join(root, 'models', 'mine-Q6_K.gguf')],
   },
   {
     name: 'keeps a model that is loaded',

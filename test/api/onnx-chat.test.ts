@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import { ANSWER, THOUGHT_ANSWER, type TinyCausalOptions, TRIGGERED_ANSWER, writeTinyCausal } from '../../models/tiny-causal/tiny-causal.js';
@@ -21,6 +21,13 @@ writeFileSync(join(folder('broken'), 'onnx/model.onnx'), 'garbage');
 writeTinyCausal(folder('mute'));
 rmSync(join(folder('mute'), 'tokenizer.json'));
 writeTinyDiffusion(folder('painter'));
+/** Moves a model's settings beside its graph. */
+function moveSettings(name: string): void {
+  const settings = readdirSync(folder(name), { withFileTypes: true }).filter((entry) => entry.isFile());
+  for (const { name: file } of settings) renameSync(join(folder(name), file), join(folder(name), 'onnx', file));
+}
+writeTinyCausal(folder('beside'));
+moveSettings('beside');
 /** Writes a model whose only graph has another name. */
 function writeAs(name: string, graph: string): void {
   writeTinyCausal(folder(name));
@@ -36,6 +43,8 @@ function writeConfigured(name: string, more: object, options: TinyCausalOptions 
 }
 const OTHERS = ['BertForTokenClassification', 'RobertaForSequenceClassification', 'DistilBertForMaskedLM', 'T5ForConditionalGeneration'];
 for (const architecture of OTHERS) writeConfigured(architecture, { architectures: [architecture] });
+writeConfigured('ranker-beside', { architectures: ['TinyForSequenceClassification'] });
+moveSettings('ranker-beside');
 writeConfigured('generator', { architectures: ['TinyForCausalLM'] });
 writeConfigured('bare', { architectures: ['TinyModel'] });
 writeConfigured('seeing', { architectures: ['TinyForConditionalGeneration'], text_config: {} });
@@ -121,6 +130,23 @@ const table: Scenario[] = [
   chat('a budget that is not spent', 'hello', { model: 'tiny/thinker', think: true, thinking_budget: 100, max_tokens: 5 }, {
     json: (body) => assert.deepEqual([body.thinking.content, body.thinking.tokens], [ANSWER, Buffer.byteLength(ANSWER)]),
   }), // biome-ignore format: rows
+  chat('settings beside the graph', 'hello', { model: 'tiny/beside' }, text(ANSWER)),
+  chat(
+    'another architecture beside the graph',
+    'x',
+    { model: 'tiny/ranker-beside' },
+    { status: 400, contains: ['WrongModelType', 'TinyForSequenceClassification'] },
+  ),
+  {
+    name: 'what a model with its settings beside the graph can do',
+    path: '/v1/models/tiny/beside/capabilities',
+    json: ({ capabilities }) => assert.deepEqual([capabilities.tools, capabilities.embeddings], [true, false]),
+  },
+  {
+    name: 'what another architecture with its settings there can do',
+    path: '/v1/models/tiny/ranker-beside/capabilities',
+    json: ({ capabilities }) => assert.deepEqual([capabilities.tools, capabilities.embeddings], [false, false]),
+  },
   chat('a damaged graph', 'x', { model: 'tiny/broken' }, { status: 422, contains: ['model.onnx'], lacks: [dataDir] }),
   chat('no tokenizer', 'x', { model: 'tiny/mute' }, { status: 400, contains: ['tokenizer.json'] }),
   chat('a model of another kind', 'x', { model: 'tiny/painter' }, { status: 400, contains: ['is no language model'] }),

@@ -19,7 +19,10 @@ writeTinyEncoders(own);
 writeTinyCausal(join(own, 'tiny/writer'));
 writeTinyCausal(join(own, 'tiny/thinker'), { thinks: true });
 mkdirSync(join(own, 'tiny/gguf-writer'));
-copyFileSync(puppetPath(), join(own, 'tiny/gguf-writer/model.gguf'));
+copyFileSync(puppetPath(), join(own, 'tiny/gguf-writer/model-Q4_K_M.gguf'));
+copyFileSync(puppetPath(), join(own, 'tiny/gguf-writer/model-Q8_0.gguf'));
+mkdirSync(join(own, 'tiny/matrix'));
+copyFileSync(puppetPath(), join(own, 'tiny/matrix/model-imatrix.gguf'));
 
 const CHAT = '/v1/chat/completions';
 const model = puppetPath();
@@ -409,6 +412,8 @@ const table: Scenario[] = [
       ['tiny/embedder:int8', ['embeddings']],
       ['tiny/embedder:fp16', ['embeddings']],
       ['tiny/gguf', ['embeddings']],
+      ['tiny/gguf-writer', ['tools', 'thinking', 'embeddings']],
+      ['tiny/gguf-writer:Q8_0', ['tools', 'thinking', 'embeddings']],
       ['tiny/gguf-ranker', []],
       ['tiny/nli', []],
     ] as const
@@ -425,9 +430,15 @@ const table: Scenario[] = [
       },
     }),
   ),
+  ...['tiny/gguf-writer', 'tiny/gguf-writer:Q8_0'].map((name) =>
+    chat(`an answer of ${name}, a folder of GGUF files`, 'hello', {
+      body: { model: name },
+      json: (body) => assert.equal(body.choices[0].message.content, PUPPET_SCRIPTS.hello.answer),
+    }),
+  ),
   ...(
     [
-      ['a GGUF file in a folder of its own', 'tiny/gguf-writer', 400],
+      ['an importance matrix alone', 'tiny/matrix', 400],
       ['a format that is not there', 'tiny/writer:FP16', 404],
     ] as const
   ).flatMap(([what, name, status]): Scenario[] => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -286,6 +286,41 @@ withBoth('pooling of ONNX encoders', () => {
       );
       await client.close();
     }
+  });
+});
+
+withBoth('settings of ONNX encoders', () => {
+  const text = ['red dog in the river', 'milk'];
+  const SETTINGS = ['config.json', 'tokenizer.json', 'tokenizer_config.json', 'sentence_bert_config.json'];
+
+  it('may lie beside the graph', async () => {
+    const files = written({ task: 'sentiment' });
+    writeFileSync(join(files.folder, 'sentence_bert_config.json'), '{"max_seq_length": 16}');
+    const usual = await load(files, 'classification');
+    const { logits } = await usual.classify(text, CALL);
+    for (const name of SETTINGS) renameSync(join(files.folder, name), join(files.folder, 'onnx', name));
+    const client = await load(files, 'classification');
+    assert.deepEqual(
+      [client.info.labels, client.info.maxLength, client.info.architecture],
+      [SENTIMENT_LABELS, 16, usual.info.architecture],
+    );
+    assert.deepEqual((await client.classify(text, CALL)).logits, logits);
+    await Promise.all([usual.close(), client.close()]);
+  });
+
+  it('are those of the folder itself where both are there', async () => {
+    const files = written({ task: 'sentiment' });
+    for (const name of SETTINGS) writeFileSync(join(files.folder, 'onnx', name), '{"max_position_embeddings": 4}');
+    const client = await load(files, 'classification');
+    assert.deepEqual([client.info.labels, client.info.maxLength > 4], [SENTIMENT_LABELS, true]);
+    await client.close();
+  });
+
+  it('are named by their place', async () => {
+    const files = written({ task: 'sentiment' });
+    rmSync(join(files.folder, 'config.json'));
+    writeFileSync(join(files.folder, 'onnx/config.json'), '{');
+    assert.match((await refusal(files, 'classification')).message, /onnx\/config\.json of encoder-\d+ is not JSON/);
   });
 });
 

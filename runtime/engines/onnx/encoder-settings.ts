@@ -1,4 +1,4 @@
-import { basename, join } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import type { EncoderTask, Pooling } from '../encoder-contract.js';
 import { type Json, jsonFile } from './json-file.js';
@@ -23,6 +23,8 @@ const MODES: Readonly<Record<string, Pooling>> = {
 /** What the daemon knows of an encoder before its files are read. */
 export interface SettingsWish {
   readonly folder: string;
+  /** The graph, in the folder or below it. */
+  readonly model: string;
   readonly task: EncoderTask;
   /** Asked for by the caller. */
   readonly maxLength?: number;
@@ -47,10 +49,14 @@ export interface EncoderSettings {
   readonly notes: readonly string[];
 }
 
+/** A settings file of the folder itself, else of the graph's: some exports have their settings only there. */
+const settingsFile = ({ folder, model }: SettingsWish, name: string): Json | undefined =>
+  jsonFile(folder, name) ?? jsonFile(folder, join(relative(folder, dirname(model)), name));
+
 /** Reads `config.json`, the tokenizer's files and those of sentence-transformers. Throws `Failure('invalid')` that names the missing or wrong file. */
 export function readEncoderSettings(wish: SettingsWish): EncoderSettings {
   const { folder } = wish;
-  const tokenizer = jsonFile(folder, 'tokenizer.json');
+  const tokenizer = settingsFile(wish, 'tokenizer.json');
   if (!tokenizer)
     throw new Failure(
       'invalid',
@@ -60,8 +66,8 @@ export function readEncoderSettings(wish: SettingsWish): EncoderSettings {
         errors: [{ type: 'onnx', loc: ['file', 'tokenizer.json'], msg: 'the file is missing' }],
       },
     );
-  const config = jsonFile(folder, 'config.json') ?? {};
-  const tokenizerConfig = jsonFile(folder, 'tokenizer_config.json') ?? {};
+  const config = settingsFile(wish, 'config.json') ?? {};
+  const tokenizerConfig = settingsFile(wish, 'tokenizer_config.json') ?? {};
   const notes: string[] = [];
   const architecture = typeof config.model_type === 'string' ? config.model_type : 'unknown';
   const firstPosition = SHIFTED_POSITIONS.test(architecture) ? (integer(config.pad_token_id) ?? 1) + 1 : 0;
@@ -86,7 +92,7 @@ const positive = (value: unknown): number | undefined => (typeof value === 'numb
 
 /** The caller's wish, else the sentence model's own, else the fallback's; never beyond the positions that were trained or the tokenizer's limit. */
 function maxLengthOf(wish: SettingsWish, config: Json, tokenizerConfig: Json, firstPosition: number, notes: string[]): number {
-  const sentence = positive(jsonFile(wish.folder, 'sentence_bert_config.json')?.max_seq_length);
+  const sentence = positive(settingsFile(wish, 'sentence_bert_config.json')?.max_seq_length);
   const table = positive(config.max_position_embeddings) ?? positive(config.n_positions) ?? positive(config.max_trained_positions);
   const positions = table === undefined ? undefined : table - firstPosition;
   // Tokenizers without a limit write a number near 10^30.

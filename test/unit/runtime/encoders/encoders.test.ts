@@ -50,6 +50,35 @@ describe('the choice of an ONNX file', () => {
     });
   }
 
+  describe('for the processor', () => {
+    const { arch } = process;
+    const become = (value: string): object => Object.defineProperty(process, 'arch', { value, configurable: true });
+    after(() => become(arch));
+    const LAYOUT = ['qint8_arm64', 'qint8_avx512', 'qint8_avx512_vnni', 'quint8_avx2'].map((format) => `onnx/model_${format}.onnx`);
+    const [ARM, AVX512, VNNI, AVX2] = LAYOUT as [string, string, string, string];
+    const machines: [processor: string, wanted: string | null, files: string[], file: string][] = [
+      ['x64', 'INT8', LAYOUT, AVX512],
+      ['x64', 'Q8', ['onnx/model.onnx', ...LAYOUT], AVX512],
+      ['x64', 'INT8', [ARM, VNNI], VNNI],
+      ['x64', 'UINT8', LAYOUT, AVX2],
+      ['x64', 'QINT8_ARM64', LAYOUT, ARM],
+      ['x64', null, LAYOUT, AVX512],
+      ['x64', null, [ARM, AVX2], AVX2],
+      ['x64', 'INT8', [ARM], ARM],
+      ['x64', 'INT8', [ARM, 'onnx/model_qint8_dynamic.onnx'], 'onnx/model_qint8_dynamic.onnx'],
+      ['arm64', 'INT8', LAYOUT, ARM],
+      ['arm64', 'INT8', [AVX512, ARM], ARM],
+      ['arm64', 'Q8_0', [AVX512, 'onnx/model_qint8_dynamic.onnx'], 'onnx/model_qint8_dynamic.onnx'],
+      ['arm64', null, [AVX2, ARM], ARM],
+      ['s390x', 'INT8', LAYOUT, ARM],
+    ];
+    for (const [processor, wanted, files, file] of machines)
+      it(`${wanted} on ${processor} of ${files.join(' ')}`, () => {
+        become(processor);
+        assert.equal(chooseOnnx(files, wanted)?.file, file);
+      });
+  });
+
   it('knows whether a format is there', () => {
     assert.deepEqual(
       [hasOnnx(MANY, 'INT8'), hasOnnx(MANY, 'Q8_0'), hasOnnx(MANY, 'Q5_K_M'), hasOnnx(['x.onnx'], 'INT8')],

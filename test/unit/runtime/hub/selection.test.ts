@@ -40,9 +40,10 @@ const PIPELINE = [
   ...['model_index.json', 'scheduler/scheduler_config.json', 'tokenizer/vocab.json', 'tokenizer/merges.txt', 'unet/config.json'],
   ...['unet/model.onnx', 'unet/weights.pb', 'unet/model.safetensors', 'vae_decoder/model.onnx', 'text_encoder/model.onnx', 'sd.ckpt'],
 ];
+const BESIDE = ['README.txt', 'onnx/config.json', 'onnx/model.onnx', 'onnx/tokenizer.json', 'onnx/tokenizer_config.json'];
 const GGUF = [
   ...['a-Q4_K_M.gguf', 'a-Q8_0-00001-of-00002.gguf', 'a-Q8_0-00002-of-00002.gguf', 'UD/a-UD-Q4_K_XL.gguf'],
-  ...['mmproj-a-F32.gguf', 'mmproj-a-BF16.gguf', 'config.json'],
+  ...['mmproj-a-F32.gguf', 'mmproj-a-BF16.gguf', 'config.json', 'a-imatrix.gguf', 'a.imatrix.gguf', 'imatrix.gguf'],
 ];
 
 describe('what is fetched of a repository', () => {
@@ -140,6 +141,10 @@ describe('what is fetched of a repository', () => {
     ['one quantisation', GGUF, null, ['a-Q4_K_M.gguf']],
     ['all shards', GGUF, 'Q8_0', ['a-Q8_0-00001-of-00002.gguf', 'a-Q8_0-00002-of-00002.gguf']],
     ['a dynamic quantisation', GGUF, 'UD-Q4_K_XL', ['UD/a-UD-Q4_K_XL.gguf']],
+    ['no importance matrix', ['a.imatrix.gguf', 'a-Q3_K_S.gguf', 'a-Q3_K_L.gguf'], null, ['a-Q3_K_S.gguf']],
+    ['a quantisation that was made with one', ['a-imatrix.gguf', 'a-imatrix-Q8_0.gguf'], null, ['a-imatrix-Q8_0.gguf']],
+    ['the graph beside an importance matrix', ['imatrix.gguf', 'onnx/model.onnx', 'config.json'], null, ['onnx/model.onnx', 'config.json']],
+    ['settings beside the graph', BESIDE, null, BESIDE],
     ['the better projector', GGUF, 'MMPROJ', ['mmproj-a-BF16.gguf']],
     ['the named projector', GGUF, 'MMPROJ-F32', ['mmproj-a-F32.gguf']],
     [
@@ -153,7 +158,10 @@ describe('what is fetched of a repository', () => {
     it(`is ${what}`, () => assert.deepEqual(chosen(paths, wanted), expected));
   }
 
-  it('is nothing where nothing runs here', () => assert.equal(chosen(['model.safetensors', 'config.json']), undefined));
+  it('is nothing where nothing runs here', () => {
+    assert.equal(chosen(['model.safetensors', 'config.json']), undefined);
+    assert.equal(chosen(['model.safetensors', 'model.imatrix.gguf']), undefined);
+  });
 
   it('is told where something else is taken', () => {
     assert.match(select('org/repo', listing(...TRANSFORMERS_JS), 'BNB4')?.note ?? '', /BNB4/);

@@ -3,7 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { findRepository, ownRepositories } from '../../../../runtime/models/repositories.js';
+import { ownRepositories } from '../../../../runtime/models/own-folders.js';
+import { findRepository } from '../../../../runtime/models/repositories.js';
 import type { ModelPlaces } from '../../../../runtime/models/resolve.js';
 
 describe('finding repositories', () => {
@@ -23,6 +24,13 @@ describe('finding repositories', () => {
     put('data/models/org/mine/config.json');
     put('data/models/org/mine/onnx/model.onnx');
     put('data/models/plain/model.onnx');
+    put('data/models/plain/onnx/model_int8.onnx');
+    for (const file of ['config.json', 'tokenizer.json', 'onnx/model.onnx']) put(`data/models/mini/${file}`);
+    for (const file of ['config.json', 'tokenizer.json', 'model.onnx']) put(`data/models/beside/onnx/${file}`);
+    for (const file of ['model_index.json', 'unet/model.onnx', 'vae_decoder/model.onnx']) put(`data/models/painter/${file}`);
+    for (const file of ['stray.gguf', 'small/small.gguf', 'small/config.json']) put(`data/models/vendor/${file}`);
+    put('data/models/vendor/readable/README.md');
+    put('data/models/matrices/imatrix.gguf');
     put('outside/model.onnx');
     link(join(root, 'outside'), 'data/models/org/way-out');
     link(join(root, 'outside', 'model.onnx'), 'data/models/org/half/model.onnx');
@@ -103,6 +111,8 @@ describe('finding repositories', () => {
   }
 
   it('lists the folders with weights', async () => {
-    assert.deepEqual(await ownRepositories(places), ['org/mine', 'plain']);
+    const found = await ownRepositories(places.folder);
+    assert.deepEqual(found, ['beside', 'mini', 'org/mine', 'painter', 'plain', 'vendor', 'vendor/small']);
+    for (const name of found) assert.equal((await findRepository(name, places)).source, 'folder', name);
   });
 });

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { findLanguage } from '../../../../runtime/models/causal.js';
 import { hubCacheFolder } from '../../../../runtime/models/hub-cache.js';
 import { findModel, knownModels, type ModelPlaces } from '../../../../runtime/models/resolve.js';
 
@@ -25,8 +26,19 @@ describe('finding models', () => {
     put('builtin/standin.gguf');
     put('data/models/mine-Q8_0.gguf');
     put('data/models/sub/deep.gguf');
+    put('data/models/mine-imatrix.gguf');
+    for (const quant of ['Q8_0', 'Q4_K_M', 'BF16-00001-of-00002', 'BF16-00002-of-00002']) put(`data/models/acme/tiny/tiny-${quant}.gguf`);
+    put('data/models/acme/tiny/mmproj-F16.gguf');
+    put('data/models/acme/tiny/tiny-imatrix.gguf');
+    put('data/models/acme/matrix/imatrix.gguf');
+    put('data/models/solo/solo-Q8_0.gguf');
+    put('data/models/solo/BF16/solo-BF16-00001-of-00002.gguf');
+    put('data/models/org/repo/repo-Q6_K.gguf');
+    put('data/models/org/empty/config.json', '{}');
     put('outside/secret.gguf');
     link(join(root, 'outside'), 'data/models/way-out');
+    link(join(root, 'outside'), 'data/models/acme/way-out');
+    link(join(root, 'outside', 'secret.gguf'), 'data/models/acme/linked/linked.gguf');
     const repo = 'hub/models--org--repo';
     put(`${repo}/blobs/aaa`);
     put(`${repo}/refs/main`, 'new');
@@ -37,6 +49,7 @@ describe('finding models', () => {
     put(`${repo}/snapshots/new/sub/repo-BF16-00001-of-00002.gguf`);
     put(`${repo}/snapshots/new/mmproj-F16.gguf`);
     put('hub/models--org--empty/snapshots/x/config.json', '{}');
+    put('hub/models--org--cached/snapshots/new/cached-Q4_K_M.gguf');
   });
   after(() => rmSync(root, { recursive: true, force: true }));
 
@@ -46,16 +59,25 @@ describe('finding models', () => {
     ['mine-Q8_0', 'data/models/mine-Q8_0.gguf', 'file', false],
     ['mine-Q8_0.gguf', 'data/models/mine-Q8_0.gguf', 'file', false],
     ['sub/deep.gguf', 'data/models/sub/deep.gguf', 'file', false],
-    ['org/repo', 'hub/models--org--repo/snapshots/old/repo-Q4_K_M.gguf', 'hub', false],
+    ['acme/tiny', 'data/models/acme/tiny/tiny-Q4_K_M.gguf', 'folder', false],
+    ['acme/tiny:q8_0', 'data/models/acme/tiny/tiny-Q8_0.gguf', 'folder', false],
+    ['acme/tiny:BF16', 'data/models/acme/tiny/tiny-BF16-00001-of-00002.gguf', 'folder', false],
+    ['acme/tiny:Q2_K', 'data/models/acme/tiny/tiny-Q4_K_M.gguf', 'folder', true],
+    ['solo', 'data/models/solo/solo-Q8_0.gguf', 'folder', false],
+    ['solo:BF16', 'data/models/solo/BF16/solo-BF16-00001-of-00002.gguf', 'folder', false],
+    ['org/repo', 'data/models/org/repo/repo-Q6_K.gguf', 'folder', false],
+    ['org/repo:Q4_K_M', 'hub/models--org--repo/snapshots/old/repo-Q4_K_M.gguf', 'hub', false],
     ['org/repo:q8_0', 'hub/models--org--repo/snapshots/new/repo-Q8_0.gguf', 'hub', false],
     ['org/repo:BF16', 'hub/models--org--repo/snapshots/new/sub/repo-BF16-00001-of-00002.gguf', 'hub', false],
-    ['org/repo:F16', 'hub/models--org--repo/snapshots/old/repo-Q4_K_M.gguf', 'hub', true],
-    ['org/repo:Q2_K', 'hub/models--org--repo/snapshots/old/repo-Q4_K_M.gguf', 'hub', true],
+    ['org/repo:F16', 'data/models/org/repo/repo-Q6_K.gguf', 'folder', true],
+    ['org/repo:Q2_K', 'data/models/org/repo/repo-Q6_K.gguf', 'folder', true],
+    ['org/cached:F16', 'hub/models--org--cached/snapshots/new/cached-Q4_K_M.gguf', 'hub', true],
   ];
   for (const [name, path, source, noted] of found) {
     it(`finds ${name}`, async () => {
       const model = await findModel(name, places);
       assert.deepEqual([model.path, model.source, model.notes.length > 0], [join(root, path), source, noted]);
+      assert.deepEqual(await findLanguage(name, {}, places), model);
     });
   }
 
@@ -67,6 +89,12 @@ describe('finding models', () => {
     ['org/absent', /hub.*models--org--absent.*quern pull org\/absent/],
     ['org/empty:Q8_0', /models--org--empty/],
     ['nothing', /standin/],
+    ['acme/absent', /data\/models\/acme\/absent.*models--acme--absent/],
+    ['acme/way-out', /data\/models\/acme\/way-out/],
+    ['acme/linked', /data\/models\/acme\/linked/],
+    ['acme/matrix', /data\/models\/acme\/matrix/],
+    ['acme', /data\/models\/acme/],
+    ['way-out', /data\/models\/way-out/],
     ['nothing.gguf', /data\/models\/nothing\.gguf/],
     ['/nowhere/x.gguf', /\/nowhere\/x\.gguf/],
   ];
@@ -80,7 +108,10 @@ describe('finding models', () => {
   }
 
   it('lists what it knows', async () => {
-    assert.deepEqual(await knownModels(places), ['standin', 'mine-Q8_0.gguf', 'org/empty', 'org/repo']);
+    assert.deepEqual(await knownModels(places), [
+      ...['standin', 'mine-Q8_0.gguf', 'acme/tiny', 'org/repo', 'solo', 'solo/BF16', 'sub'],
+      ...['org/cached', 'org/empty'],
+    ]);
     assert.deepEqual(await knownModels({ folder: '/no', builtIn: '/no', hub: '/no' }), []);
   });
 

@@ -1,0 +1,71 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { filesBelow } from './hub-cache.js';
+import { staysInside } from './inside.js';
+import { isImportanceMatrix } from './quantisations.js';
+
+/** Files that an engine here can run. */
+export const WEIGHTS = /\.(?:onnx|gguf)$/i;
+/** What a model has beside its parts, and a folder of several models has not. */
+const SETTINGS = /^(?:config|model_index)\.json$/;
+
+/** What a folder is that was put into `{data_dir}/models` by hand. */
+interface OwnFolder {
+  /** As `filesBelow` gives them. */
+  readonly files: readonly string[];
+  /** Its files with weights. */
+  readonly weights: readonly string[];
+  /** `parts`: one model with all that lies below; `weights`: one that has its weights at the top, further ones may lie below; null: none itself. */
+  readonly kind: 'parts' | 'weights' | null;
+}
+
+/** A link may not lead out of the models folder. */
+async function folderOf(root: string, name: string): Promise<OwnFolder> {
+  const folder = join(root, ...name.split('/'));
+  const files = (await staysInside(root, folder)) ? await filesBelow(folder, root) : [];
+  const weights = files.filter((file) => WEIGHTS.test(file) && !isImportanceMatrix(file));
+  const isWhole = weights.length > 0 && files.some((file) => SETTINGS.test(file));
+  // No repository is called `onnx`: exports lie there.
+  if (isWhole || weights.some((file) => file.startsWith('onnx/'))) return { files, weights, kind: 'parts' };
+  return { files, weights, kind: weights.some((file) => !file.includes('/')) ? 'weights' : null };
+}
+
+async function foldersIn(path: string): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map((entry) => entry.name)
+    .sort();
+}
+
+/**
+ * Names of the models in folders below `root`, which is `{data_dir}/models`: `<name>` where the folder has weights, by itself or in `onnx/`, or
+ * settings beside folders with weights, else `<org>/<repo>` for each folder below it with weights.
+ */
+export async function ownRepositories(root: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const first of await foldersIn(root)) {
+    const { weights, kind } = await folderOf(root, first);
+    if (kind !== null) found.push(first);
+    if (kind === 'parts') continue;
+    for (const second of await foldersIn(join(root, first)))
+      if (weights.some((file) => file.startsWith(`${second}/`))) found.push(`${first}/${second}`);
+  }
+  return found;
+}
+
+/** Absolute paths of the GGUF files of the model `id` in a folder of its own below `root`, split ones and projectors among them. */
+export async function ownGgufFiles(root: string, id: string): Promise<string[]> {
+  const { files, kind } = await folderOf(root, id);
+  // The folder of an organisation is no model.
+  if (kind === null && !id.includes('/')) return [];
+  return files.filter((file) => /\.gguf$/i.test(file)).map((file) => join(root, ...id.split('/'), ...file.split('/')));
+}
+
+/** The path of the first of these models that lies below `root`, as a folder or as one GGUF file; undefined where none does. */
+export async function ownPath(root: string, ids: readonly string[]): Promise<string | undefined> {
+  const folders = await ownRepositories(root);
+  const files = await readdir(root).catch(() => [] as string[]);
+  const found = ids.flatMap((id) => [...folders.filter((name) => name === id), ...files.filter((name) => name === `${id}.gguf`)])[0];
+  return found === undefined ? undefined : join(root, ...found.split('/'));
+}
