@@ -12,7 +12,7 @@ mkdir -p "$work"
   "$python" train/train.py --work "$work" --resume "$@"
   "$python" train/grow.py --work "$work" --out wide --feed-forward 1024
 }
-# Three stretches, each to a rate of zero; what is shipped is a mean of the weights at their ends.
+# Four stretches, each to a rate of zero. The last begins with a mean of the weights before it, and what is shipped is a mean of its two ends.
 [ -e "$work/wide-1.pt" ] || {
   "$python" train/train.py --work "$work" --name wide --resume --finish 79e6 --muon-rate 0.005 --adam-rate 0.0016 "$@"
   cp "$work/wide.pt" "$work/wide-1.pt"
@@ -21,8 +21,13 @@ mkdir -p "$work"
   "$python" train/train.py --work "$work" --name wide --resume --finish 51e6 --muon-rate 0.0046 --adam-rate 0.0015 "$@"
   cp "$work/wide.pt" "$work/wide-2.pt"
 }
-"$python" train/train.py --work "$work" --name wide --resume --finish 14e6 --muon-rate 0.003 --adam-rate 0.001 "$@"
-"$python" train/average.py --work "$work" --of wide-2:0.15 wide:0.85 --out quern-tiny
+[ -e "$work/last.pt" ] || {
+  "$python" train/train.py --work "$work" --name wide --resume --finish 14e6 --muon-rate 0.003 --adam-rate 0.001 "$@"
+  "$python" train/average.py --work "$work" --of wide-2:0.15 wide:0.85 --out wide-3
+  cp "$work/wide-3.pt" "$work/last.pt"
+}
+"$python" train/train.py --work "$work" --name last --resume --finish 14e6 --muon-rate 0.003 --adam-rate 0.001 "$@"
+"$python" train/average.py --work "$work" --of wide-3:0.45 last:0.55 --out quern-tiny
 "$python" train/export.py --work "$work" --name quern-tiny --f32 --out "$work/exact.gguf"
 "$python" train/export.py --work "$work" --name quern-tiny --out "$work/quern-tiny.gguf"
 "$python" train/reference.py --work "$work" --name quern-tiny

@@ -125,6 +125,30 @@ def schema(kind):
     return out
 
 
+# How many of the values that a list names are others, which only their place in a request tells from the words around them.
+UNHEARD = 0.35
+BETWEEN = "of the|of|in|for the|and|with|without|on|under|by|de la|from".split("|")
+
+
+def unheard(r, value):
+    """Some words in place of a listed value, or around it."""
+    x = r.random()
+    thing = lambda: r.choice([r.choice(lex.NOUNS), n.word(r), n.proper(r)])
+    if x < 0.2:
+        text = f"{r.choice([r.choice(lex.ADJECTIVES), n.word(r), n.proper(r)])} {value}"
+    elif x < 0.35:
+        text = f"{value} {thing()}"
+    elif x < 0.55:
+        text = f"{r.choice([value, thing()])} {r.choice(BETWEEN)} {thing()}"
+    elif x < 0.7:
+        text = n.title(r)
+    elif x < 0.85:
+        text = " ".join(thing() for _ in range(r.randint(1, 3)))
+    else:
+        text = r.choice([n.object_, n.proper])(r)
+    return " ".join(word[:1].upper() + word[1:] if r.random() < 0.9 else word for word in text.split()) if value[:1].isupper() else text
+
+
 def make(r, kind):
     """(value of the call, what the request says)."""
     head, _, rest = kind.partition(" ")
@@ -142,7 +166,11 @@ def make(r, kind):
         value = r.randint(1990, 2035)
         return value, str(value)
     if head == "oneof":
-        text = Values(r).fill(r.choice([one.strip() for one in rest.split("|") if one.strip()]))
+        listed = [one.strip() for one in rest.split("|") if one.strip()]
+        text = Values(r).fill(r.choice(listed))
+        # A list of few is one of names that have to be known, such as "left" and "right".
+        if len(listed) > 3 and r.random() < UNHEARD and not any(letter.isdigit() for letter in text):
+            text = unheard(r, text)
         return text, text
     if head == "whole":
         low, high = map(int, rest.split())
