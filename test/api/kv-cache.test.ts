@@ -64,9 +64,14 @@ const table: Scenario[] = [
       assert.deepEqual(readdirSync(folder).filter((name) => name.endsWith('.kvstate')), [`${prepared}.kvstate`]); // biome-ignore format: a row
     },
   }),
-  post('preparing the same again gives the same key', '/v1/cache/prepare', () => ({ model, messages: [SYSTEM], tools: null, pinned: null, ttl: null, warm: null }), {
-    json: (body) => assert.equal(body.cache_key, prepared),
-  }),
+  post(
+    'preparing the same again gives the same key',
+    '/v1/cache/prepare',
+    () => ({ model, messages: [SYSTEM], tools: null, pinned: null, ttl: null, warm: null }),
+    {
+      json: (body) => assert.equal(body.cache_key, prepared),
+    },
+  ),
   {
     name: 'it is listed',
     path: '/v1/cache',
