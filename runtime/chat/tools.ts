@@ -1,27 +1,32 @@
 import { Failure } from '../../schemas/errors.js';
 import type { Tool } from '../../schemas/generated/common.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import { flawOf } from '../completions/tools/definitions.js';
+import { check } from '../../schemas/validate.js';
 import { log } from '../log.js';
 import { resolveDeep, type Variables } from './templates.js';
 
 /** Most tools of one request, configured ones included. */
 const MAX_TOOLS = 128;
 
+function checkedTool(tool: unknown, index: number): Tool {
+  try {
+    return check<Tool>('common#Tool', tool);
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const errors = error.errors?.map((item) => ({ ...item, loc: ['body', 'tools', index, ...item.loc.slice(1)] })) ?? [];
+    throw new Failure('invalid', `tools.${index}: ${error.message}`, { errors });
+  }
+}
+
 /** The function tools of a request; those of other types, which clients send to the hosts that have them, are left out. Throws `invalid` for a flawed one. */
 function functionTools(requested: readonly unknown[]): Tool[] {
-  const known = new Set<string>();
   return requested.flatMap((tool, index) => {
     const { type } = tool as { type?: unknown };
     if (typeof type === 'string' && type !== 'function') {
       log('warn', `tool definition ${index} is skipped: its type is ${JSON.stringify(type.slice(0, 100))}`);
       return [];
     }
-    const flaw = flawOf(tool, known);
-    if (flaw === null) return [tool as Tool];
-    throw new Failure('invalid', `tools.${index}: ${flaw}.`, {
-      errors: [{ type: 'value_error', loc: ['body', 'tools', index], msg: flaw }],
-    });
+    return [checkedTool(tool, index)];
   });
 }
 

@@ -10,7 +10,7 @@ import { cacheKey } from './key.js';
 import { loadLanguage } from './language.js';
 import { type ResidencyLimits, residencyLimits } from './limits.js';
 import { Residency } from './residency.js';
-import { knownModels, type ModelPlaces, modelPlaces } from './resolve.js';
+import { knownModels, type ModelPlaces, modelPlaces, namedModels } from './resolve.js';
 import { Room } from './room.js';
 import { TemplateMemory } from './template-memory.js';
 
@@ -159,7 +159,9 @@ export class Models {
       const parts = [loaded.length > 0 ? `loaded: ${loaded.join(', ')}` : '', loading.length > 0 ? `loading: ${loading.join(', ')}` : ''];
       return { status: 'healthy', message: parts.filter((part) => part !== '').join('; ') };
     }
-    const known = await this.known();
+    // Folders are looked through only where there is nothing else: this is asked often.
+    const named = await namedModels(this.places);
+    const known = named.length > 0 ? named : await this.known();
     if (known.length === 0) return { status: 'degraded', message: `no model is installed; put a .gguf file into ${this.places.folder}` };
     return {
       status: 'healthy',

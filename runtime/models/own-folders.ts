@@ -6,8 +6,8 @@ import { isImportanceMatrix } from './quantisations.js';
 
 /** Files that an engine here can run. */
 export const WEIGHTS = /\.(?:onnx|gguf)$/i;
-/** What a model has beside its parts, and a folder of several models has not. */
-const SETTINGS = /^(?:config|model_index)\.json$/;
+/** What a pipeline has beside the folders of its parts. */
+const PIPELINE = 'model_index.json';
 
 /** What a folder is that was put into `{data_dir}/models` by hand. */
 interface OwnFolder {
@@ -19,15 +19,17 @@ interface OwnFolder {
   readonly kind: 'parts' | 'weights' | null;
 }
 
+const isAtTop = (file: string): boolean => !file.includes('/');
+
 /** A link may not lead out of the models folder. */
 async function folderOf(root: string, name: string): Promise<OwnFolder> {
   const folder = join(root, ...name.split('/'));
   const files = (await staysInside(root, folder)) ? await filesBelow(folder, root) : [];
   const weights = files.filter((file) => WEIGHTS.test(file) && !isImportanceMatrix(file));
-  const isWhole = weights.length > 0 && files.some((file) => SETTINGS.test(file));
+  const isPipeline = weights.length > 0 && files.includes(PIPELINE);
   // No repository is called `onnx`: exports lie there.
-  if (isWhole || weights.some((file) => file.startsWith('onnx/'))) return { files, weights, kind: 'parts' };
-  return { files, weights, kind: weights.some((file) => !file.includes('/')) ? 'weights' : null };
+  if (isPipeline || weights.some((file) => file.startsWith('onnx/'))) return { files, weights, kind: 'parts' };
+  return { files, weights, kind: weights.some(isAtTop) ? 'weights' : null };
 }
 
 async function foldersIn(path: string): Promise<string[]> {
@@ -40,7 +42,7 @@ async function foldersIn(path: string): Promise<string[]> {
 
 /**
  * Names of the models in folders below `root`, which is `{data_dir}/models`: `<name>` where the folder has weights, by itself or in `onnx/`, or
- * settings beside folders with weights, else `<org>/<repo>` for each folder below it with weights.
+ * is a pipeline, else `<org>/<repo>` for each folder below it with weights.
  */
 export async function ownRepositories(root: string): Promise<string[]> {
   const found: string[] = [];
@@ -54,12 +56,20 @@ export async function ownRepositories(root: string): Promise<string[]> {
   return found;
 }
 
-/** Absolute paths of the GGUF files of the model `id` in a folder of its own below `root`, split ones and projectors among them. */
-export async function ownGgufFiles(root: string, id: string): Promise<string[]> {
+/**
+ * Absolute paths of the GGUF files of the model `id` in a folder of its own below `root`, split ones and projectors among them: those at its top, and all.
+ * The latter may be of other models.
+ */
+export async function ownGgufFiles(
+  root: string,
+  id: string,
+): Promise<{ readonly top: readonly string[]; readonly all: readonly string[] }> {
   const { files, kind } = await folderOf(root, id);
   // The folder of an organisation is no model.
-  if (kind === null && !id.includes('/')) return [];
-  return files.filter((file) => /\.gguf$/i.test(file)).map((file) => join(root, ...id.split('/'), ...file.split('/')));
+  if (kind === null && !id.includes('/')) return { top: [], all: [] };
+  const gguf = files.filter((file) => /\.gguf$/i.test(file));
+  const paths = (some: readonly string[]): string[] => some.map((file) => join(root, ...id.split('/'), ...file.split('/')));
+  return { top: paths(gguf.filter(isAtTop)), all: paths(gguf) };
 }
 
 /** The path of the first of these models that lies below `root`, as a folder or as one GGUF file; undefined where none does. */

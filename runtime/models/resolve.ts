@@ -69,8 +69,11 @@ async function pathOf(name: string, places: ModelPlaces): Promise<string> {
 
 /** The model's own folder comes before the hub cache, unless only the cache has what is wanted. */
 async function fromRepository(name: string, id: string, wanted: string | null, places: ModelPlaces): Promise<FoundModel> {
+  const { top, all } = await ownGgufFiles(places.folder, id);
   const choices = [
-    { source: 'folder' as const, choice: chooseFile(await ownGgufFiles(places.folder, id), wanted) },
+    // What lies below a folder without an organisation may be another model.
+    { source: 'folder' as const, choice: id.includes('/') ? undefined : chooseFile(top, wanted) },
+    { source: 'folder' as const, choice: chooseFile(all, wanted) },
     { source: 'hub' as const, choice: chooseFile(await cachedGgufFiles(places.hub, id), wanted) },
   ];
   const { source, choice } = choices.find((one) => one.choice?.note === null) ?? choices.find((one) => one.choice) ?? {};
@@ -117,13 +120,14 @@ export async function findModel(name: string, places: ModelPlaces): Promise<Foun
   return fromRepository(name, id, quantisation, places);
 }
 
+/** Names that `findModel` knows without a look into folders that were put there by hand. */
+export async function namedModels(places: ModelPlaces): Promise<string[]> {
+  const [builtIn, own, cached] = await Promise.all([filesIn(places.builtIn), filesIn(places.folder), cachedRepositories(places.hub)]);
+  return [...new Set([...builtIn.map((file) => file.replace(GGUF, '')), ...own, ...cached])];
+}
+
 /** Names that `findModel` knows now: built-in models, files and folders of the models folder, and cached repositories. */
 export async function knownModels(places: ModelPlaces): Promise<string[]> {
-  const [builtIn, own, folders, cached] = await Promise.all([
-    filesIn(places.builtIn),
-    filesIn(places.folder),
-    ownRepositories(places.folder),
-    cachedRepositories(places.hub),
-  ]);
-  return [...new Set([...builtIn.map((file) => file.replace(GGUF, '')), ...own, ...folders, ...cached])];
+  const [named, folders] = await Promise.all([namedModels(places), ownRepositories(places.folder)]);
+  return [...new Set([...named, ...folders])];
 }

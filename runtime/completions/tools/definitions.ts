@@ -16,7 +16,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** Why a definition cannot be used; null when it can. */
-export function flawOf(tool: unknown, known: ReadonlySet<string>): string | null {
+function flawOf(tool: unknown, known: ReadonlySet<string>): string | null {
   if (!isObject(tool) || tool.type !== 'function') return 'its type is not "function"';
   const definition = tool.function;
   if (!isObject(definition)) return 'it has no function object';
@@ -63,7 +63,10 @@ function chosen(usable: readonly Tool[], names: readonly string[]): Tool[] {
 function allowedTools(choice: ToolChoice | undefined): { readonly mode: unknown; readonly names: string[] } | undefined {
   const allowed = isObject(choice) && choice.type === 'allowed_tools' ? choice.allowed_tools : undefined;
   if (!isObject(allowed) || !Array.isArray(allowed.tools)) return undefined;
-  return { mode: allowed.mode, names: allowed.tools.flatMap((tool) => nameIn(tool) ?? []) };
+  return {
+    mode: allowed.mode,
+    names: allowed.tools.flatMap((tool) => nameIn(tool) ?? (isObject(tool) && typeof tool.name === 'string' ? tool.name : [])),
+  };
 }
 
 /**

@@ -38,7 +38,7 @@ export class Renderer {
     return this.#template ? [] : PLAIN_STOPS;
   }
 
-  /** Throws `Failure` with code `template_refused` or `template_failed` where the template does not render. */
+  /** Throws `Failure` with code `template_refused` or `template_failed` where the template does not render, of kind `busy` where there was no time for it. */
   render(request: PrepareRequest): RenderedPrompt {
     const rendered = this.#text(request);
     const pieces = this.#guard.pieces(rendered);
@@ -73,7 +73,8 @@ function loadTemplate(text: string): ChatTemplate | Failure {
   try {
     return new ChatTemplate(text);
   } catch (error) {
-    if (error instanceof Failure) return error;
+    // A machine without time says nothing about the template: the load fails, and may be tried again.
+    if (error instanceof Failure && error.kind !== 'busy') return error;
     throw error;
   }
 }

@@ -38,7 +38,7 @@ describe('offered tools', () => {
   });
 
   it('must be whole', () => {
-    for (const flawed of [{}, { type: 'function' }, { type: 'function', function: { name: 7 } }])
+    for (const flawed of [{}, { type: 'function' }, { type: 'function', function: { name: 7 } }, tool('n'.repeat(129))])
       assert.throws(() => offeredTools(MODEL, [tool('clock'), flawed], { city: 'Oslo' }), { kind: 'invalid', message: /^tools\.1: / });
   });
 

@@ -212,6 +212,8 @@ describe('tool definitions', () => {
     assert.deepEqual(offerTools([weather, clock], allowed('auto', 'clock')), { tools: [clock], mode: 'auto' });
     assert.deepEqual(offerTools([weather, clock], allowed('required', 'weather')), { tools: [weather], mode: 'required' });
     assert.deepEqual(offerTools([weather, clock], allowed('auto')), { tools: [], mode: 'auto' });
+    const flat = { type: 'allowed_tools', allowed_tools: { mode: 'required', tools: [{ type: 'function', name: 'clock' }] } };
+    assert.deepEqual(offerTools([weather, clock], flat), { tools: [clock], mode: 'required' });
     assert.deepEqual(offerTools([weather], { type: 'allowed_tools' }), { tools: [weather], mode: 'auto' });
     assert.throws(() => offerTools([weather], allowed('required')), { kind: 'bad_request' });
     assert.throws(() => offerTools([weather], allowed('auto', 'tea')), { kind: 'bad_request', message: /"tea".*weather/ });

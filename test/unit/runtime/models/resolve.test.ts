@@ -35,6 +35,9 @@ describe('finding models', () => {
     put('data/models/solo/BF16/solo-BF16-00001-of-00002.gguf');
     put('data/models/org/repo/repo-Q6_K.gguf');
     put('data/models/org/empty/config.json', '{}');
+    put('data/models/org/config.json', '{}');
+    put('data/models/vendor/stray-F16.gguf');
+    put('data/models/vendor/small/small-Q4_K_M.gguf');
     put('outside/secret.gguf');
     link(join(root, 'outside'), 'data/models/way-out');
     link(join(root, 'outside'), 'data/models/acme/way-out');
@@ -65,6 +68,8 @@ describe('finding models', () => {
     ['acme/tiny:Q2_K', 'data/models/acme/tiny/tiny-Q4_K_M.gguf', 'folder', true],
     ['solo', 'data/models/solo/solo-Q8_0.gguf', 'folder', false],
     ['solo:BF16', 'data/models/solo/BF16/solo-BF16-00001-of-00002.gguf', 'folder', false],
+    ['vendor', 'data/models/vendor/stray-F16.gguf', 'folder', false],
+    ['vendor/small', 'data/models/vendor/small/small-Q4_K_M.gguf', 'folder', false],
     ['org/repo', 'data/models/org/repo/repo-Q6_K.gguf', 'folder', false],
     ['org/repo:Q4_K_M', 'hub/models--org--repo/snapshots/old/repo-Q4_K_M.gguf', 'hub', false],
     ['org/repo:q8_0', 'hub/models--org--repo/snapshots/new/repo-Q8_0.gguf', 'hub', false],
@@ -109,8 +114,8 @@ describe('finding models', () => {
 
   it('lists what it knows', async () => {
     assert.deepEqual(await knownModels(places), [
-      ...['standin', 'mine-Q8_0.gguf', 'acme/tiny', 'org/repo', 'solo', 'solo/BF16', 'sub'],
-      ...['org/cached', 'org/empty'],
+      ...['standin', 'mine-Q8_0.gguf', 'org/cached', 'org/empty', 'org/repo'],
+      ...['acme/tiny', 'solo', 'solo/BF16', 'sub', 'vendor', 'vendor/small'],
     ]);
     assert.deepEqual(await knownModels({ folder: '/no', builtIn: '/no', hub: '/no' }), []);
   });
