@@ -4,9 +4,9 @@ import { Environment, Interpreter, Template } from '@huggingface/jinja';
 import { Failure } from '../../../schemas/errors.js';
 
 const RENDER_LIMIT_MS = 1000;
-/** For one that could not be rendered in time because this process had no core. */
+/** For one that could not be rendered in time because this thread had no core. */
 const PATIENT_LIMIT_MS = 10_000;
-/** Of the limit, what a process that is kept from running computes at most; endless loops take nearly all of it. */
+/** Of the limit, what a thread that is kept from running computes at most; endless loops take nearly all of it. */
 const BUSY_SHARE = 0.5;
 const OUTPUT_LIMIT = 16 * 1024 * 1024;
 const RANGE_LIMIT = 100_000;
