@@ -45,7 +45,7 @@ async function withPictures<T>(
   const { images } = body as OcrForm;
   if (images === undefined || images.trim() === '')
     throw new Failure('bad_request', 'Either file or images must be provided.', { code: 'NoImages' });
-  return use(picturesOf(imagesOf(images)), false);
+  return use(await picturesOf(imagesOf(images)), false);
 }
 
 async function withFile<T>(

@@ -32,7 +32,7 @@ async function withPictures<T>(
     return use(pictures).finally(release);
   }
   if (!images || images.length === 0) throw new Failure('bad_request', 'Either images or file_id must be provided.', { code: 'NoImages' });
-  return use(picturesOf(images));
+  return use(await picturesOf(images));
 }
 
 function ocr(context: VisionContext, request: Request): Promise<Reply> {

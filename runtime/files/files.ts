@@ -185,7 +185,10 @@ export class Files {
 
   /** Removes what an earlier process left that could not end in order. */
   #prepare(): Promise<unknown> {
-    this.#prepared ??= rm(this.#folder, { recursive: true, force: true });
+    this.#prepared ??= rm(this.#folder, { recursive: true, force: true }).catch((error: unknown) => {
+      this.#prepared = undefined;
+      throw error;
+    });
     return this.#prepared;
   }
 

@@ -2,6 +2,7 @@ import { Failure } from '../../schemas/errors.js';
 import { OcrClient } from '../engines/ocr/client.js';
 import type { OcrEngine, OcrFiles, OcrPage, OcrReader, OcrSearch } from '../engines/ocr/contract.js';
 import { OCR_NAMES, ocrEngine } from '../engines/ocr/index.js';
+import { languageCode } from '../engines/ocr/languages.js';
 import { tesseract } from '../engines/tesseract/engine.js';
 import type { Held, Models } from '../models/models.js';
 import { findRepository } from '../models/repositories.js';
@@ -48,7 +49,7 @@ function checked({ model, languages }: OcrRequest): { engine: OcrEngine; languag
     );
   if (languages.length > MAX_LANGUAGES)
     throw new Failure('bad_request', `${languages.length} languages were given; at most ${MAX_LANGUAGES} are read together.`);
-  const given = [...new Set(languages.map((code) => code.trim()).filter((code) => code !== ''))];
+  const given = [...new Set(languages.map(languageCode).filter((code) => code !== ''))];
   return { engine, languages: given.length > 0 ? given : DEFAULT_LANGUAGES };
 }
 

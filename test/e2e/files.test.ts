@@ -71,7 +71,7 @@ describe('files and OCR over sockets', () => {
     const asked = fetch(`${daemon.runtime}/v1/ocr`, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ images: [image], languages: ['en'] }),
+      body: JSON.stringify({ images: [image], languages: ['EN', 'eng'] }),
     });
     assert.equal((await json(asked)).data[0].text, core.data[0].text);
     const models = await json(fetch(`${daemon.runtime}/v1/models`));
