@@ -68,6 +68,7 @@ export function loadCore(): CoreAddon {
   loaded = {
     instructionSet: () => native.instructionSet(),
     takeShortTurns: () => native.takeShortTurns(),
+    limitReceiveBuffers: (port, bytes) => raised(() => native.limitReceiveBuffers(port, bytes)),
     anomalyBackends: () => native.anomalyBackends(),
     writeFloats: (values, into, at) => raised(() => native.writeFloats(values, into, at)),
     openAnomalyFit: (options) => new AnomalyFit(raised(() => native.openAnomalyFit(options))),

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { Failure } from '../../schemas/errors.js';
 import { listenFailure } from './listen-failure.js';
+import { keepReadsShort } from './short-reads.js';
 import {
   DEFAULT_LIMITS,
   type Listener,
@@ -75,6 +76,8 @@ async function listen(uws: UwsModule, options: ListenOptions): Promise<Listener>
     app.close();
     throw listenFailure(host, port, await reasonOf(host, port));
   }
+  const bound = uws.us_socket_local_port(token);
+  keepReadsShort(bound);
   let drained: Promise<void> | undefined;
   const drain = async (deadlineMs: number): Promise<void> => {
     state.draining = true;
@@ -84,7 +87,7 @@ async function listen(uws: UwsModule, options: ListenOptions): Promise<Listener>
     app.close();
   };
   return {
-    port: uws.us_socket_local_port(token),
+    port: bound,
     drain: (deadlineMs) => {
       drained ??= drain(deadlineMs);
       return drained;

@@ -7,6 +7,7 @@
 
 #include "../anomaly/registry.hpp"
 #include "../kernels/cpu.hpp"
+#include "../sockets/receive_buffer.hpp"
 #include "../threads/turns.hpp"
 #include "../wire/float_text.hpp"
 #include "anomaly_fit_object.hpp"
@@ -38,6 +39,16 @@ Napi::Value take_short_turns(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(info.Env(), quern::take_short_turns());
 }
 
+Napi::Value limit_receive_buffers(const Napi::CallbackInfo& info) {
+  return raising(info.Env(), [&]() -> Napi::Value {
+    const int32_t port = integer(info[0], "port");
+    if (port < 1 || port > UINT16_MAX)
+      throw Failure("invalid", "port is " + std::to_string(port) + "; allowed is 1 to 65535.");
+    return Napi::Boolean::New(info.Env(),
+                              quern::limit_receive_buffers(static_cast<uint16_t>(port), integer(info[1], "bytes")));
+  });
+}
+
 Napi::Value write_floats(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
     const std::vector<float> values = float32_array(info[0], "values");
@@ -61,6 +72,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   watch_exit(env);
   exports.Set("instructionSet", Napi::Function::New(env, instruction_set, "instructionSet"));
   exports.Set("takeShortTurns", Napi::Function::New(env, take_short_turns, "takeShortTurns"));
+  exports.Set("limitReceiveBuffers", Napi::Function::New(env, limit_receive_buffers, "limitReceiveBuffers"));
   exports.Set("anomalyBackends", Napi::Function::New(env, anomaly_backends, "anomalyBackends"));
   exports.Set("writeFloats", Napi::Function::New(env, write_floats, "writeFloats"));
   AnomalyFitObject::define(env, exports);

@@ -14,6 +14,12 @@ export interface CoreAddon {
    * core. False where there is no such thing: it needs Linux 6.12.
    */
   takeShortTurns(): boolean;
+  /**
+   * Sync, some microseconds for each open file. Lets each connection that this process accepts on a TCP port from now on hold `bytes` unread (Linux
+   * counts what holds them too, and takes twice as many). False where the process has no listener there, and on Windows. Throws Failure('invalid') for
+   * what is no port.
+   */
+  limitReceiveBuffers(port: number, bytes: number): boolean;
   /** Sync. The names of the anomaly detectors, in alphabetical order. */
   anomalyBackends(): string[];
   /**

@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
-import { bytesOfBase64 } from '../base64.js';
+import { bytesOfBase64 } from '../pictures/base64.js';
 
 const DATA_URL = /^data:image\/[a-z0-9.+-]+;base64,/i;
 

@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
-import { bytesOfBase64 } from '../base64.js';
+import { bytesOfBase64 } from '../pictures/base64.js';
 import { PICTURE_BYTES, type Picture } from '../pictures/picture.js';
 
 const PREFIX = /^data:[^,]{0,200};base64,/i;

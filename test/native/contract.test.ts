@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -60,6 +61,20 @@ test('the core exports what the contract lists, and nothing else', () => {
   assert.deepEqual(Object.keys(native).sort(), Object.keys(loadCore()).sort());
   const anomaly = ['instructionSet', 'anomalyBackends', 'openAnomalyFit', 'openAnomalyRestore'];
   for (const name of anomaly) assert.ok(Object.hasOwn(native, name), name);
+});
+
+test('the core bounds what connections of a port of this process hold unread, and of no other', {
+  skip: process.platform === 'win32',
+}, async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  assert.equal(loadCore().limitReceiveBuffers(port, 65_536), true);
+  server.close();
+  await once(server, 'close');
+  assert.equal(loadCore().limitReceiveBuffers(port, 65_536), false);
+  for (const wrong of [0, 65_536])
+    assert.throws(() => loadCore().limitReceiveBuffers(wrong, 65_536), failure('invalid', /allowed is 1 to 65535/));
 });
 
 test('Q8_0 weights are multiplied by our kernel wherever the processor can', {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { bytesOfBase64 } from '../../../runtime/base64.js';
+import { bytesOfBase64 } from '../../../../runtime/pictures/base64.js';
 
 describe('bytes of base64', () => {
   for (const length of [1, 2, 3, 4, 98_303, 98_304, 98_305, 98_306, 400_000])

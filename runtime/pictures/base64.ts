@@ -1,4 +1,4 @@
-import { breathe } from './loop.js';
+import { breathe } from '../loop.js';
 
 /** Characters of one piece, some 0.3 ms. */
 const PIECE = 128 * 1024;

@@ -1,0 +1,18 @@
+import { loadCore } from '../../native/core.js';
+import { log } from '../../runtime/log.js';
+
+/** Bytes that a connection may hold unread: what Linux lets anybody ask for. It gives twice as many, and one packet more, which a read of 512 KiB is not filled by. */
+const UNREAD_BYTES = 208 * 1024;
+
+/**
+ * Bounds what one turn reads from a connection. uWebSockets.js reads 512 KiB at a time, and where they are filled it reads again at once, whether or
+ * not the connection was paused meanwhile: somebody who sends as fast as we read, which is anybody on this machine, would hold all others up and
+ * fill the memory. Without effect on Windows.
+ */
+export function keepReadsShort(port: number): void {
+  try {
+    loadCore().limitReceiveBuffers(port, UNREAD_BYTES);
+  } catch (error) {
+    log('warn', 'reads of large uploads are not kept short', { error });
+  }
+}
