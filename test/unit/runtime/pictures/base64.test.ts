@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, it } from 'node:test';
-import { bytesOfBase64 } from '../../../../runtime/pictures/base64.js';
+import { base64Length, bytesOfBase64, writeBase64 } from '../../../../runtime/pictures/base64.js';
 
 describe('bytes of base64', () => {
   for (const length of [1, 2, 3, 4, 98_303, 98_304, 98_305, 98_306, 400_000])
-    it(`are ${length} that were written, in each of its forms`, async () => {
+    it(`are ${length} that were written, in each of its forms, and are written again`, async () => {
       const bytes = randomBytes(length);
       const text = bytes.toString('base64');
       const lines = text.replace(/.{1,76}/g, '$&\r\n');
+      const into = Buffer.alloc(base64Length(length) + 3);
+      assert.equal(await writeBase64(bytes, into, 3), into.length);
+      assert.equal(into.toString('latin1', 3), text);
       for (const form of [text, bytes.toString('base64url'), lines, ` ${text}\n`]) assert.deepEqual(await bytesOfBase64(form), bytes);
     });
 
