@@ -62,8 +62,16 @@ export interface StreamReply {
   readonly events: AsyncIterable<string>;
 }
 
+/** A long answer, of which no more is in memory than the client takes at a time. `pieces` are told to return where the client leaves, also before the first. */
+export interface PiecesReply {
+  readonly pieces: AsyncIterable<Uint8Array>;
+  /** Bytes of all pieces together. */
+  readonly length: number;
+  readonly contentType: string;
+}
+
 /** What a handler returns. */
-export type Reply = WholeReply | StreamReply;
+export type Reply = WholeReply | StreamReply | PiecesReply;
 
 /** One route: path, shapes by name, limits and handler. The lists in `gateway/*` are made of these; dispatch and OpenAPI are derived from them. */
 export interface Endpoint<Context> {

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { log } from '../../runtime/log.js';
-import type { Endpoint, Reply, StreamReply, WholeReply } from '../../schemas/endpoint.js';
+import type { Endpoint, PiecesReply, Reply, StreamReply, WholeReply } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import { coerced } from '../../schemas/validate.js';
 import { Access, type AccessRules, OPEN_PATHS } from './access.js';
@@ -9,6 +9,7 @@ import { DEFAULT_BODY_BYTES, parseQuery, readJson } from './body.js';
 import { Call, CheckedRequest } from './call.js';
 import { errorBody, failureOf, logFailure } from './errors.js';
 import { Forms, formLimitBytes, type ReceivedForm } from './multipart.js';
+import { andThen, sendPieces } from './pieces.js';
 import { Router } from './router.js';
 import { EventSender } from './sse.js';
 import type { Application, Exchange, Refusal, SocketListener, UpgradeRequest } from './transport.js';
@@ -182,9 +183,11 @@ class Dispatch<Context> implements Application {
     try {
       reply = await endpoint.handler(this.#context, new CheckedRequest(call, params, query, form.fields, form.files));
     } finally {
-      if (!(reply && 'events' in reply)) await form.discard();
+      if (!reply || !lasts(reply)) await form.discard();
     }
-    return reply && 'events' in reply ? { ...reply, events: andThen(reply.events, () => form.discard()) } : reply;
+    if (!lasts(reply)) return reply;
+    const discard = (): Promise<void> => form.discard();
+    return 'events' in reply ? { ...reply, events: andThen(reply.events, discard) } : { ...reply, pieces: andThen(reply.pieces, discard) };
   }
 
   #answer(call: Call, endpoint: Endpoint<Context>, reply: Reply | undefined): void {
@@ -192,6 +195,7 @@ class Dispatch<Context> implements Application {
     try {
       if (reply === undefined) return;
       if ('events' in reply) this.#stream(call, reply);
+      else if ('pieces' in reply) void sendPieces(call, reply, (error) => this.#fail(call, error));
       else whole(call, endpoint.status ?? 200, reply);
     } catch (error) {
       this.#fail(call, error);
@@ -232,13 +236,9 @@ class Dispatch<Context> implements Application {
   }
 }
 
-/** The same events, and `last` when they end or nobody wants more. */
-async function* andThen(events: AsyncIterable<string>, last: () => Promise<void>): AsyncGenerator<string> {
-  try {
-    yield* events;
-  } finally {
-    await last();
-  }
+/** Whether an answer goes on when its handler has returned. */
+function lasts(reply: Reply): reply is StreamReply | PiecesReply {
+  return 'events' in reply || 'pieces' in reply;
 }
 
 class MethodNotAllowed extends Failure {

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import { BodyStream, bodyTooLarge } from './body-stream.js';
 import { Linger } from './linger.js';
-import { type EventStream, type Exchange, type HeaderList, LINGER_BYTES, type TransportLimits } from './transport.js';
+import { type EventStream, type Exchange, type HeaderList, LINGER_BYTES, type SizedBody, type TransportLimits } from './transport.js';
 
 /** Between the end of an answer to a body that was refused and the end of its connection. */
 const GRACE_MS = 1_000;
@@ -139,7 +139,11 @@ export class NodeExchange implements Exchange {
   }
 
   stream(status: number, headers: HeaderList): EventStream {
-    if (this.#headSent || this.gone) return CLOSED_STREAM;
+    return this.#begun(status, headers) ?? CLOSED_STREAM;
+  }
+
+  #begun(status: number, headers: HeaderList): NodeStream | undefined {
+    if (this.#headSent || this.gone) return undefined;
     this.#headSent = true;
     this.#response.writeHead(status, [...headers]);
     if (this.#listener.draining) {
@@ -148,6 +152,25 @@ export class NodeExchange implements Exchange {
     }
     this.#leaveBody();
     return new NodeStream(this.#response, this.#listener.limits.stallTimeoutMs);
+  }
+
+  sized(status: number, headers: HeaderList, length: number): SizedBody {
+    const body = this.#begun(status, [...headers, 'Content-Length', String(length)]);
+    const response = this.#response;
+    let left = this.method === 'HEAD' ? 0 : length;
+    if (left === 0) body?.end();
+    return {
+      write: async (piece) => {
+        if (!body || left <= 0 || response.destroyed) return false;
+        left -= piece.byteLength;
+        if (!body.write(piece)) await body.ready();
+        if (left <= 0) body.end();
+        return left > 0 && !response.destroyed;
+      },
+      cut: () => {
+        if (body && left > 0) response.destroy();
+      },
+    };
   }
 
   /** What nobody has read would keep the next request from coming; a body that was refused is read by its `Linger`. */
@@ -222,7 +245,7 @@ class NodeStream implements EventStream {
     response.once('close', caughtUp);
   }
 
-  write(text: string): boolean {
+  write(text: string | Uint8Array): boolean {
     if (this.response.destroyed) return false;
     const taken = this.response.write(text);
     if (!taken && !this.#lagging) {

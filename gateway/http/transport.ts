@@ -12,8 +12,16 @@ export interface EventStream {
   end(): void;
 }
 
+/** A response body whose length was told in its head. */
+export interface SizedBody {
+  /** Resolves when the network has taken the bytes; false when nothing more is wanted: the body is complete, or the client gone. */
+  write(piece: Uint8Array): Promise<boolean>;
+  /** Ends the connection where the body is not complete, which the client sees so. */
+  cut(): void;
+}
+
 /**
- * One request and the way to answer it. `reply` or `stream` is called once; whatever follows, or comes after the client
+ * One request and the way to answer it. `reply`, `stream` or `sized` is called once; whatever follows, or comes after the client
  * has gone, is ignored. `readBody` or `bodyStream` must be called before the first `await`.
  */
 export interface Exchange {
@@ -44,6 +52,8 @@ export interface Exchange {
   onGone(callback: () => void): void;
   reply(status: number, headers: HeaderList, body: string | Uint8Array): void;
   stream(status: number, headers: HeaderList): EventStream;
+  /** `length`: bytes of the body, at least one. */
+  sized(status: number, headers: HeaderList, length: number): SizedBody;
 }
 
 /** The request that asks for a WebSocket. */

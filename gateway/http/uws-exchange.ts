@@ -2,7 +2,8 @@ import { STATUS_CODES } from 'node:http';
 import type { Readable } from 'node:stream';
 import { BodyStream, bodyTooLarge } from './body-stream.js';
 import { Linger } from './linger.js';
-import { type EventStream, type Exchange, type HeaderList, LINGER_BYTES, type TransportLimits } from './transport.js';
+import { type EventStream, type Exchange, type HeaderList, LINGER_BYTES, type SizedBody, type TransportLimits } from './transport.js';
+import { CLOSED_BODY, CLOSED_STREAM, UwsSizedBody, UwsStream } from './uws-bodies.js';
 import type { UwsRequest, UwsResponse } from './uws-surface.js';
 
 /** Bodies from this size on are handed over as fast as the client takes them; smaller ones in one piece. */
@@ -12,8 +13,6 @@ const LARGE_BODY_BYTES = 128 * 1024;
  * library takes the answer for none given, and ends the process unless there is an abort callback.
  */
 const SURE_BODY_CHARS = 4 * 1024;
-/** An empty event: makes uWebSockets.js send what it holds back, see `UwsStream`. */
-const NUDGE = ':\n\n';
 /** Between the last byte that is taken of a refused body and the end of its connection. */
 const GRACE_MS = 1_000;
 
@@ -203,10 +202,28 @@ export class UwsExchange implements Exchange {
     this.#headSent = true;
     const kept = this.#listener.draining ? closing(headers) : headers;
     const response = this.#response;
-    const stream = new UwsStream(response, this.#listener, () => this.#complete());
+    const stream = new UwsStream(response, this.#listener.limits.stallTimeoutMs, () => this.#complete());
     this.onGone(() => stream.abort());
     response.cork(() => this.#head(status, kept));
     return stream;
+  }
+
+  sized(status: number, headers: HeaderList, length: number): SizedBody {
+    if (!this.#open || this.#headSent) return CLOSED_BODY;
+    this.#headSent = true;
+    const kept = this.#listener.draining ? closing(headers) : headers;
+    if (this.method === 'HEAD') {
+      this.#response.cork(() => {
+        this.#head(status, kept);
+        this.#response.endWithoutBody(length);
+      });
+      this.#complete();
+      return CLOSED_BODY;
+    }
+    const body = new UwsSizedBody(this.#response, length, () => this.#complete());
+    this.onGone(() => body.abort());
+    this.#response.cork(() => this.#head(status, kept));
+    return body;
   }
 
   #head(status: number, headers: HeaderList): void {
@@ -316,83 +333,10 @@ function tailOf(headers: HeaderList): string {
   return lastTailText;
 }
 
-const CLOSED_STREAM: EventStream = { write: () => false, ready: () => Promise.resolve(), end: () => undefined };
-
 function closing(headers: HeaderList): HeaderList {
   const kept: string[] = [];
   for (let index = 0; index < headers.length; index += 2) {
     if (headers[index]!.toLowerCase() !== 'connection') kept.push(headers[index]!, headers[index + 1]!);
   }
   return [...kept, 'Connection', 'close'];
-}
-
-/**
- * Events on uWebSockets.js. With a writable callback the library sends what it has buffered only along with the next write,
- * so the callback writes an empty event until all is out.
- */
-class UwsStream implements EventStream {
-  #open = true;
-  #listening = false;
-  #lagging = false;
-  #stall: NodeJS.Timeout | undefined;
-  #waiting: (() => void)[] = [];
-
-  constructor(
-    private readonly response: UwsResponse,
-    private readonly listener: UwsListenerState,
-    private readonly onEnd: () => void,
-  ) {}
-
-  write(text: string): boolean {
-    if (!this.#open) return false;
-    this.response.cork(() => this.#settle(this.response.write(text)));
-    return !this.#lagging;
-  }
-
-  ready(): Promise<void> {
-    if (!this.#open || !this.#lagging) return Promise.resolve();
-    return new Promise((resolve) => this.#waiting.push(resolve));
-  }
-
-  end(): void {
-    if (!this.#open) return;
-    this.#stop();
-    // Never with the close flag: the library would write a `Connection` header into the chunked body.
-    this.response.cork(() => this.response.end());
-    this.onEnd();
-  }
-
-  abort(): void {
-    this.#stop();
-  }
-
-  #settle(taken: boolean): void {
-    this.#lagging = !taken;
-    clearTimeout(this.#stall);
-    if (taken) {
-      const waiting = this.#waiting;
-      this.#waiting = [];
-      for (const resolve of waiting) resolve();
-      return;
-    }
-    this.#stall = setTimeout(() => this.#drop(), this.listener.limits.stallTimeoutMs);
-    if (this.#listening) return;
-    this.#listening = true;
-    this.response.onWritable(() => {
-      if (this.#open && this.#lagging) this.#settle(this.response.write(NUDGE));
-      return true;
-    });
-  }
-
-  #drop(): void {
-    if (this.#open) this.response.close();
-  }
-
-  #stop(): void {
-    this.#open = false;
-    this.#lagging = false;
-    clearTimeout(this.#stall);
-    for (const resolve of this.#waiting) resolve();
-    this.#waiting = [];
-  }
 }

@@ -1,17 +1,17 @@
-import { readFile, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import type { Files, StoredFile } from '../../runtime/files/files.js';
 import { uploadLimitBytes } from '../../runtime/files/limits.js';
-import { base64Length, writeBase64 } from '../../runtime/pictures/base64.js';
+import { base64Length, base64OfFile } from '../../runtime/pictures/base64.js';
+import type { Picture } from '../../runtime/pictures/picture.js';
 import { type Endpoint, endpoint, type Reply, type Request, type UploadedFile } from '../../schemas/endpoint.js';
 import type { File, FileDeleted, FileList, UploadForm } from '../../schemas/generated/universal/files.js';
+import { andThen } from '../http/pieces.js';
 
 /** What the file endpoints work on. */
 export interface FilesContext {
   readonly files: Files;
 }
 
-/** Bytes of JSON around an image at most. */
-const AROUND_IMAGE = 64;
 const FILE = '/v1/files/{file_id}';
 
 /** What is told of a file wherever it is shown. The members after `created_at` are those of the OpenAI API. */
@@ -48,25 +48,32 @@ function list({ files }: FilesContext, request: Request): Reply {
   return { json: { object: 'list', data, has_more: false } satisfies FileList };
 }
 
+/** The JSON of pictures, of which a large one alone is more than a turn of the event loop or fifty readers' memory can hold. */
+async function* imageList(head: string, pictures: readonly Picture[]): AsyncGenerator<Buffer, void, undefined> {
+  yield Buffer.from(head);
+  for (const [index, { path }] of pictures.entries()) {
+    yield Buffer.from(before(index));
+    yield* base64OfFile(path!);
+    yield Buffer.from(AFTER);
+  }
+  yield Buffer.from(END);
+}
+
+const before = (index: number): string => `${index === 0 ? '' : ','}{"index":${index},"base64":"`;
+const AFTER = '"}';
+const END = ']}';
+
 async function images({ files }: FilesContext, request: Request): Promise<Reply> {
   const id = request.params.file_id!;
   const { pictures, release } = await files.pictures(id, request.signal);
   try {
-    const sizes = await Promise.all(pictures.map(async ({ path }) => (await stat(path!)).size));
-    // Tens of MB, which `JSON.stringify` would write in one turn.
     const head = `{"object":"list","file_id":${JSON.stringify(id)},"data":[`;
-    const around = head.length + AROUND_IMAGE * sizes.length;
-    const bytes = Buffer.allocUnsafe(sizes.reduce((sum, size) => sum + base64Length(size), around));
-    let at = bytes.write(head);
-    for (const [index, { path }] of pictures.entries()) {
-      at += bytes.write(`${index === 0 ? '' : ','}{"index":${index},"base64":"`, at);
-      at = await writeBase64(await readFile(path!, { signal: request.signal }), bytes, at);
-      at += bytes.write('"}', at);
-    }
-    at += bytes.write(']}', at);
-    return { bytes: bytes.subarray(0, at), contentType: 'application/json' };
-  } finally {
+    const sizes = await Promise.all(pictures.map(async ({ path }) => base64Length((await stat(path!)).size)));
+    const length = sizes.reduce((sum, size, index) => sum + before(index).length + size + AFTER.length, head.length + END.length);
+    return { pieces: andThen(imageList(head, pictures), release), length, contentType: 'application/json' };
+  } catch (error) {
     release();
+    throw error;
   }
 }
 

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { EventStream, Exchange, HeaderList } from '../../gateway/http/transport.js';
+import type { EventStream, Exchange, HeaderList, SizedBody } from '../../gateway/http/transport.js';
 import { Failure } from '../../schemas/errors.js';
 
 /** A request for `send`. */
@@ -88,6 +88,19 @@ export class RecordedExchange implements Exchange {
     if (this.gone) return;
     const text = this.method === 'HEAD' ? '' : Buffer.from(body as string).toString('utf8');
     this.#resolve({ status, headers: byName(headers), text, events: [] });
+  }
+
+  sized(status: number, headers: HeaderList, length: number): SizedBody {
+    const pieces: Buffer[] = [];
+    return {
+      write: async (piece) => {
+        pieces.push(Buffer.from(piece));
+        const whole = Buffer.concat(pieces);
+        if (whole.length >= length) this.#resolve({ status, headers: byName(headers), text: whole.toString('utf8'), events: [] });
+        return whole.length < length && !this.gone;
+      },
+      cut: () => this.leave(),
+    };
   }
 
   stream(status: number, headers: HeaderList): EventStream {

@@ -1,17 +1,26 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { describe, it } from 'node:test';
-import { base64Length, bytesOfBase64, writeBase64 } from '../../../../runtime/pictures/base64.js';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { base64Length, base64OfFile, bytesOfBase64 } from '../../../../runtime/pictures/base64.js';
 
 describe('bytes of base64', () => {
-  for (const length of [1, 2, 3, 4, 98_303, 98_304, 98_305, 98_306, 400_000])
-    it(`are ${length} that were written, in each of its forms, and are written again`, async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'quern-base64-'));
+  after(() => rmSync(folder, { recursive: true, force: true }));
+
+  for (const length of [1, 2, 3, 4, 98_303, 98_304, 98_305, 98_306, 196_607, 196_608, 196_609, 400_000])
+    it(`are ${length} that were written, in each of its forms, and as a file`, async () => {
       const bytes = randomBytes(length);
       const text = bytes.toString('base64');
       const lines = text.replace(/.{1,76}/g, '$&\r\n');
-      const into = Buffer.alloc(base64Length(length) + 3);
-      assert.equal(await writeBase64(bytes, into, 3), into.length);
-      assert.equal(into.toString('latin1', 3), text);
+      const path = join(folder, `${length}`);
+      writeFileSync(path, bytes);
+      let read = '';
+      for await (const piece of base64OfFile(path)) read += piece.toString('latin1');
+      assert.equal(read, text);
+      assert.equal(read.length, base64Length(length));
       for (const form of [text, bytes.toString('base64url'), lines, ` ${text}\n`]) assert.deepEqual(await bytesOfBase64(form), bytes);
     });
 

@@ -1,0 +1,132 @@
+import type { EventStream, SizedBody } from './transport.js';
+import type { UwsResponse } from './uws-surface.js';
+
+/** An empty event: makes uWebSockets.js send what it holds back, see `UwsStream`. */
+const NUDGE = ':\n\n';
+/** For an answer that nobody waits for. */
+export const CLOSED_BODY: SizedBody = { write: () => Promise.resolve(false), cut: () => undefined };
+/** The same, of events. */
+export const CLOSED_STREAM: EventStream = { write: () => false, ready: () => Promise.resolve(), end: () => undefined };
+
+/**
+ * Events on uWebSockets.js. With a writable callback the library sends what it has buffered only along with the next write,
+ * so the callback writes an empty event until all is out.
+ */
+export class UwsStream implements EventStream {
+  #open = true;
+  #listening = false;
+  #lagging = false;
+  #stall: NodeJS.Timeout | undefined;
+  #waiting: (() => void)[] = [];
+
+  constructor(
+    private readonly response: UwsResponse,
+    private readonly stallTimeoutMs: number,
+    private readonly onEnd: () => void,
+  ) {}
+
+  write(text: string): boolean {
+    if (!this.#open) return false;
+    this.response.cork(() => this.#settle(this.response.write(text)));
+    return !this.#lagging;
+  }
+
+  ready(): Promise<void> {
+    if (!this.#open || !this.#lagging) return Promise.resolve();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
+  end(): void {
+    if (!this.#open) return;
+    this.#stop();
+    // Never with the close flag: the library would write a `Connection` header into the chunked body.
+    this.response.cork(() => this.response.end());
+    this.onEnd();
+  }
+
+  abort(): void {
+    this.#stop();
+  }
+
+  #settle(taken: boolean): void {
+    this.#lagging = !taken;
+    clearTimeout(this.#stall);
+    if (taken) {
+      const waiting = this.#waiting;
+      this.#waiting = [];
+      for (const resolve of waiting) resolve();
+      return;
+    }
+    this.#stall = setTimeout(() => this.#drop(), this.stallTimeoutMs);
+    if (this.#listening) return;
+    this.#listening = true;
+    this.response.onWritable(() => {
+      if (this.#open && this.#lagging) this.#settle(this.response.write(NUDGE));
+      return true;
+    });
+  }
+
+  #drop(): void {
+    if (this.#open) this.response.close();
+  }
+
+  #stop(): void {
+    this.#open = false;
+    this.#lagging = false;
+    clearTimeout(this.#stall);
+    for (const resolve of this.#waiting) resolve();
+    this.#waiting = [];
+  }
+}
+
+/** A body of known length on uWebSockets.js: what the network does not take at once is offered again when it can, and nothing is buffered. */
+export class UwsSizedBody implements SizedBody {
+  #open = true;
+  #piece: Uint8Array = new Uint8Array();
+  /** Bytes of the body before the piece. */
+  #start = 0;
+  #taken: (() => void) | undefined;
+
+  constructor(
+    private readonly response: UwsResponse,
+    private readonly length: number,
+    private readonly onEnd: () => void,
+  ) {
+    response.onWritable((offset) => (this.#open && this.#taken ? this.#push(offset) : true));
+  }
+
+  async write(piece: Uint8Array): Promise<boolean> {
+    if (!this.#open) return false;
+    this.#piece = piece;
+    this.#start = this.response.getWriteOffset();
+    await new Promise<void>((resolve) => {
+      this.#taken = resolve;
+      this.response.cork(() => this.#push(this.#start));
+    });
+    return this.#open;
+  }
+
+  cut(): void {
+    if (this.#open) this.response.close();
+  }
+
+  abort(): void {
+    this.#open = false;
+    this.#settle();
+  }
+
+  #push(offset: number): boolean {
+    const [taken, done] = this.response.tryEnd(this.#piece.subarray(offset - this.#start), this.length);
+    if (done) {
+      this.#open = false;
+      this.onEnd();
+    }
+    if (taken || done) this.#settle();
+    return taken;
+  }
+
+  #settle(): void {
+    this.#taken?.();
+    this.#taken = undefined;
+  }
+}

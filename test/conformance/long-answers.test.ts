@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { request } from 'node:http';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createTransport, dispatch, type Listener } from '../../gateway/http/index.js';
+import { andThen } from '../../gateway/http/pieces.js';
+import { setLogLevel } from '../../runtime/log.js';
+import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
+import { Failure } from '../../schemas/errors.js';
+
+const PIECE = Buffer.alloc(256 * 1024, 'q');
+const PIECES = 128;
+const LENGTH = PIECE.length * PIECES;
+
+interface Scene {
+  made: number;
+  ended: number;
+}
+
+/** So many pieces; the one numbered `failing` fails instead. */
+async function* pieces(scene: Scene, count: number, failing = -1): AsyncGenerator<Buffer, void, undefined> {
+  for (let index = 0; index < count; index += 1) {
+    await sleep(0);
+    if (index === failing) throw new Failure('conflict', 'The rest is lost.');
+    scene.made += 1;
+    yield PIECE;
+  }
+}
+
+const answering = (path: string, count: number, failing?: number): Endpoint<Scene> =>
+  endpoint({
+    method: 'GET',
+    path,
+    id: path.slice(1),
+    summary: '',
+    tag: 'test',
+    handler: (scene: Scene) => ({
+      pieces: andThen(pieces(scene, count, failing), () => (scene.ended += 1)),
+      length: LENGTH,
+      contentType: 'text/plain',
+    }),
+  });
+
+const endpoints = [answering('/whole', PIECES), answering('/short', 3), answering('/never', PIECES, 0), answering('/broken', PIECES, 9)];
+
+for (const name of ['uws', 'node'] as const)
+  describe(`long answers over ${name}`, () => {
+    const scene: Scene = { made: 0, ended: 0 };
+    let listener: Listener;
+    const url = (path: string): string => `http://127.0.0.1:${listener.port}${path}`;
+    const allEnded = async (count: number): Promise<void> => {
+      while (scene.ended < count) await sleep(5);
+      assert.equal(scene.ended, count);
+    };
+
+    before(async () => {
+      setLogLevel('error');
+      const application = dispatch({ endpoints, context: scene, access: { bindHost: '127.0.0.1' } });
+      listener = await createTransport(name).listen({ host: '127.0.0.1', port: 0, application });
+    });
+    after(() => listener.drain(100));
+
+    it('come whole, to several at once and on one connection', async () => {
+      Object.assign(scene, { made: 0, ended: 0 });
+      for (let round = 0; round < 2; round += 1) {
+        const answers = await Promise.all(Array.from({ length: 4 }, () => fetch(url('/whole'))));
+        for (const answer of answers) {
+          assert.equal(answer.headers.get('content-length'), String(LENGTH));
+          assert.equal((await answer.text()).length, LENGTH);
+        }
+      }
+      await allEnded(8);
+    });
+
+    it('are made no faster than they are taken', async () => {
+      Object.assign(scene, { made: 0, ended: 0 });
+      const ask = request(url('/whole')).end();
+      const answer = await new Promise<import('node:http').IncomingMessage>((resolve) => ask.once('response', resolve));
+      await sleep(300);
+      assert.ok(scene.made < PIECES / 2, `${scene.made} of ${PIECES} pieces were made for a client that reads nothing`);
+      let read = 0;
+      for await (const piece of answer) read += piece.length;
+      assert.equal(read, LENGTH);
+      await allEnded(1);
+    });
+
+    it('end when the client leaves', async () => {
+      Object.assign(scene, { made: 0, ended: 0 });
+      const ask = request(url('/whole')).on('error', () => undefined);
+      ask.on('response', (answer) => answer.once('data', () => ask.destroy()));
+      ask.end();
+      await allEnded(1);
+      assert.ok(scene.made < PIECES, 'all was made for nobody');
+    });
+
+    it('give their length and no piece to HEAD', async () => {
+      Object.assign(scene, { made: 0, ended: 0 });
+      const answer = await fetch(url('/whole'), { method: 'HEAD' });
+      assert.deepEqual([answer.status, answer.headers.get('content-length')], [200, String(LENGTH)]);
+      await allEnded(1);
+      assert.ok(scene.made <= 1, `${scene.made} pieces were made`);
+    });
+
+    it('are refused with their status when they fail before they begin', async () => {
+      Object.assign(scene, { made: 0, ended: 0 });
+      const answer = await fetch(url('/never'));
+      assert.deepEqual([answer.status, ((await answer.json()) as { detail: string }).detail], [409, 'The rest is lost.']);
+      await allEnded(1);
+    });
+
+    for (const path of ['/broken', '/short'])
+      it(`are seen to be incomplete: ${path}`, async () => {
+        Object.assign(scene, { made: 0, ended: 0 });
+        const answer = await fetch(url(path));
+        assert.equal(answer.status, 200);
+        await assert.rejects(answer.text());
+        await allEnded(1);
+        assert.equal((await fetch(url('/never'))).status, 409, 'others go on');
+      });
+  });
