@@ -6,6 +6,7 @@ import { Failure } from '../../schemas/errors.js';
 import { coerced } from '../../schemas/validate.js';
 import { Access, type AccessRules, OPEN_PATHS } from './access.js';
 import { DEFAULT_BODY_BYTES, parseQuery, readJson } from './body.js';
+import { BodyRoom } from './body-room.js';
 import { Call, CheckedRequest } from './call.js';
 import { errorBody, failureOf, logFailure } from './errors.js';
 import { Forms, formLimitBytes, type ReceivedForm } from './multipart.js';
@@ -54,6 +55,7 @@ class Dispatch<Context> implements Application {
   readonly #access: Access;
   readonly #context: Context;
   readonly #timeLimitMs: number;
+  readonly #bodies = new BodyRoom();
   readonly #forms: Forms;
 
   constructor(options: DispatchOptions<Context>) {
@@ -151,9 +153,15 @@ class Dispatch<Context> implements Application {
     params: Readonly<Record<string, string>>,
     query: Readonly<Record<string, unknown>>,
   ): Promise<Reply | undefined> {
-    const body = await readJson(call.exchange, endpoint.body!, endpoint.bodyLimitBytes ?? DEFAULT_BODY_BYTES);
-    if (body === undefined) return undefined;
-    return endpoint.handler(this.#context, new CheckedRequest(call, params, query, body.value));
+    const limitBytes = endpoint.bodyLimitBytes ?? DEFAULT_BODY_BYTES;
+    const leave = this.#bodies.take(call.exchange.header('content-length'), limitBytes);
+    try {
+      const body = await readJson(call.exchange, endpoint.body!, limitBytes);
+      if (body === undefined) return undefined;
+      return await endpoint.handler(this.#context, new CheckedRequest(call, params, query, body.value));
+    } finally {
+      leave();
+    }
   }
 
   #startClock(call: Call): void {

@@ -377,6 +377,47 @@ describe('dispatch, timing', () => {
     await ended;
   });
 
+  it('has room for so many large bodies at a time', async () => {
+    let open = (): void => undefined;
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const application = dispatch({
+      endpoints: [
+        endpoint({
+          ...common,
+          method: 'POST',
+          path: '/v1/large',
+          id: 'large',
+          body: 'common#Usage',
+          bodyLimitBytes: 100 * 2 ** 20,
+          handler: async () => {
+            await gate;
+            return { json: {} };
+          },
+        }),
+      ],
+      context: undefined,
+      access: { bindHost: '127.0.0.1' },
+    });
+    const ask = (length: number | ''): RecordedExchange => {
+      const headers = { 'content-length': String(length) };
+      const exchange = new RecordedExchange({ method: 'POST', path: '/v1/large', body: usage, headers });
+      application.request(exchange);
+      return exchange;
+    };
+    const running = [ask(100 * 2 ** 20), ask(100 * 2 ** 20)];
+    const refused = await ask(57 * 2 ** 20).done;
+    assert.deepEqual(
+      [refused.status, refused.headers['retry-after'], JSON.parse(refused.text).detail],
+      [503, '1', 'The bodies of other requests take 200 MiB already. Try again later.'],
+    );
+    running.push(ask(1000), ask(''), ask(56 * 2 ** 20));
+    open();
+    for (const one of running) assert.equal((await one.done).status, 200);
+    assert.equal((await ask(57 * 2 ** 20).done).status, 200);
+  });
+
   it('returns the iterator of a stream whose client left while it waits', async () => {
     let free!: () => void;
     const freed = new Promise<void>((resolve) => {
