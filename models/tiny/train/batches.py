@@ -1,5 +1,7 @@
-"""Batches of like lengths from the stream of dialogues, so that little is padding."""
+"""Batches of like lengths from the stream of dialogues, so that little is padding; a process of its own makes them while others are learned."""
+import os
 import random
+from multiprocessing import get_context
 
 import torch
 
@@ -11,19 +13,15 @@ POOL = 1536
 STEP = 16
 
 
-def pooled(tokenizer, seed, longest, progress=lambda: 1.0):
-    """Lists of (ids, said, kind), sorted by length, a pool at a time; `longest` is asked each time."""
-    names.PIECES[:] = pieces(tokenizer)
-    dialogues = stream(seed, progress)
-    while True:
-        pool = []
-        while len(pool) < POOL:
-            dialogue = next(dialogues)
-            ids, said = encode(tokenizer, dialogue)
-            if len(ids) <= longest():
-                pool.append((ids, said, dialogue.kind))
-        pool.sort(key=lambda one: len(one[0]))
-        yield pool
+def pooled(tokenizer, dialogues, longest):
+    """A pool of (ids, said, kind) of at most `longest` tokens each, sorted by length."""
+    pool = []
+    while len(pool) < POOL:
+        dialogue = next(dialogues)
+        ids, said = encode(tokenizer, dialogue)
+        if len(ids) <= longest:
+            pool.append((ids, said, dialogue.kind))
+    return sorted(pool, key=lambda one: len(one[0]))
 
 
 def cut(pool, size):
@@ -50,11 +48,38 @@ def tensors(batch):
     return ids, said
 
 
-def batches(tokenizer, seed, size, longest, progress):
-    """(ids, said) without end; `size` tokens each, padding included."""
-    r = random.Random(seed)
-    for pool in pooled(tokenizer, seed, longest, progress):
-        cuts = list(cut(pool, size))
-        r.shuffle(cuts)
-        for batch in cuts:
-            yield tensors(batch)
+def steps(pool, size, side):
+    """What is learned in one step each: `side` batches of nearly the same shape, `size` tokens each at most, padding included."""
+    cuts = list(cut(pool, size))
+    return [[tensors(batch) for batch in cuts[at : at + side]] for at in range(0, len(cuts) - side + 1, side)]
+
+
+def make(pipe, tokenizer, seed, size, side):
+    """Answers each (progress, longest) with the steps of a pool, until nobody asks any more."""
+    if hasattr(os, "nice"):
+        os.nice(19)
+    names.PIECES[:] = pieces(tokenizer)
+    r, progress = random.Random(seed), 0.0
+    dialogues = stream(seed, lambda: progress)
+    try:
+        while True:
+            progress, longest = pipe.recv()
+            made = steps(pooled(tokenizer, dialogues, longest), size, side)
+            r.shuffle(made)
+            pipe.send([[(ids.numpy(), said.numpy()) for ids, said in step] for step in made])
+    except (EOFError, BrokenPipeError):
+        pass
+
+
+def batches(tokenizer, seed, size, side, state):
+    """Steps without end, [(ids, said)] of `side` batches each; `state` gives (progress, longest) for each pool, which is made one pool ahead."""
+    context = get_context("spawn")
+    ours, theirs = context.Pipe()
+    context.Process(target=make, args=(theirs, tokenizer, seed, size, side), daemon=True).start()
+    theirs.close()
+    ours.send(state())
+    while True:
+        made = ours.recv()
+        ours.send(state())
+        for step in made:
+            yield [(torch.from_numpy(ids), torch.from_numpy(said)) for ids, said in step]

@@ -18,8 +18,9 @@ def orthogonal(g, kind):
 
 
 class Muon(torch.optim.Optimizer):
-    def __init__(self, weights, lr=0.02, momentum=0.95, decay=0.01, kind=torch.bfloat16):
-        self.kind = kind
+    def __init__(self, weights, lr=0.02, momentum=0.95, decay=0.01, kind=torch.bfloat16, side=1, apply=map):
+        """`apply` maps a function over parts of the weights, `side` of them at once."""
+        self.kind, self.side, self.apply = kind, side, apply
         super().__init__(weights, {"lr": lr, "momentum": momentum, "decay": decay})
 
     def momentum(self, weight, share):
@@ -30,14 +31,19 @@ class Muon(torch.optim.Optimizer):
         return weight.grad.lerp(state["speed"].lerp_(weight.grad, 1 - share), share)
 
     @torch.no_grad()
+    def change(self, group, weights):
+        """One step of weights of one shape."""
+        rows, columns = weights[0].shape
+        updates = orthogonal(torch.stack([self.momentum(weight, group["momentum"]) for weight in weights]), self.kind)
+        for weight, update in zip(weights, updates):
+            weight.mul_(1 - group["lr"] * group["decay"])
+            weight.add_(update, alpha=-group["lr"] * max(1, rows / columns) ** 0.5)
+
     def step(self):
         for group in self.param_groups:
             alike = {}
             for weight in group["params"]:
                 if weight.grad is not None:
                     alike.setdefault(weight.shape, []).append(weight)
-            for (rows, columns), weights in alike.items():
-                updates = orthogonal(torch.stack([self.momentum(weight, group["momentum"]) for weight in weights]), self.kind)
-                for weight, update in zip(weights, updates):
-                    weight.mul_(1 - group["lr"] * group["decay"])
-                    weight.add_(update, alpha=-group["lr"] * max(1, rows / columns) ** 0.5)
+            parts = [weights[at :: self.side] for weights in alike.values() for at in range(min(self.side, len(weights)))]
+            list(self.apply(lambda part: self.change(group, part), parts))

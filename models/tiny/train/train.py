@@ -7,6 +7,8 @@ import random
 import sys
 import time
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from functools import reduce
 from itertools import islice
 from pathlib import Path
 
@@ -35,7 +37,7 @@ def options():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", default=str(FOLDER), help="folder of tokenizer and checkpoints")
     parser.add_argument("--tokens", type=float, default=56e6)
-    parser.add_argument("--batch", type=int, default=3072, help="tokens of a step")
+    parser.add_argument("--batch", type=int, default=3072, help="tokens of a step and thread")
     parser.add_argument("--longest", type=int, default=1280, help="longest dialogue in tokens")
     parser.add_argument("--shortest", type=int, default=288, help="longest dialogue in tokens at the start of the curriculum")
     parser.add_argument("--curriculum", type=float, default=20e6, help="tokens until the mix is the final one")
@@ -47,7 +49,7 @@ def options():
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--feed-forward", type=int, default=512)
     parser.add_argument("--plain", action="store_true", help="start from random weights, without circuits")
-    parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--threads", type=int, default=1, help="batches that are learned side by side, each on a thread: a step is one update for all of them")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--f32", action="store_true", help="multiply in 32 bits: for processors without products of bfloat16, slower on all others")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
@@ -59,7 +61,7 @@ def options():
 
 def rate(seen, given, begun):
     """The factor of the learning rates after `seen` tokens: a short warm-up, constant, linear to zero."""
-    warm = min(1.0, (seen - begun + given.batch) / (30 * given.batch))
+    warm = min(1.0, (seen - begun + given.batch) / (30 * given.batch * given.threads))
     if given.finish:
         return warm * max(0.0, 1 - (seen - begun) / given.finish)
     return warm * min(1.0, max(0.0, (given.tokens - seen) / (given.decay * given.tokens)))
@@ -141,6 +143,8 @@ class Run:
         self.path = Path(given.work) / f"{given.name}.pt"
         self.tokenizer = load(Path(given.work) / "tokenizer.json")
         self.seen, self.steps, self.begun = 0, 0, 0
+        self.side = given.threads if given.device == "cpu" else 1
+        self.threads = ThreadPoolExecutor(self.side)
         saved = torch.load(self.path, map_location="cpu", weights_only=True) if given.resume and self.path.exists() else None
         shape = Shape(**saved["shape"]) if saved else Shape(
             vocabulary=self.tokenizer.get_vocab_size(), width=given.width, layers=given.layers, feed_forward=given.feed_forward,
@@ -150,10 +154,15 @@ class Run:
         if not given.plain:
             build(self.model, *starting(self.tokenizer))
         self.model.to(given.device)
+        self.weights = list(self.model.parameters())
         matrices = [w for name, w in self.model.named_parameters() if w.ndim == 2 and "embedding" not in name]
         # Rates of Adam go with the size of what they change.
         adam = [{"params": [w], "size": shape.scale if name == "embedding.weight" else 1.0} for name, w in self.model.named_parameters() if w.ndim != 2 or "embedding" in name]
-        self.optimizers = [Muon(matrices, lr=given.muon_rate, kind=torch.float32 if given.f32 else torch.bfloat16), torch.optim.AdamW(adam, lr=given.adam_rate, betas=(0.9, 0.95), weight_decay=0.0)]
+        kind = torch.float32 if given.f32 else torch.bfloat16
+        self.optimizers = [
+            Muon(matrices, lr=given.muon_rate, kind=kind, side=self.side, apply=self.threads.map),
+            torch.optim.AdamW(adam, lr=given.adam_rate, betas=(0.9, 0.95), weight_decay=0.0),
+        ]
         if saved:
             self.model.load_state_dict(saved["model"])
             for optimizer, state in zip(self.optimizers, saved.get("optimizers", [])):
@@ -181,19 +190,25 @@ class Run:
         with open(self.path.with_suffix(".jsonl"), "a", encoding="utf-8") as out:
             out.write(line + "\n")
 
-    def step(self, ids, said):
+    def gradients(self, batch):
+        ids, said = (x.to(self.given.device) for x in batch)
+        with self.precision():
+            loss, found = loss_of(self.model, ids, said)
+        return torch.autograd.grad(loss, self.weights), found
+
+    def step(self, batches):
         factor = rate(self.seen, self.given, self.begun)
         for optimizer, top in zip(self.optimizers, (self.given.muon_rate, self.given.adam_rate)):
             for group in optimizer.param_groups:
                 group["lr"] = top * factor * group.get("size", 1.0)
-        with self.precision():
-            loss, found = loss_of(self.model, ids.to(self.given.device), said.to(self.given.device))
-        loss.backward()
-        torch.nn.utils.clip_grad_norm_(self.model.parameters(), 1.0)
+        gradients, found = zip(*self.threads.map(self.gradients, batches))
+        for weight, *parts in zip(self.weights, *gradients):
+            weight.grad = reduce(torch.Tensor.add_, parts).div_(len(parts))
+        torch.nn.utils.clip_grad_norm_(self.weights, 1.0)
         for optimizer in self.optimizers:
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
-        self.seen += ids.numel()
+        self.seen += sum(ids.numel() for ids, _ in batches)
         self.steps += 1
         if self.steps % MEAN_STEPS == 0:
             self.average()
@@ -217,17 +232,16 @@ class Run:
         given = self.given
         end = self.begun + given.finish if given.finish else given.tokens
         progress = lambda: min(1.0, self.seen / given.curriculum)
-        longest = lambda: given.shortest + (given.longest - given.shortest) * progress()
+        state = lambda: (progress(), given.shortest + (given.longest - given.shortest) * progress())
         saved_at = time.time()
-        began, cpu, found = time.time(), time.process_time(), []
+        began, before, found = time.time(), self.seen, []
         # A resumed run draws other dialogues than it drew before.
-        for ids, said in batches(self.tokenizer, given.seed + self.seen, given.batch, longest, progress) if self.seen < end else ():
-            found.append(self.step(ids, said))
+        for step in batches(self.tokenizer, given.seed + self.seen, given.batch, self.side, state) if self.seen < end else ():
+            found += self.step(step)
             if self.steps % LOGGED == 0:
-                done = LOGGED * given.batch
                 losses, hits, counts = zip(*found)
-                self.log(loss=round(sum(losses) / len(losses), 3), decided=round(sum(hits) / max(1, sum(counts)), 3), per_s=round(done / (time.time() - began)), per_cpu_s=round(done / (time.process_time() - cpu)))
-                began, cpu, found = time.time(), time.process_time(), []
+                self.log(loss=round(sum(losses) / len(losses), 3), decided=round(sum(hits) / max(1, sum(counts)), 3), per_s=round((self.seen - before) / (time.time() - began)))
+                began, before, found = time.time(), self.seen, []
             if time.time() - saved_at > given.minutes * 60:
                 self.save()
                 saved_at = time.time()
@@ -241,7 +255,7 @@ class Run:
 
 if __name__ == "__main__":
     given = options()
-    torch.set_num_threads(given.threads)
+    torch.set_num_threads(1)
     torch.manual_seed(given.seed)
     random.seed(given.seed)
     Run(given).go()
