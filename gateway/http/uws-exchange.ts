@@ -16,6 +16,7 @@ const SURE_BODY_CHARS = 4 * 1024;
 /** Between the last byte that is taken of a refused body and the end of its connection. */
 const GRACE_MS = 1_000;
 
+const NOTHING = Buffer.alloc(0);
 const statusLines = new Map<number, string>();
 
 function statusLine(status: number): string {
@@ -123,12 +124,12 @@ export class UwsExchange implements Exchange {
       return Promise.reject(bodyTooLarge(limitBytes, declared));
     }
     return new Promise((resolve, reject) => {
-      let chunks: Buffer[] = [];
+      let bytes: Buffer = Buffer.allocUnsafe(declared);
       let size = 0;
       const timer = setTimeout(() => this.#tooSlow(), this.#listener.limits.bodyTimeoutMs);
       const settle = (): void => {
         clearTimeout(timer);
-        chunks = [];
+        bytes = NOTHING;
       };
       this.onGone(() => {
         settle();
@@ -136,6 +137,7 @@ export class UwsExchange implements Exchange {
       });
       this.#response.onData((chunk, isLast) => {
         if (this.#discarded(chunk, isLast) || !this.#open) return;
+        const start = size;
         size += chunk.byteLength;
         if (size > limitBytes) {
           if (!isLast) this.#discardRest();
@@ -143,12 +145,13 @@ export class UwsExchange implements Exchange {
           reject(bodyTooLarge(limitBytes));
           return;
         }
+        // A body that does not tell its length gets twice the room when it needs more.
+        if (size > bytes.length) bytes = Buffer.concat([bytes], Math.max(size, 2 * bytes.length));
         // The chunk's memory is only lent for this callback.
-        if (chunk.byteLength > 0) chunks.push(Buffer.from(new Uint8Array(chunk)));
+        bytes.set(new Uint8Array(chunk), start);
         if (!isLast) return;
-        const whole = chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+        resolve(bytes.subarray(0, size));
         settle();
-        resolve(whole);
       });
     });
   }
