@@ -66,7 +66,7 @@ export class Encoders implements EncoderService {
     const work = async (model: LoadedEncoder, call: EncoderCall): Promise<{ scores: Scores[]; tokens: number }> => {
       if (zeroShot) return weigh(model, call, texts, zeroShot);
       const { logits, tokens } = await model.classify(texts, call);
-      return { scores: logits.map((row) => named(model.info.labels, row)), tokens: sum(tokens) };
+      return { scores: logits.map((row) => named(model.info.labels, row, model.info.problem)), tokens: sum(tokens) };
     };
     return this.#with('classification', ask, texts, work, { scores: [], tokens: 0 });
   }

@@ -1,4 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
+import type { HeadProblem } from '../engines/encoder-contract.js';
 import type { Scores } from './contract.js';
 
 /** Probabilities of logits that exclude each other. */
@@ -18,9 +19,14 @@ export function relevance(logits: ArrayLike<number>): number {
   return logits[logits.length - 1] ?? Number.NaN;
 }
 
-/** Probabilities by the names of a head's outputs; a head with more outputs than names counts the rest. */
-export function named(labels: readonly string[], logits: ArrayLike<number>): Scores {
-  return Object.fromEntries(softmax(logits).map((probability, at) => [labels[at] ?? String(at), probability]));
+/**
+ * Probabilities by the names of a head's outputs; a head with more outputs than names counts the rest. Outputs exclude each other unless `problem`
+ * says otherwise or there is one alone, as in Python's pipeline of transformers; of a regression they are what they are.
+ */
+export function named(labels: readonly string[], logits: ArrayLike<number>, problem?: HeadProblem): Scores {
+  const alone = problem === 'multi_label' || logits.length === 1;
+  const values = problem === 'regression' ? Array.from(logits) : alone ? Array.from(logits, sigmoid) : softmax(logits);
+  return Object.fromEntries(values.map((value, at) => [labels[at] ?? String(at), value]));
 }
 
 /** The outputs of an NLI head that zero-shot classification needs. */
@@ -53,7 +59,8 @@ export function zeroShotScores(
   multiLabel: boolean,
 ): Scores {
   const entailed = logits.map((row) => row[entails]!);
-  if (!multiLabel) return named(labels, entailed);
+  // One label has no other to be compared with.
+  if (!multiLabel && labels.length > 1) return named(labels, entailed);
   const alone = logits.map((row, at) =>
     contradicts === undefined ? sigmoid(entailed[at]!) : softmax([row[contradicts]!, entailed[at]!])[1]!,
   );

@@ -44,11 +44,16 @@ export interface EncoderInfo {
   readonly pooling: Pooling | null;
   /** Names of the head's outputs, by index; empty for embeddings. */
   readonly labels: readonly string[];
+  /** What the outputs are where they do not exclude each other: chances of their own, or numbers without a bound. */
+  readonly problem?: HeadProblem;
   /** What runs an ONNX graph. */
   readonly engine?: 'native' | 'onnxruntime';
   readonly devices: { requested: string; available: string[]; used: string[]; why: string | null };
   readonly notes: readonly string[];
 }
+
+/** What a head's outputs are, other than classes that exclude each other. */
+export type HeadProblem = 'multi_label' | 'regression';
 
 /** A named thing in a text; `start` and `end` count code points, as Python does; `text` is the slice between them. */
 export interface Entity {

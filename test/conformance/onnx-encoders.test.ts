@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -315,6 +315,20 @@ withBoth('settings of ONNX encoders', () => {
     assert.deepEqual([client.info.labels, client.info.maxLength > 4], [SENTIMENT_LABELS, true]);
     await client.close();
   });
+
+  for (const [type, problem] of [
+    ['multi_label_classification', 'multi_label'],
+    ['regression', 'regression'],
+    ['single_label_classification', undefined],
+  ])
+    it(`tell what the outputs are: ${type}`, async () => {
+      const files = written({ task: 'sentiment' });
+      const path = join(files.folder, 'config.json');
+      writeFileSync(path, JSON.stringify({ ...JSON.parse(readFileSync(path, 'utf8')), problem_type: type }));
+      const client = await load(files, 'classification');
+      assert.equal(client.info.problem, problem);
+      await client.close();
+    });
 
   it('are named by their place', async () => {
     const files = written({ task: 'sentiment' });

@@ -149,6 +149,7 @@ function describe({ task, files }: EncoderLoad, opened: OpenedEncoder): EncoderI
     maxLength: opened.maxLength,
     pooling: opened.pooling,
     labels: opened.labels,
+    ...(opened.problem === undefined ? {} : { problem: opened.problem }),
     engine: opened.engine,
     devices: { requested, available: [...available], used: [...used], why },
     notes: [...files.notes, ...opened.notes],

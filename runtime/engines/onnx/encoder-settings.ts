@@ -1,6 +1,6 @@
 import { basename, dirname, join, relative } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
-import type { EncoderTask, Pooling } from '../encoder-contract.js';
+import type { EncoderTask, HeadProblem, Pooling } from '../encoder-contract.js';
 import { type Json, jsonFile } from './json-file.js';
 
 /** Tokens of one text where nothing says otherwise. */
@@ -41,6 +41,7 @@ export interface EncoderSettings {
   /** Folders of dense layers after pooling, in the model's own, in order. */
   readonly dense: readonly string[];
   readonly labels: readonly string[];
+  readonly problem?: HeadProblem;
   readonly paddingId: number | undefined;
   /** Number of the first position, for graphs that take positions. */
   readonly firstPosition: number;
@@ -78,6 +79,7 @@ export function readEncoderSettings(wish: SettingsWish): EncoderSettings {
     pooling: poolingOf(folder, modules) ?? wish.fallback.pooling,
     dense: denseOf(modules),
     labels: labelsOf(config),
+    ...problemOf(config),
     paddingId: integer(config.pad_token_id),
     firstPosition,
     tokenizer,
@@ -137,6 +139,11 @@ function poolingOf(folder: string, modules: readonly Module[]): Pooling | undefi
   if (modes.length === 0) return undefined;
   const msg = `asks for ${modes.join(' and ')} at once; one way of pooling is supported`;
   throw new Failure('invalid', `${place}/config.json ${msg}.`, { code: 'InvalidModelFile' });
+}
+
+function problemOf({ problem_type: type }: Json): { problem?: HeadProblem } {
+  if (type === 'regression') return { problem: 'regression' };
+  return type === 'multi_label_classification' ? { problem: 'multi_label' } : {};
 }
 
 /** Names of the head's outputs; their index as text where one has no name. */

@@ -60,6 +60,7 @@ export class LoadedEncoder {
       maxLength: settings.maxLength,
       pooling: poolsTokens ? (settings.pooling ?? DEFAULT_POOLING) : null,
       labels: isEmbedding ? [] : named ? settings.labels : Array.from({ length: width }, (_, index) => String(index)),
+      ...(settings.problem === undefined ? {} : { problem: settings.problem }),
       providers,
       engine: name,
       notes,

@@ -1,4 +1,4 @@
-import type { EncoderTask, EncoderUrgency, Entity, Pooling } from '../encoder-contract.js';
+import type { EncoderTask, EncoderUrgency, Entity, HeadProblem, Pooling } from '../encoder-contract.js';
 import type { ProviderFacts } from './contract.js';
 
 /** Asks a fresh host to load an encoder. */
@@ -24,6 +24,7 @@ export interface OpenedEncoder {
   readonly maxLength: number;
   readonly pooling: Pooling | null;
   readonly labels: readonly string[];
+  readonly problem?: HeadProblem;
   readonly providers: ProviderFacts;
   /** What runs it. */
   readonly engine: 'native' | 'onnxruntime';

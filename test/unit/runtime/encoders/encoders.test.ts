@@ -161,6 +161,14 @@ describe('scores', () => {
 
   it('names outputs, and counts those without a name', () => assert.deepEqual(Object.keys(named(['a'], [1, 2])).sort(), ['1', 'a']));
 
+  it('takes outputs that do not exclude each other one by one, and those of a regression as they are', () => {
+    const labels = ['a', 'b'];
+    assert.deepEqual(named(labels, [0, 0], 'multi_label'), { a: 0.5, b: 0.5 });
+    near(named(labels, [2, -1], 'multi_label').a!, 1 / (1 + Math.exp(-2)));
+    near(named(labels, [2]).a!, 1 / (1 + Math.exp(-2)));
+    assert.deepEqual(named(labels, [3.5], 'regression'), { a: 3.5 });
+  });
+
   it('finds the entailment by name, in any order and case', () => {
     assert.deepEqual(entailmentOf('m', ['ENTAILMENT', 'neutral', 'CONTRADICTION']), { entails: 0, contradicts: 2 });
     assert.deepEqual(entailmentOf('m', ['not_entailment', 'entailment']), { entails: 1, contradicts: 0 });
@@ -179,6 +187,7 @@ describe('scores', () => {
     const alone = zeroShotScores(['x', 'y'], rows, entailment, true);
     near(alone.x!, 1 / (1 + Math.exp(-2)));
     near(alone.y!, 0.5);
+    assert.deepEqual(zeroShotScores(['x'], rows.slice(0, 1), entailment, false), { x: alone.x }, 'one label has none to be compared with');
   });
 });
 
