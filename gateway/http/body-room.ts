@@ -1,12 +1,12 @@
 import { Failure } from '../../schemas/errors.js';
 
 const MIB = 1024 * 1024;
-/** Smaller bodies do not count. */
-const LARGE_BYTES = MIB;
+/** Bodies up to this size do not count: chats, and all that comes often. */
+const LARGE_BYTES = 16 * MIB;
 /** What all large bodies may take together; as texts and what they stand for it is three times that. */
 const ROOM_BYTES = 256 * MIB;
 
-/** Bounds what the bodies of all requests of a port take of the memory. */
+/** Bounds what the largest JSON bodies of a port take of the memory, until their handlers return. */
 export class BodyRoom {
   #taken = 0;
 

@@ -154,13 +154,23 @@ class Dispatch<Context> implements Application {
     query: Readonly<Record<string, unknown>>,
   ): Promise<Reply | undefined> {
     const limitBytes = endpoint.bodyLimitBytes ?? DEFAULT_BODY_BYTES;
-    const leave = this.#bodies.take(call.exchange.header('content-length'), limitBytes);
+    const leave = this.#roomFor(call, limitBytes);
     try {
       const body = await readJson(call.exchange, endpoint.body!, limitBytes);
       if (body === undefined) return undefined;
       return await endpoint.handler(this.#context, new CheckedRequest(call, params, query, body.value));
     } finally {
       leave();
+    }
+  }
+
+  /** Room for a body; one that finds none is refused like one that is too long. */
+  #roomFor({ exchange }: Call, limitBytes: number): () => void {
+    try {
+      return this.#bodies.take(exchange.header('content-length'), limitBytes);
+    } catch (error) {
+      exchange.readBody(0).catch(() => undefined);
+      throw error;
     }
   }
 

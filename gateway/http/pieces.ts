@@ -16,11 +16,14 @@ export async function sendPieces(
   const iterator = pieces[Symbol.asyncIterator]();
   let body: SizedBody | undefined;
   try {
+    let left = length;
     for (let isWanted = !call.answered && !exchange.gone; isWanted; ) {
       const step = await iterator.next();
-      if (step.done || exchange.gone) break;
-      call.answered = true;
+      if (exchange.gone) break;
+      if (step.done || step.value.byteLength > left) throw new Error(`The pieces of an answer of ${length} bytes are not as long as that.`);
+      left -= step.value.byteLength;
       body ??= exchange.sized(200, [...call.headers(), 'Content-Type', contentType], length);
+      call.answered = true;
       isWanted = await body.write(step.value);
     }
   } catch (error) {

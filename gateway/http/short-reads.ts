@@ -1,7 +1,7 @@
 import { loadCore } from '../../native/core.js';
 import { log } from '../../runtime/log.js';
 
-/** Bytes that a connection may hold unread: what Linux lets anybody ask for. It gives twice as many, and one packet more, which a read of 512 KiB is not filled by. */
+/** Bytes that a connection may hold unread: what Linux lets anybody ask for. It gives twice as many, which hardly ever fill a read of 512 KiB. */
 const UNREAD_BYTES = 208 * 1024;
 
 /**
@@ -11,7 +11,8 @@ const UNREAD_BYTES = 208 * 1024;
  */
 export function keepReadsShort(port: number): void {
   try {
-    loadCore().limitReceiveBuffers(port, UNREAD_BYTES);
+    if (!loadCore().limitReceiveBuffers(port, UNREAD_BYTES) && process.platform !== 'win32')
+      log('warn', `reads of large uploads to port ${port} are not kept short: its socket was not found`);
   } catch (error) {
     log('warn', 'reads of large uploads are not kept short', { error });
   }

@@ -217,8 +217,8 @@ export class UwsExchange implements Exchange {
     const kept = this.#listener.draining ? closing(headers) : headers;
     if (this.method === 'HEAD') {
       this.#response.cork(() => {
-        this.#head(status, kept);
-        this.#response.endWithoutBody(length);
+        this.#head(status, [...kept, 'Content-Length', String(length)]);
+        this.#response.endWithoutBody();
       });
       this.#complete();
       return CLOSED_BODY;
@@ -256,8 +256,12 @@ export class UwsExchange implements Exchange {
       return;
     }
     if (bodiless && !close) response.endWithoutBody();
-    else if (this.method === 'HEAD') response.endWithoutBody(typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength, close);
-    else response.end(bodiless ? '' : body, close);
+    else if (this.method === 'HEAD' && close) response.endWithoutBody(Buffer.byteLength(body), true);
+    else if (this.method === 'HEAD') {
+      // Told by its own argument, the library would wait for so many bytes, and serve nothing more of the connection.
+      response.writeHeader('Content-Length', String(Buffer.byteLength(body)));
+      response.endWithoutBody();
+    } else response.end(bodiless ? '' : body, close);
     this.#complete();
   }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { Agent, request } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -161,6 +162,26 @@ for (const name of ['uws', 'node'] as const) {
       const options = await fetch(url('/echo'), { method: 'OPTIONS' });
       assert.equal(options.status, 204);
       assert.equal(options.headers.get('allow'), 'POST, OPTIONS');
+    });
+
+    it('serves what follows a HEAD request on its connection', async () => {
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      const sockets = new Set<unknown>();
+      const ask = (method: string, path: string): Promise<string> =>
+        new Promise((resolve, reject) => {
+          const one = request(url(path), { method, agent }).on('error', reject);
+          one.on('socket', (socket) => sockets.add(socket));
+          one.on('response', (answer) =>
+            answer
+              .setEncoding('utf8')
+              .resume()
+              .on('end', () => resolve(answer.headers['content-length'] ?? '')),
+          );
+          one.end();
+        });
+      for (const path of ['/quick/a', '/huge', '/quick/b']) assert.equal(await ask('HEAD', path), await ask('GET', path));
+      assert.equal(sockets.size, 1);
+      agent.destroy();
     });
 
     it('answers a body that is larger than the socket buffers', async () => {

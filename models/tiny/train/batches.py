@@ -51,7 +51,7 @@ def tensors(batch):
 def steps(pool, size, side):
     """What is learned in one step each: `side` batches of nearly the same shape, `size` tokens each at most, padding included."""
     cuts = list(cut(pool, size))
-    return [[tensors(batch) for batch in cuts[at : at + side]] for at in range(0, len(cuts) - side + 1, side)]
+    return [[tensors(batch) for batch in cuts[at : at + side]] for at in range(len(cuts) % side, len(cuts), side)]
 
 
 def make(pipe, tokenizer, seed, size, side):

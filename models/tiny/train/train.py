@@ -37,7 +37,7 @@ def options():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--work", default=str(FOLDER), help="folder of tokenizer and checkpoints")
     parser.add_argument("--tokens", type=float, default=56e6)
-    parser.add_argument("--batch", type=int, default=3072, help="tokens of a step and thread")
+    parser.add_argument("--batch", type=int, default=3072, help="tokens of a step, shared by the threads")
     parser.add_argument("--longest", type=int, default=1280, help="longest dialogue in tokens")
     parser.add_argument("--shortest", type=int, default=288, help="longest dialogue in tokens at the start of the curriculum")
     parser.add_argument("--curriculum", type=float, default=20e6, help="tokens until the mix is the final one")
@@ -61,7 +61,7 @@ def options():
 
 def rate(seen, given, begun):
     """The factor of the learning rates after `seen` tokens: a short warm-up, constant, linear to zero."""
-    warm = min(1.0, (seen - begun + given.batch) / (30 * given.batch * given.threads))
+    warm = min(1.0, (seen - begun + given.batch) / (30 * given.batch))
     if given.finish:
         return warm * max(0.0, 1 - (seen - begun) / given.finish)
     return warm * min(1.0, max(0.0, (given.tokens - seen) / (given.decay * given.tokens)))
@@ -144,6 +144,7 @@ class Run:
         self.tokenizer = load(Path(given.work) / "tokenizer.json")
         self.seen, self.steps, self.begun = 0, 0, 0
         self.side = given.threads if given.device == "cpu" else 1
+        self.share = given.batch // self.side
         self.threads = ThreadPoolExecutor(self.side)
         saved = torch.load(self.path, map_location="cpu", weights_only=True) if given.resume and self.path.exists() else None
         shape = Shape(**saved["shape"]) if saved else Shape(
@@ -236,7 +237,7 @@ class Run:
         saved_at = time.time()
         began, before, found = time.time(), self.seen, []
         # A resumed run draws other dialogues than it drew before.
-        for step in batches(self.tokenizer, given.seed + self.seen, given.batch, self.side, state) if self.seen < end else ():
+        for step in batches(self.tokenizer, given.seed + self.seen, self.share, self.side, state) if self.seen < end else ():
             found += self.step(step)
             if self.steps % LOGGED == 0:
                 losses, hits, counts = zip(*found)

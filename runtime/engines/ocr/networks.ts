@@ -5,7 +5,7 @@ import { decoderGraphs, encoderGraph, writerFiles } from '../documents/graphs.js
 import { graphBytes } from '../onnx/graph-bytes.js';
 import { isNear } from '../onnx-formats.js';
 import type { OcrEngine, OcrFiles, OcrName } from './contract.js';
-import { scriptOf } from './languages.js';
+import { scriptOf, tesseractLanguage } from './languages.js';
 
 /** What the host of a pair of networks is opened with. */
 export interface NetworksBody {
@@ -34,7 +34,7 @@ const named = (files: readonly string[], word: RegExp, end: RegExp): string[] =>
 
 /** The file for a language: below a folder of its script or code where there are such folders, else the first. */
 function forLanguage(files: readonly string[], languages: readonly string[]): string | undefined {
-  const words = languages.flatMap((code) => [scriptOf(code), code]).filter((word) => word !== undefined);
+  const words = languages.flatMap((code) => [scriptOf(code), code, tesseractLanguage(code)]).filter((word) => word !== undefined);
   const fits = (file: string, word: string): boolean => new RegExp(`(?:^|[/_.-])${word.replace(/\W/g, '')}(?:[/_.-]|$)`, 'i').test(file);
   for (const word of words) {
     const found = files.find((file) => fits(file, word));

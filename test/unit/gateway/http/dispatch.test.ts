@@ -412,7 +412,7 @@ describe('dispatch, timing', () => {
       [refused.status, refused.headers['retry-after'], JSON.parse(refused.text).detail],
       [503, '1', 'The bodies of other requests take 200 MiB already. Try again later.'],
     );
-    running.push(ask(1000), ask(''), ask(56 * 2 ** 20));
+    running.push(ask(1000), ask(''), ask(16 * 2 ** 20), ask(16 * 2 ** 20), ask(16 * 2 ** 20), ask(16 * 2 ** 20), ask(56 * 2 ** 20));
     open();
     for (const one of running) assert.equal((await one.done).status, 200);
     assert.equal((await ask(57 * 2 ** 20).done).status, 200);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { surya } from '../../../../../runtime/engines/ocr/networks.js';
+import { type NetworksBody, paddleocr, surya } from '../../../../../runtime/engines/ocr/networks.js';
 import { emptyDataDir } from '../../../../support/daemon.js';
 import { writeFiles } from '../../../../support/vision/networks.js';
 
@@ -20,4 +20,16 @@ for (const [what, sizes, sizeBytes] of rows)
     writeFiles(folder, Object.fromEntries(Object.entries(sizes).map(([file, bytes]) => [file, 'x'.repeat(bytes)])));
     const found = await surya.find([], { folder, repository: async () => ({ folder, files: Object.keys(sizes).sort() }) });
     assert.equal(found.sizeBytes, sizeBytes);
+  });
+
+for (const [asked, folderOf] of [
+  ['en', 'eng'],
+  ['fr', 'latin'],
+])
+  it(`the recogniser of ${asked} is found in ${folderOf}/`, async () => {
+    const folder = join(emptyDataDir(), 'models', 'paddleocr');
+    const files = ['det.onnx', 'deu/rec.onnx', 'dict.txt', 'eng/rec.onnx', 'latin/rec.onnx'];
+    writeFiles(folder, Object.fromEntries(files.map((file) => [file, 'x'])));
+    const { body } = await paddleocr.find([asked!], { folder, repository: async () => ({ folder, files }) });
+    assert.equal((body as NetworksBody).recogniser!.graph, join(folder, `${folderOf}/rec.onnx`));
   });
