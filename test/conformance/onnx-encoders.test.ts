@@ -173,6 +173,25 @@ for (const tokenizer of TOKENIZERS) {
             await assert.rejects(client.entities([long], CALL), { kind: 'invalid', message: /more than 32768 tokens/ });
         });
 
+      if (tokenizer === 'cased')
+        it('finds entities beside ideographs, and around what is not seen', async () => {
+          const client = await loaded({ task: 'ner', tokenizer });
+          const { entities } = await client.entities(['我住在Oslo和Lima', 'Anna\u200b Smi\u00adth lives in Os\u2060lo.'], CALL);
+          assert.deepEqual(
+            entities.map((of) => of.map(({ text, start, end }) => [text, start, end])),
+            [
+              [
+                ['Oslo', 3, 7],
+                ['Lima', 8, 12],
+              ],
+              [
+                ['Anna\u200b Smi\u00adth', 0, 12],
+                ['Os\u2060lo', 22, 27],
+              ],
+            ],
+          );
+        });
+
       if (tokenizer !== 'uncased')
         it('finds entities behind a long word', async () => {
           const client = await loaded({ task: 'ner', tokenizer });

@@ -1,6 +1,10 @@
 import type { Entity } from '../encoder-contract.js';
 import { CodePoints, type Span, wordsOf } from './words.js';
 
+const LEADING_MARKS = /^\p{M}*/u;
+/** What may not stand between two words of one entity. */
+const SEEN = /[^\s\p{Cf}]/u;
+
 /** The most probable label of a token, by its index, and its probability. */
 export interface Labelling {
   readonly label: number;
@@ -13,10 +17,7 @@ export interface PlacedToken extends Labelling {
 }
 
 interface LabelledWord extends Span {
-  /** Position among all words of the text. */
-  readonly index: number;
-  readonly label: string;
-  readonly score: number;
+  readonly token: PlacedToken;
 }
 
 interface Open {
@@ -32,18 +33,39 @@ export function labelOf(logits: Float32Array): Labelling {
   return { label, score: 1 / sum };
 }
 
-/** Each word with the label of its first token; words that no token begins in are left out. */
-function labelled(text: string, tokens: readonly PlacedToken[], labels: readonly string[]): LabelledWord[] {
+/** Each word with its first token; words that no token begins in are left out. */
+function labelled(text: string, tokens: readonly PlacedToken[]): LabelledWord[] {
   const out: LabelledWord[] = [];
   let next = 0;
-  wordsOf(text).forEach((word, index) => {
-    while (next < tokens.length && tokens[next]!.place.start < word.start) next += 1;
-    const first = tokens[next];
-    if (!first || first.place.start >= word.end) return;
-    const { label, score } = first;
-    out.push({ ...word, index, label: labels[label] ?? String(label), score });
-  });
+  for (const word of wordsOf(text)) {
+    while (next < tokens.length && tokens[next]!.place.end <= word.start) next += 1;
+    if (word.isDense) pushPieces(out, text, word, tokens, next);
+    else {
+      let first = next;
+      while (first < tokens.length && tokens[first]!.place.start < word.start) first += 1;
+      const token = tokens[first];
+      if (token && token.place.start < word.end) out.push({ start: word.start, end: word.end, token });
+    }
+  }
   return out;
+}
+
+/** The words of a run without spaces: each token is one, but for what the token before has taken. One that came from a word before makes that longer. */
+function pushPieces(out: LabelledWord[], text: string, run: Span, tokens: readonly PlacedToken[], from: number): void {
+  let taken = run.start;
+  for (let at = from; at < tokens.length && tokens[at]!.place.start < run.end; at += 1) {
+    const token = tokens[at]!;
+    const stop = Math.min(token.place.end, run.end);
+    if (stop <= taken) continue;
+    const follows = Math.min(Math.max(tokens[at + 1]?.place.start ?? run.end, stop), run.end);
+    // Marks that the vocabulary does not see go with their letter.
+    const end = stop + LEADING_MARKS.exec(text.slice(stop, follows))![0].length;
+    const last = out.at(-1);
+    const start = last?.token === token ? last.start : Math.max(token.place.start, taken);
+    if (last?.token === token) out.pop();
+    out.push({ start, end, token });
+    taken = end;
+  }
 }
 
 /** A label in the usual schemes: what it names, and whether it opens or ends a run. */
@@ -56,14 +78,15 @@ function parted(label: string): { type: string; opens: boolean; ends: boolean } 
 
 /**
  * Entities of a text from its tokens' labels, by words: a word has the label of its first token, words in a row of one type are one entity
- * (`B-` begins another), its score is the mean of its words, and its places count code points.
+ * (`B-` begins another), its score is the mean of its words, and its places count code points. In scripts that are written without spaces
+ * every token is a word.
  */
 export function entitiesOf(text: string, tokens: readonly PlacedToken[], labels: readonly string[]): Entity[] {
   const found: Open[] = [];
   let open: Open | undefined;
-  for (const word of labelled(text, tokens, labels)) {
-    const label = parted(word.label);
-    const goesOn = label && open && !label.opens && open.type === label.type && open.words.at(-1)!.index === word.index - 1;
+  for (const word of labelled(text, tokens)) {
+    const label = parted(labels[word.token.label] ?? String(word.token.label));
+    const goesOn = label && open && !label.opens && open.type === label.type && !SEEN.test(text.slice(open.words.at(-1)!.end, word.start));
     if (goesOn) open!.words.push(word);
     else if (label) {
       open = { type: label.type, words: [word] };
@@ -75,7 +98,7 @@ export function entitiesOf(text: string, tokens: readonly PlacedToken[], labels:
   return found.map(({ type, words }) => {
     const { start } = words[0]!;
     const { end } = words.at(-1)!;
-    const score = words.reduce((sum, word) => sum + word.score, 0) / words.length;
+    const score = words.reduce((sum, word) => sum + word.token.score, 0) / words.length;
     return { text: text.slice(start, end), label: type, start: points.at(start), end: points.at(end), score };
   });
 }
