@@ -13,6 +13,9 @@ async function encoded(pictures: readonly Picture[]): Promise<string[]> {
   return Promise.all(pictures.map(async ({ bytes, path }) => Buffer.from(bytes ?? (await readFile(path!))).toString('base64')));
 }
 
+/** For a runtime that has no room or whose engine died; looking at an image again changes nothing. */
+const RETRIES = 2;
+
 /** Asks universal runtimes over HTTP, in turn. What they refuse is refused with their words. */
 export class RemoteVision implements VisionSource {
   readonly #outbound: Outbound;
@@ -41,7 +44,7 @@ export class RemoteVision implements VisionSource {
 
   #post(path: string, model: string, body: unknown, signal: AbortSignal): Promise<unknown> {
     const base = this.#bases.pick(new Set());
-    const call: JsonCall = { base, path, body, model, ours: true, timeoutMs: RUNTIME_TIMEOUT_MS, retries: 0 };
+    const call: JsonCall = { base, path, body, model, ours: true, timeoutMs: RUNTIME_TIMEOUT_MS, retries: RETRIES };
     return postJson(this.#outbound, call, signal).then(
       (answer) => {
         this.#bases.worked(base);

@@ -9,6 +9,8 @@ import type { PageImages } from './page-images.js';
 /** Pages of one file that are read from their image; at a second a page a book would hold up all else. */
 const SCANNED_LIMIT = 200;
 const DPI = 200;
+/** So many pages in a row that fail end the reading: what reads them is not there. */
+const FAILED_LIMIT = 3;
 
 /** Reads the text of images, one text each. */
 export type ReadImages = (pictures: readonly Picture[], languages: readonly string[], signal: AbortSignal) => Promise<readonly string[]>;
@@ -43,9 +45,18 @@ async function textsOfPages(
   const folder = await mkdtemp(join(tmpdir(), 'quern-pages-'));
   try {
     const wanted = pages.slice(0, SCANNED_LIMIT);
+    let failed = 0;
     for await (const { page, path } of pageImages.render({ file, pages: wanted, dpi: DPI, folder }, signal)) {
-      const [text = ''] = await ocr([{ name: `${file.name}, page ${page}`, path }], [], signal);
-      if (text.trim() !== '') texts[page] = text;
+      try {
+        const [text = ''] = await ocr([{ name: `${file.name}, page ${page}`, path }], [], signal);
+        if (text.trim() !== '') texts[page] = text;
+        failed = 0;
+      } catch (error) {
+        signal.throwIfAborted();
+        failed += 1;
+        if (failed === FAILED_LIMIT) throw error;
+        log('warn', 'a scanned page was not read', { file: file.name, page, error });
+      }
       await rm(path, { force: true });
     }
   } catch (error) {

@@ -63,6 +63,23 @@ describe('scanned pages of a PDF', () => {
     assert.equal(text, 'Typed words');
   });
 
+  it('are read though others of them fail, until three in a row do', async () => {
+    const scans = pdf(Array.from({ length: 7 }, () => drawnBlocks('24')));
+    const failing = [1, 2, 4, 5, 6];
+    const asked: string[] = [];
+    const ocr: ReadImages = (pictures, languages, signal) => {
+      asked.push(pictures[0]!.name);
+      return failing.includes(asked.length) ? Promise.reject(new Error('no room')) : read(pictures, languages, signal);
+    };
+    const { text, warnings } = await parsed(ocr, { ...file, name: 'scans.pdf', sizeBytes: scans.length, bytes: scans });
+    assert.equal(text, '24');
+    assert.equal(asked.length, 6);
+    assert.deepEqual(
+      warnings.filter((warning) => warning.includes('page 3')),
+      [],
+    );
+  });
+
   it('make a file of scans alone readable', async () => {
     const scan = pdf([drawnBlocks('24')]);
     const { text } = await parsed(read, { ...file, name: 'scan.pdf', sizeBytes: scan.length, bytes: scan });
