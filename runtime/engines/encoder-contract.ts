@@ -1,8 +1,11 @@
 /** What an encoder is used for. */
 export type EncoderTask = 'embedding' | 'reranking' | 'classification' | 'ner';
 
-/** How token vectors become one: masked mean, the first token, the last token, the greatest of each dimension, mean weighted by position. */
-export type Pooling = 'mean' | 'cls' | 'last' | 'max' | 'weighted';
+/**
+ * How token vectors become one: masked mean, their sum by the root of their number, the first token, the last token, the greatest of each dimension,
+ * mean weighted by position.
+ */
+export type Pooling = 'mean' | 'mean_sqrt' | 'cls' | 'last' | 'max' | 'weighted';
 
 /** How an encoder is loaded; absent = the model's own facts, then the engine's default. */
 export interface EncoderOptions {

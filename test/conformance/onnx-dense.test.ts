@@ -86,6 +86,18 @@ async function embedded(place: string): Promise<{ dimensions: number | null; vec
     await client.close();
   }
 }
+/** The layer's `model.safetensors` with KEPT as its matrix, or of these tensors, each [shape, numbers]. */
+function weigh(layer: string, tensors: Readonly<Record<string, readonly [number[], Float32Array]>>): void {
+  const all = Object.entries({ 'linear.weight': [[OUTPUTS, HIDDEN], KEPT] as const, ...tensors });
+  let end = 0;
+  const header = all.map(([name, [shape, { byteLength }]]) => {
+    end += byteLength;
+    return [name, { dtype: 'F32', shape, data_offsets: [end - byteLength, end] }];
+  });
+  const values = Float32Array.from(all.flatMap(([, [, numbers]]) => [...numbers]));
+  writeFileSync(join(layer, 'model.safetensors'), safetensors(Object.fromEntries(header), values));
+}
+const normal = (vector: Float32Array): Float32Array => vector.map((value) => value / Math.hypot(...vector));
 const near = (one: Float32Array, other: Float32Array): void => {
   assert.equal(one.length, other.length);
   for (const [at, value] of one.entries()) assert.ok(Math.abs(value - other[at]!) < 1e-5, `${at}: ${value} and ${other[at]}`);
@@ -107,11 +119,48 @@ describe('dense layers of ONNX encoders', () => {
     }
   });
 
+  const BIAS = Float32Array.of(0.5, -0.25, 1);
+  const LAST = KEPT.slice().reverse();
+  const WIDE = Float32Array.from({ length: HIDDEN }, (_, at) => at / HIDDEN);
+  /** Each after a Normalize, so that the layer's input is what the model without it gives. */
+  const after: [string, object, Parameters<typeof weigh>[1], (vector: Float32Array) => Float32Array][] = [
+    ['a Normalize', {}, {}, (vector) => vector.slice(0, OUTPUTS)],
+    ['a Normalize, with a bias', {}, { 'linear.bias': [[OUTPUTS], BIAS] }, (vector) => BIAS.map((bias, at) => bias + vector[at]!)],
+    ['a Normalize, with Tanh', { activation_function: 'torch.nn.modules.activation.Tanh' }, { 'linear.bias': [[OUTPUTS], BIAS] }, (vector) => BIAS.map((bias, at) => Math.tanh(bias + vector[at]!))],
+    ['what goes past through a matrix', { use_residual: true, activation_function: 'torch.nn.modules.activation.Tanh' }, { 'residual.weight': [[OUTPUTS, HIDDEN], LAST] }, (vector) => BIAS.map((_, at) => Math.tanh(vector[at]!) + vector[HIDDEN - OUTPUTS + at]!)],
+    ['what goes past', { use_residual: true }, { 'linear.weight': [[HIDDEN, HIDDEN], new Float32Array(HIDDEN ** 2)], 'linear.bias': [[HIDDEN], WIDE] }, (vector) => vector.map((value, at) => value + WIDE[at]!)],
+  ]; // biome-ignore format: one case a line
+  for (const [name, config, tensors, expected] of after)
+    it(`follow ${name}`, async () => {
+      const normalize = { idx: 2, name: '2', path: '2_Normalize', type: 'sentence_transformers.models.Normalize' };
+      const list = (layer: string, modules: object[]): void => writeFileSync(join(layer, '../modules.json'), JSON.stringify(modules));
+      const plain = await embedded(written({ task: 'embedding' }, (layer) => list(layer, MODULES.slice(0, 2))));
+      const dense = await embedded(
+        written({ task: 'embedding' }, (layer) => {
+          list(layer, [...MODULES.slice(0, 2), normalize, MODULES[2]!]);
+          writeFileSync(join(layer, 'config.json'), JSON.stringify({ ...CONFIG, ...config }));
+          weigh(layer, tensors);
+        }),
+      );
+      for (const [index, vector] of dense.vectors.entries()) near(vector, normal(expected(plain.vectors[index]!)));
+    });
+
+  it('take the mean by the root of the number of tokens where Tanh shows it', async () => {
+    const tanh = (pooling: string): string =>
+      written({ task: 'embedding', pooling }, (layer) => writeFileSync(join(layer, 'config.json'), '{}'));
+    const [mean, root] = [await embedded(tanh('pooling_mode_mean_tokens')), await embedded(tanh('pooling_mode_mean_sqrt_len_tokens'))];
+    const cosine = mean.vectors[0]!.reduce((sum, value, at) => sum + value * root.vectors[0]![at]!, 0);
+    assert.ok(cosine < 0.9999, `${cosine}`);
+  });
+
   it('are not for the vectors of a graph that pools by itself', async () => {
     const pooled = await embedded(written({ task: 'embedding' }, (layer) => rmSync(join(layer, '../modules.json'))));
     const own = await embedded(written({ task: 'embedding', sentenceOutput: true }));
     assert.equal(own.dimensions, HIDDEN);
     for (const [index, vector] of own.vectors.entries()) near(vector, pooled.vectors[index]!);
+    const odd = (layer: string): void => writeFileSync(join(layer, '../modules.json'), '[{"path": "2_LayerNorm", "type": "m.LayerNorm"}]');
+    const others = await embedded(written({ task: 'embedding', sentenceOutput: true }, odd));
+    for (const [index, vector] of others.vectors.entries()) near(vector, own.vectors[index]!);
     const without = await embedded(written({ task: 'embedding', sentenceOutput: true }, (layer) => rmSync(layer, { recursive: true })));
     for (const [index, vector] of without.vectors.entries()) near(vector, own.vectors[index]!);
   });
@@ -135,6 +184,8 @@ describe('dense layers of ONNX encoders', () => {
     ['a half matrix', entry({ shape: [OUTPUTS * HIDDEN] }), /2_Dense\/model\.safetensors of .* has no matrix linear\.weight/],
     ['an input of another width', (layer) => writeFileSync(join(layer, 'model.safetensors'), taking(HIDDEN + 1)), new RegExp(`2_Dense/model\\.safetensors of .* takes vectors of ${HIDDEN + 1} dimensions, .* have ${HIDDEN}\\.`)],
     ['an input of another width behind a layer', (layer) => follow(layer, HIDDEN), new RegExp(`3_Dense/model\\.safetensors of .* takes vectors of ${HIDDEN} dimensions, .* have ${OUTPUTS}\\.`)],
+    ['nothing to bring what goes past to its width', (layer) => writeFileSync(join(layer, 'config.json'), JSON.stringify({ ...CONFIG, use_residual: true })), new RegExp(`2_Dense/model\\.safetensors of .* has no matrix residual\\.weight of ${OUTPUTS} times ${HIDDEN}`)],
+    ['a LayerNorm before them', (layer) => writeFileSync(join(layer, '../modules.json'), JSON.stringify([...MODULES.slice(0, 2), { path: '2_LayerNorm', type: 'sentence_transformers.models.LayerNorm' }, MODULES[2]])), /modules\.json of .* has the module LayerNorm \("2_LayerNorm"\) after Pooling/],
     ['numbers of another kind', entry({ dtype: 'F16' }), /2_Dense\/model\.safetensors of .* has linear\.weight as F16/],
   ]; // biome-ignore format: one case a line
   for (const [name, harm, message] of broken)

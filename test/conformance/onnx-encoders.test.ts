@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -241,7 +241,7 @@ withBoth('pooling of ONNX encoders', () => {
     ['pooling_mode_max_tokens', 'max'],
     ['pooling_mode_lasttoken', 'last'],
     ['pooling_mode_weightedmean_tokens', 'weighted'],
-    ['pooling_mode_mean_sqrt_len_tokens', 'mean'],
+    ['pooling_mode_mean_sqrt_len_tokens', 'mean_sqrt'],
   ];
   const text = ['red dog in the river', 'milk'];
 
@@ -257,6 +257,20 @@ withBoth('pooling of ONNX encoders', () => {
     }
     for (let a = 0; a < 5; a += 1) for (let b = 0; b < a; b += 1) assert.ok(dot(vectors[a]!, vectors[b]!) < 0.999, `${a} and ${b}`);
     assert.ok(dot(vectors[0]!, vectors[5]!) > 0.99999);
+  });
+
+  it('reads the newer form of 1_Pooling/config.json', async () => {
+    for (const [line, name] of MODES) {
+      const files = written({ task: 'embedding', pooling: line });
+      const older = await load(files, 'embedding');
+      const mode = line.replace(/^pooling_mode_|(?<=cls|max|mean|weightedmean)_tokens?$/g, '');
+      const config = { embedding_dimension: 64, pooling_mode: mode, include_prompt: true };
+      writeFileSync(join(files.folder, '1_Pooling/config.json'), JSON.stringify(config));
+      const newer = await load(files, 'embedding');
+      open.push(older, newer);
+      assert.deepEqual([newer.info.pooling, newer.info.notes], [name, []], mode);
+      assert.deepEqual(await newer.embed(text, CALL), await older.embed(text, CALL), mode);
+    }
   });
 
   it("takes the facts of others where the files say nothing, and the graph's own vectors where it has them", async () => {
@@ -348,6 +362,38 @@ withBoth('settings of ONNX encoders', () => {
       assert.equal(client.info.problem, problem);
       await client.close();
     });
+
+  it('bring texts to lower case where they say so, and keep their ends', async () => {
+    const words = ['Red Dog in the River', 'red dog in the river', 'red dog', 'the river'];
+    const tokenizer = 'tokenizer_config.json';
+    const changed = async (kind: TinyTokenizer, changes: Record<string, string>, task: TinyTask = 'embedding'): Promise<number[]> => {
+      const files = written({ task, tokenizer: kind });
+      for (const [name, change] of Object.entries(changes)) {
+        const path = join(files.folder, name);
+        const before: unknown = existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {};
+        writeFileSync(path, JSON.stringify({ ...(before as object), ...(JSON.parse(change) as object) }));
+      }
+      const client = await load(files, TASKS[task]);
+      open.push(client);
+      const call = { ...CALL, maxLength: 4 };
+      const [whole, cut] =
+        task === 'embedding'
+          ? [(await client.embed(words, CALL)).vectors, (await client.embed(words, call)).vectors]
+          : [(await client.classify(words, CALL)).logits, (await client.classify(words, call)).logits];
+      const likeness = (a: Float32Array, b: Float32Array): number => Number(a.every((value, at) => Math.abs(value - b[at]!) < 1e-5));
+      // Whether case shows; whether a cut text is its beginning; whether it is its end.
+      return [likeness(whole[0]!, whole[1]!), likeness(cut[1]!, whole[2]!), likeness(cut[1]!, whole[3]!)];
+    };
+    const lower = '{"do_lower_case": true}';
+    const left = '{"truncation_side": "left"}';
+    assert.deepEqual(await changed('cased', {}), [0, 1, 0]);
+    assert.deepEqual(await changed('cased', { [tokenizer]: lower }), [1, 1, 0]);
+    assert.deepEqual(await changed('uncased', { [tokenizer]: '{"do_lower_case": false}' }), [0, 1, 0]);
+    assert.deepEqual(await changed('uncased', { [tokenizer]: left }), [1, 0, 1]);
+    for (const kind of ['cased', 'bpe', 'unigram'] as const)
+      assert.deepEqual(await changed(kind, { 'sentence_bert_config.json': lower }), [1, 1, 0], kind);
+    assert.deepEqual((await changed('cased', { 'sentence_bert_config.json': lower }, 'sentiment'))[0], 0, 'only of embeddings');
+  });
 
   it('are named by their place', async () => {
     const files = written({ task: 'sentiment' });

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { readGraph } from './bert/graph.js';
 import { vectorsAmong } from './encoder-pass.js';
-import { denseFolders } from './encoder-settings.js';
+import { denseFolders } from './sentence-modules.js';
 
 /** Dimensions of an output with a vector for each text. */
 const POOLED = 2;

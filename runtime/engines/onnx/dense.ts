@@ -22,12 +22,18 @@ interface TensorValues {
 /** Makes the `Failure('invalid')` of a file; `what` follows its name. */
 type Wrong = (what: string, cause?: unknown) => Failure;
 
+/** A tensor of a file by its name; undefined where there is none. */
+type Tensors = (name: string) => TensorValues | undefined;
+
+/** What is added to a row of a layer's answer. */
+type Residual = (row: number, vector: Float32Array) => number;
+
 /** A dense layer that sentence models have after pooling. */
 export class DenseLayer {
   readonly #weight: Float32Array;
   readonly #bias: Float32Array | undefined;
   readonly #activation: (value: number) => number;
-  readonly #inputs: number;
+  readonly #residual: Residual | undefined;
   readonly outputs: number;
 
   /**
@@ -35,48 +41,60 @@ export class DenseLayer {
    * `Failure('invalid')` that names what is missing or wrong.
    */
   constructor(folder: string, layer: string, width: number) {
-    this.#activation = activationOf(folder, join(layer, 'config.json'));
+    const settings = join(layer, 'config.json');
+    const config = jsonFile(folder, settings);
+    if (!config) throw wrongFile(folder, settings, 'is missing');
+    this.#activation = activationOf(config, (what) => wrongFile(folder, settings, what));
     const file = join(layer, 'model.safetensors');
     const wrong: Wrong = (what, cause) => wrongFile(folder, file, what, cause);
     const tensors = readTensors(join(folder, file), wrong);
     const weight = tensors('linear.weight');
     if (weight?.dims.length !== 2) throw wrong('has no matrix linear.weight');
-    [this.outputs, this.#inputs] = weight.dims as [number, number];
-    if (this.#inputs !== width) throw wrong(`takes vectors of ${this.#inputs} dimensions, and those before it have ${width}`);
+    const [outputs, inputs] = weight.dims as [number, number];
+    this.outputs = outputs;
+    if (inputs !== width) throw wrong(`takes vectors of ${inputs} dimensions, and those before it have ${width}`);
     this.#weight = weight.values;
     this.#bias = tensors('linear.bias')?.values;
     if (this.#bias && this.#bias.length !== this.outputs) throw wrong(`has ${this.#bias.length} biases for ${this.outputs} outputs`);
+    if (config.use_residual === true) this.#residual = residualOf(weight.dims, tensors, wrong);
   }
 
   /** The layer's answer to one vector of the width that it was made for. */
   apply(vector: Float32Array): Float32Array {
     return Float32Array.from({ length: this.outputs }, (_, row) => {
-      let sum = this.#bias?.[row] ?? 0;
-      for (let column = 0; column < this.#inputs; column += 1) sum += this.#weight[row * this.#inputs + column]! * vector[column]!;
-      return this.#activation(sum);
+      const sum = (this.#bias?.[row] ?? 0) + product(this.#weight, row, vector);
+      return this.#activation(sum) + (this.#residual?.(row, vector) ?? 0);
     });
   }
 }
 
-/** The layers of these folders in the model's, each of which takes what the one before gives; the first takes vectors of `width`. Throws as each does. */
-export function denseLayers(folder: string, names: readonly string[], width: number): DenseLayer[] {
-  const layers: DenseLayer[] = [];
-  for (const name of names) layers.push(new DenseLayer(folder, name, layers.at(-1)?.outputs ?? width));
-  return layers;
+/** A row of a matrix times a vector. */
+function product(matrix: Float32Array, row: number, vector: Float32Array): number {
+  const start = row * vector.length;
+  let sum = 0;
+  for (let column = 0; column < vector.length; column += 1) sum += matrix[start + column]! * vector[column]!;
+  return sum;
 }
 
-function activationOf(folder: string, file: string): (value: number) => number {
-  const config = jsonFile(folder, file);
-  if (!config) throw wrongFile(folder, file, 'is missing');
-  const name = String(config.activation_function ?? 'Tanh')
+/** What goes past a layer of these dimensions: the vector itself, or through a matrix of its own where the layer changes its width. */
+function residualOf([outputs, inputs]: readonly number[], tensors: Tensors, wrong: Wrong): Residual {
+  if (outputs === inputs) return (row, vector) => vector[row]!;
+  const matrix = tensors('residual.weight');
+  if (matrix?.dims.length !== 2 || matrix.dims[0] !== outputs || matrix.dims[1] !== inputs)
+    throw wrong(`has no matrix residual.weight of ${outputs} times ${inputs}`);
+  return (row, vector) => product(matrix.values, row, vector);
+}
+
+function activationOf({ activation_function }: Json, wrong: Wrong): (value: number) => number {
+  const name = String(activation_function ?? 'Tanh')
     .split('.')
     .at(-1)!;
   if (Object.hasOwn(ACTIVATIONS, name)) return ACTIVATIONS[name]!;
-  throw wrongFile(folder, file, `has the activation ${name}; known are ${Object.keys(ACTIVATIONS).join(', ')}`);
+  throw wrong(`has the activation ${name}; known are ${Object.keys(ACTIVATIONS).join(', ')}`);
 }
 
 /** The float32 tensors of a safetensors file, by name. */
-function readTensors(path: string, wrong: Wrong): (name: string) => TensorValues | undefined {
+function readTensors(path: string, wrong: Wrong): Tensors {
   const file = readWeights(path, wrong);
   const { entries, start } = headerOf(file, wrong);
   return (name) => {

@@ -2,6 +2,8 @@ import { basename, dirname, join, relative } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import type { EncoderTask, HeadProblem, Pooling } from '../encoder-contract.js';
 import { type Json, jsonFile } from './json-file.js';
+import { configuredNormalizer, lowerCasing } from './normalizers.js';
+import { type Module, modulesOf, poolingOf } from './sentence-modules.js';
 
 /** Tokens of one text where nothing says otherwise. */
 const DEFAULT_LENGTH = 512;
@@ -10,15 +12,6 @@ const LENGTH_LIMIT = 131_072;
 const LABEL_LIMIT = 100_000;
 /** Kinds of models whose table of positions begins after the padding token's id. */
 const SHIFTED_POSITIONS = /^(?:xlm-)?roberta|^camembert|^mpnet|^longformer|^xmod|^roberta-prelayernorm/;
-const MODES: Readonly<Record<string, Pooling>> = {
-  pooling_mode_cls_token: 'cls',
-  pooling_mode_mean_tokens: 'mean',
-  // Equal to the mean once vectors have length 1.
-  pooling_mode_mean_sqrt_len_tokens: 'mean',
-  pooling_mode_max_tokens: 'max',
-  pooling_mode_lasttoken: 'last',
-  pooling_mode_weightedmean_tokens: 'weighted',
-};
 
 /** What the daemon knows of an encoder before its files are read. */
 export interface SettingsWish {
@@ -38,8 +31,8 @@ export interface EncoderSettings {
   readonly maxLength: number;
   /** Absent where neither the files nor the fallback say. */
   readonly pooling: Pooling | undefined;
-  /** Folders of dense layers after pooling, in the model's own, in order. */
-  readonly dense: readonly string[];
+  /** The parts of a sentence model, in order; none where it does not name them. */
+  readonly modules: readonly Module[];
   readonly labels: readonly string[];
   readonly problem?: HeadProblem;
   readonly paddingId: number | undefined;
@@ -69,20 +62,24 @@ export function readEncoderSettings(wish: SettingsWish): EncoderSettings {
     );
   const config = settingsFile(wish, 'config.json') ?? {};
   const tokenizerConfig = settingsFile(wish, 'tokenizer_config.json') ?? {};
+  const sentence = settingsFile(wish, 'sentence_bert_config.json') ?? {};
   const notes: string[] = [];
   const architecture = typeof config.model_type === 'string' ? config.model_type : 'unknown';
   const firstPosition = SHIFTED_POSITIONS.test(architecture) ? (integer(config.pad_token_id) ?? 1) + 1 : 0;
   const modules = wish.task === 'embedding' ? modulesOf(folder) : [];
   return {
     architecture,
-    maxLength: maxLengthOf(wish, config, tokenizerConfig, firstPosition, notes),
+    maxLength: maxLengthOf(wish, { config, tokenizerConfig, sentence }, firstPosition, notes),
     pooling: poolingOf(folder, modules) ?? wish.fallback.pooling,
-    dense: denseOf(modules),
+    modules,
     labels: labelsOf(config),
     ...problemOf(config),
     paddingId: integer(config.pad_token_id),
     firstPosition,
-    tokenizer,
+    tokenizer:
+      wish.task === 'embedding' && sentence.do_lower_case === true
+        ? lowerCasing(configuredNormalizer(tokenizer, tokenizerConfig))
+        : tokenizer,
     tokenizerConfig,
     notes,
   };
@@ -92,53 +89,25 @@ const integer = (value: unknown): number | undefined =>
   Number.isSafeInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
 const positive = (value: unknown): number | undefined => (typeof value === 'number' && value >= 1 ? Math.floor(value) : undefined);
 
+/** Settings that say how long a text may be. */
+interface Files {
+  readonly config: Json;
+  readonly tokenizerConfig: Json;
+  readonly sentence: Json;
+}
+
 /** The caller's wish, else the sentence model's own, else the fallback's; never beyond the positions that were trained or the tokenizer's limit. */
-function maxLengthOf(wish: SettingsWish, config: Json, tokenizerConfig: Json, firstPosition: number, notes: string[]): number {
-  const sentence = positive(settingsFile(wish, 'sentence_bert_config.json')?.max_seq_length);
+function maxLengthOf(wish: SettingsWish, { config, tokenizerConfig, sentence }: Files, firstPosition: number, notes: string[]): number {
   const table = positive(config.max_position_embeddings) ?? positive(config.n_positions) ?? positive(config.max_trained_positions);
   const positions = table === undefined ? undefined : table - firstPosition;
   // Tokenizers without a limit write a number near 10^30.
   const read = positive(tokenizerConfig.model_max_length);
   const limits = [positions, read !== undefined && read <= LENGTH_LIMIT ? read : undefined].filter((limit) => limit !== undefined);
-  const own = sentence ?? (limits.length > 0 ? undefined : wish.fallback.maxLength);
+  const own = positive(sentence.max_seq_length) ?? (limits.length > 0 ? undefined : wish.fallback.maxLength);
   const limit = Math.min(LENGTH_LIMIT, ...limits);
   const wanted = wish.maxLength ?? own ?? (limits.length > 0 ? limit : DEFAULT_LENGTH);
   if (wanted > limit) notes.push(`max_length is ${wanted}, but the model reads ${limit} tokens at most; ${limit} are used.`);
   return Math.min(wanted, limit);
-}
-
-interface Module {
-  readonly path: string;
-  readonly type: string;
-}
-
-const denseOf = (modules: readonly Module[]): string[] => modules.filter(({ type }) => type.endsWith('.Dense')).map(({ path }) => path);
-
-/** The folders of dense layers that a model's `modules.json` names, in order. Throws `Failure('invalid')` for a list that cannot be read. */
-export const denseFolders = (folder: string): string[] => denseOf(modulesOf(folder));
-
-function modulesOf(folder: string): Module[] {
-  const list: unknown = jsonFile(folder, 'modules.json');
-  if (!Array.isArray(list)) return [];
-  return list.flatMap((item: Partial<Module> | null) => {
-    if (typeof item?.path !== 'string' || typeof item.type !== 'string') return [];
-    if (!/^[\w.-]*$/.test(item.path) || item.path === '..')
-      throw new Failure('invalid', `modules.json names the folder "${item.path}"; only folders beside it are read.`, {
-        code: 'InvalidModelFile',
-      });
-    return [{ path: item.path, type: item.type }];
-  });
-}
-
-function poolingOf(folder: string, modules: readonly Module[]): Pooling | undefined {
-  const place = modules.find(({ type }) => type.endsWith('.Pooling'))?.path ?? '1_Pooling';
-  const config = jsonFile(folder, join(place, 'config.json'));
-  if (!config) return undefined;
-  const modes = Object.keys(MODES).filter((mode) => config[mode] === true);
-  if (modes.length === 1) return MODES[modes[0]!];
-  if (modes.length === 0) return undefined;
-  const msg = `asks for ${modes.join(' and ')} at once; one way of pooling is supported`;
-  throw new Failure('invalid', `${place}/config.json ${msg}.`, { code: 'InvalidModelFile' });
 }
 
 function problemOf({ problem_type: type }: Json): { problem?: HeadProblem } {

@@ -2,13 +2,13 @@ import { Failure } from '../../../schemas/errors.js';
 import type { Pooling } from '../encoder-contract.js';
 import { placesOf } from './alignment.js';
 import { Batcher, type Row } from './batcher.js';
-import { type DenseLayer, denseLayers } from './dense.js';
 import type { Batch, EncoderPass } from './encoder-pass.js';
 import { type EncoderSettings, readEncoderSettings } from './encoder-settings.js';
 import { entitiesOf, type Labelling, labelOf } from './entities.js';
 import { inspectGraph } from './graph-file.js';
 import { openPass } from './open-pass.js';
 import { finite, normalise, pooled } from './pooling.js';
+import { type VectorStep, vectorSteps } from './sentence-modules.js';
 import { type Encoded, EncoderTokenizer } from './tokenizer.js';
 import { type Window, windowsOf } from './windows.js';
 import type { CallBody, EntitiesReply, NumbersReply, OpenBody, OpenedEncoder } from './wire.js';
@@ -26,7 +26,8 @@ interface Parts {
   readonly settings: EncoderSettings;
   readonly pass: EncoderPass;
   readonly tokenizer: EncoderTokenizer;
-  readonly dense: readonly DenseLayer[];
+  /** What comes after pooling. */
+  readonly steps: readonly VectorStep[];
 }
 
 /** What a text becomes: the rows that are run for it, and how many of its tokens are read. */
@@ -42,7 +43,7 @@ export class LoadedEncoder {
   readonly opened: OpenedEncoder;
 
   private constructor(parts: Parts, { width, isPerToken }: Batch, sizeBytes: number) {
-    const { body, settings, pass, dense } = parts;
+    const { body, settings, pass, steps } = parts;
     this.#parts = parts;
     this.#batcher = new Batcher(pass.layout, (rows, length) => pass.run(rows, length));
     const { name, whyNotNative, providers } = pass.engine;
@@ -56,7 +57,7 @@ export class LoadedEncoder {
     this.opened = {
       architecture: settings.architecture,
       sizeBytes,
-      dimensions: isEmbedding ? (dense.at(-1)?.outputs ?? width) : null,
+      dimensions: isEmbedding ? (steps.at(-1)?.outputs ?? width) : null,
       maxLength: settings.maxLength,
       pooling: poolsTokens ? (settings.pooling ?? DEFAULT_POOLING) : null,
       labels: isEmbedding ? [] : named ? settings.labels : Array.from({ length: width }, (_, index) => String(index)),
@@ -83,17 +84,17 @@ export class LoadedEncoder {
         : error;
     });
     // Where the graph pools by itself, its vectors are taken as they are.
-    const dense = probe.isPerToken ? denseLayers(body.folder, settings.dense, probe.width) : [];
-    return new LoadedEncoder({ body, settings, pass, tokenizer, dense }, probe, sizeBytes);
+    const steps = probe.isPerToken ? vectorSteps(body.folder, settings.modules, probe.width) : [];
+    return new LoadedEncoder({ body, settings, pass, tokenizer, steps }, probe, sizeBytes);
   }
 
   /** One vector of length 1 per text. */
   async embed(call: CallBody, signal: AbortSignal): Promise<NumbersReply> {
-    const { dense } = this.#parts;
+    const { steps } = this.#parts;
     const pooling = this.opened.pooling ?? DEFAULT_POOLING;
     return this.#numbers(call, signal, this.opened.dimensions!, (output, index, { ids }) => {
       const vector = pooled(output.states(index, ids.length), pooling);
-      return normalise(dense.reduce((before, layer) => layer.apply(before), vector));
+      return normalise(steps.reduce((before, step) => step.apply(before), vector));
     });
   }
 
@@ -162,9 +163,9 @@ export class LoadedEncoder {
     const limit = this.#limit(call);
     const first = query === undefined ? undefined : tokenizer.body(query, limit);
     return (text, at) => {
-      const body = tokenizer.body(text, limit);
-      if (first) return tokenizer.pair(first, body, limit);
-      return pairs ? tokenizer.pair(body, tokenizer.body(pairs[at]!, limit), limit) : tokenizer.single(body, limit);
+      if (first) return tokenizer.pair(first, tokenizer.body(text, limit), limit);
+      if (pairs) return tokenizer.pair(tokenizer.body(text, limit), tokenizer.body(pairs[at]!, limit), limit);
+      return tokenizer.text(text, limit);
     };
   }
 

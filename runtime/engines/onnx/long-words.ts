@@ -1,4 +1,5 @@
 import { Tokenizer } from '@huggingface/tokenizers';
+import { configuredNormalizer } from './normalizers.js';
 
 /** UTF-16 units of a word that are split at a time; a lattice takes about a kilobyte for each. */
 const PART_UNITS = 8192;
@@ -13,7 +14,7 @@ interface WordSplitter {
 
 /** The tokenizer of the contents of `tokenizer.json` and `tokenizer_config.json`, for texts of any length. Throws what the library throws. */
 export function openTokenizer(definition: object, config: object): Tokenizer {
-  const tokenizer = new Tokenizer(definition, config);
+  const tokenizer = new Tokenizer(configuredNormalizer(definition, config), config);
   const { model } = definition as { model?: { vocab?: unknown } };
   // Only Unigram has a list of pieces.
   if (Array.isArray(model?.vocab) && tokenizer.model) splitInParts(tokenizer.model);

@@ -3,6 +3,9 @@ import type { Pooling } from '../encoder-contract.js';
 import type { Tensor } from './contract.js';
 import { float32Of } from './float16.js';
 
+/** What torch's `normalize` divides by at least. */
+const LEAST_LENGTH = 1e-12;
+
 /** The vectors of one row of a batch: [tokens, dimensions], padding left out. */
 export interface RowStates {
   readonly values: Float32Array;
@@ -36,14 +39,25 @@ export function pooled({ values, tokens, dimensions }: RowStates, pooling: Pooli
     const start = token * dimensions;
     for (let column = 0; column < dimensions; column += 1) out[column]! += weight * values[start + column]!;
   }
+  if (pooling === 'mean_sqrt') weights = Math.sqrt(weights);
   return out.map((sum) => sum / weights);
+}
+
+function lengthOf(vector: Float32Array): number {
+  let sum = 0;
+  for (const component of vector) sum += component * component;
+  return Math.sqrt(sum);
+}
+
+/** A vector at length 1 on its way to more layers; nothing comes of nothing, as in torch's `normalize`. */
+export function unit(vector: Float32Array): Float32Array {
+  const length = Math.max(lengthOf(vector), LEAST_LENGTH);
+  return vector.map((component) => component / length);
 }
 
 /** Brings a vector to length 1 in place. Throws `model_failed` for one that has no direction or is not finite. */
 export function normalise(vector: Float32Array): Float32Array {
-  let sum = 0;
-  for (const component of vector) sum += component * component;
-  const length = Math.sqrt(sum);
+  const length = lengthOf(vector);
   if (!Number.isFinite(length) || length === 0)
     throw new Failure('model_failed', 'The model gave a vector that is zero or not finite; its weights or number format are damaged.');
   for (let index = 0; index < vector.length; index += 1) vector[index] = vector[index]! / length;

@@ -54,6 +54,7 @@ export class EncoderTokenizer {
   readonly #tokenizer: Tokenizer;
   readonly #single: Frame;
   readonly #pair: Frame;
+  readonly #keepsEnd: boolean;
   readonly spelling: Spelling;
   readonly unknown: string | undefined;
 
@@ -75,6 +76,7 @@ export class EncoderTokenizer {
         },
       );
     }
+    this.#keepsEnd = keepsEnd(definition, config);
     const isByteLevel = JSON.stringify((definition as { pre_tokenizer?: unknown }).pre_tokenizer ?? null).includes('"ByteLevel"');
     this.spelling = isByteLevel ? 'bytes' : model.type === 'WordPiece' || 'continuing_subword_prefix' in model ? 'wordpiece' : 'pieces';
     this.unknown = this.#tokenizer.model?.unk_token;
@@ -95,7 +97,15 @@ export class EncoderTokenizer {
     return this.#bodyOf(text);
   }
 
-  /** One text in its frame, cut to `limit` tokens in all. */
+  /** One text in its frame, at most `limit` tokens in all: its beginning, or its end where the tokenizer's files say so. */
+  text(text: string, limit: number): Encoded {
+    if (!this.#keepsEnd) return this.single(this.body(text, limit), limit);
+    const { ids } = this.#end(text, limit);
+    const room = Math.max(0, limit - this.framing(false));
+    return framed(this.#single, [ids.slice(Math.max(0, ids.length - room))]);
+  }
+
+  /** The beginning of one text in its frame, cut to `limit` tokens in all. */
   single(body: Body, limit: number): Encoded {
     const room = Math.max(0, limit - this.framing(false));
     return framed(this.#single, [body.ids.slice(0, room)]);
@@ -121,9 +131,25 @@ export class EncoderTokenizer {
     return PADDING.map((token) => this.#tokenizer.token_to_id(token)).find((id) => id !== undefined) ?? 0;
   }
 
+  /** The last `limit` tokens of a text, and often more, of which the first ones may be those of a cut. */
+  #end(text: string, limit: number): Body {
+    for (let length = Math.min(Math.max(1, limit) * CHARACTERS_PER_TOKEN, FIRST_CHARACTERS); length < text.length; length *= 2) {
+      const body = this.#bodyOf(text.slice(-length));
+      if (body.ids.length >= limit + SLACK_TOKENS) return body;
+    }
+    return this.#bodyOf(text);
+  }
+
   #bodyOf(text: string): Body {
     return this.#tokenizer.encode(text, { add_special_tokens: false });
   }
+}
+
+/** Whether long texts lose their beginning, as `tokenizer_config.json` says, else `tokenizer.json`. */
+function keepsEnd(definition: object, config: object): boolean {
+  const { truncation } = definition as { truncation?: { direction?: unknown } | null };
+  const side = (config as { truncation_side?: unknown }).truncation_side ?? truncation?.direction;
+  return String(side).toLowerCase() === 'left';
 }
 
 function framed(frame: Frame, bodies: readonly (readonly number[])[]): Encoded {

@@ -69,6 +69,43 @@ describe('the tokenizer of an encoder', () => {
     });
   }
 
+  for (const [kind, { tokenizer: definition, config }] of Object.entries(KINDS)) {
+    const left = { tokenizer: definition, config: { ...config, truncation_side: 'left' } };
+
+    it(`keeps the end of a text where truncation_side says so (${kind})`, () => {
+      const tokenizer = opened(left);
+      const framing = tokenizer.framing(false);
+      const texts = ['', 'red', 'The red river. '.repeat(2000), `${spaceless(20_000, 2)} river Anna`, spaceless(30_000)];
+      for (const text of texts) {
+        const { ids } = whole(left, text);
+        for (const limit of [0, 1, 2, 3, 7, 64, 512, 2000]) {
+          const encoded = tokenizer.text(text, limit);
+          const room = Math.min(ids.length, Math.max(0, limit - framing));
+          const own = encoded.ids.slice(encoded.bodyStart, encoded.bodyStart + room);
+          assert.deepEqual(own, ids.slice(ids.length - room), `${limit} of ${text.slice(0, 20)}`);
+          assert.equal(encoded.ids.length, framing + room);
+        }
+      }
+    });
+  }
+
+  const SIDES: [object, object, boolean][] = [
+    [{}, {}, false],
+    [{ truncation_side: 'right' }, {}, false],
+    [{ truncation_side: 'left' }, {}, true],
+    [{}, { truncation: { direction: 'Left', max_length: 8 } }, true],
+    [{ truncation_side: 'right' }, { truncation: { direction: 'Left', max_length: 8 } }, false],
+  ]; // biome-ignore format: one case a line
+  for (const [config, definition, keepsEnd] of SIDES)
+    it(`cuts the ${keepsEnd ? 'beginning' : 'end'} with ${JSON.stringify({ ...config, ...definition })}`, () => {
+      const { tokenizer, config: usual } = KINDS.wordpiece;
+      const one = opened({ tokenizer: { ...tokenizer, ...definition }, config: { ...usual, ...config } });
+      const [the, red, river] = one.body('the red river', 8).ids;
+      assert.deepEqual(one.text('the red river', 4).ids.slice(1, -1), keepsEnd ? [red, river] : [the, red]);
+      const pair = one.pair(one.body('the red river', 8), one.body('red', 8), 6);
+      assert.deepEqual(pair.ids.slice(1, 3), [the, red], 'pairs keep their beginnings');
+    });
+
   it('reads on where much of a text is one token', () => {
     const { tokens } = opened(KINDS.unigram).body(`${'☃'.repeat(300_000)} river`, 64);
     assert.deepEqual([tokens.length, tokens.at(-1)], [3, '▁river']);
