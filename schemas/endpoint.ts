@@ -65,7 +65,7 @@ export interface StreamReply {
 /** A long answer, of which no more is in memory than the client takes at a time. `pieces` are told to return where the client leaves, also before the first. */
 export interface PiecesReply {
   readonly pieces: AsyncIterable<Uint8Array>;
-  /** Bytes of all pieces together. */
+  /** Bytes of all pieces together, at least one. */
   readonly length: number;
   readonly contentType: string;
 }

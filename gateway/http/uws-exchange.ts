@@ -124,7 +124,7 @@ export class UwsExchange implements Exchange {
       return Promise.reject(bodyTooLarge(limitBytes, declared));
     }
     return new Promise((resolve, reject) => {
-      let bytes: Buffer = Buffer.allocUnsafe(declared);
+      let bytes: Buffer = NOTHING;
       let size = 0;
       const timer = setTimeout(() => this.#tooSlow(), this.#listener.limits.bodyTimeoutMs);
       const settle = (): void => {
@@ -146,7 +146,11 @@ export class UwsExchange implements Exchange {
           return;
         }
         // A body that does not tell its length gets twice the room when it needs more.
-        if (size > bytes.length) bytes = Buffer.concat([bytes], Math.max(size, 2 * bytes.length));
+        if (size > bytes.length) {
+          const larger = Buffer.allocUnsafe(Math.max(size, declared, 2 * bytes.length));
+          larger.set(bytes);
+          bytes = larger;
+        }
         // The chunk's memory is only lent for this callback.
         bytes.set(new Uint8Array(chunk), start);
         if (!isLast) return;
@@ -256,8 +260,8 @@ export class UwsExchange implements Exchange {
       return;
     }
     if (bodiless && !close) response.endWithoutBody();
-    else if (this.method === 'HEAD' && close) response.endWithoutBody(Buffer.byteLength(body), true);
     else if (this.method === 'HEAD') {
+      if (close) response.writeHeader('Connection', 'close');
       // Told by its own argument, the library would wait for so many bytes, and serve nothing more of the connection.
       response.writeHeader('Content-Length', String(Buffer.byteLength(body)));
       response.endWithoutBody();

@@ -13,8 +13,8 @@ async function encoded(pictures: readonly Picture[]): Promise<string[]> {
   return Promise.all(pictures.map(async ({ bytes, path }) => Buffer.from(bytes ?? (await readFile(path!))).toString('base64')));
 }
 
-/** For a runtime that has no room or whose engine died; looking at an image again changes nothing. */
-const RETRIES = 2;
+/** For a runtime that has no room or whose engine died; once, since an image that makes a model fail does so again. */
+const RETRIES = 1;
 
 /** Asks universal runtimes over HTTP, in turn. What they refuse is refused with their words. */
 export class RemoteVision implements VisionSource {

@@ -70,7 +70,7 @@ export function readEncoderSettings(wish: SettingsWish): EncoderSettings {
   return {
     architecture,
     maxLength: maxLengthOf(wish, { config, tokenizerConfig, sentence }, firstPosition, notes),
-    pooling: poolingOf(folder, modules) ?? wish.fallback.pooling,
+    pooling: (wish.task === 'embedding' ? poolingOf(folder, modules) : undefined) ?? wish.fallback.pooling,
     modules,
     labels: labelsOf(config),
     ...problemOf(config),

@@ -34,12 +34,12 @@ export function labelOf(logits: Float32Array): Labelling {
 }
 
 /** Each word with its first token; words that no token begins in are left out. */
-function labelled(text: string, tokens: readonly PlacedToken[]): LabelledWord[] {
+function labelled(text: string, tokens: readonly PlacedToken[], isNamed: (token: PlacedToken) => boolean): LabelledWord[] {
   const out: LabelledWord[] = [];
   let next = 0;
   for (const word of wordsOf(text)) {
     while (next < tokens.length && tokens[next]!.place.end <= word.start) next += 1;
-    if (word.isDense) pushPieces(out, text, word, tokens, next);
+    if (word.isDense) pushPieces(out, text, word, tokens, next, isNamed);
     else {
       let first = next;
       while (first < tokens.length && tokens[first]!.place.start < word.start) first += 1;
@@ -51,11 +51,21 @@ function labelled(text: string, tokens: readonly PlacedToken[]): LabelledWord[] 
 }
 
 /** The words of a run without spaces: each token is one, but for what the token before has taken. One that came from a word before makes that longer. */
-function pushPieces(out: LabelledWord[], text: string, run: Span, tokens: readonly PlacedToken[], from: number): void {
+function pushPieces(
+  out: LabelledWord[],
+  text: string,
+  run: Span,
+  tokens: readonly PlacedToken[],
+  from: number,
+  isNamed: (token: PlacedToken) => boolean,
+): void {
   let taken = run.start;
   for (let at = from; at < tokens.length && tokens[at]!.place.start < run.end; at += 1) {
     const token = tokens[at]!;
     const stop = Math.min(token.place.end, run.end);
+    const before = out.at(-1);
+    // A bare word mark has its piece's place: of both the one counts that names something.
+    if (before && before.token.place.start === token.place.start && !isNamed(before.token)) out.splice(-1, 1, { ...before, token });
     if (stop <= taken) continue;
     const follows = Math.min(Math.max(tokens[at + 1]?.place.start ?? run.end, stop), run.end);
     // Marks that the vocabulary does not see go with their letter.
@@ -84,8 +94,9 @@ function parted(label: string): { type: string; opens: boolean; ends: boolean } 
 export function entitiesOf(text: string, tokens: readonly PlacedToken[], labels: readonly string[]): Entity[] {
   const found: Open[] = [];
   let open: Open | undefined;
-  for (const word of labelled(text, tokens)) {
-    const label = parted(labels[word.token.label] ?? String(word.token.label));
+  const labelOfToken = ({ label }: PlacedToken): ReturnType<typeof parted> => parted(labels[label] ?? String(label));
+  for (const word of labelled(text, tokens, (token) => labelOfToken(token) !== undefined)) {
+    const label = labelOfToken(word.token);
     const goesOn = label && open && !label.opens && open.type === label.type && !SEEN.test(text.slice(open.words.at(-1)!.end, word.start));
     if (goesOn) open!.words.push(word);
     else if (label) {

@@ -26,6 +26,11 @@ const LINES: Readonly<Record<string, string>> = {
 /** What modules read and write where their files say nothing. */
 const VECTOR = 'sentence_embedding';
 
+/** First modules that no graph of an encoder stands for. */
+const OTHER_BEGINNINGS = ['Router', 'Asym', 'BoW', 'WordEmbeddings', 'StaticEmbedding', 'CLIPModel', 'CNN', 'LSTM'];
+/** Modules that are known after pooling. */
+const AFTER = ['Dense', 'Normalize', 'Dropout'];
+
 /** A part of a sentence model. */
 export interface Module {
   /** Its folder in the model's; empty = that itself. */
@@ -91,9 +96,9 @@ export function vectorSteps(folder: string, modules: readonly Module[], width: n
   for (const [at, module] of modules.entries()) {
     const before = steps.at(-1)?.outputs ?? width;
     const name = nameOf(module);
-    if (at === pooling || (at === 0 && name.endsWith('Transformer'))) continue;
-    if (at < pooling || !['Dense', 'Normalize', 'Dropout'].includes(name))
-      throw unknownModule(folder, module, at < pooling ? 'before Pooling' : 'after Pooling');
+    // The graph stands for the first module, whatever its author called it.
+    if (at === pooling || (at === 0 && ![...AFTER, ...OTHER_BEGINNINGS].includes(name))) continue;
+    if (at < pooling || !AFTER.includes(name)) throw unknownModule(folder, module, at < pooling ? 'before Pooling' : 'after Pooling');
     if (name !== 'Dropout') readsVector(folder, module);
     if (name === 'Dense') steps.push(new DenseLayer(folder, module.path, before));
     // In the end all vectors come to length 1.

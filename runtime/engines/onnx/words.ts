@@ -4,7 +4,7 @@ const AT_ONCE = '{1,4096}';
 const DENSE =
   '(?=[\\p{L}\\p{N}])[\\p{scx=Han}\\p{scx=Hiragana}\\p{scx=Katakana}\\p{scx=Thai}\\p{scx=Lao}\\p{scx=Khmer}\\p{scx=Myanmar}]\\p{M}{0,64}';
 const WORDS = new RegExp(
-  `(?<dense>(?:${DENSE})${AT_ONCE})|(?<spaced>(?:(?!${DENSE})[\\p{L}\\p{N}\\p{M}])${AT_ONCE})|(?<unseen>\\p{Cf}${AT_ONCE})|\\S`,
+  `(?<dense>(?:${DENSE})${AT_ONCE})|(?<spaced>(?:(?!${DENSE})[\\p{L}\\p{N}\\p{M}])${AT_ONCE})|(?<unseen>(?:(?![\\u200b\\u200e\\u200f\\ufeff])\\p{Cf})${AT_ONCE})|[^\\s\\u200b\\u200e\\u200f]`,
   'gu',
 );
 /** Those that the JavaScript tokenizer sets apart (Python's does so beyond U+FFFF too), and punctuation. */
@@ -24,7 +24,7 @@ export interface Word extends Span {
 
 /**
  * The words and marks of a text, in order: letters, digits and their marks together, with characters between them that are not seen (soft
- * hyphens, joiners); everything else but white space and what is not seen stands alone.
+ * hyphens, joiners), but for those that stand between words; everything else but white space and what is not seen stands alone.
  */
 export function wordsOf(text: string): Word[] {
   return joined(text, WORDS);

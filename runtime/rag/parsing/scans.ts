@@ -9,7 +9,7 @@ import type { PageImages } from './page-images.js';
 /** Pages of one file that are read from their image; at a second a page a book would hold up all else. */
 const SCANNED_LIMIT = 200;
 const DPI = 200;
-/** So many pages in a row that fail end the reading: what reads them is not there. */
+/** So many pages in a row that fail end the reading: most likely what reads them is not there. */
 const FAILED_LIMIT = 3;
 
 /** Reads the text of images, one text each. */

@@ -53,6 +53,20 @@ describe('entities', () => {
     );
   });
 
+  it('takes the label that names something of a bare word mark and its piece in a script without spaces', () => {
+    const place = { start: 0, end: 2 };
+    const token = (label: string, at = place): PlacedToken => ({ place: at, label: LABELS.indexOf(label), score: 1 });
+    const rest = token('I-LOC', { start: 2, end: 4 });
+    for (const [mark, piece] of [
+      ['O', 'B-LOC'],
+      ['B-LOC', 'O'],
+    ])
+      assert.deepEqual(
+        entitiesOf('北京大学', [token(mark!), token(piece!), rest], LABELS).map(({ text }) => text),
+        ['北京大学'],
+      );
+  });
+
   it('opens at B, at another type, and after a gap', () => {
     assert.deepEqual(
       found('Anna Peter', [
@@ -136,7 +150,7 @@ describe('entities', () => {
       it(`finds entities that ${name}`, () => assert.deepEqual(found(text, pieces), entities));
 
     it('takes words of any length', () => {
-      for (const unit of ['x', '\u0301', 'é\u00ad', 'ก\u0e34', '北', 'x\u200b\u200b'])
+      for (const unit of ['x', '\u0301', 'é\u00ad', 'ก\u0e34', '北', 'x\u2060\u2060'])
         assert.deepEqual(wordsOf(`${unit.repeat(10_000)}. a`).length, 3, unit);
       const long = `a${'\u0301'.repeat(8_000_000)}`;
       assert.deepEqual(wordsOf(long), [{ start: 0, end: long.length, isDense: false }]);
@@ -156,7 +170,8 @@ describe('entities', () => {
   describe('around characters that are not seen', () => {
     const cases: [string, string, [string, string][], unknown[]][] = [
       ['a soft hyphen in a word', 'I live in Ber\u00adlin.', [['I', 'O'], ['live', 'O'], ['in', 'O'], ['Ber\u00adlin', 'B-LOC'], ['.', 'O']], [['Ber\u00adlin', 'LOC', 10, 17]]],
-      ['a zero-width space in a word', 'New\u200bYork', [['New', 'B-LOC'], ['York', 'O']], [['New\u200bYork', 'LOC', 0, 8]]],
+      ['a zero-width space, which parts words', 'New\u200bYork', [['New', 'B-LOC'], ['York', 'I-LOC']], [['New\u200bYork', 'LOC', 0, 8]]],
+      ['a zero-width space behind a word of another kind', 'in\u200bParis\ufeffand\u200bRome', [['in', 'O'], ['Paris', 'B-LOC'], ['and', 'O'], ['Rome', 'I-LOC']], [['Paris', 'LOC', 3, 8], ['Rome', 'LOC', 13, 17]]],
       ['joiners in a word', 'a\u2060n\u200dn\u200ca', [['a', 'B-PER'], ['n', 'O'], ['n', 'O'], ['a', 'O']], [['a\u2060n\u200dn\u200ca', 'PER', 0, 7]]],
       ['one between words', 'Anna \u200bSmith\u00ad Berg\u2060.', [['Anna', 'B-PER'], ['Smith', 'I-PER'], ['Berg', 'I-PER'], ['.', 'O']], [['Anna \u200bSmith\u00ad Berg', 'PER', 0, 17]]],
       ['one with a token of its own', '\ufeffOslo\u200b Lima', [['\ufeff', 'O'], ['Oslo', 'B-LOC'], ['\u200b', 'O'], ['Lima', 'B-LOC']], [['Oslo', 'LOC', 1, 5], ['Lima', 'LOC', 7, 11]]],

@@ -93,6 +93,7 @@ describe('the modules of a sentence model', () => {
   const plain = [
     START,
     ['MLMTransformer', 'Pooling'],
+    ['CamemBERT', 'Pooling'],
     [...START, 'Normalize'],
     [...START, 'Dropout', 'Normalize', 'Normalize'],
     ['Transformer'],
