@@ -1,8 +1,11 @@
-"""Muon: momentum whose matrices are made orthogonal by a Newton-Schulz iteration (Jordan et al., 2024), for the matrices inside blocks."""
+"""Muon: momentum whose matrices are made orthogonal by a Newton-Schulz iteration (Jordan et al., 2024), for the matrices inside blocks. Then every row
+is divided by how long it has been of late, so that all neurons learn alike (Li et al., 2025, "NorMuon")."""
 import torch
 
 # One odd quintic a step, the best for singular values from 0.001 on (Amsel et al., 2025, "The Polar Express"). Three steps are enough here.
 STEPS = [(8.28721, -23.59589, 17.30039), (4.10706, -2.94785, 0.54484), (3.94869, -2.90890, 0.55182)]
+# The share of a new step in the mean square of a row.
+RECENT = 0.05
 
 
 def orthogonal(g, kind):
@@ -30,6 +33,15 @@ class Muon(torch.optim.Optimizer):
             state["speed"] = torch.zeros_like(weight)
         return weight.grad.lerp(state["speed"].lerp_(weight.grad, 1 - share), share)
 
+    def evened(self, weight, update):
+        """The update, whose size stays, with rows as long as each other over the steps; keeps their mean squares."""
+        state = self.state[weight]
+        squares = update.square().mean(-1, keepdim=True)
+        if "rows" not in state:
+            state["rows"] = squares.clone()
+        even = update / (state["rows"].lerp_(squares, RECENT).sqrt() + 1e-10)
+        return even.mul_(torch.linalg.matrix_norm(update) / (torch.linalg.matrix_norm(even) + 1e-10))
+
     @torch.no_grad()
     def change(self, group, weights):
         """One step of weights of one shape."""
@@ -37,7 +49,7 @@ class Muon(torch.optim.Optimizer):
         updates = orthogonal(torch.stack([self.momentum(weight, group["momentum"]) for weight in weights]), self.kind)
         for weight, update in zip(weights, updates):
             weight.mul_(1 - group["lr"] * group["decay"])
-            weight.add_(update, alpha=-group["lr"] * max(1, rows / columns) ** 0.5)
+            weight.add_(self.evened(weight, update), alpha=-group["lr"] * max(1, rows / columns) ** 0.5)
 
     def step(self):
         for group in self.param_groups:
