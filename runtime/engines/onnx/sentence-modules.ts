@@ -99,6 +99,8 @@ export function vectorSteps(folder: string, modules: readonly Module[], width: n
     // The graph stands for the first module, whatever its author called it.
     if (at === pooling || (at === 0 && ![...AFTER, ...OTHER_BEGINNINGS].includes(name))) continue;
     if (at < pooling || !AFTER.includes(name)) throw unknownModule(folder, module, at < pooling ? 'before Pooling' : 'after Pooling');
+    // Such models compare tokens, not texts (ColBERT).
+    if (pooling === -1 && name === 'Dense') throw unknownModule(folder, module, 'without a Pooling before it');
     if (name !== 'Dropout') readsVector(folder, module);
     if (name === 'Dense') steps.push(new DenseLayer(folder, module.path, before));
     // In the end all vectors come to length 1.

@@ -114,6 +114,9 @@ describe('the modules of a sentence model', () => {
     it(`are refused with ${name} after pooling`, () =>
       refused(() => steps([...START, name, 'Normalize']), new RegExp(`has the module ${name} \\("2_${name}"\\) after Pooling`)));
 
+  it('are refused with Dense and no pooling, which is for tokens', () =>
+    refused(() => steps(['Transformer', 'Dense']), /has the module Dense \("1_Dense"\) without a Pooling before it/));
+
   const elsewhere: [string, object][] = [
     ['Normalize', { module_input_name: 'token_embeddings' }],
     ['Dense', { module_input_name: 'token_embeddings', module_output_name: 'sentence_embedding' }],
