@@ -1,21 +1,39 @@
 import { scaled } from '../../pictures/codec.js';
 import type { Pixels } from '../../pictures/picture.js';
+import { turnedRight } from '../ocr/crop.js';
 import { imageTensor } from '../ocr/feed.js';
 import type { Tensor } from '../onnx/contract.js';
 import type { ImageSettings } from './settings.js';
 
+type Size = Pick<Pixels, 'width' | 'height'>;
+
 /** An image as the encoder's `pixel_values`. */
 export async function encoderInput(pixels: Pixels, settings: ImageSettings): Promise<Tensor> {
-  const { width, height, fit, mean, deviation } = settings;
-  const fitted = fit ? await onGround(pixels, width, height) : await scaled(pixels, width, height);
+  const { width, height, fit, align, mean, deviation } = settings;
+  const lies = (width < height && pixels.width > pixels.height) || (width > height && pixels.width < pixels.height);
+  const image = align && lies ? turnedRight(pixels) : pixels;
+  const fitted = fit ? await onGround(image, width, height) : await scaled(image, width, height);
   return imageTensor(fitted, 3, { mean, deviation, order: 'rgb' });
+}
+
+/**
+ * The size of a whole image on its ground, rounded as in training: its shorter side first takes the length of the ground's shorter one, then
+ * the image is made smaller until it fits.
+ */
+function fittedSize(image: Size, ground: Size): Size {
+  const shorter = Math.min(ground.width, ground.height);
+  const grown = (length: number): number => Math.trunc((shorter * length) / Math.min(image.width, image.height));
+  const full = { width: grown(image.width), height: grown(image.height) };
+  const [width, height] = [Math.min(full.width, ground.width), Math.min(full.height, ground.height)];
+  if (width === full.width && height === full.height) return full;
+  if (full.height > full.width) return { width: Math.max(1, Math.trunc((full.width * height) / full.height)), height };
+  return { width, height: Math.max(1, Math.trunc((full.height * width) / full.width)) };
 }
 
 /** The whole image as large as it fits, in the middle of a black ground. */
 async function onGround(pixels: Pixels, width: number, height: number): Promise<Pixels> {
-  const ratio = Math.min(width / pixels.width, height / pixels.height);
-  const size = (length: number, most: number): number => Math.max(1, Math.min(most, Math.round(length * ratio)));
-  const inner = await scaled(pixels, size(pixels.width, width), size(pixels.height, height));
+  const size = fittedSize(pixels, { width, height });
+  const inner = await scaled(pixels, size.width, size.height);
   const data = new Uint8Array(width * height * 3);
   const [left, top] = [Math.floor((width - inner.width) / 2), Math.floor((height - inner.height) / 2)];
   for (let row = 0; row < inner.height; row += 1) {

@@ -16,7 +16,7 @@ import { type ImageSettings, imageSettings, labelsOf, type Members, readMembers 
 /** Places on a page are told in thousandths of it. */
 const PAGE_UNITS = 1000;
 const LENGTH = 512;
-/** Framing tokens stand nowhere; the one at the end stands, as in training, in the lower right corner. */
+/** Framing tokens stand nowhere; those that end a text stand, as in training, in the lower right corner, but for LayoutLMv3. */
 const NOWHERE = [0, 0, 0, 0] as const;
 const CORNER = [PAGE_UNITS, PAGE_UNITS, PAGE_UNITS, PAGE_UNITS] as const;
 /** Stands for a token of a text whose place in its frame is looked for. */
@@ -31,18 +31,31 @@ export interface LaidOut {
   readonly wordOf: readonly number[];
 }
 
+/** Where the tokens that end a text stand: by `tokenizer_config.json`, else by the version of the model. */
+function endPlace({ sep_token_box: own, tokenizer_class: kind }: Members, { model_type: type }: Members): readonly number[] {
+  if (Array.isArray(own) && own.length === 4 && own.every((value) => Number.isInteger(value) && value >= 0 && value <= PAGE_UNITS))
+    return own;
+  return type === 'layoutlmv3' || String(kind).startsWith('LayoutLMv3') ? NOWHERE : CORNER;
+}
+
 /** A model that looks at words and their places on the page: LayoutLM in its versions. */
 export class LayoutModel {
   readonly #session: OnnxSession;
   readonly #tokenizer: EncoderTokenizer;
   readonly #config: Members;
+  readonly #endPlace: readonly number[];
   /** Undefined for a model that sees only words. */
   readonly #image: ImageSettings | undefined;
 
-  private constructor(session: OnnxSession, tokenizer: EncoderTokenizer, config: Members, image: ImageSettings | undefined) {
+  private constructor(
+    session: OnnxSession,
+    tokenizer: EncoderTokenizer,
+    { config, end, image }: { config: Members; end: readonly number[]; image: ImageSettings | undefined },
+  ) {
     this.#session = session;
     this.#tokenizer = tokenizer;
     this.#config = config;
+    this.#endPlace = end;
     this.#image = image;
   }
 
@@ -50,14 +63,14 @@ export class LayoutModel {
   static async open(folder: string, files: readonly string[], options: OnnxOptions): Promise<LayoutModel> {
     const graph = layoutGraph(files);
     if (graph === undefined) throw new Failure('invalid', 'The model has no model.onnx; export it to ONNX.', { code: 'InvalidModelFile' });
-    const [definition, config, tokenizerConfig = {}, preprocessor] = await Promise.all(
+    const [definition, config = {}, tokenizerConfig = {}, preprocessor] = await Promise.all(
       ['tokenizer.json', 'config.json', 'tokenizer_config.json', 'preprocessor_config.json'].map((name) => readMembers(folder, name)),
     );
     const tokenizer = new EncoderTokenizer(definition ?? {}, tokenizerConfig);
     const session = await openSession(`${folder}/${graph}`, options);
     const input = session.inputs.find(({ name }) => IMAGE.test(name));
     const image = input && imageSettings(preprocessor, fixedSize(input, graph));
-    return new LayoutModel(session, tokenizer, config ?? {}, image);
+    return new LayoutModel(session, tokenizer, { config, end: endPlace(tokenizerConfig, config), image });
   }
 
   get providers() {
@@ -93,7 +106,8 @@ export class LayoutModel {
   }
 
   #layOut(question: string | null, words: readonly OcrBox[], { width, height }: Pixels): LaidOut {
-    const asked = question === null ? undefined : this.#tokenizer.body(question, LENGTH);
+    // Python's tokenizers for these models split a question at its white space first.
+    const asked = question === null ? undefined : this.#tokenizer.body(question.trim().replace(/\s+/g, ' '), LENGTH);
     const space = this.#tokenizer.spelling === 'bytes' ? ' ' : '';
     const tokens = words.flatMap(({ text }, word) => this.#tokenizer.body(space + text, LENGTH).ids.map((id) => ({ id, word })));
     const probe = { ids: [PROBE], tokens: [''] };
@@ -110,8 +124,8 @@ export class LayoutModel {
       const units = (value: number, size: number): number => Math.max(0, Math.min(PAGE_UNITS, Math.floor((value * PAGE_UNITS) / size)));
       return [units(x1, width), units(y1, height), units(x2, width), units(y2, height)];
     };
-    const last = encoded.ids.length - 1;
-    const boxes = wordOf.map((word, at) => (word >= 0 ? place(word) : at === last ? CORNER : NOWHERE));
+    const ending = encoded.ids.at(-1);
+    const boxes = wordOf.map((word, at) => (word >= 0 ? place(word) : encoded.ids[at] === ending ? this.#endPlace : NOWHERE));
     return { ids: encoded.ids, types: encoded.types, boxes, wordOf };
   }
 

@@ -18,6 +18,8 @@ export interface ImageSettings {
   readonly height: number;
   /** Keeps its shape in the middle of a black ground; else it is stretched. */
   readonly fit: boolean;
+  /** Turned by a quarter where its longer side is not that of the encoder's input. */
+  readonly align: boolean;
   readonly mean: readonly [number, number, number];
   readonly deviation: readonly [number, number, number];
 }
@@ -81,6 +83,7 @@ export function imageSettings(given: Members = {}, fixed: { width?: number | und
     width: fixed.width ?? sideIn(given.size, 'width'),
     height: fixed.height ?? sideIn(given.size, 'height'),
     fit: given.do_thumbnail === true || given.do_pad === true || kind.startsWith('Donut'),
+    align: given.do_align_long_axis === true,
     mean: given.do_normalize === false ? [0, 0, 0] : triple(given.image_mean, 0.5),
     deviation: given.do_normalize === false ? [1, 1, 1] : triple(given.image_std, 0.5),
   };

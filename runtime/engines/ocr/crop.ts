@@ -60,6 +60,12 @@ function laidDown(pixels: Pixels): Pixels {
   return moved(pixels, height, width, (column, row) => column * width + (width - 1 - row));
 }
 
+/** Turned by a quarter, clockwise. */
+export function turnedRight(pixels: Pixels): Pixels {
+  const { width, height } = pixels;
+  return moved(pixels, height, width, (column, row) => (height - 1 - column) * width + row);
+}
+
 /** Turned by a half. */
 export function upsideDown(pixels: Pixels): Pixels {
   const { width, height } = pixels;

@@ -45,12 +45,20 @@ export function fixedSize({ name, dims }: TensorSlot, file: string): FixedSize {
   return size;
 }
 
-/** An image as `[1, channels, height, width]`; `width` beyond the image's own goes on with its last column. */
-export function imageTensor(pixels: Pixels, channels: 1 | 3, scale: Scale, width = pixels.width): Tensor {
+/** What stands right of an image that is narrower than its network's input: its last column again, or zeros. */
+export interface Beyond {
+  readonly width: number;
+  readonly fill: 'edge' | 'zeros';
+}
+
+/** An image as `[1, channels, height, width]`; `beyond` makes it wider. */
+export function imageTensor(pixels: Pixels, channels: 1 | 3, scale: Scale, beyond?: Beyond): Tensor {
   const { height, data } = pixels;
+  const width = beyond?.width ?? pixels.width;
+  const filled = beyond?.fill === 'zeros' ? Math.min(width, pixels.width) : width;
   const out = new Float32Array(channels * height * width);
   for (let row = 0; row < height; row += 1) {
-    for (let column = 0; column < width; column += 1) {
+    for (let column = 0; column < filled; column += 1) {
       const from = (row * pixels.width + Math.min(column, pixels.width - 1)) * pixels.channels;
       for (let channel = 0; channel < channels; channel += 1) {
         const source = pixels.channels === 1 ? 0 : scale.order === 'bgr' ? 2 - channel : channel;

@@ -6,7 +6,7 @@ import { openSession } from '../onnx/session.js';
 import type { OcrBox, OcrOpened, OcrPage } from './contract.js';
 import { straightened, upsideDown } from './crop.js';
 import { decodeLine, type Line } from './ctc.js';
-import { CENTRED, type FixedSize, fixedSize, IMAGENET, imageTensor, type Scale } from './feed.js';
+import { CENTRED, type FixedSize, fixedSize, IMAGENET, imageTensor, type Scale, SIDE_LIMIT } from './feed.js';
 import { readLabels } from './labels.js';
 import { rectanglesOf } from './maps.js';
 import type { NetworksBody } from './networks.js';
@@ -16,12 +16,18 @@ import type { Slanted } from './regions.js';
 
 /** Longest side that a detector sees; networks halve it several times, so sides are multiples of 32. */
 const LONGEST_SIDE = 1600;
+/** Receipts and strips are seen longer, with as many pixels as a page of the usual proportions, so that they stay readable. */
+const PAGE_PIXELS = 1600 * 1131;
 const STRIDE = 32;
 /** Height of a line where the graph does not fix it: of gray recognisers, of coloured ones. */
 const LINE_HEIGHT = { 1: 64, 3: 48 } as const;
 const LONGEST_LINE = 4096;
+/** How short lines are made longer, as in training: those of gray recognisers (EasyOCR), those of coloured ones (PaddleOCR). */
+const SHORT_LINE = { 1: { leastWidth: 1, fill: 'edge' }, 3: { leastWidth: 320, fill: 'zeros' } } as const;
 /** A line is turned when the network is this sure. */
 const SURE_TURNED = 0.9;
+/** A reading that is less sure is compared with that of the line the other way up: text that stands on its head is read less surely. */
+const SURE_READ = 0.8;
 /** Size that networks for turned lines see where the graph does not fix it. */
 const TURNED_SIZE = { width: 192, height: 48 };
 
@@ -67,7 +73,7 @@ export class NetworksReader {
     const boxes: OcrBox[] = [];
     for (const rectangle of inReadingOrder(await this.#find(pixels))) {
       signal.throwIfAborted();
-      const { text, confidence } = await this.#readLine(await this.#upright(straightened(pixels, rectangle)), signal);
+      const { text, confidence } = await this.#lineOf(straightened(pixels, rectangle), signal);
       if (text.trim() !== '') boxes.push({ ...hull(rectangle, pixels), text, confidence });
     }
     return pageOf(boxes.map(({ text }) => text).join(this.#joint), boxes);
@@ -75,7 +81,9 @@ export class NetworksReader {
 
   async #find(pixels: Pixels): Promise<Slanted[]> {
     const [input] = this.#detector.inputs;
-    const ratio = Math.min(1, LONGEST_SIDE / Math.max(pixels.width, pixels.height));
+    const longest = Math.max(pixels.width, pixels.height);
+    const longer = Math.min(SIDE_LIMIT / longest, Math.sqrt(PAGE_PIXELS / (pixels.width * pixels.height)));
+    const ratio = Math.min(1, Math.max(LONGEST_SIDE / longest, longer));
     const side = (length: number): number => Math.max(STRIDE, Math.round((length * ratio) / STRIDE) * STRIDE);
     const { height = side(pixels.height), width = side(pixels.width) } = this.#sizes.detector;
     const tensor = imageTensor(await scaled(pixels, width, height), 3, this.#scale);
@@ -85,14 +93,23 @@ export class NetworksReader {
     return map.rectangles.map((one) => stretched(one, pixels.width / map.width, pixels.height / map.height));
   }
 
-  async #upright(line: Pixels): Promise<Pixels> {
-    if (!this.#turned) return line;
-    const [input] = this.#turned.inputs;
+  /** What a line says. Networks for turned lines err, above all with long ones, so that they only say which way up is read first. */
+  async #lineOf(line: Pixels, signal: AbortSignal): Promise<Line> {
+    if (!this.#turned) return this.#readLine(line, signal);
+    const isTurned = await this.#isTurned(this.#turned, line);
+    const first = await this.#readLine(isTurned ? upsideDown(line) : line, signal);
+    if (first.confidence >= SURE_READ) return first;
+    const other = await this.#readLine(isTurned ? line : upsideDown(line), signal);
+    return other.confidence > first.confidence ? other : first;
+  }
+
+  async #isTurned(network: OnnxSession, line: Pixels): Promise<boolean> {
+    const [input] = network.inputs;
     const { height, width } = { ...TURNED_SIZE, ...this.#sizes.turned };
     const fitted = await scaled(line, Math.max(1, Math.min(width, Math.round((line.width * height) / line.height))), height);
-    const output = this.#turned.outputs[0]!.name;
-    const answer = (await this.#turned.run({ [input!.name]: imageTensor(fitted, 3, CENTRED, width) }, [output]))[output]!;
-    return ((answer.data as Float32Array)[1] ?? 0) > SURE_TURNED ? upsideDown(line) : line;
+    const output = network.outputs[0]!.name;
+    const answer = (await network.run({ [input!.name]: imageTensor(fitted, 3, CENTRED, { width, fill: 'zeros' }) }, [output]))[output]!;
+    return ((answer.data as Float32Array)[1] ?? 0) > SURE_TURNED;
   }
 }
 
@@ -109,11 +126,13 @@ async function lineReader(body: NetworksBody, options: OnnxOptions): Promise<Rea
   const output = session.outputs[0]!.name;
   const channels = input!.dims[1] === 1 ? 1 : 3;
   const scale: Scale = { ...CENTRED, order: body.engine === 'paddleocr' ? 'bgr' : 'rgb' };
+  const { leastWidth, fill } = SHORT_LINE[channels];
   const { height: high = LINE_HEIGHT[channels], width: fixedWidth } = fixedSize(input!, graph);
   return async (line) => {
     const natural = Math.max(1, Math.ceil((line.width * high) / line.height));
     const fitted = await scaled(line, Math.min(natural, fixedWidth ?? LONGEST_LINE), high);
-    const answer = await session.run({ [input!.name]: imageTensor(fitted, channels, scale, fixedWidth) }, [output]);
+    const width = fixedWidth ?? Math.max(fitted.width, leastWidth);
+    const answer = await session.run({ [input!.name]: imageTensor(fitted, channels, scale, { width, fill }) }, [output]);
     return decodeLine(answer[output]!, labels);
   };
 }

@@ -65,7 +65,8 @@ export class EncoderTokenizer {
       this.#tokenizer = openTokenizer(definition, config);
       const [first, second] = PROBES.map((text) => this.#bodyOf(text).ids) as [readonly number[], readonly number[]];
       this.#single = frameOf(this.#tokenizer.encode(PROBES[0], { return_token_type_ids: true }), [first]);
-      this.#pair = frameOf(this.#tokenizer.encode(PROBES[0], { text_pair: PROBES[1], return_token_type_ids: true }), [first, second]);
+      const pair = this.#tokenizer.encode(PROBES[0], { text_pair: PROBES[1], return_token_type_ids: !isOneSegment(definition) });
+      this.#pair = frameOf(pair, [first, second]);
     } catch (error) {
       throw new Failure(
         'invalid',
@@ -143,6 +144,11 @@ export class EncoderTokenizer {
   #bodyOf(text: string): Body {
     return this.#tokenizer.encode(text, { add_special_tokens: false });
   }
+}
+
+/** Whether both texts of a pair are in segment 0, as with RoBERTa, whose models often know no other; the library counts them as two. */
+function isOneSegment({ post_processor }: { post_processor?: { type?: unknown } | null }): boolean {
+  return post_processor?.type === 'RobertaProcessing';
 }
 
 /** Whether long texts lose their beginning, as `tokenizer_config.json` says, else `tokenizer.json`. */

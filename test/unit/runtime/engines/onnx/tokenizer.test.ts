@@ -36,6 +36,17 @@ const whole = ({ tokenizer, config }: { tokenizer: object; config: object }, tex
   new Tokenizer(tokenizer, config).encode(text, { add_special_tokens: false });
 
 describe('the tokenizer of an encoder', () => {
+  it('counts both texts of a pair as one segment where its post-processor is that of RoBERTa, as two with that of BERT', () => {
+    for (const [kind, segment] of [
+      ['bpe', 0],
+      ['wordpiece', 1],
+    ] as const) {
+      const tokenizer = opened(KINDS[kind]);
+      const { types } = tokenizer.pair(tokenizer.body('red', 9), tokenizer.body('river', 9), 64);
+      assert.equal(Math.max(...types), segment, kind);
+    }
+  });
+
   for (const [kind, files] of Object.entries(KINDS)) {
     const tokenizer = opened(files);
 
