@@ -32,6 +32,10 @@ export interface TinyCausalOptions {
   readonly thinks?: boolean;
   /** An input that text generation does not have; the graph ignores it. */
   readonly needs?: string;
+  /** Two graphs in one, as older exporters have them: after others, only one token may be read at a time. */
+  readonly branches?: boolean;
+  /** An input says of how many tokens logits are wanted; of one is right. */
+  readonly keepsLogits?: boolean;
   /** Logits of no text generator: for a whole text; without a batch, other than declared; or labels for each token. */
   readonly head?: 'text' | 'undeclared' | 'labels';
 }
@@ -43,6 +47,25 @@ const HEADS = {
   undeclared: { nodes: [node('Less', ['rows', 'total'], 'kept'), node('Compress', ['sizes', 'kept'], 'shape'), node('Reshape', ['each', 'shape'], 'logits')], logits: 'each', dims: ['batch', 'length', 'values'] },
   labels: { nodes: [node('Gather', ['each', 'firstTokens'], 'logits', { axis: { int: 2 } })], logits: 'each', dims: ['batch', 'length', 2] },
 } as const; // biome-ignore format: rows
+
+/** Whether the branch fits: the one for later tokens, and then one token, or the other from the beginning. */
+const BRANCHED = [
+  node('ReduceMin', ['position_ids'], 'firstPosition', { axes: { ints: [1] }, keepdims: { int: 0 } }),
+  node('Greater', ['firstPosition', 'zeros'], 'isLater'),
+  node('Equal', ['firstPosition', 'last'], 'isOne'),
+  node('Not', ['isLater'], 'isFirst'),
+  node('Or', ['isOne', 'isFirst'], 'mayRead'),
+  node('Equal', ['isLater', 'use_cache_branch'], 'isBranch'),
+  node('And', ['mayRead', 'isBranch'], 'fitsLength'),
+  node('And', ['fits', 'fitsLength'], 'fitsBranch'),
+];
+
+/** The logits of the last tokens, as many as are wanted. */
+const KEPT = [
+  node('Neg', ['num_logits_to_keep'], 'fromEnd'),
+  node('Unsqueeze', ['fromEnd', 'zeros'], 'starts'),
+  node('Slice', ['rowLogits', 'starts', 'far', 'one'], 'logits'),
+];
 
 /** A row per token: how much more likely `to` is after `from`, for each pair of neighbours of a text that ends. */
 function chain(text: string, weight: number, from = '\n'): Float32Array {
@@ -62,7 +85,7 @@ function plainTable({ undecided = false, thinks = false }: TinyCausalOptions): F
 }
 
 function graph(options: TinyCausalOptions): OnnxGraph {
-  const { withoutPast = false, needs } = options;
+  const { withoutPast = false, branches = false, keepsLogits = false, needs } = options;
   const head = HEADS[options.head ?? 'none'];
   const value = (name: string, dims: readonly (number | string)[], type: OnnxValue['type'] = 'float32'): OnnxValue => ({
     name,
@@ -89,9 +112,11 @@ function graph(options: TinyCausalOptions): OnnxGraph {
       node('ReduceMax', ['position_ids'], 'last', { axes: { ints: [1] }, keepdims: { int: 0 } }),
       node('Sub', ['total', 'one'], 'end'),
       node('Equal', ['last', 'end'], 'fits'),
-      node('Cast', ['fits'], 'share', { to: { int: 1 } }),
+      ...(branches ? BRANCHED : []),
+      node('Cast', [branches ? 'fitsBranch' : 'fits'], 'share', { to: { int: 1 } }),
       node('Unsqueeze', ['share', 'foundAxes'], 'shares'),
-      node('Mul', ['all', 'shares'], head.logits),
+      node('Mul', ['all', 'shares'], keepsLogits ? 'rowLogits' : head.logits),
+      ...(keepsLogits ? KEPT : []),
       ...head.nodes,
     ],
     initializers: [
@@ -103,6 +128,8 @@ function graph(options: TinyCausalOptions): OnnxGraph {
       integers('rowAxes', [1]),
       integers('one', [1]),
       integers('firstTokens', [0, 1]),
+      integers('zeros', [0]),
+      integers('far', [1e9]),
       // Of these sizes the last is left out when the graph runs, which nobody can tell before.
       integers('rows', [0, 1, 1e9]),
       integers('sizes', [-1, VOCABULARY, 1]),
@@ -111,6 +138,8 @@ function graph(options: TinyCausalOptions): OnnxGraph {
       value('input_ids', ['batch', 'length'], 'int64'),
       value('attention_mask', ['batch', 'total'], 'int64'),
       value('position_ids', ['batch', 'length'], 'int64'),
+      ...(branches ? [value('use_cache_branch', [1], 'bool')] : []),
+      ...(keepsLogits ? [value('num_logits_to_keep', [], 'int64')] : []),
       ...(needs === undefined ? [] : [value(needs, ['batch', 'length'], 'int64')]),
       ...(withoutPast ? [] : past),
     ],

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import { ANSWER, THOUGHT_ANSWER, type TinyCausalOptions, TRIGGERED_ANSWER, writeTinyCausal } from '../../models/tiny-causal/tiny-causal.js';
@@ -10,12 +10,21 @@ import type { Runtime } from '../../runtime/runtime.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { ANY_EVENTS, type Scenario, scenarios } from '../support/scenario.js';
 
+/** Puts a token before and after each text. */
+const FRAME = {
+  type: 'TemplateProcessing',
+  single: [{ SpecialToken: { id: '<|im_start|>', type_id: 0 } }, { Sequence: { id: 'A', type_id: 0 } }, { SpecialToken: { id: '<|im_end|>', type_id: 0 } }],
+  pair: [{ Sequence: { id: 'A', type_id: 0 } }, { Sequence: { id: 'B', type_id: 1 } }],
+  special_tokens: { '<|im_start|>': { id: '<|im_start|>', ids: [256], tokens: ['<|im_start|>'] }, '<|im_end|>': { id: '<|im_end|>', ids: [257], tokens: ['<|im_end|>'] } },
+}; // biome-ignore format: rows
 const dataDir = emptyDataDir();
 const folder = (name: string): string => join(dataDir, 'models', 'tiny', name);
 writeTinyCausal(folder('writer'));
 writeTinyCausal(folder('forgetful'), { withoutPast: true });
 writeTinyCausal(folder('undecided'), { undecided: true });
 writeTinyCausal(folder('thinker'), { thinks: true });
+writeTinyCausal(folder('branched'), { branches: true });
+writeTinyCausal(folder('keeping'), { keepsLogits: true });
 writeTinyCausal(folder('broken'));
 writeFileSync(join(folder('broken'), 'onnx/model.onnx'), 'garbage');
 writeTinyCausal(folder('mute'));
@@ -51,6 +60,27 @@ writeConfigured('seeing', { architectures: ['TinyForConditionalGeneration'], tex
 writeTinyCausal(folder('typed'), { needs: 'token_type_ids' });
 writeTinyCausal(folder('attending'), { needs: 'encoder_hidden_states' });
 for (const head of ['text', 'undeclared', 'labels'] as const) writeTinyCausal(folder(`head-${head}`), { head });
+/** Writes a model with another file of settings beside the graph's. */
+function writeWith(
+  name: string,
+  file: string,
+  content: (now: Record<string, unknown>) => object | string,
+  options: TinyCausalOptions = {},
+): void {
+  writeTinyCausal(folder(name), options);
+  const path = join(folder(name), file);
+  const made = content(existsSync(path) ? JSON.parse(readFileSync(path, 'utf8')) : {});
+  writeFileSync(path, typeof made === 'string' ? made : JSON.stringify(made));
+}
+writeWith('listing', 'tokenizer_config.json', (now) => ({ ...now, added_tokens_decoder: { 9: { content: '<unused>'.repeat(200_000) } } }));
+writeWith('own-template', 'chat_template.jinja', () => '{{ messages[0].content | lower }}{{ "\n" }}');
+writeWith('ending', 'generation_config.json', () => ({ eos_token_id: [7, 'F'.charCodeAt(0)] }));
+writeWith('recommending', 'generation_config.json', () => ({ top_k: 1, temperature: 'high', min_p: 7 }), { undecided: true });
+writeWith('spaced', 'tokenizer.json', (now) => ({
+  ...now,
+  decoder: { type: 'Sequence', decoders: [now.decoder, { type: 'Strip', content: ' ', start: 1, stop: 0 }] },
+}));
+writeWith('framing', 'tokenizer.json', (now) => ({ ...now, post_processor: FRAME }));
 const models = new Models({ dataDir });
 
 const chat = (name: string, content: string, body: object, rest: Omit<Scenario, 'name' | 'path' | 'body'> = {}): Scenario => ({
@@ -64,6 +94,7 @@ const text = (expected: string, finish = 'stop'): Pick<Scenario, 'json'> => ({
   json: (body) => assert.deepEqual([body.choices[0].message.content, body.choices[0].finish_reason], [expected, finish]),
 });
 
+let promptTokens = 0;
 let drawn = '';
 const table: Scenario[] = [
   chat('an answer', 'hello', {}, {
@@ -71,7 +102,8 @@ const table: Scenario[] = [
       assert.equal(body.choices[0].message.content, ANSWER);
       assert.equal(body.choices[0].finish_reason, 'stop');
       assert.equal(body.usage.completion_tokens, Buffer.byteLength(ANSWER));
-      assert.ok(body.usage.prompt_tokens > 20);
+      promptTokens = body.usage.prompt_tokens;
+      assert.ok(promptTokens > 20);
       assert.equal(body.x_context_usage.total_context, 1024);
     },
   }), // biome-ignore format: rows
@@ -79,6 +111,22 @@ const table: Scenario[] = [
   chat('keys and values of the same beginning are used again', `z${' more words'.repeat(40)} and more`, {}, text(TRIGGERED_ANSWER)),
   chat('but not what came after it', 'hello again', {}, text(ANSWER)),
   chat('an export without keys and values', 'z', { model: 'tiny/forgetful' }, text(TRIGGERED_ANSWER)),
+  chat('an export of two branches', `z${' more words'.repeat(40)}`, { model: 'tiny/branched' }, text(TRIGGERED_ANSWER)),
+  chat('which reads a beginning anew', `z${' more words'.repeat(40)} and more`, { model: 'tiny/branched' }, text(TRIGGERED_ANSWER)),
+  chat('an export that asks how many logits are wanted', `z${' more words'.repeat(40)}`, { model: 'tiny/keeping' }, text(TRIGGERED_ANSWER)),
+  chat('a long list of added tokens', 'hello', { model: 'tiny/listing' }, text(ANSWER)),
+  chat('the template in a file of its own comes first', 'Z', { model: 'tiny/own-template' }, text(TRIGGERED_ANSWER)),
+  chat('any end of generation_config.json', 'hello', { model: 'tiny/ending' }, text(ANSWER.slice(0, -1))),
+  chat('what it recommends where a request says nothing', 'hello', { model: 'tiny/recommending', temperature: 1, seed: 5 }, text(ANSWER)),
+  chat(
+    'the space that a first token may be spelled with',
+    'hello',
+    { model: 'tiny/spaced', logit_bias: { 32: 100 }, max_tokens: 3 },
+    text('  ', 'length'),
+  ),
+  chat('what a tokenizer puts around texts is left to the template', 'hello', { model: 'tiny/framing', max_tokens: 1 }, {
+    json: (body) => assert.equal(body.usage.prompt_tokens, promptTokens),
+  }), // biome-ignore format: rows
   chat('a length', 'hello', { max_tokens: 2 }, text('AB', 'length')),
   chat('a stop text', 'hello', { stop: ['D'] }, text('ABC\u00e4')),
   chat('a bias', 'hello', { logit_bias: { 66: -100, 81: 100 }, max_tokens: 2 }, text('QQ', 'length')),

@@ -34,7 +34,7 @@ export function loadCausal(load: CausalLoad, stop: AbortSignal): Promise<GgufCli
 }
 
 function infoOf({ name, graph, sizeBytes, notes, options }: CausalLoad, opened: OpenedCausal, threads: number): GgufInfo {
-  const { architecture, contextSize, trainedContextSize, template, devices } = opened;
+  const { architecture, contextSize, trainedContextSize, template, sampling, devices } = opened;
   const ignored = Object.keys(options).filter((option) => !['n_ctx', 'n_threads', 'n_gpu_layers'].includes(option));
   const note = `${ignored.join(', ')}: of GGUF models only; ${basename(graph)} is ONNX.`;
   return {
@@ -65,7 +65,7 @@ function infoOf({ name, graph, sizeBytes, notes, options }: CausalLoad, opened: 
       tools: /\btools\b/.test(template),
       thinking: template.includes('enable_thinking'),
     },
-    sampling: {},
+    sampling,
     devices: { ...devices, available: [...devices.available], used: [...devices.used] },
     notes: [...notes, ...opened.notes, ...(ignored.length > 0 ? [note] : [])],
   };

@@ -1,9 +1,12 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
+import type { RecommendedSampling } from '../contract.js';
+import { recommendedSampling } from './recommended.js';
 
 /** Of `config.json` and its like; more is not read. */
 export const CONFIG_BYTES = 1024 * 1024;
+/** Of a tokenizer and of its configuration, which lists each token that was added. */
 const TOKENIZER_BYTES = 64 * 1024 * 1024;
 const CONTEXT_LIMIT = 1024 * 1024;
 const VOCABULARY_LIMIT = 16 * 1024 * 1024;
@@ -23,6 +26,8 @@ export interface CausalFacts {
   /** Tokens that end an answer. */
   readonly ends: readonly number[];
   readonly template: string;
+  /** What `generation_config.json` recommends for requests that leave it open. */
+  readonly sampling: RecommendedSampling;
   readonly bosText: string;
   readonly eosText: string;
   readonly tokenizer: Json;
@@ -69,10 +74,11 @@ const textOf = (token: unknown): string =>
 export function causalFacts(folder: string): CausalFacts {
   const config = needed(folder, 'config.json');
   const tokenizer = needed(folder, 'tokenizer.json', TOKENIZER_BYTES);
-  const tokenizerConfig = json(folder, 'tokenizer_config.json') ?? {};
+  const tokenizerConfig = json(folder, 'tokenizer_config.json', TOKENIZER_BYTES) ?? {};
+  const generation = json(folder, 'generation_config.json') ?? {};
   const heads = count(config, ['num_attention_heads', 'n_head'], 4096) ?? 1;
   const width = count(config, ['hidden_size', 'n_embd'], 1_000_000) ?? heads;
-  const ends = [config.eos_token_id, json(folder, 'generation_config.json')?.eos_token_id].flat().filter((one) => Number.isInteger(one));
+  const ends = [config.eos_token_id, generation.eos_token_id].flat().filter((one) => Number.isInteger(one));
   return {
     architecture: typeof config.model_type === 'string' ? config.model_type : 'unknown',
     contextSize: count(config, ['max_position_embeddings', 'n_positions'], CONTEXT_LIMIT) ?? DEFAULT_CONTEXT,
@@ -81,6 +87,7 @@ export function causalFacts(folder: string): CausalFacts {
     vocabularySize: count(config, ['vocab_size'], VOCABULARY_LIMIT),
     ends: [...new Set(ends as number[])],
     template: templateOf(folder, tokenizerConfig),
+    sampling: recommendedSampling(generation),
     bosText: textOf(tokenizerConfig.bos_token),
     eosText: textOf(tokenizerConfig.eos_token),
     tokenizer,
@@ -89,17 +96,15 @@ export function causalFacts(folder: string): CausalFacts {
 }
 
 /** The template of a folder's chat, as the engine reads it; empty without one. Throws `invalid` for a file that is too long or no JSON. */
-export const chatTemplate = (folder: string): string => templateOf(folder, json(folder, 'tokenizer_config.json') ?? {});
+export const chatTemplate = (folder: string): string => templateOf(folder, json(folder, 'tokenizer_config.json', TOKENIZER_BYTES) ?? {});
 
-/** The template lies in the tokenizer's configuration, as one text or as a list of named ones, or in a file of its own. */
+/** The template lies in a file of its own, or in the tokenizer's configuration, as one text or as a list of named ones. */
 function templateOf(folder: string, config: Json): string {
   const given = config.chat_template;
   const named = Array.isArray(given) ? (given as { name?: string; template?: string }[]) : [];
   const own = join(folder, 'chat_template.jinja');
-  const text =
-    typeof given === 'string'
-      ? given
-      : ((named.find(({ name }) => name === 'default') ?? named[0])?.template ?? (existsSync(own) ? readFileSync(own, 'utf8') : ''));
+  const inConfig = typeof given === 'string' ? given : ((named.find(({ name }) => name === 'default') ?? named[0])?.template ?? '');
+  const text = existsSync(own) ? readFileSync(own, 'utf8') : inConfig;
   if (text.length > TEMPLATE_LIMIT) throw fault('chat template', `is longer than ${TEMPLATE_LIMIT} characters`);
   return text;
 }

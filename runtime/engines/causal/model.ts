@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Failure } from '../../../schemas/errors.js';
 import { toWire } from '../../hosts/protocol.js';
 import type { GenerateEvent, PreparedPrompt, PrepareRequest } from '../contract.js';
-import { type AnswerLimit, Generation, TokenTexts } from '../gguf/generation.js';
+import { type AnswerLimit, Generation, TokenTexts, withoutSpace } from '../gguf/generation.js';
 import { WaitingPrompts } from '../gguf/prompts.js';
 import { Renderer } from '../gguf/renderer.js';
 import type { GenerateBody, HostEvent, StepExtra } from '../gguf/wire.js';
@@ -15,8 +15,6 @@ import { logOfSum, mostLikely, Sampler } from './sampler.js';
 import { Thinking, type ThinkingTags } from './thinking.js';
 import type { OpenBody, OpenedCausal } from './wire.js';
 
-/** Prompt tokens read at a time; between two pieces, others get their turn. */
-const CHUNK = 128;
 const THINK_START = '<think>';
 const THINK_END = '</think>';
 /** Answers made side by side. */
@@ -45,7 +43,12 @@ export class LoadedCausal {
     this.#emit = emit;
     this.#texts = new TokenTexts({ tokenBytes: (token) => tokenizer.bytes(token) });
     this.#thinkTags = { start: [...tokenize(THINK_START, false)], end: [...tokenize(THINK_END, false)] };
-    this.#renderer = new Renderer({ tokenize }, { ...facts, controlTexts: tokenizer.controlTexts });
+    // Chat templates write all that belongs into a prompt, as transformers has it; only plain lines get what the tokenizer puts around a text.
+    const isFramed = facts.template === '';
+    this.#renderer = new Renderer(
+      { tokenize: (text, addSpecial) => tokenize(text, addSpecial && isFramed) },
+      { ...facts, controlTexts: tokenizer.controlTexts },
+    );
     const ended = tokenizer.idOf(facts.eosText);
     this.#ends = new Set(ended === undefined ? facts.ends : [...facts.ends, ended]);
   }
@@ -57,12 +60,12 @@ export class LoadedCausal {
     const decoder = new Decoder(session, facts);
     const contextSize = Math.min(body.contextSize ?? facts.contextSize, facts.contextSize);
     const model = new LoadedCausal(facts, decoder, contextSize, emit);
-    const { architecture, template } = facts;
+    const { architecture, template, sampling } = facts;
     const slow = decoder.remembers ? [] : ['This export keeps no keys and values: every token reads the whole text again.'];
     const notes = [model.#renderer.problem, ...slow].filter((note) => note !== null);
     return {
       model,
-      opened: { architecture, contextSize, trainedContextSize: facts.contextSize, template, devices: session.providers, notes },
+      opened: { architecture, contextSize, trainedContextSize: facts.contextSize, template, sampling, devices: session.providers, notes },
     };
   }
 
@@ -117,7 +120,7 @@ export class LoadedCausal {
     // The tags are neither thinking nor answer.
     const most = Math.min(body.maxTokens + (limit?.tagTokens ?? 0), this.#contextSize - prompt.length);
     const tokens = [...prompt];
-    const found = this.#decoder.remembers ? this.#histories.find(prompt) : undefined;
+    const found = this.#decoder.readsOn ? this.#histories.find(prompt) : undefined;
     let past: Past = found ?? this.#decoder.nothing;
     const reused = past.length;
     let generated = 0;
@@ -135,7 +138,8 @@ export class LoadedCausal {
         tokens.push(token);
         sampler.accept(token);
         thinking.accept(token);
-        text = generation.add(this.#texts.of(token));
+        const piece = this.#texts.of(token);
+        text = generation.add(generated === 1 && this.#tokenizer.dropsFirstSpace ? withoutSpace(piece) : piece);
         if (body.logprobs) extra.logprobs = [this.#logprobs(raw, token, body.top_logprobs ?? 0)];
       }
       const finish =
@@ -144,7 +148,7 @@ export class LoadedCausal {
         text += generation.end();
         extra.finish = finish;
         extra.counts = { prompt: prompt.length, reused, generated, thinking: thinking.count };
-        if (this.#decoder.remembers) this.#histories.keep(Int32Array.from(tokens), past);
+        if (this.#decoder.readsOn) this.#histories.keep(Int32Array.from(tokens), past);
         this.#running.delete(id);
       }
       this.#send(id, text, isEnd ? 0 : 1, extra);
@@ -163,7 +167,7 @@ export class LoadedCausal {
     while (true) {
       await turn();
       if (!this.#running.has(id)) return undefined;
-      const to = this.#decoder.remembers ? Math.min(tokens.length, past.length + CHUNK) : tokens.length;
+      const to = Math.min(tokens.length, past.length + this.#decoder.most(past));
       const read = await this.#decoder.read(Int32Array.from(tokens.slice(past.length, to)), past);
       if (to === tokens.length) return read;
       past = read.past;

@@ -4,6 +4,8 @@ import type { Sampling } from '../contract.js';
 const SEED_RANGE = 2 ** 32;
 const DEFAULT_TOP_K = 40;
 const DEFAULT_MIN_P = 0.05;
+/** Tokens that are chosen one by one rather than by sorting all. */
+const FEW = 1000;
 
 /** A token with its logarithm of probability. */
 export interface Candidate {
@@ -75,9 +77,26 @@ export class Sampler {
 
 /** The likeliest `count` tokens, likeliest first, with true logarithms of probability. */
 export function mostLikely(logits: Float32Array, count: number): Candidate[] {
-  const order = Array.from(logits.keys()).sort((a, b) => logits[b]! - logits[a]! || a - b);
   const offset = logOfSum(logits);
-  return order.slice(0, count).map((token) => ({ token, logprob: logits[token]! - offset }));
+  return greatestFirst(logits, count).map((token) => ({ token, logprob: logits[token]! - offset }));
+}
+
+/** Ids of the greatest `count` logits; of a few without sorting all, which takes a vocabulary of 150,000 tokens some 100 ms. */
+function greatestFirst(logits: Float32Array, count: number): number[] {
+  if (count > FEW) {
+    const order = Array.from(logits.keys()).sort((a, b) => logits[b]! - logits[a]! || a - b);
+    return order.slice(0, count);
+  }
+  const order: number[] = [];
+  for (let token = 0; token < logits.length; token += 1) {
+    const logit = logits[token]!;
+    if (order.length === count && !(logit > logits[order[count - 1]!]!)) continue;
+    let at = order.length;
+    while (at > 0 && logits[order[at - 1]!]! < logit) at -= 1;
+    order.splice(at, 0, token);
+    if (order.length > count) order.pop();
+  }
+  return order;
 }
 
 /** The logarithm of what all probabilities together are without scaling. */

@@ -1,3 +1,4 @@
+import type { RecommendedSampling } from '../contract.js';
 import type { ProviderFacts } from '../onnx/contract.js';
 
 /** Asks a fresh host to open a text-generation graph. */
@@ -16,6 +17,7 @@ export interface OpenedCausal {
   readonly contextSize: number;
   readonly trainedContextSize: number;
   readonly template: string;
+  readonly sampling: RecommendedSampling;
   readonly devices: ProviderFacts;
   readonly notes: readonly string[];
 }

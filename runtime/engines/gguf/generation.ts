@@ -6,7 +6,8 @@ import { StopFinder, TextAssembler } from './text.js';
 /** Stands for a probability of 0, whose logarithm JSON cannot hold. */
 const LEAST_LOGPROB = -9999;
 
-interface Piece {
+/** What a token says. */
+export interface Piece {
   /** The token's text where its bytes are whole characters. */
   readonly text: string | undefined;
   readonly bytes: Uint8Array;
@@ -43,6 +44,12 @@ export class TokenTexts {
     const top = Array.from({ length: count }, (_, index) => this.shown(values[offset + 2 + index * 2]!, values[offset + 3 + index * 2]!));
     return { ...this.shown(token, values[offset]!), top };
   }
+}
+
+/** A piece without the space that it may begin with. */
+export function withoutSpace({ text, bytes }: Piece): Piece {
+  const isSpaced = bytes[0] === 0x20;
+  return isSpaced ? { text: text?.slice(1), bytes: bytes.subarray(1) } : { text, bytes };
 }
 
 /** Most tokens of an answer, beside its thinking and the tags around that. */

@@ -2,7 +2,7 @@ import type { NativeScheduler } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
 import type { PrepareRequest } from '../contract.js';
 import { ControlGuard } from './guard.js';
-import { PLAIN_STOPS, plainPrompt, templateMessages, templateTools } from './messages.js';
+import { PLAIN_FORM, PLAIN_STOPS, plainPrompt, templateMessages, templateTools } from './messages.js';
 import { ChatTemplate } from './template.js';
 import type { OpenBody } from './wire.js';
 
@@ -54,13 +54,15 @@ export class Renderer {
   #text(request: PrepareRequest): string {
     const template = this.#template;
     if (template instanceof Failure) throw template;
-    const messages = this.#guard.mark(templateMessages(request.messages, template?.argumentsAsText ?? true));
+    const messages = this.#guard.mark(templateMessages(request.messages, template?.callForm ?? { ...PLAIN_FORM, argumentsAsText: true }));
     if (!template) return plainPrompt(messages, request.addGenerationPrompt);
-    const tools = request.tools && request.tools.length > 0 ? { tools: this.#guard.mark(templateTools(request.tools)) } : {};
+    // As transformers has it, templates ask whether they are null rather than whether they are there.
+    const tools = request.tools && request.tools.length > 0 ? this.#guard.mark(templateTools(request.tools)) : null;
     const thinking = request.enableThinking === undefined ? {} : { enable_thinking: request.enableThinking };
     return template.render({
       messages,
-      ...tools,
+      tools,
+      documents: null,
       ...thinking,
       add_generation_prompt: request.addGenerationPrompt,
       bos_token: this.#bosText,

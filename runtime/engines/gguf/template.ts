@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createContext, Script } from 'node:vm';
-import { Environment, Interpreter, Template } from '@huggingface/jinja';
+import { Environment, Template } from '@huggingface/jinja';
 import { Failure } from '../../../schemas/errors.js';
+import { mark, PythonInterpreter } from './interpreter.js';
+import { type CallForm, PLAIN_FORM } from './messages.js';
 
 const RENDER_LIMIT_MS = 1000;
 /** For one that could not be rendered in time because this thread had no core. */
@@ -11,6 +13,11 @@ const BUSY_SHARE = 0.5;
 const OUTPUT_LIMIT = 16 * 1024 * 1024;
 const RANGE_LIMIT = 100_000;
 const RAISED_LIMIT = 500;
+/** Ids of calls: as Mistral's templates want them, and as most others are. */
+const SHORT_ID = 'call00001';
+const LONG_ID = 'call_0123456789';
+/** Arguments in whatever form a model knows, but for an object as Python prints it. */
+const WRITTEN = /probed(?!': )[\s\S]{1,40}yes/i;
 const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
@@ -120,16 +127,17 @@ function templateFailure(error: unknown): Failure {
  */
 export class ChatTemplate {
   readonly #parsed: Template['parsed'];
-  /** True where the template writes call arguments as they come: then they must be JSON text. */
-  readonly argumentsAsText: boolean;
+  /** How it takes calls. */
+  readonly callForm: CallForm;
 
   constructor(text: string) {
     try {
       this.#parsed = limited(() => new Template(text).parsed);
+      mark(this.#parsed);
     } catch (error) {
       throw templateFailure(error);
     }
-    this.argumentsAsText = this.#needsText();
+    this.callForm = this.#callForm();
   }
 
   /** Renders with `variables`; missing ones are undefined, which is falsy. */
@@ -163,25 +171,31 @@ export class ChatTemplate {
       ...variables,
     };
     for (const [name, value] of Object.entries(globals)) environment.set(name, value);
-    return new Interpreter(environment).run(this.#parsed).value;
+    return new PythonInterpreter(environment).run(this.#parsed).value;
   }
 
-  /** Renders a call to see what becomes of arguments given as an object; text only where the object fails and text works. */
-  #needsText(): boolean {
-    const probe = (given: unknown): string => {
-      const call = { id: 'call00001', type: 'function', function: { name: 'probe', arguments: given } };
-      const messages = [
-        { role: 'user', content: 'probe' },
-        { role: 'assistant', content: '', tool_calls: [call] },
-      ];
-      try {
-        return this.render({ messages, tools: [], add_generation_prompt: false, bos_token: '', eos_token: '' });
-      } catch (error) {
-        if (error instanceof Failure && error.kind === 'busy') throw error;
-        return '';
-      }
-    };
-    const written = (out: string): boolean => /"probed"\s*:\s*"yes"/i.test(out);
-    return !written(probe({ probed: 'yes' })) && written(probe('{"probed": "yes"}'));
+  /** Renders calls to see in which form they are written. */
+  #callForm(): CallForm {
+    for (const [contentAsNull, argumentsAsText] of [[false, false], [false, true], [true, false], [true, true]] as const) {
+      const form = { contentAsNull, argumentsAsText };
+      if (this.#writesCall(form, SHORT_ID)) return { ...form, idsShort: !this.#writesCall(form, LONG_ID) };
+    } // biome-ignore format: rows
+    return PLAIN_FORM;
+  }
+
+  #writesCall({ contentAsNull, argumentsAsText }: Omit<CallForm, 'idsShort'>, id: string): boolean {
+    const args = { probed: 'yes' };
+    const call = { id, type: 'function', function: { name: 'probe', arguments: argumentsAsText ? '{"probed": "yes"}' : args } };
+    const messages = [
+      { role: 'user', content: 'probe' },
+      { role: 'assistant', content: contentAsNull ? null : '', tool_calls: [call] },
+    ];
+    try {
+      const out = this.render({ messages, tools: [], add_generation_prompt: false, bos_token: '', eos_token: '' });
+      return WRITTEN.test(out);
+    } catch (error) {
+      if (error instanceof Failure && error.kind === 'busy') throw error;
+      return false;
+    }
   }
 }

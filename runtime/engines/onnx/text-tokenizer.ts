@@ -19,6 +19,8 @@ export class TextTokenizer {
   readonly #texts: (string | undefined)[] = [];
   readonly #added = new Set<number>();
   readonly #spellsBytes: boolean;
+  /** Whether a text begins without the space that its first token may be spelled with. */
+  readonly dropsFirstSpace: boolean;
   /** Texts of tokens that steer the model. */
   readonly controlTexts: readonly string[];
 
@@ -41,6 +43,7 @@ export class TextTokenizer {
       this.#added.add(id);
     }
     this.#spellsBytes = JSON.stringify([pre_tokenizer ?? null, decoder ?? null]).includes('"ByteLevel"');
+    this.dropsFirstSpace = stepsOf(decoder).some(dropsSpace);
     this.controlTexts = added_tokens.filter(({ special }) => special === true).map(({ content }) => content);
   }
 
@@ -60,9 +63,32 @@ export class TextTokenizer {
   /** The bytes that a token stands for; none for ids that the vocabulary does not have. */
   bytes(id: number): Uint8Array {
     const text = this.#texts[id] ?? '';
-    if (this.#added.has(id)) return Buffer.from(text);
-    if (this.#spellsBytes) return Uint8Array.from(text, (letter) => BYTE_OF_CHAR.get(letter) ?? 0x3f);
+    if (this.#spellsBytes) {
+      const isSpelled = !this.#added.has(id) && [...text].every((letter) => BYTE_OF_CHAR.has(letter));
+      return isSpelled ? Uint8Array.from(text, (letter) => BYTE_OF_CHAR.get(letter)!) : Buffer.from(text);
+    }
     const byte = BYTE_TOKEN.exec(text);
+    // Vocabularies such as Gemma's have runs of spaces among the added tokens too.
     return byte ? Uint8Array.of(Number.parseInt(byte[1]!, 16)) : Buffer.from(text.replaceAll('\u2581', ' '));
   }
+}
+
+/** One step of a tokenizer's decoder, or several. */
+interface DecoderStep {
+  readonly type?: string;
+  readonly decoders?: readonly DecoderStep[];
+  readonly content?: string;
+  readonly start?: number;
+  readonly prepend_scheme?: string;
+  readonly add_prefix_space?: boolean;
+}
+
+function stepsOf(decoder: unknown): readonly DecoderStep[] {
+  const step = (decoder ?? {}) as DecoderStep;
+  return step.type === 'Sequence' ? (step.decoders ?? []) : [step];
+}
+
+function dropsSpace({ type, content, start = 0, prepend_scheme: scheme, add_prefix_space: isPrefixed = true }: DecoderStep): boolean {
+  if (type === 'Strip') return content === ' ' && start > 0;
+  return type === 'Metaspace' && isPrefixed && scheme !== 'never';
 }

@@ -19,6 +19,16 @@ function drawn(settings: Sampling, count = 4000): number[] {
 describe('the sampler', () => {
   it('takes the likeliest at temperature 0', () => assert.deepEqual(drawn({ temperature: 0 }, 5), [0, 0, 0, 0, 1]));
 
+  it('finds the likeliest of many, the first of equal ones first', () => {
+    const logits = Float32Array.from({ length: 5000 }, (_, token) => (token * 7919) % 501);
+    const sorted = [...logits.keys()].sort((a, b) => logits[b]! - logits[a]! || a - b);
+    for (const count of [0, 1, 20, 1000, 2000, 6000])
+      assert.deepEqual(
+        mostLikely(logits, count).map(({ token }) => token),
+        sorted.slice(0, count),
+      );
+  });
+
   it('draws by probability', () => {
     const total = LOGITS.reduce((sum, logit) => sum + Math.exp(logit), 0);
     for (const [token, share] of drawn({}).entries())

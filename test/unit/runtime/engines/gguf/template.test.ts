@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ControlGuard } from '../../../../../runtime/engines/gguf/guard.js';
-import { plainPrompt, templateMessages, templateTools } from '../../../../../runtime/engines/gguf/messages.js';
+import { PLAIN_FORM, plainPrompt, templateMessages, templateTools } from '../../../../../runtime/engines/gguf/messages.js';
 import { ChatTemplate } from '../../../../../runtime/engines/gguf/template.js';
+import type { Message } from '../../../../../schemas/generated/common.js';
 
 const render = (text: string, variables: Record<string, unknown> = {}): string => new ChatTemplate(text).render(variables);
 
@@ -67,13 +68,37 @@ describe('chat template', () => {
     assert.throws(() => new ChatTemplate('{% if %}'), { code: 'template_failed' });
   });
 
-  it('sees whether call arguments must be text', () => {
-    const loop = (body: string): string =>
-      `{% for m in messages if m.tool_calls %}{% for c in m.tool_calls %}${body}{% endfor %}{% endfor %}`;
-    assert.equal(new ChatTemplate(loop('{{ c.function.arguments | tojson }}')).argumentsAsText, false);
-    assert.equal(new ChatTemplate(loop('{{ c.function.arguments | upper }}')).argumentsAsText, true);
-    assert.equal(new ChatTemplate('no calls at all').argumentsAsText, false);
+  it('sees in which form calls are written', () => {
+    const form = (body: string, head = ''): object => new ChatTemplate(loop(body, head)).callForm;
+    const loop = (body: string, head: string): string =>
+      `{% for m in messages if m.tool_calls %}${head}{% for c in m.tool_calls %}${body}{% endfor %}{% endfor %}`;
+    const plain = { argumentsAsText: false, contentAsNull: false, idsShort: false };
+    assert.deepEqual(new ChatTemplate('no calls at all').callForm, plain);
+    assert.deepEqual(form('{{ c.function.arguments | tojson }}'), plain);
+    for (const written of ['{{ c.function.arguments | upper }}', "{{ 'f(' + c.function.arguments + ')' }}"])
+      assert.deepEqual(form(written), { ...plain, argumentsAsText: true });
+    const members =
+      '{% if c.function.arguments is string %}{{ c.function.arguments }}{% else %}{% for k, v in c.function.arguments.items() %}{{ k }}=<{{ v }}>{% endfor %}{% endif %}';
+    assert.deepEqual(form(members), plain);
+    const refusal = "{% if c.id|length != 9 %}{{ raise_exception('ids of 9') }}{% endif %}{{ c.function.arguments | tojson }}";
+    assert.deepEqual(form(refusal), { ...plain, idsShort: true });
+    assert.deepEqual(form('{% if m.content is none %}{{ c.function.arguments | tojson }}{% endif %}'), { ...plain, contentAsNull: true });
   });
+
+  const loaded = '{"a": null, "b": true, "c": ["x", {}], "items": 1}';
+  const python: [string, string, string][] = [
+    ['writes constants', "{{ none }} {{ value.b }} {{ value.a ~ value.b ~ nothing ~ 1.5 }}", 'None True NoneTrue1.5'],
+    ['has all arguments of a macro', '{% macro f(a) %}{% for one in varargs %}{{ one }}{% endfor %}{{ kwargs.b }}{% endmacro %}{{ f(1, 2, 3, b=4) }}', '234'],
+    ['writes lists and objects', '{{ value.c }} {{ {"k": none, "l": "a\'b\\n"} }}', `['x', {}] {'k': None, 'l': "a'b\\n"}`],
+    ['forgets in a round what another has set', '{% for i in range(3) %}{% if i == 1 %}{% set x = i %}{% endif %}{{ x }},{% endfor %}', ',1,,'],
+    ['makes anything a text', '{{ value.a | string }} {{ value.b | string }} {{ value.c | string }} {{ "it\'s" | upper }}', "None True ['x', {}] IT'S"],
+    ['filters the text of anything', '{{ value.c | upper }} {{ value | trim }}', "['X', {}] {'a': None, 'b': True, 'c': ['x', {}], 'items': 1}"],
+    ['strips what is named', "{{ '\n\n  a \n'.strip('\n') }}|{{ 'xyax'.lstrip('xy') }}|{{ 'axy'.rstrip('yx') }}|{{ ' a '.strip() }}", '  a |ax|a|a'],
+    ['calls a method that is a key too', '{% for k, v in value.items() %}{{ k }}{% endfor %}{{ value["items"] }}{{ value.get("items") }}', 'abcitems11'],
+    ['finds the least and the greatest', '{{ [3, 1, 2] | min }}{{ [3, 1, 2] | max }}', '13'],
+  ]; // biome-ignore format: rows
+  for (const [name, text, wanted] of python)
+    it(`${name} as Python does`, () => assert.equal(render(text, { value: JSON.parse(loaded) }), wanted));
 });
 
 describe('template messages', () => {
@@ -91,7 +116,7 @@ describe('template messages', () => {
         { role: 'assistant', content: null, tool_calls: [{ id: '1', type: 'function', function: { name: 'f', arguments: '{"x":1}' } }] },
         { role: 'function', content: 'r', name: 'f', tool_call_id: '1' },
       ],
-      false,
+      PLAIN_FORM,
     );
     assert.deepEqual(made, [
       { role: 'system', content: 'a\nb' },
@@ -100,8 +125,24 @@ describe('template messages', () => {
     ]);
   });
 
+  it('has null contents and short ids where the template wants them', () => {
+    const form = { argumentsAsText: true, contentAsNull: true, idsShort: true };
+    const call = { id: 'call_0123', function: { name: 'f', arguments: '{}' } };
+    const history: Message[] = [
+      { role: 'assistant', content: '', tool_calls: [call, { ...call, id: 'abcdefghi' }] },
+      { role: 'tool', content: '', tool_call_id: 'call_0123' },
+    ];
+    const [answer, result] = templateMessages(history, form);
+    const [id, kept] = answer!.tool_calls!.map((one) => one.id);
+    assert.match(id!, /^[0-9a-f]{9}$/);
+    assert.deepEqual([answer!.content, kept, result!.tool_call_id, result!.content], [null, 'abcdefghi', id, '']);
+  });
+
   it('keeps arguments that are no JSON object as text', () => {
-    const [message] = templateMessages([{ role: 'assistant', tool_calls: [{ function: { name: 'f', arguments: 'not json' } }] }], false);
+    const [message] = templateMessages(
+      [{ role: 'assistant', tool_calls: [{ function: { name: 'f', arguments: 'not json' } }] }],
+      PLAIN_FORM,
+    );
     assert.equal(message?.tool_calls?.[0]?.function.arguments, 'not json');
   });
 
@@ -117,7 +158,7 @@ describe('template messages', () => {
         { role: 'system', content: 's' },
         { role: 'user', content: 'u' },
       ],
-      true,
+      PLAIN_FORM,
     );
     assert.equal(plainPrompt(messages, true), 'System: s\nUser: u\nAssistant:');
   });

@@ -1,0 +1,36 @@
+/** A value of a running template. */
+export interface TemplateValue {
+  /** `StringValue`, `ArrayValue` and their like. */
+  readonly type: string;
+  readonly value: unknown;
+  readonly builtins: ReadonlyMap<string, TemplateValue>;
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/** A value as Python's `str` writes it; nothing for an undefined one. */
+export function pythonText(value: TemplateValue): string {
+  switch (value.type) {
+    case 'UndefinedValue':
+      return '';
+    case 'NullValue':
+      return 'None';
+    case 'BooleanValue':
+      return value.value === true ? 'True' : 'False';
+    case 'ArrayValue':
+      return `[${(value.value as TemplateValue[]).map(inside).join(', ')}]`;
+    case 'ObjectValue':
+      return `{${[...(value.value as Map<string, TemplateValue>)].map(([key, one]) => `${quoted(key)}: ${inside(one)}`).join(', ')}}`;
+    default:
+      return String(value);
+  }
+}
+
+/** Texts inside of lists and objects stand in quotes. */
+const inside = (value: TemplateValue): string => (value.type === 'StringValue' ? quoted(String(value.value)) : pythonText(value));
+
+function quoted(text: string): string {
+  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
+  const escaped = text.replace(/[\\\n\r\t]/g, (one) => ESCAPES[one]!);
+  return quote + (quote === "'" ? escaped.replaceAll("'", "\\'") : escaped) + quote;
+}
