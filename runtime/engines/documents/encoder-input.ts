@@ -10,9 +10,12 @@ type Size = Pick<Pixels, 'width' | 'height'>;
 /** An image as the encoder's `pixel_values`. */
 export async function encoderInput(pixels: Pixels, settings: ImageSettings): Promise<Tensor> {
   const { width, height, fit, align, mean, deviation } = settings;
-  const lies = (width < height && pixels.width > pixels.height) || (width > height && pixels.width < pixels.height);
-  const image = align && lies ? turnedRight(pixels) : pixels;
-  const fitted = fit ? await onGround(image, width, height) : await scaled(image, width, height);
+  const lies = align && ((width < height && pixels.width > pixels.height) || (width > height && pixels.width < pixels.height));
+  // What is large is made small before it is turned.
+  const shown = async (size: Size): Promise<Pixels> =>
+    lies ? turnedRight(await scaled(pixels, size.height, size.width)) : scaled(pixels, size.width, size.height);
+  const whole = lies ? { width: pixels.height, height: pixels.width } : pixels;
+  const fitted = fit ? onGround(await shown(fittedSize(whole, { width, height })), width, height) : await shown({ width, height });
   return imageTensor(fitted, 3, { mean, deviation, order: 'rgb' });
 }
 
@@ -30,10 +33,8 @@ function fittedSize(image: Size, ground: Size): Size {
   return { width, height: Math.max(1, Math.trunc((full.height * width) / full.width)) };
 }
 
-/** The whole image as large as it fits, in the middle of a black ground. */
-async function onGround(pixels: Pixels, width: number, height: number): Promise<Pixels> {
-  const size = fittedSize(pixels, { width, height });
-  const inner = await scaled(pixels, size.width, size.height);
+/** An image in the middle of a black ground. */
+function onGround(inner: Pixels, width: number, height: number): Pixels {
   const data = new Uint8Array(width * height * 3);
   const [left, top] = [Math.floor((width - inner.width) / 2), Math.floor((height - inner.height) / 2)];
   for (let row = 0; row < inner.height; row += 1) {

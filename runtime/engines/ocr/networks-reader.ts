@@ -14,9 +14,9 @@ import { inReadingOrder } from './order.js';
 import { pageOf } from './page.js';
 import type { Slanted } from './regions.js';
 
-/** Longest side that a detector sees; networks halve it several times, so sides are multiples of 32. */
+/** Longest side that a detector sees of a page of the usual proportions; networks halve it several times, so sides are multiples of 32. */
 const LONGEST_SIDE = 1600;
-/** Receipts and strips are seen longer, with as many pixels as a page of the usual proportions, so that they stay readable. */
+/** Slimmer ones are seen up to `SIDE_LIMIT` long, with no more pixels than such a page, so that receipts and strips stay readable. */
 const PAGE_PIXELS = 1600 * 1131;
 const STRIDE = 32;
 /** Height of a line where the graph does not fix it: of gray recognisers, of coloured ones. */
@@ -26,7 +26,7 @@ const LONGEST_LINE = 4096;
 const SHORT_LINE = { 1: { leastWidth: 1, fill: 'edge' }, 3: { leastWidth: 320, fill: 'zeros' } } as const;
 /** A line is turned when the network is this sure. */
 const SURE_TURNED = 0.9;
-/** A reading that is less sure is compared with that of the line the other way up: text that stands on its head is read less surely. */
+/** A reading that is less sure may be compared with that of the line the other way up: text that stands on its head is read less surely. */
 const SURE_READ = 0.8;
 /** Size that networks for turned lines see where the graph does not fix it. */
 const TURNED_SIZE = { width: 192, height: 48 };
@@ -93,22 +93,27 @@ export class NetworksReader {
     return map.rectangles.map((one) => stretched(one, pixels.width / map.width, pixels.height / map.height));
   }
 
-  /** What a line says. Networks for turned lines err, above all with long ones, so that they only say which way up is read first. */
+  /**
+   * What a line says. Networks for turned lines err, so that a doubtful reading is compared with the other way up; but where they saw a line as it is,
+   * and upright, they are right more often than readings are: "www" is read more surely as "MMM".
+   */
   async #lineOf(line: Pixels, signal: AbortSignal): Promise<Line> {
     if (!this.#turned) return this.#readLine(line, signal);
-    const isTurned = await this.#isTurned(this.#turned, line);
+    const size = { ...TURNED_SIZE, ...this.#sizes.turned };
+    const isTurned = await this.#isTurned(this.#turned, line, size);
+    const isSqueezed = line.width * size.height > line.height * size.width;
     const first = await this.#readLine(isTurned ? upsideDown(line) : line, signal);
-    if (first.confidence >= SURE_READ) return first;
+    if (first.confidence >= SURE_READ || !(isTurned || isSqueezed)) return first;
     const other = await this.#readLine(isTurned ? line : upsideDown(line), signal);
     return other.confidence > first.confidence ? other : first;
   }
 
-  async #isTurned(network: OnnxSession, line: Pixels): Promise<boolean> {
+  async #isTurned(network: OnnxSession, line: Pixels, { width, height }: { width: number; height: number }): Promise<boolean> {
     const [input] = network.inputs;
-    const { height, width } = { ...TURNED_SIZE, ...this.#sizes.turned };
-    const fitted = await scaled(line, Math.max(1, Math.min(width, Math.round((line.width * height) / line.height))), height);
+    const fitted = await scaled(line, Math.max(1, Math.min(width, Math.ceil((line.width * height) / line.height))), height);
     const output = network.outputs[0]!.name;
-    const answer = (await network.run({ [input!.name]: imageTensor(fitted, 3, CENTRED, { width, fill: 'zeros' }) }, [output]))[output]!;
+    const tensor = imageTensor(fitted, 3, { ...CENTRED, order: this.#scale.order }, { width, fill: 'zeros' });
+    const answer = (await network.run({ [input!.name]: tensor }, [output]))[output]!;
     return ((answer.data as Float32Array)[1] ?? 0) > SURE_TURNED;
   }
 }

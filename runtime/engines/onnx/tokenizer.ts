@@ -60,12 +60,12 @@ export class EncoderTokenizer {
 
   /** `definition` and `config` are the contents of `tokenizer.json` and `tokenizer_config.json`. Throws `Failure('invalid')` for what is no tokenizer. */
   constructor(definition: object, config: object) {
-    const { model } = definition as { model: { type?: string } };
+    const { model, post_processor: around } = definition as { model: { type?: string }; post_processor?: PostProcessor | null };
     try {
       this.#tokenizer = openTokenizer(definition, config);
       const [first, second] = PROBES.map((text) => this.#bodyOf(text).ids) as [readonly number[], readonly number[]];
       this.#single = frameOf(this.#tokenizer.encode(PROBES[0], { return_token_type_ids: true }), [first]);
-      const pair = this.#tokenizer.encode(PROBES[0], { text_pair: PROBES[1], return_token_type_ids: !isOneSegment(definition) });
+      const pair = this.#tokenizer.encode(PROBES[0], { text_pair: PROBES[1], return_token_type_ids: !isOneSegment(around) });
       this.#pair = frameOf(pair, [first, second]);
     } catch (error) {
       throw new Failure(
@@ -146,9 +146,16 @@ export class EncoderTokenizer {
   }
 }
 
+/** What is put around texts: one step, or several. */
+interface PostProcessor {
+  readonly type?: unknown;
+  readonly processors?: readonly (PostProcessor | null)[];
+}
+
 /** Whether both texts of a pair are in segment 0, as with RoBERTa, whose models often know no other; the library counts them as two. */
-function isOneSegment({ post_processor }: { post_processor?: { type?: unknown } | null }): boolean {
-  return post_processor?.type === 'RobertaProcessing';
+function isOneSegment(processor: PostProcessor | null | undefined): boolean {
+  const { type, processors } = processor ?? {};
+  return type === 'RobertaProcessing' || (Array.isArray(processors) && processors.some(isOneSegment));
 }
 
 /** Whether long texts lose their beginning, as `tokenizer_config.json` says, else `tokenizer.json`. */

@@ -45,3 +45,12 @@ it('an image that lies is turned where the settings say so, clockwise', async ()
     await encoderInput({ ...lying, width: 48, height: 64 }, imageSettings({ ...given, do_align_long_axis: false })),
   );
 });
+
+it('an image that stands is turned for a ground that lies', async () => {
+  const data = Uint8Array.from({ length: 48 * 64 * 3 }, (_, at) => (Math.floor(at / 3 / 48) < 10 ? 255 : 0));
+  const settings = imageSettings({ size: { width: 64, height: 48 }, do_thumbnail: true, do_align_long_axis: true });
+  const { data: values } = await encoderInput({ width: 48, height: 64, channels: 3, data }, settings);
+  const bright = Array.from({ length: 64 * 48 }, (_, at) => at).filter((at) => (values as Float32Array)[at]! > 0);
+  // What was above is at the right.
+  assert.deepEqual([bright.length, Math.min(...bright.map((at) => at % 64))], [480, 54]);
+});
