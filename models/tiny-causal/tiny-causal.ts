@@ -34,6 +34,8 @@ export interface TinyCausalOptions {
   readonly needs?: string;
   /** Two graphs in one, as older exporters have them: after others, only one token may be read at a time. */
   readonly branches?: boolean;
+  /** Reads one token at a time, always. */
+  readonly single?: boolean;
   /** An input says of how many tokens logits are wanted; of one is right. */
   readonly keepsLogits?: boolean;
   /** Logits of no text generator: for a whole text; without a batch, other than declared; or labels for each token. */
@@ -85,7 +87,7 @@ function plainTable({ undecided = false, thinks = false }: TinyCausalOptions): F
 }
 
 function graph(options: TinyCausalOptions): OnnxGraph {
-  const { withoutPast = false, branches = false, keepsLogits = false, needs } = options;
+  const { withoutPast = false, branches = false, single = false, keepsLogits = false, needs } = options;
   const head = HEADS[options.head ?? 'none'];
   const value = (name: string, dims: readonly (number | string)[], type: OnnxValue['type'] = 'float32'): OnnxValue => ({
     name,
@@ -135,7 +137,7 @@ function graph(options: TinyCausalOptions): OnnxGraph {
       integers('sizes', [-1, VOCABULARY, 1]),
     ],
     inputs: [
-      value('input_ids', ['batch', 'length'], 'int64'),
+      value('input_ids', ['batch', single ? 1 : 'length'], 'int64'),
       value('attention_mask', ['batch', 'total'], 'int64'),
       value('position_ids', ['batch', 'length'], 'int64'),
       ...(branches ? [value('use_cache_branch', [1], 'bool')] : []),

@@ -24,6 +24,7 @@ writeTinyCausal(folder('forgetful'), { withoutPast: true });
 writeTinyCausal(folder('undecided'), { undecided: true });
 writeTinyCausal(folder('thinker'), { thinks: true });
 writeTinyCausal(folder('branched'), { branches: true });
+writeTinyCausal(folder('single'), { single: true });
 writeTinyCausal(folder('keeping'), { keepsLogits: true });
 writeTinyCausal(folder('broken'));
 writeFileSync(join(folder('broken'), 'onnx/model.onnx'), 'garbage');
@@ -113,6 +114,8 @@ const table: Scenario[] = [
   chat('an export without keys and values', 'z', { model: 'tiny/forgetful' }, text(TRIGGERED_ANSWER)),
   chat('an export of two branches', `z${' more words'.repeat(40)}`, { model: 'tiny/branched' }, text(TRIGGERED_ANSWER)),
   chat('which reads a beginning anew', `z${' more words'.repeat(40)} and more`, { model: 'tiny/branched' }, text(TRIGGERED_ANSWER)),
+  chat('an export for one token at a time', 'z and more words', { model: 'tiny/single' }, text(TRIGGERED_ANSWER)),
+  chat('which goes on from a beginning', 'z and more words, many more', { model: 'tiny/single' }, text(TRIGGERED_ANSWER)),
   chat('an export that asks how many logits are wanted', `z${' more words'.repeat(40)}`, { model: 'tiny/keeping' }, text(TRIGGERED_ANSWER)),
   chat('a long list of added tokens', 'hello', { model: 'tiny/listing' }, text(ANSWER)),
   chat('the template in a file of its own comes first', 'Z', { model: 'tiny/own-template' }, text(TRIGGERED_ANSWER)),

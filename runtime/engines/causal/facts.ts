@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
-import type { RecommendedSampling } from '../contract.js';
+import type { Recommended } from '../gguf/recommended.js';
 import { recommendedSampling } from './recommended.js';
 
 /** Of `config.json` and its like; more is not read. */
@@ -27,7 +27,7 @@ export interface CausalFacts {
   readonly ends: readonly number[];
   readonly template: string;
   /** What `generation_config.json` recommends for requests that leave it open. */
-  readonly sampling: RecommendedSampling;
+  readonly recommended: Recommended;
   readonly bosText: string;
   readonly eosText: string;
   readonly tokenizer: Json;
@@ -87,7 +87,7 @@ export function causalFacts(folder: string): CausalFacts {
     vocabularySize: count(config, ['vocab_size'], VOCABULARY_LIMIT),
     ends: [...new Set(ends as number[])],
     template: templateOf(folder, tokenizerConfig),
-    sampling: recommendedSampling(generation),
+    recommended: recommendedSampling(generation),
     bosText: textOf(tokenizerConfig.bos_token),
     eosText: textOf(tokenizerConfig.eos_token),
     tokenizer,
@@ -104,7 +104,8 @@ function templateOf(folder: string, config: Json): string {
   const named = Array.isArray(given) ? (given as { name?: string; template?: string }[]) : [];
   const own = join(folder, 'chat_template.jinja');
   const inConfig = typeof given === 'string' ? given : ((named.find(({ name }) => name === 'default') ?? named[0])?.template ?? '');
-  const text = existsSync(own) ? readFileSync(own, 'utf8') : inConfig;
-  if (text.length > TEMPLATE_LIMIT) throw fault('chat template', `is longer than ${TEMPLATE_LIMIT} characters`);
-  return text;
+  const isOwn = existsSync(own);
+  if ((isOwn ? statSync(own).size : inConfig.length) > TEMPLATE_LIMIT)
+    throw fault('chat template', `is longer than ${TEMPLATE_LIMIT} characters`);
+  return isOwn ? readFileSync(own, 'utf8') : inConfig;
 }

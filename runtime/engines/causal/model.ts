@@ -60,12 +60,20 @@ export class LoadedCausal {
     const decoder = new Decoder(session, facts);
     const contextSize = Math.min(body.contextSize ?? facts.contextSize, facts.contextSize);
     const model = new LoadedCausal(facts, decoder, contextSize, emit);
-    const { architecture, template, sampling } = facts;
+    const { architecture, template, recommended } = facts;
     const slow = decoder.remembers ? [] : ['This export keeps no keys and values: every token reads the whole text again.'];
-    const notes = [model.#renderer.problem, ...slow].filter((note) => note !== null);
+    const notes = [model.#renderer.problem, ...slow, ...recommended.notes].filter((note) => note !== null);
     return {
       model,
-      opened: { architecture, contextSize, trainedContextSize: facts.contextSize, template, sampling, devices: session.providers, notes },
+      opened: {
+        architecture,
+        contextSize,
+        trainedContextSize: facts.contextSize,
+        template,
+        sampling: recommended.sampling,
+        devices: session.providers,
+        notes,
+      },
     };
   }
 
@@ -120,7 +128,7 @@ export class LoadedCausal {
     // The tags are neither thinking nor answer.
     const most = Math.min(body.maxTokens + (limit?.tagTokens ?? 0), this.#contextSize - prompt.length);
     const tokens = [...prompt];
-    const found = this.#decoder.readsOn ? this.#histories.find(prompt) : undefined;
+    const found = this.#decoder.resumes ? this.#histories.find(prompt) : undefined;
     let past: Past = found ?? this.#decoder.nothing;
     const reused = past.length;
     let generated = 0;
@@ -148,7 +156,7 @@ export class LoadedCausal {
         text += generation.end();
         extra.finish = finish;
         extra.counts = { prompt: prompt.length, reused, generated, thinking: thinking.count };
-        if (this.#decoder.readsOn) this.#histories.keep(Int32Array.from(tokens), past);
+        if (this.#decoder.resumes) this.#histories.keep(Int32Array.from(tokens), past);
         this.#running.delete(id);
       }
       this.#send(id, text, isEnd ? 0 : 1, extra);

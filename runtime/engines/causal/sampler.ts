@@ -5,7 +5,7 @@ const SEED_RANGE = 2 ** 32;
 const DEFAULT_TOP_K = 40;
 const DEFAULT_MIN_P = 0.05;
 /** Tokens that are chosen one by one rather than by sorting all. */
-const FEW = 1000;
+const FEW = 100;
 
 /** A token with its logarithm of probability. */
 export interface Candidate {

@@ -28,10 +28,14 @@ const Base = Interpreter as new (
 
 /** Filters that take anything as its text. */
 const OF_TEXT: ReadonlySet<unknown> = new Set(['string', 'upper', 'lower', 'trim', 'capitalize', 'title', 'replace']);
-const CHOOSING: Readonly<Record<string, (...values: number[]) => number>> = { min: Math.min, max: Math.max };
+/** Filters that choose of a list: whether `one` goes before `other`. */
+const CHOOSING: Readonly<Record<string, (one: number | string, other: number | string) => boolean>> = {
+  min: (one, other) => one < other,
+  max: (one, other) => one > other,
+};
 /** Methods of objects, which come before an object's own members of these names. */
 const OF_OBJECTS: ReadonlySet<string> = new Set(['items', 'keys', 'values', 'get']);
-/** Methods of texts, whose arguments the package leaves out. */
+/** Methods of texts, whose arguments the package leaves out; `isOut` is asked of code points. */
 const OF_TEXTS: Readonly<Record<string, (text: string, isOut: (letter: string) => boolean) => string>> = {
   strip: (text, isOut) => begun(ended(text, isOut), isOut),
   lstrip: begun,
@@ -45,13 +49,20 @@ const BODIES = ['body', 'alternate', 'defaultBlock'] as const;
 
 function begun(text: string, isOut: (letter: string) => boolean): string {
   let at = 0;
-  while (at < text.length && isOut(text[at]!)) at += 1;
+  for (const letter of text) {
+    if (!isOut(letter)) break;
+    at += letter.length;
+  }
   return text.slice(at);
 }
 
 function ended(text: string, isOut: (letter: string) => boolean): string {
   let length = text.length;
-  while (length > 0 && isOut(text[length - 1]!)) length -= 1;
+  while (length > 0) {
+    const letter = /[\s\S]$/u.exec(text.slice(Math.max(0, length - 2), length))![0];
+    if (!isOut(letter)) break;
+    length -= letter.length;
+  }
   return text.slice(0, length);
 }
 
@@ -63,12 +74,12 @@ const known = (value: TemplateValue): Node => node({ type: 'Known', value });
 const beside = (other: Node, members: Partial<Node>): Node => Object.assign(Object.create(Object.getPrototypeOf(other)), members) as Node;
 
 /** Marks in a parsed template what is run here: the expressions whose values it writes, and the bodies of loops. */
-export function mark(parent: unknown): void {
+export function markWritten(parent: unknown): void {
   for (const name of BODIES) {
     const body = (parent as Record<string, unknown>)[name];
     if (!Array.isArray(body)) continue;
     for (const [at, one] of (body as Node[]).entries()) {
-      if (STATEMENTS.has(one.type)) mark(one);
+      if (STATEMENTS.has(one.type)) markWritten(one);
       else body[at] = beside(one, { type: 'Written', operand: one });
     }
     // What is set in a round is unknown in the next.
@@ -94,7 +105,8 @@ export class PythonInterpreter extends Base {
       case 'CallExpression':
         return this.#called(one, scope);
       case 'BinaryExpression':
-        if (one.operator.value === '~') return asValue([one.left, one.right].map((side) => this.#text(side, scope).value).join(''));
+        // Not joined as a list: a text that a template doubles again and again fails as too long before it takes memory.
+        if (one.operator.value === '~') return asValue(`${this.#text(one.left, scope).value}${this.#text(one.right, scope).value}`);
     }
     return super.evaluate(one, scope);
   }
@@ -108,8 +120,13 @@ export class PythonInterpreter extends Base {
     const name = filter.type === 'Identifier' ? filter.value : filter.callee.value;
     if (OF_TEXT.has(name)) return super.evaluate(node({ type, operand: known(this.#text(operand, scope)), filter }), scope);
     const value = this.evaluate(operand, scope);
-    const choose = CHOOSING[String(name)];
-    if (choose && Array.isArray(value.value)) return asValue(choose(...value.value.map((item) => Number((item as TemplateValue).value))));
+    if (filter.type === 'Identifier' && Object.hasOwn(CHOOSING, String(name)) && isOfOneKind(value)) {
+      const goesBefore = CHOOSING[String(name)]!;
+      return value.value.reduce(
+        (best, item) => (goesBefore(orderOf(item), orderOf(best)) ? item : best),
+        value.value[0] ?? asValue(undefined),
+      );
+    }
     return super.evaluate(node({ type, operand: known(value), filter }), scope);
   }
 
@@ -123,12 +140,20 @@ export class PythonInterpreter extends Base {
   }
 }
 
+/** A list of numbers, or of texts. */
+const isOfOneKind = (list: TemplateValue): list is TemplateValue & { value: TemplateValue[] } =>
+  Array.isArray(list.value) &&
+  ['number', 'string'].some((type) => (list.value as TemplateValue[]).every(({ value }) => typeof value === type));
+
+/** What an item is compared by; the case of letters does not count. */
+const orderOf = ({ value }: TemplateValue): number | string => (typeof value === 'string' ? value.toLowerCase() : (value as number));
+
 function methodOf(object: TemplateValue, name: string): TemplateValue | undefined {
   if (object.type === 'ObjectValue' && OF_OBJECTS.has(name)) return object.builtins.get(name);
-  const strip = OF_TEXTS[name];
+  const strip = Object.hasOwn(OF_TEXTS, name) ? OF_TEXTS[name] : undefined;
   if (object.type !== 'StringValue' || !strip) return undefined;
   return asValue((out?: unknown) => {
-    const isOut = (letter: string): boolean => (typeof out === 'string' ? out.includes(letter) : letter.trim() === '');
-    return strip(String(object.value), isOut);
+    const letters = typeof out === 'string' ? new Set(out) : undefined;
+    return strip(String(object.value), (letter) => (letters ? letters.has(letter) : letter.trim() === ''));
   });
 }

@@ -17,7 +17,7 @@ export interface CallForm {
   readonly argumentsAsText: boolean;
   /** It leaves calls out unless the content beside them is null. */
   readonly contentAsNull: boolean;
-  /** It refuses ids that have not nine letters and digits. */
+  /** It refuses ids that have not nine letters or digits. */
   readonly idsShort: boolean;
 }
 

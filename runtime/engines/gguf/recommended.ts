@@ -1,13 +1,22 @@
 import type { RecommendedSampling } from '../contract.js';
 import type { Metadata } from './metadata.js';
 
+/** A key with its name in a request, its least and its greatest value there. */
+export type RecommendedKey = readonly [key: string, name: keyof RecommendedSampling, least: number, greatest: number];
+
+/** What a model's files recommend, and a note for each value that cannot be used. */
+export interface Recommended {
+  readonly sampling: RecommendedSampling;
+  readonly notes: readonly string[];
+}
+
 const PREFIX = 'general.sampling.';
 
 /**
  * What a GGUF file may recommend, by its keys: llama.cpp's, and after the names of llama.cpp's settings the penalties and DRY, for which it has
- * no keys. Each with its name in a request, its least and its greatest value there.
+ * no keys.
  */
-const KEYS: readonly (readonly [key: string, name: keyof RecommendedSampling, least: number, greatest: number])[] = [
+const KEYS: readonly RecommendedKey[] = [
   ['temp', 'temperature', 0, 2],
   ['top_k', 'top_k', -1, 100_000],
   ['top_p', 'top_p', 0, 1],
@@ -26,21 +35,27 @@ const WHOLE: ReadonlySet<string> = new Set(['top_k', 'dry_allowed_length']);
 const DIGITS = 7;
 
 /** The sampling that a file recommends, and a note for each value that cannot be used. */
-export function readRecommended(metadata: Metadata): { sampling: RecommendedSampling; notes: string[] } {
+export function readRecommended(metadata: Metadata): Recommended {
+  const { sampling, notes } = recommended(KEYS, PREFIX, (key) => metadata.get(key));
+  // -1 stands for 0 in many places.
+  if (sampling.top_k !== undefined) sampling.top_k = Math.max(0, sampling.top_k);
+  return { sampling, notes };
+}
+
+/** What `given` gives for `prefix` and each key. */
+export function recommended(keys: readonly RecommendedKey[], prefix: string, given: (key: string) => unknown): Recommended {
   const sampling: RecommendedSampling = {};
   const notes: string[] = [];
-  for (const [key, name, least, greatest] of KEYS) {
-    const value = metadata.get(PREFIX + key);
+  for (const [key, name, least, greatest] of keys) {
+    const value = given(prefix + key) ?? undefined;
     if (value === undefined) continue;
     const isUsable = typeof value === 'number' && value >= least && value <= greatest && (Number.isInteger(value) || !WHOLE.has(name));
     if (isUsable) sampling[name] = Number(value.toPrecision(DIGITS));
     else
       notes.push(
-        `The file recommends ${PREFIX}${key} ${shown(value)}; ${WHOLE.has(name) ? 'a whole number of ' : ''}${least} to ${greatest} is possible, so it is ignored.`,
+        `The model's files recommend ${prefix}${key} ${shown(value)}; ${WHOLE.has(name) ? 'a whole number of ' : ''}${least} to ${greatest} is possible, so it is ignored.`,
       );
   }
-  // -1 stands for 0 in many places.
-  if (sampling.top_k !== undefined) sampling.top_k = Math.max(0, sampling.top_k);
   return { sampling, notes };
 }
 

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createContext, Script } from 'node:vm';
 import { Environment, Template } from '@huggingface/jinja';
 import { Failure } from '../../../schemas/errors.js';
-import { mark, PythonInterpreter } from './interpreter.js';
+import { markWritten, PythonInterpreter } from './interpreter.js';
 import { type CallForm, PLAIN_FORM } from './messages.js';
 
 const RENDER_LIMIT_MS = 1000;
@@ -16,6 +16,8 @@ const RAISED_LIMIT = 500;
 /** Ids of calls: as Mistral's templates want them, and as most others are. */
 const SHORT_ID = 'call00001';
 const LONG_ID = 'call_0123456789';
+/** Of a conversation as short as the probed one; what is longer is not searched. */
+const PROBED_LIMIT = 100_000;
 /** Arguments in whatever form a model knows, but for an object as Python prints it. */
 const WRITTEN = /probed(?!': )[\s\S]{1,40}yes/i;
 const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
@@ -133,11 +135,17 @@ export class ChatTemplate {
   constructor(text: string) {
     try {
       this.#parsed = limited(() => new Template(text).parsed);
-      mark(this.#parsed);
+      markWritten(this.#parsed);
     } catch (error) {
       throw templateFailure(error);
     }
-    this.callForm = this.#callForm();
+    try {
+      this.callForm = this.#callForm();
+    } catch (error) {
+      // What runs for too long is not tried again: it will fail when it is rendered.
+      if (!isTimeout((error as Failure).cause) || (error as Failure).kind === 'busy') throw error;
+      this.callForm = PLAIN_FORM;
+    }
   }
 
   /** Renders with `variables`; missing ones are undefined, which is falsy. */
@@ -192,9 +200,9 @@ export class ChatTemplate {
     ];
     try {
       const out = this.render({ messages, tools: [], add_generation_prompt: false, bos_token: '', eos_token: '' });
-      return WRITTEN.test(out);
+      return out.length <= PROBED_LIMIT && WRITTEN.test(out);
     } catch (error) {
-      if (error instanceof Failure && error.kind === 'busy') throw error;
+      if (error instanceof Failure && (error.kind === 'busy' || isTimeout(error.cause))) throw error;
       return false;
     }
   }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Script } from 'node:vm';
 import { ControlGuard } from '../../../../../runtime/engines/gguf/guard.js';
 import { PLAIN_FORM, plainPrompt, templateMessages, templateTools } from '../../../../../runtime/engines/gguf/messages.js';
 import { ChatTemplate } from '../../../../../runtime/engines/gguf/template.js';
@@ -39,6 +40,12 @@ describe('chat template', () => {
       /./,
     ],
     [
+      'text doubled with a tilde',
+      '{% set n = namespace(x="aaaaaaaaaaaaaaaa") %}{% for i in range(40) %}{% set n.x = n.x ~ n.x %}{% endfor %}{{ n.x }}',
+      'template_failed',
+      /string length/,
+    ],
+    [
       'output beyond the limit',
       '{% set n = namespace(x="aaaaaaaaaaaaaaaa") %}{% for i in range(21) %}{% set n.x = n.x + n.x %}{% endfor %}{{ n.x }}',
       'template_failed',
@@ -47,6 +54,8 @@ describe('chat template', () => {
     ['recursion', '{% macro f() %}{{ f() }}{% endmacro %}{{ f() }}', 'template_failed', /./],
     ['host objects', '{{ process.exit(1) }}', 'template_failed', /./],
     ['constructors', '{{ "".constructor.constructor("return process")() }}', 'template_failed', /./],
+    ['the least of unlike things', '{{ [1, "a"] | min }}', 'template_failed', /min/],
+    ['filters that it does not have', '{{ [1] | constructor }}', 'template_failed', /constructor/],
     ['what it refuses itself', '{{ raise_exception("roles must alternate") }}', 'template_refused', /roles must alternate/],
   ];
   for (const [name, text, code, message] of hostile) {
@@ -62,6 +71,16 @@ describe('chat template', () => {
     };
     assert.equal(render('{{ pause() }}', { pause }), 'rendered');
     assert.equal(pauses, 2);
+  });
+
+  it('does not look for the form of calls again in a template that runs for too long', (context) => {
+    const { mock } = context.mock.method(Script.prototype, 'runInContext');
+    const { callForm } = new ChatTemplate(
+      '{% for a in range(99999) %}{% for b in range(99999) %}{% set c = a * b %}{% endfor %}{% endfor %}',
+    );
+    assert.deepEqual(callForm, PLAIN_FORM);
+    // Once to read it, and once to try it, or twice where this process has no core.
+    assert.ok(mock.callCount() <= 3, String(mock.callCount()));
   });
 
   it('refuses a template that does not parse', () => {
@@ -89,13 +108,14 @@ describe('chat template', () => {
   const python: [string, string, string][] = [
     ['writes constants', "{{ none }} {{ value.b }} {{ value.a ~ value.b ~ nothing ~ 1.5 }}", 'None True NoneTrue1.5'],
     ['has all arguments of a macro', '{% macro f(a) %}{% for one in varargs %}{{ one }}{% endfor %}{{ kwargs.b }}{% endmacro %}{{ f(1, 2, 3, b=4) }}', '234'],
-    ['writes lists and objects', '{{ value.c }} {{ {"k": none, "l": "a\'b\\n"} }}', `['x', {}] {'k': None, 'l': "a'b\\n"}`],
+    ['writes lists, tuples and objects', '{{ value.c }} {{ (1, "x") }} {{ {"k": none, "l": "a\'b\\n"} }}', `['x', {}] (1, 'x') {'k': None, 'l': "a'b\\n"}`],
+    ['writes what cannot be printed by number', '{{ ["é \u00a0\u200b\u{e0001}\u007f"] }}', String.raw`['é \xa0\u200b\U000e0001\x7f']`],
     ['forgets in a round what another has set', '{% for i in range(3) %}{% if i == 1 %}{% set x = i %}{% endif %}{{ x }},{% endfor %}', ',1,,'],
     ['makes anything a text', '{{ value.a | string }} {{ value.b | string }} {{ value.c | string }} {{ "it\'s" | upper }}', "None True ['x', {}] IT'S"],
     ['filters the text of anything', '{{ value.c | upper }} {{ value | trim }}', "['X', {}] {'a': None, 'b': True, 'c': ['x', {}], 'items': 1}"],
-    ['strips what is named', "{{ '\n\n  a \n'.strip('\n') }}|{{ 'xyax'.lstrip('xy') }}|{{ 'axy'.rstrip('yx') }}|{{ ' a '.strip() }}", '  a |ax|a|a'],
+    ['strips what is named', "{{ '\n\n  a \n'.strip('\n') }}|{{ 'xyax'.lstrip('xy') }}|{{ 'axy'.rstrip('yx') }}|{{ ' a '.strip() }}|{{ '👍👎a👎'.strip('👎') }}", '  a |ax|a|a|👍👎a'],
     ['calls a method that is a key too', '{% for k, v in value.items() %}{{ k }}{% endfor %}{{ value["items"] }}{{ value.get("items") }}', 'abcitems11'],
-    ['finds the least and the greatest', '{{ [3, 1, 2] | min }}{{ [3, 1, 2] | max }}', '13'],
+    ['finds the least and the greatest', '{{ [3, 1.5, 2] | min }} {{ [3, 1, 2] | max }} {{ ["b", "C", "a"] | max }} {{ [] | min }}', '1.5 3 C '],
   ]; // biome-ignore format: rows
   for (const [name, text, wanted] of python)
     it(`${name} as Python does`, () => assert.equal(render(text, { value: JSON.parse(loaded) }), wanted));
