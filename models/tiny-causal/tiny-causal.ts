@@ -22,6 +22,9 @@ export const THOUGHT_ANSWER = 'XYZ';
 /** See `TRIGGERED_ANSWER`. */
 export const TRIGGER = 'z';
 
+/** And what it repeats where its state does not fit what it read. */
+export const LOST = '?';
+
 /** Forms of the tiny model. */
 export interface TinyCausalOptions {
   /** The graph keeps no keys and values. */
@@ -38,6 +41,11 @@ export interface TinyCausalOptions {
   readonly single?: boolean;
   /** An input says of how many tokens logits are wanted; of one is right. */
   readonly keepsLogits?: boolean;
+  /**
+   * Beside keys and values the graph keeps a state of a fixed size, which has to fit them: a sum over all tokens read, more of them for the trigger.
+   * It is right after any reading, or only where one token is read after others.
+   */
+  readonly states?: 'pieces' | 'singles';
   /** Logits of no text generator: for a whole text; without a batch, other than declared; or labels for each token. */
   readonly head?: 'text' | 'undeclared' | 'labels';
 }
@@ -60,6 +68,35 @@ const BRANCHED = [
   node('Equal', ['isLater', 'use_cache_branch'], 'isBranch'),
   node('And', ['mayRead', 'isBranch'], 'fitsLength'),
   node('And', ['fits', 'fitsLength'], 'fitsBranch'),
+];
+
+/** What a state gains: one for each token read, two for the trigger. */
+const GAINED = [
+  node('ReduceSum', ['marked', 'rowAxes'], 'marksRead'),
+  node('Shape', ['input_ids'], 'readSize'),
+  node('Gather', ['readSize', 'one'], 'readLength'),
+  node('Cast', ['readLength'], 'readCount', { to: { int: 1 } }),
+  node('Add', ['marksRead', 'readCount'], 'gained'),
+];
+/** States that are added to, however many tokens are read, or that take several for the beginning of a text. */
+const STATES = {
+  pieces: [node('Add', ['past_conv.0', 'gained'], 'present_conv.0')],
+  singles: [
+    node('Equal', ['readCount', 'oneCount'], 'isOneRead'),
+    node('Cast', ['isOneRead'], 'keptShare', { to: { int: 1 } }),
+    node('Mul', ['past_conv.0', 'keptShare'], 'stateKept'),
+    node('Add', ['stateKept', 'gained'], 'present_conv.0'),
+  ],
+} as const;
+/** The logits, of `LOST` where the state is not that of all tokens. */
+const FITTING = [
+  node('ReduceSum', ['present.0.key'], 'marksKept', { keepdims: { int: 0 } }),
+  node('ReduceSum', ['attention_mask'], 'tokensKept', { keepdims: { int: 0 } }),
+  node('Cast', ['tokensKept'], 'keptCount', { to: { int: 1 } }),
+  node('Add', ['marksKept', 'keptCount'], 'expected'),
+  node('ReduceSum', ['present_conv.0'], 'state', { keepdims: { int: 0 } }),
+  node('Equal', ['state', 'expected'], 'isState'),
+  node('Where', ['isState', 'all', 'lost'], 'stated'),
 ];
 
 /** The logits of the last tokens, as many as are wanted. */
@@ -87,7 +124,7 @@ function plainTable({ undecided = false, thinks = false }: TinyCausalOptions): F
 }
 
 function graph(options: TinyCausalOptions): OnnxGraph {
-  const { withoutPast = false, branches = false, single = false, keepsLogits = false, needs } = options;
+  const { withoutPast = false, branches = false, single = false, keepsLogits = false, needs, states } = options;
   const head = HEADS[options.head ?? 'none'];
   const value = (name: string, dims: readonly (number | string)[], type: OnnxValue['type'] = 'float32'): OnnxValue => ({
     name,
@@ -96,6 +133,9 @@ function graph(options: TinyCausalOptions): OnnxGraph {
   });
   const mark = new Float32Array(VOCABULARY);
   mark[TRIGGER.charCodeAt(0)] = 1;
+  const lost = new Float32Array(VOCABULARY);
+  lost[LOST.charCodeAt(0)] = CERTAIN;
+  const stated = states === undefined ? [] : [...GAINED, ...STATES[states], ...FITTING];
   const past = ['key', 'value'].map((kind) => value(`past_key_values.0.${kind}`, ['batch', 1, 'past', 1]));
   const all = withoutPast ? [] : [node('Concat', ['past_key_values.0.value', 'seen'], 'present.0.value', { axis: { int: 2 } }), node('Concat', ['past_key_values.0.key', 'seen'], 'present.0.key', { axis: { int: 2 } })]; // biome-ignore format: two nodes
   return {
@@ -109,6 +149,7 @@ function graph(options: TinyCausalOptions): OnnxGraph {
       node('Gather', ['special', 'input_ids'], 'other'),
       node('Mul', ['other', 'flag'], 'chosen'),
       node('Add', ['usual', 'chosen'], 'all'),
+      ...stated,
       // A wrong position or a mask of the wrong length makes every token equally likely.
       node('ReduceSum', ['attention_mask', 'rowAxes'], 'total', { keepdims: { int: 0 } }),
       node('ReduceMax', ['position_ids'], 'last', { axes: { ints: [1] }, keepdims: { int: 0 } }),
@@ -117,7 +158,7 @@ function graph(options: TinyCausalOptions): OnnxGraph {
       ...(branches ? BRANCHED : []),
       node('Cast', [branches ? 'fitsBranch' : 'fits'], 'share', { to: { int: 1 } }),
       node('Unsqueeze', ['share', 'foundAxes'], 'shares'),
-      node('Mul', ['all', 'shares'], keepsLogits ? 'rowLogits' : head.logits),
+      node('Mul', [states === undefined ? 'all' : 'stated', 'shares'], keepsLogits ? 'rowLogits' : head.logits),
       ...(keepsLogits ? KEPT : []),
       ...head.nodes,
     ],
@@ -125,6 +166,8 @@ function graph(options: TinyCausalOptions): OnnxGraph {
       floats('marks', [VOCABULARY], mark),
       floats('plain', [VOCABULARY, VOCABULARY], plainTable(options)),
       floats('special', [VOCABULARY, VOCABULARY], chain(TRIGGERED_ANSWER, TRIGGERED)),
+      floats('lost', [VOCABULARY], lost),
+      floats('oneCount', [1], [1]),
       integers('seenAxes', [1, 3]),
       integers('foundAxes', [1, 2]),
       integers('rowAxes', [1]),
@@ -144,10 +187,12 @@ function graph(options: TinyCausalOptions): OnnxGraph {
       ...(keepsLogits ? [value('num_logits_to_keep', [], 'int64')] : []),
       ...(needs === undefined ? [] : [value(needs, ['batch', 'length'], 'int64')]),
       ...(withoutPast ? [] : past),
+      ...(states === undefined ? [] : [value('past_conv.0', ['batch', 1, 1])]),
     ],
     outputs: [
       value('logits', head.dims),
       ...(withoutPast ? [] : ['key', 'value'].map((kind) => value(`present.0.${kind}`, ['batch', 1, 'total', 1]))),
+      ...(states === undefined ? [] : [value('present_conv.0', ['batch', 1, 1])]),
     ],
   };
 }

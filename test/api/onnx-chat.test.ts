@@ -26,6 +26,7 @@ writeTinyCausal(folder('thinker'), { thinks: true });
 writeTinyCausal(folder('branched'), { branches: true });
 writeTinyCausal(folder('single'), { single: true });
 writeTinyCausal(folder('keeping'), { keepsLogits: true });
+for (const states of ['pieces', 'singles'] as const) writeTinyCausal(folder(`stated-${states}`), { states });
 writeTinyCausal(folder('broken'));
 writeFileSync(join(folder('broken'), 'onnx/model.onnx'), 'garbage');
 writeTinyCausal(folder('mute'));
@@ -57,7 +58,7 @@ writeConfigured('ranker-beside', { architectures: ['TinyForSequenceClassificatio
 moveSettings('ranker-beside');
 writeConfigured('generator', { architectures: ['TinyForCausalLM'] });
 writeConfigured('bare', { architectures: ['TinyModel'] });
-writeConfigured('seeing', { architectures: ['TinyForConditionalGeneration'], text_config: {} });
+writeConfigured('seeing', { architectures: ['TinyForConditionalGeneration'], text_config: { max_position_embeddings: 512 } });
 writeTinyCausal(folder('typed'), { needs: 'token_type_ids' });
 writeTinyCausal(folder('attending'), { needs: 'encoder_hidden_states' });
 for (const head of ['text', 'undeclared', 'labels'] as const) writeTinyCausal(folder(`head-${head}`), { head });
@@ -117,6 +118,25 @@ const table: Scenario[] = [
   chat('an export for one token at a time', 'z and more words', { model: 'tiny/single' }, text(TRIGGERED_ANSWER)),
   chat('which goes on from a beginning', 'z and more words, many more', { model: 'tiny/single' }, text(TRIGGERED_ANSWER)),
   chat('an export that asks how many logits are wanted', `z${' more words'.repeat(40)}`, { model: 'tiny/keeping' }, text(TRIGGERED_ANSWER)),
+  ...['pieces', 'singles'].flatMap((states) => {
+    const model = `tiny/stated-${states}`;
+    const long = `z${' more words'.repeat(40)}`;
+    const turns = (last: string): object => ({
+      model,
+      messages: [
+        { role: 'user', content: long },
+        { role: 'assistant', content: TRIGGERED_ANSWER },
+        { role: 'user', content: last },
+      ],
+    });
+    return [
+      chat(`states of a fixed size, right for ${states}, are carried on`, long, { model }, text(TRIGGERED_ANSWER)),
+      chat('and not used again for another text of the same beginning', `${long} and more`, { model }, text(TRIGGERED_ANSWER)),
+      chat('but for a turn that follows', '', turns('a further question'), text(TRIGGERED_ANSWER)),
+      chat('and for another in its place', '', turns('a further remark'), text(TRIGGERED_ANSWER)),
+      chat('or not at all', 'hello', { model }, text(ANSWER)),
+    ];
+  }),
   chat('a long list of added tokens', 'hello', { model: 'tiny/listing' }, text(ANSWER)),
   chat('the template in a file of its own comes first', 'Z', { model: 'tiny/own-template' }, text(TRIGGERED_ANSWER)),
   chat('any end of generation_config.json', 'hello', { model: 'tiny/ending' }, text(ANSWER.slice(0, -1))),
@@ -214,7 +234,9 @@ const table: Scenario[] = [
   ),
   chat('an architecture for text generation', 'hello', { model: 'tiny/generator' }, text(ANSWER)),
   chat('the bare name of an architecture, whose graph writes', 'hello', { model: 'tiny/bare' }, text(ANSWER)),
-  chat('the writing part of a model that sees', 'hello', { model: 'tiny/seeing' }, text(ANSWER)),
+  chat('the writing part of a model that sees', 'hello', { model: 'tiny/seeing' }, {
+    json: (body) => assert.deepEqual([body.choices[0].message.content, body.x_context_usage.total_context], [ANSWER, 512]),
+  }), // biome-ignore format: rows
   chat(
     'a graph that asks for kinds of tokens',
     'x',

@@ -72,15 +72,17 @@ const textOf = (token: unknown): string =>
 
 /** Reads the files. Throws `invalid` naming the file that is missing or wrong. */
 export function causalFacts(folder: string): CausalFacts {
-  const config = needed(folder, 'config.json');
+  const whole = needed(folder, 'config.json');
+  // Models that see keep what is true of their language model apart.
+  const config: Json = { ...whole, ...(whole.text_config as Json | undefined) };
   const tokenizer = needed(folder, 'tokenizer.json', TOKENIZER_BYTES);
   const tokenizerConfig = json(folder, 'tokenizer_config.json', TOKENIZER_BYTES) ?? {};
   const generation = json(folder, 'generation_config.json') ?? {};
   const heads = count(config, ['num_attention_heads', 'n_head'], 4096) ?? 1;
   const width = count(config, ['hidden_size', 'n_embd'], 1_000_000) ?? heads;
-  const ends = [config.eos_token_id, generation.eos_token_id].flat().filter((one) => Number.isInteger(one));
+  const ends = [whole.eos_token_id, config.eos_token_id, generation.eos_token_id].flat().filter((one) => Number.isInteger(one));
   return {
-    architecture: typeof config.model_type === 'string' ? config.model_type : 'unknown',
+    architecture: typeof whole.model_type === 'string' ? whole.model_type : 'unknown',
     contextSize: count(config, ['max_position_embeddings', 'n_positions'], CONTEXT_LIMIT) ?? DEFAULT_CONTEXT,
     heads: count(config, ['num_key_value_heads'], 4096) ?? heads,
     headSize: count(config, ['head_dim'], 65_536) ?? Math.floor(width / heads),

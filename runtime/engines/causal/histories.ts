@@ -1,7 +1,9 @@
-import { cut, type Past } from './decoder.js';
+import { cut, isCuttable, type Past } from './past.js';
 
-/** Texts whose keys and values are kept. */
+/** Texts of which it is kept what was seen. */
 const HISTORY_LIMIT = 2;
+/** The same where no beginning can be cut: a prompt and what it became with its answer are kept apart. */
+const WHOLE_LIMIT = 4;
 
 interface History {
   readonly tokens: Int32Array;
@@ -18,12 +20,14 @@ export class Histories {
     for (const { tokens, past } of this.#histories) {
       let length = 0;
       while (length < tokens.length && length < prompt.length - 1 && tokens[length] === prompt[length]) length += 1;
-      if (length > (best?.length ?? 0)) best = { past, length };
+      const isUsable = length === past.length || isCuttable(past);
+      if (isUsable && length > (best?.length ?? 0)) best = { past, length };
     }
     return best && cut(best.past, best.length);
   }
 
   keep(tokens: Int32Array, past: Past): void {
-    this.#histories = [{ tokens: tokens.slice(0, past.length), past }, ...this.#histories].slice(0, HISTORY_LIMIT);
+    const limit = isCuttable(past) ? HISTORY_LIMIT : WHOLE_LIMIT;
+    this.#histories = [{ tokens: tokens.slice(0, past.length), past }, ...this.#histories].slice(0, limit);
   }
 }

@@ -8,15 +8,21 @@ import { Renderer } from '../gguf/renderer.js';
 import type { GenerateBody, HostEvent, StepExtra } from '../gguf/wire.js';
 import { openSession } from '../onnx/session.js';
 import { TextTokenizer } from '../onnx/text-tokenizer.js';
-import { Decoder, type Past } from './decoder.js';
+import { Decoder } from './decoder.js';
 import { type CausalFacts, causalFacts } from './facts.js';
 import { Histories } from './histories.js';
+import { isCuttable, type Past } from './past.js';
 import { logOfSum, mostLikely, Sampler } from './sampler.js';
 import { Thinking, type ThinkingTags } from './thinking.js';
 import type { OpenBody, OpenedCausal } from './wire.js';
 
 const THINK_START = '<think>';
 const THINK_END = '</think>';
+const FORGETS = 'This export keeps no keys and values: every token reads the whole text again.';
+const REREADS =
+  'This export reads many tokens at once only at the beginning of a text: every prompt is read from its beginning, long ones slowly.';
+/** Read when a model is opened whose graph has to show what it can do. */
+const SAMPLE = 'The small brown dog ran over the old bridge 42 times; then it slept.';
 /** Answers made side by side. */
 const RUNNING_LIMIT = 32;
 
@@ -60,8 +66,9 @@ export class LoadedCausal {
     const decoder = new Decoder(session, facts);
     const contextSize = Math.min(body.contextSize ?? facts.contextSize, facts.contextSize);
     const model = new LoadedCausal(facts, decoder, contextSize, emit);
+    await decoder.tryPieces(model.#tokenizer.encode(SAMPLE, false));
     const { architecture, template, recommended } = facts;
-    const slow = decoder.remembers ? [] : ['This export keeps no keys and values: every token reads the whole text again.'];
+    const slow = decoder.resumes ? [] : [decoder.remembers ? REREADS : FORGETS];
     const notes = [model.#renderer.problem, ...slow, ...recommended.notes].filter((note) => note !== null);
     return {
       model,
@@ -136,6 +143,8 @@ export class LoadedCausal {
       const read = await this.#readOn(id, tokens, past);
       if (!read) return;
       past = read.past;
+      // The next prompt may tell the answer otherwise, as without its thinking, and begins with this one all the same.
+      if (generated === 0 && this.#decoder.resumes && !isCuttable(past)) this.#histories.keep(prompt, past);
       const raw = read.logits.slice();
       const token = thinking.forced ?? sampler.choose(read.logits);
       const isEnd = this.#ends.has(token);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { cut } from '../../../../../runtime/engines/causal/decoder.js';
 import { Histories } from '../../../../../runtime/engines/causal/histories.js';
+import { cut, type Past } from '../../../../../runtime/engines/causal/past.js';
 import { logOfSum, mostLikely, Sampler } from '../../../../../runtime/engines/causal/sampler.js';
 import type { Sampling } from '../../../../../runtime/engines/contract.js';
 
@@ -113,5 +113,27 @@ describe('keys and values', () => {
     assert.equal(histories.find(Int32Array.of(5, 2)), undefined);
     histories.keep(Int32Array.of(6), past(1));
     assert.equal(histories.find(Int32Array.of(1, 2, 3, 7))?.length, 1, 'only the newest are kept');
+  });
+
+  it('with states are used for texts that begin with all of theirs', () => {
+    const stated = (length: number): Past => ({
+      length,
+      tensors: { 'past_conv.0': { type: 'float32', dims: [1, 1], data: Float32Array.of(length) } },
+    });
+    const histories = new Histories();
+    histories.keep(Int32Array.of(1, 2), stated(2));
+    histories.keep(Int32Array.of(1, 2, 3, 4, 5), stated(4));
+    const lengths = [
+      [1, 2, 3, 4, 7],
+      [1, 2, 3, 4],
+      [1, 2, 3],
+      [1, 2],
+    ].map((prompt) => histories.find(Int32Array.from(prompt))?.length);
+    assert.deepEqual(lengths, [4, 2, 2, undefined]);
+    for (const token of [6, 7, 8]) histories.keep(Int32Array.of(token), stated(1));
+    assert.deepEqual(
+      [histories.find(Int32Array.of(1, 2, 3, 4, 7))?.length, histories.find(Int32Array.of(1, 2, 3))?.length],
+      [4, undefined],
+    );
   });
 });
