@@ -62,6 +62,9 @@ const table: Scenario[] = [
     post(`a pipeline with nothing but halves, as ${name}`, GENERATIONS, { model: name, prompt: 'red' }, { contains: ['"data":['] }),
   ),
   fails('a format that is not there', GENERATIONS, { model: 'tiny/halves:Q4', prompt: 'red' }, 503, 'no Q4', 'quern pull tiny/halves:Q4'),
+  post('no guidance, as turbo models want it: the same as 1', GENERATIONS, { prompt: 'a red house', guidance_scale: 0, num_inference_steps: 2 }, {
+    json: (body) => assert.deepEqual([body.guidance_scale, body.data[0].url], [0, `data:image/png;base64,${first}`]),
+  }), // biome-ignore format: rows
   post('several in base64, the first as before', GENERATIONS, { prompt: 'a red house', guidance_scale: 1, num_inference_steps: 2, n: 2, response_format: 'b64_json' }, {
     json: (body) => {
       assert.deepEqual([body.data.length, body.data[0].b64_json, body.data[1].seed, 'url' in body.data[0]], [2, first, 2, false]);
@@ -203,7 +206,7 @@ const table: Scenario[] = [
   fails('an odd size', GENERATIONS, { prompt: 'x', size: '100x100' }, 422, 'size', '512x512'),
   fails('an absurd size', GENERATIONS, { prompt: 'x', size: '99999x99999' }, 422, 'size'),
   fails('too many steps', GENERATIONS, { prompt: 'x', num_inference_steps: 151 }, 422, 'num_inference_steps', '150'),
-  fails('no guidance at all', GENERATIONS, { prompt: 'x', guidance_scale: 0.5 }, 422, 'guidance_scale'),
+  fails('guidance below nothing', GENERATIONS, { prompt: 'x', guidance_scale: -0.5 }, 422, 'guidance_scale'),
   fails('a negative seed', GENERATIONS, { prompt: 'x', seed: -1 }, 422, 'seed'),
   fails('an unknown form of answer', GENERATIONS, { prompt: 'x', response_format: 'file' }, 422, 'response_format'),
   fails('a path instead of an image', '/v1/images/variations', { image: '/etc/passwd.png' }, 400, 'Files and addresses are not read'),

@@ -18,8 +18,15 @@ interface Golden {
 }
 
 const SIZE = 6;
-const file = join(import.meta.dirname, '../../../test/support/diffusion/scheduler-goldens.json');
-const { rows } = JSON.parse(readFileSync(file, 'utf8')) as { rows: Golden[] };
+const runs = (file: string): Golden[] => {
+  const path = join(import.meta.dirname, '../../../test/support/diffusion', file);
+  return (JSON.parse(readFileSync(path, 'utf8')) as { rows: Golden[] }).rows;
+};
+const rows = [
+  // The version that these were made with ends at the first training step.
+  ...runs('scheduler-goldens.json').map((row) => ({ ...row, config: { ...row.config, final_sigmas_type: 'sigma_min' } })),
+  ...runs('published-goldens.json'),
+];
 
 const network = (sample: Float32Array, t: number): Float32Array =>
   sample.map((value) => Math.sin(value * 1.3 + t / 100) * 0.5 + 0.1 * value);
@@ -37,8 +44,7 @@ for (const kind of SCHEDULERS) {
     it('has runs to be compared with', () => assert.ok(own.length >= 5));
     for (const golden of own) {
       it(`${golden.title}, ${golden.steps} steps`, () => {
-        // The version that the runs were made with ends at the first training step.
-        const config = noiseConfig({ ...golden.config, final_sigmas_type: 'sigma_min' });
+        const config = noiseConfig(golden.config);
         const scheduler = kind.make(config, golden.steps);
         assertClose(scheduler.timesteps, golden.timesteps, 'timesteps');
         assert.equal(scheduler.timesteps.length, golden.timesteps.length);
@@ -123,6 +129,31 @@ function leftAt(steps: number): (at: number) => number {
   };
 }
 
+it('lcm spreads its steps over the share of the noise that is asked for', () => {
+  const lcm = schedulerOf('lcm', undefined);
+  // `set_timesteps(4, strength=...)` of diffusers 0.42.1.
+  const expected: [share: number, timesteps: number[]][] = [
+    [1, [999, 759, 499, 259]],
+    [0.75, [739, 559, 379, 199]],
+    [0.3, [299, 239, 159, 79]],
+  ];
+  for (const [share, timesteps] of expected) assert.deepEqual(lcm.make(noiseConfig({}), 4, share).timesteps, timesteps);
+  // Where `diffusers` has no steps left to choose from, the run is finer instead.
+  const finer: [steps: number, share: number, first: number][] = [
+    [50, 0.75, 699],
+    [50, 0.3, 249],
+    [50, 0.05, 49],
+    [100, 0.75, 699],
+    [20, 0.3, 279],
+    [50, 1, 999],
+    [100, 1, 999],
+  ];
+  for (const [steps, share, first] of finer) {
+    const { timesteps } = lcm.make(noiseConfig({}), steps, share);
+    assert.deepEqual([timesteps[0], new Set(timesteps).size], [first, steps], `${steps} ${share}`);
+  }
+});
+
 describe('scheduler_config.json', () => {
   const bad: [Record<string, unknown>, RegExp][] = [
     [{ beta_schedule: 'sigmoid' }, /beta_schedule is "sigmoid"; the ones that are supported/],
@@ -131,7 +162,46 @@ describe('scheduler_config.json', () => {
     [{ beta_end: 'x' }, /beta_end is "x"/],
     [{ prediction_type: 'flow' }, /prediction_type/],
     [{ steps_offset: -1 }, /steps_offset/],
+    [{ trained_betas: [0.1, 0.2] }, /trained_betas is a list; a list of 1000 numbers/],
+    [{ _class_name: 'DPMSolverMultistepScheduler', algorithm_type: 'unknown' }, /algorithm_type is "unknown"/],
+    [{ _class_name: 'LCMScheduler', original_inference_steps: 0 }, /original_inference_steps is 0/],
+    [{ _class_name: 'LCMScheduler', timestep_scaling: 'x' }, /timestep_scaling is "x"/],
   ];
   for (const [config, message] of bad)
     it(JSON.stringify(config), () => assert.throws(() => noiseConfig(config), { kind: 'invalid', message }));
+
+  it('tells of a deep value without going down into it', () => {
+    const deep: unknown = JSON.parse(`${'['.repeat(100_000)}${']'.repeat(100_000)}`);
+    assert.throws(() => noiseConfig({ beta_start: deep }), { kind: 'invalid', message: /beta_start is a list; a number/ });
+    assert.throws(() => noiseConfig({ beta_start: { deep } }), { kind: 'invalid', message: /beta_start is an object; a number/ });
+  });
+
+  for (const name of ['FlowMatchEulerDiscrete', 'FlowMapEulerDiscrete', 'EDMEuler', 'IPNDM', 'Piflow']) {
+    it(`refuses models of ${name}`, () => {
+      const message = new RegExp(`has _class_name "${name}Scheduler"`);
+      assert.throws(() => noiseConfig({ _class_name: `${name}Scheduler` }), { kind: 'bad_request', code: 'UnsupportedModel', message });
+    });
+  }
+
+  it('refuses timesteps of another kind', () => {
+    const file = { _class_name: 'EulerDiscreteScheduler', timestep_type: 'continuous' };
+    const message = /has timestep_type "continuous"/;
+    assert.throws(() => noiseConfig(file), { kind: 'bad_request', code: 'UnsupportedModel', message });
+  });
+
+  const taken: [className: string, member: Record<string, unknown>, runs: string][] = [
+    ['DEISMultistepScheduler', { algorithm_type: 'deis' }, 'euler'],
+    ['SASolverScheduler', { algorithm_type: 'data_prediction' }, 'euler'],
+    ['RePaintScheduler', {}, 'euler'],
+    ['DPMSolverMultistepScheduler', { algorithm_type: 'deis' }, 'dpm++'],
+    ['DDIMScheduler', { timestep_type: 'continuous', original_inference_steps: 5000, timestep_scaling: null }, 'ddim'],
+    ['PNDMScheduler', { timestep_scaling: 'x', algorithm_type: 'x' }, 'pndm'],
+  ];
+  for (const [className, member, name] of taken) {
+    it(`takes ${className} with ${JSON.stringify(member)}`, () => {
+      const { algorithm, originalSteps, timestepScaling } = noiseConfig({ _class_name: className, ...member });
+      assert.deepEqual([algorithm, originalSteps, timestepScaling], ['dpmsolver++', 50, 10]);
+      assert.equal(schedulerOf(undefined, className).name, name);
+    });
+  }
 });

@@ -1,20 +1,52 @@
-import { fault, type Json, type PipelineFolder } from './repository.js';
+import { fault, type Json, type PipelineFolder, shown } from './repository.js';
 
 /** How CLIP cuts text before byte pairs are merged: contractions, words, single digits, and runs of anything else. */
 const WORDS = "<\\|startoftext\\|>|<\\|endoftext\\|>|'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+";
 const START = '<|startoftext|>';
 const END = '<|endoftext|>';
 
-/** The contents of `tokenizer.json` and `tokenizer_config.json`; where the first is missing it is made of `vocab.json` and `merges.txt`. */
-export function tokenizerFiles(folder: PipelineFolder, part: string): { definition: Json; config: Json } {
-  const config = folder.json(part, 'tokenizer_config.json') ?? {};
-  const definition = folder.json(part, 'tokenizer.json');
-  if (definition) return { definition, config };
+/** A tokenizer of a pipeline: its definition, its settings, and the token that fills short prompts up. */
+export interface ClipTokenizer {
+  readonly definition: Json;
+  readonly config: Json;
+  readonly padding: string;
+}
+
+/** Reads the files of a tokenizer; where `tokenizer.json` is missing it is made of `vocab.json` and `merges.txt`. */
+export function tokenizerFiles(folder: PipelineFolder, part: string): ClipTokenizer {
+  const file = folder.json(part, 'tokenizer_config.json') ?? {};
+  // What fills up is overruled by the file beside it where the settings are of the old form, without a list of added tokens.
+  const map = 'added_tokens_decoder' in file ? {} : (folder.json(part, 'special_tokens_map.json') ?? {});
+  const config = 'pad_token' in map ? { ...file, pad_token: map.pad_token } : file;
+  const padding = paddingOf(part, config.pad_token);
+  const definition = folder.json(part, 'tokenizer.json') ?? madeDefinition(folder, part);
+  return { definition: withSpecial(part, definition, padding), config, padding };
+}
+
+/** The token that fills up: a word, an object with one, or nothing for the usual one. */
+function paddingOf(part: string, named: unknown): string {
+  const content = (typeof named === 'object' && named !== null ? (named as Json).content : named) ?? END;
+  if (typeof content === 'string') return content;
+  throw fault(`${part}/tokenizer_config.json`, `or special_tokens_map.json names ${shown(content)} as pad_token; a word is needed`);
+}
+
+/** A word that fills prompts up is that token wherever it stands in them, such as the "!" of Stable Diffusion 2. */
+function withSpecial(part: string, definition: Json, content: string): Json {
+  const id = (definition.model as { vocab?: Record<string, unknown> } | undefined)?.vocab?.[content];
+  const added = Array.isArray(definition.added_tokens) ? (definition.added_tokens as ({ content?: unknown } | null)[]) : [];
+  const broken = added.find((token) => typeof token !== 'object' || token === null);
+  if (broken !== undefined) throw fault(`${part}/tokenizer.json`, `has ${shown(broken)} among its added_tokens; objects are needed`);
+  if (typeof id !== 'number' || added.some((token) => token?.content === content)) return definition;
+  const token = { id, content, special: true, single_word: false, lstrip: false, rstrip: false, normalized: false };
+  return { ...definition, added_tokens: [...added, token] };
+}
+
+function madeDefinition(folder: PipelineFolder, part: string): Json {
   const vocab = folder.json(part, 'vocab.json');
   if (!vocab) throw fault(`${part}/vocab.json`, 'is missing, and so is tokenizer.json');
   // The first line of the file is its version.
   const merges = folder.text(part, 'merges.txt').split(/\r?\n/).filter((line) => line !== '' && !line.startsWith('#version')); // biome-ignore format: one list
-  return { definition: clipDefinition(vocab, merges), config };
+  return clipDefinition(vocab, merges);
 }
 
 function clipDefinition(vocab: Json, merges: readonly string[]): Json {

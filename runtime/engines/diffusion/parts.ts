@@ -1,6 +1,6 @@
 import type { OnnxOptions, OnnxSession } from '../onnx/contract.js';
 import { openSession } from '../onnx/session.js';
-import { fault, type Json, type PipelineFolder, whole } from './repository.js';
+import { fault, type Json, type PipelineFolder, shown, whole } from './repository.js';
 import type { LatentScale } from './vae.js';
 
 const CHANNEL_LIMIT = 64;
@@ -50,15 +50,18 @@ export interface LatentFacts {
   readonly scale: LatentScale;
 }
 
-/** Reads `vae*` and `unet` configurations; usual values where they say nothing. */
-export function latentFacts(folder: PipelineFolder): LatentFacts {
+/** Reads `vae*` and `unet` configurations; where they say nothing, what the graph of the network says, else usual values. */
+export function latentFacts(folder: PipelineFolder, network: OnnxSession): LatentFacts {
   const vae = folder.json('vae_decoder', 'config.json') ?? folder.json('vae', 'config.json') ?? {};
   const unet = folder.json('unet', 'config.json') ?? {};
   const blocks = vae.block_out_channels;
   const channels = whole('vae_decoder/config.json', vae, 'latent_channels', CHANNEL_LIMIT, 4);
+  const fixed = network.inputs.find(({ name }) => name === 'sample')?.dims[1];
+  const usual = typeof fixed === 'number' && fixed > 0 ? fixed : channels;
+  const source = (unet.in_channels ?? null) === null ? 'unet/model.onnx' : 'unet/config.json';
   return {
     channels,
-    inputs: whole('unet/config.json', unet, 'in_channels', CHANNEL_LIMIT * 2 + 1, channels),
+    inputs: whole(source, unet, 'in_channels', CHANNEL_LIMIT * 2 + 1, usual),
     pixels: Array.isArray(blocks) && blocks.length > 0 && blocks.length <= 8 ? 2 ** (blocks.length - 1) : USUAL_SCALE,
     scale: { factor: factorOf(vae), shift: typeof vae.shift_factor === 'number' ? vae.shift_factor : 0 },
   };
@@ -67,5 +70,5 @@ export function latentFacts(folder: PipelineFolder): LatentFacts {
 function factorOf(vae: Json): number {
   const factor = vae.scaling_factor ?? USUAL_FACTOR;
   if (typeof factor === 'number' && factor > 0 && Number.isFinite(factor)) return factor;
-  throw fault('vae_decoder/config.json', `has scaling_factor ${JSON.stringify(factor)}; a number above 0 is needed`);
+  throw fault('vae_decoder/config.json', `has scaling_factor ${shown(factor)}; a number above 0 is needed`);
 }

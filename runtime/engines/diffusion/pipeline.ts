@@ -7,11 +7,12 @@ import type { ImageJob, ImageProgress } from './contract.js';
 import { NormalNoise } from './normal.js';
 import { type LatentFacts, latentFacts, openSessions, type Sessions } from './parts.js';
 import { PromptEncoder } from './prompts.js';
-import { fault, type PipelineFolder } from './repository.js';
+import { fault, type PipelineFolder, unsupported } from './repository.js';
 import { noiseConfig } from './schedulers/config.js';
 import type { NoiseConfig, Scheduler } from './schedulers/contract.js';
 import { schedulerOf } from './schedulers/index.js';
 import { composed, maskLatents, maskPixels, ownMaskPixels, sourcePixels } from './source.js';
+import { refuseStrangers } from './strangers.js';
 import { type Condition, joined, type LatentShape, Unet } from './unet.js';
 import { decodeLatent, encodePicture } from './vae.js';
 
@@ -38,23 +39,29 @@ export class Pipeline {
   readonly #prompts: PromptEncoder;
   readonly #unet: Unet;
 
-  private constructor(folder: PipelineFolder, sessions: Sessions) {
-    const file = folder.json('scheduler', 'scheduler_config.json');
-    if (!file) throw fault('scheduler/scheduler_config.json', 'is missing');
+  private constructor(folder: PipelineFolder, sessions: Sessions, noise: NoiseConfig, className: unknown) {
     this.#sessions = sessions;
-    this.#facts = latentFacts(folder);
-    this.#noise = noiseConfig(file);
-    this.#className = typeof file._class_name === 'string' ? file._class_name : undefined;
+    this.#facts = latentFacts(folder, sessions.unet);
+    this.#noise = noise;
+    this.#className = typeof className === 'string' ? className : undefined;
     this.#prompts = new PromptEncoder(folder, sessions);
     this.#unet = new Unet(sessions.unet);
+    const { channels, inputs } = this.#facts;
+    if (inputs !== channels && inputs !== maskedInputs(channels))
+      throw unsupported(`its unet takes ${inputs} channels, and ${channels} or ${maskedInputs(channels)} are understood`);
   }
 
   /** Opens all parts. Throws `invalid` naming the file that is missing or wrong. */
   static async open(folder: PipelineFolder, options: OnnxOptions): Promise<Pipeline> {
-    if (!folder.json('model_index.json')) throw fault('model_index.json', 'is missing');
+    const index = folder.json('model_index.json');
+    if (!index) throw fault('model_index.json', 'is missing');
+    refuseStrangers(folder, index);
+    const file = folder.json('scheduler', 'scheduler_config.json');
+    if (!file) throw fault('scheduler/scheduler_config.json', 'is missing');
+    const noise = noiseConfig(file);
     const sessions = await openSessions(folder, options);
     try {
-      return new Pipeline(folder, sessions);
+      return new Pipeline(folder, sessions, noise, file._class_name);
     } catch (error) {
       await closeAll(sessions);
       throw error;
@@ -77,7 +84,8 @@ export class Pipeline {
   async generate(job: ImageJob, onProgress: (progress: ImageProgress) => void, signal: AbortSignal): Promise<Uint8Array[]> {
     this.#check(job);
     const source = await this.#source(job);
-    const texts = await this.#prompts.encode(job.prompt, job.guidance > 1 ? job.negativePrompt : undefined);
+    const isGuided = job.guidance > 1 && !this.#unet.isToldGuidance;
+    const texts = await this.#prompts.encode(job.prompt, isGuided ? job.negativePrompt : undefined);
     const images: Uint8Array[] = [];
     for (let index = 0; index < job.count; index += 1) {
       const noise = new NormalNoise(job.seed + index);
@@ -91,12 +99,14 @@ export class Pipeline {
     await closeAll(this.#sessions);
   }
 
-  #check({ width, height, image }: ImageJob): void {
-    const { pixels } = this.#facts;
+  #check({ width, height, image, mask }: ImageJob): void {
+    const { pixels, channels, inputs } = this.#facts;
     if (width % pixels !== 0 || height % pixels !== 0)
       throw new Failure('bad_request', `size is ${width}x${height}; both must be multiples of ${pixels} for this model.`);
     if (image && !this.#sessions.encoder)
       throw new Failure('bad_request', 'This model has no vae_encoder, so it cannot change images; it can only make them.');
+    if (inputs === maskedInputs(channels) && !(image && mask))
+      throw new Failure('bad_request', 'This model only fills in: it needs an image and a mask (/v1/images/edits).');
   }
 
   #shape({ width, height }: ImageJob): LatentShape {
@@ -119,7 +129,7 @@ export class Pipeline {
     const encode = (masked?: Float32Array) => encodePicture(encoder!, source.pixels, channels, scale, (count) => noise.take(count), masked);
     const clean = await encode();
     // A network that was trained to fill in sees the mask and the picture without what lies under it.
-    if (inputs !== channels * 2 + 1 || !source.latentMask) return { ...source, clean };
+    if (inputs !== maskedInputs(channels) || !source.latentMask) return { ...source, clean };
     return { ...source, clean, extra: joined([source.latentMask, await encode(source.mask)]) };
   }
 
@@ -133,14 +143,26 @@ export class Pipeline {
   ): Promise<Pixels> {
     const shape = this.#shape(job);
     const count = shape.channels * shape.height * shape.width;
-    const scheduler = schedulerOf(job.scheduler, this.#className).make(this.#noise, job.steps);
-    const from = source ? startOf(scheduler, job.strength) : 0;
+    // Consistency models spread their steps over what an image is sent back through.
+    const share = source && this.#unet.isToldGuidance ? job.strength : 1;
+    const scheduler = schedulerOf(job.scheduler, this.#className).make(this.#noise, job.steps, share);
+    const from = source ? startOf(scheduler, job) : 0;
     const before = source && (await this.#latents(source, noise));
     const first = noise.take(count);
     let sample: Float32Array =
-      before && from > 0 ? scheduler.noised(before.clean, first, from) : first.map((value) => value * scheduler.initSigma);
+      before && (from > 0 || scheduler.isShortened)
+        ? scheduler.noised(before.clean, first, from)
+        : first.map((value) => value * scheduler.initSigma);
     const { width, height, guidance, optimise } = job;
-    const condition: Condition = { texts, guidance, apart: optimise, sizes: [height, width, 0, 0, height, width], extra: before?.extra };
+    const told = this.#unet.told(guidance);
+    const condition: Condition = {
+      texts,
+      guidance,
+      told,
+      apart: optimise,
+      sizes: [height, width, 0, 0, height, width],
+      extra: before?.extra,
+    };
     const steps = scheduler.timesteps.length - from;
     for (let index = from; index < scheduler.timesteps.length; index += 1) {
       await turn();
@@ -156,10 +178,13 @@ export class Pipeline {
   }
 }
 
-/** The first step of an image that is sent back through the share `strength` of all. */
-function startOf(scheduler: Scheduler, strength: number): number {
-  const steps = scheduler.timesteps.length;
-  return Math.min(steps - 1, Math.max(0, steps - Math.floor(steps * strength)));
+/** Channels of a network that was trained to fill in: those of the sample, the mask, and those of the masked picture. */
+const maskedInputs = (channels: number): number => channels * 2 + 1;
+
+/** The first step of an image that is sent back through the share `strength` of the steps asked for; a scheduler may take one of them twice. */
+function startOf({ timesteps, isShortened }: Scheduler, { steps, strength }: ImageJob): number {
+  if (isShortened) return 0;
+  return Math.min(timesteps.length - 1, Math.max(0, steps - Math.floor(steps * strength)));
 }
 
 /** Outside the mask, the picture as it is with the noise of the next step. */

@@ -95,9 +95,23 @@ export function fault(file: string, what: string, cause?: unknown): Failure {
   });
 }
 
+/** The 400 of a pipeline that is whole, but of a kind that nothing here runs. */
+export function unsupported(why: string): Failure {
+  const what = 'Stable Diffusion 1, 2 and XL, their turbo and latent consistency forms';
+  return new Failure('bad_request', `This image model is not supported: ${why}. What is: ${what}, exported to ONNX.`, {
+    code: 'UnsupportedModel',
+  });
+}
+
+/** A value of a JSON file as messages tell it: lists and objects by their kind alone, however deep they are. */
+export function shown(value: unknown): string {
+  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object';
+  return String(JSON.stringify(value)).slice(0, 80);
+}
+
 /** A whole number of a JSON object, within bounds; `otherwise` where it is absent. */
 export function whole(file: string, object: Json, name: string, most: number, otherwise: number): number {
   const value = object[name] ?? otherwise;
   if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most) return value;
-  throw fault(file, `has ${name} ${JSON.stringify(value)?.slice(0, 40)}; a whole number from 1 to ${most} is needed`);
+  throw fault(file, `has ${name} ${shown(value)}; a whole number from 1 to ${most} is needed`);
 }

@@ -7,7 +7,6 @@ import { tensorFor, valuesOf } from './tensors.js';
 /** What CLIP was trained with. */
 const LENGTH = 77;
 const LENGTH_LIMIT = 4096;
-const END = '<|endoftext|>';
 
 /** A prompt as the network takes it: a row per token, and one vector for the whole where the encoder gives one. */
 export interface Embedded {
@@ -29,16 +28,14 @@ export class TextEncoder {
   /** `suffix` is `_2` for the second encoder of a pipeline. */
   constructor(folder: PipelineFolder, session: OnnxSession, suffix: '' | '_2', early: boolean) {
     const part = `tokenizer${suffix}`;
-    const { definition, config } = tokenizerFiles(folder, part);
+    const { definition, config, padding } = tokenizerFiles(folder, part);
     this.#session = session;
     this.#early = early;
     this.#tokenizer = new EncoderTokenizer(definition, config);
     this.#length = whole(`${part}/tokenizer_config.json`, config, 'model_max_length', LENGTH_LIMIT, LENGTH);
-    const named = config.pad_token as string | { content?: string } | undefined;
-    const wanted = typeof named === 'string' ? named : (named?.content ?? END);
     const vocabulary = ((definition.model as { vocab?: Record<string, number> } | undefined)?.vocab ?? {}) as Record<string, number>;
     const added = (definition.added_tokens as { id: number; content: string }[] | undefined) ?? [];
-    this.#padding = added.find(({ content }) => content === wanted)?.id ?? vocabulary[wanted] ?? this.#tokenizer.paddingId;
+    this.#padding = added.find(({ content }) => content === padding)?.id ?? vocabulary[padding] ?? this.#tokenizer.paddingId;
   }
 
   /** One prompt; tokens beyond the length are dropped. */

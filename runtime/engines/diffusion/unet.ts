@@ -1,5 +1,6 @@
 import type { OnnxSession } from '../onnx/contract.js';
-import { fault } from './repository.js';
+import { guidanceVector } from './guidance.js';
+import { fault, unsupported } from './repository.js';
 import { tensorFor, valuesOf } from './tensors.js';
 import type { Embedded } from './text-encoder.js';
 
@@ -8,6 +9,8 @@ export interface Condition {
   /** Without and with the prompt; the first is absent where nothing is guided. */
   readonly texts: readonly Embedded[];
   readonly guidance: number;
+  /** The guidance as a vector, where the network takes it. */
+  readonly told?: Float32Array | undefined;
   /** Sizes and corner of the picture, as large pipelines are told. */
   readonly sizes: readonly number[];
   /** Further channels that some networks take with the sample, such as a mask. */
@@ -15,6 +18,12 @@ export interface Condition {
   /** One after the other instead of together: half of the memory. */
   readonly apart: boolean;
 }
+
+/** Of the vector that tells the guidance, where a graph leaves it open. */
+const USUAL_WIDTH = 256;
+const WIDTH_LIMIT = 4096;
+const NEEDED = ['sample', 'timestep', 'encoder_hidden_states'];
+const KNOWN: ReadonlySet<string> = new Set([...NEEDED, 'text_embeds', 'time_ids', 'timestep_cond']);
 
 /** A latent picture: channels of rows. */
 export interface LatentShape {
@@ -31,8 +40,22 @@ export class Unet {
   constructor(session: OnnxSession) {
     this.#session = session;
     this.#names = new Set(session.inputs.map(({ name }) => name));
-    for (const name of ['sample', 'timestep', 'encoder_hidden_states'])
-      if (!this.#names.has(name)) throw fault('unet/model.onnx', `has no input ${name}`);
+    for (const name of NEEDED) if (!this.#names.has(name)) throw fault('unet/model.onnx', `has no input ${name}`);
+    const strange = [...this.#names].filter((name) => !KNOWN.has(name));
+    if (strange.length > 0) throw unsupported(`its unet/model.onnx wants ${strange.slice(0, 4).join(', ')}, which nothing here gives it`);
+    const width = this.#toldWidth();
+    if (width > WIDTH_LIMIT)
+      throw fault('unet/model.onnx', `takes its guidance as ${width} numbers; ${WIDTH_LIMIT} at most are understood`);
+  }
+
+  /** It is told how strongly to follow the prompt, and needs no second answer without the prompt. */
+  get isToldGuidance(): boolean {
+    return this.#names.has('timestep_cond');
+  }
+
+  /** A guidance as the network takes it; undefined where it takes none. */
+  told(guidance: number): Float32Array | undefined {
+    return this.isToldGuidance ? guidanceVector(guidance, this.#toldWidth()) : undefined;
   }
 
   /** What the network sees at a timestep, guided towards the prompt (Ho and Salimans 2022). */
@@ -57,7 +80,7 @@ export class Unet {
     condition: Condition,
   ): Promise<Float32Array> {
     const { channels, height, width } = shape;
-    const { extra, sizes } = condition;
+    const { extra, sizes, told } = condition;
     const batch = texts.length;
     const one = extra ? joined([sample, extra]) : sample;
     const all = channels + (extra ? extra.length / (height * width) : 0);
@@ -78,6 +101,11 @@ export class Unet {
         [batch, text.length, text.width],
         joined(texts.map(({ rows }) => rows)),
       ),
+      ...(told
+        ? {
+            timestep_cond: tensorFor(session, 'timestep_cond', [batch, told.length], joined(texts.map(() => told))),
+          }
+        : {}),
       ...(this.#names.has('text_embeds') ? { text_embeds: this.#pooled(texts) } : {}),
       ...(this.#names.has('time_ids')
         ? {
@@ -95,6 +123,11 @@ export class Unet {
     if (values.length !== batch * sample.length)
       throw fault('unet/model.onnx', `gives ${values.length} values for ${batch * sample.length}`);
     return values;
+  }
+
+  #toldWidth(): number {
+    const width = this.#session.inputs.find(({ name }) => name === 'timestep_cond')?.dims[1];
+    return typeof width === 'number' && width > 1 ? width : USUAL_WIDTH;
   }
 
   #pooled(texts: readonly Embedded[]) {

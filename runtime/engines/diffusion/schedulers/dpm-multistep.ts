@@ -1,10 +1,14 @@
 import type { NoiseConfig, Scheduler, SchedulerKind } from './contract.js';
-import { between, cleanOf, roundHalfEven, sigmasOf, signalLeft } from './noise.js';
+import { cleanOf, sigmasOf, signalLeft } from './noise.js';
+import { placesOf, type Shares, sharesOf } from './shares.js';
 
 /** With fewer steps the last one is of first order: the second order would overshoot. */
 const FEW_STEPS = 15;
 
-/** DPM-Solver++ with two steps of memory (Lu et al. 2022, algorithm 2M): works on clean samples, in the logarithm of signal over noise. */
+/**
+ * DPM-Solver and DPM-Solver++ with two steps of memory (Lu et al. 2022, algorithm 2M), for the ordinary and for the stochastic equation: works in
+ * the logarithm of signal over noise, on clean samples (`++`) or on the noise in them.
+ */
 class DpmMultistep implements Scheduler {
   readonly timesteps: readonly number[];
   readonly initSigma = 1;
@@ -16,52 +20,75 @@ class DpmMultistep implements Scheduler {
   constructor(config: NoiseConfig, steps: number) {
     this.#config = config;
     const trained = sigmasOf(signalLeft(config));
-    this.timesteps = placesOf(config, steps);
-    this.#sigmas = [...this.timesteps.map((at) => between(trained, at)), config.finalSigma === 'zero' ? 0 : trained[0]!];
+    const { timesteps, sigmas } = placesOf(config, trained, steps);
+    this.timesteps = timesteps;
+    this.#sigmas = [...sigmas, config.finalSigma === 'zero' ? 0 : trained[0]!];
   }
 
   scaled(sample: Float32Array): Float32Array {
     return sample;
   }
 
-  step(output: Float32Array, index: number, sample: Float32Array): Float32Array {
+  step(output: Float32Array, index: number, sample: Float32Array, noise: () => Float32Array): Float32Array {
     const here = sharesOf(this.#sigmas[index]!);
     const next = sharesOf(this.#sigmas[index + 1]!);
-    const { predictionType } = this.#config;
-    const clean = sample.map((value, place) => cleanOf(predictionType, output[place]!, value, here.signal, here.noise));
+    const { predictionType, isFirstOrder } = this.#config;
+    const { onClean, isStochastic } = formOf(this.#config);
+    const guess = sample.map((value, place) => {
+      const clean = cleanOf(predictionType, output[place]!, value, here.signal, here.noise);
+      if (onClean) return clean;
+      return predictionType === 'epsilon' ? output[place]! : (value - here.signal * clean) / here.noise;
+    });
     const before = this.#before;
-    this.#before = clean;
-    const isLast = index === this.timesteps.length - 1;
+    this.#before = guess;
     const width = next.ratio - here.ratio;
-    // At no noise the width is infinite, and what is left is the clean sample.
-    const move = next.noise === 0 ? 0 : next.noise / here.noise;
-    const pull = next.signal * -Math.expm1(-width);
-    if (!before || (isLast && (next.noise === 0 || this.timesteps.length < FEW_STEPS)))
-      return sample.map((value, place) => move * value + pull * clean[place]!);
+    const { keep, pull, stir } = onClean ? cleanMove(here, next, width, isStochastic) : noiseMove(here, next, width, isStochastic);
+    const fresh = stir > 0 ? noise() : undefined;
+    const stirred = (value: number, place: number): number => (fresh ? value + stir * fresh[place]! : value);
+    if (!before || isFirstOrder || (index === this.timesteps.length - 1 && this.#lastIsLower(next.noise)))
+      return sample.map((value, place) => stirred(keep * value + pull * guess[place]!, place));
     const behind = here.ratio - sharesOf(this.#sigmas[index - 1]!).ratio;
     const bend = width / behind / 2;
-    return sample.map((value, place) => move * value + pull * (clean[place]! + bend * (clean[place]! - before[place]!)));
+    return sample.map((value, place) => {
+      return stirred(keep * value + pull * (guess[place]! + bend * (guess[place]! - before[place]!)), place);
+    });
   }
 
   noised(clean: Float32Array, noise: Float32Array, index: number): Float32Array {
     const here = sharesOf(this.#sigmas[index]!);
     return clean.map((value, place) => here.signal * value + here.noise * noise[place]!);
   }
+
+  #lastIsLower(noiseLeft: number): boolean {
+    const { lowerLast, eulerLast } = this.#config;
+    return noiseLeft === 0 || eulerLast || (lowerLast && this.timesteps.length < FEW_STEPS);
+  }
 }
 
-/** The two shares of a sample, and half the logarithm of their ratio squared. */
-function sharesOf(sigma: number): { signal: number; noise: number; ratio: number } {
-  const signal = 1 / Math.sqrt(sigma * sigma + 1);
-  return { signal, noise: sigma * signal, ratio: -Math.log(sigma) };
+/** What a step makes of the sample, of the network's answer, and of fresh noise. */
+interface Move {
+  readonly keep: number;
+  readonly pull: number;
+  readonly stir: number;
 }
 
-/** As many steps plus one are spread over the training steps, and the last place, where nothing is left to do, is not one. */
-function placesOf({ trainSteps, timestepSpacing = 'linspace', stepsOffset }: NoiseConfig, steps: number): number[] {
-  const rows = Array.from({ length: steps }, (_, index) => index);
-  if (timestepSpacing === 'linspace') return rows.map((index) => roundHalfEven(((steps - index) * (trainSteps - 1)) / steps));
-  if (timestepSpacing === 'trailing') return rows.map((index) => roundHalfEven(trainSteps - (index * trainSteps) / steps) - 1);
-  const ratio = Math.floor(trainSteps / (steps + 1));
-  return rows.map((index) => Math.min((steps - index) * ratio + stepsOffset, trainSteps - 1));
+function formOf({ algorithm, finalSigma }: NoiseConfig): { onClean: boolean; isStochastic: boolean } {
+  // Steps on the noise cannot reach a sample without any.
+  return { onClean: algorithm.endsWith('++') || finalSigma === 'zero', isStochastic: algorithm.startsWith('sde-') };
+}
+
+/** For clean samples. At no noise the width is infinite, and what is left is the clean sample. */
+function cleanMove(here: Shares, next: Shares, width: number, isStochastic: boolean): Move {
+  const share = next.noise === 0 ? 0 : next.noise / here.noise;
+  if (!isStochastic) return { keep: share, pull: next.signal * -Math.expm1(-width), stir: 0 };
+  const gone = -Math.expm1(-2 * width);
+  return { keep: share * Math.exp(-width), pull: next.signal * gone, stir: next.noise * Math.sqrt(gone) };
+}
+
+/** For the noise in samples. */
+function noiseMove(here: Shares, next: Shares, width: number, isStochastic: boolean): Move {
+  const pull = -next.noise * Math.expm1(width) * (isStochastic ? 2 : 1);
+  return { keep: next.signal / here.signal, pull, stir: isStochastic ? next.noise * Math.sqrt(Math.expm1(2 * width)) : 0 };
 }
 
 /** The scheduler `dpm++`. */

@@ -3,6 +3,10 @@ import { SigmaScheduler } from './sigma.js';
 
 /** Steps too far down, then adds fresh noise up to the next deviation. */
 class EulerAncestral extends SigmaScheduler {
+  protected override get followsSpacing(): boolean {
+    return false;
+  }
+
   step(output: Float32Array, index: number, sample: Float32Array, noise: () => Float32Array): Float32Array {
     const direction = this.direction(output, index, sample);
     const [from, to] = [this.sigmas[index]!, this.sigmas[index + 1]!];

@@ -3,8 +3,11 @@ import type { NoiseConfig } from './contract.js';
 /** Cap of a single beta, against a division by nothing (Nichol and Dhariwal 2021). */
 const BETA_LIMIT = 0.999;
 const COSINE_OFFSET = 0.008;
+/** The share of the signal that stands for none: the rest divides by it. */
+const NO_SIGNAL = 2 ** -24;
 
-function betas({ trainSteps, betaStart, betaEnd, betaSchedule }: NoiseConfig): number[] {
+function betas({ trainSteps, betaStart, betaEnd, betaSchedule, trainedBetas }: NoiseConfig): readonly number[] {
+  if (trainedBetas) return trainedBetas;
   const line = (from: number, to: number, at: number): number => (trainSteps === 1 ? from : from + ((to - from) * at) / (trainSteps - 1));
   const bar = (t: number): number => Math.cos((((t + COSINE_OFFSET) / (1 + COSINE_OFFSET)) * Math.PI) / 2) ** 2;
   return Array.from({ length: trainSteps }, (_, at) => {
@@ -22,7 +25,14 @@ export function signalLeft(config: NoiseConfig): Float64Array {
     product *= 1 - beta;
     left[at] = product;
   }
-  return left;
+  return config.zeroEnd ? toNoSignal(left) : left;
+}
+
+/** The square roots moved down so far that the last one is 0, then stretched until the first one is as before (Lin et al. 2023, algorithm 1). */
+function toNoSignal(left: Float64Array): Float64Array {
+  const [first, last] = [Math.sqrt(left[0]!), Math.sqrt(left.at(-1)!)];
+  if (left.length === 1) return left;
+  return left.map((share) => Math.max(NO_SIGNAL, (((Math.sqrt(share) - last) * first) / (first - last)) ** 2));
 }
 
 /** Noise over signal at each training step. */

@@ -1,5 +1,6 @@
 import type { NoiseConfig, Scheduler } from './contract.js';
 import { between, cleanOf, sigmasOf, signalLeft, spread } from './noise.js';
+import { spacedSigmas, timestepOf } from './spacing.js';
 
 /** What the schedulers share that see a sample as a clean one plus noise of a known deviation (Karras et al. 2022). */
 export abstract class SigmaScheduler implements Scheduler {
@@ -12,8 +13,17 @@ export abstract class SigmaScheduler implements Scheduler {
   constructor(config: NoiseConfig, steps: number) {
     this.#config = config;
     const trained = sigmasOf(signalLeft(config));
-    this.timesteps = spread(config, steps, 'linspace', false);
-    this.sigmas = [...this.timesteps.map((at) => between(trained, at)), 0];
+    const even = spread(config, steps, 'linspace', false);
+    const sigmas = even.map((at) => between(trained, at));
+    const spacing = this.followsSpacing ? config.sigmaSpacing : 'trained';
+    if (spacing === 'trained') {
+      this.timesteps = even;
+      this.sigmas = [...sigmas, 0];
+    } else {
+      const spaced = spacedSigmas(spacing, sigmas[0]!, sigmas.at(-1)!, steps);
+      this.timesteps = spaced.map((sigma) => timestepOf(trained, sigma));
+      this.sigmas = [...spaced, 0];
+    }
     const most = Math.max(...this.sigmas);
     this.initSigma = config.timestepSpacing === 'leading' ? Math.sqrt(most * most + 1) : most;
   }
@@ -21,6 +31,11 @@ export abstract class SigmaScheduler implements Scheduler {
   scaled(sample: Float32Array, index: number): Float32Array {
     const divisor = Math.sqrt(this.sigmas[index]! ** 2 + 1);
     return sample.map((value) => value / divisor);
+  }
+
+  /** Whether it takes the spacing of deviations that the model was published with. */
+  protected get followsSpacing(): boolean {
+    return true;
   }
 
   abstract step(output: Float32Array, index: number, sample: Float32Array, noise: () => Float32Array): Float32Array;

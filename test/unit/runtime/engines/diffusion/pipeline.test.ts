@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { COLOURS, type TinyDiffusionOptions, writeTinyDiffusion } from '../../../../../models/tiny-diffusion/tiny-diffusion.js';
 import type { ImageJob } from '../../../../../runtime/engines/diffusion/contract.js';
+import { guidanceVector } from '../../../../../runtime/engines/diffusion/guidance.js';
 import { NormalNoise } from '../../../../../runtime/engines/diffusion/normal.js';
 import { Pipeline } from '../../../../../runtime/engines/diffusion/pipeline.js';
 import { PipelineFolder } from '../../../../../runtime/engines/diffusion/repository.js';
@@ -157,7 +158,10 @@ describe('a diffusion pipeline', () => {
 
   for (const inpainting of [false, true]) {
     it(`changes only what the mask covers, by ${inpainting ? 'a network that knows masks' : 'an ordinary network'}`, async () => {
-      const pipeline = await opened({ inpainting });
+      const folder = written({ inpainting });
+      // The graph says it too.
+      if (inpainting) rmSync(join(folder, 'unet/config.json'));
+      const pipeline = await openIn(folder);
       const image = await picture(64, 32, COLOURS.blue!);
       const result = await made(pipeline, { image, mask: await halfMask(64, 32), prompt: 'red', strength: 1 });
       assert.deepEqual(meanOf(result, 0, 24), [0, 0, 255]);
@@ -174,6 +178,95 @@ describe('a diffusion pipeline', () => {
     assert.deepEqual(meanOf(result, 0, 24), [0, 0, 255]);
     assertColour(meanOf(result, 40, 64), 'red');
     await pipeline.close();
+  });
+
+  it('sends an image back through its share of the steps asked for, whether or not a scheduler takes one of them twice', async () => {
+    const pipeline = await opened();
+    const image = await picture(64, 32, COLOURS.blue!);
+    for (const [scheduler, strength, expected] of [['ddim', 0.5, 5], ['pndm', 0.5, 6], ['pndm', 0.3, 4], ['pndm', 1, 11], ['pndm', 0.05, 1]] as const) {
+      let all = 0;
+      await pipeline.generate({ ...JOB, image, scheduler, strength, steps: 10 }, ({ steps }) => (all = steps), FOREVER);
+      assert.equal(all, expected, `${scheduler} ${strength}`);
+    } // biome-ignore format: rows
+    await pipeline.close();
+  });
+
+  it('tells its guidance to a network that takes it, and asks that one once per step', async () => {
+    const pipeline = await opened({ unetInputs: ['timestep_cond'], schedulerClass: 'LCMScheduler' });
+    assert.equal(pipeline.scheduler, 'lcm');
+    const job = { prompt: 'green', guidance: 8, steps: 4 };
+    const image = await made(pipeline, job);
+    assertColour(meanOf(image), 'green');
+    assert.deepEqual((await made(pipeline, { ...job, negativePrompt: 'red' })).data, image.data);
+    const seen: string[] = [];
+    const back = { ...JOB, ...job, image: await picture(64, 32, COLOURS.blue!), strength: 0.5 };
+    await pipeline.generate(back, ({ step, steps }) => seen.push(`${step}/${steps}`), FOREVER);
+    assert.deepEqual(seen, ['1/4', '2/4', '3/4', '4/4']);
+    await pipeline.close();
+  });
+
+  it('asks for image and mask where the network only fills in', async () => {
+    const pipeline = await opened({ inpainting: true });
+    const message = /only fills in: it needs an image and a mask/;
+    await assert.rejects(made(pipeline), { kind: 'bad_request', message });
+    await assert.rejects(made(pipeline, { image: await picture(8, 8, [0, 0, 0]) }), { kind: 'bad_request', message });
+    await pipeline.close();
+  });
+
+  const strangers: [string, TinyDiffusionOptions, (folder: string) => void, RegExp][] = [
+    [
+      'a transformer',
+      {},
+      (folder) => writeFileSync(join(folder, 'model_index.json'), '{"_class_name":"FluxPipeline","transformer":["diffusers","x"]}'),
+      /it is a FluxPipeline with a transformer\. What is: Stable Diffusion/,
+    ],
+    [
+      'a refiner',
+      { large: true },
+      (folder) => {
+        rmSync(join(folder, 'text_encoder/model.onnx'));
+        const parts = { text_encoder: [null, null], unet: ['diffusers', 'UNet2DConditionModel'] };
+        writeFileSync(join(folder, 'model_index.json'), JSON.stringify({ _class_name: 'StableDiffusionXLImg2ImgPipeline', ...parts }));
+      },
+      /it is a StableDiffusionXLImg2ImgPipeline without a text_encoder/,
+    ],
+    [
+      'a cascade',
+      {},
+      (folder) => {
+        rmSync(join(folder, 'unet'), { recursive: true });
+        const parts = { text_encoder: ['transformers', 'CLIPTextModel'], decoder: ['diffusers', 'StableCascadeUNet'] };
+        writeFileSync(join(folder, 'model_index.json'), JSON.stringify({ _class_name: 'StableCascadeDecoderPipeline', ...parts }));
+      },
+      /it is a StableCascadeDecoderPipeline without a unet/,
+    ],
+    ['an unknown input', { unetInputs: ['class_labels'] }, () => {}, /unet\/model\.onnx wants class_labels/],
+    [
+      'eight channels',
+      {},
+      (folder) => writeFileSync(join(folder, 'unet/config.json'), '{"in_channels":8}'),
+      /its unet takes 8 channels, and 4 or 9/,
+    ],
+    [
+      'flow matching, before any graph is read',
+      { schedulerClass: 'FlowMatchEulerDiscreteScheduler' },
+      (folder) => writeFileSync(join(folder, 'text_encoder/model.onnx'), 'garbage'),
+      /has _class_name "FlowMatchEulerDiscreteScheduler"/,
+    ],
+  ];
+  for (const [name, options, change, message] of strangers) {
+    it(`says what it does not run: ${name}`, async () => {
+      const folder = written(options);
+      change(folder);
+      await assert.rejects(openIn(folder), { kind: 'bad_request', code: 'UnsupportedModel', message });
+    });
+  }
+
+  it('takes parts that are named, and not there', async () => {
+    const folder = written();
+    const index = { _class_name: 'StableDiffusionPipeline', safety_checker: [null, null], transformer: [null, null], prior: null };
+    writeFileSync(join(folder, 'model_index.json'), JSON.stringify(index));
+    await (await openIn(folder)).close();
   });
 
   it('runs large pipelines with two text encoders', async () => {
@@ -224,6 +317,18 @@ describe('a diffusion pipeline', () => {
       breakIt(folder);
       await assert.rejects(openIn(folder), { kind: 'invalid', message });
     });
+  }
+});
+
+it('tells guidance as sines and cosines of what passes 1', () => {
+  // Vectors of `LatentConsistencyModelPipeline.get_guidance_scale_embedding` of diffusers 0.42.1, for 7.5 and 1.25.
+  const vectors: [number, number[]][] = [
+    [8.5, [-0.8512, 0.5627, -0.4352, 0.6816, -0.5248, -0.8267, -0.9003, 0.7317]],
+    [2.25, [-0.3465, -0.0663, 0.1247, 0.938, 0.9978, 0.9922, 0]],
+  ];
+  for (const [guidance, expected] of vectors) {
+    const actual = guidanceVector(guidance, expected.length);
+    for (const [place, value] of expected.entries()) assert.ok(Math.abs(actual[place]! - value) < 1e-3, `${actual} should be ${expected}`);
   }
 });
 
