@@ -8,6 +8,8 @@ const CHANNELS = 4;
 const TRAIN_STEPS = 1000;
 /** What of a sample the network takes for the picture: the result shows a little of its seed. */
 const ECHO = 0.15;
+/** Width of the inputs that the network looks past. */
+const FURTHER = 32;
 
 const value = (name: string, dims: readonly (number | string)[], type: OnnxValue['type'] = 'float32'): OnnxValue => ({ name, type, dims });
 const node = (op: string, inputs: readonly string[], output: string, attributes?: OnnxNode['attributes']): OnnxNode => {
@@ -41,11 +43,18 @@ function shares(): { signal: number[]; noise: number[] } {
   return { signal: all.map(Math.sqrt), noise: all.map((share) => Math.sqrt(1 - share)) };
 }
 
+interface UnetOptions {
+  readonly inputs: 4 | 9;
+  readonly width: number;
+  readonly large: boolean;
+  readonly more?: readonly string[];
+}
+
 /**
  * A network that knows what the picture is: the sum of the text's rows as one colour, and a little of the sample. It gives the noise that is
- * left between the two. `inputs` = 9 takes a mask and a masked picture with the sample and looks past them; `width` is that of the text's rows.
+ * left between the two. `inputs` = 9 takes a mask and a masked picture with the sample and looks past them, as past `more` inputs; `width` is that of the text's rows.
  */
-export function unetGraph({ inputs, width, large }: { inputs: 4 | 9; width: number; large: boolean }): OnnxGraph {
+export function unetGraph({ inputs, width, large, more = [] }: UnetOptions): OnnxGraph {
   const { signal, noise } = shares();
   return {
     nodes: [
@@ -82,6 +91,7 @@ export function unetGraph({ inputs, width, large }: { inputs: 4 | 9; width: numb
       value('timestep', [1]),
       value('encoder_hidden_states', ['batch', 'length', width]),
       ...(large ? [value('text_embeds', ['batch', CHANNELS]), value('time_ids', ['batch', 6])] : []),
+      ...more.map((name) => value(name, ['batch', FURTHER])),
     ],
     outputs: [value('out_sample', ['batch', CHANNELS, 'height', 'width'])],
   };

@@ -25,6 +25,8 @@ export interface TinyDiffusionOptions {
   /** The encoder gives mean and variance instead of a latent. */
   readonly moments?: boolean;
   readonly schedulerClass?: string;
+  /** Further inputs of the network, such as the vector that tells some their guidance. */
+  readonly unetInputs?: readonly string[];
 }
 
 /**
@@ -32,7 +34,7 @@ export interface TinyDiffusionOptions {
  * Its network knows the answer, so every scheduler ends there.
  */
 export function writeTinyDiffusion(folder: string, options: TinyDiffusionOptions = {}): void {
-  const { inpainting = false, large = false, withoutEncoder = false, moments = false, schedulerClass = 'DDIMScheduler' } = options;
+  const { inpainting = false, large = false, withoutEncoder = false, moments = false, schedulerClass = 'DDIMScheduler', unetInputs } = options; // biome-ignore format: one list
   const { vocab, merges } = clipFiles(Object.keys(COLOURS));
   const rows = Object.keys(vocab).map((token) =>
     [...(COLOURS[token.replace('</w>', '')] ?? [0, 0, 0]), 0].map((part) => part * PAINT * FACTOR),
@@ -58,7 +60,10 @@ export function writeTinyDiffusion(folder: string, options: TinyDiffusionOptions
     put(`text_encoder${suffix}/model.onnx`, writeOnnx(textGraph(rows, large)));
   }
   put('unet/config.json', { in_channels: inpainting ? 9 : 4 });
-  put('unet/model.onnx', writeOnnx(unetGraph({ inputs: inpainting ? 9 : 4, width: large ? 8 : 4, large })));
+  put(
+    'unet/model.onnx',
+    writeOnnx(unetGraph({ inputs: inpainting ? 9 : 4, width: large ? 8 : 4, large, ...(unetInputs ? { more: unetInputs } : {}) })),
+  );
   put('vae_decoder/config.json', { latent_channels: 4, block_out_channels: [8, 8, 8, 8], scaling_factor: FACTOR });
   put('vae_decoder/model.onnx', writeOnnx(decoderGraph()));
   if (!withoutEncoder) put('vae_encoder/model.onnx', writeOnnx(encoderGraph(moments)));
