@@ -41,6 +41,9 @@ function formatOf(file: string): string {
   return (VARIANT.exec(stem)?.[2] ?? /^model[_-](.+)$/i.exec(stem)?.[1] ?? '').toLowerCase();
 }
 
+/** The number format that a graph's file name tells, in upper case; null for weights as they were trained. */
+export const formatName = (file: string): string | null => formatOf(file).toUpperCase() || null;
+
 /** Exports put graphs into `onnx/`, older ones beside the configuration. */
 const depth = (file: string): number => (/^onnx\/[^/]+$/.test(file) ? 0 : file.split('/').length);
 

@@ -1,7 +1,8 @@
-import { readdir, realpath, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { cachedRepositories, filesBelow, snapshots } from '../models/hub-cache.js';
-import { ownRepositories } from '../models/own-folders.js';
+import { realpath, stat } from 'node:fs/promises';
+import { basename, isAbsolute, join } from 'node:path';
+import { formatName } from '../engines/onnx-formats.js';
+import { cachedRepositories, filesBelow, snapshotFiles, snapshots } from '../models/hub-cache.js';
+import { ownModels, topFiles } from '../models/own-folders.js';
 import { holdsModel, isImportanceMatrix, quantisationOf } from '../models/quantisations.js';
 import type { ModelPlaces } from '../models/resolve.js';
 import { RepositoryLayout } from './layout.js';
@@ -29,10 +30,8 @@ function formatOf(files: readonly string[]): CachedModel['format'] {
 
 function quantisationsOf(files: readonly string[]): string[] {
   const models = files.filter(holdsModel);
-  const named = models.map((file) =>
-    /\.gguf$/i.test(file) ? quantisationOf(file) : (/[_-]([a-z0-9]+)\.onnx$/i.exec(basename(file))?.[1]?.toUpperCase() ?? null),
-  );
-  return [...new Set(named.filter((name) => name !== null && name !== 'MODEL'))].sort() as string[];
+  const named = models.map((file) => (/\.gguf$/i.test(file) ? quantisationOf(file) : /\.onnx$/i.test(file) ? formatName(file) : null));
+  return [...new Set(named.filter((name) => name !== null))].sort();
 }
 
 /** Sizes and times of files, each counted once however many names it has. */
@@ -49,7 +48,7 @@ export async function weigh(paths: readonly string[]): Promise<{ sizeBytes: numb
 
 async function inHub(cache: string, id: string): Promise<CachedModel | null> {
   const { folder } = new RepositoryLayout(cache, id);
-  const shown = await Promise.all((await snapshots(folder)).map(async (path) => ({ path, files: await filesBelow(path, folder) })));
+  const shown = await Promise.all((await snapshots(folder)).map(async (path) => ({ path, files: await snapshotFiles(path, folder) })));
   const full = shown.filter(({ files }) => files.length > 0);
   const files = full.flatMap(({ path, files }) => files.map((file) => join(path, file)));
   if (files.length === 0) return null;
@@ -66,7 +65,7 @@ async function inHub(cache: string, id: string): Promise<CachedModel | null> {
 }
 
 async function inFolder(places: ModelPlaces, id: string): Promise<CachedModel> {
-  const path = join(places.folder, ...id.split('/'));
+  const path = isAbsolute(id) ? id : join(places.folder, ...id.split('/'));
   const files = (await filesBelow(path, places.folder)).map((file) => join(path, file));
   return {
     id,
@@ -80,7 +79,7 @@ async function inFolder(places: ModelPlaces, id: string): Promise<CachedModel> {
 }
 
 async function asFile(places: ModelPlaces, name: string): Promise<CachedModel> {
-  const path = join(places.folder, name);
+  const path = join(places.folder, ...name.split('/'));
   return {
     id: name,
     source: 'folder',
@@ -95,8 +94,8 @@ async function asFile(places: ModelPlaces, name: string): Promise<CachedModel> {
 /** The models on this machine, by whatever program they came: the hub cache, then folders and GGUF files of `{data_dir}/models`. */
 export async function cachedModels(places: ModelPlaces): Promise<CachedModel[]> {
   const cached = await Promise.all((await cachedRepositories(places.hub)).sort().map((id) => inHub(places.hub, id)));
-  const own = await Promise.all((await ownRepositories(places.folder)).map((id) => inFolder(places, id)));
-  const names = (await readdir(places.folder).catch(() => [])).filter((name) => /\.gguf$/i.test(name) && !isImportanceMatrix(name)).sort();
-  const single = await Promise.all(names.map((name) => asFile(places, name)));
+  const { repositories, files } = await ownModels(places.folder);
+  const own = await Promise.all(repositories.map((id) => inFolder(places, id)));
+  const single = await Promise.all([...files, ...(await topFiles(places.folder))].map((name) => asFile(places, name)));
   return [...cached.filter((model) => model !== null), ...own, ...single];
 }

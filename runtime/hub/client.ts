@@ -14,6 +14,7 @@ const LISTING_MS = 60_000;
 const PART_MS = 24 * 3600 * 1000;
 const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const PATH_CHARS = 1024;
+const API = '/api/models/';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
 const UNSAFE = /[\u0000-\u001f\u007f\\]/;
 
@@ -59,12 +60,14 @@ function remoteFile(entry: Record<string, unknown>, repository: string): RemoteF
   return { path: checkedPath(entry.path, repository), sizeBytes, etag };
 }
 
-/** The address of the next page by a `Link` header, if it is on the same origin. */
+/** The address of the next page by a `Link` header; of a mirror that hands on the hub's own address, the same page is asked of the mirror. */
 function nextPage(link: string | undefined, from: string): string | null {
   const target = /<([^>]+)>\s*;[^,]*rel="?next"?/.exec(link ?? '')?.[1];
   if (target === undefined || !URL.canParse(target, from)) return null;
-  const url = new URL(target, from);
-  return url.origin === new URL(from).origin ? url.href : null;
+  const [url, here] = [new URL(target, from), new URL(from)];
+  if (url.origin === here.origin) return url.href;
+  const [at, place] = [url, here].map(({ pathname }) => pathname.indexOf(API)) as [number, number];
+  return at < 0 || place < 0 ? null : new URL(here.pathname.slice(0, place) + url.pathname.slice(at) + url.search, here).href;
 }
 
 /** Speaks to the model hub: what a repository holds, and the bytes of its files. Failures name the repository and the remedy. */
@@ -79,7 +82,7 @@ export class HubClient {
 
   /** The commit that a branch, tag or commit of a repository stands for now. */
   async commit(repository: string, revision: string, signal: AbortSignal): Promise<string> {
-    const url = `${this.settings.endpoint}/api/models/${escaped(repository)}/revision/${encodeURIComponent(revision)}`;
+    const url = `${this.settings.endpoint}${API}${escaped(repository)}/revision/${encodeURIComponent(revision)}`;
     const { body } = await this.#listing(url, repository, signal);
     const { sha } = body as { sha?: unknown };
     if (typeof sha === 'string' && COMMIT.test(sha)) return sha;
@@ -88,7 +91,7 @@ export class HubClient {
 
   /** Every file of a commit, in the order of the listing. */
   async files(repository: string, commit: string, signal: AbortSignal): Promise<RemoteFile[]> {
-    let url: string | null = `${this.settings.endpoint}/api/models/${escaped(repository)}/tree/${commit}?recursive=true`;
+    let url: string | null = `${this.settings.endpoint}${API}${escaped(repository)}/tree/${commit}?recursive=true`;
     const found: RemoteFile[] = [];
     for (let page = 0; url !== null; page++) {
       const { body, link }: { body: unknown; link: string | undefined } = await this.#listing(url, repository, signal);

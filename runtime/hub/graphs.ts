@@ -36,10 +36,21 @@ export function chooseGraphs(files: readonly string[], wanted: string | null): F
   return chooseFormat([...parts.values()], wanted);
 }
 
-/** Whether a file holds weights that a graph keeps beside itself, by the names that exporters give. */
-export function isExternal(file: string, graph: string): boolean {
-  if (posix.dirname(file) !== posix.dirname(graph)) return false;
-  const [name, own] = [posix.basename(file), posix.basename(graph)];
-  const stem = own.replace(/\.onnx$/i, '');
-  return name.startsWith(`${own}_data`) || name === `${own}.data` || name === `${stem}.data` || name === 'weights.pb';
+/** Weights that graphs keep beside themselves, by the names that exporters give: those of one graph, or of all in their folder. */
+const OF_GRAPH = /^(.+\.onnx)_data|^(.+?)(?:\.onnx)?\.data$/i;
+const OF_FOLDER = 'weights.pb';
+
+/** The files of a listing that hold weights of a graph; each file is looked at once, however many graphs are asked for. */
+export function externals<T extends { readonly path: string }>(files: readonly T[]): (graph: string) => readonly T[] {
+  const held = new Map<string, T[]>();
+  for (const file of files) {
+    const [name, folder] = [posix.basename(file.path), posix.dirname(file.path)];
+    const [, graph, stem] = OF_GRAPH.exec(name) ?? [];
+    if (graph === undefined && stem === undefined && name !== OF_FOLDER) continue;
+    const owner = posix.join(folder, name === OF_FOLDER ? OF_FOLDER : (graph ?? `${stem}.onnx`));
+    const others = held.get(owner) ?? [];
+    held.set(owner, others);
+    others.push(file);
+  }
+  return (graph) => [...(held.get(graph) ?? []), ...(held.get(posix.join(posix.dirname(graph), OF_FOLDER)) ?? [])];
 }

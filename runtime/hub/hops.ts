@@ -25,6 +25,9 @@ export interface HubRequest {
   readonly signal: AbortSignal;
 }
 
+/** What an HTTP header can carry; more is no token, and would look like a broken connection. */
+const SENDABLE = /^[\x21-\x7e]+$/;
+
 const bare = (etag: string | undefined): string | null => etag?.replace(/^W\//, '').replaceAll('"', '') || null;
 
 /**
@@ -42,8 +45,16 @@ export class Hops {
     this.#settings = settings;
   }
 
-  /** Follows up to six redirects; what the last answer says is the caller's to judge. */
+  /** Follows up to six redirects; what the last answer says is the caller's to judge. Throws `invalid` for a token that cannot be sent. */
   async send(request: HubRequest): Promise<Landed> {
+    if (this.#settings.token !== null && !SENDABLE.test(this.#settings.token))
+      throw new Failure(
+        'invalid',
+        'HF_TOKEN, or the file with the stored token, holds characters that no token has; copy the token again.',
+        {
+          code: 'InvalidToken',
+        },
+      );
     const origin = new URL(this.#settings.endpoint).origin;
     let url = new URL(request.url);
     let linked: string | null = null;

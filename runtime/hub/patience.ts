@@ -23,13 +23,13 @@ export async function pause(tried: number, pauseMs: number, error: unknown, sign
   await wait(Math.max(asked, own), undefined, { signal }).catch(() => signal.throwIfAborted());
 }
 
-/** Runs `act` until it succeeds, fails for good, or has failed `TRIES` times. */
+/** Runs `act` until it succeeds, fails for good, is asked for a longer pause than somebody would wait for, or has failed `TRIES` times. */
 export async function patiently<T>(act: () => Promise<T>, pauseMs: number, signal: AbortSignal): Promise<T> {
   for (let tried = 1; ; tried++) {
     try {
       return await act();
     } catch (error) {
-      if (signal.aborted || !isPassing(error) || tried >= TRIES) throw error;
+      if (signal.aborted || !isPassing(error) || tried >= TRIES || (error.retryAfterS ?? 0) > LONGEST_ASKED_S) throw error;
       await pause(tried, pauseMs, error, signal);
     }
   }

@@ -48,12 +48,17 @@ export async function listed(client: HubClient, repository: string, signal: Abor
 }
 
 function nothingRuns(id: string, files: readonly RemoteFile[]): Failure {
-  const shown = files.map(({ path }) => path).filter((path) => /\.(?:safetensors|bin|pt|pth|ckpt|h5|msgpack|tflite)$/i.test(path));
+  const shown = files.map(({ path }) => path).filter((path) => /\.(?:onnx|safetensors|bin|pt|pth|ckpt|h5|msgpack|tflite)$/i.test(path));
   const what = shown.length > 0 ? `only ${shown.slice(0, SHOWN_FILES).join(', ')}` : 'no weights';
-  return new Failure('invalid', `${id} holds ${what}; models run here from GGUF or ONNX files. Name a repository with an export of it.`, {
-    code: 'NoUsableWeights',
-    fields: { model: id },
-  });
+  const made = files.some(({ path }) => path.endsWith('.onnx')) ? ', made for ONNX Runtime GenAI, whose folders are not run here' : '';
+  return new Failure(
+    'invalid',
+    `${id} holds ${what}${made}; models run here from GGUF or ONNX files. Name a repository with an export of it.`,
+    {
+      code: 'NoUsableWeights',
+      fields: { model: id },
+    },
+  );
 }
 
 /** A hub that is not asked, or does not answer, says nothing about what is already here. */

@@ -1,7 +1,7 @@
 import { readlink, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
-import { filesBelow, repositoryFolder, snapshots } from '../models/hub-cache.js';
+import { repositoryFolder, snapshotFiles, snapshots } from '../models/hub-cache.js';
 import type { RemoteFile } from './client.js';
 import { type Selection, select } from './selection.js';
 
@@ -43,7 +43,7 @@ async function isWhole(snapshot: string, there: readonly RemoteFile[], { files, 
 export async function presentModel(cache: string, repository: string, quantisation: string | null): Promise<Present | undefined> {
   const folder = repositoryFolder(cache, repository);
   for (const snapshot of await snapshots(folder)) {
-    const files = await Promise.all((await filesBelow(snapshot, folder)).map((path) => listedFile(snapshot, path)));
+    const files = await Promise.all((await snapshotFiles(snapshot, folder)).map((path) => listedFile(snapshot, path)));
     const selection = chosen(repository, files, quantisation);
     if (selection && selection.note === null && (await isWhole(snapshot, files, selection)))
       return { commit: basename(snapshot), selection };

@@ -1,10 +1,11 @@
-import { basename } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
+import { formatName } from '../engines/onnx-formats.js';
 import { repositoriesOf } from '../models/aliases.js';
 import { holdsModel, quantisationOf } from '../models/quantisations.js';
 import type { HubClient, RemoteFile } from './client.js';
-import { chooseGraphs, isExternal } from './graphs.js';
+import { chooseGraphs, externals } from './graphs.js';
 import { listed, repositoryName } from './plan.js';
+import { withoutGenAi } from './selection.js';
 
 /** One form in which a model can be had. */
 export interface QuantisationOption {
@@ -21,7 +22,7 @@ const SHARD = /-\d{5}-of-\d{5}(?=[.-])/i;
 /** The forms of a repository's model, by size; projectors and importance matrices are none. */
 export function quantisationOptions(files: readonly RemoteFile[]): QuantisationOption[] {
   const gguf = files.filter(({ path }) => /\.gguf$/i.test(path) && holdsModel(path));
-  return (gguf.length > 0 ? ggufOptions(gguf) : onnxOptions(files)).sort((a, b) => a.sizeBytes - b.sizeBytes);
+  return (gguf.length > 0 ? ggufOptions(gguf) : onnxOptions(withoutGenAi(files))).sort((a, b) => a.sizeBytes - b.sizeBytes);
 }
 
 /**
@@ -61,16 +62,21 @@ function ggufOptions(files: readonly RemoteFile[]): QuantisationOption[] {
 function onnxOptions(files: readonly RemoteFile[]): QuantisationOption[] {
   const paths = files.map(({ path }) => path);
   const folder = paths.some((path) => path.startsWith('onnx/') && path.endsWith('.onnx')) ? 'onnx/' : '';
+  const weightsOf = externals(files);
+  const chosen = new Map<string, ReadonlySet<string>>();
+  const isChosen = (name: string, path: string): boolean => {
+    const graphs = chosen.get(name) ?? new Set(chooseGraphs(paths, name).files);
+    chosen.set(name, graphs);
+    return graphs.has(path);
+  };
   return files
     .filter(({ path }) => path.startsWith(folder) && /\.onnx$/i.test(path))
     .map(({ path, sizeBytes }) => {
-      const name = /^model[_-](.+)\.onnx$/i.exec(basename(path))?.[1]?.toUpperCase() ?? null;
-      const outside = files.filter((file) => isExternal(file.path, path));
-      const isWhole = name === null || chooseGraphs(paths, name).files.includes(path);
+      const name = formatName(path);
       return {
         filename: path,
-        quantization: isWhole ? name : null,
-        sizeBytes: outside.reduce((sum, file) => sum + file.sizeBytes, sizeBytes),
+        quantization: name !== null && isChosen(name, path) ? name : null,
+        sizeBytes: weightsOf(path).reduce((sum, file) => sum + file.sizeBytes, sizeBytes),
       };
     });
 }

@@ -2,11 +2,27 @@ import { Failure } from '../../schemas/errors.js';
 import type { OutboundReply } from '../net/reply.js';
 import type { HubSettings } from './settings.js';
 
+/** What the hub says of a repository that it has taken from everybody. */
+const DISABLED = 'Access to this resource is disabled.';
+
+/** The longest pause that is asked of our own callers. */
+const LONGEST_PASSED_ON_S = 3600;
+
 /** Seconds that a `Retry-After` header asks for, in either of its forms; undefined without one. */
 function retryAfterS(header: string | undefined): number | undefined {
   if (header === undefined) return undefined;
   const seconds = /^\d+$/.test(header) ? Number(header) : (Date.parse(header) - Date.now()) / 1000;
   return Number.isFinite(seconds) ? Math.max(0, Math.ceil(seconds)) : undefined;
+}
+
+/** Seconds until requests are counted anew, by the hub's own header, such as `"api";r=0;t=55`; undefined while some are left. */
+function resetS(header: string | undefined): number | undefined {
+  const ends = (header ?? '').split(',').flatMap((limit) => {
+    const [, left, seconds] = /;\s*r\s*=\s*(\d{1,9})\s*;\s*t\s*=\s*(\d{1,9})/.exec(limit) ?? [];
+    return left !== undefined && Number(left) === 0 ? [Number(seconds)] : [];
+  });
+  // One more, because it counts whole seconds.
+  return ends.length > 0 ? Math.max(...ends) + 1 : undefined;
 }
 
 /** What was asked of the hub, for messages. */
@@ -22,6 +38,10 @@ export function refusal(reply: OutboundReply, { repository, path }: Asked, setti
   const what = path === '' ? repository : `${path} of ${repository}`;
   const code = reply.header('x-error-code') ?? '';
   const { status } = reply;
+  if (status === 403 && reply.header('x-error-message') === DISABLED)
+    return new Failure('forbidden', `${repository} is disabled on the hub: nobody can read it now; see ${page}.`, {
+      code: 'ModelForbidden',
+    });
   if (code === 'GatedRepo' || (status === 403 && settings.token === null)) {
     const remedy = settings.token === null ? 'set HF_TOKEN to a token of your account' : 'use a token (HF_TOKEN) of an account that has it';
     return new Failure('forbidden', `${repository} is gated: accept its terms at ${page}, and ${remedy}; then try again.`, {
@@ -44,11 +64,11 @@ export function refusal(reply: OutboundReply, { repository, path }: Asked, setti
     });
   }
   if (status === 429 || status >= 500) {
-    const asked = retryAfterS(reply.header('retry-after'));
+    const asked = retryAfterS(reply.header('retry-after')) ?? (status === 429 ? resetS(reply.header('ratelimit')) : undefined);
     const why = status === 429 ? 'has had too many requests' : 'is in trouble';
     return new Failure('unavailable', `The hub at ${settings.endpoint} ${why} (${status}); try again later.`, {
       code: status === 429 ? 'HubBusy' : 'HubFailed',
-      ...(asked === undefined ? {} : { retryAfterS: asked }),
+      ...(asked === undefined ? {} : { retryAfterS: Math.min(asked, LONGEST_PASSED_ON_S) }),
     });
   }
   return new Failure('unavailable', `The hub answered ${status} to a request for ${what}.`, { code: 'HubRefused' });

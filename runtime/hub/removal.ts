@@ -1,11 +1,13 @@
-import { readdir, rm } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+import { lstat, readdir, realpath, rm } from 'node:fs/promises';
+import { basename, join, sep } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
+import { removeLeft } from '../engines/onnx/hub-links.js';
 import { repositoriesOf } from '../models/aliases.js';
-import { filesBelow, snapshots } from '../models/hub-cache.js';
+import { repositoryFolder, snapshotFiles, snapshots } from '../models/hub-cache.js';
 import { ownPath, WEIGHTS } from '../models/own-folders.js';
 import { weigh } from './cached.js';
 import { RepositoryLayout } from './layout.js';
+import { storedFiles, sweepStore } from './shared-store.js';
 
 /** What the removal of a model took away. */
 export interface Removal {
@@ -45,26 +47,38 @@ async function repositoriesOfOcr(name: string): Promise<string[]> {
   return asked;
 }
 
-/** Whether a loaded model of this cache key (4-runtime-wire 1.2) may have its weights from a repository; its id stands between two colons. */
-async function isOf(key: string, { repository, folder }: RepositoryLayout): Promise<boolean> {
+/** What of a repository is removed. */
+interface Doomed {
+  readonly cache: string;
+  readonly layout: RepositoryLayout;
+  /** Its folder, all links followed unless the link alone goes. */
+  readonly real: string;
+}
+
+/**
+ * Whether a loaded model of this cache key (4-runtime-wire 1.2) may have its weights from a repository; its id stands between two colons. Another
+ * repository's folder may be a link to the same.
+ */
+async function isOf(key: string, { cache, layout, real }: Doomed): Promise<boolean> {
   const [kind, ...rest] = key.split(':');
   const ids = kind === 'ocr' ? await repositoriesOfOcr(rest[0]!) : rest.flatMap(repositoriesOf);
-  return isAmong(ids, repository) || key.includes(`:${folder}${sep}`);
+  if (isAmong(ids, layout.repository) || [layout.folder, real].some((folder) => key.includes(`:${folder}${sep}`))) return true;
+  return (await Promise.all(ids.map((id) => realpath(repositoryFolder(cache, id)).catch(() => null)))).includes(real);
 }
 
 /** Throws `conflict` while a model is needed. */
-async function requireUnused(id: string, layout: RepositoryLayout, { loaded, active }: Needs): Promise<void> {
+async function requireUnused(id: string, doomed: Doomed, { loaded, active }: Needs): Promise<void> {
   for (const key of loaded()) {
-    if (await isOf(key, layout))
+    if (await isOf(key, doomed))
       throw new Failure('conflict', `Model "${id}" is loaded (${key}); wait until it is unloaded, then remove it.`, { code: 'ModelInUse' });
   }
-  if (isAmong(active, layout.repository))
+  if (isAmong(active, doomed.layout.repository))
     throw new Failure('conflict', `Model "${id}" is being downloaded; stop the download first.`, { code: 'ModelInUse' });
 }
 
 /** Whether a repository in the cache has weights that run here; another program may hold the same model in a form of its own. */
 async function hasWeights({ folder }: RepositoryLayout): Promise<boolean> {
-  const files = (await snapshots(folder)).map((snapshot) => filesBelow(snapshot, folder));
+  const files = (await snapshots(folder)).map((snapshot) => snapshotFiles(snapshot, folder));
   return (await Promise.all(files)).flat().some((file) => WEIGHTS.test(file));
 }
 
@@ -99,15 +113,25 @@ async function firstInCache(
 export async function removeModel(places: RemovalPlaces, repositories: readonly [string, ...string[]], needs: Needs): Promise<Removal> {
   const [id] = repositories;
   const layout = await firstInCache(places, repositories, needs.active);
-  const revisions = (await snapshots(layout.folder)).length;
-  const held = ['blobs', 'snapshots'].map((name) =>
+  // A link to another repository's folder goes alone: what lies there is that one's.
+  const target = await realpath(layout.folder).catch(() => layout.folder);
+  const isLink = await lstat(layout.folder).then(
+    (facts) => facts.isSymbolicLink(),
+    () => false,
+  );
+  const isAlias = isLink && basename(target).startsWith('models--');
+  const revisions = isAlias ? 0 : (await snapshots(layout.folder)).length;
+  const held = (isAlias ? [] : ['blobs', 'snapshots']).map((name) =>
     readdir(join(layout.folder, name), { recursive: true, withFileTypes: true }).catch(() => []),
   );
   const everything = (await Promise.all(held)).flat();
   const { sizeBytes } = await weigh(everything.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name)));
-  await requireUnused(id, layout, needs);
-  // What shows a model goes before its bytes, so that a removal which is cut short leaves nothing that looks whole.
-  for (const part of ['refs', 'snapshots']) await rm(join(layout.folder, part), { recursive: true, force: true });
+  const stored = isAlias ? [] : await storedFiles(places.cache, layout.folder);
+  await requireUnused(id, { cache: places.cache, layout, real: isAlias ? layout.folder : target }, needs);
+  // What shows a model goes before its bytes, so that a removal which is cut short leaves nothing that looks whole. The bytes by name, because the folder
+  // may be a link to another disk, which alone goes with it.
+  for (const part of isAlias ? [] : ['refs', 'snapshots', 'blobs']) await rm(join(layout.folder, part), { recursive: true, force: true });
   for (const folder of layout.everything) await rm(folder, { recursive: true, force: true });
-  return { id, revisions, freedBytes: sizeBytes, path: layout.folder };
+  await removeLeft(places.cache);
+  return { id, revisions, freedBytes: sizeBytes + (await sweepStore(places.cache, stored)), path: layout.folder };
 }

@@ -1,8 +1,9 @@
 import { posix } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
+import { formatName } from '../engines/onnx-formats.js';
 import { chooseFile, isImportanceMatrix, quantisationOf } from '../models/quantisations.js';
 import type { RemoteFile } from './client.js';
-import { chooseGraphs, isExternal } from './graphs.js';
+import { chooseGraphs, externals } from './graphs.js';
 
 /** Asked for instead of a quantisation, it fetches the projector of a model for images or sound. */
 const PROJECTOR = /^MMPROJ(?:-(.+))?$/;
@@ -13,6 +14,15 @@ const COMPANION_BYTES = 64 * 1024 * 1024;
 /** Weights of the layers that sentence models have after pooling, which stand in no graph. */
 const DENSE_LAYER = /^\d+_Dense\w*\/model\.safetensors$/;
 const SHARD = /^(.*)-\d{5}-of-(\d{5})([.-].*)$/i;
+
+/** Stands beside graphs that are made for ONNX Runtime GenAI, one folder of them for each kind of machine. */
+const GEN_AI = /^(.+)\/genai_config\.json$/;
+
+/** The files without those of folders for ONNX Runtime GenAI, of which none is opened here; what it has at the top or in `onnx/` is. */
+export function withoutGenAi(files: readonly RemoteFile[]): RemoteFile[] {
+  const folders = new Set(files.flatMap(({ path }) => GEN_AI.exec(path)?.slice(1) ?? []).filter((folder) => folder !== 'onnx'));
+  return files.filter(({ path }) => !folders.has(posix.dirname(path)));
+}
 
 /** What of a repository is fetched. */
 export interface Selection {
@@ -39,6 +49,8 @@ function shardsOf(path: string, files: readonly RemoteFile[]): RemoteFile[] {
   return files.filter((file) => file.path === path || (set(path) !== null && set(file.path) === set(path)));
 }
 
+const ggufPaths = (files: readonly RemoteFile[]): string[] => files.map(({ path }) => path).filter((path) => /\.gguf$/i.test(path));
+
 function ggufOf(repository: string, files: readonly RemoteFile[], wanted: string | null): Selection {
   const asked = wanted === null ? null : PROJECTOR.exec(wanted);
   if (asked) {
@@ -49,8 +61,7 @@ function ggufOf(repository: string, files: readonly RemoteFile[], wanted: string
       code: 'ModelNotFound',
     });
   }
-  const paths = files.map(({ path }) => path).filter((path) => /\.gguf$/i.test(path));
-  const choice = chooseFile(paths, wanted);
+  const choice = chooseFile(ggufPaths(files), wanted);
   if (!choice) throw new Failure('not_found', `${repository} has no GGUF file of a language model.`, { code: 'ModelNotFound' });
   const shards = shardsOf(choice.file, files);
   const count = Number(SHARD.exec(choice.file)?.[2] ?? 1);
@@ -66,25 +77,23 @@ function onnxOf(files: readonly RemoteFile[], wanted: string | null): Selection 
     files.map(({ path }) => path),
     wanted,
   );
+  const own = new Set(graphs.files);
+  const weights = new Set(graphs.files.flatMap(externals(files)));
+  const folders = new Set(graphs.files.map((graph) => posix.dirname(graph)));
   const isPipeline = files.some(({ path }) => path === 'model_index.json');
   const isNear = (folder: string): boolean =>
-    folder === '.' ||
-    folder === 'onnx' ||
-    /^\d+_\w+$/.test(folder) ||
-    (isPipeline && !folder.includes('/')) ||
-    graphs.files.some((graph) => posix.dirname(graph) === folder);
-  const chosen = files.filter(
-    ({ path, sizeBytes }) =>
-      graphs.files.includes(path) ||
-      graphs.files.some((graph) => isExternal(path, graph)) ||
-      DENSE_LAYER.test(path) ||
-      (COMPANION.test(path) && sizeBytes <= COMPANION_BYTES && isNear(posix.dirname(path))),
+    folder === '.' || folder === 'onnx' || /^\d+_\w+$/.test(folder) || (isPipeline && !folder.includes('/')) || folders.has(folder);
+  const chosen = new Set(
+    files.filter((file) => {
+      const { path, sizeBytes } = file;
+      const isCompanion = COMPANION.test(path) && sizeBytes <= COMPANION_BYTES && isNear(posix.dirname(path));
+      return own.has(path) || weights.has(file) || DENSE_LAYER.test(path) || isCompanion;
+    }),
   );
   const note = graphs.without.length > 0 ? `${wanted} is not there for ${graphs.without.join(', ')}; what is there is used.` : null;
-  const isBeside = (path: string): boolean =>
-    graphs.files.some((graph) => path.startsWith(posix.join(posix.dirname(graph), '/').replace(/^\.\//, '')));
-  const beside = files.filter((file) => !chosen.includes(file) && isBeside(file.path));
-  return { files: chosen, beside, format: 'onnx', main: graphs.files[0]!, quantisation: wanted, note };
+  const beginnings = [...folders].map((folder) => posix.join(folder, '/').replace(/^\.\//, ''));
+  const beside = files.filter((file) => !chosen.has(file) && beginnings.some((beginning) => file.path.startsWith(beginning)));
+  return { files: [...chosen], beside, format: 'onnx', main: graphs.files[0]!, quantisation: wanted, note };
 }
 
 /**
@@ -93,6 +102,11 @@ function onnxOf(files: readonly RemoteFile[], wanted: string | null): Selection 
  */
 export function select(repository: string, files: readonly RemoteFile[], wanted: string | null): Selection | null {
   const usable = files.filter(({ sizeBytes }) => sizeBytes > 0);
-  if (usable.some(({ path }) => /\.gguf$/i.test(path) && !isImportanceMatrix(path))) return ggufOf(repository, usable, wanted);
-  return usable.some(({ path }) => /\.onnx$/i.test(path)) ? onnxOf(usable, wanted) : null;
+  const graphs = withoutGenAi(usable);
+  const exported = graphs.some(({ path }) => /\.onnx$/i.test(path)) ? onnxOf(graphs, wanted) : null;
+  if (!usable.some(({ path }) => /\.gguf$/i.test(path) && !isImportanceMatrix(path))) return exported;
+  const named = wanted !== null && exported?.note === null && formatName(exported.main) !== null;
+  const found = named && !PROJECTOR.test(wanted) ? chooseFile(ggufPaths(usable), wanted) : undefined;
+  // Where both are there, a format that only the ONNX files have is theirs.
+  return found !== undefined && found.note !== null && exported ? exported : ggufOf(repository, usable, wanted);
 }

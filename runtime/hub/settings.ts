@@ -31,7 +31,7 @@ function tokenOf(env: NodeJS.ProcessEnv): string | null {
   if (given) return given;
   if (SURE.test(env.HF_HUB_DISABLE_IMPLICIT_TOKEN ?? '')) return null;
   try {
-    return readFileSync(env.HF_TOKEN_PATH ? wholePath(env.HF_TOKEN_PATH) : join(hubHome(env), 'token'), 'utf8').trim() || null;
+    return readFileSync(env.HF_TOKEN_PATH ? wholePath(env.HF_TOKEN_PATH, env) : join(hubHome(env), 'token'), 'utf8').trim() || null;
   } catch {
     return null;
   }

@@ -2,7 +2,7 @@ import { opendir, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import { aliasOf, wholeId } from './aliases.js';
-import { filesBelow, repositoryFolder, snapshots } from './hub-cache.js';
+import { filesBelow, repositoryFolder, snapshotFiles, snapshots } from './hub-cache.js';
 import { staysInside } from './inside.js';
 import { parseName } from './names.js';
 import { WEIGHTS } from './own-folders.js';
@@ -41,7 +41,8 @@ async function placesOf(repository: string, places: ModelPlaces): Promise<Place[
 async function contents(place: Place): Promise<Contents> {
   const isOwn = place.folder === place.root || (await staysInside(place.root, place.folder));
   if (!isOwn || !(await isFolder(place.folder))) return { ...place, files: [] };
-  return { ...place, files: await filesBelow(place.folder, place.root) };
+  const below = place.source === 'hub' ? snapshotFiles : filesBelow;
+  return { ...place, files: await below(place.folder, place.root) };
 }
 
 /** The first place of a repository that holds weights; `without` gathers the places that hold only other files. */

@@ -1,11 +1,11 @@
-import { readdir, stat } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import { cachedGgufFiles, cachedRepositories, hubCacheFolder, repositoryFolder } from './hub-cache.js';
 import { isInside, staysInside } from './inside.js';
 import { parseName } from './names.js';
-import { ownGgufFiles, ownRepositories } from './own-folders.js';
-import { chooseFile, isImportanceMatrix, quantisationOf } from './quantisations.js';
+import { ownGgufFiles, ownModels, topFiles } from './own-folders.js';
+import { chooseFile, quantisationOf } from './quantisations.js';
 
 /** Built-in models lie in `build/models` of the package, beside this file's own place in `build/runtime/models`. */
 const BUILT_IN_FOLDER = join(import.meta.dirname, '..', '..', 'models');
@@ -40,11 +40,6 @@ async function isFile(path: string): Promise<boolean> {
     (facts) => facts.isFile(),
     () => false,
   );
-}
-
-async function filesIn(folder: string): Promise<string[]> {
-  const names = await readdir(folder).catch(() => [] as string[]);
-  return names.filter((name) => GGUF.test(name) && !isImportanceMatrix(name)).sort();
 }
 
 function notFound(name: string, looked: readonly string[], remedy: string): Failure {
@@ -107,6 +102,7 @@ export async function findModel(name: string, places: ModelPlaces): Promise<Foun
     ];
     for (const { source, path } of places_) {
       if (!(await isFile(path))) continue;
+      if (source === 'file') await pathOf(`${id}.gguf`, places);
       const other = quantisation !== null && quantisationOf(path) !== quantisation;
       return {
         id,
@@ -122,12 +118,12 @@ export async function findModel(name: string, places: ModelPlaces): Promise<Foun
 
 /** Names that `findModel` knows without a look into folders that were put there by hand. */
 export async function namedModels(places: ModelPlaces): Promise<string[]> {
-  const [builtIn, own, cached] = await Promise.all([filesIn(places.builtIn), filesIn(places.folder), cachedRepositories(places.hub)]);
+  const [builtIn, own, cached] = await Promise.all([topFiles(places.builtIn), topFiles(places.folder), cachedRepositories(places.hub)]);
   return [...new Set([...builtIn.map((file) => file.replace(GGUF, '')), ...own, ...cached])];
 }
 
 /** Names that `findModel` knows now: built-in models, files and folders of the models folder, and cached repositories. */
 export async function knownModels(places: ModelPlaces): Promise<string[]> {
-  const [named, folders] = await Promise.all([namedModels(places), ownRepositories(places.folder)]);
-  return [...new Set([...named, ...folders])];
+  const [named, { repositories, files }] = await Promise.all([namedModels(places), ownModels(places.folder)]);
+  return [...new Set([...named, ...repositories, ...files])];
 }

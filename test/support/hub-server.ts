@@ -76,6 +76,8 @@ export class HubServer {
   readonly seen: SeenRequest[] = [];
   /** Entries of one page of a listing. */
   pageSize = 1000;
+  /** Where the next page of a listing is said to be, instead of our own hub. */
+  pagesUrl = '';
   /** Where large files are said to be, instead of our own store. */
   storeUrl = '';
   /** Milliseconds that the store waits before each 64 KiB. */
@@ -163,7 +165,7 @@ export class HubServer {
     });
     const folders = [...new Set(all.flatMap(({ path }) => (path.includes('/') ? [path.slice(0, path.lastIndexOf('/'))] : [])))];
     const entries = [...folders.map((path) => ({ type: 'directory', oid: '0'.repeat(40), size: 0, path })), ...all];
-    const next = new URL(url.pathname + url.search, this.url);
+    const next = new URL(url.pathname + url.search, this.pagesUrl || this.url);
     next.searchParams.set('cursor', String(cursor + this.pageSize));
     const headers: Record<string, string> = cursor + this.pageSize < entries.length ? { link: `<${next.href}>; rel="next"` } : {};
     json(response, entries.slice(cursor, cursor + this.pageSize), headers);

@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, normalize, sep } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
+import { linkedFolders } from './hub-links.js';
 import { type ProtoField, ProtoFile } from './protobuf.js';
 
 /** Graphs inside graphs, such as the branches of an `If`. */
@@ -246,8 +247,8 @@ class Walk {
     } catch {
       throw refused('which is not there');
     }
-    // Hub caches link both files to one folder of blobs.
-    const allowed = [realpathSync(folder), dirname(realpathSync(this.#path))];
+    // Hub caches link both files to one folder of blobs, or to a store of all repositories.
+    const allowed = [realpathSync(folder), dirname(realpathSync(this.#path)), ...linkedFolders(this.#path)];
     if (!allowed.some((parent) => real.startsWith(parent + sep))) throw refused('a link to the outside');
     const stat = statSync(real);
     if (!stat.isFile()) throw refused('which is no file');

@@ -4,6 +4,7 @@ import { Failure } from '../../../schemas/errors.js';
 import { availableMemory } from '../../hosts/memory.js';
 import type { OnnxOptions, OnnxSession, ProviderFacts, Tensor, TensorSlot, TensorType } from './contract.js';
 import { graphFault, inspectGraph } from './graph-file.js';
+import { openBeside } from './hub-links.js';
 import { chooseProviders } from './providers.js';
 
 type Ort = typeof import('onnxruntime-node');
@@ -45,12 +46,15 @@ function onnxRuntime(): Promise<Ort> {
 export async function openSession(path: string, options: OnnxOptions): Promise<OnnxSession> {
   if (!Number.isInteger(options.threads) || options.threads < 1 || options.threads > THREAD_LIMIT)
     throw new Failure('bad_request', `threads is ${options.threads}; give a whole number from 1 to ${THREAD_LIMIT}.`);
-  assertRoom(path, inspectGraph(path).sizeBytes);
+  const { sizeBytes, external } = inspectGraph(path);
+  assertRoom(path, sizeBytes);
   const ort = await onnxRuntime();
-  const open = (executionProviders: string[]): Promise<InferenceSession> =>
-    ort.InferenceSession.create(path, { ...sessionOptions(options), executionProviders }).catch((error: unknown) => {
+  const create = (place: string, executionProviders: string[]): Promise<InferenceSession> =>
+    ort.InferenceSession.create(place, { ...sessionOptions(options), executionProviders }).catch((error: unknown) => {
       throw new Error(reasonOf(error), { cause: error });
     });
+  const open = (executionProviders: string[]): Promise<InferenceSession> =>
+    openBeside(path, external, (place) => create(place, executionProviders));
   const { session, facts } = await chooseProviders(ort.listSupportedBackends(), options.provider, open).catch((error: Error) => {
     throw error instanceof Failure ? error : graphFault(path, error.message, error.cause);
   });

@@ -36,6 +36,11 @@ describe('asking the hub', () => {
     it(`explains ${what}`, () => assert.rejects(stage.hub({ token }).plan('org/gated', never), { kind, code, message }));
   }
 
+  it('refuses a token that cannot be sent', async () => {
+    for (const token of ['\u201chf_x\u201d', 'hf_a\nb', 'hf a'])
+      await assert.rejects(stage.hub({ token }).plan('org/gated', never), { kind: 'invalid', code: 'InvalidToken', message: /HF_TOKEN/ });
+  });
+
   it('explains what is not there', async () => {
     await assert.rejects(stage.hub().plan('org/absent', never), {
       kind: 'not_found',
@@ -44,7 +49,39 @@ describe('asking the hub', () => {
     });
     stage.server.put('org/torch', { 'model.safetensors': bytesOf(2048) });
     await assert.rejects(stage.hub().plan('org/torch', never), { kind: 'invalid', code: 'NoUsableWeights', message: /model\.safetensors/ });
+    stage.server.put('org/genai', { 'cpu/model.onnx': bytesOf(2048), 'cpu/genai_config.json': '{}' });
+    await assert.rejects(stage.hub().plan('org/genai', never), {
+      code: 'NoUsableWeights',
+      message: /cpu\/model\.onnx, made for ONNX Runtime GenAI/,
+    });
+    assert.deepEqual(await stage.hub().quantisations('org/genai', never), []);
     await assert.rejects(stage.hub().plan('../etc', never), { kind: 'bad_request' });
+  });
+
+  it('explains what the hub has taken from everybody', async () => {
+    stage.server.put('org/disabled', { 'model.gguf': bytesOf(2048) });
+    const headers = { 'x-error-message': 'Access to this resource is disabled.' };
+    stage.server.mischief('listing', { kind: 'status', status: 403, headers });
+    await assert.rejects(stage.hub().plan('org/disabled', never), { kind: 'forbidden', code: 'ModelForbidden', message: /disabled/ });
+  });
+
+  it('waits as long as the hub says until it counts requests anew', async () => {
+    stage.server.put('org/counted', { 'model.gguf': bytesOf(2048) });
+    stage.server.mischief('listing', { kind: 'status', status: 429, headers: { ratelimit: '"api";r=0;t=1' } });
+    const from = performance.now();
+    await stage.hub().plan('org/counted', never);
+    assert.ok(performance.now() - from >= 1900);
+    // Some are left, so that it is not the counting that refuses; with it the listing would be given up.
+    stage.server.mischief('listing', { kind: 'status', status: 429, headers: { ratelimit: '"api";r=7;t=300' } });
+    await stage.hub().plan('org/counted', never);
+  });
+
+  it('gives a listing up when the hub asks for a longer pause than somebody would wait for', async () => {
+    stage.server.put('org/counted', { 'model.gguf': bytesOf(2048) });
+    stage.server.mischief('listing', { kind: 'status', status: 429, headers: { ratelimit: '"api";r=0;t=999999999' } });
+    const before = stage.server.seen.length;
+    await assert.rejects(stage.hub().quantisations('org/counted', never), { code: 'HubBusy', retryAfterS: 3600 });
+    assert.equal(stage.server.seen.length, before + 1);
   });
 
   it('asks nothing while offline', async () => {
@@ -59,6 +96,16 @@ describe('asking the hub', () => {
       await assert.rejects(stage.hub().plan('org/evil', never), { kind: 'invalid', code: 'UnsafeListing' });
     });
   }
+
+  it('asks a mirror for every page, wherever that says they are', async () => {
+    stage.server.put('org/pages', { 'a.txt': 'a', 'b-Q8_0.gguf': bytesOf(2048), 'c-Q4_K_M.gguf': bytesOf(2048) });
+    stage.server.pageSize = 1;
+    stage.server.pagesUrl = 'https://hub.invalid';
+    const plan = await stage.hub().plan('org/pages', never);
+    stage.server.pageSize = 1000;
+    stage.server.pagesUrl = '';
+    assert.equal(plan.main, 'c-Q4_K_M.gguf');
+  });
 
   it('does not follow a public hub to a private address', async () => {
     stage.server.put('org/away', { 'model.gguf': bytesOf(2048) });
@@ -94,6 +141,8 @@ describe('asking the hub', () => {
     });
     assert.deepEqual([all.endpoint, all.token, all.offline, all.cache, all.stallMs], ['http://mirror:8080', 't', true, '/h/hub', 7000]);
     assert.equal(hubSettings({ HF_HOME: '/nowhere' }).token, null);
+    assert.equal(hubSettings({ HF_HOME: '$ROOT/${WHERE}_x', ROOT: '/r', WHERE: 'w' }).cache, '/r/w_x/hub');
+    assert.equal(hubSettings({ HF_HUB_CACHE: '/$UNSET/${UNSET}', HF_HOME: '/h' }).cache, '/$UNSET/${UNSET}');
     const home = mkdtempSync(join(tmpdir(), 'quern-hub-home-'));
     writeFileSync(join(home, 'token'), 'hf_kept\n');
     const nearby = relative('.', home);

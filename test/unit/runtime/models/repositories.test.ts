@@ -3,9 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { ownRepositories } from '../../../../runtime/models/own-folders.js';
+import { cachedModels } from '../../../../runtime/hub/cached.js';
+import { ownModels } from '../../../../runtime/models/own-folders.js';
 import { findRepository } from '../../../../runtime/models/repositories.js';
-import type { ModelPlaces } from '../../../../runtime/models/resolve.js';
+import { findModel, knownModels, type ModelPlaces } from '../../../../runtime/models/resolve.js';
 
 describe('finding repositories', () => {
   let root = '';
@@ -111,8 +112,49 @@ describe('finding repositories', () => {
   }
 
   it('lists the folders with weights', async () => {
-    const found = await ownRepositories(places.folder);
+    const { repositories: found } = await ownModels(places.folder);
     assert.deepEqual(found, ['beside', 'mini', 'org/mine', 'painter', 'plain', 'vendor', 'vendor/small']);
     for (const name of found) assert.equal((await findRepository(name, places)).source, 'folder', name);
+  });
+
+  it('lists the formats of graphs, and nothing else of their names', async () => {
+    const graphs = ['vision_encoder.onnx', 'embed_tokens_fp16.onnx', 'decoder_model_merged.onnx', 'decoder_model_merged_q4.onnx'];
+    for (const graph of [...graphs, 'model_qint8_avx512_vnni.onnx']) put(`graphs/models/seen/onnx/${graph}`);
+    const [seen] = await cachedModels({ ...places, hub: join(root, 'no'), folder: join(root, 'graphs', 'models') });
+    assert.deepEqual(seen!.quantisations, ['FP16', 'Q4', 'QINT8_AVX512_VNNI']);
+  });
+
+  it('lists what lies in folders that cannot be named by what it can be named by', async () => {
+    for (const file of [
+      'My Models/m Q4_0.gguf',
+      'My Models/imatrix.gguf',
+      'My Models/mmproj-m.gguf',
+      'My Models/s-00001-of-00002.gguf',
+      'My Models/s-00002-of-00002.gguf',
+      'org/r\u00e9/deep/m.gguf',
+      'a--b/onnx/model.onnx',
+      'a--b/deep/m.gguf',
+      'x-/m.onnx',
+      'd.gguf/README.md',
+    ])
+      put(`free/models/${file}`);
+    put('free/models/top.gguf');
+    link(join(root, 'outside', 'model.onnx'), 'free/models/out.gguf');
+    const free = { ...places, hub: join(root, 'no'), folder: join(root, 'free', 'models') };
+    const { repositories, files } = await ownModels(free.folder);
+    assert.deepEqual(files, ['My Models/m Q4_0.gguf', 'My Models/s-00001-of-00002.gguf', 'org/r\u00e9/deep/m.gguf']);
+    assert.deepEqual(
+      repositories,
+      ['a--b', 'x-'].map((name) => join(free.folder, name)),
+    );
+    assert.deepEqual(await knownModels(free), ['top.gguf', ...repositories, ...files]);
+    for (const name of ['top.gguf', ...files]) assert.equal((await findModel(name, free)).source, 'file', name);
+    await assert.rejects(findModel('out', free), { kind: 'bad_request', message: /leads out/ });
+    const listed = await cachedModels(free);
+    assert.deepEqual(
+      listed.map(({ id, quantisations }) => [id, quantisations]),
+      [...repositories.map((id) => [id, []]), [files[0], ['Q4_0']], [files[1], []], [files[2], []], ['top.gguf', []]],
+    );
+    assert.ok((await findRepository(repositories[0]!, free)).files.includes('onnx/model.onnx'));
   });
 });
