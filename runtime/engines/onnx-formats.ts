@@ -113,8 +113,8 @@ function storedAs(files: readonly string[], name: string): string | undefined {
 
 function together(graphs: readonly (readonly string[])[]): string[] {
   for (const name of [...PREFERENCE, ...nearestFirst(graphs.flat()).map(formatOf)]) {
-    const files = graphs.map((candidates) => storedAs(candidates, name)).filter((file) => file !== undefined);
-    if (files.length === graphs.length) return files;
+    if (graphs.some((candidates) => storedAs(candidates, name) === undefined)) continue;
+    return graphs.map((candidates) => storedAs(candidates, name)!);
   }
   return graphs.map((files) => together([files])[0]!);
 }

@@ -86,7 +86,7 @@ export class RepositoryLayout {
   /** True when anything of the repository is in the cache. */
   async exists(): Promise<boolean> {
     return lstat(this.folder).then(
-      (facts) => facts.isDirectory(),
+      (facts) => facts.isDirectory() || facts.isSymbolicLink(),
       () => false,
     );
   }

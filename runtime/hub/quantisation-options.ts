@@ -17,6 +17,8 @@ export interface QuantisationOption {
   readonly sizeBytes: number;
 }
 
+/** Formats that a repository may have; what else it lists has no name. */
+const FORMATS = 64;
 const SHARD = /-\d{5}-of-\d{5}(?=[.-])/i;
 
 /** The forms of a repository's model, by size; projectors and importance matrices are none. */
@@ -65,6 +67,7 @@ function onnxOptions(files: readonly RemoteFile[]): QuantisationOption[] {
   const weightsOf = externals(files);
   const chosen = new Map<string, ReadonlySet<string>>();
   const isChosen = (name: string, path: string): boolean => {
+    if (!chosen.has(name) && chosen.size === FORMATS) return false;
     const graphs = chosen.get(name) ?? new Set(chooseGraphs(paths, name).files);
     chosen.set(name, graphs);
     return graphs.has(path);

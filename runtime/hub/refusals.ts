@@ -66,10 +66,14 @@ export function refusal(reply: OutboundReply, { repository, path }: Asked, setti
   if (status === 429 || status >= 500) {
     const asked = retryAfterS(reply.header('retry-after')) ?? (status === 429 ? resetS(reply.header('ratelimit')) : undefined);
     const why = status === 429 ? 'has had too many requests' : 'is in trouble';
-    return new Failure('unavailable', `The hub at ${settings.endpoint} ${why} (${status}); try again later.`, {
-      code: status === 429 ? 'HubBusy' : 'HubFailed',
-      ...(asked === undefined ? {} : { retryAfterS: Math.min(asked, LONGEST_PASSED_ON_S) }),
-    });
+    return new Failure(
+      'unavailable',
+      `The hub at ${settings.endpoint} ${why} (${status}); try again ${asked === undefined ? 'later' : `in ${Math.min(asked, LONGEST_PASSED_ON_S)} s`}.`,
+      {
+        code: status === 429 ? 'HubBusy' : 'HubFailed',
+        ...(asked === undefined ? {} : { retryAfterS: Math.min(asked, LONGEST_PASSED_ON_S) }),
+      },
+    );
   }
   return new Failure('unavailable', `The hub answered ${status} to a request for ${what}.`, { code: 'HubRefused' });
 }

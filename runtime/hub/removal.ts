@@ -72,7 +72,8 @@ async function requireUnused(id: string, doomed: Doomed, { loaded, active }: Nee
     if (await isOf(key, doomed))
       throw new Failure('conflict', `Model "${id}" is loaded (${key}); wait until it is unloaded, then remove it.`, { code: 'ModelInUse' });
   }
-  if (isAmong(active, doomed.layout.repository))
+  const fetched = await Promise.all(active.map((one) => realpath(repositoryFolder(doomed.cache, one)).catch(() => null)));
+  if (isAmong(active, doomed.layout.repository) || fetched.includes(doomed.real))
     throw new Failure('conflict', `Model "${id}" is being downloaded; stop the download first.`, { code: 'ModelInUse' });
 }
 

@@ -102,11 +102,15 @@ function onnxOf(files: readonly RemoteFile[], wanted: string | null): Selection 
  */
 export function select(repository: string, files: readonly RemoteFile[], wanted: string | null): Selection | null {
   const usable = files.filter(({ sizeBytes }) => sizeBytes > 0);
-  const graphs = withoutGenAi(usable);
-  const exported = graphs.some(({ path }) => /\.onnx$/i.test(path)) ? onnxOf(graphs, wanted) : null;
-  if (!usable.some(({ path }) => /\.gguf$/i.test(path) && !isImportanceMatrix(path))) return exported;
-  const named = wanted !== null && exported?.note === null && formatName(exported.main) !== null;
-  const found = named && !PROJECTOR.test(wanted) ? chooseFile(ggufPaths(usable), wanted) : undefined;
+  const exported = (): Selection | null => {
+    const graphs = withoutGenAi(usable);
+    return graphs.some(({ path }) => /\.onnx$/i.test(path)) ? onnxOf(graphs, wanted) : null;
+  };
+  if (!usable.some(({ path }) => /\.gguf$/i.test(path) && !isImportanceMatrix(path))) return exported();
   // Where both are there, a format that only the ONNX files have is theirs.
-  return found !== undefined && found.note !== null && exported ? exported : ggufOf(repository, usable, wanted);
+  if (wanted !== null && !PROJECTOR.test(wanted) && (chooseFile(ggufPaths(usable), wanted)?.note ?? null) !== null) {
+    const other = exported();
+    if (other?.note === null && formatName(other.main) !== null) return other;
+  }
+  return ggufOf(repository, usable, wanted);
 }

@@ -58,7 +58,15 @@ async function pathOf(name: string, places: ModelPlaces): Promise<string> {
     `Model path "${name}" leads out of ${places.folder}; give a path inside it or an absolute path.`,
     { code: 'InvalidModelName' },
   );
-  if (!isInside(places.folder, path) || !(await staysInside(places.folder, path))) throw refusal;
+  if (!isInside(places.folder, path)) throw refusal;
+  if (!(await staysInside(places.folder, path)))
+    throw new Failure(
+      'bad_request',
+      `Model file ${path} is a link that leads out of ${places.folder}; name what it leads to by its absolute path.`,
+      {
+        code: 'InvalidModelName',
+      },
+    );
   return path;
 }
 

@@ -58,6 +58,7 @@ writeConfigured('ranker-beside', { architectures: ['TinyForSequenceClassificatio
 moveSettings('ranker-beside');
 writeConfigured('generator', { architectures: ['TinyForCausalLM'] });
 writeConfigured('bare', { architectures: ['TinyModel'] });
+writeConfigured('far', { text_config: { max_position_embeddings: 10_485_760 } });
 writeConfigured('seeing', { architectures: ['TinyForConditionalGeneration'], text_config: { max_position_embeddings: 512 } });
 writeTinyCausal(folder('typed'), { needs: 'token_type_ids' });
 writeTinyCausal(folder('attending'), { needs: 'encoder_hidden_states' });
@@ -115,6 +116,9 @@ const table: Scenario[] = [
   chat('an export without keys and values', 'z', { model: 'tiny/forgetful' }, text(TRIGGERED_ANSWER)),
   chat('an export of two branches', `z${' more words'.repeat(40)}`, { model: 'tiny/branched' }, text(TRIGGERED_ANSWER)),
   chat('which reads a beginning anew', `z${' more words'.repeat(40)} and more`, { model: 'tiny/branched' }, text(TRIGGERED_ANSWER)),
+  chat('a model made for more than is used', 'hello', { model: 'tiny/far' }, {
+    json: (body) => assert.equal(body.usage && body.x_context_usage.total_context, 1024 * 1024),
+  }), // biome-ignore format: rows
   chat('an export for one token at a time', 'z and more words', { model: 'tiny/single' }, text(TRIGGERED_ANSWER)),
   chat('which goes on from a beginning', 'z and more words, many more', { model: 'tiny/single' }, text(TRIGGERED_ANSWER)),
   chat('an export that asks how many logits are wanted', `z${' more words'.repeat(40)}`, { model: 'tiny/keeping' }, text(TRIGGERED_ANSWER)),

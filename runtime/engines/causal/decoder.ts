@@ -13,8 +13,9 @@ const POSITION_ROWS = [3, 4];
 const LOGITS = 'logits';
 /** Tokens read at a time; between two pieces, other answers get their turn. */
 const CHUNK = 128;
-/** Tokens read at once by a graph that can do so at the beginning only: each takes a row of logits, 0.2 MB with 50,000 kinds. */
+/** Tokens read at once by a graph that can do so at the beginning only, fewer where their rows of logits would be more numbers (256 MB) than this. */
 const FIRST_READ = 1024;
+const FIRST_LOGITS = 2 ** 26;
 /** Inputs in a message. */
 const SHOWN = 10;
 
@@ -67,7 +68,7 @@ export class Decoder {
     if (!this.remembers) return Number.POSITIVE_INFINITY;
     if (this.#isSingle) return 1;
     if (this.#readsPieces) return CHUNK;
-    return past.length > 0 ? 1 : FIRST_READ;
+    return past.length > 0 ? 1 : Math.min(FIRST_READ, Math.ceil(FIRST_LOGITS / this.#vocabularySize));
   }
 
   /** Nothing seen yet. */

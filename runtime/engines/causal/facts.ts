@@ -8,6 +8,7 @@ import { recommendedSampling } from './recommended.js';
 export const CONFIG_BYTES = 1024 * 1024;
 /** Of a tokenizer and of its configuration, which lists each token that was added. */
 const TOKENIZER_BYTES = 64 * 1024 * 1024;
+/** Tokens of context that are used of a model that says more. */
 const CONTEXT_LIMIT = 1024 * 1024;
 const VOCABULARY_LIMIT = 16 * 1024 * 1024;
 const DEFAULT_CONTEXT = 2048;
@@ -83,7 +84,10 @@ export function causalFacts(folder: string): CausalFacts {
   const ends = [whole.eos_token_id, config.eos_token_id, generation.eos_token_id].flat().filter((one) => Number.isInteger(one));
   return {
     architecture: typeof whole.model_type === 'string' ? whole.model_type : 'unknown',
-    contextSize: count(config, ['max_position_embeddings', 'n_positions'], CONTEXT_LIMIT) ?? DEFAULT_CONTEXT,
+    contextSize: Math.min(
+      count(config, ['max_position_embeddings', 'n_positions'], Number.MAX_SAFE_INTEGER) ?? DEFAULT_CONTEXT,
+      CONTEXT_LIMIT,
+    ),
     heads: count(config, ['num_key_value_heads'], 4096) ?? heads,
     headSize: count(config, ['head_dim'], 65_536) ?? Math.floor(width / heads),
     vocabularySize: count(config, ['vocab_size'], VOCABULARY_LIMIT),

@@ -23,6 +23,11 @@ const REREADS =
   'This export reads many tokens at once only at the beginning of a text: every prompt is read from its beginning, long ones slowly.';
 /** Read when a model is opened whose graph has to show what it can do. */
 const SAMPLE = 'The small brown dog ran over the old bridge 42 times; then it slept.';
+/**
+ * Tokens at the end of a prompt that a next one may lack, such as those that open a thinking block. What cannot be cut is kept before them, so that the
+ * same prompt, or one that goes on after the answer told otherwise, is read on from there.
+ */
+const TAIL = 8;
 /** Answers made side by side. */
 const RUNNING_LIMIT = 32;
 
@@ -138,13 +143,18 @@ export class LoadedCausal {
     const found = this.#decoder.resumes ? this.#histories.find(prompt) : undefined;
     let past: Past = found ?? this.#decoder.nothing;
     const reused = past.length;
+    const shared = prompt.subarray(0, Math.max(0, prompt.length - TAIL));
+    if (this.#decoder.resumes && !isCuttable(past) && shared.length > past.length) {
+      const read = await this.#readOn(id, shared, past);
+      if (!read) return;
+      past = read.past;
+      this.#histories.keep(shared, past);
+    }
     let generated = 0;
     while (this.#running.has(id)) {
       const read = await this.#readOn(id, tokens, past);
       if (!read) return;
       past = read.past;
-      // The next prompt may tell the answer otherwise, as without its thinking, and begins with this one all the same.
-      if (generated === 0 && this.#decoder.resumes && !isCuttable(past)) this.#histories.keep(prompt, past);
       const raw = read.logits.slice();
       const token = thinking.forced ?? sampler.choose(read.logits);
       const isEnd = this.#ends.has(token);
@@ -179,13 +189,16 @@ export class LoadedCausal {
   }
 
   /** Reads what of `tokens` was not seen; undefined when the answer was aborted meanwhile. */
-  async #readOn(id: number, tokens: readonly number[], from: Past): Promise<{ logits: Float32Array; past: Past } | undefined> {
+  async #readOn(id: number, tokens: ArrayLike<number>, from: Past): Promise<{ logits: Float32Array; past: Past } | undefined> {
     let past = this.#decoder.remembers ? from : this.#decoder.nothing;
     while (true) {
       await turn();
       if (!this.#running.has(id)) return undefined;
       const to = Math.min(tokens.length, past.length + this.#decoder.most(past));
-      const read = await this.#decoder.read(Int32Array.from(tokens.slice(past.length, to)), past);
+      const read = await this.#decoder.read(
+        Int32Array.from({ length: to - past.length }, (_, index) => tokens[past.length + index]!),
+        past,
+      );
       if (to === tokens.length) return read;
       past = read.past;
     }

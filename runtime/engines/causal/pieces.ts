@@ -1,4 +1,4 @@
-import type { Past } from './past.js';
+import { isFixed, type Past } from './past.js';
 
 /** Tokens that are tried: the first at once, the next ones in ways that differ, and one more that shows what was kept of them. */
 const FIRST = 3;
@@ -6,10 +6,10 @@ const PIECES = [3, 2];
 const NEXT = FIRST + PIECES.reduce((sum, piece) => sum + piece, 0);
 /** Numbers this far below the largest are of tokens that a model never writes. */
 const FAR = 1000;
-/** How far logits of pieces may be off, in parts of their spread: some, and more where single tokens are off already, as coarse numbers make them. */
+/** How far logits of pieces may be off, in parts of their spread; further, up to the limit, if they are further off with the states forgotten. */
 const SLACK = 0.01;
-const NOISE_FACTOR = 3;
 const LIMIT = 0.2;
+const FORGOTTEN_FACTOR = 3;
 
 /** Reads tokens after what was seen; see `Decoder`. */
 export interface Reader {
@@ -19,25 +19,44 @@ export interface Reader {
 
 /**
  * Whether several tokens after others are read as one by one. Exports with states differ in this, and no graph says it: some look at the state
- * for a single token only and take several for the beginning of a text. So it is tried, with the `sample` read in three ways.
+ * for a single token only and take several for the beginning of a text. So it is tried, with the `sample` read whole, in pieces, and in pieces with forgotten states.
  */
 export async function readsPieces(reader: Reader, sample: Int32Array): Promise<boolean> {
   if (sample.length <= NEXT) return false;
   const whole = await readAs(reader, sample, [NEXT]);
-  const singles = await readAs(reader, sample, [FIRST, ...Array.from({ length: NEXT - FIRST }, () => 1)]);
-  // A graph may refuse them.
-  const pieces = await readAs(reader, sample, [FIRST, ...PIECES]).catch(() => undefined);
   const off = (logits: Float32Array[]): number => Math.max(...logits.map((row, at) => distance(row, whole[at]!)));
-  return pieces !== undefined && off(pieces) <= Math.min(SLACK + NOISE_FACTOR * off(singles), LIMIT);
+  try {
+    const pieces = off(await readAs(reader, sample, [FIRST, ...PIECES]));
+    if (pieces <= SLACK) return true;
+    const forgotten = off(await readAs(reader, sample, [FIRST, ...PIECES], withoutStates));
+    return pieces <= LIMIT && pieces * FORGOTTEN_FACTOR <= forgotten;
+  } catch {
+    // A graph may refuse them.
+    return false;
+  }
 }
 
-/** The logits after all pieces, and after one token more. */
-async function readAs(reader: Reader, sample: Int32Array, pieces: readonly number[]): Promise<Float32Array[]> {
+/** The logits after all pieces, and after one token more; `between` changes what was seen before each further piece. */
+async function readAs(
+  reader: Reader,
+  sample: Int32Array,
+  pieces: readonly number[],
+  between: (past: Past) => Past = (past) => past,
+): Promise<Float32Array[]> {
   let past = reader.nothing;
   let last: Float32Array = new Float32Array(0);
-  for (const piece of pieces) ({ logits: last, past } = await reader.read(sample.slice(past.length, past.length + piece), past));
+  for (const piece of pieces) ({ logits: last, past } = await reader.read(sample.slice(past.length, past.length + piece), between(past)));
   const { logits } = await reader.read(sample.slice(past.length, past.length + 1), past);
   return [last, logits];
+}
+
+/** What was seen with states of zeros, and the keys and values that are there. */
+function withoutStates({ length, tensors }: Past): Past {
+  const forgotten = Object.entries(tensors).map(([name, tensor]) => [
+    name,
+    isFixed(name) ? { ...tensor, data: tensor.data.map(() => 0 as never) } : tensor,
+  ]);
+  return { length, tensors: Object.fromEntries(forgotten) };
 }
 
 /** How far two rows are apart, in parts of the second one's spread. */

@@ -35,6 +35,11 @@ const CHOOSING: Readonly<Record<string, (one: number | string, other: number | s
 };
 /** Methods of objects, which come before an object's own members of these names. */
 const OF_OBJECTS: ReadonlySet<string> = new Set(['items', 'keys', 'values', 'get']);
+/** What Python's `strip` takes for space. */
+const SPACE = /\p{White_Space}/u;
+const SEPARATORS = String.fromCharCode(0x1c, 0x1d, 0x1e, 0x1f);
+/** Characters of what a template writes, and of each text that it makes by `~`. */
+export const TEXT_LIMIT = 16 * 1024 * 1024;
 /** Methods of texts, whose arguments the package leaves out; `isOut` is asked of code points. */
 const OF_TEXTS: Readonly<Record<string, (text: string, isOut: (letter: string) => boolean) => string>> = {
   strip: (text, isOut) => begun(ended(text, isOut), isOut),
@@ -46,6 +51,9 @@ const STATEMENTS: ReadonlySet<string> = new Set(
   ['If', 'For', 'Break', 'Continue', 'Set', 'Macro', 'Comment', 'CallStatement', 'FilterStatement'], // biome-ignore format: a list
 );
 const BODIES = ['body', 'alternate', 'defaultBlock'] as const;
+
+/** Of code units; a code point beyond has two. */
+const LARGEST_UNIT = 0xffff;
 
 function begun(text: string, isOut: (letter: string) => boolean): string {
   let at = 0;
@@ -59,9 +67,9 @@ function begun(text: string, isOut: (letter: string) => boolean): string {
 function ended(text: string, isOut: (letter: string) => boolean): string {
   let length = text.length;
   while (length > 0) {
-    const letter = /[\s\S]$/u.exec(text.slice(Math.max(0, length - 2), length))![0];
-    if (!isOut(letter)) break;
-    length -= letter.length;
+    const size = length > 1 && text.codePointAt(length - 2)! > LARGEST_UNIT ? 2 : 1;
+    if (!isOut(text.slice(length - size, length))) break;
+    length -= size;
   }
   return text.slice(0, length);
 }
@@ -105,10 +113,15 @@ export class PythonInterpreter extends Base {
       case 'CallExpression':
         return this.#called(one, scope);
       case 'BinaryExpression':
-        // Not joined as a list: a text that a template doubles again and again fails as too long before it takes memory.
-        if (one.operator.value === '~') return asValue(`${this.#text(one.left, scope).value}${this.#text(one.right, scope).value}`);
+        if (one.operator.value === '~') return this.#concatenated(one, scope);
     }
     return super.evaluate(one, scope);
+  }
+
+  #concatenated({ left, right }: Node, scope: Scope): TemplateValue {
+    const text = `${this.#text(left, scope).value}${this.#text(right, scope).value}`;
+    if (text.length > TEXT_LIMIT) throw new Error(`it makes a text of more than ${TEXT_LIMIT} characters`);
+    return asValue(text);
   }
 
   #text(one: Node, scope: Scope): TemplateValue {
@@ -154,6 +167,6 @@ function methodOf(object: TemplateValue, name: string): TemplateValue | undefine
   if (object.type !== 'StringValue' || !strip) return undefined;
   return asValue((out?: unknown) => {
     const letters = typeof out === 'string' ? new Set(out) : undefined;
-    return strip(String(object.value), (letter) => (letters ? letters.has(letter) : letter.trim() === ''));
+    return strip(String(object.value), (letter) => (letters ? letters.has(letter) : SPACE.test(letter) || SEPARATORS.includes(letter)));
   });
 }

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createContext, Script } from 'node:vm';
 import { Environment, Template } from '@huggingface/jinja';
 import { Failure } from '../../../schemas/errors.js';
-import { markWritten, PythonInterpreter } from './interpreter.js';
+import { markWritten, PythonInterpreter, TEXT_LIMIT } from './interpreter.js';
 import { type CallForm, PLAIN_FORM } from './messages.js';
 
 const RENDER_LIMIT_MS = 1000;
@@ -10,7 +10,6 @@ const RENDER_LIMIT_MS = 1000;
 const PATIENT_LIMIT_MS = 10_000;
 /** Of the limit, what a thread that is kept from running computes at most; endless loops take nearly all of it. */
 const BUSY_SHARE = 0.5;
-const OUTPUT_LIMIT = 16 * 1024 * 1024;
 const RANGE_LIMIT = 100_000;
 const RAISED_LIMIT = 500;
 /** Ids of calls: as Mistral's templates want them, and as most others are. */
@@ -156,8 +155,8 @@ export class ChatTemplate {
     } catch (error) {
       throw templateFailure(error);
     }
-    if (typeof out !== 'string' || out.length > OUTPUT_LIMIT) {
-      throw templateFailure(new Error(`its output has more than ${OUTPUT_LIMIT} characters`));
+    if (typeof out !== 'string' || out.length > TEXT_LIMIT) {
+      throw templateFailure(new Error(`its output has more than ${TEXT_LIMIT} characters`));
     }
     return out;
   }

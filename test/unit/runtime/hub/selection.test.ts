@@ -218,7 +218,10 @@ describe('what is fetched of a repository', () => {
 
   it('can be had in as many forms as are listed, each with its own weights, without holding up everything else', () => {
     const one = (index: number): string[] => [`onnx/m${index}_q4.onnx`, `onnx/m${index}_q4.onnx_data`, `onnx/m${index}_q4.data`];
+    const formats = Array.from({ length: 1000 }, (_, index) => `onnx/model_f${index}.onnx`);
     const from = performance.now();
+    assert.equal(quantisationOptions(listing(...formats)).length, 1000);
+    assert.deepEqual(chosen(['a.gguf', ...formats]), ['a.gguf']);
     const options = quantisationOptions(listing(...Array.from({ length: 3000 }, (_, index) => one(index)).flat(), 'onnx/weights.pb'));
     assert.ok(performance.now() - from < 4000);
     // Files have 10 bytes and one more each; all graphs share the last one.
