@@ -1,6 +1,7 @@
-import type { NoiseConfig, Scheduler, SchedulerKind } from './contract.js';
-import { cleanOf, sigmasOf, signalLeft } from './noise.js';
-import { placesOf, type Shares, sharesOf } from './shares.js';
+import type { NoiseConfig, SchedulerKind } from './contract.js';
+import { Multistep } from './multistep.js';
+import { cleanOf } from './noise.js';
+import type { Shares } from './shares.js';
 
 /** With fewer steps the last one is of first order: the second order would overshoot. */
 const FEW_STEPS = 15;
@@ -9,31 +10,14 @@ const FEW_STEPS = 15;
  * DPM-Solver and DPM-Solver++ with two steps of memory (Lu et al. 2022, algorithm 2M), for the ordinary and for the stochastic equation: works in
  * the logarithm of signal over noise, on clean samples (`++`) or on the noise in them.
  */
-class DpmMultistep implements Scheduler {
-  readonly timesteps: readonly number[];
-  readonly initSigma = 1;
-  readonly #config: NoiseConfig;
-  /** Noise over signal per step, and where the last one leads. */
-  readonly #sigmas: readonly number[];
+class DpmMultistep extends Multistep {
   #before: Float32Array | undefined;
 
-  constructor(config: NoiseConfig, steps: number) {
-    this.#config = config;
-    const trained = sigmasOf(signalLeft(config));
-    const { timesteps, sigmas } = placesOf(config, trained, steps);
-    this.timesteps = timesteps;
-    this.#sigmas = [...sigmas, config.finalSigma === 'zero' ? 0 : trained[0]!];
-  }
-
-  scaled(sample: Float32Array): Float32Array {
-    return sample;
-  }
-
   step(output: Float32Array, index: number, sample: Float32Array, noise: () => Float32Array): Float32Array {
-    const here = sharesOf(this.#sigmas[index]!);
-    const next = sharesOf(this.#sigmas[index + 1]!);
-    const { predictionType, isFirstOrder } = this.#config;
-    const { onClean, isStochastic } = formOf(this.#config);
+    const here = this.at(index);
+    const next = this.at(index + 1);
+    const { predictionType, isFirstOrder } = this.config;
+    const { onClean, isStochastic } = formOf(this.config);
     const guess = sample.map((value, place) => {
       const clean = cleanOf(predictionType, output[place]!, value, here.signal, here.noise);
       if (onClean) return clean;
@@ -47,20 +31,15 @@ class DpmMultistep implements Scheduler {
     const stirred = (value: number, place: number): number => (fresh ? value + stir * fresh[place]! : value);
     if (!before || isFirstOrder || (index === this.timesteps.length - 1 && this.#lastIsLower(next.noise)))
       return sample.map((value, place) => stirred(keep * value + pull * guess[place]!, place));
-    const behind = here.ratio - sharesOf(this.#sigmas[index - 1]!).ratio;
+    const behind = here.ratio - this.at(index - 1).ratio;
     const bend = width / behind / 2;
     return sample.map((value, place) => {
       return stirred(keep * value + pull * (guess[place]! + bend * (guess[place]! - before[place]!)), place);
     });
   }
 
-  noised(clean: Float32Array, noise: Float32Array, index: number): Float32Array {
-    const here = sharesOf(this.#sigmas[index]!);
-    return clean.map((value, place) => here.signal * value + here.noise * noise[place]!);
-  }
-
   #lastIsLower(noiseLeft: number): boolean {
-    const { lowerLast, eulerLast } = this.#config;
+    const { lowerLast, eulerLast } = this.config;
     return noiseLeft === 0 || eulerLast || (lowerLast && this.timesteps.length < FEW_STEPS);
   }
 }

@@ -1,6 +1,7 @@
-import type { NoiseConfig, Scheduler, SchedulerKind } from './contract.js';
-import { cleanOf, sigmasOf, signalLeft } from './noise.js';
-import { placesOf, type Shares, sharesOf } from './shares.js';
+import type { SchedulerKind } from './contract.js';
+import { Multistep } from './multistep.js';
+import { cleanOf } from './noise.js';
+import type { Shares } from './shares.js';
 
 /** A sample before a step, and what is needed to take the step once more. */
 interface Taken {
@@ -12,66 +13,41 @@ interface Taken {
  * UniPC of second order (Zhao et al. 2023, the variant B2): a step of DPM-Solver++, which is taken once more, with what the network saw at its
  * end, before the next one.
  */
-class UniPc implements Scheduler {
-  readonly timesteps: readonly number[];
-  readonly initSigma = 1;
-  readonly #config: NoiseConfig;
-  readonly #sigmas: readonly number[];
+class UniPc extends Multistep {
   /** Clean samples that the network saw, the newest first. */
   #seen: Float32Array[] = [];
   #taken: Taken | undefined;
 
-  constructor(config: NoiseConfig, steps: number) {
-    this.#config = config;
-    const trained = sigmasOf(signalLeft(config));
-    const { timesteps, sigmas } = placesOf(config, trained, steps);
-    this.timesteps = timesteps;
-    this.#sigmas = [...sigmas, config.finalSigma === 'zero' ? 0 : trained[0]!];
-  }
-
-  scaled(sample: Float32Array): Float32Array {
-    return sample;
-  }
-
   step(output: Float32Array, index: number, sample: Float32Array): Float32Array {
-    const { predictionType, isFirstOrder, lowerLast } = this.#config;
-    const here = this.#at(index);
+    const { predictionType, isFirstOrder, lowerLast } = this.config;
+    const here = this.at(index);
     const clean = sample.map((value, place) => cleanOf(predictionType, output[place]!, value, here.signal, here.noise));
     const from = this.#taken ? this.#again(this.#taken, clean, index) : sample;
     this.#seen = [clean, ...this.#seen.slice(0, 1)];
-    const next = this.#at(index + 1);
+    const next = this.at(index + 1);
     const isLast = index === this.timesteps.length - 1;
     const order = this.#seen.length < 2 || isFirstOrder || (isLast && (lowerLast || next.noise === 0)) ? 1 : 2;
     this.#taken = { sample: from, order };
     const { keep, pull } = moveOf(here, next);
     if (order === 1) return from.map((value, place) => keep * value + pull * clean[place]!);
     const before = this.#seen[1]!;
-    const bend = (next.ratio - here.ratio) / (here.ratio - this.#at(index - 1).ratio) / 2;
+    const bend = (next.ratio - here.ratio) / (here.ratio - this.at(index - 1).ratio) / 2;
     return from.map((value, place) => keep * value + pull * (clean[place]! + bend * (clean[place]! - before[place]!)));
-  }
-
-  noised(clean: Float32Array, noise: Float32Array, index: number): Float32Array {
-    const here = this.#at(index);
-    return clean.map((value, place) => here.signal * value + here.noise * noise[place]!);
   }
 
   /** The step that led to `index`, knowing the clean sample there. */
   #again({ sample, order }: Taken, clean: Float32Array, index: number): Float32Array {
-    const [from, to] = [this.#at(index - 1), this.#at(index)];
+    const [from, to] = [this.at(index - 1), this.at(index)];
     const { keep, pull } = moveOf(from, to);
     const [first, before] = this.#seen as [Float32Array, Float32Array];
     if (order === 1) return sample.map((value, place) => keep * value + (pull * (first[place]! + clean[place]!)) / 2);
     const width = from.ratio - to.ratio;
-    const place1 = (this.#at(index - 2).ratio - from.ratio) / -width;
+    const place1 = (this.at(index - 2).ratio - from.ratio) / -width;
     const [older, newer] = weightsOf(width, place1);
     return sample.map((value, place) => {
       const slope = (before[place]! - first[place]!) / place1;
       return keep * value + pull * (first[place]! + older * slope + newer * (clean[place]! - first[place]!));
     });
-  }
-
-  #at(index: number): Shares {
-    return sharesOf(this.#sigmas[index]!);
   }
 }
 
