@@ -35,14 +35,14 @@ for (const [name, inputs, first, later, resumes] of graphs)
   });
 
 /** A graph whose logits are those of the last three tokens it knows of; with several at once, it knows `kept` of what was before. */
-function graphOf(kept: (count: number) => number, noise: (count: number) => number = () => 0): OnnxSession['run'] {
+function graphOf(kept: (count: number) => number, noise: (count: number) => number = () => 0, weight = 1): OnnxSession['run'] {
   const float = (dims: number[], data: Float32Array): Tensor => ({ type: 'float32', dims, data });
   return async ({ input_ids: ids, 'past_conv.1': state }) => {
     const read = Array.from(ids!.data, Number);
     const before = Array.from(state!.data.slice(0, 3), Number).map((value, at) => (at < 3 - kept(read.length) ? 0 : value));
     const last = [...before, ...read].slice(-3);
     const row = Float32Array.from({ length: 9 }, (_, token) =>
-      Math.sin(token * (last[0]! + 3 * last[1]! + 7 * last[2]! + noise(read.length))),
+      Math.sin(token * (weight * last[0]! + 3 * last[1]! + 7 * last[2]! + noise(read.length))),
     );
     const rows = Float32Array.from({ length: 9 * read.length }, (_, at) => row[at % 9]!);
     return { logits: float([1, read.length, 9], rows), 'present_conv.1': float([1, 2, 3], Float32Array.from([...last, ...last])) };
@@ -58,6 +58,7 @@ const tries: [name: string, run: OnnxSession['run'], sample: Int32Array, most: n
   ['pieces read as the beginning of a text', graphOf((count) => (count > 1 ? 0 : 3)), SAMPLE, 1],
   ['pieces that are refused', refuses, SAMPLE, 1],
   ['pieces as coarse as single tokens', graphOf(() => 3, (count) => 0.002 * count), SAMPLE, 128],
+  ['pieces that forget what hardly counts', graphOf((count) => (count > 1 ? 0 : 3), () => 0, 0.005), SAMPLE, 1],
   ['a sample that is too short to tell', graphOf(() => 3), SAMPLE.slice(0, 8), 1],
 ]; // biome-ignore format: rows
 for (const [name, run, sample, most] of tries)
