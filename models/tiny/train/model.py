@@ -99,6 +99,8 @@ class Block(nn.Module):
     def __init__(self, shape):
         super().__init__()
         self.shape = shape
+        # Whether its feed-forward part is left out, which then is nothing.
+        self.still = False
         q, kv = shape.heads * shape.head_width, shape.kv_heads * shape.head_width
         # How sharp attention is; every other norm is without weights, since the matrix after it can hold them.
         self.q_norm = nn.Parameter(torch.full((shape.head_width,), 1.5))
@@ -119,6 +121,8 @@ class Block(nn.Module):
         if chosen is not None:
             x, y = x[chosen], y[chosen]
         x = x + self.o(y)
+        if self.still:
+            return x
         y = narrowed(Rms.apply(x, s.epsilon))
         return x + self.down(F.silu(self.gate(y)) * self.up(y))
 

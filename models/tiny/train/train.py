@@ -16,6 +16,7 @@ import torch
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from generate.mix import stream  # noqa: E402
+from train import choosing  # noqa: E402
 from train.batches import batches, tensors  # noqa: E402
 from train.circuits import build  # noqa: E402
 from train.model import Model, Shape  # noqa: E402
@@ -48,6 +49,7 @@ def options():
     parser.add_argument("--width", type=int, default=256)
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--feed-forward", type=int, default=512)
+    parser.add_argument("--meaning", help="file of finding.py: a model of its width with circuits that choose, which training leaves as they are")
     parser.add_argument("--plain", action="store_true", help="start from random weights, without circuits")
     parser.add_argument("--threads", type=int, default=1, help="batches that are learned side by side, each on a thread: a step is one update for all of them")
     parser.add_argument("--seed", type=int, default=1)
@@ -147,18 +149,23 @@ class Run:
         self.share = given.batch // self.side
         self.threads = ThreadPoolExecutor(self.side)
         saved = torch.load(self.path, map_location="cpu", weights_only=True) if given.resume and self.path.exists() else None
+        width = choosing.WIDTH if given.meaning else given.width
         shape = Shape(**saved["shape"]) if saved else Shape(
-            vocabulary=self.tokenizer.get_vocab_size(), width=given.width, layers=given.layers, feed_forward=given.feed_forward,
-            heads=given.width // 64, kv_heads=max(1, given.width // 128),
+            vocabulary=self.tokenizer.get_vocab_size(), width=width, layers=given.layers, feed_forward=given.feed_forward, heads=width // 64, kv_heads=max(1, width // 128)
         )
         self.model = Model(shape)
-        if not given.plain:
+        if given.meaning:
+            marks = choosing.marks(self.tokenizer, starting(self.tokenizer)[2])
+            choosing.build(self.model, marks, torch.load(given.meaning, weights_only=True))
+        elif not given.plain:
             build(self.model, *starting(self.tokenizer))
         self.model.to(given.device)
-        self.weights = list(self.model.parameters())
-        matrices = [w for name, w in self.model.named_parameters() if w.ndim == 2 and "embedding" not in name]
+        self.kept = choosing.Kept(self.model, marks) if given.meaning else None
+        named = [(name, weight) for name, weight in self.model.named_parameters() if weight.requires_grad]
+        self.weights = [weight for _, weight in named]
+        matrices = [w for name, w in named if w.ndim == 2 and "embedding" not in name]
         # Rates of Adam go with the size of what they change.
-        adam = [{"params": [w], "size": shape.scale if name == "embedding.weight" else 1.0} for name, w in self.model.named_parameters() if w.ndim != 2 or "embedding" in name]
+        adam = [{"params": [w], "size": shape.scale if name == "embedding.weight" else 1.0} for name, w in named if w.ndim != 2 or "embedding" in name]
         kind = torch.float32 if given.f32 else torch.bfloat16
         self.optimizers = [
             Muon(matrices, lr=given.muon_rate, kind=kind, side=self.side, apply=self.threads.map),
@@ -166,6 +173,8 @@ class Run:
         ]
         if saved:
             self.model.load_state_dict(saved["model"])
+            if self.kept:
+                self.kept.hold()
             for optimizer, state in zip(self.optimizers, saved.get("optimizers", [])):
                 optimizer.load_state_dict(state)
             self.seen, self.steps = saved["seen"], saved["steps"]
@@ -206,9 +215,13 @@ class Run:
         for weight, *parts in zip(self.weights, *gradients):
             weight.grad = reduce(torch.Tensor.add_, parts).div_(len(parts))
         torch.nn.utils.clip_grad_norm_(self.weights, 1.0)
+        if self.kept:
+            self.kept.before(factor)
         for optimizer in self.optimizers:
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
+        if self.kept:
+            self.kept.after()
         self.seen += sum(ids.numel() for ids, _ in batches)
         self.steps += 1
         if self.steps % MEAN_STEPS == 0:
@@ -241,7 +254,7 @@ class Run:
             found += self.step(step)
             if self.steps % LOGGED == 0:
                 losses, hits, counts = zip(*found)
-                self.log(loss=round(sum(losses) / len(losses), 3), decided=round(sum(hits) / max(1, sum(counts)), 3), per_s=round((self.seen - before) / (time.time() - began)))
+                self.log(loss=round(sum(losses) / len(losses), 3), decided=round(sum(hits) / max(1, sum(counts)), 3), **({"loud": [round(one["log"].item(), 2) for one in self.kept.louds]} if self.kept else {}), per_s=round((self.seen - before) / (time.time() - began)))
                 began, before, found = time.time(), self.seen, []
             if time.time() - saved_at > given.minutes * 60:
                 self.save()
