@@ -1,6 +1,6 @@
 """Starting weights that choose: circuits which find the tool, and the label, that a text is nearest to in meaning, around vectors of meaning learned
-beforehand (`finding.py`). A model learns the likes of them from some hundred million tokens only, so they are set by hand and left as they are;
-what is free in every block learns around them.
+beforehand (`finding.py`). A model learns the likes of them from some hundred million tokens only, so they are set by hand and training leaves them as they
+are; what is free in every block learns around them.
 
 Block 1 marks what each line and each item of a list begins with, and whose turn it is. Block 2 lets every token find those of the system's turn that
 mean the same, and takes over what lines they stand in; where an answer begins, it looks which line was the last one. Block 3 sums where a tool's name
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import torch
 
-from train.circuits import BEFORE, BEFORE2, BEFORE3, CODE, CONTENT, ONE, REST, ROLE, SLOW, at_distance, forget, induce, look_back, point, rows
+from train.circuits import BEFORE, BEFORE2, BEFORE3, CODE, CONTENT, ONE, REST, ROLE, SLOW, at_distance, forget, induce, look_back, point, quieten, rows
 
 # The residual stream behind that of `circuits.py`: what a token means among tools, what its line begins with, what lines it has found, whose turn it is,
 # how willingly it finds nothing, what it is about, what its item begins with.
@@ -274,12 +274,7 @@ def build(model, marks, meaning):
     lines = torch.linalg.qr(torch.randn(COMMON.stop, COMMON.stop))[0][:SIZE]
     blocks = model.blocks
     for number in (0, 4, 5):
-        block = blocks[number]
-        for matrix in (block.q.weight, block.k.weight, block.v.weight):
-            matrix *= 0.1
-        # What is read where nothing is found must be nothing.
-        block.v.weight *= 0.1
-        block.q_norm.fill_(4.0)
+        quieten(blocks[number])
     # What a head writes is the product of two matrices, and as long as what embeddings hold.
     size = size**0.5
     look_back(blocks[0], project, gather @ torch.eye(64)[:CONTENT], 0.32 * size)

@@ -116,6 +116,15 @@ def point(block, project, scale):
         block.o.weight[CODE, rows(head)] += scale * keep
 
 
+def quieten(block):
+    """Makes what is random in a block's attention small beside the circuits that come into it."""
+    for weight in (block.q.weight, block.k.weight, block.v.weight):
+        weight *= 0.1
+    # What is read where nothing is found must be nothing.
+    block.v.weight *= 0.1
+    block.q_norm.fill_(4.0)
+
+
 @torch.no_grad()
 def build(model, rest, role, common):
     """Puts the circuits into a model of width 256 with four heads on two. `rest` is the token that begins a turn, `role` the one before an
@@ -138,12 +147,7 @@ def build(model, rest, role, common):
     gather = torch.linalg.qr(torch.randn(CONTENT, CONTENT))[0][:40] @ torch.eye(64)[:CONTENT]
     blocks = model.blocks
     for number in (0, 1, len(blocks) - 2, len(blocks) - 1):
-        block = blocks[number]
-        for weight in (block.q.weight, block.k.weight, block.v.weight):
-            weight *= 0.1
-        # What is read where nothing is found must be nothing.
-        block.v.weight *= 0.1
-        block.q_norm.fill_(4.0)
+        quieten(blocks[number])
     # What a head writes is the product of two matrices, and as long as what embeddings hold.
     size = size**0.5
     look_back(blocks[0], project, gather, 0.32 * size)
