@@ -16,12 +16,12 @@ from train.circuits import BEFORE, BEFORE2, BEFORE3, CODE, CONTENT, ONE, REST, R
 # how willingly it finds nothing, what it is about, what its item begins with.
 MEANING, LINE, VOTES, TURN, WEIGHT, THEME, ITEM = slice(187, 223), slice(223, 271), slice(271, 319), slice(319, 323), 323, slice(324, 360), slice(360, 384)
 # The rest of what a line begins with, where that is a common token: its line is told apart, but not found.
-PLAIN = slice(384, 395)
+PLAIN = slice(384, 394)
 # What is not read any more holds something else: which line was the last one, what it is about.
 LAST, ASKED = MEANING, slice(271, 307)
 WIDTH, SIZE = 416, 36
 # Dimensions of a code that say what kind of token it is.
-COMMON, SPACE, SEPARATOR, NEWLINE = slice(48, 59), 59, 60, 61
+COMMON, QUOTE, SPACE, SEPARATOR, NEWLINE = slice(48, 58), 58, 59, 60, 61
 ROLES = ("system", "user", "tool", "assistant")
 SEPARATORS = (",", ":", "|", "/", ";", "or", "-")
 # How long vectors of meaning are beside the code, and so weights.
@@ -109,7 +109,11 @@ def spans(block, codes, roles, some, scale):
     v[64:68, CODE] += scale * torch.linalg.pinv(codes[roles]).T
     o[TURN, 128:132] += 0.3 * scale * torch.eye(4)
     block.q_norm.fill_(3.0)
-    block.q_norm[12:26] = block.q_norm[58:63] = 24.0
+    for loud in (slice(12, 26), slice(58, 63)):
+        block.q_norm[loud] = 24.0
+        # Heads that are free begin as soft there as elsewhere.
+        for head in (3, 4, 5):
+            block.q.weight[rows(head)][loud] /= 8
 
 
 def match(block, gains, lines, scale):
@@ -122,9 +126,8 @@ def match(block, gains, lines, scale):
     q[at, MEANING] += long / LENGTH * torch.eye(SIZE)
     k[62, ONE] += flag
     q[62, ONE] += ask
-    # What stands elsewhere is not found.
-    k[24, ONE] -= 30.0
-    k[24, TURN.start] += 300 / TURN_LENGTH
+    # What stands elsewhere is not found. Marks are weighed against marks: what all of them stand in may grow.
+    k[24, TURN.start + 1 : TURN.stop] -= 300 / TURN_LENGTH
     q[24, ONE] += 0.3
     k[63, REST] += 60.0
     q[63, WEIGHT] += 1 / WEIGHTS
@@ -140,27 +143,29 @@ def match(block, gains, lines, scale):
     block.q_norm.fill_(sharp)
 
 
-def tally(block, project, codes, quote, name, lines, scale):
+def tally(block, project, codes, name, lines, scale):
     """Head 0: where a tool's name begins, the sum of what the tokens of the user's turn found. Head 2: what the last line is about."""
     clear(block, 0, 2)
     k, q, v, o = (part.weight for part in (block.k, block.q, block.v, block.o))
-    k[62, TURN.start + 1] += 40.0
-    k[rows(0), ONE] += 5.0 * fading(FAR, False)
-    k[61, ONE] += 3.0
+    at = slice(SLOW, SLOW + SIZE)
+    # Turns of others count against, since what is small beside its place is else found everywhere.
+    k[62, TURN] -= 120.0
+    k[62, TURN.start + 1] += 160.0
+    k[rows(0), TURN] += (50.0 / TURN_LENGTH * fading(FAR, False))[:, None]
+    k[61, TURN] += 30.0 / TURN_LENGTH
     k[63, REST] += 60.0
     q[62, ONE] += 2.0
     q[rows(0), ONE] += 3.0 * fading(FAR, True)
     # Elsewhere it rests, behind other quotes, too.
     q[63, ONE] += 30.0
-    q[63, CODE] -= 24.0 * codes[quote]
+    q[63, QUOTE] -= 24.0
     third = project[:16] @ codes[name]
     q[63, BEFORE3] -= 8.0 * third / third.square().sum()
     v[0:CONTENT, VOTES] += scale * torch.eye(CONTENT)
     o[:CONTENT, 0:CONTENT] += 2.0 * scale * torch.eye(CONTENT)
-    at = slice(SLOW, SLOW + SIZE)
     k[64 + SLOW : 64 + SLOW + SIZE, LINE], k[64 + SLOW : 64 + SLOW + SIZE, PLAIN] = 30.0 * lines[:, :CONTENT], 30.0 * lines[:, CONTENT:]
     q[128 + SLOW : 128 + SLOW + SIZE, LAST] += 60.0 * torch.eye(SIZE)
-    k[rows(1), ONE] += 4.0 * fading(FAR, False)
+    k[rows(1), TURN] += (40.0 / TURN_LENGTH * fading(FAR, False))[:, None]
     q[rows(2), ONE] += 3.0 * fading(FAR, True)
     v[64 : 64 + SIZE, THEME] += scale / LENGTH * torch.eye(SIZE)
     o[ASKED, 128 : 128 + SIZE] += scale * torch.eye(SIZE)
@@ -186,8 +191,8 @@ def choose(block, gains, lines, some, scale):
 
 
 def parts(model):
-    """[(weight, places)]: what training leaves as it is, beside the whole first block."""
-    marks = (slice(BEFORE.start, BEFORE.start + 5), slice(BEFORE2.start, BEFORE2.start + 5), BEFORE3, slice(SPACE, 64), ONE)
+    """[(weight, places)]: what training leaves as it is, beside the whole first block. When to choose a label is learned: how willingly that head rests."""
+    marks = (slice(BEFORE.start, BEFORE.start + 5), slice(BEFORE2.start, BEFORE2.start + 5), BEFORE3, slice(QUOTE, 64), ONE)
     held = {0: (*marks, MEANING, LINE, PLAIN, VOTES, TURN, WEIGHT, THEME, ITEM), 3: (*marks, LINE, PLAIN, LAST, ASKED, THEME, ITEM)}
     out = [(model.embedding.weight, [(slice(None), slot) for slot in held[0]])]
     for number in (1, 2, 3):
@@ -196,7 +201,7 @@ def parts(model):
         out += [(block.k.weight, [(slice(0, 128),)]), (block.v.weight, [(slice(0, 128),)])]
         out += [(block.q.weight, [(rows(head),) for head in ((0, 1, 2) if number == 1 else (0, 2))])]
     last = model.blocks[4]
-    return [*out, (last.q.weight, [(rows(2),)]), (last.k.weight, [(rows(1),)]), (last.v.weight, [(slice(64, 88),)]), (last.o.weight, [(slice(None), slice(128, 152))])]
+    return [*out, (last.q.weight, [(slice(128, 191),)]), (last.k.weight, [(rows(1),)]), (last.v.weight, [(slice(64, 88),)]), (last.o.weight, [(slice(None), slice(128, 152))])]
 
 
 class Kept:
@@ -210,7 +215,7 @@ class Kept:
         # The first block only looks back: what stands before a token has to stay as long as it is.
         model.blocks[0].requires_grad_(False).still = True
         self.steps, masks = 0, {}
-        for weight, places in [*parts(model), (model.embedding.weight, [([marks.rest, *marks.roles],)])]:
+        for weight, places in [*parts(model), (model.embedding.weight, [([marks.rest, *marks.roles, marks.quote, marks.name],)])]:
             _, mask = masks.setdefault(id(weight), (weight, torch.ones_like(weight)))
             for place in places:
                 mask[place] = 0
@@ -254,7 +259,7 @@ def build(model, marks, meaning):
     codes[marks.common, COMMON] = torch.randn(len(marks.common), COMMON.stop - COMMON.start)
     codes /= codes.norm(dim=-1, keepdim=True)
     codes[[marks.rest, marks.role]] = 0
-    codes[marks.role, ROLE] = codes[marks.rest, REST] = codes[marks.space, SPACE] = 1
+    codes[marks.role, ROLE] = codes[marks.rest, REST] = codes[marks.space, SPACE] = codes[marks.quote, QUOTE] = 1
     codes[marks.lines, NEWLINE] = 1
     codes[marks.separators, SEPARATOR] = 1
     embedding = model.embedding.weight
@@ -275,12 +280,16 @@ def build(model, marks, meaning):
     blocks = model.blocks
     for number in (0, 4, 5):
         quieten(blocks[number])
+    # Queries of free heads begin near the key of like content.
+    for block in blocks[2:4]:
+        for head in (4, 5):
+            block.q.weight[rows(head)] = 0.3 * block.q.weight[rows(head)] + block.k.weight[rows(2)]
     # What a head writes is the product of two matrices, and as long as what embeddings hold.
     size = size**0.5
     look_back(blocks[0], project, gather @ torch.eye(64)[:CONTENT], 0.32 * size)
     spans(blocks[1], codes, marks.roles, some, 0.5 * size)
     match(blocks[2], meaning["match"], lines, 0.5 * size)
-    tally(blocks[3], project, codes, marks.quote, marks.name, lines, 0.5 * size)
+    tally(blocks[3], project, codes, marks.name, lines, 0.5 * size)
     point(blocks[4], project, 0.5 * size)
     choose(blocks[4], meaning["choose"], lines, some, 0.5 * size)
     induce(blocks[5], project, CODE, 0.6 * size, skip=5)

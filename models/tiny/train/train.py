@@ -46,6 +46,7 @@ def options():
     parser.add_argument("--finish", type=float, help="tokens in which the rate falls to zero, from the checkpoint on")
     parser.add_argument("--muon-rate", type=float, default=0.006)
     parser.add_argument("--adam-rate", type=float, default=0.002)
+    parser.add_argument("--weight-decay", type=float, default=0.01, help="share of the rate by which a step of Muon shrinks its matrices")
     parser.add_argument("--width", type=int, default=256)
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--feed-forward", type=int, default=512)
@@ -168,7 +169,7 @@ class Run:
         adam = [{"params": [w], "size": shape.scale if name == "embedding.weight" else 1.0} for name, w in named if w.ndim != 2 or "embedding" in name]
         kind = torch.float32 if given.f32 else torch.bfloat16
         self.optimizers = [
-            Muon(matrices, lr=given.muon_rate, kind=kind, side=self.side, apply=self.threads.map),
+            Muon(matrices, lr=given.muon_rate, decay=given.weight_decay, kind=kind, side=self.side, apply=self.threads.map),
             torch.optim.AdamW(adam, lr=given.adam_rate, betas=(0.9, 0.95), weight_decay=0.0),
         ]
         if saved:
