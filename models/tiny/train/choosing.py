@@ -214,7 +214,7 @@ class Kept:
     def __init__(self, model, marks):
         # The first block only looks back: what stands before a token has to stay as long as it is.
         model.blocks[0].requires_grad_(False).still = True
-        self.steps, masks = 0, {}
+        masks = {}
         for weight, places in [*parts(model), (model.embedding.weight, [([marks.rest, *marks.roles, marks.quote, marks.name],)])]:
             _, mask = masks.setdefault(id(weight), (weight, torch.ones_like(weight)))
             for place in places:
@@ -223,8 +223,9 @@ class Kept:
         self.spoken = [(model.blocks[3].o.weight, (slice(None), rows(0))), (model.blocks[4].o.weight, (slice(None), slice(128, 152)))]
         self.hold()
 
-    def hold(self):
-        """Takes the weights as they are for what is to be kept."""
+    def hold(self, steps=0):
+        """Takes the weights as they are, after so many steps, for what is to be kept."""
+        self.steps = steps
         self.parts = [(weight, mask, weight.detach() * (1 - mask)) for weight, mask in self.masks]
         self.louds = [{"weight": weight, "place": place, "start": weight.detach()[place].clone(), "log": torch.zeros(()), "mean": torch.zeros(()), "square": torch.zeros(())} for weight, place in self.spoken]
 

@@ -173,12 +173,12 @@ class Run:
             torch.optim.AdamW(adam, lr=given.adam_rate, betas=(0.9, 0.95), weight_decay=0.0),
         ]
         if saved:
+            self.seen, self.steps = saved["seen"], saved["steps"]
             self.model.load_state_dict(saved["model"])
             if self.kept:
-                self.kept.hold()
+                self.kept.hold(self.steps)
             for optimizer, state in zip(self.optimizers, saved.get("optimizers", [])):
                 optimizer.load_state_dict(state)
-            self.seen, self.steps = saved["seen"], saved["steps"]
         mean = saved["mean"] if saved and "mean" in saved else self.model.state_dict()
         self.mean = {name: weight.to(given.device, copy=True) for name, weight in mean.items()}
         self.averaged = self.seen
