@@ -4,7 +4,8 @@ are; what is free in every block learns around them.
 
 Block 1 marks what each line and each item of a list begins with, and whose turn it is. Block 2 lets every token find those of the system's turn that
 mean the same, and takes over what lines they stand in; where an answer begins, it looks which line was the last one. Block 3 sums where a tool's name
-begins what the user's tokens found, and where an answer begins what the last line is about. Block 4 finds the item of a list that is about the same.
+begins what the user's tokens found, and where an answer begins what the last line is about. Block 4 finds the item of a list that is about the same,
+and units of block 5, whose gates are learned, say it where labels are asked for.
 """
 from dataclasses import dataclass
 
@@ -24,6 +25,8 @@ WIDTH, SIZE = 416, 36
 COMMON, QUOTE, SPACE, SEPARATOR, NEWLINE = slice(48, 58), 58, 59, 60, 61
 ROLES = ("system", "user", "tool", "assistant")
 SEPARATORS = (",", ":", "|", "/", ";", "or", "-")
+# Units of the last feed-forward part.
+SAYING = slice(0, 24)
 # How long vectors of meaning are beside the code, and so weights.
 LENGTH, WEIGHTS = 0.25, 0.1
 # Products that fall with the distance, [(pair of dimensions, share, phase)]: within a hundred tokens, and at every scale up to 1,200.
@@ -172,8 +175,9 @@ def tally(block, project, codes, name, lines, scale):
     block.q_norm.fill_(4.0)
 
 
-def choose(block, gains, lines, some, scale):
-    """Head 2: where an answer begins, items that are about the same as the last line, but those in it."""
+def choose(block, gains, lines, scale):
+    """Head 2: where an answer begins, items that are about the same as the last line, but those in it; what they begin with takes the place of what this
+    token's own item does."""
     clear(block, 2)
     block.o.weight[:, rows(3)] = 0
     k, q, v, o = (part.weight for part in (block.k, block.q, block.v, block.o))
@@ -187,11 +191,22 @@ def choose(block, gains, lines, some, scale):
     q[128 + 63, ONE] += 30.0
     q[128 + 63, BEFORE.start] -= 300 / ANSWER
     v[64:88, ITEM] += scale * torch.eye(24)
-    o[:CONTENT, 128:152] += 0.75 * scale * some.T
+    block.o.weight[ITEM], block.down.weight[ITEM] = 0, 0
+    o[ITEM, 128:152] += 6.0 * scale * torch.eye(24)
+
+
+def speak(block, some):
+    """The first units of the feed-forward part say what was chosen: what they read and write is set, how loud they are in what kind of prompt is learned."""
+    block.o.weight[ITEM] = 0
+    for weight in (block.gate.weight[SAYING], block.up.weight[SAYING], block.down.weight[:, SAYING]):
+        weight.zero_()
+    block.gate.weight[SAYING, BEFORE.start] = 5.0 / ANSWER
+    block.up.weight[SAYING, ITEM] = torch.eye(24)
+    block.down.weight[:CONTENT, SAYING] = 0.5 * some.T
 
 
 def parts(model):
-    """[(weight, places)]: what training leaves as it is, beside the whole first block. When to choose a label is learned: how willingly that head rests."""
+    """[(weight, places)]: what training leaves as it is, beside the whole first block."""
     marks = (slice(BEFORE.start, BEFORE.start + 5), slice(BEFORE2.start, BEFORE2.start + 5), BEFORE3, slice(QUOTE, 64), ONE)
     held = {0: (*marks, MEANING, LINE, PLAIN, VOTES, TURN, WEIGHT, THEME, ITEM), 3: (*marks, LINE, PLAIN, LAST, ASKED, THEME, ITEM)}
     out = [(model.embedding.weight, [(slice(None), slot) for slot in held[0]])]
@@ -200,12 +215,13 @@ def parts(model):
         out += [(block.o.weight, [*slots, *((slice(None), rows(head)) for head in ((0, 1, 2) if number == 1 else (0, 2)))]), (block.down.weight, slots), (block.q_norm, [(slice(None),)])]
         out += [(block.k.weight, [(slice(0, 128),)]), (block.v.weight, [(slice(0, 128),)])]
         out += [(block.q.weight, [(rows(head),) for head in ((0, 1, 2) if number == 1 else (0, 2))])]
-    last = model.blocks[4]
-    return [*out, (last.q.weight, [(slice(128, 191),)]), (last.k.weight, [(rows(1),)]), (last.v.weight, [(slice(64, 88),)]), (last.o.weight, [(slice(None), slice(128, 152))])]
+    fifth, last = model.blocks[4:]
+    out += [(fifth.q.weight, [(rows(2),)]), (fifth.k.weight, [(rows(1),)]), (fifth.v.weight, [(slice(64, 88),)]), (fifth.o.weight, [(slice(None), slice(128, 152)), (ITEM,)]), (fifth.down.weight, [(ITEM,)])]
+    return [*out, (last.o.weight, [(ITEM,)]), (last.up.weight, [(SAYING,)]), (last.down.weight, [(slice(None), SAYING)])]
 
 
 class Kept:
-    """Keeps the circuits as they are while all else is trained; only how loud the two speak that choose is learned, by Adam on its logarithm."""
+    """Keeps the circuits as they are while all else is trained; only how loud the one that chooses tools speaks is learned, by Adam on its logarithm."""
 
     RATE = 0.02
     # While all around them is noise at first, they would only fall silent.
@@ -220,24 +236,25 @@ class Kept:
             for place in places:
                 mask[place] = 0
         self.masks = list(masks.values())
-        self.spoken = [(model.blocks[3].o.weight, (slice(None), rows(0))), (model.blocks[4].o.weight, (slice(None), slice(128, 152)))]
+        self.spoken, self.place = model.blocks[3].o.weight, (slice(None), rows(0))
         self.hold()
 
     def hold(self, steps=0):
         """Takes the weights as they are, after so many steps, for what is to be kept."""
         self.steps = steps
         self.parts = [(weight, mask, weight.detach() * (1 - mask)) for weight, mask in self.masks]
-        self.louds = [{"weight": weight, "place": place, "start": weight.detach()[place].clone(), "log": torch.zeros(()), "mean": torch.zeros(()), "square": torch.zeros(())} for weight, place in self.spoken]
+        self.start = self.spoken.detach()[self.place].clone()
+        self.loud, self.mean, self.square = torch.zeros(3)
 
     @torch.no_grad()
     def before(self, factor):
         """Before a step: takes the gradients of what is kept away, and learns how loud it is."""
         self.steps += 1
-        for loud in self.louds if self.steps > self.PATIENCE else ():
-            slope = (loud["weight"].grad[loud["place"]] * loud["start"]).sum() * loud["log"].exp()
-            loud["mean"].lerp_(slope, 0.1)
-            loud["square"].lerp_(slope**2, 0.02)
-            loud["log"] -= factor * self.RATE * loud["mean"] / (loud["square"].sqrt() + 1e-12)
+        if self.steps > self.PATIENCE:
+            slope = (self.spoken.grad[self.place] * self.start).sum() * self.loud.exp()
+            self.mean.lerp_(slope, 0.1)
+            self.square.lerp_(slope**2, 0.02)
+            self.loud -= factor * self.RATE * self.mean / (self.square.sqrt() + 1e-12)
         for weight, mask, _ in self.parts:
             weight.grad.mul_(mask)
 
@@ -246,8 +263,7 @@ class Kept:
         """After a step: puts it back."""
         for weight, mask, held in self.parts:
             weight.mul_(mask).add_(held)
-        for loud in self.louds:
-            loud["weight"][loud["place"]] = loud["start"] * loud["log"].exp()
+        self.spoken[self.place] = self.start * self.loud.exp()
 
 
 @torch.no_grad()
@@ -292,6 +308,7 @@ def build(model, marks, meaning):
     match(blocks[2], meaning["match"], lines, 0.5 * size)
     tally(blocks[3], project, codes, marks.name, lines, 0.5 * size)
     point(blocks[4], project, 0.5 * size)
-    choose(blocks[4], meaning["choose"], lines, some, 0.5 * size)
+    choose(blocks[4], meaning["choose"], lines, 0.5 * size)
     induce(blocks[5], project, CODE, 0.6 * size, skip=5)
     forget(blocks[5], 0.25 * size)
+    speak(blocks[5], some)

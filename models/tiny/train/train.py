@@ -255,7 +255,7 @@ class Run:
             found += self.step(step)
             if self.steps % LOGGED == 0:
                 losses, hits, counts = zip(*found)
-                self.log(loss=round(sum(losses) / len(losses), 3), decided=round(sum(hits) / max(1, sum(counts)), 3), **({"loud": [round(one["log"].item(), 2) for one in self.kept.louds]} if self.kept else {}), per_s=round((self.seen - before) / (time.time() - began)))
+                self.log(loss=round(sum(losses) / len(losses), 3), decided=round(sum(hits) / max(1, sum(counts)), 3), **({"loud": round(self.kept.loud.item(), 2)} if self.kept else {}), per_s=round((self.seen - before) / (time.time() - began)))
                 began, before, found = time.time(), self.seen, []
             if time.time() - saved_at > given.minutes * 60:
                 self.save()
