@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import torch
 
-from train.circuits import BEFORE, BEFORE2, BEFORE3, CODE, CONTENT, ONE, REST, ROLE, SLOW, at_distance, forget, induce, look_back, point, quieten, rows
+from train.circuits import BEFORE, BEFORE2, BEFORE3, CODE, CONTENT, ONE, REST, ROLE, SLOW, at_distance, forget, induce, liken, look_back, point, quieten, rows
 
 # The residual stream behind that of `circuits.py`: what a token means among tools, what its line begins with, what lines it has found, whose turn it is,
 # how willingly it finds nothing, what it is about, what its item begins with.
@@ -297,10 +297,8 @@ def build(model, marks, meaning):
     blocks = model.blocks
     for number in (0, 4, 5):
         quieten(blocks[number])
-    # Queries of free heads begin near the key of like content.
     for block in blocks[2:4]:
-        for head in (4, 5):
-            block.q.weight[rows(head)] = 0.3 * block.q.weight[rows(head)] + block.k.weight[rows(2)]
+        liken(block, (4, 5))
     # What a head writes is the product of two matrices, and as long as what embeddings hold.
     size = size**0.5
     look_back(blocks[0], project, gather @ torch.eye(64)[:CONTENT], 0.32 * size)

@@ -125,6 +125,12 @@ def quieten(block):
     block.q_norm.fill_(4.0)
 
 
+def liken(block, heads):
+    """Queries of these heads begin near the key of like content."""
+    for head in heads:
+        block.q.weight[rows(head)] = 0.3 * block.q.weight[rows(head)] + block.k.weight[rows(head // 2)]
+
+
 @torch.no_grad()
 def build(model, rest, role, common):
     """Puts the circuits into a model of width 256 with four heads on two. `rest` is the token that begins a turn, `role` the one before an
@@ -155,7 +161,5 @@ def build(model, rest, role, common):
     point(blocks[-2], project, 0.5 * size)
     induce(blocks[-1], project, CODE, 0.6 * size)
     forget(blocks[-1], 0.25 * size)
-    # Elsewhere a query begins near the key of like content.
     for block in blocks[2:-2]:
-        for head in range(4):
-            block.q.weight[rows(head)] = 0.3 * block.q.weight[rows(head)] + block.k.weight[rows(head // 2)]
+        liken(block, range(4))
