@@ -1,39 +1,63 @@
-"""Starting weights that choose: circuits which find the tool, and the label, that a text is nearest to in meaning, around vectors of meaning learned
-beforehand (`finding.py`). A model learns the likes of them from some hundred million tokens only, so they are set by hand and training leaves them as they
-are; what is free in every block learns around them.
+"""Circuits that choose: they find the tool, and the label, that a text is nearest to in meaning, around vectors of meaning learned beforehand
+(`finding.py`). A model learns the likes of them from some hundred million tokens only, so they are set by hand and never trained.
 
-Block 1 marks what each line and each item of a list begins with, and whose turn it is. Block 2 lets every token find those of the system's turn that
-mean the same, and takes over what lines they stand in; where an answer begins, it looks which line was the last one. Block 3 sums where a tool's name
-begins what the user's tokens found, and where an answer begins what the last line is about. Block 4 finds the item of a list that is about the same,
-and units of block 5, whose gates are learned, say it where labels are asked for.
+They have dimensions of the residual stream and heads of their own, beside those that are learned, and meet these in two places only: in what is said, and
+in how loud the label is, which a learned gate tells. So they are computed without a way back, which costs little, and nothing can wear them away.
+
+Block 0 marks what stands before a token. Block 1 finds what each line and each item of a list begins with, and whose turn it is. Block 2 lets every token
+find those of the system's turn that mean the same, and takes over what lines they stand in; where an answer begins, it looks which line was the last one.
+Block 3 sums where a tool's name begins what the user's tokens found, and where an answer begins what the last line is about. Block 4 finds the item of
+a list that is about the same. The last feed-forward part says it.
 """
 from dataclasses import dataclass
 
 import torch
+import torch.nn.functional as F
+from torch import nn
 
-from train.circuits import BEFORE, BEFORE2, BEFORE3, CODE, CONTENT, ONE, REST, ROLE, SLOW, at_distance, forget, induce, liken, look_back, point, quieten, rows
+from train.attention import Rms, attend, narrowed, turn
+from train.circuits import SLOW, at_distance, rows
 
-# The residual stream behind that of `circuits.py`: what a token means among tools, what its line begins with, what lines it has found, whose turn it is,
-# how willingly it finds nothing, what it is about, what its item begins with.
-MEANING, LINE, VOTES, TURN, WEIGHT, THEME, ITEM = slice(187, 223), slice(223, 271), slice(271, 319), slice(319, 323), 323, slice(324, 360), slice(360, 384)
-# The rest of what a line begins with, where that is a common token: its line is told apart, but not found.
-PLAIN = slice(384, 394)
-# What is not read any more holds something else: which line was the last one, what it is about.
-LAST, ASKED = MEANING, slice(271, 307)
-WIDTH, SIZE = 416, 36
-# Dimensions of a code that say what kind of token it is.
-COMMON, QUOTE, SPACE, SEPARATOR, NEWLINE = slice(48, 58), 58, 59, 60, 61
+SIZE = 36
 ROLES = ("system", "user", "tool", "assistant")
 SEPARATORS = (",", ":", "|", "/", ";", "or", "-")
-# Units of the last feed-forward part.
-SAYING = slice(0, 24)
+
+
+def places(**sizes):
+    """Slices, one behind the other."""
+    ends = torch.tensor(list(sizes.values())).cumsum(0).tolist()
+    return {name: slice(end - size, end) for (name, size), end in zip(sizes.items(), ends)}
+
+
+# The stream: what the token is, frequent ones apart, so that they are not said; a one for every token, what kind it is, what kind stands before it, whose turn
+# it is; what it means among tools and how willingly it finds nothing, what it is about; what its line and its item begin with, what lines it has found,
+# what item was chosen. What is said is written over what the token is, so that this stands in blocks of 32 of its own: 8 bits hold one scale for each.
+AT = places(content=48, gap=16, common=8, one=1, kind=10, mark=6, turn=4, weight=1, gap2=2, meaning=SIZE, theme=SIZE, line=56, item=24, votes=48, chosen=24)
+CONTENT, COMMON, ONE, TURN, WEIGHT, MEANING, THEME, LINE, ITEM, VOTES, CHOSEN = (
+    AT[name] for name in ("content", "common", "one", "turn", "weight", "meaning", "theme", "line", "item", "votes", "chosen")
+)
+CODE = (CONTENT.stop - CONTENT.start) + (COMMON.stop - COMMON.start)
+# What is not read any more holds something else: which line was the last one, what it is about.
+LAST, ASKED = MEANING, slice(VOTES.start, VOTES.start + SIZE)
+NEWLINE, REST, SEPARATOR, SPACE, QUOTE, NAME = range(AT["kind"].start, AT["kind"].start + 6)
+ROLE = slice(NAME + 1, NAME + 1 + len(ROLES))
+# The token before was a role's name, ended a line, began a turn, was a space; the one before that was a separator; the third before opened a call.
+AFTER_ROLE, AFTER_LINE, AFTER_REST, AFTER_SPACE, AFTER_SEPARATOR, AFTER_NAME = range(AT["mark"].start, AT["mark"].stop)
+WIDTH = CHOSEN.stop
+# Keys and values of each block, and heads that share one of them.
+HEADS = ((2, 2), (2, 2), (2, 1), (2, 1), (1, 1))
+# The block whose first head finds a tool's name.
+TALLY = 3
+# How sharp attention has to be in these blocks, which the heads beside share: `sharpen` sets it.
+SHARP = {1: 3.0, 2: 3.39, 3: 4.0, 4: 4.0}
+SHARPEST, SHARPEST_AT = 24.0, (slice(12, 26), slice(58, 63))
 # How long vectors of meaning are beside the code, and so weights.
 LENGTH, WEIGHTS = 0.25, 0.1
 # Products that fall with the distance, [(pair of dimensions, share, phase)]: within a hundred tokens, and at every scale up to 1,200.
 LOCAL = ((6, 0.5, 0.7), (7, 0.5, 0.7))
 FAR = ((6, 0.004, 1.925), (7, 0.01, 0.398), (8, 0.05, 1.876), (9, 0.262, 1.813), (10, 0.385, 0.494), (11, 0.267, 0.91), (12, 0.022, 1.193))
-# How long a mark of a token before is where it stands: frozen weights and embeddings keep it so.
-MARK, TURN_LENGTH, ANSWER = 10.8, 5.25, 14.6
+# What is learned: how loud a tool's name is said at the start, and a label.
+LOUD, LOUD_LABEL = 60.0, 4.0
 
 
 @dataclass
@@ -42,8 +66,6 @@ class Marks:
 
     rest: int
     """Begins a turn."""
-    role: int
-    """Names the answering role."""
     common: list
     """The most frequent ones."""
     lines: list
@@ -61,9 +83,8 @@ def marks(tokenizer, common):
     opening = tokenizer.encode('{"name": "x').ids
     ends = [token for token in range(tokenizer.get_vocab_size()) if tokenizer.decode([token], skip_special_tokens=False).endswith("\n")]
     ids = lambda texts: [token for text in texts if (token := tokenizer.token_to_id(text)) is not None]
-    space = tokenizer.encode(" ").ids[0]
-    rest, role = ids(["<|im_start|>", "assistant"])
-    return Marks(rest, role, [token for token in common if token not in (rest, role)], ends, space, ids(SEPARATORS), ids(ROLES), opening[-2], opening[1])
+    [rest], roles = ids(["<|im_start|>"]), ids(ROLES)
+    return Marks(rest, [token for token in common if token not in (rest, roles[-1])], ends, tokenizer.encode(" ").ids[0], ids(SEPARATORS), roles, opening[-2], opening[1])
 
 
 def fading(kernel, query):
@@ -75,238 +96,221 @@ def fading(kernel, query):
     return out
 
 
-def clear(block, *heads):
-    """Makes room for heads, and for what those read that share their keys."""
-    for head in heads:
-        block.q.weight[rows(head)] = 0
-        block.k.weight[rows(head // 2)] = 0
-        block.v.weight[rows(head // 2)] = 0
-        block.o.weight[:, rows(head)] = 0
+class Heads(nn.Module):
+    """Attention of one block on the circuits' stream. What it reads is about as long there as it was written."""
+
+    def __init__(self, kv, group):
+        super().__init__()
+        self.kv, self.group = kv, group
+        for name, shape in (("q", (64 * kv * group, WIDTH)), ("k", (64 * kv, WIDTH)), ("v", (64 * kv, WIDTH)), ("o", (WIDTH, 64 * kv * group))):
+            self.register_buffer(name, torch.zeros(shape))
+
+    def forward(self, c, q_norm, turns, epsilon):
+        """What its heads found, [b, t, 64 * heads]."""
+        b, t, _ = c.shape
+        c = narrowed(c)
+        q = turn(Rms.apply(F.linear(c, self.q).view(b, t, -1, 64), epsilon) * q_norm, turns)
+        k = turn(Rms.apply(F.linear(c, self.k).view(b, t, -1, 64), epsilon), turns)
+        return attend(q, k, F.linear(c, self.v).view(b, t, -1, 64))
 
 
-def spans(block, codes, roles, some, scale):
+class Choosing(nn.Module):
+    """The circuits. What they read is divided by how long the learned part of the stream is at that token, as the norm of the whole divides it: `lengths`,
+    what these are in the mean, makes up for it."""
+
+    def __init__(self, vocabulary, width):
+        super().__init__()
+        self.register_buffer("embedding", torch.zeros(vocabulary, WIDTH))
+        self.register_buffer("some", torch.zeros(24, 48))
+        # At the start of each block, before the last feed-forward part, at the end.
+        self.register_buffer("lengths", torch.ones(len(HEADS) + 2))
+        self.heads = nn.ModuleList(Heads(*heads) for heads in HEADS)
+        # Logarithms of how loud a tool's name and a label are said.
+        self.loud = nn.Parameter(torch.tensor([LOUD, LOUD_LABEL]).log())
+        self.gate = nn.Parameter(torch.zeros(width))
+
+    @torch.no_grad()
+    def found(self, ids, lengths, blocks, turns):
+        """What was found for a tool's name and, before its gate, for a label, and where an answer begins: [b, t, 48], [b, t, 24], [b, t]. `lengths`
+        [b, t, 1] of the learned part of the stream at each block."""
+        c = self.embedding[ids]
+        for number, (heads, length, block) in enumerate(zip(self.heads, lengths, blocks)):
+            y = heads(c * (self.lengths[number] / length), block.q_norm, turns, block.shape.epsilon)
+            if number == TALLY:
+                tool = y[..., :48]
+            c = c + F.linear(y, heads.o)
+        return tool, c[..., CHOSEN], c[..., AFTER_ROLE]
+
+    def said(self, found, y, length, end):
+        """What the last norm holds for it, [n, 48]: `y` [n, width] is what the last feed-forward part reads, `length` [n, 1] how long the stream is before that, `end` behind it."""
+        tool, item, begins = found
+        share = self.lengths[-2] / length
+        gate = F.silu((y.float() * self.gate).sum(-1, keepdim=True) + BEGINNING * share * begins[..., None])
+        return (self.loud[0].exp() * tool + self.loud[1].exp() * gate * share * item @ self.some) * (self.lengths[-1] / end)
+
+    @property
+    def codes(self):
+        """[vocabulary, 48]"""
+        return self.embedding[:, CONTENT]
+
+
+# The gate of what is said as a label, where an answer begins, before it is learned.
+BEGINNING = 3.0
+
+
+def look_back(heads):
+    """Heads 0 to 2: the kinds of the tokens one, two and three before."""
+    for kv in range(2):
+        heads.k[rows(kv), ONE] = 2 * at_distance(0)[:, None]
+        heads.v[64 * kv : 64 * kv + 10, AT["kind"]] = torch.eye(10)
+    for head in range(3):
+        heads.q[rows(head), ONE] = 2 * at_distance(head + 1)[:, None]
+    kind = lambda which: which - AT["kind"].start
+    for mark, which in ((AFTER_ROLE, ROLE.stop - 1), (AFTER_LINE, NEWLINE), (AFTER_REST, REST), (AFTER_SPACE, SPACE)):
+        heads.o[mark, kind(which)] = 1
+    heads.o[AFTER_SEPARATOR, 64 + kind(SEPARATOR)] = 1
+    heads.o[AFTER_NAME, 128 + kind(NAME)] = 1
+
+
+def spans(heads, some):
     """Head 0: what the line begins with; head 1: what the item begins with, which stands behind a separator and a space; head 2: whose turn it is."""
-    clear(block, 0, 1, 2)
-    k, q, v, o = (part.weight for part in (block.k, block.q, block.v, block.o))
-    for kv, head, flag, kernel in ((0, 0, BEFORE.start + 1, LOCAL), (1, 2, BEFORE.start + 2, FAR)):
-        k[64 * kv + 62, flag] += 80 / MARK
-        k[rows(kv), ONE] += 6.0 * fading(kernel, False)
-        k[64 * kv + 61, ONE] += 4.0
-        q[64 * head + 62, ONE] += 9.0
-        q[rows(head), ONE] += 8.0 * fading(kernel, True)
-        q[64 * head + 61, ONE] -= 8.0
-    k[60, REST] += 12.0
-    q[60, REST] += 30.0
-    q[64 + 60, REST] += 60.0
-    k[64 + 62, REST] -= 8.0
-    k[59, BEFORE2.start + 3] += 80 / MARK
-    k[58, BEFORE.start + 4] += 80 / MARK
-    q[64 + 58 : 64 + 60, ONE] += 9.0
-    q[64 + 61, ONE] -= 22.0
-    q[rows(1), ONE] += 8.0 * fading(LOCAL, True)
-    v[0:CONTENT, :CONTENT] += scale * torch.eye(CONTENT)
-    v[CONTENT:COMMON.stop, COMMON] += scale * torch.eye(COMMON.stop - CONTENT)
-    o[PLAIN, CONTENT:COMMON.stop] += scale * torch.eye(COMMON.stop - CONTENT)
-    o[LINE, 0:CONTENT] += scale * torch.eye(CONTENT)
-    o[ITEM, 64 : 64 + CONTENT] += 1.4 * scale * some
-    v[64:68, CODE] += scale * torch.linalg.pinv(codes[roles]).T
-    o[TURN, 128:132] += 0.3 * scale * torch.eye(4)
-    block.q_norm.fill_(3.0)
-    for loud in (slice(12, 26), slice(58, 63)):
-        block.q_norm[loud] = 24.0
-        # Heads that are free begin as soft there as elsewhere.
-        for head in (3, 4, 5):
-            block.q.weight[rows(head)][loud] /= 8
+    k, q, v, o = heads.k, heads.q, heads.v, heads.o
+    one = ONE.start
+    for kv, head, flag, kernel in ((0, 0, AFTER_LINE, LOCAL), (1, 2, AFTER_REST, FAR)):
+        k[64 * kv + 62, flag] = 8.0
+        k[rows(kv), one] += 6.0 * fading(kernel, False)
+        k[64 * kv + 61, one] += 4.0
+        q[64 * head + 62, one] += 9.0
+        q[rows(head), one] += 8.0 * fading(kernel, True)
+        q[64 * head + 61, one] -= 8.0
+    k[60, REST] = 12.0
+    q[60, REST] = 30.0
+    q[64 + 60, REST] = 60.0
+    k[64 + 62, REST] = -8.0
+    k[59, AFTER_SEPARATOR] = 8.0
+    k[58, AFTER_SPACE] = 8.0
+    q[64 + 58 : 64 + 60, one] += 9.0
+    q[64 + 61, one] -= 22.0
+    q[rows(1), one] += 8.0 * fading(LOCAL, True)
+    v[:48, CONTENT] = torch.eye(48)
+    v[48:CODE, COMMON] = torch.eye(CODE - 48)
+    o[LINE, :CODE] = torch.eye(CODE)
+    o[ITEM, 64 : 64 + 48] = 1.4 * some
+    v[64:68, ROLE] = torch.eye(4)
+    o[TURN, 128:132] = torch.eye(4)
 
 
-def match(block, gains, lines, scale):
-    """Head 0: tokens of the system's turn that mean the same, and so their lines. Head 2: what the line of the fourth token before begins with."""
-    clear(block, 0, 2)
-    k, q, v, o = (part.weight for part in (block.k, block.q, block.v, block.o))
-    long, flag, ask, sharp = gains
+def match(heads, gains, lines):
+    """Head 0: tokens of the system's turn that mean the same, and so their lines. Head 1: what the line of the fourth token before begins with."""
+    k, q, v, o = heads.k, heads.q, heads.v, heads.o
+    one = ONE.start
+    long, flag, ask, _ = gains
     at = slice(SLOW, SLOW + SIZE)
-    k[at, MEANING] += long / LENGTH * torch.eye(SIZE)
-    q[at, MEANING] += long / LENGTH * torch.eye(SIZE)
-    k[62, ONE] += flag
-    q[62, ONE] += ask
-    # What stands elsewhere is not found. Marks are weighed against marks: what all of them stand in may grow.
-    k[24, TURN.start + 1 : TURN.stop] -= 300 / TURN_LENGTH
-    q[24, ONE] += 0.3
-    k[63, REST] += 60.0
-    q[63, WEIGHT] += 1 / WEIGHTS
+    k[at, MEANING] = long / LENGTH * torch.eye(SIZE)
+    q[at, MEANING] = long / LENGTH * torch.eye(SIZE)
+    k[62, one] = flag
+    q[62, one] = ask
+    # What stands elsewhere is not found.
+    k[24, TURN.start + 1 : TURN.stop] = -34.0
+    q[24, one] = 0.3
+    k[63, REST] = 60.0
+    q[63, WEIGHT] = 1 / WEIGHTS
     # Those of the system's turn look for nothing, nor do those where attention rests.
-    q[63, TURN.start] += 500 / TURN_LENGTH
-    q[63, REST] += 50.0
-    v[0:CONTENT, LINE] += scale * torch.eye(CONTENT)
-    o[VOTES, 0:CONTENT] += scale * torch.eye(CONTENT)
-    k[rows(1), ONE] += 2 * at_distance(0)
-    q[rows(2), ONE] += 2 * at_distance(4)
-    v[64 : 64 + SIZE, LINE], v[64 : 64 + SIZE, PLAIN] = scale * lines[:, :CONTENT], scale * lines[:, CONTENT:]
-    o[LAST, 128 : 128 + SIZE] += 0.5 * scale * torch.eye(SIZE)
-    block.q_norm.fill_(sharp)
+    q[63, TURN.start] = 56.0
+    q[63, REST] = 50.0
+    v[:48, LINE.start : LINE.start + 48] = torch.eye(48)
+    o[VOTES, :48] = torch.eye(48)
+    k[rows(1), one] = 2 * at_distance(0)
+    q[rows(1), one] = 2 * at_distance(4)
+    v[64 : 64 + SIZE, LINE] = lines
+    o[LAST, 64 : 64 + SIZE] = torch.eye(SIZE)
 
 
-def tally(block, project, codes, name, lines, scale):
-    """Head 0: where a tool's name begins, the sum of what the tokens of the user's turn found. Head 2: what the last line is about."""
-    clear(block, 0, 2)
-    k, q, v, o = (part.weight for part in (block.k, block.q, block.v, block.o))
+def tally(heads, lines):
+    """Head 0: where a tool's name begins, the sum of what the tokens of the user's turn found. Head 1: what the last line is about."""
+    k, q, v, o = heads.k, heads.q, heads.v, heads.o
+    one = ONE.start
     at = slice(SLOW, SLOW + SIZE)
     # Turns of others count against, since what is small beside its place is else found everywhere.
-    k[62, TURN] -= 120.0
-    k[62, TURN.start + 1] += 160.0
-    k[rows(0), TURN] += (50.0 / TURN_LENGTH * fading(FAR, False))[:, None]
-    k[61, TURN] += 30.0 / TURN_LENGTH
-    k[63, REST] += 60.0
-    q[62, ONE] += 2.0
-    q[rows(0), ONE] += 3.0 * fading(FAR, True)
+    k[62, TURN] = -71.0
+    k[62, TURN.start + 1] = 24.0
+    k[rows(0), TURN] += (5.6 * fading(FAR, False))[:, None]
+    k[61, TURN] += 3.4
+    k[63, REST] = 60.0
+    q[62, one] = 2.0
+    q[rows(0), one] += 3.0 * fading(FAR, True)
     # Elsewhere it rests, behind other quotes, too.
-    q[63, ONE] += 30.0
-    q[63, QUOTE] -= 24.0
-    third = project[:16] @ codes[name]
-    q[63, BEFORE3] -= 8.0 * third / third.square().sum()
-    v[0:CONTENT, VOTES] += scale * torch.eye(CONTENT)
-    o[:CONTENT, 0:CONTENT] += 2.0 * scale * torch.eye(CONTENT)
-    k[64 + SLOW : 64 + SLOW + SIZE, LINE], k[64 + SLOW : 64 + SLOW + SIZE, PLAIN] = 30.0 * lines[:, :CONTENT], 30.0 * lines[:, CONTENT:]
-    q[128 + SLOW : 128 + SLOW + SIZE, LAST] += 60.0 * torch.eye(SIZE)
-    k[rows(1), TURN] += (40.0 / TURN_LENGTH * fading(FAR, False))[:, None]
-    q[rows(2), ONE] += 3.0 * fading(FAR, True)
-    v[64 : 64 + SIZE, THEME] += scale / LENGTH * torch.eye(SIZE)
-    o[ASKED, 128 : 128 + SIZE] += scale * torch.eye(SIZE)
-    block.q_norm.fill_(4.0)
+    q[63, one] = 30.0
+    q[63, QUOTE] = -24.0
+    q[63, AFTER_NAME] = -9.0
+    v[:48, VOTES] = torch.eye(48)
+    k[64 + SLOW : 64 + SLOW + SIZE, LINE] = 52.0 * lines
+    q[64 + SLOW : 64 + SLOW + SIZE, LAST] = 64.0 * torch.eye(SIZE)
+    k[rows(1), TURN] += (4.5 * fading(FAR, False))[:, None]
+    q[rows(1), one] += 3.0 * fading(FAR, True)
+    v[64 : 64 + SIZE, THEME] = torch.eye(SIZE) / LENGTH
+    o[ASKED, 64 : 64 + SIZE] = torch.eye(SIZE)
 
 
-def choose(block, gains, lines, scale):
-    """Head 2: where an answer begins, items that are about the same as the last line, but those in it; what they begin with takes the place of what this
-    token's own item does."""
-    clear(block, 2)
-    block.o.weight[:, rows(3)] = 0
-    k, q, v, o = (part.weight for part in (block.k, block.q, block.v, block.o))
-    short, sharp = gains
-    k[64 + SLOW : 64 + SLOW + SIZE, THEME] += 1 / LENGTH * torch.eye(SIZE)
-    k[64 + 62, ONE] += short
-    q[128 + SLOW : 128 + SLOW + SIZE, ASKED] += 10.0 * torch.eye(SIZE)
-    k[64 + 18 : 64 + 26, LINE], k[64 + 18 : 64 + 26, PLAIN] = 4.0 * lines[:8, :CONTENT], 4.0 * lines[:8, CONTENT:]
-    q[128 + 18 : 128 + 26, LAST] -= 2.0 * torch.eye(SIZE)[:8]
-    k[64 + 63, REST] += 60.0
-    q[128 + 63, ONE] += 30.0
-    q[128 + 63, BEFORE.start] -= 300 / ANSWER
-    v[64:88, ITEM] += scale * torch.eye(24)
-    block.o.weight[ITEM], block.down.weight[ITEM] = 0, 0
-    o[ITEM, 128:152] += 6.0 * scale * torch.eye(24)
+def choose(heads, gains, lines):
+    """Where an answer begins, items that are about the same as the last line, but those in it, and what they begin with."""
+    k, q, v, o = heads.k, heads.q, heads.v, heads.o
+    one = ONE.start
+    short, _ = gains
+    k[SLOW : SLOW + SIZE, THEME] = torch.eye(SIZE) / LENGTH
+    k[62, one] = short
+    q[SLOW : SLOW + SIZE, ASKED] = 10.0 * torch.eye(SIZE)
+    k[18:26, LINE] = 7.0 * lines[:8]
+    q[18:26, LAST] = -2.1 * torch.eye(SIZE)[:8]
+    k[63, REST] = 60.0
+    q[63, one] = 30.0
+    q[63, AFTER_ROLE] = -32.1
+    v[:24, ITEM] = torch.eye(24)
+    o[CHOSEN, :24] = torch.eye(24)
 
 
-def speak(block, some):
-    """The first units of the feed-forward part say what was chosen: what they read and write is set, how loud they are in what kind of prompt is learned."""
-    block.o.weight[ITEM] = 0
-    for weight in (block.gate.weight[SAYING], block.up.weight[SAYING], block.down.weight[:, SAYING]):
-        weight.zero_()
-    block.gate.weight[SAYING, BEFORE.start] = 5.0 / ANSWER
-    block.up.weight[SAYING, ITEM] = torch.eye(24)
-    block.down.weight[:CONTENT, SAYING] = 0.5 * some.T
+@torch.no_grad()
+def sharpen(blocks):
+    """Sets how sharp attention is in the blocks of circuits, for all of their heads; those that are learned begin as soft in the sharpest dimensions as elsewhere."""
+    for number, sharp in SHARP.items():
+        blocks[number].q_norm.fill_(sharp)
+    q = blocks[1].q.weight.view(-1, 64, blocks[1].q.weight.shape[1])
+    for at in SHARPEST_AT:
+        blocks[1].q_norm[at] = SHARPEST
+        q[:, at] /= SHARPEST / SHARP[1]
 
 
-def parts(model):
-    """[(weight, places)]: what training leaves as it is, beside the whole first block."""
-    marks = (slice(BEFORE.start, BEFORE.start + 5), slice(BEFORE2.start, BEFORE2.start + 5), BEFORE3, slice(QUOTE, 64), ONE)
-    held = {0: (*marks, MEANING, LINE, PLAIN, VOTES, TURN, WEIGHT, THEME, ITEM), 3: (*marks, LINE, PLAIN, LAST, ASKED, THEME, ITEM)}
-    out = [(model.embedding.weight, [(slice(None), slot) for slot in held[0]])]
-    for number in (1, 2, 3):
-        block, slots = model.blocks[number], [(slot,) for slot in held[3 if number == 3 else 0]]
-        out += [(block.o.weight, [*slots, *((slice(None), rows(head)) for head in ((0, 1, 2) if number == 1 else (0, 2)))]), (block.down.weight, slots), (block.q_norm, [(slice(None),)])]
-        out += [(block.k.weight, [(slice(0, 128),)]), (block.v.weight, [(slice(0, 128),)])]
-        out += [(block.q.weight, [(rows(head),) for head in ((0, 1, 2) if number == 1 else (0, 2))])]
-    fifth, last = model.blocks[4:]
-    out += [(fifth.q.weight, [(rows(2),)]), (fifth.k.weight, [(rows(1),)]), (fifth.v.weight, [(slice(64, 88),)]), (fifth.o.weight, [(slice(None), slice(128, 152)), (ITEM,)]), (fifth.down.weight, [(ITEM,)])]
-    return [*out, (last.o.weight, [(ITEM,)]), (last.up.weight, [(SAYING,)]), (last.down.weight, [(slice(None), SAYING)])]
-
-
-class Kept:
-    """Keeps the circuits as they are while all else is trained; only how loud the one that chooses tools speaks is learned, by Adam on its logarithm."""
-
-    RATE = 0.02
-    # While all around them is noise at first, they would only fall silent.
-    PATIENCE = 200
-
-    def __init__(self, model, marks):
-        # The first block only looks back: what stands before a token has to stay as long as it is.
-        model.blocks[0].requires_grad_(False).still = True
-        masks = {}
-        for weight, places in [*parts(model), (model.embedding.weight, [([marks.rest, *marks.roles, marks.quote, marks.name],)])]:
-            _, mask = masks.setdefault(id(weight), (weight, torch.ones_like(weight)))
-            for place in places:
-                mask[place] = 0
-        self.masks = list(masks.values())
-        self.spoken, self.place = model.blocks[3].o.weight, (slice(None), rows(0))
-        self.hold()
-
-    def hold(self, steps=0):
-        """Takes the weights as they are, after so many steps, for what is to be kept."""
-        self.steps = steps
-        self.parts = [(weight, mask, weight.detach() * (1 - mask)) for weight, mask in self.masks]
-        self.start = self.spoken.detach()[self.place].clone()
-        self.loud, self.mean, self.square = torch.zeros(3)
-
-    @torch.no_grad()
-    def before(self, factor):
-        """Before a step: takes the gradients of what is kept away, and learns how loud it is."""
-        self.steps += 1
-        if self.steps > self.PATIENCE:
-            slope = (self.spoken.grad[self.place] * self.start).sum() * self.loud.exp()
-            self.mean.lerp_(slope, 0.1)
-            self.square.lerp_(slope**2, 0.02)
-            self.loud -= factor * self.RATE * self.mean / (self.square.sqrt() + 1e-12)
-        for weight, mask, _ in self.parts:
-            weight.grad.mul_(mask)
-
-    @torch.no_grad()
-    def after(self):
-        """After a step: puts it back."""
-        for weight, mask, held in self.parts:
-            weight.mul_(mask).add_(held)
-        self.spoken[self.place] = self.start * self.loud.exp()
+def hold(model):
+    """Keeps it so while all else is trained."""
+    for number in SHARP:
+        model.blocks[number].q_norm.requires_grad_(False)
 
 
 @torch.no_grad()
 def build(model, marks, meaning):
-    """Puts all circuits into a model of width 416 with six heads on three; `meaning` is what `finding.py` has learned."""
-    shape, size = model.shape, model.shape.scale
-    codes = torch.randn(shape.vocabulary, 64)
-    codes[:, CONTENT:] = 0
-    codes[marks.common] = 0
-    codes[marks.common, COMMON] = torch.randn(len(marks.common), COMMON.stop - COMMON.start)
-    codes /= codes.norm(dim=-1, keepdim=True)
-    codes[[marks.rest, marks.role]] = 0
-    codes[marks.role, ROLE] = codes[marks.rest, REST] = codes[marks.space, SPACE] = codes[marks.quote, QUOTE] = 1
-    codes[marks.lines, NEWLINE] = 1
-    codes[marks.separators, SEPARATOR] = 1
-    embedding = model.embedding.weight
-    embedding[:, CODE], embedding[:, ONE] = size * codes, size
+    """Sets all circuits of a new model; `meaning` is what `finding.py` has learned."""
+    sharpen(model.blocks)
+    choosing = model.choosing
+    embedding = choosing.embedding
+    vocabulary = len(embedding)
+    embedding[:, CONTENT] = torch.randn(vocabulary, 48)
+    embedding[marks.common] = 0
+    embedding[marks.common, COMMON] = torch.randn(len(marks.common), CODE - 48)
+    embedding /= embedding.norm(dim=-1, keepdim=True)
+    embedding[[marks.rest, marks.roles[-1]]] = 0
+    embedding[:, ONE] = 1
+    for tokens, kind in ((marks.lines, NEWLINE), (marks.rest, REST), (marks.separators, SEPARATOR), (marks.space, SPACE), (marks.quote, QUOTE), (marks.name, NAME)):
+        embedding[tokens, kind] = 1
+    embedding[marks.roles, ROLE] = torch.eye(len(ROLES))
     found, about, weight = meaning["meaning"].clone(), meaning["theme"].clone(), meaning["weight"].clone()
-    found[[marks.rest, *marks.roles, *marks.lines]] = about[[marks.rest, *marks.roles, *marks.lines]] = 0
+    silent = [marks.rest, *marks.roles, *marks.lines]
+    found[silent] = about[silent] = 0
     weight[marks.lines] = 4
-    embedding[:, MEANING], embedding[:, THEME], embedding[:, WEIGHT] = size * LENGTH * found, size * LENGTH * about, size * WEIGHTS * weight
-    for slot in (BEFORE, BEFORE2, BEFORE3, LINE, PLAIN, VOTES, TURN, ITEM):
-        embedding[:, slot] = 0
-    # Its first rows say what kind of token it is, the others which one.
-    project = torch.zeros(64, 64)
-    for row, kind in enumerate((ROLE, NEWLINE, REST, SEPARATOR, SPACE)):
-        project[row, kind] = 1
-    project[5:, :SPACE] = torch.linalg.qr(torch.randn(SPACE, SPACE))[0]
-    gather, some = (torch.linalg.qr(torch.randn(CONTENT, CONTENT))[0][:count] for count in (40, 24))
-    lines = torch.linalg.qr(torch.randn(COMMON.stop, COMMON.stop))[0][:SIZE]
-    blocks = model.blocks
-    for number in (0, 4, 5):
-        quieten(blocks[number])
-    for block in blocks[2:4]:
-        liken(block, (4, 5))
-    # What a head writes is the product of two matrices, and as long as what embeddings hold.
-    size = size**0.5
-    look_back(blocks[0], project, gather @ torch.eye(64)[:CONTENT], 0.32 * size)
-    spans(blocks[1], codes, marks.roles, some, 0.5 * size)
-    match(blocks[2], meaning["match"], lines, 0.5 * size)
-    tally(blocks[3], project, codes, marks.name, lines, 0.5 * size)
-    point(blocks[4], project, 0.5 * size)
-    choose(blocks[4], meaning["choose"], lines, 0.5 * size)
-    induce(blocks[5], project, CODE, 0.6 * size, skip=5)
-    forget(blocks[5], 0.25 * size)
-    speak(blocks[5], some)
+    embedding[:, MEANING], embedding[:, THEME], embedding[:, WEIGHT] = LENGTH * found, LENGTH * about, WEIGHTS * weight[:, None]
+    choosing.some.copy_(torch.linalg.qr(torch.randn(48, 48))[0][:24])
+    lines = torch.linalg.qr(torch.randn(CODE, CODE))[0][:SIZE]
+    look_back(choosing.heads[0])
+    spans(choosing.heads[1], choosing.some)
+    match(choosing.heads[2], meaning["match"], lines)
+    tally(choosing.heads[3], lines)
+    choose(choosing.heads[4], meaning["choose"], lines)

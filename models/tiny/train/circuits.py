@@ -56,20 +56,18 @@ def look_back(block, project, gather, scale):
     block.o.weight[BAG, rows(3)] += 2 * scale * gather
 
 
-def induce(block, project, to, scale, skip=0):
-    """Head 0 finds what followed the last two tokens before, head 2 what followed the last three; both write it to `to`. The first `skip` rows of
-    `project` are not compared."""
+def induce(block, project, to, scale):
+    """Head 0 finds what followed the last two tokens before, head 2 what followed the last three; both write it to `to`."""
     q, k = block.q.weight, block.k.weight
     # Keys hold the tokens before, queries the token itself and those before it; the last slow pair is for the place of rest.
     for kv, head, parts in ((0, 0, (20, 16)), (1, 2, (14, 12, 10))):
         at = SLOW
         for size, before, here in zip(parts, (BEFORE, BEFORE2, BEFORE3), (None, BEFORE, BEFORE2)):
-            first, end = skip, skip + size
-            k[64 * kv + at : 64 * kv + at + size, before.start + first : before.start + end] += 2 * torch.eye(size)
+            k[64 * kv + at : 64 * kv + at + size, before.start : before.start + size] += 2 * torch.eye(size)
             if here is None:
-                q[64 * head + at : 64 * head + at + size, CODE] += 2 * project[first:end]
+                q[64 * head + at : 64 * head + at + size, CODE] += 2 * project[:size]
             else:
-                q[64 * head + at : 64 * head + at + size, here.start + first : here.start + end] += 2 * torch.eye(size)
+                q[64 * head + at : 64 * head + at + size, here.start : here.start + size] += 2 * torch.eye(size)
             at += size
     keep = torch.eye(64)
     keep[REST, REST] = 0

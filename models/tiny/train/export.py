@@ -9,10 +9,14 @@ import torch
 
 FOLDER = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(FOLDER))
-from train.model import shipped  # noqa: E402
 from train.tokens import CONTROL, SHOWN  # noqa: E402
+from train.whole import whole  # noqa: E402
 
-NAMES = {"q": "attn_q", "k": "attn_k", "v": "attn_v", "o": "attn_output", "q_norm": "attn_q_norm", "gate": "ffn_gate", "up": "ffn_up", "down": "ffn_down"}
+NAMES = {
+    "q": "attn_q", "k": "attn_k", "v": "attn_v", "o": "attn_output", "q_norm": "attn_q_norm", "attn_norm": "attn_norm",
+    "gate": "ffn_gate", "up": "ffn_up", "down": "ffn_down", "ffn_norm": "ffn_norm",
+}
+WHOLE = {"embedding.weight": "token_embd.weight", "output_norm": "output_norm.weight"}
 
 # What the file recommends to who says nothing: little chance, and what an answer has said becomes less likely, which ends loops.
 TEMPERATURE, PRESENCE_PENALTY, DRY_MULTIPLIER, DRY_BASE, DRY_ALLOWED_LENGTH = 0.3, 0.3, 1.0, 1.75, 2
@@ -29,19 +33,20 @@ def pairs(rows, width):
 
 
 def tensors(saved):
-    """(name, values) of the file. Norms without weights have ones there, the last one divides by the length of embeddings."""
-    shape = saved["shape"]
-    yield "output_norm.weight", torch.full((shape["width"],), 1 / shape["scale"])
-    for block in range(shape["layers"]):
-        yield f"blk.{block}.attn_norm.weight", torch.ones(shape["width"])
-        yield f"blk.{block}.ffn_norm.weight", torch.ones(shape["width"])
-        yield f"blk.{block}.attn_k_norm.weight", torch.ones(shape["head_width"])
-    for name, values in shipped(saved).items():
-        if name == "embedding.weight":
-            yield "token_embd.weight", values
-            continue
-        _, block, part, *_ = name.split(".")
-        yield f"blk.{block}.{NAMES[part]}.weight", halves(values, shape["head_width"]) if part in ("q", "k", "q_norm") else values
+    """Its shape, and (name, values) of the file."""
+    shape, weights, norms = whole(saved)
+
+    def named():
+        for name, values in (*weights.items(), *norms.items()):
+            _, block, part, *_ = f"{name}...".split(".")
+            if part in NAMES:
+                yield f"blk.{block}.{NAMES[part]}.weight", halves(values, shape["head_width"]) if part in ("q", "k", "q_norm") else values
+            else:
+                yield WHOLE[name], values
+        for block in range(shape["layers"]):
+            yield f"blk.{block}.attn_k_norm.weight", torch.ones(shape["head_width"])
+
+    return shape, named()
 
 
 def add_shape(writer, shape):
@@ -97,9 +102,10 @@ def main():
     if given.embedder:
         writer.add_pooling_type(gguf.PoolingType.MEAN)
     writer.add_string("quern.tokens_seen", str(int(saved["seen"])))
-    add_shape(writer, saved["shape"])
+    shape, named = tensors(saved)
+    add_shape(writer, shape)
     add_tokenizer(writer, Path(given.work) / "tokenizer.json")
-    for name, weight in tensors(saved):
+    for name, weight in named:
         values = weight.float().contiguous().numpy()
         if values.ndim == 2 and not given.f32:
             kind = gguf.GGMLQuantizationType.Q8_0

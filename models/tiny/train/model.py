@@ -1,10 +1,12 @@
 """A Qwen3-shaped language model: grouped-query attention with normed queries and keys, RoPE, SwiGLU, RMSNorm, tied embeddings."""
 from dataclasses import asdict, dataclass
-from functools import cache
 
 import torch
 import torch.nn.functional as F
 from torch import nn
+
+from train.attention import Rms, attend, narrowed, rope_table, turn
+from train.choosing import Choosing
 
 
 @dataclass
@@ -21,6 +23,8 @@ class Shape:
     epsilon: float = 1e-6
     # How long embeddings are: what a step of Muon adds to the residual stream is small beside them. Logits are divided by it again.
     scale: float = 10.0
+    # Whether circuits that choose stand beside what is learned: `choosing.py`.
+    chooses: bool = False
 
     def record(self):
         return asdict(self)
@@ -31,76 +35,10 @@ def shipped(saved):
     return saved.get("mean", saved["model"])
 
 
-# Queries of one product of attention.
-PIECE = 128
-
-
-class Rms(torch.autograd.Function):
-    """x / rms(x) in few passes over memory, which is what a CPU has least of."""
-
-    @staticmethod
-    def forward(ctx, x, epsilon):
-        scale = (torch.linalg.vector_norm(x, dim=-1, keepdim=True).square_() / x.shape[-1] + epsilon).rsqrt_()
-        y = x * scale
-        ctx.save_for_backward(y, scale)
-        return y
-
-    @staticmethod
-    def backward(ctx, grad):
-        y, scale = ctx.saved_tensors
-        mean = (grad * y).mean(-1, keepdim=True)
-        return torch.addcmul(grad, y, mean, value=-1).mul_(scale), None
-
-
-def narrowed(x):
-    """As products take it under autocast, which would make it anew for each of several products."""
-    device = x.device.type
-    return x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
-
-
-def rope_table(shape, length):
-    """The turns as complex numbers, [length, head_width / 2]."""
-    half = torch.arange(0, shape.head_width, 2).float() / shape.head_width
-    angles = torch.outer(torch.arange(length).float(), shape.rope_base**-half)
-    return torch.polar(torch.ones_like(angles), angles)
-
-
-def turn(x, turns):
-    """Rotates neighbouring pairs, [b, t, heads, head_width]; the export reorders rows for llama.cpp, which rotates halves."""
-    pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
-    return torch.view_as_real(pairs * turns[:, None]).flatten(-2)
-
-
-@cache
-def ahead(pieces, group, kind, device):
-    """Minus infinity where a key lies ahead of a query of the last piece, [PIECE * group, PIECE * pieces]."""
-    columns = PIECE * pieces
-    return torch.full((PIECE, columns), float("-inf"), dtype=kind, device=device).triu_(1 + columns - PIECE).repeat_interleave(group, 0)
-
-
-def attend(q, k, v):
-    """Causal attention of q [b, t, heads, d] on k and v [b, t, kv_heads, d], [b, t, heads * d]. The heads that share a key are rows of one
-    product, and rows are taken a piece at a time, so that what lies ahead of a piece costs nothing: faster here than torch's own attention,
-    whose way back is slow on CPUs."""
-    b, t, heads, d = q.shape
-    kv, group = k.shape[2], heads // k.shape[2]
-    q = q.view(b, t, kv, group, d).transpose(1, 2).reshape(b * kv, t * group, d)
-    k, v = (x.transpose(1, 2).reshape(b * kv, t, d) for x in (k, v))
-    k = k.transpose(1, 2)
-    pieces = []
-    for start in range(0, t, PIECE):
-        end = min(t, start + PIECE)
-        later = ahead(-(-t // PIECE), group, q.dtype, q.device)[: (end - start) * group, -PIECE - start : end - start - PIECE or None]
-        pieces.append(torch.baddbmm(later, q[:, start * group : end * group], k[:, :, :end], alpha=d**-0.5).softmax(-1) @ v[:, :end])
-    return torch.cat(pieces, 1).view(b, kv, t, group, d).transpose(1, 2).reshape(b, t, -1)
-
-
 class Block(nn.Module):
     def __init__(self, shape):
         super().__init__()
         self.shape = shape
-        # Whether its feed-forward part is left out, which then is nothing.
-        self.still = False
         q, kv = shape.heads * shape.head_width, shape.kv_heads * shape.head_width
         # How sharp attention is; every other norm is without weights, since the matrix after it can hold them.
         self.q_norm = nn.Parameter(torch.full((shape.head_width,), 1.5))
@@ -109,8 +47,8 @@ class Block(nn.Module):
         self.gate, self.up = (nn.Linear(shape.width, shape.feed_forward, bias=False) for _ in range(2))
         self.down = nn.Linear(shape.feed_forward, shape.width, bias=False)
 
-    def forward(self, x, turns, chosen=None):
-        """[b, t, width] to the same, or to [n, width] with what `chosen` [b, t] takes."""
+    def attended(self, x, turns, chosen=None):
+        """[b, t, width] to the same, or to [n, width] with what `chosen` [b, t] takes, behind attention."""
         s = self.shape
         b, t, _ = x.shape
         y = narrowed(Rms.apply(x, s.epsilon))
@@ -120,21 +58,37 @@ class Block(nn.Module):
         y = attend(q, k, v)
         if chosen is not None:
             x, y = x[chosen], y[chosen]
-        x = x + self.o(y)
-        if self.still:
-            return x
-        y = narrowed(Rms.apply(x, s.epsilon))
-        return x + self.down(F.silu(self.gate(y)) * self.up(y))
+        return x + self.o(y)
+
+    def fed(self, x):
+        """What its feed-forward part reads, and the stream behind it."""
+        y = narrowed(Rms.apply(x, self.shape.epsilon))
+        return y, x + self.down(F.silu(self.gate(y)) * self.up(y))
+
+    def forward(self, x, turns, chosen=None):
+        return self.fed(self.attended(x, turns, chosen))[1]
+
+
+def length(x):
+    return torch.linalg.vector_norm(x.detach(), dim=-1, keepdim=True)
 
 
 class Model(nn.Module):
     def __init__(self, shape):
         super().__init__()
         self.shape = shape
+        self.choosing = Choosing(shape.vocabulary, shape.width) if shape.chooses else None
         self.embedding = nn.Embedding(shape.vocabulary, shape.width)
         self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
         self.register_buffer("turns", rope_table(shape, shape.context), persistent=False)
         self.start()
+
+    @torch.no_grad()
+    def measure(self, ids, share):
+        """Tells the circuits how long the stream is in the mean, by dialogues [b, t], which count by this share."""
+        lengths, _, end, x = self.through(ids)
+        found = torch.stack([one.log().mean().exp() for one in (*lengths, length(x), length(end))])
+        self.choosing.lengths.lerp_(found, share)
 
     def start(self):
         nn.init.normal_(self.embedding.weight, std=0.02 * self.shape.scale)
@@ -144,17 +98,35 @@ class Model(nn.Module):
             if name.endswith(("o.weight", "down.weight")):
                 nn.init.zeros_(weight)
 
-    def hidden(self, ids, chosen=None):
-        """What the logits are made of, [b, t, width]; with a mask `chosen` [b, t] only of its places, [n, width], without the work for the rest."""
-        turns = self.turns[: ids.shape[1]]
+    def through(self, ids, chosen=None):
+        """How long the stream is at the start of each block but the last; what the last feed-forward part reads, the stream behind it, and that before it."""
+        turns, lengths = self.turns[: ids.shape[1]], []
         x = self.embedding(ids)
         for block in self.blocks[:-1]:
+            lengths.append(length(x))
             x = block(x, turns)
-        x = self.blocks[-1](x, turns, chosen)
-        return Rms.apply(x, self.shape.epsilon) / self.shape.scale
+        x = self.blocks[-1].attended(x, turns, chosen)
+        return lengths, *self.blocks[-1].fed(x), x
+
+    def hidden(self, ids, chosen=None):
+        """What the logits are made of, [b, t, width]; with a mask `chosen` [b, t] only of its places, [n, width], without the work for the rest.
+        What circuits say stands behind it."""
+        lengths, y, end, x = self.through(ids, chosen)
+        hidden = Rms.apply(end, self.shape.epsilon) / self.shape.scale
+        if self.choosing is None:
+            return hidden
+        found = self.choosing.found(ids, lengths, self.blocks, self.turns[: ids.shape[1]])
+        if chosen is not None:
+            found = [one[chosen] for one in found]
+        return torch.cat([hidden, self.choosing.said(found, y, length(x), length(end))], -1)
+
+    @property
+    def vocabulary(self):
+        """What logits are products with, [vocabulary, as wide as `hidden`]."""
+        return self.embedding.weight if self.choosing is None else torch.cat([self.embedding.weight, self.choosing.codes], -1)
 
     def logits(self, hidden):
-        return hidden @ self.embedding.weight.T
+        return hidden @ self.vocabulary.T
 
     def forward(self, ids):
         return self.logits(self.hidden(ids))

@@ -48,6 +48,8 @@ def main():
     given = parser.parse_args()
     reader = gguf.GGUFReader(given.file)
     shape = shape_of(reader)
+    if any(tensor.name == "output_norm.weight" and len(set(tensor.data.tolist())) > 1 for tensor in reader.tensors):
+        sys.exit(f"{given.file} holds circuits beside what is learned, which cannot be told apart again; go on from its checkpoint")
     seen = int(reader.fields["quern.tokens_seen"].contents())
     work = Path(given.work)
     work.mkdir(parents=True, exist_ok=True)

@@ -31,6 +31,8 @@ HELD_OUT_SEED = 1_000_003
 LOGGED, CHECKED = 20, 1000
 # What is shipped is a running mean of the weights over about so many tokens, taken every few steps: it leaves out the noise of a constant rate.
 MEAN_TOKENS, MEAN_STEPS = 1e6, 8
+# Dialogues by which circuits learn as often how long the stream is, and how much these count.
+MEASURED, MEASURED_SHARE = 2, 0.05
 FOLDER = Path(__file__).resolve().parents[3] / "build" / "tiny"
 
 
@@ -50,7 +52,7 @@ def options():
     parser.add_argument("--width", type=int, default=256)
     parser.add_argument("--layers", type=int, default=6)
     parser.add_argument("--feed-forward", type=int, default=512)
-    parser.add_argument("--meaning", help="file of finding.py: a model of its width with circuits that choose, which training leaves as they are")
+    parser.add_argument("--meaning", help="file of finding.py: circuits that choose, which are not trained, stand beside what is learned")
     parser.add_argument("--plain", action="store_true", help="start from random weights, without circuits")
     parser.add_argument("--threads", type=int, default=1, help="batches that are learned side by side, each on a thread: a step is one update for all of them")
     parser.add_argument("--seed", type=int, default=1)
@@ -101,7 +103,7 @@ def loss_of(model, ids, said):
     chosen = (mine > GIVEN) | ((mine == GIVEN) & (torch.rand(mine.shape, device=mine.device) < GIVEN_SHARE))
     target, mine = target[chosen], mine[chosen]
     weights = torch.where(mine == DECIDED, DECIDED_WEIGHT, torch.where(mine == GIVEN, GIVEN_WEIGHT, 1.0))
-    loss, losses, likeliest = Surprise.apply(model.hidden(ids[:, :-1], chosen), model.embedding.weight, target, weights / weights.sum())
+    loss, losses, likeliest = Surprise.apply(model.hidden(ids[:, :-1], chosen), model.vocabulary, target, weights / weights.sum())
     hits = (likeliest == target)[mine == DECIDED]
     return loss, (losses[mine > GIVEN].mean().item(), hits.sum().item(), len(hits))
 
@@ -150,18 +152,17 @@ class Run:
         self.share = given.batch // self.side
         self.threads = ThreadPoolExecutor(self.side)
         saved = torch.load(self.path, map_location="cpu", weights_only=True) if given.resume and self.path.exists() else None
-        width = choosing.WIDTH if given.meaning else given.width
         shape = Shape(**saved["shape"]) if saved else Shape(
-            vocabulary=self.tokenizer.get_vocab_size(), width=width, layers=given.layers, feed_forward=given.feed_forward, heads=width // 64, kv_heads=max(1, width // 128)
+            vocabulary=self.tokenizer.get_vocab_size(), width=given.width, layers=given.layers, feed_forward=given.feed_forward, heads=given.width // 64, kv_heads=max(1, given.width // 128), chooses=bool(given.meaning),
         )
         self.model = Model(shape)
-        if given.meaning:
-            marks = choosing.marks(self.tokenizer, starting(self.tokenizer)[2])
-            choosing.build(self.model, marks, torch.load(given.meaning, weights_only=True))
-        elif not given.plain:
+        if not given.plain:
             build(self.model, *starting(self.tokenizer))
+        if self.model.choosing:
+            if not saved:
+                choosing.build(self.model, choosing.marks(self.tokenizer, starting(self.tokenizer)[2]), torch.load(given.meaning, weights_only=True))
+            choosing.hold(self.model)
         self.model.to(given.device)
-        self.kept = choosing.Kept(self.model, marks) if given.meaning else None
         named = [(name, weight) for name, weight in self.model.named_parameters() if weight.requires_grad]
         self.weights = [weight for _, weight in named]
         matrices = [w for name, w in named if w.ndim == 2 and "embedding" not in name]
@@ -175,8 +176,6 @@ class Run:
         if saved:
             self.seen, self.steps = saved["seen"], saved["steps"]
             self.model.load_state_dict(saved["model"])
-            if self.kept:
-                self.kept.hold(self.steps)
             for optimizer, state in zip(self.optimizers, saved.get("optimizers", [])):
                 optimizer.load_state_dict(state)
         mean = saved["mean"] if saved and "mean" in saved else self.model.state_dict()
@@ -212,17 +211,15 @@ class Run:
         for optimizer, top in zip(self.optimizers, (self.given.muon_rate, self.given.adam_rate)):
             for group in optimizer.param_groups:
                 group["lr"] = top * factor * group.get("size", 1.0)
+        if self.model.choosing and self.steps % MEAN_STEPS == 0:
+            self.model.measure(batches[0][0][:MEASURED].to(self.given.device), max(MEASURED_SHARE, MEAN_STEPS / (MEAN_STEPS + self.steps)))
         gradients, found = zip(*self.threads.map(self.gradients, batches))
         for weight, *parts in zip(self.weights, *gradients):
             weight.grad = reduce(torch.Tensor.add_, parts).div_(len(parts))
         torch.nn.utils.clip_grad_norm_(self.weights, 1.0)
-        if self.kept:
-            self.kept.before(factor)
         for optimizer in self.optimizers:
             optimizer.step()
             optimizer.zero_grad(set_to_none=True)
-        if self.kept:
-            self.kept.after()
         self.seen += sum(ids.numel() for ids, _ in batches)
         self.steps += 1
         if self.steps % MEAN_STEPS == 0:
@@ -255,7 +252,7 @@ class Run:
             found += self.step(step)
             if self.steps % LOGGED == 0:
                 losses, hits, counts = zip(*found)
-                self.log(loss=round(sum(losses) / len(losses), 3), decided=round(sum(hits) / max(1, sum(counts)), 3), **({"loud": round(self.kept.loud.item(), 2)} if self.kept else {}), per_s=round((self.seen - before) / (time.time() - began)))
+                self.log(loss=round(sum(losses) / len(losses), 3), decided=round(sum(hits) / max(1, sum(counts)), 3), per_s=round((self.seen - before) / (time.time() - began)))
                 began, before, found = time.time(), self.seen, []
             if time.time() - saved_at > given.minutes * 60:
                 self.save()
