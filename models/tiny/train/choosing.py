@@ -58,6 +58,8 @@ LOCAL = ((6, 0.5, 0.7), (7, 0.5, 0.7))
 FAR = ((6, 0.004, 1.925), (7, 0.01, 0.398), (8, 0.05, 1.876), (9, 0.262, 1.813), (10, 0.385, 0.494), (11, 0.267, 0.91), (12, 0.022, 1.193))
 # What is learned: how loud a tool's name is said at the start, and a label.
 LOUD, LOUD_LABEL = 60.0, 4.0
+# Its gate at the start: open where an answer begins, by their difference, and shut elsewhere.
+BEGINNING, SHUT = 13.0, 9.0
 
 
 @dataclass
@@ -108,7 +110,6 @@ class Heads(nn.Module):
     def forward(self, c, q_norm, turns, epsilon):
         """What its heads found, [b, t, 64 * heads]."""
         b, t, _ = c.shape
-        c = narrowed(c)
         q = turn(Rms.apply(F.linear(c, self.q).view(b, t, -1, 64), epsilon) * q_norm, turns)
         k = turn(Rms.apply(F.linear(c, self.k).view(b, t, -1, 64), epsilon), turns)
         return attend(q, k, F.linear(c, self.v).view(b, t, -1, 64))
@@ -133,9 +134,9 @@ class Choosing(nn.Module):
     def found(self, ids, lengths, blocks, turns):
         """What was found for a tool's name and, before its gate, for a label, and where an answer begins: [b, t, 48], [b, t, 24], [b, t]. `lengths`
         [b, t, 1] of the learned part of the stream at each block."""
-        c = self.embedding[ids]
+        c = narrowed(self.embedding)[ids]
         for number, (heads, length, block) in enumerate(zip(self.heads, lengths, blocks)):
-            y = heads(c * (self.lengths[number] / length), block.q_norm, turns, block.shape.epsilon)
+            y = heads(c * (self.lengths[number] / length).to(c.dtype), block.q_norm, turns, block.shape.epsilon)
             if number == TALLY:
                 tool = y[..., :48]
             c = c + F.linear(y, heads.o)
@@ -145,17 +146,13 @@ class Choosing(nn.Module):
         """What the last norm holds for it, [n, 48]: `y` [n, width] is what the last feed-forward part reads, `length` [n, 1] how long the stream is before that, `end` behind it."""
         tool, item, begins = found
         share = self.lengths[-2] / length
-        gate = F.silu((y.float() * self.gate).sum(-1, keepdim=True) + BEGINNING * share * begins[..., None])
+        gate = F.silu((y.float() * self.gate).sum(-1, keepdim=True) + share * (BEGINNING * begins[..., None] - SHUT))
         return (self.loud[0].exp() * tool + self.loud[1].exp() * gate * share * item @ self.some) * (self.lengths[-1] / end)
 
     @property
     def codes(self):
         """[vocabulary, 48]"""
         return self.embedding[:, CONTENT]
-
-
-# The gate of what is said as a label, where an answer begins, before it is learned.
-BEGINNING = 3.0
 
 
 def look_back(heads):
@@ -253,18 +250,14 @@ def tally(heads, lines):
 
 
 def choose(heads, gains, lines):
-    """Where an answer begins, items that are about the same as the last line, but those in it, and what they begin with."""
+    """Items that are about the same as the last line, but those in it, and what they begin with."""
     k, q, v, o = heads.k, heads.q, heads.v, heads.o
-    one = ONE.start
-    short, _ = gains
     k[SLOW : SLOW + SIZE, THEME] = torch.eye(SIZE) / LENGTH
-    k[62, one] = short
+    k[62, ONE] = gains[0]
     q[SLOW : SLOW + SIZE, ASKED] = 10.0 * torch.eye(SIZE)
     k[18:26, LINE] = 7.0 * lines[:8]
     q[18:26, LAST] = -2.1 * torch.eye(SIZE)[:8]
     k[63, REST] = 60.0
-    q[63, one] = 30.0
-    q[63, AFTER_ROLE] = -32.1
     v[:24, ITEM] = torch.eye(24)
     o[CHOSEN, :24] = torch.eye(24)
 

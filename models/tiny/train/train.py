@@ -31,8 +31,8 @@ HELD_OUT_SEED = 1_000_003
 LOGGED, CHECKED = 20, 1000
 # What is shipped is a running mean of the weights over about so many tokens, taken every few steps: it leaves out the noise of a constant rate.
 MEAN_TOKENS, MEAN_STEPS = 1e6, 8
-# Dialogues by which circuits learn as often how long the stream is, and how much these count.
-MEASURED, MEASURED_SHARE = 2, 0.05
+# Dialogues by which circuits learn every few steps how long the stream is, and how much these count.
+MEASURED, MEASURED_STEPS, MEASURED_SHARE = 2, 32, 0.1
 FOLDER = Path(__file__).resolve().parents[3] / "build" / "tiny"
 
 
@@ -211,8 +211,9 @@ class Run:
         for optimizer, top in zip(self.optimizers, (self.given.muon_rate, self.given.adam_rate)):
             for group in optimizer.param_groups:
                 group["lr"] = top * factor * group.get("size", 1.0)
-        if self.model.choosing and self.steps % MEAN_STEPS == 0:
-            self.model.measure(batches[0][0][:MEASURED].to(self.given.device), max(MEASURED_SHARE, MEAN_STEPS / (MEAN_STEPS + self.steps)))
+        if self.model.choosing and self.steps % MEASURED_STEPS == 0:
+            with self.precision():
+                self.model.measure(batches[0][0][:MEASURED].to(self.given.device), max(MEASURED_SHARE, MEASURED_STEPS / (MEASURED_STEPS + self.steps)))
         gradients, found = zip(*self.threads.map(self.gradients, batches))
         for weight, *parts in zip(self.weights, *gradients):
             weight.grad = reduce(torch.Tensor.add_, parts).div_(len(parts))

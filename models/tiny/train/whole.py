@@ -6,7 +6,7 @@ What circuits hold is made so small that the norm of the whole is that of the le
 import torch
 import torch.nn.functional as F
 
-from train.choosing import AFTER_ROLE, BEGINNING, CHOSEN, CONTENT, HEADS, TALLY, WIDTH
+from train.choosing import AFTER_ROLE, BEGINNING, CHOSEN, CONTENT, HEADS, ONE, SHUT, TALLY, WIDTH
 from train.model import shipped
 
 # How long a one of the circuits is in the stream, and what a token is beside it, which is said as if it were an answer.
@@ -56,7 +56,7 @@ def feeding(weights, number, last, units):
         begin, count = len(own["gate"]), CHOSEN.stop - CHOSEN.start
         said = slice(begin, begin + count)
         learned["gate"][said] = weights["choosing.gate"]
-        gate[said, AFTER_ROLE] = BEGINNING
+        gate[said, AFTER_ROLE], gate[said, ONE] = BEGINNING, -SHUT
         up[said, CHOSEN] = torch.eye(count)
         down[said, CONTENT] = UNIT * weights["choosing.loud"][1].exp() * weights["choosing.some"]
     return {"gate": torch.cat([learned["gate"], gate], 1), "up": torch.cat([learned["up"], up], 1), "down": torch.cat([learned["down"], down], 1).T}
