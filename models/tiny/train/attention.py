@@ -30,17 +30,25 @@ def narrowed(x):
     return x.to(torch.get_autocast_dtype(device)) if torch.is_autocast_enabled(device) else x
 
 
+def rms(x, epsilon):
+    """x / rms(x); compiled code makes few passes by itself."""
+    return x * (x.square().mean(-1, keepdim=True) + epsilon).rsqrt() if torch.compiler.is_compiling() else Rms.apply(x, epsilon)
+
+
 def rope_table(shape, length):
-    """The turns as complex numbers, [length, head_width / 2]."""
+    """Cosines and sines, [length, head_width / 2, 2]."""
     half = torch.arange(0, shape.head_width, 2).float() / shape.head_width
     angles = torch.outer(torch.arange(length).float(), shape.rope_base**-half)
-    return torch.polar(torch.ones_like(angles), angles)
+    return torch.stack([angles.cos(), angles.sin()], -1)
 
 
 def turn(x, turns):
-    """Rotates neighbouring pairs, [b, t, heads, head_width]; the export reorders rows for llama.cpp, which rotates halves."""
-    pairs = torch.view_as_complex(x.float().reshape(*x.shape[:-1], -1, 2))
-    return torch.view_as_real(pairs * turns[:, None]).flatten(-2)
+    """Rotates neighbouring pairs, [n, heads, head_width], by turns [n, head_width / 2, 2]; the export reorders rows for llama.cpp, which rotates halves."""
+    pairs, turns = x.float().unflatten(-1, (-1, 2)), turns[:, None]
+    if not torch.compiler.is_compiling():
+        return torch.view_as_real(torch.view_as_complex(pairs) * torch.view_as_complex(turns)).flatten(-2)
+    (left, right), (cos, sin) = pairs.unbind(-1), turns.unbind(-1)
+    return torch.stack([left * cos - right * sin, left * sin + right * cos], -1).flatten(-2)
 
 
 @cache

@@ -10,7 +10,7 @@ from generate.mix import stream
 from train.tokens import encode, pieces
 
 POOL = 1536
-STEP = 16
+STEP = 32
 
 
 def pooled(tokenizer, dialogues, longest):

@@ -110,9 +110,9 @@ class Heads(nn.Module):
     def forward(self, c, q_norm, turns, epsilon):
         """What its heads found, [b, t, 64 * heads]."""
         b, t, _ = c.shape
-        q = turn(Rms.apply(F.linear(c, self.q).view(b, t, -1, 64), epsilon) * q_norm, turns)
-        k = turn(Rms.apply(F.linear(c, self.k).view(b, t, -1, 64), epsilon), turns)
-        return attend(q, k, F.linear(c, self.v).view(b, t, -1, 64))
+        q, k, v = (F.linear(c, weight).view(b * t, -1, 64) for weight in (self.q, self.k, self.v))
+        q, k = turn(Rms.apply(q, epsilon) * q_norm, turns), turn(Rms.apply(k, epsilon), turns)
+        return attend(*(narrowed(each).view(b, t, -1, 64) for each in (q, k, v)))
 
 
 class Choosing(nn.Module):

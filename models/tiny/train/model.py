@@ -5,7 +5,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from train.attention import Rms, attend, narrowed, rope_table, turn
+from train.attention import Rms, attend, narrowed, rms, rope_table, turn
 from train.choosing import Choosing
 
 
@@ -47,26 +47,31 @@ class Block(nn.Module):
         self.gate, self.up = (nn.Linear(shape.width, shape.feed_forward, bias=False) for _ in range(2))
         self.down = nn.Linear(shape.feed_forward, shape.width, bias=False)
 
-    def attended(self, x, turns, chosen=None):
-        """[b, t, width] to the same, or to [n, width] with what `chosen` [b, t] takes, behind attention."""
-        s = self.shape
-        b, t, _ = x.shape
-        y = narrowed(Rms.apply(x, s.epsilon))
-        q = turn(Rms.apply(self.q(y).view(b, t, s.heads, s.head_width), s.epsilon) * self.q_norm, turns)
-        k = turn(Rms.apply(self.k(y).view(b, t, s.kv_heads, s.head_width), s.epsilon), turns)
-        v = self.v(y).view(b, t, s.kv_heads, s.head_width)
-        y = attend(q, k, v)
+    def forward(self, x, turns, parts, chosen=None):
+        """The stream [b, t, width] to what the feed-forward part reads and the stream behind it, both [b, t, width], or [n, width] with what `chosen`
+        [b, t] takes, and how long the stream was between, [..., 1]."""
+        b, t, width = x.shape
+        before, behind = parts
+        q, k, v = before(x.view(-1, width), self.q.weight, self.k.weight, self.v.weight, self.q_norm, turns, self.shape.epsilon)
+        y = attend(*(each.view(b, t, -1, self.shape.head_width) for each in (q, k, v)))
         if chosen is not None:
             x, y = x[chosen], y[chosen]
-        return x + self.o(y)
+        found = behind(x.view(-1, width), y.view(-1, y.shape[-1]), self.o.weight, self.gate.weight, self.up.weight, self.down.weight, self.shape.epsilon)
+        return [each.view(*x.shape[:-1], -1) for each in found]
 
-    def fed(self, x):
-        """What its feed-forward part reads, and the stream behind it."""
-        y = narrowed(Rms.apply(x, self.shape.epsilon))
-        return y, x + self.down(F.silu(self.gate(y)) * self.up(y))
 
-    def forward(self, x, turns, chosen=None):
-        return self.fed(self.attended(x, turns, chosen))[1]
+def before(x, q, k, v, norm, turns, epsilon):
+    """What attention of a block takes of the stream [n, width]: queries, keys and values, [n, heads, d] each, turned by `turns` [n, d / 2, 2]."""
+    y = narrowed(rms(x, epsilon))
+    q, k, v = (F.linear(y, weight).unflatten(-1, (-1, len(norm))) for weight in (q, k, v))
+    return narrowed(turn(rms(q.float(), epsilon) * norm, turns)), narrowed(turn(rms(k.float(), epsilon), turns)), v
+
+
+def behind(x, y, o, gate, up, down, epsilon):
+    """The stream [n, width] with what attention gave, y [n, heads * d], and the feed-forward part: what that reads, the stream behind it, and how long it was before."""
+    x = x + F.linear(y, o)
+    z = narrowed(rms(x, epsilon))
+    return z, x + F.linear(narrowed(F.silu(F.linear(z, gate).float()) * F.linear(z, up).float()), down), length(x)
 
 
 def length(x):
@@ -81,13 +86,14 @@ class Model(nn.Module):
         self.embedding = nn.Embedding(shape.vocabulary, shape.width)
         self.blocks = nn.ModuleList(Block(shape) for _ in range(shape.layers))
         self.register_buffer("turns", rope_table(shape, shape.context), persistent=False)
+        self.parts = before, behind
         self.start()
 
     @torch.no_grad()
     def measure(self, ids, share):
         """Tells the circuits how long the stream is in the mean, by dialogues [b, t], which count by this share."""
-        lengths, _, end, x = self.through(ids)
-        found = torch.stack([one.log().mean().exp() for one in (*lengths, length(x), length(end))])
+        lengths, _, end, between = self.through(ids)
+        found = torch.stack([one.log().mean().exp() for one in (*lengths, between, length(end))])
         self.choosing.lengths.lerp_(found, share)
 
     def start(self):
@@ -98,27 +104,35 @@ class Model(nn.Module):
             if name.endswith(("o.weight", "down.weight")):
                 nn.init.zeros_(weight)
 
+    def compile(self):
+        """Makes what lies around attention few passes over memory; takes a minute and a C++ compiler, and pays off in minutes."""
+        torch._dynamo.config.recompile_limit = 64
+        self.parts = [torch.compile(part, dynamic=True) for part in self.parts]
+
+    def turned(self, ids):
+        """The turns of the places of [b, t], [b * t, head_width / 2, 2]."""
+        return self.turns[: ids.shape[1]].repeat(len(ids), 1, 1)
+
     def through(self, ids, chosen=None):
-        """How long the stream is at the start of each block but the last; what the last feed-forward part reads, the stream behind it, and that before it."""
-        turns, lengths = self.turns[: ids.shape[1]], []
+        """How long the stream is at the start of each block but the last; what the last feed-forward part reads, the stream behind it, and how long it was before."""
+        turns, lengths = self.turned(ids), []
         x = self.embedding(ids)
         for block in self.blocks[:-1]:
             lengths.append(length(x))
-            x = block(x, turns)
-        x = self.blocks[-1].attended(x, turns, chosen)
-        return lengths, *self.blocks[-1].fed(x), x
+            _, x, _ = block(x, turns, self.parts)
+        return lengths, *self.blocks[-1](x, turns, self.parts, chosen)
 
     def hidden(self, ids, chosen=None):
         """What the logits are made of, [b, t, width]; with a mask `chosen` [b, t] only of its places, [n, width], without the work for the rest.
         What circuits say stands behind it."""
-        lengths, y, end, x = self.through(ids, chosen)
+        lengths, y, end, between = self.through(ids, chosen)
         hidden = Rms.apply(end, self.shape.epsilon) / self.shape.scale
         if self.choosing is None:
             return hidden
-        found = self.choosing.found(ids, lengths, self.blocks, self.turns[: ids.shape[1]])
+        found = self.choosing.found(ids, lengths, self.blocks, self.turned(ids))
         if chosen is not None:
             found = [one[chosen] for one in found]
-        return torch.cat([hidden, self.choosing.said(found, y, length(x), length(end))], -1)
+        return torch.cat([hidden, self.choosing.said(found, y, between, length(end))], -1)
 
     @property
     def vocabulary(self):

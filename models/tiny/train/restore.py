@@ -12,7 +12,8 @@ from train.export import NAMES, pairs  # noqa: E402
 from train.model import Shape  # noqa: E402
 from train.tokens import byte_level  # noqa: E402
 
-PARTS = {theirs: ours for ours, theirs in NAMES.items()}
+# Norms before a part have weights only beside circuits.
+PARTS = {theirs: ours for ours, theirs in NAMES.items() if ours not in ("attn_norm", "ffn_norm")}
 
 
 def shape_of(reader):
@@ -27,7 +28,7 @@ def shape_of(reader):
 
 
 def weights_of(reader, shape):
-    """The weights by their names in train/model.py; norms that it does without are left out."""
+    """The weights by their names in train/model.py."""
     for tensor in reader.tensors:
         values = torch.tensor(gguf.quants.dequantize(tensor.data, tensor.tensor_type))
         if tensor.name == "token_embd.weight":

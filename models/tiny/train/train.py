@@ -12,21 +12,21 @@ from functools import reduce
 from itertools import islice
 from pathlib import Path
 
-import torch
+# Code for products of a shape is made when that is met first, which takes longer than the product: all of it is kept.
+os.environ.setdefault("ONEDNN_PRIMITIVE_CACHE_CAPACITY", "100000")
+import torch  # noqa: E402
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from generate.mix import stream  # noqa: E402
 from train import choosing  # noqa: E402
 from train.batches import batches, tensors  # noqa: E402
 from train.circuits import build  # noqa: E402
+from train.loss import gradients, precision  # noqa: E402
 from train.model import Model, Shape  # noqa: E402
 from train.muon import Muon  # noqa: E402
-from train.tokens import DECIDED, GIVEN, encode, load  # noqa: E402
+from train.side import Side, alone  # noqa: E402
+from train.tokens import GIVEN, encode, load  # noqa: E402
 
-# Of the tokens that are given, this share is learned too, with this weight: for their words, not their content.
-GIVEN_SHARE, GIVEN_WEIGHT = 0.05, 0.3
-# The first token of an answer and those of a tool's name decide what follows from them.
-DECIDED_WEIGHT = 3.0
 HELD_OUT_SEED = 1_000_003
 LOGGED, CHECKED = 20, 1000
 # What is shipped is a running mean of the weights over about so many tokens, taken every few steps: it leaves out the noise of a constant rate.
@@ -54,7 +54,8 @@ def options():
     parser.add_argument("--feed-forward", type=int, default=512)
     parser.add_argument("--meaning", help="file of finding.py: circuits that choose, which are not trained, stand beside what is learned")
     parser.add_argument("--plain", action="store_true", help="start from random weights, without circuits")
-    parser.add_argument("--threads", type=int, default=1, help="batches that are learned side by side, each on a thread: a step is one update for all of them")
+    parser.add_argument("--threads", type=int, default=1, help="batches that are learned side by side, each by a process: a step is one update for all of them")
+    parser.add_argument("--compile", action="store_true", help="let a C++ compiler join the passes over memory: faster from the third minute on")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--f32", action="store_true", help="multiply in 32 bits: for processors without products of bfloat16, slower on all others")
     parser.add_argument("--device", default="cuda" if torch.cuda.is_available() else "cpu")
@@ -70,42 +71,6 @@ def rate(seen, given, begun):
     if given.finish:
         return warm * max(0.0, 1 - (seen - begun) / given.finish)
     return warm * min(1.0, max(0.0, (given.tokens - seen) / (given.decay * given.tokens)))
-
-
-class Surprise(torch.autograd.Function):
-    """Cross entropies of hidden [n, width] @ embedding.T against target [n]: their weighted sum, each of them [n], and the likeliest tokens [n]. What goes
-    back is computed on the way, so that no [n, vocabulary] is kept for it."""
-
-    @staticmethod
-    def forward(ctx, hidden, embedding, target, weights):
-        device = hidden.device.type
-        kind = torch.get_autocast_dtype(device) if torch.is_autocast_enabled(device) else hidden.dtype
-        hidden, embedding, target = hidden.to(kind), embedding.to(kind), target[:, None]
-        logits = (hidden @ embedding.T).float()
-        wanted, (top, likeliest) = logits.gather(1, target), logits.max(-1, keepdim=True)
-        chances = logits.sub_(top).exp_()
-        total = chances.sum(-1, keepdim=True)
-        losses, likeliest = (total.log() + top - wanted)[:, 0], likeliest[:, 0]
-        grad = chances.mul_(weights[:, None] / total).scatter_add_(1, target, -weights[:, None]).to(kind)
-        ctx.save_for_backward((grad @ embedding).float(), (grad.T @ hidden).float())
-        ctx.mark_non_differentiable(losses, likeliest)
-        return (losses * weights).sum(), losses, likeliest
-
-    @staticmethod
-    def backward(ctx, grad, *_):
-        hidden, embedding = ctx.saved_tensors
-        return hidden * grad, embedding * grad, None, None
-
-
-def loss_of(model, ids, said):
-    """The loss; and of what the model says the mean loss, how many deciding tokens come out right, and of how many."""
-    target, mine = ids[:, 1:], said[:, 1:]
-    chosen = (mine > GIVEN) | ((mine == GIVEN) & (torch.rand(mine.shape, device=mine.device) < GIVEN_SHARE))
-    target, mine = target[chosen], mine[chosen]
-    weights = torch.where(mine == DECIDED, DECIDED_WEIGHT, torch.where(mine == GIVEN, GIVEN_WEIGHT, 1.0))
-    loss, losses, likeliest = Surprise.apply(model.hidden(ids[:, :-1], chosen), model.vocabulary, target, weights / weights.sum())
-    hits = (likeliest == target)[mine == DECIDED]
-    return loss, (losses[mine > GIVEN].mean().item(), hits.sum().item(), len(hits))
 
 
 @torch.no_grad()
@@ -168,6 +133,9 @@ class Run:
         matrices = [w for name, w in named if w.ndim == 2 and "embedding" not in name]
         # Rates of Adam go with the size of what they change.
         adam = [{"params": [w], "size": shape.scale if name == "embedding.weight" else 1.0} for name, w in named if w.ndim != 2 or "embedding" in name]
+        self.sides = [Side(self.model, self.weights, given, number) for number in range(1, self.side)]
+        if given.compile:
+            self.model.compile()
         kind = torch.float32 if given.f32 else torch.bfloat16
         self.optimizers = [
             Muon(matrices, lr=given.muon_rate, decay=given.weight_decay, kind=kind, side=self.side, apply=self.threads.map),
@@ -200,23 +168,19 @@ class Run:
         with open(self.path.with_suffix(".jsonl"), "a", encoding="utf-8") as out:
             out.write(line + "\n")
 
-    def gradients(self, batch):
-        ids, said = (x.to(self.given.device) for x in batch)
-        with self.precision():
-            loss, found = loss_of(self.model, ids, said)
-        return torch.autograd.grad(loss, self.weights), found
-
     def step(self, batches):
         factor = rate(self.seen, self.given, self.begun)
         for optimizer, top in zip(self.optimizers, (self.given.muon_rate, self.given.adam_rate)):
             for group in optimizer.param_groups:
                 group["lr"] = top * factor * group.get("size", 1.0)
         if self.model.choosing and self.steps % MEASURED_STEPS == 0:
-            with self.precision():
+            with precision(self.given):
                 self.model.measure(batches[0][0][:MEASURED].to(self.given.device), max(MEASURED_SHARE, MEASURED_STEPS / (MEASURED_STEPS + self.steps)))
-        gradients, found = zip(*self.threads.map(self.gradients, batches))
-        for weight, *parts in zip(self.weights, *gradients):
-            weight.grad = reduce(torch.Tensor.add_, parts).div_(len(parts))
+        for side, batch in zip(self.sides, batches[1:]):
+            side.begin(batch)
+        parts, found = zip(gradients(self.model, self.weights, batches[0], self.given), *(side.end() for side in self.sides))
+        for weight, *each in zip(self.weights, *parts):
+            weight.grad = reduce(torch.Tensor.add_, each).div_(len(each))
         torch.nn.utils.clip_grad_norm_(self.weights, 1.0)
         for optimizer in self.optimizers:
             optimizer.step()
@@ -226,10 +190,6 @@ class Run:
         if self.steps % MEAN_STEPS == 0:
             self.average()
         return found
-
-    def precision(self):
-        """Products and what they give in bfloat16; weights and the sums along the layers in 32 bits."""
-        return torch.autocast(self.given.device, dtype=torch.bfloat16, enabled=not self.given.f32)
 
     def held_out(self, count=400):
         self.log(held_out=held_out(self.model, self.tokenizer, self.given.device, count))
@@ -268,7 +228,5 @@ class Run:
 
 if __name__ == "__main__":
     given = options()
-    torch.set_num_threads(1)
-    torch.manual_seed(given.seed)
-    random.seed(given.seed)
+    alone(given.seed)
     Run(given).go()
