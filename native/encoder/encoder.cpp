@@ -20,7 +20,7 @@ void require_below(std::span<const int32_t> numbers, size_t end, const char* nam
 }  // namespace
 
 Encoder::Encoder(const Shape& shape, const EncoderSource& source, size_t threads, Isa isa)
-    : packed_(shape, source), kernels_(encoder_kernels(isa)), team_(threads) {}
+    : kernels_(encoder_kernels(isa)), packed_(kernels_, shape, source), team_(threads) {}
 
 void Encoder::check(const Texts& texts) const {
   const Shape& shape = packed_.shape;

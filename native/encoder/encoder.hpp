@@ -23,7 +23,7 @@ struct Texts {
 class Encoder {
  public:
   /// Copies the weights. Throws Failure('invalid') or ('too_large') for what does not fit.
-  Encoder(const Shape& shape, const EncoderSource& source, size_t threads, Isa isa = best_isa());
+  Encoder(const Shape& shape, const EncoderSource& source, size_t threads, Isa isa = best_encoder_isa());
 
   size_t bytes() const noexcept { return packed_.arena.used(); }
   size_t outputs() const noexcept { return packed_.outputs; }
@@ -37,8 +37,8 @@ class Encoder {
   void check(const Texts& texts) const;
   Pass& pass_for(size_t tokens, size_t longest);
 
-  const PackedEncoder packed_;
   const EncoderKernels& kernels_;
+  const PackedEncoder packed_;
   std::mutex running_;
   Team team_;
   std::unique_ptr<Pass> pass_;  ///< kept where it is small

@@ -63,11 +63,11 @@ const Shape& checked(const Shape& shape, const EncoderSource& source) {
   return shape;
 }
 
-PackedStep packed(const HeadStepSource& source, Arena& arena) {
+PackedStep packed(const EncoderKernels& kernels, const HeadStepSource& source, Arena& arena) {
   PackedStep step{source.kind, source.activation, {}};
   if (source.kind == HeadStepSource::Kind::kDense)
-    step.dense.emplace_back(source.dense, Places::together(source.dense.inputs), Places::together(source.dense.outputs),
-                            1.0f, arena);
+    step.dense.emplace_back(kernels, source.dense, Places::together(source.dense.inputs),
+                            Places::together(source.dense.outputs), 1.0f, arena);
   return step;
 }
 
@@ -81,13 +81,13 @@ PackedNorm::PackedNorm(const NormSource& source, Arena& arena) : width(source.we
   bias = biases;
 }
 
-PackedLayer::PackedLayer(const LayerSource& source, const Shape& shape, Arena& arena)
-    : query(source.query, Places::together(shape.width), head_places(shape), query_factor(shape), arena),
-      key(source.key, Places::together(shape.width), head_places(shape), 1.0f, arena),
-      value(source.value, Places::together(shape.width), head_places(shape), 1.0f, arena),
-      output(source.output, head_places(shape), Places::together(shape.width), 1.0f, arena),
-      up(source.up, Places::together(shape.width), Places::together(shape.inner), 1.0f, arena),
-      down(source.down, Places::together(shape.inner), Places::together(shape.width), 1.0f, arena),
+PackedLayer::PackedLayer(const EncoderKernels& kernels, const LayerSource& source, const Shape& shape, Arena& arena)
+    : query(kernels, source.query, Places::together(shape.width), head_places(shape), query_factor(shape), arena),
+      key(kernels, source.key, Places::together(shape.width), head_places(shape), 1.0f, arena),
+      value(kernels, source.value, Places::together(shape.width), head_places(shape), 1.0f, arena),
+      output(kernels, source.output, head_places(shape), Places::together(shape.width), 1.0f, arena),
+      up(kernels, source.up, Places::together(shape.width), Places::together(shape.inner), 1.0f, arena),
+      down(kernels, source.down, Places::together(shape.inner), Places::together(shape.width), 1.0f, arena),
       attention_norm(source.attention_norm, arena),
       output_norm(source.output_norm, arena),
       key_rows(key.prepares_like(query) ? 0 : 1),
@@ -95,7 +95,7 @@ PackedLayer::PackedLayer(const LayerSource& source, const Shape& shape, Arena& a
                  : value.prepares_like(key) ? key_rows
                                             : 2) {}
 
-PackedEncoder::PackedEncoder(const Shape& given, const EncoderSource& source)
+PackedEncoder::PackedEncoder(const EncoderKernels& kernels, const Shape& given, const EncoderSource& source)
     : shape(checked(given, source)),
       words(source.words, shape.width, arena),
       positions({source.positions, {}}, shape.width, arena),
@@ -103,9 +103,9 @@ PackedEncoder::PackedEncoder(const Shape& given, const EncoderSource& source)
       norm(source.norm, arena),
       outputs(shape.width) {
   layers.reserve(source.layers.size());
-  for (const LayerSource& layer : source.layers) layers.emplace_back(layer, shape, arena);
+  for (const LayerSource& layer : source.layers) layers.emplace_back(kernels, layer, shape, arena);
   for (const HeadStepSource& step : source.head) {
-    head.push_back(packed(step, arena));
+    head.push_back(packed(kernels, step, arena));
     if (step.kind == HeadStepSource::Kind::kDense) outputs = step.dense.outputs;
     if (step.kind == HeadStepSource::Kind::kTakeFirst) takes_first = true;
   }

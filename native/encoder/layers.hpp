@@ -19,7 +19,7 @@ struct PackedNorm {
 };
 
 struct PackedLayer {
-  PackedLayer(const LayerSource& source, const Shape& shape, Arena& arena);
+  PackedLayer(const EncoderKernels& kernels, const LayerSource& source, const Shape& shape, Arena& arena);
 
   PackedDense query, key, value, output, up, down;
   PackedNorm attention_norm, output_norm;
@@ -37,7 +37,7 @@ struct PackedStep {
 /// All weights of an encoder. Only read once it is made.
 struct PackedEncoder {
   /// Checks the source against the shape. Throws Failure('invalid') or ('too_large').
-  PackedEncoder(const Shape& shape, const EncoderSource& source);
+  PackedEncoder(const EncoderKernels& kernels, const Shape& shape, const EncoderSource& source);
 
   Shape shape;
   Arena arena;

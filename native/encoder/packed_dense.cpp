@@ -35,16 +35,16 @@ class PackedDense::Lines {
   std::vector<size_t> inputs_;
 };
 
-PackedDense::PackedDense(const DenseSource& source, const Places& inputs, const Places& outputs, float factor,
-                         Arena& arena)
-    : depth_(padded(inputs.end(), kLane)), panels_(padded(outputs.end(), kPanel) / kPanel) {
+PackedDense::PackedDense(const EncoderKernels& kernels, const DenseSource& source, const Places& inputs,
+                         const Places& outputs, float factor, Arena& arena)
+    : depth_(padded(inputs.end(), kDepthStep)), panels_(padded(outputs.end(), kDepthStep) / kPanel) {
   bias_ = arena.take<float>(panels_ * kPanel);
   for (size_t i = 0; i < source.bias.size(); ++i) bias_[outputs.at(i)] = source.bias[i] * factor;
   const Lines lines(inputs, outputs, depth_);
   if (source.weights.has_bytes())
     pack_bytes(source, lines, factor, arena);
   else if (const auto scales = short_scales(source, inputs))
-    pack_shorts(source, lines, *scales, factor, arena);
+    pack_shorts(kernels, source, lines, *scales, factor, arena);
   else
     pack_floats(source, lines, factor, arena);
 }
@@ -65,8 +65,8 @@ void PackedDense::pack_floats(const DenseSource& source, const Lines& lines, flo
   }
 }
 
-void PackedDense::pack_shorts(const DenseSource& source, const Lines& lines, std::span<const float> scales,
-                              float factor, Arena& arena) {
+void PackedDense::pack_shorts(const EncoderKernels& kernels, const DenseSource& source, const Lines& lines,
+                              std::span<const float> scales, float factor, Arena& arena) {
   const std::span<const float> weights = source.weights.floats;
   const size_t columns = panels_ * kPanel, pairs = depth_ / kPair;
   shorts_ = arena.take<int16_t>(depth_ * columns);
@@ -92,6 +92,7 @@ void PackedDense::pack_shorts(const DenseSource& source, const Lines& lines, std
       }
     }
   }
+  for (size_t panel = 0; panel < panels_; ++panel) kernels.arrange_weights(&shorts_[panel * kPanel * depth_], depth_);
 }
 
 void PackedDense::pack_bytes(const DenseSource& source, const Lines& lines, float factor, Arena& arena) {
@@ -156,7 +157,8 @@ void PackedDense::prepare(const EncoderKernels& kernels, Tiles tiles, size_t til
     else
       to.terms[first + row] = kernels.quantize(values, factors, depth_, reinterpret_cast<uint8_t*>(line));
   }
-  kernels.transpose(lines.data(), width, count, width, to.words.data() + first * width, count);
+  const auto arrange = kind() == Kind::kShorts ? kernels.arrange_shorts : kernels.arrange_bytes;
+  arrange(lines.data(), count, width, to.words.data() + first * width);
 }
 
 void PackedDense::multiply(const EncoderKernels& kernels, Tiles tiles, const PreparedRows& rows,

@@ -26,8 +26,10 @@ class PackedDense {
   /// What both sides are multiplied as.
   enum class Kind { kFloats, kShorts, kBytes };
 
-  /// Results come `factor` times as large. The source was checked.
-  PackedDense(const DenseSource& source, const Places& inputs, const Places& outputs, float factor, Arena& arena);
+  /// Results come `factor` times as large. The source was checked. Whoever prepares and multiplies has the same
+  /// kernels.
+  PackedDense(const EncoderKernels& kernels, const DenseSource& source, const Places& inputs, const Places& outputs,
+              float factor, Arena& arena);
 
   Kind kind() const noexcept {
     return !bytes_.empty() ? Kind::kBytes : !shorts_.empty() ? Kind::kShorts : Kind::kFloats;
@@ -50,8 +52,8 @@ class PackedDense {
 
   void pack_floats(const DenseSource& source, const Lines& lines, float factor, Arena& arena);
   /// `scales` has one number per output.
-  void pack_shorts(const DenseSource& source, const Lines& lines, std::span<const float> scales, float factor,
-                   Arena& arena);
+  void pack_shorts(const EncoderKernels& kernels, const DenseSource& source, const Lines& lines,
+                   std::span<const float> scales, float factor, Arena& arena);
   void pack_bytes(const DenseSource& source, const Lines& lines, float factor, Arena& arena);
 
   size_t depth_;

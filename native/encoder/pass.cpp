@@ -28,7 +28,7 @@ Pass::Pass(const PackedEncoder& encoder, const EncoderKernels& kernels, Team& te
       next_heads_(encoder.layers.size()) {
   const Shape& shape = encoder.shape;
   const auto lines = [&](size_t width) {
-    const size_t step = padded(width, kPanel);
+    const size_t step = padded(width, kDepthStep);
     return Lines{arena_.take<float>(tokens * step).data(), step};
   };
   states_ = lines(shape.width);

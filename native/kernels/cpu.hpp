@@ -2,6 +2,11 @@
 
 #include <cstddef>
 
+#if defined(__linux__) && defined(QUERN_AMX)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
 // Instruction sets of one function: the rest of the program stays runnable everywhere, the choice falls at run time.
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #define QUERN_X86 1
@@ -20,10 +25,10 @@ inline void prefetch([[maybe_unused]] const void* from, [[maybe_unused]] size_t 
 #endif
 }
 
-/// The widest instruction set that a kernel may use.
-enum class Isa { kPortable, kAvx2, kAvx512 };
+/// The widest instruction set that a kernel may use. Tiles (AMX) are for the kernels that name them.
+enum class Isa { kPortable, kAvx2, kAvx512, kAmx };
 
-/// What this processor runs.
+/// What this processor runs, without tiles.
 inline Isa best_isa() {
 #ifdef QUERN_X86
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl") &&
@@ -33,6 +38,20 @@ inline Isa best_isa() {
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return Isa::kAvx2;
 #endif
   return Isa::kPortable;
+}
+
+/// Whether this processor multiplies tiles of bytes, and the kernel grants their registers, which it has to be asked
+/// for once in a process.
+inline bool tiles_granted() {
+#if defined(__linux__) && defined(QUERN_AMX)
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
+  static const bool granted = best_isa() == Isa::kAvx512 && __builtin_cpu_supports("amx-tile") &&
+                              __builtin_cpu_supports("amx-int8") &&
+                              syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+  return granted;
+#else
+  return false;
+#endif
 }
 
 }  // namespace quern

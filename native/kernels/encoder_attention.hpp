@@ -75,11 +75,27 @@ void attend(const Head& head) {
   }
 }
 
+/// A tile's words depth by depth.
+template <class Set>
+void arrange_rows(const uint32_t* lines, size_t rows, size_t words, uint32_t* to) {
+  transpose<Set>(lines, words, rows, words, to, rows);
+}
+
 /// All functions of a set.
 template <class Set>
 constexpr EncoderKernels kernels_of() {
-  return {Set::kRows,    transpose<Set>, multiply_floats<Set>, multiply_shorts<Set>, multiply_bytes<Set>, shorten<Set>,
-          quantize<Set>, norm<Set>,      attend<Set>};
+  return {.tile_rows = Set::kRows,
+          .arrange_shorts = arrange_rows<Set>,
+          .arrange_bytes = arrange_rows<Set>,
+          .arrange_weights = [](int16_t*, size_t) {},
+          .transpose = transpose<Set>,
+          .multiply_floats = multiply_floats<Set>,
+          .multiply_shorts = multiply_shorts<Set>,
+          .multiply_bytes = multiply_bytes<Set>,
+          .shorten = shorten<Set>,
+          .quantize = quantize<Set>,
+          .norm = norm<Set>,
+          .attend = attend<Set>};
 }
 
 }  // namespace quern::encoder

@@ -15,6 +15,8 @@ namespace quern::encoder {
 
 /// Numbers to which lines are padded.
 constexpr size_t kLane = 16;
+/// Numbers to which the depth of products is padded, and so their results.
+constexpr size_t kDepthStep = 64;
 /// Columns of a panel of weights.
 constexpr size_t kPanel = 32;
 /// Depth of a product of floats that goes through all panels before the next: its rows stay in the first cache.
@@ -23,9 +25,10 @@ constexpr size_t kDepthBlock = 192;
 constexpr size_t kGroup = 4;
 constexpr size_t kPair = 2;
 /// Depth over which products of shorts are summed up as integers, and the most that the magnitudes of a column's
-/// weights may come to over it: times the largest short of a row it fits 32 bits.
+/// weights may come to over it: times the largest short of a row it fits 32 bits. The largest short has two digits to
+/// the base 256, both from -128 to 127.
 constexpr size_t kShortBlock = 64;
-constexpr int32_t kMostShort = 32767;
+constexpr int32_t kMostShort = 127 * 256 + 127;
 constexpr int32_t kMostShortSum = 65536;
 
 constexpr size_t padded(size_t count, size_t to) {
@@ -83,10 +86,10 @@ struct ByteColumns {
 /// floats.
 struct ByteProduct {
   Tiles tiles;
-  const uint32_t* rows;   ///< tile after tile: [depth / kGroup][rows of the tile]
+  const uint32_t* rows;   ///< tile after tile, as arrange_bytes() made them
   const ByteRow* terms;   ///< one per row
   const int8_t* weights;  ///< [panel][depth / kGroup][kPanel][kGroup]
-  size_t depth;           ///< a multiple of kGroup
+  size_t depth;           ///< a multiple of kDepthStep
   ByteColumns columns;
   Results results;
 };
@@ -94,10 +97,10 @@ struct ByteProduct {
 /// Rows times weights, both as shorts: the numbers are theirs times the scales of their row and column.
 struct ShortProduct {
   Tiles tiles;
-  const uint32_t* rows;    ///< tile after tile: [depth / kPair][rows of the tile]
+  const uint32_t* rows;    ///< tile after tile, as arrange_shorts() made them
   const float* scales;     ///< one per row
-  const int16_t* weights;  ///< [panel][depth / kPair][kPanel][kPair]
-  size_t depth;            ///< a multiple of kPair
+  const int16_t* weights;  ///< panel after panel, as arrange_weights() made them
+  size_t depth;            ///< a multiple of kDepthStep
   const float* columns;    ///< scales, kPanel * panels
   Results results;
 };
@@ -125,6 +128,11 @@ constexpr size_t attention_scratch(size_t tokens, size_t size) {
 /// The functions of one instruction set.
 struct EncoderKernels {
   size_t tile_rows;  ///< the most rows of a tile
+  /// The words of a tile's rows, [rows][words], as the products of shorts and of bytes read them.
+  void (*arrange_shorts)(const uint32_t* lines, size_t rows, size_t words, uint32_t* to);
+  void (*arrange_bytes)(const uint32_t* lines, size_t rows, size_t words, uint32_t* to);
+  /// A panel of shorts, [depth / kPair][kPanel][kPair], in place, as products of shorts read it.
+  void (*arrange_weights)(int16_t* panel, size_t depth);
   /// to[column][row] = from[row][column], words of 32 bits.
   void (*transpose)(const void* from, size_t from_step, size_t rows, size_t columns, void* to, size_t to_step);
   void (*multiply_floats)(const FloatProduct& product);
@@ -141,13 +149,21 @@ struct EncoderKernels {
   void (*attend)(const Head& head);
 };
 
+/// The widest instruction set that this processor has for encoders.
+inline Isa best_encoder_isa() {
+  return tiles_granted() ? Isa::kAmx : best_isa();
+}
+
 /// Functions of one instruction set, which the processor must have; they differ by rounding alone.
-const EncoderKernels& encoder_kernels(Isa isa = best_isa());
+const EncoderKernels& encoder_kernels(Isa isa = best_encoder_isa());
 
 extern const EncoderKernels kPortableEncoder;
 #ifdef QUERN_X86
 extern const EncoderKernels kAvx2Encoder;
 extern const EncoderKernels kAvx512Encoder;
+#endif
+#ifdef QUERN_AMX
+extern const EncoderKernels kAmxEncoder;
 #endif
 
 }  // namespace quern::encoder

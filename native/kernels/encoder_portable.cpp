@@ -110,6 +110,9 @@ struct Portable {
 const EncoderKernels kPortableEncoder = kernels_of<Portable>();
 
 const EncoderKernels& encoder_kernels(Isa isa) {
+#ifdef QUERN_AMX
+  if (isa == Isa::kAmx) return kAmxEncoder;
+#endif
 #ifdef QUERN_X86
   if (isa == Isa::kAvx512) return kAvx512Encoder;
   if (isa == Isa::kAvx2) return kAvx2Encoder;

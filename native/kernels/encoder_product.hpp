@@ -18,6 +18,11 @@ struct Ahead {
     __builtin_prefetch(next + 64);
     next += step;
   }
+  /// What so many bytes of the panel in hand are answered with.
+  [[gnu::always_inline]] void ask(size_t bytes) {
+    const char* const end = next + bytes / 128 * step;
+    for (; next < end; next += 64) __builtin_prefetch(next);
+  }
 };
 
 /**
@@ -123,7 +128,7 @@ template <class Each>
   }
 }
 
-/// Sums of one panel and any number of rows up to `Most`, added to those in `sums` where `add`.
+/// short_sums() of any number of rows up to `Most`, added to those in `sums` where `add`.
 template <class Set, size_t Most = Set::kRows>
 void short_block(size_t count, const uint32_t* rows, const int16_t* weights, size_t pairs, Ahead ahead, bool add,
                  float* sums) {
@@ -133,32 +138,46 @@ void short_block(size_t count, const uint32_t* rows, const int16_t* weights, siz
     short_block<Set, Most - 1>(count, rows, weights, pairs, ahead, add, sums);
 }
 
+/// Sums of one panel and any number of rows over the whole depth.
+template <class Set>
+void sum_shorts(size_t rows, const uint32_t* in, const int16_t* weights, size_t depth, Ahead ahead, float* sums) {
+  if constexpr (requires { Set::sum_shorts; }) {
+    Set::sum_shorts(rows, in, weights, depth, ahead, sums);
+  } else {
+    constexpr size_t kBlock = kShortBlock / kPair;
+    for (size_t pair = 0; pair < depth / kPair; pair += kBlock, ahead.next += kBlock * ahead.step)
+      short_block<Set>(rows, in + pair * rows, weights + pair * kPanel * kPair, kBlock, ahead, pair > 0, sums);
+  }
+}
+
+/// The numbers that `rows` lines of sums, kPanel each, stand for.
+template <class Set>
+void finish_shorts(const float* sums, size_t rows, const float* row_scales, const ShortProduct& product, size_t column,
+                   float* out) {
+  const Results& results = product.results;
+  for (size_t v = 0; v < kPanel; v += Set::kLanes) {
+    const auto scales = Set::load(product.columns + column + v), bias = Set::load(results.bias + column + v);
+    for (size_t r = 0; r < rows; ++r) {
+      const auto scale = Set::multiply(scales, Set::fill(row_scales[r]));
+      auto value = Set::multiply_add(Set::load(sums + r * kPanel + v), scale, bias);
+      float* to = out + r * results.step + v;
+      if (results.add) value = Set::add(value, Set::load(to));
+      Set::store(to, value);
+    }
+  }
+}
+
 template <class Set>
 void multiply_shorts(const ShortProduct& product) {
   const Results& results = product.results;
-  const size_t pairs = product.depth / kPair;
-  constexpr size_t kBlock = kShortBlock / kPair;
   alignas(64) float sums[Set::kRows * kPanel];
   const size_t bytes = product.depth * kPanel * sizeof(int16_t);
   each_panel(product.tiles, results, product.weights, bytes, [&](size_t panel, size_t tile, Ahead ahead) {
     const size_t first = product.tiles.first(tile), rows = product.tiles.first(tile + 1) - first;
-    const uint32_t* in = product.rows + first * pairs;
-    const int16_t* weights = product.weights + panel * kPanel * product.depth;
-    for (size_t from = 0; from < pairs; from += kBlock, ahead.next += kBlock * ahead.step)
-      short_block<Set>(rows, in + from * rows, weights + from * kPanel * kPair,
-                       pairs - from < kBlock ? pairs - from : kBlock, ahead, from > 0, sums);
     float* out = results.values + first * results.step + panel * kPanel;
-    for (size_t v = 0; v < kPanel; v += Set::kLanes) {
-      const auto scales = Set::load(product.columns + panel * kPanel + v);
-      const auto bias = Set::load(results.bias + panel * kPanel + v);
-      for (size_t r = 0; r < rows; ++r) {
-        const auto scale = Set::multiply(scales, Set::fill(product.scales[first + r]));
-        auto value = Set::multiply_add(Set::load(sums + r * kPanel + v), scale, bias);
-        float* to = out + r * results.step + v;
-        if (results.add) value = Set::add(value, Set::load(to));
-        Set::store(to, value);
-      }
-    }
+    sum_shorts<Set>(rows, product.rows + first * (product.depth / kPair),
+                    product.weights + panel * kPanel * product.depth, product.depth, ahead, sums);
+    finish_shorts<Set>(sums, rows, product.scales + first, product, panel * kPanel, out);
     activate_panel<Set>(results.activation, out, rows, results.step);
   });
 }
@@ -190,7 +209,7 @@ void finish_bytes(const int32_t* sums, size_t rows, const ByteRow* terms, const 
   }
 }
 
-/// Sums of one panel and any number of rows up to `Most`.
+/// byte_sums() of any number of rows up to `Most`.
 template <class Set, size_t Most = Set::kRows>
 void byte_block(size_t count, const uint32_t* rows, const int8_t* weights, size_t groups, Ahead ahead, int32_t* sums) {
   if (count == Most)
@@ -199,20 +218,28 @@ void byte_block(size_t count, const uint32_t* rows, const int8_t* weights, size_
     byte_block<Set, Most - 1>(count, rows, weights, groups, ahead, sums);
 }
 
+/// Sums of one panel and any number of rows over the whole depth.
+template <class Set>
+void sum_bytes(size_t rows, const uint32_t* in, const int8_t* weights, size_t depth, Ahead ahead, int32_t* sums) {
+  if constexpr (requires { Set::sum_bytes; })
+    Set::sum_bytes(rows, in, weights, depth, ahead, sums);
+  else
+    byte_block<Set>(rows, in, weights, depth / kGroup, ahead, sums);
+}
+
 template <class Set>
 void multiply_bytes(const ByteProduct& product) {
   const Results& results = product.results;
-  const size_t groups = product.depth / kGroup;
   alignas(64) int32_t sums[Set::kRows * kPanel];
-  each_panel(product.tiles, results, product.weights, product.depth * kPanel,
-             [&](size_t panel, size_t tile, Ahead ahead) {
-               const size_t first = product.tiles.first(tile), rows = product.tiles.first(tile + 1) - first;
-               float* out = results.values + first * results.step + panel * kPanel;
-               byte_block<Set>(rows, product.rows + first * groups, product.weights + panel * kPanel * product.depth,
-                               groups, ahead, sums);
-               finish_bytes<Set>(sums, rows, product.terms + first, product, panel * kPanel, out);
-               activate_panel<Set>(results.activation, out, rows, results.step);
-             });
+  const size_t bytes = product.depth * kPanel;
+  each_panel(product.tiles, results, product.weights, bytes, [&](size_t panel, size_t tile, Ahead ahead) {
+    const size_t first = product.tiles.first(tile), rows = product.tiles.first(tile + 1) - first;
+    float* out = results.values + first * results.step + panel * kPanel;
+    sum_bytes<Set>(rows, product.rows + first * (product.depth / kGroup), product.weights + panel * bytes,
+                   product.depth, ahead, sums);
+    finish_bytes<Set>(sums, rows, product.terms + first, product, panel * kPanel, out);
+    activate_panel<Set>(results.activation, out, rows, results.step);
+  });
 }
 
 }  // namespace quern::encoder

@@ -16,6 +16,7 @@ inline std::vector<Isa> isas() {
   std::vector<Isa> all{Isa::kPortable};
   if (best_isa() != Isa::kPortable) all.push_back(Isa::kAvx2);
   if (best_isa() == Isa::kAvx512) all.push_back(Isa::kAvx512);
+  if (tiles_granted()) all.push_back(Isa::kAmx);
   return all;
 }
 

@@ -120,17 +120,25 @@ TEST_P(EncoderKernelsTest, ShortsOfARowAreWithinHalfAStepAndNothingUnfitIsLost) 
 }
 
 TEST_P(EncoderKernelsTest, ProductsOfShortsAreExactAtTheirLimits) {
-  constexpr size_t kDepth = kShortBlock * 5 + 16, kRows = 17;
+  constexpr size_t kDepth = kDepthStep * 5, kRows = 17;
   constexpr auto kWeight = static_cast<int16_t>(kMostShortSum / static_cast<int32_t>(kShortBlock));
   for (const int sign : {1, -1}) {
     const auto value = static_cast<int16_t>(sign * kMostShort);
-    std::vector<int16_t> rows(kRows * kDepth, value), weights(kPanel * kDepth);
+    const std::vector<int16_t> lines(kRows * kDepth, value);
+    std::vector<int16_t> rows(lines.size()), weights(kPanel * kDepth);
     for (size_t i = 0; i < weights.size(); ++i) weights[i] = i / kPair % 2 == 0 ? kWeight : -kWeight;
+    kernels_.arrange_weights(weights.data(), kDepth);
     std::vector<float> scales(kRows), columns(kPanel), bias(kPanel, 0.5f), out(kRows * kPanel, 3);
     for (size_t i = 0; i < kRows; ++i) scales[i] = static_cast<float>(i + 1);
     for (size_t i = 0; i < kPanel; ++i) columns[i] = static_cast<float>(i % 3) / kMostShort;
-    const size_t tiles = (kRows + kernels_.tile_rows - 1) / kernels_.tile_rows;
-    kernels_.multiply_shorts({{kRows, tiles},
+    const Tiles tiles{kRows, (kRows + kernels_.tile_rows - 1) / kernels_.tile_rows};
+    for (size_t tile = 0; tile < tiles.count; ++tile) {
+      const size_t first = tiles.first(tile) * kDepth;
+      kernels_.arrange_shorts(reinterpret_cast<const uint32_t*>(&lines[first]),
+                              tiles.first(tile + 1) - tiles.first(tile), kDepth / kPair,
+                              reinterpret_cast<uint32_t*>(&rows[first]));
+    }
+    kernels_.multiply_shorts({tiles,
                               reinterpret_cast<const uint32_t*>(rows.data()),
                               scales.data(),
                               weights.data(),
