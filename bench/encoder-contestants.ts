@@ -4,7 +4,7 @@ import { EncoderClient } from '../runtime/engines/onnx/client.js';
 import { Circuit } from '../runtime/hosts/circuit.js';
 import { emptyDataDir, freePort } from '../test/support/daemon.js';
 import { ggufPath, modelFolder, texts } from './encoder-models.js';
-import { answers, ask, ended, part, program, quern } from './measure.js';
+import { answers, ask, ended, part, program, quern, started } from './measure.js';
 import { installPeers } from './npm-peers.js';
 import { llamaServer } from './peers.js';
 import type { TransformersPlan, TransformersResult, TransformersWork } from './transformers-js.js';
@@ -135,15 +135,18 @@ export async function transformersPeers(file: string): Promise<{ inProcess: Cont
   };
 }
 
-/** llama-server with the same shape. Undefined, with the reason on standard error, where it cannot be built. */
+/** llama-server with the same shape. Undefined, with the reason on standard error, where it cannot be built or does not start. */
 export async function llama(file: string): Promise<Contestant | undefined> {
-  let binary: string;
   try {
-    binary = llamaServer();
+    return await startedLlama(file);
   } catch (error) {
     process.stderr.write(`bench: no llama-server: ${(error as Error).message}\n`);
     return undefined;
   }
+}
+
+async function startedLlama(file: string): Promise<Contestant> {
+  const binary = llamaServer();
   const port = await freePort();
   const type = file === 'model_int8.onnx' ? 'Q8_0' : 'F32';
   // Attention is computed for a whole batch, so that larger ones would cost it more; so would more sequences.
@@ -151,7 +154,7 @@ export async function llama(file: string): Promise<Contestant | undefined> {
   const server = ['-m', ggufPath(type), '--port', String(port), '--embeddings', '--pooling', 'mean', '-t', String(THREADS)];
   const child = program(binary, [...server, '-tb', String(THREADS), ...sizes]);
   const url = `http://127.0.0.1:${port}`;
-  await answers(`${url}/health`);
+  await started(child, `${url}/health`);
   return { name: `llama-server (${type})`, rate: overHttp(url, 'peer'), close: () => ended(child) };
 }
 

@@ -48,6 +48,14 @@ export function program(command: string, args: string[], env: Record<string, str
   return child;
 }
 
+/** Resolves when the program answers at a URL. Throws when it ends before. */
+export async function started(child: ChildProcess, url: string): Promise<void> {
+  const gone = new Promise<never>((_, reject) => {
+    child.once('exit', (code, signal) => reject(new Error(`${child.spawnfile} ended with ${code ?? signal} before it answered`)));
+  });
+  await Promise.race([answers(url), gone]);
+}
+
 /** Ends a program and waits until it is gone. */
 export function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {
