@@ -5,6 +5,6 @@ export const TINY_CARD = {
   /** Its file in the folder of built-in models. */
   file: 'quern-tiny.gguf',
   description:
-    'Built-in model of about seven million parameters, trained from scratch on generated dialogues: it answers from given texts, ' +
+    'Built-in model of about nineteen million parameters, seven of them trained from scratch on generated dialogues: it answers from given texts, ' +
     'makes JSON, picks labels and calls tools, offline. It knows little about the world and makes mistakes.',
 } as const;

@@ -1,35 +1,22 @@
 #!/bin/sh
-# Makes quern-tiny.gguf again, in build/tiny, on a CPU or with CUDA. Options of training are passed on: ./make.sh --threads 2
-# First a narrow model, then a wider one that begins with what that has learned.
+# Makes quern-tiny.gguf again, in build/tiny, on a CPU or with CUDA. Options of training are passed on: ./make.sh --threads 2 --compile
+# Circuits that choose tools and labels are found first (train/finding.py) and stand beside what is learned.
 # Needs: pip install torch tokenizers gguf numpy. The last step needs the built tree (npm start once).
 set -e
 cd "$(dirname "$0")"
 python=${PYTHON:-python3}
 work=../../build/tiny
 mkdir -p "$work"
-# glibc gives memory back between the steps of training otherwise, and fetches it again: a sixth of the time. MKL takes AVX2 on AMD by itself.
+# MKL takes AVX2 on AMD by itself. glibc gives memory back between the steps of training and fetches it again, a sixth of the time; with jemalloc, where
+# it is installed, a process stays at 4 GB (docs/decisions/tiny-model.md).
 export MALLOC_TRIM_THRESHOLD_=-1 MALLOC_MMAP_THRESHOLD_=33554432 MKL_ENABLE_INSTRUCTIONS=AVX512
+jemalloc=$(ldconfig -p 2>/dev/null | sed -n 's/.*libjemalloc\.so\.2 .*=> //p' | head -n 1)
 [ -e "$work/tokenizer.json" ] || "$python" train/tokens.py --out "$work/tokenizer.json" --docs ../../README.md ../../docs/*.md ../../docs/decisions/*.md
-[ -e "$work/wide.pt" ] || {
-  "$python" train/train.py --work "$work" --resume "$@"
-  "$python" train/grow.py --work "$work" --out wide --feed-forward 1024
-}
-# Four stretches, each to a rate of zero. The last begins with a mean of the weights before it, and what is shipped is a mean of its two ends.
-[ -e "$work/wide-1.pt" ] || {
-  "$python" train/train.py --work "$work" --name wide --resume --finish 79e6 --muon-rate 0.005 --adam-rate 0.0016 "$@"
-  cp "$work/wide.pt" "$work/wide-1.pt"
-}
-[ -e "$work/wide-2.pt" ] || {
-  "$python" train/train.py --work "$work" --name wide --resume --finish 51e6 --muon-rate 0.0046 --adam-rate 0.0015 "$@"
-  cp "$work/wide.pt" "$work/wide-2.pt"
-}
-[ -e "$work/last.pt" ] || {
-  "$python" train/train.py --work "$work" --name wide --resume --finish 14e6 --muon-rate 0.003 --adam-rate 0.001 "$@"
-  "$python" train/average.py --work "$work" --of wide-2:0.15 wide:0.85 --out wide-3
-  cp "$work/wide-3.pt" "$work/last.pt"
-}
-"$python" train/train.py --work "$work" --name last --resume --finish 14e6 --muon-rate 0.003 --adam-rate 0.001 "$@"
-"$python" train/average.py --work "$work" --of wide-3:0.45 last:0.55 --out quern-tiny
+[ -e "$work/meaning.pt" ] || "$python" train/finding.py --work "$work"
+# The rate is constant for 112 million tokens and falls to zero in the rest.
+env ${jemalloc:+LD_PRELOAD="$jemalloc" MALLOC_CONF=dirty_decay_ms:3000,muzzy_decay_ms:-1,thp:always,metadata_thp:always} \
+  "$python" train/train.py --work "$work" --name quern-tiny --resume --meaning "$work/meaning.pt" --feed-forward 1024 --batch 6144 \
+  --muon-rate 0.008 --adam-rate 0.0026 --tokens 178.4e6 --decay 0.37 "$@"
 "$python" train/export.py --work "$work" --name quern-tiny --f32 --out "$work/exact.gguf"
 "$python" train/export.py --work "$work" --name quern-tiny --out "$work/quern-tiny.gguf"
 "$python" train/reference.py --work "$work" --name quern-tiny

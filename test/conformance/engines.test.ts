@@ -12,7 +12,7 @@ import { planLoad } from '../../runtime/engines/gguf/plan.js';
 import { Circuit } from '../../runtime/hosts/circuit.js';
 import { type AcquiredModel, Models } from '../../runtime/models/models.js';
 import { Failure } from '../../schemas/errors.js';
-import { puppetPath, tinyPath } from '../support/models/cache.js';
+import { coarsePuppetPath, puppetPath, tinyPath } from '../support/models/cache.js';
 import { corruptFiles } from '../support/models/corrupt.js';
 
 const never = new AbortController().signal;
@@ -308,7 +308,9 @@ describe('GGUF engine', () => {
     { n_batch: 64, n_ubatch: 16, n_threads: 1 },
   ] satisfies GgufOptions[]) {
     it(`answers alike with ${JSON.stringify(options)}`, async () => {
-      const { model, release } = await acquire(puppetPath(), { n_ctx: 1024, n_slots: 2, ...options });
+      // The attention of the finer one is too sharp for keys of eight bits on some processors.
+      const path = 'cache_type_k' in options ? coarsePuppetPath() : puppetPath();
+      const { model, release } = await acquire(path, { n_ctx: 1024, n_slots: 2, ...options });
       assert.equal((await ask(model, 'hello')).text, answerOf('hello'));
       release();
     });

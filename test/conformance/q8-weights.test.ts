@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { afterEach, describe, it } from 'node:test';
 import type { ExtraBody } from '../../schemas/generated/universal/chat.js';
@@ -33,6 +33,11 @@ function mayLock(engine: LoadedEngine, bytes: number): boolean {
   return ((rights >> CAP_IPC_LOCK) & 1n) === 1n || limit === 'unlimited' || Number(limit) > bytes;
 }
 
+/** Why the engine keeps such weights as it does by itself: where a processor has tiles (AMX), they take the weights first. */
+function keptByTiles(): string | false {
+  return readFileSync('/proc/cpuinfo', 'utf8').includes('amx_int8') && 'tiles (AMX) take these weights';
+}
+
 /** Bytes of the model's file that are in the engine's memory. */
 function residentBytes(engine: LoadedEngine): number {
   const mappings = engine.proc('smaps').split(/^(?=[0-9a-f]+-[0-9a-f]+ )/m);
@@ -64,12 +69,16 @@ describe('Q8_0 weights in a loaded model', { skip: process.arch !== 'x64' || pro
     }
   });
 
-  it('do not stay in memory a second time, as pages of the file', async () => {
+  it('do not stay in memory a second time, as pages of the file', async (test) => {
+    const kept = keptByTiles();
+    if (kept) return test.skip(kept);
     const bytes = await loaded({}, async (engine) => (await engine.ask('hi')) && residentBytes(engine));
     assert.ok(bytes < statSync(packedPath()).size / 4, `${bytes} bytes`);
   });
 
   it('are locked in memory on request', async (test) => {
+    const kept = keptByTiles();
+    if (kept) return test.skip(kept);
     const size = statSync(packedPath()).size;
     await loaded({ use_mlock: true, use_mmap: false }, async (engine) => {
       await engine.ask('hi');

@@ -10,7 +10,7 @@ KINDS = {
 }
 # Pointing at the right thing comes first, in short texts: what is longer or has to be learned by heart comes later.
 FIRST = {"reading": 38, "retrieval": 2, "summary": 1, "copying": 16, "labels": 18, "sorting": 8, "tools": 26, "extract": 8, "sums": 2, "talk": 4, "lists": 1}
-LATER = {"reading": 26, "retrieval": 12, "summary": 2, "copying": 18, "labels": 26, "sorting": 20, "tools": 78, "extract": 44, "sums": 3, "talk": 24, "lists": 20}
+LATER = {"reading": 32, "retrieval": 16, "summary": 2, "copying": 18, "labels": 50, "sorting": 20, "tools": 40, "extract": 44, "sums": 3, "talk": 24, "lists": 20}
 
 
 def thoughtful(r, dialogue):

@@ -7,6 +7,8 @@ const DEFAULT_BATCH = 2048;
 const DEFAULT_UBATCH = 512;
 const DEFAULT_SLOTS = 32;
 const SLOT_LIMIT = 64;
+/** Share of the sequences for whose sake a buffer each is kept. */
+const FEWER_APART = 0.5;
 const PREFILL_CHUNK = 128;
 /** Below this much memory the batch shrinks. */
 const LOW_MEMORY_BYTES = 3000 * 1024 * 1024;
@@ -144,7 +146,8 @@ function contextSize(model: PlannedModel, requested: number | undefined, most: n
 
 /**
  * Sequences and the shape of the KV buffer: one buffer each where that fits, one for all otherwise, so that a model with a
- * long context still serves many.
+ * long context still serves many. In one for all each token looks past what all the others hold, so somewhat fewer with one
+ * each are better.
  */
 function sequences(
   options: GgufOptions,
@@ -155,11 +158,9 @@ function sequences(
   const wanted = Math.min(SLOT_LIMIT, options.n_slots ?? DEFAULT_SLOTS);
   const cells = Math.max(context, Math.min(context * wanted, Math.floor(options.n_slots === undefined ? shared : fitting)));
   if (options.kv_unified === true) return { slots: wanted, unifiedKv: true, kvCells: cells };
-  if (context * wanted <= cells) return { slots: wanted, unifiedKv: false, kvCells: context * wanted };
-  if (options.kv_unified === false) {
-    const slots = Math.max(1, Math.floor(cells / context));
-    return { slots, unifiedKv: false, kvCells: slots * context };
-  }
+  const apart = Math.max(1, Math.min(wanted, Math.floor(cells / context)));
+  if (options.kv_unified === false || apart === wanted || (options.n_slots === undefined && apart >= wanted * FEWER_APART))
+    return { slots: apart, unifiedKv: false, kvCells: apart * context };
   return { slots: wanted, unifiedKv: true, kvCells: cells };
 }
 

@@ -70,6 +70,9 @@ describe('load plan', () => {
   it('gives each sequence a buffer where that fits, and one for all otherwise', () => {
     const small = plan({ n_ctx: 512 }, 16, { headsKvTotal: 2, keyLength: 32, valueLength: 32, sizeBytes: 1e6 });
     assert.deepEqual([small.slots, small.unifiedKv, small.kvCells], [32, false, 32 * 512]);
+    const fewer = plan({ n_ctx: 2048 }, 16, { headsKvTotal: 24, keyLength: 64, valueLength: 64, sizeBytes: 2e7 });
+    assert.ok(!fewer.unifiedKv && fewer.slots >= 16 && fewer.slots < 32, JSON.stringify(fewer));
+    assert.equal(fewer.kvCells, fewer.slots * 2048);
     const long = plan({}, 16);
     assert.deepEqual([long.slots, long.unifiedKv], [32, true]);
     assert.ok(long.kvCells >= long.contextSize && long.kvCells < 32 * long.contextSize);
