@@ -12,12 +12,17 @@ export const CHAT_BODY_BYTES = 16 * 1024 * 1024;
 const JSON_TYPE = /^application\/(?:json|[\w.+-]+\+json)\s*(?:;\s*charset="?utf-?8"?\s*)?$/i;
 
 /**
- * Reads and checks a JSON body; `undefined` when the client went away meanwhile. Starts reading before its first `await`.
+ * Reads and checks a JSON body; `undefined` when the client went away meanwhile. Starts reading before its first `await`; `take` as in `readBody`.
  * Only JSON content types pass: a web page can send any other without asking first (threat T9).
  */
-export async function readJson(exchange: Exchange, schema: SchemaName, limitBytes: number): Promise<{ value: unknown } | undefined> {
+export async function readJson(
+  exchange: Exchange,
+  schema: SchemaName,
+  limitBytes: number,
+  take: (bytes: number) => void,
+): Promise<{ value: unknown } | undefined> {
   const type = exchange.header('content-type');
-  const reading = exchange.readBody(limitBytes);
+  const reading = exchange.readBody(limitBytes, take);
   const bytes = await reading;
   if (bytes === undefined) return undefined;
   if (bytes.length > 0 && !JSON_TYPE.test(type.trim())) {

@@ -154,23 +154,13 @@ class Dispatch<Context> implements Application {
     query: Readonly<Record<string, unknown>>,
   ): Promise<Reply | undefined> {
     const limitBytes = endpoint.bodyLimitBytes ?? DEFAULT_BODY_BYTES;
-    const leave = this.#roomFor(call, limitBytes);
+    const share = this.#bodies.share();
     try {
-      const body = await readJson(call.exchange, endpoint.body!, limitBytes);
+      const body = await readJson(call.exchange, endpoint.body!, limitBytes, share.take);
       if (body === undefined) return undefined;
       return await endpoint.handler(this.#context, new CheckedRequest(call, params, query, body.value));
     } finally {
-      leave();
-    }
-  }
-
-  /** Room for a body; one that finds none is refused like one that is too long. */
-  #roomFor({ exchange }: Call, limitBytes: number): () => void {
-    try {
-      return this.#bodies.take(exchange.header('content-length'), limitBytes);
-    } catch (error) {
-      exchange.readBody(0).catch(() => undefined);
-      throw error;
+      share.leave();
     }
   }
 

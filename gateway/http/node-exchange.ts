@@ -71,12 +71,15 @@ export class NodeExchange implements Exchange {
     });
   }
 
-  readBody(limitBytes: number): Promise<Buffer | undefined> {
+  readBody(limitBytes: number, take: (bytes: number) => void): Promise<Buffer | undefined> {
     const request = this.#request;
     const declared = Number(this.header('content-length') || 0);
-    if (declared > limitBytes) {
+    try {
+      if (declared > limitBytes) throw bodyTooLarge(limitBytes, declared);
+      take(declared);
+    } catch (error) {
       if (declared > LINGER_BYTES) this.#discardRest();
-      return Promise.reject(bodyTooLarge(limitBytes, declared));
+      return Promise.reject(error);
     }
     return new Promise((resolve, reject) => {
       let chunks: Buffer[] = [];
@@ -84,13 +87,15 @@ export class NodeExchange implements Exchange {
       request.on('data', (chunk: Buffer) => {
         if (this.#rest) return;
         size += chunk.byteLength;
-        if (size <= limitBytes) {
+        try {
+          if (size > limitBytes) throw bodyTooLarge(limitBytes);
+          if (size > declared) take(size);
           chunks.push(chunk);
-          return;
+        } catch (error) {
+          this.#discardRest();
+          chunks = [];
+          reject(error);
         }
-        this.#discardRest();
-        chunks = [];
-        reject(bodyTooLarge(limitBytes));
       });
       request.once('end', () => resolve(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
       request.once('close', () => resolve(undefined));

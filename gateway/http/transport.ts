@@ -40,9 +40,10 @@ export interface Exchange {
   hasHeader(name: string): boolean;
   /**
    * The whole body; `undefined` when the client went away or was too slow. Rejects with `Failure('too_large')`, at once
-   * where the declared length is over the limit, else as soon as that many bytes have come; nothing beyond is kept.
+   * where the declared length is over the limit, else as soon as that many bytes have come; nothing beyond is kept. `take` is told the bytes of memory
+   * that the body is about to have: its declared length, else more and more; what it throws refuses the body too.
    */
-  readBody(limitBytes: number): Promise<Buffer | undefined>;
+  readBody(limitBytes: number, take: (bytes: number) => void): Promise<Buffer | undefined>;
   /**
    * The body as it comes; what is not read stops the network, not the process. Fails with `Failure('too_large')` as `readBody` does, and with
    * an `AbortError` when the client goes away. Destroy it to leave the rest; the answer can be sent at any time.

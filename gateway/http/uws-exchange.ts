@@ -114,14 +114,17 @@ export class UwsExchange implements Exchange {
     this.#onGone.push(callback);
   }
 
-  readBody(limitBytes: number): Promise<Buffer | undefined> {
+  readBody(limitBytes: number, take: (bytes: number) => void): Promise<Buffer | undefined> {
     const declared = Number(this.header('content-length') || 0);
-    if (declared > limitBytes) {
+    try {
+      if (declared > limitBytes) throw bodyTooLarge(limitBytes, declared);
+      take(declared);
+    } catch (error) {
       if (declared > LINGER_BYTES) {
         this.#discardRest();
         this.#response.onData((chunk, isLast) => this.#discarded(chunk, isLast));
       }
-      return Promise.reject(bodyTooLarge(limitBytes, declared));
+      return Promise.reject(error);
     }
     return new Promise((resolve, reject) => {
       let bytes: Buffer = NOTHING;
@@ -139,17 +142,21 @@ export class UwsExchange implements Exchange {
         if (this.#discarded(chunk, isLast) || !this.#open) return;
         const start = size;
         size += chunk.byteLength;
-        if (size > limitBytes) {
+        try {
+          if (size > limitBytes) throw bodyTooLarge(limitBytes);
+          if (size > bytes.length) {
+            // A body that does not tell its length gets twice the memory when it needs more.
+            const length = Math.max(size, declared, Math.min(limitBytes, 2 * bytes.length));
+            take(length);
+            const larger = Buffer.allocUnsafe(length);
+            larger.set(bytes);
+            bytes = larger;
+          }
+        } catch (error) {
           if (!isLast) this.#discardRest();
           settle();
-          reject(bodyTooLarge(limitBytes));
+          reject(error);
           return;
-        }
-        // A body that does not tell its length gets twice the room when it needs more.
-        if (size > bytes.length) {
-          const larger = Buffer.allocUnsafe(Math.max(size, declared, 2 * bytes.length));
-          larger.set(bytes);
-          bytes = larger;
         }
         // The chunk's memory is only lent for this callback.
         bytes.set(new Uint8Array(chunk), start);

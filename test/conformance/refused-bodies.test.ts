@@ -34,6 +34,7 @@ const endpoints = [
       return { json: {} };
     },
   }),
+  endpoint({ ...common, path: '/large', id: 'large', body: 'common#Usage', bodyLimitBytes: 256 * MIB, handler: () => ({ json: {} }) }),
   endpoint({ ...common, path: '/json', id: 'json', body: 'common#Usage', handler: () => ({ json: {} }) }),
   endpoint({
     ...common,
@@ -141,6 +142,20 @@ for (const name of ['uws', 'node'] as const) {
       while (socket.writable && socket.bytesWritten < 10 * LINGER_BYTES) await send(socket, CHUNK);
       assert.deepEqual(await answered, { status: 413, whole: true });
       assert.ok(socket.bytesWritten < 5 * LINGER_BYTES, `${socket.bytesWritten} bytes were taken`);
+    });
+
+    it('one of unknown length is refused once there is no room for it, and finds room later', async () => {
+      const other = await opened('/large', `Content-Length: ${250 * MIB}`);
+      const late = await opened('/large', 'Transfer-Encoding: chunked');
+      const answered = answer(late);
+      while (late.writable && late.bytesWritten < 64 * MIB) await send(late, CHUNK);
+      assert.deepEqual(await answered, { status: 503, whole: true });
+      other.destroy();
+      await once(other, 'close');
+      const again = await opened('/large', 'Transfer-Encoding: chunked');
+      for (let sent = 0; sent < 20 * MIB; sent += PIECE.length) await send(again, CHUNK);
+      await send(again, END);
+      assert.equal((await answer(again)).status, 422);
     });
 
     it('nothing that follows the last answer of a connection is served', async () => {

@@ -61,9 +61,10 @@ export class RecordedExchange implements Exchange {
     return this.#headers.has(name);
   }
 
-  readBody(limitBytes: number): Promise<Buffer | undefined> {
-    if (this.#body.length > limitBytes) return Promise.reject(new Failure('too_large', `The body may have ${limitBytes} bytes here.`));
-    return Promise.resolve(this.#body);
+  async readBody(limitBytes: number, take: (bytes: number) => void): Promise<Buffer | undefined> {
+    if (this.#body.length > limitBytes) throw new Failure('too_large', `The body may have ${limitBytes} bytes here.`);
+    take(Number(this.header('content-length')));
+    return this.#body;
   }
 
   bodyStream(limitBytes: number): Readable {
