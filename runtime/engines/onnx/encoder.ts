@@ -161,11 +161,11 @@ export class LoadedEncoder {
     const { tokenizer } = this.#parts;
     const { query, pairs } = call;
     const limit = this.#limit(call);
-    const first = query === undefined ? undefined : tokenizer.body(query, limit);
+    const first = query === undefined ? undefined : tokenizer.kept(query, limit);
     return (text, at) => {
-      if (first) return tokenizer.pair(first, tokenizer.body(text, limit), limit);
-      if (pairs) return tokenizer.pair(tokenizer.body(text, limit), tokenizer.body(pairs[at]!, limit), limit);
-      return tokenizer.text(text, limit);
+      const kept = tokenizer.kept(text, limit);
+      if (first) return tokenizer.pair(first, kept, limit);
+      return pairs ? tokenizer.pair(kept, tokenizer.kept(pairs[at]!, limit), limit) : tokenizer.text(kept, limit);
     };
   }
 

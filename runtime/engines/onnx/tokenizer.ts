@@ -98,12 +98,15 @@ export class EncoderTokenizer {
     return this.#bodyOf(text);
   }
 
-  /** One text in its frame, at most `limit` tokens in all: its beginning, or its end where the tokenizer's files say so. */
-  text(text: string, limit: number): Encoded {
-    if (!this.#keepsEnd) return this.single(this.body(text, limit), limit);
-    const { ids } = this.#end(text, limit);
+  /** What `limit` tokens can be kept of, and often more: the beginning of a text, or its end where the tokenizer's files say so. */
+  kept(text: string, limit: number): Body {
+    return this.#keepsEnd ? this.#end(text, limit) : this.body(text, limit);
+  }
+
+  /** One text in its frame, what `kept` gave cut to `limit` tokens in all. */
+  text(kept: Body, limit: number): Encoded {
     const room = Math.max(0, limit - this.framing(false));
-    return framed(this.#single, [ids.slice(Math.max(0, ids.length - room))]);
+    return framed(this.#single, [this.#cut(kept, room)]);
   }
 
   /** The beginning of one text in its frame, cut to `limit` tokens in all. */
@@ -112,14 +115,14 @@ export class EncoderTokenizer {
     return framed(this.#single, [body.ids.slice(0, room)]);
   }
 
-  /** Two texts in their frame; where they are too long, the longer one is cut first, as Python's tokenizers do. */
+  /** Two texts in their frame, as `kept` gave them; where they are too long, the longer one is cut first, as Python's tokenizers do. */
   pair(first: Body, second: Body, limit: number): Encoded {
     const room = Math.max(0, limit - this.framing(true));
     const [shorter, longer] = [first.ids.length, second.ids.length].sort((a, b) => a - b) as [number, number];
     const half = Math.floor(room / 2);
     const lengths = shorter + longer <= room ? [shorter, longer] : shorter <= half ? [shorter, room - shorter] : [half, room - half];
     if (first.ids.length > second.ids.length) lengths.reverse();
-    return framed(this.#pair, [first.ids.slice(0, lengths[0]), second.ids.slice(0, lengths[1])]);
+    return framed(this.#pair, [this.#cut(first, lengths[0]!), this.#cut(second, lengths[1]!)]);
   }
 
   /** A piece of text as the vocabulary sees it, such as in lower case. */
@@ -130,6 +133,10 @@ export class EncoderTokenizer {
   /** The id of the first padding token that the vocabulary has, 0 without one. */
   get paddingId(): number {
     return PADDING.map((token) => this.#tokenizer.token_to_id(token)).find((id) => id !== undefined) ?? 0;
+  }
+
+  #cut({ ids }: Body, length: number): readonly number[] {
+    return this.#keepsEnd ? ids.slice(Math.max(0, ids.length - length)) : ids.slice(0, length);
   }
 
   /** The last `limit` tokens of a text, and often more, of which the first ones may be those of a cut. */

@@ -94,7 +94,7 @@ describe('the tokenizer of an encoder', () => {
       for (const text of texts) {
         const { ids } = whole(left, text);
         for (const limit of [0, 1, 2, 3, 7, 64, 512, 2000]) {
-          const encoded = tokenizer.text(text, limit);
+          const encoded = tokenizer.text(tokenizer.kept(text, limit), limit);
           const room = Math.min(ids.length, Math.max(0, limit - framing));
           const own = encoded.ids.slice(encoded.bodyStart, encoded.bodyStart + room);
           assert.deepEqual(own, ids.slice(ids.length - room), `${limit} of ${text.slice(0, 20)}`);
@@ -116,9 +116,33 @@ describe('the tokenizer of an encoder', () => {
       const { tokenizer, config: usual } = KINDS.wordpiece;
       const one = opened({ tokenizer: { ...tokenizer, ...definition }, config: { ...usual, ...config } });
       const [the, red, river] = one.body('the red river', 8).ids;
-      assert.deepEqual(one.text('the red river', 4).ids.slice(1, -1), keepsEnd ? [red, river] : [the, red]);
-      const pair = one.pair(one.body('the red river', 8), one.body('red', 8), 6);
-      assert.deepEqual(pair.ids.slice(1, 3), [the, red], 'pairs keep their beginnings');
+      const kept = keepsEnd ? [red, river] : [the, red];
+      assert.deepEqual(one.text(one.kept('the red river', 4), 4).ids.slice(1, -1), kept);
+      assert.deepEqual(one.pair(one.kept('the red river', 6), one.kept('red', 6), 6).ids.slice(1, 3), kept);
+    });
+
+  // What Python's tokenizers 0.23.3 keep of pairs, framed by three tokens.
+  const PAIRS: [side: string, limit: number, first: string, second: string, kept: string][] = [
+    ['left', 9, 'a b', 'c d e f g h', 'a b | e f g h'],
+    ['left', 7, 'a b', 'c d e f g h', 'a b | g h'],
+    ['left', 6, 'a b', 'c d e f g h', 'b | g h'],
+    ['left', 8, 'a b c d e', 'f g h i', 'c d e | h i'],
+    ['left', 6, 'a b c d e', 'f g h i', 'd e | i'],
+    ['left', 7, 'a b c d e', 'f', 'c d e | f'],
+    ['right', 9, 'a b', 'c d e f g h', 'a b | c d e f'],
+    ['right', 6, 'a b', 'c d e f g h', 'a | c d'],
+    ['right', 6, 'a b c d e', 'f g h i', 'a b | f'],
+    ['right', 7, 'a b c d e', 'f', 'a b c | f'],
+  ]; // biome-ignore format: one case a line
+  const letters = wordPiece({ words: 'a b c d e f g h i'.split(' '), modelMaxLength: 64 }, true);
+  for (const [side, limit, first, second, kept] of PAIRS)
+    it(`keeps "${kept}" of "${first}" and "${second}" in ${limit} tokens from the ${side}`, () => {
+      const one = opened({ tokenizer: letters.tokenizer, config: { ...letters.config, truncation_side: side } });
+      const { ids } = one.pair(one.kept(first, limit), one.kept(second, limit), limit);
+      const idsOf = (text: string): readonly number[] => one.body(text, 64).ids;
+      const [start, end] = [ids[0]!, ids.at(-1)!];
+      const [left, right] = kept.split(' | ') as [string, string];
+      assert.deepEqual(ids, [start, ...idsOf(left), end, ...idsOf(right), end]);
     });
 
   it('reads on where much of a text is one token', () => {
