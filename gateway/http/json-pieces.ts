@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { breathe } from '../../runtime/loop.js';
 import { parseJson } from './json.js';
+import { parseBesideTexts } from './json-texts.js';
 
 /** Bodies of fewer bytes are parsed at once, in less time than a stretch of work may take. */
 const WHOLE_BYTES = 128 * 1024;
@@ -22,11 +23,13 @@ interface LongList {
 }
 
 /**
- * Parses a request body as `parseJson` does, with the same failures, but in turns where it is large and most of it is in lists that are
- * members of the whole, such as rows or texts: those are parsed some elements at a time.
+ * Parses a request body as `parseJson` does, with the same failures, but in turns where it is large and most of it is in a few long texts, or in
+ * lists that are members of the whole, such as rows or texts: those are parsed some elements at a time.
  */
 export async function parseJsonInTurns(bytes: Buffer): Promise<unknown> {
   if (bytes.length < WHOLE_BYTES) return parseJson(bytes);
+  const value = await parseBesideTexts(bytes, WHOLE_BYTES);
+  if (value !== undefined) return value;
   const lists = await new Scanner(bytes).lists();
   if (lists.length === 0) return parseJson(bytes);
   try {

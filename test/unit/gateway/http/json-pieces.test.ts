@@ -8,6 +8,8 @@ const ITEM = '{"text":"a,]}[{\\"\\\\","list":[1,[2,{"x":[]}],"\\\\\\\\"],"number
 const LONG = Array(4000).fill(ITEM).join(', ');
 const ROWS = Array.from({ length: 30_000 }, (_none, i) => `[${i},${i / 7},${Math.sin(i)}]`).join(',');
 
+const PICTURE = `data:image/png;base64,${'iVBORw0KGgo/+A'.repeat(20_000)}==`;
+
 const outcome = (parse: () => unknown): unknown => {
   try {
     return parse();
@@ -38,6 +40,17 @@ describe('JSON in turns', () => {
     ['a key that comes twice, empty the second time', `{"data":[${LONG}],"data":[]}`],
     ['a list at the top', `[${LONG}]`],
     ['lists in a list at the top', `[[${LONG}],{"a":[${LONG}]}]`],
+    ['pictures in a list', JSON.stringify({ model: 'm', images: [PICTURE, 'short', PICTURE], n: 1 })],
+    [
+      'a picture deep inside',
+      JSON.stringify({ messages: [{ content: [{ type: 'image_url', image_url: { url: PICTURE } }], role: 'user' }] }),
+    ],
+    ['a picture in a list at the top', JSON.stringify([PICTURE])],
+    ['a picture as a key', JSON.stringify({ [PICTURE]: PICTURE })],
+    ['a picture whose member comes twice', `{"a":"${PICTURE}","b":1,"a":"x"}`],
+    ['a picture beside escapes', JSON.stringify({ a: '"\\"', b: PICTURE, c: `"${PICTURE}`, d: `${PICTURE}"`, e: `${PICTURE}\\` })],
+    ['a picture beside a text of many bytes', JSON.stringify({ a: PICTURE, b: 'é'.repeat(100_000), c: `${PICTURE}\n` })],
+    ['numbers between quotes that are escaped', `{"a":"\\"","b":[${Array(40_000).fill('1.5').join(',')}],"c":"\\""}`],
     ['a long text', JSON.stringify({ data: 'x"\\'.repeat(200_000) })],
     ['text of many bytes', JSON.stringify({ data: Array(30_000).fill('é😀,"') })],
   ] as const) {
@@ -62,6 +75,11 @@ describe('JSON in turns', () => {
     ['a member for the prototype', `{"data":[${LONG},{"__proto__":{}}]}`],
     ['a prototype of lists', `{"__proto__":[${LONG}]}`],
     ['too many levels', `{"data":[${ROWS},${'['.repeat(MAX_JSON_DEPTH - 1)}${']'.repeat(MAX_JSON_DEPTH - 1)}]}`],
+    ['a picture with no end', `{"a":"${PICTURE}`],
+    ['a picture with a control character', `{"a":"${PICTURE}\t${PICTURE}"}`],
+    ['a picture with a byte that is no text', Buffer.concat([Buffer.from(`{"a":"${PICTURE}`), Buffer.from([0xff]), Buffer.from('"}')])],
+    ['a picture for the prototype', `{"__proto__":"${PICTURE}"}`],
+    ['a picture without a comma', `{"a":"${PICTURE}" "b":1}`],
     ['what is no UTF-8', Buffer.concat([Buffer.from(`{"data":[${ROWS},"`), Buffer.from([0xff]), Buffer.from('"]}')])],
   ] as const) {
     it(`refuses ${name} with the same words`, async () => {
@@ -74,11 +92,15 @@ describe('JSON in turns', () => {
     assert.equal('kind' in ((await same(`{"data":[${ROWS},${'['.repeat(levels)}${']'.repeat(levels)}]}`)) as object), false);
   });
 
-  it('lets others run meanwhile', async () => {
-    let rounds = 0;
-    const count = setInterval(() => (rounds += 1), 0);
-    await parseJsonInTurns(Buffer.from(`{"data":[${Array(20).fill(LONG).join(',')}]}`));
-    clearInterval(count);
-    assert.ok(rounds > 3, `${rounds} rounds`);
-  });
+  for (const [name, text] of [
+    ['a long list', `{"data":[${Array(20).fill(LONG).join(',')}]}`],
+    ['a picture', JSON.stringify({ images: [PICTURE.repeat(120)] })],
+  ] as const)
+    it(`lets others run while it reads ${name}`, async () => {
+      let rounds = 0;
+      const count = setInterval(() => (rounds += 1), 0);
+      await parseJsonInTurns(Buffer.from(text));
+      clearInterval(count);
+      assert.ok(rounds > 3, `${rounds} rounds`);
+    });
 });
