@@ -4,8 +4,11 @@ import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas
 import type { Classification, ClassifyRequest, ClassifyResponse } from '../../schemas/generated/universal/encoders.js';
 import { askOf, TEXTS_BYTES, usageOf } from './encoder-asks.js';
 
+/** The sentence of a label, as in Python's pipeline of transformers. */
+const HYPOTHESIS = 'This example is {}.';
+
 function zeroShotOf({ labels, hypothesis_template: hypothesis, multi_label: multiLabel }: ClassifyRequest): ZeroShot | undefined {
-  return labels ? { labels, hypothesis: hypothesis!, multiLabel: multiLabel === true } : undefined;
+  return labels ? { labels, hypothesis: hypothesis ?? HYPOTHESIS, multiLabel: multiLabel === true } : undefined;
 }
 
 function classification(scores: Scores, index: number): Classification {

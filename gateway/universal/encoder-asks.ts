@@ -1,12 +1,22 @@
-import type { EncoderAsk } from '../../runtime/encoders/contract.js';
+import type { EncoderAsk, EncoderSettings } from '../../runtime/encoders/contract.js';
 import type { Request } from '../../schemas/endpoint.js';
+import type { ExtraBody } from '../../schemas/generated/universal/chat.js';
 
 /** 10,000 texts of 3 KB each fit. */
 export const TEXTS_BYTES = 32 * 1024 * 1024;
 
+/** What a request to an encoder may say of the model and how it is read. */
+interface Body {
+  readonly model: string;
+  readonly max_length?: number | null;
+  readonly extra_body?: ExtraBody | null;
+}
+
 /** What every request to an encoder says, as the runtime takes it; null counts as absent. */
-export function askOf(body: { readonly model: string; readonly max_length?: number | null }, { signal }: Request): EncoderAsk {
-  return { model: body.model, settings: typeof body.max_length === 'number' ? { maxLength: body.max_length } : {}, signal };
+export function askOf({ model, max_length: maxLength, extra_body: extra }: Body, { signal }: Request): EncoderAsk {
+  const said = { maxLength, threads: extra?.n_threads, gpuLayers: extra?.n_gpu_layers, flashAttention: extra?.flash_attn };
+  const settings: EncoderSettings = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null && value !== undefined));
+  return { model, settings, signal };
 }
 
 /** Token counts as the wire has them. */

@@ -1,14 +1,18 @@
 import type { EncoderUrgency, Entity } from '../engines/encoder-contract.js';
 
-/** How the encoder of a request is run; absent = the model's own facts. From `encoder_config` and `transformers` of a project's model. */
+/** How the encoder of a request is run; absent = the model's own facts. From `encoder_config` and `transformers` of a project's model, or a request's `extra_body`. */
 export interface EncoderSettings {
-  /** Tokens of one text at most; the model's own limit holds too. */
+  /** Tokens of one text at most, instead of what the model's files recommend; what the model can read at all holds too. */
   readonly maxLength?: number;
   /** `auto`, `cpu`, `cuda`, `mps` or an execution provider's name. */
   readonly device?: string;
   /** `fp32`, `fp16`, `bf16`: which of a repository's files is taken where the model's name does not say. */
   readonly dtype?: string;
   readonly flashAttention?: boolean;
+  /** Threads of its host; one less than there are cores unless said. */
+  readonly threads?: number;
+  /** Layers of a GGUF model on the accelerator, -1 for all of them. */
+  readonly gpuLayers?: number;
   /** Never unloaded for being idle. */
   readonly keepLoaded?: boolean;
 }

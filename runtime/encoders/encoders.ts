@@ -87,6 +87,7 @@ export class Encoders implements EncoderService {
     work: (model: LoadedEncoder, call: EncoderCall) => Promise<T>,
     nothing: T,
   ): Promise<T> {
+    if (Object.hasOwn(this.#builtIn, name)) throw embedsOnly(name, task);
     const wish = settings.dtype === undefined || settings.dtype === 'auto' ? null : settings.dtype.toUpperCase();
     const located = await this.#locate(name, task, wish);
     signal.throwIfAborted();
@@ -124,6 +125,13 @@ export class Encoders implements EncoderService {
     found.catch(() => this.#places.delete(key));
     return found;
   }
+}
+
+/** The 400 of a task that the built-in vectors are not for. */
+function embedsOnly(name: string, task: EncoderTask): Failure {
+  return new Failure('bad_request', `"${name}" is built in and makes embeddings only; name a model for ${task}.`, {
+    code: 'TaskNotSupported',
+  });
 }
 
 const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0);

@@ -20,7 +20,8 @@ export async function loadEncoder(
   stop: AbortSignal,
 ): Promise<LoadedEncoder> {
   const device = settings.device === undefined || settings.device === 'auto' ? {} : { device: settings.device };
-  const options = { threads: defaultThreads(), ...device };
+  const layers = settings.gpuLayers === undefined ? {} : { gpuLayers: settings.gpuLayers };
+  const options = { threads: settings.threads ?? defaultThreads(), ...device, ...layers };
   if (files.format === 'gguf') {
     const { GgufEncoder } = await import('../engines/gguf/encoder.js');
     return GgufEncoder.load(

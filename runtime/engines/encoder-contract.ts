@@ -9,9 +9,9 @@ export type Pooling = 'mean' | 'mean_sqrt' | 'cls' | 'last' | 'max' | 'weighted'
 
 /** How an encoder is loaded; absent = the model's own facts, then the engine's default. */
 export interface EncoderOptions {
-  /** Tokens of one text at most. */
-  readonly maxLength?: number;
   readonly threads?: number;
+  /** Layers of a GGUF model on the accelerator, -1 for all of them. */
+  readonly gpuLayers?: number;
   /** `auto`, `cpu`, or an execution provider's name. */
   readonly device?: string;
   /** `onnxruntime`: ONNX graphs never go through the native pass. */
@@ -43,6 +43,7 @@ export interface EncoderInfo {
   readonly sizeBytes: number;
   /** Of an embedding; null for other tasks. */
   readonly dimensions: number | null;
+  /** Tokens of one text where a call does not say. */
   readonly maxLength: number;
   readonly pooling: Pooling | null;
   /** Names of the head's outputs, by index; empty for embeddings. */
@@ -75,7 +76,7 @@ export type EncoderUrgency = 'interactive' | 'bulk';
 export interface EncoderCall {
   readonly signal: AbortSignal;
   readonly urgency?: EncoderUrgency;
-  /** Tokens of one text at most, below the model's own limit. */
+  /** Tokens of one text at most, instead of what the model's files recommend; what the model can read at all holds too. */
   readonly maxLength?: number;
 }
 

@@ -24,16 +24,26 @@ export function cacheKey(id: string, quantisation: string | null, options: GgufO
   return parts.join(':');
 }
 
+/** What makes another copy of an encoder, where it is said. */
+interface EncoderLoading {
+  readonly device?: string;
+  readonly flashAttention?: boolean;
+  readonly threads?: number;
+  readonly gpuLayers?: number;
+}
+
 /** The same for an encoder of one task; `transformers` stands for the ONNX format, as clients know it. */
 export function encoderKey(
   task: string,
   format: 'onnx' | 'gguf',
   { id, quantisation }: { readonly id: string; readonly quantisation: string | null },
-  { device, flashAttention }: { readonly device?: string; readonly flashAttention?: boolean } = {},
+  { device, flashAttention, threads, gpuLayers }: EncoderLoading = {},
 ): string {
   // The length is a matter of each call here, so that requests with different ones share a copy.
   const parts = [`encoder:${task}:${format === 'gguf' ? 'gguf' : 'transformers'}:${id}`, `quant${quantisation ?? 'default'}`, 'lenauto'];
   if (device !== undefined && device !== 'auto') parts.push(`device${device}`);
   if (format === 'gguf' && flashAttention === false) parts.push('flashfalse');
+  if (threads !== undefined) parts.push(`threads${threads}`);
+  if (format === 'gguf' && gpuLayers !== undefined) parts.push(`gpu${gpuLayers}`);
   return parts.join(':');
 }

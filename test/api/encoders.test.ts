@@ -145,6 +145,10 @@ const embeddings = (path: string): Scenario[] => [
     { model: EMBEDDER, input: 'the cat sat on the mat', max_length: 4 },
     { json: (body: Body) => assert.equal(body.usage.total_tokens, 4) },
   ),
+  refused(path, { model: EMBEDDER, input: 'x', max_length: 2 }, 422, ['max_length is 2', '3 are the least']),
+  post(path, { model: EMBEDDER, input: 'x', extra_body: null }),
+  post(path, { model: EMBEDDER, input: 'x', extra_body: { n_threads: 1, n_ctx: 512 } }),
+  refused(path, { model: EMBEDDER, input: 'x', extra_body: { n_ctx: -3 } }, 422, ['extra_body', 'n_ctx']),
   refused(path, { model: EMBEDDER, input: [1, 2, 3] }, 422, ['input[0] is a token id', 'Send texts']),
   refused(path, { model: EMBEDDER, input: ['x', [1, 2]] }, 422, ['input[1] is a list of token ids']),
   refused(path, { model: EMBEDDER, input: { a: 1 } }, 422, ['input']),
@@ -249,6 +253,7 @@ const reranking = (path: string): Scenario[] => [
   refused(path, { model: RERANKER, query: 'x', documents, top_k: 0 }, 422, ['top_k']),
   refused(path, { model: 'tiny/gguf', query: 'x', documents }, 400, ['GGUF', 'no ranking head', 'reranks']),
   refused(path, { model: 'no/reranker', query: 'x', documents }, 404, ['ModelNotFound', 'quern pull no/reranker']),
+  refused(path, { model: 'quern-lexical', query: 'x', documents }, 400, ['TaskNotSupported', 'embeddings only']),
 ];
 
 const NLI = 'tiny/nli';
@@ -298,6 +303,8 @@ const classifying = (path: string): Scenario[] => [
     { json: (body: Body) => assert.equal(body.usage.prompt_tokens, 3) },
   ),
   refused(path, { model: RERANKER, texts: ['x'], labels: ['a'] }, 400, ['entailment', 'labels']),
+  post(path, { model: NLI, texts: ['tea'], labels: ['river'], hypothesis_template: null, multi_label: null }),
+  refused(path, { model: 'lexical', texts: ['x'] }, 400, ['TaskNotSupported', 'embeddings only']),
   refused(path, { model: NLI, texts: ['x'], labels: [] }, 422, ['labels']),
   refused(path, { model: NLI, texts: ['x'], labels: ['a', 'a'] }, 422, ['labels']),
   refused(path, { model: NLI, texts: ['x'], labels: ['a'], hypothesis_template: 'none' }, 422, ['hypothesis_template']),

@@ -18,6 +18,8 @@ const LEAST = 1e-38;
 const MOST = 1 - 1e-7;
 const SURE = /^(1|true|yes)$/i;
 
+const ALL_LAYERS = -1;
+
 /** What `GgufEncoder.load` needs. */
 export interface GgufEncoderLoad {
   readonly task: Extract<EncoderTask, 'embedding' | 'reranking'>;
@@ -140,14 +142,14 @@ function openBody(
   options: GgufEncoderLoad['options'],
   ranking: RankingFacts | undefined,
 ): EncoderOpenBody {
-  const wanted = options.maxLength ?? (header.contextLength || files.maxLength || DEFAULT_LENGTH);
+  const wanted = header.contextLength || files.maxLength || DEFAULT_LENGTH;
   const forceCpu = options.device === 'cpu' || SURE.test(process.env.GGUF_FORCE_CPU ?? '');
   return {
     path: header.path,
     threads: options.threads,
     flashAttention: options.flashAttention,
-    gpuLayers: forceCpu ? 0 : -1,
-    maxLength: Math.min(wanted, header.contextLength || wanted, LENGTH_LIMIT),
+    gpuLayers: forceCpu ? 0 : (options.gpuLayers ?? ALL_LAYERS),
+    maxLength: Math.min(wanted, LENGTH_LIMIT),
     ...(ranking ? { ranking: { ...ranking, controlTexts: header.vocabulary.controlTexts } } : {}),
   };
 }

@@ -35,7 +35,6 @@ export class EncoderClient implements EncoderModel, LoadedEngine {
       model: files.model,
       folder: files.folder,
       fallback: { ...(files.pooling ? { pooling: files.pooling } : {}), ...(files.maxLength ? { maxLength: files.maxLength } : {}) },
-      ...(options.maxLength === undefined ? {} : { maxLength: options.maxLength }),
       threads: options.threads ?? defaultThreads(),
       provider: PROVIDERS[device] ?? device,
       engine: options.engine ?? 'auto',

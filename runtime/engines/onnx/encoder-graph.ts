@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
 import { padded, type Row } from './batcher.js';
 import type { OnnxSession, Tensor, TensorSlot } from './contract.js';
-import { type Batch, chosenOutput, type EncoderPass, type PassSettings, suits, wrongTask } from './encoder-pass.js';
+import { type Batch, chosenOutput, type EncoderPass, type PassSettings, strangeToken, suits, wrongTask } from './encoder-pass.js';
 import { rowStates } from './pooling.js';
 
 /** Values of each input that is known, at a token of a row; padding has 0, or the padding token's id. */
@@ -11,6 +11,9 @@ const INPUTS: Readonly<Record<string, (row: Row<Batch>, at: number, firstPositio
   token_type_ids: (row, at) => row.types[at]!,
   position_ids: (_row, at, firstPosition) => firstPosition + at,
 };
+
+/** What the runtime says of an index that a table has no line for. */
+const NO_LINE = /idx=-?\d+ must be within the inclusive range \[-?\d+,-?\d+\]/;
 
 /** An encoder's graph in ONNX Runtime: rows are padded to the longest of their batch. */
 export class EncoderGraph implements EncoderPass {
@@ -45,7 +48,11 @@ export class EncoderGraph implements EncoderPass {
 
   async run(rows: readonly Row<Batch>[], length: number): Promise<Batch> {
     const feeds = Object.fromEntries(this.#session.inputs.map((slot) => [slot.name, this.#feed(slot, rows, length)]));
-    const output = (await this.#session.run(feeds, [this.#output]))[this.#output]!;
+    const outputs = await this.#session.run(feeds, [this.#output]).catch((error: unknown) => {
+      const strange = error instanceof Failure ? NO_LINE.exec(error.message)?.[0] : undefined;
+      throw strange === undefined ? error : strangeToken(this.#settings, strange, error);
+    });
+    const output = outputs[this.#output]!;
     const { dims } = output;
     const isPerToken = dims.length === 3;
     const isWhole = dims[0] === rows.length && (isPerToken ? dims[1] === length : dims.length === 2);

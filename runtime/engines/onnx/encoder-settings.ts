@@ -19,8 +19,6 @@ export interface SettingsWish {
   /** The graph, in the folder or below it. */
   readonly model: string;
   readonly task: EncoderTask;
-  /** Asked for by the caller. */
-  readonly maxLength?: number;
   /** Where the files say nothing. */
   readonly fallback: { readonly pooling?: Pooling; readonly maxLength?: number };
 }
@@ -28,7 +26,10 @@ export interface SettingsWish {
 /** What the files of an encoder say. */
 export interface EncoderSettings {
   readonly architecture: string;
+  /** Tokens of one text where the caller does not say. */
   readonly maxLength: number;
+  /** Tokens of one text that the caller may ask for. */
+  readonly lengthLimit: number;
   /** Absent where neither the files nor the fallback say. */
   readonly pooling: Pooling | undefined;
   /** The parts of a sentence model, in order; none where it does not name them. */
@@ -69,7 +70,7 @@ export function readEncoderSettings(wish: SettingsWish): EncoderSettings {
   const modules = wish.task === 'embedding' ? modulesOf(folder) : [];
   return {
     architecture,
-    maxLength: maxLengthOf(wish, { config, tokenizerConfig, sentence }, firstPosition, notes),
+    ...lengthsOf(wish, { config, tokenizerConfig, sentence }, firstPosition, notes),
     pooling: (wish.task === 'embedding' ? poolingOf(folder, modules) : undefined) ?? wish.fallback.pooling,
     modules,
     labels: labelsOf(config),
@@ -96,18 +97,24 @@ interface Files {
   readonly sentence: Json;
 }
 
-/** The caller's wish, else the sentence model's own, else the fallback's; never beyond the positions that were trained or the tokenizer's limit. */
-function maxLengthOf(wish: SettingsWish, { config, tokenizerConfig, sentence }: Files, firstPosition: number, notes: string[]): number {
+/** The sentence model's own length, else the fallback's, within the positions that were trained and the tokenizer's limit, which a caller may use up. */
+function lengthsOf(
+  { fallback }: SettingsWish,
+  { config, tokenizerConfig, sentence }: Files,
+  firstPosition: number,
+  notes: string[],
+): Pick<EncoderSettings, 'maxLength' | 'lengthLimit'> {
   const table = positive(config.max_position_embeddings) ?? positive(config.n_positions) ?? positive(config.max_trained_positions);
   const positions = table === undefined ? undefined : table - firstPosition;
   // Tokenizers without a limit write a number near 10^30.
   const read = positive(tokenizerConfig.model_max_length);
   const limits = [positions, read !== undefined && read <= LENGTH_LIMIT ? read : undefined].filter((limit) => limit !== undefined);
-  const own = positive(sentence.max_seq_length) ?? (limits.length > 0 ? undefined : wish.fallback.maxLength);
-  const limit = Math.min(LENGTH_LIMIT, ...limits);
-  const wanted = wish.maxLength ?? own ?? (limits.length > 0 ? limit : DEFAULT_LENGTH);
-  if (wanted > limit) notes.push(`max_length is ${wanted}, but the model reads ${limit} tokens at most; ${limit} are used.`);
-  return Math.min(wanted, limit);
+  const own = positive(sentence.max_seq_length);
+  // Without a limit of the files' own nothing tells that more would do.
+  const lengthLimit = Math.min(LENGTH_LIMIT, ...(limits.length > 0 ? limits : [own ?? fallback.maxLength ?? DEFAULT_LENGTH]));
+  if (own !== undefined && own > lengthLimit)
+    notes.push(`max_seq_length is ${own}, but the model reads ${lengthLimit} tokens at most; ${lengthLimit} are used.`);
+  return { maxLength: Math.min(own ?? lengthLimit, lengthLimit), lengthLimit };
 }
 
 function problemOf({ problem_type: type }: Json): { problem?: HeadProblem } {
@@ -115,12 +122,15 @@ function problemOf({ problem_type: type }: Json): { problem?: HeadProblem } {
   return type === 'multi_label_classification' ? { problem: 'multi_label' } : {};
 }
 
-/** Names of the head's outputs; their index as text where one has no name. */
+/** Names of the head's outputs; their index as text where one has no name, and behind a name that an earlier one has. */
 function labelsOf(config: Json): string[] {
   const names = (typeof config.id2label === 'object' && config.id2label !== null ? config.id2label : {}) as Json;
   const indices = Object.keys(names)
     .map(Number)
     .filter((index) => Number.isInteger(index) && index >= 0 && index < LABEL_LIMIT);
   const count = indices.reduce((most, index) => Math.max(most, index + 1), 0);
-  return Array.from({ length: count }, (_, index) => String(names[index] ?? index));
+  const found = Array.from({ length: count }, (_, index) => String(names[index] ?? index));
+  const first = new Map<string, number>();
+  for (const [index, name] of found.entries()) if (!first.has(name)) first.set(name, index);
+  return found.map((name, index) => (first.get(name) === index ? name : `${name} (${index})`));
 }

@@ -8,7 +8,9 @@ import { entitiesOf, type Labelling, labelOf } from './entities.js';
 import { inspectGraph } from './graph-file.js';
 import { openPass } from './open-pass.js';
 import { finite, normalise, pooled } from './pooling.js';
+import { probed } from './probe.js';
 import { type VectorStep, vectorSteps } from './sentence-modules.js';
+import { whileOpening } from './session.js';
 import { type Encoded, EncoderTokenizer } from './tokenizer.js';
 import { type Window, windowsOf } from './windows.js';
 import type { CallBody, EntitiesReply, NumbersReply, OpenBody, OpenedEncoder } from './wire.js';
@@ -73,16 +75,11 @@ export class LoadedEncoder {
     const { sizeBytes } = inspectGraph(body.model);
     const settings = readEncoderSettings(body);
     const tokenizer = new EncoderTokenizer(settings.tokenizer, settings.tokenizerConfig);
-    const { firstPosition, maxLength, paddingId = tokenizer.paddingId } = settings;
+    const { firstPosition, lengthLimit: maxLength, paddingId = tokenizer.paddingId } = settings;
     const { name, task, threads, provider, engine } = body;
     const pass = await openPass(body.model, { name, task, paddingId, firstPosition, maxLength }, { threads, provider, engine, sizeBytes });
-    const { ids, types } = tokenizer.single(tokenizer.body(PROBE, settings.maxLength), settings.maxLength);
-    const probe = await pass.run([{ ids, types, take: () => {} }], ids.length).catch((error: unknown) => {
-      // A model that fails at its first word is at fault, not the word.
-      throw error instanceof Failure && error.kind === 'model_failed'
-        ? new Failure('invalid', error.message, { code: 'InvalidModelFile' })
-        : error;
-    });
+    const { ids, types } = tokenizer.single(tokenizer.body(PROBE, maxLength), maxLength);
+    const probe = await whileOpening(sizeBytes, () => probed(pass, { ids, types, take: () => {} }, name));
     // Where the graph pools by itself, its vectors are taken as they are.
     const steps = probe.isPerToken ? vectorSteps(body.folder, settings.modules, probe.width) : [];
     return new LoadedEncoder({ body, settings, pass, tokenizer, steps }, probe, sizeBytes);
@@ -90,17 +87,22 @@ export class LoadedEncoder {
 
   /** One vector of length 1 per text. */
   async embed(call: CallBody, signal: AbortSignal): Promise<NumbersReply> {
-    const { steps } = this.#parts;
+    const { steps, body } = this.#parts;
     const pooling = this.opened.pooling ?? DEFAULT_POOLING;
     return this.#numbers(call, signal, this.opened.dimensions!, (output, index, { ids }) => {
       const vector = pooled(output.states(index, ids.length), pooling);
-      return normalise(steps.reduce((before, step) => step.apply(before), vector));
+      return normalise(
+        steps.reduce((before, step) => step.apply(before), vector),
+        body.name,
+      );
     });
   }
 
   /** Logits of the head per text or pair. */
   async score(call: CallBody, signal: AbortSignal): Promise<NumbersReply> {
-    return this.#numbers(call, signal, this.opened.labels.length, (output, index) => finite(output.states(index, 1).values));
+    return this.#numbers(call, signal, this.opened.labels.length, (output, index) =>
+      finite(output.states(index, 1).values, this.#parts.body.name),
+    );
   }
 
   /** Entities of each text. A text that is longer than the model reads at once goes through it in windows that overlap. */
@@ -153,8 +155,15 @@ export class LoadedEncoder {
     return tokens;
   }
 
-  #limit({ maxLength }: CallBody): number {
-    return Math.min(maxLength ?? Number.POSITIVE_INFINITY, this.opened.maxLength);
+  /** Tokens of a text, or of a pair, with those that frame it. Throws `invalid` where they leave no room for each text. */
+  #limit({ maxLength, query, pairs }: CallBody): number {
+    const { settings, tokenizer } = this.#parts;
+    const limit = Math.min(maxLength ?? settings.maxLength, settings.lengthLimit);
+    const isPair = query !== undefined || pairs !== undefined;
+    const least = tokenizer.framing(isPair) + (isPair ? 2 : 1);
+    if (limit >= least) return limit;
+    const msg = `max_length is ${limit}, and ${least - (isPair ? 2 : 1)} tokens frame what this model reads; ${least} are the least`;
+    throw new Failure('invalid', `${msg}.`, { errors: [{ type: 'greater_than_equal', loc: ['body', 'max_length'], msg, input: limit }] });
   }
 
   #encoding(call: CallBody): (text: string, at: number) => Encoded {
@@ -175,7 +184,7 @@ export class LoadedEncoder {
     const { ids, tokens } = tokenizer.body(text, SEARCHED_TOKENS);
     if (ids.length > SEARCHED_TOKENS) throw tooLong(text);
     const framing = tokenizer.framing(false);
-    const room = Math.max(1, limit - framing);
+    const room = limit - framing;
     const windows = windowsOf(ids.length, room);
     const labellings: Labelling[] = [];
     let left = windows.length;
@@ -201,7 +210,7 @@ export class LoadedEncoder {
     const { values, dimensions } = output.states(index, ids.length);
     for (let at = window.from; at < window.to; at += 1) {
       const start = (bodyStart + at - window.start) * dimensions;
-      labellings[at] = labelOf(finite(values.subarray(start, start + dimensions)));
+      labellings[at] = labelOf(finite(values.subarray(start, start + dimensions), this.#parts.body.name));
     }
   }
 }

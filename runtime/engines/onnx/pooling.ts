@@ -55,18 +55,23 @@ export function unit(vector: Float32Array): Float32Array {
   return vector.map((component) => component / length);
 }
 
-/** Brings a vector to length 1 in place. Throws `model_failed` for one that has no direction or is not finite. */
-export function normalise(vector: Float32Array): Float32Array {
+/** Brings a vector to length 1 in place. Throws `model_failed` that names the model for one that has no direction or is not finite. */
+export function normalise(vector: Float32Array, model: string): Float32Array {
   const length = lengthOf(vector);
-  if (!Number.isFinite(length) || length === 0)
-    throw new Failure('model_failed', 'The model gave a vector that is zero or not finite; its weights or number format are damaged.');
+  if (!Number.isFinite(length) || length === 0) throw damaged(model, 'a vector that is zero or not finite');
   for (let index = 0; index < vector.length; index += 1) vector[index] = vector[index]! / length;
   return vector;
 }
 
-/** The same logits. Throws `model_failed` where one is no finite number. */
-export function finite(logits: Float32Array): Float32Array {
-  if (!logits.every(Number.isFinite))
-    throw new Failure('model_failed', 'The model gave scores that are not finite; its weights or number format are damaged.');
+/** The same logits. Throws `model_failed` that names the model where one is no finite number. */
+export function finite(logits: Float32Array, model: string): Float32Array {
+  if (!logits.every(Number.isFinite)) throw damaged(model, 'scores that are not finite');
   return logits;
+}
+
+function damaged(model: string, what: string): Failure {
+  return new Failure(
+    'model_failed',
+    `Model "${model}" gave ${what}: its weights are damaged, or their number format is too narrow for this text.`,
+  );
 }

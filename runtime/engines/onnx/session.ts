@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import type { InferenceSession, Tensor as OrtTensor } from 'onnxruntime-node';
 import { Failure } from '../../../schemas/errors.js';
+import { withAllowance } from '../../hosts/allowance.js';
 import { availableMemory } from '../../hosts/memory.js';
 import type { OnnxOptions, OnnxSession, ProviderFacts, Tensor, TensorSlot, TensorType } from './contract.js';
 import { graphFault, inspectGraph } from './graph-file.js';
@@ -11,6 +12,10 @@ type Ort = typeof import('onnxruntime-node');
 
 const THREAD_LIMIT = 256;
 const SHOWN = 300;
+/** Of the bytes of the weights, what is in memory while a graph is opened: as read, as numbers of 32 bits that were of 4, and arranged. */
+const OPENING_FACTOR = 10;
+/** And what its other numbers may take, which only its nodes tell the sizes of. */
+const OPENING_BYTES = 1024 ** 3;
 /** Arrays that carry each type; the runtime itself reads beyond one that is too short for its type. */
 const ARRAYS: Readonly<Record<TensorType, readonly { readonly name: string }[]>> = {
   float32: [Float32Array],
@@ -55,10 +60,17 @@ export async function openSession(path: string, options: OnnxOptions): Promise<O
     });
   const open = (executionProviders: string[]): Promise<InferenceSession> =>
     openBeside(path, external, (place) => create(place, executionProviders));
-  const { session, facts } = await chooseProviders(ort.listSupportedBackends(), options.provider, open).catch((error: Error) => {
+  const { session, facts } = await whileOpening(sizeBytes, () =>
+    chooseProviders(ort.listSupportedBackends(), options.provider, open),
+  ).catch((error: Error) => {
     throw error instanceof Failure ? error : graphFault(path, error.message, error.cause);
   });
   return new OpenedSession(ort, path, session, facts);
+}
+
+/** Works on a graph whose weights have so many bytes before it is known to be sound: nodes can make numbers without end of a few. */
+export function whileOpening<T>(sizeBytes: number, work: () => Promise<T>): Promise<T> {
+  return withAllowance(OPENING_FACTOR * sizeBytes + OPENING_BYTES, work);
 }
 
 function sessionOptions({ threads, shapesVary = false }: OnnxOptions): InferenceSession.SessionOptions {

@@ -9,7 +9,6 @@ export interface OpenBody {
   readonly model: string;
   readonly folder: string;
   readonly fallback: { readonly pooling?: Pooling; readonly maxLength?: number };
-  readonly maxLength?: number;
   readonly threads: number;
   readonly provider: string;
   /** `onnxruntime`: never the native pass. */

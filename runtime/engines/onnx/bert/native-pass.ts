@@ -3,7 +3,7 @@ import { loadCore } from '../../../../native/core.js';
 import { Failure } from '../../../../schemas/errors.js';
 import { RAGGED, type Row } from '../batcher.js';
 import type { ProviderFacts } from '../contract.js';
-import { type Batch, chosenOutput, type EncoderPass, type PassSettings, suits, wrongTask } from '../encoder-pass.js';
+import { type Batch, chosenOutput, type EncoderPass, type PassSettings, strangeToken, suits, wrongTask } from '../encoder-pass.js';
 import { pooled } from '../pooling.js';
 import { readGraph } from './graph.js';
 import { type Recognised, recognise, Unrecognised } from './recognise.js';
@@ -48,6 +48,7 @@ class NativePass implements EncoderPass {
   readonly engine: EncoderPass['engine'];
   readonly layout = RAGGED;
   readonly #native: NativeEncoder;
+  readonly #settings: PassSettings;
   readonly #takesTypes: boolean;
   /** Whether the graph gives a vector for each token, and whether it pools them itself. */
   readonly #isPerToken: boolean;
@@ -55,6 +56,7 @@ class NativePass implements EncoderPass {
 
   constructor(native: NativeEncoder, { shape, head }: Recognised, output: string, settings: PassSettings, providers: ProviderFacts) {
     this.#native = native;
+    this.#settings = settings;
     this.#takesTypes = shape.types > 0;
     const takes = head.flatMap((step) => ('take' in step ? [step.take] : []));
     this.#pools = takes.includes('mean');
@@ -77,7 +79,7 @@ class NativePass implements EncoderPass {
     }
     const values = await this.#native.run(ids, lengths, types).catch((error: unknown) => {
       // The caller gave texts, not tokens: a tokenizer that knows more than the tables is the model's fault.
-      throw error instanceof Failure && error.kind === 'invalid' ? new Failure('model_failed', error.message, { cause: error }) : error;
+      throw error instanceof Failure && error.kind === 'invalid' ? strangeToken(this.#settings, error.message, error) : error;
     });
     const width = this.#native.outputs;
     const part = (from: number, to: number): Float32Array => values.subarray(from * width, to * width);
