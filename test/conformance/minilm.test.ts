@@ -14,12 +14,36 @@ const skip = existsSync(join(FOLDER, 'reference.json'))
 /** The model card's own example: likeness of the first sentence to the others. */
 const CARD = ['That is a happy person', 'That is a happy dog', 'That is a very happy person', 'Today is a sunny day'];
 const CARD_SCORES = [0.695, 0.943, 0.257];
+/** Of the questions, those whose answer is among the first five passages: 0.943 over the chunks of a database (docs/benchmarks.md). */
+const LEAST_FOUND = 0.85;
+const FIRST = 5;
 const SAME = { 'model.onnx': 0.9999, 'model_int8.onnx': 0.995 };
 
 interface Reference {
   readonly texts: string[];
   readonly ids: number[][];
   readonly vectors: number[][];
+}
+
+/** A question, the text that answers it and words of the passage that does. */
+interface Asked {
+  readonly question: string;
+  readonly file: string;
+  readonly says: string;
+}
+
+const TEXTS = new URL('../../../bench/', import.meta.url);
+const plain = (text: string): string => text.replace(/[`*\s]+/g, ' ').toLowerCase();
+
+/** The passages of the texts of everyday life, each a few sentences, and the questions to them, which use other words. */
+function retrieval(): { passages: { file: string; text: string }[]; questions: Asked[] } {
+  const questions = JSON.parse(readFileSync(new URL('questions-texts.json', TEXTS), 'utf8')) as Asked[];
+  const passages = [...new Set(questions.map(({ file }) => file))].flatMap((file) =>
+    readFileSync(new URL(`texts/${file}`, TEXTS), 'utf8')
+      .split(/\n\s*\n/)
+      .map((text) => ({ file, text: plain(text) })),
+  );
+  return { passages, questions };
 }
 
 const readJson = (name: string): object => JSON.parse(readFileSync(join(FOLDER, name), 'utf8')) as object;
@@ -49,6 +73,22 @@ describe('all-MiniLM-L6-v2', { skip }, () => {
         assert.ok(cosine >= least, `${cosine} for "${texts[index]}"`);
       }
       await client.close();
+    });
+
+  for (const file of Object.keys(SAME))
+    it(`finds the passages that answer questions in other words, from ${file}`, async () => {
+      const { passages, questions } = retrieval();
+      const client = await load(file);
+      const known = (await client.embed(passages.map(({ text }) => text), call)).vectors; // biome-ignore format: one line
+      const asked = (await client.embed(questions.map(({ question }) => question), call)).vectors; // biome-ignore format: one line
+      await client.close();
+      const found = questions.filter(({ file: name, says }, at) => {
+        const order = known.map((vector, index) => ({ index, score: dot(vector, asked[at]!) })).sort((a, b) => b.score - a.score);
+        const first = order.slice(0, FIRST).map(({ index }) => passages[index]!);
+        return first.some((passage) => passage.file === name && passage.text.includes(plain(says)));
+      });
+      assert.ok(questions.length >= 80 && passages.length >= 50);
+      assert.ok(found.length >= LEAST_FOUND * questions.length, `${found.length} of ${questions.length}`);
     });
 
   it('finds sentences as like as its card says', async () => {
