@@ -1,5 +1,5 @@
 import type { NativeEncoder } from './contract.js';
-import { settled } from './raised.js';
+import { raised, settled } from './raised.js';
 
 /** The C++ object with our failures. */
 export class Encoder implements NativeEncoder {
@@ -15,6 +15,10 @@ export class Encoder implements NativeEncoder {
 
   run(ids: Int32Array, lengths: Int32Array, types?: Int32Array): Promise<Float32Array> {
     return settled(() => this.#native.run(ids, lengths, types));
+  }
+
+  runNow(ids: Int32Array, lengths: Int32Array, types?: Int32Array): Float32Array {
+    return raised(() => this.#native.runNow(ids, lengths, types));
   }
 
   close(): void {

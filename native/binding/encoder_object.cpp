@@ -27,6 +27,16 @@ std::vector<int32_t> tokens(const Napi::Value& value, const std::string& name) {
   return int32_array(value, name);
 }
 
+/// The arrays of a call, copied.
+struct Call {
+  explicit Call(const Napi::CallbackInfo& info)
+      : ids(tokens(info[0], "ids")),
+        lengths(tokens(info[1], "lengths")),
+        types(info[2].IsUndefined() ? std::vector<int32_t>() : tokens(info[2], "types")) {}
+
+  std::vector<int32_t> ids, lengths, types;
+};
+
 size_t threads_in(const Napi::Value& options) {
   if (options.IsUndefined()) return 1;
   const Napi::Value threads = object(options, "options").Get("threads");
@@ -41,14 +51,16 @@ size_t threads_in(const Napi::Value& options) {
 }  // namespace
 
 struct EncoderObject::Waiting {
-  std::vector<int32_t> ids, lengths, types;
+  Call call;
   Napi::Promise::Deferred deferred;
 };
 
 void EncoderObject::define(Napi::Env env, Napi::Object exports) {
   using Self = EncoderObject;
-  AddonState::of(env).classes[kClass] = Napi::Persistent(
-      DefineClass(env, kClass, {InstanceMethod<&Self::run>("run"), InstanceMethod<&Self::close>("close")}));
+  AddonState::of(env).classes[kClass] =
+      Napi::Persistent(DefineClass(env, kClass,
+                                   {InstanceMethod<&Self::run>("run"), InstanceMethod<&Self::run_now>("runNow"),
+                                    InstanceMethod<&Self::close>("close")}));
   exports.Set("openEncoder", Napi::Function::New(
                                  env,
                                  [](const Napi::CallbackInfo& info) -> Napi::Value {
@@ -87,38 +99,45 @@ Napi::Value EncoderObject::run(const Napi::CallbackInfo& info) {
       throw Failure("busy",
                     std::to_string(kMostWaiting) + " calls wait for this encoder; try again when some have ended.");
     const Napi::Promise::Deferred deferred = Napi::Promise::Deferred::New(info.Env());
-    waiting_.push_back({tokens(info[0], "ids"), tokens(info[1], "lengths"),
-                        info[2].IsUndefined() ? std::vector<int32_t>() : tokens(info[2], "types"), deferred});
+    waiting_.push_back({Call(info), deferred});
     if (!busy_) next(info.Env());
     return deferred.Promise();
+  });
+}
+
+Napi::Value EncoderObject::run_now(const Napi::CallbackInfo& info) {
+  return raising(info.Env(), [&]() -> Napi::Value {
+    if (!encoder_) throw Failure("unavailable", "This encoder is closed.");
+    if (busy_) throw Failure("busy", "This encoder runs a call on the pool; wait for it.");
+    const Call call(info);
+    return to_array<Napi::Float32Array>(info.Env(), encoder_->run({call.ids, call.lengths, call.types}));
   });
 }
 
 void EncoderObject::next(Napi::Env env) {
   busy_ = !waiting_.empty();
   if (!busy_) return;
-  Waiting call = std::move(waiting_.front());
+  Waiting waiting = std::move(waiting_.front());
   waiting_.pop_front();
   // The object stays until the call has settled, for those that wait behind it.
   const auto kept = std::make_shared<Napi::ObjectReference>(Napi::Persistent(Value()));
   const Napi::Promise done = Task<std::vector<float>>::run(
       env,
-      [encoder = encoder_, ids = std::move(call.ids), lengths = std::move(call.lengths),
-       types = std::move(call.types)] {
-        return encoder->run({ids, lengths, types});
+      [encoder = encoder_, call = std::move(waiting.call)] {
+        return encoder->run({call.ids, call.lengths, call.types});
       },
       [](Napi::Env at, std::vector<float>& results) -> Napi::Value {
         return to_array<Napi::Float32Array>(at, std::move(results));
       },
       [this, kept, env] { next(env); });
-  call.deferred.Resolve(done);
+  waiting.deferred.Resolve(done);
 }
 
 Napi::Value EncoderObject::close(const Napi::CallbackInfo& info) {
   encoder_.reset();
   std::deque<Waiting> refused = std::exchange(waiting_, {});
-  for (const Waiting& call : refused)
-    call.deferred.Reject(to_error(info.Env(), "unavailable", "This encoder was closed.").Value());
+  for (const Waiting& waiting : refused)
+    waiting.deferred.Reject(to_error(info.Env(), "unavailable", "This encoder was closed.").Value());
   return info.Env().Undefined();
 }
 

@@ -26,6 +26,7 @@ class EncoderObject : public Napi::ObjectWrap<EncoderObject>, private Living {
   struct Waiting;
 
   Napi::Value run(const Napi::CallbackInfo& info);
+  Napi::Value run_now(const Napi::CallbackInfo& info);
   Napi::Value close(const Napi::CallbackInfo& info);
   void end() override;
   /// Gives the first of those that wait to the pool.

@@ -97,6 +97,11 @@ export interface NativeEncoder {
    * Failure('invalid') for sizes that do not fit, ids, lengths and types out of range, after `close` with ('unavailable').
    */
   run(ids: Int32Array, lengths: Int32Array, types?: Int32Array): Promise<Float32Array>;
+  /**
+   * Sync: the same on the caller's thread, for passes that are shorter than the way to the pool and back is worth, where nobody else waits for that thread.
+   * Throws what `run` rejects with, and Failure('busy') while a call of `run` is under way.
+   */
+  runNow(ids: Int32Array, lengths: Int32Array, types?: Int32Array): Float32Array;
   /** Sync. The call that runs is still answered, then the memory is freed; those that wait are refused. */
   close(): void;
 }

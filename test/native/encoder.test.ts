@@ -80,7 +80,7 @@ const apart = (a: Float32Array, b: Float32Array): number => a.reduce((most, valu
 test('the core exports what the contract lists of encoders, and nothing else', () => {
   const encoder = open();
   const methods = Object.getOwnPropertyNames(Object.getPrototypeOf(encoder)).filter((name) => name !== 'constructor');
-  assert.deepEqual(methods.sort(), ['close', 'run']);
+  assert.deepEqual(methods.sort(), ['close', 'run', 'runNow']);
   assert.equal(encoder.outputs, SHAPE.width);
   assert.ok(encoder.bytes > 2 * 40 * 32 && encoder.bytes < 2 ** 20);
   encoder.close();
@@ -101,6 +101,7 @@ test('texts side by side give what each gives alone, and other segments give oth
   assert.deepEqual(await encoder.run(IDS, LENGTHS, new Int32Array(IDS.length)), together);
   assert.ok(apart(await encoder.run(IDS, LENGTHS, new Int32Array(IDS.length).fill(1)), together) > 0.01);
   assert.deepEqual(await encoder.run(new Int32Array(), new Int32Array()), new Float32Array());
+  assert.deepEqual(encoder.runNow(IDS, LENGTHS), together);
   encoder.close();
 });
 
@@ -190,7 +191,11 @@ test('texts that do not fit are refused, and the next ones run', async () => {
     [[IDS, LENGTHS, IDS], 'invalid', /types holds 5; allowed is 0 to 1/],
     [[new Int32Array(2 ** 16 + 1), LENGTHS], 'too_large', /65537 numbers; allowed are 65536/],
   ];
-  for (const [values, kind, text] of cases) await assert.rejects(run(...values), failure(kind, text));
+  const runNow = (...values: unknown[]): unknown => (encoder as unknown as { runNow: (...all: unknown[]) => unknown }).runNow(...values);
+  for (const [values, kind, text] of cases) {
+    await assert.rejects(run(...values), failure(kind, text));
+    assert.throws(() => runNow(...values), failure(kind, text));
+  }
   assert.equal((await encoder.run(IDS, LENGTHS)).length, IDS.length * SHAPE.width);
   encoder.close();
 });
@@ -202,11 +207,13 @@ test('close() lets the call that runs end, refuses those that wait and all that 
   const encoder = open();
   const order: string[] = [];
   const running = encoder.run(LONG, LONG_LENGTHS).then(({ length }) => order.push(`ran ${length}`));
+  assert.throws(() => encoder.runNow(IDS, LENGTHS), failure('busy', /runs a call on the pool/));
   const waiting = encoder.run(IDS, LENGTHS);
   encoder.close();
   encoder.close();
   await assert.rejects(waiting, failure('unavailable', /was closed/));
   await assert.rejects(encoder.run(IDS, LENGTHS), failure('unavailable', /is closed/));
+  assert.throws(() => encoder.runNow(IDS, LENGTHS), failure('unavailable', /is closed/));
   await running;
   assert.deepEqual(order, [`ran ${LONG.length * SHAPE.width}`]);
 });
