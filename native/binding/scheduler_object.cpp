@@ -62,13 +62,13 @@ class SchedulerObject::Closing : public Napi::AsyncWorker {
 
 Napi::Function SchedulerObject::define(Napi::Env env) {
   using Self = SchedulerObject;
-  return DefineClass(env, "NativeScheduler",
-                     {InstanceMethod<&Self::tokenize>("tokenize"), InstanceMethod<&Self::token_bytes>("tokenBytes"),
-                      InstanceMethod<&Self::is_end_of_generation>("isEndOfGeneration"),
-                      InstanceMethod<&Self::submit>("submit"), InstanceMethod<&Self::abort>("abort"),
-                      InstanceMethod<&Self::stats>("stats"), InstanceMethod<&Self::save_state>("saveState"),
-                      InstanceMethod<&Self::restore_state>("restoreState"),
-                      InstanceMethod<&Self::drop_state>("dropState"), InstanceMethod<&Self::close>("close")});
+  return DefineClass(
+      env, "NativeScheduler",
+      {InstanceMethod<&Self::tokenize>("tokenize"), InstanceMethod<&Self::token_bytes>("tokenBytes"),
+       InstanceMethod<&Self::is_end_of_generation>("isEndOfGeneration"), InstanceMethod<&Self::submit>("submit"),
+       InstanceMethod<&Self::abort>("abort"), InstanceMethod<&Self::stats>("stats"),
+       InstanceMethod<&Self::save_state>("saveState"), InstanceMethod<&Self::restore_state>("restoreState"),
+       InstanceMethod<&Self::drop_state>("dropState"), InstanceMethod<&Self::close>("close")});
 }
 
 SchedulerObject::SchedulerObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {

@@ -1,4 +1,5 @@
-// The methods of NativeScheduler that copy states of sequences; the copies are made and written off the JavaScript thread.
+// The methods of NativeScheduler that copy states of sequences; the copies are made and written off the JavaScript
+// thread.
 #include <utility>
 
 #include "arguments.hpp"

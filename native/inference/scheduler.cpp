@@ -98,7 +98,8 @@ bool Scheduler::wait_for_work() {
   {
     std::unique_lock lock(mutex_);
     const bool idle = waiting_.empty() && active_count() == 0;
-    if (idle) wake_.wait(lock, [this] { return stopping_ || !arriving_.empty() || !aborting_.empty() || !errands_.empty(); });
+    if (idle)
+      wake_.wait(lock, [this] { return stopping_ || !arriving_.empty() || !aborting_.empty() || !errands_.empty(); });
     for (auto& sequence : arriving_) waiting_.push_back(std::move(sequence));
     arriving_.clear();
     published_.queued = static_cast<int>(waiting_.size());

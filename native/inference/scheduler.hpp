@@ -76,8 +76,9 @@ class Scheduler {
   void abort(int32_t id);
   void take(StepFrame& frame) { outbox_.take(frame); }
   SchedulerStats stats() const;
-  /// A copy of the slot that holds most of `tokens`, at least the first `least`; null where none does. The copy may hold
-  /// more than was asked for. Waits for the step in progress; not from the worker. Throws Failure 'unavailable', 'busy'.
+  /// A copy of the slot that holds most of `tokens`, at least the first `least`; null where none does. The copy may
+  /// hold more than was asked for. Waits for the step in progress; not from the worker. Throws Failure 'unavailable',
+  /// 'busy'.
   std::shared_ptr<const SequenceState> save_state(const std::vector<Token>& tokens, size_t least);
   /// Puts a copy into an idle slot, where the next prompt with this beginning finds it. Waits and throws alike.
   StateOutcome restore_state(const SequenceState& state);

@@ -23,7 +23,7 @@ enum class StateOutcome {
   restored,
   present,  ///< a slot holds all of its tokens already
   missing,
-  stale,    ///< of other weights or options
+  stale,  ///< of other weights or options
   corrupt,
   unfit,  ///< no idle slot has room for it
 };

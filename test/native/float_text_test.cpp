@@ -32,8 +32,8 @@ TEST(FloatText, WritesWhatIsNoNumberAsNull) {
   EXPECT_EQ(text_of({kInfinity, std::numeric_limits<float>::quiet_NaN(), -kInfinity}), "null,null,null");
 }
 
-// Readers of JSON parse 64-bit numbers and round those, so that is how each is read back. Rounding twice moves a very rare one
-// by a unit in its last place (7.038531e-26).
+// Readers of JSON parse 64-bit numbers and round those, so that is how each is read back. Rounding twice moves a very
+// rare one by a unit in its last place (7.038531e-26).
 TEST(FloatText, EveryNumberSurvivesAndFits) {
   size_t longest = 0;
   std::vector<char> into(kFloatChars);
