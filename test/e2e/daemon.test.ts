@@ -102,6 +102,8 @@ describe('the daemon', () => {
       [['start', '--host', '0.0.0.0'], /--api-key.*--open-to-network/],
       [['runtime', '--runtime-host', '::'], /--api-key.*--open-to-network/],
       [['start', '--port', 'http'], /--port must be a port/],
+      [['runtime', '--port', '9000'], /--port is for the core API.*use --runtime-port/],
+      [['runtime', '--host=127.0.0.1'], /use --runtime-host/],
       [['start', '--no-such'], /no-such.*help/],
       [['dance'], /unknown command "dance"/],
     ] as const) {
