@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -31,9 +31,16 @@ export function freePort(): Promise<number> {
   });
 }
 
-/** A new empty folder for a data directory. */
+const folders: string[] = [];
+process.on('exit', () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A new empty folder for a data directory, removed at the end of this process. */
 export function emptyDataDir(): string {
-  return mkdtempSync(join(tmpdir(), 'quern-test-'));
+  const folder = mkdtempSync(join(tmpdir(), 'quern-test-'));
+  folders.push(folder);
+  return folder;
 }
 
 /** Runs the program with the given arguments to its end. */
