@@ -121,14 +121,11 @@ export class Files {
     return this.#entry(id).file;
   }
 
-  /** The file as pictures: each page of a PDF, or the image itself. Throws `not_found`, and `bad_request` for what is neither. */
+  /** The file as pictures: each page of a PDF, or the image itself. Throws `not_found`, and `bad_request` for what has no pictures. */
   async pictures(id: string, signal: AbortSignal): Promise<HeldPictures> {
     const entry = this.#entry(id);
     const { file, folder, pages } = entry;
-    if (!pages && !file.isImage)
-      throw new Failure('bad_request', `File ${JSON.stringify(file.name)} cannot be converted to images: it is neither PDF nor image.`, {
-        code: 'NoImages',
-      });
+    if (!pages && !file.isImage) throw noImages(file);
     entry.uses += 1;
     let released = false;
     const release = (): void => {
@@ -229,8 +226,16 @@ export class Files {
   }
 }
 
-function isPdf({ name, mimeType }: UploadedFile): boolean {
+function isPdf({ name, mimeType }: Pick<UploadedFile, 'name' | 'mimeType'>): boolean {
   return mimeType === PDF_TYPE || extname(name).toLowerCase() === '.pdf';
+}
+
+/** A PDF has no pages here only where its upload said so. */
+function noImages(file: StoredFile): Failure {
+  const why = isPdf(file)
+    ? 'it was uploaded with convert_pdf=false. Upload it again with convert_pdf=true.'
+    : 'it is neither PDF nor image.';
+  return new Failure('bad_request', `File ${JSON.stringify(file.name)} cannot be converted to images: ${why}`, { code: 'NoImages' });
 }
 
 async function move(from: string, to: string): Promise<void> {

@@ -127,7 +127,13 @@ const table: Scenario[] = [
     },
   }),
   upload('refused.pdf', twoPages, { fields: { convert_pdf: 'perhaps' }, status: 422, contains: ['["body","convert_pdf"]', 'boolean'] }),
-  { name: 'images of a PDF that was not converted', path: at('kept.pdf', '/images'), status: 400 },
+  {
+    name: 'images of a PDF that was not converted',
+    path: at('kept.pdf', '/images'),
+    status: 400,
+    contains: ['cannot be converted to images: it was uploaded with convert_pdf=false', 'Upload it again with convert_pdf=true'],
+    lacks: ['neither PDF'],
+  },
   upload('huge.pdf', HUGE_PAGE, { fields: { pdf_dpi: '600' } }),
   {
     name: 'a page of 12 km is rendered within its bounds',

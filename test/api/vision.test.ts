@@ -42,6 +42,7 @@ const base64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString('base6
 const scan = pdf([drawnBlocks('42'), drawnBlocks('24')]);
 let fileId = '';
 let textId = '';
+let keptId = '';
 
 const ocr = (name: string, body: Record<string, unknown>, rest: Partial<Scenario> = {}): Scenario => ({
   name,
@@ -64,11 +65,11 @@ const form = (
   parts: Parameters<typeof binaryForm>,
   rest: Partial<Scenario> = {},
 ): Scenario => ({ name: `core: ${name}`, method: 'POST', path: CORE_PATHS[path], ...binaryForm(...parts), ...rest });
-const upload = (name: string, bytes: Uint8Array, keep: (id: string) => void): Scenario => ({
+const upload = (name: string, bytes: Uint8Array, keep: (id: string) => void, fields?: Record<string, string>): Scenario => ({
   name: `upload ${name}`,
   method: 'POST',
   path: '/v1/files',
-  ...binaryForm([['file', name, bytes]]),
+  ...binaryForm([['file', name, bytes]], fields),
   json: (body) => keep(body.id),
 });
 
@@ -206,6 +207,14 @@ const OCR: Scenario[] = [
       );
       assert.deepEqual(body.usage, { images_processed: 2 });
     },
+  },
+  upload('kept.pdf', scan, (id) => (keptId = id), { convert_pdf: 'false' }),
+  {
+    ...ocr('a PDF that was not to be converted', {}),
+    body: () => ({ file_id: keptId }),
+    status: 400,
+    contains: ['No images found for file_id', 'Upload it again with convert_pdf=true', 'NoImages'],
+    lacks: ['neither PDF'],
   },
   { ...ocr('a file without images', {}), body: () => ({ file_id: textId }), status: 400, contains: ['No images found for file_id'] },
   ocr('an unknown file', { file_id: '../x' }, { status: 404, contains: ['File not found'] }),
@@ -488,7 +497,7 @@ const CORE: Scenario[] = [
     [[['file', 'a.png', textPage]], { model: 'someone/layoutlm-docvqa', task: 'vqa', prompts: '  ' }],
     { status: 400, contains: ['PromptMissing'] },
   ),
-  { name: 'core: nothing is left among the files', path: '/v1/files', json: (body) => assert.equal(body.data.length, 2) },
+  { name: 'core: nothing is left among the files', path: '/v1/files', json: (body) => assert.equal(body.data.length, 3) },
 ];
 
 scenarios<VisionStage>(
