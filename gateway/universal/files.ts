@@ -31,7 +31,7 @@ function common({ id, name, mimeType, sizeBytes, createdAt, pages, purpose }: St
 }
 
 function shown(files: Files, file: StoredFile, hasImages: boolean): File {
-  return { ...common(file), has_images: hasImages, expires_at: file.createdAt / 1000 + files.remainingS(file) };
+  return { ...common(file), has_images: hasImages, expires_at: files.expiresAt(file) / 1000 };
 }
 
 async function upload({ files }: FilesContext, request: Request): Promise<Reply> {

@@ -111,9 +111,14 @@ export class Files {
     return [...this.#entries.values()].map(({ file }) => file);
   }
 
+  /** When a file goes, in milliseconds since 1970: reading it does not prolong its life. */
+  expiresAt({ createdAt }: StoredFile): number {
+    return createdAt + this.#limits.keptMs;
+  }
+
   /** Seconds until a file goes. */
-  remainingS({ createdAt }: StoredFile): number {
-    return Math.max(0, (createdAt + this.#limits.keptMs - this.#now()) / 1000);
+  remainingS(file: StoredFile): number {
+    return Math.max(0, (this.expiresAt(file) - this.#now()) / 1000);
   }
 
   /** Throws `not_found`. */

@@ -202,9 +202,22 @@ const table: Scenario[] = [
   { name: 'delete again', method: 'DELETE', path: at('note.txt'), status: 404, contains: ['File not found'] },
   { name: 'a deleted file', path: at('note.txt'), status: 404 },
   {
+    name: 'a file goes when it was to go from the start, however late and often it is read',
+    path: () => {
+      clock += 123_456;
+      return `/v1/files/${ids.get('a.png')}`;
+    },
+    json: (body) => assert.deepEqual([body.created_at, body.expires_at], [1_700_000_000, 1_700_000_300]),
+  },
+  {
+    name: 'and the list agrees',
+    path: '/v1/files',
+    json: (body) => assert.deepEqual(new Set(body.data.map((one: { ttl_remaining: number }) => one.ttl_remaining)), new Set([176.544])),
+  },
+  {
     name: 'after five minutes a file is gone',
     path: () => {
-      clock += 300_000;
+      clock += 300_000 - 123_456;
       return `/v1/files/${ids.get('a.png')}`;
     },
     status: 404,
