@@ -1,5 +1,5 @@
 import { checkUrl } from '../net/address.js';
-import { type Bases, onlyBase } from './compat/bases.js';
+import { type Bases, onlyBase, RUNTIME_URL_SETTING } from './compat/bases.js';
 import type { ChatClient } from './compat/open.js';
 import type { CompletionRequest, Provider } from './contract.js';
 import { baseUrlOf } from './key.js';
@@ -21,8 +21,9 @@ export function runtimeBase(url: string): string {
   return parsed.href.replace(/\/+$/, '');
 }
 
-/** Several runtimes in turn; one that failed is passed over for a while. */
+/** The runtimes of `--runtime-url` in turn; one that failed is passed over for a while. */
 export class RoundRobin implements Bases {
+  readonly setting = RUNTIME_URL_SETTING;
   readonly #bases: readonly string[];
   readonly #failedAt = new Map<string, number>();
   #next = 0;
@@ -31,7 +32,8 @@ export class RoundRobin implements Bases {
     bases: readonly string[],
     readonly now: () => number = () => performance.now(),
   ) {
-    this.#bases = bases;
+    // One that is named twice is asked once, or a call would never have tried all.
+    this.#bases = [...new Set(bases)];
   }
 
   get count(): number {

@@ -30,6 +30,8 @@ export interface JsonCall {
   readonly apiKey?: string | undefined;
   /** The host is a universal runtime like ours: its refusals are passed on as they are. */
   readonly ours?: boolean;
+  /** What to correct where the base is wrong; `base_url` of the project file unless given. */
+  readonly setting?: string;
   /** Sent as they are, lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Of one attempt. */
@@ -77,8 +79,8 @@ async function attempt(
   body: string | undefined,
   signal: AbortSignal,
 ): Promise<{ answer: unknown } | Refusal> {
-  const { model, apiKey, timeoutMs } = call;
-  const upstream: Upstream = { name: model, model, base: shownUrl(url), apiKey, ours: call.ours ?? false };
+  const { model, apiKey, timeoutMs, ours = false, setting } = call;
+  const upstream: Upstream = { name: model, model, base: shownUrl(url), apiKey, ours, setting };
   const headers = {
     'content-type': 'application/json',
     accept: 'application/json',

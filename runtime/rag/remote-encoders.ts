@@ -6,11 +6,9 @@ import type { Outbound } from '../net/outbound.js';
 import type { Bases } from '../providers/compat/bases.js';
 import { RUNTIME_TIMEOUT_MS } from '../providers/compat/limits.js';
 import { openAiVectors } from './embedders/vectors.js';
-import { postJson } from './json-host.js';
+import { postToOne } from './json-hosts.js';
 
 const RETRIES = 1;
-/** After these the next base is asked. */
-const PASSING = new Set(['unavailable', 'timed_out', 'busy']);
 
 interface Reply {
   readonly base: string;
@@ -71,21 +69,8 @@ export class RemoteEncoders implements EncoderService {
   async #post({ model, settings, signal }: EncoderAsk, path: string, body: object): Promise<Reply> {
     const whole = { model, ...body, ...(settings?.maxLength === undefined ? {} : { max_length: settings.maxLength }) };
     const call = { path, body: whole, model, apiKey: this.#apiKey, timeoutMs: RUNTIME_TIMEOUT_MS, retries: RETRIES, ours: true };
-    const tried = new Set<string>();
-    for (;;) {
-      const base = this.#bases.pick(tried);
-      tried.add(base);
-      try {
-        const answer = await postJson(this.#outbound, { ...call, base }, signal);
-        this.#bases.worked(base);
-        return { base, answer, ...partsOf(answer, base) };
-      } catch (error) {
-        signal.throwIfAborted();
-        if (!(error instanceof Failure) || !PASSING.has(error.kind)) throw error;
-        this.#bases.failed(base);
-        if (tried.size >= this.#bases.count) throw error;
-      }
-    }
+    const { base, answer } = await postToOne(this.#outbound, this.#bases, call, signal);
+    return { base, answer, ...partsOf(answer, base) };
   }
 }
 

@@ -6,7 +6,7 @@ import type { Outbound } from '../net/outbound.js';
 import type { Picture } from '../pictures/picture.js';
 import { RUNTIME_TIMEOUT_MS } from '../providers/compat/limits.js';
 import { RoundRobin, runtimeBase } from '../providers/remote-universal.js';
-import { type JsonCall, postJson } from '../rag/json-host.js';
+import { postToOne } from '../rag/json-hosts.js';
 import type { ExtractRequest, OcrRequest, OcrResult, VisionSource } from './contract.js';
 
 async function encoded(pictures: readonly Picture[]): Promise<string[]> {
@@ -42,18 +42,8 @@ export class RemoteVision implements VisionSource {
     }));
   }
 
-  #post(path: string, model: string, body: unknown, signal: AbortSignal): Promise<unknown> {
-    const base = this.#bases.pick(new Set());
-    const call: JsonCall = { base, path, body, model, ours: true, timeoutMs: RUNTIME_TIMEOUT_MS, retries: RETRIES };
-    return postJson(this.#outbound, call, signal).then(
-      (answer) => {
-        this.#bases.worked(base);
-        return answer;
-      },
-      (error: unknown) => {
-        this.#bases.failed(base);
-        throw error;
-      },
-    );
+  async #post(path: string, model: string, body: unknown, signal: AbortSignal): Promise<unknown> {
+    const call = { path, body, model, ours: true, timeoutMs: RUNTIME_TIMEOUT_MS, retries: RETRIES };
+    return (await postToOne(this.#outbound, this.#bases, call, signal)).answer;
   }
 }

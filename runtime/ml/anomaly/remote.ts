@@ -3,6 +3,7 @@ import type { FitResponse, LoadResponse, ModelList, SaveResponse, ScoreResponse 
 import { quote } from '../../config/names.js';
 import { breathe } from '../../loop.js';
 import type { Outbound } from '../../net/outbound.js';
+import { RUNTIME_URL_SETTING } from '../../providers/compat/bases.js';
 import { runtimeBase } from '../../providers/remote-universal.js';
 import { postJson } from '../../rag/json-host.js';
 import { homeOfVersions } from '../home.js';
@@ -133,7 +134,7 @@ export class RemoteAnomaly implements AnomalyService {
 
   #send(base: string, path: string, body: unknown, signal: AbortSignal, method?: 'GET' | 'DELETE'): Promise<unknown> {
     const call = { base, path: `/v1/anomaly/${path}`, body, model: 'anomaly detection', ours: true, timeoutMs: TIMEOUT_MS, retries: 0 };
-    return postJson(this.#outbound, method ? { ...call, method } : call, signal);
+    return postJson(this.#outbound, { ...call, setting: RUNTIME_URL_SETTING, ...(method ? { method } : {}) }, signal);
   }
 }
 

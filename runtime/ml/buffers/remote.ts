@@ -1,6 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { AppendReply, BufferList, BufferStats as WireStats } from '../../../schemas/generated/universal/buffers.js';
 import type { Outbound } from '../../net/outbound.js';
+import { RUNTIME_URL_SETTING } from '../../providers/compat/bases.js';
 import { statusFailure, unreachable, upstreamError } from '../../providers/compat/failures.js';
 import { RUNTIME_TIMEOUT_MS } from '../../providers/compat/limits.js';
 import { runtimeBase } from '../../providers/remote-universal.js';
@@ -75,7 +76,7 @@ export class RemoteBuffers implements BufferService {
     const { windows, statistics, lags = [], rates, spans } = features ?? {};
     const wanted = { rolling_windows: windows ?? [], include_rolling_stats: statistics, include_lags: lags.length > 0, lag_periods: lags };
     const body = features && JSON.stringify({ buffer_id: name, ...wanted, roc_periods: rates, ewm_spans: spans, tail });
-    const upstream = { name: WHAT, model: WHAT, base, ours: true };
+    const upstream = { name: WHAT, model: WHAT, base, ours: true, setting: RUNTIME_URL_SETTING };
     const limits = {
       headersMs: RUNTIME_TIMEOUT_MS,
       idleMs: RUNTIME_TIMEOUT_MS,
@@ -99,7 +100,7 @@ export class RemoteBuffers implements BufferService {
 
   #send(base: string, path: string, signal: AbortSignal, body: unknown, method?: 'GET' | 'DELETE'): Promise<unknown> {
     const call = { base, path: `/v1/polars/${path}`, body, model: WHAT, ours: true, timeoutMs: RUNTIME_TIMEOUT_MS, retries: 0 };
-    return postJson(this.#outbound, method ? { ...call, method } : call, signal);
+    return postJson(this.#outbound, { ...call, setting: RUNTIME_URL_SETTING, ...(method ? { method } : {}) }, signal);
   }
 }
 

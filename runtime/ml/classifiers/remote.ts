@@ -1,6 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { FitResponse, ModelList, PredictResponse, StoredResponse } from '../../../schemas/generated/universal/classifiers.js';
 import type { Outbound } from '../../net/outbound.js';
+import { RUNTIME_URL_SETTING } from '../../providers/compat/bases.js';
 import { runtimeBase } from '../../providers/remote-universal.js';
 import { postJson } from '../../rag/json-host.js';
 import { homeOfVersions } from '../home.js';
@@ -116,7 +117,7 @@ export class RemoteClassifiers implements ClassifierService {
 
   #send(base: string, path: string, body: unknown, signal: AbortSignal, method?: 'GET' | 'DELETE'): Promise<unknown> {
     const call = { base, path: `/v1/classifier/${path}`, body, model: 'classifiers', ours: true, timeoutMs: TIMEOUT_MS, retries: 0 };
-    return postJson(this.#outbound, method ? { ...call, method } : call, signal);
+    return postJson(this.#outbound, { ...call, setting: RUNTIME_URL_SETTING, ...(method ? { method } : {}) }, signal);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { DetectorList, StreamReply, StreamRequest, DetectorStats as WireStats } from '../../../schemas/generated/universal/streams.js';
 import type { Outbound } from '../../net/outbound.js';
+import { RUNTIME_URL_SETTING } from '../../providers/compat/bases.js';
 import { RUNTIME_TIMEOUT_MS } from '../../providers/compat/limits.js';
 import { runtimeBase } from '../../providers/remote-universal.js';
 import { postJson } from '../../rag/json-host.js';
@@ -125,6 +126,6 @@ export class RemoteStreams implements StreamService {
       timeoutMs: RUNTIME_TIMEOUT_MS,
       retries: 0,
     };
-    return postJson(this.#outbound, method ? { ...call, method } : call, signal);
+    return postJson(this.#outbound, { ...call, setting: RUNTIME_URL_SETTING, ...(method ? { method } : {}) }, signal);
   }
 }

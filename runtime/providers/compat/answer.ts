@@ -24,7 +24,7 @@ export class Answer {
     this.#reply = reply;
     this.#upstream = upstream;
     this.#body = reply.chunks();
-    this.#events = chatEvents(reply, this.#body, upstream.base);
+    this.#events = chatEvents(reply, this.#body, upstream);
   }
 
   /** The model as the host names it. */

@@ -1,8 +1,15 @@
 import { checkUrl } from '../../net/address.js';
 
+/** Where the address of a model's own host is set, as messages name it. */
+export const BASE_URL_SETTING = 'base_url in project.yaml';
+/** Where the addresses of the universal runtimes are set that a core uses instead of its own. */
+export const RUNTIME_URL_SETTING = '--runtime-url (RUNTIME_URL)';
+
 /** The addresses that one call may go to, and what is known of their health. */
 export interface Bases {
   readonly count: number;
+  /** What to correct where an address is wrong, as messages name it. */
+  readonly setting: string;
   /** The address for the next attempt of a call that has tried these. */
   pick(tried: ReadonlySet<string>): string;
   /** A request to it failed in a way that another attempt may mend. */
@@ -10,9 +17,9 @@ export interface Bases {
   worked(base: string): void;
 }
 
-/** One address. */
+/** One address, a model's own. */
 export function onlyBase(base: string): Bases {
-  return { count: 1, pick: () => base, failed: () => {}, worked: () => {} };
+  return { count: 1, setting: BASE_URL_SETTING, pick: () => base, failed: () => {}, worked: () => {} };
 }
 
 /** Where the chat API lies under a base URL, which may be given with its last slash or even with the whole path. */

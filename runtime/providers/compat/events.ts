@@ -1,6 +1,8 @@
 import { createParser } from 'eventsource-parser';
 import { Failure } from '../../../schemas/errors.js';
 import type { OutboundReply } from '../../net/reply.js';
+import { BASE_URL_SETTING } from './bases.js';
+import type { Upstream } from './failures.js';
 import { MAX_EVENT_BYTES, MAX_WHOLE_BYTES } from './limits.js';
 
 /** One event of an answer: a decoded chunk, or the `[DONE]` that ends it. */
@@ -83,7 +85,7 @@ function formOf(type: string, first: string): 'events' | 'whole' | 'other' {
 export async function* chatEvents(
   reply: OutboundReply,
   body: AsyncIterator<Uint8Array>,
-  host: string,
+  { base: host, setting = BASE_URL_SETTING }: Pick<Upstream, 'base' | 'setting'>,
 ): AsyncGenerator<ChatEvent, void, undefined> {
   let next = await body.next();
   const type = (reply.header('content-type') ?? '').toLowerCase();
@@ -93,7 +95,7 @@ export async function* chatEvents(
       'model_failed',
       next.done
         ? `${host} sent an empty answer.`
-        : `${host} answered with ${type.split(';')[0] || 'no content type'}, which is not the chat API: check base_url in project.yaml.`,
+        : `${host} answered with ${type.split(';')[0] || 'no content type'}, which is not the chat API: check ${setting}.`,
       { code: 'BadAnswer' },
     );
   if (form === 'whole') {

@@ -66,7 +66,7 @@ async function refusalOf(reply: OutboundReply, upstream: Upstream): Promise<Refu
 
 function upstreamOf(call: ChatCall, url: URL): Upstream {
   const base = shownUrl(url).replace(/\/chat\/completions$/, '');
-  return { name: call.name, model: call.model, base, apiKey: call.apiKey, ours: call.ours ?? false };
+  return { name: call.name, model: call.model, base, apiKey: call.apiKey, ours: call.ours ?? false, setting: call.bases.setting };
 }
 
 /** One attempt: an accepted reply, or why not and whether another attempt may help. Throws what no attempt can mend, and aborts. */

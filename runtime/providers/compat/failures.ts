@@ -1,5 +1,6 @@
 import { Failure, type FailureItem, type FailureKind, STATUS_OF_KIND } from '../../../schemas/errors.js';
 import { redact } from '../../log.js';
+import { BASE_URL_SETTING } from './bases.js';
 import { MAX_ERROR_CHARS } from './limits.js';
 
 /** Whom a message is about. */
@@ -14,6 +15,8 @@ export interface Upstream {
   readonly apiKey?: string | undefined;
   /** True for our own runtime: its refusals pass on unchanged. */
   readonly ours?: boolean;
+  /** What to correct where the base is wrong; `base_url` of the project file unless given. */
+  readonly setting?: string | undefined;
 }
 
 /** What a host said about an error, read from any of the common body shapes. */
@@ -154,13 +157,13 @@ export function streamFailure(event: Json, upstream: Upstream): Failure {
 
 /** The failure of an exchange that got no response: what `runtime/net` threw, in the words of a provider. */
 export function unreachable(error: Failure, upstream: Upstream): Failure {
-  const { name, base } = upstream;
+  const { name, base, setting = BASE_URL_SETTING } = upstream;
   if (error.code === 'AddressRefused' || error.kind === 'bad_request')
     return new Failure('bad_request', `Model '${name}': ${error.message}`, { code: error.code, cause: error });
   if (error.code === 'ConnectFailed' || error.code === 'ConnectTimeout' || error.code === 'ConnectionLost')
     return new Failure(
       'unavailable',
-      `Model '${name}': runtime not available at ${base}: ${error.message} Start it, or correct base_url in project.yaml.`,
+      `Model '${name}': runtime not available at ${base}: ${error.message} Start it, or correct ${setting}.`,
       { code: 'RuntimeUnavailable', cause: error },
     );
   return new Failure(error.kind, `Model '${name}': ${error.message}`, { code: error.code, cause: error });

@@ -233,6 +233,15 @@ describe('providers', () => {
     host.always(json({}, 503));
     await failure(ask());
   });
+
+  it('a runtime of --runtime-url that is not there, or is something else, is told by that setting', async () => {
+    const model = modelOf({ provider: 'universal' });
+    host.always({ headers: { 'content-type': 'text/html' }, steps: [{ send: '<p>' }] });
+    const strange = await failure(providers({ runtimeUrls: [host.origin] }).universal.open(model, REQUEST, NEVER));
+    assert.match(strange.message, /not the chat API: check --runtime-url \(RUNTIME_URL\)\.$/);
+    const gone = await failure(providers({ runtimeUrls: ['http://127.0.0.1:9'] }).universal.open(model, REQUEST, NEVER));
+    assert.match(gone.message, /Start it, or correct --runtime-url \(RUNTIME_URL\)\.$/);
+  });
 });
 
 describe('round robin', () => {
@@ -249,6 +258,10 @@ describe('round robin', () => {
     assert.equal(bases.pick(new Set(['a', 'c'])), 'b');
     bases.worked('a');
     assert.equal(bases.pick(none), 'a');
+  });
+
+  it('counts a runtime that is named twice once', () => {
+    assert.equal(new RoundRobin(['a', 'b', 'a']).count, 2);
   });
 
   it('takes runtime URLs with and without the version', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, afterEach, beforeEach, describe, it } from 'node:test';
 import { Outbound } from '../../../../runtime/net/outbound.js';
 import { onlyBase } from '../../../../runtime/providers/compat/bases.js';
+import { RoundRobin } from '../../../../runtime/providers/remote-universal.js';
 import { RemoteEncoders } from '../../../../runtime/rag/remote-encoders.js';
 import { json, ScriptedOpenAI } from '../../../support/scripted-openai.js';
 
@@ -39,6 +40,15 @@ describe('the encoders of a runtime elsewhere', () => {
     const detail = `body.dimensions: ${'dimensions is 900 '.repeat(60)}`;
     host.script(json({ detail, error: 'invalid', message: detail, errors, request_id: 'req_there' }, 422));
     await assert.rejects(remote.embed(ask, ['a'], 900), { status: 422, message: detail, errors });
+  });
+
+  it('say which setting names them when they do not answer', async () => {
+    const gone = 'http://127.0.0.1:9/v1';
+    for (const [bases, setting] of [
+      [onlyBase(gone), /correct base_url in project\.yaml\.$/],
+      [new RoundRobin([gone]), /correct --runtime-url \(RUNTIME_URL\)\.$/],
+    ] as const)
+      await assert.rejects(new RemoteEncoders(outbound, bases).embed(ask, ['a']), { code: 'RuntimeUnavailable', message: setting });
   });
 
   it('are waited for as long as the reference system waits', async () => {
