@@ -75,3 +75,15 @@ export class Failure extends Error {
     return STATUS_OF_KIND[this.kind];
   }
 }
+
+/** A failure in other words: all but its message stays. */
+export function reworded(failure: Failure, message: string): Failure {
+  const { kind, code, errors, fields, retryAfterS } = failure;
+  return new Failure(kind, message, {
+    code,
+    ...(errors === undefined ? {} : { errors }),
+    ...(fields === undefined ? {} : { fields }),
+    ...(retryAfterS === undefined ? {} : { retryAfterS }),
+    cause: failure,
+  });
+}

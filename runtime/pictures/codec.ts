@@ -1,14 +1,10 @@
-import { readFile, stat } from 'node:fs/promises';
-import { Failure } from '../../schemas/errors.js';
 import { readBmp } from './bmp.js';
+import { contentOf, refusedPicture } from './content.js';
 import { type PictureHead, pictureHead } from './head.js';
-import { PICTURE_BYTES, PIXEL_LIMIT, type Picture, type Pixels } from './picture.js';
+import { PIXEL_LIMIT, type Picture, type Pixels } from './picture.js';
 
 /** Side of the square whose middle value takes a dot's place. */
 const MEDIAN_SIDE = 3;
-
-const refused = (name: string, why: string, cause?: unknown): Failure =>
-  new Failure('bad_request', `${name} ${why}`, { code: 'BadImage', cause });
 
 async function library(): Promise<typeof import('sharp').default> {
   const { default: sharp } = await import('sharp');
@@ -18,21 +14,14 @@ async function library(): Promise<typeof import('sharp').default> {
   return sharp;
 }
 
-async function contentOf({ name, bytes, path }: Picture): Promise<Uint8Array> {
-  const size = bytes?.length ?? (await stat(path!)).size;
-  if (size > PICTURE_BYTES) throw refused(name, `has ${size} bytes; an image may have ${PICTURE_BYTES}.`);
-  if (size === 0) throw refused(name, 'is empty.');
-  return bytes ?? readFile(path!);
-}
-
 /** What an image's header says. Throws `bad_request` that names the image where it is of no known format or too large to decode. */
 export function checkHead(name: string, content: Uint8Array): PictureHead {
   const head = pictureHead(content);
-  if (!head) throw refused(name, 'is not an image that can be read: PNG, JPEG, GIF, WebP, BMP and TIFF can.');
+  if (!head) throw refusedPicture(name, 'is not an image that can be read: PNG, JPEG, GIF, WebP, BMP and TIFF can.');
   const { width, height } = head;
-  if (width < 1 || height < 1) throw refused(name, `claims a size of ${width} x ${height} pixels.`);
+  if (width < 1 || height < 1) throw refusedPicture(name, `claims a size of ${width} x ${height} pixels.`);
   if (width * height > PIXEL_LIMIT)
-    throw refused(name, `has ${width} x ${height} pixels; at most ${PIXEL_LIMIT} are decoded. Make it smaller.`);
+    throw refusedPicture(name, `has ${width} x ${height} pixels; at most ${PIXEL_LIMIT} are decoded. Make it smaller.`);
   return head;
 }
 
@@ -42,7 +31,7 @@ export async function decodePicture(picture: Picture): Promise<Pixels> {
   const { format } = checkHead(picture.name, content);
   if (format === 'bmp') {
     const pixels = readBmp(content);
-    if (!pixels) throw refused(picture.name, 'is a BMP that is cut off, compressed or of an unusual kind; save it as PNG.');
+    if (!pixels) throw refusedPicture(picture.name, 'is a BMP that is cut off, compressed or of an unusual kind; save it as PNG.');
     return pixels;
   }
   const sharp = await library();
@@ -55,7 +44,7 @@ export async function decodePicture(picture: Picture): Promise<Pixels> {
       .toBuffer({ resolveWithObject: true });
     return rgb({ width: info.width, height: info.height, data }, info.channels);
   } catch (cause) {
-    throw refused(picture.name, `is a damaged ${format.toUpperCase()} image.`, cause);
+    throw refusedPicture(picture.name, `is a damaged ${format.toUpperCase()} image.`, cause);
   }
 }
 
@@ -143,6 +132,6 @@ export async function transparencyOf(picture: Picture): Promise<Pixels | undefin
     if (!data.some((value) => value > 0)) return undefined;
     return rgb({ width: info.width, height: info.height, data }, info.channels);
   } catch (cause) {
-    throw refused(picture.name, `is a damaged ${format.toUpperCase()} image.`, cause);
+    throw refusedPicture(picture.name, `is a damaged ${format.toUpperCase()} image.`, cause);
   }
 }

@@ -17,6 +17,24 @@ export interface Bases {
   worked(base: string): void;
 }
 
+/** The same addresses for the parts of one request: whoever answered one is asked first for the next, so that one host answers them all. */
+export function together(bases: Bases): Bases {
+  let last: string | undefined;
+  return {
+    count: bases.count,
+    setting: bases.setting,
+    pick: (tried) => (last === undefined || tried.has(last) ? bases.pick(tried) : last),
+    failed: (base) => {
+      if (base === last) last = undefined;
+      bases.failed(base);
+    },
+    worked: (base) => {
+      last = base;
+      bases.worked(base);
+    },
+  };
+}
+
 /** One address, a model's own. */
 export function onlyBase(base: string): Bases {
   return { count: 1, setting: BASE_URL_SETTING, pick: () => base, failed: () => {}, worked: () => {} };
