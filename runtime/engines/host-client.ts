@@ -1,4 +1,4 @@
-import { Failure } from '../../schemas/errors.js';
+import { Failure, reworded } from '../../schemas/errors.js';
 import { Gate } from '../gate.js';
 import type { Circuit } from '../hosts/circuit.js';
 import { Supervisor } from '../hosts/supervisor.js';
@@ -8,7 +8,7 @@ const WAITING_LIMIT = 4096;
 
 /** What a `HostClient` is made of. */
 export interface HostClientParts {
-  /** For messages: "OCR engine tesseract". */
+  /** For messages: "OCR engine tesseract". Failures of the kind `invalid` begin with it. */
   readonly name: string;
   /** Module that exports `openEngine`. */
   readonly engine: URL;
@@ -45,7 +45,7 @@ export class HostClient<Opened> {
   /** Starts the process and opens the engine in it. Throws what opening throws; the process is gone then, and when `stop` is aborted meanwhile. */
   static async open<Opened>(parts: HostClientParts, stop: AbortSignal): Promise<{ client: HostClient<Opened>; opened: Opened }> {
     const client = new HostClient<Opened>(parts);
-    return { client, opened: await client.#supervisor.first(stop) };
+    return { client, opened: await client.#supervisor.first(stop).catch((error: unknown) => client.#named(error)) };
   }
 
   /** Process id of the present life. */
@@ -58,8 +58,15 @@ export class HostClient<Opened> {
     return this.#gate.run(signal, () => this.#ask<T>(method, body, signal));
   }
 
+  /** Engines know their files and not what they are called: what is wrong with those is told of the model. */
+  #named(error: unknown): never {
+    if (!(error instanceof Failure && error.kind === 'invalid')) throw error;
+    const { name } = this.#parts;
+    throw reworded(error, `${name.charAt(0).toUpperCase()}${name.slice(1)}: ${error.message}`);
+  }
+
   async #ask<T>(method: string, body: unknown, signal: AbortSignal): Promise<T> {
-    const { host } = await this.#supervisor.ready(signal);
+    const { host } = await this.#supervisor.ready(signal).catch((error: unknown) => this.#named(error));
     const { name, callLimitMs } = this.#parts;
     let late = false;
     const timer = setTimeout(() => {
@@ -70,7 +77,7 @@ export class HostClient<Opened> {
       return await host.call<T>(method, body, signal);
     } catch (error) {
       if (late) throw new Failure('timed_out', `${name} did not answer within ${callLimitMs / 1000} s.`, { cause: error });
-      throw error;
+      return this.#named(error);
     } finally {
       clearTimeout(timer);
     }

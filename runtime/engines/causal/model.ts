@@ -67,7 +67,12 @@ export class LoadedCausal {
   /** Opens the graph and reads what lies beside it; `emit` gets the steps later. */
   static async open(body: OpenBody, emit: (event: HostEvent) => void): Promise<{ model: LoadedCausal; opened: OpenedCausal }> {
     const facts = causalFacts(body.folder);
-    const session = await openSession(body.graph, { threads: body.threads, provider: body.provider, shapesVary: true });
+    const session = await openSession(body.graph, {
+      threads: body.threads,
+      provider: body.provider,
+      folder: body.folder,
+      shapesVary: true,
+    });
     const decoder = new Decoder(session, facts);
     const contextSize = Math.min(body.contextSize ?? facts.contextSize, facts.contextSize);
     const model = new LoadedCausal(facts, decoder, contextSize, emit);

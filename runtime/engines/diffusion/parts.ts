@@ -21,7 +21,7 @@ export interface Sessions {
 export async function openSessions(folder: PipelineFolder, options: OnnxOptions): Promise<Sessions> {
   const opened: OnnxSession[] = [];
   const open = async (part: string): Promise<OnnxSession> => {
-    const session = await openSession(folder.graph(part), options);
+    const session = await openSession(folder.graph(part), { ...options, folder: folder.path() });
     opened.push(session);
     return session;
   };
@@ -58,7 +58,7 @@ export function latentFacts(folder: PipelineFolder, network: OnnxSession): Laten
   const channels = whole('vae_decoder/config.json', vae, 'latent_channels', CHANNEL_LIMIT, 4);
   const fixed = network.inputs.find(({ name }) => name === 'sample')?.dims[1];
   const usual = typeof fixed === 'number' && fixed > 0 ? fixed : channels;
-  const source = (unet.in_channels ?? null) === null ? 'unet/model.onnx' : 'unet/config.json';
+  const source = (unet.in_channels ?? null) === null ? network.file : 'unet/config.json';
   return {
     channels,
     inputs: whole(source, unet, 'in_channels', CHANNEL_LIMIT * 2 + 1, usual),

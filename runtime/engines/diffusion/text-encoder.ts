@@ -50,7 +50,8 @@ export class TextEncoder {
     const outputs = await this.#session.run(feeds, pooledName === undefined ? [rowsName] : [rowsName, pooledName]);
     const { dims, values } = valuesOf(outputs, rowsName, 'text encoder');
     const [batch, length, width] = dims;
-    if (dims.length !== 3 || batch !== 1 || length !== ids.length) throw fault('text encoder', `answers in the shape [${dims.join(', ')}]`);
+    if (dims.length !== 3 || batch !== 1 || length !== ids.length)
+      throw fault(this.#session.file, `answers in the shape [${dims.join(', ')}]`);
     const pooled = pooledName === undefined ? {} : { pooled: valuesOf(outputs, pooledName, 'text encoder').values };
     return { length, width: width!, rows: values, ...pooled };
   }
@@ -61,7 +62,7 @@ export class TextEncoder {
       .filter((name) => /^hidden_states\.\d+$/.test(name))
       .sort((a, b) => Number(a.split('.')[1]) - Number(b.split('.')[1]));
     const found = layers.at(-2);
-    if (found === undefined) throw fault('text encoder', 'gives no hidden states, which this pipeline needs');
+    if (found === undefined) throw fault(this.#session.file, 'gives no hidden states, which this pipeline needs');
     return found;
   }
 }

@@ -40,12 +40,11 @@ export class Unet {
   constructor(session: OnnxSession) {
     this.#session = session;
     this.#names = new Set(session.inputs.map(({ name }) => name));
-    for (const name of NEEDED) if (!this.#names.has(name)) throw fault('unet/model.onnx', `has no input ${name}`);
+    for (const name of NEEDED) if (!this.#names.has(name)) throw fault(session.file, `has no input ${name}`);
     const strange = [...this.#names].filter((name) => !KNOWN.has(name));
-    if (strange.length > 0) throw unsupported(`its unet/model.onnx wants ${strange.slice(0, 4).join(', ')}, which nothing here gives it`);
+    if (strange.length > 0) throw unsupported(`its ${session.file} wants ${strange.slice(0, 4).join(', ')}, which nothing here gives it`);
     const width = this.#toldWidth();
-    if (width > WIDTH_LIMIT)
-      throw fault('unet/model.onnx', `takes its guidance as ${width} numbers; ${WIDTH_LIMIT} at most are understood`);
+    if (width > WIDTH_LIMIT) throw fault(session.file, `takes its guidance as ${width} numbers; ${WIDTH_LIMIT} at most are understood`);
   }
 
   /** It is told how strongly to follow the prompt, and needs no second answer without the prompt. */
@@ -120,8 +119,7 @@ export class Unet {
     };
     const name = session.outputs[0]!.name;
     const { values } = valuesOf(await session.run(feeds, [name]), name, 'network');
-    if (values.length !== batch * sample.length)
-      throw fault('unet/model.onnx', `gives ${values.length} values for ${batch * sample.length}`);
+    if (values.length !== batch * sample.length) throw fault(session.file, `gives ${values.length} values for ${batch * sample.length}`);
     return values;
   }
 

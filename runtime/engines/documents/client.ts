@@ -1,3 +1,4 @@
+import { basename, isAbsolute } from 'node:path';
 import type { Circuit } from '../../hosts/circuit.js';
 import { HostClient } from '../host-client.js';
 import type { EngineStatus } from '../loaded.js';
@@ -21,7 +22,7 @@ export class DocumentClient implements DocumentModel {
 
   /** Starts a host and loads the model in it. */
   static async load(files: DocumentFiles, notes: readonly string[], circuit: Circuit, stop: AbortSignal): Promise<DocumentClient> {
-    const name = `document model ${files.name}`;
+    const name = `document model ${isAbsolute(files.name) ? basename(files.name) : files.name}`;
     const parts = { name, engine: ENGINE, circuit, body: files, callLimitMs: ASK_LIMIT_MS, atOnce: 1 };
     const { client, opened } = await HostClient.open<DocumentOpened>(parts, stop);
     return new DocumentClient(client, opened, notes);

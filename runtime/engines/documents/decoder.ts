@@ -34,7 +34,7 @@ export class Decoder {
       throw new Failure('invalid', 'The model has no decoder_model.onnx or decoder_model_merged.onnx; export it with its decoder.', {
         code: 'InvalidModelFile',
       });
-    const open = (file: string): Promise<OnnxSession> => openSession(`${folder}/${file}`, options);
+    const open = (file: string): Promise<OnnxSession> => openSession(`${folder}/${file}`, { folder, ...options });
     const opened = await open(first);
     if (later === undefined) return new Decoder(opened, undefined);
     return new Decoder(opened, later === first ? opened : await open(later));
@@ -50,7 +50,7 @@ export class Decoder {
     writing.ids.push(...ids);
     const session = writing.memory.size > 0 ? this.#later! : this.#first;
     const given = writing.memory.size > 0 ? ids : writing.ids;
-    const feeds = Object.fromEntries(session.inputs.map((slot) => [slot.name, this.#feed(slot, writing, given)]));
+    const feeds = Object.fromEntries(session.inputs.map((slot) => [slot.name, feed(session, slot, writing, given)]));
     const outputs = session.outputs
       .map(({ name }) => name)
       .filter((name) => name === 'logits' || (this.#later && name.startsWith(PRESENT)));
@@ -59,19 +59,26 @@ export class Decoder {
       // The joint graph gives nothing for what it remembers of the image after the first step.
       if (name.startsWith(PRESENT) && !tensor.dims.includes(0)) writing.memory.set(PAST + name.slice(PRESENT.length), tensor);
     }
-    return lastRow(answer.logits);
+    return lastRow(session, answer.logits);
   }
+}
 
-  #feed(slot: TensorSlot, { seen, memory }: Writing, ids: readonly number[]): Tensor {
-    const { name } = slot;
-    if (name === 'input_ids') return integers(ids, [1, ids.length]);
-    if (name === 'encoder_hidden_states') return seen;
-    if (name === 'use_cache_branch') return { type: 'bool', dims: [1], data: Uint8Array.of(memory.size > 0 ? 1 : 0) };
-    if (name === 'encoder_attention_mask') return ones(seen.dims[1]!);
-    if (name === 'attention_mask' || name === 'decoder_attention_mask') return ones(ids.length);
-    if (name.startsWith(PAST)) return memory.get(name) ?? nothing(slot);
-    throw new Failure('invalid', `The decoder asks for an input "${name}" that is not known.`, { code: 'InvalidModelFile' });
-  }
+function feed({ file }: OnnxSession, slot: TensorSlot, { seen, memory }: Writing, ids: readonly number[]): Tensor {
+  const { name } = slot;
+  if (name === 'input_ids') return integers(ids, [1, ids.length]);
+  if (name === 'encoder_hidden_states') return seen;
+  if (name === 'use_cache_branch') return { type: 'bool', dims: [1], data: Uint8Array.of(memory.size > 0 ? 1 : 0) };
+  if (name === 'encoder_attention_mask') return ones(seen.dims[1]!);
+  if (name === 'attention_mask' || name === 'decoder_attention_mask') return ones(ids.length);
+  if (name.startsWith(PAST)) return memory.get(name) ?? nothing(slot);
+  throw unknownInput(file, name);
+}
+
+/** The 422 of a graph, by its name in messages, with an input that no document model has. */
+export function unknownInput(file: string, input: string): Failure {
+  return new Failure('invalid', `${file} asks for an input "${input}" that is not known. Is it the graph of another model?`, {
+    code: 'InvalidModelFile',
+  });
 }
 
 /** 64-bit integers as a tensor. */
@@ -87,7 +94,7 @@ function nothing({ dims, type }: TensorSlot): Tensor {
   return type === 'float16' ? { type, dims: shape, data: new Uint16Array(0) } : { type: 'float32', dims: shape, data: new Float32Array(0) };
 }
 
-function lastRow(logits: Tensor | undefined): Float32Array {
-  if (logits?.dims.length !== 3) throw new Failure('invalid', 'The decoder gives no logits for each token.', { code: 'InvalidModelFile' });
+function lastRow({ file }: OnnxSession, logits: Tensor | undefined): Float32Array {
+  if (logits?.dims.length !== 3) throw new Failure('invalid', `${file} gives no logits for each token.`, { code: 'InvalidModelFile' });
   return float32Of(logits).slice(-logits.dims[2]!);
 }

@@ -37,10 +37,10 @@ export class ImageWriter {
       ['config.json', 'generation_config.json', 'preprocessor_config.json'].map((name) => readMembers(folder, name)),
     );
     const tokens = await TokenText.open(folder);
-    const encoder = await openSession(`${folder}/${graph}`, options);
+    const encoder = await openSession(`${folder}/${graph}`, { folder, ...options });
     const decoder = await Decoder.open(folder, files, options);
     const [input] = encoder.inputs;
-    const image = imageSettings(preprocessor, fixedSize(input!, graph));
+    const image = imageSettings(preprocessor, fixedSize(input!, encoder.file));
     return new ImageWriter(encoder, decoder, image, tokens, decoderSettings(config, generation));
   }
 

@@ -7,7 +7,7 @@ import { float32Of } from '../onnx/float16.js';
 import { openSession } from '../onnx/session.js';
 import { EncoderTokenizer } from '../onnx/tokenizer.js';
 import type { DocumentAnswer, DocumentQuestion } from './contract.js';
-import { integers } from './decoder.js';
+import { integers, unknownInput } from './decoder.js';
 import { encoderInput } from './encoder-input.js';
 import { layoutGraph } from './graphs.js';
 import { answerOf, classOf, fieldsOf } from './layout-heads.js';
@@ -67,9 +67,9 @@ export class LayoutModel {
       ['tokenizer.json', 'config.json', 'tokenizer_config.json', 'preprocessor_config.json'].map((name) => readMembers(folder, name)),
     );
     const tokenizer = new EncoderTokenizer(definition ?? {}, tokenizerConfig);
-    const session = await openSession(`${folder}/${graph}`, options);
+    const session = await openSession(`${folder}/${graph}`, { folder, ...options });
     const input = session.inputs.find(({ name }) => IMAGE.test(name));
-    const image = input && imageSettings(preprocessor, fixedSize(input, graph));
+    const image = input && imageSettings(preprocessor, fixedSize(input, session.file));
     return new LayoutModel(session, tokenizer, { config, end: endPlace(tokenizerConfig, config), image });
   }
 
@@ -140,6 +140,6 @@ export class LayoutModel {
       );
     if (name === 'bbox') return integers(boxes.flat(), [1, ids.length, 4]);
     if (IMAGE.test(name)) return encoderInput(pixels, this.#image!);
-    throw new Failure('invalid', `The model asks for an input "${name}" that is not known.`, { code: 'InvalidModelFile' });
+    throw unknownInput(this.#session.file, name);
   }
 }

@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import type { Pixels } from '../../pictures/picture.js';
 import type { Tensor, TensorSlot } from '../onnx/contract.js';
@@ -24,7 +23,7 @@ export const SIDE_LIMIT = 4096;
 /** A size that a graph fixes, as far as it does. */
 export type FixedSize = Readonly<Partial<Record<'height' | 'width', number>>>;
 
-/** The size of an image input, where the graph of a file fixes it. Throws `invalid` that names both for more than `SIDE_LIMIT`. */
+/** The size of an image input, where the graph fixes it. Throws `invalid` that names it and its file (as `OnnxSession.file`) for more than `SIDE_LIMIT`. */
 export function fixedSize({ name, dims }: TensorSlot, file: string): FixedSize {
   const size: { height?: number; width?: number } = {};
   for (const [side, dim] of [
@@ -34,13 +33,9 @@ export function fixedSize({ name, dims }: TensorSlot, file: string): FixedSize {
     if (typeof dim !== 'number' || dim < 1) continue;
     size[side] = dim;
     if (dim <= SIDE_LIMIT) continue;
-    throw new Failure(
-      'invalid',
-      `${basename(file)} fixes the ${side} of its input "${name}" at ${dim} pixels; at most ${SIDE_LIMIT} are possible.`,
-      {
-        code: 'InvalidModelFile',
-      },
-    );
+    throw new Failure('invalid', `${file} fixes the ${side} of its input "${name}" at ${dim} pixels; at most ${SIDE_LIMIT} are possible.`, {
+      code: 'InvalidModelFile',
+    });
   }
   return size;
 }

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
+import { fileName } from '../onnx/file-names.js';
 import { graphMetadata } from './graph-metadata.js';
 
 const refused = (file: string, why: string): Failure =>
-  new Failure('invalid', `${basename(file)} ${why}; give the characters, one a line or as a JSON list.`, { code: 'OcrModelInvalid' });
+  new Failure('invalid', `${file} ${why}; give the characters, one a line or as a JSON list.`, { code: 'OcrModelInvalid' });
 
 /** The characters in a text: one a line. An empty line at the end is no character. */
 function lines(text: string): string[] {
@@ -22,15 +22,19 @@ function listIn(file: string, value: unknown): string[] {
   throw refused(file, 'lists no characters');
 }
 
-/** The characters that a recogniser tells apart: of a text or JSON file, else of the metadata that some exports keep in the graph. */
-export async function readLabels(file: string | null, graph: string): Promise<string[]> {
-  if (file === null) {
+/**
+ * The characters that a recogniser tells apart: of a text or JSON file, else of the metadata that some exports keep in the graph. Throws `invalid` that names the
+ * file by its place below `folder`.
+ */
+export async function readLabels(path: string | null, graph: string, folder?: string): Promise<string[]> {
+  if (path === null) {
     const text = graphMetadata(graph, 'character');
-    if (text === undefined) throw refused(graph, 'has no list of its characters inside or beside it');
+    if (text === undefined) throw refused(fileName(graph, folder), 'has no list of its characters inside or beside it');
     return lines(text);
   }
-  const text = await readFile(file, 'utf8');
-  if (!/\.json$/i.test(file)) return lines(text);
+  const file = fileName(path, folder);
+  const text = await readFile(path, 'utf8');
+  if (!/\.json$/i.test(path)) return lines(text);
   let value: unknown;
   try {
     value = JSON.parse(text);

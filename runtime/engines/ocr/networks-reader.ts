@@ -50,8 +50,8 @@ export class NetworksReader {
     this.#readLine = readLine;
     this.#turned = turned;
     this.#sizes = {
-      detector: fixedSize(detector.inputs[0]!, body.detector),
-      turned: turned ? fixedSize(turned.inputs[0]!, body.turned!) : {},
+      detector: fixedSize(detector.inputs[0]!, detector.file),
+      turned: turned ? fixedSize(turned.inputs[0]!, turned.file) : {},
     };
     this.#scale = { ...IMAGENET, order: body.engine === 'paddleocr' ? 'bgr' : 'rgb' };
     this.#joint = body.engine === 'surya' ? '\n' : ' ';
@@ -61,7 +61,7 @@ export class NetworksReader {
 
   /** Opens the graphs. Throws `invalid` that names the one that does not fit. */
   static async open(body: NetworksBody): Promise<NetworksReader> {
-    const options: OnnxOptions = { threads: body.threads, provider: 'auto', shapesVary: true };
+    const options: OnnxOptions = { threads: body.threads, provider: 'auto', folder: body.folder, shapesVary: true };
     const detector = await openSession(body.detector, options);
     const turned = body.turned === undefined ? undefined : await openSession(body.turned, options);
     return new NetworksReader(body, detector, await lineReader(body, options), turned);
@@ -126,13 +126,13 @@ async function lineReader(body: NetworksBody, options: OnnxOptions): Promise<Rea
   }
   const { graph, labels: file } = body.recogniser!;
   const session = await openSession(graph, options);
-  const labels = await readLabels(file, graph);
+  const labels = await readLabels(file, graph, body.folder);
   const [input] = session.inputs;
   const output = session.outputs[0]!.name;
   const channels = input!.dims[1] === 1 ? 1 : 3;
   const scale: Scale = { ...CENTRED, order: body.engine === 'paddleocr' ? 'bgr' : 'rgb' };
   const { leastWidth, fill } = SHORT_LINE[channels];
-  const { height: high = LINE_HEIGHT[channels], width: fixedWidth } = fixedSize(input!, graph);
+  const { height: high = LINE_HEIGHT[channels], width: fixedWidth } = fixedSize(input!, session.file);
   return async (line) => {
     const natural = Math.max(1, Math.ceil((line.width * high) / line.height));
     const fitted = await scaled(line, Math.min(natural, fixedWidth ?? LONGEST_LINE), high);

@@ -10,6 +10,8 @@ import { scriptOf, tesseractLanguage } from './languages.js';
 /** What the host of a pair of networks is opened with. */
 export interface NetworksBody {
   readonly engine: OcrName;
+  /** All files lie below it; messages name them by their place there. */
+  readonly folder: string;
   readonly detector: string;
   readonly threads: number;
   /** Reads a line at once; labels in a text file, or in the graph's own metadata. */
@@ -26,7 +28,7 @@ interface Layout {
   /** Repositories of the hub that have this layout, for those who have no folder of the engine's name. */
   readonly repositories: readonly string[];
   readonly needs: string;
-  choose(files: readonly string[], languages: readonly string[]): Omit<NetworksBody, 'engine' | 'threads'> | undefined;
+  choose(files: readonly string[], languages: readonly string[]): Omit<NetworksBody, 'engine' | 'folder' | 'threads'> | undefined;
 }
 
 const ONNX = /\.onnx$/i;
@@ -78,6 +80,7 @@ async function found(root: string, files: readonly string[], layout: Layout, lan
   const { detector, recogniser, turned, writer } = chosen;
   const body: NetworksBody = {
     engine: layout.name,
+    folder: root,
     threads: defaultThreads(),
     detector: absolute(detector),
     ...(recogniser === undefined

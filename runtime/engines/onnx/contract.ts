@@ -30,10 +30,14 @@ export interface OnnxOptions {
   readonly provider: string;
   /** True where runs differ in their shapes, so that memory does not grow with each new one; default false. */
   readonly shapesVary?: boolean;
+  /** The model's folder: messages name the graph by its place below it; by its file alone where it is left out. */
+  readonly folder?: string;
 }
 
 /** An open graph; lives in a host process only, where `run` blocks the thread. */
 export interface OnnxSession {
+  /** The graph as messages name it. */
+  readonly file: string;
   readonly inputs: readonly TensorSlot[];
   readonly outputs: readonly TensorSlot[];
   readonly providers: ProviderFacts;

@@ -1,6 +1,7 @@
-import { basename, dirname, join, relative } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import type { EncoderTask, HeadProblem, Pooling } from '../encoder-contract.js';
+import { folderName } from './file-names.js';
 import { type Json, jsonFile } from './json-file.js';
 import { configuredNormalizer, lowerCasing } from './normalizers.js';
 import { type Module, modulesOf, poolingOf } from './sentence-modules.js';
@@ -55,7 +56,7 @@ export function readEncoderSettings(wish: SettingsWish): EncoderSettings {
   if (!tokenizer)
     throw new Failure(
       'invalid',
-      `${basename(folder)} has no tokenizer.json, so its model cannot read text; download the whole repository.`,
+      `${folderName(folder)} has no tokenizer.json, so its model cannot read text; download the whole repository.`,
       {
         code: 'TokenizerMissing',
         errors: [{ type: 'onnx', loc: ['file', 'tokenizer.json'], msg: 'the file is missing' }],

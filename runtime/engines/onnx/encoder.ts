@@ -72,12 +72,13 @@ export class LoadedEncoder {
 
   /** Reads the files, opens the graph and runs it once. Throws `invalid` for files that cannot be right, `bad_request` for a model of another task. */
   static async open(body: OpenBody): Promise<LoadedEncoder> {
-    const { sizeBytes } = inspectGraph(body.model);
+    const { sizeBytes } = inspectGraph(body.model, body.folder);
     const settings = readEncoderSettings(body);
     const tokenizer = new EncoderTokenizer(settings.tokenizer, settings.tokenizerConfig);
     const { firstPosition, lengthLimit: maxLength, paddingId = tokenizer.paddingId } = settings;
-    const { name, task, threads, provider, engine } = body;
-    const pass = await openPass(body.model, { name, task, paddingId, firstPosition, maxLength }, { threads, provider, engine, sizeBytes });
+    const { name, task, threads, provider, engine, folder } = body;
+    const wanted = { name, task, paddingId, firstPosition, maxLength };
+    const pass = await openPass(body.model, wanted, { threads, provider, engine, sizeBytes, folder });
     const { ids, types } = tokenizer.single(tokenizer.body(PROBE, maxLength), maxLength);
     const probe = await whileOpening(sizeBytes, () => probed(pass, { ids, types, take: () => {} }, name));
     // Where the graph pools by itself, its vectors are taken as they are.

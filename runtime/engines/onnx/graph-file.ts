@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, openSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, normalize, sep } from 'node:path';
+import { dirname, isAbsolute, join, normalize, sep } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
+import { fileName } from './file-names.js';
 import { linkedFolders } from './hub-links.js';
 import { type ProtoField, ProtoFile } from './protobuf.js';
 
@@ -51,9 +52,8 @@ export interface GraphFile {
   readonly external: readonly string[];
 }
 
-/** The 422 of a graph that cannot be right; names the file, what is wrong and what to do. */
-export function graphFault(path: string, what: string, cause?: unknown): Failure {
-  const file = basename(path);
+/** The 422 of a graph that cannot be right; names the file (as `fileName` does), what is wrong and what to do. */
+export function graphFault(file: string, what: string, cause?: unknown): Failure {
   const msg = what.slice(0, SHOWN);
   return new Failure('invalid', `${file} is not a usable ONNX file: ${msg}. Get the file again from its source.`, {
     code: 'InvalidModelFile',
@@ -64,10 +64,11 @@ export function graphFault(path: string, what: string, cause?: unknown): Failure
 
 /**
  * Reads the structure of an ONNX file, weights left out, before the runtime sees it: lengths that fit, shapes that fit their bytes, and
- * weights outside the graph only in files of its own folder. Throws `not_found` for no file, `invalid` for one that is refused.
+ * weights outside the graph only in files of its own folder. Throws `not_found` for no file, `invalid` for one that is refused, which name it by its place
+ * below `folder`.
  */
-export function inspectGraph(path: string): GraphFile {
-  return walked(path, true);
+export function inspectGraph(path: string, folder?: string): GraphFile {
+  return walked(path, fileName(path, folder), true);
 }
 
 /** A key with its value, as tensors name the files of their weights; of several values the last counts, as protobuf has it. */
@@ -85,27 +86,27 @@ export function readEntry(file: ProtoFile, entry: ProtoField): [key: string, val
  * does, also for names that lead out of the folder.
  */
 export function externalFiles(path: string): readonly string[] {
-  return walked(path, false).external;
+  return walked(path, fileName(path), false).external;
 }
 
-function walked(path: string, looksOutside: boolean): GraphFile {
+function walked(path: string, name: string, looksOutside: boolean): GraphFile {
   let descriptor: number;
   try {
     descriptor = openSync(path, 'r');
   } catch (error) {
-    throw new Failure('not_found', `The model file ${basename(path)} cannot be read: ${(error as NodeJS.ErrnoException).code}.`, {
+    throw new Failure('not_found', `The model file ${name} cannot be read: ${(error as NodeJS.ErrnoException).code}.`, {
       cause: error,
     });
   }
   try {
     const stat = fstatSync(descriptor);
-    if (!stat.isFile()) throw graphFault(path, 'it is no file');
-    if (stat.size === 0) throw graphFault(path, 'it is empty');
-    const walk = new Walk(path, new ProtoFile(descriptor, stat.size), looksOutside);
+    if (!stat.isFile()) throw graphFault(name, 'it is no file');
+    if (stat.size === 0) throw graphFault(name, 'it is empty');
+    const walk = new Walk(path, name, new ProtoFile(descriptor, stat.size), looksOutside);
     walk.model();
     return { sizeBytes: stat.size + walk.externalBytes, external: [...walk.external.keys()] };
   } catch (error) {
-    throw error instanceof RangeError ? graphFault(path, error.message, error) : error;
+    throw error instanceof RangeError ? graphFault(name, error.message, error) : error;
   } finally {
     closeSync(descriptor);
   }
@@ -115,13 +116,15 @@ class Walk {
   /** Size by name of each file with weights. */
   readonly external = new Map<string, number>();
   readonly #path: string;
+  readonly #name: string;
   readonly #file: ProtoFile;
   readonly #looksOutside: boolean;
   #externals = 0;
 
-  /** `looksOutside`: files beside the graph must be there and long enough. */
-  constructor(path: string, file: ProtoFile, looksOutside: boolean) {
+  /** `name`: for messages; `looksOutside`: files beside the graph must be there and long enough. */
+  constructor(path: string, name: string, file: ProtoFile, looksOutside: boolean) {
     this.#path = path;
+    this.#name = name;
     this.#file = file;
     this.#looksOutside = looksOutside;
   }
@@ -144,7 +147,7 @@ class Walk {
           if (part.number === TRAINING.initialization || part.number === TRAINING.algorithm) this.#graph(part, 0);
       }
     }
-    if (graphs !== 1) throw graphFault(this.#path, 'it holds no graph');
+    if (graphs !== 1) throw graphFault(this.#name, 'it holds no graph');
   }
 
   *#within(field: ProtoField): Generator<ProtoField> {
@@ -152,7 +155,7 @@ class Walk {
   }
 
   #graph(field: ProtoField, depth: number): void {
-    if (depth > DEPTH_LIMIT) throw graphFault(this.#path, `its graphs are nested more than ${DEPTH_LIMIT} deep`);
+    if (depth > DEPTH_LIMIT) throw graphFault(this.#name, `its graphs are nested more than ${DEPTH_LIMIT} deep`);
     for (const part of this.#within(field)) {
       if (part.number === GRAPH.node) this.#node(part, depth);
       else if (part.number === GRAPH.initializer) this.#tensor(part);
@@ -194,11 +197,11 @@ class Walk {
     const bytes = ELEMENT_BYTES[type];
     if (isExternal) this.#outside(name, entries, bytes === undefined ? undefined : count * bytes);
     else if (rawBytes >= 0 && bytes !== undefined && rawBytes !== count * bytes)
-      throw graphFault(this.#path, `tensor "${name}" has the shape [${dims.join(', ')}], ${count * bytes} bytes, and holds ${rawBytes}`);
+      throw graphFault(this.#name, `tensor "${name}" has the shape [${dims.join(', ')}], ${count * bytes} bytes, and holds ${rawBytes}`);
     // Numbers that are not raw take at least half a byte each.
     else if (count > 2 * (field.end - field.start))
       throw graphFault(
-        this.#path,
+        this.#name,
         `tensor "${name}" has the shape [${dims.join(', ')}], which its ${field.end - field.start} bytes cannot hold`,
       );
   }
@@ -206,7 +209,7 @@ class Walk {
   #count(name: string, dims: readonly number[]): number {
     const count = dims.reduce((product, dim) => product * dim, 1);
     if (dims.length > RANK_LIMIT || count > ELEMENT_LIMIT || dims.some((dim) => dim > ELEMENT_LIMIT))
-      throw graphFault(this.#path, `tensor "${name}" has the shape [${dims.slice(0, RANK_LIMIT).join(', ')}]`);
+      throw graphFault(this.#name, `tensor "${name}" has the shape [${dims.slice(0, RANK_LIMIT).join(', ')}]`);
     return count;
   }
 
@@ -217,7 +220,7 @@ class Walk {
   /** Weights in another file: in the graph's folder, and within that file. */
   #outside(name: string, entries: ReadonlyMap<string, string>, expected: number | undefined): void {
     this.#externals += 1;
-    if (this.#externals > EXTERNAL_LIMIT) throw graphFault(this.#path, `more than ${EXTERNAL_LIMIT} tensors lie in other files`);
+    if (this.#externals > EXTERNAL_LIMIT) throw graphFault(this.#name, `more than ${EXTERNAL_LIMIT} tensors lie in other files`);
     const location = entries.get('location') ?? '';
     const size = this.external.get(location) ?? this.#externalSize(name, location);
     this.external.set(location, size);
@@ -226,7 +229,7 @@ class Walk {
     const fits = Number.isSafeInteger(offset) && Number.isSafeInteger(length) && offset >= 0 && length >= 0 && offset + length <= size;
     if (!fits || (expected !== undefined && length !== expected)) {
       const place = `bytes ${offset} to ${offset + length} of "${location}", which has ${size}`;
-      throw graphFault(this.#path, `tensor "${name}" lies in ${place}${expected === undefined ? '' : `, and needs ${expected}`}`);
+      throw graphFault(this.#name, `tensor "${name}" lies in ${place}${expected === undefined ? '' : `, and needs ${expected}`}`);
     }
   }
 
@@ -234,7 +237,7 @@ class Walk {
     const folder = dirname(this.#path);
     const refused = (why: string): Failure =>
       graphFault(
-        this.#path,
+        this.#name,
         `tensor "${name}" lies in "${location.slice(0, SHOWN)}", ${why}; weights may lie only in the graph's own folder`,
       );
     const place = normalize(location);

@@ -37,11 +37,20 @@ export async function removeLeft(cache: string): Promise<void> {
   }
 }
 
+/** A graph that is to be opened. */
+export interface LinkedGraph {
+  readonly path: string;
+  /** As messages name it. */
+  readonly file: string;
+  /** The files with its weights, relative to it. */
+  readonly external: readonly string[];
+}
+
 /**
- * Opens a graph with weights in the files `external`, relative to it. ONNX Runtime reads them only beside the graph, all links followed, and the store of
+ * Opens a graph with weights in other files. ONNX Runtime reads them only beside the graph, all links followed, and the store of
  * the hub's clients has a folder for each file; from there they are opened in a folder of their own, to which they are linked as long as that takes.
  */
-export async function openBeside<T>(graph: string, external: readonly string[], open: (path: string) => Promise<T>): Promise<T> {
+export async function openBeside<T>({ path: graph, file, external }: LinkedGraph, open: (path: string) => Promise<T>): Promise<T> {
   const place = placeOf(graph);
   const home = dirname(realpathSync(graph));
   const isBeside = (name: string): boolean => {
@@ -67,7 +76,7 @@ export async function openBeside<T>(graph: string, external: readonly string[], 
       code === 'EXDEV' || code === 'EMLINK'
         ? 'remove the model ("quern rm") and fetch it again ("quern pull")'
         : `the cache ${place.cache} must be writable and its files this user's; or fetch the model into a cache of your own (HF_HUB_CACHE)`;
-    throw new Failure('invalid', `The weights of ${basename(graph)} lie apart and cannot be linked together (${code}); ${remedy}.`, {
+    throw new Failure('invalid', `The weights of ${file} lie apart and cannot be linked together (${code}); ${remedy}.`, {
       code: 'InvalidModelFile',
       cause: error,
     });

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
+import { folderName } from './file-names.js';
 
 /** Bytes of one settings file; the largest vocabularies take 20 MB as JSON. */
 const FILE_LIMIT_BYTES = 128 * 1024 * 1024;
@@ -10,7 +11,7 @@ export type Json = Readonly<Record<string, unknown>>;
 
 /** The `Failure('invalid')` of a file of a model's folder; `what` follows its name. */
 export function wrongFile(folder: string, name: string, what: string, cause?: unknown): Failure {
-  return new Failure('invalid', `${name} of ${basename(folder)} ${what}. Get the file again from its source.`, {
+  return new Failure('invalid', `${name} of ${folderName(folder)} ${what}. Get the file again from its source.`, {
     code: 'InvalidModelFile',
     cause,
   });

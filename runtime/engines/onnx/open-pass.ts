@@ -18,6 +18,8 @@ export interface PassOptions {
   readonly engine: 'auto' | 'native' | 'onnxruntime';
   /** Of the graph and its weights. */
   readonly sizeBytes: number;
+  /** As `OnnxOptions` has it. */
+  readonly folder: string;
 }
 
 /**
@@ -25,7 +27,7 @@ export interface PassOptions {
  * (code `TaskNotSupported`) for a model of another task.
  */
 export async function openPass(path: string, settings: PassSettings, options: PassOptions): Promise<EncoderPass> {
-  const { threads, provider, engine, sizeBytes } = options;
+  const { threads, provider, engine, sizeBytes, folder } = options;
   const providers = cpuFacts(provider);
   let whyNot: string | null = null;
   if (engine === 'auto' && providers && loadCore().instructionSet() !== 'avx512')
@@ -39,7 +41,7 @@ export async function openPass(path: string, settings: PassSettings, options: Pa
     if ('pass' in answer) return answer.pass;
     ({ whyNot } = answer);
   }
-  return new EncoderGraph(await openSession(path, { threads, provider, shapesVary: true }), settings, whyNot);
+  return new EncoderGraph(await openSession(path, { threads, provider, folder, shapesVary: true }), settings, whyNot);
 }
 
 /**

@@ -1,7 +1,8 @@
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import type { Pooling } from '../encoder-contract.js';
 import { DenseLayer } from './dense.js';
+import { folderName } from './file-names.js';
 import { type Json, jsonFile } from './json-file.js';
 import { unit } from './pooling.js';
 
@@ -110,7 +111,7 @@ export function vectorSteps(folder: string, modules: readonly Module[], width: n
 }
 
 function unknownModule(folder: string, module: Module, place: string): Failure {
-  const named = `modules.json of ${basename(folder)} has the module ${nameOf(module)} ("${module.path}") ${place}`;
+  const named = `modules.json of ${folderName(folder)} has the module ${nameOf(module)} ("${module.path}") ${place}`;
   const known = 'known are Dense, Normalize and Dropout after Pooling';
   return wrong(
     `${named}, where it is not supported; ${known}. Use an ONNX export whose graph gives ${VECTOR}, and so has all modules in it.`,
@@ -125,6 +126,6 @@ function readsVector(folder: string, { path }: Module): void {
   const output = config.module_output_name ?? input;
   if (input === VECTOR && output === VECTOR) return;
   throw wrong(
-    `${file} of ${basename(folder)} reads ${String(input)} and writes ${String(output)}; only modules of ${VECTOR} are supported.`,
+    `${file} of ${folderName(folder)} reads ${String(input)} and writes ${String(output)}; only modules of ${VECTOR} are supported.`,
   );
 }

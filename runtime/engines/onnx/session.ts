@@ -1,9 +1,9 @@
-import { basename } from 'node:path';
 import type { InferenceSession, Tensor as OrtTensor } from 'onnxruntime-node';
 import { Failure } from '../../../schemas/errors.js';
 import { withAllowance } from '../../hosts/allowance.js';
 import { availableMemory } from '../../hosts/memory.js';
 import type { OnnxOptions, OnnxSession, ProviderFacts, Tensor, TensorSlot, TensorType } from './contract.js';
+import { fileName } from './file-names.js';
 import { graphFault, inspectGraph } from './graph-file.js';
 import { openBeside } from './hub-links.js';
 import { chooseProviders } from './providers.js';
@@ -51,21 +51,22 @@ function onnxRuntime(): Promise<Ort> {
 export async function openSession(path: string, options: OnnxOptions): Promise<OnnxSession> {
   if (!Number.isInteger(options.threads) || options.threads < 1 || options.threads > THREAD_LIMIT)
     throw new Failure('bad_request', `threads is ${options.threads}; give a whole number from 1 to ${THREAD_LIMIT}.`);
-  const { sizeBytes, external } = inspectGraph(path);
-  assertRoom(path, sizeBytes);
+  const file = fileName(path, options.folder);
+  const { sizeBytes, external } = inspectGraph(path, options.folder);
+  assertRoom(file, sizeBytes);
   const ort = await onnxRuntime();
   const create = (place: string, executionProviders: string[]): Promise<InferenceSession> =>
     ort.InferenceSession.create(place, { ...sessionOptions(options), executionProviders }).catch((error: unknown) => {
       throw new Error(reasonOf(error), { cause: error });
     });
   const open = (executionProviders: string[]): Promise<InferenceSession> =>
-    openBeside(path, external, (place) => create(place, executionProviders));
+    openBeside({ path, file, external }, (place) => create(place, executionProviders));
   const { session, facts } = await whileOpening(sizeBytes, () =>
     chooseProviders(ort.listSupportedBackends(), options.provider, open),
   ).catch((error: Error) => {
-    throw error instanceof Failure ? error : graphFault(path, error.message, error.cause);
+    throw error instanceof Failure ? error : graphFault(file, error.message, error.cause);
   });
-  return new OpenedSession(ort, path, session, facts);
+  return new OpenedSession(ort, file, session, facts);
 }
 
 /** Works on a graph whose weights have so many bytes before it is known to be sound: nodes can make numbers without end of a few. */
@@ -89,10 +90,10 @@ function sessionOptions({ threads, shapesVary = false }: OnnxOptions): Inference
 export const hasRoom = (bytes: number): boolean => bytes <= availableMemory();
 
 /** Throws `unavailable` where a graph's weights need more memory than is free. */
-function assertRoom(path: string, sizeBytes: number): void {
+function assertRoom(file: string, sizeBytes: number): void {
   if (hasRoom(sizeBytes)) return;
   const free = availableMemory();
-  throw new Failure('unavailable', `${basename(path)} needs ${mebibytes(sizeBytes)} of memory and ${mebibytes(free)} are free.`, {
+  throw new Failure('unavailable', `${file} needs ${mebibytes(sizeBytes)} of memory and ${mebibytes(free)} are free.`, {
     code: 'insufficient_memory',
     retryAfterS: 30,
   });
@@ -112,17 +113,17 @@ function reasonOf(error: unknown): string {
 }
 
 class OpenedSession implements OnnxSession {
+  readonly file: string;
   readonly inputs: readonly TensorSlot[];
   readonly outputs: readonly TensorSlot[];
   readonly providers: ProviderFacts;
   readonly #ort: Ort;
-  readonly #file: string;
   readonly #session: InferenceSession;
   readonly #inputs: ReadonlyMap<string, TensorSlot>;
 
-  constructor(ort: Ort, path: string, session: InferenceSession, facts: ProviderFacts) {
+  constructor(ort: Ort, file: string, session: InferenceSession, facts: ProviderFacts) {
     this.#ort = ort;
-    this.#file = basename(path);
+    this.file = file;
     this.#session = session;
     this.providers = facts;
     this.inputs = session.inputMetadata.map(slot);
@@ -143,7 +144,7 @@ class OpenedSession implements OnnxSession {
     try {
       results = outputs ? await this.#session.run(given, [...outputs]) : await this.#session.run(given);
     } catch (error) {
-      throw new Failure('model_failed', `${this.#file} could not be run: ${reasonOf(error)}.`, { cause: error });
+      throw new Failure('model_failed', `${this.file} could not be run: ${reasonOf(error)}.`, { cause: error });
     }
     return Object.fromEntries(Object.entries(results).map(([name, value]) => [name, this.#result(name, value as OrtTensor)]));
   }
@@ -183,7 +184,7 @@ class OpenedSession implements OnnxSession {
   }
 
   #fault(what: string): Failure {
-    return new Failure('invalid', `${this.#file}: ${what}.`, { code: 'InvalidModelInput' });
+    return new Failure('invalid', `${this.file}: ${what}.`, { code: 'InvalidModelInput' });
   }
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -297,7 +297,16 @@ describe('a diffusion pipeline', () => {
     ['no scheduler', (folder) => rmSync(join(folder, 'scheduler'), { recursive: true }), /scheduler_config\.json is missing/],
     ['no network', (folder) => rmSync(join(folder, 'unet/model.onnx')), /unet\/model\.onnx is missing/],
     ['no vocabulary', (folder) => rmSync(join(folder, 'tokenizer/vocab.json')), /vocab\.json is missing, and so is tokenizer\.json/],
-    ['a damaged graph', (folder) => writeFileSync(join(folder, 'unet/model.onnx'), 'garbage'), /model\.onnx/],
+    [
+      'a damaged graph',
+      (folder) => writeFileSync(join(folder, 'unet/model.onnx'), 'garbage'),
+      /^unet\/model\.onnx is not a usable ONNX file/,
+    ],
+    [
+      'a graph of something else',
+      (folder) => copyFileSync(join(folder, 'vae_decoder/model.onnx'), join(folder, 'unet/model.onnx')),
+      /unet\/model\.onnx has no input sample/,
+    ],
     ['a damaged index', (folder) => writeFileSync(join(folder, 'model_index.json'), '{'), /model_index\.json is no JSON/],
     [
       'an absurd channel count',

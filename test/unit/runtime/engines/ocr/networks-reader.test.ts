@@ -110,6 +110,7 @@ async function read(page: Uint8Array, networks: Networks): Promise<OcrPage> {
   writeFiles(folder, { 'det.onnx': detector, 'rec.onnx': graph, 'dict.txt': labels, ...(turned && { 'cls.onnx': turned }) });
   const reader = await NetworksReader.open({
     engine,
+    folder,
     threads: 1,
     detector: at('det.onnx'),
     recogniser: { graph: at('rec.onnx'), labels: at('dict.txt') },

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { floats, type OnnxGraph, type OnnxTensor, writeOnnx } from '../../../../../models/writers/onnx-writer.js';
-import type { Tensor } from '../../../../../runtime/engines/onnx/contract.js';
+import type { OnnxOptions, Tensor } from '../../../../../runtime/engines/onnx/contract.js';
 import { inspectGraph } from '../../../../../runtime/engines/onnx/graph-file.js';
 import { openSession } from '../../../../../runtime/engines/onnx/session.js';
 import { Failure } from '../../../../../schemas/errors.js';
@@ -32,9 +32,9 @@ describe('ONNX session', () => {
     writeFileSync(path, graph instanceof Uint8Array ? graph : writeOnnx(graph));
     return path;
   };
-  const refusal = async (path: string): Promise<Failure> => {
+  const refusal = async (path: string, options: OnnxOptions = CPU): Promise<Failure> => {
     try {
-      await (await openSession(path, CPU)).close();
+      await (await openSession(path, options)).close();
     } catch (error) {
       assert.ok(error instanceof Failure, String(error));
       return error;
@@ -135,6 +135,31 @@ describe('ONNX session', () => {
     assert.match(
       (await refusal(written({ ...GRAPH, initializers: [floats('w', [3, 2], [1, 2, 3, 4, 5, 6])] }))).message,
       /model\.onnx is not a usable/,
+    );
+  });
+
+  it('names a graph by its place below the folder of its model, wherever that lies', async () => {
+    const inside = join(folder, 'pipeline/unet/model.onnx');
+    mkdirSync(dirname(inside), { recursive: true });
+    writeFileSync(inside, 'no graph');
+    for (const [within, file] of [
+      [join(folder, 'pipeline'), 'unet/model.onnx'],
+      [`${folder}/pipeline/`, 'unet/model.onnx'],
+      [join(folder, 'elsewhere'), 'model.onnx'],
+    ] as const) {
+      const failure = await refusal(inside, { ...CPU, folder: within });
+      assert.match(failure.message, new RegExp(`^${file} is not a usable ONNX file`));
+      assert.deepEqual(failure.errors![0]!.loc, ['file', file]);
+      assert.ok(!JSON.stringify(failure.errors).includes(folder));
+    }
+    writeFileSync(inside, writeOnnx(GRAPH));
+    const session = await openSession(inside, { ...CPU, folder: join(folder, 'pipeline') });
+    assert.equal(session.file, 'unet/model.onnx');
+    await assert.rejects(session.run({}), { kind: 'invalid', message: /^unet\/model\.onnx: input "x" is missing/ });
+    await session.close();
+    assert.match(
+      (await refusal(join(folder, 'pipeline/none.onnx'), { ...CPU, folder })).message,
+      /file pipeline\/none\.onnx cannot be read/,
     );
   });
 
