@@ -65,6 +65,8 @@ export interface Held<T> {
   readonly key: string;
   /** Gives the model back; calls after the first do nothing. */
   release(): void;
+  /** Has whoever asks next load it anew, as its files turned out to be wrong; it is still to be given back. */
+  discard(): void;
 }
 
 /** What `Models` is made with; all but the data directory has defaults. */
@@ -177,9 +179,9 @@ export class Models {
   async #take<T extends LoadedEngine>(request: Omit<HoldRequest<T>, 'sizeBytes'>, signal: AbortSignal): Promise<Held<T>> {
     const { key, keepLoaded = false } = request;
     const load = (stop: AbortSignal): Promise<Shown> => this.#load(request, stop);
-    const { resident, release } = await this.#residency.acquire({ key, keep: keepLoaded, load }, signal);
+    const { resident, release, discard } = await this.#residency.acquire({ key, keep: keepLoaded, load }, signal);
     // A key belongs to one kind of engine, so what lies under it is what its load makes.
-    return { engine: resident.engine as T, key, release };
+    return { engine: resident.engine as T, key, release, discard };
   }
 
   async #load(request: Omit<HoldRequest<LoadedEngine>, 'sizeBytes'>, stop: AbortSignal): Promise<Shown> {

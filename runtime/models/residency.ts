@@ -12,6 +12,8 @@ export interface Resident {
 export interface Lease<T> {
   readonly resident: T;
   release(): void;
+  /** Lets it go: whoever asks next has it loaded anew, and this one is closed when nobody uses it any more. It is still to be released. */
+  discard(): void;
 }
 
 interface Entry<T> {
@@ -41,6 +43,8 @@ export interface LoadRequest<T> {
 export class Residency<T extends Resident> {
   readonly #limits: ResidencyLimits;
   readonly #entries = new Map<string, Entry<T>>();
+  /** Let go and still in use. */
+  readonly #discarded = new Set<Entry<T>>();
   /** Unloads on their way; a new load of the same key does not wait for them. */
   readonly #leaving = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
@@ -75,10 +79,11 @@ export class Residency<T extends Resident> {
       released = true;
       entry.uses -= 1;
       entry.lastUsed = performance.now();
+      if (this.#discarded.has(entry)) this.#discard(entry);
     };
     try {
       const resident = await orAborted(entry.loading, signal);
-      return { resident, release };
+      return { resident, release, discard: () => this.#discard(entry) };
     } catch (error) {
       release();
       throw error;
@@ -99,7 +104,7 @@ export class Residency<T extends Resident> {
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#timer);
-    for (const entry of this.#entries.values()) this.#unload(entry).catch(() => {});
+    for (const entry of [...this.#entries.values(), ...this.#discarded]) this.#unload(entry).catch(() => {});
     while (this.#leaving.size > 0) await Promise.all(this.#leaving);
   }
 
@@ -139,7 +144,17 @@ export class Residency<T extends Resident> {
     return request.load(signal);
   }
 
+  #discard(entry: Entry<T>): void {
+    if (this.#entries.get(entry.key) === entry) {
+      log('info', `unloading ${entry.key}, which was refused`);
+      this.#entries.delete(entry.key);
+      this.#discarded.add(entry);
+    }
+    if (entry.uses === 0 && this.#discarded.has(entry)) void this.#unload(entry);
+  }
+
   #unload(entry: Entry<T>): Promise<void> {
+    this.#discarded.delete(entry);
     if (this.#entries.get(entry.key) === entry) this.#entries.delete(entry.key);
     entry.control.abort(new Failure('unavailable', 'The model was unloaded while it loaded; try again.', { retryAfterS: 1 }));
     const leaving: Promise<void> = entry.loading

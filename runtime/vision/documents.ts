@@ -13,6 +13,7 @@ import type { Picture } from '../pictures/picture.js';
 import type { ExtractRequest } from './contract.js';
 import { holdReader } from './ocr.js';
 import { checkPrompts, promptFor } from './prompts.js';
+import { using } from './using.js';
 
 /** Reads the words for models that ask for them. */
 const WORDS = { model: 'tesseract', pictures: [], languages: [] };
@@ -76,14 +77,14 @@ export async function askDocuments(models: Models, request: ExtractRequest, sign
   let reader: Held<OcrReader> | undefined;
   const wordsOf = async (picture: Picture) => {
     reader ??= await holdReader(models, WORDS, signal);
-    return (await reader.engine.read(picture, signal)).boxes;
+    return (await using(reader, (engine) => engine.read(picture, signal))).boxes;
   };
   try {
     const answers: DocumentAnswer[] = [];
     for (const [index, picture] of request.pictures.entries()) {
       const prompt = promptFor(request, index);
       const words = held.engine.needsWords ? { words: await wordsOf(picture) } : {};
-      answers.push(await held.engine.ask({ picture, task: request.task, prompt, ...words }, signal));
+      answers.push(await using(held, (engine) => engine.ask({ picture, task: request.task, prompt, ...words }, signal)));
     }
     return answers;
   } finally {

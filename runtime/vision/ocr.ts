@@ -7,6 +7,7 @@ import { tesseract } from '../engines/tesseract/engine.js';
 import type { Held, Models } from '../models/models.js';
 import { findRepository } from '../models/repositories.js';
 import type { OcrRequest, OcrResult } from './contract.js';
+import { using } from './using.js';
 
 const DEFAULT_LANGUAGES = ['en'];
 const MAX_LANGUAGES = 8;
@@ -77,12 +78,16 @@ export async function holdReader(
 
 /** Reads the text of images, as many at once as the engine can. The first failure ends the rest. */
 export async function readImages(models: Models, request: OcrRequest, signal: AbortSignal): Promise<OcrResult> {
-  const { engine, release, model, notes, atOnce } = await holdReader(models, request, signal);
+  const held = await holdReader(models, request, signal);
+  const { model, notes, atOnce } = held;
   try {
     const pages: OcrPage[] = [];
     const waiting = [...request.pictures.entries()];
     const lane = async (): Promise<void> => {
-      for (let next = waiting.shift(); next; next = waiting.shift()) pages[next[0]] = await engine.read(next[1], signal);
+      for (let next = waiting.shift(); next; next = waiting.shift()) {
+        const [index, picture] = next;
+        pages[index] = await using(held, (engine) => engine.read(picture, signal));
+      }
     };
     const stopping = (error: unknown): never => {
       waiting.length = 0;
@@ -94,6 +99,6 @@ export async function readImages(models: Models, request: OcrRequest, signal: Ab
     if (failed) throw failed.reason;
     return { model, pages, notes };
   } finally {
-    release();
+    held.release();
   }
 }

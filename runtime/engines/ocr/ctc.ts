@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { Tensor } from '../onnx/contract.js';
+import type { Labels } from './labels.js';
 
 /** How far a row of probabilities may be from 1. */
 const ROUNDING = 0.02;
@@ -10,17 +11,19 @@ export interface Line {
   readonly confidence: number;
 }
 
-/** The characters by class, the blank at 0. A space that the list of characters leaves out is the last class. */
-export function classesOf(labels: readonly string[], count: number): readonly string[] {
-  if (labels.length === count) return labels;
-  if (labels.length === count - 1) return ['', ...labels];
-  if (labels.length === count - 2) return ['', ...labels, ' '];
+/**
+ * The characters by class, the blank at 0. A space that the list of characters leaves out is the last class. Throws `invalid` that names both files where the
+ * list is not that of the recogniser; `graph` as `OnnxSession.file`.
+ */
+export function classesOf({ characters, file }: Labels, count: number, graph: string): readonly string[] {
+  if (characters.length === count) return characters;
+  if (characters.length === count - 1) return ['', ...characters];
+  if (characters.length === count - 2) return ['', ...characters, ' '];
+  const tells = `${file === graph ? '' : `${graph} `}tells ${count} classes apart`;
   throw new Failure(
     'invalid',
-    `The recogniser tells ${count} classes apart and ${labels.length} characters are listed; they belong not together.`,
-    {
-      code: 'OcrModelInvalid',
-    },
+    `${file} lists ${characters.length} characters, and ${tells}: they do not belong together. Put in the list that came with the recogniser.`,
+    { code: 'OcrModelInvalid' },
   );
 }
 
@@ -37,15 +40,17 @@ function best(row: Float32Array): { index: number; probability: number } {
   return { index, probability: 1 / row.reduce((total, value) => total + Math.exp(value - highest), 0) };
 }
 
-/** Reads one line from `[1, steps, classes]` or `[steps, 1, classes]`: the best class of each step, repetitions once, blanks left out. */
-export function decodeLine({ dims, data }: Tensor, labels: readonly string[]): Line {
+/**
+ * Reads one line from `[1, steps, classes]` or `[steps, 1, classes]`: the best class of each step, repetitions once, blanks left out. `graph` as in `classesOf`.
+ */
+export function decodeLine({ dims, data }: Tensor, labels: Labels, graph: string): Line {
   const count = dims.at(-1) ?? 0;
   const values = data as Float32Array;
   if (dims.length !== 3 || (dims[0] !== 1 && dims[1] !== 1) || !(values instanceof Float32Array) || count < 2)
-    throw new Failure('invalid', `The recogniser answers [${dims.join(', ')}]; [1, steps, classes] can be read.`, {
+    throw new Failure('invalid', `${graph} answers [${dims.join(', ')}]; [1, steps, classes] can be read.`, {
       code: 'OcrModelInvalid',
     });
-  const classes = classesOf(labels, count);
+  const classes = classesOf(labels, count, graph);
   let text = '';
   let sum = 0;
   let kept = 0;

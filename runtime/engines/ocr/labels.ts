@@ -22,24 +22,30 @@ function listIn(file: string, value: unknown): string[] {
   throw refused(file, 'lists no characters');
 }
 
+/** The characters that a recogniser tells apart, and the file that lists them as messages name it. */
+export interface Labels {
+  readonly characters: readonly string[];
+  readonly file: string;
+}
+
 /**
- * The characters that a recogniser tells apart: of a text or JSON file, else of the metadata that some exports keep in the graph. Throws `invalid` that names the
- * file by its place below `folder`.
+ * The characters of a recogniser: of a text or JSON file, else of the metadata that some exports keep in the graph. Throws `invalid` that names the file, by its
+ * place below `folder`.
  */
-export async function readLabels(path: string | null, graph: string, folder?: string): Promise<string[]> {
+export async function readLabels(path: string | null, graph: string, folder?: string): Promise<Labels> {
+  const file = fileName(path ?? graph, folder);
   if (path === null) {
     const text = graphMetadata(graph, 'character');
-    if (text === undefined) throw refused(fileName(graph, folder), 'has no list of its characters inside or beside it');
-    return lines(text);
+    if (text === undefined) throw refused(file, 'has no list of its characters inside or beside it');
+    return { characters: lines(text), file };
   }
-  const file = fileName(path, folder);
   const text = await readFile(path, 'utf8');
-  if (!/\.json$/i.test(path)) return lines(text);
+  if (!/\.json$/i.test(path)) return { characters: lines(text), file };
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     throw refused(file, 'is no JSON');
   }
-  return listIn(file, value);
+  return { characters: listIn(file, value), file };
 }

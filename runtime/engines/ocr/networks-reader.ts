@@ -5,7 +5,7 @@ import type { OnnxOptions, OnnxSession } from '../onnx/contract.js';
 import { openSession } from '../onnx/session.js';
 import type { OcrBox, OcrOpened, OcrPage } from './contract.js';
 import { straightened, upsideDown } from './crop.js';
-import { decodeLine, type Line } from './ctc.js';
+import { classesOf, decodeLine, type Line } from './ctc.js';
 import { CENTRED, type FixedSize, fixedSize, IMAGENET, imageTensor, type Scale, SIDE_LIMIT } from './feed.js';
 import { readLabels } from './labels.js';
 import { rectanglesOf } from './maps.js';
@@ -128,7 +128,10 @@ async function lineReader(body: NetworksBody, options: OnnxOptions): Promise<Rea
   const session = await openSession(graph, options);
   const labels = await readLabels(file, graph, body.folder);
   const [input] = session.inputs;
-  const output = session.outputs[0]!.name;
+  const { name: output, dims } = session.outputs[0]!;
+  const classes = dims.length === 3 ? dims[2] : undefined;
+  // Where the graph does not say how many they are, its first answer does.
+  if (typeof classes === 'number' && classes > 0) classesOf(labels, classes, session.file);
   const channels = input!.dims[1] === 1 ? 1 : 3;
   const scale: Scale = { ...CENTRED, order: body.engine === 'paddleocr' ? 'bgr' : 'rgb' };
   const { leastWidth, fill } = SHORT_LINE[channels];
@@ -138,7 +141,7 @@ async function lineReader(body: NetworksBody, options: OnnxOptions): Promise<Rea
     const fitted = await scaled(line, Math.min(natural, fixedWidth ?? LONGEST_LINE), high);
     const width = fixedWidth ?? Math.max(fitted.width, leastWidth);
     const answer = await session.run({ [input!.name]: imageTensor(fitted, channels, scale, { width, fill }) }, [output]);
-    return decodeLine(answer[output]!, labels);
+    return decodeLine(answer[output]!, labels, session.file);
   };
 }
 

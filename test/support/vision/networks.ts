@@ -74,8 +74,13 @@ const middleConstants = (height: number): OnnxTensor[] => [
   integers('one', [1]),
 ];
 
-/** Reads blocks: `[1, channels, height, W]` -> logits `[1, W, 1 + glyphs]`, the blank first. */
-export function recogniser(channels: 1 | 3, height: number, metadata: OnnxGraph['metadata'] = {}): Uint8Array {
+/** Reads blocks: `[1, channels, height, W]` -> logits `[1, W, 1 + glyphs]`, the blank first; `classes` is what the graph says of their number. */
+export function recogniser(
+  channels: 1 | 3,
+  height: number,
+  metadata: OnnxGraph['metadata'] = {},
+  classes: number | string = 1 + SHADES.length,
+): Uint8Array {
   return writeOnnx({
     nodes: [
       ...MIDDLE,
@@ -102,7 +107,7 @@ export function recogniser(channels: 1 | 3, height: number, metadata: OnnxGraph[
       floats('blank', [1], [BLANK_LOGIT]),
     ],
     inputs: [{ name: 'line', type: 'float32', dims: [1, channels, height, 'width'] }],
-    outputs: [{ name: 'logits', type: 'float32', dims: [1, 'steps', 1 + SHADES.length] }],
+    outputs: [{ name: 'logits', type: 'float32', dims: [1, 'steps', classes] }],
     metadata,
   });
 }

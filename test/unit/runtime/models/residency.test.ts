@@ -43,6 +43,29 @@ describe('residency', () => {
     await residency.close();
   });
 
+  it('loads anew what was let go, which is closed when its last user is done', async () => {
+    const { residency, take, loads } = makeResidency();
+    const [first, second] = [await take('a'), await take('a')];
+    first.discard();
+    first.discard();
+    assert.deepEqual([keys(residency), first.resident.closed], [[], false]);
+    const other = await take('a');
+    assert.notEqual(other.resident, first.resident);
+    first.release();
+    assert.equal(first.resident.closed, false, 'the second still uses it');
+    second.release();
+    await new Promise(setImmediate);
+    assert.deepEqual([first.resident.closed, other.resident.closed, keys(residency), loads()], [true, false, ['a'], 2]);
+    const late = await take('b');
+    late.release();
+    late.discard();
+    await new Promise(setImmediate);
+    assert.ok(late.resident.closed, 'nobody uses it');
+    other.discard();
+    await residency.close();
+    assert.ok(other.resident.closed, 'whatever is in use');
+  });
+
   it('makes room with the least recently used that nobody uses', async () => {
     const { residency, take } = makeResidency();
     const [a, b, c] = [await take('a'), await take('b'), await take('c')];

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, beforeEach, describe, it } from 'node:test';
 import type { DocumentTask } from '../../../../runtime/engines/documents/contract.js';
 import { setLogLevel } from '../../../../runtime/log.js';
 import { emptyDataDir } from '../../../support/daemon.js';
 import { installDonut, installLayout } from '../../../support/vision/document-models.js';
-import { pagePng } from '../../../support/vision/glyphs.js';
-import { ENGINE_FILES } from '../../../support/vision/networks.js';
+import { GLYPHS, pagePng } from '../../../support/vision/glyphs.js';
+import { ENGINE_FILES, recogniser } from '../../../support/vision/networks.js';
 import { installEngine, openVisionStage, type VisionStage } from '../../../support/vision/stage.js';
 
 setLogLevel('error');
@@ -63,6 +63,59 @@ describe('a model that looks at images and is refused', () => {
     );
     writeFileSync(file(layout, 'onnx/model.onnx'), ENGINE_FILES.surya()['encoder_model.onnx'] as Uint8Array);
     await refused(ask(layout), /^Document model someone\/layoutlm-words: onnx\/model\.onnx asks for an input "line" that is not known/);
+  });
+
+  /** Asks what is refused in these words, mends it, and asks again. */
+  async function mended(asked: () => Promise<unknown>, message: RegExp, mend: () => void): Promise<void> {
+    await refused(asked(), message);
+    await refused(asked(), message);
+    mend();
+    await asked();
+  }
+
+  const two = () => writeFileSync(file('paddleocr/languages/english/dict.txt'), 'a\nb');
+  const all = () => writeFileSync(file('paddleocr/languages/english/dict.txt'), GLYPHS.join('\n'));
+  const TOLD =
+    /^OCR engine paddleocr: languages\/english\/dict\.txt lists 2 characters, and languages\/english\/rec\.onnx tells \d+ classes apart/;
+
+  it('is read again once its characters are those of its recogniser', async () => {
+    two();
+    await mended(() => read('paddleocr'), TOLD, all);
+    const [loaded] = stage.models.loaded();
+    two();
+    await read('paddleocr');
+    assert.equal(stage.models.loaded()[0]!.pid, loaded!.pid, 'what reads stays loaded');
+  });
+
+  it('is read again also where only its answers show how many characters it tells apart', async () => {
+    writeFileSync(file('paddleocr/languages/english/rec.onnx'), recogniser(3, 48, {}, 'classes'));
+    two();
+    await mended(() => read('paddleocr'), TOLD, all);
+  });
+
+  it('is read again once its decoder is one', async () => {
+    const [decoder, kept] = [file(donut, 'onnx/decoder_model.onnx'), file('kept.onnx')];
+    copyFileSync(decoder, kept);
+    copyFileSync(file(donut, 'onnx/encoder_model.onnx'), decoder);
+    await mended(
+      () => ask(donut),
+      /asks for an input "pixel_values"/,
+      () => copyFileSync(kept, decoder),
+    );
+  });
+
+  it('says so where its characters stand in the graph itself', async () => {
+    rmSync(file('paddleocr/languages/english/dict.txt'));
+    writeFileSync(file('paddleocr/languages/english/rec.onnx'), recogniser(3, 48, { character: 'a\nb\nc' }));
+    await refused(read('paddleocr'), /languages\/english\/rec\.onnx lists 3 characters, and tells \d+ classes apart/);
+  });
+
+  it('is not let go for a picture that is none', async () => {
+    await read('paddleocr');
+    const pid = stage.models.loaded()[0]!.pid;
+    const bad = { name: 'images[0]', bytes: Buffer.from('no image') };
+    await assert.rejects(stage.vision.ocr({ model: 'paddleocr', pictures: [bad], languages: ['en'] }, never), { status: 400 });
+    assert.equal(stage.models.loaded()[0]?.pid, pid);
   });
 
   it('is named with its file: settings that are none', async () => {

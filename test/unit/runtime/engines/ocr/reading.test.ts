@@ -130,28 +130,32 @@ describe('lines of classes', () => {
     data: Float32Array.from(rows.flat()),
   });
 
+  const listed = (...characters: string[]) => ({ characters, file: 'dict.txt' });
+  const decoded = (answer: ReturnType<typeof steps>) => decodeLine(answer, listed('a', 'b'), 'rec.onnx');
+
   it('repeat a character only after a blank', () => {
-    const line = decodeLine(steps([0, 9, 0], [0, 9, 0], [9, 0, 0], [0, 9, 0], [0, 0, 9]), ['a', 'b']);
+    const line = decoded(steps([0, 9, 0], [0, 9, 0], [9, 0, 0], [0, 9, 0], [0, 0, 9]));
     assert.equal(line.text, 'aab');
     near(line.confidence, 1, 0.01);
   });
 
   it('take probabilities as they are, and make them of logits', () => {
-    near(decodeLine(steps([0.2, 0.7, 0.1]), ['a', 'b']).confidence, 0.7);
-    near(decodeLine(steps([0, 2, 0]), ['a', 'b']).confidence, Math.E ** 2 / (Math.E ** 2 + 2));
-    assert.deepEqual(decodeLine(steps([9, 0, 0]), ['a', 'b']), { text: '', confidence: 0 });
+    near(decoded(steps([0.2, 0.7, 0.1])).confidence, 0.7);
+    near(decoded(steps([0, 2, 0])).confidence, Math.E ** 2 / (Math.E ** 2 + 2));
+    assert.deepEqual(decoded(steps([9, 0, 0])), { text: '', confidence: 0 });
   });
 
   it('need as many characters as there are classes', () => {
     assert.deepEqual(
-      [classesOf(['a', 'b'], 3), classesOf(['a', 'b'], 4), classesOf(['', 'a'], 2)],
+      [classesOf(listed('a', 'b'), 3, 'r'), classesOf(listed('a', 'b'), 4, 'r'), classesOf(listed('', 'a'), 2, 'r')],
       [
         ['', 'a', 'b'],
         ['', 'a', 'b', ' '],
         ['', 'a'],
       ],
     );
-    assert.throws(() => classesOf(['a'], 9), { kind: 'invalid', code: 'OcrModelInvalid' });
+    const message = /^dict\.txt lists 1 characters, and rec\.onnx tells 9 classes apart: they do not belong together\./;
+    assert.throws(() => classesOf(listed('a'), 9, 'rec.onnx'), { kind: 'invalid', code: 'OcrModelInvalid', message });
   });
 
   it('find their characters in texts, JSON and graphs', async () => {
@@ -160,12 +164,18 @@ describe('lines of classes', () => {
       writeFileSync(join(folder, name), content);
       return join(folder, name);
     };
-    assert.deepEqual(await readLabels(path('a.txt', 'a\r\nb\r\n \r\n'), ''), ['a', 'b', ' ']);
-    assert.deepEqual(await readLabels(path('a.json', '["", "a"]'), ''), ['', 'a']);
-    assert.deepEqual(await readLabels(path('b.json', '{"characters": "ab", "lang": ["en"]}'), ''), ['en']);
-    assert.deepEqual(await readLabels(null, path('rec.onnx', recogniser(3, 48, { other: 'x', character: 'q\nr' }))), ['q', 'r']);
+    assert.deepEqual((await readLabels(path('a.txt', 'a\r\nb\r\n \r\n'), '')).characters, ['a', 'b', ' ']);
+    assert.deepEqual((await readLabels(path('a.json', '["", "a"]'), '')).characters, ['', 'a']);
+    assert.deepEqual((await readLabels(path('b.json', '{"characters": "ab", "lang": ["en"]}'), '')).characters, ['en']);
+    assert.deepEqual((await readLabels(null, path('rec.onnx', recogniser(3, 48, { other: 'x', character: 'q\nr' })))).characters, [
+      'q',
+      'r',
+    ]);
     await assert.rejects(readLabels(null, path('bare.onnx', recogniser(3, 48))), /no list of its characters/);
-    await assert.rejects(readLabels(path('c.json', '{'), ''), { kind: 'invalid' });
+    await assert.rejects(readLabels(path('c.json', '{'), '', join(folder, '..')), {
+      kind: 'invalid',
+      message: /quern-labels-.*\/c\.json is no/,
+    });
   });
 });
 
