@@ -106,6 +106,10 @@ export class Encoders implements EncoderService {
     );
     try {
       return await work(held.engine, { signal, urgency, ...(settings.maxLength === undefined ? {} : { maxLength: settings.maxLength }) });
+    } catch (error) {
+      // Its files may be mended by the next request.
+      if (error instanceof Failure && error.code === 'InvalidModelFile') held.discard();
+      throw error;
     } finally {
       held.release();
     }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -30,15 +30,16 @@ function stage(endpoints: Stage<Staged>['endpoints']): Stage<Staged> {
     context: () => {
       const folder = mkdtempSync(join(tmpdir(), 'quern-encoders-'));
       writeTinyEncoders(join(folder, 'models'));
-      damage(join(folder, 'models'));
-      const models = new Models({ dataDir: folder, places: { hub: join(folder, 'no-hub') } });
+      models = join(folder, 'models');
+      damage();
+      const loaded = new Models({ dataDir: folder, places: { hub: join(folder, 'no-hub') } });
       const outbound = new Outbound();
-      const opened = openEncoders({ models, outbound, runtimeUrls: [], runtimePort: 11540 });
+      const opened = openEncoders({ models: loaded, outbound, runtimeUrls: [], runtimePort: 11540 });
       const close = async (): Promise<void> => {
-        await models.close();
+        await loaded.close();
         await outbound.close();
       };
-      return { version: '0.0.0', folder, models, ...opened, close } as unknown as Staged;
+      return { version: '0.0.0', folder, models: loaded, ...opened, close } as unknown as Staged;
     },
     close: async (runtime) => {
       await runtime.close();
@@ -47,12 +48,24 @@ function stage(endpoints: Stage<Staged>['endpoints']): Stage<Staged> {
   };
 }
 
+/** Where the models of the present stage lie. */
+let models = '';
+
+/** Gives `bad/tokens` its own tokens again. */
+function mended(path: string): string {
+  writeEncoder(join(models, 'bad/tokens'), { head: 'vectors', pooling: 'mean' });
+  return path;
+}
+
 /** Repositories that cannot work, each in its own way. */
-function damage(models: string): void {
+function damage(): void {
   writeEncoder(join(models, 'bad/graph'), { head: 'vectors' });
   writeFileSync(join(models, 'bad/graph/onnx/model.onnx'), 'this is no graph');
   writeEncoder(join(models, 'bad/tokenizer'), { head: 'vectors' });
   rmSync(join(models, 'bad/tokenizer/tokenizer.json'));
+  writeEncoder(join(models, 'bad/tokens'), { head: 'vectors', pooling: 'mean' });
+  const tokenizer = join(models, 'bad/tokens/tokenizer.json');
+  writeFileSync(tokenizer, readFileSync(tokenizer, 'utf8').replace(/"dog":\s*\d+/, '"dog": 99999'));
   mkdirSync(join(models, 'bad/parts/onnx'), { recursive: true });
   for (const name of ['encoder', 'decoder']) writeFileSync(join(models, `bad/parts/onnx/${name}.onnx`), 'x');
   mkdirSync(join(models, 'bad/empty'), { recursive: true });
@@ -166,6 +179,16 @@ const embeddings = (path: string): Scenario[] => [
   refused(path, { model: 'bad/empty', input: 'x' }, 404, ['no ONNX or GGUF file']),
   refused(path, { model: 'bad/graph', input: 'x' }, 422, ['model.onnx']),
   refused(path, { model: 'bad/tokenizer', input: 'x' }, 422, ['tokenizer.json']),
+  refused(path, { model: 'bad/tokens', input: 'a dog' }, 422, ['tokenizer.json', 'bad/tokens', '99999']),
+  post(
+    path,
+    { model: 'bad/tokens', input: 'a dog' },
+    {
+      name: `${path}: a mended tokenizer is read at the next request`,
+      path: () => mended(path),
+      json: (body: Body) => isUnit(vectorsOf(body)[0]!),
+    },
+  ),
   refused(path, { model: 'bad/parts', input: 'x' }, 422, ['encoder.onnx', 'decoder.onnx', 'model.onnx']),
   post(
     path,
