@@ -2,6 +2,7 @@ import { type DaemonOptions, readOptions } from '../gateway/daemon/options.js';
 import { cachedModels } from '../runtime/hub/cached.js';
 import type { DownloadEvent } from '../runtime/hub/events.js';
 import { Hub } from '../runtime/hub/hub.js';
+import { withSpaceNote } from '../runtime/hub/space.js';
 import { setLogLevel } from '../runtime/log.js';
 import { modelPlaces } from '../runtime/models/resolve.js';
 import type { OutboundFault } from '../runtime/net/faults.js';
@@ -118,7 +119,7 @@ function ownCache(outbound: Outbound, { dataDir }: DaemonOptions, loaded: () => 
       const plan = await hub.plan(name, signal);
       const fit = await hub.fit(plan);
       if (!fit.canDownload) throw new Failure('disk_full', fit.message);
-      yield* hub.download(plan, signal);
+      yield* hub.download(withSpaceNote(plan, fit), signal);
     },
     list: () => cachedModels(places),
     remove: async (name) => {
@@ -153,6 +154,14 @@ async function* eventsOf(reply: OutboundReply): AsyncGenerator<DownloadEvent, vo
   }
 }
 
+/** A name as a part of an address. Throws `bad_request` for parts that an address would fold, so that it named something else. */
+function pathOf(name: string): string {
+  const parts = name.split('/');
+  if (parts.some((part) => part === '' || part === '.' || part === '..'))
+    throw new Failure('bad_request', `"${name}" is not the name of a model; "quern models" lists them.`, { code: 'InvalidModelName' });
+  return parts.map(encodeURIComponent).join('/');
+}
+
 function daemonCache(outbound: Outbound, base: string, headers: Record<string, string>): ModelCache {
   const ask = async (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<OutboundReply> => {
     const content = body === undefined ? {} : { body: JSON.stringify(body), headers: { ...headers, 'content-type': 'application/json' } };
@@ -179,8 +188,7 @@ function daemonCache(outbound: Outbound, base: string, headers: Record<string, s
       }));
     },
     remove: async (name) => {
-      const path = name.split('/').map(encodeURIComponent).join('/');
-      return ((await json(await ask('DELETE', `/v1/models/${path}`))) as { size_freed: number }).size_freed;
+      return ((await json(await ask('DELETE', `/v1/models/${pathOf(name)}`))) as { size_freed: number }).size_freed;
     },
     close: () => outbound.close(),
   };

@@ -1,7 +1,7 @@
 import { parse } from 'node:path';
 import { type CachedModel, cachedModels } from '../../runtime/hub/cached.js';
 import type { Hub } from '../../runtime/hub/hub.js';
-import { nearestFolder } from '../../runtime/hub/space.js';
+import { nearestFolder, withSpaceNote } from '../../runtime/hub/space.js';
 import { log } from '../../runtime/log.js';
 import type { Models } from '../../runtime/models/models.js';
 import { type ModelPlaces, modelPlaces } from '../../runtime/models/resolve.js';
@@ -63,8 +63,7 @@ async function download({ hub }: ModelsContext, request: Request): Promise<Reply
       code: 'NotEnoughSpace',
       fields: { available_bytes: fit.availableBytes, required_bytes: fit.requiredBytes },
     });
-  const notes = fit.isLow ? [fit.message, ...plan.notes] : plan.notes;
-  const events = hub.download({ ...plan, notes }, request.signal);
+  const events = hub.download(withSpaceNote(plan, fit), request.signal);
   return { events: frames(events) };
 }
 

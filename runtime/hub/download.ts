@@ -12,6 +12,9 @@ const PROGRESS_MS = 250;
 /** A reader hears something at least this often. */
 const KEEP_ALIVE_MS = 5000;
 
+/** How the system refuses a folder that is not ours to write, or none. */
+const REFUSED: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
+
 /** One download that runs for all who asked for the same files, until the last of them has gone. */
 export class Download {
   readonly #client: HubClient;
@@ -73,12 +76,26 @@ export class Download {
       log('info', `${repository} is in the model cache`, { commit, files: files.length });
       this.#tell({ event: 'done', local_dir: layout.snapshot(commit) });
     } catch (error) {
-      if (!(error instanceof Failure)) log('error', `the download of ${repository} broke`, { error });
-      const failure = error instanceof Failure ? error : new Failure('internal', `The download of ${repository} broke; the log says why.`);
+      const failure = this.#failureOf(error);
       this.#tell({ event: 'error', message: failure.message, error: failure.code, status: failure.status });
     } finally {
       for (const reader of this.#readers) reader.end();
     }
+  }
+
+  #failureOf(error: unknown): Failure {
+    if (error instanceof Failure) return error;
+    const { layout, repository } = this.#plan;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== undefined && REFUSED.has(code)) {
+      const what = `The model cache cannot be written: ${layout.folder} (${code})`;
+      return new Failure('unavailable', `${what}. Make it writable, or name another folder in HF_HUB_CACHE.`, {
+        code: 'CacheNotWritable',
+        cause: error,
+      });
+    }
+    log('error', `the download of ${repository} broke`, { error });
+    return new Failure('internal', `The download of ${repository} broke; the log says why.`);
   }
 
   async #file(file: RemoteFile): Promise<void> {

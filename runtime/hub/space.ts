@@ -54,6 +54,11 @@ export async function fit(folder: string, requiredBytes: number): Promise<Fit> {
   return { canDownload: !isBlocked, isLow, message: isBlocked ? blocked : `${needs}${rest}`, requiredBytes, availableBytes };
 }
 
+/** A plan whose readers are told first that the space will be low, where it will be. */
+export function withSpaceNote<Plan extends { readonly notes: readonly string[] }>(plan: Plan, { isLow, message }: Fit): Plan {
+  return isLow ? { ...plan, notes: [message, ...plan.notes] } : plan;
+}
+
 /** Throws `disk_full` when a running download has used up the space that must stay free. */
 export async function checkFree(path: string): Promise<void> {
   const { freeBytes: free } = await volume(path);

@@ -49,6 +49,25 @@ it('the removal of a model waits for a runtime without the core API that loads i
   }
 });
 
+it('a name that an address would fold removes nothing else', async () => {
+  const asked: string[] = [];
+  const daemon = createServer((request, response) => {
+    asked.push(`${request.method} ${request.url}`);
+    response.setHeader('content-type', 'application/json').end(JSON.stringify({ data_directory: '/', size_freed: 1 }));
+  });
+  await once(daemon.listen(0, '127.0.0.1'), 'listening');
+  const options = readOptions(['--port', String((daemon.address() as AddressInfo).port), '--data-dir', root], {});
+  const cache = await openModelCache(options, ANSWER_MS);
+  asked.length = 0;
+  for (const name of ['../projects/default/quickstart', 'org/..', 'org/./repo', '..', '.', '', '/org/repo', 'org//repo'])
+    await assert.rejects(cache.remove(name), { kind: 'bad_request', code: 'InvalidModelName' }, name);
+  assert.deepEqual(asked, []);
+  assert.equal(await cache.remove('org/repo:Q4_K_M'), 1);
+  assert.deepEqual(asked, ['DELETE /v1/models/org/repo%3AQ4_K_M']);
+  await cache.close();
+  daemon.close();
+});
+
 it('nothing is removed while what listens does not say in time what it has loaded', async (test) => {
   const silent = createServer(() => {});
   test.after(() => {

@@ -27,6 +27,15 @@ describe('downloading from the hub', () => {
     stage.server.delayMs = 0;
   });
 
+  it('names a cache that cannot be written, and what to do', async () => {
+    stage.server.put('org/nowhere', { 'model.gguf': bytesOf(1000) });
+    const file = join(stage.cache, 'a-file');
+    writeFileSync(file, '');
+    const told = last(await stage.pull('org/nowhere', stage.hub({ cache: join(file, 'hub') })));
+    assert.ok(told.event === 'error' && told.error === 'CacheNotWritable' && told.status === 503, JSON.stringify(told));
+    assert.match(told.message, /a-file.*ENOTDIR.*HF_HUB_CACHE/);
+  });
+
   it('lays the cache out as others do, and tells every step', async () => {
     const { commit } = stage.server.put('org/onnx', {
       'config.json': '{}',
