@@ -54,6 +54,9 @@ export const onnxFiles = (files: readonly string[]): string[] =>
 /** Whether a file lies in a model's folder or in `onnx/` there; a graph further down belongs to something else. */
 export const isNear = (file: string): boolean => /^(?:onnx\/)?[^/]+$/.test(file);
 
+/** A graph or its file as messages name it: with its folder where that tells which of several of one name it is. */
+const placed = (file: string, name: string): string => (isNear(file) ? name : posix.join(posix.dirname(file), name));
+
 /** The files that hold one graph of a model, one for each format. */
 export const graphFiles = (files: readonly string[], graph: string): string[] =>
   onnxFiles(files).filter((file) => graphName(file) === graph);
@@ -79,7 +82,7 @@ export function chooseFormat(graphs: readonly (readonly string[])[], wanted: str
   const others = together(missed);
   return {
     files: named.map((file, index) => file ?? others[missed.indexOf(graphs[index]!)]!),
-    without: wanted === null ? [] : missed.map(([file]) => graphName(file!)),
+    without: wanted === null ? [] : missed.map(([file]) => placed(file!, graphName(file!))),
   };
 }
 
@@ -87,7 +90,7 @@ export function chooseFormat(graphs: readonly (readonly string[])[], wanted: str
 export function chooseNamed(id: string, graphs: readonly (readonly string[])[], named: string | null): string[] {
   const { files, without } = chooseFormat(graphs, named);
   if (without.length === 0 || (named !== null && isGgufFormat(named))) return files;
-  const there = graphs.flat().map((file) => posix.basename(file));
+  const there = graphs.flat().map((file) => placed(file, posix.basename(file)));
   const pull = isAbsolute(id) ? '' : `, or run "quern pull ${id}:${named}"`;
   throw new Failure(
     'not_found',

@@ -107,7 +107,7 @@ const FAULTS: readonly Fault[] = [
     name: 'a web page',
     scenes: [{ headers: { 'content-type': 'text/html' }, steps: [{ send: '<html>hello</html>' }] }],
     kind: 'model_failed',
-    says: /text\/html.*base_url/,
+    says: /text\/html.*(?:base_url|--runtime-url)/,
   },
   { name: 'an empty answer', scenes: [{ steps: [] }], kind: 'model_failed', says: /empty/ },
   { name: 'nothing but the end', scenes: [{ steps: frames('[DONE]') }], kind: 'model_failed', says: /empty/ },
