@@ -182,7 +182,7 @@ export class UwsExchange implements Exchange {
     this.onGone(() => stream.lose());
     response.onData((chunk, isLast) => {
       // The chunk's memory is only lent for this callback.
-      if (!this.#discarded(chunk, isLast)) stream.accept(Buffer.from(new Uint8Array(chunk)));
+      if (!this.#discarded(chunk, isLast)) stream.accept(Buffer.from(new Uint8Array(chunk)), isLast);
       if (!isLast) return;
       this.#rest?.end();
       stream.finish();
