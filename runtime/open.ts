@@ -32,6 +32,8 @@ export interface RuntimeParts {
   readonly runtimePort: number;
   /** Bytes of all files of one dataset. */
   readonly datasetQuotaBytes: number;
+  /** Language models must keep the chat template that they had first. */
+  readonly pinTemplates?: boolean;
   /** Opens a listener of our own for `local_accel`. */
   readonly startRunner: StartRunner;
 }
@@ -61,9 +63,9 @@ function completionsOn(models: Models): CompletionSource {
 
 /** Opens the store, the engines and everything above them; whatever was opened is closed again when a later part fails. */
 export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
-  const { version, dataDir, runtimeUrls, runtimePort, datasetQuotaBytes, startRunner } = parts;
+  const { version, dataDir, runtimeUrls, runtimePort, datasetQuotaBytes, pinTemplates = false, startRunner } = parts;
   const store = await openStore(dataDir);
-  const models = new Models({ dataDir });
+  const models = new Models({ dataDir, pinTemplates });
   const outbound = new Outbound();
   const hub = new Hub(outbound);
   const { scans, ...looking } = openVision({ dataDir, models, outbound, runtimeUrls });

@@ -22,6 +22,8 @@ export interface DaemonOptions {
   allowedOrigins: string[];
   /** What the files of one dataset may hold together, in bytes. */
   datasetQuotaBytes: number;
+  /** Language models must keep the chat template that they had first (threat T5). */
+  pinTemplates: boolean;
 }
 
 /** What `--help` lists: flag, environment variable, meaning. One row per option, in the order shown. */
@@ -36,13 +38,14 @@ export const OPTIONS = {
   'allowed-hosts': ['ALLOWED_HOSTS', 'further Host names to answer to, comma-separated'],
   'allowed-origins': ['CORS_ALLOWED_ORIGINS', 'web origins that may call the API, comma-separated'],
   'dataset-quota-gb': ['DATASET_QUOTA_GB', 'gigabytes that the files of one dataset may hold (100)'],
+  'pin-templates': ['QUERN_PIN_TEMPLATES', 'refuse a model whose chat template has changed (yes/no)'],
   'open-to-network': ['QUERN_OPEN_TO_NETWORK', 'allow a non-loopback address without a key (yes/no)'],
   'allow-network-fs': ['QUERN_ALLOW_NETWORK_FS', 'allow a data directory on a network file system (yes/no)'],
 } as const;
 
 /** A petabyte: beyond it a typing error is likelier than a disk. */
 const MOST_GIGABYTES = 1_000_000;
-const SWITCHES = new Set<string>(['open-to-network', 'allow-network-fs']);
+const SWITCHES = new Set<string>(['pin-templates', 'open-to-network', 'allow-network-fs']);
 
 function port(name: string, text: string): number {
   const value = Number(text);
@@ -91,6 +94,7 @@ export function readOptions(args: string[], env: NodeJS.ProcessEnv): DaemonOptio
     dataDir: resolve(text('data-dir', join(homedir(), '.quern'))),
     runtimeUrls: list(text('runtime-url', '')),
     apiKey: text('api-key', '') || null,
+    pinTemplates: yes('pin-templates'),
     openToNetwork: yes('open-to-network'),
     allowNetworkFs: yes('allow-network-fs'),
     allowedHosts: list(text('allowed-hosts', '')),

@@ -11,6 +11,7 @@ import { findRepository, settingsFolder } from './repositories.js';
 import type { FoundRepository } from './repository-contract.js';
 import { type FoundModel, findModel, type ModelPlaces } from './resolve.js';
 import type { Room } from './room.js';
+import type { TemplateMemory } from './template-memory.js';
 
 /** Graphs for text generation, the better one first. */
 const GRAPHS = [MERGED, 'model', LATER] as const;
@@ -85,12 +86,26 @@ export function findLanguage(name: string, settings: CausalSettings, places: Mod
 
 /** Makes room and loads a text-generation export into a host of its own. */
 export async function loadCausalModel(
-  load: { name: string; found: FoundCausal; options: GgufOptions; transformers: CausalSettings; room: Room; circuit: Circuit },
+  load: {
+    name: string;
+    found: FoundCausal;
+    options: GgufOptions;
+    transformers: CausalSettings;
+    room: Room;
+    templates: TemplateMemory;
+    circuit: Circuit;
+  },
   stop: AbortSignal,
 ): Promise<GgufClient> {
-  const { name, found, options, transformers, room, circuit } = load;
-  const { folder, graph, sizeBytes, notes } = found;
-  const { loadCausal } = await import('../engines/causal/client.js');
+  const { name, found, options, transformers, room, templates, circuit } = load;
+  const { folder, graph, sizeBytes } = found;
+  const [{ loadCausal }, { chatTemplate }, { templateHash }] = await Promise.all([
+    import('../engines/causal/client.js'),
+    import('../engines/causal/facts.js'),
+    import('../engines/gguf/index.js'),
+  ]);
+  const changed = await templates.note(found.id, templateHash(chatTemplate(folder)));
+  const notes = [...(changed === null ? [] : [changed]), ...found.notes];
   return room.promise(sizeBytes, () =>
     loadCausal({ name, folder, graph, sizeBytes, options, device: transformers.device ?? 'auto', circuit, notes }, stop),
   );

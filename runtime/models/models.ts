@@ -74,6 +74,8 @@ export interface ModelsParts {
   readonly dataDir: string;
   readonly places?: Partial<ModelPlaces>;
   readonly limits?: Partial<ResidencyLimits>;
+  /** A language model whose chat template is not the one that it had first is refused. */
+  readonly pinTemplates?: boolean;
   /** Free memory of the machine in bytes. */
   readonly availableMemory?: () => number;
 }
@@ -97,7 +99,7 @@ export class Models {
 
   constructor(parts: ModelsParts) {
     this.places = { ...modelPlaces(parts.dataDir), ...parts.places };
-    this.#templates = new TemplateMemory(join(parts.dataDir, 'chat-templates.json'));
+    this.#templates = new TemplateMemory(join(parts.dataDir, 'chat-templates.json'), parts.pinTemplates);
     this.#residency = new Residency({ ...residencyLimits(), ...parts.limits });
     this.#room = new Room(() => this.#residency.evictOne(), parts.availableMemory);
   }
@@ -115,7 +117,7 @@ export class Models {
     const room = this.#room;
     const load = (circuit: Circuit, stop: AbortSignal): Promise<GgufClient> =>
       'graph' in found
-        ? loadCausalModel({ name, found, options, transformers, room, circuit }, stop)
+        ? loadCausalModel({ name, found, options, transformers, room, templates: this.#templates, circuit }, stop)
         : loadLanguage({ name, found, options, room, templates: this.#templates, circuit }, stop);
     const { engine, release } = await this.#take({ key, type: 'language', name, keepLoaded, load }, signal);
     return { model: engine, key, release };

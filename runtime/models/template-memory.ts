@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
+import { Failure } from '../../schemas/errors.js';
 import { writeFlushed } from '../config/atomic-write.js';
 import { log } from '../log.js';
 
@@ -13,19 +14,25 @@ const REMEMBERED_LIMIT = 1000;
  */
 export class TemplateMemory {
   readonly #path: string;
+  readonly #pins: boolean;
   /** Calls run one after the other: each reads the file anew and replaces it. */
   #last: Promise<unknown> = Promise.resolve();
 
-  /** `path` is the file; its folder is made on the first write. */
-  constructor(path: string) {
+  /** `path` is the file; its folder is made on the first write. `pins`: a model keeps the template that it had first. */
+  constructor(path: string, pins = false) {
     this.#path = path;
+    this.#pins = pins;
   }
 
-  /** Notes the hash of a model's template; returns a warning where the model had another one before. Never rejects. */
+  /**
+   * Notes the hash of a model's template; returns a warning where the model had another one before, or throws `conflict` (code `TemplateChanged`) where
+   * templates are pinned. What the disk refuses is logged.
+   */
   note(model: string, hash: string): Promise<string | null> {
     const noted = this.#last.then(() => this.#note(model, hash));
     this.#last = noted.catch(() => {});
     return noted.catch((error: unknown) => {
+      if (error instanceof Failure) throw error;
       log('warn', `the template of ${model} could not be remembered`, { error });
       return null;
     });
@@ -35,12 +42,22 @@ export class TemplateMemory {
     const known = await this.#read();
     const before = known.get(model);
     if (before === hash) return null;
+    const [was, is] = [before, hash].map((one) => one || 'none');
+    if (before !== undefined && this.#pins) {
+      const what = `The chat template of ${model} is not the one that it had first (hash ${was}, now ${is})`;
+      throw new Failure(
+        'conflict',
+        `${what}, and templates are pinned. Check where the file comes from; to take it, remove the model's line from ${basename(this.#path)} in the data directory.`,
+        {
+          code: 'TemplateChanged',
+        },
+      );
+    }
     known.delete(model);
     known.set(model, hash);
     const kept = [...known].slice(-REMEMBERED_LIMIT);
     await this.#replace(JSON.stringify(Object.fromEntries(kept), null, 1));
     if (before === undefined) return null;
-    const [was, is] = [before, hash].map((one) => one || 'none');
     return `The chat template is not the one that this model had before (hash ${was}, now ${is}); check where the file comes from.`;
   }
 

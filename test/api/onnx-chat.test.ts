@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { it } from 'node:test';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import { ANSWER, THOUGHT_ANSWER, type TinyCausalOptions, TRIGGERED_ANSWER, writeTinyCausal } from '../../models/tiny-causal/tiny-causal.js';
 import { writeTinyDiffusion } from '../../models/tiny-diffusion/tiny-diffusion.js';
@@ -271,6 +272,28 @@ const table: Scenario[] = [
       ),
   },
 ];
+
+it('the chat template of an export is remembered, and another is refused where they are pinned (T5)', async () => {
+  const own = emptyDataDir();
+  const place = join(own, 'models/tiny/pinned');
+  writeTinyCausal(place);
+  const { signal } = new AbortController();
+  const notesOf = async (pinTemplates: boolean): Promise<string> => {
+    const here = new Models({ dataDir: own, pinTemplates });
+    try {
+      const { model, release } = await here.acquire('tiny/pinned', {}, signal);
+      release();
+      return model.info.notes.join('\n');
+    } finally {
+      await here.close();
+    }
+  };
+  assert.doesNotMatch(await notesOf(true), /template/);
+  writeFileSync(join(place, 'chat_template.jinja'), '{{ messages[0].content }}');
+  await assert.rejects(notesOf(true), { kind: 'conflict', code: 'TemplateChanged', message: /tiny\/pinned/ });
+  assert.match(await notesOf(false), /chat template is not the one/);
+  assert.doesNotMatch(await notesOf(true), /template/, 'it is the known one now');
+});
 
 scenarios('chat with ONNX text-generation exports', {
   endpoints: universalEndpoints,

@@ -108,6 +108,7 @@ const table: Scenario[] = [
     json: (body) => {
       assert.equal(body.loaded_models.length, 1);
       assert.ok(body.engines[0].used.length > 0);
+      assert.match(body.engines[0].options.template, /^[0-9a-f]{16}$/);
     },
   },
   // Steps that pile up while JavaScript is busy leave as one piece: only a long answer is sure to come in several.

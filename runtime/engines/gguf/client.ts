@@ -105,8 +105,8 @@ export class GgufClient implements GgufModel, LoadedEngine {
   }
 
   get status(): EngineStatus {
-    const { devices, options, notes } = this.info;
-    return { devices, options, notes };
+    const { devices, options, template, notes } = this.info;
+    return { devices, options: { ...options, template: template.hash || 'none' }, notes };
   }
 
   /** Process id of the present host, for tests and status. */

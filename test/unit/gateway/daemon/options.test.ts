@@ -29,6 +29,7 @@ describe('daemon options', () => {
       ['127.0.0.2', 3, '127.0.0.3', 2, '/tmp/b'],
     );
     assert.deepEqual(options.allowedHosts, ['a.example', 'b.example']);
+    assert.deepEqual([readOptions([], {}).pinTemplates, readOptions(['--pin-templates'], {}).pinTemplates], [false, true]);
     assert.equal(readOptions(['--dataset-quota-gb', '0.5'], {}).datasetQuotaBytes, 2 ** 29);
   });
 

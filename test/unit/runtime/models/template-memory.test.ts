@@ -20,6 +20,21 @@ describe('the memory of chat templates', () => {
     assert.match((await next.note('org/other', '')) ?? '', /hash bbbb, now none/);
   });
 
+  it('refuses another template where they are pinned, until its line is removed', async () => {
+    const path = file();
+    const memory = new TemplateMemory(path, true);
+    assert.equal(await memory.note('org/repo', 'aaaa'), null);
+    for (const _again of [1, 2])
+      await assert.rejects(memory.note('org/repo', 'cccc'), {
+        kind: 'conflict',
+        code: 'TemplateChanged',
+        message: /aaaa, now cccc.*chat-templates\.json/,
+      });
+    assert.equal(await memory.note('org/repo', 'aaaa'), null);
+    writeFileSync(path, '{}');
+    assert.equal(await memory.note('org/repo', 'cccc'), null);
+  });
+
   it('keeps what calls at the same time note, and leaves no other file', async () => {
     const path = file();
     const memory = new TemplateMemory(path);
