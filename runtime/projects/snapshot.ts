@@ -3,10 +3,12 @@ import type { Stats } from 'node:fs';
 import { Failure } from '../../schemas/errors.js';
 import type { ProjectConfig } from '../../schemas/generated/config/project.js';
 import type { Project } from '../../schemas/generated/core/projects.js';
+import { ignoredSettings } from '../config/ignored.js';
 import { invalidConfig, summary } from '../config/problems.js';
 import { parseProjectFile } from '../config/project-file.js';
 import { validateConfig } from '../config/validate.js';
 import { frozen, type JsonObject } from '../config/values.js';
+import { log } from '../log.js';
 
 /** A project ready for use. Frozen in depth: it is shared by everybody until the file changes. */
 export interface LoadedProject {
@@ -55,6 +57,7 @@ export function takeSnapshot(place: Place, fileName: string, text: string, stats
     const { stored, config, errors, warnings } = validateConfig(raw, namespace, name);
     const problems = [...errors, ...warnings];
     const validationError = summary(problems);
+    for (const notice of config ? ignoredSettings(config) : []) log('warn', `${subject}: ${notice}`);
     const shown = { namespace, name, config: config ? stored : raw, validation_error: validationError, last_modified: lastModified };
     const loaded = config ? frozen({ ...place, config, stamp, lastModified, validationError }) : null;
     return { stamp, loaded, shown: frozen(shown), failure: config ? null : invalidConfig(subject, problems) };

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { ignoredSettings } from '../../../../runtime/config/ignored.js';
 import { pathText, summary } from '../../../../runtime/config/problems.js';
 import { validateConfig } from '../../../../runtime/config/validate.js';
 import type { JsonObject } from '../../../../runtime/config/values.js';
@@ -379,4 +380,15 @@ test('config: a summary spells out five problems and counts the rest', () => {
     summary(Array.from({ length: 7 }, () => problem)),
     `${Array.from({ length: 5 }, () => 'a[0].b: bad').join('; ')} (and 2 more errors)`,
   );
+});
+
+test('what has no effect is told with the reason', () => {
+  const told = (transformers: JsonObject): string[] => {
+    const { config } = validateConfig(base({ runtime: { models: [{ ...MODEL, transformers }] } }), 'ns', 'p');
+    return ignoredSettings(config!);
+  };
+  assert.deepEqual(told({ trust_remote_code: false, device: 'cpu' }), []);
+  const [code, batch] = told({ trust_remote_code: true, batch_size: 4 });
+  assert.match(code!, /trust_remote_code of model 'm' is ignored: no code of a repository is ever run/);
+  assert.match(batch!, /batch_size/);
 });
