@@ -1,5 +1,7 @@
+import { exportSettings } from '../../runtime/completions/options.js';
 import type { EncoderAsk, EncoderSettings } from '../../runtime/encoders/contract.js';
 import type { Request } from '../../schemas/endpoint.js';
+import type { TransformersConfig } from '../../schemas/generated/config/project.js';
 import type { ExtraBody } from '../../schemas/generated/universal/chat.js';
 
 /** 10,000 texts of 3 KB each fit. */
@@ -9,12 +11,15 @@ export const TEXTS_BYTES = 32 * 1024 * 1024;
 interface Body {
   readonly model: string;
   readonly max_length?: number | null;
+  readonly keep_loaded?: boolean | null;
+  readonly transformers?: TransformersConfig | null;
   readonly extra_body?: ExtraBody | null;
 }
 
 /** What every request to an encoder says, as the runtime takes it; null counts as absent. */
-export function askOf({ model, max_length: maxLength, extra_body: extra }: Body, { signal }: Request): EncoderAsk {
-  const said = { maxLength, threads: extra?.n_threads, gpuLayers: extra?.n_gpu_layers, flashAttention: extra?.flash_attn };
+export function askOf({ model, max_length: maxLength, extra_body: extra, ...body }: Body, { signal }: Request): EncoderAsk {
+  const ofGguf = { threads: extra?.n_threads, gpuLayers: extra?.n_gpu_layers, flashAttention: extra?.flash_attn };
+  const said = { maxLength, ...ofGguf, ...exportSettings(body.transformers ?? undefined), keepLoaded: body.keep_loaded };
   const settings: EncoderSettings = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null && value !== undefined));
   return { model, settings, signal };
 }

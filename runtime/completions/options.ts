@@ -1,6 +1,7 @@
 import type { ExtraBody, WithExtraBody } from '../../schemas/generated/universal/chat.js';
 import { check } from '../../schemas/validate.js';
 import type { GgufOptions } from '../engines/contract.js';
+import type { ExportSettings } from './request.js';
 
 const OPTION_NAMES = [
   'n_ctx',
@@ -44,6 +45,12 @@ export const ggufOptions = (top: ExtraBody, extra: ExtraBody): GgufOptions => se
 
 /** The settings of a generation that may stand in either place: the request's own, or those of `extra_body` where they are absent or null. */
 export const generationSettings = (top: SettingsInExtra, extra: ExtraBody): SettingsInExtra => setIn(SETTINGS_IN_EXTRA, top, extra);
+
+/** What of `transformers`, or of an encoder's settings, says how an ONNX export is run; undefined where nothing does. */
+export function exportSettings({ device, dtype }: ExportSettings = {}): ExportSettings | undefined {
+  if (device === undefined && dtype === undefined) return undefined;
+  return { ...(device === undefined ? {} : { device }), ...(dtype === undefined ? {} : { dtype }) };
+}
 
 function setIn(names: readonly (keyof ExtraBody)[], top: ExtraBody, extra: ExtraBody): object {
   const found = names.map((name) => [name, top[name] ?? extra[name]]);

@@ -26,7 +26,7 @@ export interface UniversalRequest extends CompletionRequest {
   states?: StateUse;
 }
 
-/** A project's `transformers` settings as far as they say how an ONNX export is run; GGUF models have options of their own. */
+/** The `transformers` settings of a project's model or a request, as far as they say how an ONNX export is run; GGUF models have options of their own. */
 export interface ExportSettings {
   /** `auto`, `cpu`, `cuda`, `mps`. */
   readonly device?: string;

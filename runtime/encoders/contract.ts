@@ -1,6 +1,6 @@
 import type { EncoderUrgency, Entity } from '../engines/encoder-contract.js';
 
-/** How the encoder of a request is run; absent = the model's own facts. From `encoder_config` and `transformers` of a project's model, or a request's `extra_body`. */
+/** How the encoder of a request is run; absent = the model's own facts. From `encoder_config`, `transformers` and `keep_loaded` of a project's model, or from a request. */
 export interface EncoderSettings {
   /** Tokens of one text at most, instead of what the model's files recommend; what the model can read at all holds too. */
   readonly maxLength?: number;

@@ -32,7 +32,7 @@ export function createLocalAccel(client: ChatClient, start: StartRunner | undefi
 
   const speak = (runner: Runner, model: ModelConfig, request: CompletionRequest, signal: AbortSignal): Promise<Completion> => {
     // Several models may share the port, so each request says the context size it was configured with.
-    const added = runner.ours ? { n_ctx: wishOf(model).contextSize, ...universalMembers(request) } : {};
+    const added = runner.ours ? { n_ctx: wishOf(model).contextSize, ...universalMembers(model, request) } : {};
     return client.open(model, request, { bases: onlyBase(runner.base), added, ours: runner.ours }, signal);
   };
 

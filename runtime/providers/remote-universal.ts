@@ -1,3 +1,5 @@
+import type { ModelConfig } from '../../schemas/generated/config/project.js';
+import { exportSettings } from '../completions/options.js';
 import { checkUrl } from '../net/address.js';
 import { type Bases, onlyBase, RUNTIME_URL_SETTING } from './compat/bases.js';
 import type { ChatClient } from './compat/open.js';
@@ -8,8 +10,11 @@ import { baseUrlOf } from './key.js';
 const UNHEALTHY_MS = 10_000;
 
 /** The members that only the universal runtime knows. As in process, a history is not shortened unless `extra_body` says so. */
-export function universalMembers(request: CompletionRequest): Record<string, unknown> {
+export function universalMembers(model: ModelConfig, request: CompletionRequest): Record<string, unknown> {
   const out: Record<string, unknown> = { auto_truncate: false };
+  if (model.keep_loaded) out.keep_loaded = true;
+  const transformers = exportSettings(model.transformers);
+  if (transformers) out.transformers = transformers;
   for (const name of ['think', 'thinking_budget', 'n_ctx'] as const) if (request[name] !== undefined) out[name] = request[name];
   return out;
 }
@@ -77,7 +82,7 @@ export function createRemoteUniversal(
     async open(model, request, signal) {
       const own = baseUrlOf(model);
       const bases = own !== undefined && (all.count === 0 || !isOurs(own)) ? onlyBase(runtimeBase(own)) : all;
-      return client.open(model, request, { bases, added: universalMembers(request), ours: true }, signal);
+      return client.open(model, request, { bases, added: universalMembers(model, request), ours: true }, signal);
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import { checkedExtra, generationSettings, ggufOptions } from '../completions/options.js';
+import { checkedExtra, exportSettings, generationSettings, ggufOptions } from '../completions/options.js';
 import type { CompletionSource, UniversalRequest } from '../completions/request.js';
 import type { CompletionRequest, Provider } from './contract.js';
 
@@ -16,9 +16,8 @@ function universalRequest(model: ModelConfig, request: CompletionRequest): Unive
     injectTools: model.tool_call_strategy === 'prompt_based',
   };
   if (model.keep_loaded) out.keepLoaded = true;
-  const { device, dtype } = model.transformers ?? {};
-  if (device !== undefined || dtype !== undefined)
-    out.transformers = { ...(device === undefined ? {} : { device }), ...(dtype === undefined ? {} : { dtype }) };
+  const transformers = exportSettings(model.transformers);
+  if (transformers) out.transformers = transformers;
   if (extra.truncation_strategy) out.truncationStrategy = extra.truncation_strategy;
   return Object.assign(out, generationSettings(request, extra));
 }

@@ -1,6 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
+import { exportSettings } from '../completions/options.js';
 import { isObject } from '../config/values.js';
-import type { EncoderAsk, EncoderService, Scores, ZeroShot } from '../encoders/contract.js';
+import type { EncoderAsk, EncoderService, EncoderSettings, Scores, ZeroShot } from '../encoders/contract.js';
 import type { Entity } from '../engines/encoder-contract.js';
 import type { Outbound } from '../net/outbound.js';
 import type { Bases } from '../providers/compat/bases.js';
@@ -15,6 +16,17 @@ interface Reply {
   readonly rows: readonly Record<string, unknown>[];
   readonly tokens: number;
   readonly answer: unknown;
+}
+
+/** How an encoder is loaded and read, as the wire has it. */
+function membersOf(settings: EncoderSettings): object {
+  const { maxLength, keepLoaded } = settings;
+  const transformers = exportSettings(settings);
+  return {
+    ...(maxLength === undefined ? {} : { max_length: maxLength }),
+    ...(keepLoaded ? { keep_loaded: true } : {}),
+    ...(transformers ? { transformers } : {}),
+  };
 }
 
 /** The encoders of universal runtimes elsewhere, over HTTP. `encoder_config` other than the length is theirs to know. */
@@ -66,8 +78,8 @@ export class RemoteEncoders implements EncoderService {
     return { entities, tokens };
   }
 
-  async #post({ model, settings, signal }: EncoderAsk, path: string, body: object): Promise<Reply> {
-    const whole = { model, ...body, ...(settings?.maxLength === undefined ? {} : { max_length: settings.maxLength }) };
+  async #post({ model, settings = {}, signal }: EncoderAsk, path: string, body: object): Promise<Reply> {
+    const whole = { model, ...body, ...membersOf(settings) };
     const call = { path, body: whole, model, apiKey: this.#apiKey, timeoutMs: RUNTIME_TIMEOUT_MS, retries: RETRIES, ours: true };
     const { base, answer } = await postToOne(this.#outbound, this.#bases, call, signal);
     return { base, answer, ...partsOf(answer, base) };

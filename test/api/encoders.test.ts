@@ -383,6 +383,26 @@ scenarios('encoders of the universal runtime', stage(universalEndpoints as Stage
   ...reranking('/v1/rerank'),
   ...classifying('/v1/classify'),
   ...finding('/v1/ner'),
+  ...(
+    [
+      ['embeddings', 'tiny/embedder', { input: 'a ship' }],
+      ['rerank', 'tiny/reranker', { query: 'ship', documents: ['a ship'] }],
+      ['classify', 'tiny/nli', { texts: ['a ship'] }],
+      ['ner', 'tiny/ner', { texts: ['a ship'] }],
+    ] as const
+  ).flatMap(([name, model, body]) => [
+    post(`/v1/${name}`, { model, keep_loaded: null, transformers: null, ...body }),
+    post(`/v1/${name}`, { model, keep_loaded: true, transformers: { device: 'cpu', dtype: 'auto' }, ...body }),
+    refused(`/v1/${name}`, { model, transformers: { device: 'abacus' }, ...body }, 422, ['transformers', 'device', 'mps']),
+  ]),
+  {
+    name: 'one that was asked for by its device is a copy of its own',
+    path: '/v1/models',
+    json: (body: Body) => {
+      const listed = body.data.map(({ id }: Body) => id);
+      for (const [key] of LOADED) if (!key.includes('gguf')) assert.ok(listed.includes(`${key}:devicecpu`), `${key} in ${listed}`);
+    },
+  },
   {
     name: 'the models in memory are listed with their kind',
     path: '/v1/models',

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import { ANSWER, THOUGHT_ANSWER, type TinyCausalOptions, TRIGGERED_ANSWER, writeTinyCausal } from '../../models/tiny-causal/tiny-causal.js';
 import { writeTinyDiffusion } from '../../models/tiny-diffusion/tiny-diffusion.js';
@@ -294,6 +295,29 @@ it('the chat template of an export is remembered, and another is refused where t
   assert.match(await notesOf(false), /chat template is not the one/);
   assert.doesNotMatch(await notesOf(true), /template/, 'it is the known one now');
 });
+
+const IDLE_MS = 200;
+const leaving = new Models({ dataDir, limits: { unloadAfterMs: IDLE_MS, checkEveryMs: 50 } });
+
+/** What stays in memory of a writer that was loaded with and without settings. */
+async function staying(): Promise<void> {
+  const until = Date.now() + 10_000;
+  while (leaving.keys().length > 1 && Date.now() < until) await delay(20);
+  await delay(3 * IDLE_MS);
+  assert.match(leaving.keys().join(' '), /^language:tiny\/writer:\S*:quantdefault:devicecpu$/);
+}
+
+scenarios('how an ONNX export is loaded, as a request says', {
+  endpoints: universalEndpoints,
+  context: () => ({ models: leaving, completions: new Completions({ models: leaving }) }) as unknown as Runtime,
+  close: () => leaving.close(),
+}, [
+  chat('nulls count as absent', 'hello', { keep_loaded: null, transformers: null }, text(ANSWER)),
+  chat('a device, and to stay', 'hello', { keep_loaded: true, transformers: { device: 'cpu', dtype: 'auto' } }, { json: staying }),
+  chat('a format of its files', 'hello', { model: 'tiny/merged', transformers: { dtype: 'fp16' } }, text(ANSWER)),
+  chat('a device that is none', 'x', { transformers: { device: 'abacus' } }, { status: 422, contains: ['transformers', 'device', 'mps'] }),
+  chat('no switch', 'x', { keep_loaded: 'yes' }, { status: 422, contains: ['keep_loaded'] }),
+]); // biome-ignore format: a stage
 
 scenarios('chat with ONNX text-generation exports', {
   endpoints: universalEndpoints,

@@ -29,6 +29,9 @@ const DEFAULT_MAX_TOKENS = 512;
 /** Members that `extra` cannot change: the answer is always read as one streamed choice. */
 const OURS = new Set(['messages', 'stream', 'stream_options', 'n']);
 
+/** Those of our own runtime that only the model's entry in the project says, as in process. */
+const OF_THE_ENTRY = new Set(['keep_loaded', 'transformers']);
+
 /** Hosts reject null members and empty `tool_calls`; only `content` may be null. */
 function plainMessage(message: Message): Record<string, unknown> {
   const { role, content, tool_calls: calls, ...rest } = message;
@@ -63,7 +66,8 @@ export function chatBody(
     if (request.parallel_tool_calls !== undefined) body.parallel_tool_calls = request.parallel_tool_calls;
   }
   Object.assign(body, added);
-  for (const [name, value] of Object.entries(extraMembers(model, request))) if (!OURS.has(name) && value !== undefined) body[name] = value;
+  const isSet = (name: string): boolean => OURS.has(name) || (ours && OF_THE_ENTRY.has(name));
+  for (const [name, value] of Object.entries(extraMembers(model, request))) if (!isSet(name) && value !== undefined) body[name] = value;
   // Newer hosted models refuse the older name next to the newer one.
   if (body.max_completion_tokens !== undefined) delete body.max_tokens;
   body.stream = true;

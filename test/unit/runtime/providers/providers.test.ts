@@ -183,6 +183,21 @@ describe('providers', () => {
     assert.deepEqual([whole.reasoning, completion.contextUsage], ['why', context]);
   });
 
+  it('a remote runtime is told how a model is loaded, by its entry alone', async () => {
+    host.always(say('hi'));
+    const { universal } = providers({ runtimeUrls: [host.origin] });
+    const told = async (members: Partial<ModelConfig>, extra: Record<string, unknown> = {}): Promise<unknown[]> => {
+      await readAll((await universal.open(modelOf({ provider: 'universal', ...members }), { ...REQUEST, extra }, NEVER)).parts);
+      const { keep_loaded, transformers } = host.seen.at(-1)!.body as Record<string, unknown>;
+      return [keep_loaded, transformers];
+    };
+    const transformers = { device: 'cpu', dtype: 'fp16', model_type: 'text' } as const;
+    assert.deepEqual(await told({ keep_loaded: true, transformers }), [true, { device: 'cpu', dtype: 'fp16' }]);
+    assert.deepEqual(await told({ keep_loaded: false, transformers: { model_type: 'text' } }), [undefined, undefined]);
+    // In process what a client sends beside the model's entry means nothing either.
+    assert.deepEqual(await told({}, { keep_loaded: true, transformers: { device: 'mps' } }), [undefined, undefined]);
+  });
+
   it("a remote runtime's failures pass on unchanged", async () => {
     const context_usage = { total_context: 8, prompt_tokens: 9, available_for_completion: 0 };
     const errors = [{ type: 'less_than_equal', loc: ['body', 'messages', 0], msg: 'must be <= 2', input: 3 }];

@@ -28,6 +28,23 @@ describe('the encoders of a runtime elsewhere', () => {
     assert.equal((host.seen[0]!.body as { dimensions?: number }).dimensions, 2);
   });
 
+  it('are loaded as the settings say', async () => {
+    host.script(vectors([1]), vectors([1]), json({ results: [{ index: 0, relevance_score: 1 }] }));
+    const settings = { maxLength: 64, device: 'cpu', dtype: 'fp16', keepLoaded: true };
+    await remote.embed({ ...ask, settings }, ['a']);
+    await remote.embed({ ...ask, settings: { maxLength: 64 } }, ['a']);
+    await remote.rerank({ ...ask, settings: { device: 'cpu' } }, 'a', ['b']);
+    const said = host.seen.map(({ body }) => {
+      const { max_length, keep_loaded, transformers } = body as Record<string, unknown>;
+      return [max_length, keep_loaded, transformers];
+    });
+    assert.deepEqual(said, [
+      [64, true, { device: 'cpu', dtype: 'fp16' }],
+      [64, undefined, undefined],
+      [undefined, undefined, { device: 'cpu' }],
+    ]);
+  });
+
   it('fail where the runtime does not know dimensions', async () => {
     host.script(vectors([1, 0, 0]), vectors([1, 0, 0]));
     const message = /vectors of 3 dimensions .*2 were asked for/;
