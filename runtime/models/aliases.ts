@@ -46,6 +46,10 @@ const ALIASES: ReadonlyMap<string, Alias> = new Map([
   ['naver-clova-ix/donut-base-finetuned-cord-v2', exported('Xenova/donut-base-finetuned-cord-v2')],
   ['openai/clip-vit-base-patch16', exported('Xenova/clip-vit-base-patch16')],
   ['openai/clip-vit-base-patch32', exported('Xenova/clip-vit-base-patch32')],
+  ['facebookai/xlm-roberta-large-finetuned-conll03-english', headed('ner', 512)],
+  ['qwen/qwen2.5-0.5b-instruct', exported('onnx-community/Qwen2.5-0.5B-Instruct')],
+  ['google/gemma-3-1b-it', exported('onnx-community/gemma-3-1b-it-ONNX')],
+  ['openai-community/gpt2', exported('Xenova/gpt2')],
   ['qwen/qwen3-0.6b', exported('onnx-community/Qwen3-0.6B-ONNX')],
 ]);
 
@@ -55,6 +59,8 @@ const SHORT: ReadonlyMap<string, string> = new Map(
     'sentence-transformers/all-MiniLM-L6-v2',
     'sentence-transformers/all-mpnet-base-v2',
     'distilbert/distilbert-base-uncased-finetuned-sst-2-english',
+    'FacebookAI/xlm-roberta-large-finetuned-conll03-english',
+    'openai-community/gpt2',
   ].map((id) => [id.slice(id.indexOf('/') + 1).toLowerCase(), id]),
 );
 

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { cachedModels } from '../../../../runtime/hub/cached.js';
+import { aliasOf, repositoriesOf } from '../../../../runtime/models/aliases.js';
 import { ownModels } from '../../../../runtime/models/own-folders.js';
 import { findRepository } from '../../../../runtime/models/repositories.js';
 import { findModel, knownModels, type ModelPlaces } from '../../../../runtime/models/resolve.js';
@@ -72,6 +73,20 @@ describe('finding repositories', () => {
       assert.deepEqual(found.facts, { pooling: 'mean', maxLength: 256, head: 'embedding' });
     });
   }
+
+  it('knows chat models and recognisers of entities by the names that people give them', () => {
+    const known: [string, ...string[]][] = [
+      ['Qwen/Qwen2.5-0.5B-Instruct', 'Qwen/Qwen2.5-0.5B-Instruct', 'onnx-community/Qwen2.5-0.5B-Instruct'],
+      ['google/gemma-3-1b-it', 'google/gemma-3-1b-it', 'onnx-community/gemma-3-1b-it-ONNX'],
+      ['gpt2', 'openai-community/gpt2', 'Xenova/gpt2'],
+      ['xlm-roberta-large-finetuned-conll03-english', 'FacebookAI/xlm-roberta-large-finetuned-conll03-english'],
+      // Of these no export of the same weights is known.
+      ['microsoft/phi-2', 'microsoft/phi-2'],
+      ['Jean-Baptiste/roberta-large-ner-english', 'Jean-Baptiste/roberta-large-ner-english'],
+    ];
+    for (const [name, ...repositories] of known) assert.deepEqual(repositoriesOf(name), repositories);
+    assert.equal(aliasOf('xlm-roberta-large-finetuned-conll03-english')?.facts.head, 'ner');
+  });
 
   it('prefers weights in the repository itself', async () => {
     const found = await findRepository('dslim/bert-base-NER', places);
