@@ -69,8 +69,9 @@ async function isOf(key: string, { cache, layout, real }: Doomed): Promise<boole
 /** Throws `conflict` while a model is needed. */
 async function requireUnused(id: string, doomed: Doomed, { loaded, active }: Needs): Promise<void> {
   for (const key of loaded()) {
-    if (await isOf(key, doomed))
-      throw new Failure('conflict', `Model "${id}" is loaded (${key}); wait until it is unloaded, then remove it.`, { code: 'ModelInUse' });
+    if (!(await isOf(key, doomed))) continue;
+    const remedy = 'Wait until it is unloaded for being idle; one with keep_loaded never is: stop the daemon. Then remove it.';
+    throw new Failure('conflict', `Model "${id}" is loaded (${key}). ${remedy}`, { code: 'ModelInUse' });
   }
   const fetched = await Promise.all(active.map((one) => realpath(repositoryFolder(doomed.cache, one)).catch(() => null)));
   if (isAmong(active, doomed.layout.repository) || fetched.includes(doomed.real))

@@ -55,6 +55,14 @@ function graphOf({ id, quantisation }: FoundRepository, candidates: readonly str
 const wrongType = (name: string, why: string): Failure =>
   new Failure('bad_request', `${name} is no language model: ${why}.`, { code: 'WrongModelType' });
 
+/** What keeps a repository from being a text-generation export; undefined where nothing of it is missing. */
+function missingOf(found: FoundRepository, candidates: readonly string[][]): string | undefined {
+  const settings = ['config.json', 'tokenizer.json'].filter((name) => !['', 'onnx/'].some((place) => found.files.includes(place + name)));
+  const missing = [...settings, ...(candidates.length === 0 ? ['a graph such as onnx/model.onnx'] : [])];
+  if (missing.length > 0) return `its folder lacks ${new Intl.ListFormat('en').format(missing)}`;
+  return settingsFolder(found) === undefined ? 'config.json and tokenizer.json do not lie in the same folder' : undefined;
+}
+
 /** The text-generation export of a name that is no GGUF model, which `absent` says; throws that where there is none either. */
 async function findCausal(name: string, { dtype }: CausalSettings, places: ModelPlaces, absent: unknown): Promise<FoundCausal> {
   if (!(absent instanceof Failure) || absent.kind !== 'not_found' || /\.gguf$/i.test(name)) throw absent;
@@ -62,9 +70,9 @@ async function findCausal(name: string, { dtype }: CausalSettings, places: Model
     throw absent;
   });
   const candidates = candidatesOf(found);
-  const folder = settingsFolder(found);
-  if (candidates.length === 0 || folder === undefined)
-    throw wrongType(name, 'its folder lacks config.json, tokenizer.json or a graph such as onnx/model.onnx');
+  const missing = missingOf(found, candidates);
+  if (missing !== undefined) throw wrongType(name, missing);
+  const folder = settingsFolder(found)!;
   const { id, quantisation, notes } = found;
   const other = await otherArchitecture(folder, false);
   if (other !== undefined) throw wrongType(name, `config.json names ${other}, which does not write text`);

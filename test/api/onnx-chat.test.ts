@@ -33,6 +33,12 @@ writeTinyCausal(folder('broken'));
 writeFileSync(join(folder('broken'), 'onnx/model.onnx'), 'garbage');
 writeTinyCausal(folder('mute'));
 rmSync(join(folder('mute'), 'tokenizer.json'));
+writeTinyCausal(folder('bare-graph'));
+for (const name of ['config.json', 'tokenizer.json']) rmSync(join(folder('bare-graph'), name));
+writeTinyCausal(folder('apart'));
+renameSync(join(folder('apart'), 'tokenizer.json'), join(folder('apart'), 'onnx/tokenizer.json'));
+writeTinyCausal(folder('part'));
+renameSync(join(folder('part'), 'onnx/model.onnx'), join(folder('part'), 'onnx/encoder_model.onnx'));
 writeTinyDiffusion(folder('painter'));
 /** Moves a model's settings beside its graph. */
 function moveSettings(name: string): void {
@@ -225,7 +231,25 @@ const table: Scenario[] = [
     json: ({ capabilities }) => assert.deepEqual([capabilities.tools, capabilities.embeddings], [false, false]),
   },
   chat('a damaged graph', 'x', { model: 'tiny/broken' }, { status: 422, contains: ['model.onnx'], lacks: [dataDir] }),
-  chat('no tokenizer', 'x', { model: 'tiny/mute' }, { status: 400, contains: ['tokenizer.json'] }),
+  chat('no tokenizer', 'x', { model: 'tiny/mute' }, {
+    status: 400,
+    contains: ['its folder lacks tokenizer.json'],
+    lacks: ['config.json', 'model.onnx'],
+  }), // biome-ignore format: rows
+  chat('no settings', 'x', { model: 'tiny/bare-graph' }, {
+    status: 400,
+    contains: ['its folder lacks config.json and tokenizer.json'],
+    lacks: ['model.onnx'],
+  }), // biome-ignore format: rows
+  chat('no graph that writes', 'x', { model: 'tiny/part' }, {
+    status: 400,
+    contains: ['its folder lacks a graph such as onnx/model.onnx'],
+    lacks: ['config.json', 'tokenizer.json'],
+  }), // biome-ignore format: rows
+  chat('settings in two places', 'x', { model: 'tiny/apart' }, {
+    status: 400,
+    contains: ['config.json and tokenizer.json do not lie in the same folder'],
+  }), // biome-ignore format: rows
   chat('a model of another kind', 'x', { model: 'tiny/painter' }, { status: 400, contains: ['is no language model'] }),
   chat('a repository with nothing but halves', 'hello', { model: 'tiny/half' }, text(ANSWER)),
   chat('a repository with nothing but four bits', 'hello', { model: 'tiny/merged' }, text(ANSWER)),

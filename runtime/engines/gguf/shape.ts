@@ -72,7 +72,7 @@ class Fields {
 
 /** The 422 of a file that holds another kind of model than a language model. */
 export function otherKind(file: string, architecture: string, kind: string): Failure {
-  return fileFault(file, 'general.architecture', architecture, `that is ${kind}; a language model is needed`);
+  return fileFault(file, 'general.architecture', architecture, `that is ${kind}`, 'Name a language model.');
 }
 
 /** Checks the fields that llama.cpp divides by and allocates from, and gives them. */
@@ -85,7 +85,8 @@ export function readShape(file: string, metadata: Metadata): ModelShape {
   const onlyEmbeds = other === EMBEDDING_MODEL;
   if (other && !onlyEmbeds) throw otherKind(file, architecture, other);
   if (!onlyEmbeds && !ARCHITECTURES.has(architecture)) {
-    throw fileFault(file, 'general.architecture', architecture, 'the engine does not know this family; a newer version may');
+    const remedy = 'A newer version may; until then, name a model of another family.';
+    throw fileFault(file, 'general.architecture', architecture, 'the engine does not know this family', remedy);
   }
   const fields = new Fields(file, metadata);
   const key = (name: string): string => `${architecture}.${name}`;

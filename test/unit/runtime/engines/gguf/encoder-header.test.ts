@@ -20,7 +20,7 @@ describe('the header of an embedding model', () => {
   it('is taken for embeddings, and refused for chats', async () => {
     const header = await ggufHeader(path, 'embedding');
     assert.deepEqual([header.architecture, header.onlyEmbeds, header.contextLength], ['bert', true, TINY_SHAPE.positions]);
-    await assert.rejects(ggufHeader(path), { kind: 'invalid', message: /"bert"; that is an embedding model; a language model is needed/ });
+    await assert.rejects(ggufHeader(path), { kind: 'invalid', message: /"bert"; that is an embedding model\. Name a language model\.$/ });
     assert.equal((await ggufHeader(tinyPath(), 'embedding')).onlyEmbeds, false);
   });
 

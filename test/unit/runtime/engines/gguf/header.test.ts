@@ -100,6 +100,13 @@ describe('GGUF header', () => {
     });
   }
 
+  it('does not send for the same file again where it is of an unknown family', async () => {
+    const { bytes } = corruptFiles().find(({ name }) => name === 'unknown architecture')!;
+    const remedy = /"abacus"; the engine does not know this family\. A newer version may; until then, name a model of another family\.$/;
+    assert.match((await outcome(bytes))?.message ?? '', remedy);
+    assert.match((await outcome(Buffer.alloc(100)))?.message ?? '', /Get the file again from its source\.$/);
+  });
+
   it(`throws nothing but Failure for ${FLIPS} random changes of bytes`, async () => {
     const sound = soundFile();
     const headerBytes = 20_000;
