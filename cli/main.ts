@@ -11,14 +11,17 @@ import { version } from './version.js';
 /** One command of the `quern` program; gets the arguments after its name. */
 type Verb = (args: string[]) => Promise<void> | void;
 
+const HELP = ['--help', '-h'];
 const VERBS = { start, runtime, pull, models, rm, version, help } satisfies Record<string, Verb>;
 
-const [first = 'start', ...rest] = process.argv.slice(2);
+const args = process.argv.slice(2);
+const [first = 'start', ...rest] = args;
 const isFlag = first.startsWith('-');
-const name = first === '--help' || first === '-h' ? 'help' : first === '--version' ? 'version' : isFlag ? 'start' : first;
+const name = first === '--version' ? 'version' : isFlag ? 'start' : first;
 try {
   if (!Object.hasOwn(VERBS, name)) throw new Failure('bad_request', `unknown command "${name}": use ${Object.keys(VERBS).join(', ')}.`);
-  await VERBS[name as keyof typeof VERBS](isFlag ? process.argv.slice(2) : rest);
+  if (args.some((arg) => HELP.includes(arg))) help();
+  else await VERBS[name as keyof typeof VERBS](isFlag ? args : rest);
 } catch (error) {
   if (!(error instanceof Failure)) throw error;
   process.stderr.write(`quern: ${error.message}\n`);
