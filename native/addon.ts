@@ -43,12 +43,14 @@ export function backendFolders(): string[] {
 class Scheduler implements NativeScheduler {
   readonly info: NativeModelInfo;
   readonly contextSize: number;
+  readonly stateStreams: number;
   readonly #native: NativeScheduler;
 
   constructor(native: NativeScheduler) {
     this.#native = native;
     this.info = native.info;
     this.contextSize = native.contextSize;
+    this.stateStreams = native.stateStreams;
   }
 
   tokenize(text: string, addSpecial: boolean, parseSpecial: boolean): Int32Array {

@@ -83,6 +83,7 @@ SchedulerObject::SchedulerObject(const Napi::CallbackInfo& info) : ObjectWrap(in
   step_call_.Unref(env);
   const SchedulerOptions options = opened.decoder->effective();
   const MemoryTraits traits = opened.decoder->traits();
+  const int state_streams = opened.decoder->state_streams();
   context_size_ = options.context_size;
   const Model* vocabulary = model_.get();
   scheduler_ = std::make_shared<Scheduler>(
@@ -93,6 +94,7 @@ SchedulerObject::SchedulerObject(const Napi::CallbackInfo& info) : ObjectWrap(in
   Napi::Object self = info.This().As<Napi::Object>();
   self.Set("info", facts_object(env, model_->facts()));
   self.Set("contextSize", context_size_);
+  self.Set("stateStreams", state_streams);
 }
 
 SchedulerObject::~SchedulerObject() {

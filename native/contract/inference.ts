@@ -114,6 +114,8 @@ export interface NativeScheduler {
   readonly info: NativeModelInfo;
   /** Context that a sequence really has, after padding by the engine. */
   readonly contextSize: number;
+  /** Streams of the KV buffers that its saved states fit; 1 where they fit those of any shape. */
+  readonly stateStreams: number;
   /** Sync. Text to token ids. */
   tokenize(text: string, addSpecial: boolean, parseSpecial: boolean): Int32Array;
   /** Sync. The raw bytes of one token (special tokens render as their text when `special`). */

@@ -8,6 +8,7 @@
 #include "engine_log.hpp"
 #include "failure.hpp"
 #include "llama.h"
+#include "state_shape.hpp"
 
 namespace quern {
 namespace {
@@ -63,6 +64,7 @@ LlamaDecoder::LlamaDecoder(std::shared_ptr<const Model> model, const SchedulerOp
   try {
     attach_threads();
     warm_up();
+    look_at_memory();
   } catch (...) {
     llama_free(context_);
     if (threads_ != nullptr) free_threads_(threads_);
@@ -141,6 +143,14 @@ void LlamaDecoder::warm_up() {
   clear(0);
 }
 
+void LlamaDecoder::look_at_memory() {
+  if (!traits_.trimmable) return;
+  std::vector<uint8_t> empty(llama_state_seq_get_size(context_, 0));
+  empty.resize(llama_state_seq_get_data(context_, empty.data(), empty.size(), 0));
+  plain_streams_ = plain_streams(empty);
+  take_engine_errors();
+}
+
 LlamaDecoder::~LlamaDecoder() {
   llama_free(context_);
   if (threads_ != nullptr) free_threads_(threads_);
@@ -205,10 +215,19 @@ void LlamaDecoder::clear(int slot) {
 std::vector<uint8_t> LlamaDecoder::save(int slot) {
   std::vector<uint8_t> state(llama_state_seq_get_size(context_, slot));
   state.resize(llama_state_seq_get_data(context_, state.data(), state.size(), slot));
+  if (plain_streams_ > 0 && !fold_streams(state, plain_streams_)) state.clear();
   return state;
 }
 
 bool LlamaDecoder::restore(int slot, std::span<const uint8_t> state) {
+  if (plain_streams_ > 1) {
+    const std::vector<uint8_t> unfolded = unfold_streams(state, plain_streams_);
+    return !unfolded.empty() && put_back(slot, unfolded);
+  }
+  return put_back(slot, state);
+}
+
+bool LlamaDecoder::put_back(int slot, std::span<const uint8_t> state) {
   const size_t read = llama_state_seq_set_data(context_, state.data(), state.size(), slot);
   take_engine_errors();
   return read == state.size();

@@ -25,6 +25,8 @@ class LlamaDecoder : public Decoder {
   /// The options with the sizes that the context really has.
   const SchedulerOptions& effective() const { return options_; }
   MemoryTraits traits() const { return traits_; }
+  /// Streams of the buffers that a saved state fits: 1 where it fits those of any shape.
+  int state_streams() const { return plain_streams_ > 0 || options_.unified_kv ? 1 : options_.slots; }
 
   DecodeResult decode(std::span<const BatchToken> batch) override;
   std::span<float> logits(size_t index) override;
@@ -41,10 +43,13 @@ class LlamaDecoder : public Decoder {
   void make_context();
   void attach_threads();
   void warm_up();
+  void look_at_memory();
+  bool put_back(int slot, std::span<const uint8_t> state);
 
   std::shared_ptr<const Model> model_;
   SchedulerOptions options_;
   MemoryTraits traits_;
+  uint32_t plain_streams_ = 0;  ///< of one plain KV buffer; 0 for any other memory
   llama_context* context_ = nullptr;
   ggml_threadpool* threads_ = nullptr;
   void (*free_threads_)(ggml_threadpool*) = nullptr;

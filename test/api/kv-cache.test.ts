@@ -128,6 +128,23 @@ const table: Scenario[] = [
       assert.equal(report.new_cache_key, null);
     },
   }), // biome-ignore format: rows
+  ...[
+    { n_ctx: 2048, n_slots: 4, kv_unified: false },
+    { n_ctx: 2048, n_slots: 8, kv_unified: false },
+    { n_ctx: 4096, n_slots: 2, kv_unified: true },
+  ].map(
+    (shape) =>
+    chat(`another buffer takes the state of an answer: ${JSON.stringify(shape)}`, () => ({
+      ...shape,
+      cache_key: answered,
+      messages: [SYSTEM, QUESTION, { role: 'assistant', content: PUPPET_SCRIPTS.hello.answer }, { role: 'user', content: 'hello' }],
+    }), {
+      json: (body) => {
+        assert.equal(body.choices[0].message.content, PUPPET_SCRIPTS.hello.answer);
+        assert.ok(body.x_cache.hit && body.x_cache.reused_tokens > 60, JSON.stringify(body.x_cache));
+      },
+    }), // biome-ignore format: rows
+  ),
   chat('a changed question is a partial hit', () => ({ cache_key: answered, messages: [SYSTEM, { role: 'user', content: 'count' }] }), {
     json: ({ x_cache: report }) => {
       assert.deepEqual([report.hit, report.status], [false, 'partial_hit']);
@@ -145,8 +162,8 @@ const table: Scenario[] = [
     name: 'counts',
     path: '/v1/cache/stats',
     json: async (body) => {
-      assert.deepEqual([body.total_entries, body.total_hits, body.total_partial_hits, body.total_misses], [2, 2, 1, 1]);
-      assert.equal(body.hit_rate, 0.5);
+      assert.deepEqual([body.total_entries, body.total_hits, body.total_partial_hits, body.total_misses], [2, 5, 1, 1]);
+      assert.equal(body.hit_rate, 5 / 7);
       assert.equal(body.pinned_entries, 1);
       assert.ok(body.ram_bytes > 0 && body.disk_bytes >= body.ram_bytes);
       assert.equal(body.by_tier.ram + body.by_tier.disk, 2);

@@ -50,7 +50,7 @@ test('the addon exports what the contract lists, and nothing else', async () => 
   ];
   const exported = Object.getOwnPropertyNames(Object.getPrototypeOf(opened.scheduler)).filter((name) => name !== 'constructor');
   assert.deepEqual(exported.sort(), methods);
-  assert.deepEqual(Object.keys(opened.scheduler).sort(), ['contextSize', 'info']);
+  assert.deepEqual(Object.keys(opened.scheduler).sort(), ['contextSize', 'info', 'stateStreams']);
   const stats = ['active', 'decodedTokens', 'kvUsed', 'prefilledTokens', 'queued', 'reusedTokens', 'steps'];
   assert.deepEqual(Object.keys(opened.scheduler.stats()).sort(), stats);
   await opened.close();

@@ -14,10 +14,16 @@ interface Remembered {
   readonly generated: number[];
 }
 
-/** 16 hex digits of what decides whether a KV state fits: the engine's version, the file, and the formats of the cache. */
-export function stateTag(path: string, plan: LoadPlan, llamaTag: string): string {
+/** Counts changes of what a state's bytes are, so that states from before are not taken for such. */
+const STATE_FORMAT = 2;
+
+/**
+ * 16 hex digits of what decides whether a KV state fits: the engine's version, the file, the formats of the cache, and the streams of its
+ * buffer where the state depends on them (`NativeScheduler.stateStreams`).
+ */
+export function stateTag(path: string, plan: LoadPlan, llamaTag: string, streams: number): string {
   const { size, mtimeMs } = statSync(path);
-  const facts = [llamaTag, size, mtimeMs, plan.cacheTypeK, plan.cacheTypeV, plan.flashAttention];
+  const facts = [STATE_FORMAT, streams, llamaTag, size, mtimeMs, plan.cacheTypeK, plan.cacheTypeV, plan.flashAttention];
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16);
 }
 
