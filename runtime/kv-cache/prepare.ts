@@ -5,6 +5,7 @@ import { log } from '../log.js';
 import type { KvEntry } from './entry.js';
 import type { Conversation, KeepOptions, KvCache } from './kv-cache.js';
 import { PREPARE_LIMITS } from './limits.js';
+import { flat } from './segments.js';
 
 /** Characters of a token, where nothing counts them. */
 const CHARS_PER_TOKEN = 4;
@@ -17,10 +18,17 @@ export interface Preparation extends Conversation, KeepOptions {
   readonly warm: boolean;
 }
 
+/** Characters as people count them; those beyond 16 bits are one each. */
+function lengthOf(text: string): number {
+  let length = 0;
+  for (const _ of text) length += 1;
+  return length;
+}
+
+/** Of the text of the messages, and of each tool as the JSON that a template shows. */
 function characters({ messages, tools }: Conversation): number {
-  return (
-    JSON.stringify(tools ?? []).length - 2 + messages.reduce((sum, message) => sum + JSON.stringify(message.content ?? '').length - 2, 0)
-  );
+  const texts = [...messages.map(({ content }) => flat(content)), ...(tools ?? []).map((tool) => JSON.stringify(tool))];
+  return texts.reduce((sum, text) => sum + lengthOf(text), 0);
 }
 
 /** Throws `bad_request` naming the limit that is passed. */

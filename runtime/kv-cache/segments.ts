@@ -29,7 +29,8 @@ function canonical(value: unknown): string {
   });
 }
 
-function flat(content: Message['content']): string {
+/** The text of a message, its parts joined by line breaks; pictures and sounds are none. */
+export function flat(content: Message['content']): string {
   if (typeof content === 'string') return content;
   return (content ?? []).map((part) => part.text ?? '').join('\n');
 }

@@ -240,6 +240,14 @@ scenarios(
     endpoints: universalEndpoints,
     context: () => {
       const models = new Models({ dataDir });
+  post('escapes of JSON are no text', '/v1/cache/prepare', () => ({
+    model,
+    warm: false,
+    messages: [
+      { role: 'user', content: 'x\n'.repeat(80_000) },
+      { role: 'user', content: [{ type: 'text', text: '"\u{1f600}'.repeat(20_000) }] },
+    ],
+  }), { json: (body) => assert.equal(body.token_count, 50_000) }), // biome-ignore format: a row
       const cache = new KvCache({ folder: small, limits: { entries: 1 } });
       const close = async () => {
         await cache.close();
