@@ -84,10 +84,9 @@ export class KvCache {
     return { ...match, reusableTokens: Math.floor(entry.tokens * share), entry };
   }
 
-  /** Puts the state of an entry back into a model; a state that is damaged is removed with its entry. True where it is in place. */
+  /** Puts the state of an entry, if it has one, back into a model; a damaged one is removed with its entry. True where it is in place. */
   async restore(entry: KvEntry, states: SequenceStates): Promise<boolean> {
-    if (entry.bytes === 0) return true;
-    if (entry.tag !== states.tag) return false;
+    if (entry.bytes === 0 || entry.tag !== states.tag) return false;
     if (entry.bytes > this.#limits.availableBytes() * this.#limits.restoreShare) return false;
     const { outcome } = await states.restore(this.#shelf.file(entry.key), entry.bytes <= this.#limits.ramBytes);
     if (outcome === 'corrupt' || outcome === 'missing' || outcome === 'stale') {
@@ -112,15 +111,17 @@ export class KvCache {
   }
 
   /**
-   * The entry that keeps this conversation with a state that fits the model; used again, it is as fresh as a new one. Throws as `save` does
-   * where it cannot be pinned.
+   * The entry that keeps this conversation with a state that fits the model of that tag; for null with any state, and else in the index alone.
+   * Used again, it is as fresh as a new one. Throws as `save` does where it cannot be pinned.
    */
   async find({ model, messages, tools }: Conversation, tag: string | null, options: KeepOptions = {}): Promise<KvEntry | undefined> {
     await this.#loaded;
     const hash = contentHash(segmentsOf(messages, tools ?? undefined));
-    const known = [...this.#entries.values()].find(
-      (entry) => entry.contentHash === hash && entry.model === model && entry.tag === tag && !this.isExpired(entry),
+    const same = [...this.#entries.values()].filter(
+      (entry) => entry.contentHash === hash && entry.model === model && (tag === null || entry.tag === tag) && !this.isExpired(entry),
     );
+    // Of several states the newest is the likeliest to be of the file that the name stands for now.
+    const known = same.findLast((entry) => entry.bytes > 0) ?? same[0];
     if (!known) return undefined;
     if (options.pinned && !known.pinned) this.#checkPinned(known.bytes);
     known.lastUsedMs = Date.now();

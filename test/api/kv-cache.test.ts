@@ -41,6 +41,7 @@ class Stage {
 const stage = new Stage();
 let prepared = '';
 let answered = '';
+let bare = '';
 
 const post = (
   name: string,
@@ -183,8 +184,31 @@ const table: Scenario[] = [
   post('an index without a state', '/v1/cache/prepare', () => ({ model, messages: [SYSTEM, QUESTION], warm: false, ttl: 60 }), {
     json: (body) => {
       assert.deepEqual([body.size_bytes, body.segments.length], [0, 2]);
+      bare = body.cache_key;
       assert.ok(body.token_count > 50);
     },
+  }),
+  chat('a key without a state is no hit', () => ({ cache_key: bare }), {
+    json: (body) => {
+      assert.equal(body.choices[0].message.content, PUPPET_SCRIPTS.hello.answer);
+      assert.deepEqual(body.x_cache, {
+        hit: false,
+        status: 'miss',
+        cache_key: bare,
+        reused_tokens: 0,
+        new_cache_key: null,
+        cached_tokens: 0,
+      });
+    },
+  }),
+  post('preparing decodes what the index alone knew', '/v1/cache/prepare', () => ({ model, messages: [SYSTEM, QUESTION] }), {
+    json: (body) => {
+      assert.ok(body.cache_key !== bare && body.size_bytes > 1000, JSON.stringify(body));
+      prepared = body.cache_key;
+    },
+  }),
+  post('without decoding, what is kept answers', '/v1/cache/prepare', () => ({ model, messages: [SYSTEM, QUESTION], warm: false }), {
+    json: (body) => assert.ok(body.cache_key === prepared && body.size_bytes > 1000, JSON.stringify(body)),
   }),
   post('a model that is not there leaves the index alone', '/v1/cache/prepare', () => ({ model: 'no/such-model', messages: [QUESTION] }), {
     json: (body) => assert.equal(body.size_bytes, 0),
@@ -216,6 +240,14 @@ const table: Scenario[] = [
     status: 400,
     contains: ['200001 characters', 'at most 200000'],
   }),
+  post('escapes of JSON are no text', '/v1/cache/prepare', () => ({
+    model,
+    warm: false,
+    messages: [
+      { role: 'user', content: 'x\n'.repeat(80_000) },
+      { role: 'user', content: [{ type: 'text', text: '"\u{1f600}'.repeat(20_000) }] },
+    ],
+  }), { json: (body) => assert.equal(body.token_count, 50_000) }), // biome-ignore format: a row
   post('no messages', '/v1/cache/prepare', () => ({ model, messages: [] }), { status: 422, contains: ['messages'] }),
   post('a negative ttl', '/v1/cache/prepare', () => ({ model, messages: [QUESTION], ttl: -1 }), { status: 422, contains: ['ttl'] }),
   post('a key of the wrong type', '/v1/cache/validate', () => ({ model, messages: [QUESTION], cache_key: 5 }), {
@@ -240,14 +272,6 @@ scenarios(
     endpoints: universalEndpoints,
     context: () => {
       const models = new Models({ dataDir });
-  post('escapes of JSON are no text', '/v1/cache/prepare', () => ({
-    model,
-    warm: false,
-    messages: [
-      { role: 'user', content: 'x\n'.repeat(80_000) },
-      { role: 'user', content: [{ type: 'text', text: '"\u{1f600}'.repeat(20_000) }] },
-    ],
-  }), { json: (body) => assert.equal(body.token_count, 50_000) }), // biome-ignore format: a row
       const cache = new KvCache({ folder: small, limits: { entries: 1 } });
       const close = async () => {
         await cache.close();

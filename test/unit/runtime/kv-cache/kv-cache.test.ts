@@ -235,4 +235,15 @@ describe('the KV cache', () => {
     assert.equal(await cache.find(conversation('one'), 'ffffffffffffffff'), undefined);
     await cache.close();
   });
+
+  it('finds a state of any tag, and else the index alone, where nobody says which model is loaded', async () => {
+    const { cache, states, save } = await opened();
+    const bare = await cache.index(conversation('one'), 5);
+    assert.equal((await cache.find(conversation('one'), null))?.key, bare.key);
+    const entry = await save('one');
+    assert.equal((await cache.find(conversation('one'), null))?.key, entry.key);
+    assert.equal(await cache.find(conversation('two'), null), undefined);
+    assert.equal(await cache.restore(bare, states), false, 'there is nothing to put back');
+    await cache.close();
+  });
 });
