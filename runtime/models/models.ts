@@ -1,3 +1,4 @@
+import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GgufModel, GgufOptions } from '../engines/contract.js';
 import type { GgufClient } from '../engines/gguf/client.js';
@@ -48,6 +49,8 @@ export interface AcquiredModel {
 export interface HoldRequest<T extends LoadedEngine> {
   /** Requests of one key share one load. */
   readonly key: string;
+  /** Where its weights lie; a copy that was loaded from elsewhere is let go. */
+  readonly source?: string;
   readonly type: string;
   /** As the caller named it, for messages and listings. */
   readonly name: string;
@@ -88,6 +91,11 @@ interface Shown {
   close(): Promise<void>;
 }
 
+/** The file itself: the hub's cache names one blob by each revision that has it. */
+function fileOf(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
+}
+
 /** The models of this machine, of any kind: each is loaded once, shared by all who use it, and unloaded when idle or in the way of another. */
 export class Models {
   /** Where models are looked for. */
@@ -111,6 +119,7 @@ export class Models {
   async acquire(name: string, options: GgufOptions, signal: AbortSignal, residency: LanguageResidency = {}): Promise<AcquiredModel> {
     const { keepLoaded = false, transformers = {} } = residency;
     const found = await findLanguage(name, transformers, this.places);
+    const source = await fileOf('graph' in found ? found.graph : found.path);
     signal.throwIfAborted();
     const ofExport = 'graph' in found ? causalKey(transformers) : '';
     const key = cacheKey(found.id, found.quantisation, options) + ofExport;
@@ -119,7 +128,7 @@ export class Models {
       'graph' in found
         ? loadCausalModel({ name, found, options, transformers, room, templates: this.#templates, circuit }, stop)
         : loadLanguage({ name, found, options, room, templates: this.#templates, circuit }, stop);
-    const { engine, release } = await this.#take({ key, type: 'language', name, keepLoaded, load }, signal);
+    const { engine, release } = await this.#take({ key, source, type: 'language', name, keepLoaded, load }, signal);
     return { model: engine, key, release };
   }
 
@@ -179,9 +188,9 @@ export class Models {
   }
 
   async #take<T extends LoadedEngine>(request: Omit<HoldRequest<T>, 'sizeBytes'>, signal: AbortSignal): Promise<Held<T>> {
-    const { key, keepLoaded = false } = request;
+    const { key, source, keepLoaded = false } = request;
     const load = (stop: AbortSignal): Promise<Shown> => this.#load(request, stop);
-    const { resident, release, discard } = await this.#residency.acquire({ key, keep: keepLoaded, load }, signal);
+    const { resident, release, discard } = await this.#residency.acquire({ key, source, keep: keepLoaded, load }, signal);
     // A key belongs to one kind of engine, so what lies under it is what its load makes.
     return { engine: resident.engine as T, key, release, discard };
   }

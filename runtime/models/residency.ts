@@ -18,6 +18,7 @@ export interface Lease<T> {
 
 interface Entry<T> {
   readonly key: string;
+  readonly source: string | undefined;
   readonly loading: Promise<T>;
   readonly control: AbortController;
   resident: T | undefined;
@@ -30,6 +31,8 @@ interface Entry<T> {
 /** How a resident is loaded when nobody has. */
 export interface LoadRequest<T> {
   readonly key: string;
+  /** Where it comes from, such as a file. What the key holds from another place is let go. */
+  readonly source?: string | undefined;
   /** Never unloaded for being idle. */
   readonly keep: boolean;
   /** Aborted when the load is given up. */
@@ -45,7 +48,7 @@ export class Residency<T extends Resident> {
   readonly #entries = new Map<string, Entry<T>>();
   /** Let go and still in use. */
   readonly #discarded = new Set<Entry<T>>();
-  /** Unloads on their way; a new load of the same key does not wait for them. */
+  /** Unloads on their way; a new load of the same key waits only for one whose place it takes. */
   readonly #leaving = new Set<Promise<void>>();
   readonly #timer: NodeJS.Timeout;
   #closed = false;
@@ -70,7 +73,7 @@ export class Residency<T extends Resident> {
   async acquire(request: LoadRequest<T>, signal: AbortSignal): Promise<Lease<T>> {
     signal.throwIfAborted();
     if (this.#closed) throw new Failure('unavailable', 'The daemon is shutting down.', { retryAfterS: 5 });
-    const entry = this.#entries.get(request.key) ?? this.#begin(request);
+    const entry = this.#entryOf(request);
     entry.keep ||= request.keep;
     entry.uses += 1;
     let released = false;
@@ -79,11 +82,11 @@ export class Residency<T extends Resident> {
       released = true;
       entry.uses -= 1;
       entry.lastUsed = performance.now();
-      if (this.#discarded.has(entry)) this.#discard(entry);
+      if (this.#discarded.has(entry) && entry.uses === 0) void this.#unload(entry);
     };
     try {
       const resident = await orAborted(entry.loading, signal);
-      return { resident, release, discard: () => this.#discard(entry) };
+      return { resident, release, discard: () => void this.#discard(entry, 'which was refused') };
     } catch (error) {
       release();
       throw error;
@@ -108,12 +111,21 @@ export class Residency<T extends Resident> {
     while (this.#leaving.size > 0) await Promise.all(this.#leaving);
   }
 
-  #begin(request: LoadRequest<T>): Entry<T> {
+  /** What the key holds; where that comes from elsewhere than is asked for, it is let go, and a load begins as where there is nothing. */
+  #entryOf(request: LoadRequest<T>): Entry<T> {
+    const entry = this.#entries.get(request.key);
+    if (!entry) return this.#begin(request);
+    if (entry.source === request.source) return entry;
+    return this.#begin({ ...request, keep: request.keep || entry.keep }, this.#discard(entry, `as ${request.source} takes its place`));
+  }
+
+  #begin(request: LoadRequest<T>, replaced?: Promise<void>): Entry<T> {
     const control = new AbortController();
     const entry: Entry<T> = {
       key: request.key,
+      source: request.source,
       control,
-      loading: this.#load(request, control.signal),
+      loading: this.#load(request, control.signal, replaced),
       resident: undefined,
       uses: 0,
       lastUsed: performance.now(),
@@ -131,9 +143,11 @@ export class Residency<T extends Resident> {
     return entry;
   }
 
-  async #load(request: LoadRequest<T>, signal: AbortSignal): Promise<T> {
+  async #load(request: LoadRequest<T>, signal: AbortSignal, replaced: Promise<void> | undefined): Promise<T> {
     // The entry of this load counts itself, so there is room for one fewer beside it; it is in the map after the first wait.
     await Promise.resolve();
+    // An old copy on its way out still has the memory that this one is planned by.
+    if (replaced) await replaced;
     while (this.#entries.size > this.#limits.maxLoaded) {
       if (await this.evictOne()) continue;
       throw new Failure('busy', `${this.#limits.maxLoaded} models are in use, the most that may be loaded; try again when one is free.`, {
@@ -144,13 +158,14 @@ export class Residency<T extends Resident> {
     return request.load(signal);
   }
 
-  #discard(entry: Entry<T>): void {
+  /** The unload, where nobody uses it. */
+  #discard(entry: Entry<T>, why: string): Promise<void> | undefined {
     if (this.#entries.get(entry.key) === entry) {
-      log('info', `unloading ${entry.key}, which was refused`);
+      log('info', `unloading ${entry.key}, ${why}`);
       this.#entries.delete(entry.key);
       this.#discarded.add(entry);
     }
-    if (entry.uses === 0 && this.#discarded.has(entry)) void this.#unload(entry);
+    return entry.uses === 0 && this.#discarded.has(entry) ? this.#unload(entry) : undefined;
   }
 
   #unload(entry: Entry<T>): Promise<void> {

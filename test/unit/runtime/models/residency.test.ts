@@ -22,8 +22,10 @@ function makeResidency(limits: Partial<typeof LIMITS> = {}) {
     loads += 1;
     return new Thing();
   };
-  const take = (key: string, more: { keep?: boolean; load?: (signal: AbortSignal) => Promise<Thing>; signal?: AbortSignal } = {}) =>
-    residency.acquire({ key, keep: more.keep ?? false, load: more.load ?? fresh }, more.signal ?? never);
+  const take = (
+    key: string,
+    more: { keep?: boolean; source?: string; load?: (signal: AbortSignal) => Promise<Thing>; signal?: AbortSignal } = {},
+  ) => residency.acquire({ key, source: more.source, keep: more.keep ?? false, load: more.load ?? fresh }, more.signal ?? never);
   return { residency, take, loads: () => loads };
 }
 
@@ -64,6 +66,51 @@ describe('residency', () => {
     other.discard();
     await residency.close();
     assert.ok(other.resident.closed, 'whatever is in use');
+  });
+
+  it('loads anew what comes from another place now; whoever uses the old copy keeps it', async () => {
+    const { residency, take, loads } = makeResidency();
+    const first = await take('a', { source: 'stand-in' });
+    const second = await take('a', { source: 'stand-in' });
+    const other = await take('a', { source: 'wanted' });
+    assert.notEqual(other.resident, first.resident);
+    first.release();
+    assert.deepEqual([first.resident.closed, keys(residency), loads()], [false, ['a'], 2]);
+    second.release();
+    await new Promise(setImmediate);
+    assert.deepEqual([first.resident.closed, other.resident.closed], [true, false]);
+    assert.equal((await take('a', { source: 'wanted' })).resident, other.resident);
+    await residency.close();
+  });
+
+  it('waits with the new copy until the old one has gone, where nobody uses it', async () => {
+    const { residency, take } = makeResidency();
+    const order: string[] = [];
+    class Slow extends Thing {
+      override async close(): Promise<void> {
+        await new Promise(setImmediate);
+        order.push('closed');
+      }
+    }
+    (await take('a', { source: 'old', load: async () => new Slow() })).release();
+    const load = async (): Promise<Thing> => {
+      order.push('loaded');
+      return new Thing();
+    };
+    await Promise.all([take('a', { source: 'new', load }), take('a', { source: 'new', load })]);
+    assert.deepEqual(order, ['closed', 'loaded']);
+    await residency.close();
+  });
+
+  it('gives those who wait for a load what they asked for when another place is wanted meanwhile', async () => {
+    const { residency, take } = makeResidency();
+    const old = take('a', { source: 'old' });
+    const [was, now] = await Promise.all([old, take('a', { source: 'new' })]);
+    assert.notEqual(was.resident, now.resident);
+    was.release();
+    await new Promise(setImmediate);
+    assert.deepEqual([was.resident.closed, now.resident.closed, keys(residency)], [true, false, ['a']]);
+    await residency.close();
   });
 
   it('makes room with the least recently used that nobody uses', async () => {
