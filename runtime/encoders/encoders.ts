@@ -92,10 +92,11 @@ export class Encoders implements EncoderService {
     const located = await this.#locate(name, task, wish);
     signal.throwIfAborted();
     if (texts.length === 0) return nothing;
-    const { files, sizeBytes } = located;
+    const { files, sizeBytes, source } = located;
     const held = await this.#models.hold(
       {
         key: encoderKey(task, files.format, located, settings),
+        source,
         type: `encoder_${task}`,
         name,
         sizeBytes,

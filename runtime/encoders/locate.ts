@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import type { EncoderFiles, EncoderTask } from '../engines/encoder-contract.js';
 import { graphBytes } from '../engines/onnx/graph-bytes.js';
+import { fileOf } from '../models/inside.js';
 import { splitName } from '../models/names.js';
 import { chooseFile } from '../models/quantisations.js';
 import { findRepository } from '../models/repositories.js';
@@ -18,6 +19,8 @@ export interface LocatedEncoder {
   readonly files: EncoderFiles;
   /** Of the weights. */
   readonly sizeBytes: number;
+  /** The file that is the model, links followed. */
+  readonly source: string;
 }
 
 /** What each task is called in messages. */
@@ -50,7 +53,7 @@ async function sizeOf(model: string, format: EncoderFiles['format']): Promise<nu
 }
 
 async function located(id: string, quantisation: string | null, files: EncoderFiles): Promise<LocatedEncoder> {
-  return { id, quantisation, files, sizeBytes: await sizeOf(files.model, files.format) };
+  return { id, quantisation, files, sizeBytes: await sizeOf(files.model, files.format), source: await fileOf(files.model) };
 }
 
 /** Throws `bad_request` for what no GGUF model does; whether a file ranks is told by its header, when it is loaded. */

@@ -12,3 +12,8 @@ export async function staysInside(root: string, path: string): Promise<boolean> 
   const [from, to] = await Promise.all([realpath(root).catch(() => root), realpath(path).catch(() => null)]);
   return to === null || isInside(from, to);
 }
+
+/** The file itself: the hub's cache names one blob by each revision that has it. */
+export function fileOf(path: string): Promise<string> {
+  return realpath(path).catch(() => path);
+}

@@ -1,4 +1,3 @@
-import { realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { GgufModel, GgufOptions } from '../engines/contract.js';
 import type { GgufClient } from '../engines/gguf/client.js';
@@ -7,6 +6,7 @@ import type { Circuit } from '../hosts/circuit.js';
 import { log } from '../log.js';
 import { type CausalSettings, causalKey, findLanguage, loadCausalModel } from './causal.js';
 import { Circuits } from './circuits.js';
+import { fileOf } from './inside.js';
 import { cacheKey } from './key.js';
 import { loadLanguage } from './language.js';
 import { type ResidencyLimits, residencyLimits } from './limits.js';
@@ -89,11 +89,6 @@ interface Shown {
   readonly name: string;
   readonly engine: LoadedEngine;
   close(): Promise<void>;
-}
-
-/** The file itself: the hub's cache names one blob by each revision that has it. */
-function fileOf(path: string): Promise<string> {
-  return realpath(path).catch(() => path);
 }
 
 /** The models of this machine, of any kind: each is loaded once, shared by all who use it, and unloaded when idle or in the way of another. */

@@ -59,7 +59,8 @@ describe('sizes that no image has', () => {
   it('are refused in its graph', () =>
     assert.rejects(extract('donut-fixed'), {
       status: 422,
-      message: 'Document model someone/donut-fixed: onnx/encoder_model.onnx fixes the width of its input "image" at 1000000 pixels; at most 4096 are possible.',
+      message:
+        'Document model someone/donut-fixed: onnx/encoder_model.onnx fixes the width of its input "image" at 1000000 pixels; at most 4096 are possible.',
     }));
 
   it('are refused in the graph of a detector', () =>
