@@ -44,8 +44,8 @@ export class BodyStream extends Readable {
     if (limits.declared > limits.limitBytes) this.destroy(bodyTooLarge(limits.limitBytes, limits.declared));
   }
 
-  /** Takes bytes from the network; they belong to the stream. `isLast` where it is known that no more will come. */
-  accept(chunk: Buffer, isLast = false): void {
+  /** Takes bytes from the network; they belong to the stream. */
+  accept(chunk: Buffer): void {
     if (this.destroyed || chunk.length === 0) return;
     this.#received += chunk.length;
     if (this.#received > this.#limitBytes) {
@@ -53,8 +53,7 @@ export class BodyStream extends Readable {
       return;
     }
     this.#watch();
-    // After the last ones there is nothing to hold back; uWebSockets.js closes a connection that is resumed and then quiet for ten seconds, answer or not.
-    if (this.push(chunk) || isLast) return;
+    if (this.push(chunk)) return;
     this.#paused = true;
     clearTimeout(this.#timer);
     this.#source.pause();

@@ -4,6 +4,7 @@ import { BodyStream, bodyTooLarge } from './body-stream.js';
 import { Linger } from './linger.js';
 import { type EventStream, type Exchange, type HeaderList, LINGER_BYTES, type SizedBody, type TransportLimits } from './transport.js';
 import { CLOSED_BODY, CLOSED_STREAM, UwsSizedBody, UwsStream } from './uws-bodies.js';
+import { LatePause } from './uws-pause.js';
 import type { UwsRequest, UwsResponse } from './uws-surface.js';
 
 /** Bodies from this size on are handed over as fast as the client takes them; smaller ones in one piece. */
@@ -170,10 +171,11 @@ export class UwsExchange implements Exchange {
   bodyStream(limitBytes: number): Readable {
     const response = this.#response;
     const length = this.header('content-length');
+    const late = new LatePause(response, () => this.#open);
     const stream = new BodyStream(
       {
-        pause: () => this.#open && response.pause(),
-        resume: () => this.#open && response.resume(),
+        pause: () => late.pause(),
+        resume: () => late.resume(),
         drop: () => this.#tooSlow(),
         leave: (isLong) => isLong && this.#discardRest(),
       },
@@ -182,7 +184,7 @@ export class UwsExchange implements Exchange {
     this.onGone(() => stream.lose());
     response.onData((chunk, isLast) => {
       // The chunk's memory is only lent for this callback.
-      if (!this.#discarded(chunk, isLast)) stream.accept(Buffer.from(new Uint8Array(chunk)), isLast);
+      if (!this.#discarded(chunk, isLast)) stream.accept(Buffer.from(new Uint8Array(chunk)));
       if (!isLast) return;
       this.#rest?.end();
       stream.finish();
