@@ -25,9 +25,10 @@ function lengthOf(text: string): number {
   return length;
 }
 
-/** Of the text of the messages, and of each tool as the JSON that a template shows. */
+/** Of the text of the messages, and of each tool and call as the JSON that a template shows. */
 function characters({ messages, tools }: Conversation): number {
-  const texts = [...messages.map(({ content }) => flat(content)), ...(tools ?? []).map((tool) => JSON.stringify(tool))];
+  const shown = [...(tools ?? []), ...messages.flatMap(({ tool_calls: calls }) => calls ?? [])];
+  const texts = [...messages.map(({ content }) => flat(content)), ...shown.map((one) => JSON.stringify(one))];
   return texts.reduce((sum, text) => sum + lengthOf(text), 0);
 }
 

@@ -112,7 +112,7 @@ export async function loadCausalModel(
     import('../engines/causal/facts.js'),
     import('../engines/gguf/index.js'),
   ]);
-  const changed = await templates.note(found.id, templateHash(chatTemplate(folder)));
+  const changed = await templates.note(`onnx:${found.id}`, templateHash(chatTemplate(folder)));
   const notes = [...(changed === null ? [] : [changed]), ...found.notes];
   return room.promise(sizeBytes, () =>
     loadCausal({ name, folder, graph, sizeBytes, options, device: transformers.device ?? 'auto', circuit, notes }, stop),

@@ -55,19 +55,29 @@ export class TemplateMemory {
     }
     known.delete(model);
     known.set(model, hash);
+    if (this.#pins && known.size > REMEMBERED_LIMIT)
+      throw new Failure(
+        'unavailable',
+        `The templates of ${REMEMBERED_LIMIT} models are pinned; remove some from ${basename(this.#path)} in the data directory.`,
+        {
+          code: 'TooManyTemplates',
+        },
+      );
     const kept = [...known].slice(-REMEMBERED_LIMIT);
     await this.#replace(JSON.stringify(Object.fromEntries(kept), null, 1));
     if (before === undefined) return null;
     return `The chat template is not the one that this model had before (hash ${was}, now ${is}); check where the file comes from.`;
   }
 
-  /** A file that is missing or damaged remembers nothing. */
+  /** A file that is missing remembers nothing, nor does a damaged one where nothing is pinned. */
   async #read(): Promise<Map<string, string>> {
     try {
       const content = JSON.parse(await readFile(this.#path, 'utf8')) as Record<string, string>;
       return new Map(Object.entries(content).filter(([, hash]) => typeof hash === 'string'));
-    } catch {
-      return new Map();
+    } catch (error) {
+      if (!this.#pins || (error as NodeJS.ErrnoException).code === 'ENOENT') return new Map();
+      const what = `Templates are pinned, and ${basename(this.#path)} in the data directory, which has them, cannot be read`;
+      throw new Failure('unavailable', `${what}. Mend it, or remove it to pin anew.`, { code: 'TemplatesUnreadable', cause: error });
     }
   }
 

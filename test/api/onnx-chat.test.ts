@@ -315,7 +315,7 @@ it('the chat template of an export is remembered, and another is refused where t
   };
   assert.doesNotMatch(await notesOf(true), /template/);
   writeFileSync(join(place, 'chat_template.jinja'), '{{ messages[0].content }}');
-  await assert.rejects(notesOf(true), { kind: 'conflict', code: 'TemplateChanged', message: /tiny\/pinned/ });
+  await assert.rejects(notesOf(true), { kind: 'conflict', code: 'TemplateChanged', message: /onnx:tiny\/pinned/ });
   assert.match(await notesOf(false), /chat template is not the one/);
   assert.doesNotMatch(await notesOf(true), /template/, 'it is the known one now');
 });

@@ -13,7 +13,7 @@ const INPUTS: Readonly<Record<string, (row: Row<Batch>, at: number, firstPositio
 };
 
 /** What the runtime says of an index that a table has no line for. */
-const NO_LINE = /idx=-?\d+ must be within the inclusive range \[-?\d+,-?\d+\]/;
+const NO_LINE = /idx=(-?\d+) must be within the inclusive range \[-?\d+,-?\d+\]/;
 
 /** An encoder's graph in ONNX Runtime: rows are padded to the longest of their batch. */
 export class EncoderGraph implements EncoderPass {
@@ -49,8 +49,10 @@ export class EncoderGraph implements EncoderPass {
   async run(rows: readonly Row<Batch>[], length: number): Promise<Batch> {
     const feeds = Object.fromEntries(this.#session.inputs.map((slot) => [slot.name, this.#feed(slot, rows, length)]));
     const outputs = await this.#session.run(feeds, [this.#output]).catch((error: unknown) => {
-      const strange = error instanceof Failure ? NO_LINE.exec(error.message)?.[0] : undefined;
-      throw strange === undefined ? error : strangeToken(this.#settings, strange, error);
+      const [strange, id] = (error instanceof Failure ? NO_LINE.exec(error.message) : null) ?? [];
+      // There are tables of positions and segments too.
+      const isToken = id !== undefined && rows.some(({ ids }) => ids.includes(Number(id)));
+      throw isToken ? strangeToken(this.#settings, strange!, error) : error;
     });
     const output = outputs[this.#output]!;
     const { dims } = output;

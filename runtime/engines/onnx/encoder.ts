@@ -80,7 +80,9 @@ export class LoadedEncoder {
     const wanted = { name, task, paddingId, firstPosition, maxLength };
     const pass = await openPass(body.model, wanted, { threads, provider, engine, sizeBytes, folder });
     const { ids, types } = tokenizer.single(tokenizer.body(PROBE, maxLength), maxLength);
-    const probe = await whileOpening(sizeBytes, () => probed(pass, { ids, types, take: () => {} }, name));
+    const probe = await whileOpening({ sizeBytes, threads, providers: pass.engine.providers.used }, () =>
+      probed(pass, { ids, types, take: () => {} }, name),
+    );
     // Where the graph pools by itself, its vectors are taken as they are.
     const steps = probe.isPerToken ? vectorSteps(body.folder, settings.modules, probe.width) : [];
     return new LoadedEncoder({ body, settings, pass, tokenizer, steps }, probe, sizeBytes);

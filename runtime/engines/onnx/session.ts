@@ -16,6 +16,8 @@ const SHOWN = 300;
 const OPENING_FACTOR = 10;
 /** And what its other numbers may take, which only its nodes tell the sizes of. */
 const OPENING_BYTES = 1024 ** 3;
+/** Of each thread, twice what Linux gives unless told otherwise. */
+const STACK_BYTES = 16 * 1024 ** 2;
 /** Arrays that carry each type; the runtime itself reads beyond one that is too short for its type. */
 const ARRAYS: Readonly<Record<TensorType, readonly { readonly name: string }[]>> = {
   float32: [Float32Array],
@@ -56,22 +58,31 @@ export async function openSession(path: string, options: OnnxOptions): Promise<O
   assertRoom(file, sizeBytes);
   const ort = await onnxRuntime();
   const create = (place: string, executionProviders: string[]): Promise<InferenceSession> =>
-    ort.InferenceSession.create(place, { ...sessionOptions(options), executionProviders }).catch((error: unknown) => {
+    whileOpening({ sizeBytes, threads: options.threads, providers: executionProviders }, () =>
+      ort.InferenceSession.create(place, { ...sessionOptions(options), executionProviders }),
+    ).catch((error: unknown) => {
       throw new Error(reasonOf(error), { cause: error });
     });
   const open = (executionProviders: string[]): Promise<InferenceSession> =>
     openBeside({ path, file, external }, (place) => create(place, executionProviders));
-  const { session, facts } = await whileOpening(sizeBytes, () =>
-    chooseProviders(ort.listSupportedBackends(), options.provider, open),
-  ).catch((error: Error) => {
+  const { session, facts } = await chooseProviders(ort.listSupportedBackends(), options.provider, open).catch((error: Error) => {
     throw error instanceof Failure ? error : graphFault(file, error.message, error.cause);
   });
   return new OpenedSession(ort, file, session, facts);
 }
 
-/** Works on a graph whose weights have so many bytes before it is known to be sound: nodes can make numbers without end of a few. */
-export function whileOpening<T>(sizeBytes: number, work: () => Promise<T>): Promise<T> {
-  return withAllowance(OPENING_FACTOR * sizeBytes + OPENING_BYTES, work);
+/** A graph that is not known to be sound, and what runs it. */
+interface Opening {
+  /** Of its weights. */
+  readonly sizeBytes: number;
+  readonly threads: number;
+  readonly providers: readonly string[];
+}
+
+/** Works on such a graph: nodes can make numbers without end of a few. What drivers of accelerators take nobody knows, so that they are not bounded. */
+export function whileOpening<T>({ sizeBytes, threads, providers }: Opening, work: () => Promise<T>): Promise<T> {
+  if (providers.some((name) => name !== 'cpu')) return work();
+  return withAllowance(OPENING_FACTOR * sizeBytes + OPENING_BYTES + threads * STACK_BYTES, work);
 }
 
 function sessionOptions({ threads, shapesVary = false }: OnnxOptions): InferenceSession.SessionOptions {

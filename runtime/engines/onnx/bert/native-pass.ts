@@ -57,6 +57,8 @@ class NativePass implements EncoderPass {
   readonly #settings: PassSettings;
   /** Multiplications that a token needs in the layers' products. */
   readonly #perToken: number;
+  /** And two tokens of a text for each other. */
+  readonly #perPair: number;
   readonly #takesTypes: boolean;
   /** Whether the graph gives a vector for each token, and whether it pools them itself. */
   readonly #isPerToken: boolean;
@@ -65,6 +67,7 @@ class NativePass implements EncoderPass {
   constructor(native: NativeEncoder, { shape, head }: Recognised, output: string, settings: PassSettings, providers: ProviderFacts) {
     this.#native = native;
     this.#settings = settings;
+    this.#perPair = 2 * shape.layers * shape.width;
     this.#perToken = shape.layers * shape.width * (4 * shape.width + 2 * shape.inner);
     this.#takesTypes = shape.types > 0;
     const takes = head.flatMap((step) => ('take' in step ? [step.take] : []));
@@ -105,11 +108,14 @@ class NativePass implements EncoderPass {
   async #values(ids: Int32Array, lengths: Int32Array, types: Int32Array | undefined): Promise<Float32Array> {
     try {
       // `Batcher` runs one batch at a time, so that no other call is under way.
-      if (ids.length * this.#perToken <= SHORT_MULTIPLICATIONS) return this.#native.runNow(ids, lengths, types);
+      const mixing = this.#perPair * lengths.reduce((sum, length) => sum + length * length, 0);
+      if (ids.length * this.#perToken + mixing <= SHORT_MULTIPLICATIONS) return this.#native.runNow(ids, lengths, types);
       return await this.#native.run(ids, lengths, types);
     } catch (error) {
       // The caller gave texts, not tokens: a tokenizer that knows more than the tables is the model's fault.
-      throw error instanceof Failure && error.kind === 'invalid' ? strangeToken(this.#settings, error.message, error) : error;
+      throw error instanceof Failure && error.kind === 'invalid' && error.message.startsWith('ids ')
+        ? strangeToken(this.#settings, error.message, error)
+        : error;
     }
   }
 

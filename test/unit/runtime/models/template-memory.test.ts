@@ -35,6 +35,16 @@ describe('the memory of chat templates', () => {
     assert.equal(await memory.note('org/repo', 'cccc'), null);
   });
 
+  it('forgets no pin over a damaged file or many models', async () => {
+    const path = file();
+    writeFileSync(path, '{"org/repo":');
+    await assert.rejects(new TemplateMemory(path, true).note('org/repo', 'aaaa'), { kind: 'unavailable', code: 'TemplatesUnreadable' });
+    assert.equal(readFileSync(path, 'utf8'), '{"org/repo":');
+    writeFileSync(path, JSON.stringify(Object.fromEntries(Array.from({ length: 1000 }, (_, at) => [`org/${at}`, 'aaaa']))));
+    await assert.rejects(new TemplateMemory(path, true).note('org/repo', 'aaaa'), { kind: 'unavailable', code: 'TooManyTemplates' });
+    await assert.rejects(new TemplateMemory(path, true).note('org/0', 'bbbb'), { code: 'TemplateChanged' });
+  });
+
   it('keeps what calls at the same time note, and leaves no other file', async () => {
     const path = file();
     const memory = new TemplateMemory(path);
