@@ -108,8 +108,8 @@ export class Encoders implements EncoderService {
     try {
       return await work(held.engine, { signal, urgency, ...(settings.maxLength === undefined ? {} : { maxLength: settings.maxLength }) });
     } catch (error) {
-      // Its files may be mended by the next request.
-      if (error instanceof Failure && error.code === 'InvalidModelFile') held.discard();
+      // Its files may be mended by the next request, which looks for them anew.
+      if (error instanceof Failure && error.code === 'InvalidModelFile') this.#places.clear();
       throw error;
     } finally {
       held.release();

@@ -19,7 +19,7 @@ export interface LocatedEncoder {
   readonly files: EncoderFiles;
   /** Of the weights. */
   readonly sizeBytes: number;
-  /** The file that is the model, links followed. */
+  /** The file that is the model, links followed, with the times when it and its tokenizer were written: what else is loaded is let go. */
   readonly source: string;
 }
 
@@ -52,8 +52,19 @@ async function sizeOf(model: string, format: EncoderFiles['format']): Promise<nu
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
+/** Another one where a file was put in the place of one that was damaged, too. */
+async function sourceOf({ model, folder }: EncoderFiles): Promise<string> {
+  const writtenAt = (path: string): Promise<number> =>
+    stat(path).then(
+      ({ mtimeMs }) => mtimeMs,
+      () => 0,
+    );
+  const times = await Promise.all([model, join(folder, 'tokenizer.json')].map(writtenAt));
+  return [await fileOf(model), ...times].join(' ');
+}
+
 async function located(id: string, quantisation: string | null, files: EncoderFiles): Promise<LocatedEncoder> {
-  return { id, quantisation, files, sizeBytes: await sizeOf(files.model, files.format), source: await fileOf(files.model) };
+  return { id, quantisation, files, sizeBytes: await sizeOf(files.model, files.format), source: await sourceOf(files) };
 }
 
 /** Throws `bad_request` for what no GGUF model does; whether a file ranks is told by its header, when it is loaded. */

@@ -81,7 +81,8 @@ export class GgufClient implements GgufModel, LoadedEngine {
   static async load(load: GgufLoad, signal: AbortSignal): Promise<GgufClient> {
     const { header, plan } = load;
     const { controlTexts, bosText, eosText } = header.vocabulary;
-    const body: OpenBody = { path: header.path, plan, template: header.template, controlTexts, bosText, eosText };
+    const { isLongRope } = header;
+    const body: OpenBody = { path: header.path, plan, isLongRope, template: header.template, controlTexts, bosText, eosText };
     const describeOpened = (opened: unknown): GgufInfo => describe(load, opened as OpenedModel);
     const tag = (opened: unknown): string => (opened as OpenedModel).stateTag;
     return GgufClient.open({ ...load, engine: ENGINE, body, describe: describeOpened, stateTag: tag }, signal);

@@ -37,6 +37,8 @@ export interface GgufHeader extends ModelShape {
   readonly sampling: RecommendedSampling;
   /** The tensor type that most bytes have, such as `Q4_K`. */
   readonly mainType: string;
+  /** Positions are turned otherwise in contexts longer than that of its first training (LongRoPE, as in Phi 3 of 128k). */
+  readonly isLongRope: boolean;
   readonly notes: readonly string[];
 }
 
@@ -168,6 +170,7 @@ async function readHeader(path: string): Promise<GgufHeader> {
     ranking: readRanking(file, first.metadata, tables),
     sampling: recommended.sampling,
     mainType: mainType(tables),
+    isLongRope: tables.some((table) => [...table.keys()].some((name) => name.includes('rope_factors_long'))),
     notes: tooLong
       ? [
           `The chat template has ${template.length} characters, more than the ${TEMPLATE_LIMIT} that are used; it is ignored.`,

@@ -61,7 +61,7 @@ export class LoadedGguf {
       (progress) => emit({ progress }),
       (rows, logprobs, error) => model?.step(rows, logprobs, error, emit),
     );
-    const tag = stateTag(body.path, plan, addon.llamaTag, engine.stateStreams);
+    const tag = stateTag(body, addon.llamaTag, engine.stateStreams);
     model = new LoadedGguf(engine, body, running, tag);
     const texts = plan.mlock ? processTexts() : undefined;
     const notes = [model.#renderer.problem, texts ? lockNote(texts, engine.info.sizeBytes) : null];

@@ -2,8 +2,7 @@ import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { NativeScheduler } from '../../../native/contract.js';
 import type { RestoredState, SavedState } from '../state-contract.js';
-import type { LoadPlan } from './plan.js';
-import type { RestoreBody, SaveBody } from './wire.js';
+import type { OpenBody, RestoreBody, SaveBody } from './wire.js';
 
 /** Generations whose tokens wait to be saved. */
 const REMEMBERED_LIMIT = 64;
@@ -18,12 +17,17 @@ interface Remembered {
 const STATE_FORMAT = 2;
 
 /**
- * 16 hex digits of what decides whether a KV state fits: the engine's version, the file, the formats of the cache, and the streams of its
- * buffer where the state depends on them (`NativeScheduler.stateStreams`).
+ * 16 hex digits of what decides whether a KV state fits: the engine's version, the file, the formats of the cache, the streams of its buffer where the
+ * state depends on them (`NativeScheduler.stateStreams`), and the context where keys are turned by its length.
  */
-export function stateTag(path: string, plan: LoadPlan, llamaTag: string, streams: number): string {
+export function stateTag(
+  { path, plan, isLongRope }: Pick<OpenBody, 'path' | 'plan' | 'isLongRope'>,
+  llamaTag: string,
+  streams: number,
+): string {
   const { size, mtimeMs } = statSync(path);
-  const facts = [STATE_FORMAT, streams, llamaTag, size, mtimeMs, plan.cacheTypeK, plan.cacheTypeV, plan.flashAttention];
+  const context = isLongRope ? [plan.contextSize, plan.kvCells, plan.slots, plan.unifiedKv] : null;
+  const facts = [STATE_FORMAT, streams, context, llamaTag, size, mtimeMs, plan.cacheTypeK, plan.cacheTypeV, plan.flashAttention];
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16);
 }
 

@@ -7,6 +7,7 @@ import type { LoadPlan } from './plan.js';
 export interface OpenBody {
   path: string;
   plan: LoadPlan;
+  isLongRope: boolean;
   /** Jinja text; empty without one. */
   template: string;
   controlTexts: readonly string[];
