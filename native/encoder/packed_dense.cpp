@@ -42,7 +42,7 @@ PackedDense::PackedDense(const EncoderKernels& kernels, const DenseSource& sourc
   for (size_t i = 0; i < source.bias.size(); ++i) bias_[outputs.at(i)] = source.bias[i] * factor;
   const Lines lines(inputs, outputs, depth_);
   if (source.weights.has_bytes())
-    pack_bytes(source, lines, factor, arena);
+    pack_bytes(kernels, source, lines, factor, arena);
   else if (const auto scales = short_scales(source, inputs))
     pack_shorts(kernels, source, lines, *scales, factor, arena);
   else
@@ -95,10 +95,11 @@ void PackedDense::pack_shorts(const EncoderKernels& kernels, const DenseSource& 
   for (size_t panel = 0; panel < panels_; ++panel) kernels.arrange_weights(&shorts_[panel * kPanel * depth_], depth_);
 }
 
-void PackedDense::pack_bytes(const DenseSource& source, const Lines& lines, float factor, Arena& arena) {
+void PackedDense::pack_bytes(const EncoderKernels& kernels, const DenseSource& source, const Lines& lines, float factor,
+                             Arena& arena) {
   const ByteSource& from = source.weights.quantised;
-  const size_t columns = panels_ * kPanel, groups = depth_ / kGroup;
-  bytes_ = arena.take<int8_t>(depth_ * columns);
+  const size_t columns = panels_ * kPanel, groups = depth_ / kGroup, bytes = kernels.byte_panel(depth_);
+  bytes_ = arena.take<int8_t>(panels_ * bytes);
   scales_ = arena.take<float>(columns);
   sums_ = arena.take<float>(columns);
   // Unsigned bytes and their zeros become signed ones, 128 lower.
@@ -124,11 +125,12 @@ void PackedDense::pack_bytes(const DenseSource& source, const Lines& lines, floa
       for (size_t column = 0; column < columns; ++column) sums_[column] += line[column];
     }
     for (size_t panel = 0; panel < panels_; ++panel) {
-      int8_t* const to = &bytes_[(panel * groups + group) * kPanel * kGroup];
+      int8_t* const to = &bytes_[panel * bytes + group * kPanel * kGroup];
       for (size_t column = 0; column < kPanel; ++column)
         for (size_t i = 0; i < kGroup; ++i) to[column * kGroup + i] = four[i * columns + panel * kPanel + column];
     }
   }
+  for (size_t panel = 0; panel < panels_; ++panel) kernels.arrange_byte_weights(&bytes_[panel * bytes], depth_);
   if (source.input_scale.empty()) return;
   input_scale_ = arena.take<float>(depth_);
   for (size_t input = 0; input < source.inputs; ++input) input_scale_[lines.place(input)] = source.input_scale[input];

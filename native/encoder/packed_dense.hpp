@@ -54,7 +54,8 @@ class PackedDense {
   /// `scales` has one number per output.
   void pack_shorts(const EncoderKernels& kernels, const DenseSource& source, const Lines& lines,
                    std::span<const float> scales, float factor, Arena& arena);
-  void pack_bytes(const DenseSource& source, const Lines& lines, float factor, Arena& arena);
+  void pack_bytes(const EncoderKernels& kernels, const DenseSource& source, const Lines& lines, float factor,
+                  Arena& arena);
 
   size_t depth_;
   size_t panels_;

@@ -2,6 +2,7 @@
 #include <immintrin.h>
 
 #include "encoder_attention.hpp"
+#include "encoder_byte_steps.hpp"
 
 namespace quern::encoder {
 namespace {
@@ -12,8 +13,7 @@ struct Avx2 {
   static constexpr size_t kLanes = 8;
   static constexpr size_t kVectors = 2;
   static constexpr size_t kRows = 6;
-  /// Rows of a product of bytes whose sums stay in registers, four for each 16 columns.
-  static constexpr size_t kByteRows = 3;
+  static constexpr int32_t kMostByte = kMostStepByte;
 
   static Floats fill(float value) { return _mm256_set1_ps(value); }
   static Floats load(const float* from) { return _mm256_loadu_ps(from); }
@@ -51,89 +51,167 @@ struct Avx2 {
     const auto whole = [&](size_t at) {
       return _mm256_add_epi32(_mm256_cvtps_epi32(_mm256_mul_ps(values(at), fill(inverse))), fill_ints(zero));
     };
-    // Packing goes by halves of registers, which the permutation undoes; it bounds what is too large or below 0.
-    const Ints words = _mm256_permute4x64_epi64(_mm256_packs_epi32(whole(0), whole(kLanes)), 0xd8);
-    const __m128i packed = _mm_packus_epi16(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(bytes), packed);
-    sums = _mm256_add_epi32(sums, _mm256_zextsi128_si256(_mm_sad_epu8(packed, _mm_setzero_si128())));
+    const Ints shorts = packed(whole(0), whole(kLanes));
+    const __m128i some = _mm_packus_epi16(_mm256_castsi256_si128(shorts), _mm256_extracti128_si256(shorts, 1));
+    const __m128i bounded = _mm_min_epu8(some, _mm_set1_epi8(static_cast<int8_t>(kMostByte)));
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(bytes), bounded);
+    sums = _mm256_add_epi32(sums, _mm256_zextsi128_si256(_mm_sad_epu8(bounded, _mm_setzero_si128())));
   }
 
   template <class Values>
   static void to_shorts(Values values, float inverse, int16_t* shorts) {
     const auto whole = [&](size_t at) { return _mm256_cvtps_epi32(_mm256_mul_ps(values(at), fill(inverse))); };
-    _mm256_storeu_si256(reinterpret_cast<Ints*>(shorts),
-                        _mm256_permute4x64_epi64(_mm256_packs_epi32(whole(0), whole(kLanes)), 0xd8));
+    _mm256_storeu_si256(reinterpret_cast<Ints*>(shorts), packed(whole(0), whole(kLanes)));
   }
 
-  /// Sums of [Rows][kPanel].
+  /// Sums of [Rows][kPanel], a half of the columns in registers after the other.
   template <size_t Rows>
-  static void short_sums(const uint32_t* rows, const int16_t* weights, size_t pairs, Ahead ahead, bool add,
-                         float* sums) {
-    for (size_t v = 0; v < kPanel; v += kLanes) {
+  [[gnu::noinline]] static void short_sums(const uint32_t* rows, const int16_t* weights, size_t pairs, Ahead ahead,
+                                           bool add, float* sums) {
+    for (size_t half = 0; half < kPanel; half += 2 * kLanes) {
+      Ints own[Rows][2];
+#pragma GCC unroll 16
+      for (size_t r = 0; r < Rows; ++r) own[r][0] = own[r][1] = _mm256_setzero_si256();
+      for (size_t pair = 0; pair < pairs; ++pair) {
+        if (half == 0) ahead.ask();
+        const auto* const columns = reinterpret_cast<const int32_t*>(weights) + pair * kPanel + half;
+        const Ints first = load_ints(columns), second = load_ints(columns + kLanes);
+#pragma GCC unroll 16
+        for (size_t r = 0; r < Rows; ++r) add_pair(own[r][0], own[r][1], rows[pair * Rows + r], first, second);
+      }
+#pragma GCC unroll 16
+      for (size_t r = 0; r < Rows; ++r)
+#pragma GCC unroll 2
+        for (size_t v = 0; v < 2; ++v) {
+          float* const at = sums + r * kPanel + half + v * kLanes;
+          store(at, add ? _mm256_add_ps(to_floats(own[r][v]), load(at)) : to_floats(own[r][v]));
+        }
+    }
+  }
+
+  static constexpr size_t byte_panel(size_t depth) {
+    return byte_steps_panel(depth);
+  }
+
+  /// Sums of [Rows][kPanel], of weights in steps. What vpmaddubsw adds up has 16 bits and would be cut off, so those of
+  /// a step are added as such only where they fit.
+  template <size_t Rows>
+  [[gnu::noinline]] static void byte_sums(const uint32_t* rows, const int8_t* weights, size_t groups, Ahead ahead,
+                                          int32_t* sums) {
+    const size_t steps = groups / kStepWords;
+    const auto* order = reinterpret_cast<const uint16_t*>(weights + groups * kGroup * kPanel);
+    for (size_t v = 0; v < kPanel; v += kLanes, order += 1 + steps) {
       Ints own[Rows];
 #pragma GCC unroll 16
       for (Ints& one : own) one = _mm256_setzero_si256();
-      for (size_t pair = 0; pair < pairs; ++pair) {
-        if (v == 0) ahead.ask();
-        const Ints columns = load_ints(reinterpret_cast<const int32_t*>(weights + (pair * kPanel + v) * kPair));
-#pragma GCC unroll 16
-        for (size_t r = 0; r < Rows; ++r)
-          own[r] = _mm256_add_epi32(own[r],
-                                    _mm256_madd_epi16(columns, fill_ints(static_cast<int32_t>(rows[pair * Rows + r]))));
+      for (size_t i = 0; i < steps; ++i, weights += kByteStep * kLanes) {
+        ahead.ask();
+        add_step(own, rows + order[1 + i] * kStepWords * Rows, weights, i < order[0]);
       }
 #pragma GCC unroll 16
-      for (size_t r = 0; r < Rows; ++r) {
-        float* const at = sums + r * kPanel + v;
-        store(at, add ? _mm256_add_ps(to_floats(own[r]), load(at)) : to_floats(own[r]));
-      }
+      for (size_t r = 0; r < Rows; ++r) _mm256_storeu_si256(reinterpret_cast<Ints*>(sums + r * kPanel + v), own[r]);
     }
   }
 
-  /// Bytes become words of 16 bits: vpmaddubsw would cut sums of pairs off.
-  template <size_t Rows>
-  [[gnu::always_inline]] static inline void byte_part(const uint32_t* rows, size_t rows_step, const int8_t* weights,
-                                                      size_t groups, int32_t* sums) {
-    Ints own[Rows][4];
-#pragma GCC unroll 16
-    for (size_t r = 0; r < Rows; ++r)
-#pragma GCC unroll 16
-      for (Ints& one : own[r]) one = _mm256_setzero_si256();
-    for (size_t group = 0; group < groups; ++group, rows += rows_step, weights += kPanel * kGroup) {
-      Ints fours[Rows];
-#pragma GCC unroll 16
-      for (size_t r = 0; r < Rows; ++r) fours[r] = _mm256_cvtepu8_epi16(_mm_set1_epi32(static_cast<int32_t>(rows[r])));
-#pragma GCC unroll 16
-      for (size_t v = 0; v < 4; ++v) {
-        const Ints wide = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(weights + v * 16)));
-#pragma GCC unroll 16
-        for (size_t r = 0; r < Rows; ++r) own[r][v] = _mm256_add_epi32(own[r][v], _mm256_madd_epi16(fours[r], wide));
+  static void transpose(const void* from, size_t from_step, size_t rows, size_t columns, void* to, size_t to_step) {
+    const auto* in = static_cast<const float*>(from);
+    auto* out = static_cast<float*>(to);
+    const auto line = [&](size_t row, size_t column) { return in + row * from_step + column; };
+    size_t column = 0;
+    for (; column + kLanes <= columns; column += kLanes)
+      for (size_t row = 0; row < rows; row += kLanes) {
+        const size_t count = rows - row < kLanes ? rows - row : kLanes;
+        transpose_block(line(row, column), from_step, count, out + column * to_step + row, to_step);
       }
-    }
-    // Two sums of each column stand side by side; adding neighbours leaves the columns in the order 0 1 4 5 2 3 6 7.
-#pragma GCC unroll 16
-    for (size_t r = 0; r < Rows; ++r)
-#pragma GCC unroll 16
-      for (size_t v = 0; v < 2; ++v) {
-        const Ints both = _mm256_hadd_epi32(own[r][2 * v], own[r][2 * v + 1]);
-        _mm256_storeu_si256(reinterpret_cast<__m256i*>(sums + r * kPanel + v * kLanes),
-                            _mm256_permute4x64_epi64(both, 0xd8));
-      }
-  }
-
-  /// Sums of [Rows][kPanel].
-  template <size_t Rows>
-  static void byte_sums(const uint32_t* rows, const int8_t* weights, size_t groups, Ahead, int32_t* sums) {
-    for (size_t half = 0; half < kPanel; half += kPanel / 2) {
-      const int8_t* from = weights + half * kGroup;
-      size_t r = 0;
-      for (; r + kByteRows <= Rows; r += kByteRows)
-        byte_part<kByteRows>(rows + r, Rows, from, groups, sums + r * kPanel + half);
-      if constexpr (Rows % kByteRows > 0)
-        byte_part<Rows % kByteRows>(rows + r, Rows, from, groups, sums + r * kPanel + half);
-    }
+    for (; column < columns; ++column)
+      for (size_t row = 0; row < rows; ++row) out[column * to_step + row] = *line(row, column);
   }
 
  private:
+  static constexpr size_t kStepWords = kByteStep / kGroup;
+  static_assert(kStepWords == 4 && kStepColumns == kLanes);
+
+  template <size_t Rows>
+  [[gnu::always_inline]] static void add_step(Ints (&sums)[Rows], const uint32_t* rows, const int8_t* weights,
+                                              bool fits) {
+    const auto word = [&](size_t w) { return load_ints(reinterpret_cast<const int32_t*>(weights) + w * kLanes); };
+    const Ints columns[kStepWords]{word(0), word(1), word(2), word(3)};
+#pragma GCC unroll 16
+    for (size_t r = 0; r < Rows; ++r) {
+      const auto products = [&](size_t w) {
+        return _mm256_maddubs_epi16(fill_ints(static_cast<int32_t>(rows[w * Rows + r])), columns[w]);
+      };
+      const auto add = [&](Ints shorts) {
+        sums[r] = _mm256_add_epi32(sums[r], _mm256_madd_epi16(shorts, _mm256_set1_epi16(1)));
+      };
+      if (fits) {
+        add(_mm256_add_epi16(_mm256_add_epi16(products(0), products(1)), _mm256_add_epi16(products(2), products(3))));
+      } else {
+#pragma GCC unroll 4
+        for (size_t w = 0; w < kStepWords; ++w) add(products(w));
+      }
+    }
+  }
+
+  /// As shorts, bounded. Packing goes by halves of registers, which the permutation undoes.
+  static Ints packed(Ints a, Ints b) {
+    return _mm256_permute4x64_epi64(_mm256_packs_epi32(a, b), 0xd8);
+  }
+
+  /// Two shorts of a row times those of columns. As instructions, since GCC 12 would keep half of the sums in memory.
+  static void add_pair(Ints& sum, Ints& next, const uint32_t& row, Ints columns, Ints next_columns) {
+    Ints product, two;
+    asm("vpbroadcastd %4, %3\n\t"
+        "vpmaddwd %5, %3, %2\n\t"
+        "vpmaddwd %6, %3, %3\n\t"
+        "vpaddd %2, %0, %0\n\t"
+        "vpaddd %3, %1, %1"
+        : "+x"(sum), "+x"(next), "=&x"(product), "=&x"(two)
+        : "m"(row), "x"(columns), "x"(next_columns));
+  }
+
+  /// Up to 8 lines of 8: neighbouring lines are interleaved by ones, twos and fours.
+  static void transpose_block(const float* from, size_t from_step, size_t rows, float* to, size_t to_step) {
+    Floats a[8], b[8];
+#pragma GCC unroll 8
+    for (size_t r = 0; r < 8; ++r) a[r] = r < rows ? load(from + r * from_step) : _mm256_setzero_ps();
+#pragma GCC unroll 8
+    for (size_t r = 0; r < 8; r += 2) {
+      b[r] = _mm256_unpacklo_ps(a[r], a[r + 1]);
+      b[r + 1] = _mm256_unpackhi_ps(a[r], a[r + 1]);
+    }
+    // Now columns 0, 1, 2 and 3 of each half, four lines together.
+#pragma GCC unroll 8
+    for (size_t r = 0; r < 8; r += 4) {
+      a[r] = _mm256_shuffle_ps(b[r], b[r + 2], 0x44);
+      a[r + 1] = _mm256_shuffle_ps(b[r], b[r + 2], 0xee);
+      a[r + 2] = _mm256_shuffle_ps(b[r + 1], b[r + 3], 0x44);
+      a[r + 3] = _mm256_shuffle_ps(b[r + 1], b[r + 3], 0xee);
+    }
+#pragma GCC unroll 8
+    for (size_t c = 0; c < 4; ++c) {
+      store_first(rows, to + c * to_step, _mm256_permute2f128_ps(a[c], a[4 + c], 0x20));
+      store_first(rows, to + (4 + c) * to_step, _mm256_permute2f128_ps(a[c], a[4 + c], 0x31));
+    }
+  }
+
+  /// Without masks, which are slow to store with on some processors.
+  [[gnu::always_inline]] static void store_first(size_t count, float* to, Floats values) {
+    if (count == kLanes) return store(to, values);
+    __m128 four = _mm256_castps256_ps128(values);
+    if (count >= 4) {
+      _mm_storeu_ps(to, four);
+      four = _mm256_extractf128_ps(values, 1);
+      to += 4;
+    }
+    if (count % 4 >= 2) {
+      _mm_storel_pi(reinterpret_cast<__m64*>(to), four);
+      four = _mm_movehl_ps(four, four);
+      to += 2;
+    }
+    if (count % 2 == 1) _mm_store_ss(to, four);
+  }
+
   template <class Fold>
   static float folded(Floats a, Fold fold) {
     const __m128 four = fold(_mm256_castps256_ps128(a), _mm256_extractf128_ps(a, 1));
@@ -142,8 +220,14 @@ struct Avx2 {
   }
 };
 
+constexpr EncoderKernels avx2_kernels() {
+  EncoderKernels kernels = kernels_of<Avx2>();
+  kernels.arrange_byte_weights = arrange_byte_steps;
+  return kernels;
+}
+
 }  // namespace
 
-const EncoderKernels kAvx2Encoder = kernels_of<Avx2>();
+const EncoderKernels kAvx2Encoder = avx2_kernels();
 
 }  // namespace quern::encoder

@@ -13,6 +13,7 @@ struct Avx512 {
   using Ints = __m512i;
   static constexpr size_t kLanes = 16;
   static constexpr size_t kVectors = 2;
+  static constexpr int32_t kMostByte = 255;
   static constexpr size_t kRows = 14;
 
   static Floats fill(float value) { return _mm512_set1_ps(value); }

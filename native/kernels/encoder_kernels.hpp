@@ -88,7 +88,7 @@ struct ByteProduct {
   Tiles tiles;
   const uint32_t* rows;   ///< tile after tile, as arrange_bytes() made them
   const ByteRow* terms;   ///< one per row
-  const int8_t* weights;  ///< [panel][depth / kGroup][kPanel][kGroup]
+  const int8_t* weights;  ///< panel after panel, as arrange_byte_weights() made them
   size_t depth;           ///< a multiple of kDepthStep
   ByteColumns columns;
   Results results;
@@ -127,12 +127,17 @@ constexpr size_t attention_scratch(size_t tokens, size_t size) {
 
 /// The functions of one instruction set.
 struct EncoderKernels {
-  size_t tile_rows;  ///< the most rows of a tile
+  size_t tile_rows;   ///< the most rows of a tile
+  int32_t most_byte;  ///< of a row
   /// The words of a tile's rows, [rows][words], as the products of shorts and of bytes read them.
   void (*arrange_shorts)(const uint32_t* lines, size_t rows, size_t words, uint32_t* to);
   void (*arrange_bytes)(const uint32_t* lines, size_t rows, size_t words, uint32_t* to);
   /// A panel of shorts, [depth / kPair][kPanel][kPair], in place, as products of shorts read it.
   void (*arrange_weights)(int16_t* panel, size_t depth);
+  /// Bytes of a panel of them, and one, [depth / kGroup][kPanel][kGroup] at its start, in place, as products of bytes
+  /// read it.
+  size_t (*byte_panel)(size_t depth);
+  void (*arrange_byte_weights)(int8_t* panel, size_t depth);
   /// to[column][row] = from[row][column], words of 32 bits.
   void (*transpose)(const void* from, size_t from_step, size_t rows, size_t columns, void* to, size_t to_step);
   void (*multiply_floats)(const FloatProduct& product);
@@ -141,7 +146,8 @@ struct EncoderKernels {
   /// `count` numbers, a multiple of kLane, as shorts, the largest as kMostShort; gives their scale, which is no number
   /// where one of them is not finite.
   float (*shorten)(const float* values, size_t count, int16_t* shorts);
-  /// `count` numbers, a multiple of kLane, times `factors` (null: 1) as bytes. The scale spans their range and 0.
+  /// `count` numbers, a multiple of kLane, times `factors` (null: 1) as bytes up to most_byte. The scale spans their
+  /// range and 0.
   ByteRow (*quantize)(const float* values, const float* factors, size_t count, uint8_t* bytes);
   /// In place: of mean 0 and variance 1 over `width` numbers, times weight, plus bias. Padding stays 0.
   void (*norm)(float* values, size_t width, const float* weight, const float* bias, float epsilon);
@@ -154,7 +160,8 @@ inline Isa best_encoder_isa() {
   return tiles_granted() ? Isa::kAmx : best_isa();
 }
 
-/// Functions of one instruction set, which the processor must have; they differ by rounding alone.
+/// Functions of one instruction set, which the processor must have; they differ by rounding alone, that of bytes to
+/// most_byte steps included.
 const EncoderKernels& encoder_kernels(Isa isa = best_encoder_isa());
 
 extern const EncoderKernels kPortableEncoder;

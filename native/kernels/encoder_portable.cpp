@@ -11,6 +11,7 @@ struct Portable {
   typedef int32_t Ints __attribute__((vector_size(16)));
   static constexpr size_t kLanes = 4;
   static constexpr size_t kVectors = 4;
+  static constexpr int32_t kMostByte = 255;
   static constexpr size_t kRows = 4;
 
   static Floats fill(float value) { return Floats{value, value, value, value}; }

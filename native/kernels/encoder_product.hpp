@@ -227,11 +227,20 @@ void sum_bytes(size_t rows, const uint32_t* in, const int8_t* weights, size_t de
     byte_block<Set>(rows, in, weights, depth / kGroup, ahead, sums);
 }
 
+/// Bytes of a panel of bytes.
+template <class Set>
+constexpr size_t byte_panel(size_t depth) {
+  if constexpr (requires { Set::byte_panel; })
+    return Set::byte_panel(depth);
+  else
+    return depth * kPanel;
+}
+
 template <class Set>
 void multiply_bytes(const ByteProduct& product) {
   const Results& results = product.results;
   alignas(64) int32_t sums[Set::kRows * kPanel];
-  const size_t bytes = product.depth * kPanel;
+  const size_t bytes = byte_panel<Set>(product.depth);
   each_panel(product.tiles, results, product.weights, bytes, [&](size_t panel, size_t tile, Ahead ahead) {
     const size_t first = product.tiles.first(tile), rows = product.tiles.first(tile + 1) - first;
     float* out = results.values + first * results.step + panel * kPanel;

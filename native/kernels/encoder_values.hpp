@@ -136,7 +136,8 @@ ByteRow quantize(const float* values, const float* factors, size_t count, uint8_
   const float low = Set::least(least), range = Set::most(most) - low;
   // Below that the inverse is not finite; so it is where a number of the row is not.
   const bool usable = range > 1e-36f && range < 3e38f;
-  const float scale = usable ? range / 255.0f : 1.0f, inverse = usable ? 255.0f / range : 0.0f;
+  constexpr auto kMost = static_cast<float>(Set::kMostByte);
+  const float scale = usable ? range / kMost : 1.0f, inverse = usable ? kMost / range : 0.0f;
   const auto zero = usable ? static_cast<int32_t>(__builtin_rintf(-low * inverse)) : 0;
   auto sums = Set::fill_ints(0);
   for (size_t i = 0; i < count; i += kLane)

@@ -160,13 +160,15 @@ TEST_P(EncoderTest, NumbersThatAreNoneReachTheResults) {
 }
 
 TEST_P(EncoderTest, BytesFollowTheEquationsOfTheirNumbers) {
+  // Rows have bytes of eight bits, or of seven.
+  const double least = encoder_kernels(GetParam()).most_byte == 255 ? 0.9995 : 0.999;
   for (int mask = 0; mask < 8; ++mask) {
     RandomEncoder::Options options;
     options.bytes = true;
     options.is_signed = (mask & 1) == 0;
     options.zeros = (mask & 2) != 0;
     options.own_scales = (mask & 4) != 0;
-    EXPECT_GT(of(RandomEncoder(kShape, options), {1, 6, 30}).cosine, 0.9995) << mask;
+    EXPECT_GT(of(RandomEncoder(kShape, options), {1, 6, 30}).cosine, least) << mask;
   }
 }
 

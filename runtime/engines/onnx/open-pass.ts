@@ -30,8 +30,8 @@ export async function openPass(path: string, settings: PassSettings, options: Pa
   const { threads, provider, engine, sizeBytes, folder } = options;
   const providers = cpuFacts(provider);
   let whyNot: string | null = null;
-  if (engine === 'auto' && providers && loadCore().instructionSet() !== 'avx512')
-    whyNot = 'this processor has no byte products of 512 bits (AVX-512 VNNI), without which it is not faster';
+  if (engine === 'auto' && providers && loadCore().instructionSet() === 'portable')
+    whyNot = 'this processor has no AVX2, without which it is not faster';
   else if (engine !== 'onnxruntime' && providers && !hasRoom(ARRANGED * sizeBytes))
     whyNot = 'there is not enough free memory to arrange its weights';
   else if (engine !== 'onnxruntime' && providers) {
