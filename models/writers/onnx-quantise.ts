@@ -6,7 +6,7 @@ const LARGEST_FULL = 127;
 
 /** How a graph is made smaller. */
 export interface QuantiseOptions {
-  /** 8 bits of weight instead of 7; exact only on CPUs with dot products of bytes (VNNI, ARM's dot product). */
+  /** 8 bits of weight instead of 7; exact in ONNX Runtime only on CPUs with dot products of bytes (VNNI, ARM's dot product). */
   readonly fullRange?: boolean;
   /** Weights that stay floats, such as those whose other side has a few values far from the rest. */
   readonly keep?: (name: string) => boolean;

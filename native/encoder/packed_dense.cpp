@@ -130,7 +130,11 @@ void PackedDense::pack_bytes(const EncoderKernels& kernels, const DenseSource& s
         for (size_t i = 0; i < kGroup; ++i) to[column * kGroup + i] = four[i * columns + panel * kPanel + column];
     }
   }
-  for (size_t panel = 0; panel < panels_; ++panel) kernels.arrange_byte_weights(&bytes_[panel * bytes], depth_);
+  most_byte_ = kMostByte;
+  for (size_t panel = 0; panel < panels_; ++panel)
+    most_byte_ = std::min(most_byte_, kernels.most_byte(&bytes_[panel * bytes], depth_ * kPanel));
+  for (size_t panel = 0; panel < panels_; ++panel)
+    kernels.arrange_byte_weights(&bytes_[panel * bytes], depth_, most_byte_);
   if (source.input_scale.empty()) return;
   input_scale_ = arena.take<float>(depth_);
   for (size_t input = 0; input < source.inputs; ++input) input_scale_[lines.place(input)] = source.input_scale[input];
@@ -141,7 +145,8 @@ size_t PackedDense::words() const noexcept {
 }
 
 bool PackedDense::prepares_like(const PackedDense& other) const {
-  return depth_ == other.depth_ && kind() == other.kind() && std::ranges::equal(input_scale_, other.input_scale_);
+  return depth_ == other.depth_ && kind() == other.kind() && most_byte_ == other.most_byte_ &&
+         std::ranges::equal(input_scale_, other.input_scale_);
 }
 
 void PackedDense::prepare(const EncoderKernels& kernels, Tiles tiles, size_t tile, StateRows rows,
@@ -157,7 +162,7 @@ void PackedDense::prepare(const EncoderKernels& kernels, Tiles tiles, size_t til
     if (kind() == Kind::kShorts)
       to.scales[first + row] = kernels.shorten(values, depth_, reinterpret_cast<int16_t*>(line));
     else
-      to.terms[first + row] = kernels.quantize(values, factors, depth_, reinterpret_cast<uint8_t*>(line));
+      to.terms[first + row] = kernels.quantize(values, factors, depth_, most_byte_, reinterpret_cast<uint8_t*>(line));
   }
   const auto arrange = kind() == Kind::kShorts ? kernels.arrange_shorts : kernels.arrange_bytes;
   arrange(lines.data(), count, width, to.words.data() + first * width);

@@ -66,6 +66,7 @@ class PackedDense {
   std::span<int8_t> bytes_;
   std::span<float> scales_;  ///< of shorts and bytes
   // Of bytes alone.
+  int32_t most_byte_ = 0;  ///< of rows
   std::span<float> input_scale_;
   std::span<float> sums_;
   std::span<float> zeros_;

@@ -5,16 +5,30 @@
 namespace quern::encoder {
 namespace {
 
-/// The most of something over all products.
+/// The most of something over the products of the layers.
 template <class Of>
-size_t most_of(const PackedEncoder& encoder, Of of) {
+size_t most_of(const std::vector<PackedLayer>& layers, Of of) {
   size_t most = 0;
-  for (const PackedLayer& layer : encoder.layers)
+  for (const PackedLayer& layer : layers)
     for (const PackedDense* dense : {&layer.query, &layer.key, &layer.value, &layer.output, &layer.up, &layer.down})
       most = std::max(most, of(*dense));
-  for (const PackedStep& step : encoder.head)
+  return most;
+}
+
+/// And over those of the head.
+template <class Of>
+size_t most_of(const std::vector<PackedStep>& head, Of of) {
+  size_t most = 0;
+  for (const PackedStep& step : head)
     for (const PackedDense& dense : step.dense) most = std::max(most, of(dense));
   return most;
+}
+
+/// The most rows of a tile that goes through some products.
+template <class Products>
+size_t tile_rows(const EncoderKernels& kernels, const Products& products) {
+  const auto other = [](const PackedDense& dense) -> size_t { return dense.kind() != PackedDense::Kind::kBytes; };
+  return most_of(products, other) == 0 ? kernels.byte_rows : kernels.tile_rows;
 }
 
 }  // namespace
@@ -25,6 +39,8 @@ Pass::Pass(const PackedEncoder& encoder, const EncoderKernels& kernels, Team& te
       team_(team),
       tokens_(tokens),
       longest_(longest),
+      layer_tile_(tile_rows(kernels, encoder.layers)),
+      head_tile_(tile_rows(kernels, encoder.head)),
       next_heads_(encoder.layers.size()) {
   const Shape& shape = encoder.shape;
   const auto lines = [&](size_t width) {
@@ -50,7 +66,9 @@ Pass::Pass(const PackedEncoder& encoder, const EncoderKernels& kernels, Team& te
 
 void Pass::take_rows(const PackedEncoder& encoder) {
   using Kind = PackedDense::Kind;
-  const auto most = [&](auto number) { return most_of(encoder, number); };
+  const auto most = [&](auto number) {
+    return std::max(most_of(encoder.layers, number), most_of(encoder.head, number));
+  };
   const size_t floats =
       most([](const PackedDense& dense) { return dense.kind() == Kind::kFloats ? dense.depth() : 0; });
   const size_t words = most([](const PackedDense& dense) { return dense.words(); });
@@ -63,11 +81,7 @@ void Pass::take_rows(const PackedEncoder& encoder) {
     prepared_[i].terms = arena_.take<ByteRow>(words > 0 ? tokens_ : 0);
   }
   for (size_t thread = 0; thread < team_.size(); ++thread)
-    lines_.push_back(arena_.take<uint32_t>(kernels_.tile_rows * padded(words, kLane)));
-}
-
-Tiles Pass::tiles_of(size_t rows) const {
-  return {rows, (rows + kernels_.tile_rows - 1) / kernels_.tile_rows};
+    lines_.push_back(arena_.take<uint32_t>(kernels_.byte_rows * padded(words, kLane)));
 }
 
 void Pass::run(const Slice& slice) {
@@ -77,7 +91,7 @@ void Pass::run(const Slice& slice) {
     texts_.push_back({first, static_cast<size_t>(length)});
     first += static_cast<size_t>(length);
   }
-  tiles_ = tiles_of(first);
+  tiles_ = Tiles::of(first, layer_tile_);
   for (std::atomic<size_t>& next : next_heads_) next.store(0, std::memory_order_relaxed);
   team_.run([&](size_t thread) { go(thread, slice); });
 }
@@ -171,7 +185,7 @@ void Pass::attend(size_t thread, std::atomic<size_t>& next_head) {
 
 void Pass::head(size_t thread, const Slice& slice) {
   Lines rows = states_;
-  Tiles tiles = tiles_;
+  Tiles tiles = Tiles::of(tiles_.rows, head_tile_);
   size_t next = 0;
   team_.meet();
   for (const PackedStep& step : encoder_.head) {
@@ -180,7 +194,7 @@ void Pass::head(size_t thread, const Slice& slice) {
       for (size_t i = texts.first; i < texts.last; ++i)
         std::copy_n(rows.values + texts_[i].first * rows.step, rows.step, head_[next].values + i * head_[next].step);
       rows = head_[next];
-      tiles = tiles_of(texts_.size());
+      tiles = Tiles::of(texts_.size(), head_tile_);
       next = 1 - next;
       team_.meet();
     } else {

@@ -61,13 +61,13 @@ class Pass {
   void prepare(size_t thread, Tiles tiles, Lines rows, const PackedDense& product, const PreparedRows& to);
   void multiply(size_t thread, Tiles tiles, const PreparedRows& rows, const PackedDense& product, Lines to, bool add,
                 Activation activation);
-  Tiles tiles_of(size_t rows) const;
 
   const PackedEncoder& encoder_;
   const EncoderKernels& kernels_;
   Team& team_;
   const size_t tokens_;
   const size_t longest_;
+  const size_t layer_tile_, head_tile_;  ///< the most rows of a tile
   Arena arena_;
   Lines states_, queries_, keys_, values_, mixed_, inner_;
   std::array<Lines, 2> head_;

@@ -85,12 +85,13 @@ void arrange_rows(const uint32_t* lines, size_t rows, size_t words, uint32_t* to
 template <class Set>
 constexpr EncoderKernels kernels_of() {
   return {.tile_rows = Set::kRows,
-          .most_byte = Set::kMostByte,
+          .byte_rows = kByteRows<Set>,
           .arrange_shorts = arrange_rows<Set>,
           .arrange_bytes = arrange_rows<Set>,
           .arrange_weights = [](int16_t*, size_t) {},
+          .most_byte = [](const int8_t*, size_t) { return kMostByte; },
+          .arrange_byte_weights = [](int8_t*, size_t, int32_t) {},
           .byte_panel = byte_panel<Set>,
-          .arrange_byte_weights = [](int8_t*, size_t) {},
           .transpose = transpose<Set>,
           .multiply_floats = multiply_floats<Set>,
           .multiply_shorts = multiply_shorts<Set>,

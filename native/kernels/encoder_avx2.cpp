@@ -13,7 +13,7 @@ struct Avx2 {
   static constexpr size_t kLanes = 8;
   static constexpr size_t kVectors = 2;
   static constexpr size_t kRows = 6;
-  static constexpr int32_t kMostByte = kMostStepByte;
+  static constexpr size_t kByteRows = 9;
 
   static Floats fill(float value) { return _mm256_set1_ps(value); }
   static Floats load(const float* from) { return _mm256_loadu_ps(from); }
@@ -47,13 +47,13 @@ struct Avx2 {
   static Floats to_floats(Ints a) { return _mm256_cvtepi32_ps(a); }
 
   template <class Values>
-  static void to_bytes(Values values, float inverse, int32_t zero, uint8_t* bytes, Ints& sums) {
+  static void to_bytes(Values values, float inverse, int32_t zero, int32_t most, uint8_t* bytes, Ints& sums) {
     const auto whole = [&](size_t at) {
       return _mm256_add_epi32(_mm256_cvtps_epi32(_mm256_mul_ps(values(at), fill(inverse))), fill_ints(zero));
     };
     const Ints shorts = packed(whole(0), whole(kLanes));
     const __m128i some = _mm_packus_epi16(_mm256_castsi256_si128(shorts), _mm256_extracti128_si256(shorts, 1));
-    const __m128i bounded = _mm_min_epu8(some, _mm_set1_epi8(static_cast<int8_t>(kMostByte)));
+    const __m128i bounded = _mm_min_epu8(some, _mm_set1_epi8(static_cast<int8_t>(most)));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(bytes), bounded);
     sums = _mm256_add_epi32(sums, _mm256_zextsi128_si256(_mm_sad_epu8(bounded, _mm_setzero_si128())));
   }
@@ -93,21 +93,26 @@ struct Avx2 {
     return byte_steps_panel(depth);
   }
 
-  /// Sums of [Rows][kPanel], of weights in steps. What vpmaddubsw adds up has 16 bits and would be cut off, so those of
-  /// a step are added as such only where they fit.
+  /// Sums of [Rows][kPanel], of weights in steps. vpmaddubsw gives sums of two products as 16-bit numbers.
   template <size_t Rows>
   [[gnu::noinline]] static void byte_sums(const uint32_t* rows, const int8_t* weights, size_t groups, Ahead ahead,
                                           int32_t* sums) {
     const size_t steps = groups / kStepWords;
     const auto* order = reinterpret_cast<const uint16_t*>(weights + groups * kGroup * kPanel);
-    for (size_t v = 0; v < kPanel; v += kLanes, order += 1 + steps) {
+    for (size_t v = 0; v < kPanel; v += kLanes) {
       Ints own[Rows];
 #pragma GCC unroll 16
       for (Ints& one : own) one = _mm256_setzero_si256();
-      for (size_t i = 0; i < steps; ++i, weights += kByteStep * kLanes) {
-        ahead.ask();
-        add_step(own, rows + order[1 + i] * kStepWords * Rows, weights, i < order[0]);
-      }
+      const size_t fours = *order++, twos = *order++;
+      const auto add = [&]<size_t Together>(size_t count) [[gnu::always_inline]] {
+        for (const uint16_t* const end = order + count; order < end; ++order, weights += kByteStep * kLanes) {
+          ahead.ask();
+          add_step<Together>(own, rows + *order * kStepWords * Rows, weights);
+        }
+      };
+      add.template operator()<4>(fours);
+      add.template operator()<2>(twos - fours);
+      add.template operator()<1>(steps - twos);
 #pragma GCC unroll 16
       for (size_t r = 0; r < Rows; ++r) _mm256_storeu_si256(reinterpret_cast<Ints*>(sums + r * kPanel + v), own[r]);
     }
@@ -116,39 +121,32 @@ struct Avx2 {
   static void transpose(const void* from, size_t from_step, size_t rows, size_t columns, void* to, size_t to_step) {
     const auto* in = static_cast<const float*>(from);
     auto* out = static_cast<float*>(to);
-    const auto line = [&](size_t row, size_t column) { return in + row * from_step + column; };
-    size_t column = 0;
-    for (; column + kLanes <= columns; column += kLanes)
+    for (size_t column = 0; column < columns; column += kLanes)
       for (size_t row = 0; row < rows; row += kLanes) {
         const size_t count = rows - row < kLanes ? rows - row : kLanes;
-        transpose_block(line(row, column), from_step, count, out + column * to_step + row, to_step);
+        transpose_block(in + row * from_step + column, from_step, count, out + column * to_step + row, to_step);
       }
-    for (; column < columns; ++column)
-      for (size_t row = 0; row < rows; ++row) out[column * to_step + row] = *line(row, column);
   }
 
  private:
-  static constexpr size_t kStepWords = kByteStep / kGroup;
   static_assert(kStepWords == 4 && kStepColumns == kLanes);
 
-  template <size_t Rows>
-  [[gnu::always_inline]] static void add_step(Ints (&sums)[Rows], const uint32_t* rows, const int8_t* weights,
-                                              bool fits) {
+  /// One step, `Together` words of which are added up as 16-bit numbers.
+  template <size_t Together, size_t Rows>
+  [[gnu::always_inline]] static void add_step(Ints (&sums)[Rows], const uint32_t* rows, const int8_t* weights) {
     const auto word = [&](size_t w) { return load_ints(reinterpret_cast<const int32_t*>(weights) + w * kLanes); };
     const Ints columns[kStepWords]{word(0), word(1), word(2), word(3)};
 #pragma GCC unroll 16
     for (size_t r = 0; r < Rows; ++r) {
-      const auto products = [&](size_t w) {
+      const auto pairs = [&](size_t w) {
         return _mm256_maddubs_epi16(fill_ints(static_cast<int32_t>(rows[w * Rows + r])), columns[w]);
       };
-      const auto add = [&](Ints shorts) {
-        sums[r] = _mm256_add_epi32(sums[r], _mm256_madd_epi16(shorts, _mm256_set1_epi16(1)));
-      };
-      if (fits) {
-        add(_mm256_add_epi16(_mm256_add_epi16(products(0), products(1)), _mm256_add_epi16(products(2), products(3))));
-      } else {
 #pragma GCC unroll 4
-        for (size_t w = 0; w < kStepWords; ++w) add(products(w));
+      for (size_t w = 0; w < kStepWords; w += Together) {
+        Ints shorts = pairs(w);
+#pragma GCC unroll 4
+        for (size_t next = w + 1; next < w + Together; ++next) shorts = _mm256_add_epi16(shorts, pairs(next));
+        sums[r] = _mm256_add_epi32(sums[r], _mm256_madd_epi16(shorts, _mm256_set1_epi16(1)));
       }
     }
   }
@@ -222,6 +220,7 @@ struct Avx2 {
 
 constexpr EncoderKernels avx2_kernels() {
   EncoderKernels kernels = kernels_of<Avx2>();
+  kernels.most_byte = most_step_byte;
   kernels.arrange_byte_weights = arrange_byte_steps;
   return kernels;
 }

@@ -13,7 +13,6 @@ struct Avx512 {
   using Ints = __m512i;
   static constexpr size_t kLanes = 16;
   static constexpr size_t kVectors = 2;
-  static constexpr int32_t kMostByte = 255;
   static constexpr size_t kRows = 14;
 
   static Floats fill(float value) { return _mm512_set1_ps(value); }
@@ -38,10 +37,10 @@ struct Avx512 {
   static Floats to_floats(Ints a) { return _mm512_cvtepi32_ps(a); }
 
   template <class Values>
-  static void to_bytes(Values values, float inverse, int32_t zero, uint8_t* bytes, Ints& sums) {
+  static void to_bytes(Values values, float inverse, int32_t zero, int32_t most, uint8_t* bytes, Ints& sums) {
     const Ints rounded = _mm512_cvtps_epi32(_mm512_mul_ps(values(0), fill(inverse)));
     const Ints whole = _mm512_max_epi32(_mm512_add_epi32(rounded, fill_ints(zero)), _mm512_setzero_si512());
-    const Ints bounded = _mm512_min_epi32(whole, fill_ints(255));
+    const Ints bounded = _mm512_min_epi32(whole, fill_ints(most));
     _mm_storeu_si128(reinterpret_cast<__m128i*>(bytes), _mm512_cvtepi32_epi8(bounded));
     sums = _mm512_add_epi32(sums, bounded);
   }

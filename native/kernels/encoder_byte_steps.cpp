@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <vector>
 
 namespace quern::encoder {
@@ -10,36 +9,56 @@ namespace {
 
 /// From one step to the next, and from a word of inputs to the next, of a panel as it was packed.
 constexpr size_t kStepBytes = kByteStep * kPanel, kWordBytes = kPanel * kGroup;
-static_assert(kDepthStep % kByteStep == 0);
+constexpr size_t kColumnsBytes = kStepColumns * kGroup;
+static_assert(kDepthStep % kByteStep == 0 && kStepWords == 4);
 
-/// Whether sums of products of half of the inputs of each word, as one instruction adds them, fit for one column.
-bool fits(const int8_t* column) {
+/// Whether the sum of products fits of two weights and of those at their place in further words, as one instruction
+/// adds them, with any bytes up to `most`.
+bool pairs_fit(const int8_t* weights, size_t words, int32_t most) {
   int32_t above = 0, below = 0;
-  for (size_t word = 0; word < kStepBytes; word += kWordBytes)
-    for (size_t i = word; i < word + kPair; ++i) (column[i] > 0 ? above : below) += column[i];
-  return above * kMostStepByte <= INT16_MAX && below * kMostStepByte >= INT16_MIN;
+  for (size_t word = 0; word < words; ++word, weights += kWordBytes)
+    for (size_t i = 0; i < kPair; ++i) (weights[i] > 0 ? above : below) += weights[i];
+  return above * most <= INT16_MAX && below * most >= INT16_MIN;
+}
+
+/// pairs_fit() for kStepColumns columns.
+bool words_fit(const int8_t* weights, size_t words, int32_t most) {
+  for (size_t pair = 0; pair < kColumnsBytes; pair += kPair)
+    if (!pairs_fit(weights + pair, words, most)) return false;
+  return true;
+}
+
+/// Words of a step that fit together: 4, 2 or 1.
+size_t together(const int8_t* step, int32_t most) {
+  if (words_fit(step, 4, most)) return 4;
+  return words_fit(step, 2, most) && words_fit(step + 2 * kWordBytes, 2, most) ? 2 : 1;
 }
 
 }  // namespace
 
-void arrange_byte_steps(int8_t* panel, size_t depth) {
+int32_t most_step_byte(const int8_t* weights, size_t count) {
+  for (size_t i = 0; i < count; i += kPair)
+    if (!pairs_fit(weights + i, 1, kMostByte)) return kMostStepByte;
+  return kMostByte;
+}
+
+void arrange_byte_steps(int8_t* panel, size_t depth, int32_t most) {
   const std::vector<int8_t> from(panel, panel + depth * kPanel);
   const size_t steps = depth / kByteStep;
   auto* order = reinterpret_cast<uint16_t*>(panel + depth * kPanel);
-  constexpr size_t kColumnsBytes = kStepColumns * kGroup;
-  for (size_t first = 0; first < kWordBytes; first += kColumnsBytes, order += 1 + steps) {
-    const auto all_fit = [&](uint16_t step) {
-      const int8_t* const columns = &from[step * kStepBytes + first];
-      for (size_t at = 0; at < kColumnsBytes; at += kPair)
-        if (!fits(columns + at)) return false;
-      return true;
-    };
-    uint16_t *const places = order + 1, *const end = places + steps;
-    std::iota(places, end, uint16_t{0});
-    order[0] = static_cast<uint16_t>(std::stable_partition(places, end, all_fit) - places);
-    for (const uint16_t* step = places; step < end; ++step)
-      for (size_t word = first; word < kStepBytes; word += kWordBytes, panel += kColumnsBytes)
-        std::memcpy(panel, &from[*step * kStepBytes + word], kColumnsBytes);
+  std::vector<size_t> fitting(steps);
+  for (size_t first = 0; first < kWordBytes; first += kColumnsBytes) {
+    for (size_t step = 0; step < steps; ++step) fitting[step] = together(&from[step * kStepBytes + first], most);
+    const size_t fours = static_cast<size_t>(std::ranges::count(fitting, 4u));
+    *order++ = static_cast<uint16_t>(fours);
+    *order++ = static_cast<uint16_t>(fours + static_cast<size_t>(std::ranges::count(fitting, 2u)));
+    for (const size_t words : {4u, 2u, 1u})
+      for (size_t step = 0; step < steps; ++step) {
+        if (fitting[step] != words) continue;
+        *order++ = static_cast<uint16_t>(step);
+        for (size_t word = 0; word < kStepWords; ++word, panel += kColumnsBytes)
+          std::memcpy(panel, &from[step * kStepBytes + word * kWordBytes + first], kColumnsBytes);
+      }
   }
 }
 

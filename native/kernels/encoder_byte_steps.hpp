@@ -4,24 +4,31 @@
 
 namespace quern::encoder {
 
-/// Inputs whose products with bytes are summed up as 16-bit numbers, where these fit.
+/**
+ * Weights for products of bytes whose pairs of products are added up as 16-bit numbers. In steps of kByteStep inputs
+ * several pairs are added up as such before they become 32-bit numbers, as many as fit whatever the row is.
+ */
 constexpr size_t kByteStep = 16;
-/// Columns that are multiplied together, one of 32 bits each.
+constexpr size_t kStepWords = kByteStep / kGroup;
+/// Columns that are multiplied together.
 constexpr size_t kStepColumns = 8;
-/// The largest byte of a row: with any two bytes of weights their products' sum fits.
+/// The largest byte of a row by which every two weights can be multiplied, so that the sum fits.
 constexpr int32_t kMostStepByte = 128;
 
 /// Bytes of a panel of weights in steps.
 constexpr size_t byte_steps_panel(size_t depth) {
-  return padded(depth * kPanel + kPanel / kStepColumns * sizeof(uint16_t) * (1 + depth / kByteStep), 64);
+  return padded(depth * kPanel + kPanel / kStepColumns * (2 + depth / kByteStep) * sizeof(uint16_t), 64);
 }
 
+/// EncoderKernels::most_byte of weights in steps.
+int32_t most_step_byte(const int8_t* weights, size_t count);
+
 /**
- * A panel of bytes, [depth / kGroup][kPanel][kGroup], in place as [kPanel / kStepColumns][step][kByteStep /
- * kGroup][kStepColumns][kGroup]. Within the columns that are multiplied together steps whose sums fit, whatever the
- * row, come before the others. Behind the panel stand for each of them two bytes each: how many fit, and the steps'
- * places.
+ * A panel of bytes, [depth / kGroup][kPanel][kGroup], in place as [kPanel / kStepColumns][step][kStepWords]
+ * [kStepColumns][kGroup]. Then come uint16_t [kPanel / kStepColumns][2 + steps]: how many of the steps have four words
+ * that fit together, how many two and two at least, and the places of the steps, in this order. The depth is 2^20 at
+ * most.
  */
-void arrange_byte_steps(int8_t* panel, size_t depth);
+void arrange_byte_steps(int8_t* panel, size_t depth, int32_t most);
 
 }  // namespace quern::encoder

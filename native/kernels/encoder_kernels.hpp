@@ -9,7 +9,7 @@
  * Loops of an encoder's forward pass. Lines of numbers are padded to kLane with zeros, so that no loop has a rest.
  *
  * Products read their rows in tiles, depth by depth, and their weights in panels of kPanel columns: a tile's sums stay
- * in registers, and both sides are read in the order in which they lie.
+ * in registers, and both sides are read in the order in which they lie, or nearly so.
  */
 namespace quern::encoder {
 
@@ -24,6 +24,8 @@ constexpr size_t kDepthBlock = 192;
 /// Inputs that stand in one word of 32 bits of a product of bytes, or of shorts.
 constexpr size_t kGroup = 4;
 constexpr size_t kPair = 2;
+/// The largest byte of a row.
+constexpr int32_t kMostByte = 255;
 /// Depth over which products of shorts are summed up as integers, and the most that the magnitudes of a column's
 /// weights may come to over it: times the largest short of a row it fits 32 bits. The largest short has two digits to
 /// the base 256, both from -128 to 127.
@@ -40,6 +42,7 @@ struct Tiles {
   size_t rows;
   size_t count;
 
+  static Tiles of(size_t rows, size_t most) { return {rows, (rows + most - 1) / most}; }
   [[gnu::always_inline]] size_t first(size_t tile) const { return tile * rows / count; }
 };
 
@@ -127,18 +130,21 @@ constexpr size_t attention_scratch(size_t tokens, size_t size) {
 
 /// The functions of one instruction set.
 struct EncoderKernels {
-  size_t tile_rows;   ///< the most rows of a tile
-  int32_t most_byte;  ///< of a row
+  size_t tile_rows;  ///< the most rows of a tile
+  size_t byte_rows;  ///< and of one for products of bytes alone, no fewer
   /// The words of a tile's rows, [rows][words], as the products of shorts and of bytes read them.
   void (*arrange_shorts)(const uint32_t* lines, size_t rows, size_t words, uint32_t* to);
   void (*arrange_bytes)(const uint32_t* lines, size_t rows, size_t words, uint32_t* to);
   /// A panel of shorts, [depth / kPair][kPanel][kPair], in place, as products of shorts read it.
   void (*arrange_weights)(int16_t* panel, size_t depth);
-  /// Bytes of a panel of them, and one, [depth / kGroup][kPanel][kGroup] at its start, in place, as products of bytes
-  /// read it.
+  /// The largest byte that a row may have which is multiplied by so many weights, neighbours of a column side by side:
+  /// from 128 to 255.
+  int32_t (*most_byte)(const int8_t* weights, size_t count);
+  /// A panel of bytes, [depth / kGroup][kPanel][kGroup], in place, as products of bytes by rows up to `most` read it;
+  /// it has byte_panel(depth) bytes and begins at a multiple of 2.
+  void (*arrange_byte_weights)(int8_t* panel, size_t depth, int32_t most);
   size_t (*byte_panel)(size_t depth);
-  void (*arrange_byte_weights)(int8_t* panel, size_t depth);
-  /// to[column][row] = from[row][column], words of 32 bits.
+  /// to[column][row] = from[row][column], words of 32 bits; `columns` is a multiple of kLane.
   void (*transpose)(const void* from, size_t from_step, size_t rows, size_t columns, void* to, size_t to_step);
   void (*multiply_floats)(const FloatProduct& product);
   void (*multiply_shorts)(const ShortProduct& product);
@@ -146,9 +152,9 @@ struct EncoderKernels {
   /// `count` numbers, a multiple of kLane, as shorts, the largest as kMostShort; gives their scale, which is no number
   /// where one of them is not finite.
   float (*shorten)(const float* values, size_t count, int16_t* shorts);
-  /// `count` numbers, a multiple of kLane, times `factors` (null: 1) as bytes up to most_byte. The scale spans their
-  /// range and 0.
-  ByteRow (*quantize)(const float* values, const float* factors, size_t count, uint8_t* bytes);
+  /// `count` numbers, a multiple of kLane, times `factors` (null: 1) as bytes up to `most`, which is 255 at most. The
+  /// scale spans their range and 0.
+  ByteRow (*quantize)(const float* values, const float* factors, size_t count, int32_t most, uint8_t* bytes);
   /// In place: of mean 0 and variance 1 over `width` numbers, times weight, plus bias. Padding stays 0.
   void (*norm)(float* values, size_t width, const float* weight, const float* bias, float epsilon);
   /// softmax(queries keys^T) values.
@@ -160,8 +166,8 @@ inline Isa best_encoder_isa() {
   return tiles_granted() ? Isa::kAmx : best_isa();
 }
 
-/// Functions of one instruction set, which the processor must have; they differ by rounding alone, that of bytes to
-/// most_byte steps included.
+/// Functions of one instruction set, which the processor must have; they differ by rounding alone, that of rows to
+/// bytes included.
 const EncoderKernels& encoder_kernels(Isa isa = best_encoder_isa());
 
 extern const EncoderKernels kPortableEncoder;

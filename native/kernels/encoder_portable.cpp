@@ -11,7 +11,6 @@ struct Portable {
   typedef int32_t Ints __attribute__((vector_size(16)));
   static constexpr size_t kLanes = 4;
   static constexpr size_t kVectors = 4;
-  static constexpr int32_t kMostByte = 255;
   static constexpr size_t kRows = 4;
 
   static Floats fill(float value) { return Floats{value, value, value, value}; }
@@ -49,12 +48,12 @@ struct Portable {
   static Floats to_floats(Ints a) { return __builtin_convertvector(a, Floats); }
 
   template <class Values>
-  static void to_bytes(Values values, float inverse, int32_t zero, uint8_t* bytes, Ints& sums) {
+  static void to_bytes(Values values, float inverse, int32_t zero, int32_t most, uint8_t* bytes, Ints& sums) {
     for (size_t at = 0; at < kLane; at += kLanes) {
       const Floats scaled = values(at) * fill(inverse);
       for (size_t i = 0; i < kLanes; ++i) {
         const int32_t byte = whole(scaled[i], 256) + zero;
-        bytes[at + i] = static_cast<uint8_t>(byte < 0 ? 0 : byte > 255 ? 255 : byte);
+        bytes[at + i] = static_cast<uint8_t>(byte < 0 ? 0 : byte > most ? most : byte);
         sums[i] += bytes[at + i];
       }
     }

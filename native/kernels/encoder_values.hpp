@@ -123,7 +123,7 @@ float shorten(const float* values, size_t count, int16_t* shorts) {
 }
 
 template <class Set>
-ByteRow quantize(const float* values, const float* factors, size_t count, uint8_t* bytes) {
+ByteRow quantize(const float* values, const float* factors, size_t count, int32_t most_byte, uint8_t* bytes) {
   auto least = Set::fill(0.0f), most = Set::fill(0.0f);
   const auto scaled = [&](size_t i) {
     return factors == nullptr ? Set::load(values + i) : Set::multiply(Set::load(values + i), Set::load(factors + i));
@@ -136,12 +136,12 @@ ByteRow quantize(const float* values, const float* factors, size_t count, uint8_
   const float low = Set::least(least), range = Set::most(most) - low;
   // Below that the inverse is not finite; so it is where a number of the row is not.
   const bool usable = range > 1e-36f && range < 3e38f;
-  constexpr auto kMost = static_cast<float>(Set::kMostByte);
-  const float scale = usable ? range / kMost : 1.0f, inverse = usable ? kMost / range : 0.0f;
+  const auto steps = static_cast<float>(most_byte);
+  const float scale = usable ? range / steps : 1.0f, inverse = usable ? steps / range : 0.0f;
   const auto zero = usable ? static_cast<int32_t>(__builtin_rintf(-low * inverse)) : 0;
   auto sums = Set::fill_ints(0);
   for (size_t i = 0; i < count; i += kLane)
-    Set::to_bytes([&](size_t at) { return scaled(i + at); }, inverse, zero, bytes + i, sums);
+    Set::to_bytes([&](size_t at) { return scaled(i + at); }, inverse, zero, most_byte, bytes + i, sums);
   return {scale, zero, Set::total_ints(sums)};
 }
 

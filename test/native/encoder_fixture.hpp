@@ -20,6 +20,13 @@ inline std::vector<Isa> isas() {
   return all;
 }
 
+inline std::vector<float> normal_numbers(std::mt19937& random, size_t count, float size) {
+  std::normal_distribution<float> normal(0, size);
+  std::vector<float> made(count);
+  for (float& one : made) one = normal(random);
+  return made;
+}
+
 inline double activated(Activation activation, double x) {
   switch (activation) {
     case Activation::kGelu:

@@ -12,41 +12,7 @@ namespace {
 
 class EncoderKernelsTest : public testing::TestWithParam<Isa> {
  protected:
-  std::vector<float> numbers(size_t count, float size = 1) {
-    std::normal_distribution<float> normal(0, size);
-    std::vector<float> made(count);
-    for (float& one : made) one = normal(random_);
-    return made;
-  }
-
-  /// Lines of bytes times panels of weights, [depth / kGroup][kPanel][kGroup] each.
-  std::vector<float> byte_products(const std::vector<uint8_t>& lines, size_t rows, const std::vector<int8_t>& weights,
-                                   size_t panels) {
-    const size_t depth = lines.size() / rows, bytes = kernels_.byte_panel(depth), columns = panels * kPanel;
-    std::vector<int8_t> arranged(panels * bytes);
-    for (size_t panel = 0; panel < panels; ++panel) {
-      std::copy_n(&weights[panel * kPanel * depth], kPanel * depth, &arranged[panel * bytes]);
-      kernels_.arrange_byte_weights(&arranged[panel * bytes], depth);
-    }
-    const Tiles tiles{rows, (rows + kernels_.tile_rows - 1) / kernels_.tile_rows};
-    std::vector<uint32_t> words(lines.size() / kGroup);
-    for (size_t tile = 0; tile < tiles.count; ++tile) {
-      const size_t first = tiles.first(tile);
-      kernels_.arrange_bytes(reinterpret_cast<const uint32_t*>(&lines[first * depth]), tiles.first(tile + 1) - first,
-                             depth / kGroup, &words[first * (depth / kGroup)]);
-    }
-    const std::vector<ByteRow> terms(rows, ByteRow{1, 0, 0});
-    const std::vector<float> scales(columns, 1), zeros(columns, 0);
-    std::vector<float> out(rows * columns);
-    kernels_.multiply_bytes({tiles,
-                             words.data(),
-                             terms.data(),
-                             arranged.data(),
-                             depth,
-                             {scales.data(), zeros.data(), nullptr},
-                             {out.data(), columns, false, zeros.data(), Activation::kNone, 0, panels}});
-    return out;
-  }
+  std::vector<float> numbers(size_t count, float size = 1) { return normal_numbers(random_, count, size); }
 
   const EncoderKernels& kernels_ = encoder_kernels(GetParam());
   std::mt19937 random_{3};
@@ -56,7 +22,7 @@ INSTANTIATE_TEST_SUITE_P(Sets, EncoderKernelsTest, testing::ValuesIn(isas()));
 
 TEST_P(EncoderKernelsTest, TransposesEverySizeAndNothingBeside) {
   for (size_t rows = 1; rows < 36; ++rows)
-    for (size_t columns = 1; columns < 36; ++columns) {
+    for (size_t columns = kLane; columns <= 3 * kLane; columns += kLane) {
       std::vector<uint32_t> from(rows * (columns + 3)), to(columns * (rows + 2), 9);
       std::iota(from.begin(), from.end(), 100u);
       kernels_.transpose(from.data(), columns + 3, rows, columns, to.data(), rows + 2);
@@ -108,26 +74,6 @@ TEST_P(EncoderKernelsTest, NormsAnyWidthAndKeepsPaddingAtZero) {
   }
 }
 
-TEST_P(EncoderKernelsTest, BytesOfARowAreWithinHalfAStep) {
-  for (const float size : {1e-30f, 1e-3f, 1.0f, 1e30f}) {
-    const std::vector<float> values = numbers(80, size), factors = numbers(80);
-    for (const float* by : {static_cast<const float*>(nullptr), factors.data()}) {
-      std::vector<uint8_t> bytes(80);
-      const ByteRow row = kernels_.quantize(values.data(), by, 80, bytes.data());
-      EXPECT_EQ(row.sum, std::accumulate(bytes.begin(), bytes.end(), 0));
-      EXPECT_EQ(*std::ranges::max_element(bytes) - *std::ranges::min_element(bytes), kernels_.most_byte);
-      for (size_t i = 0; i < 80; ++i)
-        ASSERT_NEAR((bytes[i] - row.zero) * row.scale, values[i] * (by == nullptr ? 1 : by[i]), row.scale * 1.001);
-    }
-  }
-  std::vector<float> odd(16);
-  std::vector<uint8_t> bytes(16);
-  EXPECT_EQ(kernels_.quantize(odd.data(), nullptr, 16, bytes.data()).sum, 0);
-  odd[3] = INFINITY;
-  odd[5] = -NAN;
-  EXPECT_TRUE(std::isfinite(kernels_.quantize(odd.data(), nullptr, 16, bytes.data()).scale));
-}
-
 TEST_P(EncoderKernelsTest, ShortsOfARowAreWithinHalfAStepAndNothingUnfitIsLost) {
   for (const float size : {1e-30f, 1e-3f, 1.0f, 1e30f}) {
     const std::vector<float> values = numbers(80, size);
@@ -160,7 +106,7 @@ TEST_P(EncoderKernelsTest, ProductsOfShortsAreExactAtTheirLimits) {
     std::vector<float> scales(kRows), columns(kPanel), bias(kPanel, 0.5f), out(kRows * kPanel, 3);
     for (size_t i = 0; i < kRows; ++i) scales[i] = static_cast<float>(i + 1);
     for (size_t i = 0; i < kPanel; ++i) columns[i] = static_cast<float>(i % 3) / kMostShort;
-    const Tiles tiles{kRows, (kRows + kernels_.tile_rows - 1) / kernels_.tile_rows};
+    const Tiles tiles = Tiles::of(kRows, kernels_.tile_rows);
     for (size_t tile = 0; tile < tiles.count; ++tile) {
       const size_t first = tiles.first(tile) * kDepth;
       kernels_.arrange_shorts(reinterpret_cast<const uint32_t*>(&lines[first]),
@@ -180,40 +126,6 @@ TEST_P(EncoderKernelsTest, ProductsOfShortsAreExactAtTheirLimits) {
         ASSERT_NEAR(out[r * kPanel + i], wanted, std::abs(wanted) * 1e-6) << r << ' ' << i;
       }
   }
-}
-
-TEST_P(EncoderKernelsTest, ProductsOfBytesAreExactAtTheirLimits) {
-  constexpr size_t kDepth = 1 << 14, kRows = 5;
-  const std::vector<uint8_t> rows(kRows * kDepth, static_cast<uint8_t>(kernels_.most_byte));
-  std::vector<int8_t> weights(kPanel * kDepth);
-  for (size_t i = 0; i < weights.size(); ++i) weights[i] = i / kGroup % kPanel % 2 == 0 ? -128 : 127;
-  const std::vector<float> out = byte_products(rows, kRows, weights, 1);
-  for (size_t i = 0; i < out.size(); ++i)
-    ASSERT_EQ(out[i], static_cast<float>(kernels_.most_byte * (i % 2 == 0 ? -128 : 127) * static_cast<int>(kDepth)))
-        << i;
-}
-
-TEST_P(EncoderKernelsTest, ProductsOfBytesAreExactWhateverTheSizesOfWeights) {
-  constexpr size_t kDepth = kDepthStep * 5, kPanels = 3;
-  for (const float size : {1.0f, 20.0f, 30.0f, 60.0f, 200.0f})
-    for (size_t rows = 1; rows < 18; rows += 2) {
-      std::vector<uint8_t> bytes(rows * kDepth);
-      for (uint8_t& byte : bytes)
-        byte = static_cast<uint8_t>(random_() % (static_cast<uint32_t>(kernels_.most_byte) + 1));
-      std::vector<int8_t> weights;
-      for (const float number : numbers(kPanels * kPanel * kDepth, size))
-        weights.push_back(static_cast<int8_t>(std::clamp(number, -128.0f, 127.0f)));
-      const std::vector<float> out = byte_products(bytes, rows, weights, kPanels);
-      for (size_t r = 0; r < rows; ++r)
-        for (size_t column = 0; column < kPanels * kPanel; ++column) {
-          int32_t wanted = 0;
-          for (size_t d = 0; d < kDepth; ++d)
-            wanted += bytes[r * kDepth + d] * weights[column / kPanel * kPanel * kDepth + d / kGroup * kPanel * kGroup +
-                                                      column % kPanel * kGroup + d % kGroup];
-          ASSERT_EQ(out[r * kPanels * kPanel + column], static_cast<float>(wanted))
-              << size << ' ' << r << ' ' << column;
-        }
-    }
 }
 
 TEST_P(EncoderKernelsTest, AttendsToEveryTokenOfAText) {

@@ -10,8 +10,8 @@ import { type Recognised, recognise, Unrecognised } from './recognise.js';
 import { readWeights } from './weights.js';
 
 /**
- * Multiplications of passes that run on the host's own thread: 3 to 6 ms on a core of 3.7 GHz with byte products of 512 bits, 5 to 10 with AVX2. The way to the pool and back
- * costs up to 0.3 ms where a core has to be woken for it; a host has nothing else to do meanwhile but to take note of further calls.
+ * Multiplications of passes that run on the host's own thread: 3 to 6 ms on a core of 3.7 GHz with byte products of 512 bits, 6 to 10 with AVX2. The way to
+ * the pool and back costs up to 0.3 ms where a core has to be woken for it; a host has nothing else to do meanwhile but to take note of further calls.
  */
 const SHORT_MULTIPLICATIONS = 5e8;
 
