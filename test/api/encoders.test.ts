@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -435,24 +435,36 @@ scenarios('encoders of the universal runtime', stage(universalEndpoints as Stage
   },
 ]);
 
-/** The same without the native pass. */
-function withoutNative({ endpoints, context, close }: Stage<Staged>): Stage<Staged> {
+/** The same under another setting, which leaves all encoders to `engine`. */
+function set(setting: string, engine: string, { endpoints, context, close }: Stage<Staged>): Stage<Staged> {
   return {
     endpoints,
     context: () => {
-      process.env[SETTING] = 'off';
+      process.env[SETTING] = setting;
       return context();
     },
     close: async (runtime) => {
       const engines = runtime.models.loaded().map(({ status }) => status.options?.engine);
       process.env[SETTING] = 'on';
       await close?.(runtime);
-      assert.ok(engines.length > 2 && engines.every((engine) => engine === 'onnxruntime'), engines.join());
+      assert.ok(engines.length > 0 && engines.every((own) => own === engine), engines.join());
     },
   };
 }
 
-scenarios('encoders by the core, by ONNX Runtime', withoutNative(stage(coreEndpoints as Stage<Staged>['endpoints'])), [
+const coreStage = stage(coreEndpoints as Stage<Staged>['endpoints']);
+/** Without a setting, where the kernel tells what the processor has. */
+const flags = existsSync('/proc/cpuinfo')
+  ? (/^flags\s*:(.*)$/m.exec(readFileSync('/proc/cpuinfo', 'utf8'))?.[1]?.split(' ') ?? [])
+  : undefined;
+if (flags)
+  scenarios(
+    'encoders by the core, by what is faster here',
+    set('', flags.includes('avx2') && flags.includes('fma') ? 'native' : 'onnxruntime', coreStage),
+    embeddings('/v1/nlp/embeddings').slice(0, 1),
+  );
+
+scenarios('encoders by the core, by ONNX Runtime', set('off', 'onnxruntime', coreStage), [
   ...embeddings('/v1/nlp/embeddings').slice(0, 3),
   refused('/v1/nlp/embeddings', { model: 'no/model', input: 'x' }, 404, ['quern pull no/model']),
   ...reranking('/v1/nlp/rerank').slice(0, 2),
