@@ -132,7 +132,7 @@ void PackedDense::pack_bytes(const EncoderKernels& kernels, const DenseSource& s
   }
   most_byte_ = kMostByte;
   for (size_t panel = 0; panel < panels_; ++panel)
-    most_byte_ = std::min(most_byte_, kernels.most_byte(&bytes_[panel * bytes], depth_ * kPanel));
+    most_byte_ = std::min(most_byte_, kernels.most_byte(&bytes_[panel * bytes], depth_));
   for (size_t panel = 0; panel < panels_; ++panel)
     kernels.arrange_byte_weights(&bytes_[panel * bytes], depth_, most_byte_);
   if (source.input_scale.empty()) return;

@@ -85,7 +85,7 @@ void arrange_rows(const uint32_t* lines, size_t rows, size_t words, uint32_t* to
 template <class Set>
 constexpr EncoderKernels kernels_of() {
   return {.tile_rows = Set::kRows,
-          .byte_rows = kByteRows<Set>,
+          .byte_rows = Set::kByteRows,
           .arrange_shorts = arrange_rows<Set>,
           .arrange_bytes = arrange_rows<Set>,
           .arrange_weights = [](int16_t*, size_t) {},

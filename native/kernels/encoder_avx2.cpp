@@ -121,11 +121,14 @@ struct Avx2 {
   static void transpose(const void* from, size_t from_step, size_t rows, size_t columns, void* to, size_t to_step) {
     const auto* in = static_cast<const float*>(from);
     auto* out = static_cast<float*>(to);
-    for (size_t column = 0; column < columns; column += kLanes)
+    size_t column = 0;
+    for (; column + kLanes <= columns; column += kLanes)
       for (size_t row = 0; row < rows; row += kLanes) {
         const size_t count = rows - row < kLanes ? rows - row : kLanes;
         transpose_block(in + row * from_step + column, from_step, count, out + column * to_step + row, to_step);
       }
+    for (; column < columns; ++column)
+      for (size_t row = 0; row < rows; ++row) out[column * to_step + row] = in[row * from_step + column];
   }
 
  private:

@@ -14,6 +14,7 @@ struct Avx512 {
   static constexpr size_t kLanes = 16;
   static constexpr size_t kVectors = 2;
   static constexpr size_t kRows = 14;
+  static constexpr size_t kByteRows = kRows;
 
   static Floats fill(float value) { return _mm512_set1_ps(value); }
   static Floats load(const float* from) { return _mm512_loadu_ps(from); }

@@ -21,7 +21,7 @@ constexpr size_t byte_steps_panel(size_t depth) {
 }
 
 /// EncoderKernels::most_byte of weights in steps.
-int32_t most_step_byte(const int8_t* weights, size_t count);
+int32_t most_step_byte(const int8_t* panel, size_t depth);
 
 /**
  * A panel of bytes, [depth / kGroup][kPanel][kGroup], in place as [kPanel / kStepColumns][step][kStepWords]

@@ -137,14 +137,14 @@ struct EncoderKernels {
   void (*arrange_bytes)(const uint32_t* lines, size_t rows, size_t words, uint32_t* to);
   /// A panel of shorts, [depth / kPair][kPanel][kPair], in place, as products of shorts read it.
   void (*arrange_weights)(int16_t* panel, size_t depth);
-  /// The largest byte that a row may have which is multiplied by so many weights, neighbours of a column side by side:
-  /// from 128 to 255.
-  int32_t (*most_byte)(const int8_t* weights, size_t count);
-  /// A panel of bytes, [depth / kGroup][kPanel][kGroup], in place, as products of bytes by rows up to `most` read it;
-  /// it has byte_panel(depth) bytes and begins at a multiple of 2.
+  /// The largest byte, from 128 to 255, that rows may have which a panel of bytes, [depth / kGroup][kPanel][kGroup],
+  /// multiplies.
+  int32_t (*most_byte)(const int8_t* panel, size_t depth);
+  /// Such a panel in place, as products of bytes by rows up to `most` read it; it has byte_panel(depth) bytes and
+  /// begins at a multiple of 2.
   void (*arrange_byte_weights)(int8_t* panel, size_t depth, int32_t most);
   size_t (*byte_panel)(size_t depth);
-  /// to[column][row] = from[row][column], words of 32 bits; `columns` is a multiple of kLane.
+  /// to[column][row] = from[row][column], words of 32 bits.
   void (*transpose)(const void* from, size_t from_step, size_t rows, size_t columns, void* to, size_t to_step);
   void (*multiply_floats)(const FloatProduct& product);
   void (*multiply_shorts)(const ShortProduct& product);

@@ -12,6 +12,7 @@ struct Portable {
   static constexpr size_t kLanes = 4;
   static constexpr size_t kVectors = 4;
   static constexpr size_t kRows = 4;
+  static constexpr size_t kByteRows = kRows;
 
   static Floats fill(float value) { return Floats{value, value, value, value}; }
   template <class Vector, typename T>

@@ -209,17 +209,8 @@ void finish_bytes(const int32_t* sums, size_t rows, const ByteRow* terms, const 
   }
 }
 
-/// The most rows of a tile of bytes.
-template <class Set>
-constexpr size_t kByteRows = Set::kRows;
-template <class Set>
-requires requires {
-  Set::kByteRows;
-}
-constexpr size_t kByteRows<Set> = Set::kByteRows;
-
 /// byte_sums() of any number of rows up to `Most`.
-template <class Set, size_t Most = kByteRows<Set>>
+template <class Set, size_t Most = Set::kByteRows>
 void byte_block(size_t count, const uint32_t* rows, const int8_t* weights, size_t groups, Ahead ahead, int32_t* sums) {
   if (count == Most)
     Set::template byte_sums<Most>(rows, weights, groups, ahead, sums);
@@ -248,7 +239,7 @@ constexpr size_t byte_panel(size_t depth) {
 template <class Set>
 void multiply_bytes(const ByteProduct& product) {
   const Results& results = product.results;
-  alignas(64) int32_t sums[kByteRows<Set> * kPanel];
+  alignas(64) int32_t sums[Set::kByteRows * kPanel];
   const size_t bytes = byte_panel<Set>(product.depth);
   each_panel(product.tiles, results, product.weights, bytes, [&](size_t panel, size_t tile, Ahead ahead) {
     const size_t first = product.tiles.first(tile), rows = product.tiles.first(tile + 1) - first;

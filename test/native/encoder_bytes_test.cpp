@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 
 #include "encoder_fixture.hpp"
 #include "kernels/encoder_byte_steps.hpp"
@@ -32,16 +33,21 @@ struct Columns {
 class EncoderBytesTest : public testing::TestWithParam<Isa> {
  protected:
   int32_t most_byte(const Columns& columns) const {
-    return kernels_.most_byte(columns.panels(columns.depth * kPanel).data(), columns.weights.size());
+    const std::vector<int8_t> panels = columns.panels(columns.depth * kPanel);
+    int32_t most = kMostByte;
+    for (size_t column = 0; column < columns.count(); column += kPanel)
+      most = std::min(most, kernels_.most_byte(&panels[column * columns.depth], columns.depth));
+    return most;
   }
 
   /// Products of `lines`, [row][depth], with the columns.
   std::vector<float> products(const std::vector<uint8_t>& lines, const Columns& columns) const {
     const size_t depth = columns.depth, rows = lines.size() / depth, panels = columns.count() / kPanel;
     const size_t bytes = kernels_.byte_panel(depth);
+    const int32_t most = most_byte(columns);
     std::vector<int8_t> arranged = columns.panels(bytes);
     for (size_t panel = 0; panel < panels; ++panel)
-      kernels_.arrange_byte_weights(&arranged[panel * bytes], depth, most_byte(columns));
+      kernels_.arrange_byte_weights(&arranged[panel * bytes], depth, most);
     const Tiles tiles = Tiles::of(rows, kernels_.byte_rows);
     std::vector<uint32_t> words(lines.size() / kGroup);
     for (size_t tile = 0; tile < tiles.count; ++tile) {
@@ -176,9 +182,20 @@ TEST(EncoderByteStepsTest, StepsThatFitComeFirst) {
       EXPECT_EQ(std::vector<uint16_t>(order + part * kOrder, order + (part + 1) * kOrder), wanted) << part;
     }
   }
-  const std::vector<int8_t> fit{64, 64, -64, -64, 127, 1}, unfit{64, 65}, below{-128, -1}, apart{127, 127};
-  EXPECT_EQ(most_step_byte(fit.data(), fit.size()), 255);
-  for (const auto& weights : {unfit, below, apart}) EXPECT_EQ(most_step_byte(weights.data(), 2), kMostStepByte);
+}
+
+TEST(EncoderByteStepsTest, RowsHaveWholeBytesWhereEveryTwoWeightsFit) {
+  for (const auto& [first, second, most] : {std::tuple{64, 64, 255},
+                                            {-64, -64, 255},
+                                            {127, 1, 255},
+                                            {127, -128, 255},
+                                            {64, 65, kMostStepByte},
+                                            {-128, -1, kMostStepByte}}) {
+    Columns columns{kDepthStep, std::vector<int8_t>(kPanel * kDepthStep)};
+    columns.at(kPanel - 1, kDepthStep - 2) = static_cast<int8_t>(first);
+    columns.at(kPanel - 1, kDepthStep - 1) = static_cast<int8_t>(second);
+    EXPECT_EQ(most_step_byte(columns.panels(kDepthStep * kPanel).data(), kDepthStep), most) << first << ' ' << second;
+  }
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ INSTANTIATE_TEST_SUITE_P(Sets, EncoderKernelsTest, testing::ValuesIn(isas()));
 
 TEST_P(EncoderKernelsTest, TransposesEverySizeAndNothingBeside) {
   for (size_t rows = 1; rows < 36; ++rows)
-    for (size_t columns = kLane; columns <= 3 * kLane; columns += kLane) {
+    for (size_t columns = 1; columns < 36; ++columns) {
       std::vector<uint32_t> from(rows * (columns + 3)), to(columns * (rows + 2), 9);
       std::iota(from.begin(), from.end(), 100u);
       kernels_.transpose(from.data(), columns + 3, rows, columns, to.data(), rows + 2);
