@@ -153,8 +153,9 @@ class Reader {
     const Napi::Object from = object(value, name);
     if (!from.Get("take").IsUndefined()) {
       const std::string take = text(from.Get("take"), name + ".take");
-      if (take != "first") throw Failure("invalid", name + ".take is '" + take + "'; allowed is first.");
-      return {Kind::kTakeFirst, {}, Activation::kNone};
+      if (take != "first" && take != "mean")
+        throw Failure("invalid", name + ".take is '" + take + "'; allowed are first and mean.");
+      return {take == "first" ? Kind::kTakeFirst : Kind::kTakeMean, {}, Activation::kNone};
     }
     return {Kind::kDense, dense(from.Get("dense"), name + ".dense"),
             activation(from.Get("activation"), name + ".activation",

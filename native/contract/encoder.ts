@@ -58,8 +58,8 @@ export interface EncoderLayer {
   outputNorm: Norm;
 }
 
-/** What stands after the layers: take each text's first token (every one when never said), once at most; products with an activation. */
-export type HeadStep = { take: 'first' } | { dense: Dense; activation: 'none' | 'tanh' | 'gelu' | 'relu' };
+/** What stands after the layers: take each text's first token or the mean of all (every one when never said), once at most; products with an activation. */
+export type HeadStep = { take: 'first' | 'mean' } | { dense: Dense; activation: 'none' | 'tanh' | 'gelu' | 'relu' };
 
 /** Everything that an encoder has learned. */
 export interface EncoderWeights {
@@ -93,7 +93,7 @@ export interface NativeEncoder {
   /**
    * `ids` has the tokens of one text after another, `lengths` (each at least 1) says how many each has, `types` is as long as `ids` and all 0 when
    * missing. Copied in the call; at most 2^16 tokens and 2^26 numbers of result, else Failure('too_large'). Gives [tokens, outputs], or [texts,
-   * outputs] after `take: 'first'`. Runs on the thread pool, one call after the other, in order; 1024 may wait, then Failure('busy'). Rejects with
+   * outputs] after a `take`. Runs on the thread pool, one call after the other, in order; 1024 may wait, then Failure('busy'). Rejects with
    * Failure('invalid') for sizes that do not fit, ids, lengths and types out of range, after `close` with ('unavailable').
    */
   run(ids: Int32Array, lengths: Int32Array, types?: Int32Array): Promise<Float32Array>;

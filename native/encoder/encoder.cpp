@@ -45,7 +45,7 @@ void Encoder::check(const Texts& texts) const {
                                    std::to_string(tokens) + ".");
     require_below(texts.types, std::max<size_t>(1, shape.types), "types");
   }
-  const size_t rows = packed_.takes_first ? texts.lengths.size() : tokens;
+  const size_t rows = packed_.pools ? texts.lengths.size() : tokens;
   if (rows > kMostResults / packed_.outputs)
     throw Failure("too_large", std::to_string(rows) + " rows of " + std::to_string(packed_.outputs) +
                                    " numbers are more than one call gives; use several.");
@@ -64,7 +64,7 @@ Pass& Encoder::pass_for(size_t tokens, size_t longest) {
 std::vector<float> Encoder::run(const Texts& texts) {
   check(texts);
   const std::lock_guard lock(running_);
-  const size_t rows = packed_.takes_first ? texts.lengths.size() : texts.ids.size();
+  const size_t rows = packed_.pools ? texts.lengths.size() : texts.ids.size();
   std::vector<float> results(rows * packed_.outputs);
   float* to = results.data();
   for (size_t text = 0, token = 0; text < texts.lengths.size();) {
@@ -80,7 +80,7 @@ std::vector<float> Encoder::run(const Texts& texts) {
     pass_for(tokens, longest)
         .run({texts.ids.subspan(token, tokens), texts.lengths.subspan(text, end - text),
               texts.types.empty() ? texts.types : texts.types.subspan(token, tokens), to});
-    to += (packed_.takes_first ? end - text : tokens) * packed_.outputs;
+    to += (packed_.pools ? end - text : tokens) * packed_.outputs;
     token += tokens;
     text = end;
   }

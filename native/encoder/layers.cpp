@@ -106,8 +106,10 @@ PackedEncoder::PackedEncoder(const EncoderKernels& kernels, const Shape& given, 
   for (const LayerSource& layer : source.layers) layers.emplace_back(kernels, layer, shape, arena);
   for (const HeadStepSource& step : source.head) {
     head.push_back(packed(kernels, step, arena));
-    if (step.kind == HeadStepSource::Kind::kDense) outputs = step.dense.outputs;
-    if (step.kind == HeadStepSource::Kind::kTakeFirst) takes_first = true;
+    if (step.kind == HeadStepSource::Kind::kDense)
+      outputs = step.dense.outputs;
+    else
+      pools = true;
   }
 }
 

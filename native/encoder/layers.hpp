@@ -45,8 +45,8 @@ struct PackedEncoder {
   PackedNorm norm;
   std::vector<PackedLayer> layers;
   std::vector<PackedStep> head;
-  size_t outputs;  ///< numbers of a row of the result
-  bool takes_first = false;
+  size_t outputs;      ///< numbers of a row of the result
+  bool pools = false;  ///< to a row for each text, not for each token
 };
 
 /// Numbers of a head as they lie, and of all heads.

@@ -98,7 +98,7 @@ void Pass::run(const Slice& slice) {
 
 void Pass::go(size_t thread, const Slice& slice) {
   embed(thread, slice);
-  for (size_t i = 0; i < encoder_.layers.size(); ++i) layer(thread, encoder_.layers[i], next_heads_[i]);
+  for (size_t i = 0; i < encoder_.layers.size(); ++i) layer(thread, i);
   head(thread, slice);
 }
 
@@ -145,66 +145,105 @@ void Pass::multiply(size_t thread, Tiles tiles, const PreparedRows& rows, const 
   product.multiply(kernels_, tiles, rows, {to.values, to.step, add, nullptr, activation, own.first, own.last});
 }
 
-void Pass::layer(size_t thread, const PackedLayer& layer, std::atomic<size_t>& next_head) {
+bool Pass::firsts_after(size_t layers) const {
+  return layers == encoder_.layers.size() && layers > 0 && !encoder_.head.empty() &&
+         encoder_.head.front().kind == HeadStepSource::Kind::kTakeFirst;
+}
+
+Pass::Rows Pass::rows_of(bool firsts, size_t tile_rows) const {
+  return {firsts ? head_[0] : states_, Tiles::of(firsts ? texts_.size() : tiles_.rows, tile_rows)};
+}
+
+void Pass::layer(size_t thread, size_t which) {
+  const PackedLayer& layer = encoder_.layers[which];
+  const bool firsts = firsts_after(which + 1);
+  const Rows left = rows_of(firsts, layer_tile_);
   const auto none = Activation::kNone;
   prepare(thread, tiles_, states_, layer.query, prepared_[0]);
   if (layer.key_rows == 1) prepare(thread, tiles_, states_, layer.key, prepared_[1]);
   if (layer.value_rows == 2) prepare(thread, tiles_, states_, layer.value, prepared_[2]);
   team_.meet();
-  multiply(thread, tiles_, prepared_[0], layer.query, queries_, false, none);
+  if (firsts)
+    pool(thread, HeadStepSource::Kind::kTakeFirst, states_, left.lines);
+  else
+    multiply(thread, tiles_, prepared_[0], layer.query, queries_, false, none);
   multiply(thread, tiles_, prepared_[layer.key_rows], layer.key, keys_, false, none);
   multiply(thread, tiles_, prepared_[layer.value_rows], layer.value, values_, false, none);
   team_.meet();
-  attend(thread, next_head);
+  if (firsts) {
+    prepare(thread, left.tiles, left.lines, layer.query, prepared_[0]);
+    team_.meet();
+    multiply(thread, left.tiles, prepared_[0], layer.query, queries_, false, none);
+    team_.meet();
+  }
+  attend(thread, next_heads_[which], firsts);
   team_.meet();
-  prepare(thread, tiles_, mixed_, layer.output, prepared_[0]);
-  team_.meet();
-  multiply(thread, tiles_, prepared_[0], layer.output, states_, true, none);
-  team_.meet();
-  norm(own_rows(thread, tiles_), states_, layer.attention_norm);
-  prepare(thread, tiles_, states_, layer.up, prepared_[0]);
-  team_.meet();
-  multiply(thread, tiles_, prepared_[0], layer.up, inner_, false, encoder_.shape.activation);
-  team_.meet();
-  prepare(thread, tiles_, inner_, layer.down, prepared_[0]);
-  team_.meet();
-  multiply(thread, tiles_, prepared_[0], layer.down, states_, true, none);
-  team_.meet();
-  norm(own_rows(thread, tiles_), states_, layer.output_norm);
+  transform(thread, layer, left);
 }
 
-void Pass::attend(size_t thread, std::atomic<size_t>& next_head) {
+void Pass::transform(size_t thread, const PackedLayer& layer, Rows rows) {
+  const auto& [states, tiles] = rows;
+  const auto none = Activation::kNone;
+  prepare(thread, tiles, mixed_, layer.output, prepared_[0]);
+  team_.meet();
+  multiply(thread, tiles, prepared_[0], layer.output, states, true, none);
+  team_.meet();
+  norm(own_rows(thread, tiles), states, layer.attention_norm);
+  prepare(thread, tiles, states, layer.up, prepared_[0]);
+  team_.meet();
+  multiply(thread, tiles, prepared_[0], layer.up, inner_, false, encoder_.shape.activation);
+  team_.meet();
+  prepare(thread, tiles, inner_, layer.down, prepared_[0]);
+  team_.meet();
+  multiply(thread, tiles, prepared_[0], layer.down, states, true, none);
+  team_.meet();
+  norm(own_rows(thread, tiles), states, layer.output_norm);
+}
+
+void Pass::attend(size_t thread, std::atomic<size_t>& next_head, bool firsts) {
   const size_t heads = encoder_.shape.heads, size = head_line(encoder_.shape);
   for (size_t next; (next = next_head.fetch_add(1, std::memory_order_relaxed)) < heads * texts_.size();) {
     const Text& text = texts_[next / heads];
-    const size_t at = text.first * queries_.step + next % heads * size;
-    kernels_.attend({queries_.values + at, keys_.values + at, values_.values + at, queries_.step, text.tokens, size,
-                     mixed_.values + at, mixed_.step, scratch_[thread].data()});
+    const size_t column = next % heads * size, at = text.first * queries_.step + column;
+    const size_t asked = (firsts ? next / heads : text.first) * queries_.step + column;
+    kernels_.attend({queries_.values + asked, keys_.values + at, values_.values + at, queries_.step,
+                     firsts ? 1 : text.tokens, text.tokens, size, mixed_.values + asked, mixed_.step,
+                     scratch_[thread].data()});
+  }
+}
+
+void Pass::pool(size_t thread, HeadStepSource::Kind kind, Lines from, Lines to) {
+  const Range texts = share(thread, texts_.size());
+  for (size_t i = texts.first; i < texts.last; ++i) {
+    const size_t tokens = kind == HeadStepSource::Kind::kTakeMean ? texts_[i].tokens : 1;
+    const float* row = from.values + texts_[i].first * from.step;
+    float* const out = to.values + i * to.step;
+    std::copy_n(row, from.step, out);
+    for (size_t token = 1; token < tokens; ++token) {
+      row += from.step;
+      for (size_t column = 0; column < from.step; ++column) out[column] += row[column];
+    }
+    for (size_t column = 0; column < from.step; ++column) out[column] /= static_cast<float>(tokens);
   }
 }
 
 void Pass::head(size_t thread, const Slice& slice) {
-  Lines rows = states_;
-  Tiles tiles = Tiles::of(tiles_.rows, head_tile_);
-  size_t next = 0;
+  const size_t done = firsts_after(encoder_.layers.size()) ? 1 : 0;
+  auto [rows, tiles] = rows_of(done == 1, head_tile_);
+  size_t next = done;
   team_.meet();
-  for (const PackedStep& step : encoder_.head) {
-    if (step.kind == HeadStepSource::Kind::kTakeFirst) {
-      const Range texts = share(thread, texts_.size());
-      for (size_t i = texts.first; i < texts.last; ++i)
-        std::copy_n(rows.values + texts_[i].first * rows.step, rows.step, head_[next].values + i * head_[next].step);
-      rows = head_[next];
-      tiles = Tiles::of(texts_.size(), head_tile_);
-      next = 1 - next;
-      team_.meet();
-    } else {
+  for (const PackedStep& step : std::span(encoder_.head).subspan(done)) {
+    if (step.kind == HeadStepSource::Kind::kDense) {
       prepare(thread, tiles, rows, step.dense.front(), prepared_[0]);
       team_.meet();
       multiply(thread, tiles, prepared_[0], step.dense.front(), head_[next], false, step.activation);
-      rows = head_[next];
-      next = 1 - next;
-      team_.meet();
+    } else {
+      pool(thread, step.kind, rows, head_[next]);
+      tiles = Tiles::of(texts_.size(), head_tile_);
     }
+    rows = head_[next];
+    next = 1 - next;
+    team_.meet();
   }
   const Range own = own_rows(thread, tiles);
   for (size_t row = own.first; row < own.last; ++row)

@@ -47,11 +47,20 @@ class Pass {
     float* values;
     size_t step;
   };
+  struct Rows {
+    Lines lines;
+    Tiles tiles;
+  };
   void take_rows(const PackedEncoder& encoder);
   void go(size_t thread, const Slice& slice);
   void embed(size_t thread, const Slice& slice);
-  void layer(size_t thread, const PackedLayer& layer, std::atomic<size_t>& next_head);
-  void attend(size_t thread, std::atomic<size_t>& next_head);
+  void layer(size_t thread, size_t which);
+  /// The queries of all tokens, or those of the first of each text, which lie row by row.
+  void attend(size_t thread, std::atomic<size_t>& next_head, bool firsts);
+  /// What a layer does to its rows after attention.
+  void transform(size_t thread, const PackedLayer& layer, Rows rows);
+  /// A row for each text: its first token, or the mean of all.
+  void pool(size_t thread, HeadStepSource::Kind kind, Lines from, Lines to);
   void head(size_t thread, const Slice& slice);
 
   Range share(size_t thread, size_t count) const;
@@ -61,6 +70,10 @@ class Pass {
   void prepare(size_t thread, Tiles tiles, Lines rows, const PackedDense& product, const PreparedRows& to);
   void multiply(size_t thread, Tiles tiles, const PreparedRows& rows, const PackedDense& product, Lines to, bool add,
                 Activation activation);
+  /// Whether nothing but each text's first token is left after so many layers.
+  bool firsts_after(size_t layers) const;
+  /// The states of all tokens, or of the first of each text, in tiles of up to so many rows.
+  Rows rows_of(bool firsts, size_t tile_rows) const;
 
   const PackedEncoder& encoder_;
   const EncoderKernels& kernels_;

@@ -64,7 +64,7 @@ struct LayerSource {
 };
 
 struct HeadStepSource {
-  enum class Kind { kTakeFirst, kDense } kind;
+  enum class Kind { kTakeFirst, kTakeMean, kDense } kind;
   DenseSource dense;
   Activation activation = Activation::kNone;
 };

@@ -49,8 +49,9 @@ void attend(const Head& head) {
   float* scores = queries + head.size * kQueries;  // [tokens][kQueries]
   float* sums = scores + line * kQueries;
   transpose<Set>(head.keys, head.step, tokens, head.size, keys, line);
-  for (size_t first = 0; first < tokens; first += kQueries) {
-    const size_t count = tokens - first < kQueries ? tokens - first : kQueries, columns = padded(count, kLane);
+  for (size_t first = 0; first < head.asked; first += kQueries) {
+    const size_t count = head.asked - first < kQueries ? head.asked - first : kQueries;
+    const size_t columns = padded(count, kLane);
     transpose<Set>(head.queries + first * head.step, head.step, count, head.size, queries, kQueries);
     // Columns that no query has are computed too, from finite numbers.
     for (size_t d = 0; d < head.size; ++d)

@@ -113,7 +113,8 @@ struct Head {
   const float* queries;  ///< times log2(e) / sqrt(size of a head)
   const float* keys;
   const float* values;
-  size_t step;  ///< between the tokens of each
+  size_t step;   ///< between the tokens of each
+  size_t asked;  ///< queries: as many as tokens, or fewer
   size_t tokens;
   size_t size;  ///< padded to kLane
   float* out;

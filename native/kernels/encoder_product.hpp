@@ -154,15 +154,16 @@ void sum_shorts(size_t rows, const uint32_t* in, const int16_t* weights, size_t 
 template <class Set>
 void finish_shorts(const float* sums, size_t rows, const float* row_scales, const ShortProduct& product, size_t column,
                    float* out) {
-  const Results& results = product.results;
-  for (size_t v = 0; v < kPanel; v += Set::kLanes) {
-    const auto scales = Set::load(product.columns + column + v), bias = Set::load(results.bias + column + v);
-    for (size_t r = 0; r < rows; ++r) {
-      const auto scale = Set::multiply(scales, Set::fill(row_scales[r]));
-      auto value = Set::multiply_add(Set::load(sums + r * kPanel + v), scale, bias);
-      float* to = out + r * results.step + v;
-      if (results.add) value = Set::add(value, Set::load(to));
-      Set::store(to, value);
+  const Results results = product.results;
+  const float* const scales = product.columns + column;
+  for (size_t r = 0; r < rows; ++r, sums += kPanel, out += results.step) {
+    const auto row_scale = Set::fill(row_scales[r]);
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kPanel; v += Set::kLanes) {
+      const auto scale = Set::multiply(Set::load(scales + v), row_scale);
+      auto value = Set::multiply_add(Set::load(sums + v), scale, Set::load(results.bias + column + v));
+      if (results.add) value = Set::add(value, Set::load(out + v));
+      Set::store(out + v, value);
     }
   }
 }
@@ -186,25 +187,24 @@ void multiply_shorts(const ShortProduct& product) {
 template <class Set>
 void finish_bytes(const int32_t* sums, size_t rows, const ByteRow* terms, const ByteProduct& product, size_t column,
                   float* out) {
-  const ByteColumns& columns = product.columns;
-  const Results& results = product.results;
+  // Copies: what is written could be a part of the product, as far as the compiler knows.
+  const ByteColumns columns = product.columns;
+  const Results results = product.results;
   const auto depth = static_cast<int32_t>(product.depth);
-  for (size_t v = 0; v < kPanel; v += Set::kLanes) {
-    const size_t at = column + v;
-    const auto scales = Set::load(columns.scales + at), bias = Set::load(results.bias + at);
-    const auto column_sums = Set::load(columns.sums + at);
-    for (size_t r = 0; r < rows; ++r) {
-      const int32_t zero = terms[r].zero;
-      // As floats, rounded once at most: integers of 32 bits are multiplied slowly.
-      auto sum = Set::to_floats(Set::load_ints(sums + r * kPanel + v));
-      sum = Set::multiply_add(Set::fill(static_cast<float>(-zero)), column_sums, sum);
-      if (columns.zeros != nullptr)
-        sum = Set::multiply_add(Set::fill(static_cast<float>(depth * zero - terms[r].sum)),
-                                Set::load(columns.zeros + at), sum);
-      float* to = out + r * results.step + v;
-      auto value = Set::multiply_add(sum, Set::multiply(scales, Set::fill(terms[r].scale)), bias);
-      if (results.add) value = Set::add(value, Set::load(to));
-      Set::store(to, value);
+  for (size_t r = 0; r < rows; ++r, sums += kPanel, out += results.step) {
+    // As floats, rounded once at most: integers of 32 bits are multiplied slowly.
+    const auto zero = Set::fill(static_cast<float>(-terms[r].zero));
+    const auto rest = Set::fill(static_cast<float>(depth * terms[r].zero - terms[r].sum));
+    const auto row_scale = Set::fill(terms[r].scale);
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kPanel; v += Set::kLanes) {
+      const size_t at = column + v;
+      auto sum = Set::multiply_add(zero, Set::load(columns.sums + at), Set::to_floats(Set::load_ints(sums + v)));
+      if (columns.zeros != nullptr) sum = Set::multiply_add(rest, Set::load(columns.zeros + at), sum);
+      const auto scale = Set::multiply(Set::load(columns.scales + at), row_scale);
+      auto value = Set::multiply_add(sum, scale, Set::load(results.bias + at));
+      if (results.add) value = Set::add(value, Set::load(out + v));
+      Set::store(out + v, value);
     }
   }
 }

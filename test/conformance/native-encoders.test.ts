@@ -10,7 +10,7 @@ import { writeOnnx } from '../../models/writers/onnx-writer.js';
 import type { EncoderOptions, EncoderTask } from '../../runtime/engines/encoder-contract.js';
 import { EncoderClient } from '../../runtime/engines/onnx/client.js';
 import { Circuit } from '../../runtime/hosts/circuit.js';
-import { gemmHead, nodes, type Rewriting, randomGraph, spelledNorms, turnedMatrices } from '../support/encoders/graphs.js';
+import { gemmHead, lastLayer, nodes, type Rewriting, randomGraph, spelledNorms, turnedMatrices } from '../support/encoders/graphs.js';
 
 const CALL = { signal: new AbortController().signal };
 const POSITIONS = 40;
@@ -64,6 +64,7 @@ const GRAPHS: readonly [name: string, task: EncoderTask, shape: Partial<BertShap
   ['norms in single steps', 'embedding', { layers: 1 }, spelledNorms, 0.99999],
   ['turned matrices', 'embedding', { intermediate: 100 }, turnedMatrices, 0.99999],
   ['a mean in the graph', 'embedding', { head: 'sentence' }, same, 0.99999],
+  ['a layer behind the mean', 'embedding', { head: 'sentence' }, lastLayer, 0.99999],
   ["RoBERTa's positions", 'embedding', { segments: 0, positionKind: 'roberta' }, same, 0.99999],
   ['positions that are given', 'embedding', { positionKind: 'input' }, same, 0.99999],
   ['one head of a classifier', 'classification', { head: 'classification' }, same, 0.99999],

@@ -119,7 +119,16 @@ test('bytes, threads and heads: near to the floats, the same bits, the sizes tha
   const pooled = open({}, weights([{ take: 'first' }, { dense: dense(32, 5, 1), activation: 'tanh' }]));
   assert.equal(pooled.outputs, 5);
   assert.equal((await pooled.run(IDS, LENGTHS)).length, 5 * LENGTHS.length);
-  for (const encoder of [plain, bytes, threaded, pooled]) encoder.close();
+  const mean = open({}, weights([{ take: 'mean' }]));
+  const means = await mean.run(IDS, LENGTHS);
+  const sums = new Float32Array(SHAPE.width * LENGTHS.length);
+  const texts = Array.from(LENGTHS).flatMap((length, text) => new Array<number>(length).fill(text));
+  for (const [at, value] of wanted.entries()) {
+    const text = texts[Math.floor(at / SHAPE.width)]!;
+    sums[text * SHAPE.width + (at % SHAPE.width)]! += value / LENGTHS[text]!;
+  }
+  assert.ok(apart(means, sums) < 1e-5);
+  for (const encoder of [plain, bytes, threaded, pooled, mean]) encoder.close();
 });
 
 test('shapes and weights that do not fit are refused by name', () => {
@@ -144,7 +153,7 @@ test('shapes and weights that do not fit are refused by name', () => {
     [{}, layer({ up: { ...up, scales: new Float32Array() } }), 'invalid', /scales is empty/],
     [{}, layer({ up: { ...up, zeroPoints: Int32Array.of(128) } }), 'invalid', /zeroPoints holds 128; allowed is -128 to 127/],
     [{}, layer({ up: { ...up, inputScale: new Float32Array(31) } }), 'invalid', /inputScale has 31 numbers/],
-    [{}, { head: [{ take: 'last' }] }, 'invalid', /head\[0\].take is 'last'/],
+    [{}, { head: [{ take: 'last' }] }, 'invalid', /head\[0\].take is 'last'; allowed are first and mean/],
     [{}, { head: [{ take: 'first' }, { take: 'first' }] }, 'invalid', /takes tokens a second time/],
     [{}, { head: [{ dense: dense(31, 2, 1), activation: 'none' }] }, 'invalid', /head\[0\].dense is \[31, 2\]/],
     [{}, { head: [{ dense: dense(32, 2, 1), activation: 'x' }] }, 'invalid', /activation is 'x'/],

@@ -72,7 +72,7 @@ class RandomEncoder {
   void add_dense(size_t inputs, size_t outputs, Activation activation) {
     source.head.push_back({HeadStepSource::Kind::kDense, dense(inputs, outputs), activation});
   }
-  void take_first() { source.head.push_back({HeadStepSource::Kind::kTakeFirst, {}, Activation::kNone}); }
+  void take(HeadStepSource::Kind kind) { source.head.push_back({kind, {}, Activation::kNone}); }
 
   /// One text.
   Rows pass(const std::vector<int32_t>& ids, const std::vector<int32_t>& types) const {
@@ -95,6 +95,12 @@ class RandomEncoder {
     }
     for (const HeadStepSource& step : source.head) {
       if (step.kind == HeadStepSource::Kind::kTakeFirst) rows.resize(1);
+      if (step.kind == HeadStepSource::Kind::kTakeMean) {
+        Row mean(rows[0].size());
+        for (const Row& row : rows)
+          for (size_t i = 0; i < mean.size(); ++i) mean[i] += row[i] / static_cast<double>(rows.size());
+        rows = {mean};
+      }
       if (step.kind == HeadStepSource::Kind::kDense) {
         rows = product(rows, step.dense);
         activate(rows, step.activation);

@@ -128,16 +128,18 @@ TEST_P(EncoderKernelsTest, ProductsOfShortsAreExactAtTheirLimits) {
   }
 }
 
-TEST_P(EncoderKernelsTest, AttendsToEveryTokenOfAText) {
+TEST_P(EncoderKernelsTest, AttendsToEveryTokenOfATextForEveryQuery) {
   for (const size_t tokens : {1u, 2u, 15u, 16u, 17u, 31u, 32u, 33u, 70u})
-    for (const size_t size : {16u, 32u, 48u}) {
+    for (const auto& [size, fewer] : {std::pair{16u, 0u}, {32u, 0u}, {48u, 0u}, {32u, 1u}, {32u, 33u}}) {
+      const size_t asked = fewer < tokens ? tokens - fewer : 1;
       const size_t step = size + 8;
       const std::vector<float> queries = numbers(tokens * step), keys = numbers(tokens * step),
                                values = numbers(tokens * step);
       std::vector<float> out(tokens * step, 7), scratch(attention_scratch(tokens, size), NAN);
       kernels_.attend(
-          {queries.data(), keys.data(), values.data(), step, tokens, size, out.data(), step, scratch.data()});
-      for (size_t q = 0; q < tokens; ++q) {
+          {queries.data(), keys.data(), values.data(), step, asked, tokens, size, out.data(), step, scratch.data()});
+      for (size_t q = asked; q < tokens; ++q) ASSERT_EQ(out[q * step], 7);
+      for (size_t q = 0; q < asked; ++q) {
         std::vector<double> wanted(size);
         double sum = 0;
         for (size_t k = 0; k < tokens; ++k) {

@@ -168,7 +168,10 @@ TEST_P(EncoderTest, BytesFollowTheEquationsOfTheirNumbers) {
     options.is_signed = (mask & 1) == 0;
     options.zeros = (mask & 2) != 0;
     options.own_scales = (mask & 4) != 0;
-    EXPECT_GT(of(RandomEncoder(kShape, options), {1, 6, 30}).cosine, least) << mask;
+    RandomEncoder model(kShape, options);
+    EXPECT_GT(of(model, {1, 6, 30}).cosine, least) << mask;
+    model.take(HeadStepSource::Kind::kTakeFirst);
+    EXPECT_GT(of(model, {1, 6, 30, 2}, 3).cosine, least) << mask;
   }
 }
 
@@ -180,32 +183,41 @@ TEST_P(EncoderTest, ProductsOfTheSameRowsMayHaveBytesOfDifferentSizes) {
     for (const uint8_t& byte : layer.query.weights.quantised.bytes)
       const_cast<uint8_t&>(byte) = static_cast<uint8_t>(static_cast<int8_t>(byte) / 2);
   EXPECT_GT(of(model, {1, 6, 30}).cosine, 0.999);
+  model.take(HeadStepSource::Kind::kTakeFirst);
+  EXPECT_GT(of(model, {1, 6, 30}, 2).cosine, 0.999);
 }
 
 TEST_P(EncoderTest, ThreadsChangeNothing) {
   RandomEncoder::Options bytes;
   bytes.bytes = true;
   for (const auto& options : {RandomEncoder::Options{}, bytes}) {
-    RandomEncoder model(kShape, options);
+    RandomEncoder model(kShape, options), firsts(kShape, options);
     model.add_dense(48, 9, Activation::kTanh);
+    firsts.take(HeadStepSource::Kind::kTakeFirst);
     const Ragged texts = ragged(kShape, {1, 40, 9, 300});
-    const std::vector<float> one =
-        Encoder(kShape, model.source, 1, GetParam()).run({texts.ids, texts.lengths, texts.types});
-    for (const size_t threads : {2u, 3u, 7u})
-      EXPECT_EQ(one, Encoder(kShape, model.source, threads, GetParam()).run({texts.ids, texts.lengths, texts.types}));
+    for (const RandomEncoder* each : {&model, &firsts}) {
+      const auto run = [&](size_t threads) {
+        return Encoder(kShape, each->source, threads, GetParam()).run({texts.ids, texts.lengths, texts.types});
+      };
+      for (const size_t threads : {2u, 3u, 7u}) EXPECT_EQ(run(1), run(threads)) << threads;
+    }
   }
 }
 
-TEST_P(EncoderTest, HeadsTakeTheFirstTokenOrEveryOne) {
-  RandomEncoder pooled(kShape, {});
-  pooled.take_first();
-  pooled.add_dense(48, 48, Activation::kTanh);
-  pooled.add_dense(48, 1, Activation::kNone);
-  EXPECT_LT(of(pooled, {3, 1, 90, 200, 30}, 2).largest, 0.01);
-  RandomEncoder late(kShape, {});
-  late.add_dense(48, 70, Activation::kGelu);
-  late.take_first();
-  EXPECT_LT(of(late, {3, 8}).largest, 0.01);
+TEST_P(EncoderTest, HeadsTakeTheFirstTokenTheMeanOrEveryOne) {
+  using Kind = HeadStepSource::Kind;
+  for (const Kind kind : {Kind::kTakeFirst, Kind::kTakeMean}) {
+    RandomEncoder pooled(kShape, {});
+    pooled.take(kind);
+    EXPECT_LT(of(pooled, {300, 2}).largest, 0.01);
+    pooled.add_dense(48, 48, Activation::kTanh);
+    pooled.add_dense(48, 1, Activation::kNone);
+    EXPECT_LT(of(pooled, {3, 1, 90, 200, 30}, 2).largest, 0.01);
+    RandomEncoder late(kShape, {});
+    late.add_dense(48, 70, Activation::kGelu);
+    late.take(kind);
+    EXPECT_LT(of(late, {3, 8}).largest, 0.01);
+  }
   RandomEncoder labels(kShape, {});
   labels.add_dense(48, 5, Activation::kRelu);
   EXPECT_LT(of(labels, {3, 33}).largest, 0.01);

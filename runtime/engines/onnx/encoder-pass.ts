@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
-import type { EncoderTask } from '../encoder-contract.js';
+import type { EncoderTask, Pooling } from '../encoder-contract.js';
 import type { Layout, Row } from './batcher.js';
 import type { ProviderFacts } from './contract.js';
 import type { RowStates } from './pooling.js';
@@ -45,6 +45,8 @@ export interface PassSettings {
   readonly firstPosition: number;
   /** Tokens of a row at most. */
   readonly maxLength: number;
+  /** How the task pools a text's vectors, where the graph does not. */
+  readonly pooling: Pooling;
 }
 
 /** Whether a task reads a vector for each token, or one for each text. */

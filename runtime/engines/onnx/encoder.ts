@@ -77,7 +77,7 @@ export class LoadedEncoder {
     const tokenizer = new EncoderTokenizer(settings.tokenizer, settings.tokenizerConfig);
     const { firstPosition, lengthLimit: maxLength, paddingId = tokenizer.paddingId } = settings;
     const { name, task, threads, provider, engine, folder } = body;
-    const wanted = { name, task, paddingId, firstPosition, maxLength };
+    const wanted = { name, task, paddingId, firstPosition, maxLength, pooling: settings.pooling ?? DEFAULT_POOLING };
     const pass = await openPass(body.model, wanted, { threads, provider, engine, sizeBytes, folder });
     const { ids, types } = tokenizer.single(tokenizer.body(PROBE, maxLength), maxLength);
     const probe = await whileOpening({ sizeBytes, threads, providers: pass.engine.providers.used }, () =>

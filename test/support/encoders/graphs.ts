@@ -82,6 +82,23 @@ export const gemmHead: Rewriting = (graph) => {
   return { ...graph, nodes: changed, initializers: graph.initializers.map((tensor) => turned.get(tensor.name) ?? tensor) };
 };
 
+/** A linear layer and tanh behind all else: where the graph pools, of one vector for each text. */
+export const lastLayer: Rewriting = (graph) => {
+  const output = graph.outputs[0]!;
+  const width = output.dims.at(-1) as number;
+  const weight = (name: string, dims: readonly number[]): OnnxTensor => floats(name, dims, randomWeights(name, dims));
+  const last = nodes((node) =>
+    node.outputs[0] === output.name
+      ? [
+          { op: 'MatMul', inputs: [node.inputs[0]!, 'last.weight'], outputs: ['last_product'] },
+          { op: 'Add', inputs: ['last_product', 'last.bias'], outputs: ['last_sum'] },
+          { op: 'Tanh', inputs: ['last_sum'], outputs: [output.name] },
+        ]
+      : undefined,
+  );
+  return both(constants(weight('last.weight', [width, width]), weight('last.bias', [width])), last)(graph);
+};
+
 /** Matrices of the layers in the rows of checkpoints, turned by an operation. */
 export const turnedMatrices: Rewriting = (graph) => {
   const isMatrix = ({ name, dims }: OnnxTensor): boolean => dims.length === 2 && name.startsWith('encoder.');

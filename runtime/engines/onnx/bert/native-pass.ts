@@ -4,16 +4,21 @@ import { Failure } from '../../../../schemas/errors.js';
 import { RAGGED, type Row } from '../batcher.js';
 import type { ProviderFacts } from '../contract.js';
 import { type Batch, chosenOutput, type EncoderPass, type PassSettings, strangeToken, suits, wrongTask } from '../encoder-pass.js';
-import { pooled } from '../pooling.js';
+import type { RowStates } from '../pooling.js';
 import { readGraph } from './graph.js';
-import { type Recognised, recognise, Unrecognised } from './recognise.js';
+import { type HeadPlaces, type Recognised, recognise, Unrecognised } from './recognise.js';
 import { readWeights } from './weights.js';
 
 /**
- * Multiplications of passes that run on the host's own thread: 3 to 6 ms on a core of 3.7 GHz with byte products of 512 bits, 6 to 10 with AVX2. The way to
- * the pool and back costs up to 0.3 ms where a core has to be woken for it; a host has nothing else to do meanwhile but to take note of further calls.
+ * Passes that take no longer run on the host's own thread. The way to the pool and back costs up to 0.3 ms where a core has to be woken for it; a host has
+ * nothing else to do meanwhile but to take note of further calls.
  */
-const SHORT_MULTIPLICATIONS = 5e8;
+const SHORT_MS = 5;
+/** Multiplications in a millisecond before the first pass was timed, those of a core with AVX2, and the last pass's share in what is known then. */
+const FIRST_RATE = 1e8;
+const NEWEST_SHARE = 0.3;
+/** What the clock tells apart. */
+const LEAST_MS = 1e-3;
 
 /** A native pass, or why there is none, in words that follow "because". */
 export type NativeAnswer = { readonly pass: EncoderPass } | { readonly whyNot: string };
@@ -39,7 +44,8 @@ export function openNative(path: string, settings: PassSettings, { threads, prov
     const { positions, firstPosition } = recognised.shape;
     if (positions - firstPosition < settings.maxLength)
       return { whyNot: `its texts may have ${settings.maxLength} tokens, and its table has ${positions - firstPosition} positions` };
-    const native = loadCore().openEncoder(recognised.shape, readWeights(path, recognised), { threads });
+    const head = pooledHead(recognised.head, settings);
+    const native = loadCore().openEncoder(recognised.shape, readWeights(path, { ...recognised, head }), { threads });
     return { pass: new NativePass(native, recognised, output, settings, providers) };
   } catch (error) {
     // What the native pass cannot take, ONNX Runtime may; a file that is damaged fails there with its own words.
@@ -47,6 +53,14 @@ export function openNative(path: string, settings: PassSettings, { threads, prov
     if (isWhyNot || (error instanceof Failure && error.kind !== 'bad_request')) return { whyNot: error.message.replace(/\.$/, '') };
     throw error;
   }
+}
+
+const isPerToken = (head: readonly HeadPlaces[]): boolean => head.every((step) => !('take' in step));
+
+/** The steps after the layers, with what pools the vectors of a text where the task asks for it and the pass has a step for it. */
+function pooledHead(head: readonly HeadPlaces[], { task, pooling }: PassSettings): readonly HeadPlaces[] {
+  if (task !== 'embedding' || !isPerToken(head) || (pooling !== 'cls' && pooling !== 'mean')) return head;
+  return [...head, { take: pooling === 'cls' ? 'first' : 'mean' }];
 }
 
 /** The native forward pass: the rows of a batch lie one after the other, and none is padded. */
@@ -60,9 +74,11 @@ class NativePass implements EncoderPass {
   /** And two tokens of a text for each other. */
   readonly #perPair: number;
   readonly #takesTypes: boolean;
-  /** Whether the graph gives a vector for each token, and whether it pools them itself. */
+  /** Whether the graph gives a vector for each token, and the native pass too. */
   readonly #isPerToken: boolean;
-  readonly #pools: boolean;
+  readonly #givesTokens: boolean;
+  /** Multiplications in a millisecond. */
+  #rate = FIRST_RATE;
 
   constructor(native: NativeEncoder, { shape, head }: Recognised, output: string, settings: PassSettings, providers: ProviderFacts) {
     this.#native = native;
@@ -70,9 +86,8 @@ class NativePass implements EncoderPass {
     this.#perPair = 2 * shape.layers * shape.width;
     this.#perToken = shape.layers * shape.width * (4 * shape.width + 2 * shape.inner);
     this.#takesTypes = shape.types > 0;
-    const takes = head.flatMap((step) => ('take' in step ? [step.take] : []));
-    this.#pools = takes.includes('mean');
-    this.#isPerToken = takes.length === 0;
+    this.#isPerToken = isPerToken(head);
+    this.#givesTokens = isPerToken(pooledHead(head, settings));
     this.engine = { name: 'native', whyNotNative: null, providers };
     if (suits(settings.task, this.#isPerToken)) return;
     native.close();
@@ -91,26 +106,25 @@ class NativePass implements EncoderPass {
     }
     const values = await this.#values(ids, lengths, types);
     const width = this.#native.outputs;
-    const part = (from: number, to: number): Float32Array => values.subarray(from * width, to * width);
-    const tokenStates: Batch['states'] = (index, tokens) => ({
-      values: part(starts[index]!, starts[index]! + tokens),
+    const part = (from: number, tokens: number): RowStates => ({
+      values: values.subarray(from * width, (from + tokens) * width),
       tokens,
       dimensions: width,
     });
-    const states: Batch['states'] = this.#pools
-      ? (index, tokens) => ({ values: pooled(tokenStates(index, tokens), 'mean'), tokens: 1, dimensions: width })
-      : this.#isPerToken
-        ? tokenStates
-        : (index) => ({ values: part(index, index + 1), tokens: 1, dimensions: width });
+    const states: Batch['states'] = this.#givesTokens ? (index, tokens) => part(starts[index]!, tokens) : (index) => part(index, 1);
     return { width, isPerToken: this.#isPerToken, states };
   }
 
   async #values(ids: Int32Array, lengths: Int32Array, types: Int32Array | undefined): Promise<Float32Array> {
     try {
+      const multiplications = ids.length * this.#perToken + this.#perPair * lengths.reduce((sum, length) => sum + length * length, 0);
+      const started = performance.now();
       // `Batcher` runs one batch at a time, so that no other call is under way.
-      const mixing = this.#perPair * lengths.reduce((sum, length) => sum + length * length, 0);
-      if (ids.length * this.#perToken + mixing <= SHORT_MULTIPLICATIONS) return this.#native.runNow(ids, lengths, types);
-      return await this.#native.run(ids, lengths, types);
+      const isShort = multiplications <= SHORT_MS * this.#rate;
+      const values = isShort ? this.#native.runNow(ids, lengths, types) : await this.#native.run(ids, lengths, types);
+      const ms = Math.max(LEAST_MS, performance.now() - started);
+      this.#rate += NEWEST_SHARE * (multiplications / ms - this.#rate);
+      return values;
     } catch (error) {
       // The caller gave texts, not tokens: a tokenizer that knows more than the tables is the model's fault.
       throw error instanceof Failure && error.kind === 'invalid' && error.message.startsWith('ids ')

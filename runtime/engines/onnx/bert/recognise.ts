@@ -106,8 +106,8 @@ function stepAt(value: string, steps: ReturnType<typeof headPatterns>, place: Pl
   for (const [pattern, made] of steps) {
     const found = pattern(value, {}, place);
     const step = found && made(found);
-    // What pools comes last: the pass has no step for it. Of one row there is nothing to take once more.
-    if (!step || ('take' in step && (step.take === 'mean' ? head.length > 0 : head.some((later) => 'take' in later)))) continue;
+    // Of one row there is nothing to take once more.
+    if (!step || ('take' in step && head.some((later) => 'take' in later))) continue;
     head.unshift(step);
     return found.inner as string;
   }

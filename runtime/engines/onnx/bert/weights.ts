@@ -39,10 +39,10 @@ class WeightReader {
           outputNorm: this.#norm(found, 'outputNorm'),
         }),
       ),
-      head: head.flatMap((step): HeadStep[] => {
-        if ('take' in step) return step.take === 'first' ? [{ take: 'first' }] : [];
+      head: head.map((step): HeadStep => {
+        if ('take' in step) return step;
         const activation = step.dense['head.activation'] as 'none' | 'tanh' | 'gelu' | 'relu';
-        return [{ dense: this.#dense(step.dense, 'head', sizesOf(step.dense, 'head')), activation }];
+        return { dense: this.#dense(step.dense, 'head', sizesOf(step.dense, 'head')), activation };
       }),
     };
   }
