@@ -10,7 +10,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 const LAYERS = ['schemas', 'native', 'runtime', 'gateway', 'cli'];
 /** Tiers inside runtime: a file imports its own folder and lower tiers. */
 const TIERS: Record<string, number> = {
-  'log.ts': -1, 'loop.ts': -1, 'gate.ts': -1, store: 0, config: 0, net: 0, pictures: 0.5,
+  'log.ts': -1, 'loop.ts': -1, 'gate.ts': -1, 'inside.ts': -1, store: 0, config: 0, net: 0, pictures: 0.5,
   hosts: 1, tasks: 1.2, engines: 1.3, models: 1.6, hub: 1.7,
   completions: 2, encoders: 2, 'kv-cache': 2.5, images: 2.5,
   providers: 3,

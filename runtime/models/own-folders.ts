@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { staysInside } from '../inside.js';
 import { filesBelow } from './hub-cache.js';
-import { staysInside } from './inside.js';
 import { isNameable } from './names.js';
 import { isImportanceMatrix, opensModel } from './quantisations.js';
 

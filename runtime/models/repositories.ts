@@ -1,9 +1,9 @@
 import { opendir, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
+import { staysInside } from '../inside.js';
 import { aliasOf, wholeId } from './aliases.js';
 import { filesBelow, repositoryFolder, snapshotFiles, snapshots } from './hub-cache.js';
-import { staysInside } from './inside.js';
 import { parseName } from './names.js';
 import { WEIGHTS } from './own-folders.js';
 import type { FoundRepository } from './repository-contract.js';

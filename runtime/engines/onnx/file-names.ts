@@ -1,4 +1,5 @@
-import { basename, isAbsolute, relative, sep } from 'node:path';
+import { basename, relative, sep } from 'node:path';
+import { isInside } from '../../inside.js';
 
 const SNAPSHOT = /[/\\]models--([^/\\]+)[/\\]snapshots[/\\][^/\\]+[/\\]*$/;
 
@@ -7,9 +8,7 @@ const SNAPSHOT = /[/\\]models--([^/\\]+)[/\\]snapshots[/\\][^/\\]+[/\\]*$/;
  * machine; its own name where it lies elsewhere or no folder is given.
  */
 export function fileName(path: string, folder?: string): string {
-  const below = folder === undefined ? '' : relative(folder, path);
-  const isInside = below !== '' && !isAbsolute(below) && below.split(sep)[0] !== '..';
-  return isInside ? below.split(sep).join('/') : basename(path);
+  return folder !== undefined && isInside(folder, path) ? relative(folder, path).split(sep).join('/') : basename(path);
 }
 
 /** A model's folder as messages name it: a snapshot of the hub's cache, which is called by a hash, by its repository. */
