@@ -20,16 +20,18 @@ interface Reply {
 
 /** How an encoder is loaded and read, as the wire has it. */
 function membersOf(settings: EncoderSettings): object {
-  const { maxLength, keepLoaded } = settings;
+  const { maxLength, keepLoaded, flashAttention, threads, gpuLayers } = settings;
   const transformers = exportSettings(settings);
+  const ofGguf = { flash_attn: flashAttention, n_threads: threads, n_gpu_layers: gpuLayers };
   return {
     ...(maxLength === undefined ? {} : { max_length: maxLength }),
     ...(keepLoaded ? { keep_loaded: true } : {}),
     ...(transformers ? { transformers } : {}),
+    ...(Object.values(ofGguf).some((value) => value !== undefined) ? { extra_body: ofGguf } : {}),
   };
 }
 
-/** The encoders of universal runtimes elsewhere, over HTTP. `encoder_config` other than the length is theirs to know. */
+/** The encoders of universal runtimes elsewhere, over HTTP. */
 export class RemoteEncoders implements EncoderService {
   readonly #outbound: Outbound;
   readonly #bases: Bases;

@@ -29,19 +29,23 @@ describe('the encoders of a runtime elsewhere', () => {
   });
 
   it('are loaded as the settings say', async () => {
-    host.script(vectors([1]), vectors([1]), json({ results: [{ index: 0, relevance_score: 1 }] }));
+    host.script(vectors([1]), vectors([1]), json({ results: [{ index: 0, relevance_score: 1 }] }), vectors([1]), vectors([1]));
     const settings = { maxLength: 64, device: 'cpu', dtype: 'fp16', keepLoaded: true };
     await remote.embed({ ...ask, settings }, ['a']);
     await remote.embed({ ...ask, settings: { maxLength: 64 } }, ['a']);
     await remote.rerank({ ...ask, settings: { device: 'cpu' } }, 'a', ['b']);
+    await remote.embed({ ...ask, settings: { flashAttention: false } }, ['a']);
+    await remote.embed({ ...ask, settings: { threads: 2, gpuLayers: 0 } }, ['a']);
     const said = host.seen.map(({ body }) => {
-      const { max_length, keep_loaded, transformers } = body as Record<string, unknown>;
-      return [max_length, keep_loaded, transformers];
+      const { max_length, keep_loaded, transformers, extra_body } = body as Record<string, unknown>;
+      return [max_length, keep_loaded, transformers, extra_body];
     });
     assert.deepEqual(said, [
-      [64, true, { device: 'cpu', dtype: 'fp16' }],
-      [64, undefined, undefined],
-      [undefined, undefined, { device: 'cpu' }],
+      [64, true, { device: 'cpu', dtype: 'fp16' }, undefined],
+      [64, undefined, undefined, undefined],
+      [undefined, undefined, { device: 'cpu' }, undefined],
+      [undefined, undefined, undefined, { flash_attn: false }],
+      [undefined, undefined, undefined, { n_threads: 2, n_gpu_layers: 0 }],
     ]);
   });
 
