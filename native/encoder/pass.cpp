@@ -146,7 +146,7 @@ void Pass::multiply(size_t thread, Tiles tiles, const PreparedRows& rows, const 
 }
 
 bool Pass::firsts_after(size_t layers) const {
-  return layers == encoder_.layers.size() && layers > 0 && !encoder_.head.empty() &&
+  return layers == encoder_.layers.size() && !encoder_.head.empty() &&
          encoder_.head.front().kind == HeadStepSource::Kind::kTakeFirst;
 }
 

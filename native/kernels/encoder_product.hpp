@@ -154,6 +154,7 @@ void sum_shorts(size_t rows, const uint32_t* in, const int16_t* weights, size_t 
 template <class Set>
 void finish_shorts(const float* sums, size_t rows, const float* row_scales, const ShortProduct& product, size_t column,
                    float* out) {
+  // A copy, as in finish_bytes().
   const Results results = product.results;
   const float* const scales = product.columns + column;
   for (size_t r = 0; r < rows; ++r, sums += kPanel, out += results.step) {

@@ -223,6 +223,21 @@ TEST_P(EncoderTest, HeadsTakeTheFirstTokenTheMeanOrEveryOne) {
   EXPECT_LT(of(labels, {3, 33}).largest, 0.01);
 }
 
+TEST_P(EncoderTest, HeadsOfFloatsStandOnLayersOfBytes) {
+  RandomEncoder::Options bytes;
+  bytes.bytes = true;
+  for (const bool shorts : {true, false}) {
+    RandomEncoder::Options options;
+    options.shorts = shorts;
+    RandomEncoder model(kShape, bytes), floats(kShape, options);
+    floats.take(HeadStepSource::Kind::kTakeFirst);
+    floats.add_dense(48, 40, Activation::kNone);
+    model.source.head = floats.source.head;
+    // More texts than a tile of either kind has rows.
+    EXPECT_GT(of(model, std::vector<int32_t>(31, 2)).cosine, 0.99) << shorts;
+  }
+}
+
 void expect_failure(const std::function<void()>& call, const std::string& kind, const std::string& part) {
   try {
     call();
