@@ -11,7 +11,8 @@ constexpr size_t kMostInner = 16384;
 constexpr size_t kMostVocabulary = size_t{1} << 21;
 constexpr size_t kMostPositions = size_t{1} << 17;
 constexpr size_t kMostTypes = 256;
-constexpr size_t kMostHeadSteps = 16;
+/// Those of a graph, and one that pools.
+constexpr size_t kMostHeadSteps = 17;
 constexpr size_t kMostThreads = 64;
 
 /// Of one run.

@@ -7,7 +7,8 @@ import { writeTinyEncoder } from '../../models/tiny-encoders/tiny-encoders.js';
 import type { BertShape } from '../../models/writers/onnx-bert.js';
 import { quantised } from '../../models/writers/onnx-quantise.js';
 import { writeOnnx } from '../../models/writers/onnx-writer.js';
-import type { EncoderOptions, EncoderTask } from '../../runtime/engines/encoder-contract.js';
+import type { EncoderOptions, EncoderTask, Pooling } from '../../runtime/engines/encoder-contract.js';
+import { openNative } from '../../runtime/engines/onnx/bert/native-pass.js';
 import { EncoderClient } from '../../runtime/engines/onnx/client.js';
 import { Circuit } from '../../runtime/hosts/circuit.js';
 import { gemmHead, lastLayer, nodes, type Rewriting, randomGraph, spelledNorms, turnedMatrices } from '../support/encoders/graphs.js';
@@ -107,6 +108,35 @@ describe('the native pass of encoders', () => {
     assert.deepEqual(found.tokens, wanted.tokens);
     await Promise.all([own.close(), other.close()]);
   });
+
+  const PASSES: readonly [pooling: Pooling, task: EncoderTask, expectedMs: number | undefined, tokens: number, soon: boolean][] = [
+    ['mean', 'embedding', 1, 1, true],
+    ['cls', 'embedding', 5, 1, true],
+    ['max', 'embedding', 6, 3, false],
+    ['mean', 'embedding', undefined, 1, false],
+    ['mean', 'ner', undefined, 3, false],
+  ];
+  for (const [pooling, task, expectedMs, tokens, soon] of PASSES)
+    it(`runs ${task} that takes ${expectedMs} ms on ${soon ? 'its own thread' : 'the pool'}; ${pooling} leaves ${tokens} of 3 tokens`, async () => {
+      const place = written(`passes of ${task}`, 'embedding', task === 'ner' ? { head: 'tokens' } : {}, same);
+      const model = join(place, 'onnx/model.onnx');
+      const settings = { name: 'x', task, paddingId: 0, firstPosition: 0, maxLength: POSITIONS, pooling };
+      const answer = openNative(model, settings, {
+        threads: 1,
+        providers: { requested: 'cpu', available: ['cpu'], used: ['cpu'], why: null },
+      });
+      assert.ok('pass' in answer);
+      const run = answer.pass.run([{ ids: [1, 2, 3], types: [0, 0, 0], take: () => {} }], 3, expectedMs);
+      // What comes from the pool comes with a turn of the event loop, never within microtasks.
+      let isDone = false;
+      void run.then(() => {
+        isDone = true;
+      });
+      for (let at = 0; at < 100; at += 1) await null;
+      assert.equal(isDone, soon);
+      assert.equal((await run).states(0, 3).tokens, tokens);
+      await answer.pass.close();
+    });
 
   it('blames the model for tokens that its table has no row for', async () => {
     const place = written('short table', 'embedding', { layers: 1 }, same);

@@ -57,6 +57,9 @@ export const padded = (longest: number): Layout => ({
 /** Rows lie one after the other, and any of them share a batch. */
 export const RAGGED: Layout = { shelf: () => 0, taken: (tokens) => tokens };
 
+/** Answers for rows of which the longest has `length` tokens, in `expectedMs` at the speed of those before. */
+type Run<Result> = (rows: readonly Row<Result>[], length: number, expectedMs: number | undefined) => Promise<Result>;
+
 /** The rows of one urgency, by the shelf of their length. */
 class Lane<Result> {
   readonly #queues = new Map<number, Waiting<Result>[]>();
@@ -98,15 +101,14 @@ class Lane<Result> {
  */
 export class Batcher<Result> {
   readonly #lanes = { interactive: new Lane<Result>(), bulk: new Lane<Result>() };
-  readonly #run: (rows: readonly Row<Result>[], length: number) => Promise<Result>;
+  readonly #run: Run<Result>;
   readonly #layout: Layout;
   #order = 0;
   #running = false;
   #tokens = FIRST_TOKENS;
   #msPerToken: number | undefined;
 
-  /** `run` answers for rows of which the longest has `length` tokens. */
-  constructor(layout: Layout, run: (rows: readonly Row<Result>[], length: number) => Promise<Result>) {
+  constructor(layout: Layout, run: Run<Result>) {
     this.#layout = layout;
     this.#run = run;
   }
@@ -154,13 +156,11 @@ export class Batcher<Result> {
 
   async #batch(waiting: readonly Waiting<Result>[]): Promise<void> {
     const length = waiting.reduce((longest, { row }) => Math.max(longest, row.ids.length), 1);
+    const tokens = waiting.reduce((sum, { row }) => sum + this.#layout.taken(row.ids.length, length), 0);
+    const rows = waiting.map(({ row }) => row);
     const started = performance.now();
     try {
-      const result = await this.#run(
-        waiting.map(({ row }) => row),
-        length,
-      );
-      const tokens = waiting.reduce((sum, { row }) => sum + this.#layout.taken(row.ids.length, length), 0);
+      const result = await this.#run(rows, length, this.#msPerToken === undefined ? undefined : tokens * this.#msPerToken);
       this.#measure(performance.now() - started, tokens);
       for (const [index, { row, job }] of waiting.entries()) this.#give(row, job, result, index);
     } catch (error) {

@@ -30,8 +30,11 @@ export interface Batch {
 export interface EncoderPass {
   readonly engine: EncoderEngine;
   readonly layout: Layout;
-  /** `length`: tokens of the longest row. Throws `bad_request` (code `TaskNotSupported`) where the output has a shape that no encoder's has. */
-  run(rows: readonly Row<Batch>[], length: number): Promise<Batch>;
+  /**
+   * `length`: tokens of the longest row; `expectedMs`: what the run will take, where that is known. Throws `bad_request` (code `TaskNotSupported`) where the
+   * output has a shape that no encoder's has.
+   */
+  run(rows: readonly Row<Batch>[], length: number, expectedMs?: number): Promise<Batch>;
   close(): Promise<void>;
 }
 

@@ -47,7 +47,7 @@ export class LoadedEncoder {
   private constructor(parts: Parts, { width, isPerToken }: Batch, sizeBytes: number) {
     const { body, settings, pass, steps } = parts;
     this.#parts = parts;
-    this.#batcher = new Batcher(pass.layout, (rows, length) => pass.run(rows, length));
+    this.#batcher = new Batcher(pass.layout, (...batch) => pass.run(...batch));
     const { name, whyNotNative, providers } = pass.engine;
     const isEmbedding = body.task === 'embedding';
     const named = settings.labels.length === width;

@@ -14,11 +14,6 @@ import { readWeights } from './weights.js';
  * nothing else to do meanwhile but to take note of further calls.
  */
 const SHORT_MS = 5;
-/** Multiplications in a millisecond before the first pass was timed, those of a core with AVX2, and the last pass's share in what is known then. */
-const FIRST_RATE = 1e8;
-const NEWEST_SHARE = 0.3;
-/** What the clock tells apart. */
-const LEAST_MS = 1e-3;
 
 /** A native pass, or why there is none, in words that follow "because". */
 export type NativeAnswer = { readonly pass: EncoderPass } | { readonly whyNot: string };
@@ -46,7 +41,7 @@ export function openNative(path: string, settings: PassSettings, { threads, prov
       return { whyNot: `its texts may have ${settings.maxLength} tokens, and its table has ${positions - firstPosition} positions` };
     const head = pooledHead(recognised.head, settings);
     const native = loadCore().openEncoder(recognised.shape, readWeights(path, { ...recognised, head }), { threads });
-    return { pass: new NativePass(native, recognised, output, settings, providers) };
+    return { pass: new NativePass(native, { recognised, givesTokens: isPerToken(head), output, settings, providers }) };
   } catch (error) {
     // What the native pass cannot take, ONNX Runtime may; a file that is damaged fails there with its own words.
     const isWhyNot = error instanceof Unrecognised || error instanceof RangeError;
@@ -63,38 +58,39 @@ function pooledHead(head: readonly HeadPlaces[], { task, pooling }: PassSettings
   return [...head, { take: pooling === 'cls' ? 'first' : 'mean' }];
 }
 
+interface Opened {
+  readonly recognised: Recognised;
+  /** Whether a vector comes for each token, and not for each text. */
+  readonly givesTokens: boolean;
+  readonly output: string;
+  readonly settings: PassSettings;
+  readonly providers: ProviderFacts;
+}
+
 /** The native forward pass: the rows of a batch lie one after the other, and none is padded. */
 class NativePass implements EncoderPass {
   readonly engine: EncoderPass['engine'];
   readonly layout = RAGGED;
   readonly #native: NativeEncoder;
   readonly #settings: PassSettings;
-  /** Multiplications that a token needs in the layers' products. */
-  readonly #perToken: number;
-  /** And two tokens of a text for each other. */
-  readonly #perPair: number;
   readonly #takesTypes: boolean;
   /** Whether the graph gives a vector for each token, and the native pass too. */
   readonly #isPerToken: boolean;
   readonly #givesTokens: boolean;
-  /** Multiplications in a millisecond. */
-  #rate = FIRST_RATE;
 
-  constructor(native: NativeEncoder, { shape, head }: Recognised, output: string, settings: PassSettings, providers: ProviderFacts) {
+  constructor(native: NativeEncoder, { recognised, givesTokens, output, settings, providers }: Opened) {
     this.#native = native;
     this.#settings = settings;
-    this.#perPair = 2 * shape.layers * shape.width;
-    this.#perToken = shape.layers * shape.width * (4 * shape.width + 2 * shape.inner);
-    this.#takesTypes = shape.types > 0;
-    this.#isPerToken = isPerToken(head);
-    this.#givesTokens = isPerToken(pooledHead(head, settings));
+    this.#takesTypes = recognised.shape.types > 0;
+    this.#isPerToken = isPerToken(recognised.head);
+    this.#givesTokens = givesTokens;
     this.engine = { name: 'native', whyNotNative: null, providers };
     if (suits(settings.task, this.#isPerToken)) return;
     native.close();
     throw wrongTask(settings, output, ['texts', ...(this.#isPerToken ? ['tokens'] : []), native.outputs]);
   }
 
-  async run(rows: readonly Row<Batch>[]): Promise<Batch> {
+  async run(rows: readonly Row<Batch>[], _length: number, expectedMs = Number.POSITIVE_INFINITY): Promise<Batch> {
     const lengths = Int32Array.from(rows, ({ ids }) => ids.length);
     const starts = new Int32Array(rows.length + 1);
     for (const [index, length] of lengths.entries()) starts[index + 1] = starts[index]! + length;
@@ -104,7 +100,7 @@ class NativePass implements EncoderPass {
       ids.set(row.ids, starts[index]);
       types?.set(row.types, starts[index]);
     }
-    const values = await this.#values(ids, lengths, types);
+    const values = await this.#values(ids, lengths, types, expectedMs <= SHORT_MS);
     const width = this.#native.outputs;
     const part = (from: number, tokens: number): RowStates => ({
       values: values.subarray(from * width, (from + tokens) * width),
@@ -115,16 +111,10 @@ class NativePass implements EncoderPass {
     return { width, isPerToken: this.#isPerToken, states };
   }
 
-  async #values(ids: Int32Array, lengths: Int32Array, types: Int32Array | undefined): Promise<Float32Array> {
+  async #values(ids: Int32Array, lengths: Int32Array, types: Int32Array | undefined, isShort: boolean): Promise<Float32Array> {
     try {
-      const multiplications = ids.length * this.#perToken + this.#perPair * lengths.reduce((sum, length) => sum + length * length, 0);
-      const started = performance.now();
       // `Batcher` runs one batch at a time, so that no other call is under way.
-      const isShort = multiplications <= SHORT_MS * this.#rate;
-      const values = isShort ? this.#native.runNow(ids, lengths, types) : await this.#native.run(ids, lengths, types);
-      const ms = Math.max(LEAST_MS, performance.now() - started);
-      this.#rate += NEWEST_SHARE * (multiplications / ms - this.#rate);
-      return values;
+      return isShort ? this.#native.runNow(ids, lengths, types) : await this.#native.run(ids, lengths, types);
     } catch (error) {
       // The caller gave texts, not tokens: a tokenizer that knows more than the tables is the model's fault.
       throw error instanceof Failure && error.kind === 'invalid' && error.message.startsWith('ids ')

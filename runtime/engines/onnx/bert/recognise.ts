@@ -11,8 +11,7 @@ import { Probe, type ProbeText } from './probe.js';
 const SHORT = 7;
 const LONGEST = 8192;
 const LAYERS_LIMIT = 128;
-/** One less than the native pass takes: what pools may come on top. */
-const HEAD_LIMIT = 15;
+const HEAD_LIMIT = 16;
 const ACTIVATIONS = ['gelu', 'gelu_tanh', 'relu'];
 const HEAD_ACTIVATIONS = ['gelu', 'relu', 'tanh', 'none'];
 /** What all layers have in common. */

@@ -12,6 +12,20 @@ const row = (tokens: number, take: Row<number>['take'] = () => {}): Row<number> 
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('batcher', () => {
+  it('tells what a batch will take, once it knows the speed', async () => {
+    const expected: (number | undefined)[] = [];
+    const batcher = new Batcher<number>(RAGGED, async (_rows, _length, expectedMs) => {
+      expected.push(expectedMs);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return 0;
+    });
+    await batcher.submit([row(10)], 'bulk', never);
+    await batcher.submit([row(30), row(10)], 'bulk', never);
+    assert.equal(expected[0], undefined);
+    // Timers may be a millisecond early.
+    assert.ok(expected[1]! >= 4 * 19, String(expected));
+  });
+
   it('pads to few lengths, never by more than an eighth beyond the smallest step', () => {
     const lengths = new Set<number>();
     for (let tokens = 1; tokens <= 512; tokens += 1) {
