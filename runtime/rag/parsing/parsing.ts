@@ -11,7 +11,7 @@ import { type ScansParts, withScannedPages } from './scans.js';
 
 const MEBIBYTE = 1024 * 1024;
 /** Goes up with every change of what parsers, chunking or extractors make of a file: their output is then made anew. */
-export const PARSING_VERSION = 1;
+export const PARSING_VERSION = 2;
 
 /** Bounds where none are given. */
 export const PARSING_DEFAULTS = {

@@ -55,19 +55,16 @@ export class PdfDocument {
     return this.#module[`_${name}` as `_FPDF${string}`]!(...values);
   }
 
-  /** Calls `read` with room for `count` doubles and gives what was written. */
+  /** Calls `read` with room for each of `count` doubles and gives what was written, until the next call. */
   doubles(count: number, read: (...pointers: number[]) => number): Float64Array {
-    const pointers = Array.from({ length: count }, (_, index) => this.#scratch + index * 8);
-    read(...pointers);
-    return new Float64Array(this.#module.HEAPU8.slice(this.#scratch, this.#scratch + count * 8).buffer);
+    read(...Array.from({ length: count }, (_, index) => this.#scratch + index * Float64Array.BYTES_PER_ELEMENT));
+    return new Float64Array(this.#module.HEAPU8.buffer, this.#scratch, count);
   }
 
-  /** Calls `read` with room for one 32-bit number that begins as `before`. */
-  integer(before: number, read: (pointer: number) => number): { result: number; value: number } {
-    const view = (): DataView => new DataView(this.#module.HEAPU8.buffer);
-    view().setInt32(this.#scratch, before, true);
-    const result = read(this.#scratch);
-    return { result, value: view().getInt32(this.#scratch, true) };
+  /** Calls `read` with room for a structure of `count` floats and gives what was written, until the next call. */
+  floats(count: number, read: (pointer: number) => number): Float32Array {
+    read(this.#scratch);
+    return new Float32Array(this.#module.HEAPU8.buffer, this.#scratch, count);
   }
 
   /** A text that PDFium writes to a buffer: asked first for its length in bytes, the ending zero included. */

@@ -4,6 +4,7 @@ import type { ParseLimits, Parser, SourceFile } from '../contract.js';
 import { checkPages, damaged } from '../refusals.js';
 import { DocumentWriter, present, tooLong } from '../writer.js';
 import { annotationsOf, documentFields, imageCount, linksOf, outlineOf, xmpOf } from './findings.js';
+import { Hyphens } from './hyphens.js';
 import { PdfDocument } from './library.js';
 import { linesOfPage, type PageLine } from './lines.js';
 import { usualSize, writePage } from './page-blocks.js';
@@ -63,11 +64,16 @@ function warn(writer: DocumentWriter, kind: string, pages: readonly number[]): v
 }
 
 function write(file: SourceFile, pages: readonly Page[], options: Metadata, writer: DocumentWriter): void {
-  const usual = usualSize(pages.map((page) => page.lines));
-  const choices = { layout: options.preserve_layout !== false, tables: options.extract_tables !== false };
+  const all = pages.flatMap((page) => page.lines);
+  const choices = {
+    layout: options.preserve_layout !== false,
+    tables: options.extract_tables !== false,
+    hyphens: new Hyphens(all.map((line) => line.text)),
+    usualSize: usualSize(all),
+  };
   for (const { number, lines, metadata, notes } of pages) {
     const extras = { page: number, apart: options.combine_pages !== true, metadata };
-    writePage(lines, usual, choices, extras, writer);
+    writePage(lines, choices, extras, writer);
     const seen = lines.length === 0 ? (file.pageTexts?.[number] ?? '') : '';
     for (const [at, text] of seen.split(/\n{2,}/).entries())
       writer.add('paragraph', text, { ...extras, apart: extras.apart && at === 0, metadata: { ...metadata, ocr: true } });
