@@ -1,18 +1,16 @@
+import { withoutTextSecrets } from '../schemas/secrets.js';
+
 /** Severity of a log line. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
 
 const ORDER: Record<LogLevel, number> = { debug: 0, info: 1, warn: 2, error: 3 };
-/** A name may be followed by a scheme: `Authorization: Bearer` is not the secret, what follows it is. */
-const SECRET =
-  /(bearer\s+)[^\s"']+|((?:api[_-]?key|token|secret|password|authorization)["']?\s*[:=]\s*["']?(?:(?:bearer|basic)\s+)?)[^\s"',}]+/gi;
-
 let threshold: LogLevel =
   (process.env.LOG_LEVEL?.toLowerCase() as LogLevel) in ORDER ? (process.env.LOG_LEVEL!.toLowerCase() as LogLevel) : 'info';
 const asJson = /^(1|true|yes)$/i.test(process.env.LOG_JSON_FORMAT ?? '');
 
 /** Hides the values of keys, tokens and passwords in a text that leaves the process (threat T33). */
 export function redact(text: string): string {
-  return text.replace(SECRET, (_whole, bearer?: string, named?: string) => `${bearer ?? named ?? ''}[redacted]`);
+  return withoutTextSecrets(text, '[redacted]');
 }
 
 /** Sets the lowest level that is written. */

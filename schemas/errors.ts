@@ -1,3 +1,5 @@
+import { withoutAddressSecrets, withoutSecretsInUse } from './secrets.js';
+
 /** The HTTP status of each kind of failure; the only place where a status is chosen. */
 export const STATUS_OF_KIND = {
   bad_request: 400,
@@ -50,7 +52,8 @@ export interface FailureDetails {
 }
 
 /**
- * The one error class. `message` is for the caller: it names the thing and the value given, and says what to do.
+ * The one error class. `message` is for the caller: it names the thing and the value given, and says what to do. It never holds a
+ * secret in use, nor the password or key of an address.
  * Everything thrown that is not a `Failure` reaches the caller as `internal` with a generic text.
  */
 export class Failure extends Error {
@@ -61,7 +64,7 @@ export class Failure extends Error {
   readonly retryAfterS: number | undefined;
 
   constructor(kind: FailureKind, message: string, details: FailureDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    super(withoutSecretsInUse(withoutAddressSecrets(message)), details.cause === undefined ? undefined : { cause: details.cause });
     this.name = 'Failure';
     this.kind = kind;
     this.code = details.code ?? kind;

@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { type FailureItem, shownNumber } from './errors.js';
+import { isSecretFolder, withoutTextSecrets } from './secrets.js';
 
 /** Most violations that one failure lists. */
 const MAX_ITEMS = 50;
@@ -7,8 +8,11 @@ const MAX_ITEMS = 50;
 const SUMMARY_ITEMS = 3;
 /** Longest text of an offending value that is sent back. */
 const MAX_INPUT_CHARS = 200;
+/** Of it, what is looked through for secrets: an address whose end is not seen may hold a password that is not seen to be one. */
+const MAX_READ_CHARS = 4096;
 const ONE_OF = 'must be one of ';
-const SECRET_NAME = /(?:^|[_-])(?:api[_-]?key|key|token|secret|password|authorization)$/i;
+/** The words of a command, where a key may stand behind its flag. */
+const COMMAND = new Set<unknown>(['args', 'command']);
 
 /** Rule names as the reference system's clients know them. */
 const TYPE_OF_KEYWORD: Record<string, string> = {
@@ -118,7 +122,8 @@ function itemOf(group: readonly ErrorObject[], value: unknown, where: string): F
   const msg = messageOf(group);
   const unknown = typeof node === 'string' && typeof loc.at(-1) === 'string' && msg.startsWith(ONE_OF);
   const item: FailureItem = { type: typeOf(first), loc, msg: unknown ? `Unknown ${loc.at(-1)}; ${msg}` : msg };
-  const input = loc.some((part) => SECRET_NAME.test(String(part))) ? undefined : shownInput(node);
+  const isSecret = loc.some((part) => COMMAND.has(part) || isSecretFolder(String(part)));
+  const input = isSecret ? undefined : shownInput(node);
   return input === undefined ? item : { ...item, input };
 }
 
@@ -150,6 +155,9 @@ function messageOf(group: readonly ErrorObject[]): string {
 
 /** The offending value where it is short and plain; whole objects are not sent back. */
 function shownInput(node: unknown): unknown {
-  if (typeof node === 'string') return node.length > MAX_INPUT_CHARS ? `${node.slice(0, MAX_INPUT_CHARS)}...` : node;
+  if (typeof node === 'string') {
+    const text = withoutTextSecrets(node.slice(0, MAX_READ_CHARS));
+    return text.length > MAX_INPUT_CHARS ? `${text.slice(0, MAX_INPUT_CHARS)}...` : text;
+  }
   return node === null || typeof node === 'number' || typeof node === 'boolean' ? node : undefined;
 }

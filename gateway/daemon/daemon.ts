@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { allowEnv } from '../../runtime/config/variables.js';
 import { log } from '../../runtime/log.js';
 import { openRuntime } from '../../runtime/open.js';
 import type { Runtime } from '../../runtime/runtime.js';
@@ -97,6 +98,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
   const started = performance.now();
   boundHeap();
   requireSafeBind(options);
+  allowEnv(options.allowedEnv);
   const lock = lockDataDir(options.dataDir, options.allowNetworkFs);
   const transport = createTransport();
   const listeners: Listener[] = [];

@@ -20,6 +20,8 @@ export interface DaemonOptions {
   /** Further names that requests may use in `Host`, and origins that may change state. */
   allowedHosts: string[];
   allowedOrigins: string[];
+  /** Environment variables, besides the usual ones, that project files may refer to as `${env:NAME}`. */
+  allowedEnv: string[];
   /** What the files of one dataset may hold together, in bytes. */
   datasetQuotaBytes: number;
   /** Language models must keep the chat template that they had first (threat T5). */
@@ -37,6 +39,7 @@ export const OPTIONS = {
   'api-key': ['QUERN_API_KEY', 'require this key in Authorization or X-API-Key'],
   'allowed-hosts': ['ALLOWED_HOSTS', 'further Host names to answer to, comma-separated'],
   'allowed-origins': ['CORS_ALLOWED_ORIGINS', 'web origins that may call the API, comma-separated'],
+  'allow-env': ['QUERN_ALLOW_ENV', 'further variables that project files may use as ${env:NAME}, comma-separated'],
   'dataset-quota-gb': ['DATASET_QUOTA_GB', 'gigabytes that the files of one dataset may hold (100)'],
   'pin-templates': ['QUERN_PIN_TEMPLATES', 'refuse a model whose chat template has changed (yes/no)'],
   'open-to-network': ['QUERN_OPEN_TO_NETWORK', 'allow a non-loopback address without a key (yes/no)'],
@@ -66,6 +69,12 @@ function list(text: string): string[] {
     .split(',')
     .map((item) => item.trim())
     .filter(Boolean);
+}
+
+function variables(name: string, names: string[]): string[] {
+  const wrong = names.find((one) => !/^[A-Za-z_][A-Za-z0-9_]*$/.test(one));
+  if (wrong === undefined) return names;
+  throw new Failure('bad_request', `--${name} must list names of environment variables, such as MY_KEY,OTHER_KEY; "${wrong}" is none.`);
 }
 
 /** Reads flags and environment; an unknown flag or a bad value is a `Failure` that names it. */
@@ -99,6 +108,7 @@ export function readOptions(args: string[], env: NodeJS.ProcessEnv): DaemonOptio
     allowNetworkFs: yes('allow-network-fs'),
     allowedHosts: list(text('allowed-hosts', '')),
     allowedOrigins: list(text('allowed-origins', '')),
+    allowedEnv: variables('allow-env', list(text('allow-env', ''))),
     datasetQuotaBytes: gigabytes('dataset-quota-gb', text('dataset-quota-gb', String(DATASET_BYTES / 2 ** 30))),
   };
 }

@@ -41,7 +41,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
-    throw new Unparsable(`it is not valid JSON: ${(cause as Error).message}`, { cause });
+    throw new Unparsable(`it is not valid JSON: ${withoutQuotes((cause as Error).message)}`);
   }
 }
 
@@ -97,7 +97,12 @@ function refuseRepeatedKeys(document: Document, place: (offset: number) => strin
 
 function notYaml(cause: unknown, place = ''): Unparsable {
   const [reason = ''] = (cause as Error).message.split('\n');
-  return new Unparsable(`it is not valid YAML: ${reason}${place}`, { cause });
+  return new Unparsable(`it is not valid YAML: ${withoutQuotes(reason)}${place}`);
+}
+
+/** A parser's reason without the piece of the file that it quotes, which may be a secret; it is no cause for the same reason. */
+function withoutQuotes(reason: string): string {
+  return reason.replace(/(?:, (?:\.{3})?"|: ).*$/s, '');
 }
 
 /** Refuses what the rest of the program should never meet: deep nesting, huge trees, `__proto__` keys and numbers that JSON cannot say. */

@@ -1,65 +1,168 @@
 import { Failure } from '../../schemas/errors.js';
-import { isObject, type JsonObject } from './values.js';
-import { isEnvReference } from './variables.js';
+import {
+  HIDDEN,
+  isOnlyReferences,
+  isSecretFolder,
+  isSecretName,
+  withoutAddressSecrets,
+  withoutHostSecrets,
+  withoutTextSecrets,
+} from '../../schemas/secrets.js';
+import { type Path, pathText } from './problems.js';
+import { isObject } from './values.js';
 
-const HIDDEN = '***';
-const SECRET_KEY = /(?:^|[_-])(?:api[_-]?key|apikey|authorization|secret|password|token|credentials?)$/i;
+/**
+ * How the values of a part of a configuration are shown: `all` of them are secret, those of secret `names` are, or the part is the words of a
+ * `command`, or a JSON `schema`, whose members are named after a tool's arguments and hold none.
+ */
+type Rule = 'all' | 'names' | 'command' | 'schema';
 
-/** A value without its secrets, which come as `***`; a reference to an environment variable holds none and is shown. */
-export function withoutSecrets(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(withoutSecrets);
-  if (!isObject(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key, typeof member === 'string' ? shown(key, member) : withoutSecrets(member)]),
-  );
+/** Members that say where a request goes. A secret is kept only while they stay: else whoever cannot read it could have it sent to a host of theirs. */
+const DESTINATIONS = new Set(['base_url', 'url', 'uri', 'host', 'hostname', 'port', 'endpoint', 'address', 'server']);
+
+/** The rule for what lies under `key`. */
+function ruleUnder(key: string, rule: Rule): Rule {
+  if (rule === 'all' || rule === 'schema') return rule;
+  if (key === 'parameters') return 'schema';
+  if (key === 'args' || key === 'command') return 'command';
+  return isSecretFolder(key) ? 'all' : 'names';
 }
 
-function shown(key: string, text: string): string {
-  if (SECRET_KEY.test(key)) return isEnvReference(text) ? text : HIDDEN;
-  return key === 'base_url' ? withoutUserInfo(text) : text;
+/** A text or number at `key` as it is shown. */
+function shownScalar(key: string, value: unknown, rule: Rule): unknown {
+  const isSecret = rule === 'all' || isSecretName(key);
+  if (typeof value === 'number') return isSecret ? HIDDEN : value;
+  if (typeof value !== 'string' || value === '') return value;
+  if (isSecret) return isOnlyReferences(value) ? value : HIDDEN;
+  if (rule === 'command') return withoutTextSecrets(value);
+  return DESTINATIONS.has(key) ? withoutHostSecrets(value) : withoutAddressSecrets(value);
 }
 
-/** Hides the `user:password@` of an address. */
-function withoutUserInfo(address: string): string {
-  return address.replace(/^([a-z][a-z0-9+.-]*:\/\/)[^/?#@]*@/i, `$1${HIDDEN}@`);
+/** A value at `key` as it is shown; the value itself where it holds no secret, so that copies cost nothing. */
+function shownValue(key: string, value: unknown, rule: Rule): unknown {
+  if (Array.isArray(value)) return shownList(value, ruleUnder(key, rule));
+  if (!isObject(value)) return shownScalar(key, value, ruleUnder(key, rule) === 'command' ? 'command' : rule);
+  const inner = ruleUnder(key, rule);
+  let changed = false;
+  const entries = Object.entries(value).map(([name, member]) => {
+    const shown = shownValue(name, member, inner);
+    changed ||= shown !== member;
+    return [name, shown];
+  });
+  return changed ? Object.fromEntries(entries) : value;
+}
+
+function shownList(list: readonly unknown[], rule: Rule): readonly unknown[] {
+  const shown = list.map((one, at) => shownValue('', one, ruleOfEntry(list, at, rule)));
+  return shown.every((one, at) => one === list[at]) ? list : shown;
+}
+
+/** The words of a command may name a secret in one and hold it in the next: `--api-key`, `sk-...`. */
+function ruleOfEntry(list: readonly unknown[], at: number, rule: Rule): Rule {
+  const flag = rule === 'command' ? list[at - 1] : undefined;
+  const isValue = typeof flag === 'string' && /^--?[\w-]+$/.test(flag) && isSecretName(flag) && !/^-/.test(String(list[at]));
+  return isValue ? 'all' : rule;
 }
 
 /**
- * A value that comes back from a reader of `withoutSecrets`: each `***` is what `current` has at that place. Things in a list are the same
- * where their names are. Throws `bad_request` for a `***` that stands for nothing.
+ * A configuration without its secrets, each of which comes as `***`, also inside addresses and commands. References to environment variables
+ * hold none and are shown. Where there are no secrets, the value itself.
  */
-export function withSecretsOf<Value>(value: Value, current: unknown): Value {
-  return restored(value, current) as Value;
+export function withoutSecrets<Value>(value: Value): Value {
+  return shownValue('', value, 'names') as Value;
 }
 
-function restored(value: unknown, current: unknown): unknown {
-  const before = Array.isArray(current) ? current : [];
-  if (Array.isArray(value)) return value.map((one, at) => restored(one, isObject(one) && 'name' in one ? named(before, one) : before[at]));
-  if (!isObject(value)) return value;
+/** A place of a walk through a configuration that comes back, and what the stored one has there. */
+interface Place {
+  readonly key: string;
+  readonly rule: Rule;
+  readonly path: Path;
+  /** Undefined where the stored configuration has nothing here. */
+  readonly current: unknown;
+  /** Whether what lies here would go to another host than before. */
+  readonly moved: boolean;
+}
+
+/**
+ * A configuration that comes back from a reader of `withoutSecrets`: each `***` is what `current` has at that place. Things in a list are the
+ * same where their names are; `where` goes before each path of an error. Throws `invalid` (SecretMissing) for a `***` that stands for nothing,
+ * and for one whose host is another than the stored secret's.
+ */
+export function withSecretsOf<Value>(value: Value, current: unknown, where: Path = ['body']): Value {
+  return restored(value, { key: '', rule: 'names', path: where, current, moved: false }) as Value;
+}
+
+function restored(value: unknown, place: Place): unknown {
+  const { key, path, current } = place;
+  const inner = ruleUnder(key, place.rule);
+  if (Array.isArray(value)) {
+    const before: readonly unknown[] = Array.isArray(current) ? current : [];
+    const found = counterparts(value, before, inner);
+    return value.map((one, at) => {
+      const under = { key: '', rule: ruleOfEntry(value, at, inner), path: [...path, at], current: found[at] };
+      return restored(one, { ...under, moved: place.moved && !isNamed(one) });
+    });
+  }
+  if (!isObject(value)) return restoredScalar(value, place);
   const known = isObject(current) ? current : {};
+  const moved = place.moved || [...DESTINATIONS].some((name) => destination(value[name]) !== destination(known[name]));
   return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [
-      key,
-      typeof member === 'string' ? kept(key, member, known[key]) : restored(member, known[key]),
-    ]),
+    Object.entries(value).map(([name, member]) => {
+      const under = { key: name, rule: inner, path: [...path, name], current: known[name] };
+      // An address that has not changed keeps its own secrets.
+      return [name, restored(member, { ...under, moved: moved && !DESTINATIONS.has(name) })];
+    }),
   );
 }
 
-function named(things: readonly unknown[], { name }: JsonObject): unknown {
-  return things.find((one) => isObject(one) && one.name === name);
+function restoredScalar(value: unknown, { key, rule, path, current, moved }: Place): unknown {
+  if (typeof value !== 'string' || !isMask(key, value, rule)) return value;
+  const isKept = (typeof current === 'string' || typeof current === 'number') && shownValue(key, current, rule) === value;
+  if (isKept && !moved) return current;
+  const reason = isKept
+    ? `"${HIDDEN}" would send the stored value to another host than before. Give the value together with its new address.`
+    : `"${HIDDEN}" stands for a value that is stored already, and none is. Give the value.`;
+  throw new Failure('invalid', `${pathText(path)}: ${reason}`, {
+    code: 'SecretMissing',
+    errors: [{ type: 'secret_missing', loc: path, msg: reason }],
+  });
 }
 
-function kept(key: string, text: string, current: unknown): string {
-  if (typeof current === 'string' && shown(key, current) === text) return current;
-  if (isHidden(key, text))
-    throw new Failure(
-      'bad_request',
-      `${key} is "${text}", where "${HIDDEN}" stands for a value that is set already, and none is. Give the value.`,
-      { code: 'SecretMissing' },
-    );
-  return text;
+/** Whether a text has `***` where its secret would be. */
+function isMask(key: string, text: string, rule: Rule): boolean {
+  if (!text.includes(HIDDEN)) return false;
+  if (text === HIDDEN) return shownValue(key, 'x', rule) === HIDDEN;
+  const probe = text.replaceAll(HIDDEN, '\0:\0');
+  const shown = shownValue(key, probe, rule) as string;
+  return shown !== HIDDEN && shown.split('\0').length < probe.split('\0').length;
 }
 
-function isHidden(key: string, text: string): boolean {
-  return SECRET_KEY.test(key) ? text === HIDDEN : key === 'base_url' && text.includes(`//${HIDDEN}@`);
+/** Whether a thing of a list is known by its name, and has its own addresses. */
+function isNamed(value: unknown): value is { readonly name: string } {
+  return isObject(value) && typeof value.name === 'string';
+}
+
+/**
+ * What the stored list has for each entry of a list: the thing of that name, else, in a list as long, the one at its position, else the only
+ * one that is shown so.
+ */
+function counterparts(list: readonly unknown[], before: readonly unknown[], rule: Rule): unknown[] {
+  const named = new Map(before.toReversed().flatMap((one) => (isObject(one) ? [[one.name, one] as const] : [])));
+  const alike = new Map<unknown, unknown>();
+  if (before.length !== list.length) {
+    for (const [at, shown] of shownList(before, rule).entries()) alike.set(shown, alike.has(shown) ? undefined : before[at]);
+  }
+  return list.map((one, at) => {
+    if (isNamed(one)) return named.get(one.name);
+    return before.length === list.length ? before[at] : alike.get(one);
+  });
+}
+
+/** What of a destination decides who gets a secret: of an address its scheme, host and port. */
+function destination(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  const text = String(value).trim();
+  if (!text.includes('://') || !URL.canParse(text)) return text;
+  const { protocol, host } = new URL(text);
+  return `${protocol}//${host}`;
 }

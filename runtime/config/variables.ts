@@ -1,17 +1,33 @@
 import { Failure } from '../../schemas/errors.js';
+import { isSecretName, rememberSecret } from '../../schemas/secrets.js';
 import { isObject, type JsonObject } from './values.js';
 
 const REFERENCE = /\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g;
-const ONLY_REFERENCE = /^\$\{env:[A-Za-z_][A-Za-z0-9_]*\}$/;
 
-/** Tells whether a text is one `${env:NAME}` and nothing else, which may be shown because it holds no secret. */
-export function isEnvReference(text: string): boolean {
-  return ONLY_REFERENCE.test(text);
+/** Whose `<NAME>_API_KEY` a project file may refer to unasked: hosts of models and of vectors that it can name. */
+const KEY_OWNERS: readonly string[] =
+  `AI21 ANTHROPIC ANYSCALE AZURE AZURE_OPENAI BASETEN CEREBRAS CHROMA COHERE DASHSCOPE DEEPINFRA DEEPSEEK ELASTIC ELASTICSEARCH FIREWORKS GEMINI
+  GOOGLE GROQ HUGGINGFACE HYPERBOLIC JINA LAMBDA LEMONADE MINIMAX MISTRAL MOONSHOT NEBIUS NOVITA NVIDIA OLLAMA OPENAI OPENROUTER OPENSEARCH
+  PERPLEXITY PINECONE QDRANT QWEN REPLICATE SAMBANOVA TOGETHER TOGETHERAI VLLM VOYAGE WATSONX WEAVIATE XAI ZAI ZHIPU`.split(/\s+/);
+const KNOWN_KEYS = new Set(KEY_OWNERS.map((owner) => `${owner}_API_KEY`));
+
+/** Names that the operator allows besides; see `allowEnv`. */
+let allowed: ReadonlySet<string> = new Set();
+
+/** Allows project files to refer to further environment variables: those of `--allow-env`. Takes the place of what was allowed so before. */
+export function allowEnv(names: readonly string[]): void {
+  allowed = new Set(names);
+}
+
+function mayRead(name: string): boolean {
+  return name.startsWith('QUERN_') || KNOWN_KEYS.has(name) || allowed.has(name);
 }
 
 /**
  * Copies a value with every `${env:NAME}` in its strings, at any depth, replaced by that environment variable. One pass: what a variable
- * holds is not looked through again. Throws `bad_request` naming a variable that is not set. The result must not be stored or sent back.
+ * holds is not looked through again. Only names that a project file may refer to are read: `QUERN_*`, the API keys of known hosts, and what
+ * `allowEnv` was given; whoever may write a project file could else have the whole environment sent to a host of theirs. Throws `bad_request`
+ * naming a variable that is not set or may not be read. The result must not be stored or sent back.
  */
 export function expandEnv<T>(value: T, environment: NodeJS.ProcessEnv = process.env): T {
   return expand(value, environment) as T;
@@ -22,18 +38,32 @@ function expand(value: unknown, environment: NodeJS.ProcessEnv): unknown {
   if (Array.isArray(value)) return value.map((item) => expand(item, environment));
   if (!isObject(value)) return value;
   const out: JsonObject = {};
-  for (const [key, member] of Object.entries(value)) out[key] = expand(member, environment);
+  for (const [key, member] of Object.entries(value)) {
+    const expanded = expand(member, environment);
+    if (typeof expanded === 'string' && isSecretName(key)) rememberSecret(expanded);
+    out[key] = expanded;
+  }
   return out;
 }
 
 function expandText(text: string, environment: NodeJS.ProcessEnv): string {
   return text.replace(REFERENCE, (_whole, name: string) => {
+    if (!mayRead(name)) {
+      throw new Failure(
+        'bad_request',
+        `The project file refers to the environment variable ${name} as \${env:${name}}, which it may not read: without asking it may read QUERN_* and the API keys of known hosts, such as OPENAI_API_KEY. Start the daemon with --allow-env ${name} (or QUERN_ALLOW_ENV=${name}), or name the variable QUERN_${name}.`,
+        { code: 'EnvironmentVariableRefused' },
+      );
+    }
     const found = environment[name];
-    if (found !== undefined) return found;
-    throw new Failure(
-      'bad_request',
-      `The environment variable ${name}, which the project file refers to as \${env:${name}}, is not set. Set it for the daemon and start it again.`,
-      { code: 'EnvironmentVariableMissing' },
-    );
+    if (found === undefined) {
+      throw new Failure(
+        'bad_request',
+        `The environment variable ${name}, which the project file refers to as \${env:${name}}, is not set. Set it for the daemon and start it again.`,
+        { code: 'EnvironmentVariableMissing' },
+      );
+    }
+    if (isSecretName(name)) rememberSecret(found);
+    return found;
   });
 }

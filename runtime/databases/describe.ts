@@ -5,7 +5,7 @@ import { withoutSecrets } from '../config/secrets.js';
 import type { JsonObject } from '../config/values.js';
 import { defaultOf } from '../rag/query/resolve.js';
 
-const shown = (config: unknown): JsonObject => withoutSecrets(config ?? {}) as JsonObject;
+const shown = (config: JsonObject | undefined): JsonObject => withoutSecrets(config ?? {});
 
 /** A database as lists show it. */
 export function summaryOf(database: Database, isDefault: boolean): DatabaseSummary {

@@ -122,7 +122,7 @@ export class ProjectCache {
     }
     const read = readOrFailure(found.path, this.#root, `Project ${namespace}/${name}`);
     if (read instanceof Failure) {
-      const snapshot = { stamp: '', loaded: null, shown: null, failure: read };
+      const snapshot = { stamp: '', loaded: null, shown: null, stored: null, failure: read };
       return {
         ...place,
         directoryStats,
@@ -157,7 +157,7 @@ function readOrFailure(path: string, root: string, subject: string): { text: str
 function withoutFile(namespace: string, name: string): Snapshot {
   const looked = PROJECT_FILES.join(', ');
   const message = `Project ${namespace}/${name}: no configuration file found in its directory (looked for ${looked}).`;
-  return { stamp: '', loaded: null, shown: null, failure: new Failure('invalid', message, { code: 'ProjectConfigError' }) };
+  return { stamp: '', loaded: null, shown: null, stored: null, failure: new Failure('invalid', message, { code: 'ProjectConfigError' }) };
 }
 
 /** The failure for a project whose directory does not exist. */

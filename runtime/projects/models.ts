@@ -2,7 +2,6 @@ import type { ProjectConfig } from '../../schemas/generated/config/project.js';
 import type { ModelItem, ModelList } from '../../schemas/generated/core/projects.js';
 import { defaultModel } from '../config/default-model.js';
 import { withoutSecrets } from '../config/secrets.js';
-import type { JsonObject } from '../config/values.js';
 
 const ABSENT = { description: null, base_url: null, api_key: null, instructor_mode: null, prompt_format: null };
 
@@ -10,7 +9,7 @@ const ABSENT = { description: null, base_url: null, api_key: null, instructor_mo
 export function listModels(config: ProjectConfig): ModelList {
   const chosen = defaultModel(config.runtime);
   const models = config.runtime.models.map(
-    (model) => ({ ...ABSENT, ...(withoutSecrets(model) as JsonObject), default: model === chosen }) as unknown as ModelItem,
+    (model) => ({ ...ABSENT, ...withoutSecrets(model), default: model === chosen }) as unknown as ModelItem,
   );
   return { total: models.length, models };
 }

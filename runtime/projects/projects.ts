@@ -6,9 +6,11 @@ import { editYamlAside } from '../config/aside.js';
 import { replaceFile } from '../config/atomic-write.js';
 import { editYaml, freshYaml } from '../config/edit.js';
 import { isName, NAME_RULE, quote, requireName } from '../config/names.js';
+import { normalise } from '../config/normalise.js';
 import { checkTree, MAX_PROJECT_FILE_BYTES, Unparsable } from '../config/parse.js';
 import { invalidConfig, type Path } from '../config/problems.js';
 import { findProjectFile, NEW_PROJECT_FILE, type PROJECT_FILES, parseProjectFile, readProjectText } from '../config/project-file.js';
+import { withSecretsOf } from '../config/secrets.js';
 import { defaultTemplateName, templateText } from '../config/templates/index.js';
 import { validateConfig } from '../config/validate.js';
 import type { JsonObject } from '../config/values.js';
@@ -23,6 +25,13 @@ export type { LoadedProject } from './snapshot.js';
 
 /** Namespaces that cannot be created. */
 const RESERVED_NAMESPACES: readonly string[] = ['llamafarm'];
+
+/** A configuration to be saved: where it came from, for errors, and what it replaces. */
+interface Given {
+  readonly config: JsonObject;
+  readonly where: Path;
+  readonly current: JsonObject | null;
+}
 
 /** Told when a project is gone for good or made anew: nothing kept under its name may survive. */
 export type EraseListener = (namespace: string, name: string) => void | Promise<void>;
@@ -112,11 +121,15 @@ export class Projects {
     });
   }
 
-  /** Replaces the configuration. Throws `invalid` with each offending path, and leaves the file as it was when anything fails. */
+  /**
+   * Replaces the configuration; a secret that comes as it is shown, as `***`, stays what it is. Throws `invalid` with each offending path, and
+   * leaves the file as it was when anything fails.
+   */
   put(namespace: string, name: string, config: JsonObject): Promise<Project> {
     return this.#locks.run(`${namespace}/${name}`, async () => {
-      const { directory } = this.#cache.get(namespace, name);
-      const stored = this.#checked(`Project ${namespace}/${name}`, config, namespace, name, ['body', 'config']);
+      const { directory, snapshot } = this.#cache.get(namespace, name);
+      const given = { config, where: ['body', 'config'], current: snapshot.stored };
+      const stored = this.#checked(`Project ${namespace}/${name}`, given, namespace, name);
       await this.#write(namespace, name, directory, stored);
       return this.get(namespace, name);
     });
@@ -197,18 +210,23 @@ export class Projects {
     const text = templateText(template, this.#templates);
     const subject = `Template ${template}`;
     const { value } = parseProjectFile(`${template}.yaml`, text, subject);
-    return editYaml(text, this.#checked(subject, value, namespace, name, ['template']));
+    return editYaml(text, this.#checked(subject, { config: value, where: ['template'], current: null }, namespace, name));
   }
 
-  /** The stored form of a configuration that may be saved; throws `invalid` for any problem, dangling names included. */
-  #checked(subject: string, config: JsonObject, namespace: string, name: string, where: Path): JsonObject {
+  /**
+   * The stored form of a configuration that may be saved, with the secrets of the current one where it has their masks; throws `invalid` for
+   * any problem, dangling names included.
+   */
+  #checked(subject: string, { config, where, current }: Given, namespace: string, name: string): JsonObject {
     try {
       checkTree(config);
     } catch (cause) {
       if (!(cause instanceof Unparsable)) throw cause;
       throw invalidConfig(subject, [{ path: [], reason: cause.message, type: 'tree' }], where);
     }
-    const { stored, errors, warnings } = validateConfig(config, namespace, name);
+    // In the stored form, in which secrets were shown.
+    const whole = withSecretsOf(normalise(config, namespace, name), current, where);
+    const { stored, errors, warnings } = validateConfig(whole, namespace, name);
     const problems = [...errors, ...warnings];
     if (problems.length > 0) throw invalidConfig(subject, problems, where);
     return stored;

@@ -6,6 +6,7 @@ import type { Project } from '../../schemas/generated/core/projects.js';
 import { ignoredSettings } from '../config/ignored.js';
 import { invalidConfig, summary } from '../config/problems.js';
 import { parseProjectFile } from '../config/project-file.js';
+import { withoutSecrets } from '../config/secrets.js';
 import { validateConfig } from '../config/validate.js';
 import { frozen, type JsonObject } from '../config/values.js';
 import { log } from '../log.js';
@@ -38,8 +39,10 @@ export interface Snapshot {
   readonly stamp: string;
   /** For use; `null` when the file is invalid, and `failure` then says why. */
   readonly loaded: LoadedProject | null;
-  /** For showing; `null` when the file does not even parse. */
+  /** For showing, without secrets; `null` when the file does not even parse. */
   readonly shown: Project | null;
+  /** What `shown.config` shows, with the secrets. */
+  readonly stored: JsonObject | null;
   readonly failure: Failure | null;
 }
 
@@ -58,12 +61,13 @@ export function takeSnapshot(place: Place, fileName: string, text: string, stats
     const problems = [...errors, ...warnings];
     const validationError = summary(problems);
     for (const notice of config ? ignoredSettings(config) : []) log('warn', `${subject}: ${notice}`);
-    const shown = { namespace, name, config: config ? stored : raw, validation_error: validationError, last_modified: lastModified };
+    const shownConfig = withoutSecrets(config ? stored : raw);
+    const shown = { namespace, name, config: shownConfig, validation_error: validationError, last_modified: lastModified };
     const loaded = config ? frozen({ ...place, config, stamp, lastModified, validationError }) : null;
-    return { stamp, loaded, shown: frozen(shown), failure: config ? null : invalidConfig(subject, problems) };
+    return { stamp, loaded, shown: frozen(shown), stored: frozen(stored), failure: config ? null : invalidConfig(subject, problems) };
   } catch (failure) {
     if (!(failure instanceof Failure)) throw failure;
-    return { stamp, loaded: null, shown: null, failure };
+    return { stamp, loaded: null, shown: null, stored: null, failure };
   }
 }
 

@@ -7,7 +7,7 @@ import { expandEnv } from '../config/variables.js';
  * header; the message does not show it.
  */
 export function apiKeyOf(model: ModelConfig): string | undefined {
-  const key = expandEnv(model.api_key ?? '').trim();
+  const key = expandEnv({ api_key: model.api_key ?? '' }).api_key.trim();
   if (key === '') return undefined;
   if (/[^\x21-\x7e]/.test(key))
     throw new Failure(

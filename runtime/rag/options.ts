@@ -1,4 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
+import { shownSetting } from '../../schemas/secrets.js';
 import { isObject } from '../config/values.js';
 import type { Metadata } from './contract.js';
 
@@ -51,10 +52,8 @@ type TypeOf<S> = S extends { enum: readonly (infer E)[] }
 /** What the options of a plug-in come to, typed after their shapes. */
 export type OptionValues<S extends OptionShapes> = { readonly [K in keyof S]: ValueOf<S[K]> };
 
-const described = (value: unknown): string => (JSON.stringify(value) ?? String(value)).slice(0, 100);
-
 function refuse(name: string, value: unknown, allowed: string): never {
-  throw new Failure('invalid', `${name} is ${described(value)}; it must be ${allowed}.`);
+  throw new Failure('invalid', `${name} is ${shownSetting(name, value)}; it must be ${allowed}.`);
 }
 
 /** Names are matched without regard to case, since configurations write types and algorithms either way. */

@@ -255,12 +255,12 @@ const CHANGES: Scenario[] = [
   patch(
     'a secret that is not there yet cannot be left as it is',
     { embedding_strategies: [{ name: 'new', type: 'OpenAIEmbedder', config: { api_key: '***' } }] },
-    { status: 400, contains: ['api_key', '***'] },
+    { status: 422, contains: ['api_key', '***', 'SecretMissing'] },
   ),
   create(
     'nor in a new database',
     { name: 'copy', type: 'QdrantStore', config: { api_key: '***' }, ...INLINE },
-    { status: 400, contains: ['api_key'] },
+    { status: 422, contains: ['api_key', 'SecretMissing'] },
   ),
   patch('an empty list', { embedding_strategies: [] }, { status: 400, contains: ['No embedding strategy'] }),
   patch('a strategy that cannot be one', { retrieval_strategies: [{ name: 'r', type: 'Odd' }] }, { status: 400, contains: ['Odd'] }),

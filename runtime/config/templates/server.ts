@@ -15,12 +15,12 @@ runtime:
       provider: universal
       model: ${FIRST_MODEL.name}
       description: The built-in model, offline.
-    # A hosted model; the key comes from the environment and is never stored:
+    # A hosted model; the key comes from the environment and is never stored (QUERN_*, keys of known hosts, and --allow-env):
     # - name: hosted
     #   provider: compat_api
     #   model: model-name
     #   base_url: https://api.example.com/v1
-    #   api_key: \${env:EXAMPLE_API_KEY}
+    #   api_key: \${env:OPENAI_API_KEY}
 
 # Put before every conversation, in this order. {{variable | default}} takes values from the request.
 prompts:

@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { StoreType } from '../../../schemas/generated/config/rag.js';
+import { shownSetting } from '../../../schemas/secrets.js';
 import { expandEnv } from '../../config/variables.js';
 import type { Metadata } from '../contract.js';
 import type { ServerOptions, StoreOptions } from './options.js';
@@ -58,8 +59,7 @@ const COLLECTION = /^[a-zA-Z0-9_-]{1,128}$/;
 const MAX_PORT = 65_535;
 
 function refuse(database: string, key: string, value: unknown, allowed: string): never {
-  const shown = (JSON.stringify(value) ?? String(value)).slice(0, 80);
-  throw new Failure('invalid', `${key} of the database '${database}' is ${shown}; it must be ${allowed}.`);
+  throw new Failure('invalid', `${key} of the database '${database}' is ${shownSetting(key, value)}; it must be ${allowed}.`);
 }
 
 /** The first of some keys that has a value. */

@@ -30,6 +30,7 @@ describe('daemon options', () => {
     );
     assert.deepEqual(options.allowedHosts, ['a.example', 'b.example']);
     assert.deepEqual([readOptions([], {}).pinTemplates, readOptions(['--pin-templates'], {}).pinTemplates], [false, true]);
+    assert.deepEqual(readOptions([], { QUERN_ALLOW_ENV: 'MY_KEY, OTHER' }).allowedEnv, ['MY_KEY', 'OTHER']);
     assert.equal(readOptions(['--dataset-quota-gb', '0.5'], {}).datasetQuotaBytes, 2 ** 29);
   });
 
@@ -37,6 +38,7 @@ describe('daemon options', () => {
     for (const args of [
       ['--port', '70000'],
       ['--dataset-quota-gb', '0'],
+      ['--allow-env', 'MY-KEY'],
       ['--dataset-quota-gb', 'much'],
       ['--port', 'x'],
       ['--runtime-port', '-1'],
