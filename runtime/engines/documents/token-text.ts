@@ -25,6 +25,7 @@ export class TokenText {
     try {
       return new TokenText(openTokenizer(definition, config));
     } catch (cause) {
+      if (cause instanceof Failure) throw cause;
       throw new Failure('invalid', 'tokenizer.json is not a usable tokenizer; get the model again.', { code: 'InvalidModelFile', cause });
     }
   }

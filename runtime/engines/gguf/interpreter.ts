@@ -1,4 +1,5 @@
 import { Environment, Interpreter } from '@huggingface/jinja';
+import { bounded, checkDepths, checkGrowth, GROWING, TEXT_LIMIT, TooLarge } from './growth.js';
 import { pythonText, type TemplateValue } from './python-text.js';
 
 /** The members of a template's nodes that are looked at here; most nodes have few of them. */
@@ -14,6 +15,8 @@ interface Node {
   readonly left: Node;
   readonly right: Node;
   readonly operator: Node;
+  readonly args: readonly Node[];
+  readonly argument: Node;
 }
 
 /** Names and values; of the package, whose own declarations of it cannot be read. */
@@ -38,8 +41,6 @@ const OF_OBJECTS: ReadonlySet<string> = new Set(['items', 'keys', 'values', 'get
 /** What Python's `strip` takes for space. */
 const SPACE = /\p{White_Space}/u;
 const SEPARATORS = String.fromCharCode(0x1c, 0x1d, 0x1e, 0x1f);
-/** Characters of what a template writes, and of each text that it makes by `~`. */
-export const TEXT_LIMIT = 16 * 1024 * 1024;
 /** Methods of texts, whose arguments the package leaves out; `isOut` is asked of code points. */
 const OF_TEXTS: Readonly<Record<string, (text: string, isOut: (letter: string) => boolean) => string>> = {
   strip: (text, isOut) => begun(ended(text, isOut), isOut),
@@ -50,6 +51,10 @@ const OF_TEXTS: Readonly<Record<string, (text: string, isOut: (letter: string) =
 const STATEMENTS: ReadonlySet<string> = new Set(
   ['If', 'For', 'Break', 'Continue', 'Set', 'Macro', 'Comment', 'CallStatement', 'FilterStatement'], // biome-ignore format: a list
 );
+/** Expressions and statements that are run in one go; ten thousand messages take about half a million. */
+const STEP_LIMIT = 2_000_000;
+/** Characters of all that filters and calls make in one go: a conversation of 4 MB may go through eight of them. */
+const MADE_LIMIT = 2 * TEXT_LIMIT;
 const BODIES = ['body', 'alternate', 'defaultBlock'] as const;
 
 /** Of code units; a code point beyond has two. */
@@ -98,41 +103,54 @@ export function markWritten(parent: unknown): void {
 
 /** Runs templates as Python's Jinja does where the package's own interpreter fails, or writes another text. Templates are to be marked. */
 export class PythonInterpreter extends Base {
+  #steps = 0;
+  #made = 0;
+
   override evaluate(one: Node | undefined, scope: Scope): TemplateValue {
+    this.#steps += 1;
+    if (this.#steps > STEP_LIMIT) throw new TooLarge(`it takes more than ${STEP_LIMIT} steps`);
     switch (one?.type) {
       case 'Known':
         return one.value as TemplateValue;
-      case 'Written': {
-        const value = this.evaluate(one.operand, scope);
-        return value.type === 'StringValue' ? value : asValue(pythonText(value));
-      }
+      case 'Written':
+        return bounded(this.#text(one.operand, scope));
       case 'Round':
         return super.evaluate({ type: 'Program', body: one.value } as unknown as Node, new Environment(scope));
       case 'FilterExpression':
-        return this.#filtered(one, scope);
+        return this.#weighed(this.#filtered(one, scope));
       case 'CallExpression':
-        return this.#called(one, scope);
+        return this.#weighed(this.#called(one, scope));
       case 'BinaryExpression':
-        if (one.operator.value === '~') return this.#concatenated(one, scope);
+        return bounded(one.operator.value === '~' ? this.#concatenated(one, scope) : super.evaluate(one, scope));
     }
     return super.evaluate(one, scope);
   }
 
+  #weighed(value: TemplateValue): TemplateValue {
+    if (typeof value.value === 'string') this.#made += value.value.length;
+    if (this.#made > MADE_LIMIT) throw new TooLarge(`its filters and calls make more than ${MADE_LIMIT} characters`);
+    return bounded(value);
+  }
+
   #concatenated({ left, right }: Node, scope: Scope): TemplateValue {
-    const text = `${this.#text(left, scope).value}${this.#text(right, scope).value}`;
-    if (text.length > TEXT_LIMIT) throw new Error(`it makes a text of more than ${TEXT_LIMIT} characters`);
-    return asValue(text);
+    return asValue(`${this.#text(left, scope).value}${this.#text(right, scope).value}`);
   }
 
   #text(one: Node, scope: Scope): TemplateValue {
     const value = this.evaluate(one, scope);
-    return value.type === 'StringValue' ? value : asValue(pythonText(value));
+    if (value.type === 'StringValue') return value;
+    checkDepths(value);
+    return asValue(pythonText(value));
   }
 
   #filtered({ type, operand, filter }: Node, scope: Scope): TemplateValue {
     const name = filter.type === 'Identifier' ? filter.value : filter.callee.value;
-    if (OF_TEXT.has(name)) return super.evaluate(node({ type, operand: known(this.#text(operand, scope)), filter }), scope);
-    const value = this.evaluate(operand, scope);
+    const value = OF_TEXT.has(name) ? this.#text(operand, scope) : this.evaluate(operand, scope);
+    if (GROWING.has(name)) {
+      const { call, given } = this.#withArguments(filter, scope);
+      checkGrowth(String(name), value, given);
+      return super.evaluate(node({ type, operand: known(value), filter: call }), scope);
+    }
     if (filter.type === 'Identifier' && Object.hasOwn(CHOOSING, String(name)) && isOfOneKind(value)) {
       const goesBefore = CHOOSING[String(name)]!;
       return value.value.reduce(
@@ -146,10 +164,34 @@ export class PythonInterpreter extends Base {
   #called(call: Node, scope: Scope): TemplateValue {
     const { callee } = call;
     const name = callee.type === 'MemberExpression' && !callee.computed ? String(callee.property.value) : '';
-    if (!OF_OBJECTS.has(name) && !Object.hasOwn(OF_TEXTS, name)) return super.evaluate(call, scope);
+    const isGrowing = GROWING.has(name);
+    if (!OF_OBJECTS.has(name) && !Object.hasOwn(OF_TEXTS, name) && !isGrowing) return super.evaluate(call, scope);
     const object = this.evaluate(callee.object, scope);
+    if (isGrowing) {
+      const ready = this.#withArguments(call, scope);
+      checkGrowth(name, object, ready.given);
+      return super.evaluate(beside(call, { ...ready.call, callee: beside(callee, { ...callee, object: known(object) }) }), scope);
+    }
     const method = methodOf(object, name);
     return super.evaluate({ ...call, callee: method ? known(method) : { ...callee, object: known(object) } }, scope);
+  }
+
+  /** A call, or a filter that may have no arguments, with its arguments evaluated; `given` are their values. */
+  #withArguments(one: Node, scope: Scope): { readonly call: Node; readonly given: readonly TemplateValue[] } {
+    const given: TemplateValue[] = [];
+    const kept = (value: TemplateValue): Node => {
+      given.push(value);
+      return known(value);
+    };
+    const args = (one.args ?? []).flatMap((argument) => {
+      if (argument.type === 'KeywordArgumentExpression') return { ...argument, value: kept(this.evaluate(argument.value as Node, scope)) };
+      if (argument.type !== 'SpreadExpression' && argument.type !== 'KeywordSpreadExpression') return kept(this.evaluate(argument, scope));
+      const value = this.evaluate(argument.argument, scope);
+      if (Array.isArray(value.value)) return (value.value as TemplateValue[]).map(kept);
+      if (value.value instanceof Map) given.push(...(value.value as Map<string, TemplateValue>).values());
+      return { ...argument, argument: known(value) };
+    });
+    return { call: one.type === 'Identifier' ? one : beside(one, { ...one, args }), given };
   }
 }
 

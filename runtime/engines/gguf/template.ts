@@ -1,15 +1,13 @@
-import { readFileSync } from 'node:fs';
-import { createContext, Script } from 'node:vm';
 import { Environment, Template } from '@huggingface/jinja';
 import { Failure } from '../../../schemas/errors.js';
-import { markWritten, PythonInterpreter, TEXT_LIMIT } from './interpreter.js';
+import { isTimeout, limited } from '../time-limit.js';
+import { TEXT_LIMIT, TooLarge } from './growth.js';
+import { markWritten, PythonInterpreter } from './interpreter.js';
 import { type CallForm, PLAIN_FORM } from './messages.js';
 
 const RENDER_LIMIT_MS = 1000;
-/** For one that could not be rendered in time because this thread had no core. */
-const PATIENT_LIMIT_MS = 10_000;
-/** Of the limit, what a thread that is kept from running computes at most; endless loops take nearly all of it. */
-const BUSY_SHARE = 0.5;
+/** Time for finding out how a template takes calls. */
+const PROBING_LIMIT_MS = 1000;
 const RANGE_LIMIT = 100_000;
 const RAISED_LIMIT = 500;
 /** Ids of calls: as Mistral's templates want them, and as most others are. */
@@ -59,52 +57,14 @@ function range(first: number, second?: number, step = 1): number[] {
   return Array.from({ length: Math.max(0, length) }, (_, index) => start + index * step);
 }
 
-/** Runs what may loop: the time limit of `vm` ends any JavaScript below it, whatever module it comes from. */
-const sandbox = createContext({ job: undefined as (() => unknown) | undefined });
-const call = new Script('job()');
+/** Whether a template was stopped at a limit of time or size, and not by what it says. */
+export const isStopped = (error: unknown): boolean => {
+  const cause = error instanceof Failure ? error.cause : error;
+  // Too deep a recursion and too long a text are range errors.
+  return isTimeout(cause) || cause instanceof TooLarge || cause instanceof RangeError;
+};
 
-function withTimeout<T>(job: () => T, timeout: number): T {
-  sandbox.job = job;
-  try {
-    return call.runInContext(sandbox, { timeout }) as T;
-  } finally {
-    sandbox.job = undefined;
-  }
-}
-
-const isTimeout = (error: unknown): boolean => (error as NodeJS.ErrnoException | undefined)?.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
-
-/** What this thread has computed since it began, in milliseconds; other threads of a host compute meanwhile. Of the whole process where the system does not tell. */
-function computedMs(): number {
-  try {
-    return Number.parseInt(readFileSync('/proc/thread-self/schedstat', 'latin1'), 10) / 1e6;
-  } catch {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1000;
-  }
-}
-
-/** The limits count time by the clock: where the process was kept from running meanwhile, the job gets a second, longer chance. */
-function limited<T>(job: () => T): T {
-  const before = computedMs();
-  const hasRun = (limitMs: number): boolean => computedMs() - before > limitMs;
-  try {
-    return withTimeout(job, RENDER_LIMIT_MS);
-  } catch (error) {
-    if (!isTimeout(error) || hasRun(RENDER_LIMIT_MS * BUSY_SHARE)) throw error;
-  }
-  try {
-    return withTimeout(job, PATIENT_LIMIT_MS);
-  } catch (error) {
-    if (!isTimeout(error) || hasRun(RENDER_LIMIT_MS)) throw error;
-    throw new Failure('busy', 'This machine is too busy to render the chat template; try again when it has less to do.', {
-      retryAfterS: 5,
-      cause: error,
-    });
-  }
-}
-
-/** A failure that says why a template did not render; its cause is not told apart by callers but by `code`. */
+/** A failure that says why a template did not render; its cause is not told apart by callers but by `code` and `isStopped`. */
 function templateFailure(error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof Raised) {
@@ -115,16 +75,19 @@ function templateFailure(error: unknown): Failure {
   const why = isTimeout(error)
     ? `it ran for more than ${RENDER_LIMIT_MS} ms`
     : String((error as Error)?.message ?? error).slice(0, RAISED_LIMIT);
-  return new Failure('model_failed', `The model's chat template cannot be rendered: ${why}. Use a model with a working template.`, {
-    code: 'template_failed',
-    cause: error,
-  });
+  return new Failure(
+    'invalid',
+    `The model's chat template cannot be rendered: ${why}. Give another one as chat_template in extra_body, or use a model with a working template.`,
+    { code: 'template_failed', cause: error },
+  );
 }
+
+const limitedHere = <T>(job: () => T): T => limited(job, RENDER_LIMIT_MS, 'render the chat template');
 
 /**
  * A GGUF's own chat template (threat T5). It can compute and nothing else: no file, no network, 1 s (10 s more where the thread
- * could not run), 16 MiB of output, ranges of 100,000. Both methods throw `Failure` with code `template_refused` (the template's `raise_exception`) or
- * `template_failed`, and of kind `busy` where the machine leaves the thread no time.
+ * could not run), 16 MiB of output and of each text on the way, lists of a million, ranges of 100,000. Both methods throw `Failure` with code `template_refused`
+ * (the template's `raise_exception`) or `template_failed`, and of kind `busy` where the machine leaves the thread no time.
  */
 export class ChatTemplate {
   readonly #parsed: Template['parsed'];
@@ -133,7 +96,7 @@ export class ChatTemplate {
 
   constructor(text: string) {
     try {
-      this.#parsed = limited(() => new Template(text).parsed);
+      this.#parsed = limitedHere(() => new Template(text).parsed);
       markWritten(this.#parsed);
     } catch (error) {
       throw templateFailure(error);
@@ -141,8 +104,8 @@ export class ChatTemplate {
     try {
       this.callForm = this.#callForm();
     } catch (error) {
-      // What runs for too long is not tried again: it will fail when it is rendered.
-      if (!isTimeout((error as Failure).cause) || (error as Failure).kind === 'busy') throw error;
+      // What is stopped at a limit is not tried again: it will fail when it is rendered.
+      if (!isStopped(error)) throw error;
       this.callForm = PLAIN_FORM;
     }
   }
@@ -151,12 +114,12 @@ export class ChatTemplate {
   render(variables: Readonly<Record<string, unknown>>): string {
     let out: unknown;
     try {
-      out = limited(() => this.#run(variables));
+      out = limitedHere(() => this.#run(variables));
     } catch (error) {
       throw templateFailure(error);
     }
     if (typeof out !== 'string' || out.length > TEXT_LIMIT) {
-      throw templateFailure(new Error(`its output has more than ${TEXT_LIMIT} characters`));
+      throw templateFailure(new TooLarge(`its output has more than ${TEXT_LIMIT} characters`));
     }
     return out;
   }
@@ -183,7 +146,9 @@ export class ChatTemplate {
 
   /** Renders calls to see in which form they are written. */
   #callForm(): CallForm {
+    const start = performance.now();
     for (const [contentAsNull, argumentsAsText] of [[false, false], [false, true], [true, false], [true, true]] as const) {
+      if (performance.now() - start > PROBING_LIMIT_MS) return PLAIN_FORM;
       const form = { contentAsNull, argumentsAsText };
       if (this.#writesCall(form, SHORT_ID)) return { ...form, idsShort: !this.#writesCall(form, LONG_ID) };
     } // biome-ignore format: rows
@@ -201,7 +166,7 @@ export class ChatTemplate {
       const out = this.render({ messages, tools: [], add_generation_prompt: false, bos_token: '', eos_token: '' });
       return out.length <= PROBED_LIMIT && WRITTEN.test(out);
     } catch (error) {
-      if (error instanceof Failure && (error.kind === 'busy' || isTimeout(error.cause))) throw error;
+      if ((error as Failure).kind === 'busy' || isStopped(error)) throw error;
       return false;
     }
   }

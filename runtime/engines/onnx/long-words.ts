@@ -1,4 +1,6 @@
 import { Tokenizer } from '@huggingface/tokenizers';
+import { Failure } from '../../../schemas/errors.js';
+import { isTimeout, limited } from '../time-limit.js';
 import { configuredNormalizer } from './normalizers.js';
 
 /** UTF-16 units of a word that are split at a time; a lattice takes about a kilobyte for each. */
@@ -12,13 +14,77 @@ interface WordSplitter {
   encode(words: string[]): string[];
 }
 
-/** The tokenizer of the contents of `tokenizer.json` and `tokenizer_config.json`, for texts of any length. Throws what the library throws. */
+/** Time for a text, and for each of its characters: a hundred times what usual patterns take. */
+const TEXT_MS = 2000;
+const CHARACTER_MS = 0.01;
+/** Of the longest text: a host that is silent for 30 s is ended. */
+const LONGEST_MS = 10_000;
+/** For opening a tokenizer, by the tokens of its vocabulary. */
+const TOKEN_MS = 0.05;
+/** Characters of a text that a normalizer has changed. */
+const NORMALISED_LIMIT = 16 * 1024 * 1024;
+
+/** A step of a normalizer. */
+interface NormalizerStep {
+  readonly normalizers?: readonly (NormalizerStep | null)[];
+  normalize?(text: string): string;
+}
+
+/**
+ * The tokenizer of the contents of `tokenizer.json` and `tokenizer_config.json`, for texts of any length. Throws what the library throws. Where the file
+ * brings patterns of its own, opening it and each of its calls are held to a time that grows with the text; beyond, and where its steps make a text of more than
+ * 16 MiB, they throw `Failure('invalid')`.
+ */
 export function openTokenizer(definition: object, config: object): Tokenizer {
-  const tokenizer = new Tokenizer(configuredNormalizer(definition, config), config);
-  const { model } = definition as { model?: { vocab?: unknown } };
+  const configured = configuredNormalizer(definition, config);
+  const { model, normalizer, pre_tokenizer, decoder } = configured as Readonly<Record<string, { vocab?: unknown } | undefined>>;
+  const hasPatterns = /"(?:Regex|Replace)"/.test(JSON.stringify([normalizer, pre_tokenizer, decoder]));
+  const tokenizer = hasPatterns
+    ? bounded(msFor(Object.keys(model?.vocab ?? {}).length, TOKEN_MS), () => new Tokenizer(configured, config))
+    : new Tokenizer(configured, config);
   // Only Unigram has a list of pieces.
   if (Array.isArray(model?.vocab) && tokenizer.model) splitInParts(tokenizer.model);
+  if (hasPatterns) boundCalls(tokenizer);
   return tokenizer;
+}
+
+function bounded<T>(limitMs: number, job: () => T): T {
+  try {
+    return limited(job, limitMs, 'tokenise a text');
+  } catch (cause) {
+    if (!isTimeout(cause) && !(cause instanceof RangeError)) throw cause;
+    const why = isTimeout(cause)
+      ? `needs more than ${Math.round(limitMs)} ms for a text`
+      : `makes too much of a text (${(cause as Error).message})`;
+    throw new Failure('invalid', `A pattern of the model's tokenizer.json ${why}. Use a model with a sound tokenizer.`, {
+      code: 'InvalidModelFile',
+      cause,
+    });
+  }
+}
+
+const msFor = (count: number, eachMs = CHARACTER_MS): number => Math.min(TEXT_MS + count * eachMs, LONGEST_MS);
+
+function boundCalls(tokenizer: Tokenizer): void {
+  const { normalizer } = tokenizer;
+  const encode = tokenizer.encode.bind(tokenizer);
+  const decode = tokenizer.decode.bind(tokenizer);
+  tokenizer.encode = ((text: string, options: object) => bounded(msFor(text.length), () => encode(text, options))) as typeof encode;
+  tokenizer.decode = (...call: Parameters<typeof decode>) => bounded(msFor(call[0].length), () => decode(...call));
+  boundSteps(normalizer as NormalizerStep | null);
+  if (normalizer) tokenizer.normalizer = ((text: string) => bounded(msFor(text.length), () => normalizer(text))) as typeof normalizer;
+}
+
+/** Makes each step of a normalizer refuse to write more than the limit: several that double a text would fill the memory. */
+function boundSteps(step: NormalizerStep | null): void {
+  for (const one of step?.normalizers ?? []) boundSteps(one);
+  const normalize = step?.normalize?.bind(step);
+  if (!step || !normalize) return;
+  step.normalize = (text) => {
+    const made = normalize(text);
+    if (made.length > NORMALISED_LIMIT) throw new RangeError(`${made.length} characters of ${text.length}`);
+    return made;
+  };
 }
 
 /**

@@ -30,6 +30,7 @@ export class TextTokenizer {
     try {
       this.#tokenizer = openTokenizer(definition, config);
     } catch (cause) {
+      if (cause instanceof Failure) throw cause;
       throw new Failure('invalid', `tokenizer.json is not a usable tokenizer: ${(cause as Error).message}.`, {
         code: 'InvalidModelFile',
         cause,

@@ -68,6 +68,7 @@ export class EncoderTokenizer {
       const pair = this.#tokenizer.encode(PROBES[0], { text_pair: PROBES[1], return_token_type_ids: !isOneSegment(around) });
       this.#pair = frameOf(pair, [first, second]);
     } catch (error) {
+      if (error instanceof Failure) throw error;
       throw new Failure(
         'invalid',
         `tokenizer.json is not a usable tokenizer: ${(error as Error).message}. Get the file again from its source.`,

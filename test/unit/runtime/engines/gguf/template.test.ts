@@ -29,7 +29,7 @@ describe('chat template', () => {
       'an endless loop',
       '{% for a in range(99999) %}{% for b in range(99999) %}{% set c = a * b %}{% endfor %}{% endfor %}',
       'template_failed',
-      /more than 1000 ms/,
+      /more than 1000 ms|more than 2000000 steps/,
     ],
     ['a huge range', '{{ range(1000000000) | length }}', 'template_refused', /range\(\)/],
     ['a range without end', '{{ range(0, 5, 0) | length }}', 'template_refused', /range\(\)/],
@@ -61,6 +61,42 @@ describe('chat template', () => {
   for (const [name, text, code, message] of hostile) {
     it(`ends ${name}`, () => assert.throws(() => render(text), { name: 'Failure', code, message }));
   }
+
+  const repeated = (step: string, start = '"aaaaaaaaaaaaaaaa"'): string =>
+    `{% set n = namespace(x=${start}) %}{% for i in range(40) %}{% set n.x = ${step} %}{% endfor %}{{ n.x | string | length }}`;
+  const growing: [string, string][] = [
+    ['a plus', repeated('n.x + n.x')],
+    ['replacing', repeated('n.x | replace("a", "aaaaaaaa")')],
+    ['replacing by a method', repeated('n.x.replace("a", "aaaaaaaa")')],
+    ['replacing nothing', repeated('n.x.replace("", n.x)')],
+    ['joining', repeated('[n.x, n.x] | join(n.x)')],
+    ['joining letters', repeated('n.x | join("aaaaaaaaaa")')],
+    ['indenting', repeated('n.x | indent(width=100000000)', '"a\\na"')],
+    ['a list', repeated('n.x + n.x', '[1, 2]')],
+    ['a list in itself', repeated('[n.x, n.x]')],
+    ['JSON of a list in itself', `{% set n = namespace(x=[1]) %}{% for i in range(40) %}{% set n.x = [n.x, n.x] %}{% endfor %}{{ n.x | tojson }}`],
+    ['widely spaced JSON', '{{ [1, [2]] | tojson(indent=100000000) }}'],
+    ['splitting', `{% set n = namespace(x="a,") %}{% for i in range(22) %}{% set n.x = n.x ~ n.x %}{% endfor %}{{ n.x.split(",") | length }}`],
+    ['a macro', `{% macro twice(x) %}{{ x }}{{ x }}{% endmacro %}${repeated('twice(n.x)')}`],
+    ['a block', `{% set n = namespace(x="aaaa") %}{% for i in range(40) %}{% set n.x %}{{ n.x }}{{ n.x }}{% endset %}{% endfor %}{{ n.x }}`],
+    ['filters without end', `{% set n = namespace(x="a ") %}{% for i in range(20) %}{% set n.x = n.x ~ n.x %}{% endfor %}{% for i in range(1000) %}{{ n.x | upper | length }}{% endfor %}`],
+  ]; // biome-ignore format: rows
+  for (const [name, text] of growing) {
+    it(`is bounded in time and size: ${name}`, () => {
+      const before = process.cpuUsage();
+      assert.throws(() => render(text), { name: 'Failure', kind: 'invalid', code: 'template_failed', message: /more than/ });
+      const { user, system } = process.cpuUsage(before);
+      assert.ok(user + system < 10e6, `it took ${(user + system) / 1e6} s`);
+    });
+  }
+
+  it('leaves room for long conversations', () => {
+    const messages = Array.from({ length: 1000 }, (_, at) => ({ content: ` ${'word '.repeat(800)}${at} ` }));
+    const out = render('{% for m in messages %}{{ m.content | trim }}\n{{ m.content.replace("word", "WORD").split(" ")[0] }}{% endfor %}', {
+      messages,
+    });
+    assert.ok(out.length > 4_000_000);
+  });
 
   it('has a second chance where the process could not run meanwhile', () => {
     let pauses = 0;

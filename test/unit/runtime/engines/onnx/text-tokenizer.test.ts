@@ -64,3 +64,40 @@ describe('the tokenizer of a model that writes text', () => {
   for (const [name, decoder, drops] of firsts)
     it(`${drops ? 'drops' : 'keeps'} the first space: ${name}`, () => assert.equal(open(decoder, { a: 0 }).dropsFirstSpace, drops));
 });
+
+describe('a tokenizer.json with hostile patterns', () => {
+  const CATASTROPHIC = { Regex: '^(a+)+$' };
+  const split = { type: 'Split', pattern: CATASTROPHIC, behavior: 'Isolated', invert: false };
+  const replace = (pattern: object, content: string): object => ({ type: 'Replace', pattern, content });
+  const doubling = Array.from({ length: 40 }, () => replace({ String: 'a' }, 'aa'));
+  const steps: [string, object][] = [
+    ['a pre-tokenizer', { pre_tokenizer: split }],
+    ['one of several pre-tokenizers', { pre_tokenizer: { type: 'Sequence', pretokenizers: [split] } }],
+    ['a normalizer', { normalizer: replace(CATASTROPHIC, '') }],
+    ['a normalizer that doubles texts', { normalizer: { type: 'Sequence', normalizers: doubling } }],
+    ['a normalizer that makes much of each letter', { normalizer: replace({ String: 'a' }, 'b'.repeat(64 * 1024 * 1024)) }],
+  ];
+  const base = { version: '1.0', added_tokens: [], normalizer: null, pre_tokenizer: null, post_processor: null, decoder: null };
+  for (const [name, step] of steps) {
+    it(`is refused: ${name}`, () => {
+      const before = process.cpuUsage();
+      const tokenizer = new TextTokenizer({ ...base, model: model({ a: 0, b: 1 }), ...step }, {});
+      assert.deepEqual([...tokenizer.encode('', false)], []);
+      assert.throws(() => tokenizer.encode(`${'a'.repeat(40)}b`, false), { name: 'Failure', kind: 'invalid', message: /tokenizer\.json/ });
+      const { user, system } = process.cpuUsage(before);
+      assert.ok(user + system < 10e6, `it took ${(user + system) / 1e6} s`);
+    });
+  }
+
+  it('is refused for added tokens that a pattern chokes on, while it is opened', () => {
+    const tokens = [{ ...added(2, `${'a'.repeat(40)}b`), normalized: true }];
+    const definition = { ...base, added_tokens: tokens, normalizer: replace(CATASTROPHIC, ''), model: model({ a: 0, b: 1 }) };
+    assert.throws(() => new TextTokenizer(definition, {}), { name: 'Failure', kind: 'invalid', message: /tokenizer\.json/ });
+  });
+
+  it('does not touch sound ones', () => {
+    const sound = { ...split, pattern: { Regex: '\\s+|[ab]' } };
+    const tokenizer = new TextTokenizer({ ...base, model: model({ a: 0, b: 1 }), pre_tokenizer: sound }, {});
+    assert.equal(tokenizer.encode('ab'.repeat(50_000), false).length, 100_000);
+  });
+});
