@@ -30,6 +30,7 @@ const SAMPLES: Record<string, { name: string; bytes: Uint8Array; binary: boolean
   rtf: { name: 'a.rtf', bytes: Buffer.from(`{\\rtf1 ${SENTENCE}}`), binary: true },
   code: { name: 'a.py', bytes: Buffer.from(`# ${SENTENCE}\ndef f():\n    pass\n`), binary: false },
   eml: { name: 'a.eml', bytes: Buffer.from(eml().replace('The body.', SENTENCE)), binary: false },
+  mbox: { name: 'a.mbox', bytes: Buffer.from(`From a@b Mon Jan  1 00:00:00 2024\n${eml().replace('The body.', SENTENCE)}`), binary: false },
   msg: { name: 'a.msg', bytes: msg({ subject: 'S', sender: 'Ada', body: SENTENCE }), binary: true },
 };
 

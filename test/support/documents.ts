@@ -55,8 +55,8 @@ export function pptx(slides: readonly (readonly [string, string])[]): Uint8Array
   return zip({ 'ppt/presentation.xml': `${XML}<p/>`, 'docProps/core.xml': CORE, ...(Object.fromEntries(parts) as Record<string, string>) });
 }
 
-/** A book whose chapters are the given XHTML bodies. */
-export function epub(chapters: readonly string[]): Uint8Array {
+/** A book whose chapters are the given XHTML bodies; `more` adds parts and replaces some. */
+export function epub(chapters: readonly string[], more: Record<string, Uint8Array> = {}): Uint8Array {
   const ids = chapters.map((_, index) => `c${index}`);
   const items = ids.map((id) => `<item id="${id}" href="text/${id}.xhtml" media-type="application/xhtml+xml"/>`).join('');
   const spine = ids.map((id) => `<itemref idref="${id}"/>`).join('');
@@ -65,16 +65,18 @@ export function epub(chapters: readonly string[]): Uint8Array {
     'META-INF/container.xml': `${XML}<container><rootfiles><rootfile full-path="OEBPS/book.opf"/></rootfiles></container>`,
     'OEBPS/book.opf': `${XML}<package xmlns:dc="d"><metadata><dc:title>On engines</dc:title><dc:creator>Ada</dc:creator></metadata><manifest>${items}</manifest><spine>${spine}</spine></package>`,
     ...Object.fromEntries(chapters.map((body, index) => [`OEBPS/text/c${index}.xhtml`, `${XML}<html><body>${body}</body></html>`])),
+    ...more,
   });
 }
 
-/** An OpenDocument text with the given content. */
-export function odt(content: string, manifest = ''): Uint8Array {
+/** An OpenDocument text with the given content; `more` adds parts and replaces some. */
+export function odt(content: string, manifest = '', more: Record<string, Uint8Array> = {}): Uint8Array {
   return zip({
     mimetype: 'application/vnd.oasis.opendocument.text',
     'META-INF/manifest.xml': `${XML}<manifest>${manifest}</manifest>`,
     'meta.xml': `${XML}<office:meta><dc:title>On engines</dc:title></office:meta>`,
     'content.xml': `${XML}<office:document-content><office:body><office:text>${content}</office:text></office:body></office:document-content>`,
+    ...more,
   });
 }
 
@@ -118,18 +120,30 @@ interface BurnEntry {
   readonly binaryProvider?: () => Uint8Array;
 }
 
-/** An Outlook message with plain-text body. */
-export function msg(fields: { subject: string; sender: string; body: string }): Uint8Array {
+/** How the texts of an Outlook message are kept: in Unicode, or in an encoding, with the number of a code page where one is named. */
+export interface MessageTexts {
+  readonly encode: (text: string) => Uint8Array;
+  readonly codePage?: number;
+}
+
+/** An Outlook message with plain-text body; its texts are in Unicode unless `texts` says otherwise. */
+export function msg(fields: { subject: string; sender: string; body: string }, texts?: MessageTexts): Uint8Array {
   const { burn } = createRequire(import.meta.url)('@kenjiuno/msgreader/lib/Burner') as { burn: (entries: BurnEntry[]) => Uint8Array };
   const file = (name: string, content: Uint8Array): BurnEntry => ({ name, type: 2, length: content.length, binaryProvider: () => content });
+  const properties = Buffer.alloc(32 + (texts?.codePage === undefined ? 0 : 16));
+  if (texts?.codePage !== undefined) {
+    properties.writeUInt32LE(0x3ffd0003, 32);
+    properties.writeUInt32LE(texts.codePage, 40);
+  }
   // The writer takes the memory below a view, so that a pooled Buffer would bring its neighbours.
-  const wide = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'utf16le'));
+  const text = (id: string, value: string): BurnEntry =>
+    file(`__substg1.0_${id}${texts ? '001E' : '001F'}`, Uint8Array.from(texts ? texts.encode(value) : Buffer.from(value, 'utf16le')));
   const streams = [
-    file('__properties_version1.0', new Uint8Array(32)),
-    file('__substg1.0_001A001F', wide('IPM.Note')),
-    file('__substg1.0_0037001F', wide(fields.subject)),
-    file('__substg1.0_0C1A001F', wide(fields.sender)),
-    file('__substg1.0_1000001F', wide(fields.body)),
+    file('__properties_version1.0', Uint8Array.from(properties)),
+    text('001A', 'IPM.Note'),
+    text('0037', fields.subject),
+    text('0C1A', fields.sender),
+    text('1000', fields.body),
   ];
   return burn([{ name: 'Root Entry', type: 5, length: 0, children: streams.map((_, at) => at + 1) }, ...streams]);
 }

@@ -1,18 +1,41 @@
+import { isAscii, isUtf8 } from 'node:buffer';
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../../../schemas/errors.js';
+import type { Metadata } from '../contract.js';
 import type { ParseLimits, SourceFile } from './contract.js';
+import { textEncoding } from './encodings/declared.js';
+import { decodedAs } from './encodings/decode.js';
+import { escapedEncoding } from './encodings/escapes.js';
+import { guessedEncoding } from './encodings/guess.js';
+import { encodingOf } from './encodings/names.js';
+import { markedEncoding, unmarkedUtf16 } from './encodings/wide.js';
 import { tooLong } from './writer.js';
 
-/** Share of NUL bytes at even or odd places from which a text counts as UTF-16 without a mark. */
-const UTF16_SHARE = 0.3;
-const LOOKED_AT = 4096;
+/** Guesses below this confidence come with a warning. */
+const SURE = 0.9;
+/** Letters of UTF-8 beyond ASCII for each broken byte, from which a text counts as UTF-8 with damage. */
+const LETTERS_PER_DAMAGE = 4;
+/** Share of the characters beyond ASCII that may mean nothing in an encoding that the user or the file names. */
+const DAMAGE_SHARE = 0.1;
+const REPLACEMENT = /\ufffd/g;
 
 /** A text and how it was encoded. */
 export interface DecodedText {
   readonly text: string;
+  /** By its usual name, in lower case. */
   readonly encoding: string;
-  /** Says that the encoding is a guess; undefined when it is sure. */
+  /** Of a guess, 0 to 1; undefined where the encoding is known. */
+  readonly confidence?: number;
+  /** Says that letters may be wrong; undefined when it is sure. */
   readonly warning?: string;
+}
+
+/** What is said of the encoding of a text besides its bytes; unknown names count as not said. */
+export interface EncodingHints {
+  /** The parser's option `encoding`; `utf-8`, its default, leaves the choice to the file. */
+  readonly setting?: unknown;
+  /** What the file, or what it lies in, names. */
+  readonly declared?: string | undefined;
 }
 
 /** The content of a file. Throws `Failure('invalid')` when it is empty. */
@@ -22,53 +45,84 @@ export async function bytesOf(file: SourceFile): Promise<Uint8Array> {
   return bytes;
 }
 
-function marked(bytes: Uint8Array): string | undefined {
-  const [a, b, c] = bytes;
-  if (a === 0xef && b === 0xbb && c === 0xbf) return 'utf-8';
-  if (a === 0xff && b === 0xfe) return 'utf-16le';
-  return a === 0xfe && b === 0xff ? 'utf-16be' : undefined;
+const lettersBeyondAscii = (text: string): number => {
+  let count = 0;
+  for (let at = 0; at < text.length; at += 1) if (text.charCodeAt(at) > 0x7f) count += 1;
+  return count;
+};
+
+const damageOf = (text: string): number => text.match(REPLACEMENT)?.length ?? 0;
+
+const damageWarning = (count: number, encoding: string): string =>
+  `${count} ${count === 1 ? 'stretch of bytes means' : 'stretches of bytes mean'} nothing in ${encoding}; a replacement character stands for each.`;
+
+/** The text in an encoding that is named; undefined where so much of it means nothing that the name must be wrong. */
+function named(bytes: Uint8Array, encoding: string): DecodedText | undefined {
+  const text = decodedAs(bytes, encoding);
+  const damage = damageOf(text);
+  if (damage === 0) return { text, encoding };
+  if (damage > lettersBeyondAscii(text) * DAMAGE_SHARE) return undefined;
+  return { text, encoding, warning: damageWarning(damage, encoding) };
 }
 
-/** UTF-16 without a byte order mark, as the zero halves of Latin letters show it. */
-export function unmarkedUtf16(bytes: Uint8Array): 'utf-16le' | 'utf-16be' | undefined {
-  const length = Math.min(bytes.length, LOOKED_AT) & ~1;
-  const zeros = [0, 0];
-  for (let index = 0; index < length; index += 1) if (bytes[index] === 0) zeros[index & 1]! += 1;
-  const enough = (length / 2) * UTF16_SHARE;
-  if (zeros[1]! > enough && zeros[0]! === 0) return 'utf-16le';
-  return zeros[0]! > enough && zeros[1]! === 0 ? 'utf-16be' : undefined;
+/** UTF-8, whole or with a few broken bytes. */
+function utf8(bytes: Uint8Array): DecodedText | undefined {
+  const text = decodedAs(bytes, 'utf-8');
+  if (isUtf8(bytes)) return { text, encoding: 'utf-8' };
+  const damage = damageOf(text);
+  if (lettersBeyondAscii(text) - damage < damage * LETTERS_PER_DAMAGE) return undefined;
+  return { text, encoding: 'utf-8', warning: damageWarning(damage, 'utf-8') };
 }
 
-function attempt(bytes: Uint8Array, encoding: string): string | undefined {
-  try {
-    return new TextDecoder(encoding, { fatal: true }).decode(bytes);
-  } catch {
-    return undefined;
+function guessed(bytes: Uint8Array, refused: string | undefined): DecodedText {
+  const { encoding, confidence } = guessedEncoding(bytes);
+  const text = decodedAs(bytes, encoding);
+  if (confidence >= SURE && refused === undefined && damageOf(text) === 0) return { text, encoding, confidence };
+  const why = refused === undefined ? 'The file does not name its encoding' : `The text is not in ${refused}, as it should be`;
+  const warning = `${why}; it was read as ${encoding}, which is a guess (confidence ${confidence}). If letters are wrong, name the encoding in the parser's option encoding.`;
+  return { text, encoding, confidence, warning };
+}
+
+/**
+ * The text of bytes, in the encoding of the first of these that fits: the byte order mark, the setting, what the file declares, escape sequences
+ * of seven bits, UTF-8, the look of UTF-16, a guess by the frequency of letters.
+ */
+export function decoded(bytes: Uint8Array, { setting, declared }: EncodingHints = {}): DecodedText {
+  const mark = markedEncoding(bytes);
+  if (mark) return { text: decodedAs(bytes, mark), encoding: mark };
+  const set = typeof setting === 'string' ? encodingOf(setting) : undefined;
+  const wanted = [set === 'utf-8' ? undefined : set, declared].filter((one) => one !== undefined);
+  for (const encoding of wanted) {
+    const found = named(bytes, encoding);
+    if (found) return found;
   }
-}
-
-/** The text of bytes: by their mark, else as UTF-8, else as the configured encoding, else by the look of UTF-16, else as Windows-1252. */
-export function decoded(bytes: Uint8Array, configured = 'utf-8'): DecodedText {
-  const mark = marked(bytes);
-  if (mark) return { text: new TextDecoder(mark).decode(bytes), encoding: mark };
+  if (isAscii(bytes)) {
+    const escaped = escapedEncoding(bytes);
+    if (escaped) return { text: decodedAs(bytes, escaped), encoding: escaped };
+  }
   const wide = unmarkedUtf16(bytes);
-  if (wide) return { text: new TextDecoder(wide).decode(bytes), encoding: wide };
-  const asked = /^utf-?8/i.test(configured) ? undefined : attempt(bytes, configured);
-  if (asked !== undefined) return { text: asked, encoding: configured.toLowerCase() };
-  const utf8 = attempt(bytes, 'utf-8');
-  if (utf8 !== undefined) return { text: utf8, encoding: 'utf-8' };
-  const warning = `The text is not ${configured}; it was read as windows-1252, so that some letters may be wrong.`;
-  return { text: new TextDecoder('windows-1252').decode(bytes), encoding: 'windows-1252', warning };
+  if (wide) return { text: decodedAs(bytes, wide), encoding: wide };
+  return utf8(bytes) ?? guessed(bytes, wanted[0]);
 }
 
-/** The decoded text of a file within the limit. */
-export async function textOf(file: SourceFile, configured: unknown, limits: ParseLimits): Promise<DecodedText> {
+/** The decoded text of a file within the limit. `declared` finds what the bytes name as their encoding. */
+export async function textOf(
+  file: SourceFile,
+  options: Metadata,
+  limits: ParseLimits,
+  declared: (bytes: Uint8Array) => string | undefined = textEncoding,
+): Promise<DecodedText> {
   // Refused before it is read; UTF-16 may be twice as long as what comes out.
   if (file.sizeBytes > limits.textBytes * 2) throw tooLong(file.name, limits);
   const bytes = await bytesOf(file);
-  const found = decoded(bytes, typeof configured === 'string' ? configured : undefined);
+  const found = decoded(bytes, { setting: options.encoding, declared: declared(bytes) });
   if (found.text.trim() === '') throw new Failure('invalid', `${file.name} holds nothing but white space.`, { code: 'empty_file' });
   return found;
+}
+
+/** What metadata says of the encoding of a text: nothing where it is UTF-8. */
+export function encodingMetadata({ encoding, confidence }: DecodedText): Metadata {
+  return { ...(encoding === 'utf-8' ? {} : { encoding }), ...(confidence === undefined ? {} : { encoding_confidence: confidence }) };
 }
 
 /** Line ends as \n, no control characters, no trailing blanks, at most one blank line in a row. */

@@ -1,4 +1,4 @@
-import { textOf } from './bytes.js';
+import { encodingMetadata, textOf } from './bytes.js';
 import type { Parser } from './contract.js';
 import { DocumentWriter } from './writer.js';
 
@@ -69,18 +69,20 @@ export const code: Parser = {
   ],
   readsText: true,
   async parse(file, options, limits) {
-    const { text, warning } = await textOf(file, options.encoding, limits);
+    const found = await textOf(file, options, limits);
     const writer = new DocumentWriter(file.name, limits);
-    if (warning) writer.warnings.push(warning);
+    if (found.warning) writer.warnings.push(found.warning);
     const extension = /\.[^.]+$/.exec(file.name.toLowerCase())?.[0] ?? '';
     const language = LANGUAGES[extension] ?? 'unknown';
     const symbols: string[] = [];
-    for (const part of partsOf(text.replace(/\r\n?/g, '\n'))) {
+    for (const part of partsOf(found.text.replace(/\r\n?/g, '\n'))) {
       if (part.symbol !== '') symbols.push(part.symbol);
       writer.add('code', part.lines.join('\n'), part.symbol === '' ? {} : { metadata: { symbol: part.symbol } });
     }
     return writer.finish(
-      options.extract_metadata === false ? {} : { type: 'source_code', code_language: language, symbols: symbols.slice(0, 1000) },
+      options.extract_metadata === false
+        ? {}
+        : { type: 'source_code', code_language: language, symbols: symbols.slice(0, 1000), ...encodingMetadata(found) },
     );
   },
 };

@@ -1,5 +1,5 @@
 import type { Metadata } from '../contract.js';
-import { textOf } from './bytes.js';
+import { encodingMetadata, textOf } from './bytes.js';
 import type { Parser, SourceFile } from './contract.js';
 import { damaged } from './refusals.js';
 import { writeTable } from './tabular.js';
@@ -61,16 +61,24 @@ export const csv: Parser = {
   mimeTypes: ['text/csv', 'text/tab-separated-values', 'application/csv'],
   readsText: true,
   async parse(file, options, limits) {
-    const { text, encoding, warning } = await textOf(file, options.encoding, limits);
+    const found = await textOf(file, options, limits);
+    const { text } = found;
     const delimiter = delimiterOf(file, text, String(options.delimiter ?? ','));
     const rows = await records(file, text, delimiter, options);
     const writer = new DocumentWriter(file.name, limits);
-    if (warning) writer.warnings.push(warning);
+    if (found.warning) writer.warnings.push(found.warning);
     const header = options.has_header === false ? [] : (rows.shift() ?? []);
     writeTable({ header, rows, firstRow: 1, metadata: {} }, options, writer);
     // A table of nothing but its header still has that.
     if (writer.isEmpty) writer.add('paragraph', header.join(', '));
-    const described = { type: 'csv', source_file: file.name, encoding, columns: header, rows: rows.length };
+    const described = {
+      type: 'csv',
+      source_file: file.name,
+      encoding: found.encoding,
+      ...encodingMetadata(found),
+      columns: header,
+      rows: rows.length,
+    };
     return writer.finish(options.extract_metadata === false ? { source_file: file.name } : described);
   },
 };

@@ -1,7 +1,8 @@
 import type { Address } from 'postal-mime';
 import { bytesOf } from './bytes.js';
-import type { Parser } from './contract.js';
-import { MAIL_DEFAULTS, mailDocument, type ParseInner } from './mail.js';
+import type { Parser, SourceFile } from './contract.js';
+import { MAIL_DEFAULTS, type Mail, mailDocument, type ParseInner } from './mail.js';
+import { mailInUtf8 } from './mail-charsets.js';
 import { damaged } from './refusals.js';
 
 const NESTING_LIMIT = 64;
@@ -13,6 +14,25 @@ function shown(address: Address | undefined): string[] {
   );
 }
 
+/** Reads a mail from its bytes. Throws `Failure('invalid')` for what is none. */
+export async function mailOf(file: SourceFile, bytes: Uint8Array, setting: unknown): Promise<Mail> {
+  const { default: PostalMime } = await import('postal-mime');
+  const { bytes: source, warnings, encoding } = mailInUtf8(bytes, setting);
+  const mail = await PostalMime.parse(source, { maxNestingDepth: NESTING_LIMIT }).catch((error: unknown) => {
+    throw damaged(file, 'it cannot be read as a mail', error);
+  });
+  if (mail.headers.length === 0) throw damaged(file, 'it has no mail headers');
+  const attachments = mail.attachments.map((one, index) => ({
+    name: one.filename ?? `attachment ${index + 1}`,
+    mimeType: one.mimeType,
+    bytes: typeof one.content === 'string' ? Buffer.from(one.content) : new Uint8Array(one.content as ArrayBuffer),
+  }));
+  const { subject = '', date = '', messageId = '', text = '', html = '' } = mail;
+  const to = (mail.to ?? []).flatMap(shown);
+  const cc = (mail.cc ?? []).flatMap(shown);
+  return { subject, from: shown(mail.from)[0] ?? '', to, cc, date, messageId, text, html, attachments, warnings, encoding };
+}
+
 /** Mails as the internet carries them (EML). `inner` reads attachments. */
 export const emlParser = (inner: ParseInner): Parser => ({
   id: 'eml',
@@ -21,25 +41,6 @@ export const emlParser = (inner: ParseInner): Parser => ({
   mimeTypes: ['message/rfc822'],
   readsText: true,
   async parse(file, options, limits) {
-    const { default: PostalMime } = await import('postal-mime');
-    const mail = await PostalMime.parse(await bytesOf(file), { maxNestingDepth: NESTING_LIMIT }).catch((error: unknown) => {
-      throw damaged(file, 'it cannot be read as a mail', error);
-    });
-    if (mail.headers.length === 0) throw damaged(file, 'it has no mail headers');
-    const attachments = mail.attachments.map((one, index) => ({
-      name: one.filename ?? `attachment ${index + 1}`,
-      mimeType: one.mimeType,
-      bytes: typeof one.content === 'string' ? Buffer.from(one.content) : new Uint8Array(one.content as ArrayBuffer),
-    }));
-    const { subject = '', date = '', messageId = '', text = '', html = '' } = mail;
-    const to = (mail.to ?? []).flatMap(shown);
-    const cc = (mail.cc ?? []).flatMap(shown);
-    return mailDocument(
-      file,
-      { subject, from: shown(mail.from)[0] ?? '', to, cc, date, messageId, text, html, attachments },
-      options,
-      limits,
-      inner,
-    );
+    return mailDocument(file, await mailOf(file, await bytesOf(file), options.encoding), options, limits, inner);
   },
 });

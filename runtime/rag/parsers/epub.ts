@@ -1,7 +1,8 @@
 import { posix } from 'node:path';
 import { type Archive, unpacked } from './archive.js';
-import { bytesOf } from './bytes.js';
+import { bytesOf, decoded } from './bytes.js';
 import type { Parser, SourceFile } from './contract.js';
+import { htmlEncoding } from './encodings/declared.js';
 import { writeHtml } from './html-blocks.js';
 import { readXml } from './markup.js';
 import { coreProperties } from './office.js';
@@ -58,7 +59,7 @@ export const epub: Parser = {
     const found = chapters(archive, root);
     found.forEach((path, index) => {
       const part = archive.parts.get(path);
-      if (part) writeHtml(new TextDecoder().decode(part), writer, choices, { metadata: { chapter: index + 1 } });
+      if (part) writeHtml(decoded(part, { declared: htmlEncoding(part) }).text, writer, choices, { metadata: { chapter: index + 1 } });
       else writer.warnings.push(`Chapter ${path} is missing.`);
     });
     const core = options.extract_metadata === false ? {} : coreProperties(archive, root);

@@ -1,5 +1,6 @@
-import { bytesOf, decoded, textOf } from './bytes.js';
+import { encodingMetadata, textOf } from './bytes.js';
 import type { Parser } from './contract.js';
+import { htmlEncoding } from './encodings/declared.js';
 import { writeHtml } from './html-blocks.js';
 import { DocumentWriter, present } from './writer.js';
 
@@ -14,8 +15,6 @@ const DEFAULTS = {
   extract_tables: true,
   preserve_formatting: false,
 };
-const CHARSET = /<meta[^>]{0,200}charset\s{0,10}=\s{0,10}["']?([\w-]{1,40})/i;
-const LOOKED_AT = 2048;
 
 /** HTML and XHTML pages, without scripts, styles and navigation. */
 export const html: Parser = {
@@ -25,12 +24,10 @@ export const html: Parser = {
   mimeTypes: ['text/html', 'application/xhtml+xml'],
   readsText: true,
   async parse(file, options, limits) {
-    const bytes = await bytesOf(file);
-    const named = CHARSET.exec(new TextDecoder('latin1').decode(bytes.subarray(0, LOOKED_AT)))?.[1];
-    const { text, warning } = named ? decoded(bytes, named) : await textOf({ ...file, bytes }, options.encoding, limits);
+    const found = await textOf(file, options, limits, htmlEncoding);
     const writer = new DocumentWriter(file.name, limits);
-    if (warning) writer.warnings.push(warning);
-    const { title, links, images, tableCount, headings, meta } = writeHtml(text, writer, {
+    if (found.warning) writer.warnings.push(found.warning);
+    const { title, links, images, tableCount, headings, meta } = writeHtml(found.text, writer, {
       tables: options.extract_tables !== false,
       images: options.extract_images !== false,
       formatting: options.preserve_formatting === true,
@@ -46,6 +43,7 @@ export const html: Parser = {
         links: options.extract_links === false ? undefined : links,
         images: options.extract_images === false ? undefined : images,
         table_count: tableCount,
+        ...encodingMetadata(found),
       }),
     );
   },

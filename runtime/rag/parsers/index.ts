@@ -11,6 +11,7 @@ import { folderParser } from './folder.js';
 import { html } from './html.js';
 import { json } from './json.js';
 import { markdown } from './markdown.js';
+import { mboxParser } from './mbox.js';
 import { msgParser } from './msg.js';
 import { odf } from './odf.js';
 import { pdf } from './pdf/parser.js';
@@ -31,7 +32,7 @@ function mailParsers(depth: number): Parser[] {
     if (depth >= NESTING_LIMIT) throw new Failure('invalid', `${file.name} lies in more than ${NESTING_LIMIT} mails.`);
     return parseByContent(file, limits, [...SINGLE, ...mailParsers(depth + 1)]);
   };
-  return [emlParser(inner), msgParser(inner)];
+  return [emlParser(inner), msgParser(inner), mboxParser(inner)];
 }
 
 const FILES: readonly Parser[] = [...SINGLE, ...mailParsers(1)];

@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
-import { textOf } from './bytes.js';
+import { encodingMetadata, textOf } from './bytes.js';
 import type { Parser, SourceFile } from './contract.js';
 import { damaged } from './refusals.js';
 import { DocumentWriter } from './writer.js';
@@ -54,10 +54,10 @@ export const json: Parser = {
   mimeTypes: ['application/json', 'application/x-ndjson', 'application/jsonl', 'application/ld+json'],
   readsText: true,
   async parse(file, options, limits) {
-    const { text, warning } = await textOf(file, options.encoding, limits);
-    const { value, isLines } = read(file, text);
+    const found = await textOf(file, options, limits);
+    const { value, isLines } = read(file, found.text);
     const writer = new DocumentWriter(file.name, limits);
-    if (warning) writer.warnings.push(warning);
+    if (found.warning) writer.warnings.push(found.warning);
     if (Array.isArray(value)) {
       value.forEach((one, index) => {
         writer.add('paragraph', flatten(file, one, '', 0, []).join('\n'), { metadata: { item_number: index + 1 } });
@@ -68,6 +68,10 @@ export const json: Parser = {
       }
     } else writer.add('paragraph', String(value));
     if (options.extract_metadata === false) return writer.finish({});
-    return writer.finish({ type: isLines ? 'json_lines' : 'json', ...(Array.isArray(value) ? { items: value.length } : {}) });
+    return writer.finish({
+      type: isLines ? 'json_lines' : 'json',
+      ...(Array.isArray(value) ? { items: value.length } : {}),
+      ...encodingMetadata(found),
+    });
   },
 };

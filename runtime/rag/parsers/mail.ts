@@ -34,6 +34,10 @@ export interface Mail {
   readonly text: string;
   readonly html: string;
   readonly attachments: readonly { readonly name: string; readonly mimeType: string; readonly bytes: Uint8Array }[];
+  /** Of texts whose encoding is not sure. */
+  readonly warnings: readonly string[];
+  /** What metadata says of the encoding where it was guessed. */
+  readonly encoding: Metadata;
 }
 
 function headerLines(mail: Mail): string {
@@ -76,6 +80,7 @@ export async function mailDocument(
   inner: ParseInner,
 ): Promise<ParsedDocument> {
   const writer = new DocumentWriter(file.name, limits);
+  writer.warnings.push(...mail.warnings);
   if (options.extract_headers !== false) writer.add('header', headerLines(mail), { apart: true, metadata: { section: 'headers' } });
   const body = new DocumentWriter(file.name, limits);
   if (mail.text.trim() !== '') writeParagraphs(options.clean_text === false ? mail.text : cleaned(mail.text), body);
@@ -93,6 +98,7 @@ export async function mailDocument(
       date: mail.date,
       message_id: mail.messageId,
       attachments: mail.attachments.map((one) => one.name),
+      ...mail.encoding,
     }),
   );
 }

@@ -1,5 +1,5 @@
 import type { Metadata } from '../contract.js';
-import { textOf } from './bytes.js';
+import { encodingMetadata, textOf } from './bytes.js';
 import type { Block, Parser } from './contract.js';
 import { DocumentWriter, present } from './writer.js';
 
@@ -104,7 +104,7 @@ export const markdown: Parser = {
   mimeTypes: ['text/markdown', 'text/x-markdown'],
   readsText: true,
   async parse(file, options, limits) {
-    const found = await textOf(file, options.encoding, limits);
+    const found = await textOf(file, options, limits);
     const { fields, length } = frontMatter(found.text);
     const source = found.text.slice(length);
     const root = await treeOf(source);
@@ -119,6 +119,10 @@ export const markdown: Parser = {
     }
     // A file of nothing but front matter is still a document.
     if (writer.isEmpty) writer.add('paragraph', found.text);
-    return writer.finish(options.extract_metadata === false ? {} : present({ ...fields, ...findings(root.children ?? [], options) }));
+    return writer.finish(
+      options.extract_metadata === false
+        ? {}
+        : present({ ...fields, ...findings(root.children ?? [], options), ...encodingMetadata(found) }),
+    );
   },
 };

@@ -1,5 +1,7 @@
 import { Parser } from 'htmlparser2';
 import { Failure } from '../../../schemas/errors.js';
+import { decoded } from './bytes.js';
+import { xmlEncoding } from './encodings/declared.js';
 
 /** The parser takes time in proportion to the depth for every element; pages made by people stay far below. */
 const DEPTH_LIMIT = 1000;
@@ -32,11 +34,9 @@ export function readMarkup(source: string, events: MarkupEvents, xml = false): v
   parser.end(source);
 }
 
-const decoder = new TextDecoder();
-
-/** Reads a part of an archive as XML; a missing part has no events. */
+/** Reads a part of an archive as XML, in the encoding that it names; a missing part has no events. */
 export function readXml(part: Uint8Array | undefined, events: MarkupEvents): void {
-  if (part) readMarkup(decoder.decode(part), events, true);
+  if (part) readMarkup(decoded(part, { declared: xmlEncoding(part) }).text, events, true);
 }
 
 /** The text of each element with one of the names, joined over its descendants; outermost elements only. */

@@ -1,6 +1,6 @@
 import { entriesOf } from './archive.js';
-import { unmarkedUtf16 } from './bytes.js';
 import type { SourceFile } from './contract.js';
+import { markedEncoding, unmarkedUtf16 } from './encodings/wide.js';
 import { locked } from './refusals.js';
 
 /** What the first bytes of a file say it is: a parser's id, any text, or a known format that no parser reads. */
@@ -35,6 +35,8 @@ const UNREAD: readonly (readonly [string, string])[] = [
   ['47475546', 'a GGUF model'],
 ];
 const LOOKED_AT = 8192;
+/** The line with address and time that begins the first message of a mailbox, and a header below it. */
+const MAILBOX = /^From \S[^\n]{0,200}\d\d:\d\d[^\n]{0,100}\n[!-9;-~]{1,100}:/;
 /** Control characters beyond this share make it no text. */
 const CONTROL_SHARE = 0.1;
 
@@ -62,11 +64,12 @@ function compoundSignature(file: SourceFile, bytes: Uint8Array): Signature {
 
 function isText(bytes: Uint8Array): boolean {
   const head = bytes.subarray(0, LOOKED_AT);
-  if ((head[0] === 0xff && head[1] === 0xfe) || (head[0] === 0xfe && head[1] === 0xff) || unmarkedUtf16(head)) return true;
+  if (markedEncoding(head) || unmarkedUtf16(head)) return true;
   let controls = 0;
   for (const byte of head) {
     if (byte === 0) return false;
-    if (byte < 9 || (byte > 13 && byte < 27)) controls += 1;
+    // The shifts of ISO 2022 belong to a text.
+    if (byte < 9 || (byte > 15 && byte < 27)) controls += 1;
   }
   return controls <= head.length * CONTROL_SHARE;
 }
@@ -79,6 +82,7 @@ export function signatureOf(file: SourceFile, bytes: Uint8Array): Signature {
   if (hex.startsWith('504b0304') || hex.startsWith('504b0506')) return archiveSignature(file, bytes);
   if (hex.startsWith('d0cf11e0a1b11ae1')) return compoundSignature(file, bytes);
   if (head.subarray(0, 5).toString('latin1') === '{\\rtf') return format('rtf', 'an RTF document');
+  if (MAILBOX.test(head.toString('latin1'))) return format('mbox', 'a mailbox');
   const known = UNREAD.find(([start]) => hex.startsWith(start));
   if (known) return unread(known[1]);
   if (hex.startsWith('52494646')) return unread('a RIFF file, such as a WAV recording or a WebP image');

@@ -1,5 +1,5 @@
 import type { Metadata } from '../contract.js';
-import { cleaned, textOf } from './bytes.js';
+import { cleaned, encodingMetadata, textOf } from './bytes.js';
 import type { Parser } from './contract.js';
 import { languageOf } from './language.js';
 import { DocumentWriter, present } from './writer.js';
@@ -52,11 +52,11 @@ export const text: Parser = {
   mimeTypes: ['text/plain', 'text/*'],
   readsText: true,
   async parse(file, options, limits) {
-    const found = await textOf(file, options.encoding, limits);
+    const found = await textOf(file, options, limits);
     const writer = new DocumentWriter(file.name, limits);
     if (found.warning) writer.warnings.push(found.warning);
     writeParagraphs(options.clean_text === false ? found.text : cleaned(found.text), writer);
-    const described = options.extract_metadata === false ? {} : { encoding: found.encoding };
+    const described = options.extract_metadata === false ? {} : { encoding: found.encoding, ...encodingMetadata(found) };
     return writer.finish(present({ ...described, language: options.detect_language === true ? languageOf(found.text) : undefined }));
   },
 };

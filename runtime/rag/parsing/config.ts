@@ -4,6 +4,7 @@ import { shownSetting } from '../../../schemas/secrets.js';
 import { strategyOf } from '../chunking/chunk.js';
 import type { ChunkingOptions } from '../chunking/contract.js';
 import type { Metadata } from '../contract.js';
+import { encodingOf } from '../parsers/encodings/names.js';
 import { AUTO_DEFAULTS, parserOf } from '../parsers/index.js';
 
 /** Options by parser type for one request; `*` and `__all__` go to every parser. */
@@ -73,6 +74,11 @@ export function effectiveConfig(
   const overlap = effective.chunk_overlap as number;
   if (!Number.isInteger(overlap) || overlap < 0 || overlap >= size)
     throw new Failure('invalid', `${type}.chunk_overlap is ${overlap}; it must be a whole number from 0 to below chunk_size (${size}).`);
+  if (effective.encoding !== undefined && encodingOf(String(effective.encoding)) === undefined)
+    throw new Failure(
+      'invalid',
+      `${type}.encoding is ${JSON.stringify(effective.encoding)}, which names no encoding that is read; utf-8, windows-1251, shift_jis and gb18030 are some that do.`,
+    );
   if (effective.chunk_strategy !== undefined) strategyOf(effective.chunk_strategy);
   return effective;
 }
