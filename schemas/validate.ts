@@ -9,12 +9,9 @@ import { explain, memberName, summary } from './violations.js';
 /** Where a checked value came from; the first element of each error's `loc`. */
 export type Origin = 'body' | 'query' | 'path' | 'file';
 
-/** Values with more nodes than this get only their first violation: collecting all of them costs time in proportion. */
-const MAX_NODES_FOR_ALL_ERRORS = 20_000;
-
 /** A validator as `scripts/validators.mjs` makes it; it fills defaults into the value, and leaves what it found wrong in `errors`. */
-interface Validator {
-  (value: unknown): boolean;
+interface Validator<Outcome = boolean> {
+  (value: unknown): Outcome;
   errors?: ErrorObject[] | null;
 }
 
@@ -22,26 +19,35 @@ interface Validator {
 const YES = /^(?:true|t|yes|y|on|1)$/i;
 const NO = /^(?:false|f|no|n|off|0)$/i;
 
-/** Stops at the first violation; finds all; finds all after converting text. */
-type Kind = 'quick' | 'thorough' | 'coercing';
+interface Validators {
+  /** Stops at the first violation. */
+  readonly quick: Validator;
+  /** Finds several hundred. */
+  readonly thorough: Validator;
+  /** The same, and yields after each stretch of work; its `errors` hold until another value is checked. */
+  readonly sliced: Validator<Generator<void, boolean>>;
+  /** Finds several hundred after it has converted text. */
+  readonly coercing: Validator;
+}
+type Kind = keyof Validators;
 
 const loadModule = createRequire(import.meta.url);
-const loaded = new Map<string, Readonly<Record<string, Validator>>>();
+const loaded = new Map<string, Readonly<Record<string, Validators[Kind]>>>();
 
 /** The validator of a schema; its module is loaded when the first schema of a file is asked for. An `Error` for a schema that does not exist. */
-function validator(kind: Kind, name: SchemaName): Validator {
+function validator<K extends Kind>(kind: K, name: SchemaName): Validators[K] {
   const [area = '', shape = ''] = name.split('#');
   const file = `${area}.${kind}.cjs`;
   let shapes = loaded.get(file);
   if (!shapes) {
     const path = join(import.meta.dirname, file);
     if (!existsSync(path)) throw new Error(`no validators for ${name} at ${path}; run scripts/schemas.mjs`);
-    shapes = loadModule(path) as Record<string, Validator>;
+    shapes = loadModule(path) as Record<string, Validators[Kind]>;
     loaded.set(file, shapes);
   }
   const found = shapes[shape];
   if (!found) throw new Error(`no shape ${shape} in schemas/${area}.json`);
-  return found;
+  return found as Validators[K];
 }
 
 /**
@@ -51,10 +57,25 @@ function validator(kind: Kind, name: SchemaName): Validator {
 export function check<T>(name: SchemaName, value: unknown, where: Origin = 'body'): T {
   const validate = validator('quick', name);
   if (validate(value)) return value as T;
-  if (!smallerThan(value, MAX_NODES_FOR_ALL_ERRORS)) throw failure(validate, value, where);
   const all = validator('thorough', name);
   if (all(value)) return value as T;
-  throw failure(all, value, where);
+  throw failure(all.errors, value, where);
+}
+
+/** Like `check`, for large values: awaits what `pause` returns some 10,000 times a second. */
+export async function checkInTurns<T>(
+  name: SchemaName,
+  value: unknown,
+  pause: () => Promise<void> | undefined,
+  where: Origin = 'body',
+): Promise<T> {
+  const validate = validator('sliced', name);
+  const run = validate(value);
+  for (let step = run.next(); ; step = run.next()) {
+    if (step.done && step.value) return value as T;
+    if (step.done) throw failure(validate.errors, value, where);
+    await pause();
+  }
 }
 
 /**
@@ -65,7 +86,7 @@ export function coerced<T>(name: SchemaName, value: unknown, where: Origin = 'qu
   if (validate(value)) return value as T;
   // Ajv itself converts only lower-case "true" and "false".
   if (convertBooleans(validate.errors ?? [], value) && validate(value)) return value as T;
-  throw failure(validate, value, where);
+  throw failure(validate.errors, value, where);
 }
 
 /** Converts the texts that stand where `errors` want a boolean; whether there were any. */
@@ -85,23 +106,7 @@ function convertBooleans(errors: readonly ErrorObject[], value: unknown): boolea
   return converted;
 }
 
-function failure(validate: Validator, value: unknown, where: Origin): Failure {
-  const errors = explain(validate.errors ?? [], value, where);
+function failure(found: readonly ErrorObject[] | null | undefined, value: unknown, where: Origin): Failure {
+  const errors = explain(found ?? [], value, where);
   return new Failure('invalid', summary(errors), { errors });
-}
-
-/** Whether `value` has fewer than `limit` nodes; stops counting there. */
-function smallerThan(value: unknown, limit: number): boolean {
-  const rest: unknown[] = [value];
-  let seen = 0;
-  while (rest.length > 0) {
-    seen += 1;
-    if (seen >= limit) return false;
-    const node = rest.pop();
-    if (node === null || typeof node !== 'object') continue;
-    const members = Array.isArray(node) ? node : Object.values(node);
-    if (seen + rest.length + members.length >= limit) return false;
-    for (const member of members) rest.push(member);
-  }
-  return true;
 }

@@ -70,17 +70,29 @@ function said(input: unknown): string {
  * Drops what a failed `anyOf`/`oneOf` says about itself, and, where one of its branches fits well enough to fail deeper,
  * what the other branches say at the union's own path.
  */
-function withoutUnionNoise(errors: readonly ErrorObject[]): ErrorObject[] {
-  let kept = [...errors];
-  for (const union of errors) {
-    if (union.keyword !== 'anyOf' && union.keyword !== 'oneOf') continue;
-    const path = union.instancePath;
-    const deeper = kept.some((error) => error.instancePath.startsWith(`${path}/`) || (error.instancePath === path && isMember(error)));
-    const same = kept.some((error) => error !== union && error.instancePath === path);
-    if (deeper) kept = kept.filter((error) => error.instancePath !== path || isMember(error));
-    else if (same) kept = kept.filter((error) => error !== union);
+function withoutUnionNoise(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  const lastUnion = new Map<string, ErrorObject>();
+  const hasOthers = new Set<string>();
+  const hasDeeper = new Set<string>();
+  for (const error of errors) {
+    const path = error.instancePath;
+    if (isUnion(error)) lastUnion.set(path, error);
+    else hasOthers.add(path);
+    if (isMember(error)) hasDeeper.add(path);
+    for (let end = path.lastIndexOf('/'); end >= 0; end = end === 0 ? -1 : path.lastIndexOf('/', end - 1))
+      hasDeeper.add(path.slice(0, end));
   }
-  return kept;
+  return errors.filter((error) => {
+    const path = error.instancePath;
+    const union = lastUnion.get(path);
+    if (union === undefined) return true;
+    if (hasDeeper.has(path)) return isMember(error);
+    return hasOthers.has(path) ? !isUnion(error) : error === union;
+  });
+}
+
+function isUnion(error: ErrorObject): boolean {
+  return error.keyword === 'anyOf' || error.keyword === 'oneOf';
 }
 
 /** Whether an error reported at an object is about one of its members. */

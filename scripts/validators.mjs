@@ -3,8 +3,17 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
 import { build } from 'esbuild';
 
-/** What schemas/validate.ts asks for: the first violation only, all of them, and all after conversion from text. */
-const KINDS = { quick: {}, thorough: { allErrors: true }, coercing: { allErrors: true, coerceTypes: 'array' } };
+/** What schemas/validate.ts asks for: the first violation only, many, the same in turns, and many after conversion from text. */
+const KINDS = {
+  quick: {},
+  thorough: { allErrors: true },
+  sliced: { allErrors: true },
+  coercing: { allErrors: true, coerceTypes: 'array' },
+};
+/** A loop over items or members ends when it alone has found so many errors: one failure lists 50 items of some errors each. */
+const MAX_ERRORS_PER_LOOP = 400;
+/** Items or members checked between two pauses of a sliced validator: some 0.1 ms. */
+const ITEMS_PER_SLICE = 256;
 const BASE = 'schema://quern/';
 
 /** Texts for people, which validators would carry along. */
@@ -34,7 +43,8 @@ export async function writeValidators(schemas, outdir) {
     for (const [file, schema] of parsed) ajv.addSchema({ ...schema, $id: BASE + file });
     for (const [file, { $defs = {} }] of parsed) {
       const shapes = Object.keys($defs).map((shape) => [shape, `${BASE}${file}#/$defs/${shape}`]);
-      modules.set(file.replace(/json$/, kind), standalone(ajv, Object.fromEntries(shapes)));
+      const code = bounded(standalone(ajv, Object.fromEntries(shapes)));
+      modules.set(file.replace(/json$/, kind), kind === 'sliced' ? sliced(code) : code);
     }
   }
   await build({
@@ -47,6 +57,35 @@ export async function writeValidators(schemas, outdir) {
     platform: 'node',
     logLevel: 'warning',
   });
+}
+
+/** The form of Ajv's loops over items and members. */
+const LOOP = /\bfor ?\((?:let i\d+=0; i\d+<len\d+; i\d+\+\+|const key\d+ in \w+)\) ?\{/g;
+
+/** Ends loops after `MAX_ERRORS_PER_LOOP`, and counts the characters of a text only where its length does not decide. */
+function bounded(code) {
+  let loops = 0;
+  return code
+    .replace(LOOP, (loop) => {
+      loops += 1;
+      return `const before${loops} = errors;${loop}if(errors - before${loops} >= ${MAX_ERRORS_PER_LOOP}) break;`;
+    })
+    .replace(
+      /\bfunc\d+\((data\d*)\) > (\d+)/g,
+      (count, text, max) => `(${text}.length > ${2 * max} || (${text}.length > ${max} && ${count}))`,
+    )
+    .replace(/\bfunc\d+\((data\d*)\) < (\d+)/g, (count, text, min) => `(${text}.length < ${2 * min} && ${count})`);
+}
+
+/** Makes generators of validators: they yield now and then, and return whether the value fits. */
+function sliced(code) {
+  const generators = code
+    .replace(/\bfunction (?=validate\d+\()/g, 'function* ')
+    .replace(/(?<=if\(!\()(?=validate\d+\()/g, 'yield* ')
+    .replace(LOOP, `$&if((checked += 1) % ${ITEMS_PER_SLICE} === 0) yield;`);
+  if (/(?<!\* )\bvalidate\d+\(/.test(generators))
+    throw new Error('a validator is called in a form that scripts/validators.mjs does not know');
+  return `${generators};let checked = 0;`;
 }
 
 /** Lets esbuild read modules that are not files. */

@@ -8,7 +8,7 @@ import { picturesOf } from '../../runtime/vision/images.js';
 import { type Endpoint, endpoint, type FormBody, type Reply, type Request, type UploadedFile } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type { ExtractForm, OcrForm } from '../../schemas/generated/core/vision.js';
-import { parseJson } from '../http/json.js';
+import { parseJsonInTurns } from '../http/json-pieces.js';
 import { extractReply, ocrReply, taskOf } from '../universal/vision-wire.js';
 
 /** What the vision endpoints work on. */
@@ -24,10 +24,10 @@ const PDF_DPI = 150;
 const IMAGES_FIELD_BYTES = 64 * 1024 * 1024;
 
 /** The images of the field `images`: a JSON array of texts, or one image where it is no JSON. */
-function imagesOf(text: string): string[] {
+async function imagesOf(text: string): Promise<string[]> {
   let value: unknown;
   try {
-    value = parseJson(Buffer.from(text));
+    value = await parseJsonInTurns(Buffer.from(text));
   } catch {
     return [text];
   }
@@ -45,7 +45,7 @@ async function withPictures<T>(
   const { images } = body as OcrForm;
   if (images === undefined || images.trim() === '')
     throw new Failure('bad_request', 'Either file or images must be provided.', { code: 'NoImages' });
-  return use(await picturesOf(imagesOf(images)), false);
+  return use(await picturesOf(await imagesOf(images)), false);
 }
 
 async function withFile<T>(

@@ -1,6 +1,7 @@
+import { breathe } from '../../runtime/loop.js';
 import type { SchemaName } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
-import { check } from '../../schemas/validate.js';
+import { check, checkInTurns } from '../../schemas/validate.js';
 import { parseJsonInTurns } from './json-pieces.js';
 import type { Exchange } from './transport.js';
 
@@ -8,6 +9,8 @@ import type { Exchange } from './transport.js';
 export const DEFAULT_BODY_BYTES = 2 * 1024 * 1024;
 /** Largest body of a chat, whose messages may carry images and audio. */
 export const CHAT_BODY_BYTES = 16 * 1024 * 1024;
+/** Bodies of fewer bytes are validated at once: it takes at most a few milliseconds, however wrong they are. */
+const CHECKED_AT_ONCE_BYTES = 16 * 1024;
 
 const JSON_TYPE = /^application\/(?:json|[\w.+-]+\+json)\s*(?:;\s*charset="?utf-?8"?\s*)?$/i;
 
@@ -29,7 +32,8 @@ export async function readJson(
     const got = type === '' ? 'None was given' : `Got ${JSON.stringify(type.slice(0, 100))}`;
     throw new Failure('unsupported_type', `The body must be JSON. ${got}: add the header "Content-Type: application/json".`);
   }
-  return { value: check(schema, bytes.length === 0 ? undefined : await parseJsonInTurns(bytes)) };
+  const value = bytes.length === 0 ? undefined : await parseJsonInTurns(bytes);
+  return { value: bytes.length < CHECKED_AT_ONCE_BYTES ? check(schema, value) : await checkInTurns(schema, value, breathe) };
 }
 
 /** Query text as an object; a name that comes several times holds a list. */

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import type { SchemaName } from '../../../schemas/endpoint.js';
 import { Failure, type FailureItem } from '../../../schemas/errors.js';
-import { check, coerced } from '../../../schemas/validate.js';
+import { check, checkInTurns, coerced } from '../../../schemas/validate.js';
 
 function errorsOf(run: () => unknown): readonly FailureItem[] {
   try {
@@ -56,10 +56,10 @@ describe('check', () => {
     assert.equal(check('common#Name', 'a.b-c_1'), 'a.b-c_1');
   });
 
-  it('lists at most 50 violations, and only the first of a very large value', () => {
+  it('lists at most 50 violations', () => {
     const content = (count: number) => ({ role: 'user', content: Array.from({ length: count }, () => ({ type: 'bogus' })) });
     assert.equal(errorsOf(() => check('common#Message', content(300))).length, 50);
-    assert.ok(errorsOf(() => check('common#Message', content(30_000))).length <= 3);
+    assert.equal(errorsOf(() => check('common#Message', content(30_000))).length, 50);
   });
 
   it('keeps secrets and long texts out of its errors', () => {
@@ -75,6 +75,74 @@ describe('check', () => {
   it('treats an unknown schema as our mistake, and says how validators are made', () => {
     assert.throws(() => check('nowhere#Nothing', {}), /^Error: no validators for nowhere#Nothing.*scripts\/schemas\.mjs/);
     assert.throws(() => check('common#Nothing', {}), /^Error: no shape Nothing in schemas\/common\.json/);
+  });
+});
+
+describe('values that are wrong many times', () => {
+  const many = <T>(count: number, of: (i: number) => T): T[] => Array.from({ length: count }, (_none, i) => of(i));
+  const members = (count: number, value: unknown) => Object.fromEntries(many(count, (i) => [`n${i}`, value]));
+  const failures = async (name: SchemaName, value: unknown): Promise<readonly FailureItem[]> => {
+    const started = process.cpuUsage();
+    const [atOnce, inTurns] = [
+      errorsOf(() => check(name, structuredClone(value))),
+      await checkInTurns(name, value, () => undefined).then(
+        () => assert.fail('nothing was thrown'),
+        (error: Failure) => error.errors,
+      ),
+    ];
+    assert.deepEqual(inTurns, atOnce);
+    assert.ok(process.cpuUsage(started).user < 1_000_000, 'over a second');
+    return atOnce;
+  };
+
+  for (const [name, schema, value, first] of [
+    [
+      'items of a union',
+      'common#Message',
+      { role: 'user', content: many(200_000, () => ({ type: 'bogus' })) },
+      ['body', 'content', 0, 'type'],
+    ],
+    [
+      'a union in items',
+      'core/chat#CompletionRequest',
+      { messages: many(10_000, () => ({ role: 'user', content: false })) },
+      ['body', 'messages', 0, 'content'],
+    ],
+    [
+      'lists in lists',
+      'core/chat#CompletionRequest',
+      { messages: many(1_000, () => ({ role: 'user', content: many(200, () => 7) })) },
+      ['body', 'messages', 0, 'content', 0],
+    ],
+    ['members', 'core/chat#CompletionRequest', { messages: [], variables: 1, logit_bias: members(100_000, 'x') }, undefined],
+    ['unknown members', 'universal/buffers#FeaturesRequest', { name: 'a', ...members(100_000, 1) }, undefined],
+    [
+      'items behind many that fit',
+      'universal/encoders#EmbeddingRequest',
+      { model: 'm', input: [...many(2_000, () => 'a'), ...many(100_000, () => ({}))] },
+      undefined,
+    ],
+  ] as const)
+    it(`names the first few of ${name}, at a cost in proportion`, async () => {
+      const errors = await failures(schema, value);
+      assert.ok(errors.length >= 1 && errors.length <= 50);
+      if (first) assert.deepEqual(errors[0]?.loc, first);
+    });
+
+  it('pauses while it checks a large value, and fills defaults in', async () => {
+    let pauses = 0;
+    const pause = (): undefined => {
+      pauses += 1;
+      return undefined;
+    };
+    const call = { function: { name: 'f' } };
+    const filled = { type: 'function', function: { name: 'f', arguments: '{}' } };
+    const message = await checkInTurns<object>('common#Message', { role: 'assistant', content: null, tool_calls: [call, call] }, pause);
+    assert.deepEqual(message, { role: 'assistant', content: null, tool_calls: [filled, filled] });
+    await assert.rejects(
+      checkInTurns('common#Message', { role: 'user', content: many(100_000, () => ({ type: 'text', text: 'a' })) }, pause),
+    );
+    assert.ok(pauses > 100, `${pauses} pauses`);
   });
 });
 

@@ -46,11 +46,20 @@ describe('JSON in turns', () => {
       JSON.stringify({ messages: [{ content: [{ type: 'image_url', image_url: { url: PICTURE } }], role: 'user' }] }),
     ],
     ['a picture in a list at the top', JSON.stringify([PICTURE])],
-    ['a picture as a key', JSON.stringify({ [PICTURE]: PICTURE })],
     ['a picture whose member comes twice', `{"a":"${PICTURE}","b":1,"a":"x"}`],
     ['a picture beside escapes', JSON.stringify({ a: '"\\"', b: PICTURE, c: `"${PICTURE}`, d: `${PICTURE}"`, e: `${PICTURE}\\` })],
     ['a picture beside a text of many bytes', JSON.stringify({ a: PICTURE, b: 'é'.repeat(100_000), c: `${PICTURE}\n` })],
     ['numbers between quotes that are escaped', `{"a":"\\"","b":[${Array(40_000).fill('1.5').join(',')}],"c":"\\""}`],
+    ['lists in lists in objects', `{"a":{"b":[[[${LONG}],{"c":{"d":[${ROWS}],"e":{}}}],[],{}]}}`],
+    [
+      'objects of many members',
+      JSON.stringify({ a: Object.fromEntries(Array.from({ length: 20_000 }, (_none, i) => [`n${i}`, { v: i }])) }),
+    ],
+    ['a member that comes twice beside others', `{"a":[${LONG}],"b":1,"a":{"c":[${ROWS}]},"7":1,"3":[${ROWS}]}`],
+    ['blanks everywhere', `\n{ "a" :\t[ [ ${LONG} ] , [ ] , "${PICTURE}" ] , "b" : { } }\r\n `],
+    ['a constructor', `{"constructor":{"a":[${LONG}]},"b":[{"constructor":1},${ROWS}]}`],
+    ['a long text of escapes', JSON.stringify([{ a: '\u0001é😀\n'.repeat(50_000) }]).replaceAll('😀', '\\ud83d\\ude00')],
+    ['a long text at the top', JSON.stringify([PICTURE, 1])],
     ['a long text', JSON.stringify({ data: 'x"\\'.repeat(200_000) })],
     ['text of many bytes', JSON.stringify({ data: Array(30_000).fill('é😀,"') })],
   ] as const) {
@@ -76,8 +85,23 @@ describe('JSON in turns', () => {
     ['a prototype of lists', `{"__proto__":[${LONG}]}`],
     ['too many levels', `{"data":[${ROWS},${'['.repeat(MAX_JSON_DEPTH - 1)}${']'.repeat(MAX_JSON_DEPTH - 1)}]}`],
     ['a picture with no end', `{"a":"${PICTURE}`],
+    ['a long picture with no end', `{"a":"é${PICTURE.repeat(20)}`],
     ['a picture with a control character', `{"a":"${PICTURE}\t${PICTURE}"}`],
     ['a picture with a byte that is no text', Buffer.concat([Buffer.from(`{"a":"${PICTURE}`), Buffer.from([0xff]), Buffer.from('"}')])],
+    ['a picture as a name', JSON.stringify({ [PICTURE]: PICTURE })],
+    ['a picture as a name beside one', JSON.stringify({ a: PICTURE, [PICTURE]: 1 })],
+    ['a list behind a list', `{"data":[[${LONG}] [${LONG}]]}`],
+    ['a list behind a list in a list', `{"data":[[${LONG}] [1]]}`],
+    ['a list behind a text', `["${PICTURE}" [1]]`],
+    ['a name behind a value', `{"data":[${LONG}] "a":1}`],
+    ['a number behind a list', `{"data":[[${LONG}] 1]}`],
+    ['two texts without a comma', `["${PICTURE}" "${PICTURE}"]`],
+    ['a long list for the prototype of a constructor', `{"constructor":{"prototype":[${LONG}]}}`],
+    ['a fault behind many lines', `[\n${Array(40_000).fill('"é😀",\n').join('')} x]`],
+    ['a fault in a long text', `{"a":1,\n"b":["é😀","${'é\\n'.repeat(60_000)}\\x"]}`],
+    ['a fault before a bracket that does not fit', `{"data":[${LONG},{"a" 1, "b":[1,2}]}`],
+    ['half an escape at the end of a text', `{"data":["${'é\\n'.repeat(60_000)}\\u12"]}`],
+    ['a comma behind the body', `{"data":[${LONG}]},`],
     ['a picture for the prototype', `{"__proto__":"${PICTURE}"}`],
     ['a picture without a comma', `{"a":"${PICTURE}" "b":1}`],
     ['what is no UTF-8', Buffer.concat([Buffer.from(`{"data":[${ROWS},"`), Buffer.from([0xff]), Buffer.from('"]}')])],
@@ -90,6 +114,32 @@ describe('JSON in turns', () => {
   it('takes as many levels as are allowed', async () => {
     const levels = MAX_JSON_DEPTH - 2;
     assert.equal('kind' in ((await same(`{"data":[${ROWS},${'['.repeat(levels)}${']'.repeat(levels)}]}`)) as object), false);
+  });
+
+  for (const [name, text, message] of [
+    ['brackets without end', '['.repeat(2_000_000), /nested deeper than 64 levels/],
+    ['brackets of objects', '{"a":'.repeat(400_000), /nested deeper than 64 levels/],
+    ['deep brackets behind a long list', `{"data":[${LONG}],"b":${'['.repeat(100_000)}`, /nested deeper than 64 levels/],
+    ['1.2 million names', `{${Array.from({ length: 1_200_000 }, (_none, i) => `"k${i}":1`).join(',')}}`, /50000 different names/],
+    [
+      'as many names in many objects',
+      `[${Array.from({ length: 120_000 }, (_none, i) => `{"k${i}":1}`).join(',')}]`,
+      /50000 different names/,
+    ],
+    ['millions of lists', `[${'[],'.repeat(2_000_001)}1]`, /2000000 lists, objects and texts/],
+    ['millions of objects', `{"a":[${'{},'.repeat(2_000_001)}1]}`, /2000000 lists, objects and texts/],
+    ['millions of numbers in one list', `{"a":[${'1,'.repeat(2_100_000)}1]}`, /a list has more than 2000000 values/],
+    ['a name that is long', `{"${'a'.repeat(1025)}":[${LONG}]}`, /a name of more than 1024 characters/],
+    ['a short body with a name that is long', `{"${'a'.repeat(1025)}":1}`, /a name of more than 1024 characters/],
+    ['a text of 49 MiB', `{"a":"${'a'.repeat(49 * 2 ** 20)}"}`, /a text has more than 50331648 bytes/],
+    ['blanks without end', `{"a":1${' '.repeat(1_000_000)}}`, /65536 blanks or digits/],
+    ['digits without end', `[${'1'.repeat(1_000_000)}]`, /65536 blanks or digits/],
+  ] as const)
+    it(`refuses ${name}`, () => assert.rejects(parseJsonInTurns(Buffer.from(text)), { kind: 'invalid', message }));
+
+  it('reads as many members as there may be, of few names', async () => {
+    const rows = (await parseJsonInTurns(Buffer.from(`[${Array(200_000).fill('{"a":1,"b":2}').join(',')}]`))) as unknown[];
+    assert.deepEqual([rows.length, rows.at(-1)], [200_000, { a: 1, b: 2 }]);
   });
 
   for (const [name, text] of [
