@@ -21,6 +21,7 @@ import type { StartRunner } from './providers/runners.js';
 import { createUniversalProvider } from './providers/universal.js';
 import type { HealthCheck, Runtime } from './runtime.js';
 import { openStore, type Store } from './store/store.js';
+import type { Tasks } from './tasks/tasks.js';
 
 /** What a runtime is opened with. */
 export interface RuntimeParts {
@@ -32,6 +33,8 @@ export interface RuntimeParts {
   readonly runtimePort: number;
   /** Bytes of all files of one dataset. */
   readonly datasetQuotaBytes: number;
+  /** DELETE of a project removes it unless the request says otherwise. */
+  readonly deleteProjects?: boolean;
   /** Language models must keep the chat template that they had first. */
   readonly pinTemplates?: boolean;
   /** Opens a listener of our own for `local_accel`. */
@@ -50,6 +53,13 @@ async function storageHealth(store: Store, dataDir: string): Promise<ProviderHea
   return { status: 'healthy', message: `${health.message}, ${freeMb} MB free` };
 }
 
+/** Ingestion works where its queue can be written; its databases are looked at one by one, under `rag/health`. */
+function ragHealth(store: Store, tasks: Tasks): ProviderHealth {
+  const { status, message } = store.health();
+  if (status !== 'healthy') return { status, message };
+  return { status: 'healthy', message: `documents can be ingested; tasks under way: ${tasks.openCount}` };
+}
+
 /** Completions whose code is loaded at the first of them, so that a start does not wait for it. */
 function completionsOn(models: Models): CompletionSource {
   let loading: Promise<CompletionSource> | undefined;
@@ -63,7 +73,16 @@ function completionsOn(models: Models): CompletionSource {
 
 /** Opens the store, the engines and everything above them; whatever was opened is closed again when a later part fails. */
 export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
-  const { version, dataDir, runtimeUrls, runtimePort, datasetQuotaBytes, pinTemplates = false, startRunner } = parts;
+  const {
+    version,
+    dataDir,
+    runtimeUrls,
+    runtimePort,
+    datasetQuotaBytes,
+    pinTemplates = false,
+    deleteProjects = false,
+    startRunner,
+  } = parts;
   const store = await openStore(dataDir);
   const models = new Models({ dataDir, pinTemplates });
   const outbound = new Outbound();
@@ -75,7 +94,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const { kvCache, close: closeKvCache } = openKvCache(dataDir);
   const { encoders, coreEncoders, ...forRetrieval } = openEncoders({ models, outbound, runtimeUrls, runtimePort });
   const { close: closeClassifiers, ...classifying } = openClassifiers({ dataDir, encoders, outbound, runtimeUrls });
-  const projects = new Projects({ dataDir });
+  const projects = new Projects({ dataDir, purges: deleteProjects });
   const providers = createProviders({ outbound, universal: createUniversalProvider(completions), runtimeUrls, runtimePort, startRunner });
   const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
   const { close: closeRetrieval, ...documents } = openRetrieval({
@@ -93,6 +112,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const checks: HealthCheck[] = [
     { name: 'server', run: () => ({ status: 'healthy', message: `quern ${version} answers` }) },
     { name: 'storage', run: () => storageHealth(store, dataDir) },
+    { name: 'rag-service', run: () => ragHealth(store, documents.tasks) },
     { name: 'built-in-model', run: () => ({ status: 'healthy', message: builtin }) },
     {
       name: 'universal-runtime',

@@ -73,6 +73,13 @@ export interface PiecesReply {
 /** What a handler returns. */
 export type Reply = WholeReply | StreamReply | PiecesReply;
 
+/**
+ * The body of a failure. `house`: `error` is its code, a text. `openai`: `error` is `{message, type, param, code}`, as OpenAI's SDKs read it.
+ * `by-client`: the object for OpenAI's SDKs, the code for everyone else. `universal`: the object, and `detail` of a context failure is
+ * `{error, message, context_usage}`.
+ */
+export type ErrorShape = 'house' | 'openai' | 'by-client' | 'universal';
+
 /** One route: path, shapes by name, limits and handler. The lists in `gateway/*` are made of these; dispatch and OpenAPI are derived from them. */
 export interface Endpoint<Context> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -93,8 +100,8 @@ export interface Endpoint<Context> {
   readonly streams?: boolean;
   /** Largest body in bytes; 2 MiB unless given. */
   readonly bodyLimitBytes?: number;
-  /** `openai`: `error` is `{message, type, param, code}`, which the official clients read; `universal`: that, and `detail` of a context failure is the object `{error, message, context_usage}`. */
-  readonly errorShape?: 'house' | 'openai' | 'universal';
+  /** How a failure is told; see `ErrorShape`. */
+  readonly errorShape?: ErrorShape;
   /** Hidden from OpenAPI (aliases, the docs page). */
   readonly hidden?: boolean;
   handler(context: Context, request: Request): Reply | Promise<Reply>;

@@ -44,6 +44,7 @@ const DOORS: Record<string, RegExp> = {
   'onnxruntime-node': /^runtime\/engines\/onnx\/session\.ts$/,
   'postal-mime': /^runtime\/rag\/parsers\/eml\.ts$/,
   re2js: /^runtime\/rag\/extractors\/patterns\/custom\.ts$/,
+  'smol-toml': /^runtime\/config\/toml\.ts$/,
   sharp: /^runtime\/pictures\/codec\.ts$/,
   'tesseract.js': /^runtime\/engines\/tesseract\//,
   undici: /^runtime\/net\//,

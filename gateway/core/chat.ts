@@ -27,7 +27,7 @@ export const chatEndpoints: Endpoint<Runtime>[] = [
     response: 'core/chat#CompletionResponse',
     streams: true,
     bodyLimitBytes: CHAT_BODY_BYTES,
-    errorShape: 'openai',
+    errorShape: 'by-client',
     handler: async ({ chat }, request) => {
       const [namespace, project] = place(request);
       const body = request.body as CompletionRequest;

@@ -12,6 +12,7 @@ export const nlpEndpoints: Endpoint<Runtime>[] = [...embeddingEndpoints, ...rera
     path: one.path.replace('/v1/', '/v1/nlp/'),
     id: `nlp_${one.id}`,
     tag: 'nlp',
+    errorShape: 'by-client' as const,
     handler: (runtime, request) => one.handler({ ...runtime, encoders: runtime.coreEncoders }, request),
   }),
 );

@@ -67,12 +67,12 @@ export const projectEndpoints: Endpoint<Runtime>[] = [
     method: 'DELETE',
     path: PROJECT,
     id: 'project_delete',
-    summary: 'Return a project; delete it with purge=true',
+    summary: 'Return a project; delete it with purge=true, or where the daemon was started with --delete-projects',
     tag: 'projects',
     query: 'core/projects#DeleteQuery',
     response: 'core/projects#ProjectReply',
     handler: async ({ projects }, request) => ({
-      json: { project: await projects.delete(...place(request), { purge: request.query.purge === true }) },
+      json: { project: await projects.delete(...place(request), request.query) },
     }),
   }),
   endpoint<Runtime>({

@@ -58,7 +58,7 @@ async function health(runtime: Runtime): Promise<Health> {
         status: 'unhealthy' as const,
         message: error instanceof Failure ? error.message : 'the check failed',
       }));
-    components.push({ name: check.name, latency_ms: Math.round((performance.now() - started) * 100) / 100, ...result });
+    components.push({ name: check.name, latency_ms: Math.round(performance.now() - started), ...result });
   }
   const status = components.reduce<Health['status']>((worst, { status }) => (RANK[status] > RANK[worst] ? status : worst), 'healthy');
   return {

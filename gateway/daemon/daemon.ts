@@ -111,6 +111,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
       runtimePort: options.runtimePort,
       datasetQuotaBytes: options.datasetQuotaBytes,
       pinTemplates: options.pinTemplates,
+      deleteProjects: options.deleteProjects,
       startRunner: async ({ port, contextSize }) => {
         if (!runtime) throw new Failure('unavailable', 'the daemon is still starting; try again.');
         const api = { title: 'Quern local runner', flag: 'port', endpoints: universalEndpoints, host: '127.0.0.1', port };

@@ -24,6 +24,8 @@ export interface DaemonOptions {
   allowedEnv: string[];
   /** What the files of one dataset may hold together, in bytes. */
   datasetQuotaBytes: number;
+  /** DELETE of a project removes it, not only where `purge=true` asks for it. */
+  deleteProjects: boolean;
   /** Language models must keep the chat template that they had first (threat T5). */
   pinTemplates: boolean;
 }
@@ -34,13 +36,14 @@ export const OPTIONS = {
   port: ['PORT', 'port of the core API (14345)'],
   'runtime-host': ['RUNTIME_HOST', 'address of the universal runtime (127.0.0.1)'],
   'runtime-port': ['RUNTIME_PORT', 'port of the universal runtime (11540)'],
-  'data-dir': ['DATA_DIR', 'where projects, sessions and models live (~/.quern)'],
+  'data-dir': ['DATA_DIR', 'where projects, sessions and models live; LF_DATA_DIR counts too (~/.quern)'],
   'runtime-url': ['RUNTIME_URL', 'use these remote universal runtimes, comma-separated'],
   'api-key': ['QUERN_API_KEY', 'require this key in Authorization or X-API-Key'],
   'allowed-hosts': ['ALLOWED_HOSTS', 'further Host names to answer to, comma-separated'],
   'allowed-origins': ['CORS_ALLOWED_ORIGINS', 'web origins that may call the API, comma-separated'],
   'allow-env': ['QUERN_ALLOW_ENV', 'further variables that project files may use as ${env:NAME}, comma-separated'],
   'dataset-quota-gb': ['DATASET_QUOTA_GB', 'gigabytes that the files of one dataset may hold (100)'],
+  'delete-projects': ['QUERN_DELETE_PROJECTS', 'DELETE of a project removes it, as purge=true does (yes/no)'],
   'pin-templates': ['QUERN_PIN_TEMPLATES', 'refuse a model whose chat template has changed (yes/no)'],
   'open-to-network': ['QUERN_OPEN_TO_NETWORK', 'allow a non-loopback address without a key (yes/no)'],
   'allow-network-fs': ['QUERN_ALLOW_NETWORK_FS', 'allow a data directory on a network file system (yes/no)'],
@@ -48,7 +51,7 @@ export const OPTIONS = {
 
 /** A petabyte: beyond it a typing error is likelier than a disk. */
 const MOST_GIGABYTES = 1_000_000;
-const SWITCHES = new Set<string>(['pin-templates', 'open-to-network', 'allow-network-fs']);
+const SWITCHES = new Set<string>(['delete-projects', 'pin-templates', 'open-to-network', 'allow-network-fs']);
 
 function port(name: string, text: string): number {
   const value = Number(text);
@@ -100,9 +103,10 @@ export function readOptions(args: string[], env: NodeJS.ProcessEnv): DaemonOptio
     port: port('port', text('port', '14345')),
     runtimeHost: text('runtime-host', '127.0.0.1'),
     runtimePort: port('runtime-port', text('runtime-port', '11540')),
-    dataDir: resolve(text('data-dir', join(homedir(), '.quern'))),
+    dataDir: resolve(text('data-dir', env.LF_DATA_DIR || join(homedir(), '.quern'))),
     runtimeUrls: list(text('runtime-url', '')),
     apiKey: text('api-key', '') || null,
+    deleteProjects: yes('delete-projects'),
     pinTemplates: yes('pin-templates'),
     openToNetwork: yes('open-to-network'),
     allowNetworkFs: yes('allow-network-fs'),

@@ -1,5 +1,4 @@
-import type { Request, UploadedFile } from '../../schemas/endpoint.js';
-import type { ErrorShape } from './errors.js';
+import type { ErrorShape, Request, UploadedFile } from '../../schemas/endpoint.js';
 import type { Exchange } from './transport.js';
 
 const SANE_ID = /^[\w.:+/=@-]{1,128}$/;

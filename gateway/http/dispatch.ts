@@ -8,7 +8,7 @@ import { Access, type AccessRules, OPEN_PATHS } from './access.js';
 import { DEFAULT_BODY_BYTES, parseQuery, readJson } from './body.js';
 import { BodyRoom } from './body-room.js';
 import { Call, CheckedRequest } from './call.js';
-import { errorBody, failureOf, logFailure } from './errors.js';
+import { errorBody, failureOf, logFailure, shapeFor } from './errors.js';
 import { Forms, formLimitBytes, type ReceivedForm } from './multipart.js';
 import { andThen, sendPieces } from './pieces.js';
 import { Router } from './router.js';
@@ -110,7 +110,7 @@ class Dispatch<Context> implements Application {
     // The shape of errors belongs to the route, so it is found before anything can be refused.
     const match = this.#router.match(exchange.path);
     const endpoint = match?.methods.get(method) ?? (method === 'HEAD' ? match?.methods.get('GET') : undefined);
-    if (endpoint?.errorShape) call.errorShape = endpoint.errorShape;
+    if (endpoint?.errorShape) call.errorShape = shapeFor(endpoint.errorShape, exchange);
     this.#access.checkHost(host);
     if (origin !== '') {
       if (this.#access.allowsOrigin(origin, host)) call.allowedOrigin = origin;

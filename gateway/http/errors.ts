@@ -1,8 +1,6 @@
 import { log } from '../../runtime/log.js';
+import type { ErrorShape } from '../../schemas/endpoint.js';
 import { Failure, type FailureKind } from '../../schemas/errors.js';
-
-/** The body forms of `Endpoint.errorShape`. */
-export type ErrorShape = 'house' | 'openai' | 'universal';
 
 const OUT_OF_SPACE = new Set(['ENOSPC', 'EDQUOT']);
 /** How official chat clients name our kinds. */
@@ -29,12 +27,24 @@ function outOfSpace(error: unknown): boolean {
   return false;
 }
 
+/** Headers that OpenAI's SDKs send with each request; their generator names them. */
+const SDK_HEADERS = ['lang', 'package-version', 'os', 'arch', 'runtime', 'runtime-version', 'retry-count', 'timeout', 'async'].map(
+  (name) => `x-stainless-${name}`,
+);
+
+/** The shape in which a client is told the failures of a route: `by-client` becomes `openai` where the client is one of OpenAI's SDKs. */
+export function shapeFor(shape: ErrorShape, client: { header(name: string): string; hasHeader(name: string): boolean }): ErrorShape {
+  if (shape !== 'by-client') return shape;
+  const isSdk = client.header('user-agent').startsWith('OpenAI/') || SDK_HEADERS.some((name) => client.hasHeader(name));
+  return isSdk ? 'openai' : shape;
+}
+
 /** The JSON body of a failure. Causes never get into it. */
 export function errorBody(failure: Failure, shape: ErrorShape, requestId: string): Record<string, unknown> {
   const house: Record<string, unknown> = { ...failure.fields, detail: failure.message, error: failure.code, message: failure.message };
   if (failure.errors) house.errors = failure.errors;
   house.request_id = requestId;
-  if (shape === 'house') return house;
+  if (shape === 'house' || shape === 'by-client') return house;
   const { detail, error } = openAiParts(failure, shape);
   return { ...house, detail, error };
 }

@@ -1,5 +1,6 @@
+import type { ErrorShape } from '../../schemas/endpoint.js';
 import type { Call } from './call.js';
-import { type ErrorShape, errorBody, failureOf, logFailure } from './errors.js';
+import { errorBody, failureOf, logFailure } from './errors.js';
 import type { EventStream, HeaderList } from './transport.js';
 
 /** What a stream is answered with, besides the headers of every answer. */

@@ -4,5 +4,5 @@ import type { AsideTask } from './aside.js';
 import { editYaml } from './edit.js';
 import { parseProjectText } from './parse.js';
 
-const { text, next } = workerData as AsideTask;
-parentPort?.postMessage(next ? editYaml(text, next) : parseProjectText(text, 'yaml').value);
+const { text, format = 'yaml', next } = workerData as AsideTask;
+parentPort?.postMessage(next ? editYaml(text, next) : parseProjectText(text, format).value);

@@ -1,14 +1,17 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { editYaml } from './edit.js';
+import type { FileFormat } from './parse.js';
 import type { JsonObject } from './values.js';
 
-/** Longest YAML text in characters that is worked on in the event loop: a few milliseconds. A worker costs tens of them before it begins. */
+/** Longest text of a project file in characters that is worked on in the event loop: a few milliseconds. A worker costs tens of them before it begins. */
 export const MAX_INLINE_CHARACTERS = 8 * 1024;
 
-/** What a worker is asked for: to say what a text says, or, with `next`, to make it say that. */
+/** What a worker is asked for: to say what a text says, or, with `next`, to make a YAML text say that. */
 export interface AsideTask {
   readonly text: string;
+  /** `yaml` unless given. */
+  readonly format?: FileFormat;
   readonly next?: JsonObject;
 }
 
@@ -21,9 +24,9 @@ export async function editYamlAside(text: string, next: JsonObject): Promise<str
   return inTurn<string>({ text, next });
 }
 
-/** What a YAML text says, found out in a worker thread; rejects for what is no project file. */
-export function parseYamlAside(text: string): Promise<JsonObject> {
-  return inTurn<JsonObject>({ text });
+/** What the text of a project file says, found out in a worker thread; rejects for what is no project file. */
+export function parseAside(text: string, format: FileFormat): Promise<JsonObject> {
+  return inTurn<JsonObject>({ text, format });
 }
 
 function inTurn<Result>(task: AsideTask): Promise<Result> {

@@ -1,4 +1,5 @@
 import type { CST, Document } from 'yaml';
+import { readToml } from './toml.js';
 import { isObject, type JsonObject } from './values.js';
 import { yaml } from './yaml.js';
 
@@ -17,7 +18,10 @@ const MAX_VALUES = 200_000;
 /** Most nodes that the aliases of one file may expand to, per anchor; stops exponential alias bombs (the limit of the YAML package's own check). */
 const MAX_ALIAS_COUNT = 100;
 
-/** A file that parsed; `document` keeps comments and layout and is absent for JSON. */
+/** The formats of project files. */
+export type FileFormat = 'yaml' | 'json' | 'toml';
+
+/** A file that parsed; `document` keeps comments and layout and is there for YAML alone. */
 export interface ParsedFile {
   readonly value: JsonObject;
   readonly document: Document | null;
@@ -26,11 +30,11 @@ export interface ParsedFile {
 /** Why a text is no project file; the message is one sentence without the file's name. */
 export class Unparsable extends Error {}
 
-/** Parses the text of a project file (`.yaml`, `.yml` or `.json`). Throws `Unparsable`. */
-export function parseProjectText(text: string, format: 'yaml' | 'json'): ParsedFile {
+/** Parses the text of a project file. Throws `Unparsable`. */
+export function parseProjectText(text: string, format: FileFormat): ParsedFile {
   if (Buffer.byteLength(text) > MAX_PROJECT_FILE_BYTES) throw new Unparsable(`it is larger than ${MAX_PROJECT_FILE_BYTES} bytes`);
   if (text.trim() === '') throw new Unparsable('it is empty');
-  const parsed = format === 'json' ? { value: parseJson(text), document: null } : parseYaml(text);
+  const parsed = format === 'yaml' ? parseYaml(text) : { value: format === 'json' ? parseJson(text) : parseToml(text), document: null };
   if (parsed.value === null) throw new Unparsable('it is empty');
   if (!isObject(parsed.value)) throw new Unparsable('its top level is not a set of keys and values');
   checkTree(parsed.value);
@@ -42,6 +46,15 @@ function parseJson(text: string): unknown {
     return JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
     throw new Unparsable(`it is not valid JSON: ${withoutQuotes((cause as Error).message)}`);
+  }
+}
+
+function parseToml(text: string): unknown {
+  try {
+    return readToml(text);
+  } catch (cause) {
+    const [reason = ''] = (cause as Error).message.split('\n');
+    throw new Unparsable(`it is not valid TOML: ${reason}`, { cause });
   }
 }
 

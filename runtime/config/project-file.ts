@@ -2,10 +2,19 @@ import { closeSync, fstatSync, openSync, readFileSync, type Stats, statSync } fr
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import { liesInside } from './names.js';
-import { MAX_PROJECT_FILE_BYTES, type ParsedFile, parseProjectText, Unparsable } from './parse.js';
+import { type FileFormat, MAX_PROJECT_FILE_BYTES, type ParsedFile, parseProjectText, Unparsable } from './parse.js';
 
-/** File names of a project configuration, first found wins. */
-export const PROJECT_FILES = ['project.yaml', 'project.yml', 'project.toml', 'project.json'] as const;
+/** File names of a project configuration, first found wins: ours, then those of LlamaFarm's command line. */
+export const PROJECT_FILES = [
+  'project.yaml',
+  'project.yml',
+  'project.toml',
+  'project.json',
+  'llamafarm.yaml',
+  'llamafarm.yml',
+  'llamafarm.toml',
+  'llamafarm.json',
+] as const;
 
 /** The name a new project file gets. */
 export const NEW_PROJECT_FILE = PROJECT_FILES[0];
@@ -69,13 +78,16 @@ function decoded(bytes: Buffer, subject: string, path: string): string {
   }
 }
 
-/** Parses the text of a project file by its name; TOML is recognised and refused with the remedy. */
+/** The format that a project file's name says. */
+export function formatOf(fileName: string): FileFormat {
+  if (fileName.endsWith('.toml')) return 'toml';
+  return fileName.endsWith('.json') ? 'json' : 'yaml';
+}
+
+/** Parses the text of a project file by its name. Throws `invalid` (ProjectConfigError). */
 export function parseProjectFile(fileName: string, text: string, subject: string): ParsedFile {
-  if (fileName.endsWith('.toml')) {
-    throw unreadable(subject, fileName, `TOML is not supported: convert it to YAML, save it as ${NEW_PROJECT_FILE} and remove it`);
-  }
   try {
-    return parseProjectText(text, fileName.endsWith('.json') ? 'json' : 'yaml');
+    return parseProjectText(text, formatOf(fileName));
   } catch (cause) {
     if (cause instanceof Unparsable) throw unreadable(subject, fileName, cause.message, cause);
     throw cause;

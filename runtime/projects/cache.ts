@@ -1,9 +1,9 @@
 import type { Stats } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
-import { MAX_INLINE_CHARACTERS, parseYamlAside } from '../config/aside.js';
+import { MAX_INLINE_CHARACTERS, parseAside } from '../config/aside.js';
 import { isName, liesInside, requireName } from '../config/names.js';
-import { findProjectFile, look, PROJECT_FILES, readProjectText } from '../config/project-file.js';
+import { findProjectFile, formatOf, look, PROJECT_FILES, readProjectText } from '../config/project-file.js';
 import type { JsonObject } from '../config/values.js';
 import { type Snapshot, stampOf, takeSnapshot } from './snapshot.js';
 
@@ -84,7 +84,7 @@ export class ProjectCache {
   parsing(namespace: string, name: string): Promise<void> | undefined {
     if (!isName(namespace) || !isName(name)) return undefined;
     const found = findProjectFile(join(this.#root, namespace, name));
-    if (!found || found.stats.size <= MAX_INLINE_CHARACTERS || !/\.ya?ml$/.test(found.fileName)) return undefined;
+    if (!found || found.stats.size <= MAX_INLINE_CHARACTERS || formatOf(found.fileName) === 'json') return undefined;
     const key = `${namespace}/${name}`;
     const seen = this.#known.get(key)?.fileStats;
     if (seen && sameStats(seen, found.stats)) return undefined;
@@ -98,7 +98,7 @@ export class ProjectCache {
   async #parseAside(path: string): Promise<void> {
     try {
       const { text } = readProjectText(path, this.#root, '');
-      this.expect(text, await parseYamlAside(text));
+      this.expect(text, await parseAside(text, formatOf(path)));
     } catch {
       // Whoever gets the project finds the same, and says it with the project's name.
     }

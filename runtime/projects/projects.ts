@@ -9,9 +9,17 @@ import { isName, NAME_RULE, quote, requireName } from '../config/names.js';
 import { normalise } from '../config/normalise.js';
 import { checkTree, MAX_PROJECT_FILE_BYTES, Unparsable } from '../config/parse.js';
 import { invalidConfig, type Path } from '../config/problems.js';
-import { findProjectFile, NEW_PROJECT_FILE, type PROJECT_FILES, parseProjectFile, readProjectText } from '../config/project-file.js';
+import {
+  findProjectFile,
+  formatOf,
+  NEW_PROJECT_FILE,
+  type PROJECT_FILES,
+  parseProjectFile,
+  readProjectText,
+} from '../config/project-file.js';
 import { withSecretsOf } from '../config/secrets.js';
 import { defaultTemplateName, templateText } from '../config/templates/index.js';
+import { writeToml } from '../config/toml.js';
 import { validateConfig } from '../config/validate.js';
 import type { JsonObject } from '../config/values.js';
 import { log } from '../log.js';
@@ -43,13 +51,16 @@ export type EraseListener = (namespace: string, name: string) => void | Promise<
 export class Projects {
   readonly #root: string;
   readonly #templates: string;
+  readonly #purges: boolean;
   readonly #cache: ProjectCache;
   readonly #listing: Listing;
   readonly #disk: ProjectDisk;
   readonly #locks = new Locks();
   readonly #eraseListeners: EraseListener[] = [];
 
-  constructor({ dataDir }: { dataDir: string }) {
+  /** `purges`: deleting a project removes it unless the request says otherwise; false unless given. */
+  constructor({ dataDir, purges = false }: { dataDir: string; purges?: boolean }) {
+    this.#purges = purges;
     this.#root = join(dataDir, 'projects');
     this.#templates = join(dataDir, 'templates');
     this.#cache = new ProjectCache(this.#root);
@@ -153,8 +164,8 @@ export class Projects {
     });
   }
 
-  /** Returns the project and, with `purge` only, deletes it and everything that belongs to it. */
-  delete(namespace: string, name: string, { purge }: { purge: boolean }): Promise<Project> {
+  /** Returns the project and, with `purge`, deletes it and everything that belongs to it. */
+  delete(namespace: string, name: string, { purge = this.#purges }: { purge?: boolean | undefined }): Promise<Project> {
     return this.#locks.run(`${namespace}/${name}`, async () => {
       if (!purge) return this.get(namespace, name);
       const { snapshot } = this.#cache.get(namespace, name);
@@ -232,12 +243,14 @@ export class Projects {
     return stored;
   }
 
-  /** Which file to write and its text: the present file with its layout kept, or a new YAML file where there is none that can be written. */
+  /** Which file to write and its text: the present file, whose layout a YAML file keeps, or a new YAML file where there is none. */
   async #replacement(directory: string, stored: JsonObject, subject: string): Promise<{ path: string; text: string }> {
     const found = findProjectFile(directory);
-    if (!found || found.fileName.endsWith('.toml')) return { path: join(directory, NEW_PROJECT_FILE), text: freshYaml(stored) };
+    if (!found) return { path: join(directory, NEW_PROJECT_FILE), text: freshYaml(stored) };
     const path = realpathSync.native(found.path);
-    if (found.fileName.endsWith('.json')) return { path, text: `${JSON.stringify(stored, null, 2)}\n` };
+    const format = formatOf(found.fileName);
+    if (format === 'json') return { path, text: `${JSON.stringify(stored, null, 2)}\n` };
+    if (format === 'toml') return { path, text: writeToml(stored) };
     try {
       return { path, text: await editYamlAside(readProjectText(path, this.#root, subject).text, stored) };
     } catch (failure) {

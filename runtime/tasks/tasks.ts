@@ -44,6 +44,11 @@ export class Tasks {
     this.#resume();
   }
 
+  /** How many tasks have not ended. */
+  get openCount(): number {
+    return this.#worker.open.size;
+  }
+
   /** Stores a task and returns its id; it is on disk then. Throws `bad_request` (too many items), `busy`, or what the store throws. */
   async start(spec: TaskSpec): Promise<string> {
     const { namespace, project, kind, items, shared = {}, group = true } = spec;

@@ -121,11 +121,26 @@ const invalid = (name: string, more: object, path: string): Scenario => ({
   status: 422,
   json: (body) => {
     assert.equal(typeof body.detail, 'string');
-    assert.equal(body.error.type, 'invalid_request_error');
+    assert.equal(typeof body.error, 'string');
     assert.ok(body.errors[0].loc.join('.').startsWith(`body.${path}`), JSON.stringify(body.errors));
     assert.equal(provider.asked.length, 0);
   },
 });
+
+/** A refusal, whole and in a stream, and what a client that sends these headers finds in its `error`. */
+const errorOf = (client: string, headers: Record<string, string>, form: 'text' | 'object'): Scenario[] => [
+  {
+    name: `error is ${form === 'text' ? 'a text' : 'an object'} for ${client}`,
+    ...POST,
+    headers,
+    body: {},
+    status: 422,
+    json: (body) => {
+      assert.equal(typeof body.detail, 'string');
+      assert.equal(form === 'text' ? body.error : body.error.message, form === 'text' ? 'invalid' : body.detail);
+    },
+  },
+];
 
 /** A project whose schema is this. */
 const structured = (name: string, wanted: object): Scenario => ({
@@ -394,6 +409,12 @@ const table: Scenario[] = [
     status: 400,
     contains: ['too long', 'context_length_exceeded', '"total_context":8'],
   },
+  ...errorOf('nobody in particular', {}, 'text'),
+  ...errorOf('a command line written in Go', { 'User-Agent': 'Go-http-client/1.1' }, 'text'),
+  ...errorOf('a browser', { 'User-Agent': 'Mozilla/5.0 OpenAI/JS' }, 'text'),
+  ...errorOf("OpenAI's SDK by its name", { 'User-Agent': 'OpenAI/JS 6.30.1' }, 'object'),
+  ...errorOf("OpenAI's SDK by its language", { 'X-Stainless-Lang': 'python' }, 'object'),
+  ...errorOf("OpenAI's SDK by its version alone", { 'X-Stainless-Package-Version': '' }, 'object'),
   { name: '38: no messages', ...POST, body: after(echo, {}), status: 422, contains: ['messages'] },
   { name: '38: messages null', ...POST, body: after(echo, { messages: null }), status: 422, contains: ['messages'] },
   { name: '38: no JSON', ...POST, headers: { 'content-type': 'application/json' }, body: '{"messages":', status: 422 },

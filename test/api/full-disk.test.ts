@@ -107,7 +107,7 @@ describe('chat on a full disk', { skip }, () => {
   };
   const refused = (answer: Answer): void => {
     assert.equal(answer.status, 507, answer.text);
-    const { message } = JSON.parse(answer.text).error;
+    const { message } = JSON.parse(answer.text);
     assert.match(message, /full.*Free some space.*X-No-Session/);
   };
 

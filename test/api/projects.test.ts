@@ -25,7 +25,9 @@ function write(namespace: string, name: string, text: string, file?: string): vo
 
 write('files', 'order', GOOD.replace('model: x', 'model: from-yaml'));
 write('files', 'order', GOOD.replace('model: x', 'model: from-yml'), 'project.yml');
-write('files', 'order', 'a = 1', 'project.toml');
+write('files', 'order', 'version = "v1"\nruntime.models = [{ name = "m", provider = "universal", model = "from-toml" }]\n', 'project.toml');
+write('files', 'toml', 'a = [', 'project.toml');
+write('files', 'farm', GOOD.replace('model: x', 'model: from-farm'), 'llamafarm.yaml');
 write('files', 'empty', '');
 write('files', 'broken', 'a: [');
 mkdirSync(join(dataDir, 'projects/files/nothing'));
@@ -73,11 +75,12 @@ const reading: Scenario[] = [
     json: () => rmSync(fileOf('files', 'order', 'project.yml')),
   },
   {
-    name: '1 then the .toml file, with the remedy',
+    name: '1 then the .toml file',
     path: '/v1/projects/files/order',
-    status: 422,
-    contains: ['project.toml', 'convert it to YAML', 'ProjectConfigError'],
+    contains: ['from-toml'],
   },
+  { name: "1 the file of LlamaFarm's command line", path: '/v1/projects/files/farm', contains: ['from-farm'] },
+  { name: '2 broken TOML', path: '/v1/projects/files/toml', status: 422, contains: ['not valid TOML', 'ProjectConfigError'] },
   { name: '2 an empty file', path: '/v1/projects/files/empty', status: 422, contains: ['it is empty'] },
   { name: '2 broken YAML', path: '/v1/projects/files/broken', status: 422, contains: ['not valid YAML', 'line 1'] },
   { name: '2 a directory without a file', path: '/v1/projects/files/nothing', status: 422, contains: ['no configuration file found in'] },

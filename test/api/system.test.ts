@@ -28,10 +28,10 @@ const TABLE: Scenario[] = [
       assert.equal(body.status, 'healthy');
       assert.deepEqual(
         body.components.map(({ name }: { name: string }) => name),
-        ['server', 'storage', 'built-in-model', 'universal-runtime'],
+        ['server', 'storage', 'rag-service', 'built-in-model', 'universal-runtime'],
       );
       for (const component of body.components)
-        assert.ok(component.message.length > 0 && component.latency_ms >= 0, JSON.stringify(component));
+        assert.ok(component.message.length > 0 && Number.isInteger(component.latency_ms), JSON.stringify(component));
       assert.equal(body.services.storage, 'healthy');
       assert.match(body.components[1].message, /, \d+ MB free$/);
       assert.match(body.summary, /server=healthy, storage=healthy/);

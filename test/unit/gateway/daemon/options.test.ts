@@ -29,6 +29,13 @@ describe('daemon options', () => {
       ['127.0.0.2', 3, '127.0.0.3', 2, '/tmp/b'],
     );
     assert.deepEqual(options.allowedHosts, ['a.example', 'b.example']);
+    assert.deepEqual(
+      [{ LF_DATA_DIR: '/tmp/lf' }, { LF_DATA_DIR: '/tmp/lf', DATA_DIR: '/tmp/a' }, { LF_DATA_DIR: '' }].map(
+        (one) => readOptions([], one).dataDir,
+      ),
+      ['/tmp/lf', '/tmp/a', readOptions([], {}).dataDir],
+    );
+    assert.deepEqual([readOptions([], {}).deleteProjects, readOptions([], { QUERN_DELETE_PROJECTS: 'yes' }).deleteProjects], [false, true]);
     assert.deepEqual([readOptions([], {}).pinTemplates, readOptions(['--pin-templates'], {}).pinTemplates], [false, true]);
     assert.deepEqual(readOptions([], { QUERN_ALLOW_ENV: 'MY_KEY, OTHER' }).allowedEnv, ['MY_KEY', 'OTHER']);
     assert.equal(readOptions(['--dataset-quota-gb', '0.5'], {}).datasetQuotaBytes, 2 ** 29);

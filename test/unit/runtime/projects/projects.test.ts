@@ -25,6 +25,7 @@ type Loose = ReturnType<typeof JSON.parse>;
 const dataDir = mkdtempSync(join(tmpdir(), 'quern-projects-'));
 after(() => rmSync(dataDir, { recursive: true, force: true }));
 const projects = new Projects({ dataDir });
+const TOML = 'version = "v1"\n[[runtime.models]]\nname = "m"\nprovider = "universal"\nmodel = "x"\n';
 const GOOD = 'version: v1\nruntime:\n  models:\n    - {name: m, provider: universal, model: x}\n';
 
 /** Makes a project directory with the given files and returns its path. */
@@ -101,24 +102,20 @@ test('load: sees each edit at once, also of the same size in the same instant an
   assert.equal(projects.load('hot', 'p'), projects.load('hot', 'p'));
 });
 
-test('load: file names in order, and the remedy for TOML', () => {
+test('load: file names in order', () => {
   const of = (model: string): string => GOOD.replace('model: x', `model: ${model}`);
   const json = JSON.stringify({ version: 'v1', runtime: { models: [{ name: 'm', provider: 'universal', model: 'json' }] } });
   const directory = place('order', 'p', {
     'project.yaml': of('yaml'),
     'project.yml': of('yml'),
-    'project.toml': 'a = 1',
+    'project.toml': TOML,
     'project.json': json,
   });
   assert.equal(modelOf('order', 'p'), 'yaml');
   rmSync(join(directory, 'project.yaml'));
   assert.equal(modelOf('order', 'p'), 'yml');
   rmSync(join(directory, 'project.yml'));
-  assert.throws(() => projects.load('order', 'p'), {
-    status: 422,
-    code: 'ProjectConfigError',
-    message: /project\.toml: TOML is not supported: convert it to YAML/,
-  });
+  assert.equal(modelOf('order', 'p'), 'x');
   rmSync(join(directory, 'project.toml'));
   assert.equal(modelOf('order', 'p'), 'json');
   rmSync(join(directory, 'project.json'));
@@ -132,6 +129,15 @@ test('load: what cannot be used is refused, and get shows what can be shown', ()
     place('bad', name, { 'project.yaml': text });
     assert.throws(() => projects.load('bad', name), { status: 422, code: 'ProjectConfigError' });
     assert.throws(() => projects.get('bad', name), { status: 422, code: 'ProjectConfigError' });
+  }
+  for (const [name, text, reason] of [
+    ['open', 'a = [1', /project\.toml: it is not valid TOML/],
+    ['twice', 'a = 1\na = 2', /it is not valid TOML/],
+    ['deep', `a = ${'['.repeat(300)}${']'.repeat(300)}`, /nested|TOML/],
+    ['huge', 'a = 99999999999999999999', /TOML/],
+  ] as const) {
+    place('bad-toml', name, { 'project.toml': text });
+    assert.throws(() => projects.load('bad-toml', name), { status: 422, code: 'ProjectConfigError', message: reason });
   }
   writeFileSync(join(place('bad', 'latin1'), 'project.yaml'), Buffer.from([0x61, 0x3a, 0x20, 0xe9]));
   assert.throws(() => projects.get('bad', 'latin1'), { status: 422, message: /not UTF-8/ });
@@ -260,7 +266,7 @@ test('put: a hundred prompt sets in every script survive the round trip', async 
   assert.deepEqual(projects.get('put', 'prompts').config, config);
 });
 
-test('put: JSON stays JSON, a broken file is repaired, TOML is left beside a new YAML file', async () => {
+test('put: JSON stays JSON, TOML stays TOML, a broken file is repaired', async () => {
   const config = { version: 'v1', runtime: { models: [{ name: 'm', provider: 'universal', model: 'new' }] } };
   const json = place('put', 'json', { 'project.json': '{}' });
   await projects.put('put', 'json', config);
@@ -273,11 +279,37 @@ test('put: JSON stays JSON, a broken file is repaired, TOML is left beside a new
       .sort(),
     ['project.T.yml', 'project.yml'],
   );
-  const toml = place('put', 'toml', { 'project.toml': 'a = 1' });
-  await projects.put('put', 'toml', config);
-  assert.deepEqual(readdirSync(toml).sort(), ['project.toml', 'project.yaml']);
-  assert.equal(modelOf('put', 'toml'), 'new');
+  const toml = place('put', 'toml', { 'project.toml': TOML });
+  assert.equal(modelOf('put', 'toml'), 'x');
+  await projects.put('put', 'toml', { ...config, prompts: [{ name: 'a', messages: [{ role: 'system', content: '"é"\n\\' }] }] });
+  assert.deepEqual(
+    readdirSync(toml).map((name) => name.replace(/\d{8}_\d{6}/, 'T')),
+    ['project.T.toml', 'project.toml'],
+  );
+  assert.match(readFileSync(join(toml, 'project.toml'), 'utf8'), /^\[\[runtime\.models\]\]$/m);
+  const read = new Projects({ dataDir }).load('put', 'toml').config;
+  assert.deepEqual([read.runtime.models[0]!.model, read.prompts![0]!.messages[0]!.content], ['new', '"é"\n\\']);
 });
+
+for (const [file, text] of Object.entries({
+  'llamafarm.yaml': 'version: v1\nname: p\nnamespace: ns\nruntime: {models: [{name: m, provider: universal, model: x}]} # mine\n',
+  'llamafarm.yml': 'version: v1\nruntime: {models: [{name: m, provider: universal, model: x}]}\n',
+  'llamafarm.toml': TOML,
+  'llamafarm.json': '{"version":"v1","runtime":{"models":[{"name":"m","provider":"universal","model":"x"}]}}',
+}))
+  test(`${file} of LlamaFarm's command line is read, written where it was found, and gives way to a file of ours`, async () => {
+    const name = file.replace('.', '-');
+    const directory = place('farm', name, { [file]: text });
+    assert.equal(modelOf('farm', name), 'x');
+    assert.ok(projects.list('farm').projects.some((project) => project.name === name));
+    await projects.put('farm', name, { version: 'v1', runtime: { models: [{ name: 'm', provider: 'universal', model: 'new' }] } });
+    assert.ok(readdirSync(directory).every((one) => one.startsWith('llamafarm.')));
+    assert.equal(modelOf('farm', name), 'new');
+    writeFileSync(join(directory, file), text.replace('x', 'edited'));
+    assert.equal(new Projects({ dataDir }).load('farm', name).config.runtime.models[0]!.model, 'edited');
+    writeFileSync(join(directory, 'project.yaml'), GOOD);
+    assert.equal(new Projects({ dataDir }).load('farm', name).config.runtime.models[0]!.model, 'x');
+  });
 
 test('put: many at once are done one by one; backups are unique and limited, leftovers go', async () => {
   const directory = place('put', 'many', { 'project.yaml': GOOD, '.project.yaml.dead.tmp': 'half' });
@@ -368,6 +400,18 @@ test('create: refuses the reserved namespace, bad names and what exists; of many
   assert.equal((await projects.create('new', { name: 'leftover' })).validation_error, null);
   place('new', 'full', { 'something.txt': 'x' });
   await assert.rejects(projects.create('new', { name: 'full' }), { status: 409 });
+});
+
+test('delete: where the operator chose so, it removes unless the request says purge=false', async () => {
+  const purging = new Projects({ dataDir, purges: true });
+  place('purged', 'a');
+  assert.equal((await purging.delete('purged', 'a', { purge: false })).name, 'a');
+  assert.equal(modelOf('purged', 'a'), 'x');
+  assert.equal((await purging.delete('purged', 'a', {})).name, 'a');
+  assert.throws(() => projects.load('purged', 'a'), { status: 404 });
+  place('purged', 'b');
+  assert.equal((await projects.delete('purged', 'b', {})).name, 'b');
+  assert.equal(modelOf('purged', 'b'), 'x');
 });
 
 test('delete: returns the project and keeps it; purge removes it, tells listeners, and works on broken ones', async () => {

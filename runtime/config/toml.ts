@@ -1,0 +1,36 @@
+import { createRequire } from 'node:module';
+import { isObject, type JsonObject } from './values.js';
+
+let loaded: typeof import('smol-toml') | undefined;
+
+/** The TOML library, loaded at the first file that needs it. */
+function toml(): typeof import('smol-toml') {
+  loaded ??= createRequire(import.meta.url)('smol-toml') as typeof import('smol-toml');
+  return loaded;
+}
+
+/** What a TOML text says, as plain JSON values: dates become their text. Throws the library's error, whose first line says where and why. */
+export function readToml(text: string): unknown {
+  return plain(toml().parse(text));
+}
+
+/** Writes a configuration as TOML. TOML has no null: such members are left out, which means the same in a project file. */
+export function writeToml(config: JsonObject): string {
+  return `${toml().stringify(withoutNulls(config)).trimEnd()}\n`;
+}
+
+function plain(value: unknown): unknown {
+  if (value instanceof Date) return value.toISOString();
+  if (Array.isArray(value)) return value.map(plain);
+  return isObject(value) ? mapped(value, plain) : value;
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.filter((item) => item !== null).map(withoutNulls);
+  if (!isObject(value)) return value;
+  return mapped(Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null && item !== undefined)), withoutNulls);
+}
+
+function mapped(value: JsonObject, change: (item: unknown) => unknown): JsonObject {
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, change(item)]));
+}
