@@ -34,7 +34,7 @@ async function upload(context: DatasetContext, request: Request): Promise<Upload
   };
   if (!added || !process) return reply;
   const id = await datasets.processing.start(...place(request), { hashes: [file.sha256], overrides });
-  return { ...reply, task_id: id, status: 'processing' };
+  return { ...reply, processed: true, task_id: id, status: 'processing' };
 }
 
 async function uploadMany(context: DatasetContext, request: Request): Promise<BulkReply> {

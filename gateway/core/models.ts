@@ -26,7 +26,7 @@ const placesOf = ({ dataDir, hub }: ModelsContext): ModelPlaces => ({ ...modelPl
 /** Only models of the universal runtime have a cache here. */
 function requireUniversal(provider: unknown): void {
   if (provider === undefined || provider === 'universal') return;
-  throw new Failure('bad_request', `The provider "${String(provider)}" has no model cache; only "universal" has one.`, {
+  throw new Failure('bad_request', `Unsupported provider "${String(provider)}": only "universal" has a model cache.`, {
     code: 'UnsupportedProvider',
   });
 }

@@ -58,7 +58,7 @@ async function stats(cache: KvCache): Promise<Stats> {
 
 async function evict(cache: KvCache, key: string): Promise<{ status: 'evicted'; cache_key: string }> {
   if (await cache.remove(key)) return { status: 'evicted', cache_key: key };
-  throw new Failure('not_found', `There is no cache entry ${JSON.stringify(key)}; GET /v1/cache lists those that exist.`);
+  throw new Failure('not_found', `Cache entry ${JSON.stringify(key)} not found; GET /v1/cache lists those that exist.`);
 }
 
 /** The KV cache: conversations whose prompts need not be decoded again. */

@@ -2,7 +2,7 @@ import type { Scores, ZeroShot } from '../../runtime/encoders/contract.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
 import type { Classification, ClassifyRequest, ClassifyResponse } from '../../schemas/generated/universal/encoders.js';
-import { askOf, TEXTS_BYTES, usageOf } from './encoder-asks.js';
+import { askOf, TEXTS_BYTES, textsOf, usageOf } from './encoder-asks.js';
 
 /** The sentence of a label, as in Python's pipeline of transformers. */
 const HYPOTHESIS = 'This example is {}.';
@@ -18,7 +18,7 @@ function classification(scores: Scores, index: number): Classification {
 
 async function classify(runtime: Runtime, request: Request): Promise<Reply> {
   const body = request.body as ClassifyRequest;
-  const { scores, tokens } = await runtime.encoders.classify(askOf(body, request), body.texts, zeroShotOf(body));
+  const { scores, tokens } = await runtime.encoders.classify(askOf(body, request), textsOf(body), zeroShotOf(body));
   const json: ClassifyResponse = {
     object: 'list',
     data: scores.map(classification),

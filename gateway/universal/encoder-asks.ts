@@ -24,6 +24,17 @@ export function askOf({ model, max_length: maxLength, extra_body: extra, ...body
   return { model, settings, signal };
 }
 
+/** The texts of a request, which some clients call `input`; its schema lets one of the two through. */
+export function textsOf({
+  texts,
+  input,
+}: {
+  readonly texts?: readonly string[];
+  readonly input?: string | readonly string[];
+}): readonly string[] {
+  return texts ?? [input ?? []].flat();
+}
+
 /** Token counts as the wire has them. */
 export function usageOf(tokens: number): { prompt_tokens: number; total_tokens: number } {
   return { prompt_tokens: tokens, total_tokens: tokens };

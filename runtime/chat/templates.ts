@@ -73,7 +73,7 @@ function insertedText(name: string, defaultText: string | undefined, variables: 
   }
   const text = textOf(name, variables[name]);
   if (text.length > MAX_VALUE_CHARACTERS) {
-    throw failed(`the value of {{${name}}} has ${text.length} characters; the limit is ${MAX_VALUE_CHARACTERS}.`);
+    throw failed(`the value of {{${name}}} has ${text.length} characters, which exceeds maximum length ${MAX_VALUE_CHARACTERS}.`);
   }
   return text;
 }

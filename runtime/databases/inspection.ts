@@ -4,12 +4,13 @@ import type { CompactReply, DocumentRecord, HealthReply, ReindexReply, StatsRepl
 import { humanSize } from '../models/sizes.js';
 import type { LoadedProject, Projects } from '../projects/projects.js';
 import type { ProviderHealth } from '../providers/contract.js';
+import type { Embedder } from '../rag/embedders/contract.js';
 import type { Embedders } from '../rag/embedders/index.js';
 import type { OpenedStores } from '../rag/opened-stores.js';
 import { databaseOf, defaultOf, embeddingOf } from '../rag/query/resolve.js';
 import type { StoredDocument, VectorStore } from '../rag/stores/contract.js';
 
-/** Dimensions that are reported while neither store nor configuration knows them. */
+/** Dimensions that are reported while neither store nor configuration nor embedder tells them. */
 const UNKNOWN_DIMENSIONS = 768;
 /** Documents that a filter looks at per call of the store. */
 const DOCUMENTS_AT_ONCE = 1000;
@@ -69,7 +70,8 @@ export class DatabaseInspection {
     const asked = this.#find(namespace, name, databaseName);
     const { database } = asked;
     const collection = typeof database.config?.collection_name === 'string' ? database.config.collection_name : database.name;
-    const configured = defaultOf(database.embedding_strategies ?? [], database.default_embedding_strategy)?.config?.dimension;
+    const { dimension } = defaultOf(database.embedding_strategies ?? [], database.default_embedding_strategy)?.config ?? {};
+    const configured = typeof dimension === 'number' ? dimension : undefined;
     let reason: string | undefined;
     const stats = await this.#store(asked)
       .then((store) => store.stats())
@@ -87,7 +89,7 @@ export class DatabaseInspection {
       storage_human: humanSize(storage),
       collection_size_bytes: stats?.contentBytes ?? 0,
       index_size_bytes: stats?.indexBytes ?? 0,
-      embedding_dimension: stats?.dimensions ?? (typeof configured === 'number' ? configured : UNKNOWN_DIMENSIONS),
+      embedding_dimension: stats?.dimensions ?? configured ?? (await this.#dimensions(asked)),
       distance_metric: stats?.metric ?? 'unknown',
       collection_name: collection,
       last_updated: stats?.lastUpdated ?? null,
@@ -151,15 +153,30 @@ export class DatabaseInspection {
     return this.#stores.of({ namespace, project: name, directory }, database);
   }
 
-  async #embeddings({ project, database }: Asked): Promise<ProviderHealth> {
-    const embedder = this.#embedders.of(
-      `${project.namespace}/${project.name}/${database.name}`,
-      embeddingOf(database),
-      project.config.runtime?.models,
-    );
-    const [vector] = await embedder.embed(['health check'], 'query', 'interactive', AbortSignal.timeout(HEALTH_LIMIT_MS));
-    return { status: 'healthy', message: `${embedder.type}, ${vector!.length} dimensions` };
+  async #embeddings(asked: Asked): Promise<ProviderHealth> {
+    const embedder = this.#embedder(asked);
+    return { status: 'healthy', message: `${embedder.type}, ${await askedDimensions(embedder)} dimensions` };
   }
+
+  /** Dimensions of the vectors that a database without chunks would get. */
+  async #dimensions(asked: Asked): Promise<number> {
+    try {
+      const embedder = this.#embedder(asked);
+      return embedder.dimensions ?? (await askedDimensions(embedder));
+    } catch {
+      return UNKNOWN_DIMENSIONS;
+    }
+  }
+
+  #embedder({ project, database }: Asked): Embedder {
+    const place = `${project.namespace}/${project.name}/${database.name}`;
+    return this.#embedders.of(place, embeddingOf(database), project.config.runtime?.models);
+  }
+}
+
+async function askedDimensions(embedder: Embedder): Promise<number> {
+  const [vector] = await embedder.embed(['health check'], 'query', 'interactive', AbortSignal.timeout(HEALTH_LIMIT_MS));
+  return vector!.length;
 }
 
 function refuseOther(database: Database, strategy: string): void {

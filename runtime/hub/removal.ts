@@ -105,7 +105,7 @@ async function firstInCache(
     byHand === undefined
       ? '"quern models" lists what is.'
       : `It was put into the models folder by hand, where nothing is removed; delete ${byHand} yourself.`;
-  throw new Failure('not_found', `Model "${repositories[0]}" is not in the model cache ${cache}. ${remedy}`, { code: 'ModelNotFound' });
+  throw new Failure('not_found', `Model "${repositories[0]}" not found in the model cache ${cache}. ${remedy}`, { code: 'ModelNotFound' });
 }
 
 /**

@@ -142,7 +142,7 @@ function tableOf(base: string, restart: () => Promise<void>): Scenario[] {
     { name: 'it counts anew', path: `${base}/buffers/b`, json: (body) => assert.deepEqual([body.append_count, body.numeric_columns], [1, []]) },
     { name: 'deleting', method: 'DELETE', path: `${base}/buffers/b`, json: (body) => assert.deepEqual(body, { deleted: true, buffer_id: 'b' }) },
     ...[['GET', '/buffers/b'], ['DELETE', '/buffers/b'], ['POST', '/buffers/b/clear'], ['GET', '/buffers/b/data']].map(([method, path]): Scenario => ({
-      name: `a deleted buffer: ${method} ${path}`, method: method!, path: base + path!, status: 404, contains: ['There is no buffer', 'create it'],
+      name: `a deleted buffer: ${method} ${path}`, method: method!, path: base + path!, status: 404, contains: ['Buffer', 'not found', 'create it'],
     })),
     append('appending to it', { v: 1 }, { status: 404 }),
     post('its features', '/features', { buffer_id: 'b' }, { status: 404 }),

@@ -320,6 +320,22 @@ const classifying = (path: string): Scenario[] => [
         assert.ok(Object.values(body.data[0].all_scores).every((score) => (score as number) > 0 && (score as number) < 1)),
     },
   ),
+  post(
+    path,
+    { model: NLI, input: 'the river has water', labels: ['river', 'moon', 'dog'] },
+    {
+      name: `${path}: one text as input`,
+      json: (body) => assert.deepEqual([body.total_count, Object.keys(body.data[0].all_scores).sort()], [1, ['dog', 'moon', 'river']]),
+    },
+  ),
+  post(
+    path,
+    { model: NLI, input: ['the river has water', 'tea'] },
+    { name: `${path}: texts as input`, json: (body) => assert.equal(body.total_count, 2) },
+  ),
+  refused(path, { model: NLI, input: ['x'], texts: ['x'] }, 422, ['texts'], `${path}: texts and input`),
+  refused(path, { model: NLI, input: [] }, 422, ['input'], `${path}: an empty input`),
+  refused(path, { model: NLI }, 422, ['body.texts: is required'], `${path}: neither texts nor input`),
   refused(path, { model: NLI, texts: [] }, 422, ['texts', 'fewer than 1']),
   post(
     path,
@@ -364,6 +380,11 @@ const finding = (path: string): Scenario[] => [
         assert.deepEqual(body.data[1], { index: 1, entities: [] });
       },
     },
+  ),
+  post(
+    path,
+    { model: 'tiny/ner', input: '\u{1F600} Anna Bruno works in Hamburg .' },
+    { name: `${path}: one text as input`, json: (body) => assert.ok(body.data[0].entities.length > 0) },
   ),
   refused(path, { model: 'tiny/ner', texts: [] }, 422, ['texts', 'fewer than 1']),
   refused(path, { model: 'tiny/ner', texts: null }, 422, ['texts']),

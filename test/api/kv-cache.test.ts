@@ -225,7 +225,7 @@ const table: Scenario[] = [
     path: () => `/v1/cache/${answered}`,
     json: (body) => assert.deepEqual(body, { status: 'evicted', cache_key: answered }),
   },
-  { name: 'once', method: 'DELETE', path: () => `/v1/cache/${answered}`, status: 404, contains: ['There is no cache entry'] },
+  { name: 'once', method: 'DELETE', path: () => `/v1/cache/${answered}`, status: 404, contains: ['Cache entry', 'not found'] },
   { name: 'a key that is a path', method: 'DELETE', path: '/v1/cache/..%2f..%2findex', status: 404 },
   post('too many messages', '/v1/cache/prepare', () => ({ model, messages: Array(201).fill(QUESTION) }), {
     status: 400,

@@ -119,6 +119,15 @@ describe('retrieval with models of this runtime', () => {
     }
   });
 
+  it('reranks by the id of a model that the project does not name', async () => {
+    const named = (await ask('direct', 'where is the ship', { rerank_model: 'ranker' })).results;
+    const byId = (await ask('direct', 'where is the ship', { rerank_model: 'tiny/reranker' })).results;
+    assert.deepEqual(
+      byId.map((row: { content: string; score: number }) => [row.content, row.score]),
+      named.map((row: { content: string; score: number }) => [row.content, row.score]),
+    );
+  });
+
   it('says how to get a reranking model that is missing', async () => {
     const answer = await send(stage.application, {
       method: 'POST',

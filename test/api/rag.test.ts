@@ -225,7 +225,7 @@ const QUERIES: Scenario[] = [
   query(
     '71 a reranking model that the project does not have',
     { query: 'x', retrieval_strategy: 'crossed' },
-    { status: 404, contains: ['nobody', 'plain'] },
+    { status: 404, contains: ['nobody', 'plain', 'quern pull'] },
   ),
   query('68 a threshold beyond 1', { query: 'x', score_threshold: 1.1 }, { status: 422, contains: ['score_threshold'] }),
   query('nothing is asked', { query: '  ' }, { status: 422 }),
@@ -343,7 +343,7 @@ const INSPECTION: Scenario[] = [
     name: 'a store that cannot be opened has no sizes, and says why',
     path: '/v1/projects/ns/lame/rag/stats?database=wrong',
     json: (stats) => {
-      assert.deepEqual([stats.chunk_count, stats.embedding_dimension, stats.distance_metric], [0, 768, 'unknown']);
+      assert.deepEqual([stats.chunk_count, stats.embedding_dimension, stats.distance_metric], [0, 384, 'unknown']);
       assert.match(stats.metadata.error, /metric.*odd/);
     },
   },

@@ -7,8 +7,11 @@ import { defaultTemplate } from './default.js';
 import { ragTemplate } from './rag.js';
 import { serverTemplate } from './server.js';
 
-/** Templates that ship with the program: name -> YAML text. */
-const BUILT_IN = { default: defaultTemplate, server: serverTemplate, rag: ragTemplate } satisfies Record<string, string>;
+/** Templates that ship with the program: name -> YAML text. LlamaFarm's command line calls the one with retrieval `advanced`. */
+const BUILT_IN = { default: defaultTemplate, server: serverTemplate, rag: ragTemplate, advanced: ragTemplate } satisfies Record<
+  string,
+  string
+>;
 
 const EXTENSIONS = ['.yaml', '.yml'];
 
@@ -30,7 +33,7 @@ export function templateText(name: string, directory: string): string {
     if (Object.hasOwn(BUILT_IN, name)) return BUILT_IN[name as keyof typeof BUILT_IN];
   }
   const searched = `${Object.keys(BUILT_IN).join(', ')} (built in), ${EXTENSIONS.map((extension) => join(directory, `<name>${extension}`)).join(', ')}`;
-  throw new Failure('not_found', `There is no configuration template ${quote(name)}. Searched: ${searched}.`, {
+  throw new Failure('not_found', `Configuration template ${quote(name)} not found. Searched: ${searched}.`, {
     code: 'ConfigTemplateNotFound',
   });
 }

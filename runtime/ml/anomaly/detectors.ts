@@ -88,7 +88,7 @@ export class AnomalyDetectors implements AnomalyService {
       this.#memory.delete(filename);
       return this.#shelf.remove(filename);
     });
-    if (!removed) throw new Failure('not_found', `There is no model file ${quote(filename)}; the list of models names them.`);
+    if (!removed) throw new Failure('not_found', `Model file ${quote(filename)} not found; the list of models names them.`);
   }
 
   loaded(): { key: string; type: string }[] {
@@ -175,7 +175,7 @@ export class AnomalyDetectors implements AnomalyService {
     const files = (await this.#shelf.list()).map(({ filename }) => filename);
     const there =
       files.length === 0 ? 'The folder is empty' : `There are ${files.slice(0, 20).join(', ')}${files.length > 20 ? ' and more' : ''}`;
-    return new Failure('not_found', `There is no anomaly model ${quote(model)} of backend ${backend} on disk. ${there}.`);
+    return new Failure('not_found', `Anomaly model ${quote(model)} of backend ${backend} not found on disk. ${there}.`);
   }
 }
 

@@ -109,7 +109,7 @@ export class Buffers implements BufferService {
     checkName(name);
     const found = this.#buffers.get(name);
     if (found) return found;
-    throw new Failure('not_found', `There is no buffer ${quote(name)}; create it with POST .../polars/buffers.`, {
+    throw new Failure('not_found', `Buffer ${quote(name)} not found; create it with POST .../polars/buffers.`, {
       code: 'BufferNotFound',
     });
   }

@@ -174,6 +174,6 @@ export class Classifiers implements ClassifierService {
     const names = (await this.#there()).map(({ name }) => name);
     const there =
       names.length === 0 ? 'There are none yet' : `There are ${names.slice(0, 20).join(', ')}${names.length > 20 ? ' and more' : ''}`;
-    return new Failure('not_found', `There is no classifier ${quote(asked)}. ${there}.`, { code: 'ModelNotFound' });
+    return new Failure('not_found', `Classifier ${quote(asked)} not found. ${there}.`, { code: 'ModelNotFound' });
   }
 }

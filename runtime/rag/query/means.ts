@@ -40,13 +40,19 @@ export interface MeansParts {
   readonly signal: AbortSignal;
 }
 
-function modelOf({ config }: RagScope, name: string): ModelConfig {
-  const models = config.runtime?.models ?? [];
-  const found = models.find((one) => one.name === name);
+function modelOf(scope: RagScope, name: string): ModelConfig {
+  const found = scope.config.runtime?.models.find((one) => one.name === name);
   if (found) return found;
-  const known = models.map((one) => one.name).join(', ') || 'none';
-  throw new Failure('not_found', `Model '${name}' of the retrieval strategy is not in runtime.models; known are: ${known}.`, {
+  throw unknownModel(scope, name);
+}
+
+/** `cause`: why it is no model of the runtime either. */
+function unknownModel({ config }: RagScope, name: string, cause?: Failure): Failure {
+  const known = config.runtime?.models.map((one) => one.name).join(', ') || 'none';
+  const also = cause ? ` ${cause.message}` : '';
+  return new Failure('not_found', `Model '${name}' of the retrieval strategy is not in runtime.models; known are: ${known}.${also}`, {
     code: 'ModelNotFound',
+    cause,
   });
 }
 
@@ -70,9 +76,14 @@ export function meansOf(parts: MeansParts): RetrievalMeans {
     search: (query) => store.query(query, signal),
     denseTrust: () => DENSE_TRUST[parts.embedder().type === 'LexicalEmbedder' ? 'words' : 'model'],
     rerank: async (name, query, texts, timeoutMs, normalise) => {
-      const model = modelOf(scope, name);
       if (!models.rerank) throw lacking(name, 'reranking');
-      return models.rerank(model, query, texts, { timeoutMs, normalise, signal });
+      const how = { timeoutMs, normalise, signal };
+      const own = scope.config.runtime?.models.find((one) => one.name === name);
+      if (own) return models.rerank(own, query, texts, how);
+      // Not one of the project's models: the id of one of our own runtime, as command lines give it.
+      return models.rerank({ name, provider: 'universal', model: name }, query, texts, how).catch((error: unknown) => {
+        throw error instanceof Failure && error.kind === 'not_found' ? unknownModel(scope, name, error) : error;
+      });
     },
     complete: async (name, prompt, maxTokens) => {
       const model = modelOf(scope, name);

@@ -162,9 +162,10 @@ describe('CrossEncoderRerankedStrategy', () => {
 
   it('refuses a model that is missing or unknown', async () => {
     await assert.rejects(ask('CrossEncoderRerankedStrategy', {}), refused(400, /needs 'model_name'/));
+    const rerank: Models['rerank'] = ({ provider, model }) => Promise.reject(new Failure('not_found', `${provider} has no ${model}`));
     await assert.rejects(
-      ask('CrossEncoderRerankedStrategy', { model_name: 'nobody' }, {}, { rerank: longest }),
-      refused(404, /'nobody'.*ranker/),
+      ask('CrossEncoderRerankedStrategy', { model_name: 'nobody' }, {}, { rerank }),
+      refused(404, /'nobody'.*ranker.*universal has no nobody/),
     );
   });
 
