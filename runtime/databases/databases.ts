@@ -138,7 +138,7 @@ function resolved(raw: JsonObject, wanted: DatabaseCreate): JsonObject {
     if (value !== null && value !== undefined) entry[key] = withSecretsOf(value as JsonObject, undefined);
   for (const { list, reference } of KINDS) {
     if (entry[reference] !== undefined && entry[list] !== undefined) {
-      throw invalidDatabase(wanted.name, `both ${reference} and ${list} are given; give one of them`);
+      throw invalidDatabase(wanted.name, `either ${reference} reference or ${list} inline, not both`);
     }
   }
   const rag: JsonObject = { databases: [entry] };
