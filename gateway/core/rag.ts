@@ -69,6 +69,7 @@ async function ask({ projects, retrieval }: Runtime, request: Request): Promise<
     processing_time_ms: findings.timeMs,
     retrieval_strategy_used: findings.strategy,
     database_used: findings.database,
+    ...(findings.warnings.length > 0 ? { warnings: [...findings.warnings] } : {}),
   };
 }
 

@@ -297,6 +297,54 @@ const INSPECTION: Scenario[] = [
     },
   },
   {
+    name: 'whatever a document is shown with can be a filter',
+    path: `${DATABASES}/first_db/documents`,
+    json: async (rows) => {
+      for (const { metadata, ...row } of rows) {
+        for (const [key, value] of Object.entries<unknown>({ ...row, ...metadata })) {
+          const body = await stage.call('POST', `${RAG}/query`, {
+            query: 'x',
+            top_k: 50,
+            metadata_filters: { [key]: value, filename: row.filename },
+          });
+          assert.equal(body.total_results, row.chunk_count, `${key}: ${JSON.stringify(body.warnings)}`);
+        }
+      }
+    },
+  },
+  {
+    name: 'whatever an answer is shown with can be a filter, but its score',
+    method: 'POST',
+    path: `${RAG}/query`,
+    body: { query: 'bread', top_k: 1 },
+    json: async ({ results: [first] }) => {
+      const { similarity_score: _, ...metadata } = first.metadata;
+      for (const [key, value] of Object.entries<unknown>({ ...metadata, chunk_id: first.chunk_id, document_id: first.document_id })) {
+        const body = await stage.call('POST', `${RAG}/query`, { query: 'x', top_k: 50, metadata_filters: { [key]: value } });
+        assert.ok(
+          body.results.some((one: Result) => one.chunk_id === first.chunk_id),
+          key,
+        );
+      }
+    },
+  },
+  query(
+    'a filter on a key that no chunk has names it, and those that there are',
+    { query: 'city', metadata_filters: { filenme: 'bread.html', year: 2020 } },
+    {
+      json: ({ results, warnings: [warning, ...more] }) => {
+        assert.deepEqual([results, more], [[], []]);
+        assert.match(warning, /'filenme'.*none of the 9 chunks.*file_name/);
+        assert.ok(!warning.includes("'year'"));
+      },
+    },
+  ),
+  query(
+    'a filter that lets nothing through by its value is no mistake',
+    { query: 'city', metadata_filters: { filename: 'absent.html' } },
+    { json: (body) => assert.deepEqual([body.results, 'warnings' in body], [[], false]) },
+  ),
+  {
     name: '70 a page of documents, by the older route',
     path: '/v1/projects/ns/p/rag/documents?database=first_db&offset=1&limit=2',
     json: (rows) =>

@@ -21,12 +21,15 @@ export function chunk(
   return { id, documentHash: document, text, vector: Float32Array.from(vector), metadata: { file_name: `${document}.txt`, ...metadata } };
 }
 
+/** What lists and answers show by other names. */
+const SHOWN_BY_OTHER_NAMES = { file_size: 12, parser_type: 'P', total_chunks: 1, document_hash: 'b' };
+
 const A = [
   chunk('a', 0, [1, 0, 0], { year: 2019, tag: 'x', author: { name: 'Ada' }, tags: ['red', 'blue'], draft: true }),
   chunk('a', 1, [0.6, 0.8, 0], { year: 2020, tag: 'y', author: { name: 'Bob' } }),
-  chunk('a', 2, [0, 1, 0], { year: 2021, tag: 'z' }),
+  chunk('a', 2, [0, 1, 0], { year: 2021, tag: 'z', filename: 'own' }),
 ];
-const B = [chunk('b', 0, [-1, 0, 0], { year: 2022, tag: 'x', file_name: 'B.txt', ratio: 0.5 })];
+const B = [chunk('b', 0, [-1, 0, 0], { year: 2022, tag: 'x', file_name: 'B.txt', ratio: 0.5, ...SHOWN_BY_OTHER_NAMES })];
 
 const FILTERS: readonly [Filter, readonly string[]][] = [
   [{ tag: 'x' }, ['a0', 'b0']],
@@ -50,6 +53,15 @@ const FILTERS: readonly [Filter, readonly string[]][] = [
   [{ tag: { $gte: 'y' } }, ['a1', 'a2']],
   [{ absent: null, year: 2022 }, ['b0']],
   [{ tag: 'nothing' }, []],
+  [{ filename: 'a.txt' }, ['a0', 'a1', 'a2']],
+  [{ filename: { $in: ['B.txt'] }, year: { $gt: 0 } }, ['b0']],
+  [{ filename: { $ne: 'a.txt' } }, ['b0']],
+  [{ original_filename: 'B.txt', parser_used: 'P' }, ['b0']],
+  [{ size_bytes: { $gte: 10 } }, ['b0']],
+  [{ size_bytes: 12, chunk_count: 1 }, ['b0']],
+  [{ document_id: 'b' }, ['b0']],
+  [{ id: 'b' }, ['b0']],
+  [{ filename: 'own' }, ['a2']],
 ];
 
 const short = (id: string): string => id.replace(/^doc_(.+)_chunk_(\d+)_0$/, '$1$2');

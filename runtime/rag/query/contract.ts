@@ -38,6 +38,8 @@ export interface Findings {
   readonly database: string;
   readonly strategy: string;
   readonly timeMs: number;
+  /** What may explain that nothing was found, such as a filter on a key that no chunk has. */
+  readonly warnings: readonly string[];
 }
 
 /** Asks the databases of projects. */

@@ -2,12 +2,17 @@ import { Failure } from '../../../schemas/errors.js';
 import type { Database, EmbeddingStrategy } from '../../../schemas/generated/config/rag.js';
 import type { Outbound } from '../../net/outbound.js';
 import type { Embedder } from '../embedders/contract.js';
-import type { RetrievalQuery } from '../retrievers/contract.js';
-import type { VectorStore } from '../stores/contract.js';
+import type { RetrievalMeans, RetrievalQuery } from '../retrievers/contract.js';
+import type { Filter, VectorStore } from '../stores/contract.js';
+import { conditionsOf, filteredValue } from '../stores/filter.js';
 import type { Findings, Question, RagScope, Retrieval } from './contract.js';
 import { type ModelMeans, meansOf } from './means.js';
 import { kept, planOf, topKOf } from './plan.js';
 import { databaseOf, embeddingOf, retrievalOf } from './resolve.js';
+
+/** Chunks whose keys are compared with those of a filter that lets nothing through. */
+const CHUNKS_LOOKED_AT = 100;
+const MOST_KEYS = 100;
 
 /** What retrieval is made of. */
 export interface RetrievalParts extends ModelMeans {
@@ -34,7 +39,8 @@ export function createRetrieval(parts: RetrievalParts): Retrieval {
         const embedder = (): Embedder => parts.embedderFor(scope, database, embeddingOf(database));
         const means = meansOf({ scope, database, store, embedder, models: parts, outbound: parts.outbound, signal });
         const hits = kept(await means.retrieve(plan.type, plan.options, query), strategy, question);
-        return { hits, database: database.name, strategy: strategy.name, timeMs: performance.now() - startMs };
+        const warnings = hits.length > 0 || !query.filter ? [] : await unknownKeys(query, query.filter, store, means);
+        return { hits, database: database.name, strategy: strategy.name, timeMs: performance.now() - startMs, warnings };
       } catch (error) {
         signal.throwIfAborted();
         if (error instanceof Failure) throw error;
@@ -45,6 +51,24 @@ export function createRetrieval(parts: RetrievalParts): Retrieval {
       }
     },
   };
+}
+
+/** Names the keys of a filter that none of the chunks nearest to the question has, and those that they have. */
+async function unknownKeys(query: RetrievalQuery, filter: Filter, store: VectorStore, means: RetrievalMeans): Promise<string[]> {
+  const paths = [...new Set(conditionsOf(filter).map(({ path }) => path))];
+  try {
+    const [vector] = await means.embed([query.text]);
+    const { dense: near } = await store.query({ vector: vector!, k: CHUNKS_LOOKED_AT }, query.signal);
+    const unknown = paths.filter((path) => near.every(({ metadata }) => filteredValue(metadata, path) === undefined));
+    if (near.length === 0 || unknown.length === 0) return [];
+    const known = [...new Set(near.flatMap(({ metadata }) => Object.keys(metadata)))].sort().slice(0, MOST_KEYS);
+    const names = unknown.map((path) => `'${path}'`).join(', ');
+    return [`The filter names ${names}, which none of the ${near.length} chunks nearest to the query has; they have: ${known.join(', ')}.`];
+  } catch (error) {
+    query.signal.throwIfAborted();
+    if (error instanceof Failure) return [];
+    throw error;
+  }
 }
 
 function queryOf(question: Question, text: string, topK: number, signal: AbortSignal): RetrievalQuery {

@@ -3,6 +3,7 @@ import { isObject } from '../../config/values.js';
 import type { Metadata } from '../contract.js';
 import { equals, ordered } from './compare.js';
 import type { Filter } from './contract.js';
+import { storedPaths } from './names.js';
 
 const MAX_CONDITIONS = 64;
 const MAX_DEPTH = 8;
@@ -96,6 +97,14 @@ export function valueAt(metadata: Metadata, path: string): unknown {
   return found;
 }
 
+/** What a condition on a path looks at: the value under it and, for a name by which lists and answers show one, that too. */
+export function filteredValue(metadata: Metadata, path: string): unknown {
+  const values = storedPaths(path)
+    .map((stored) => valueAt(metadata, stored))
+    .filter((value) => value !== undefined);
+  return values.length > 1 ? values.flat() : values[0];
+}
+
 /** Whether a value passes a condition. */
 export function passes(condition: Condition, found: unknown): boolean {
   return TESTS[condition.operator](condition.wanted, found);
@@ -103,5 +112,5 @@ export function passes(condition: Condition, found: unknown): boolean {
 
 /** Whether metadata passes every condition. */
 export function matches(conditions: readonly Condition[], metadata: Metadata): boolean {
-  return conditions.every((condition) => passes(condition, valueAt(metadata, condition.path)));
+  return conditions.every((condition) => passes(condition, filteredValue(metadata, condition.path)));
 }

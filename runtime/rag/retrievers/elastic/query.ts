@@ -1,6 +1,7 @@
 import type { Metadata } from '../../contract.js';
 import type { Filter } from '../../stores/contract.js';
 import { type Condition, conditionsOf } from '../../stores/filter.js';
+import { storedPaths } from '../../stores/names.js';
 
 /** Where a chunk's parts lie in the documents of an index. */
 export interface Fields {
@@ -21,8 +22,8 @@ function clause({ operator, wanted }: Condition, field: string): Metadata {
 /** The conditions of a filter in the query language of Elasticsearch. */
 export function filterClauses(filter: Filter | undefined, metadata: string): Metadata[] {
   return conditionsOf(filter ?? {}).map((condition) => {
-    const field = metadata === '' ? condition.path : `${metadata}.${condition.path}`;
-    const found = clause(condition, field);
+    const clauses = storedPaths(condition.path).map((path) => clause(condition, metadata === '' ? path : `${metadata}.${path}`));
+    const found = clauses.length === 1 ? clauses[0]! : { bool: { should: clauses, minimum_should_match: 1 } };
     return condition.operator === 'ne' || condition.operator === 'nin' ? { bool: { must_not: [found] } } : found;
   });
 }

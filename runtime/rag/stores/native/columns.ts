@@ -1,7 +1,7 @@
 import { turn } from '../../../loop.js';
 import type { Store } from '../../../store/store.js';
 import type { Metadata } from '../../contract.js';
-import { type Condition, passes, valueAt } from '../filter.js';
+import { type Condition, filteredValue, passes } from '../filter.js';
 import { Bitmap } from './bitmap.js';
 import type { Collection } from './collection.js';
 import { chunkPages } from './rows.js';
@@ -82,7 +82,7 @@ export class Columns {
     const first = Math.min(end, ...behind.map(([, column]) => column.end));
     for await (const page of chunkPages(this.#store, this.#collection.record.collection, first, end)) {
       for (const { row, chunk } of page) {
-        for (const [path, column] of behind) if (row >= column.end) column.set(row, valueAt(chunk.metadata as Metadata, path));
+        for (const [path, column] of behind) if (row >= column.end) column.set(row, filteredValue(chunk.metadata as Metadata, path));
       }
     }
     for (const [, column] of behind) column.end = end;

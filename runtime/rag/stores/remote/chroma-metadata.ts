@@ -1,5 +1,6 @@
 import type { Metadata } from '../../contract.js';
 import type { Condition } from '../filter.js';
+import { storedPaths } from '../names.js';
 
 /** The whole metadata as JSON: Chroma keeps texts, numbers and booleans only. */
 export const METADATA_KEY = 'quern_metadata';
@@ -52,7 +53,8 @@ function tested({ operator, wanted }: Condition): Metadata | undefined {
 export function chromaWhere(conditions: readonly Condition[]): Metadata | undefined {
   const parts = conditions.flatMap((condition) => {
     const test = condition.path.includes('.') ? undefined : tested(condition);
-    return test === undefined ? [] : [{ $or: [{ [condition.path]: test }, { [`${condition.path}${OTHER}`]: { $eq: true } }] }];
+    const paths = storedPaths(condition.path);
+    return test === undefined ? [] : [{ $or: paths.flatMap((path) => [{ [path]: test }, { [`${path}${OTHER}`]: { $eq: true } }]) }];
   });
   return parts.length > 1 ? { $and: parts } : parts[0];
 }

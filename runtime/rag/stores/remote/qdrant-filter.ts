@@ -1,5 +1,6 @@
 import type { Metadata } from '../../contract.js';
 import type { Condition } from '../filter.js';
+import { storedPaths } from '../names.js';
 
 /** Names that mean themselves in a path of Qdrant. */
 const PLAIN_NAME = /^[A-Za-z_][\w-]*$/;
@@ -11,8 +12,8 @@ function matching(key: string, value: unknown): Metadata | undefined {
   return typeof value === 'number' ? { key, range: { gte: value, lte: value } } : undefined;
 }
 
-function anyOf(key: string, values: readonly unknown[]): Metadata[] | undefined {
-  const parts = values.map((value) => matching(key, value));
+function anyOf(keys: readonly string[], values: readonly unknown[]): Metadata[] | undefined {
+  const parts = keys.flatMap((key) => values.map((value) => matching(key, value)));
   return parts.every((part) => part !== undefined) ? (parts as Metadata[]) : undefined;
 }
 
@@ -22,13 +23,13 @@ export function qdrantFilter(conditions: readonly Condition[]): Metadata | undef
   const mustNot: Metadata[] = [];
   for (const { path, operator, wanted } of conditions) {
     if (!PLAIN_NAME.test(path)) continue;
-    const key = `metadata.${path}`;
+    const keys = storedPaths(path).map((stored) => `metadata.${stored}`);
     if (operator === 'eq' || operator === 'in') {
-      const should = anyOf(key, operator === 'eq' ? [wanted] : (wanted as unknown[]));
+      const should = anyOf(keys, operator === 'eq' ? [wanted] : (wanted as unknown[]));
       if (should !== undefined && should.length > 0) must.push({ should });
     } else if (operator === 'ne' || operator === 'nin') {
-      mustNot.push(...(anyOf(key, operator === 'ne' ? [wanted] : (wanted as unknown[])) ?? []));
-    } else if (typeof wanted === 'number') must.push({ key, range: { [operator]: wanted } });
+      mustNot.push(...(anyOf(keys, operator === 'ne' ? [wanted] : (wanted as unknown[])) ?? []));
+    } else if (typeof wanted === 'number') must.push({ should: keys.map((key) => ({ key, range: { [operator]: wanted } })) });
   }
   if (must.length + mustNot.length === 0) return undefined;
   return { ...(must.length > 0 && { must }), ...(mustNot.length > 0 && { must_not: mustNot }) };

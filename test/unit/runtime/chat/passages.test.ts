@@ -42,7 +42,7 @@ function answering(answers: Record<string, Hit[] | Error>): Retrieval & { asked:
       asked.push(question);
       const hits = answers[question.text] ?? [];
       if (hits instanceof Error) throw hits;
-      return { hits, database: 'a', strategy: 's', timeMs: 1 };
+      return { hits, database: 'a', strategy: 's', timeMs: 1, warnings: [] };
     },
   };
 }
@@ -120,7 +120,7 @@ describe('passages of a turn', () => {
         waiting += 1;
         if (waiting === 3) release();
         await all;
-        return { hits: [], database: 'a', strategy: 's', timeMs: 1 };
+        return { hits: [], database: 'a', strategy: 's', timeMs: 1, warnings: [] };
       },
     };
     await retrieve(retrieval, project(), questions(['one', 'two', 'three']), signal);
