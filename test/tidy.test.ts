@@ -21,7 +21,7 @@ const TIERS: Record<string, number> = {
 /** Where each third-party package may be imported. */
 const DOORS: Record<string, RegExp> = {
   '@fastify/busboy': /^gateway\/http\/multipart\.ts$/,
-  '@e965/xlsx': /^runtime\/rag\/parsers\/xlsx\.ts$/,
+  '@e965/xlsx': /^runtime\/rag\/parsers\/(?:xlsx|compound)\.ts$/,
   '@huggingface/jinja': /^runtime\/engines\//,
   '@huggingface/tokenizers': /^runtime\/engines\/(onnx\/(?:(?:text-)?tokenizer|long-words)|documents\/token-text)\.ts$/,
   '@hyzyla/pdfium': /^runtime\/rag\/parsers\/pdf\//,

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { utils, write } from '@e965/xlsx';
+import { type BookType, CFB, utils, write } from '@e965/xlsx';
 import { strToU8, type Zippable, zipSync } from 'fflate';
 
 const XML = '<?xml version="1.0" encoding="UTF-8"?>';
@@ -44,6 +44,53 @@ export function workbook(sheets: Record<string, (string | number)[][]>): Uint8Ar
     utils.book_append_sheet(book, sheet, name);
   }
   return new Uint8Array(write(book, { type: 'array', bookType: 'xlsx' }) as ArrayBuffer);
+}
+
+/** A workbook of one sheet with the given XML of its rows, and the ranges that are merged. */
+export function sheetXlsx(rows: string, merged: readonly string[] = []): Uint8Array {
+  const main = 'http://schemas.openxmlformats.org/spreadsheetml/2006/main';
+  const merges = merged.length === 0 ? '' : `<mergeCells>${merged.map((range) => `<mergeCell ref="${range}"/>`).join('')}</mergeCells>`;
+  return zip({
+    'xl/workbook.xml': `${XML}<workbook xmlns="${main}" xmlns:r="${OFFICE}"><sheets><sheet name="One" sheetId="1" r:id="r1"/></sheets></workbook>`,
+    'xl/_rels/workbook.xml.rels': `${XML}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships"><Relationship Id="r1" Type="${OFFICE}/worksheet" Target="worksheets/sheet1.xml"/></Relationships>`,
+    'xl/worksheets/sheet1.xml': `${XML}<worksheet xmlns="${main}"><sheetData>${rows}</sheetData>${merges}</worksheet>`,
+    '[Content_Types].xml': `${XML}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/><Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/></Types>`,
+  });
+}
+
+/** Rows of a sheet as XML: texts and numbers as they are given, a text that begins with `=` is a formula without its value. */
+export function sheetRows(rows: readonly (readonly (string | number | null)[])[]): string {
+  const cell = (value: string | number | null, place: string): string => {
+    if (value === null) return '';
+    if (typeof value === 'number') return `<c r="${place}"><v>${value}</v></c>`;
+    if (/^-?\d+n$/.test(value)) return `<c r="${place}" t="n"><v>${value.slice(0, -1)}</v></c>`;
+    if (value.startsWith('=')) return `<c r="${place}"><f>${value.slice(1)}</f><v></v></c>`;
+    return `<c r="${place}" t="inlineStr"><is><t>${value}</t></is></c>`;
+  };
+  return rows
+    .map(
+      (row, at) => `<row r="${at + 1}">${row.map((value, column) => cell(value, utils.encode_cell({ r: at, c: column }))).join('')}</row>`,
+    )
+    .join('');
+}
+
+/** A table in one of the older formats of spreadsheets. */
+export function oldWorkbook(rows: readonly (readonly (string | number)[])[], bookType: BookType): Uint8Array {
+  const book = utils.book_new();
+  utils.book_append_sheet(book, utils.aoa_to_sheet(rows as (string | number)[][]), 'One');
+  return new Uint8Array(write(book, { type: 'array', bookType }) as ArrayBuffer);
+}
+
+/** A compound file with the given streams. */
+export function compound(streams: Record<string, Uint8Array>): Uint8Array {
+  const file = CFB.utils.cfb_new();
+  for (const [name, content] of Object.entries(streams)) CFB.utils.cfb_add(file, `/${name}`, content);
+  return new Uint8Array(CFB.write(file, { type: 'buffer' }) as Buffer);
+}
+
+/** The content of a stream of a compound file. */
+export function streamOf(file: Uint8Array, name: string): Uint8Array {
+  return new Uint8Array(CFB.find(CFB.read(Buffer.from(file), { type: 'buffer' }), name).content as Buffer);
 }
 
 const slide = (title: string, text: string): string =>

@@ -2,7 +2,7 @@ import type { Metadata } from '../contract.js';
 import { encodingMetadata, textOf } from './bytes.js';
 import type { Parser, SourceFile } from './contract.js';
 import { damaged } from './refusals.js';
-import { writeTable } from './tabular.js';
+import { dividedTable, writeTable } from './tabular.js';
 import { DocumentWriter } from './writer.js';
 
 const PYTHON = {
@@ -67,17 +67,18 @@ export const csv: Parser = {
     const rows = await records(file, text, delimiter, options);
     const writer = new DocumentWriter(file.name, limits);
     if (found.warning) writer.warnings.push(found.warning);
-    const header = options.has_header === false ? [] : (rows.shift() ?? []);
-    writeTable({ header, rows, firstRow: 1, metadata: {} }, options, writer);
-    // A table of nothing but its header still has that.
-    if (writer.isEmpty) writer.add('paragraph', header.join(', '));
+    const table = dividedTable(
+      rows.map((cells) => ({ cells })),
+      options,
+    );
+    writeTable(table, options, { metadata: {} }, writer);
     const described = {
       type: 'csv',
       source_file: file.name,
       encoding: found.encoding,
       ...encodingMetadata(found),
-      columns: header,
-      rows: rows.length,
+      columns: table.header,
+      rows: table.rows.length,
     };
     return writer.finish(options.extract_metadata === false ? { source_file: file.name } : described);
   },

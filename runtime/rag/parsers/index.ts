@@ -16,6 +16,7 @@ import { msgParser } from './msg.js';
 import { odf } from './odf.js';
 import { pdf } from './pdf/parser.js';
 import { pptx } from './pptx.js';
+import { unreadFormat } from './refusals.js';
 import { rtf } from './rtf.js';
 import { signatureOf } from './signature.js';
 import { text } from './text.js';
@@ -69,9 +70,8 @@ export function parserFor(file: Pick<SourceFile, 'name' | 'mimeType'>, among: re
 /** Reads a file that lies in another one, as what it is, with the defaults of its format. */
 async function parseByContent(file: SourceFile, limits: ParseLimits, among: readonly Parser[]): Promise<ParsedDocument> {
   const bytes = await bytesOf(file);
-  const signature = signatureOf(file, bytes);
-  if (signature.kind === 'unread')
-    throw new Failure('invalid', `${file.name} is ${signature.label}; it is not read.`, { code: 'unread_format' });
+  const signature = await signatureOf(file, bytes);
+  if (signature.kind === 'unread') throw unreadFormat(file, signature.label, signature.remedy);
   const named = parserFor(file, among);
   const parser = signature.kind === 'format' ? among.find((one) => one.id === signature.parser) : named?.readsText === true ? named : text;
   if (!parser) throw new Failure('invalid', `No parser reads ${file.name}.`, { code: 'no_parser' });

@@ -6,6 +6,7 @@ import { DocumentWriter } from './writer.js';
 
 const DEFAULTS = { chunk_size: 1000, chunk_overlap: 0, chunk_strategy: 'paragraphs', encoding: 'utf-8', extract_metadata: true };
 const DEPTH_LIMIT = 200;
+const NUMBER = /-?\d[\d.eE+-]*/g;
 
 type Lines = string[];
 
@@ -24,13 +25,43 @@ function flatten(file: SourceFile, value: unknown, path: string, depth: number, 
   return into;
 }
 
+/** Reads JSON; numbers that a double would change, such as long order numbers or `1.10`, become texts as they are written. Throws `SyntaxError`. */
+function parseExactly(text: string): unknown {
+  const value: unknown = JSON.parse(text);
+  const pieces: string[] = [];
+  let at = 0;
+  // The text is JSON by now: each quotation mark outside of a string opens one.
+  while (at < text.length) {
+    const opening = text.indexOf('"', at);
+    const between = text.slice(at, opening < 0 ? text.length : opening);
+    pieces.push(between.replace(NUMBER, (written) => (String(Number(written)) === written ? written : `"${written}"`)));
+    if (opening < 0) break;
+    at = stringEnd(text, opening);
+    pieces.push(text.slice(opening, at));
+  }
+  const exact = pieces.join('');
+  return exact === text ? value : JSON.parse(exact);
+}
+
+/** Index behind the string that opens at `opening`. */
+function stringEnd(text: string, opening: number): number {
+  let closing = opening;
+  let slashes = 0;
+  do {
+    closing = text.indexOf('"', closing + 1);
+    slashes = 0;
+    while (text[closing - 1 - slashes] === '\\') slashes += 1;
+  } while (slashes % 2 === 1);
+  return closing + 1;
+}
+
 /** One value per line; undefined where a line is no JSON. */
 function linesOfJson(text: string): unknown[] | undefined {
   try {
     return text
       .split(/\r?\n/)
       .filter((line) => line.trim() !== '')
-      .map((line) => JSON.parse(line) as unknown);
+      .map(parseExactly);
   } catch {
     return undefined;
   }
@@ -38,7 +69,7 @@ function linesOfJson(text: string): unknown[] | undefined {
 
 function read(file: SourceFile, text: string): { value: unknown; isLines: boolean } {
   try {
-    return { value: JSON.parse(text), isLines: false };
+    return { value: parseExactly(text), isLines: false };
   } catch (error) {
     const lines = linesOfJson(text);
     if (lines) return { value: lines, isLines: true };

@@ -14,6 +14,12 @@ const DEFAULTS = {
   extract_tables: true,
 };
 const REPEAT_LIMIT = 100;
+const SCIENTIFIC = /^-?\d(?:[.,]\d+)?E[+-]?\d+$/i;
+
+type Attributes = Readonly<Record<string, string>>;
+
+/** A number that an attribute gives, from 1 to the limit of what is repeated. */
+const countOf = (attribute: string | undefined): number => Math.min(REPEAT_LIMIT, Math.max(1, Number(attribute ?? 1) || 1));
 
 /** Turns the content part of an OpenDocument into blocks. */
 class OdfReader {
@@ -27,6 +33,10 @@ class OdfReader {
   #tableDepth = 0;
   #rows: string[] = [];
   #cells: string[] = [];
+  #cell: Attributes = {};
+  /** Texts of merged cells by the column that they cover, and for how many rows more. */
+  readonly #merged = new Map<number, { readonly text: string; rows: number }>();
+  #rowRepeats = 1;
   #page: number | undefined;
 
   constructor(writer: DocumentWriter, tables: boolean) {
@@ -34,14 +44,18 @@ class OdfReader {
     this.#tables = tables;
   }
 
-  open(name: string, attributes: Readonly<Record<string, string>>): void {
+  open(name: string, attributes: Attributes): void {
     if (name === 'office:annotation' || name === 'text:tracked-changes') this.#skipped += 1;
+    // What stands before the body belongs to formats of numbers.
+    else if (name === 'office:body') this.#text = '';
     else if (name === 'text:h') this.#level = Math.min(6, Number(attributes['text:outline-level'] ?? 1) || 1);
     else if (name === 'text:s') this.#text += ' '.repeat(Math.min(REPEAT_LIMIT, Number(attributes['text:c'] ?? 1) || 1));
     else if (name === 'text:tab') this.#text += '\t';
     else if (name === 'text:line-break') this.#text += '\n';
     else if (name === 'text:list') this.#lists += 1;
     else if (name === 'table:table') this.#tableDepth += 1;
+    else if (name === 'table:table-row') this.#rowRepeats = countOf(attributes['table:number-rows-repeated']);
+    else if (name === 'table:table-cell' || name === 'table:covered-table-cell') this.#cell = attributes;
     else if (name === 'draw:page') this.#page = (this.#page ?? 0) + 1;
   }
 
@@ -55,13 +69,13 @@ class OdfReader {
       this.#text = '';
     } else if (name === 'text:p' || name === 'text:h') this.#paragraph();
     else if (name === 'text:list') this.#endList();
-    else if (name === 'table:table-cell') {
-      this.#cells.push(this.#text.trim());
+    else if (name === 'table:table-cell') this.#endCell();
+    else if (name === 'table:covered-table-cell') {
       this.#text = '';
-    } else if (name === 'table:table-row') {
-      if (this.#cells.some((cell) => cell !== '')) this.#rows.push(this.#cells.join(' | '));
-      this.#cells = [];
-    } else if (name === 'table:table') this.#endTable();
+      for (let left = countOf(this.#cell['table:number-columns-repeated']); left > 0; left -= 1)
+        this.#cells.push(this.#merged.get(this.#cells.length)?.text ?? '');
+    } else if (name === 'table:table-row') this.#endRow();
+    else if (name === 'table:table') this.#endTable();
   }
 
   #extras(): { page?: number } {
@@ -88,9 +102,34 @@ class OdfReader {
     this.#items = [];
   }
 
+  #endCell(): void {
+    const { 'office:value': value = '' } = this.#cell;
+    const seen = this.#text.trim();
+    // What is shown in powers of ten has lost digits.
+    const text = SCIENTIFIC.test(seen) && /^-?\d+$/.test(value) ? value : seen;
+    this.#text = '';
+    const rows = countOf(this.#cell['table:number-rows-spanned']);
+    const columns = countOf(this.#cell['table:number-columns-spanned']);
+    if (rows > 1 || columns > 1)
+      for (let column = 0; column < columns; column += 1) this.#merged.set(this.#cells.length + column, { text, rows });
+    for (let left = countOf(this.#cell['table:number-columns-repeated']); left > 0; left -= 1) this.#cells.push(text);
+  }
+
+  #endRow(): void {
+    while (this.#cells.at(-1) === '') this.#cells.pop();
+    const row = this.#cells.join(' | ');
+    if (row !== '') for (let left = this.#rowRepeats; left > 0; left -= 1) this.#rows.push(row);
+    this.#cells = [];
+    for (const [column, merged] of this.#merged) {
+      merged.rows -= 1;
+      if (merged.rows === 0) this.#merged.delete(column);
+    }
+  }
+
   #endTable(): void {
     this.#tableDepth -= 1;
     if (this.#tableDepth > 0) return;
+    this.#merged.clear();
     if (this.#tables) this.#writer.add('table', this.#rows.join('\n'), this.#extras());
     this.#rows = [];
     this.#text = '';

@@ -7,6 +7,7 @@ import type { Metadata, Passage } from '../contract.js';
 import { bytesOf } from '../parsers/bytes.js';
 import type { ParsedDocument, ParseLimits, SourceFile } from '../parsers/contract.js';
 import { PARSERS, parserFor, typeOf } from '../parsers/index.js';
+import { unreadFormat } from '../parsers/refusals.js';
 import { type Signature, signatureOf } from '../parsers/signature.js';
 import { CheckedWriter } from './checked-file.js';
 import { autoCandidate, type Candidate, candidatesFor, folderCandidate } from './choose.js';
@@ -70,10 +71,9 @@ function corrected(asked: Candidate, all: readonly Candidate[], request: ReadReq
 async function attempts(request: ReadRequest): Promise<{ candidate: Candidate; document: ParsedDocument }> {
   const { file, strategy, overrides, limits } = request;
   const bytes = await bytesOf(file);
-  const signature = signatureOf(file, bytes);
+  const signature = await signatureOf(file, bytes);
+  if (signature.kind === 'unread') throw unreadFormat(file, signature.label, signature.remedy);
   const candidates = candidatesFor(file, strategy, overrides);
-  if (signature.kind === 'unread')
-    throw new Failure('invalid', `${file.name} is ${signature.label}; no parser reads that.`, { code: 'unread_format' });
   let first: unknown;
   for (const asked of candidates) {
     const candidate = corrected(asked, candidates, request, signature, bytes);

@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { zipSync } from 'fflate';
 import { type Parsed, Parsing, type ParsingRequest } from '../../../../../runtime/rag/parsing/parsing.js';
 import { UNIVERSAL_STRATEGY } from '../../../../../runtime/rag/parsing/universal.js';
-import { docx, drawn, pdf, wordParagraph } from '../../../../support/documents.js';
+import { compound, docx, drawn, pdf, wordParagraph } from '../../../../support/documents.js';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -91,11 +91,7 @@ describe('Parsing', () => {
     ['cut.docx', () => docx(wordParagraph('x')).slice(0, 400), 'damaged'],
     ['bomb.docx', () => docx('', { 'word/document.xml': 'a'.repeat(100 * MEBIBYTE) }), 'archive_bomb'],
     ['nested.zip', () => zipSync({ 'a.zip': zipSync({ 'b.txt': Buffer.from('b') }) }), 'unread_format'],
-    [
-      'locked.xlsx',
-      () => Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.from('EncryptedPackage', 'utf16le')]),
-      'password_protected',
-    ],
+    ['locked.xlsx', () => compound({ EncryptionInfo: Buffer.alloc(300), EncryptedPackage: Buffer.alloc(8192) }), 'password_protected'],
     ['picture.txt', () => Buffer.from('89504e470d0a1a0a00000000', 'hex'), 'unread_format'],
     ['random.csv', () => Buffer.from(Array.from({ length: 300 }, (_, at) => (at * 37) % 256)), 'unread_format'],
     ['long.txt', () => 'a b '.repeat(25 * MEBIBYTE), 'too_much_text'],
