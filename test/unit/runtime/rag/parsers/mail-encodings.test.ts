@@ -134,11 +134,11 @@ describe('mailboxes', () => {
     assert.deepEqual(document.metadata, { type: 'mailbox', message_count: 3 });
   });
 
-  it('are known by their content, and texts that begin alike are not', () => {
+  it('are known by their content, and texts that begin alike are not', async () => {
     const file = { path: '', name: 'inbox', mimeType: '', sizeBytes: 1 };
-    const signature = signatureOf(file, Buffer.from(BOX));
+    const signature = await signatureOf(file, Buffer.from(BOX));
     assert.equal(signature.kind === 'format' && signature.parser, 'mbox');
-    assert.equal(signatureOf(file, Buffer.from('From here on\nNote: it is prose')).kind, 'text');
+    assert.equal((await signatureOf(file, Buffer.from('From here on\nNote: it is prose'))).kind, 'text');
   });
 
   it('name a message that is damaged and read the others', async () => {
