@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { isIP } from 'node:net';
 import { Failure } from '../../schemas/errors.js';
+import { WrongKeys } from './wrong-keys.js';
 
 /** Who may call a listener (threats T9 to T11). */
 export interface AccessRules {
@@ -27,6 +28,7 @@ export class Access {
   readonly #anyAddress: boolean;
   readonly #origins: ReadonlySet<string>;
   readonly #key: Buffer | undefined;
+  readonly #wrongKeys = new WrongKeys();
   readonly #hostVerdicts = new Map<string, boolean>();
 
   constructor(rules: AccessRules) {
@@ -35,10 +37,6 @@ export class Access {
     this.#anyAddress = ANY_ADDRESS.has(bind);
     this.#origins = new Set((rules.origins ?? []).map((origin) => origin.toLowerCase().replace(/\/$/, '')));
     this.#key = rules.apiKey === undefined ? undefined : digest(rules.apiKey);
-  }
-
-  get needsKey(): boolean {
-    return this.#key !== undefined;
   }
 
   /** Throws unless the Host header names this listener: a page that rebinds its DNS name to our address comes with its own name. */
@@ -69,11 +67,27 @@ export class Access {
     return isLoopback(bare(url.hostname)) || url.host === host.toLowerCase();
   }
 
-  /** Whether `Authorization: Bearer` or `X-API-Key` carries the key; takes the same time for every wrong one. */
-  acceptsKey(authorization: string, apiKey: string): boolean {
-    if (this.#key === undefined) return true;
-    const given = /^bearer\s+(.+)$/i.exec(authorization)?.[1] ?? apiKey;
-    return timingSafeEqual(digest(given), this.#key);
+  /**
+   * Throws unless `Authorization: Bearer` or `X-API-Key` carries the key, where one is wanted: `unauthorized`, and `too_many` for an address that
+   * has sent several wrong ones. Takes the same time for every wrong key, and takes the right one always.
+   */
+  checkKey(request: { readonly path: string; readonly remoteAddress: string; header(name: string): string }): void {
+    if (this.#key === undefined || OPEN_PATHS.has(request.path)) return;
+    const given = /^bearer\s+(.+)$/i.exec(request.header('authorization'))?.[1] ?? request.header('x-api-key');
+    if (timingSafeEqual(digest(given), this.#key)) return;
+    // Who sends no key does not guess.
+    const retryAfterS = given === '' ? 0 : this.#wrongKeys.note(request.remoteAddress);
+    if (retryAfterS > 0) {
+      throw new Failure(
+        'too_many',
+        `Too many wrong API keys came from your address. Try again in ${retryAfterS} s; the right key is taken at once.`,
+        {
+          code: 'TooManyWrongKeys',
+          retryAfterS,
+        },
+      );
+    }
+    throw new Failure('unauthorized', 'This daemon wants its API key: send "Authorization: Bearer <key>" or "X-API-Key: <key>".');
   }
 
   #allowsHost(header: string): boolean {

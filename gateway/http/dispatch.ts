@@ -4,7 +4,7 @@ import { log } from '../../runtime/log.js';
 import type { Endpoint, PiecesReply, Reply, StreamReply, WholeReply } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import { coerced } from '../../schemas/validate.js';
-import { Access, type AccessRules, OPEN_PATHS } from './access.js';
+import { Access, type AccessRules } from './access.js';
 import { DEFAULT_BODY_BYTES, parseQuery, readJson } from './body.js';
 import { BodyRoom } from './body-room.js';
 import { Call, CheckedRequest } from './call.js';
@@ -84,7 +84,7 @@ class Dispatch<Context> implements Application {
       this.#access.checkHost(host);
       const origin = request.header('origin');
       if (origin !== '' && !this.#access.allowsOrigin(origin, host)) throw originRefused(origin);
-      this.#checkKey(request);
+      this.#access.checkKey(request);
       const match = this.#sockets.match(request.path);
       const route = match?.methods.get('GET');
       if (!match || !route) throw notFound();
@@ -92,14 +92,8 @@ class Dispatch<Context> implements Application {
     } catch (error) {
       const failure = failureOf(error);
       logFailure(failure, { id: '', method: 'GET', path: request.path });
-      return { status: failure.status, headers: ['Content-Type', JSON_TYPE], body: JSON.stringify(errorBody(failure, 'house', '')) };
+      return { status: failure.status, headers: failureHeaders(failure), body: JSON.stringify(errorBody(failure, 'house', '')) };
     }
-  }
-
-  #checkKey(request: { readonly path: string; header(name: string): string }): void {
-    if (!this.#access.needsKey || OPEN_PATHS.has(request.path)) return;
-    if (this.#access.acceptsKey(request.header('authorization'), request.header('x-api-key'))) return;
-    throw new Failure('unauthorized', 'This daemon wants its API key: send "Authorization: Bearer <key>" or "X-API-Key: <key>".');
   }
 
   #route(call: Call): void {
@@ -120,7 +114,7 @@ class Dispatch<Context> implements Application {
       preflight(call, match?.methods);
       return;
     }
-    this.#checkKey(exchange);
+    this.#access.checkKey(exchange);
     if (!match) throw notFound();
     if (!endpoint) throw methodNotAllowed(match.methods);
     this.#run(call, endpoint, match.params);
@@ -236,12 +230,17 @@ class Dispatch<Context> implements Application {
     const failure = failureOf(error);
     logFailure(failure, { id: call.id, method: exchange.method, path: exchange.path });
     const headers = call.headers();
-    headers.push('Content-Type', JSON_TYPE);
-    if (failure.retryAfterS !== undefined) headers.push('Retry-After', String(Math.ceil(failure.retryAfterS)));
-    if (failure.kind === 'unauthorized') headers.push('WWW-Authenticate', 'Bearer');
-    if (failure instanceof MethodNotAllowed) headers.push('Allow', failure.allow);
+    headers.push(...failureHeaders(failure));
     exchange.reply(failure.status, headers, JSON.stringify(errorBody(failure, call.errorShape, call.id)));
   }
+}
+
+function failureHeaders(failure: Failure): string[] {
+  const headers = ['Content-Type', JSON_TYPE];
+  if (failure.retryAfterS !== undefined) headers.push('Retry-After', String(Math.ceil(failure.retryAfterS)));
+  if (failure.kind === 'unauthorized') headers.push('WWW-Authenticate', 'Bearer');
+  if (failure instanceof MethodNotAllowed) headers.push('Allow', failure.allow);
+  return headers;
 }
 
 /** Whether an answer goes on when its handler has returned. */

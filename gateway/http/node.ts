@@ -92,7 +92,7 @@ function serveSockets(server: Server, application: Application, { limits, closin
       socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
       return;
     }
-    const answer = application.upgrade({ path, query, header });
+    const answer = application.upgrade({ path, query, remoteAddress: request.socket.remoteAddress ?? '', header });
     if (!('open' in answer)) return refuse(socket, answer);
     accepting.handleUpgrade(request, socket, head, (peer) => {
       peers.add(peer);

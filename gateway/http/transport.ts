@@ -61,6 +61,7 @@ export interface Exchange {
 export interface UpgradeRequest {
   readonly path: string;
   readonly query: string;
+  readonly remoteAddress: string;
   header(name: string): string;
 }
 

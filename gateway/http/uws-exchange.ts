@@ -76,7 +76,7 @@ export class UwsExchange implements Exchange {
   }
 
   get remoteAddress(): string {
-    return this.#open ? Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1') : '';
+    return this.#open ? addressOf(this.#response) : '';
   }
 
   header(name: string): string {
@@ -359,4 +359,9 @@ function closing(headers: HeaderList): HeaderList {
     if (headers[index]!.toLowerCase() !== 'connection') kept.push(headers[index]!, headers[index + 1]!);
   }
   return [...kept, 'Connection', 'close'];
+}
+
+/** The address of the other end; of a response that has not ended. */
+export function addressOf(response: UwsResponse): string {
+  return Buffer.from(response.getRemoteAddressAsText()).toString('latin1');
 }

@@ -15,7 +15,7 @@ import {
   type TransportLimits,
   type UpgradeRequest,
 } from './transport.js';
-import { UwsExchange, type UwsListenerState } from './uws-exchange.js';
+import { addressOf, UwsExchange, type UwsListenerState } from './uws-exchange.js';
 import type { UwsApp, UwsModule, UwsRequest, UwsResponse, UwsSocket } from './uws-surface.js';
 
 /** uWebSockets.js leaves this time between its ping and the end of a silent WebSocket. */
@@ -161,7 +161,12 @@ function upgrade(
   context: unknown,
   ask: (request: UpgradeRequest) => ReturnType<ListenOptions['application']['upgrade']>,
 ): void {
-  const answer = ask({ path: request.getUrl(), query: request.getQuery() ?? '', header: (name) => request.getHeader(name) });
+  const answer = ask({
+    path: request.getUrl(),
+    query: request.getQuery() ?? '',
+    remoteAddress: addressOf(response),
+    header: (name) => request.getHeader(name),
+  });
   if ('open' in answer) {
     const state: SocketState = { listener: answer, peer: undefined };
     const protocol = request.getHeader('sec-websocket-protocol');

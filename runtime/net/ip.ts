@@ -134,3 +134,14 @@ export function kindOfAddress(text: string): AddressKind | undefined {
   if (family === 0) return undefined;
   return family === 4 ? kindOfV4(bytesOfV4(bare)) : kindOfV6(bytesOfV6(bare.toLowerCase()));
 }
+
+/** Whose an address is, as a text to count by: an IPv4 address itself, also inside IPv6 (`::ffff:1.2.3.4`), else the /64 network, of which one host may use all. */
+export function networkOf(text: string): string {
+  const bare = text.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
+  if (isIP(bare) !== 6) return bare;
+  const bytes = bytesOfV6(bare.toLowerCase());
+  const [mapped] = carrierTable;
+  return within(bytes, mapped!.base, mapped!.bits)
+    ? bytes.subarray(12).join('.')
+    : `${Buffer.from(bytes.subarray(0, 8)).toString('hex')}/64`;
+}

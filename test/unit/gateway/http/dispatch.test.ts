@@ -348,7 +348,12 @@ describe('dispatch, sockets', () => {
       sockets: [{ path: '/socket', open: () => listener }],
     });
     const ask = (headers: Record<string, string>) =>
-      application.upgrade({ path: '/socket', query: '', header: (name) => ({ host: 'localhost', ...headers })[name] ?? '' });
+      application.upgrade({
+        path: '/socket',
+        query: '',
+        remoteAddress: '127.0.0.1',
+        header: (name) => ({ host: 'localhost', ...headers })[name] ?? '',
+      });
     assert.equal((ask({}) as { status?: number }).status, 401);
     assert.equal((ask({ 'x-api-key': 'other' }) as { status?: number }).status, 401);
     assert.equal(ask({ authorization: 'Bearer k' }), listener);
