@@ -1,6 +1,7 @@
 import { statfs } from 'node:fs/promises';
 import { FIRST_MODEL } from '../models/built-in.js';
 import type { ModelConfig } from '../schemas/generated/config/project.js';
+import { withoutAddressSecrets } from '../schemas/secrets.js';
 import { Chat } from './chat/chat.js';
 import type { CompletionSource } from './completions/request.js';
 import { Hub } from './hub/hub.js';
@@ -116,7 +117,10 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     { name: 'built-in-model', run: () => ({ status: 'healthy', message: builtin }) },
     {
       name: 'universal-runtime',
-      run: () => (runtimeUrls.length > 0 ? { status: 'healthy', message: `remote: ${runtimeUrls.join(', ')}` } : models.health()),
+      run: () =>
+        runtimeUrls.length > 0
+          ? { status: 'healthy', message: `remote: ${runtimeUrls.map((url) => withoutAddressSecrets(url)).join(', ')}` }
+          : models.health(),
     },
   ];
   return {

@@ -129,8 +129,9 @@ const databaseEndpoints: Endpoint<Runtime>[] = [
     handler: async ({ databases }, request) => {
       const name = named(request)!;
       const collection = request.query.delete_collection === true;
-      const database = await databases.delete(...place(request), name, { collection });
-      return { json: { message: `Database '${name}' deleted`, database, collection_deleted: collection } };
+      const { detail, leftBehind } = await databases.delete(...place(request), name, { collection });
+      const isGone = collection && leftBehind === null;
+      return { json: { message: `Database '${name}' deleted`, database: detail, collection_deleted: isGone, left_behind: leftBehind } };
     },
   }),
   endpoint<Runtime>({

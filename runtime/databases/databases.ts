@@ -2,13 +2,16 @@ import { Failure } from '../../schemas/errors.js';
 import type { ProjectConfig } from '../../schemas/generated/config/project.js';
 import type { Database } from '../../schemas/generated/config/rag.js';
 import type { DatabaseCreate, DatabaseDetail, DatabaseList, DatabaseSummary, DatabaseUpdate } from '../../schemas/generated/core/rag.js';
+import { withoutHostSecrets } from '../../schemas/secrets.js';
 import { check } from '../../schemas/validate.js';
 import { resolveReferences } from '../config/references.js';
 import { withSecretsOf } from '../config/secrets.js';
 import { isObject, type JsonObject } from '../config/values.js';
+import { log } from '../log.js';
 import type { Projects } from '../projects/projects.js';
 import type { OpenedStores } from '../rag/opened-stores.js';
 import { databaseOf, defaultOf } from '../rag/query/resolve.js';
+import { DEFAULT_COLLECTION } from '../rag/stores/kinds.js';
 import { dependants, detailOf, summaryOf } from './describe.js';
 
 /** The lists of a database, each with the fields that name its default and a component. */
@@ -16,6 +19,13 @@ const KINDS = [
   { list: 'embedding_strategies', fallback: 'default_embedding_strategy', reference: 'embedding_strategy', word: 'embedding' },
   { list: 'retrieval_strategies', fallback: 'default_retrieval_strategy', reference: 'retrieval_strategy', word: 'retrieval' },
 ] as const;
+
+/** A database that was removed. */
+export interface RemovedDatabase {
+  readonly detail: DatabaseDetail;
+  /** What could not be removed with it, and where it stays; null where nothing stays that should have gone. */
+  readonly leftBehind: string | null;
+}
 
 /** The databases of projects: entries of their files, and the stores behind them. */
 export class Databases {
@@ -75,21 +85,19 @@ export class Databases {
   }
 
   /**
-   * Removes one, and with `collection` what it holds. Throws `not_found`, `conflict` while datasets use it, and `bad_request` when its store
-   * cannot be removed; its entry stays then.
+   * Removes one, and with `collection` what it holds. Its entry goes also when its store cannot be asked, such as a server that is gone;
+   * `leftBehind` then says what stays where. Throws `not_found`, and `conflict` while datasets use it.
    */
-  async delete(namespace: string, project: string, name: string, { collection }: { collection: boolean }): Promise<DatabaseDetail> {
+  async delete(namespace: string, project: string, name: string, { collection }: { collection: boolean }): Promise<RemovedDatabase> {
     const { config, directory } = this.#projects.load(namespace, project);
     const database = databaseOf(config, name);
     const detail = detailOf(config, database);
     refuseDependants(config, name);
+    let leftBehind: string | null = null;
     if (collection) {
       await this.#stores.drop({ namespace, project, directory }, database).catch((cause: unknown) => {
-        const reason = cause instanceof Failure ? cause.message : 'see the log';
-        throw new Failure('bad_request', `The store of database '${name}' could not be removed (${reason}); the database was kept.`, {
-          code: 'StoreNotRemoved',
-          cause,
-        });
+        leftBehind = leftBehindOf(database, cause);
+        log('warn', 'a database was removed, but not what its store holds', { project: `${namespace}/${project}`, database: name, cause });
       });
     }
     await this.#projects.edit(namespace, project, (raw) => {
@@ -98,8 +106,17 @@ export class Databases {
       if (rag.default_database === name) delete rag.default_database;
       return { ...raw, rag };
     });
-    return { ...detail, dependent_datasets: [] };
+    return { detail: { ...detail, dependent_datasets: [] }, leftBehind };
   }
+}
+
+/** What stays of a database whose store could not be removed. */
+function leftBehindOf(database: Database, cause: unknown): string {
+  const reason = cause instanceof Failure ? cause.message.replace(/\.$/, '') : 'see the log';
+  const { host, collection_name: collection = DEFAULT_COLLECTION } = database.config ?? {};
+  if (typeof host !== 'string') return `What the store of database '${database.name}' holds stays on this machine: ${reason}.`;
+  const at = `The collection ${JSON.stringify(collection)} on ${withoutHostSecrets(host)}`;
+  return `${at}, where database '${database.name}' kept its chunks, could not be removed: ${reason}. Remove it there if nothing else uses it.`;
 }
 
 function isDefault(config: ProjectConfig, name: string): boolean {

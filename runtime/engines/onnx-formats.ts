@@ -1,5 +1,5 @@
 import { isAbsolute, posix } from 'node:path';
-import { Failure } from '../../schemas/errors.js';
+import { howToFetch, modelMissing } from './model-missing.js';
 
 /** What follows a graph's own name where its weights are stored in another way, such as `model_q4f16.onnx`. */
 const VARIANT = /^(.+?)[_-](fp32|bf16|fp16|u?int8|quantized|q8|q8f16|q4|q4f16|q2|q2f16|q1|q1f16|int4|bnb4|o[1-4]|qu?int8(?:_\w+)?)$/i;
@@ -91,12 +91,10 @@ export function chooseNamed(id: string, graphs: readonly (readonly string[])[], 
   const { files, without } = chooseFormat(graphs, named);
   if (without.length === 0 || (named !== null && isGgufFormat(named))) return files;
   const there = graphs.flat().map((file) => placed(file, posix.basename(file)));
-  const pull = isAbsolute(id) ? '' : `, or run "quern pull ${id}:${named}"`;
-  throw new Failure(
-    'not_found',
-    `Model "${id}" has no ${named} on this machine for ${without.join(', ')}; it has ${[...new Set(there)].slice(0, SHOWN).join(', ')}. Name one that is there or none${pull}.`,
-    { code: 'ModelNotFound' },
-  );
+  throw modelMissing(id, {
+    why: `it has no ${named} on this machine for ${without.join(', ')}; it has ${[...new Set(there)].slice(0, SHOWN).join(', ')}`,
+    remedies: ['name one that is there or none', ...(isAbsolute(id) ? [] : [howToFetch(`${id}:${named}`)])],
+  });
 }
 
 /** How well a file suits this machine: 0 for one made for its processor, 1 for any, 2 for another's, which runs too. */

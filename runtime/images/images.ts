@@ -44,12 +44,6 @@ async function sizeOf({ folder, id, quantisation }: FoundRepository): Promise<nu
   return graphBytes(new PipelineFolder(folder, id, quantisation).graphs());
 }
 
-/** The route is there, the weights are not: 503, as for every engine whose files can be fetched. */
-function asMissing(error: unknown): never {
-  if (!(error instanceof Failure) || error.kind !== 'not_found') throw error;
-  throw new Failure('unavailable', error.message, { code: 'ModelNotFound', fields: error.fields ?? {}, cause: error });
-}
-
 /** Makes and changes images with the diffusion models of this machine. */
 export class Images {
   readonly #models: Models;
@@ -58,7 +52,7 @@ export class Images {
     this.#models = models;
   }
 
-  /** Finds and loads the model. Throws `unavailable` with the command that fetches it where its weights are not here, `bad_request`, `invalid`. */
+  /** Finds and loads the model. Throws `not_found` that says how to fetch it where its weights are not here, `bad_request`, `invalid`. */
   async open(request: ImageRequest, signal: AbortSignal): Promise<OpenedImages> {
     const { wishes, defaults, device = 'auto' } = request;
     const job = imageJob(wishes, defaults);
@@ -76,7 +70,7 @@ export class Images {
 
   async #hold(model: string, device: string, signal: AbortSignal): Promise<Held<DiffusionClient>> {
     const found = await this.#find(model);
-    const sizeBytes = await sizeOf(found).catch(asMissing);
+    const sizeBytes = await sizeOf(found);
     const { id, quantisation, folder, notes } = found;
     const key = `diffusion:${id}${quantisation === null ? '' : `:quant${quantisation}`}${device === 'auto' ? '' : `:${device}`}`;
     return this.#models.hold(
@@ -95,7 +89,7 @@ export class Images {
   }
 
   async #find(model: string): Promise<FoundRepository> {
-    const found = await findRepository(model, this.#models.places).catch(asMissing);
+    const found = await findRepository(model, this.#models.places);
     if (found.files.includes(INDEX)) return found;
     throw new Failure('bad_request', `${model} is no image model: its folder has no ${INDEX}. Name a diffusers-style ONNX repository.`, {
       code: 'WrongModelType',

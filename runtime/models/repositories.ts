@@ -1,6 +1,7 @@
 import { opendir, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
+import { howToFetch, modelMissing } from '../engines/model-missing.js';
 import { staysInside } from '../inside.js';
 import { aliasOf, wholeId } from './aliases.js';
 import { filesBelow, repositoryFolder, snapshotFiles, snapshots } from './hub-cache.js';
@@ -55,15 +56,12 @@ async function search(candidates: readonly Place[], without: Contents[]): Promis
   return undefined;
 }
 
-function notFound(name: string, id: string, looked: readonly string[], without: readonly Contents[]): Failure {
+function notFound(name: string, id: string, lookedIn: readonly string[], without: readonly Contents[]): Failure {
   const there = without[0];
-  const what = there
-    ? `is not complete on this machine: ${there.folder} has no ONNX or GGUF file (it holds ${there.files.slice(0, 3).join(', ')})`
-    : `is not on this machine: looked in ${looked.join('; ')}`;
-  return new Failure('not_found', `Model "${name}" ${what}. Run "quern pull ${id}", or put its files into one of these folders.`, {
-    code: 'ModelNotFound',
-    fields: { model: name, looked_in: looked },
-  });
+  const why = there
+    ? `it is not complete on this machine; ${there.folder} has no ONNX or GGUF file (it holds ${there.files.slice(0, 3).join(', ')})`
+    : `it is not on this machine; looked in ${lookedIn.join('; ')}`;
+  return modelMissing(name, { why, remedies: [howToFetch(id), 'put its files into one of these folders'], lookedIn });
 }
 
 /** Whether more than `limit` files and folders lie in the tree of `folder`; counts no further, so that any folder costs little. */
@@ -95,10 +93,7 @@ async function absoluteFolder(name: string): Promise<FoundRepository> {
     const why = isLarge
       ? `holds more than ${LOOKED_AT_LIMIT} files and folders, too many to search: name the folder of one model`
       : 'is not there or holds no ONNX or GGUF file';
-    throw new Failure('not_found', `The model folder ${folder} ${why}.`, {
-      code: 'ModelNotFound',
-      fields: { model: name, looked_in: [folder] },
-    });
+    throw modelMissing(name, { why: `the folder ${folder} ${why}`, remedies: ['check the path'], lookedIn: [folder] });
   }
   const quantisation = isWhole ? null : name.slice(colon + 1).toUpperCase() || null;
   return { id: folder, quantisation, folder, files: found.files, source: 'folder', repository: folder, facts: {}, notes: [] };

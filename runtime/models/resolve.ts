@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
+import { howToFetch, modelMissing } from '../engines/model-missing.js';
 import { isInside, staysInside } from '../inside.js';
 import { cachedGgufFiles, cachedRepositories, hubCacheFolder, repositoryFolder } from './hub-cache.js';
 import { parseName } from './names.js';
@@ -42,11 +43,8 @@ async function isFile(path: string): Promise<boolean> {
   );
 }
 
-function notFound(name: string, looked: readonly string[], remedy: string): Failure {
-  return new Failure('not_found', `Model "${name}" is not on this machine: looked for ${looked.join('; ')}. ${remedy}`, {
-    code: 'ModelNotFound',
-    fields: { model: name, looked_in: looked },
-  });
+function notFound(name: string, lookedIn: readonly string[], remedies: readonly string[]): Failure {
+  return modelMissing(name, { why: `it is not on this machine; looked for ${lookedIn.join('; ')}`, remedies, lookedIn });
 }
 
 /** A path as given, or below the models folder, which a relative one may not leave, also not by a link. */
@@ -85,10 +83,10 @@ async function fromRepository(name: string, id: string, wanted: string | null, p
     `a built-in model or ${join(places.folder, `${id}.gguf`)}`,
     `GGUF files in ${join(places.folder, ...id.split('/'))} and in ${repositoryFolder(places.hub, id)}`,
   ];
-  const remedy = id.includes('/')
-    ? `Run "quern pull ${wanted === null ? id : `${id}:${wanted}`}", or put a .gguf file into ${places.folder} and name it by its path.`
-    : `Use one of these: ${(await knownModels(places)).join(', ') || 'none is installed'}; or put a .gguf file into ${places.folder}.`;
-  throw notFound(name, looked, remedy);
+  const remedies = id.includes('/')
+    ? [howToFetch(wanted === null ? id : `${id}:${wanted}`), `put a .gguf file into ${places.folder} and name it by its path`]
+    : [`use one of these: ${(await knownModels(places)).join(', ') || 'none is installed'}`, `put a .gguf file into ${places.folder}`];
+  throw notFound(name, looked, remedies);
 }
 
 /**
@@ -100,7 +98,7 @@ export async function findModel(name: string, places: ModelPlaces): Promise<Foun
   const { id, quantisation, isPath } = parseName(name);
   if (isPath) {
     const path = await pathOf(name, places);
-    if (!(await isFile(path))) throw notFound(name, [`the file ${path}`], 'Check the path, or copy the file there.');
+    if (!(await isFile(path))) throw notFound(name, [`the file ${path}`], ['check the path', 'copy the file there']);
     return { id, quantisation: null, path, source: 'file', notes: [] };
   }
   if (!id.includes('/')) {

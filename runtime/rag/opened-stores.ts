@@ -1,13 +1,17 @@
+import { Failure } from '../../schemas/errors.js';
 import type { Database } from '../../schemas/generated/config/rag.js';
 import { log } from '../log.js';
 import type { Outbound } from '../net/outbound.js';
 import type { Store } from '../store/store.js';
 import type { VectorStore } from './stores/contract.js';
 import { openStore } from './stores/index.js';
-import { dropCollections } from './stores/native/collection.js';
+import { isOnServer } from './stores/kinds.js';
+import { dropCollection, dropCollections } from './stores/native/collection.js';
 import { sweepSome } from './stores/native/sweep.js';
 import { noted, type Use } from './stores/use.js';
 
+/** Longest time that removing what a database holds waits for its server; the caller wants the entry gone, and may be at a keyboard. */
+const DROP_LIMIT_MS = 15_000;
 /** No collection has this number. */
 const NO_COLLECTION = -1;
 /** A store that nobody has used for so long is closed: its indexes take memory, and files of them are loaded at the next use. */
@@ -75,12 +79,21 @@ export class OpenedStores {
     return store;
   }
 
-  /** Removes what a database holds. Nothing to remove counts as removed. */
+  /**
+   * Removes what a database holds. Nothing to remove counts as removed. A configuration that cannot be opened does not keep what lies on this
+   * machine; where it names a server, it throws why that could not be asked, after `DROP_LIMIT_MS` at the latest.
+   */
   async drop(place: StorePlace, database: Database): Promise<void> {
-    const store = await this.of(place, database);
-    await store.drop();
+    const { namespace, project } = place;
+    try {
+      const store = await this.of(place, database);
+      await withinLimit(store.drop());
+      await store.close();
+    } catch (error) {
+      await dropCollection(this.#parts.store, [namespace, project, database.name]);
+      if (isOnServer(database) || !(error instanceof Failure)) throw error;
+    }
     this.#opened.delete(keyOf(place, database.name));
-    await store.close();
     this.#sweep();
   }
 
@@ -145,6 +158,20 @@ export class OpenedStores {
     } catch (error) {
       log('warn', 'dropped chunks could not be taken off the disk yet; the next drop tries again', { error });
     }
+  }
+}
+
+/** Waits for a drop so long; a server that answers later drops all the same. */
+async function withinLimit(drop: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    const failure = new Failure('unavailable', `the store did not answer within ${DROP_LIMIT_MS / 1000} s.`);
+    timer = setTimeout(() => reject(failure), DROP_LIMIT_MS);
+  });
+  try {
+    await Promise.race([drop, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

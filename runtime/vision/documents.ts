@@ -3,6 +3,7 @@ import { Failure } from '../../schemas/errors.js';
 import { DocumentClient } from '../engines/documents/client.js';
 import type { DocumentAnswer, DocumentModel } from '../engines/documents/contract.js';
 import { decoderGraphs, encoderGraph, isLayoutModel, layoutGraph, openedGraphs } from '../engines/documents/graphs.js';
+import { howToFetch, modelMissing } from '../engines/model-missing.js';
 import type { OcrReader } from '../engines/ocr/contract.js';
 import { graphBytes } from '../engines/onnx/graph-bytes.js';
 import { defaultThreads } from '../hosts/memory.js';
@@ -21,13 +22,7 @@ const WORDS = { model: 'tesseract', pictures: [], languages: [] };
 /** How images are made ready, which only models that look at them have. */
 const PREPROCESSOR = 'preprocessor_config.json';
 
-/** Weights that are not here are a state of this machine, not a mistake of the caller. */
-function asMissing(error: unknown): never {
-  if (!(error instanceof Failure && error.kind === 'not_found')) throw error;
-  throw new Failure('unavailable', error.message, { code: 'DocumentModelMissing', fields: error.fields ?? {}, cause: error });
-}
-
-/** Throws `bad_request` for a model of another kind, and `unavailable` that says how to get what a document model lacks. */
+/** Throws `bad_request` for a model of another kind, and `not_found` that says how to get what a document model lacks. */
 function checkGraphs({ id, folder, files }: FoundRepository): void {
   const needed = isLayoutModel(id)
     ? { 'model.onnx': layoutGraph(files) }
@@ -39,25 +34,17 @@ function checkGraphs({ id, folder, files }: FoundRepository): void {
     const message = `${id} is no document model: its folder has no ${lacks.join(' and no ')}. Name a Donut or LayoutLM model in ONNX.`;
     throw new Failure('bad_request', message, { code: 'WrongModelType' });
   }
-  const pull = isAbsolute(id) ? 'Put it there' : `Run "quern pull ${id}", or put it there`;
-  const message = `Model "${id}" is not complete on this machine: ${folder} has no ${lacks[0]}. ${pull}.`;
-  throw new Failure('unavailable', message, { code: 'DocumentModelMissing', fields: { model: id } });
-}
-
-/** The files that a model is opened with. */
-function graphsOf({ id, files, quantisation }: FoundRepository): string[] {
-  try {
-    return openedGraphs(id, files, quantisation);
-  } catch (error) {
-    return asMissing(error);
-  }
+  throw modelMissing(id, {
+    why: `it is not complete on this machine; ${folder} has no ${lacks[0]}`,
+    remedies: [...(isAbsolute(id) ? [] : [howToFetch(id)]), 'put it there'],
+  });
 }
 
 async function holdModel(models: Models, { model: name, task }: ExtractRequest, signal: AbortSignal): Promise<Held<DocumentModel>> {
-  const found = await findRepository(name, models.places).catch(asMissing);
+  const found = await findRepository(name, models.places);
   checkGraphs(found);
   const { id, quantisation, folder, notes } = found;
-  const files = graphsOf(found);
+  const files = openedGraphs(id, found.files, quantisation);
   return models.hold(
     {
       key: `document:${task}:${id}${quantisation === null ? '' : `:quant${quantisation}`}`,

@@ -61,7 +61,7 @@ const table: Scenario[] = [
   ...['tiny/halves', 'tiny/halves:FP16'].map((name) =>
     post(`a pipeline with nothing but halves, as ${name}`, GENERATIONS, { model: name, prompt: 'red' }, { contains: ['"data":['] }),
   ),
-  fails('a format that is not there', GENERATIONS, { model: 'tiny/halves:Q4', prompt: 'red' }, 503, 'no Q4', 'quern pull tiny/halves:Q4'),
+  fails('a format that is not there', GENERATIONS, { model: 'tiny/halves:Q4', prompt: 'red' }, 404, 'no Q4', 'quern pull tiny/halves:Q4'),
   post('no guidance, as turbo models want it: the same as 1', GENERATIONS, { prompt: 'a red house', guidance_scale: 0, num_inference_steps: 2 }, {
     json: (body) => assert.deepEqual([body.guidance_scale, body.data[0].url], [0, `data:image/png;base64,${first}`]),
   }), // biome-ignore format: rows
@@ -190,12 +190,12 @@ const table: Scenario[] = [
     events: [ANY_EVENTS, { step: 2, total_steps: 2 }, { size: '256x256' }, '[DONE]'],
   }), // biome-ignore format: rows
   fails('a project that is not there', GENERATIONS, { prompt: 'x', project: 'art/none' }, 404, 'none'),
-  fails('no such weights', GENERATIONS, { prompt: 'x', model: 'some/model' }, 503, 'quern pull some/model', 'some/model'),
+  fails('no such weights', GENERATIONS, { prompt: 'x', model: 'some/model' }, 404, 'quern pull some/model', 'some/model'),
   fails(
     'the default model without its weights',
     GENERATIONS,
     { prompt: 'x', model: null },
-    503,
+    404,
     'quern pull stabilityai/stable-diffusion-xl-base-1.0',
   ),
   fails('a name that is a path upwards', GENERATIONS, { prompt: 'x', model: '../../etc' }, 400, 'not a model name'),

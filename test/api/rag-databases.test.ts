@@ -30,7 +30,7 @@ writeProject(
   dataDir,
   'ns',
   'lame',
-  `${PLAIN}rag:\n  databases:\n    - {name: wrong, type: NativeStore, config: {metric: odd}, embedding_strategies: [{name: e, type: LexicalEmbedder}], retrieval_strategies: [{name: n, type: BM25Retriever}]}\n`,
+  `${PLAIN}rag:\n  databases:\n    - {name: wrong, type: NativeStore, config: {metric: odd}, embedding_strategies: [{name: e, type: LexicalEmbedder}], retrieval_strategies: [{name: n, type: BM25Retriever}]}\ndatasets: [{name: d, database: wrong}]\n`,
 );
 let stage: RetrievalStage;
 
@@ -305,13 +305,53 @@ const REMOVALS: Scenario[] = [
     },
   },
   {
-    name: '67 a store that cannot be removed keeps its entry',
-    method: 'DELETE',
-    path: '/v1/projects/ns/lame/rag/databases/wrong',
-    status: 400,
-    contains: ['kept', 'odd'],
-    json: () => assert.match(fileText('lame'), /name: wrong/),
+    name: '67 a database whose configuration cannot be opened goes, with what it held here',
+    path: '/v1/projects/ns/lame/rag/databases',
+    json: async () => {
+      const folder = '/v1/projects/ns/lame/rag/databases';
+      await stage.call('PATCH', `${folder}/wrong`, { config: { metric: 'cosine' } });
+      await stage.take('/v1/projects/ns/lame/datasets/d', { 'a.txt': 'Something to forget.' });
+      await stage.call('DELETE', '/v1/projects/ns/lame/datasets/d');
+      await stage.call('PATCH', `${folder}/wrong`, { config: { metric: 'odd' } });
+      assert.equal(stage.store.collections.keys({ start: ['ns', 'lame'], end: ['ns', 'lame\0'], limit: 9 }).length, 1);
+      const reply = await stage.call('DELETE', `${folder}/wrong`);
+      assert.deepEqual([reply.collection_deleted, reply.left_behind], [true, null]);
+      assert.ok(!fileText('lame').includes('wrong'));
+      assert.deepEqual(stage.store.collections.keys({ start: ['ns', 'lame'], end: ['ns', 'lame\0'], limit: 9 }), []);
+    },
   },
+  ...(
+    [
+      [
+        'nobody listens',
+        { host: 'http://u:canary@127.0.0.1:9' },
+        'http://***@127.0.0.1:9',
+        /holds a user name or password|ECONNREFUSED|No connection/,
+      ],
+      [
+        'nobody listens, with a collection',
+        { host: '127.0.0.1', port: 9, collection_name: 'mine' },
+        '"mine" on 127.0.0.1',
+        /No connection/,
+      ],
+      ['its key may not be read', { host: 'localhost', api_key: '${env:HOME}' }, 'localhost', /--allow-env HOME/],
+      ['an option is wrong', { host: 'localhost', distance: 'odd', api_key: 'canary-key' }, 'localhost', /distance/],
+    ] as const
+  ).map(
+    ([why, config, where, reason], at): Scenario => ({
+      name: `67 a database on a server goes although ${why}, and the answer says what stays`,
+      path: '/v1/projects/ns/lame/rag/databases',
+      json: async () => {
+        await stage.call('POST', '/v1/projects/ns/lame/rag/databases', { name: `far_${at}`, type: 'QdrantStore', config, ...INLINE });
+        const reply = await stage.call('DELETE', `/v1/projects/ns/lame/rag/databases/far_${at}`);
+        assert.equal(reply.collection_deleted, false);
+        assert.ok(reply.left_behind.includes(where), reply.left_behind);
+        assert.match(reply.left_behind, reason);
+        assert.ok(!JSON.stringify(reply).includes('canary'));
+        assert.ok(!fileText('lame').includes(`far_${at}`));
+      },
+    }),
+  ),
   {
     name: 'a purged project leaves no chunk behind',
     path: `${DATABASES}/first_db`,

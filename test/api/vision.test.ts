@@ -136,7 +136,7 @@ const OCR: Scenario[] = [
     'an engine without weights',
     { model: 'easyocr', images: [base64(png)] },
     {
-      status: 503,
+      status: 404,
       contains: ['quern pull runemic-ai/easyocr-onnx', 'OcrModelMissing'],
     },
   ),
@@ -145,7 +145,7 @@ const OCR: Scenario[] = [
     'a language without data',
     { model: 'tesseract', languages: ['de'], images: [base64(png)] },
     {
-      status: 503,
+      status: 404,
       contains: ['deu.traineddata', '@tesseract.js-data/deu'],
     },
   ),
@@ -228,8 +228,8 @@ const DOCUMENTS: Scenario[] = [
     'a model that is not here',
     { model: 'naver-clova-ix/donut-base-finetuned-cord-v2', images: [base64(png)] },
     {
-      status: 503,
-      contains: ['quern pull naver-clova-ix/donut-base-finetuned-cord-v2', 'DocumentModelMissing'],
+      status: 404,
+      contains: ['quern pull naver-clova-ix/donut-base-finetuned-cord-v2', 'ModelNotFound'],
     },
   ),
   extract(
@@ -250,7 +250,7 @@ const DOCUMENTS: Scenario[] = [
   extract(
     'a model without its decoder',
     { model: 'someone/half-donut', images: [base64(blank)] },
-    { status: 503, contains: ['DocumentModelMissing', 'has no decoder_model.onnx', 'quern pull someone/half-donut'] },
+    { status: 404, contains: ['ModelNotFound', 'not found', 'has no decoder_model.onnx', 'quern pull someone/half-donut'] },
   ),
   extract('a model that cannot be a name', { model: '../../etc', images: [base64(png)] }, { status: 400 }),
   extract(
@@ -288,7 +288,7 @@ const DOCUMENTS: Scenario[] = [
   extract(
     'a format that is not there',
     { model: 'someone/donut-halves-docvqa:Q4', images: [base64(blank)] },
-    { status: 503, contains: ['DocumentModelMissing', 'quern pull someone/donut-halves-docvqa:Q4'] },
+    { status: 404, contains: ['ModelNotFound', 'not found', 'quern pull someone/donut-halves-docvqa:Q4'] },
   ),
   extract(
     'another image gives another value',
@@ -460,7 +460,10 @@ const CORE: Scenario[] = [
     contains: ['a.png'],
   }),
   form('an unknown engine', 'ocr', [[['file', 'a.png', png]], { model: 'paper' }], { status: 400 }),
-  form('an engine without weights', 'ocr', [[['file', 'a.png', png]], { model: 'easyocr' }], { status: 503, contains: ['quern pull'] }),
+  form('an engine without weights', 'ocr', [[['file', 'a.png', png]], { model: 'easyocr' }], {
+    status: 404,
+    contains: ['quern pull', '/v1/models/download'],
+  }),
   form('fields', 'documents/extract', [[['file', 'a.png', blank]], { model: 'someone/donut-base-finetuned-cord-v2' }], {
     json: (body) => assert.equal(body.data[0].fields.length, 3),
   }),

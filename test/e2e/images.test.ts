@@ -130,7 +130,7 @@ describe('images through the official client', () => {
   it('are refused with the reason', async () => {
     await assert.rejects(client.images.generate({ model: 'none/such', prompt }), (error: unknown) => {
       assert.ok(error instanceof OpenAI.APIError);
-      assert.equal(error.status, 503);
+      assert.equal(error.status, 404);
       assert.match(error.message, /quern pull none\/such/);
       return true;
     });

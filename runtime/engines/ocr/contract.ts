@@ -53,7 +53,7 @@ export interface OcrEngine {
   readonly byLanguage: boolean;
   /** Images that its host reads at the same time; the others wait in the daemon. */
   readonly atOnce: number;
-  /** Throws `unavailable` (code `OcrModelMissing`) that says how to get what is missing. `languages` are ISO 639-1 codes or the engine's own. */
+  /** Throws `not_found` (code `OcrModelMissing`) that says how to get what is missing. `languages` are ISO 639-1 codes or the engine's own. */
   find(languages: readonly string[], search: OcrSearch): Promise<OcrFiles>;
 }
 

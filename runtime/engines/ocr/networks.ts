@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import { Failure } from '../../../schemas/errors.js';
 import { defaultThreads } from '../../hosts/memory.js';
 import { decoderGraphs, encoderGraph, writerFiles } from '../documents/graphs.js';
+import { howToFetch, modelMissing } from '../model-missing.js';
 import { graphBytes } from '../onnx/graph-bytes.js';
 import { isNear } from '../onnx-formats.js';
 import type { OcrEngine, OcrFiles, OcrName } from './contract.js';
@@ -107,15 +107,11 @@ function networks(layout: Layout): OcrEngine {
         if (files) return files;
       }
       const folder = join(search.folder, layout.name);
-      const pull = layout.repositories.map((repository) => `, or run "quern pull ${repository}"`).join('');
-      throw new Failure(
-        'unavailable',
-        `The weights of ${layout.name} are not on this machine. Put ${layout.needs} into ${folder}${pull}.`,
-        {
-          code: 'OcrModelMissing',
-          fields: { model: layout.name },
-        },
-      );
+      throw modelMissing(layout.name, {
+        why: `the weights of ${layout.name} are not on this machine`,
+        remedies: [`put ${layout.needs} into ${folder}`, ...layout.repositories.map(howToFetch)],
+        code: 'OcrModelMissing',
+      });
     },
   };
 }

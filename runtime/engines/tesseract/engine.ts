@@ -58,8 +58,8 @@ async function findLanguage(given: string, folder: string): Promise<TrainedLangu
     if (sizeBytes > 0) return { code, path, sizeBytes };
   }
   throw new Failure(
-    'unavailable',
-    `tesseract has no data for language "${given}". Put ${code}.traineddata into ${folder}, or run "npm install @tesseract.js-data/${code}".`,
+    'not_found',
+    `Model "tesseract" not found: it has no data for language "${given}". Put ${code}.traineddata into ${folder}, or run "npm install @tesseract.js-data/${code}".`,
     { code: 'OcrModelMissing', fields: { language: given } },
   );
 }

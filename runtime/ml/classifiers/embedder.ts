@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { EncoderAsk, EncoderService } from '../../encoders/contract.js';
+import { howToFetch } from '../../engines/model-missing.js';
 import { TEXTS_AT_ONCE } from './limits.js';
 
 /** Taken when a request names none and its weights are here. */
@@ -42,7 +43,7 @@ export async function chooseEmbedder(encoders: EncoderService, asked: string | u
     return {
       model: LEXICAL,
       notes: [
-        `${USUAL} is not on this machine; the lexical embedder, which compares words and not meanings, was used. Run "quern pull ${USUAL}" and fit again for a better classifier.`,
+        `${USUAL} is not on this machine; the lexical embedder, which compares words and not meanings, was used. For a better classifier, ${howToFetch(USUAL)}, and fit again.`,
       ],
     };
   }

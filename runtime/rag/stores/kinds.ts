@@ -54,7 +54,8 @@ export const STORE_KINDS = {
   PineconeStore: { metricKeys: ['metric'], metric: 'cosine', dimensionKeys: ['dimension'], mostDimensions: 16_384 },
 } as const satisfies Record<StoreType, StoreKind>;
 
-const DEFAULT_COLLECTION = 'documents';
+/** The collection of a database on a server that names none. */
+export const DEFAULT_COLLECTION = 'documents';
 const COLLECTION = /^[a-zA-Z0-9_-]{1,128}$/;
 const MAX_PORT = 65_535;
 
@@ -103,6 +104,12 @@ function serverOf(database: string, config: Metadata, port: number): ServerOptio
   if (url.port === '' && (given !== undefined || !host.includes('://'))) url.port = String(given ?? port);
   const key = typeof apiKey === 'string' && apiKey !== '' ? apiKey : undefined;
   return { origin: url.origin, collection, apiKey: key, onDisk: config.on_disk === true };
+}
+
+/** Whether a database names a server, on which its chunks lie, however wrong its configuration is otherwise. */
+export function isOnServer({ type, config }: { type: StoreType; config?: Metadata | undefined }): boolean {
+  const kind: StoreKind = STORE_KINDS[type];
+  return kind.server !== undefined && config?.host !== undefined && config.host !== null && config.host !== '';
 }
 
 /** Reads the configuration of a database. Throws `invalid` naming the option, and `bad_request` for a missing environment variable. */

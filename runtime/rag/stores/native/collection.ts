@@ -347,6 +347,12 @@ export async function dropCollections(store: Store, namespace: string, project: 
   }
 }
 
+/** Drops one database, which must not be open. Nothing to drop counts as dropped. */
+export async function dropCollection(store: Store, key: DatabaseKey): Promise<void> {
+  const record = store.collections.get(key);
+  if (record) await store.write((batch) => putDrop(batch, key, record));
+}
+
 function putDrop(batch: Batch, key: DatabaseKey, { collection, nextRow }: CollectionRecord): void {
   batch.remove('collections', key);
   batch.put('waste', [collection, 0], { count: nextRow + 1, whole: true });

@@ -47,7 +47,7 @@ describe('a vision runtime elsewhere', () => {
   it('refuses with the same status and words', async () => {
     const ocr = { model: 'paper', pictures: [{ name: 'p', bytes: Buffer.from('x') }], languages: [] };
     await assert.rejects(remote.ocr(ocr, never), { status: 400, message: /not supported; there are surya/ });
-    await assert.rejects(remote.ocr({ ...ocr, model: 'easyocr' }, never), { status: 503, message: /quern pull runemic-ai/ });
+    await assert.rejects(remote.ocr({ ...ocr, model: 'easyocr' }, never), { status: 404, message: /quern pull runemic-ai/ });
   });
 
   it('is unavailable when nothing answers, and says which setting names it', async () => {
