@@ -71,22 +71,22 @@ export function linksOf(pdf: PdfDocument, page: number): string[] {
   return found;
 }
 
-/** The notes on a page, and the form fields as `name: value`. */
-export function annotationsOf(pdf: PdfDocument, page: number): { notes: string[]; fields: string[] } {
+/** The notes on a page, what is typed onto it among them; the fields of forms are not. */
+export function notesOf(pdf: PdfDocument, page: number): string[] {
   const notes: string[] = [];
-  const fields: string[] = [];
   const count = Math.min(PER_PAGE_LIMIT, pdf.call('FPDFPage_GetAnnotCount', page));
   for (let index = 0; index < count; index += 1) {
     const annotation = pdf.call('FPDFPage_GetAnnot', page, index);
     if (annotation === 0) continue;
-    const value = (key: string): string =>
-      pdf.withName(key, (pointer) => pdf.text((buffer, bytes) => pdf.call('FPDFAnnot_GetStringValue', annotation, pointer, buffer, bytes)));
-    if (pdf.call('FPDFAnnot_GetSubtype', annotation) === WIDGET) {
-      if (value('T') !== '') fields.push(`${value('T')}: ${value('V')}`);
-    } else if (value('Contents') !== '') notes.push(value('Contents'));
+    if (pdf.call('FPDFAnnot_GetSubtype', annotation) !== WIDGET) {
+      const text = pdf.withName('Contents', (pointer) =>
+        pdf.text((buffer, bytes) => pdf.call('FPDFAnnot_GetStringValue', annotation, pointer, buffer, bytes)),
+      );
+      if (text !== '') notes.push(text);
+    }
     pdf.call('FPDFPage_CloseAnnot', annotation);
   }
-  return { notes, fields };
+  return notes;
 }
 
 /** Images drawn on a page. */

@@ -5,14 +5,17 @@ import { damaged, locked } from '../refusals.js';
 /** A function of PDFium: numbers in and out, handles and pointers among them. */
 type Native = (...values: number[]) => number;
 
+type NativeName = `FPDF${string}` | `FORM_${string}`;
+
 /** PDFium's C functions by their name without the leading underscore, and its memory. */
 interface Module {
   readonly HEAPU8: Uint8Array;
   readonly wasmExports: { malloc(size: number): number; free(pointer: number): void };
-  readonly [name: `_FPDF${string}`]: Native;
+  readonly [name: `_${NativeName}`]: Native;
 }
 
 const SCRATCH_BYTES = 64;
+const BYTES_LIMIT = 16 * 1024 * 1024;
 
 /** An open PDF, on the C interface of PDFium: the wrapper's classes know only plain text. Close it. */
 export class PdfDocument {
@@ -51,8 +54,8 @@ export class PdfDocument {
     }
   }
 
-  call(name: `FPDF${string}`, ...values: number[]): number {
-    return this.#module[`_${name}` as `_FPDF${string}`]!(...values);
+  call(name: NativeName, ...values: number[]): number {
+    return this.#module[`_${name}`]!(...values);
   }
 
   /** Calls `read` with room for each of `count` doubles and gives what was written, until the next call. */
@@ -76,6 +79,27 @@ export class PdfDocument {
       read(pointer, bytes);
       return new TextDecoder(encoding).decode(this.#module.HEAPU8.slice(pointer, pointer + bytes - zero));
     });
+  }
+
+  /** Bytes that PDFium writes to a buffer and tells the number of: asked first for that alone. */
+  bytes(read: (buffer: number, bytes: number, written: number) => number): Uint8Array {
+    const written = (): number => new DataView(this.#module.HEAPU8.buffer).getUint32(this.#scratch, true);
+    new Uint8Array(this.#module.HEAPU8.buffer, this.#scratch, 4).fill(0);
+    read(0, 0, this.#scratch);
+    const count = Math.min(written(), BYTES_LIMIT);
+    if (count === 0) return new Uint8Array();
+    return this.#withMemory(count, (pointer) => {
+      read(pointer, count, this.#scratch);
+      return this.copy(pointer, count);
+    });
+  }
+
+  /** Zeros in PDFium's memory after a first number, as its structures begin with their version. */
+  zeroed(bytes: number, version: number): { readonly pointer: number; free(): void } {
+    const pointer = this.#module.wasmExports.malloc(bytes);
+    this.#module.HEAPU8.fill(0, pointer, pointer + bytes);
+    new DataView(this.#module.HEAPU8.buffer).setInt32(pointer, version, true);
+    return { pointer, free: () => this.#module.wasmExports.free(pointer) };
   }
 
   /** Gives `use` a zero-ended ASCII text in PDFium's memory. */

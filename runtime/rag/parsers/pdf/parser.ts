@@ -3,7 +3,8 @@ import { bytesOf } from '../bytes.js';
 import type { ParseLimits, Parser, SourceFile } from '../contract.js';
 import { checkPages, damaged } from '../refusals.js';
 import { DocumentWriter, present, tooLong } from '../writer.js';
-import { annotationsOf, documentFields, imageCount, linksOf, outlineOf, xmpOf } from './findings.js';
+import { documentFields, imageCount, linksOf, notesOf, outlineOf, xmpOf } from './findings.js';
+import { PdfForm } from './form.js';
 import { Hyphens } from './hyphens.js';
 import { PdfDocument } from './library.js';
 import { linesOfPage, type PageLine } from './lines.js';
@@ -28,6 +29,8 @@ const PYPDF2 = {
   fallback_strategies: [],
 };
 const LLAMA_INDEX = { ...PYPDF2, chunk_strategy: 'sentences' };
+/** What is filled in belongs to what the eye sees; the older engines leave it out and are followed in that. */
+const OWN = { ...PYPDF2, extract_form_fields: true };
 const NAMED_WARNINGS = 50;
 
 interface Page {
@@ -35,14 +38,16 @@ interface Page {
   readonly lines: readonly PageLine[];
   readonly metadata: Metadata;
   readonly notes: readonly string[];
+  /** Filled fields of its form. */
+  readonly filled: readonly string[];
 }
 
-function readPage(pdf: PdfDocument, number: number, options: Metadata): Page | undefined {
+function readPage(pdf: PdfDocument, form: PdfForm, number: number, options: Metadata): Page | undefined {
   const page = pdf.call('FPDF_LoadPage', pdf.handle, number - 1);
   if (page === 0) return undefined;
   try {
-    const asked = options.extract_annotations === true || options.extract_form_fields === true;
-    const { notes, fields } = asked ? annotationsOf(pdf, page) : { notes: [], fields: [] };
+    const notes = options.extract_annotations === true ? notesOf(pdf, page) : [];
+    const filled = form.valuesOf(page).filter((text) => !notes.includes(text));
     const metadata = {
       ...(options.extract_page_info === false
         ? {}
@@ -50,8 +55,7 @@ function readPage(pdf: PdfDocument, number: number, options: Metadata): Page | u
       ...(options.extract_links === true ? { links: linksOf(pdf, page) } : {}),
       ...(options.extract_images === true ? { image_count: imageCount(pdf, page) } : {}),
     };
-    const kept = [...(options.extract_annotations === true ? notes : []), ...(options.extract_form_fields === true ? fields : [])];
-    return { number, lines: linesOfPage(pdf, page), metadata, notes: kept };
+    return { number, lines: linesOfPage(pdf, page), metadata, notes, filled };
   } finally {
     pdf.call('FPDF_ClosePage', page);
   }
@@ -71,17 +75,27 @@ function write(file: SourceFile, pages: readonly Page[], options: Metadata, writ
     hyphens: new Hyphens(all.map((line) => line.text)),
     usualSize: usualSize(all),
   };
-  for (const { number, lines, metadata, notes } of pages) {
+  for (const { number, lines, metadata, notes, filled } of pages) {
     const extras = { page: number, apart: options.combine_pages !== true, metadata };
     writePage(lines, choices, extras, writer);
     const seen = lines.length === 0 ? (file.pageTexts?.[number] ?? '') : '';
     for (const [at, text] of seen.split(/\n{2,}/).entries())
       writer.add('paragraph', text, { ...extras, apart: extras.apart && at === 0, metadata: { ...metadata, ocr: true } });
+    if (options.extract_form_fields === true) writer.add('list', filled.join('\n'), { page: number, metadata });
     for (const note of notes) writer.add('quote', note, { page: number, metadata });
   }
 }
 
-function read(file: SourceFile, pdf: PdfDocument, options: Metadata, limits: ParseLimits): DocumentWriter {
+/** The values of a form that is kept in XML, where its fields show none; a warning where values are there and not asked for. */
+function writeForm(form: PdfForm, pages: readonly Page[], options: Metadata, writer: DocumentWriter): void {
+  const isShown = pages.some(({ filled }) => filled.length > 0);
+  const values = isShown ? [] : form.xmlValues();
+  if (options.extract_form_fields === true) writer.add('list', values.join('\n'));
+  else if (isShown || values.length > 0)
+    writer.warnings.push('The values of its form are left out; set extract_form_fields to true to have them.');
+}
+
+function read(file: SourceFile, pdf: PdfDocument, form: PdfForm, options: Metadata, limits: ParseLimits): DocumentWriter {
   const count = pdf.call('FPDF_GetPageCount', pdf.handle);
   if (count === 0) throw damaged(file, 'it has no pages');
   checkPages(file, count, limits);
@@ -89,7 +103,7 @@ function read(file: SourceFile, pdf: PdfDocument, options: Metadata, limits: Par
   const numbers = Array.from({ length: count }, (_, index) => index + 1);
   let units = 0;
   const pages = numbers.flatMap((number) => {
-    const page = readPage(pdf, number, options);
+    const page = readPage(pdf, form, number, options);
     units += page?.lines.reduce((sum, line) => sum + line.text.length, 0) ?? 0;
     // The writer would refuse it in the end; a bomb must not be held in memory until then.
     if (units > limits.textBytes) throw tooLong(file.name, limits);
@@ -107,26 +121,29 @@ function read(file: SourceFile, pdf: PdfDocument, options: Metadata, limits: Par
     pages.filter(({ lines, number }) => lines.length === 0 && !file.pageTexts?.[number]).map((page) => page.number),
   );
   write(file, pages, options, writer);
+  writeForm(form, pages, options, writer);
   return writer;
 }
 
 /** PDF files, by their text layer. */
 export const pdf: Parser = {
   id: 'pdf',
-  defaults: { PDFParser_PyPDF2: PYPDF2, PDFParser_LlamaIndex: LLAMA_INDEX, PDFParser: PYPDF2 },
+  defaults: { PDFParser_PyPDF2: PYPDF2, PDFParser_LlamaIndex: LLAMA_INDEX, PDFParser: OWN },
   extensions: ['.pdf'],
   mimeTypes: ['application/pdf'],
   async parse(file, options, limits) {
     const bytes = await bytesOf(file);
     const document = await PdfDocument.open(file, bytes);
+    const form = new PdfForm(document);
     try {
-      const writer = read(file, document, options, limits);
+      const writer = read(file, document, form, options, limits);
       const outline = options.extract_outlines === true ? { outline: outlineOf(document) } : {};
       const xmp = options.extract_xmp_metadata === true ? { xmp: xmpOf(bytes) } : {};
       const pages = options.extract_page_info === false ? {} : { page_count: document.call('FPDF_GetPageCount', document.handle) };
       const fields = options.extract_metadata === false ? {} : documentFields(document);
       return writer.finish(present({ type: 'pdf_document', ...fields, ...pages, ...outline, ...xmp }));
     } finally {
+      form.close();
       document.close();
     }
   },
