@@ -1,4 +1,4 @@
-import { exportSettings, generationSettings, ggufOptions } from '../../runtime/completions/options.js';
+import { generationSettings, ggufOptions, languageSettings } from '../../runtime/completions/options.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
 import { wantsLogprobs } from '../../runtime/completions/sampling.js';
 import { chunkFrames, completionId, responseBody } from '../../runtime/completions/wire.js';
@@ -47,7 +47,7 @@ export function universalRequest(body: CompletionRequest): UniversalRequest {
   if (most !== undefined && most !== null) out.max_tokens = most;
   if (body.stop !== undefined && body.stop !== null) out.stop = [body.stop].flat();
   if (body.keep_loaded === true) out.keepLoaded = true;
-  const transformers = exportSettings(body.transformers ?? undefined);
+  const transformers = languageSettings(body.model, body.transformers);
   if (transformers) out.transformers = transformers;
   if (body.tool_choice !== undefined) out.tool_choice = body.tool_choice;
   return out;

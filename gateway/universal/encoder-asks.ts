@@ -19,7 +19,13 @@ interface Body {
 /** What every request to an encoder says, as the runtime takes it; null counts as absent. */
 export function askOf({ model, max_length: maxLength, extra_body: extra, ...body }: Body, { signal }: Request): EncoderAsk {
   const ofGguf = { threads: extra?.n_threads, gpuLayers: extra?.n_gpu_layers, flashAttention: extra?.flash_attn };
-  const said = { maxLength, ...ofGguf, ...exportSettings(body.transformers ?? undefined), keepLoaded: body.keep_loaded };
+  const said = {
+    maxLength,
+    ...ofGguf,
+    ...exportSettings(body.transformers ?? undefined),
+    batchSize: body.transformers?.batch_size,
+    keepLoaded: body.keep_loaded,
+  };
   const settings: EncoderSettings = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== null && value !== undefined));
   return { model, settings, signal };
 }

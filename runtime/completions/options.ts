@@ -1,7 +1,9 @@
+import { Failure } from '../../schemas/errors.js';
+import type { TransformersConfig } from '../../schemas/generated/config/project.js';
 import type { ExtraBody, WithExtraBody } from '../../schemas/generated/universal/chat.js';
 import { check } from '../../schemas/validate.js';
 import type { GgufOptions } from '../engines/contract.js';
-import type { ExportSettings } from './request.js';
+import type { ExportSettings, LanguageSettings } from './request.js';
 
 const OPTION_NAMES = [
   'n_ctx',
@@ -50,6 +52,20 @@ export const generationSettings = (top: SettingsInExtra, extra: ExtraBody): Sett
 export function exportSettings({ device, dtype }: ExportSettings = {}): ExportSettings | undefined {
   if (device === undefined && dtype === undefined) return undefined;
   return { ...(device === undefined ? {} : { device }), ...(dtype === undefined ? {} : { dtype }) };
+}
+
+/**
+ * What of `transformers` says how a language model is run; undefined where nothing does. Throws `bad_request` (code `WrongModelType`) where
+ * `model_type` says that the model is there for something else than text.
+ */
+export function languageSettings(model: string, settings: TransformersConfig | null = {}): LanguageSettings | undefined {
+  const { model_type: type } = settings ?? {};
+  if (type !== undefined && type !== 'text')
+    throw new Failure('bad_request', `Model '${model}' has transformers.model_type ${type}, so it answers no chats; name another model.`, {
+      code: 'WrongModelType',
+    });
+  const how = exportSettings(settings ?? {});
+  return type === undefined ? how : { ...how, model_type: type };
 }
 
 function setIn(names: readonly (keyof ExtraBody)[], top: ExtraBody, extra: ExtraBody): object {

@@ -21,7 +21,7 @@ export interface UniversalRequest extends CompletionRequest {
   /** True = the model stays in memory when it is idle. */
   keepLoaded?: boolean;
   /** How an ONNX export is run. */
-  transformers?: ExportSettings;
+  transformers?: LanguageSettings;
   /** Uses saved KV states around the generation. */
   states?: StateUse;
 }
@@ -32,6 +32,12 @@ export interface ExportSettings {
   readonly device?: string;
   /** `auto`, `fp16`, `fp32`, `bf16`: which of a repository's graphs is taken, unless the model's name says. */
   readonly dtype?: string;
+}
+
+/** The same of a language model. */
+export interface LanguageSettings extends ExportSettings {
+  /** Runs the ONNX export also where a GGUF file lies beside it. */
+  readonly model_type?: 'text';
 }
 
 /** An answer that was made, as the one who keeps its state needs it. */
@@ -64,7 +70,7 @@ export interface ModelSource {
     id: string,
     options: GgufOptions,
     signal: AbortSignal,
-    residency?: { keepLoaded?: boolean; transformers?: ExportSettings },
+    residency?: { keepLoaded?: boolean; transformers?: LanguageSettings },
   ): Promise<AcquiredModel>;
 }
 

@@ -8,6 +8,8 @@ export interface EncoderSettings {
   readonly device?: string;
   /** `fp32`, `fp16`, `bf16`: which of a repository's files is taken where the model's name does not say. */
   readonly dtype?: string;
+  /** Texts of one request that are handed to the model together; as many as it takes unless said. */
+  readonly batchSize?: number;
   readonly flashAttention?: boolean;
   /** Threads of its host; one less than there are cores unless said. */
   readonly threads?: number;

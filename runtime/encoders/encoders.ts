@@ -1,9 +1,10 @@
 import { Failure } from '../../schemas/errors.js';
-import type { EncoderCall, EncoderTask, Entity } from '../engines/encoder-contract.js';
+import type { EncoderCall, EncoderModel, EncoderTask, Entity } from '../engines/encoder-contract.js';
 import { encoderKey } from '../models/key.js';
 import type { Models } from '../models/models.js';
+import { inBatches } from './batches.js';
 import type { EncoderAsk, EncoderService, Scores, ZeroShot } from './contract.js';
-import { type LoadedEncoder, loadEncoder } from './load.js';
+import { loadEncoder } from './load.js';
 import { type LocatedEncoder, locateEncoder } from './locate.js';
 import { entailmentOf, named, relevance, zeroShotScores } from './scores.js';
 import { shortened, tooManyDimensions } from './vectors.js';
@@ -44,7 +45,7 @@ export class Encoders implements EncoderService {
   async embed(ask: EncoderAsk, texts: readonly string[], dimensions?: number): Promise<{ vectors: Float32Array[]; tokens: number }> {
     const builtIn = Object.hasOwn(this.#builtIn, ask.model) ? this.#builtIn[ask.model] : undefined;
     if (builtIn) return builtIn.embed(texts, dimensions, ask.signal);
-    const work = async (model: LoadedEncoder, call: EncoderCall): Promise<{ vectors: Float32Array[]; tokens: number }> => {
+    const work = async (model: EncoderModel, call: EncoderCall): Promise<{ vectors: Float32Array[]; tokens: number }> => {
       const most = model.info.dimensions;
       // Said before the work, where the model knows.
       if (dimensions !== undefined && most !== null && dimensions > most) throw tooManyDimensions(dimensions, ask.model, most);
@@ -55,7 +56,7 @@ export class Encoders implements EncoderService {
   }
 
   async rerank(ask: EncoderAsk, query: string, documents: readonly string[]): Promise<{ scores: number[]; tokens: number }> {
-    const work = async (model: LoadedEncoder, call: EncoderCall): Promise<{ scores: number[]; tokens: number }> => {
+    const work = async (model: EncoderModel, call: EncoderCall): Promise<{ scores: number[]; tokens: number }> => {
       const { logits, tokens } = await model.score(query, documents, call);
       return { scores: logits.map(relevance), tokens: sum(tokens) };
     };
@@ -63,7 +64,7 @@ export class Encoders implements EncoderService {
   }
 
   async classify(ask: EncoderAsk, texts: readonly string[], zeroShot?: ZeroShot): Promise<{ scores: Scores[]; tokens: number }> {
-    const work = async (model: LoadedEncoder, call: EncoderCall): Promise<{ scores: Scores[]; tokens: number }> => {
+    const work = async (model: EncoderModel, call: EncoderCall): Promise<{ scores: Scores[]; tokens: number }> => {
       if (zeroShot) return weigh(model, call, texts, zeroShot);
       const { logits, tokens } = await model.classify(texts, call);
       return { scores: logits.map((row) => named(model.info.labels, row, model.info.problem)), tokens: sum(tokens) };
@@ -72,7 +73,7 @@ export class Encoders implements EncoderService {
   }
 
   async entities(ask: EncoderAsk, texts: readonly string[]): Promise<{ entities: Entity[][]; tokens: number }> {
-    const work = async (model: LoadedEncoder, call: EncoderCall): Promise<{ entities: Entity[][]; tokens: number }> => {
+    const work = async (model: EncoderModel, call: EncoderCall): Promise<{ entities: Entity[][]; tokens: number }> => {
       const { entities, tokens } = await model.entities(texts, call);
       return { entities, tokens: sum(tokens) };
     };
@@ -84,7 +85,7 @@ export class Encoders implements EncoderService {
     task: EncoderTask,
     { model: name, settings = {}, urgency = 'interactive', signal }: EncoderAsk,
     texts: readonly string[],
-    work: (model: LoadedEncoder, call: EncoderCall) => Promise<T>,
+    work: (model: EncoderModel, call: EncoderCall) => Promise<T>,
     nothing: T,
   ): Promise<T> {
     if (Object.hasOwn(this.#builtIn, name)) throw embedsOnly(name, task);
@@ -106,7 +107,8 @@ export class Encoders implements EncoderService {
       signal,
     );
     try {
-      return await work(held.engine, { signal, urgency, ...(settings.maxLength === undefined ? {} : { maxLength: settings.maxLength }) });
+      const engine = settings.batchSize === undefined ? held.engine : inBatches(held.engine, settings.batchSize);
+      return await work(engine, { signal, urgency, ...(settings.maxLength === undefined ? {} : { maxLength: settings.maxLength }) });
     } catch (error) {
       // Its files may be mended by the next request, which looks for them anew.
       if (error instanceof Failure && error.code === 'InvalidModelFile') this.#places.clear();
@@ -143,7 +145,7 @@ const sum = (counts: readonly number[]): number => counts.reduce((all, count) =>
 
 /** Scores labels of the caller: each text with each label is one pair, and the labels of a text are compared with each other. */
 async function weigh(
-  model: LoadedEncoder,
+  model: EncoderModel,
   call: EncoderCall,
   texts: readonly string[],
   { labels, hypothesis, multiLabel }: ZeroShot,

@@ -20,11 +20,15 @@ const GRAPHS = [MERGED, 'model', LATER] as const;
 export interface CausalSettings {
   readonly device?: string;
   readonly dtype?: string;
+  /** The export is run also where a GGUF model has the same name. */
+  readonly model_type?: 'text';
 }
 
 /** What settings add to the key of a loaded export: other settings are another copy. */
-export function causalKey({ device = 'auto', dtype = 'auto' }: CausalSettings): string {
-  return (device === 'auto' ? '' : `:device${device}`) + (dtype === 'auto' ? '' : `:dtype${dtype}`);
+export function causalKey({ device = 'auto', dtype = 'auto', model_type: type }: CausalSettings): string {
+  return (
+    (device === 'auto' ? '' : `:device${device}`) + (dtype === 'auto' ? '' : `:dtype${dtype}`) + (type === undefined ? '' : `:${type}`)
+  );
 }
 
 /** A text-generation export on disk. */
@@ -64,11 +68,32 @@ function missingOf(found: FoundRepository, candidates: readonly string[][]): str
 }
 
 /** The text-generation export of a name that is no GGUF model, which `absent` says; throws that where there is none either. */
-async function findCausal(name: string, { dtype }: CausalSettings, places: ModelPlaces, absent: unknown): Promise<FoundCausal> {
+async function exportBeside(name: string, settings: CausalSettings, places: ModelPlaces, absent: unknown): Promise<FoundCausal> {
   if (!(absent instanceof Failure) || absent.kind !== 'not_found' || /\.gguf$/i.test(name)) throw absent;
   const found = await findRepository(name, places).catch(() => {
     throw absent;
   });
+  return causalOf(name, found, settings);
+}
+
+/** The text-generation export of a name, whatever else has it. */
+async function exportAlone(name: string, settings: CausalSettings, places: ModelPlaces): Promise<FoundCausal> {
+  if (/\.gguf$/i.test(name)) throw noExport(name, 'a GGUF file is none');
+  const found = await findRepository(name, places);
+  const missing = missingOf(found, candidatesOf(found));
+  if (missing !== undefined) throw noExport(name, missing);
+  return causalOf(name, found, settings);
+}
+
+const noExport = (name: string, why: string): Failure =>
+  new Failure(
+    'invalid',
+    `${name} has no ONNX export to run: ${why}. It needs config.json, tokenizer.json and onnx/model.onnx or onnx/decoder_model_merged.onnx; ` +
+      "for its GGUF file leave out accel.backend 'onnx' or 'transformers' and transformers.model_type.",
+    { code: 'NoOnnxExport' },
+  );
+
+async function causalOf(name: string, found: FoundRepository, { dtype }: CausalSettings): Promise<FoundCausal> {
   const candidates = candidatesOf(found);
   const missing = missingOf(found, candidates);
   if (missing !== undefined) throw wrongType(name, missing);
@@ -84,12 +109,14 @@ async function findCausal(name: string, { dtype }: CausalSettings, places: Model
 }
 
 /**
- * Finds the language model of a name: a GGUF file as `findModel` does, else a text-generation export. Throws as `findModel` does,
+ * Finds the language model of a name: a GGUF file as `findModel` does, else a text-generation export, or that alone where the settings say so:
+ * `invalid` (code `NoOnnxExport`) then names the files that it lacks. Throws as `findModel` does,
  * `bad_request` (code `WrongModelType`) for a repository that holds something else, and `not_found` for an export that is not there in the named
  * format.
  */
 export function findLanguage(name: string, settings: CausalSettings, places: ModelPlaces): Promise<FoundModel | FoundCausal> {
-  return findModel(name, places).catch((absent: unknown) => findCausal(name, settings, places, absent));
+  if (settings.model_type === 'text') return exportAlone(name, settings, places);
+  return findModel(name, places).catch((absent: unknown) => exportBeside(name, settings, places, absent));
 }
 
 /** Makes room and loads a text-generation export into a host of its own. */

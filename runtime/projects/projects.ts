@@ -169,7 +169,14 @@ export class Projects {
     return this.#locks.run(`${namespace}/${name}`, async () => {
       if (!purge) return this.get(namespace, name);
       const { snapshot } = this.#cache.get(namespace, name);
-      const unreadable = { namespace, name, config: {}, validation_error: snapshot.failure?.message ?? null, last_modified: null };
+      const unreadable = {
+        namespace,
+        name,
+        config: {},
+        validation_error: snapshot.failure?.message ?? null,
+        notes: [],
+        last_modified: null,
+      };
       await this.#disk.remove(namespace, name);
       await this.#erased(namespace, name);
       return snapshot.shown ?? unreadable;

@@ -3,10 +3,10 @@ import type { Stats } from 'node:fs';
 import { Failure } from '../../schemas/errors.js';
 import type { ProjectConfig } from '../../schemas/generated/config/project.js';
 import type { Project } from '../../schemas/generated/core/projects.js';
-import { ignoredSettings } from '../config/ignored.js';
 import { invalidConfig, summary } from '../config/problems.js';
 import { parseProjectFile } from '../config/project-file.js';
 import { withoutSecrets } from '../config/secrets.js';
+import { settingNotes } from '../config/setting-notes.js';
 import { validateConfig } from '../config/validate.js';
 import { frozen, type JsonObject } from '../config/values.js';
 import { log } from '../log.js';
@@ -60,9 +60,10 @@ export function takeSnapshot(place: Place, fileName: string, text: string, stats
     const { stored, config, errors, warnings } = validateConfig(raw, namespace, name);
     const problems = [...errors, ...warnings];
     const validationError = summary(problems);
-    for (const notice of config ? ignoredSettings(config) : []) log('warn', `${subject}: ${notice}`);
+    const notes = config ? settingNotes(config) : [];
+    for (const note of notes) log('warn', `${subject}: ${note}`);
     const shownConfig = withoutSecrets(config ? stored : raw);
-    const shown = { namespace, name, config: shownConfig, validation_error: validationError, last_modified: lastModified };
+    const shown = { namespace, name, config: shownConfig, validation_error: validationError, notes, last_modified: lastModified };
     const loaded = config ? frozen({ ...place, config, stamp, lastModified, validationError }) : null;
     return { stamp, loaded, shown: frozen(shown), stored: frozen(stored), failure: config ? null : invalidConfig(subject, problems) };
   } catch (failure) {

@@ -13,7 +13,8 @@ const LOCAL_ACCEL_PORT = 11534;
 /** Context size in tokens unless `accel.context_size` says otherwise. */
 const LOCAL_ACCEL_CONTEXT = 32_768;
 
-function wishOf(model: ModelConfig): RunnerWish {
+/** Where the runner of a model is looked for, and how ours would run it. */
+function wishOf(model: ModelConfig): RunnerWish & { readonly backend: string } {
   const accel = model.accel ?? model.lemonade ?? {};
   return {
     name: model.name,
@@ -32,7 +33,9 @@ export function createLocalAccel(client: ChatClient, start: StartRunner | undefi
 
   const speak = (runner: Runner, model: ModelConfig, request: CompletionRequest, signal: AbortSignal): Promise<Completion> => {
     // Several models may share the port, so each request says the context size it was configured with.
-    const added = runner.ours ? { n_ctx: wishOf(model).contextSize, ...universalMembers(model, request) } : {};
+    const { contextSize, backend } = wishOf(model);
+    const ours = backend === 'llamacpp' ? model : { ...model, transformers: { ...model.transformers, model_type: 'text' as const } };
+    const added = runner.ours ? { n_ctx: contextSize, ...universalMembers(ours, request) } : {};
     return client.open(model, request, { bases: onlyBase(runner.base), added, ours: runner.ours }, signal);
   };
 

@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import { exportSettings } from '../completions/options.js';
+import { languageSettings } from '../completions/options.js';
 import { checkUrl } from '../net/address.js';
 import { type Bases, onlyBase, RUNTIME_URL_SETTING } from './compat/bases.js';
 import type { ChatClient } from './compat/open.js';
@@ -13,7 +13,7 @@ const UNHEALTHY_MS = 10_000;
 export function universalMembers(model: ModelConfig, request: CompletionRequest): Record<string, unknown> {
   const out: Record<string, unknown> = { auto_truncate: false };
   if (model.keep_loaded) out.keep_loaded = true;
-  const transformers = exportSettings(model.transformers);
+  const transformers = languageSettings(model.name, model.transformers);
   if (transformers) out.transformers = transformers;
   for (const name of ['think', 'thinking_budget', 'n_ctx'] as const) if (request[name] !== undefined) out[name] = request[name];
   return out;

@@ -8,7 +8,6 @@ export interface RunnerSettings {
   readonly port: number;
   /** Tokens. */
   readonly contextSize: number;
-  readonly backend: 'llamacpp';
 }
 
 /** Starts an OpenAI-shaped listener on 127.0.0.1 and resolves when it accepts requests. */
@@ -26,7 +25,6 @@ export interface RunnerWish {
   readonly name: string;
   readonly base: string;
   readonly contextSize: number;
-  readonly backend: string;
 }
 
 /** Limits of finding and starting a runner, in milliseconds. */
@@ -124,14 +122,8 @@ export class Runners {
           code: 'RuntimeUnavailable',
         },
       );
-    if (wish.backend !== 'llamacpp')
-      throw new Failure(
-        'bad_request',
-        `${model}: accel.backend '${wish.backend}' cannot be started. Use 'llamacpp', which runs GGUF models, or start a runner for it at ${at} yourself.`,
-        { code: 'BackendUnsupported' },
-      );
     const port = Number(url.port || '80');
-    await this.#start({ port, contextSize: wish.contextSize, backend: wish.backend });
+    await this.#start({ port, contextSize: wish.contextSize });
     return { base: `http://127.0.0.1:${port}/v1`, ours: true };
   }
 
@@ -163,7 +155,7 @@ function isLoopback(url: URL): boolean {
 }
 
 function startFailure(error: unknown, wish: RunnerWish, url: URL): Failure {
-  if (error instanceof Failure && /^(PortTaken|RuntimeUnavailable|BackendUnsupported)$/.test(error.code)) return error;
+  if (error instanceof Failure && /^(PortTaken|RuntimeUnavailable)$/.test(error.code)) return error;
   const taken = (error as { code?: unknown } | null)?.code === 'EADDRINUSE';
   const why = taken ? `port ${url.port} is taken` : error instanceof Failure ? error.message : 'see the log';
   return new Failure('unavailable', `Model '${wish.name}': no runner could be started on port ${url.port || '80'}: ${why}`, {

@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import { checkedExtra, exportSettings, generationSettings, ggufOptions } from '../completions/options.js';
+import { checkedExtra, generationSettings, ggufOptions, languageSettings } from '../completions/options.js';
 import type { CompletionSource, UniversalRequest } from '../completions/request.js';
 import type { CompletionRequest, Provider } from './contract.js';
 
@@ -16,7 +16,7 @@ function universalRequest(model: ModelConfig, request: CompletionRequest): Unive
     injectTools: model.tool_call_strategy === 'prompt_based',
   };
   if (model.keep_loaded) out.keepLoaded = true;
-  const transformers = exportSettings(model.transformers);
+  const transformers = languageSettings(model.name, model.transformers);
   if (transformers) out.transformers = transformers;
   if (extra.truncation_strategy) out.truncationStrategy = extra.truncation_strategy;
   return Object.assign(out, generationSettings(request, extra));

@@ -20,13 +20,13 @@ interface Reply {
 
 /** How an encoder is loaded and read, as the wire has it. */
 function membersOf(settings: EncoderSettings): object {
-  const { maxLength, keepLoaded, flashAttention, threads, gpuLayers } = settings;
-  const transformers = exportSettings(settings);
+  const { maxLength, keepLoaded, batchSize, flashAttention, threads, gpuLayers } = settings;
+  const transformers = { ...exportSettings(settings), ...(batchSize === undefined ? {} : { batch_size: batchSize }) };
   const ofGguf = { flash_attn: flashAttention, n_threads: threads, n_gpu_layers: gpuLayers };
   return {
     ...(maxLength === undefined ? {} : { max_length: maxLength }),
     ...(keepLoaded ? { keep_loaded: true } : {}),
-    ...(transformers ? { transformers } : {}),
+    ...(Object.keys(transformers).length > 0 ? { transformers } : {}),
     ...(Object.values(ofGguf).some((value) => value !== undefined) ? { extra_body: ofGguf } : {}),
   };
 }

@@ -162,6 +162,20 @@ const embeddings = (path: string): Scenario[] => [
   post(path, { model: EMBEDDER, input: 'x', extra_body: null }),
   post(path, { model: EMBEDDER, input: 'x', extra_body: { n_threads: 1, n_ctx: 512 } }),
   refused(path, { model: EMBEDDER, input: 'x', extra_body: { n_ctx: -3 } }, 422, ['extra_body', 'n_ctx']),
+  post(
+    path,
+    { model: EMBEDDER, input: ['the cat sat on the mat', 'a ship in the harbour', 'tea'], transformers: { batch_size: 1 } },
+    {
+      name: `${path}: one text at a time`,
+      json: (body) =>
+        assert.ok(
+          vectorsOf(body)
+            .slice(0, 2)
+            .every((one, at) => cosine(one, seen[path]![at]!) > 0.9999),
+        ),
+    },
+  ),
+  refused(path, { model: EMBEDDER, input: ['x'], transformers: { batch_size: 0 } }, 422, ['batch_size'], `${path}: a batch of none`),
   refused(path, { model: EMBEDDER, input: [1, 2, 3] }, 422, ['input[0] is a token id', 'Send texts']),
   refused(path, { model: EMBEDDER, input: ['x', [1, 2]] }, 422, ['input[1] is a list of token ids']),
   refused(path, { model: EMBEDDER, input: { a: 1 } }, 422, ['input']),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,6 +10,7 @@ import { Completions } from '../../runtime/completions/completions.js';
 import { Models } from '../../runtime/models/models.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { emptyDataDir } from '../support/daemon.js';
+import { puppetPath } from '../support/models/cache.js';
 import { ANY_EVENTS, type Scenario, scenarios } from '../support/scenario.js';
 
 /** Puts a token before and after each text. */
@@ -40,6 +41,8 @@ renameSync(join(folder('apart'), 'tokenizer.json'), join(folder('apart'), 'onnx/
 writeTinyCausal(folder('part'));
 renameSync(join(folder('part'), 'onnx/model.onnx'), join(folder('part'), 'onnx/encoder_model.onnx'));
 writeTinyDiffusion(folder('painter'));
+writeTinyCausal(folder('both'));
+copyFileSync(puppetPath(), join(folder('both'), 'both.gguf'));
 /** Moves a model's settings beside its graph. */
 function moveSettings(name: string): void {
   const settings = readdirSync(folder(name), { withFileTypes: true }).filter((entry) => entry.isFile());
@@ -340,6 +343,19 @@ scenarios('how an ONNX export is loaded, as a request says', {
   chat('a device, and to stay', 'hello', { keep_loaded: true, transformers: { device: 'cpu', dtype: 'auto' } }, { json: staying }),
   chat('a format of its files', 'hello', { model: 'tiny/merged', transformers: { dtype: 'fp16' } }, text(ANSWER)),
   chat('a device that is none', 'x', { transformers: { device: 'abacus' } }, { status: 422, contains: ['transformers', 'device', 'mps'] }),
+  chat('a GGUF file beside the export', 'hello', { model: 'tiny/both' }, {
+    json: (body) => assert.notEqual(body.choices[0].message.content, ANSWER),
+  }),
+  chat('the export beside a GGUF file', 'hello', { model: 'tiny/both', transformers: { model_type: 'text' } }, text(ANSWER)),
+  chat('an export that is not there', 'x', { model: 'tiny/part', transformers: { model_type: 'text' } }, {
+    status: 422,
+    contains: ['NoOnnxExport', 'onnx/model.onnx', 'config.json'],
+  }),
+  chat('a GGUF file as an export', 'x', { model: join(folder('both'), 'both.gguf'), transformers: { model_type: 'text' } }, {
+    status: 422,
+    contains: ['NoOnnxExport', 'accel.backend'],
+  }),
+  chat('a model for vectors', 'x', { transformers: { model_type: 'embedding' } }, { status: 400, contains: ['model_type embedding', 'no chats'] }),
   chat('no switch', 'x', { keep_loaded: 'yes' }, { status: 422, contains: ['keep_loaded'] }),
 ]); // biome-ignore format: a stage
 

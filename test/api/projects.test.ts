@@ -340,6 +340,22 @@ const creating: Scenario[] = [
         ['a', 'r', 's'],
       ),
   }, // prettier-ignore
+  {
+    name: 'a setting without an effect is told, with the reason',
+    method: 'PUT',
+    path: '/v1/projects/made/s',
+    body: { config: { version: 'v1', runtime: { models: [{ name: 'm', provider: 'universal', model: 'x', instructor_mode: 'tools' }] } } },
+    json: ({ project }) => assert.match(project.notes.join(), /^instructor_mode of model 'm' has no effect/),
+  },
+  { name: 'also to who reads it', path: '/v1/projects/made/s', contains: ['"notes":["instructor_mode of model'] },
+  {
+    name: 'a prompt format that is none',
+    method: 'PUT',
+    path: '/v1/projects/made/s',
+    body: { config: { version: 'v1', runtime: { models: [{ name: 'm', provider: 'universal', model: 'x', prompt_format: 'alpaca' }] } } },
+    status: 422,
+    contains: ['prompt_format', 'unstructured'],
+  },
   { name: '20 DELETE returns the project', method: 'DELETE', path: '/v1/projects/made/a', contains: ['"name":"a"'] },
   { name: '20 and keeps it', path: '/v1/projects/made/a' },
   { name: '20 DELETE with purge=false keeps it', method: 'DELETE', path: '/v1/projects/made/a?purge=false' },

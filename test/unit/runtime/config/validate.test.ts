@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ignoredSettings } from '../../../../runtime/config/ignored.js';
 import { pathText, summary } from '../../../../runtime/config/problems.js';
+import { settingNotes } from '../../../../runtime/config/setting-notes.js';
 import { validateConfig } from '../../../../runtime/config/validate.js';
 import type { JsonObject } from '../../../../runtime/config/values.js';
 
@@ -383,12 +383,27 @@ test('config: a summary spells out five problems and counts the rest', () => {
 });
 
 test('what has no effect is told with the reason', () => {
-  const told = (transformers: JsonObject): string[] => {
-    const { config } = validateConfig(base({ runtime: { models: [{ ...MODEL, transformers }] } }), 'ns', 'p');
-    return ignoredSettings(config!);
+  const told = (model: JsonObject, more: JsonObject = {}): string[] => {
+    const { config } = validateConfig(base({ runtime: { models: [{ ...MODEL, ...model }] }, ...more }), 'ns', 'p');
+    return settingNotes(config!);
   };
-  assert.deepEqual(told({ trust_remote_code: false, device: 'cpu' }), []);
-  const [code, batch] = told({ trust_remote_code: true, batch_size: 4 });
-  assert.match(code!, /trust_remote_code of model 'm' is ignored: no code of a repository is ever run/);
-  assert.match(batch!, /batch_size/);
+  const rows: [model: JsonObject, note: RegExp | undefined, more?: JsonObject][] = [
+    [{ transformers: { trust_remote_code: false, device: 'cpu', batch_size: 4, model_type: 'text' } }, undefined],
+    [{ prompt_format: 'unstructured' }, undefined],
+    [{ transformers: { trust_remote_code: true } }, /^transformers\.trust_remote_code of model 'm' has no effect: no code of a repository/],
+    [{ instructor_mode: 'md_json' }, /^instructor_mode of model 'm' has no effect/],
+    [{ accel: { port: 1234 } }, /^accel of model 'm' has no effect: provider universal/],
+    [{ provider: 'local_accel', accel: { port: 1234 } }, undefined],
+    [{}, /^The section mcp has no effect/, { mcp: { servers: [] } }],
+  ];
+  for (const [model, note, more] of rows) {
+    const notes = told(model, more);
+    assert.equal(notes.length, note ? 1 : 0, JSON.stringify(notes));
+    if (note) assert.match(notes[0]!, note);
+  }
+});
+
+test('a prompt format that nobody documents is refused', () => {
+  const { errors } = validateConfig(base({ runtime: { models: [{ ...MODEL, prompt_format: 'alpaca' }] } }), 'ns', 'p');
+  assert.match(summary(errors)!, /prompt_format.*"unstructured"/);
 });

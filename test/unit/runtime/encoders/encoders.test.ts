@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { floats, writeOnnx } from '../../../../models/writers/onnx-writer.js';
+import { inBatches } from '../../../../runtime/encoders/batches.js';
 import { locateEncoder } from '../../../../runtime/encoders/locate.js';
 import { chooseOnnx, hasOnnx } from '../../../../runtime/encoders/onnx-files.js';
 import { entailmentOf, named, relevance, sigmoid, softmax, zeroShotScores } from '../../../../runtime/encoders/scores.js';
 import { settingsOfModel } from '../../../../runtime/encoders/settings.js';
 import { shortened } from '../../../../runtime/encoders/vectors.js';
-import type { EncoderTask } from '../../../../runtime/engines/encoder-contract.js';
+import type { EncoderModel, EncoderTask } from '../../../../runtime/engines/encoder-contract.js';
 import { modelPlaces } from '../../../../runtime/models/resolve.js';
 import type { ModelConfig } from '../../../../schemas/generated/config/project.js';
 
@@ -211,7 +212,7 @@ describe('settings of a project', () => {
     assert.deepEqual(settingsOfModel(model({}), 'embedding'), {});
     const full = model({
       encoder_config: { max_length: 64, use_flash_attention: false, task: 'embedding' },
-      transformers: { device: 'cpu', dtype: 'fp16' },
+      transformers: { device: 'cpu', dtype: 'fp16', batch_size: 3, model_type: 'embedding' },
       keep_loaded: true,
     });
     assert.deepEqual(settingsOfModel(full, 'embedding'), {
@@ -219,6 +220,7 @@ describe('settings of a project', () => {
       flashAttention: false,
       device: 'cpu',
       dtype: 'fp16',
+      batchSize: 3,
       keepLoaded: true,
     });
   });
@@ -227,5 +229,50 @@ describe('settings of a project', () => {
     const ranker = model({ encoder_config: { task: 'reranking' } });
     assert.deepEqual(settingsOfModel(ranker, 'reranking'), {});
     assert.throws(() => settingsOfModel(ranker, 'embedding'), { kind: 'bad_request', message: /'m'.*task reranking.*embedding/ });
+    const typed = (type: 'text' | 'image' | 'reranking'): ModelConfig => model({ transformers: { model_type: type } });
+    assert.deepEqual(settingsOfModel(typed('reranking'), 'reranking'), {});
+    for (const type of ['text', 'image', 'reranking'] as const)
+      assert.throws(() => settingsOfModel(typed(type), 'embedding'), {
+        kind: 'bad_request',
+        message: new RegExp(`model_type ${type}.*embedding`),
+      });
   });
+});
+
+describe('batches of a size that the caller chose', () => {
+  const sizes: number[] = [];
+  const given = (texts: readonly string[]): number[] => {
+    sizes.push(texts.length);
+    return texts.map((text) => text.length);
+  };
+  const vectors = (texts: readonly string[]): Float32Array[] => texts.map((text) => Float32Array.of(text.length));
+  const model = {
+    embed: async (texts: readonly string[]) => ({ vectors: vectors(texts), tokens: given(texts) }),
+    score: async (_query: string, texts: readonly string[]) => ({ logits: vectors(texts), tokens: given(texts) }),
+    classify: async (texts: readonly string[], _call: unknown, pairs?: readonly string[]) => ({
+      logits: vectors(pairs ?? texts),
+      tokens: given(texts),
+    }),
+    entities: async (texts: readonly string[]) => ({ entities: texts.map(() => []), tokens: given(texts) }),
+  } as unknown as EncoderModel;
+  const call = { signal: new AbortController().signal };
+  const texts = ['a', 'bb', 'ccc', 'dddd', 'eeeee'];
+
+  for (const [name, ask] of Object.entries({
+    embed: (one: EncoderModel) => one.embed(texts, call),
+    score: (one: EncoderModel) => one.score('q', texts, call),
+    classify: (one: EncoderModel) => one.classify(texts, call, [...texts].reverse()),
+    entities: (one: EncoderModel) => one.entities(texts, call),
+  }))
+    for (const [size, expected] of [
+      [2, [2, 2, 1]],
+      [5, [5]],
+      [100, [5]],
+    ] as const)
+      it(`${name}, ${size} at a time`, async () => {
+        const whole = await ask(model);
+        sizes.length = 0;
+        assert.deepEqual(await ask(inBatches(model, size)), whole);
+        assert.deepEqual(sizes, expected);
+      });
 });

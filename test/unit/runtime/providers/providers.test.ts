@@ -192,8 +192,8 @@ describe('providers', () => {
       return [keep_loaded, transformers];
     };
     const transformers = { device: 'cpu', dtype: 'fp16', model_type: 'text' } as const;
-    assert.deepEqual(await told({ keep_loaded: true, transformers }), [true, { device: 'cpu', dtype: 'fp16' }]);
-    assert.deepEqual(await told({ keep_loaded: false, transformers: { model_type: 'text' } }), [undefined, undefined]);
+    assert.deepEqual(await told({ keep_loaded: true, transformers }), [true, { device: 'cpu', dtype: 'fp16', model_type: 'text' }]);
+    assert.deepEqual(await told({ keep_loaded: false, transformers: { model_type: 'text' } }), [undefined, { model_type: 'text' }]);
     // In process what a client sends beside the model's entry means nothing either.
     assert.deepEqual(await told({}, { keep_loaded: true, transformers: { device: 'mps' } }), [undefined, undefined]);
   });

@@ -84,8 +84,9 @@ describe('local_accel', () => {
     const provider = providerWith();
     const model = modelAt({ port, context_size: 4096, backend: 'llamacpp' });
     assert.deepEqual(await Promise.all(Array.from({ length: 10 }, () => ask(provider, model))), Array<string>(10).fill('hi'));
-    assert.deepEqual(started, [{ port, contextSize: 4096, backend: 'llamacpp' }]);
-    assert.equal((hosts[0]!.seen.at(-1)!.body as { n_ctx?: number }).n_ctx, 4096);
+    assert.deepEqual(started, [{ port, contextSize: 4096 }]);
+    const body = hosts[0]!.seen.at(-1)!.body as { n_ctx?: number; transformers?: object };
+    assert.deepEqual([body.n_ctx, body.transformers], [4096, undefined]);
   });
 
   it('base_url wins over accel.port, and the old spelling of accel counts', async () => {
@@ -131,10 +132,11 @@ describe('local_accel', () => {
   });
 
   for (const backend of ['onnx', 'transformers'] as const)
-    it(`backend ${backend} cannot be started, and says what can`, async () => {
-      const error = await failure(ask(providerWith(), modelAt({ port: await freePort(), backend })));
-      assert.equal(error.kind, 'bad_request');
-      assert.match(error.message, new RegExp(`${backend}.*llamacpp`));
+    it(`backend ${backend} starts ours, which is told to run the ONNX export`, async () => {
+      const model = modelAt({ port: await freePort(), backend }, { transformers: { device: 'cpu' } });
+      assert.equal(await ask(providerWith(), model), 'hi');
+      const { transformers } = hosts[0]!.seen.at(-1)!.body as { transformers?: object };
+      assert.deepEqual(transformers, { device: 'cpu', model_type: 'text' });
     });
 
   it('a port with something else on it is not used', async () => {

@@ -1,0 +1,28 @@
+import type { EncoderModel } from '../engines/encoder-contract.js';
+
+/** An encoder that is handed at most `size` texts at a time, one batch after the other; the answers are those of all together. */
+export function inBatches(model: EncoderModel, size: number): Pick<EncoderModel, keyof EncoderModel> {
+  return {
+    info: model.info,
+    embed: (texts, call) => inTurn(texts.length, size, (from, to) => model.embed(texts.slice(from, to), call)),
+    score: (query, documents, call) => inTurn(documents.length, size, (from, to) => model.score(query, documents.slice(from, to), call)),
+    classify: (texts, call, pairs) =>
+      inTurn(texts.length, size, (from, to) => model.classify(texts.slice(from, to), call, pairs?.slice(from, to))),
+    entities: (texts, call) => inTurn(texts.length, size, (from, to) => model.entities(texts.slice(from, to), call)),
+    close: () => model.close(),
+  };
+}
+
+/** The lists of all answers, each put together in order. */
+async function inTurn<Answer extends Readonly<Record<string, unknown[]>>>(
+  count: number,
+  size: number,
+  ask: (from: number, to: number) => Promise<Answer>,
+): Promise<Answer> {
+  const whole: Record<string, unknown[]> = {};
+  for (let from = 0; from < count; from += size) {
+    const answer = await ask(from, Math.min(count, from + size));
+    for (const [name, list] of Object.entries(answer)) whole[name] = [...(whole[name] ?? []), ...list];
+  }
+  return whole as Answer;
+}
