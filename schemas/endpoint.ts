@@ -7,6 +7,8 @@ export interface UploadedFile {
   readonly field: string;
   /** As the client calls it, without folders. */
   readonly name: string;
+  /** The folders that the client puts before the name; absent where there are none. */
+  readonly folder?: string;
   /** As the client says; empty when it does not. */
   readonly mimeType: string;
   readonly path: string;

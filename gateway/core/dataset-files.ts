@@ -1,3 +1,4 @@
+import type { AddedFile } from '../../runtime/datasets/datasets.js';
 import { FILE_BYTES, MAX_BULK_FILES } from '../../runtime/datasets/limits.js';
 import { parseOverrides } from '../../runtime/datasets/overrides.js';
 import { type Endpoint, endpoint, type FormBody, type Request, type UploadedFile } from '../../schemas/endpoint.js';
@@ -19,11 +20,17 @@ function wishOf({ datasets }: DatasetContext, request: Request): { process: bool
   return { process: (request.query.auto_process as boolean | undefined) ?? dataset.auto_process ?? false, overrides };
 }
 
+/** What an answer says of files of the same name. */
+function versionOf({ added, file: { version }, replaced }: AddedFile): Pick<UploadReply, 'version' | 'replaced'> {
+  return { ...(added && version !== undefined ? { version } : {}), ...(replaced.length > 0 ? { replaced: [...replaced] } : {}) };
+}
+
 async function upload(context: DatasetContext, request: Request): Promise<UploadReply> {
   const { datasets } = context;
   const [file] = request.files as [UploadedFile];
   const { process, overrides } = wishOf(context, request);
-  const { added } = await datasets.add(...place(request), file);
+  const result = await datasets.add(...place(request), file);
+  const { added } = result;
   const reply: UploadReply = {
     filename: file.name,
     hash: file.sha256,
@@ -31,6 +38,7 @@ async function upload(context: DatasetContext, request: Request): Promise<Upload
     skipped: !added,
     task_id: null,
     status: added ? 'uploaded' : 'skipped',
+    ...versionOf(result),
   };
   if (!added || !process) return reply;
   const id = await datasets.processing.start(...place(request), { hashes: [file.sha256], overrides });
@@ -44,10 +52,11 @@ async function uploadMany(context: DatasetContext, request: Request): Promise<Bu
   const files: BulkReply['files'] = [];
   let full: Failure | undefined;
   for (const file of request.files) {
+    const together = request.files.filter(({ name }) => name === file.name).map(({ sha256 }) => sha256);
     const seen = { filename: file.name, hash: file.sha256, error: null };
     try {
-      const { added } = await datasets.add(...place(request), file);
-      files.push({ ...seen, status: added ? 'uploaded' : 'skipped' });
+      const result = await datasets.add(...place(request), file, together);
+      files.push({ ...seen, status: result.added ? 'uploaded' : 'skipped', ...versionOf(result) });
     } catch (failure) {
       if (!(failure instanceof Failure)) throw failure;
       if (failure.kind === 'disk_full') full = failure;

@@ -164,6 +164,7 @@ class Reading implements ReceivedForm {
           headerPairs: MAX_HEADERS,
           headerSize: HEADER_BYTES,
         },
+        preservePath: true,
         isPartAFile: (_field, _type, name) => name !== undefined,
       });
     } catch (cause) {
@@ -192,7 +193,7 @@ class Reading implements ReceivedForm {
       content.resume();
       return;
     }
-    const name = sane(given);
+    const { name, folder } = partsOf(given);
     content.on('limit', () => {
       const limit = this.#shape.fileLimitBytes;
       this.#fail(
@@ -207,7 +208,8 @@ class Reading implements ReceivedForm {
     const saving = this.#save(content, path).then(
       (saved) => {
         // A browser sends an empty file without a name for an input that was left alone.
-        if (given !== '' || saved.sizeBytes > 0) this.files[place] = { field, name, mimeType, path, ...saved };
+        if (given !== '' || saved.sizeBytes > 0)
+          this.files[place] = { field, name, ...(folder ? { folder } : {}), mimeType, path, ...saved };
       },
       (error: unknown) => this.#fail(error),
     );
@@ -270,12 +272,17 @@ function inMebibytes(bytes: number): string {
   return String(Number((bytes / 1024 / 1024).toPrecision(3)));
 }
 
-/** A file name without folders and control characters. */
-function sane(name: string): string {
-  const last = name.slice(Math.max(name.lastIndexOf('/'), name.lastIndexOf('\\')) + 1);
+/** A name without control characters, within the longest that is kept. */
+function printable(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is removed
-  const clean = last.replace(/[\u0000-\u001f\u007f]/g, '').slice(0, MAX_NAME_CHARACTERS);
-  return clean === '' || clean === '.' || clean === '..' ? 'file' : clean;
+  return text.replace(/[\u0000-\u001f\u007f]/g, '').slice(0, MAX_NAME_CHARACTERS);
+}
+
+/** A file name as the client sends it, apart from the folders before it. These name nothing on this machine. */
+function partsOf(given: string): { name: string; folder: string } {
+  const folders = given.replaceAll('\\', '/').split('/');
+  const name = printable(folders.pop()!);
+  return { name: name === '' || name === '.' || name === '..' ? 'file' : name, folder: printable(folders.join('/')) };
 }
 
 /** Turns what the parser says about a broken form into a failure of the caller. */

@@ -12,6 +12,8 @@ export interface DatasetFile {
   readonly hash: string;
   readonly mimeType: string;
   readonly sizeBytes: number;
+  /** Number of the upload among those of its name; absent for the first. */
+  readonly version?: number;
 }
 
 /** One file to take into the database of its dataset. */

@@ -16,7 +16,6 @@ import { BUILT_IN_STRATEGY } from '../config/checks.js';
 import { quote } from '../config/names.js';
 import { isObject, type JsonObject } from '../config/values.js';
 import { log } from '../log.js';
-import { Locks } from '../projects/locks.js';
 import type { LoadedProject, Projects } from '../projects/projects.js';
 import type { Tasks } from '../tasks/tasks.js';
 import type { Ingest } from './contract.js';
@@ -24,6 +23,7 @@ import { DATASET_BYTES } from './limits.js';
 import { type DatasetPlaces, datasetPath, type FoundDataset, findDataset, lockOf } from './places.js';
 import { Processing } from './processing.js';
 import { Removal } from './removal.js';
+import { documentsOf, dropDocument, sameNamed, takenOver, takeOut, type VersionParts } from './versions.js';
 
 /** What datasets are made of. */
 export interface DatasetsParts {
@@ -35,6 +35,15 @@ export interface DatasetsParts {
   readonly quotaBytes?: number;
 }
 
+/** What became of an upload. */
+export interface AddedFile {
+  /** False where the dataset had these bytes already. */
+  readonly added: boolean;
+  readonly file: FileMetadata;
+  /** Hashes of the files of its name in whose place it came. */
+  readonly replaced: readonly string[];
+}
+
 /** The datasets of projects: their entries in the project file, their files on disk, and the work on them. */
 export class Datasets {
   readonly processing: Processing;
@@ -43,8 +52,7 @@ export class Datasets {
   readonly #places: DatasetPlaces;
   readonly #ingest: Ingest;
   readonly #quotaBytes: number;
-  /** One change at a time per dataset. */
-  readonly #locks = new Locks();
+  readonly #versions: VersionParts;
 
   constructor(parts: DatasetsParts) {
     this.#projects = parts.projects;
@@ -52,7 +60,8 @@ export class Datasets {
     this.#ingest = parts.ingest;
     this.#quotaBytes = parts.quotaBytes ?? DATASET_BYTES;
     this.processing = new Processing(parts);
-    this.removal = new Removal({ ...parts, locks: this.#locks });
+    this.#versions = parts;
+    this.removal = new Removal(parts);
   }
 
   /** The dataset of a name. Throws `not_found` for the project or the dataset. */
@@ -75,12 +84,13 @@ export class Datasets {
 
   /** Adds a dataset to the project file. Throws `bad_request` for a name that is taken and for an unknown strategy or database. */
   async create(namespace: string, project: string, wanted: DatasetCreate): Promise<DatasetItem> {
-    const { name, data_processing_strategy: strategy, database, auto_process: auto } = wanted;
+    const { name, data_processing_strategy: strategy, database, auto_process: auto, same_name: sameName } = wanted;
     const { data_processing_strategies: strategies, databases } = this.strategies(namespace, project);
     if (strategy !== BUILT_IN_STRATEGY && !strategies.includes(strategy))
       throw unsupported('data processing strategy', strategy, strategies);
     if (!databases.includes(database)) throw unsupported('database', database, databases);
-    const entry: JsonObject = { name, data_processing_strategy: strategy, database, ...(auto === undefined ? {} : { auto_process: auto }) };
+    const settings = { ...(auto === undefined ? {} : { auto_process: auto }), ...(sameName === undefined ? {} : { same_name: sameName }) };
+    const entry: JsonObject = { name, data_processing_strategy: strategy, database, ...settings };
     const loaded = await this.#projects.edit(namespace, project, (raw) => {
       const datasets = Array.isArray(raw.datasets) ? raw.datasets : [];
       if (datasets.some((one) => isObject(one) && one.name === name)) {
@@ -98,7 +108,7 @@ export class Datasets {
     const found = this.find(namespace, project, name);
     const shown = await this.#shown(found, false);
     if (remove.chunks) await this.removal.datasetChunks(namespace, project, name);
-    return this.#locks.run(lockOf(namespace, project, name), async () => {
+    return this.#places.locks.run(lockOf(namespace, project, name), async () => {
       await this.#projects.edit(namespace, project, (raw) => ({
         ...raw,
         datasets: (Array.isArray(raw.datasets) ? raw.datasets : []).filter((one) => !isObject(one) || one.name !== name),
@@ -109,16 +119,24 @@ export class Datasets {
   }
 
   /**
-   * Keeps an upload; `added` is false where the dataset has these bytes already. Throws `too_large` (DatasetFull) over the quota, `disk_full`;
-   * nothing of the file stays then.
+   * Keeps an upload; `added` is false where the dataset has these bytes already. In the place of other files of its name, unless the dataset
+   * keeps both or they are `together` with it: the hashes of what came in the same request. Throws `too_large` (DatasetFull) over the quota,
+   * `disk_full`; nothing of the file stays then.
    */
-  add(namespace: string, project: string, name: string, upload: UploadedFile): Promise<{ added: boolean; file: FileMetadata }> {
-    return this.#locks.run(lockOf(namespace, project, name), async () => {
+  add(namespace: string, project: string, name: string, upload: UploadedFile, together: readonly string[] = []): Promise<AddedFile> {
+    return this.#places.locks.run(lockOf(namespace, project, name), async () => {
       const found = this.find(namespace, project, name);
       const files = await this.#places.list(found);
       const same = files.find((file) => file.hash === upload.sha256);
-      if (same) return { added: false, file: same };
-      const used = files.reduce((sum, { size }) => sum + size, 0);
+      const named = sameNamed(files, upload).filter((file) => file !== same);
+      const goes = found.dataset.same_name === 'keep' ? [] : named.filter(({ hash }) => !together.includes(hash));
+      const replaced = goes.map(({ hash }) => hash);
+      if (same) {
+        // Its bytes are here under another name: what they replace waits for nothing.
+        for (const file of goes) await this.#retire(found, file);
+        return { added: false, file: same, replaced };
+      }
+      const used = files.reduce((sum, { hash, size }) => sum + (replaced.includes(hash) ? 0 : size), 0);
       if (used + upload.sizeBytes > this.#quotaBytes) {
         throw new Failure(
           'too_large',
@@ -126,8 +144,20 @@ export class Datasets {
           { code: 'DatasetFull' },
         );
       }
-      return { added: true, file: await this.#places.folder(found).add(upload) };
+      const file = await this.#places.folder(found).add(upload, takenOver(upload, named, goes));
+      for (const hash of replaced) {
+        // The new entry hides the old one already; what stays of it goes when the new file is processed.
+        await takeOut(this.#versions, found, hash, true).catch((cause: unknown) => {
+          log('warn', 'a replaced file could not be removed yet', { dataset: name, file: hash, cause });
+        });
+      }
+      return { added: true, file, replaced };
     });
+  }
+
+  async #retire(found: FoundDataset, file: FileMetadata): Promise<void> {
+    for (const document of documentsOf(file)) await dropDocument(this.#versions, found, document);
+    await takeOut(this.#versions, found, file.hash, true);
   }
 
   async #shown(found: FoundDataset, details: boolean): Promise<DatasetItem> {

@@ -50,12 +50,11 @@ export class DatasetFolder {
     return (await exists(path)) ? path : undefined;
   }
 
-  /** Moves an upload in. The caller sees to it that one change at a time is made. Throws `disk_full` or `forbidden`; nothing of it stays then. */
-  async add(upload: UploadedFile): Promise<FileMetadata> {
-    const { name, sha256: hash, sizeBytes: size } = upload;
+  /** Moves an upload in, with what its entry says of earlier versions. The caller sees to it that one change at a time is made. Throws `disk_full` or `forbidden`; nothing of it stays then. */
+  async add(upload: UploadedFile, versions: Pick<FileMetadata, 'version' | 'replaces'> = {}): Promise<FileMetadata> {
+    const { name, folder, sha256: hash, sizeBytes: size } = upload;
     const raw = join(this.#path, 'raw', hash);
     const meta = join(this.#path, 'meta', `${hash}.json`);
-    const temporary = join(this.#path, 'meta', `.${hash}.tmp`);
     let link: string | undefined;
     try {
       for (const folder of ['raw', 'meta', join('index', 'by_name')]) await makeFolder(join(this.#path, folder));
@@ -70,17 +69,22 @@ export class DatasetFolder {
         size,
         mime_type: mimeTypeOf(name, upload.mimeType),
         hash,
+        ...(folder ? { original_folder: folder } : {}),
+        ...versions,
       };
-      await rm(temporary, { force: true });
-      await writeFlushed(temporary, `${JSON.stringify(entry, null, 2)}\n`);
-      await rename(temporary, meta);
-      await flushDirectory(dirname(meta));
-      this.#known.set(hash, entry);
+      await this.#write(entry);
       return entry;
     } catch (cause) {
-      for (const path of [temporary, meta, link, raw]) if (path !== undefined) await rm(path, { force: true }).catch(() => undefined);
+      for (const path of [meta, link, raw]) if (path !== undefined) await rm(path, { force: true }).catch(() => undefined);
       throw fileFailure(cause, `store ${JSON.stringify(name)}`);
     }
+  }
+
+  /** Writes the entry of a file that is there anew. Throws `disk_full` or `forbidden`; the old entry stays then. */
+  async update(entry: FileMetadata): Promise<void> {
+    await this.#write(entry).catch((cause: unknown) => {
+      throw fileFailure(cause, `change the entry of ${JSON.stringify(entry.original_file_name)}`);
+    });
   }
 
   /** Takes a file out, with its bytes where `bytes` says so. */
@@ -94,6 +98,21 @@ export class DatasetFolder {
       if (bytes) await rm(join(this.#path, 'raw', hash), { force: true });
     } catch (cause) {
       throw fileFailure(cause, `remove file ${hash}`);
+    }
+  }
+
+  async #write(entry: FileMetadata): Promise<void> {
+    const folder = join(this.#path, 'meta');
+    const temporary = join(folder, `.${entry.hash}.tmp`);
+    try {
+      await rm(temporary, { force: true });
+      await writeFlushed(temporary, `${JSON.stringify(entry, null, 2)}\n`);
+      await rename(temporary, join(folder, `${entry.hash}.json`));
+      await flushDirectory(folder);
+      this.#known.set(entry.hash, entry);
+    } catch (cause) {
+      await rm(temporary, { force: true }).catch(() => undefined);
+      throw cause;
     }
   }
 

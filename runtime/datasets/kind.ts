@@ -1,10 +1,10 @@
 import { Failure } from '../../schemas/errors.js';
 import { isObject, type JsonObject } from '../config/values.js';
-import type { Projects } from '../projects/projects.js';
 import type { ItemOutcome } from '../store/store.js';
 import type { RunContext, TaskItem, TaskKind } from '../tasks/contract.js';
 import type { FileOutcome, Ingest, ParserOverrides } from './contract.js';
-import { type DatasetPlaces, findDataset, isKept } from './places.js';
+import { findDataset, isKept } from './places.js';
+import { settle, type VersionParts } from './versions.js';
 
 /** The kind of the tasks that process datasets. */
 export const DATASET_KIND = 'dataset';
@@ -17,15 +17,9 @@ export interface DatasetWork {
   readonly overrides: ParserOverrides;
 }
 
-/** What the kind works with. */
-export interface DatasetKindParts {
-  readonly projects: Projects;
-  readonly places: DatasetPlaces;
-  readonly ingest: Ingest;
-}
-
 /** Takes the files of a dataset into its database, one per item. */
-export function datasetKind({ projects, places, ingest }: DatasetKindParts): TaskKind {
+export function datasetKind(parts: VersionParts): TaskKind {
+  const { projects, places, ingest } = parts;
   /** A file may be removed while it waits or runs: what was stored of it since goes too, also after a crash. */
   const refuseRemoved = async (item: TaskItem): Promise<void> => {
     const place = placeOf(item);
@@ -39,13 +33,17 @@ export function datasetKind({ projects, places, ingest }: DatasetKindParts): Tas
       const work = workOf(item);
       // First of all: its bytes are gone, too, where the daemon died between the removal and the end of an earlier run.
       await refuseRemoved(item);
-      const path = await places.raw(findDataset(projects.load(namespace, project), work.dataset), hash);
+      const found = findDataset(projects.load(namespace, project), work.dataset);
+      const path = await places.raw(found, hash);
       if (path === undefined) throw new Failure('not_found', `The bytes of ${name} are gone from the dataset's folder. Upload it again.`);
       const { mime_type: mimeType, size: sizeBytes } = item.input as { mime_type: string; size: number };
-      const file = { path, name, hash, mimeType, sizeBytes };
+      const version = (await places.list(found)).find((entry) => entry.hash === hash)?.version;
+      const file = { path, name, hash, mimeType, sizeBytes, ...(version === undefined ? {} : { version }) };
       const outcome = await ingest.ingest({ namespace, project, ...work, file }, contextOf(context));
       await refuseRemoved(item);
-      return outcomeOf(item, outcome);
+      // The chunks of a version before it are of use until those of this one are there.
+      const replaced = outcome.status === 'failed' ? 0 : await settle(parts, namespace, project, work.dataset, hash);
+      return outcomeOf(item, outcome, replaced);
     },
     abandon: refuseRemoved,
     revert: (item) => ingest.removeDocument({ ...placeOf(item), documentHash: item.key }),
@@ -66,7 +64,7 @@ function contextOf({ signal, attempt, touch, report }: RunContext): Parameters<I
   return { signal, attempt, willStore: touch, report };
 }
 
-function outcomeOf({ key, name }: TaskItem, outcome: FileOutcome): ItemOutcome {
+function outcomeOf({ key, name }: TaskItem, outcome: FileOutcome, replacedChunks: number): ItemOutcome {
   const { status, reason, parser, extractors, embedder, storedCount, skippedCount } = outcome;
   const info: JsonObject = {
     filename: name,
@@ -82,6 +80,7 @@ function outcomeOf({ key, name }: TaskItem, outcome: FileOutcome): ItemOutcome {
     stored_count: storedCount,
     skipped_count: skippedCount,
     warnings: outcome.warnings,
+    ...(replacedChunks > 0 ? { replaced_chunks: replacedChunks } : {}),
     result: {
       status,
       filename: name,

@@ -3,6 +3,7 @@ import { Failure } from '../../schemas/errors.js';
 import type { Dataset } from '../../schemas/generated/config/project.js';
 import type { FileMetadata } from '../../schemas/generated/core/datasets.js';
 import { isName, quote } from '../config/names.js';
+import { Locks } from '../projects/locks.js';
 import type { LoadedProject } from '../projects/projects.js';
 import { DatasetFolder, exists, readEntry } from './folder.js';
 import { MAX_CACHED_FOLDERS, READS_AT_ONCE } from './limits.js';
@@ -24,10 +25,16 @@ export function findDataset(project: LoadedProject, name: string): FoundDataset 
   });
 }
 
-/** Whether a dataset of the project keeps a file in a database. */
-export async function isKept(places: DatasetPlaces, project: LoadedProject, database: string, hash: string): Promise<boolean> {
+/** Whether a dataset of the project, other than `except`, keeps a file in a database. */
+export async function isKept(
+  places: DatasetPlaces,
+  project: LoadedProject,
+  database: string,
+  hash: string,
+  except?: string,
+): Promise<boolean> {
   for (const dataset of project.config.datasets ?? []) {
-    if (dataset.database !== database) continue;
+    if (dataset.database !== database || dataset.name === except) continue;
     if ((dataset.files ?? []).includes(hash) || (await places.list({ project, dataset })).some((file) => file.hash === hash)) return true;
   }
   return false;
@@ -45,6 +52,8 @@ export function lockOf(namespace: string, project: string, name: string): string
 
 /** Finds the files of datasets, each in its own folder; files of older projects, which shared one, are found there as well. */
 export class DatasetPlaces {
+  /** One change at a time per dataset. */
+  readonly locks = new Locks();
   readonly #folders = new Map<string, DatasetFolder>();
 
   /** The folder of a dataset. Throws `not_found` for a name that cannot be one. */
@@ -62,7 +71,7 @@ export class DatasetPlaces {
     return folder;
   }
 
-  /** The files of a dataset, the oldest first. */
+  /** The files of a dataset, the oldest first, without those that a later one replaces: a crash may have left their entries. */
   async list(found: FoundDataset): Promise<FileMetadata[]> {
     if (!isName(found.dataset.name)) return [];
     const own = await this.folder(found).list();
@@ -75,7 +84,9 @@ export class DatasetPlaces {
       );
       for (const entry of entries) if (entry) files.push(entry);
     }
-    return [...files, ...own];
+    const all = [...files, ...own];
+    const replacing = all.filter(({ replaces }) => replaces !== undefined);
+    return all.filter(({ hash, timestamp }) => !replacing.some((other) => other.timestamp > timestamp && other.replaces!.includes(hash)));
   }
 
   /** Where the bytes of a file lie, if they do. */

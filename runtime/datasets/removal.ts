@@ -1,19 +1,17 @@
 import { Failure } from '../../schemas/errors.js';
-import type { CleanupReply, FileDeleteReply } from '../../schemas/generated/core/datasets.js';
+import type { CleanupReply, FileDeleteReply, FileMetadata } from '../../schemas/generated/core/datasets.js';
 import { quote } from '../config/names.js';
-import { isObject } from '../config/values.js';
 import { log } from '../log.js';
-import type { Locks } from '../projects/locks.js';
 import type { Projects } from '../projects/projects.js';
 import type { Ingest } from './contract.js';
 import { type DatasetPlaces, type FoundDataset, findDataset, lockOf, unknownFile } from './places.js';
+import { documentsOf, dropDocument, takeOut } from './versions.js';
 
 /** What removing needs. */
 export interface RemovalParts {
   readonly projects: Projects;
   readonly places: DatasetPlaces;
   readonly ingest: Ingest;
-  readonly locks: Locks;
 }
 
 /** Counts of a removal of all chunks of a dataset. */
@@ -36,10 +34,11 @@ export class Removal {
    * disk. Throws `not_found`, and `bad_request` where another dataset needs the bytes.
    */
   async file(namespace: string, project: string, name: string, hash: string, { bytes }: { bytes: boolean }): Promise<FileDeleteReply> {
-    const { places, projects, locks } = this.#parts;
-    return locks.run(lockOf(namespace, project, name), async () => {
+    const { places } = this.#parts;
+    return places.locks.run(lockOf(namespace, project, name), async () => {
       const found = this.#find(namespace, project, name);
-      const isListed = (await places.list(found)).some((file) => file.hash === hash) || (found.dataset.files ?? []).includes(hash);
+      const entry = (await places.list(found)).find((file) => file.hash === hash);
+      const isListed = entry !== undefined || (found.dataset.files ?? []).includes(hash);
       if (!isListed && !(bytes && isHash(hash) && (await places.raw(found, hash)) !== undefined)) throw unknownFile(name, hash);
       const others = await this.#othersWith(found, hash);
       if (bytes && others.length > 0) {
@@ -55,8 +54,8 @@ export class Removal {
       const isShared = others.some((other) => other.dataset.database === found.dataset.database);
       const holds = !isShared && hasDatabase(found);
       let chunks = holds ? await this.#removeDocument(found, hash) : 0;
-      if ((found.dataset.files ?? []).includes(hash)) await projects.edit(namespace, project, (raw) => withoutListed(raw, name, hash));
-      await places.folder(found).remove(hash, { bytes });
+      for (const document of entry?.replaces ?? []) chunks += await dropDocument(this.#parts, found, document);
+      await takeOut(this.#parts, found, hash, bytes);
       // What a running task has stored meanwhile; what it stores from now on it takes back itself, since it finds the file gone.
       if (holds) chunks += await this.#removeDocument(found, hash);
       return { file_hash: hash, deleted_chunks: chunks };
@@ -66,20 +65,21 @@ export class Removal {
   /** Removes the chunks of one file and leaves the file. Throws `not_found`. */
   async fileChunks(namespace: string, project: string, name: string, hash: string): Promise<number> {
     const found = this.#find(namespace, project, name);
-    if (!(await this.#parts.places.list(found)).some((file) => file.hash === hash)) throw unknownFile(name, hash);
-    return this.#removeDocument(found, hash);
+    const file = (await this.#parts.places.list(found)).find((one) => one.hash === hash);
+    if (!file) throw unknownFile(name, hash);
+    return this.#removeChunks(found, file);
   }
 
   /** Removes the chunks of all files of a dataset; what fails is counted and logged. */
   async datasetChunks(namespace: string, project: string, name: string): Promise<ChunksRemoved> {
     const found = this.#find(namespace, project, name);
     let [chunks, filesCleared, filesFailed] = [0, 0, 0];
-    for (const { hash } of await this.#parts.places.list(found)) {
+    for (const file of await this.#parts.places.list(found)) {
       try {
-        chunks += await this.#removeDocument(found, hash);
+        chunks += await this.#removeChunks(found, file);
         filesCleared += 1;
       } catch (cause) {
-        log('warn', 'the chunks of a file could not be removed', { dataset: name, file: hash, cause });
+        log('warn', 'the chunks of a file could not be removed', { dataset: name, file: file.hash, cause });
         filesFailed += 1;
       }
     }
@@ -114,6 +114,12 @@ export class Removal {
     return findDataset(this.#parts.projects.load(namespace, project), name);
   }
 
+  async #removeChunks(found: FoundDataset, file: FileMetadata): Promise<number> {
+    let chunks = 0;
+    for (const document of documentsOf(file)) chunks += await this.#removeDocument(found, document);
+    return chunks;
+  }
+
   #removeDocument({ project: { namespace, name: project }, dataset: { database } }: FoundDataset, documentHash: string): Promise<number> {
     return this.#parts.ingest.removeDocument({ namespace, project, database, documentHash });
   }
@@ -132,14 +138,6 @@ export class Removal {
 
 function hasDatabase({ project, dataset }: FoundDataset): boolean {
   return (project.config.rag?.databases ?? []).some(({ name }) => name === dataset.database);
-}
-
-/** The project file without a hash that an older version listed in it. */
-function withoutListed(raw: Record<string, unknown>, name: string, hash: string): Record<string, unknown> {
-  const datasets = (Array.isArray(raw.datasets) ? raw.datasets : []).map((one: unknown) =>
-    isObject(one) && one.name === name && Array.isArray(one.files) ? { ...one, files: one.files.filter((file) => file !== hash) } : one,
-  );
-  return { ...raw, datasets };
 }
 
 function isHash(text: string): boolean {

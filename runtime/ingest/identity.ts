@@ -33,6 +33,7 @@ export function chunkOf(passage: Passage, origin: ChunkOrigin): Chunk {
     file_hash: file.hash,
     source_hash: sha256(file.name),
     dataset: origin.dataset,
+    ...(file.version === undefined ? {} : { file_version: file.version }),
     start_position: passage.start,
     end_position: passage.end,
     processing_timestamp: iso,
