@@ -1,4 +1,4 @@
-import { generationSettings, ggufOptions, languageSettings } from '../../runtime/completions/options.js';
+import { formFields, generationSettings, ggufOptions, languageSettings } from '../../runtime/completions/options.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
 import { wantsLogprobs } from '../../runtime/completions/sampling.js';
 import { chunkFrames, completionId, responseBody } from '../../runtime/completions/wire.js';
@@ -39,6 +39,7 @@ export function universalRequest(body: CompletionRequest): UniversalRequest {
     autoTruncate: body.auto_truncate ?? extra.auto_truncate ?? true,
     truncationStrategy: body.truncation_strategy ?? extra.truncation_strategy ?? undefined,
     stream: body.stream === true,
+    form: formFields(body, extra),
   };
   if (body.temperature === null) out.temperature = TEMPERATURE_OF_NULL;
   for (const name of SAME) if (body[name] !== undefined && body[name] !== null) Object.assign(out, { [name]: body[name] });

@@ -4,6 +4,7 @@ import { Failure, type FailureKind } from '../../schemas/errors.js';
 import type { Message, Tool } from '../../schemas/generated/common.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { CompletionRequest as ChatRequest } from '../../schemas/generated/core/chat.js';
+import { SCHEMA_NOT_MET } from '../completions/answer-check.js';
 import { chunkFrames, completionId, responseBody, type WireOptions } from '../completions/wire.js';
 import { defaultModel } from '../config/default-model.js';
 import { log } from '../log.js';
@@ -227,7 +228,7 @@ class OpenTurn implements ChatTurn {
       },
       includeUsage: this.#request.stream_options?.include_usage ?? false,
       fallbackText: APOLOGY,
-      tells: (error) => error === this.#unkept,
+      tells: (error) => error === this.#unkept || (error instanceof Failure && error.code === SCHEMA_NOT_MET),
       onFailure: (error) => {
         // A client that left is no fault of the model.
         if (!this.#ends.signal.aborted) log('error', 'a chat stream failed', { model: this.#wire.model, error });

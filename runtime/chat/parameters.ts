@@ -1,5 +1,6 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { CompletionRequest as ChatRequest, ModelParameters } from '../../schemas/generated/core/chat.js';
+import { FORM_FIELDS } from '../completions/answer-form.js';
 import { DRY_SETTINGS, SETTINGS_IN_EXTRA } from '../completions/options.js';
 import { expandEnv } from '../config/variables.js';
 import type { CompletionRequest } from '../providers/contract.js';
@@ -54,6 +55,7 @@ function extraOf(model: ModelConfig, request: ChatRequest): Record<string, unkno
   const others = Object.entries(model.model_api_parameters ?? {}).filter(([name]) => !KNOWN.has(name));
   // Only the operator's own file may name environment variables.
   const configured = expandEnv({ ...Object.fromEntries(others), ...model.extra_body });
-  const extra = Object.entries({ ...configured, ...request.extra_body }).filter(([name]) => !RESERVED.has(name));
+  const form = Object.fromEntries(FORM_FIELDS.map((name) => [name, request[name] ?? undefined]).filter(([, value]) => value !== undefined));
+  const extra = Object.entries({ ...configured, ...request.extra_body, ...form }).filter(([name]) => !RESERVED.has(name));
   return extra.length > 0 ? Object.fromEntries(extra) : undefined;
 }

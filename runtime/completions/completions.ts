@@ -1,9 +1,12 @@
 import { Failure } from '../../schemas/errors.js';
 import type { GenerateEvent, GenerateRequest, GgufModel, PrepareRequest } from '../engines/contract.js';
 import { log } from '../log.js';
+import type { AnswerCheck } from './answer-check.js';
+import { type AnswerForm, answerForm } from './answer-form.js';
 import { answerGrammar } from './answer-grammar.js';
 import { type Allocation, allocate, completionRoom, contextFailure, contextUsage } from './budget.js';
-import { Collector, type Completion, type CompletionPart } from './contract.js';
+import { type CompletionParts, checkedParts } from './checked-parts.js';
+import { Collector, type Completion } from './contract.js';
 import { type Fitted, fitPrompt } from './fit.js';
 import { type PlainMessage, plainMessages } from './messages.js';
 import { ModelHold, OpenedCompletion } from './opened.js';
@@ -20,6 +23,9 @@ import { strategyOf } from './truncate.js';
 /** Failures that say nothing about the template, so that another rendering would not help. */
 const NOT_THE_TEMPLATE: ReadonlySet<string> = new Set(['unavailable', 'busy', 'timed_out', 'too_many']);
 
+/** Least temperature of an answer that is drawn again. */
+const SECOND_TRY_TEMPERATURE = 0.8;
+
 /** How long an opening waits for the first step. */
 const FIRST_STEP_MS = 1_000;
 
@@ -28,6 +34,7 @@ interface Plan {
   request: UniversalRequest;
   model: GgufModel;
   messages: PlainMessage[];
+  form: AnswerForm;
   offer: ToolOffer;
   thinking: ThinkingPlan;
   allocation: Allocation;
@@ -76,9 +83,16 @@ async function makePrompt(plan: Plan, signal: AbortSignal): Promise<Prompt> {
   return { ...(await fitPrompt(fit, request.autoTruncate, signal)), format: INJECTED_FORMAT };
 }
 
-/** What the engine is asked for, and how its output is read. */
-function generation(plan: Plan, prompt: Prompt): { generate: GenerateRequest; reader: OutputReader } {
-  const { request, allocation, offer, model, thinking } = plan;
+/** What the engine is asked for, and how its output is read and checked. */
+interface Generation {
+  generate: GenerateRequest;
+  reader: OutputReader;
+  check: AnswerCheck | undefined;
+}
+
+/** `again` = an answer did not fit its schema, and another is drawn: with the next seed, and not too cold to differ. */
+function generation(plan: Plan, prompt: Prompt, again = false): Generation {
+  const { request, allocation, offer, model, thinking, form } = plan;
   const { prepared, format } = prompt;
   const maxTokens = completionRoom(allocation, prepared.promptTokens);
   if (maxTokens < 1) {
@@ -91,14 +105,20 @@ function generation(plan: Plan, prompt: Prompt): { generate: GenerateRequest; re
   }
   const parallel = request.parallel_tool_calls !== false;
   const mayThink = request.think === true || (thinking.enableThinking !== false && (model.info.template.text ?? '').includes('<think>'));
-  const grammar = answerGrammar({
+  const held = answerGrammar({
     offer,
     format,
-    responseFormat: request.response_format,
+    form,
     parallel,
     thinking: prepared.endsInThinking ? 'open' : mayThink ? 'possible' : 'none',
   });
-  const sampling = engineSampling(request, model.info.sampling, grammar !== undefined && grammar.grammarStart === undefined);
+  const { check, ...grammar } = held ?? {};
+  const sampling = engineSampling(request, model.info.sampling, held !== undefined && held.grammarStart === undefined);
+  if (again)
+    Object.assign(sampling, {
+      seed: ((sampling.seed ?? 0) + 1) % 2 ** 32,
+      temperature: Math.max(sampling.temperature ?? 0, SECOND_TRY_TEMPERATURE),
+    });
   const generate: GenerateRequest = { ...sampling, promptId: prepared.promptId, maxTokens, startsInThinking: prepared.endsInThinking };
   Object.assign(generate, grammar);
   if (request.states?.remember !== undefined) generate.remember = request.states.remember;
@@ -113,7 +133,7 @@ function generation(plan: Plan, prompt: Prompt): { generate: GenerateRequest; re
     topLogprobs: sampling.logprobs ? sampling.top_logprobs : undefined,
     promptTokens: prepared.promptTokens,
   });
-  return { generate, reader };
+  return { generate, reader, check };
 }
 
 /**
@@ -139,7 +159,7 @@ async function* partsOf(
   reader: OutputReader,
   hold: ModelHold,
   states: StateUse | undefined,
-): AsyncGenerator<CompletionPart, void, undefined> {
+): CompletionParts {
   let last: GenerateEvent | undefined;
   const answer = states && new Collector();
   try {
@@ -167,6 +187,23 @@ async function* partsOf(
   }
 }
 
+/** Begins a generation, and waits a while for its first step. */
+async function begun(
+  plan: Plan,
+  prompt: Prompt,
+  hold: ModelHold,
+  again = false,
+): Promise<{ check: AnswerCheck | undefined; parts: CompletionParts }> {
+  const { generate, reader, check } = generation(plan, prompt, again);
+  const events = plan.model.generate(generate, hold.signal)[Symbol.asyncIterator]();
+  const first = events.next();
+  // Nobody may ever read them, when the client goes.
+  first.catch(() => undefined);
+  hold.signal.addEventListener('abort', () => void events.return?.().catch(() => undefined), { once: true });
+  await settleSoon(first);
+  return { check, parts: partsOf(first, events, reader, hold, plan.request.states) };
+}
+
 /** Completes chats on GGUF models: everything between a checked request and the engine. */
 export class Completions {
   readonly #models: ModelSource;
@@ -181,6 +218,7 @@ export class Completions {
    */
   async open(request: UniversalRequest, signal: AbortSignal): Promise<Completion> {
     const offer = offerTools(request.tools, request.tool_choice);
+    const form = answerForm({ ...request.form, response_format: request.response_format });
     const messages = plainMessages(request.messages);
     if (messages.length === 0) throw new Failure('bad_request', 'messages is empty; send at least one message.');
     const acquired = await this.#models.acquire(request.model, request.options, signal, {
@@ -195,21 +233,18 @@ export class Completions {
         request,
         model,
         messages,
+        form,
         offer,
         thinking: thinkingPlan(model.info, request.think),
         allocation: allocate(model.info.contextSize, request),
       };
       await request.states?.before(model);
       const prompt = await makePrompt(plan, hold.signal);
-      const { generate, reader } = generation(plan, prompt);
-      const events = model.generate(generate, hold.signal)[Symbol.asyncIterator]();
-      const first = events.next();
-      // Nobody may ever read them, when the client goes.
-      first.catch(() => undefined);
-      hold.signal.addEventListener('abort', () => void events.return?.().catch(() => undefined), { once: true });
-      await settleSoon(first);
+      const { check, parts } = await begun(plan, prompt, hold);
       const usage = contextUsage(plan.allocation, prompt.prepared.promptTokens, prompt.truncation);
-      return new OpenedCompletion(request.model, usage, hold, partsOf(first, events, reader, hold, request.states));
+      const again = async () => (await begun(plan, await makePrompt(plan, hold.signal), hold, true)).parts;
+      const whole = request.stream !== true;
+      return new OpenedCompletion(request.model, usage, hold, check ? checkedParts(parts, check, whole ? again : undefined) : parts);
     } catch (error) {
       hold.end(error);
       throw error;

@@ -49,7 +49,8 @@ export type CompletionPart =
   | { type: 'reasoning'; text: string }
   /** `id` and `name` come in the first part of an index, `arguments` grows over the parts. */
   | { type: 'tool_call'; index: number; id?: string; name?: string; arguments?: string }
-  | { type: 'finish'; reason: FinishReason; usage: Usage; thinkingTokens?: number };
+  /** `schemaNotes`: what of a schema was not held while the answer was written, or is broken by it. */
+  | { type: 'finish'; reason: FinishReason; usage: Usage; thinkingTokens?: number; schemaNotes?: readonly string[] };
 
 /** An accepted completion: everything that can fail before the first token has been checked when this exists. */
 export interface Completion {
@@ -69,6 +70,7 @@ export interface CollectedCompletion {
   finishReason: FinishReason;
   usage: Usage;
   thinkingTokens?: number;
+  schemaNotes?: readonly string[];
 }
 
 /** Gathers the parts of a completion into one piece. */
@@ -99,6 +101,7 @@ export class Collector {
       out.finishReason = part.reason;
       out.usage = part.usage;
       if (part.thinkingTokens !== undefined) out.thinkingTokens = part.thinkingTokens;
+      if (part.schemaNotes) out.schemaNotes = part.schemaNotes;
     }
   }
 }

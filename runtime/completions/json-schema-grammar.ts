@@ -1,276 +1,375 @@
 import { Failure } from '../../schemas/errors.js';
-import { ANNOTATIONS, isObject, mergeSchemas, type SchemaObject } from './grammar/merge.js';
-import { integerExpression, type NumberBounds, numberExpression, plainBounds } from './grammar/numbers.js';
-import { objectExpression } from './grammar/objects.js';
-import { type GrammarRules, literal, oneOf } from './grammar/rules.js';
-import { otherKey, repetition, stringExpression } from './grammar/strings.js';
+import { boundsOf, integerExpression, multiplesExpression, numberExpression, writable } from './grammar/numbers.js';
+import { objectExpression, type PropertyRule } from './grammar/objects.js';
+import { type GrammarRules, literal, MAX_REPETITION, oneOf } from './grammar/rules.js';
+import { type HeldString, otherKey, stringExpression } from './grammar/strings.js';
+import { itemsOf, listOf, SchemaChecker } from './schema/check.js';
+import { Conjunction, NodeNumbers, type Part } from './schema/conjunction.js';
+import { cut, isObject, SchemaDocument, type SchemaObject, unusable } from './schema/document.js';
+import * as keywords from './schema/keywords.js';
 
-/** Limits of a schema. */
+/** Most values inside one another. */
 const MAX_DEPTH = 64;
-const MAX_SUBSCHEMAS = 2_000;
 const MAX_ENUM = 1_000;
+/** Most combinations of several choices; where there are more, the first alone is held. */
+const MAX_COMBINATIONS = 64;
+/** Expressions up to this length are repeated where they are used; longer ones are rules. */
+const INLINE_CHARS = 48;
 
-const ENFORCED = new Set(
-  (
-    'type enum const properties required additionalProperties items prefixItems minItems maxItems anyOf oneOf allOf $ref nullable ' +
-    'minimum maximum exclusiveMinimum exclusiveMaximum minLength maxLength pattern format'
-  ).split(' '),
-);
-const TYPES = ['object', 'array', 'string', 'integer', 'number', 'boolean', 'null'];
+/** Characters of an expression that are written in a unit of work. */
+const CHARS_PER_UNIT = 64;
 
 /** How a schema is turned. */
 interface SchemaGrammarOptions {
-  /** Fail on a keyword that cannot be enforced, where otherwise it is noted and left out. */
+  /** Fail on a keyword that can be neither held nor checked, where otherwise it is noted and left out. */
   strict?: boolean;
   /** The members of the outermost object may come in any order, where they are few. */
   anyOrder?: boolean;
+  /** What the outermost value is called in messages; `$` when absent. */
+  place?: string;
 }
 
-/** Turns one JSON Schema into GBNF rules. Values that the grammar allows satisfy the schema, apart from what `notes` names. */
+/** A value's place in what is being written. */
+interface Place {
+  readonly name: string;
+  readonly depth: number;
+}
+
+/** A conjunction that is being turned, or was. */
+interface Visit {
+  /** Set once something refers to it, or when it is turned. */
+  expression?: string | null;
+  name?: string;
+}
+
+/** Turns one JSON Schema into GBNF rules. What the grammar allows fits the schema, apart from what is left to the finished text. */
 class SchemaReader {
-  readonly notes = new Set<string>();
-  readonly #refs = new Map<string, string>();
-  #count = 0;
+  readonly #visits = new Map<string, Visit>();
+  /** What was written for texts, by their keywords. */
+  readonly #strings = new Map<string, HeldString>();
+  readonly #numbers: NodeNumbers;
+  readonly #checker: SchemaChecker;
+  /** Keywords that only the finished text can show to be kept, each with its place. */
+  readonly left = new Set<string>();
+  /** What says nothing here, each as a phrase. */
+  readonly ignored = new Set<string>();
 
   constructor(
-    readonly root: unknown,
+    readonly document: SchemaDocument,
     readonly rules: GrammarRules,
-    readonly strict: boolean,
-    readonly anyOrder: boolean,
-  ) {}
-
-  note(text: string): void {
-    if (this.strict)
-      throw new Failure('invalid', `The schema uses ${text}, which cannot be enforced; leave it out or send strict: false.`, {
-        code: 'unsupported_schema',
-      });
-    this.notes.add(text);
+    readonly options: SchemaGrammarOptions,
+  ) {
+    this.#numbers = new NodeNumbers(document);
+    this.#checker = new SchemaChecker(document);
   }
 
-  #refuse(text: string): never {
-    throw new Failure('invalid', `The schema cannot be used: ${text}.`, { code: 'unsupported_schema' });
+  /** The expression of a value that fits all the schemas; null where no value does. */
+  value(schemas: readonly unknown[], place: Place): string | null {
+    if (place.depth > MAX_DEPTH) throw unusable(`its values at ${place.name.slice(0, 60)}… are nested deeper than ${MAX_DEPTH}`);
+    return this.#visit(new Conjunction(this.#numbers, schemas, [], place.name), place, new Set());
   }
 
-  /** The expression of a schema; `hint` names its rules. */
-  visit(schema: unknown, hint: string, depth: number): string {
-    this.#count += 1;
-    if (depth > MAX_DEPTH || this.#count > MAX_SUBSCHEMAS)
-      this.#refuse(`it is nested deeper than ${MAX_DEPTH} or has more than ${MAX_SUBSCHEMAS} parts`);
-    if (schema === true) return this.rules.base('value');
-    if (!isObject(schema)) return this.#refuse(`${hint} is ${JSON.stringify(schema)}, which allows no value`);
-    for (const key of Object.keys(schema)) if (!ENFORCED.has(key) && !ANNOTATIONS.has(key)) this.note(`the keyword "${key}" at ${hint}`);
-    if (schema.nullable === true) return oneOf([this.visit({ ...schema, nullable: false }, hint, depth + 1), this.rules.base('null')]);
-    if (typeof schema.$ref === 'string') return this.#reference(schema, schema.$ref, hint, depth);
-    if (Array.isArray(schema.allOf)) return this.#all(schema, schema.allOf, hint, depth);
-    const choices = Array.isArray(schema.anyOf) ? 'anyOf' : Array.isArray(schema.oneOf) ? 'oneOf' : null;
-    if (choices) return this.#any(schema, choices, hint, depth);
-    if ('const' in schema) return literal(JSON.stringify(schema.const));
-    if (Array.isArray(schema.enum)) return this.#enumeration(schema.enum, hint);
-    return this.#typed(schema, hint, depth);
+  /** `open` = the conjunctions that this one is an alternative of, whatever value comes. */
+  #visit(conjunction: Conjunction, place: Place, open: ReadonlySet<string>): string | null {
+    const { key } = conjunction;
+    this.rules.work.spend(2 + key.length / 32);
+    if (conjunction.impossible || open.has(key)) return null;
+    if (key === '') return this.rules.base('value');
+    const known = this.#visits.get(key);
+    if (known) {
+      if (known.expression === undefined) known.name ??= this.rules.reserve(place.name);
+      return known.name ?? known.expression ?? null;
+    }
+    const visit: Visit = {};
+    this.#visits.set(key, visit);
+    const expression = this.#turned(conjunction, place, new Set(open).add(key));
+    visit.expression = expression;
+    this.rules.work.spend((expression?.length ?? 0) / CHARS_PER_UNIT);
+    if (expression === null) {
+      if (visit.name !== undefined) this.rules.set(visit.name, literal(''));
+      delete visit.name;
+    } else if (visit.name !== undefined) {
+      this.rules.set(visit.name, expression);
+    } else if (expression.length > INLINE_CHARS) {
+      visit.name = this.rules.shared(place.name, expression);
+    }
+    return visit.name ?? visit.expression;
   }
 
-  #enumeration(values: unknown[], hint: string): string {
+  #turned(conjunction: Conjunction, place: Place, open: ReadonlySet<string>): string | null {
+    const values = conjunction.own.map(keywords.valuesOf).find((list) => list !== undefined);
+    if (values) return this.#enumeration(values, conjunction, place);
+    const [choice, ...others] = conjunction.parts.filter((part) => part.role !== 'own');
+    if (!choice) return this.#typed(conjunction.own, place);
+    const dropped = combinations([choice, ...others]) > MAX_COMBINATIONS ? others : [];
+    for (const { role } of dropped) this.#leave(role, place);
+    if (choice.role === 'oneOf' && !keywords.exclude(choice.node.oneOf as unknown[], this.document)) this.#leave('oneOf', place);
+    const alternatives = conjunction.alternatives(choice, dropped).map((one) => this.#visit(one, place, open));
+    const possible = [...new Set(alternatives.filter((one) => one !== null))];
+    return possible.length === 0 ? null : oneOf(possible);
+  }
+
+  #enumeration(values: unknown[], conjunction: Conjunction, place: Place): string | null {
     if (values.length === 0 || values.length > MAX_ENUM)
-      this.#refuse(`the enum at ${hint} has ${values.length} values (1 to ${MAX_ENUM} are allowed)`);
-    return oneOf(values.map((value) => literal(JSON.stringify(value))));
+      throw unusable(`the enum at ${place.name} has ${values.length} values (1 to ${MAX_ENUM} are allowed)`);
+    const nodes = new Set(conjunction.parts.map((part) => part.node));
+    const fitting = values.filter((value) => [...nodes].every((node) => this.#checker.flawOf(value, node) === null));
+    if (fitting.length === 0) return this.#impossible(`no value of the enum at ${place.name} fits the rest of its schema`);
+    return oneOf([...new Set(fitting.map((value) => literal(JSON.stringify(value))))]);
   }
 
-  #reference(schema: SchemaObject, ref: string, hint: string, depth: number): string {
-    const beside = Object.fromEntries(Object.entries(schema).filter(([key]) => key !== '$ref' && !ANNOTATIONS.has(key)));
-    if (Object.keys(beside).length > 0)
-      return this.visit({ ...beside, allOf: [...((beside.allOf as unknown[]) ?? []), { $ref: ref }] }, hint, depth + 1);
-    const known = this.#refs.get(ref);
-    if (known !== undefined) return known;
-    const target = this.#resolve(ref);
-    const name = this.rules.reserve(ref.split('/').pop() || 'root-schema');
-    this.#refs.set(ref, name);
-    const expression = this.visit(target, name, depth + 1);
-    if (expression === name) this.#refuse(`$ref "${ref}" only points to itself`);
-    this.rules.set(name, expression);
-    return name;
+  #typed(schemas: readonly SchemaObject[], place: Place): string | null {
+    const types = keywords.typesOf(schemas) ?? keywords.impliedTypes(schemas);
+    if (schemas.some(({ not }) => not === true || (isObject(not) && Object.keys(not).length === 0)))
+      return this.#impossible(`"not" excludes every value at ${place.name}`);
+    this.#say(schemas, types as string[], place);
+    if (types.length === 0 && schemas.every(({ type }) => type === undefined)) return this.rules.base('value');
+    if (types.length === 0) return this.#impossible(`no type is left at ${place.name}`);
+    const possible = types.map((type) => this.#ofType(schemas, type, place)).filter((one) => one !== null);
+    return possible.length === 0 ? null : oneOf(possible);
   }
 
-  #decoded(step: string, ref: string): string {
-    try {
-      return decodeURIComponent(step);
-    } catch {
-      return this.#refuse(`$ref "${ref}" is not encoded as a URI`);
-    }
-  }
-
-  #resolve(ref: string): unknown {
-    if (!ref.startsWith('#')) this.#refuse(`$ref "${ref}" is not local; only "#" and "#/…" are followed`);
-    let node: unknown = this.root;
-    for (const step of ref.slice(1).split('/').slice(1)) {
-      const key = this.#decoded(step, ref).replaceAll('~1', '/').replaceAll('~0', '~');
-      node = isObject(node) || Array.isArray(node) ? (node as SchemaObject)[key] : undefined;
-    }
-    if (node === undefined) this.#refuse(`$ref "${ref}" points to nothing`);
-    return node;
-  }
-
-  /** Joins `allOf` and what stands beside it; references inside are replaced by what they point to. */
-  #all(schema: SchemaObject, parts: unknown[], hint: string, depth: number): string {
-    const { allOf: _parts, ...beside } = schema;
-    const conflicts = new Set<string>();
-    let merged: SchemaObject = beside;
-    for (const part of parts) {
-      let open: unknown = part;
-      for (let hops = 0; isObject(open) && typeof open.$ref === 'string'; hops += 1) {
-        if (hops > MAX_DEPTH) this.#refuse(`the references of allOf at ${hint} go in a circle`);
-        const { $ref, ...rest } = open;
-        const target = this.#resolve($ref as string);
-        open = isObject(target) ? mergeSchemas(target, rest, conflicts) : target;
+  #say(schemas: readonly SchemaObject[], types: readonly string[], place: Place): void {
+    for (const schema of schemas) {
+      for (const [keyword, value] of Object.entries(schema)) {
+        this.rules.work.spend(0.2);
+        const standing = keywords.standing(keyword, value, types);
+        if (standing === 'left') this.#leave(keyword, place);
+        else if (standing === 'unread') this.#unread(`the keyword "${keyword}"`, place);
+        else if (standing === 'unknown') this.#ignore(`the keyword "${cut(keyword)}", which is unknown, at ${place.name}`);
       }
-      if (open === true) continue;
-      if (!isObject(open)) this.#refuse(`allOf at ${hint} allows no value`);
-      if (Array.isArray(open.allOf) && Array.isArray(merged.allOf)) open = { ...open, allOf: [...merged.allOf, ...open.allOf] };
-      merged = mergeSchemas(merged, open as SchemaObject, conflicts);
     }
-    for (const key of conflicts) this.note(`different values of "${key}" in allOf at ${hint}`);
-    return this.visit(merged, hint, depth + 1);
   }
 
-  /** `oneOf` is taken as `anyOf`: a value that fits two alternatives is not refused. */
-  #any(schema: SchemaObject, keyword: 'anyOf' | 'oneOf', hint: string, depth: number): string {
-    const { [keyword]: choices, ...beside } = schema;
-    const bare = Object.keys(beside).every((key) => ANNOTATIONS.has(key));
-    const expressions = (choices as unknown[]).map((alternative, index) =>
-      this.visit(
-        bare ? alternative : { ...beside, allOf: [...((beside.allOf as unknown[]) ?? []), alternative] },
-        `${hint}-${index}`,
-        depth + 1,
-      ),
-    );
-    if (expressions.length === 0) this.#refuse(`${keyword} at ${hint} is empty`);
-    return oneOf(expressions);
-  }
-
-  #typed(schema: SchemaObject, hint: string, depth: number): string {
-    const types = schema.type === undefined ? impliedTypes(schema) : Array.isArray(schema.type) ? schema.type : [schema.type];
-    if (types.length === 0) return schema.type === undefined ? this.rules.base('value') : this.#refuse(`no type is left at ${hint}`);
-    return oneOf(types.map((type) => this.#ofType(schema, type, hint, depth)));
-  }
-
-  #ofType(schema: SchemaObject, type: unknown, hint: string, depth: number): string {
+  #ofType(schemas: readonly SchemaObject[], type: unknown, place: Place): string | null {
     switch (type) {
       case 'object':
-        return this.rules.add(hint, this.#object(schema, hint, depth));
+        return this.#object(schemas, place);
       case 'array':
-        return this.rules.add(hint, this.#array(schema, hint, depth));
+        return this.#array(schemas, place);
       case 'string':
-        return this.#string(schema, hint);
+        return this.#string(schemas, place);
       case 'integer':
       case 'number':
-        return this.#number(schema, type, hint);
+        return this.#number(schemas, type, place);
       case 'boolean':
       case 'null':
         return this.rules.base(type);
       default:
-        return this.#refuse(`the type ${JSON.stringify(type)} at ${hint} is unknown; known types: ${TYPES.join(', ')}`);
+        throw unusable(`the type ${cut(JSON.stringify(type))} at ${place.name} is unknown; known types: ${keywords.TYPES.join(', ')}`);
     }
   }
 
-  #string(schema: SchemaObject, hint: string): string {
-    const [minLength, maxLength] = [amount(schema.minLength), amount(schema.maxLength)];
-    if (maxLength !== undefined && maxLength < (minLength ?? 0))
-      this.#refuse(`maxLength ${maxLength} is below minLength ${minLength} at ${hint}`);
-    const bounds = { pattern: text(schema.pattern), format: text(schema.format), minLength, maxLength };
-    return stringExpression(bounds, this.rules, (what) => this.note(`${what} at ${hint}`));
+  #string(schemas: readonly SchemaObject[], place: Place): string | null {
+    const bounds = {
+      patterns: keywords.texts(schemas, 'pattern'),
+      formats: keywords.texts(schemas, 'format'),
+      minLength: keywords.most(schemas, 'minLength'),
+      maxLength: keywords.least(schemas, 'maxLength'),
+    };
+    const key = JSON.stringify(bounds);
+    const known = this.#strings.get(key) ?? stringExpression(bounds, this.rules);
+    this.#strings.set(key, known);
+    const { expression, left, unread, unknown } = known;
+    for (const keyword of left) this.#leave(keyword, place);
+    for (const phrase of unread) this.#unread(phrase, place);
+    for (const phrase of unknown) this.#ignore(`${phrase} at ${place.name}`);
+    return expression ?? this.#impossible(`no text fits the pattern and the lengths at ${place.name}`);
   }
 
-  #number(schema: SchemaObject, type: 'integer' | 'number', hint: string): string {
-    const bounds = boundsOf(schema);
-    if (bounds.min === undefined && bounds.max === undefined) {
-      return type === 'number' ? this.rules.base('number') : '"-"? ( "0" | [1-9] [0-9]{0,15} )';
+  #number(schemas: readonly SchemaObject[], type: 'integer' | 'number', place: Place): string | null {
+    const given = schemas.map((schema) => schema.multipleOf).filter((value) => typeof value === 'number' && value > 0) as number[];
+    const whole = type === 'integer' || given.some(Number.isInteger);
+    const all = boundsOf(schemas);
+    const steps = [...new Set(given)].filter((step) => !(whole && Number.isInteger(1 / step)));
+    if (steps.length === 1 && (!whole || Number.isInteger(steps[0]))) {
+      const listed = multiplesExpression(steps[0]!, all, this.rules);
+      if (listed === null) return this.#impossible(`no multiple of ${steps[0]} lies between the bounds at ${place.name}`);
+      if (listed !== undefined) return listed;
     }
-    if (!plainBounds(bounds)) {
-      this.note(`bounds beyond plain decimals at ${hint}`);
-      return this.#number({}, type, hint);
-    }
-    const expression = type === 'integer' ? integerExpression(bounds) : numberExpression(bounds);
-    return expression ?? this.#refuse(`no ${type} lies between the bounds at ${hint}`);
+    if (steps.length > 0) this.#leave('multipleOf', place);
+    if (all.min === undefined && all.max === undefined) return whole ? '"-"? ( "0" | [1-9] [0-9]{0,15} )' : this.rules.base('number');
+    const { bounds, left } = writable(all);
+    for (const keyword of left) this.#leave(keyword, place);
+    const expression = whole ? integerExpression(bounds) : numberExpression(bounds);
+    return expression ?? this.#impossible(`no ${type} lies between the bounds at ${place.name}`);
   }
 
-  #object(schema: SchemaObject, hint: string, depth: number): string {
-    const declared = isObject(schema.properties) ? schema.properties : {};
-    const required = new Set(Array.isArray(schema.required) ? (schema.required as unknown[]).map(String) : []);
-    const all = { ...declared, ...Object.fromEntries([...required].filter((name) => !(name in declared)).map((name) => [name, true])) };
-    const names = Object.keys(all);
-    const { additionalProperties: more } = schema;
-    if (names.length === 0 && (more === undefined || more === true)) return this.rules.base('object');
-    const properties = names.map((name) => ({
-      name,
-      required: required.has(name),
-      value: this.visit(all[name], `${hint}-${name}`, depth + 1),
-    }));
-    const open = more === true || isObject(more);
-    const other = open ? { key: otherKey(names, this.rules), value: this.visit(more, `${hint}-more`, depth + 1) } : undefined;
-    return objectExpression({ properties, other, anyOrder: this.anyOrder && depth === 0 }, this.rules, hint);
-  }
-
-  #array(schema: SchemaObject, hint: string, depth: number): string {
+  #array(schemas: readonly SchemaObject[], place: Place): string | null {
     this.rules.base('ws');
-    const min = amount(schema.minItems) ?? 0;
-    const max = amount(schema.maxItems);
-    if (max !== undefined && max < min) this.#refuse(`maxItems ${max} is below minItems ${min} at ${hint}`);
-    if (Array.isArray(schema.prefixItems)) {
-      if (schema.items !== undefined && schema.items !== false) this.note(`items beside prefixItems at ${hint}`);
-      const items = schema.prefixItems.map((item, index) => this.visit(item, `${hint}-${index}`, depth + 1));
-      return `"[" ws ${items.join(' "," ws ')} ws "]"`;
+    const shapes = schemas.map(itemsOf);
+    const declared = Math.max(...shapes.map(({ prefix }) => prefix.length));
+    const [min, max] = [keywords.most(schemas, 'minItems'), keywords.least(schemas, 'maxItems')];
+    if (max < min) return this.#impossible(`maxItems ${max} is below minItems ${min} at ${place.name}`);
+    const at = (index: number) =>
+      shapes.flatMap(({ prefix, rest }) => (index < prefix.length ? [prefix[index]] : rest === undefined ? [] : [rest]));
+    const first: string[] = [];
+    for (let index = 0; index < Math.min(declared, max); index += 1) {
+      const item = this.value(at(index), inside(place, `[${index}]`));
+      if (item === null && first.length < min) return this.#impossible(`no item ${index} is possible at ${place.name}`);
+      if (item === null) return this.#list(first, null, 0, 0);
+      first.push(item);
     }
-    if (max === 0 || schema.items === false) return '"[" ws "]"';
-    const item = this.rules.add(`${hint}-item`, this.visit(schema.items ?? true, `${hint}-item`, depth + 1));
-    const more = repetition(`( "," ws ${item} )`, Math.max(0, min - 1), max === undefined ? undefined : max - 1, (what) =>
-      this.note(`${what} at ${hint}`),
+    // Behind items that are declared, none comes that is not.
+    const open = declared === 0 || shapes.some(({ rest }) => rest !== undefined);
+    const item = open && max > first.length ? this.value(at(declared), inside(place, '[]')) : null;
+    if (item === null && first.length < min) return this.#impossible(`fewer than minItems ${min} items are possible at ${place.name}`);
+    const [fewest, most] = [Math.max(0, min - first.length), max - first.length];
+    if (fewest > MAX_REPETITION) this.#leave('minItems', place);
+    if (most > MAX_REPETITION && most !== Infinity) this.#leave('maxItems', place);
+    return this.#list(first, item, Math.min(fewest, MAX_REPETITION), most > MAX_REPETITION ? Infinity : most);
+  }
+
+  #list(first: readonly string[], item: string | null, min: number, max: number): string {
+    const more = (least: number, most: number) =>
+      item === null || most <= 0 ? '' : this.rules.repetition(`( "," ws ${item} )`, least, most);
+    if (first.length > 0) return `"[" ws ${first.join(' "," ws ')} ${more(min, max)} ws "]"`;
+    if (item === null || max === 0) return '"[" ws "]"';
+    return min > 0 ? `"[" ws ${item} ${more(min - 1, max - 1)} ws "]"` : `"[" ws ( ${item} ${more(0, max - 1)} ws )? "]"`;
+  }
+
+  #object(schemas: readonly SchemaObject[], place: Place): string | null {
+    const required = new Set(schemas.flatMap((schema) => listOf(schema.required)));
+    const declared = schemas.flatMap((schema) => (isObject(schema.properties) ? Object.keys(schema.properties) : []));
+    const names = [...new Set([...declared, ...required, ...this.#listedNames(schemas, place)])];
+    if (names.length === 0 && schemas.every(keywords.allowsAnyObject)) return this.rules.base('object');
+    const other = this.#other(schemas, names, place);
+    const properties: PropertyRule[] = [];
+    this.rules.work.spend(10);
+    for (const name of names) {
+      this.rules.work.spend(5);
+      const possible = schemas.every(
+        ({ propertyNames }) => propertyNames === undefined || this.#checker.flawOf(name, propertyNames) === null,
+      );
+      const parts = schemas.flatMap((schema) => this.#checker.membersOf(schema, name));
+      const value = possible ? this.value(parts, inside(place, `.${cut(name)}`)) : null;
+      if (value !== null) properties.push({ name, required: required.has(name), value });
+      else if (required.has(name))
+        return this.#impossible(`the required property "${cut(name)}" at ${place.name} can have no value: ${this.reason}`);
+    }
+    const [min, max] = [keywords.most(schemas, 'minProperties'), keywords.least(schemas, 'maxProperties')];
+    if (min > (properties.length === 0 ? 1 : required.size)) this.#leave('minProperties', place);
+    if (max < Infinity && (properties.length === 0 ? max > MAX_REPETITION : other || max < properties.length))
+      this.#leave('maxProperties', place);
+    if ((properties.length === 0 && !other && min > 0) || max < Math.max(min, required.size))
+      return this.#impossible(`too few properties are possible at ${place.name}`);
+    const counts = { min: Math.min(min, MAX_REPETITION), max: max > MAX_REPETITION ? Infinity : max };
+    const anyOrder = this.options.anyOrder === true && place.depth === 0;
+    return objectExpression(
+      { properties, other: other === undefined ? undefined : { member: other, ...counts }, anyOrder },
+      this.rules,
+      place.name,
     );
-    return min > 0 ? `"[" ws ${item} ${more} ws "]"` : `"[" ws ( ${item} ${more} ws )? "]"`;
+  }
+
+  /** The names that `propertyNames` lists, as that of a map by an enumeration does. */
+  #listedNames(schemas: readonly SchemaObject[], place: Place): string[] {
+    const wanted = schemas.flatMap(({ propertyNames }) => (propertyNames === undefined ? [] : [propertyNames]));
+    if (wanted.length === 0) return [];
+    const names = new Conjunction(this.#numbers, wanted, [], place.name);
+    const values = names.own.map(keywords.valuesOf).find((list) => list !== undefined) ?? [];
+    return values.filter((value) => typeof value === 'string').slice(0, MAX_ENUM);
+  }
+  /** A member that is not declared: by `patternProperties`, or by `additionalProperties`; undefined where there is none. */
+  #other(schemas: readonly SchemaObject[], names: readonly string[], place: Place): string | undefined {
+    const patterns = [
+      ...new Set(schemas.flatMap((schema) => (isObject(schema.patternProperties) ? Object.keys(schema.patternProperties) : []))),
+    ];
+    const members = patterns.map((pattern) => this.#patternMember(schemas, pattern, place));
+    const more = schemas.flatMap((schema) => (schema.additionalProperties === undefined ? [] : [schema.additionalProperties]));
+    const closed = schemas.some((schema) => schema.unevaluatedProperties === false) || this.#listedNames(schemas, place).length > 0;
+    if (!closed && (more.length > 0 || (names.length === 0 && patterns.length === 0))) {
+      const value = this.value(more, inside(place, '.*'));
+      const key = value === null ? null : this.#otherName(schemas, names, patterns, place);
+      members.push(key === null ? null : `${key} ":" ws ${value}`);
+    }
+    const possible = members.filter((member) => member !== null);
+    const overlaps = possible.length > 1 || names.some((name) => patterns.some((pattern) => this.#checker.matches(pattern, name)));
+    if (patterns.length > 0 && overlaps) this.#leave('patternProperties', place);
+    return possible.length === 0 ? undefined : this.rules.shared(`${place.name}-other`, possible.join(' | '));
+  }
+
+  #patternMember(schemas: readonly SchemaObject[], pattern: string, place: Place): string | null {
+    this.rules.work.spend(20);
+    const parts = schemas.flatMap(({ patternProperties, additionalProperties }) => {
+      if (isObject(patternProperties) && Object.hasOwn(patternProperties, pattern)) return [patternProperties[pattern]];
+      return additionalProperties === undefined ? [] : [additionalProperties];
+    });
+    const value = this.value(parts, inside(place, '.*'));
+    if (value === null) return null;
+    const key = stringExpression({ patterns: [pattern], formats: [], minLength: 0, maxLength: Infinity }, this.rules);
+    if (key.left.length > 0) this.#leave('patternProperties', place);
+    for (const phrase of key.unread) this.#unread(phrase, place);
+    return key.expression === null ? null : `${key.expression} ":" ws ${value}`;
+  }
+
+  /** The key of a member that is not declared; null where none is possible. */
+  #otherName(schemas: readonly SchemaObject[], names: readonly string[], patterns: readonly string[], place: Place): string | null {
+    const wanted = schemas.flatMap(({ propertyNames }) => (propertyNames === undefined ? [] : [propertyNames]));
+    if (wanted.length === 0) return otherKey(names, this.rules);
+    if (names.length === 0 && patterns.length === 0) return this.value([STRING, ...wanted], inside(place, ' (names)'));
+    this.#leave('propertyNames', place);
+    return otherKey(names, this.rules);
+  }
+
+  #leave(keyword: string, place: Place): void {
+    this.left.add(`"${keyword}" at ${place.name}`);
+  }
+
+  /** Why the schema allows no value, where it does not. */
+  reason = 'it is false';
+
+  #impossible(reason: string): null {
+    this.reason = reason;
+    return null;
+  }
+
+  #ignore(phrase: string): void {
+    this.ignored.add(phrase);
+  }
+
+  #unread(phrase: string, place: Place): void {
+    if (this.options.strict) {
+      const message = `The schema uses ${phrase} at ${place.name}; that can be neither held nor checked. Leave it out, or send strict: false.`;
+      throw new Failure('invalid', message, { code: 'unsupported_schema' });
+    }
+    this.#ignore(`${phrase} at ${place.name}`);
   }
 }
 
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' ? value : undefined;
+/** Of the names of members. */
+const STRING: SchemaObject = { type: 'string' };
+
+function inside(place: Place, step: string): Place {
+  return { name: `${place.name}${step}`, depth: place.depth + 1 };
 }
 
-function amount(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
-}
-
-/** The bounds of a number; boolean exclusive bounds of the older drafts are read too. */
-function boundsOf(schema: SchemaObject): NumberBounds {
-  const number = (value: unknown) => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
-  const low = number(schema.minimum);
-  const high = number(schema.maximum);
-  const above = number(schema.exclusiveMinimum) ?? (schema.exclusiveMinimum === true ? low : undefined);
-  const below = number(schema.exclusiveMaximum) ?? (schema.exclusiveMaximum === true ? high : undefined);
-  const minExclusive = above !== undefined && (low === undefined || above >= low);
-  const maxExclusive = below !== undefined && (high === undefined || below <= high);
-  return { min: minExclusive ? above : low, max: maxExclusive ? below : high, minExclusive, maxExclusive };
-}
-
-/** The types that a schema without `type` is about; none = any value. */
-function impliedTypes(schema: SchemaObject): string[] {
-  const has = (...keys: string[]) => keys.some((key) => schema[key] !== undefined);
-  if (has('properties', 'required', 'additionalProperties')) return ['object'];
-  if (has('items', 'prefixItems', 'minItems', 'maxItems')) return ['array'];
-  if (has('pattern', 'format', 'minLength', 'maxLength')) return ['string'];
-  return has('minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum') ? ['number'] : [];
+/** How many combinations of alternatives several choices have. */
+function combinations(choices: readonly Part[]): number {
+  return choices.reduce(
+    (product, { node, role }) => product * (role === 'own' || role === 'nullable' ? 2 : (node[role] as unknown[]).length),
+    1,
+  );
 }
 
 /** What became of a schema. */
 interface SchemaGrammar {
   /** An expression that uses the rules added. */
   expression: string;
-  /** What the grammar does not enforce, each as a phrase. */
-  notes: string[];
+  /** What only the finished text can show to be kept, each keyword with its place. */
+  left: string[];
+  /** What is neither held nor checked, each as a phrase. */
+  ignored: string[];
 }
 
 /**
  * Adds the rules of a JSON Schema (2020-12, the older drafts' common words too) to a grammar. Properties come in the schema's order unless `anyOrder`, and no
  * others unless `additionalProperties` allows them. Throws `Failure('invalid')` for schemas that allow nothing, are too large, or, when
- * strict, have a keyword that cannot be enforced.
+ * strict, have a keyword that can be neither held nor checked.
  */
-export function schemaExpression(schema: unknown, rules: GrammarRules, options: SchemaGrammarOptions = {}, hint = 'json'): SchemaGrammar {
-  const reader = new SchemaReader(schema, rules, options.strict ?? false, options.anyOrder ?? false);
-  return { expression: reader.visit(schema, hint, 0), notes: [...reader.notes] };
+export function schemaExpression(schema: unknown, rules: GrammarRules, options: SchemaGrammarOptions = {}): SchemaGrammar {
+  const reader = new SchemaReader(new SchemaDocument(schema, rules.work), rules, options);
+  const expression = reader.value([schema], { name: options.place ?? '$', depth: 0 });
+  if (expression === null) throw unusable(`it allows no value: ${reader.reason}`);
+  return { expression, left: [...reader.left], ignored: [...reader.ignored] };
 }

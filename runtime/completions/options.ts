@@ -3,6 +3,7 @@ import type { TransformersConfig } from '../../schemas/generated/config/project.
 import type { ExtraBody, WithExtraBody } from '../../schemas/generated/universal/chat.js';
 import { check } from '../../schemas/validate.js';
 import type { GgufOptions } from '../engines/contract.js';
+import { FORM_FIELDS, type FormFields } from './answer-form.js';
 import type { ExportSettings, LanguageSettings } from './request.js';
 
 const OPTION_NAMES = [
@@ -47,6 +48,9 @@ export const ggufOptions = (top: ExtraBody, extra: ExtraBody): GgufOptions => se
 
 /** The settings of a generation that may stand in either place: the request's own, or those of `extra_body` where they are absent or null. */
 export const generationSettings = (top: SettingsInExtra, extra: ExtraBody): SettingsInExtra => setIn(SETTINGS_IN_EXTRA, top, extra);
+
+/** The members that say the form of an answer beside `response_format`: the request's own, or those of `extra_body`. */
+export const formFields = (top: ExtraBody, extra: ExtraBody): Omit<FormFields, 'response_format'> => setIn(FORM_FIELDS, top, extra);
 
 /** What of `transformers`, or of an encoder's settings, says how an ONNX export is run; undefined where nothing does. */
 export function exportSettings({ device, dtype }: ExportSettings = {}): ExportSettings | undefined {

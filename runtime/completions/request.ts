@@ -1,4 +1,5 @@
 import type { GgufModel, GgufOptions } from '../engines/contract.js';
+import type { FormFields } from './answer-form.js';
 import type { CollectedCompletion, Completion, CompletionRequest } from './contract.js';
 
 /** What is done with a history that does not fit. */
@@ -16,6 +17,8 @@ export interface UniversalRequest extends CompletionRequest {
   autoTruncate: boolean;
   /** Any text; unknown names mean `summarize`, as does absence. */
   truncationStrategy?: string | undefined;
+  /** What beside `response_format` may say the form of the answer. */
+  form?: Omit<FormFields, 'response_format'>;
   /** True = tools go into the prompt as text even where the template could render them. */
   injectTools?: boolean;
   /** True = the model stays in memory when it is idle. */

@@ -94,7 +94,8 @@ class FrameWriter {
   #finish(part: CompletionPart & { type: 'finish' }): string {
     const { contextUsage, includeUsage } = this.options;
     const usage = contextUsage ? `,"x_context_usage":${JSON.stringify(contextUsage)}` : '';
-    const last = `${this.#open}},"finish_reason":"${part.reason}"}]${usage}${includeUsage ? ',"usage":null' : ''}}\n\n`;
+    const notes = part.schemaNotes ? `,"x_schema_notes":${JSON.stringify(part.schemaNotes)}` : '';
+    const last = `${this.#open}},"finish_reason":"${part.reason}"}]${usage}${notes}${includeUsage ? ',"usage":null' : ''}}\n\n`;
     return includeUsage ? `${last}${this.#head}],"usage":${JSON.stringify(wireUsage(part.usage, part.thinkingTokens))}}\n\n` : last;
   }
 }
@@ -152,5 +153,6 @@ export function responseBody(completion: CollectedCompletion, options: WireOptio
   };
   if (reasoning !== '') body.thinking = { content: reasoning, tokens: thinkingTokens ?? null };
   if (options.contextUsage) body.x_context_usage = options.contextUsage;
+  if (completion.schemaNotes) body.x_schema_notes = completion.schemaNotes;
   return body;
 }

@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import { checkedExtra, generationSettings, ggufOptions, languageSettings } from '../completions/options.js';
+import { checkedExtra, formFields, generationSettings, ggufOptions, languageSettings } from '../completions/options.js';
 import type { CompletionSource, UniversalRequest } from '../completions/request.js';
 import type { CompletionRequest, Provider } from './contract.js';
 
@@ -10,6 +10,7 @@ function universalRequest(model: ModelConfig, request: CompletionRequest): Unive
   const out: UniversalRequest = {
     ...own,
     model: model.model,
+    form: formFields({}, extra),
     options: ggufOptions({ n_ctx: request.n_ctx ?? null }, extra),
     // A project's history is its owner's: it is not shortened behind their back unless they say so.
     autoTruncate: extra.auto_truncate ?? false,

@@ -48,6 +48,9 @@ const varies = async (engine: LoadedEngine): Promise<unknown> => {
 /** What random weights say greedily: soon the same again and again. */
 const again = (engine: LoadedEngine): Promise<unknown> => engine.text('again', { max_tokens: 60 });
 
+/** What the puppet says when it should say hello. */
+const hello = (engine: LoadedEngine): Promise<unknown> => engine.text('hello', { max_tokens: 60 });
+
 /** How many of two generations that would go on for ever are decoded together. */
 const together = async (engine: LoadedEngine): Promise<unknown> => {
   const endless = ['one', 'two'].map((name) => engine.open(`${name} endless`, { max_tokens: 8000, stream: true }));
@@ -136,6 +139,12 @@ const ROWS: { readonly [Name in keyof Required<ExtraBody>]: Row<Name> } = {
   dry_multiplier: { values: [0, 5], model: tinyPath, see: again },
   dry_base: { values: [1, 10], beside: { dry_multiplier: 0.5 }, model: tinyPath, see: again },
   dry_allowed_length: { values: [1, 10], beside: { dry_multiplier: 5 }, model: tinyPath, see: again },
+  grammar: { values: ['root ::= "yes"', 'root ::= "n" "o"'], see: hello, expected: ['yes', 'no'] },
+  guided_grammar: { values: ['root ::= "yes"', 'root ::= "n" "o"'], see: hello, expected: ['yes', 'no'] },
+  json_schema: { values: [{ const: 1 }, '{"const": 2}'], see: hello, expected: ['1', '2'] },
+  guided_json: { values: [{ const: 1 }, '{"const": 2}'], see: hello, expected: ['1', '2'] },
+  guided_regex: { values: ['a{3}', '"b\\\\"'], see: hello, expected: ['aaa', '"b\\"'] },
+  guided_choice: { values: [['yes'], ['no\n']], see: hello, expected: ['yes', 'no\n'] },
 };
 
 async function seen({ beside, model = puppetPath, see }: Row, name: keyof ExtraBody, value: unknown): Promise<unknown> {

@@ -178,4 +178,71 @@ export class Gbnf {
     }
     return [...ends];
   }
+
+  /** A text of the language, drawn with `random` (0 to 1); repetitions and recursion stay short. */
+  sample(random: () => number): string {
+    const sizes = this.#sizes();
+    const size = (node: Node): number => {
+      if (node.kind === 'rule') return sizes.get(node.name)!;
+      if (node.kind === 'sequence') return Math.max(0, ...node.items.map(size));
+      if (node.kind === 'choice') return Math.min(...node.items.map(size));
+      return node.kind === 'repeat' && node.min > 0 ? size(node.item) : 0;
+    };
+    const write = (node: Node, depth: number): string => {
+      switch (node.kind) {
+        case 'text':
+          return node.text;
+        case 'class':
+          return drawn(node, random);
+        case 'rule':
+          return write(this.#rules.get(node.name)!, depth + 1);
+        case 'sequence':
+          return node.items.map((item) => write(item, depth)).join('');
+        case 'choice': {
+          const least = Math.min(...node.items.map(size));
+          const items = depth > DEEP ? node.items.filter((item) => size(item) === least) : node.items;
+          return write(items[Math.floor(random() * items.length)]!, depth);
+        }
+        case 'repeat': {
+          const more = depth > DEEP ? 0 : Math.floor(random() * (Math.min(node.max - node.min, MORE) + 1));
+          return Array.from({ length: node.min + more }, () => write(node.item, depth)).join('');
+        }
+      }
+    };
+    return write({ kind: 'rule', name: 'root' }, 0);
+  }
+
+  /** How many rules lie inside one another in the shallowest text of each rule. */
+  #sizes(): Map<string, number> {
+    const sizes = new Map([...this.#rules.keys()].map((name) => [name, Infinity]));
+    const of = (node: Node): number => {
+      if (node.kind === 'rule') return 1 + sizes.get(node.name)!;
+      if (node.kind === 'sequence') return Math.max(0, ...node.items.map(of));
+      if (node.kind === 'choice') return Math.min(...node.items.map(of));
+      return node.kind === 'repeat' && node.min > 0 ? of(node.item) : 0;
+    };
+    for (let changed = true; changed; ) {
+      changed = false;
+      for (const [name, node] of this.#rules) {
+        const found = of(node);
+        if (found < sizes.get(name)!) changed = Boolean(sizes.set(name, found));
+      }
+    }
+    return sizes;
+  }
+}
+
+/** Rules inside one another from which on a sample ends as soon as it can, and most repetitions beyond the least. */
+const DEEP = 40;
+const MORE = 3;
+
+function drawn({ negated, ranges }: Node & { kind: 'class' }, random: () => number): string {
+  if (negated) {
+    const free = [...'aZ0 é世😀_~'].filter(
+      (char) => !ranges.some(([from, to]) => char.codePointAt(0)! >= from && char.codePointAt(0)! <= to),
+    );
+    return free[Math.floor(random() * free.length)] ?? String.fromCodePoint(ranges.at(-1)![1] + 1);
+  }
+  const [from, to] = ranges[Math.floor(random() * ranges.length)]!;
+  return String.fromCodePoint(from + Math.floor(random() * (to - from + 1)));
 }

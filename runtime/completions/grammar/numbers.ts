@@ -1,4 +1,4 @@
-import { literal, oneOf } from './rules.js';
+import { type GrammarRules, literal, oneOf } from './rules.js';
 
 /** Bounds of a number; absent = open. */
 export interface NumberBounds {
@@ -9,6 +9,30 @@ export interface NumberBounds {
   maxExclusive?: boolean;
 }
 
+/** The bounds that all of the schemas set; boolean exclusive bounds of the older drafts are read too. */
+export function boundsOf(schemas: readonly Readonly<Record<string, unknown>>[]): NumberBounds {
+  const out: NumberBounds = {};
+  const number = (value: unknown) => (typeof value === 'number' && Number.isFinite(value) ? value : undefined);
+  for (const schema of schemas) {
+    const [low, high] = [number(schema.minimum), number(schema.maximum)];
+    const above = number(schema.exclusiveMinimum) ?? (schema.exclusiveMinimum === true ? low : undefined);
+    const below = number(schema.exclusiveMaximum) ?? (schema.exclusiveMaximum === true ? high : undefined);
+    for (const [bound, exclusive] of [[low, false] as const, [above, true] as const]) {
+      if (bound === undefined || bound < (out.min ?? -Infinity)) continue;
+      out.minExclusive = exclusive || (bound === out.min && out.minExclusive === true);
+      out.min = bound;
+    }
+    for (const [bound, exclusive] of [[high, false] as const, [below, true] as const]) {
+      if (bound === undefined || bound > (out.max ?? Infinity)) continue;
+      out.maxExclusive = exclusive || (bound === out.max && out.maxExclusive === true);
+      out.max = bound;
+    }
+  }
+  return out;
+}
+
+/** Numbers without a bound on one side have no more than 16 digits before the point there, so that bounds from here on say nothing. */
+const BEYOND = 1e17;
 /** Digits of numbers without a bound on that side. */
 const OPEN_DIGITS = 15;
 const FRACTION_DIGITS = 16;
@@ -115,8 +139,17 @@ interface Decimal {
   fraction: string;
 }
 
+/** A number as decimal digits, without an exponent. */
+function plain(value: number): string {
+  const [digits = '', exponent] = String(value).split('e');
+  if (exponent === undefined) return digits;
+  const [sign, whole = '', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(digits)!.slice(1);
+  const shift = Number(exponent);
+  return shift < 0 ? `${sign}0.${'0'.repeat(-shift - 1)}${whole}${fraction}` : `${sign}${whole}${fraction.padEnd(shift, '0')}`;
+}
+
 function decimal(value: number): Decimal {
-  const [whole = '0', fraction = ''] = String(value).split('.');
+  const [whole = '0', fraction = ''] = plain(value).split('.');
   return { whole: BigInt(whole), fraction };
 }
 
@@ -153,9 +186,80 @@ function decimalRange(low: Decimal, high: Decimal | null, lowExclusive: boolean,
   ]);
 }
 
-/** True when the bounds can be written as plain decimals; others (such as 1e30) are not enforced. */
-export function plainBounds(bounds: NumberBounds): boolean {
-  return [bounds.min, bounds.max].every((bound) => bound === undefined || /^-?\d{1,16}(\.\d{1,16})?$/.test(String(bound)));
+/** The bounds as far as they can be written, and the keywords that they are left to. */
+export function writable(bounds: NumberBounds): { bounds: NumberBounds; left: ('minimum' | 'maximum')[] } {
+  const left: ('minimum' | 'maximum')[] = [];
+  const side = (bound: number | undefined, keyword: 'minimum' | 'maximum'): number | undefined => {
+    if (bound === undefined || (keyword === 'minimum' ? bound <= -BEYOND : bound >= BEYOND)) return undefined;
+    if (Math.abs(bound) < BEYOND && decimal(bound).fraction.length <= FRACTION_DIGITS) return bound;
+    left.push(keyword);
+    return undefined;
+  };
+  return { bounds: { ...bounds, min: side(bounds.min, 'minimum'), max: side(bounds.max, 'maximum') }, left };
+}
+
+/** Most multiples that are listed. */
+const MAX_LISTED = 200;
+/** Most digits of multiples that are not listed. */
+const MULTIPLE_DIGITS = 9;
+/** Largest step whose multiples are told by a rule for each remainder. */
+const MAX_REMAINDERS = 64;
+
+/** The multiples of `step` within the bounds, where they are few or can be told by their digits; undefined where neither is so. */
+export function multiplesExpression(step: number, bounds: NumberBounds, rules: GrammarRules): string | null | undefined {
+  const inReach = (bound: number | undefined) => (bound === undefined || Math.abs(bound) >= 10 ** MULTIPLE_DIGITS ? undefined : bound);
+  const [min = -Infinity, max = Infinity] = [inReach(bounds.min), inReach(bounds.max)];
+  const first = Math.ceil(min / step);
+  if (max / step - first <= MAX_LISTED) {
+    const all = Array.from({ length: Math.max(0, Math.floor(max / step) - first + 1) }, (_, at) =>
+      Number(((first + at) * step).toPrecision(15)),
+    );
+    const inside = all.filter(
+      (value) => value >= min && value <= max && !(bounds.minExclusive && value === min) && !(bounds.maxExclusive && value === max),
+    );
+    return inside.length === 0 ? null : oneOf(inside.map((value) => literal(plain(value))));
+  }
+  const positive = min === 0 || min === 1;
+  if (max !== Infinity || (min !== -Infinity && !positive)) return undefined;
+  const sign = positive ? '' : '"-"? ';
+  const zero = positive && (min > 0 || bounds.minExclusive) ? '' : '"0" | ';
+  if (Number.isInteger(step)) return step <= MAX_REMAINDERS ? `${sign}( ${zero}${remainders(step, rules)} )` : undefined;
+  const fractions = zero === '' ? null : fractionsOf(step);
+  return fractions === null ? undefined : `${sign}( "0" | [1-9] [0-9]{0,${MULTIPLE_DIGITS - 1}} ) ( "." ${fractions} )?`;
+}
+
+/** What may stand behind the point of a multiple, where that does not depend on what stands before it; null where it does. */
+function fractionsOf(step: number): string | null {
+  const { whole, fraction } = decimal(step);
+  const places = fraction.length;
+  const unit = Number(fraction);
+  if (whole !== 0n || places > 6 || 10 ** places % unit !== 0) return null;
+  if (unit === 1) return `[0-9]{1,${places}}`;
+  const count = 10 ** places / unit;
+  if (count > MAX_REMAINDERS) return null;
+  return oneOf(Array.from({ length: count }, (_, at) => literal(String(at * unit).padStart(places, '0'))));
+}
+
+/** A multiple of `step` above zero: each rule stands for the remainder of the digits so far, and how many may follow. */
+function remainders(step: number, rules: GrammarRules): string {
+  const known = new Map<string, string | null>();
+  const nexts = (remainder: number, from: number, left: number): string[] => {
+    const digits = Array.from({ length: 10 - from }, (_, at) => at + from);
+    const rests = digits.map((digit) => [digit, rest((remainder * 10 + digit) % step, left - 1)] as const);
+    return rests.flatMap(([digit, after]) => (after === null ? [] : [`"${digit}"${after && ` ${after}`}`]));
+  };
+  const rest = (remainder: number, left: number): string | null => {
+    if (left === 0) return remainder === 0 ? '' : null;
+    const key = `${remainder} ${left}`;
+    let name = known.get(key);
+    if (name === undefined) {
+      const ways = nexts(remainder, 0, left).join(' | ');
+      name = ways === '' ? (remainder === 0 ? '' : null) : rules.add(`modulo-${step}`, remainder === 0 ? `( ${ways} )?` : ways);
+      known.set(key, name);
+    }
+    return name;
+  };
+  return nexts(0, 1, MULTIPLE_DIGITS).join(' | ');
 }
 
 /** A number within the bounds, without exponents; null where there is none. The bounds must be plain decimals. */

@@ -1,17 +1,23 @@
 import { type GrammarRules, literal, oneOf } from './rules.js';
 
 /** One declared property, its value as an expression. */
-interface PropertyRule {
+export interface PropertyRule {
   name: string;
   required: boolean;
   value: string;
 }
 
+/** Members that are not declared: an expression of key, colon and value, and how many there may be where nothing is declared. */
+interface OtherMembers {
+  member: string;
+  min: number;
+  max: number;
+}
+
 /** An object's members: declared ones in order, then any number of others where `other` is given. */
 interface ObjectShape {
   properties: PropertyRule[];
-  /** Key and value expressions of additional members. */
-  other?: { key: string; value: string } | undefined;
+  other?: OtherMembers | undefined;
   /** Members may come in any order, where there are few and no others. */
   anyOrder?: boolean;
 }
@@ -46,18 +52,25 @@ function inAnyOrder(properties: readonly PropertyRule[], members: readonly strin
   return properties.some(({ required }) => required) ? `"{" ws ${inside} "}"` : `"{" ws ( ${inside} )? "}"`;
 }
 
+/** Members of which nothing is declared, as a map's. */
+function onlyOthers({ member, min, max }: OtherMembers, rules: GrammarRules): string {
+  if (max === 0) return '"{" ws "}"';
+  const more = rules.repetition(`( "," ws ${member} )`, Math.max(0, min - 1), max - 1);
+  return min > 0 ? `"{" ws ${member} ${more} ws "}"` : `"{" ws ( ${member} ${more} ws )? "}"`;
+}
+
 /** A JSON object with its members in the order of the schema, or in any; optional ones may be left out. */
 export function objectExpression(shape: ObjectShape, rules: GrammarRules, hint: string): string {
   rules.base('ws');
   const { properties, other } = shape;
+  if (properties.length === 0) return other ? onlyOthers(other, rules) : '"{" ws "}"';
   const members = properties.map((property) =>
     rules.add(`${hint}-${property.name}`, `${literal(`${JSON.stringify(property.name)}:`)} ws ${property.value}`),
   );
   if (shape.anyOrder && !other && members.length > 1 && members.length <= MAX_FREE) return inAnyOrder(properties, members, rules, hint);
-  const extra = other && rules.add(`${hint}-other`, `${other.key} ":" ws ${other.value}`);
   // after[i] = what may follow once a member stands before property i.
   const after: string[] = [];
-  let rest = extra ? `( "," ws ${extra} )*` : '';
+  let rest = other ? `( "," ws ${other.member} )*` : '';
   for (let i = properties.length - 1; i >= 0; i -= 1) {
     after[i + 1] = rest === '' ? '' : rules.add(`${hint}-rest`, rest);
     const own = properties[i]?.required ? `"," ws ${members[i]}` : `( "," ws ${members[i]} )?`;
@@ -69,8 +82,7 @@ export function objectExpression(shape: ObjectShape, rules: GrammarRules, hint: 
     firsts.push([members[i], after[i + 1]].filter((part) => part !== '').join(' '));
     optional = !properties[i]?.required;
   }
-  if (optional && extra) firsts.push(`${extra} ( "," ws ${extra} )*`);
-  if (firsts.length === 0) return '"{" ws "}"';
+  if (optional && other) firsts.push(`${other.member} ( "," ws ${other.member} )*`);
   const inside = `${oneOf(firsts)} ws`;
   return optional ? `"{" ws ( ${inside} )? "}"` : `"{" ws ${inside} "}"`;
 }

@@ -1,159 +1,219 @@
-import { Failure } from '../../../schemas/errors.js';
-import { literal } from './rules.js';
+import { type Characters, complement, EVERY, includes, union, without } from '../regex/characters.js';
+import { lengthOf, type Regex } from '../regex/syntax.js';
+import { type GrammarRules, literal } from './rules.js';
 
-const MAX_PATTERN_CHARS = 500;
-const MAX_DEPTH = 16;
-const MAX_REPEAT = 500;
+/** Control characters, the quote, the backslash and DEL, which a JSON string writes as escapes or not at all. */
+const UNQUOTABLE: Characters = union([
+  [0, 0x1f],
+  [0x22, 0x22],
+  [0x5c, 0x5c],
+  [0x7f, 0x7f],
+]);
+/** What no text holds that is written without quotes. */
+const UNWRITTEN: Characters = [[0, 8]];
+const SURROGATES: Characters = [[0xd800, 0xdfff]];
+const NOT_PLAIN = { json: union(UNQUOTABLE, SURROGATES), raw: union(UNWRITTEN, SURROGATES) };
+/** Code points with a short escape in JSON. */
+const ESCAPED = [0x22, 0x5c, 0x08, 0x0c, 0x0a, 0x0d, 0x09];
+/** Sets of more ranges than this get a rule of their own, which all their uses share. */
+const SHARED_RANGES = 8;
 
-/** What the shorthand classes contain, in GBNF class syntax. */
-const CLASSES: Record<string, string> = { d: '0-9', w: 'A-Za-z0-9_', s: ' ' };
-const NEGATED_CLASSES: Record<string, string> = { D: '0-9', W: 'A-Za-z0-9_', S: ' ' };
-/** Characters that would need an escape inside a JSON string; negated classes leave them out. */
-const UNQUOTABLE = '"\\\\\\x00-\\x1F\\x7F';
+const ANYTHING: Regex = { kind: 'repeat', item: { kind: 'set', set: EVERY }, min: 0, max: Infinity };
 
-/** Turns a regular expression into the GBNF of a JSON string's content; a subset without look-around, back-references and lazy forms. */
-class PatternReader {
-  #at = 0;
+function isWidthless(regex: Regex): boolean {
+  return regex.kind === 'start' || regex.kind === 'end' || regex.kind === 'boundary' || regex.kind === 'look';
+}
 
-  constructor(readonly source: string) {}
+function flat(regex: Regex): readonly Regex[] {
+  return regex.kind === 'sequence' ? regex.items.flatMap(flat) : [regex];
+}
 
-  whole(): string {
-    let { source } = this;
-    if (source.length > MAX_PATTERN_CHARS) this.#refuse(`is longer than ${MAX_PATTERN_CHARS} characters`);
-    const anchoredStart = source.startsWith('^');
-    const anchoredEnd = /(?:^|[^\\])(?:\\\\)*\$$/.test(source);
-    source = source.slice(anchoredStart ? 1 : 0, anchoredEnd ? -1 : undefined);
-    const inner = new PatternReader(source);
-    const expression = inner.#alternatives(0);
-    if (inner.#at < source.length) this.#refuse(`has an unexpected "${source[inner.#at]}"`);
-    // A bar outside groups splits the anchors too, which only holds when both sides are anchored alike.
-    if (inner.#topLevelBar && (anchoredStart || anchoredEnd)) this.#refuse('mixes "|" with "^" or "$"; put the alternatives in a group');
-    return `${anchoredStart ? '' : 'char* '}( ${expression} )${anchoredEnd ? '' : ' char*'}`;
+/** A pattern that is found anywhere in a text, as one that the whole text matches: what its anchors leave open is there as any characters. */
+export function wholeText(regex: Regex): Regex {
+  if (regex.kind === 'choice') return { kind: 'choice', items: regex.items.map(wholeText) };
+  const items = [...flat(regex)];
+  const head = items.findIndex((item) => !isWidthless(item));
+  const tail = items.findLastIndex((item) => !isWidthless(item));
+  const before = head < 0 ? items : items.slice(0, head);
+  const after = head < 0 ? items : items.slice(tail + 1);
+  const anchors = (of: readonly Regex[], kind: Regex['kind']) => of.some((item) => item.kind === kind);
+  const inner = items.filter(
+    (item, at) => !(item.kind === 'start' && (head < 0 || at < head)) && !(item.kind === 'end' && (head < 0 || at > tail)),
+  );
+  const out = [...(anchors(before, 'start') ? [] : [ANYTHING]), ...inner, ...(anchors(after, 'end') ? [] : [ANYTHING])];
+  return out.length === 1 ? out[0]! : { kind: 'sequence', items: out };
+}
+
+/** Repetitions are not cut below this to keep a length that a text may well keep by itself. */
+const LEAST_CAP = 16;
+
+/**
+ * A pattern of a whole text with its repetitions cut so that its matches have the length, as far as that leaves room to write; `lengthOf` tells what
+ * became of it. Every match of the result matches the pattern.
+ */
+export function withLength(regex: Regex, shortest: number, longest: number): Regex {
+  if (regex.kind === 'repeat') {
+    const item = lengthOf(regex.item);
+    if (item.min === 1 && item.max === 1) return { ...regex, min: Math.max(regex.min, shortest), max: Math.min(regex.max, longest) };
   }
-
-  #topLevelBar = false;
-
-  #refuse(why: string): never {
-    throw new Failure('invalid', `The pattern ${JSON.stringify(this.source)} ${why}; use a simpler regular expression.`, {
-      code: 'unsupported_schema',
-    });
+  const { min, max } = lengthOf(regex);
+  if (longest === Infinity || max <= longest || min > longest) return regex;
+  const loosest = capped(regex, longest - min);
+  let cut = loosest;
+  for (let more = longest - min; lengthOf(cut).max > longest; cut = capped(regex, more)) {
+    more = Math.floor(more / 2);
+    if (more < LEAST_CAP) return loosest;
   }
+  return cut;
+}
 
-  #alternatives(depth: number): string {
-    if (depth > MAX_DEPTH) this.#refuse('is nested too deeply');
-    const parts = [this.#sequence(depth)];
-    while (this.source[this.#at] === '|') {
-      if (depth === 0) this.#topLevelBar = true;
-      this.#at += 1;
-      parts.push(this.#sequence(depth));
+/** With each repetition having at most so many more characters than it must have. */
+function capped(regex: Regex, more: number): Regex {
+  if (regex.kind === 'sequence' || regex.kind === 'choice') return { ...regex, items: regex.items.map((item) => capped(item, more)) };
+  if (regex.kind !== 'repeat') return regex;
+  const { min } = lengthOf(regex.item);
+  const most = regex.min + Math.floor(more / Math.max(1, min));
+  return { ...regex, item: capped(regex.item, more), max: Math.min(regex.max, most) };
+}
+
+/** The matches of a pattern that have at least one character; null where there are none. The engine takes no repetition of what may be empty. */
+function nonEmpty(regex: Regex): Regex | null {
+  if (lengthOf(regex).min > 0) return regex;
+  switch (regex.kind) {
+    case 'choice': {
+      const items = regex.items.map(nonEmpty).filter((item) => item !== null);
+      return items.length === 0 ? null : { kind: 'choice', items };
     }
-    return parts.map((part) => (part === '' ? '""' : part)).join(' | ');
-  }
-
-  #sequence(depth: number): string {
-    const items: string[] = [];
-    while (this.#at < this.source.length && this.source[this.#at] !== '|' && this.source[this.#at] !== ')') {
-      items.push(this.#atom(depth) + this.#quantifier());
+    case 'sequence': {
+      const firsts = regex.items.map((item, at) => {
+        const first = nonEmpty(item);
+        return first && ({ kind: 'sequence', items: [first, ...regex.items.slice(at + 1)] } as const);
+      });
+      const items = firsts.filter((item) => item !== null);
+      return items.length === 0 ? null : { kind: 'choice', items };
     }
-    return items.join(' ');
-  }
-
-  #atom(depth: number): string {
-    const char = this.source[this.#at];
-    this.#at += 1;
-    if (char === '(') return this.#group(depth);
-    if (char === '[') return this.#charClass();
-    if (char === '.') return 'char';
-    if (char === '\\') return this.#escape();
-    if (char === undefined || '^$*+?{}'.includes(char)) this.#refuse(`has a "${char ?? ''}" that is not supported there`);
-    // A surrogate pair is one character of the grammar.
-    const point = this.source.codePointAt(this.#at - 1) ?? 0;
-    if (point > 0xffff) this.#at += 1;
-    return literal(jsonText(String.fromCodePoint(point)));
-  }
-
-  #group(depth: number): string {
-    if (this.source[this.#at] === '?') {
-      if (this.source[this.#at + 1] !== ':') this.#refuse('uses look-around or named groups');
-      this.#at += 2;
+    case 'repeat': {
+      const item = nonEmpty(regex.item);
+      return item && regex.max > 0 ? { ...regex, item, min: 1 } : null;
     }
-    const inner = this.#alternatives(depth + 1);
-    if (this.source[this.#at] !== ')') this.#refuse('has an open group');
-    this.#at += 1;
-    return `( ${inner} )`;
-  }
-
-  #escape(): string {
-    const char = this.source[this.#at];
-    this.#at += 1;
-    if (char === undefined) this.#refuse('ends in a backslash');
-    if (CLASSES[char]) return `[${CLASSES[char]}]`;
-    if (NEGATED_CLASSES[char]) return `[^${NEGATED_CLASSES[char]}${UNQUOTABLE}]`;
-    const control = { n: '\n', t: '\t', r: '\r' }[char];
-    if (control) return literal(jsonText(control));
-    if (/[A-Za-z0-9]/.test(char)) this.#refuse(`uses \\${char}`);
-    return literal(jsonText(char));
-  }
-
-  #charClass(): string {
-    const negated = this.source[this.#at] === '^';
-    if (negated) this.#at += 1;
-    let members = '';
-    const start = this.#at;
-    while (this.#at < this.source.length && (this.source[this.#at] !== ']' || this.#at === start)) members += this.#classMember();
-    if (this.source[this.#at] !== ']') this.#refuse('has an open character class');
-    this.#at += 1;
-    if (negated) return `[^${members}${UNQUOTABLE}]`;
-    return `[${members}]`;
-  }
-
-  #classMember(): string {
-    const char = this.source[this.#at] ?? '';
-    this.#at += 1;
-    if (char === '-') return this.source[this.#at] === ']' || this.source[this.#at - 2] === '[' ? '\\x2D' : '-';
-    if (char !== '\\') return classChar(char, this);
-    const escaped = this.source[this.#at] ?? '';
-    this.#at += 1;
-    if (CLASSES[escaped]) return CLASSES[escaped];
-    if (/[A-Za-z0-9]/.test(escaped)) this.#refuse(`uses \\${escaped} in a class`);
-    return classChar(escaped, this);
-  }
-
-  /** Refuses members that JSON must escape, since a class stands for one character. */
-  refuseQuoted(char: string): never {
-    return this.#refuse(`has ${JSON.stringify(char)} in a class`);
-  }
-
-  #quantifier(): string {
-    const char = this.source[this.#at];
-    let quantifier = '';
-    if (char === '*' || char === '+' || char === '?') {
-      quantifier = char;
-      this.#at += 1;
-    } else if (char === '{') {
-      const match = /^\{(\d{1,4})(,(\d{0,4}))?\}/.exec(this.source.slice(this.#at));
-      if (!match) this.#refuse('has a "{" that is no repetition');
-      if (Number(match[1]) > MAX_REPEAT || Number(match[3] || 0) > MAX_REPEAT) this.#refuse(`repeats more than ${MAX_REPEAT} times`);
-      if (match[3] && Number(match[3]) < Number(match[1])) this.#refuse(`has the repetition ${match[0]}, whose most is below its least`);
-      quantifier = match[0];
-      this.#at += match[0].length;
-    }
-    if (quantifier !== '' && '?+'.includes(this.source[this.#at] ?? ' ')) this.#refuse('uses lazy or possessive repetition');
-    return quantifier;
+    default:
+      return null;
   }
 }
 
-function classChar(char: string, reader: PatternReader): string {
-  if (char === '"' || char === '\\' || char < ' ') return reader.refuseQuoted(char);
-  return char === ']' || char === '[' || char === '^' || char === '-' ? `\\x${char.charCodeAt(0).toString(16).toUpperCase()}` : char;
+/** Writes a pattern of a whole text as the content of a JSON string, or as it is (`raw`). */
+class PatternWriter {
+  /** False once something was left out, so that the expression allows more than the pattern. */
+  exact = true;
+
+  constructor(
+    readonly rules: GrammarRules,
+    readonly form: 'json' | 'raw',
+  ) {}
+
+  /** Null where nothing matches. */
+  write(regex: Regex): string | null {
+    this.rules.work.spend();
+    switch (regex.kind) {
+      case 'set':
+        return singlePoint(regex) === undefined ? this.#set(regex.set) : this.#sequence([regex]);
+      case 'sequence':
+        return this.#sequence(regex.items);
+      case 'choice': {
+        const items = regex.items.map((item) => this.write(item)).filter((item) => item !== null);
+        return items.length === 0 ? null : `( ${items.map((item) => item || '""').join(' | ')} )`;
+      }
+      case 'repeat':
+        return this.#repeat(regex);
+      default:
+        this.exact = false;
+        return '';
+    }
+  }
+
+  #sequence(items: readonly Regex[]): string | null {
+    const out: string[] = [];
+    let text = '';
+    const close = () => {
+      if (text !== '') out.push(literal(this.form === 'raw' ? text : JSON.stringify(text).slice(1, -1)));
+      text = '';
+    };
+    for (const item of items) {
+      const point = singlePoint(item);
+      if (point !== undefined) {
+        text += String.fromCodePoint(point);
+        continue;
+      }
+      close();
+      const written = this.write(item);
+      if (written === null) return null;
+      if (written !== '') out.push(written);
+    }
+    close();
+    return out.length > 1 ? `( ${out.join(' ')} )` : (out[0] ?? '');
+  }
+
+  #repeat(regex: Regex & { kind: 'repeat' }): string | null {
+    const mayBeEmpty = lengthOf(regex.item).min === 0;
+    const item = mayBeEmpty ? nonEmpty(regex.item) : regex.item;
+    const min = mayBeEmpty ? 0 : regex.min;
+    const written = item && this.write(item);
+    // Of an item that only looks, and so has no characters.
+    if (mayBeEmpty && regex.min > 0) this.write(regex.item);
+    if (!written) return min > 0 && written === null ? null : '';
+    // A sign of repetition must not follow another.
+    return this.rules.repetition(/[*+?}]$/.test(written) ? `( ${written} )` : written, min, regex.max);
+  }
+
+  #set(set: Characters): string | null {
+    this.rules.work.spend(2);
+    if (this.form === 'raw') return this.#class(without(set, NOT_PLAIN.raw));
+    if (set === EVERY) return this.rules.base('char');
+    const plain = without(set, NOT_PLAIN.json);
+    const escapes = ESCAPED.filter((point) => includes(set, point)).map((point) =>
+      literal(JSON.stringify(String.fromCodePoint(point)).slice(1, -1)),
+    );
+    const parts = [this.#class(plain), ...escapes].filter((part) => part !== null);
+    if (parts.length === 0) return null;
+    return parts.length === 1 ? parts[0]! : `( ${parts.join(' | ')} )`;
+  }
+
+  #class(plain: Characters): string | null {
+    if (plain.length === 0) return null;
+    const others = without(complement(plain), SURROGATES);
+    const [ranges, sign] = others.length < plain.length ? [others, '^'] : [plain, ''];
+    this.rules.work.spend(ranges.length);
+    const members = ranges.map(([from, to]) => (from === to ? member(from) : `${member(from)}-${member(to)}`)).join('');
+    const body = `[${sign}${members}]`;
+    return ranges.length > SHARED_RANGES ? this.rules.shared('set', body) : body;
+  }
 }
 
-/** A text as it stands inside a JSON string. */
-function jsonText(text: string): string {
-  return JSON.stringify(text).slice(1, -1);
+function singlePoint(regex: Regex): number | undefined {
+  if (regex.kind !== 'set' || regex.set.length !== 1 || regex.set[0]![0] !== regex.set[0]![1]) return undefined;
+  const point = regex.set[0]![0];
+  // JSON.stringify writes the others as they may stand in a JSON string.
+  return (point < 0x20 && !ESCAPED.includes(point)) || point === 0x7f || includes(SURROGATES, point) ? undefined : point;
 }
 
-/** The GBNF of the content of a JSON string that matches `pattern`; it uses the rule `char`. Outside the subset: `Failure('invalid')`. */
-export function patternExpression(pattern: string): string {
-  return new PatternReader(pattern).whole();
+/** A code point inside a class. */
+export function member(point: number): string {
+  const char = String.fromCodePoint(point);
+  if (/[A-Za-z0-9]/.test(char)) return char;
+  const hex = point.toString(16).toUpperCase();
+  return point < 0x100 ? `\\x${hex.padStart(2, '0')}` : point < 0x10000 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
+}
+
+/**
+ * The GBNF of a JSON string's content (or with `raw` of a text) that a pattern of a whole text matches; `exact` = it allows nothing else. Null
+ * where nothing matches.
+ */
+export function patternExpression(
+  regex: Regex,
+  rules: GrammarRules,
+  form: 'json' | 'raw' = 'json',
+): { expression: string; exact: boolean } | null {
+  const writer = new PatternWriter(rules, form);
+  const expression = writer.write(regex);
+  return expression === null ? null : { expression: expression || '""', exact: writer.exact };
 }

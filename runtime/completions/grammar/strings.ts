@@ -1,75 +1,110 @@
-import { patternExpression } from './pattern.js';
-import { type GrammarRules, literal, oneOf } from './rules.js';
+import { lengthOf, PatternError, parseRegex, type Regex } from '../regex/syntax.js';
+import { cut } from '../schema/document.js';
+import { formatNamed, isFreeFormat, whole } from '../schema/formats.js';
+import { member, patternExpression, wholeText, withLength } from './pattern.js';
+import { type GrammarRules, literal, MAX_REPETITION, oneOf } from './rules.js';
 
-/** Largest repetition that the engine takes; longer bounds are not enforced. */
-const MAX_REPETITION = 1_000;
-
-const YEAR_MONTH_DAY = '[0-9]{4} "-" ( "0" [1-9] | "1" [0-2] ) "-" ( "0" [1-9] | [12] [0-9] | "3" [01] )';
-const CLOCK =
-  '( [01] [0-9] | "2" [0-3] ) ":" [0-5] [0-9] ":" [0-5] [0-9] ( "." [0-9]{1,6} )? ( "Z" | [-+] ( [01] [0-9] | "2" [0-3] ) ":" [0-5] [0-9] )';
-
-/** The string formats that are enforced, as the content of a JSON string (RFC 3339, RFC 9562). */
-const FORMATS: Record<string, string> = {
-  date: YEAR_MONTH_DAY,
-  time: CLOCK,
-  'date-time': `${YEAR_MONTH_DAY} "T" ${CLOCK}`,
-  uuid: '[0-9a-fA-F]{8} "-" [0-9a-fA-F]{4} "-" [0-9a-fA-F]{4} "-" [0-9a-fA-F]{4} "-" [0-9a-fA-F]{12}',
-};
-
-/** The string keywords of a schema. */
-interface StringBounds {
-  pattern?: string | undefined;
-  format?: string | undefined;
-  minLength?: number | undefined;
-  maxLength?: number | undefined;
+/** The string keywords of a schema; several patterns and formats hold together. */
+export interface StringBounds {
+  patterns: readonly string[];
+  formats: readonly string[];
+  /** Characters; `Infinity` = open. */
+  minLength: number;
+  maxLength: number;
 }
 
-function quoted(expression: string): string {
-  return `"\\"" ${expression} "\\""`;
+/** A JSON string as far as a grammar can hold it; the expression is null where nothing is possible. */
+export interface HeldString {
+  expression: string | null;
+  /** Keywords that it does not hold, or not wholly. */
+  left: ('pattern' | 'format' | 'minLength' | 'maxLength')[];
+  /** Patterns that cannot be read, and formats that are unknown, each as a phrase. */
+  unread: string[];
+  unknown: string[];
 }
 
-/** A repetition of `item`; bounds beyond `MAX_REPETITION` are cut, and `note` hears of it. */
-export function repetition(item: string, min: number, max: number | undefined, note: (text: string) => void): string {
-  if (min > MAX_REPETITION) note(`a minimum count of ${min} is cut to ${MAX_REPETITION}`);
-  if (max !== undefined && max > MAX_REPETITION) note(`a maximum count of ${max} is not enforced`);
-  const from = Math.min(min, MAX_REPETITION);
-  const to = max === undefined || max > MAX_REPETITION ? '' : String(max);
-  return from === 0 && to === '' ? `${item}*` : `${item}{${from},${to}}`;
+function quoted(expression: string | null): string | null {
+  return expression === null ? null : `"\\"" ${expression} "\\""`;
 }
 
-/** A JSON string within the bounds. `note` gets what is not enforced. */
-export function stringExpression(bounds: StringBounds, rules: GrammarRules, note: (text: string) => void): string {
-  const { pattern, format, minLength = 0, maxLength } = bounds;
-  const sized = minLength > 0 || maxLength !== undefined;
-  rules.base('char');
-  if (pattern !== undefined) {
-    if (sized) note('minLength and maxLength beside pattern');
-    if (format !== undefined) note('format beside pattern');
-    return quoted(patternExpression(pattern));
+/** What a string may be written by: one pattern or format, the others being left to the finished text. */
+interface Form {
+  keyword: 'pattern' | 'format';
+  expression: string | null;
+  exact: boolean;
+  length: { min: number; max: number };
+}
+
+function formOf(keyword: Form['keyword'], regex: Regex, bounds: StringBounds, rules: GrammarRules): Form {
+  const fitting = withLength(wholeText(regex), bounds.minLength, bounds.maxLength);
+  const made = patternExpression(fitting, rules);
+  return { keyword, expression: made?.expression ?? null, exact: made?.exact ?? true, length: lengthOf(fitting) };
+}
+
+function forms(bounds: StringBounds, rules: GrammarRules, unread: string[], unknown: string[]): Form[] {
+  const out: Form[] = [];
+  for (const pattern of bounds.patterns) {
+    try {
+      out.push(formOf('pattern', parseRegex(pattern, rules.work), bounds, rules));
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      unread.push(`the pattern ${JSON.stringify(cut(pattern))}, which ${error.message}`);
+    }
   }
-  if (format !== undefined) {
-    const known = FORMATS[format];
-    if (known) return quoted(known);
-    note(`format "${format}"`);
+  for (const name of bounds.formats) {
+    const format = formatNamed(name);
+    // Beside a pattern, a name that is unknown tells a reader what the pattern is.
+    if (!format && !isFreeFormat(name) && bounds.patterns.length === 0)
+      unknown.push(`the format ${JSON.stringify(cut(name))}, which is unknown,`);
+    if (format) out.push(formOf('format', parseRegex(whole(format.written), rules.work), bounds, rules));
   }
-  return sized ? quoted(repetition('char', minLength, maxLength, note)) : rules.base('string');
+  return out;
 }
+
+/** A JSON string within the bounds: by a pattern where it can be held wholly, else by a format, else by what of a pattern can be held. */
+export function stringExpression(bounds: StringBounds, rules: GrammarRules): HeldString {
+  const [unread, unknown]: [string[], string[]] = [[], []];
+  const { minLength, maxLength } = bounds;
+  const all = forms(bounds, rules, unread, unknown);
+  const held = all.find((form) => form.exact) ?? all[0];
+  const left: HeldString['left'] = [...new Set(all.filter((form) => form !== held || !form.exact).map((form) => form.keyword))];
+  if (held) {
+    if (held.length.min < minLength) left.push('minLength');
+    if (held.length.max > maxLength) left.push('maxLength');
+    return { expression: quoted(held.expression), left, unread, unknown };
+  }
+  if (minLength > maxLength) return { expression: null, left, unread, unknown };
+  if (minLength === 0 && maxLength === Infinity) return { expression: rules.base('string'), left, unread, unknown };
+  if (minLength > MAX_REPETITION) left.push('minLength');
+  if (maxLength > MAX_REPETITION && maxLength !== Infinity) left.push('maxLength');
+  const content = rules.repetition(
+    rules.base('char'),
+    Math.min(minLength, MAX_REPETITION),
+    maxLength > MAX_REPETITION ? Infinity : maxLength,
+  );
+  return { expression: quoted(content), left, unread, unknown };
+}
+
+/** Names are told apart by so many first characters; no other key begins as a longer name does. */
+const TOLD_APART = 40;
 
 interface Trie {
   ends: boolean;
+  /** A longer name goes on here. */
+  cut: boolean;
   next: Map<string, Trie>;
 }
 
-const SPECIAL_IN_CLASS = /[\]\\^-]/;
-
-function classMember(char: string): string {
-  return SPECIAL_IN_CLASS.test(char) ? `\\x${char.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}` : char;
-}
-
-function notInTrie(node: Trie): string {
-  const seen = [...node.next.keys()].map(classMember).join('');
-  const alternatives = [...node.next].map(([char, child]) => `${literal(char)} ${notInTrie(child)}`);
-  alternatives.push(`[^${seen}"\\\\\\x00-\\x1F\\x7F] char*`);
+/** What may follow in a key that is none of the names below; null where nothing may. */
+function notInTrie(node: Trie, rules: GrammarRules): string | null {
+  rules.work.spend();
+  if (node.cut) return node.ends ? null : '""';
+  const seen = [...node.next.keys()].map((char) => member(char.codePointAt(0)!)).join('');
+  const alternatives = [`[^${seen}"\\\\\\x00-\\x1F\\x7F] char*`];
+  for (const [char, child] of node.next) {
+    const rest = notInTrie(child, rules);
+    if (rest !== null) alternatives.push(`${literal(char)} ${rest}`);
+  }
   return node.ends ? oneOf(alternatives) : `( ${alternatives.join(' | ')} )?`;
 }
 
@@ -77,16 +112,19 @@ function notInTrie(node: Trie): string {
 export function otherKey(names: readonly string[], rules: GrammarRules): string {
   if (names.length === 0) return rules.base('string');
   rules.base('char');
-  const root: Trie = { ends: false, next: new Map() };
+  const root: Trie = { ends: false, cut: false, next: new Map() };
   for (const name of names) {
     let node = root;
     // Keys that JSON must escape cannot be written here at all, since a first backslash is excluded.
-    for (const char of name) {
-      const child = node.next.get(char) ?? { ends: false, next: new Map<string, Trie>() };
+    const chars = [...name.slice(0, 2 * TOLD_APART + 2)];
+    for (const char of chars.slice(0, TOLD_APART)) {
+      rules.work.spend();
+      const child = node.next.get(char) ?? { ends: false, cut: false, next: new Map<string, Trie>() };
       node.next.set(char, child);
       node = child;
     }
-    node.ends = true;
+    if (chars.length > TOLD_APART) node.cut = true;
+    else node.ends = true;
   }
-  return quoted(notInTrie(root));
+  return quoted(notInTrie(root, rules))!;
 }

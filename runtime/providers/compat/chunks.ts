@@ -61,6 +61,7 @@ export class ChunkReader {
   #thinkingTokens: number | undefined;
   #model: string | undefined;
   #contextUsage: ContextUsage | undefined;
+  #schemaNotes: string[] = [];
   #choices = 0;
 
   /** True when the host has said why the answer ends. */
@@ -88,6 +89,7 @@ export class ChunkReader {
     if (typeof chunk.model === 'string' && chunk.model !== '') this.#model ??= chunk.model;
     const context = record(chunk.x_context_usage);
     if (context) this.#contextUsage = context as unknown as ContextUsage;
+    if (Array.isArray(chunk.x_schema_notes)) this.#schemaNotes = chunk.x_schema_notes.filter((note) => typeof note === 'string');
     this.#count(record(chunk.usage));
     const choice = record(Array.isArray(chunk.choices) ? chunk.choices.find((item) => count(record(item)?.index) === 0) : undefined);
     if (!choice) return [];
@@ -111,6 +113,7 @@ export class ChunkReader {
     const reason = this.#calls.any && (this.#reason ?? 'stop') === 'stop' ? 'tool_calls' : (this.#reason ?? 'stop');
     const finish: CompletionPart = { type: 'finish', reason, usage: this.#usage };
     if (this.#thinkingTokens !== undefined) finish.thinkingTokens = this.#thinkingTokens;
+    if (this.#schemaNotes.length > 0) finish.schemaNotes = this.#schemaNotes;
     parts.push(finish);
     return parts;
   }

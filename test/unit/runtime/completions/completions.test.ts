@@ -273,9 +273,8 @@ describe('tools of a completion', () => {
     let deep: Record<string, unknown> = { type: 'string' };
     for (let level = 0; level < 200; level += 1) deep = { type: 'array', items: deep };
     const text = { type: 'string', minLength: 5, maxLength: 2 };
-    const backwards = { type: 'string', pattern: '^a{3,1}$' };
-    for (const odd of [deep, text, backwards, { $ref: '#/$defs/100%' }]) {
-      const parameters = { type: 'object', properties: { odd } };
+    for (const odd of [deep, text, { $ref: '#/$defs/100%' }]) {
+      const parameters = { type: 'object', properties: { odd }, required: ['odd'] };
       const tools: Tool[] = [{ type: 'function', function: { name: 'odd', parameters } }, weather];
       const { model } = await run({ output: ['x'] }, { tools });
       const gbnf = new Gbnf(model.generated[0]!.grammar!);
@@ -356,7 +355,7 @@ describe('a response format', () => {
         new Completions({ models: model }).open(request({ response_format: format }), never),
         (error: Failure) => error.kind === 'invalid',
       );
-      assert.equal(model.released, 1);
+      assert.equal(model.released, model.acquired.length);
     }
   });
 });
