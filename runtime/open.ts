@@ -21,6 +21,7 @@ import { createProviders, providerOf } from './providers/index.js';
 import type { StartRunner } from './providers/runners.js';
 import { createUniversalProvider } from './providers/universal.js';
 import type { HealthCheck, Runtime } from './runtime.js';
+import { LOW_DISK_BYTES } from './store/room.js';
 import { openStore, type Store } from './store/store.js';
 import type { Tasks } from './tasks/tasks.js';
 
@@ -41,9 +42,6 @@ export interface RuntimeParts {
   /** Opens a listener of our own for `local_accel`. */
   readonly startRunner: StartRunner;
 }
-
-/** Below this the disk counts as nearly full. */
-const LOW_DISK_BYTES = 256 * 1024 * 1024;
 
 async function storageHealth(store: Store, dataDir: string): Promise<ProviderHealth> {
   const health = store.health();

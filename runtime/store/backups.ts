@@ -1,13 +1,19 @@
-import { mkdirSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { Failure } from '../../schemas/errors.js';
 import { log } from '../log.js';
 import { DATA_FILE, type Environment } from './environment.js';
+import { examine } from './examination.js';
+import { LOW_DISK_BYTES } from './room.js';
 
 /** Copies that are kept; older ones are removed. */
 const KEPT = 2;
-const INTERVAL_MS = 24 * 3600_000;
-/** A start is quick: its copy waits this long. */
-const FIRST_CHECK_MS = 60_000;
+/** How long after the start, and how often, a look is taken whether a copy is due. */
+const LOOK_MS = 20_000;
+/** How often a store that was written to is copied: a small one, and a larger one. */
+const SMALL_INTERVAL_MS = 10 * 60_000;
+const LARGE_INTERVAL_MS = 24 * 3600_000;
+const SMALL_BYTES = 2 ** 26;
 /** Stores larger than this are not copied now and then, only before migrations. */
 const MAX_ROUTINE_BYTES = 2 ** 30;
 
@@ -32,39 +38,63 @@ export function timestamp(now = new Date()): string {
   return now.toISOString().replaceAll(/[-:.]/g, '');
 }
 
-/** Makes copies of an open environment with LMDB's own copy call; copying the file while it is open could tear it. */
+/** What the copies are made of. */
+export interface BackupSource {
+  /** Changes so far: a store that did not change since its copy is not copied again. */
+  written(): number;
+  /** Called when a copy shows that the file is damaged. */
+  damaged(reason: string): void;
+}
+
+/**
+ * Makes copies of an open environment with LMDB's own copy call; copying the file while it is open could tear it. A copy counts when each of
+ * its records has been read, so that the copies before it stay while the file is damaged.
+ */
 export class Backups {
   readonly #environment: Environment;
   readonly #folder: string;
+  readonly #source: BackupSource;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<unknown> = Promise.resolve();
   #stopped = false;
+  #lookEveryMs = LOOK_MS;
+  /** What had been written when the newest copy was begun. */
+  #copied = -1;
 
-  constructor(environment: Environment, folder: string) {
+  constructor(environment: Environment, folder: string, source: BackupSource) {
     this.#environment = environment;
     this.#folder = folder;
+    this.#source = source;
   }
 
-  /** Copies now and returns the path of the copy. */
+  /** Copies now and returns the path of the copy. Throws `internal` when the file is damaged. */
   async make(): Promise<string> {
     const place = join(this.#folder, 'backups');
     const path = join(place, timestamp());
     const partial = `${path}${UNFINISHED}`;
-    mkdirSync(partial, { recursive: true });
+    const written = this.#source.written();
+    mkdirSync(partial, { recursive: true, mode: 0o700 });
     try {
       await this.#environment.backup(partial);
+      const { problems } = await examine(join(partial, DATA_FILE));
+      if (problems.length > 0) {
+        this.#source.damaged(problems[0]!);
+        throw new Failure('internal', `The state file is damaged and cannot be copied: ${problems[0]}.`);
+      }
       renameSync(partial, path);
     } catch (error) {
       rmSync(partial, { force: true, recursive: true });
       throw error;
     }
+    this.#copied = written;
     for (const old of backupsIn(this.#folder).slice(KEPT)) rmSync(old, { force: true, recursive: true });
     return path;
   }
 
-  /** Starts copying once a day. */
-  start(): void {
-    this.#later(FIRST_CHECK_MS);
+  /** Starts copying: a small store within its first minute and every ten minutes, a larger one once a day, whenever it has changed. */
+  start(lookEveryMs = LOOK_MS): void {
+    this.#lookEveryMs = lookEveryMs;
+    this.#later();
   }
 
   /** Ends the routine; waits for a copy that is under way. */
@@ -74,23 +104,30 @@ export class Backups {
     await this.#running;
   }
 
-  #later(delayMs: number): void {
+  #later(): void {
     if (this.#stopped) return;
     this.#timer = setTimeout(() => {
       this.#running = this.#routine();
-    }, delayMs);
+    }, this.#lookEveryMs);
     this.#timer.unref();
   }
 
   async #routine(): Promise<void> {
     try {
-      const [newest] = backupsIn(this.#folder);
-      const age = newest === undefined ? INTERVAL_MS : Date.now() - statSync(newest).mtimeMs;
-      const due = age >= INTERVAL_MS || age < 0;
-      if (due && statSync(join(this.#folder, DATA_FILE)).size <= MAX_ROUTINE_BYTES) await this.make();
+      if (this.#isDue()) await this.make();
     } catch (error) {
       log('warn', 'the state store could not be backed up', { error });
     }
-    this.#later(INTERVAL_MS);
+    this.#later();
+  }
+
+  #isDue(): boolean {
+    const { size } = statSync(join(this.#folder, DATA_FILE));
+    const [newest] = backupsIn(this.#folder);
+    if (size > MAX_ROUTINE_BYTES || (newest !== undefined && this.#source.written() === this.#copied)) return false;
+    const { bavail, bsize } = statfsSync(this.#folder);
+    if (bavail * bsize - size < LOW_DISK_BYTES) return false;
+    const age = newest === undefined ? Number.POSITIVE_INFINITY : Date.now() - statSync(newest).mtimeMs;
+    return age < 0 || age >= (size <= SMALL_BYTES ? SMALL_INTERVAL_MS : LARGE_INTERVAL_MS);
   }
 }

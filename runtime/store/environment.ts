@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { open } from 'lmdb';
+import * as lmdb from 'lmdb';
 import type { Usage } from './room.js';
 import { TABLE_NAMES, type TableName } from './tables.js';
 
@@ -12,6 +12,22 @@ const MAX_TABLES = 64;
 
 /** A key as LMDB orders it: numbers before texts, lists element by element. */
 export type StoredKey = string | number | readonly (string | number)[];
+
+/** What the package exports and its types leave out. */
+const { keyValueToBuffer, bufferToKeyValue } = lmdb as unknown as {
+  keyValueToBuffer(key: StoredKey): Uint8Array;
+  bufferToKeyValue(bytes: Uint8Array): unknown;
+};
+
+/** A key as LMDB's file has it. */
+export function keyBytes(key: StoredKey): Uint8Array {
+  return keyValueToBuffer(key);
+}
+
+/** The key of such bytes. Throws for bytes that are none. */
+export function keyOf(bytes: Uint8Array): StoredKey {
+  return bufferToKeyValue(Buffer.from(bytes)) as StoredKey;
+}
 
 /** Bounds of a read. `start` is included, `end` is not. */
 export interface Range {
@@ -51,7 +67,7 @@ export interface Environment {
  * damage the file. A `readOnly` environment must exist with its tables.
  */
 export function openEnvironment(folder: string, { readOnly = false }: { readOnly?: boolean } = {}): Environment {
-  const root = open<Uint8Array, StoredKey & string>({
+  const root = lmdb.open<Uint8Array, StoredKey & string>({
     path: folder,
     encoding: 'binary',
     noSubdir: false,
@@ -61,7 +77,7 @@ export function openEnvironment(folder: string, { readOnly = false }: { readOnly
     // Batches are explicit here, and the promise of an implicit one rejects where nobody can see it.
     eventTurnBatching: false,
     ...(readOnly ? { readOnly } : { overlappingSync: true }),
-  } as Parameters<typeof open>[0]);
+  } as Parameters<typeof lmdb.open>[0]);
   const tables = {} as Record<TableName, RawTable>;
   for (const name of TABLE_NAMES) tables[name] = root.openDB({ name, encoding: 'binary' }) as unknown as RawTable;
   return {
@@ -69,7 +85,8 @@ export function openEnvironment(folder: string, { readOnly = false }: { readOnly
     file: join(folder, DATA_FILE),
     usage: () => root.getStats() as Usage,
     batch: (change) => root.batch(change) as CommitPromise,
-    backup: (path) => root.backup(path, true),
+    // Page by page: a copy that leaves free pages out follows every reference, and a damaged one would end the process.
+    backup: (path) => root.backup(path, false),
     close: () => root.close(),
   };
 }

@@ -1,24 +1,23 @@
-import { spawn } from 'node:child_process';
-import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { copyFileSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { Failure } from '../../schemas/errors.js';
 import { log } from '../log.js';
 import { backupsIn, timestamp } from './backups.js';
+import { noteDamage } from './damage.js';
 import { DATA_FILE, type Environment } from './environment.js';
+import { type Examination, examine, save } from './examination.js';
+import { LOW_DISK_BYTES } from './room.js';
 
-/** A walk through a large store that takes longer than this is taken as passed. */
-const WALK_TIMEOUT_MS = 20_000;
-/** Exit code of the walk when every record could be read, or when the reason lies outside the file. */
-export const WALK_SOUND = 0;
-/** Exit code of the walk when the file is damaged. */
-export const WALK_DAMAGED = 65;
-/** What a damaged page does to a process that maps it. */
-const DAMAGE_SIGNALS: readonly unknown[] = ['SIGSEGV', 'SIGBUS', 'SIGABRT', 'SIGILL', 'SIGFPE'];
+/** Losing more records than this is worse than going back to a backup that has more. */
+const FEW_RECORDS = 16;
 /** LMDB's own; it has no content worth keeping. */
 const LOCK_FILE = 'lock.mdb';
 /** Exists only while the store is properly closed, and says what its file looked like then. */
 const CLEAN_FILE = 'closed.json';
+/** Where a file is made before it is put in its place. */
+const PART_FOLDER = 'part';
 
-/** Notes that the files in `folder` are sound; a store without a valid note is walked through when it is opened. */
+/** Notes that the files in `folder` are sound; a store without a valid note is examined when it is opened. */
 export function markClean(folder: string): void {
   try {
     writeFileSync(join(folder, CLEAN_FILE), fingerprint(folder));
@@ -28,56 +27,94 @@ export function markClean(folder: string): void {
 }
 
 /**
- * Opens what lies in `folder` when it is sound. Damaged files are moved to `state.damaged-<time>` beside it, and the newest sound backup, or
- * nothing, takes their place. A child process does the looking: LMDB maps the file, and a page that is gone ends the process.
+ * Opens what lies in `folder` when it is sound, or makes it. A damaged file is moved to `state.damaged-<time>` beside it, and what can be
+ * read of it, or the newest sound backup where that has more, takes its place. A child process does the looking, so that a large file is
+ * read beside other work, and within a time. Throws `unavailable` for what is no file, and `disk_full` where a repair has no room.
  */
-export async function openSound(folder: string, open: () => Environment): Promise<Environment> {
-  if (exists(join(folder, DATA_FILE)) && !isClean(folder) && !(await walks(folder))) await replaceDamaged(folder);
+export async function openSound(folder: string, open: (folder: string) => Environment): Promise<Environment> {
+  const file = join(folder, DATA_FILE);
+  rmSync(join(folder, PART_FOLDER), { force: true, recursive: true });
+  for (const name of [DATA_FILE, LOCK_FILE, CLEAN_FILE]) refuseOther(join(folder, name));
+  if (!exists(file)) {
+    if (backupsIn(folder).length > 0) await repair(folder, ['it is gone, and its backups are there'], open);
+    else await create(folder, open);
+  } else if (!isClean(folder)) {
+    const found = await examine(file);
+    if (found.problems.length > 0) await repair(folder, found.problems, open);
+  }
   rmSync(join(folder, CLEAN_FILE), { force: true });
-  return open();
+  return open(folder);
 }
 
-async function replaceDamaged(folder: string): Promise<void> {
+/** A store is made elsewhere and put in its place whole: an empty file that is found later is a damaged one. */
+async function create(folder: string, open: (folder: string) => Environment): Promise<void> {
+  const part = join(folder, PART_FOLDER);
+  mkdirSync(part, { recursive: true, mode: 0o700 });
+  await open(part).close();
+  renameSync(join(part, DATA_FILE), join(folder, DATA_FILE));
+  rmSync(part, { force: true, recursive: true });
+}
+
+async function repair(folder: string, problems: readonly string[], open: (folder: string) => Environment): Promise<void> {
+  const file = join(folder, DATA_FILE);
+  const part = join(folder, PART_FOLDER);
+  log('error', 'the state file is damaged; what can be read of it is being saved', { file, problems });
+  const backup = await newestSound(folder);
+  requireRoom(folder, Math.max(sizeOf(file), backup?.sizeBytes ?? 0));
+  mkdirSync(part, { recursive: true, mode: 0o700 });
+  const saved = exists(file) ? await save(file, part, backup?.folder) : undefined;
+  const lost = Object.values(saved?.lost ?? {}).reduce((sum, count) => sum + count, 0);
+  const isMore = backup !== undefined && backup.records > (saved?.records ?? -1);
+  const isBackupBetter = isMore && (saved === undefined || saved.isGuess || lost > FEW_RECORDS);
+  if (isBackupBetter) copyFileSync(join(backup.folder, DATA_FILE), join(part, DATA_FILE));
+  else if (saved === undefined) {
+    rmSync(part, { force: true, recursive: true });
+    mkdirSync(part, { mode: 0o700 });
+    await open(part).close();
+  }
   const aside = `${folder}.damaged-${timestamp()}`;
-  mkdirSync(aside, { recursive: true });
-  for (const name of [DATA_FILE, LOCK_FILE, CLEAN_FILE]) if (exists(join(folder, name))) renameSync(join(folder, name), join(aside, name));
-  for (const backup of backupsIn(folder)) {
-    copyFileSync(join(backup, DATA_FILE), join(folder, DATA_FILE));
-    if (await walks(folder)) {
-      log('error', `the state store in ${folder} is damaged: it was moved to ${aside}, and the backup ${backup} is used in its place`);
-      return;
-    }
-    rmSync(join(folder, DATA_FILE), { force: true });
-  }
+  mkdirSync(aside, { recursive: true, mode: 0o700 });
+  if (exists(file)) link(file, join(aside, DATA_FILE));
+  noteDamage(aside, { problems, ...outcome(saved, isBackupBetter ? backup.folder : undefined) });
   rmSync(join(folder, LOCK_FILE), { force: true });
-  log('error', `the state store in ${folder} is damaged: it was moved to ${aside}, there is no backup, and an empty store takes its place`);
+  renameSync(join(part, DATA_FILE), file);
+  rmSync(part, { force: true, recursive: true });
 }
 
-/** Whether a child process can read every record. */
-async function walks(folder: string): Promise<boolean> {
-  const script = join(dirname(import.meta.filename), 'walk.js');
-  const child = spawn(process.execPath, [script, folder], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let said = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    said = (said + text).slice(-2_000);
-  });
-  let late = false;
-  const timer = setTimeout(() => {
-    late = true;
-    child.kill('SIGKILL');
-  }, WALK_TIMEOUT_MS);
-  const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve) => {
-    child.once('error', () => resolve([0, null]));
-    child.once('close', (...end) => resolve(end));
-  });
-  clearTimeout(timer);
-  const outcome = { folder, code, signal, said: said.trim() };
-  if (late || (code !== WALK_DAMAGED && !DAMAGE_SIGNALS.includes(signal))) {
-    if (code !== WALK_SOUND) log('warn', 'the state store could not be checked in full', outcome);
-    return true;
+/** What a person is told about a repair. */
+function outcome(saved: Examination | undefined, backup: string | undefined): { result: string } {
+  if (backup !== undefined) return { result: `The backup ${basename(backup)} is used in its place: what was stored later is lost.` };
+  if (saved === undefined || saved.records === 0)
+    return { result: 'Nothing in it could be read and there is no backup: an empty store is used in its place.' };
+  const lost = Object.entries(saved.lost).map(([table, count]) => `${count} of ${table}`);
+  if (lost.length === 0) return { result: `All its ${saved.records} records could be saved.` };
+  return { result: `${saved.records} records could be saved; lost: ${lost.join(', ')}.` };
+}
+
+interface SoundBackup {
+  folder: string;
+  records: number;
+  sizeBytes: number;
+}
+
+async function newestSound(folder: string): Promise<SoundBackup | undefined> {
+  for (const backup of backupsIn(folder)) {
+    const file = join(backup, DATA_FILE);
+    const found = await examine(file);
+    if (found.problems.length === 0) return { folder: backup, records: found.records, sizeBytes: sizeOf(file) };
+    log('warn', 'a backup of the state store is damaged too', { backup, problems: found.problems });
   }
-  log('error', 'the state store cannot be read', outcome);
-  return false;
+  return undefined;
+}
+
+function requireRoom(folder: string, sizeBytes: number): void {
+  const { bavail, bsize } = statfsSync(folder);
+  const needed = sizeBytes + LOW_DISK_BYTES;
+  if (bavail * bsize >= needed) return;
+  throw new Failure(
+    'disk_full',
+    `The state file in ${folder} is damaged, and to repair it ${Math.ceil(needed / 2 ** 20)} MB must be free on its disk; ${Math.floor((bavail * bsize) / 2 ** 20)} MB are. Free some space and start again.`,
+  );
 }
 
 function isClean(folder: string): boolean {
@@ -88,9 +125,30 @@ function isClean(folder: string): boolean {
   }
 }
 
+/** The time of change is told too: unlike that of the content, no program can set it back. */
 function fingerprint(folder: string): string {
-  const { size, mtimeMs } = statSync(join(folder, DATA_FILE));
-  return JSON.stringify({ size_bytes: size, modified_ms: mtimeMs });
+  const { size, mtimeMs, ctimeMs } = statSync(join(folder, DATA_FILE));
+  return JSON.stringify({ size_bytes: size, modified_ms: mtimeMs, changed_ms: ctimeMs });
+}
+
+/** The damaged file gets a second name, so that at no moment there is none; where the file system knows no second names, it is moved. */
+function link(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch {
+    renameSync(from, to);
+  }
+}
+
+function refuseOther(path: string): void {
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (found === undefined || found.isFile()) return;
+  const kind = found.isDirectory() ? 'a folder' : 'no file';
+  throw new Failure('unavailable', `${path} is ${kind}, and should be a file of the state store: move it away and start again.`);
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 function exists(path: string): boolean {

@@ -9,6 +9,8 @@ export type Migration = (store: Store) => Promise<void>;
 export const MIGRATIONS: readonly Migration[] = [
   // Adds the tables of tasks and of retrieval, which start empty. A program that does not know them would leave unfinished tasks lying.
   () => Promise.resolve(),
+  // Records that are written from now on have seals, which a program of format 2 cannot read. Older records are read without.
+  () => Promise.resolve(),
 ];
 
 /** Runs the migrations that a store lacks, after a backup. Throws `conflict` (StateTooNew) when a newer program wrote it. */

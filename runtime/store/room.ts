@@ -7,6 +7,8 @@ const STEP_BYTES = 2 ** 20;
 /** Of a large file it grows by this share, up to a limit. */
 const STEP_SHARE = 1 / 16;
 const MOST_STEP_BYTES = 2 ** 25;
+/** Below this the disk counts as nearly full: `/health` says so, and no copies are made. */
+export const LOW_DISK_BYTES = 2 ** 28;
 /** Space that must stay free: copy-on-write file systems need some even to overwrite. */
 const MIN_FREE_BYTES = 2 ** 20;
 /** Zeros are written in pieces of this size. */

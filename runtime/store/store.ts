@@ -1,11 +1,15 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { Failure } from '../../schemas/errors.js';
+import { log } from '../log.js';
 import { Backups } from './backups.js';
 import { encoded } from './codec.js';
+import { openDamage, repeatInLog } from './damage.js';
 import { type Environment, openEnvironment, type StoredKey } from './environment.js';
 import { markClean, openSound } from './integrity.js';
 import { type Migration, migrate } from './migrations.js';
-import { type StoreCounts, Table } from './table.js';
+import { sealed } from './seal.js';
+import { type StoreCounts, Table, type TableOwner } from './table.js';
 import type { TableName, Tables } from './tables.js';
 import { type Chain, type Change, Writer } from './writer.js';
 
@@ -24,7 +28,7 @@ export class Batch {
 
   /** Stores a value; what it refers to is encoded at once and may change afterwards. */
   put<Name extends TableName>(table: Name, key: Tables[Name]['key'], value: Tables[Name]['value']): void {
-    this.changes.push({ table, key: key as StoredKey, value: encoded(table, value) });
+    this.changes.push({ table, key: key as StoredKey, value: sealed(table, key as StoredKey, encoded(table, value)) });
   }
 
   /** Removes a record, if there is one. */
@@ -59,30 +63,35 @@ export class Store {
   #closing: Promise<void> | undefined;
   /** Why the last write failed or was not begun; undefined when neither is so. */
   #trouble: string | undefined;
+  /** What was found to be damaged since the store was opened. */
+  #damage: string | undefined;
+  #endLog: () => void;
 
   /** Use `openStore`. */
   constructor(environment: Environment, folder: string) {
     this.#environment = environment;
     this.#folder = folder;
     this.#writer = new Writer(environment);
-    this.#backups = new Backups(environment, folder);
+    this.#backups = new Backups(environment, folder, { written: () => this.counts.written, damaged: (reason) => this.#noteDamage(reason) });
     const { tables } = environment;
-    this.meta = new Table<'meta'>(tables.meta, this.counts);
-    this.sessions = new Table<'sessions'>(tables.sessions, this.counts);
-    this.turns = new Table<'turns'>(tables.turns, this.counts);
-    this.trash = new Table<'trash'>(tables.trash, this.counts);
-    this.tasks = new Table<'tasks'>(tables.tasks, this.counts);
-    this.taskItems = new Table<'taskItems'>(tables.taskItems, this.counts);
-    this.collections = new Table<'collections'>(tables.collections, this.counts);
-    this.documents = new Table<'documents'>(tables.documents, this.counts);
-    this.chunks = new Table<'chunks'>(tables.chunks, this.counts);
-    this.vectors = new Table<'vectors'>(tables.vectors, this.counts);
-    this.chunkIds = new Table<'chunkIds'>(tables.chunkIds, this.counts);
-    this.waste = new Table<'waste'>(tables.waste, this.counts);
-    this.buffers = new Table<'buffers'>(tables.buffers, this.counts);
-    this.segments = new Table<'segments'>(tables.segments, this.counts);
-    this.detectors = new Table<'detectors'>(tables.detectors, this.counts);
-    this.detectorModels = new Table<'detectorModels'>(tables.detectorModels, this.counts);
+    const owner: TableOwner = { counts: this.counts, damaged: (reason) => this.#noteDamage(reason.message) };
+    this.meta = new Table('meta', tables.meta, owner);
+    this.sessions = new Table('sessions', tables.sessions, owner);
+    this.turns = new Table('turns', tables.turns, owner);
+    this.trash = new Table('trash', tables.trash, owner);
+    this.tasks = new Table('tasks', tables.tasks, owner);
+    this.taskItems = new Table('taskItems', tables.taskItems, owner);
+    this.collections = new Table('collections', tables.collections, owner);
+    this.documents = new Table('documents', tables.documents, owner);
+    this.chunks = new Table('chunks', tables.chunks, owner);
+    this.vectors = new Table('vectors', tables.vectors, owner);
+    this.chunkIds = new Table('chunkIds', tables.chunkIds, owner);
+    this.waste = new Table('waste', tables.waste, owner);
+    this.buffers = new Table('buffers', tables.buffers, owner);
+    this.segments = new Table('segments', tables.segments, owner);
+    this.detectors = new Table('detectors', tables.detectors, owner);
+    this.detectorModels = new Table('detectorModels', tables.detectorModels, owner);
+    this.#endLog = repeatInLog(() => this.#openDamage());
   }
 
   /**
@@ -107,9 +116,14 @@ export class Store {
     return this.#noted(this.#writer.expect(sizeBytes));
   }
 
-  /** What `/health` says: unhealthy from a write that failed, or for which there was no room, until one succeeds. */
-  health(): { status: 'healthy' | 'unhealthy'; message: string } {
+  /**
+   * What `/health` says: unhealthy from a write that failed, or for which there was no room, until one succeeds; degraded while a damaged file
+   * waits for a person to see to it.
+   */
+  health(): { status: 'healthy' | 'degraded' | 'unhealthy'; message: string } {
     if (this.#trouble !== undefined) return { status: 'unhealthy', message: this.#trouble };
+    const damage = this.#openDamage();
+    if (damage !== undefined) return { status: 'degraded', message: damage };
     return { status: 'healthy', message: `the state store in ${this.#folder} works` };
   }
 
@@ -119,8 +133,8 @@ export class Store {
   }
 
   /** Makes a copy now and then while the store is open; failures are logged. */
-  startBackups(): void {
-    this.#backups.start();
+  startBackups(lookEveryMs?: number): void {
+    this.#backups.start(lookEveryMs);
   }
 
   /** Writes what waits, flushes, and notes that the files are sound. Safe to call twice. */
@@ -138,17 +152,30 @@ export class Store {
     }
   }
 
+  #openDamage(): string | undefined {
+    return this.#damage ?? openDamage(this.#folder);
+  }
+
+  #noteDamage(reason: string): void {
+    if (this.#damage !== undefined) return;
+    this.#damage = `The state file in ${this.#folder} is damaged (${reason}). Start the daemon again: it then repairs the file and says what was lost.`;
+    log('error', this.#damage);
+  }
+
   async #close(): Promise<void> {
+    this.#endLog();
     await this.#backups.stop();
     await this.#writer.close();
     await this.#environment.close();
-    markClean(this.#folder);
+    if (this.#damage === undefined) markClean(this.#folder);
   }
 }
 
 /** How a store is opened in tests. */
 export interface StoreOptions {
   migrations?: readonly Migration[];
+  /** Milliseconds until the first look whether a copy is due. */
+  backupAfterMs?: number;
 }
 
 /** The folder of a data directory that holds the store. */
@@ -156,15 +183,24 @@ function stateFolder(dataDir: string): string {
   return join(dataDir, 'state');
 }
 
+function makeFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause;
+    throw new Failure('unavailable', `${folder} is no folder, and should hold the state store: move it away and start again.`, { cause });
+  }
+}
+
 /**
  * Opens the store of a data directory, or makes it. A store that was not closed is checked first; a damaged one is moved aside, loudly, and
- * replaced by its newest backup or an empty one. Older formats are brought up to date after a backup; throws `conflict` (StateTooNew)
+ * replaced by what can be read of it or its newest backup. Older formats are brought up to date after a backup; throws `conflict` (StateTooNew)
  * for a newer one. The caller sees to it that one process at a time has the data directory.
  */
-export async function openStore(dataDir: string, { migrations }: StoreOptions = {}): Promise<Store> {
+export async function openStore(dataDir: string, { migrations, backupAfterMs }: StoreOptions = {}): Promise<Store> {
   const folder = stateFolder(dataDir);
-  mkdirSync(folder, { recursive: true });
-  const environment = await openSound(folder, () => openEnvironment(folder));
+  makeFolder(folder);
+  const environment = await openSound(folder, openEnvironment);
   const store = new Store(environment, folder);
   try {
     await migrate(store, folder, migrations);
@@ -172,6 +208,6 @@ export async function openStore(dataDir: string, { migrations }: StoreOptions = 
     await store.close();
     throw failure;
   }
-  store.startBackups();
+  store.startBackups(backupAfterMs);
   return store;
 }

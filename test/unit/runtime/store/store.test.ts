@@ -112,17 +112,17 @@ describe('store', () => {
     const step = (factor: number) => async (store: Store) => {
       await store.write((batch) => batch.put('meta', 'steps', (store.meta.get('steps') ?? 0) * 10 + factor));
     };
-    const newer = await openStore(dir, { migrations: [step(1), step(2)] });
-    assert.equal(newer.meta.get('steps'), 12);
-    assert.equal(newer.meta.get('version'), 3);
+    const newer = await openStore(dir, { migrations: [step(1), step(2), step(3)] });
+    assert.equal(newer.meta.get('steps'), 123);
+    assert.equal(newer.meta.get('version'), 4);
     assert.equal(readdirSync(join(dir, 'state', 'backups')).length, 1);
     await newer.close();
-    const same = await openStore(dir, { migrations: [step(1), step(2)] });
-    assert.equal(same.meta.get('steps'), 12);
+    const same = await openStore(dir, { migrations: [step(1), step(2), step(3)] });
+    assert.equal(same.meta.get('steps'), 123);
     await same.close();
     await assert.rejects(
       openStore(dir),
-      (failure: Failure) => failure.code === 'StateTooNew' && failure.message.includes('format 3') && failure.message.includes(dir),
+      (failure: Failure) => failure.code === 'StateTooNew' && failure.message.includes('format 4') && failure.message.includes(dir),
     );
   });
 
