@@ -36,12 +36,12 @@ SchedulerOptions scheduler_options(const Napi::Value& value) {
                            .batch = integer(from.Get("batch"), "batch"),
                            .ubatch = integer(from.Get("ubatch"), "ubatch"),
                            .threads = integer(from.Get("threads"), "threads"),
-                           .prefill_chunk = integer(from.Get("prefillChunk"), "prefillChunk"),
                            .flash_attention = boolean(from.Get("flashAttention"), "flashAttention"),
                            .cache_type_k = text(from.Get("cacheTypeK"), "cacheTypeK"),
                            .cache_type_v = text(from.Get("cacheTypeV"), "cacheTypeV"),
                            .unified_kv = boolean(from.Get("unifiedKv"), "unifiedKv"),
-                           .kv_cells = cells.IsUndefined() ? 0 : integer(cells, "kvCells")};
+                           .kv_cells = cells.IsUndefined() ? 0 : integer(cells, "kvCells"),
+                           .warm_up = boolean(from.Get("warmUp"), "warmUp")};
   check(options);
   return options;
 }
@@ -61,6 +61,7 @@ GenerateOptions generate_options(const Napi::Value& value) {
           .dry_base = real("dryBase"),
           .dry_allowed_length = integer(from.Get("dryAllowedLength"), "dryAllowedLength"),
           .seed = seed(from.Get("seed")),
+          .deterministic = boolean(from.Get("deterministic"), "deterministic"),
           .top_logprobs = integer(from.Get("topLogprobs"), "topLogprobs"),
           .grammar = text(from.Get("grammar"), "grammar"),
           .grammar_start = int32_array(from.Get("grammarStart"), "grammarStart"),

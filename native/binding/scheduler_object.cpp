@@ -82,14 +82,14 @@ SchedulerObject::SchedulerObject(const Napi::CallbackInfo& info) : ObjectWrap(in
   step_call_ = StepCall::New(env, callback, "quern steps", 0, 1, this);
   step_call_.Unref(env);
   const SchedulerOptions options = opened.decoder->effective();
-  const MemoryTraits traits = opened.decoder->traits();
   const int state_streams = opened.decoder->state_streams();
   context_size_ = options.context_size;
   const Model* vocabulary = model_.get();
-  scheduler_ = std::make_shared<Scheduler>(
-      std::move(opened.decoder), options, traits,
-      [vocabulary](Token token) { return vocabulary->ends_generation(token); },
-      [this] { step_call_.NonBlockingCall(); });
+  SchedulerParts parts{.traits = opened.decoder->traits(), .pace = opened.decoder->pace()};
+  parts.decoder = std::move(opened.decoder);
+  parts.ends_generation = [vocabulary](Token token) { return vocabulary->ends_generation(token); };
+  parts.notify = [this] { step_call_.NonBlockingCall(); };
+  scheduler_ = std::make_shared<Scheduler>(std::move(parts), options);
   watch(env, this);
   Napi::Object self = info.This().As<Napi::Object>();
   self.Set("info", facts_object(env, model_->facts()));

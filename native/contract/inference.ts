@@ -16,8 +16,6 @@ export interface NativeSchedulerOptions {
   batch: number;
   ubatch: number;
   threads: number;
-  /** Prompt tokens decoded per step beside running sequences (64 to 512). */
-  prefillChunk: number;
   flashAttention: boolean;
   /** ggml type names: f32, f16, bf16, q8_0, q4_0, q4_1, q5_0, q5_1. */
   cacheTypeK: string;
@@ -26,6 +24,8 @@ export interface NativeSchedulerOptions {
   unifiedKv: boolean;
   /** Cells of a unified buffer; contextSize x slots when missing. With fewer, idle histories are dropped first, then sequences wait. */
   kvCells?: number;
+  /** Runs a short prompt and a long one before the model is open, as far as that takes little time; false = one token. */
+  warmUp: boolean;
 }
 
 /** What the weights say. */
@@ -67,6 +67,11 @@ export interface NativeGenerateOptions {
   dryAllowedLength: number;
   /** 32-bit. */
   seed: number;
+  /**
+   * The tokens depend on nothing but the prompt and these options, whatever else runs and ran. Such generations run one after the other, in a
+   * context of their own that is made at the first of them; no KV is reused or saved.
+   */
+  deterministic: boolean;
   /** Alternatives reported per token: -1 = no logprobs at all, 0 to 20. */
   topLogprobs: number;
   /** GBNF with a rule `root`, empty = unconstrained. Text before the first `thinkEnd` is free when `startsInThinking`. At most 1 MiB. */
@@ -95,9 +100,10 @@ export const FINISH_ABORTED = 3;
 export const FINISH_FAILED = 4;
 
 /**
- * Int32 fields per row of `onStep`'s `rows`: generation id, token (-1 = none, also where an end-of-generation token ended it: that is no text and not counted), finish code, prompt tokens, reused tokens, generated tokens, thinking tokens, offset of the row's logprobs in `logprobs` (-1 = none).
+ * Int32 fields per row of `onStep`'s `rows`: generation id, token (-1 = none, also where an end-of-generation token ended it: that is no text and not counted), finish code, prompt tokens, reused tokens, generated tokens, thinking tokens, offset of the row's logprobs in `logprobs` (-1 = none), tokens of the text that were read.
+ * A row without a token and without a finish code tells how far a long prompt is read.
  */
-export const STEP_FIELDS = 8;
+export const STEP_FIELDS = 9;
 
 /**
  * One call per decode step, on the JavaScript thread; one call carries several steps when JavaScript was busy meanwhile. `rows` has STEP_FIELDS int32 per sequence that advanced.
@@ -112,7 +118,7 @@ export type NativeStateOutcome = 'restored' | 'present' | 'missing' | 'stale' | 
 /** An opened model with its scheduler; one worker thread owns the context. */
 export interface NativeScheduler {
   readonly info: NativeModelInfo;
-  /** Context that a sequence really has, after padding by the engine. */
+  /** Context that a sequence really has: at most what was asked for. */
   readonly contextSize: number;
   /** Streams of the KV buffers that its saved states fit; 1 where they fit those of any shape. */
   readonly stateStreams: number;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,9 @@ struct BatchToken {
   int32_t slot;
   bool output;  ///< logits are wanted
 };
+
+/// Most tokens of a step of a decoder that is apart.
+inline constexpr int kApartTokens = 128;
 
 /// How a step ended.
 enum class DecodeResult {
@@ -45,6 +49,9 @@ class Decoder {
   virtual bool restore(int slot, std::span<const uint8_t> state) = 0;
   /// True makes the decode() in progress, and later ones, end early with `aborted`. Any thread.
   virtual void interrupt(bool on) = 0;
+  /// A decoder of one slot over the same weights, with memory of its own, for steps of kApartTokens. Throws Failure
+  /// 'model_failed' where there is no room for that.
+  virtual std::unique_ptr<Decoder> apart() const = 0;
   /// Text of the last failure.
   virtual std::string error() = 0;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstdlib>
 #include <utility>
 
@@ -26,6 +27,13 @@ constexpr std::array<std::pair<const char*, ggml_type>, 8> kCacheTypes{{
 
 /// Cells that are copied in the time that decoding one token of a prompt takes; a low estimate.
 constexpr int kCopiedPerDecoded = 128;
+
+/// Tokens of the short prompt that warms up.
+constexpr int kShortPrompt = 32;
+/// No prompt that is expected to take longer warms up.
+constexpr double kWarmUpMs = 250;
+/// A first run that took longer is not believed.
+constexpr double kFirstMs = 20;
 
 ggml_type cache_type(const char* option, const std::string& name) {
   for (const auto& [known, type] : kCacheTypes)
@@ -54,7 +62,11 @@ void check_cache(const Model& model, const char* option, const std::string& name
 }  // namespace
 
 LlamaDecoder::LlamaDecoder(std::shared_ptr<const Model> model, const SchedulerOptions& options)
-    : model_(std::move(model)), options_(options) {
+    : LlamaDecoder(std::move(model), options, nullptr) {}
+
+LlamaDecoder::LlamaDecoder(std::shared_ptr<const Model> model, const SchedulerOptions& options,
+                           std::shared_ptr<ggml_threadpool> threads)
+    : model_(std::move(model)), options_(options), threads_(std::move(threads)) {
   check_cache(*model_, "cacheTypeK", options.cache_type_k, "key_length");
   check_cache(*model_, "cacheTypeV", options.cache_type_v, "value_length");
   if (ggml_is_quantized(cache_type("cacheTypeV", options.cache_type_v)) && !options.flash_attention)
@@ -67,7 +79,6 @@ LlamaDecoder::LlamaDecoder(std::shared_ptr<const Model> model, const SchedulerOp
     look_at_memory();
   } catch (...) {
     llama_free(context_);
-    if (threads_ != nullptr) free_threads_(threads_);
     throw;
   }
 }
@@ -112,8 +123,8 @@ void LlamaDecoder::make_context() {
   options_.batch = static_cast<int>(llama_n_batch(context_));
   options_.ubatch = static_cast<int>(llama_n_ubatch(context_));
   const int sequence_cells = static_cast<int>(llama_n_ctx_seq(context_));
-  // llama.cpp pads upwards; on a unified buffer a sequence might take all, which would leave nothing to the others.
-  options_.context_size = options_.unified_kv ? std::min(options_.context_size, sequence_cells) : sequence_cells;
+  // llama.cpp pads upwards.
+  options_.context_size = std::min(options_.context_size, sequence_cells);
   const bool recurrent = llama_model_is_recurrent(model_->raw()) || llama_model_is_hybrid(model_->raw());
   traits_ = {.unified = options_.unified_kv,
              .trimmable = !recurrent,
@@ -124,23 +135,60 @@ void LlamaDecoder::attach_threads() {
   // Without a pool of its own a context starts new threads for every graph.
   ggml_backend_dev_t cpu = ggml_backend_dev_by_type(GGML_BACKEND_DEVICE_TYPE_CPU);
   if (options_.threads < 2 || cpu == nullptr) return;
+  if (threads_) return llama_attach_threadpool(context_, threads_.get(), threads_.get());
   ggml_backend_reg_t reg = ggml_backend_dev_backend_reg(cpu);
   auto* make =
       reinterpret_cast<decltype(ggml_threadpool_new)*>(ggml_backend_reg_get_proc_address(reg, "ggml_threadpool_new"));
-  free_threads_ =
+  auto* free =
       reinterpret_cast<decltype(ggml_threadpool_free)*>(ggml_backend_reg_get_proc_address(reg, "ggml_threadpool_free"));
-  if (make == nullptr || free_threads_ == nullptr) return;
+  if (make == nullptr || free == nullptr) return;
   ggml_threadpool_params params = ggml_threadpool_params_default(options_.threads);
-  threads_ = make(&params);
-  if (threads_ != nullptr) llama_attach_threadpool(context_, threads_, threads_);
+  ggml_threadpool* threads = make(&params);
+  if (threads == nullptr) return;
+  threads_ = {threads, free};
+  llama_attach_threadpool(context_, threads, threads);
 }
 
 void LlamaDecoder::warm_up() {
-  // Reserves the compute buffers and reads the weights, so that the first request does not pay for it.
-  const BatchToken token{0, 0, 0, true};
-  if (decode({&token, 1}) != DecodeResult::done)
-    throw Failure("model_failed", "The model cannot decode a first token: " + error_);
+  // Reads the weights, and makes what a device makes at first use, so that no request pays for it.
+  const int sizes[] = {1, kShortPrompt, options_.ubatch};
+  double token_ms = 0;
+  int before = 0;
+  for (const int tokens : sizes) {
+    if (tokens <= before || tokens > std::min(options_.batch, options_.context_size)) continue;
+    const double expected = tokens * token_ms;
+    if (before > 0 && (!options_.warm_up || expected > kWarmUpMs)) return;
+    double ms = try_prompt(tokens);
+    // The first time may have started a device; the second tells how fast it is.
+    if (options_.warm_up && ms > std::max(kFirstMs, expected)) ms = std::min(ms, try_prompt(tokens));
+    pace_.observe(1, tokens > 1 ? tokens : 0, ms);
+    token_ms = ms / tokens;
+    before = tokens;
+  }
+}
+
+double LlamaDecoder::try_prompt(int tokens) {
+  std::vector<BatchToken> prompt(tokens);
+  // Different tokens, since those of a mixture of experts choose what is read.
+  for (int i = 0; i < tokens; ++i) prompt[i] = {i % model_->facts().vocabulary_size, i, 0, i + 1 == tokens};
+  const auto started = std::chrono::steady_clock::now();
+  const DecodeResult result = decode(prompt);
+  const auto took = std::chrono::steady_clock::now() - started;
   clear(0);
+  if (result != DecodeResult::done)
+    throw Failure("model_failed",
+                  "The model cannot decode a first prompt of " + std::to_string(tokens) + " tokens: " + error_);
+  return std::chrono::duration<double, std::milli>(took).count();
+}
+
+std::unique_ptr<Decoder> LlamaDecoder::apart() const {
+  SchedulerOptions options = options_;
+  options.slots = 1;
+  options.unified_kv = false;
+  options.kv_cells = 0;
+  options.batch = std::min(options.batch, kApartTokens);
+  options.warm_up = false;
+  return std::unique_ptr<Decoder>(new LlamaDecoder(model_, options, threads_));
 }
 
 void LlamaDecoder::look_at_memory() {
@@ -153,7 +201,6 @@ void LlamaDecoder::look_at_memory() {
 
 LlamaDecoder::~LlamaDecoder() {
   llama_free(context_);
-  if (threads_ != nullptr) free_threads_(threads_);
 }
 
 DecodeResult LlamaDecoder::decode(std::span<const BatchToken> batch) {

@@ -5,6 +5,7 @@
 
 #include "decoder.hpp"
 #include "model.hpp"
+#include "pace.hpp"
 #include "planner.hpp"
 
 struct llama_context;
@@ -15,7 +16,7 @@ namespace quern {
 /// A Decoder over a llama.cpp context.
 class LlamaDecoder : public Decoder {
  public:
-  /// Makes the context and runs one token through it. Throws Failure 'invalid' (cache types, sizes; says which rule) or
+  /// Makes the context and warms it up. Throws Failure 'invalid' (cache types, sizes; says which rule) or
   /// 'model_failed' (mostly: not enough memory).
   LlamaDecoder(std::shared_ptr<const Model> model, const SchedulerOptions& options);
   ~LlamaDecoder() override;
@@ -25,6 +26,8 @@ class LlamaDecoder : public Decoder {
   /// The options with the sizes that the context really has.
   const SchedulerOptions& effective() const { return options_; }
   MemoryTraits traits() const { return traits_; }
+  /// What warming up told of the speed.
+  const Pace& pace() const { return pace_; }
   /// Streams of the buffers that a saved state fits: 1 where it fits those of any shape.
   int state_streams() const { return plain_streams_ > 0 || options_.unified_kv ? 1 : options_.slots; }
 
@@ -36,13 +39,18 @@ class LlamaDecoder : public Decoder {
   int stored(int slot) override;
   std::vector<uint8_t> save(int slot) override;
   bool restore(int slot, std::span<const uint8_t> state) override;
+  std::unique_ptr<Decoder> apart() const override;
   void interrupt(bool on) override { interrupted_.store(on, std::memory_order_relaxed); }
   std::string error() override { return error_; }
 
  private:
+  LlamaDecoder(std::shared_ptr<const Model> model, const SchedulerOptions& options,
+               std::shared_ptr<ggml_threadpool> threads);
   void make_context();
   void attach_threads();
   void warm_up();
+  /// Milliseconds that a prompt of so many tokens takes; nothing of it stays.
+  double try_prompt(int tokens);
   void look_at_memory();
   bool put_back(int slot, std::span<const uint8_t> state);
 
@@ -51,8 +59,8 @@ class LlamaDecoder : public Decoder {
   MemoryTraits traits_;
   uint32_t plain_streams_ = 0;  ///< of one plain KV buffer; 0 for any other memory
   llama_context* context_ = nullptr;
-  ggml_threadpool* threads_ = nullptr;
-  void (*free_threads_)(ggml_threadpool*) = nullptr;
+  std::shared_ptr<ggml_threadpool> threads_;  ///< shared with the decoders that are apart: one decodes at a time
+  Pace pace_;
   std::atomic<bool> interrupted_{false};
   std::string error_;
   std::vector<Token> tokens_;

@@ -33,7 +33,6 @@ void check(const SchedulerOptions& o) {
   in_range("batch", o.batch, 1, 1 << 16);
   in_range("ubatch", o.ubatch, 1, 1 << 16);
   in_range("threads", o.threads, 1, 512);
-  in_range("prefillChunk", o.prefill_chunk, 1, 1 << 16);
   in_range("kvCells", o.kv_cells, 0, 1 << 30);
   const int64_t cells = int64_t(o.context_size) * o.slots;
   if (o.kv_cells == 0 && cells > (int64_t(1) << 30))

@@ -33,12 +33,12 @@ struct SchedulerOptions {
   int batch = 2048;
   int ubatch = 512;
   int threads = 1;
-  int prefill_chunk = 128;
   bool flash_attention = true;
   std::string cache_type_k = "f16";
   std::string cache_type_v = "f16";
   bool unified_kv = false;
-  int kv_cells = 0;  ///< cells of a unified buffer; 0 = context_size x slots
+  int kv_cells = 0;     ///< cells of a unified buffer; 0 = context_size x slots
+  bool warm_up = true;  ///< runs prompts when the context is made; false = one token
 };
 
 struct GenerateOptions {
@@ -54,6 +54,7 @@ struct GenerateOptions {
   float dry_base = 1.75f;
   int dry_allowed_length = 2;
   uint32_t seed = 0;
+  bool deterministic = false;
   int top_logprobs = -1;
   std::string grammar;
   std::vector<Token> grammar_start;  ///< what the text ends with when the grammar begins to hold; empty = at once
@@ -85,8 +86,9 @@ struct StepRow {
   int32_t generated_tokens = 0;
   int32_t thinking_tokens = 0;
   int32_t logprobs_offset = -1;
+  int32_t read_tokens = 0;
 };
-static_assert(sizeof(StepRow) == 8 * sizeof(int32_t));
+static_assert(sizeof(StepRow) == 9 * sizeof(int32_t));
 
 /// What JavaScript has not seen yet.
 struct StepFrame {

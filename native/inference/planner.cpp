@@ -72,9 +72,7 @@ std::vector<Share> plan_step(std::span<const PendingView> sequences, const StepL
     else
       prompts.push_back(sequence);
   }
-  // Nothing waits beside the prompts: whole micro-batches, which is also how often an abort is seen.
-  int chunk = shares.empty() ? std::max(limits.prefill_chunk, limits.ubatch) : limits.prefill_chunk;
-  chunk = std::min(chunk, limits.batch - static_cast<int>(shares.size()));
+  int chunk = std::min(limits.prompts, limits.batch - static_cast<int>(shares.size()));
   if (!prompts.empty() && chunk > 0) {
     const auto oldest = std::min_element(prompts.begin(), prompts.end(),
                                          [](const auto& a, const auto& b) { return a.admitted < b.admitted; });

@@ -47,8 +47,7 @@ struct PendingView {
 
 struct StepLimits {
   int batch = 2048;
-  int ubatch = 512;
-  int prefill_chunk = 128;
+  int prompts = 128;  ///< tokens of all prompts together
 };
 
 /// Tokens that a slot gets in a step.
@@ -58,7 +57,7 @@ struct Share {
 };
 
 /**
- * One step, by increasing slot: a token for every sequence that decodes, and a chunk shared by the prompts. The oldest
+ * One step, by increasing slot: a token for every sequence that decodes, and tokens shared by the prompts. The oldest
  * prompt gets half of it, the others theirs by length, shortest first, so that a long prompt delays no short one.
  */
 std::vector<Share> plan_step(std::span<const PendingView> sequences, const StepLimits& limits);

@@ -1,6 +1,7 @@
 #include "scheduler.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -11,17 +12,26 @@ namespace {
 
 /// A common beginning shorter than this is decoded twice rather than awaited.
 constexpr int kLeastShared = 64;
+/// How often a sequence whose prompt is being read is told how far.
+constexpr double kProgressMs = 500;
 
 }  // namespace
 
-Scheduler::Scheduler(std::unique_ptr<Decoder> decoder, const SchedulerOptions& options, MemoryTraits traits,
-                     std::function<bool(Token)> ends_generation, std::function<void()> notify)
-    : decoder_(std::move(decoder)),
+double steady_ms() {
+  const auto now = std::chrono::steady_clock::now().time_since_epoch();
+  return std::chrono::duration<double, std::milli>(now).count();
+}
+
+Scheduler::Scheduler(SchedulerParts parts, const SchedulerOptions& options)
+    : decoder_(std::move(parts.decoder)),
       options_(options),
-      traits_(traits),
-      ends_generation_(std::move(ends_generation)),
-      outbox_(std::move(notify)),
-      slots_(options.slots) {
+      traits_(parts.traits),
+      ends_generation_(std::move(parts.ends_generation)),
+      now_ms_(std::move(parts.now_ms)),
+      outbox_(std::move(parts.notify)),
+      slots_(options.slots + 1),
+      pace_(parts.pace),
+      current_(decoder_.get()) {
   worker_ = std::thread([this] { work(); });
 }
 
@@ -31,7 +41,7 @@ Scheduler::~Scheduler() {
 
 void Scheduler::submit(int32_t id, std::vector<Token> prompt, const GenerateOptions& options,
                        std::unique_ptr<Constraint> constraint) {
-  auto sequence = std::make_unique<Sequence>(id, options.max_tokens, Sampler(options, std::move(constraint), prompt));
+  auto sequence = std::make_unique<Sequence>(id, options, Sampler(options, std::move(constraint), prompt));
   sequence->prompt_tokens = static_cast<int>(prompt.size());
   sequence->tokens = std::move(prompt);
   {
@@ -53,7 +63,7 @@ void Scheduler::abort(int32_t id) {
     if (!live_.contains(id)) return;
     aborting_.push_back(id);
     // Nobody else needs the decode in progress: it ends within the operation that it is at.
-    if (batch_ids_.erase(id) > 0 && batch_ids_.empty()) decoder_->interrupt(true);
+    if (batch_ids_.erase(id) > 0 && batch_ids_.empty()) current_->interrupt(true);
   }
   wake_.notify_one();
 }
@@ -69,7 +79,7 @@ void Scheduler::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;
-    decoder_->interrupt(true);
+    current_->interrupt(true);
   }
   wake_.notify_one();
   std::call_once(joined_, [this] { worker_.join(); });
@@ -80,15 +90,19 @@ void Scheduler::work() {
     try {
       admit();
       step();
+      admit_lone();
+      lone_step();
     } catch (const std::exception& error) {
       fail_all(error.what());
     }
     publish();
   }
-  for (int i = 0; i < options_.slots; ++i)
+  for (int i = 0; i < static_cast<int>(slots_.size()); ++i)
     if (slots_[i].active) finish(i, Finish::aborted);
-  for (const auto& sequence : waiting_) row(*sequence, Finish::aborted, -1, -1);
-  waiting_.clear();
+  for (auto* queue : {&waiting_, &waiting_lone_}) {
+    for (const auto& sequence : *queue) row(*sequence, Finish::aborted, -1, -1);
+    queue->clear();
+  }
   publish();
 }
 
@@ -97,12 +111,13 @@ bool Scheduler::wait_for_work() {
   std::packaged_task<void()> errand;
   {
     std::unique_lock lock(mutex_);
-    const bool idle = waiting_.empty() && active_count() == 0;
+    const bool idle = queued_count() == 0 && active_count() == 0 && lone_active() == 0;
     if (idle)
       wake_.wait(lock, [this] { return stopping_ || !arriving_.empty() || !aborting_.empty() || !errands_.empty(); });
-    for (auto& sequence : arriving_) waiting_.push_back(std::move(sequence));
+    for (auto& sequence : arriving_)
+      (sequence->deterministic ? waiting_lone_ : waiting_).push_back(std::move(sequence));
     arriving_.clear();
-    published_.queued = static_cast<int>(waiting_.size());
+    published_.queued = queued_count();
     aborting.swap(aborting_);
     if (stopping_) {
       // What waits for these learns that they never run.
@@ -125,12 +140,14 @@ bool Scheduler::wait_for_work() {
 
 void Scheduler::apply_aborts(const std::vector<int32_t>& ids) {
   for (const int32_t id : ids) {
-    for (int i = 0; i < options_.slots; ++i)
+    for (int i = 0; i < static_cast<int>(slots_.size()); ++i)
       if (slots_[i].active && slots_[i].active->id == id) finish(i, Finish::aborted);
-    const auto queued = std::find_if(waiting_.begin(), waiting_.end(), [id](const auto& s) { return s->id == id; });
-    if (queued == waiting_.end()) continue;
-    row(**queued, Finish::aborted, -1, -1);
-    waiting_.erase(queued);
+    for (auto* queue : {&waiting_, &waiting_lone_}) {
+      const auto queued = std::find_if(queue->begin(), queue->end(), [id](const auto& s) { return s->id == id; });
+      if (queued == queue->end()) continue;
+      row(**queued, Finish::aborted, -1, -1);
+      queue->erase(queued);
+    }
   }
 }
 
@@ -162,6 +179,7 @@ void Scheduler::place(std::unique_ptr<Sequence> sequence, const SlotChoice& choi
   }
   sequence->slot = choice.slot;
   sequence->admitted = ++admissions_;
+  sequence->told_ms = now_ms_();
   if (traits_.trimmable) find_leader(*sequence);
   slot.active = std::move(sequence);
 }
@@ -204,7 +222,7 @@ void Scheduler::finish(int index, Finish code, Token token, int32_t logprobs_off
   row(*slot.active, code, token, logprobs_offset);
   slot.active.reset();
   slot.last_used = counters_.steps;
-  admission_held_ = false;
+  if (!is_lone(index)) admission_held_ = false;
 }
 
 void Scheduler::row(const Sequence& sequence, Finish code, Token token, int32_t logprobs_offset) {
@@ -215,25 +233,35 @@ void Scheduler::row(const Sequence& sequence, Finish code, Token token, int32_t 
                    .reused_tokens = std::max(sequence.reused, 0),
                    .generated_tokens = sequence.generated,
                    .thinking_tokens = sequence.sampler.thinking_tokens(),
-                   .logprobs_offset = logprobs_offset});
+                   .logprobs_offset = logprobs_offset,
+                   .read_tokens = sequence.slot < 0 ? 0 : static_cast<int32_t>(slots_[sequence.slot].history.size())});
   if (code != Finish::none) finished_.push_back(sequence.id);
 }
 
+void Scheduler::tell_progress(Sequence& sequence) {
+  const double now = now_ms_();
+  if (now - sequence.told_ms < kProgressMs) return;
+  sequence.told_ms = now;
+  row(sequence, Finish::none, -1, -1);
+}
+
 void Scheduler::clear(int index) {
-  if (slots_[index].history.empty() && decoder_->stored(index) == 0) return;
-  decoder_->clear(index);
   slots_[index].history.clear();
+  if (!is_lone(index))
+    decoder_->clear(index);
+  else if (lone_)
+    lone_->clear(0);
 }
 
 void Scheduler::publish() {
-  counters_.active = active_count();
+  counters_.active = active_count() + lone_active();
   counters_.kv_used = 0;
   for (const Slot& slot : slots_) counters_.kv_used += slot.history.size();
   {
     const std::lock_guard lock(mutex_);
     for (const int32_t id : finished_) live_.erase(id);
     published_ = counters_;
-    published_.queued = static_cast<int>(waiting_.size());
+    published_.queued = queued_count();
   }
   finished_.clear();
   outbox_.put(rows_, logprobs_, error_);
@@ -245,13 +273,14 @@ void Scheduler::publish() {
 std::vector<SlotView> Scheduler::views() const {
   std::vector<SlotView> views;
   views.reserve(slots_.size());
-  for (const Slot& slot : slots_) views.push_back({slot.active != nullptr, slot.last_used, &slot.history});
+  for (int i = 0; i < options_.slots; ++i)
+    views.push_back({slots_[i].active != nullptr, slots_[i].last_used, &slots_[i].history});
   return views;
 }
 
 int Scheduler::active_count() const {
   return static_cast<int>(
-      std::count_if(slots_.begin(), slots_.end(), [](const Slot& s) { return s.active != nullptr; }));
+      std::count_if(slots_.begin(), slots_.end() - 1, [](const Slot& s) { return s.active != nullptr; }));
 }
 
 }  // namespace quern

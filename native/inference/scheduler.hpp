@@ -15,6 +15,7 @@
 #include "decoder.hpp"
 #include "options.hpp"
 #include "outbox.hpp"
+#include "pace.hpp"
 #include "planner.hpp"
 #include "sampler.hpp"
 #include "state.hpp"
@@ -23,11 +24,15 @@ namespace quern {
 
 /// One generation, from submit() to its last row.
 struct Sequence {
-  Sequence(int32_t generation, int most, Sampler chooser)
-      : id(generation), max_tokens(most), sampler(std::move(chooser)) {}
+  Sequence(int32_t generation, const GenerateOptions& options, Sampler chooser)
+      : id(generation),
+        max_tokens(options.max_tokens),
+        deterministic(options.deterministic),
+        sampler(std::move(chooser)) {}
 
   int32_t id;
   int max_tokens;
+  bool deterministic;
   Sampler sampler;
   std::vector<Token> tokens;  ///< prompt, then what was generated
   int prompt_tokens = 0;
@@ -35,6 +40,7 @@ struct Sequence {
   int generated = 0;
   int slot = -1;
   uint64_t admitted = 0;
+  double told_ms = 0;      ///< when it was last told how far its prompt is read
   int leader = -1;         ///< slot whose prefill is awaited, to share its prefix
   int32_t leader_id = -1;  ///< generation that must still be in it
   int shared = 0;          ///< tokens that are awaited from it
@@ -57,13 +63,29 @@ struct SchedulerStats {
   uint64_t kv_used = 0;
 };
 
-/// Continuous batching over one Decoder. Its worker thread is the only one that touches the decoder, the slots and the
-/// samplers.
+/// Milliseconds of a clock that never goes back.
+double steady_ms();
+
+/// What a scheduler works with.
+struct SchedulerParts {
+  std::unique_ptr<Decoder> decoder;
+  MemoryTraits traits;
+  Pace pace;  ///< what is known of the decoder's speed
+  std::function<bool(Token)> ends_generation;
+  std::function<void()> notify;  ///< called on the worker when there are rows; must not block
+  std::function<double()> now_ms = steady_ms;
+};
+
+/**
+ * Continuous batching over one Decoder. Its worker thread is the only one that touches the decoder, the slots and the
+ * samplers. Deterministic sequences run beside that, one at a time, in the lone slot: a decoder of its own takes their
+ * tokens in steps whose sizes depend on the prompt alone, so that the same kernels add up the same numbers in the same
+ * order each time.
+ */
 class Scheduler {
  public:
   /// `options` hold the sizes that the decoder really has.
-  Scheduler(std::unique_ptr<Decoder> decoder, const SchedulerOptions& options, MemoryTraits traits,
-            std::function<bool(Token)> ends_generation, std::function<void()> notify);
+  Scheduler(SchedulerParts parts, const SchedulerOptions& options);
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -93,11 +115,16 @@ class Scheduler {
   void place(std::unique_ptr<Sequence> sequence, const SlotChoice& choice);
   void find_leader(Sequence& sequence);
   void follow(Slot& slot);
+  void admit_lone();
   void step();
+  void lone_step();
   void plan();
-  void begin_batch();
-  void advance();
-  void sample(int index, size_t output);
+  void fill_batch();
+  /// Decodes the batch, and sees to what comes of it; true when it was decoded.
+  bool run(Decoder& decoder);
+  void begin_batch(Decoder& decoder);
+  void advance(Decoder& decoder);
+  void sample(Decoder& decoder, int index, size_t output);
   void make_room();
   bool drop_oldest_history();
   /// Runs `errand` on the worker before its next step, and waits for it.
@@ -108,23 +135,33 @@ class Scheduler {
   void fail_all(const std::string& text);
   void finish(int index, Finish code, Token token = -1, int32_t logprobs_offset = -1);
   void row(const Sequence& sequence, Finish code, Token token, int32_t logprobs_offset);
+  void tell_progress(Sequence& sequence);
   void clear(int index);
   void publish();
   std::vector<SlotView> views() const;
+  /// Sequences in the slots of the shared decoder.
   int active_count() const;
+  int lone_active() const { return slots_.back().active ? 1 : 0; }
+  int queued_count() const { return static_cast<int>(waiting_.size() + waiting_lone_.size()); }
+  bool is_lone(int index) const { return index == options_.slots; }
 
   std::unique_ptr<Decoder> decoder_;
   const SchedulerOptions options_;
   const MemoryTraits traits_;
   const std::function<bool(Token)> ends_generation_;
+  const std::function<double()> now_ms_;
   Outbox outbox_;
 
   // Of the worker.
-  std::vector<Slot> slots_;
+  std::vector<Slot> slots_;        ///< the last one is the lone slot
+  std::unique_ptr<Decoder> lone_;  ///< of the lone slot, made when it is first needed
   std::deque<std::unique_ptr<Sequence>> waiting_;
+  std::deque<std::unique_ptr<Sequence>> waiting_lone_;
+  Pace pace_;
   bool admission_held_ = false;  ///< a sequence lost its cells: nobody enters until another ends
   uint64_t admissions_ = 0;
   std::vector<Share> shares_;
+  int writing_ = 0;  ///< sequences of the step that only get their next token
   std::vector<BatchToken> batch_;
   std::vector<StepRow> rows_;
   std::vector<double> logprobs_;
@@ -139,6 +176,7 @@ class Scheduler {
   std::vector<int32_t> aborting_;
   std::deque<std::packaged_task<void()>> errands_;
   std::unordered_set<int32_t> live_;
+  Decoder* current_;                       ///< that decodes, or did last
   std::unordered_set<int32_t> batch_ids_;  ///< generations of the decode in progress that nobody aborted
   SchedulerStats published_;
   bool stopping_ = false;

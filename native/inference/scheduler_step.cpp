@@ -6,31 +6,70 @@
 #include "scheduler.hpp"
 
 namespace quern {
+namespace {
+
+constexpr const char* kNoCells =
+    "The prompt needs more KV cells than the context has; shorten it or load the model with a larger context.";
+
+}  // namespace
 
 void Scheduler::step() {
   plan();
-  if (batch_.empty()) return;
-  begin_batch();
+  const double started = now_ms_();
+  if (run(*decoder_)) pace_.observe(writing_, static_cast<int>(batch_.size()) - writing_, now_ms_() - started);
+}
+
+void Scheduler::admit_lone() {
+  Slot& slot = slots_.back();
+  if (slot.active || waiting_lone_.empty()) return;
+  slot.active = std::move(waiting_lone_.front());
+  waiting_lone_.pop_front();
+  slot.active->slot = options_.slots;
+  slot.active->reused = 0;
+  slot.active->told_ms = now_ms_();
+  try {
+    if (!lone_) lone_ = decoder_->apart();
+    clear(options_.slots);
+  } catch (const std::exception& error) {
+    error_ = error.what();
+    finish(options_.slots, Finish::failed);
+  }
+}
+
+void Scheduler::lone_step() {
+  const Slot& slot = slots_.back();
+  if (!slot.active) return;
+  const auto left = static_cast<int>(slot.active->tokens.size() - slot.history.size());
+  // Sizes that follow from the prompt and the options alone: others would be added up in another order.
+  shares_ = {{options_.slots, std::min({left, kApartTokens, options_.batch})}};
+  fill_batch();
+  run(*lone_);
+}
+
+bool Scheduler::run(Decoder& decoder) {
+  if (batch_.empty()) return false;
+  begin_batch(decoder);
   ++counters_.steps;
-  const DecodeResult result = decoder_->decode(batch_);
+  const DecodeResult result = decoder.decode(batch_);
   {
     const std::lock_guard lock(mutex_);
     batch_ids_.clear();
   }
   switch (result) {
     case DecodeResult::done:
-      advance();
+      advance(decoder);
       break;
     case DecodeResult::no_room:
-      make_room();
+      is_lone(shares_.front().slot) ? fail_batch(kNoCells) : make_room();
       break;
     case DecodeResult::aborted:
       after_abort();
       break;
     case DecodeResult::failed:
-      fail_batch(decoder_->error());
+      fail_batch(decoder.error());
       break;
   }
+  return result == DecodeResult::done;
 }
 
 void Scheduler::plan() {
@@ -42,26 +81,35 @@ void Scheduler::plan() {
     const auto left = static_cast<int>(slot.active->tokens.size() - slot.history.size());
     pending.push_back({i, left, slot.active->admitted});
   }
-  shares_ = plan_step(pending, {options_.batch, options_.ubatch, options_.prefill_chunk});
+  writing_ =
+      static_cast<int>(std::count_if(pending.begin(), pending.end(), [](const auto& p) { return p.pending == 1; }));
+  const Sequence* lone = slots_.back().active.get();
+  const int readers = writing_ + (lone != nullptr && lone->generated > 0 ? 1 : 0);
+  shares_ = plan_step(pending, {options_.batch, pace_.prompt_tokens(readers)});
+  fill_batch();
+}
+
+void Scheduler::fill_batch() {
   batch_.clear();
   for (const Share& share : shares_) {
     const Slot& slot = slots_[share.slot];
     const size_t from = slot.history.size();
+    const int place = is_lone(share.slot) ? 0 : share.slot;
     for (size_t i = from; i < from + share.tokens; ++i)
-      batch_.push_back(
-          {slot.active->tokens[i], static_cast<int32_t>(i), share.slot, i + 1 == slot.active->tokens.size()});
+      batch_.push_back({slot.active->tokens[i], static_cast<int32_t>(i), place, i + 1 == slot.active->tokens.size()});
   }
 }
 
-void Scheduler::begin_batch() {
+void Scheduler::begin_batch(Decoder& decoder) {
   const std::lock_guard lock(mutex_);
+  current_ = &decoder;
   batch_ids_.clear();
   for (const Share& share : shares_) batch_ids_.insert(slots_[share.slot].active->id);
   for (const int32_t id : aborting_) batch_ids_.erase(id);
-  decoder_->interrupt(stopping_ || batch_ids_.empty());
+  decoder.interrupt(stopping_ || batch_ids_.empty());
 }
 
-void Scheduler::advance() {
+void Scheduler::advance(Decoder& decoder) {
   size_t at = 0;
   for (const Share& share : shares_) {
     Slot& slot = slots_[share.slot];
@@ -70,15 +118,18 @@ void Scheduler::advance() {
     at += share.tokens;
     (slot.active->generated > 0 && share.tokens == 1 ? counters_.decoded_tokens : counters_.prefilled_tokens) +=
         share.tokens;
-    if (batch_[at - 1].output) sample(share.slot, at - 1);
+    if (batch_[at - 1].output)
+      sample(decoder, share.slot, at - 1);
+    else
+      tell_progress(*slot.active);
   }
 }
 
-void Scheduler::sample(int index, size_t output) {
+void Scheduler::sample(Decoder& decoder, int index, size_t output) {
   Sequence& sequence = *slots_[index].active;
   if (sequence.generated >= sequence.max_tokens) return finish(index, Finish::length);
   try {
-    const std::span<float> logits = decoder_->logits(output);
+    const std::span<float> logits = decoder.logits(output);
     const Token token = sequence.sampler.choose(logits);
     if (ends_generation_(token)) return finish(index, Finish::end_of_generation);
     int32_t offset = -1;
@@ -119,14 +170,14 @@ void Scheduler::make_room() {
   if (active_count() > 1) {
     // It goes on later from the text that it has, which it must decode again.
     slots_[youngest].active->leader = -1;
+    slots_[youngest].active->slot = -1;
     waiting_.push_front(std::move(slots_[youngest].active));
     clear(youngest);
     admission_held_ = true;
     return;
   }
   const bool started = slots_[youngest].active->generated > 0;
-  if (!started)
-    error_ = "The prompt needs more KV cells than the context has; shorten it or load the model with a larger context.";
+  if (!started) error_ = kNoCells;
   finish(youngest, started ? Finish::length : Finish::failed);
   clear(youngest);
 }
@@ -134,8 +185,8 @@ void Scheduler::make_room() {
 void Scheduler::after_abort() {
   for (const Share& share : shares_) {
     Slot& slot = slots_[share.slot];
-    // Recurrent state cannot be cut back to a known place.
-    if (!traits_.trimmable) {
+    // Recurrent state cannot be cut back to a known place, and a deterministic text takes no other steps than before.
+    if (!traits_.trimmable || is_lone(share.slot)) {
       clear(share.slot);
       continue;
     }
@@ -148,17 +199,15 @@ void Scheduler::fail_batch(const std::string& text) {
   error_ = text;
   for (const Share& share : shares_) {
     finish(share.slot, Finish::failed);
-    decoder_->clear(share.slot);
-    slots_[share.slot].history.clear();
+    clear(share.slot);
   }
 }
 
 void Scheduler::fail_all(const std::string& text) {
   error_ = text;
-  for (int i = 0; i < options_.slots; ++i) {
+  for (int i = 0; i < static_cast<int>(slots_.size()); ++i) {
     if (slots_[i].active) finish(i, Finish::failed);
-    decoder_->clear(i);
-    slots_[i].history.clear();
+    clear(i);
   }
 }
 

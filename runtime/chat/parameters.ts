@@ -19,6 +19,7 @@ const MERGED = [
   'logit_bias',
   'think',
   'thinking_budget',
+  'deterministic',
   'n_ctx',
 ] as const;
 /** `model_api_parameters` that are read here; all others go to the provider as they are. */

@@ -13,7 +13,7 @@ class AnswerRecorder {
 
   /** Takes the next part. */
   take(part: CompletionPart): void {
-    if (part.type === 'finish') return;
+    if (part.type === 'finish' || part.type === 'progress') return;
     this.empty = false;
     if (part.type === 'text') this.#text += part.text;
     if (part.type !== 'tool_call') return;

@@ -26,7 +26,7 @@ export async function* checkedParts(
   for await (const part of parts) {
     answer.add(part);
     if (part.type !== 'finish') {
-      if (again && check.strict) held.push(part);
+      if (again && check.strict && part.type !== 'progress') held.push(part);
       else yield part;
       continue;
     }

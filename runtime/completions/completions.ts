@@ -79,7 +79,7 @@ async function makePrompt(plan: Plan, signal: AbortSignal): Promise<Prompt> {
   const native = format && (await nativePrompt(plan, format, signal));
   if (native) return native;
   const strategy = strategyOf(request.truncationStrategy, offer.tools.length > 0);
-  const fit = { model, messages, allocation, strategy, render: renderer(plan, false) };
+  const fit = { model, messages, allocation, strategy, render: renderer(plan, false), deterministic: request.deterministic };
   return { ...(await fitPrompt(fit, request.autoTruncate, signal)), format: INJECTED_FORMAT };
 }
 
@@ -165,6 +165,7 @@ async function* partsOf(
   try {
     let step = await first;
     while (!step.done) {
+      if (step.value.progress) yield { type: 'progress', ...step.value.progress };
       // A plain loop: `yield*` would await each part once more.
       for (const part of reader.take(step.value)) {
         answer?.add(part);

@@ -47,6 +47,8 @@ export interface ContextUsage {
 export type CompletionPart =
   | { type: 'text'; text: string; logprobs?: TokenLogprob[] }
   | { type: 'reasoning'; text: string }
+  /** Comes before the others, now and then while a long prompt is read: tokens of it that are read, and all of them. Not a part of the answer. */
+  | { type: 'progress'; read: number; of: number }
   /** `id` and `name` come in the first part of an index, `arguments` grows over the parts. */
   | { type: 'tool_call'; index: number; id?: string; name?: string; arguments?: string }
   /** `schemaNotes`: what of a schema was not held while the answer was written, or is broken by it. */
@@ -97,7 +99,7 @@ export class Collector {
       if (part.id) call.id = part.id;
       if (part.name) call.function.name = part.name;
       if (part.arguments) call.function.arguments += part.arguments;
-    } else {
+    } else if (part.type === 'finish') {
       out.finishReason = part.reason;
       out.usage = part.usage;
       if (part.thinkingTokens !== undefined) out.thinkingTokens = part.thinkingTokens;

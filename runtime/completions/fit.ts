@@ -19,6 +19,8 @@ interface FitRequest {
   strategy: TruncationStrategy;
   /** Everything that is added to the messages, tools among them. */
   render(messages: PlainMessage[]): PrepareRequest;
+  /** As of the request: a summary must not change between two of the same. */
+  deterministic?: boolean | undefined;
 }
 
 /** A prompt that fits. */
@@ -39,7 +41,7 @@ async function summarised(request: FitRequest, messages: PlainMessage[], signal:
   const old = summarisable(messages);
   if (old.length === 0) return null;
   try {
-    const summary = await summarise(request.model, old, signal);
+    const summary = await summarise(request.model, old, signal, request.deterministic);
     return summary === null ? null : withSummary(messages, old, summary);
   } catch (error) {
     signal.throwIfAborted();

@@ -19,6 +19,7 @@ const OPTION_NAMES = [
   'cache_type_k',
   'cache_type_v',
   'kv_unified',
+  'warm_up',
 ] as const satisfies readonly (keyof GgufOptions)[];
 
 /** Names of the settings of DRY. */
@@ -32,6 +33,7 @@ export const SETTINGS_IN_EXTRA = [
   ...DRY_SETTINGS,
   'think',
   'thinking_budget',
+  'deterministic',
 ] as const satisfies readonly (keyof ExtraBody)[];
 
 /** Of these, what is set. */

@@ -12,8 +12,8 @@ const SAMPLING_DEFAULTS = { temperature: 1, top_p: 1, top_k: 40, min_p: 0.05 } a
 const PENALTIES = ['presence_penalty', 'frequency_penalty', 'repeat_penalty'] as const;
 
 /**
- * Sampling settings for the engine: the request's, else what the model's file recommends, else the default. The seed is random unless given
- * and is cut to 32 bits. Where an answer is `held` to a form whose signs repeat, such as JSON, recommended penalties are left out.
+ * Sampling settings for the engine: the request's, else what the model's file recommends, else the default. The seed is random unless given, 0 for
+ * deterministic texts, and is cut to 32 bits. Where an answer is `held` to a form whose signs repeat, such as JSON, recommended penalties are left out.
  */
 export function engineSampling(
   request: Sampling,
@@ -21,12 +21,13 @@ export function engineSampling(
   held = false,
 ): Omit<GenerateRequest, 'promptId' | 'maxTokens'> {
   const settings = { ...SAMPLING_DEFAULTS, ...recommended };
+  const seed = request.seed ?? (request.deterministic ? 0 : randomInt(SEEDS));
   const sampling: Omit<GenerateRequest, 'promptId' | 'maxTokens'> = {
     temperature: request.temperature ?? settings.temperature,
     top_p: request.top_p ?? settings.top_p,
     top_k: request.top_k ?? settings.top_k,
     min_p: request.min_p ?? settings.min_p,
-    seed: request.seed === undefined ? randomInt(SEEDS) : ((request.seed % SEEDS) + SEEDS) % SEEDS,
+    seed: ((seed % SEEDS) + SEEDS) % SEEDS,
   };
   for (const name of PENALTIES) {
     const value = request[name] ?? (held ? undefined : recommended[name]);
@@ -40,6 +41,7 @@ export function engineSampling(
     }
   }
   if (request.logit_bias && Object.keys(request.logit_bias).length > 0) sampling.logit_bias = request.logit_bias;
+  if (request.deterministic) sampling.deterministic = true;
   const stop = request.stop?.filter((text) => text !== '');
   if (stop?.length) sampling.stop = stop;
   if (wantsLogprobs(request)) {

@@ -39,11 +39,17 @@ function transcript(messages: readonly PlainMessage[], maxChars: number): string
 }
 
 /** Lets the loaded model summarise `messages` in at most 512 tokens; null when it cannot be done. Aborting throws. */
-export async function summarise(model: GgufModel, messages: readonly PlainMessage[], signal: AbortSignal): Promise<string | null> {
+export async function summarise(
+  model: GgufModel,
+  messages: readonly PlainMessage[],
+  signal: AbortSignal,
+  deterministic = false,
+): Promise<string | null> {
   const plan = thinkingPlan(model.info, false);
   const { maxPrompt, completion } = allocate(model.info.contextSize, {
     max_tokens: Math.min(SUMMARY_TOKENS, Math.floor(model.info.contextSize / 4)),
   });
+  const sampling = { temperature: SUMMARY_TEMPERATURE, top_p: 1, top_k: 40, min_p: 0.05, seed: 1, deterministic };
   for (let round = 0, chars = MAX_MESSAGE_CHARS; round < SHORTENINGS; round += 1, chars = Math.floor(chars / 3)) {
     const prompt: PlainMessage[] = [
       { role: 'system', content: INSTRUCTION },
@@ -60,12 +66,8 @@ export async function summarise(model: GgufModel, messages: readonly PlainMessag
     if (prepared.promptTokens > maxPrompt) continue;
     const splitter = new ThinkingSplitter(prepared.endsInThinking);
     const pieces = [];
-    for await (const event of model.generate(
-      { promptId: prepared.promptId, maxTokens: completion, temperature: SUMMARY_TEMPERATURE, top_p: 1, top_k: 40, min_p: 0.05, seed: 1 },
-      signal,
-    )) {
+    for await (const event of model.generate({ promptId: prepared.promptId, maxTokens: completion, ...sampling }, signal))
       pieces.push(...splitter.push(event.text));
-    }
     pieces.push(...splitter.end());
     const text = pieces
       .filter((piece) => piece.type === 'text')

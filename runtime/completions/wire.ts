@@ -86,6 +86,9 @@ class FrameWriter {
         return this.delta(`"reasoning_content":${JSON.stringify(part.text)}`);
       case 'tool_call':
         return this.delta(`"tool_calls":[${toolCallDelta(part)}]`);
+      case 'progress':
+        // A comment: clients read over it, and proxies see that the stream lives.
+        return `: prompt ${part.read}/${part.of}\n\n`;
       case 'finish':
         return this.#finish(part);
     }
@@ -112,7 +115,7 @@ function toolCallDelta(part: CompletionPart & { type: 'tool_call' }): string {
 }
 
 /**
- * A completion as the text of chat-completion chunk frames: the role, then one frame per part, then the finish, then `[DONE]`, which also
+ * A completion as the text of chat-completion chunk frames: the role, then one frame per part (a comment where it is progress), then the finish, then `[DONE]`, which also
  * ends a stream that failed. Never throws; leaving the loop early ends `parts`.
  */
 export async function* chunkFrames(parts: AsyncIterable<CompletionPart>, options: FrameOptions): AsyncGenerator<string, void, undefined> {
@@ -121,6 +124,10 @@ export async function* chunkFrames(parts: AsyncIterable<CompletionPart>, options
   try {
     for await (const part of parts) {
       const frame = frames.part(part);
+      if (part.type === 'progress') {
+        yield frame;
+        continue;
+      }
       yield started ? frame : frames.role() + frame;
       started = true;
     }

@@ -19,6 +19,8 @@ export interface Sampling {
   dry_base?: number;
   dry_allowed_length?: number;
   logit_bias?: Record<string, number>;
+  /** The text depends on the messages and settings alone, not on what else runs or ran. Such answers are made one after the other, with nothing reused. */
+  deterministic?: boolean;
   logprobs?: boolean;
   /** 0 to 20 alternatives per token. */
   top_logprobs?: number;
@@ -55,6 +57,8 @@ export interface GgufOptions {
   cache_type_v?: string;
   /** One KV buffer for all sequences (prefixes shared between them) instead of one each. */
   kv_unified?: boolean;
+  /** Runs prompts while the model loads, so that the first request does not pay for what devices make at first use; default true. */
+  warm_up?: boolean;
 }
 
 /** What a loaded GGUF model says about itself. */
@@ -121,6 +125,8 @@ export interface GenerateEvent {
   /** Text that became complete UTF-8 in this step; may be empty. */
   text: string;
   tokens: number;
+  /** While a long prompt is being read, now and then: tokens of it that are read, and all of them. */
+  progress?: { read: number; of: number };
   logprobs?: { token: string; logprob: number; bytes: number[]; top: { token: string; logprob: number; bytes: number[] }[] }[];
   /** Present in the last event. `stop` = end of generation or a stop string, `length` = out of tokens or context. */
   finish?: 'stop' | 'length';

@@ -9,6 +9,7 @@ import type { Room } from './room.js';
 import type { TemplateMemory } from './template-memory.js';
 
 const SURE = /^(1|true|yes)$/i;
+const NOT = /^(0|false|no)$/i;
 
 /** What the loading of a language model needs. */
 export interface LanguageLoad {
@@ -30,7 +31,9 @@ export async function loadLanguage(load: LanguageLoad, stop: AbortSignal): Promi
   const changed = await templates.note(model, gguf.templateHash(header.template));
   await room.make(header.sizeBytes);
   const forceCpu = SURE.test(process.env.GGUF_FORCE_CPU ?? '');
-  const plan = gguf.planLoad(header, options, { availableBytes: room.freeBytes, threads: defaultThreads(), forceCpu });
+  const warmUp = !NOT.test(process.env.QUERN_WARM_UP ?? '');
+  const machine = { availableBytes: room.freeBytes, threads: defaultThreads(), forceCpu, warmUp };
+  const plan = gguf.planLoad(header, options, machine);
   const notes = [...(changed === null ? [] : [changed]), ...found.notes];
   const client = await room.promise(plan.memoryBytes, () => gguf.GgufClient.load({ name, header, plan, circuit, notes }, stop));
   const { contextSize, options: used, template } = client.info;

@@ -15,7 +15,8 @@ export function universalMembers(model: ModelConfig, request: CompletionRequest)
   if (model.keep_loaded) out.keep_loaded = true;
   const transformers = languageSettings(model.name, model.transformers);
   if (transformers) out.transformers = transformers;
-  for (const name of ['think', 'thinking_budget', 'n_ctx'] as const) if (request[name] !== undefined) out[name] = request[name];
+  for (const name of ['think', 'thinking_budget', 'deterministic', 'n_ctx'] as const)
+    if (request[name] !== undefined) out[name] = request[name];
   return out;
 }
 

@@ -26,15 +26,15 @@ interface Row<Name extends keyof ExtraBody = keyof ExtraBody> {
 
 /** Steps that a long prompt takes, less those that it would take if each decoded so many tokens. */
 const steps =
-  (perStep: (engine: LoadedEngine) => number) =>
+  (perStep: (engine: LoadedEngine) => number, prompt = LONG) =>
   async (engine: LoadedEngine): Promise<unknown> => {
-    const { usage } = await engine.ask(LONG);
+    const { usage } = await engine.ask(prompt);
     return (await engine.stats()).steps! - Math.ceil(usage.prompt_tokens / perStep(engine));
   };
 
 /** The exact probabilities of some tokens. */
-const numbers = async (engine: LoadedEngine): Promise<unknown> => {
-  const { choices } = await engine.ask('numbers', { max_tokens: 12, logprobs: true });
+const numbers = async (engine: LoadedEngine, prompt = 'numbers'): Promise<unknown> => {
+  const { choices } = await engine.ask(prompt, { max_tokens: 12, logprobs: true });
   return choices[0].logprobs.content.map(({ logprob }: Loose) => logprob);
 };
 
@@ -73,14 +73,22 @@ const sharesPrefix = async (engine: LoadedEngine): Promise<unknown> => {
   return (await engine.stats()).reusedTokens! > 0;
 };
 
+/** Whether the second of two equal prompts finds what the first left. */
+const reuses = async (engine: LoadedEngine): Promise<unknown> => {
+  await engine.ask('hello');
+  await engine.ask('hello');
+  return (await engine.stats()).reusedTokens! > 0;
+};
+
 /** The status of a prompt that is too long. */
 const tooLong = async (engine: LoadedEngine): Promise<unknown> => (await engine.open(`${LONG}${LONG}`).done).status;
 
 const ROWS: { readonly [Name in keyof Required<ExtraBody>]: Row<Name> } = {
   n_ctx: { values: [512, 1024], see: async (engine) => (await engine.ask('hi')).x_context_usage.total_context, expected: [512, 1024] },
   n_slots: { values: [1, 2], beside: { n_ctx: 8192 }, see: together, expected: [1, 2] },
-  n_batch: { values: [32, 256], see: steps(({ extra }) => extra.n_batch!), expected: [0, 0] },
-  n_ubatch: { values: [128, 256], see: steps(({ extra }) => extra.n_ubatch!), expected: [0, 0] },
+  n_batch: { values: [16, 64], see: steps(({ extra }) => extra.n_batch!), expected: [0, 0] },
+  // Many tokens at once go through other kernels than few.
+  n_ubatch: { values: [1, 256], model: tinyPath, see: (engine) => numbers(engine, `numbers ${'word '.repeat(100)}`) },
   n_gpu_layers: {
     values: [0, -1],
     see: async (engine) => {
@@ -95,7 +103,7 @@ const ROWS: { readonly [Name in keyof Required<ExtraBody>]: Row<Name> } = {
     see: async (engine) => (await engine.ask('hi')) && engine.threads(),
     skip: NOT_LINUX,
   },
-  flash_attn: { values: [true, false], model: tinyPath, see: numbers },
+  flash_attn: { values: [true, false], model: tinyPath, see: (engine) => numbers(engine) },
   use_mmap: {
     values: [true, false],
     see: async (engine) => (await engine.ask('hi')) && engine.proc('maps').includes(engine.model),
@@ -113,9 +121,12 @@ const ROWS: { readonly [Name in keyof Required<ExtraBody>]: Row<Name> } = {
     expected: [true, false],
     skip: NOT_LINUX,
   },
-  cache_type_k: { values: ['f16', 'q8_0'], model: tinyPath, see: numbers },
-  cache_type_v: { values: ['f16', 'q8_0'], model: tinyPath, see: numbers },
+  cache_type_k: { values: ['f16', 'q8_0'], model: tinyPath, see: (engine) => numbers(engine) },
+  cache_type_v: { values: ['f16', 'q8_0'], model: tinyPath, see: (engine) => numbers(engine) },
   kv_unified: { values: [true, false], beside: { n_ctx: 8192 }, see: sharesPrefix, expected: [true, false] },
+  // What is known of the machine's speed decides whether a first prompt is read in one step.
+  warm_up: { values: [true, false], see: steps(() => 1024, `hello ${'word '.repeat(50)}`), expected: [0, 1] },
+  deterministic: { values: [true, false], see: reuses, expected: [false, true] },
   think: {
     values: [true, false],
     see: async (engine) => 'thinking' in (await engine.ask('ponder', { max_tokens: 50 })),

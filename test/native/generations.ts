@@ -22,6 +22,7 @@ export const GREEDY: NativeGenerateOptions = {
   dryBase: 1.75,
   dryAllowedLength: 2,
   seed: 1,
+  deterministic: false,
   topLogprobs: -1,
   grammar: '',
   grammarStart: new Int32Array(0),
@@ -40,11 +41,11 @@ export const SCHEDULER: NativeSchedulerOptions = {
   batch: 512,
   ubatch: 128,
   threads: 1,
-  prefillChunk: 64,
   flashAttention: true,
   cacheTypeK: 'f16',
   cacheTypeV: 'f16',
   unifiedKv: false,
+  warmUp: true,
 };
 
 /** Arithmetic whose rounding hardly depends on what else is in the batch; flash attention adds up in half precision. */

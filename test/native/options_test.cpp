@@ -13,7 +13,7 @@ namespace {
 constexpr int kVocabulary = 100;
 
 SchedulerOptions scheduling(const std::function<void(SchedulerOptions&)>& change) {
-  SchedulerOptions options{.context_size = 64, .slots = 4, .batch = 64, .ubatch = 16, .prefill_chunk = 8};
+  SchedulerOptions options{.context_size = 64, .slots = 4, .batch = 64, .ubatch = 16};
   change(options);
   return options;
 }

@@ -37,7 +37,7 @@ struct Slots {
   }
 };
 
-std::vector<std::pair<int, int>> plan(std::vector<PendingView> sequences, StepLimits limits = {64, 32, 16}) {
+std::vector<std::pair<int, int>> plan(std::vector<PendingView> sequences, StepLimits limits = {64, 16}) {
   std::vector<std::pair<int, int>> shares;
   for (const Share& share : plan_step(sequences, limits)) shares.emplace_back(share.slot, share.tokens);
   return shares;
@@ -155,9 +155,10 @@ TEST(PlanStep, AShortPromptIsDecodedAtOnce) {
   EXPECT_EQ(plan({{4, 2, 1}}), (Shares{{4, 2}}));
 }
 
-TEST(PlanStep, APromptAloneGetsAMicroBatch) {
-  EXPECT_EQ(plan({{3, 100, 1}}), (Shares{{3, 32}}));
-  EXPECT_EQ(plan({{3, 20, 1}}), (Shares{{3, 20}}));
+TEST(PlanStep, APromptAloneGetsWhatPromptsMayTake) {
+  EXPECT_EQ(plan({{3, 100, 1}}), (Shares{{3, 16}}));
+  EXPECT_EQ(plan({{3, 100, 1}}, {64, 1000}), (Shares{{3, 64}}));
+  EXPECT_EQ(plan({{3, 10, 1}}), (Shares{{3, 10}}));
 }
 
 TEST(PlanStep, BesideDecodingAPromptGetsAChunk) {
@@ -173,7 +174,7 @@ TEST(PlanStep, TheOldestPromptAlwaysMoves) {
   std::vector<PendingView> sequences{{0, 1000, 1}};
   for (int i = 1; i < 20; ++i) sequences.push_back({i, 2, static_cast<uint64_t>(i + 1)});
   const auto shares = plan(sequences);
-  EXPECT_EQ(shares.front(), (std::pair<int, int>{0, 16}));
+  EXPECT_EQ(shares.front(), (std::pair<int, int>{0, 8}));
 }
 
 TEST(PlanStep, ABatchIsNeverExceeded) {

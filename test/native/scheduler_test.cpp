@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
@@ -16,10 +17,25 @@ namespace {
 constexpr int kVocabulary = 100;
 constexpr Token kEnd = 99;
 
+/// A step of an engine.
+struct Step {
+  int tokens;
+  int written;  ///< sequences that got one token
+  bool lone;
+  double ms;
+};
+
+/// What engines did, and the clock of the machine that they run on. Read when the scheduler is stopped.
+struct Ledger {
+  std::vector<Step> steps;
+  double now_ms = 0;
+};
+
 /// An engine without a model: the next token is the last one plus one. It checks that what it is given fits together.
 class CountingDecoder : public Decoder {
  public:
-  explicit CountingDecoder(int slots, int cells) : texts_(slots), cells_(cells) {}
+  CountingDecoder(int slots, int cells, Ledger& ledger, bool lone = false)
+      : texts_(slots), cells_(cells), ledger_(ledger), lone_(lone) {}
 
   DecodeResult decode(std::span<const BatchToken> batch) override {
     ++decodes;
@@ -31,6 +47,14 @@ class CountingDecoder : public Decoder {
     size_t used = batch.size();
     for (const auto& text : texts_) used += text.size();
     if (used > static_cast<size_t>(cells_)) return DecodeResult::no_room;
+    const auto tokens = static_cast<int>(batch.size());
+    std::map<int, int> of_slot;
+    for (const BatchToken& token : batch) ++of_slot[token.slot];
+    const auto written =
+        static_cast<int>(std::count_if(of_slot.begin(), of_slot.end(), [](const auto& s) { return s.second == 1; }));
+    const double ms = 2 + 0.5 * tokens;
+    ledger_.now_ms += ms;
+    ledger_.steps.push_back({tokens, written, lone_, ms});
     outputs_.assign(batch.size(), -1);
     int before = 0;
     for (size_t i = 0; i < batch.size(); ++i) {
@@ -73,6 +97,10 @@ class CountingDecoder : public Decoder {
     return true;
   }
   void interrupt(bool on) override { interrupted_ = on; }
+  std::unique_ptr<Decoder> apart() const override {
+    if (!has_room) throw Failure("model_failed", "no room");
+    return std::make_unique<CountingDecoder>(1, cells_, ledger_, true);
+  }
   std::string error() override { return "scripted"; }
 
   std::atomic<int> decodes{0};
@@ -80,12 +108,15 @@ class CountingDecoder : public Decoder {
   std::atomic<bool> hold{false};
   /// A decode ends only when it is interrupted.
   std::atomic<bool> endless{false};
+  std::atomic<bool> has_room{true};
   int fail_at = -1;
   int throw_at = -1;
 
  private:
   std::vector<std::vector<Token>> texts_;
   int cells_;
+  Ledger& ledger_;
+  bool lone_;
   std::atomic<bool> interrupted_{false};
   std::vector<Token> outputs_;
   std::vector<float> logits_;
@@ -93,6 +124,7 @@ class CountingDecoder : public Decoder {
 
 struct Outcome {
   std::vector<Token> tokens;
+  std::vector<int> progress;
   StepRow last;
   std::string error;
 };
@@ -101,15 +133,26 @@ struct Outcome {
 class SchedulerTest : public testing::Test {
  protected:
   void open(int slots, MemoryTraits traits = {.share_cost = 1}, int cells = 1 << 20) {
-    auto decoder = std::make_unique<CountingDecoder>(slots, cells);
+    auto decoder = std::make_unique<CountingDecoder>(slots, cells, ledger_);
     decoder_ = decoder.get();
-    const SchedulerOptions options{.context_size = 60, .slots = slots, .batch = 64, .ubatch = 16, .prefill_chunk = 8};
-    scheduler_ = std::make_unique<Scheduler>(
-        std::move(decoder), options, traits, [](Token token) { return token == kEnd; }, [this] { ++notified_; });
+    const SchedulerOptions options{.context_size = context_size_, .slots = slots, .batch = batch_, .ubatch = 16};
+    SchedulerParts parts{.decoder = std::move(decoder), .traits = traits};
+    parts.ends_generation = [this](Token token) { return ends_ && token == kEnd; };
+    parts.notify = [this] { ++notified_; };
+    parts.now_ms = [this] { return ledger_.now_ms; };
+    scheduler_ = std::make_unique<Scheduler>(std::move(parts), options);
   }
 
-  void submit(int id, std::vector<Token> prompt, int max_tokens) {
-    scheduler_->submit(id, std::move(prompt), {.max_tokens = max_tokens}, nullptr);
+  void submit(int id, std::vector<Token> prompt, int max_tokens, bool deterministic = false) {
+    scheduler_->submit(id, std::move(prompt), {.max_tokens = max_tokens, .deterministic = deterministic}, nullptr);
+  }
+
+  /// Sizes of the steps of the lone slot.
+  std::vector<int> lone_steps() const {
+    std::vector<int> sizes;
+    for (const Step& step : ledger_.steps)
+      if (step.lone) sizes.push_back(step.tokens);
+    return sizes;
   }
 
   void take() {
@@ -119,6 +162,7 @@ class SchedulerTest : public testing::Test {
       Outcome& outcome = outcomes_[row.id];
       EXPECT_EQ(outcome.last.finish, 0) << "a row after the last one";
       if (row.token >= 0) outcome.tokens.push_back(row.token);
+      if (row.token < 0 && row.finish == 0) outcome.progress.push_back(row.read_tokens);
       outcome.last = row;
       if (row.finish != 0) outcome.error = frame.error;
       finished_ += row.finish != 0;
@@ -141,6 +185,10 @@ class SchedulerTest : public testing::Test {
     EXPECT_EQ(decoder_->violations, 0);
   }
 
+  Ledger ledger_;
+  int context_size_ = 60;
+  int batch_ = 64;
+  bool ends_ = true;
   CountingDecoder* decoder_ = nullptr;
   std::unique_ptr<Scheduler> scheduler_;
   std::map<int, Outcome> outcomes_;
@@ -250,6 +298,97 @@ TEST_F(SchedulerTest, AnAbortEndsWhatRunsAndWhatWaits) {
   outcomes_.clear();
   wait(1);
   EXPECT_EQ(finish(1), Finish::length) << "the id is free again, and an old abort does not hit it";
+}
+
+TEST_F(SchedulerTest, ADeterministicTextIsMadeByTheSameStepsWhateverElseRuns) {
+  context_size_ = 400;
+  open(3);
+  const std::vector<Token> prompt(300, 1);
+  submit(1, prompt, 4, true);
+  wait(1);
+  for (int i = 10; i < 22; ++i) submit(i, std::vector<Token>(200, 1), 50);
+  submit(2, prompt, 4, true);
+  wait(14);
+  submit(3, prompt, 4, true);
+  wait(15);
+  scheduler_->stop();
+  const std::vector<int> once{64, 64, 64, 64, 44, 1, 1, 1};
+  std::vector<int> thrice;
+  for (int i = 0; i < 3; ++i) thrice.insert(thrice.end(), once.begin(), once.end());
+  EXPECT_EQ(lone_steps(), thrice);
+  for (int i = 1; i <= 3; ++i) {
+    EXPECT_EQ(outcomes_[i].tokens, (std::vector<Token>{2, 3, 4, 5}));
+    EXPECT_EQ(outcomes_[i].last.reused_tokens, 0);
+  }
+}
+
+TEST_F(SchedulerTest, DeterministicTextsAreMadeOneAfterTheOtherBesideOthers) {
+  open(1);
+  decoder_->hold = true;
+  submit(1, {0}, 50);
+  for (int i = 2; i < 6; ++i) submit(i, std::vector<Token>(10, i), 3, true);
+  scheduler_->abort(4);
+  wait(4);
+  EXPECT_EQ(outcomes_[1].last.finish, 0) << "the other still goes on";
+  wait(5);
+  for (const int i : {2, 3, 5}) EXPECT_EQ(outcomes_[i].tokens, (std::vector<Token>{i + 1, i + 2, i + 3}));
+  EXPECT_EQ(finish(4), Finish::aborted);
+  EXPECT_EQ(finish(1), Finish::length);
+}
+
+TEST_F(SchedulerTest, ADeterministicTextWithoutRoomFailsAlone) {
+  open(1);
+  decoder_->has_room = false;
+  submit(1, {1}, 3, true);
+  submit(2, {1}, 3);
+  wait(2);
+  EXPECT_EQ(finish(1), Finish::failed);
+  EXPECT_EQ(outcomes_[1].error, "no room");
+  EXPECT_EQ(finish(2), Finish::length);
+  decoder_->has_room = true;
+  submit(3, {1}, 3, true);
+  wait(3);
+  EXPECT_EQ(finish(3), Finish::length);
+}
+
+TEST_F(SchedulerTest, ALongPromptKeepsRunningAnswersWithinTheGap) {
+  ends_ = false;
+  context_size_ = 9000;
+  batch_ = 2048;
+  open(3);
+  submit(1, {0, 0}, 8000);
+  submit(2, {50, 0}, 8000);
+  while (outcomes_[1].tokens.size() < 20) take();
+  submit(3, std::vector<Token>(8000, 1), 1);
+  while (outcomes_[3].tokens.empty()) take();
+  scheduler_->stop();
+  take();
+  double reading = 0;
+  int steps = 0;
+  for (const Step& step : ledger_.steps) {
+    if (step.tokens == step.written) continue;
+    EXPECT_TRUE(step.written == 0 || step.ms <= kGapMs * 1.05) << step.ms;
+    reading += step.ms;
+    ++steps;
+  }
+  EXPECT_LE(reading, 1.1 * 8000 * 0.5);
+  EXPECT_LE(steps, 55) << "prompts use the room that there is";
+}
+
+TEST_F(SchedulerTest, ALongPromptTellsHowFarItIs) {
+  context_size_ = 9000;
+  batch_ = 2048;
+  open(2);
+  submit(1, std::vector<Token>(8000, 1), 2);
+  submit(2, {1, 2, 3}, 2, true);
+  wait(2);
+  const std::vector<int>& progress = outcomes_[1].progress;
+  EXPECT_GE(progress.size(), 5u);
+  EXPECT_LE(progress.size(), 9u) << "not more often than twice a second";
+  EXPECT_TRUE(std::is_sorted(progress.begin(), progress.end()));
+  EXPECT_LT(progress.back(), 8000);
+  EXPECT_TRUE(outcomes_[2].progress.empty());
+  EXPECT_EQ(outcomes_[1].last.read_tokens, 8001);
 }
 
 TEST_F(SchedulerTest, AFailedDecodeEndsItsBatchOnly) {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FINISH_ABORTED, FINISH_LENGTH } from '../../native/contract.js';
 import { Failure } from '../../schemas/errors.js';
-import { tinyPath } from '../support/models/cache.js';
-import { EXACT, Generations, GREEDY } from './generations.js';
+import { packedPath, tinyPath } from '../support/models/cache.js';
+import { EXACT, Generations, GREEDY, type Outcome } from './generations.js';
 
 /** Reproducible prompt of `length` tokens. */
 function prompt(seed: number, length: number): Int32Array {
@@ -43,7 +43,7 @@ test('different prompts on few slots all end, in a split and in a unified buffer
   for (const tokens of prompts) wanted.push((await alone.run(tokens)).tokens);
   await alone.close();
   for (const unifiedKv of [false, true]) {
-    const opened = await Generations.open(tinyPath(), { ...EXACT, slots: 3, prefillChunk: 16, unifiedKv });
+    const opened = await Generations.open(tinyPath(), { ...EXACT, slots: 3, unifiedKv });
     const outcomes = await Promise.all(prompts.map((tokens) => opened.run(tokens)));
     assert.deepEqual(
       outcomes.map((outcome) => outcome.tokens),
@@ -54,8 +54,42 @@ test('different prompts on few slots all end, in a split and in a unified buffer
   }
 });
 
+const DETERMINISTIC: [name: string, path: () => string, options: Parameters<typeof Generations.open>[1], sampling: object][] = [
+  ['at temperature 0', tinyPath, {}, {}],
+  ['drawn with a seed', tinyPath, {}, { temperature: 1.5, seed: 7 }],
+  ['in a shared buffer with quantised values', tinyPath, { unifiedKv: true, cacheTypeK: 'q8_0', cacheTypeV: 'q8_0' }, {}],
+  ['with 8-bit weights and two threads', packedPath, { threads: 2 }, { temperature: 0.8, seed: 11 }],
+];
+for (const [name, path, options, sampling] of DETERMINISTIC)
+  test(`a deterministic text is the same to the last bit whatever else runs and ran: ${name}`, async () => {
+    const opened = await Generations.open(path(), { slots: 4, ...options });
+    const wanted = { ...sampling, deterministic: true, topLogprobs: 2, maxTokens: 24 };
+    const asked = prompt(5, 200);
+    const shown = ({ tokens, logprobs, reused }: Outcome): unknown => ({ tokens, logprobs, reused });
+    const alone = shown(await opened.run(asked, wanted));
+    assert.deepEqual(shown(await opened.run(asked, wanted)), alone, 'repeated');
+    // One of the neighbours has the same prompt, so that its keys and values are at hand.
+    const neighbours = Array.from({ length: 12 }, (_, i) => opened.start(prompt(5 + i, 200 - i * 7), { maxTokens: 40 }).done);
+    const [one, other] = await Promise.all([opened.run(asked, wanted), opened.run(asked, wanted)]);
+    assert.deepEqual([shown(one), shown(other)], [alone, alone], 'among others');
+    await Promise.all(neighbours);
+    assert.deepEqual(shown(await opened.run(asked, wanted)), alone, 'after others');
+    await opened.close();
+  });
+
+test('warming up leaves neither tokens nor counts behind', async () => {
+  for (const warmUp of [true, false]) {
+    const opened = await Generations.open(tinyPath(), { warmUp, slots: 2 });
+    const idle = { active: 0, queued: 0, steps: 0, decodedTokens: 0, prefilledTokens: 0, reusedTokens: 0, kvUsed: 0 };
+    assert.deepEqual(opened.scheduler.stats(), idle);
+    const warm = Int32Array.from({ length: 64 }, (_, i) => i);
+    assert.equal((await opened.run(warm)).reused, 0, `warm-up ${warmUp}`);
+    await opened.close();
+  }
+});
+
 test('an abort frees the slot: in the queue, inside a prefill, while decoding', async () => {
-  const opened = await Generations.open(tinyPath(), { prefillChunk: 8, ubatch: 8 });
+  const opened = await Generations.open(tinyPath(), { ubatch: 8 });
   const decoding = opened.start(prompt(1, 20), { maxTokens: 480 }, (count) => {
     if (count === 5) opened.scheduler.abort(decoding.id);
   });

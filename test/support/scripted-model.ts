@@ -44,6 +44,7 @@ const LOADED: GgufInfo['options'] = {
   cache_type_k: 'f16',
   cache_type_v: 'f16',
   kv_unified: false,
+  warm_up: true,
 };
 
 /** A model that answers by script, to see what the completions ask of an engine; four characters are a token. */

@@ -57,6 +57,7 @@ function infoOf({ name, graph, sizeBytes, notes, options }: CausalLoad, opened: 
       cache_type_k: 'f32',
       cache_type_v: 'f32',
       kv_unified: false,
+      warm_up: false,
     },
     template: {
       present: template !== '',

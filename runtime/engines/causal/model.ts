@@ -145,7 +145,8 @@ export class LoadedCausal {
     // The tags are neither thinking nor answer.
     const most = Math.min(body.maxTokens + (limit?.tagTokens ?? 0), this.#contextSize - prompt.length);
     const tokens = [...prompt];
-    const found = this.#decoder.resumes ? this.#histories.find(prompt) : undefined;
+    // Read on from elsewhere, a prompt is cut into other pieces, whose sums round otherwise.
+    const found = this.#decoder.resumes && !body.deterministic ? this.#histories.find(prompt) : undefined;
     let past: Past = found ?? this.#decoder.nothing;
     const reused = past.length;
     const shared = prompt.subarray(0, Math.max(0, prompt.length - TAIL));

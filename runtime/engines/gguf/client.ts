@@ -4,6 +4,7 @@ import type { Circuit } from '../../hosts/circuit.js';
 import type { Host } from '../../hosts/host.js';
 import { fromWire } from '../../hosts/protocol.js';
 import { Supervisor } from '../../hosts/supervisor.js';
+import { log } from '../../log.js';
 import type { GenerateEvent, GenerateRequest, GgufInfo, GgufModel, PreparedPrompt, PrepareRequest } from '../contract.js';
 import type { EngineStatus, LoadedEngine } from '../loaded.js';
 import { ClientStates } from './client-states.js';
@@ -16,6 +17,8 @@ const ENGINE = new URL('./entry.js', import.meta.url);
 /** As in the host: a prompt serves one generation within this time. */
 const PROMPT_KEPT_MS = 60_000;
 const ID_LIMIT = 2 ** 31 - 1;
+/** A prompt whose first token came later is named in the log. */
+const LONG_READ_MS = 2_000;
 
 /** What `GgufClient.load` needs. */
 export interface GgufLoad {
@@ -93,6 +96,7 @@ export class GgufClient implements GgufModel, LoadedEngine {
     const client = new GgufClient(parts);
     const opened = await client.#supervisor.first(signal);
     client.#info = parts.describe(opened);
+    for (const note of client.#info.notes) log('warn', `${parts.name}: ${note}`);
     if (parts.stateTag) client.#states = new ClientStates(() => client.#supervisor.ready(), parts.stateTag(opened));
     return client;
   }
@@ -148,8 +152,10 @@ export class GgufClient implements GgufModel, LoadedEngine {
     this.#running.set(id, { host, stream });
     try {
       await host.call('generate', { ...request, id, promptId: prepared.promptId } satisfies GenerateBody, signal);
+      const reading = new PromptReading(this.info.name);
       while (true) {
         const event = await stream.next(signal);
+        reading.take(event);
         yield event;
         if (event.finish) return;
       }
@@ -193,6 +199,30 @@ export class GgufClient implements GgufModel, LoadedEngine {
       if (prepared.until > now) return;
       this.#prepared.delete(id);
     }
+  }
+}
+
+/** Follows how a prompt is read, and says in the log how fast a long one was. */
+class PromptReading {
+  readonly #model: string;
+  readonly #asked = performance.now();
+  #first: { read: number; of: number; at: number } | undefined;
+
+  constructor(model: string) {
+    this.#model = model;
+  }
+
+  take({ progress, tokens }: GenerateEvent): void {
+    const now = performance.now();
+    if (progress) this.#first ??= { ...progress, at: now };
+    if (tokens === 0 || !this.#first) return;
+    const { read, of, at } = this.#first;
+    this.#first = undefined;
+    if (now - this.#asked < LONG_READ_MS) return;
+    const seconds = (ms: number): number => Number((ms / 1000).toFixed(1));
+    // The wait for a place is none of the reading.
+    const tokensPerSecond = Math.round((of - read) / ((now - at) / 1000));
+    log('info', `${this.#model} read a prompt of ${of} tokens`, { firstTokenAfterS: seconds(now - this.#asked), tokensPerSecond });
   }
 }
 

@@ -158,7 +158,8 @@ export class LoadedGguf {
       }
       const offset = rows[at + 7]!;
       if (offset >= 0 && token >= 0) extra.logprobs = [this.#texts.logprobs(token, logprobs, offset)];
-      if (extra.finish || extra.logprobs || extra.failure) extras.push([ids.length, extra]);
+      if (token < 0 && finish === FINISH_NONE) extra.progress = { read: rows[at + 8]!, of: prompt };
+      if (Object.keys(extra).length > 0) extras.push([ids.length, extra]);
       ids.push(id);
       texts.push(text);
       tokens.push(token >= 0 ? 1 : 0);
@@ -213,6 +214,7 @@ export class LoadedGguf {
       dryBase: body.dry_base ?? 1.75,
       dryAllowedLength: body.dry_allowed_length ?? 2,
       seed: body.seed === undefined ? randomInt(SEED_RANGE) : ((body.seed % SEED_RANGE) + SEED_RANGE) % SEED_RANGE,
+      deterministic: body.deterministic ?? false,
       topLogprobs: body.logprobs ? (body.top_logprobs ?? 0) : -1,
       grammar: isUsable ? (body.grammar ?? '') : '',
       grammarStart,
@@ -227,7 +229,7 @@ export class LoadedGguf {
 }
 
 function schedulerOptions(plan: LoadPlan): NativeSchedulerOptions {
-  const { contextSize, slots, batch, ubatch, threads, prefillChunk, flashAttention, cacheTypeK, cacheTypeV, unifiedKv, kvCells } = plan;
-  const options = { contextSize, slots, batch, ubatch, threads, prefillChunk, flashAttention, cacheTypeK, cacheTypeV, unifiedKv };
+  const { contextSize, slots, batch, ubatch, threads, flashAttention, cacheTypeK, cacheTypeV, unifiedKv, kvCells, warmUp } = plan;
+  const options = { contextSize, slots, batch, ubatch, threads, flashAttention, cacheTypeK, cacheTypeV, unifiedKv, warmUp };
   return unifiedKv ? { ...options, kvCells } : options;
 }

@@ -9,10 +9,12 @@ const DEFAULT_SLOTS = 32;
 const SLOT_LIMIT = 64;
 /** Share of the sequences for whose sake a buffer each is kept. */
 const FEWER_APART = 0.5;
-const PREFILL_CHUNK = 128;
 /** Below this much memory the batch shrinks. */
 const LOW_MEMORY_BYTES = 3000 * 1024 * 1024;
 const LOW_MEMORY_BATCH = 512;
+/** The least that the engine takes. */
+const LEAST_CONTEXT = 8;
+/** What is used at least where memory decides. */
 const CONTEXT_FLOOR = 512;
 const CONTEXT_FALLBACK = 2048;
 const CONTEXT_CEILING = 131_072;
@@ -45,7 +47,6 @@ export interface LoadPlan {
   readonly batch: number;
   readonly ubatch: number;
   readonly threads: number;
-  readonly prefillChunk: number;
   readonly gpuLayers: number;
   readonly flashAttention: boolean;
   readonly mmap: boolean;
@@ -55,6 +56,7 @@ export interface LoadPlan {
   readonly unifiedKv: boolean;
   /** Cells of a unified buffer. */
   readonly kvCells: number;
+  readonly warmUp: boolean;
   /** Memory that the weights and the KV buffer will take, in bytes. */
   readonly memoryBytes: number;
   readonly notes: readonly string[];
@@ -81,6 +83,7 @@ export function optionsOf(plan: LoadPlan): Required<GgufOptions> {
     cache_type_k: plan.cacheTypeK,
     cache_type_v: plan.cacheTypeV,
     kv_unified: plan.unifiedKv,
+    warm_up: plan.warmUp,
   };
 }
 
@@ -135,13 +138,13 @@ function contextSize(model: PlannedModel, requested: number | undefined, most: n
     notes.push(`${source}, ${wanted} tokens, exceeds computed maximum ${most} for the free memory; ${most} is used.`);
     return most;
   }
-  if (wanted < CONTEXT_FLOOR) notes.push(`${source}, ${wanted} tokens, is below the smallest, ${CONTEXT_FLOOR}; ${CONTEXT_FLOOR} is used.`);
+  if (wanted < LEAST_CONTEXT) notes.push(`${source}, ${wanted} tokens, is below the smallest, ${LEAST_CONTEXT}; ${LEAST_CONTEXT} is used.`);
   if (requested !== undefined && model.contextLength > 0 && requested > model.contextLength) {
     notes.push(
       `The requested context, ${requested} tokens, is more than the ${model.contextLength} that the model was trained on; answers may degrade.`,
     );
   }
-  return Math.max(CONTEXT_FLOOR, wanted);
+  return Math.max(LEAST_CONTEXT, wanted);
 }
 
 /**
@@ -171,7 +174,7 @@ function sequences(
 export function planLoad(
   model: PlannedModel,
   options: GgufOptions,
-  machine: { availableBytes: number; threads: number; forceCpu?: boolean },
+  machine: { availableBytes: number; threads: number; forceCpu?: boolean; warmUp?: boolean },
 ): LoadPlan {
   const notes: string[] = [];
   const { availableBytes } = machine;
@@ -198,7 +201,6 @@ export function planLoad(
     batch,
     ubatch: Math.max(1, Math.min(options.n_ubatch ?? DEFAULT_UBATCH, batch)),
     threads: options.n_threads ?? machine.threads,
-    prefillChunk: Math.min(PREFILL_CHUNK, batch),
     gpuLayers: machine.forceCpu ? 0 : (options.n_gpu_layers ?? -1),
     flashAttention,
     mmap: options.use_mmap ?? true,
@@ -207,6 +209,7 @@ export function planLoad(
     cacheTypeV,
     unifiedKv,
     kvCells,
+    warmUp: options.warm_up ?? machine.warmUp ?? true,
     memoryBytes: model.sizeBytes + kvCells * bytesPerToken,
     notes,
   };

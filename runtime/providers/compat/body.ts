@@ -48,7 +48,7 @@ function plainMessage(message: Message): Record<string, unknown> {
 
 /**
  * The JSON body of `POST /chat/completions`. It always streams and asks for usage; `extra_body` of the model and
- * `extra` of the request are merged in last. `think`, `thinking_budget`
+ * `extra` of the request are merged in last. `think`, `thinking_budget`, `deterministic`
  * and `n_ctx` are left out, because a hosted API answers unknown members with 400: providers that know better name them in `added`.
  */
 export function chatBody(

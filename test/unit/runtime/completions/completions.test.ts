@@ -406,6 +406,54 @@ describe('the end of a completion', () => {
   });
 });
 
+describe('a deterministic answer', () => {
+  const asked = async (model: ScriptedModel, ofModel: object, ofRequest: object): Promise<boolean | undefined> => {
+    const provider = createUniversalProvider(new Completions({ models: model }));
+    const given = { name: 'n', provider: 'universal', model: 'm', extra_body: ofModel } as ModelConfig;
+    const completion = await provider.open(given, { messages: [{ role: 'user', content: 'hi' }], ...ofRequest }, never);
+    await collect(completion.parts);
+    return model.generated.at(-1)?.deterministic;
+  };
+
+  for (const [name, ofModel, ofRequest, wanted] of [
+    ['by default', {}, {}, undefined],
+    ['of the request', {}, { deterministic: true }, true],
+    ["of the model's extra_body", { deterministic: true }, {}, true],
+    ["of the request's extra_body", {}, { extra: { deterministic: true } }, true],
+    ['that the request does without', { deterministic: true }, { deterministic: false }, undefined],
+  ] as const)
+    it(name, async () => assert.equal(await asked(new ScriptedModel(), ofModel, ofRequest), wanted));
+
+  it('is drawn with the same seed each time where the request has none', async () => {
+    const model = new ScriptedModel();
+    for (const seed of [undefined, undefined, 7]) await asked(model, {}, { deterministic: true, ...(seed === undefined ? {} : { seed }) });
+    assert.deepEqual(
+      model.generated.map((one) => one.seed),
+      [0, 0, 7],
+    );
+  });
+
+  it('is another text, not another copy of the model', async () => {
+    const model = new ScriptedModel();
+    await asked(model, {}, { extra: { deterministic: true } });
+    assert.deepEqual(model.acquired.at(-1)?.options, {});
+  });
+
+  it('has a deterministic summary of what was too long', async () => {
+    const model = new ScriptedModel({ contextSize: 2560, output: ['short'] });
+    const long = Array.from({ length: 24 }, (_, i) => ({
+      role: i % 2 ? ('assistant' as const) : ('user' as const),
+      content: `${i} ${'word '.repeat(100)}${i}`,
+    }));
+    const extra = { auto_truncate: true, truncation_strategy: 'summarize' };
+    await asked(model, {}, { messages: long, deterministic: true, extra });
+    assert.deepEqual(
+      model.generated.map(({ deterministic }) => deterministic),
+      [true, true],
+    );
+  });
+});
+
 describe('the universal provider', () => {
   const config = (given: Partial<ModelConfig>): ModelConfig =>
     ({ name: 'n', provider: 'universal', model: 'org/m:Q8_0', ...given }) as ModelConfig;

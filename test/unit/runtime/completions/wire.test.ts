@@ -50,6 +50,18 @@ async function frames(parts: CompletionPart[], given: Partial<FrameOptions> = {}
 const deltas = (list: Frame[]) => list.filter((frame) => frame.choices?.[0]).map((frame) => frame.choices[0]!.delta);
 
 describe('chunk frames', () => {
+  it('tell how far a prompt is read in comments, which are no part of the answer', async () => {
+    const progress = (read: number): CompletionPart => ({ type: 'progress', read, of: 8000 });
+    const pieces: string[] = [];
+    const parts = [progress(2048), progress(4096), { type: 'text', text: 'a' }, finish] as CompletionPart[];
+    for await (const piece of chunkFrames(stream(parts), options)) pieces.push(piece);
+    assert.deepEqual(pieces.slice(0, 2), [': prompt 2048/8000\n\n', ': prompt 4096/8000\n\n']);
+    assert.match(pieces[2]!, /^data: .*"role":"assistant".*\n\ndata: .*"content":"a"/);
+    assert.deepEqual(await collect(stream(parts)), await collect(stream(parts.slice(2))));
+    const failed = await frames([], { fallbackText: 'sorry' }, new Error('x'));
+    assert.deepEqual(deltas(failed)[1], { content: 'sorry' });
+  });
+
   it('send the role, each part, the finish and the end', async () => {
     const list = await frames([{ type: 'reasoning', text: 'hm' }, { type: 'text', text: 'a"\n😀' }, finish]);
     assert.deepEqual(deltas(list), [{ role: 'assistant', content: '' }, { reasoning_content: 'hm' }, { content: 'a"\n😀' }, {}]);

@@ -8,7 +8,9 @@ import type { HostEvent } from '../../../../../runtime/engines/gguf/wire.js';
 import { emptyDataDir } from '../../../../support/daemon.js';
 
 /** Opens a tiny model; gives what it answers to one message, and how much of its prompt was not read again. */
-async function opened(options: TinyCausalOptions): Promise<(content: string) => Promise<{ text: string; read: number }>> {
+async function opened(
+  options: TinyCausalOptions,
+): Promise<(content: string, deterministic?: boolean) => Promise<{ text: string; read: number }>> {
   const folder = emptyDataDir();
   writeTinyCausal(folder, options);
   const steps = new EventEmitter();
@@ -16,10 +18,10 @@ async function opened(options: TinyCausalOptions): Promise<(content: string) => 
   const body = { folder, graph: join(folder, 'onnx/model.onnx'), threads: 1, provider: 'cpu', contextSize: null };
   const { model } = await LoadedCausal.open(body, emit);
   let id = 0;
-  return async (content) => {
+  return async (content, deterministic = false) => {
     id += 1;
     const { promptId } = model.prepare({ messages: [{ role: 'user', content }], addGenerationPrompt: true });
-    model.generate({ id, promptId, maxTokens: 16, temperature: 0 });
+    model.generate({ id, promptId, maxTokens: 16, temperature: 0, deterministic });
     let text = '';
     while (true) {
       const [event] = (await once(steps, 'step')) as [Exclude<HostEvent, { progress: number }>];
@@ -47,4 +49,6 @@ for (const [name, options, again, longer] of kinds)
       reads.push(read);
     }
     assert.deepEqual(reads.slice(1), [again, longer]);
+    const { text, read } = await ask(LONG, true);
+    assert.deepEqual([text, read], [TRIGGERED_ANSWER, reads[0]], 'a deterministic answer reads the whole prompt');
   });

@@ -41,7 +41,10 @@ describe('load plan', () => {
     ['the trained context otherwise', {}, 16, {}, 32_768, null],
     ['a known family without metadata', {}, 16, { contextLength: 0, path: '/c/Qwen2.5-Coder-1.5B-Q4.gguf' }, 32_768, null],
     ['the computed maximum without metadata', {}, 16, { contextLength: 0 }, 131_072, null],
-    ['512 at least', { n_ctx: 16 }, 16, {}, 512, /below the smallest/],
+    ['a small one that is asked for', { n_ctx: 128 }, 16, {}, 128, null],
+    ['a small one that the model was trained with', {}, 16, { contextLength: 256 }, 256, null],
+    ['a small one beside many sequences', { n_ctx: 16, n_slots: 64 }, 16, {}, 16, null],
+    ['the least that the engine takes', { n_ctx: 3 }, 16, {}, 8, /3 tokens, is below the smallest, 8; 8 is used/],
     ['more than trained with a note', { n_ctx: 65_536 }, 16, {}, 65_536, /trained on/],
   ];
   for (const [name, options, free, model, wanted, note] of contexts) {
