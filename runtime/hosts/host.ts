@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { Failure } from '../../schemas/errors.js';
+import { Effort } from './effort.js';
 import { confine, hostEnvironment } from './environment.js';
 import { type FromHost, fromWire, type ToHost } from './protocol.js';
 import { Tail } from './tail.js';
@@ -9,12 +10,19 @@ const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 /** Characters of the host's output that are kept for messages. */
 const TAIL_LIMIT = 8192;
 const TAIL_LINES = 3;
+/** The stack that follows a fatal error of V8 has some thirty lines. */
+const ENDING_LINES = 60;
+/** Time that a start may take, that of waiting for a processor not counted. */
 const START_LIMIT_MS = 30_000;
+const START_INTERVAL_MS = 1000;
 /** Room for new objects in MiB. V8's own bound of 16, three times over, fills with garbage in every host that has much to say, and stays. */
 const YOUNG_SPACE = '--max-semi-space-size=4';
 /** Time for an orderly end before the process is killed. */
 const CLOSE_LIMIT_MS = 5_000;
-/** A host that stays silent over this many pings is killed; counted in ticks, so that a suspended machine is not a silent host. */
+/**
+ * A host that stays silent for the time of this many pings is killed. Counted in ticks, so that a suspended machine is not a silent host, and
+ * without the time in which it waits for a processor, so that a busy machine is none.
+ */
 const PING_INTERVAL_MS = 5_000;
 const SILENT_PINGS = 6;
 /** Calls that one host may have open. */
@@ -30,6 +38,8 @@ export interface HostOptions {
   /** Called once when the process has ended; `expected` after `close()`. */
   readonly onExit: (reason: Failure, expected: boolean) => void;
   readonly pingIntervalMs?: number;
+  /** Whether it may work without a sign of life, because its caller bounds the work: it is killed only when it stands still. */
+  readonly worksSilently?: boolean;
   /** Options of the process's Node, such as the bound of its heap; they go before the usual ones. */
   readonly execArgv?: readonly string[];
 }
@@ -39,6 +49,16 @@ const living = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of living) child.kill('SIGKILL');
 });
+
+/** How a process ended. */
+export interface HostEnding {
+  /** What it was killed for, by this process; empty where it ended by itself or by others. */
+  readonly killedFor: string;
+  readonly signal: NodeJS.Signals | null;
+  readonly code: number | null;
+  /** The last lines that it printed; for the log. */
+  readonly output: string;
+}
 
 interface Pending {
   resolve(value: unknown): void;
@@ -51,13 +71,16 @@ export class Host {
   readonly #options: HostOptions;
   readonly #pending = new Map<number, Pending>();
   readonly #output = new Tail(TAIL_LIMIT);
-  /** From when it is ready; before, the limit of its start counts. */
-  #watchdog: NodeJS.Timeout | undefined;
+  readonly #effort: Effort;
+  #watchdog: NodeJS.Timeout;
   /** Settles when the process has ended and its memory is back. */
   readonly exited: Promise<void>;
   #nextId = 1;
-  #silentPings = 0;
+  /** Time without a sign of life: of its start, and then since the ping that waits for an answer. */
+  #silentMs = 0;
+  #isAsked = false;
   #ended: Failure | undefined;
+  #ending: HostEnding | undefined;
   #killReason = '';
   #closing = false;
   #started!: Pending;
@@ -85,10 +108,11 @@ export class Host {
       });
     });
     this.#child.on('message', (message) => this.#receive(message as FromHost));
-    const late = setTimeout(() => this.kill(`was not ready within ${START_LIMIT_MS / 1000} s`), START_LIMIT_MS);
+    this.#effort = new Effort(this.#child.pid);
+    this.#watchdog = setInterval(() => this.#watchStart(), START_INTERVAL_MS).unref();
     this.ready = new Promise<unknown>((resolve, reject) => {
       this.#started = { resolve, reject };
-    }).finally(() => clearTimeout(late));
+    });
     this.ready.catch(() => {});
   }
 
@@ -98,6 +122,11 @@ export class Host {
 
   get alive(): boolean {
     return this.#ended === undefined && !this.#closing;
+  }
+
+  /** How it ended; undefined while it lives. */
+  get ending(): HostEnding | undefined {
+    return this.#ending;
   }
 
   /** Asks the engine. An aborted signal rejects with its reason at once and tells the engine. */
@@ -152,12 +181,14 @@ export class Host {
   }
 
   #receive(message: FromHost): void {
-    this.#silentPings = 0;
+    this.#silentMs = 0;
+    this.#isAsked = false;
     if (message.type === 'event') {
       this.#options.onEvent(message.value);
     } else if (message.type === 'ready') {
       this.#started.resolve(undefined);
-      this.#watchdog = setInterval(() => this.#ping(), this.#options.pingIntervalMs ?? PING_INTERVAL_MS).unref();
+      clearInterval(this.#watchdog);
+      this.#watchdog = setInterval(() => this.#ping(), this.#pingMs).unref();
     } else if (message.type !== 'pong') {
       const pending = this.#pending.get(message.id);
       this.#pending.delete(message.id);
@@ -166,12 +197,25 @@ export class Host {
     }
   }
 
+  get #pingMs(): number {
+    return this.#options.pingIntervalMs ?? PING_INTERVAL_MS;
+  }
+
+  #watchStart(): void {
+    const { workedMs, idleMs } = this.#effort.take();
+    this.#silentMs += workedMs + Math.min(idleMs, START_INTERVAL_MS);
+    if (this.#silentMs >= START_LIMIT_MS) this.kill(`was not ready within ${START_LIMIT_MS / 1000} s`);
+  }
+
   #ping(): void {
-    if (this.#silentPings >= SILENT_PINGS) {
-      this.kill(`gave no sign of life for ${this.#silentPings} pings`);
+    const { workedMs, idleMs } = this.#effort.take();
+    if (this.#isAsked) {
+      if (this.#options.worksSilently === true && workedMs > 0) this.#silentMs = 0;
+      else this.#silentMs += Math.min(idleMs + workedMs, this.#pingMs);
+      if (this.#silentMs >= SILENT_PINGS * this.#pingMs) this.kill(`gave no sign of life for ${Math.round(this.#silentMs / 1000)} s`);
       return;
     }
-    this.#silentPings += 1;
+    this.#isAsked = true;
     this.#send({ type: 'ping' });
   }
 
@@ -181,6 +225,7 @@ export class Host {
     living.delete(this.#child);
     const how = spawnError ?? (this.#killReason || (signal ? `was ended by ${signal}` : `exited with code ${code}`));
     const last = this.#output.lastLines(TAIL_LINES);
+    this.#ending = { killedFor: this.#killReason, signal, code, output: this.#output.lastLines(ENDING_LINES) };
     const reason = new Failure('unavailable', `The engine process of ${this.#options.name} ${how}; try again.`, {
       code: 'engine_crashed',
       retryAfterS: 1,

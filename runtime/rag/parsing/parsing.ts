@@ -25,7 +25,7 @@ export const PARSING_DEFAULTS = {
 } as const;
 
 /** Bounds of parsing; `PARSING_DEFAULTS` for those absent. */
-export type ParsingOptions = Partial<Record<keyof typeof PARSING_DEFAULTS, number>>;
+export type ParsingOptions = Partial<Record<keyof typeof PARSING_DEFAULTS | 'pingIntervalMs', number>>;
 
 /** A file to read and how. */
 export interface ParsingRequest {

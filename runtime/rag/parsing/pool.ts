@@ -1,13 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../../../schemas/errors.js';
-import { Host } from '../../hosts/host.js';
+import { Effort } from '../../hosts/effort.js';
+import { Host, type HostEnding } from '../../hosts/host.js';
 import { log } from '../../log.js';
 
 const MEBIBYTE = 1024 * 1024;
-const MEMORY_INTERVAL_MS = 100;
+const WATCH_INTERVAL_MS = 100;
 /** A host ends after this many files, so that what a library keeps does not add up. */
 const FILES_PER_HOST = 200;
 const WAITING_LIMIT = 10_000;
+/** What V8 prints when its heap is full. */
+const OUT_OF_MEMORY = /out of memory|Allocation failed/i;
 /** Share of a host's memory that its JavaScript heap may take; the rest is for buffers and WebAssembly. */
 const HEAP_SHARE = 0.75;
 
@@ -18,8 +21,12 @@ export interface PoolOptions {
   readonly hosts: number;
   /** Resident memory of one host, after which it is ended. */
   readonly memoryBytes: number;
+  /** Time that one call may take: the processor time that its host has, and the time in which it stands still. Waiting for a processor is free. */
   readonly timeoutMs: number;
+  /** Time after which a host without work ends. */
   readonly idleMs: number;
+  /** How often a host is asked for a sign of life. */
+  readonly pingIntervalMs?: number;
 }
 
 interface Slot {
@@ -139,6 +146,8 @@ export class HostPool {
       engine: this.#options.engine,
       // Documents are read in one go by a process that ends soon: room for new objects is time.
       execArgv: [`--max-old-space-size=${heapMebibytes}`, '--max-semi-space-size=16'],
+      worksSilently: true,
+      ...(this.#options.pingIntervalMs === undefined ? {} : { pingIntervalMs: this.#options.pingIntervalMs }),
       onEvent: () => {},
       onExit: () => {},
     });
@@ -147,7 +156,6 @@ export class HostPool {
 
   async #run<T>(slot: Slot, method: string, body: unknown, name: string, signal: AbortSignal): Promise<T> {
     const host = this.#hostOf(slot);
-    await host.ready;
     let reason: Failure | undefined;
     // The next file must not be given to a process that is on its way out.
     const drop = (why: string): void => {
@@ -158,39 +166,59 @@ export class HostPool {
       reason ??= why;
       drop(why.message);
     };
-    const { timeoutMs, memoryBytes } = this.#options;
-    const late = setTimeout(
-      () => end(new Failure('invalid', `${name} was not read within ${timeoutMs / 1000} s; split it.`, { code: 'parse_timed_out' })),
-      timeoutMs,
-    );
-    const watch = setInterval(() => void this.#watch(host, memoryBytes, name, end), MEMORY_INTERVAL_MS);
     const onAbort = (): void => drop('was told to stop');
     signal.addEventListener('abort', onAbort, { once: true });
+    let watch: NodeJS.Timeout | undefined;
     try {
+      await host.ready;
+      const meter = { effort: new Effort(host.pid), spentMs: 0 };
+      watch = setInterval(() => void this.#watch(host, meter, name, end), WATCH_INTERVAL_MS);
       return await host.call<T>(method, body, signal);
     } catch (error) {
+      signal.throwIfAborted();
       if (reason) throw reason;
-      if (signal.aborted || this.#closed || !(error instanceof Failure && error.code === 'engine_crashed')) throw error;
+      if (this.#closed || !host.ending || !(error instanceof Failure && error.code === 'engine_crashed')) throw error;
       log('warn', error.message, { file: name, ...(error.cause instanceof Error ? { output: error.cause.message } : {}) });
-      throw new Failure('invalid', `${name} crashed its parser or needs more memory than it may take; it was not read.`, {
-        code: 'parser_crashed',
-        cause: error,
-      });
+      throw this.#endedBy(host.ending, name, error);
     } finally {
-      clearTimeout(late);
       clearInterval(watch);
       signal.removeEventListener('abort', onAbort);
     }
   }
 
-  async #watch(host: Host, limitBytes: number, name: string, end: (why: Failure) => void): Promise<void> {
+  async #watch(host: Host, meter: { readonly effort: Effort; spentMs: number }, name: string, end: (why: Failure) => void): Promise<void> {
+    const { memoryBytes, timeoutMs } = this.#options;
+    const { workedMs, idleMs } = meter.effort.take();
+    meter.spentMs += workedMs + idleMs;
+    if (meter.spentMs > timeoutMs)
+      end(new Failure('invalid', `${name} was not read within ${timeoutMs / 1000} s; split it.`, { code: 'parse_timed_out' }));
     const bytes = host.pid === undefined ? undefined : await residentBytes(host.pid);
-    if (bytes !== undefined && bytes > limitBytes)
-      end(
-        new Failure('invalid', `${name} needs more than the ${Math.floor(limitBytes / MEBIBYTE)} MiB of memory that reading may take.`, {
-          code: 'parse_memory',
-        }),
-      );
+    if (bytes !== undefined && bytes > memoryBytes) end(this.#needsMemory(name));
+  }
+
+  #needsMemory(name: string, cause?: unknown): Failure {
+    const mebibytes = Math.floor(this.#options.memoryBytes / MEBIBYTE);
+    return new Failure('invalid', `${name} needs more than the ${mebibytes} MiB of memory that reading may take; split it.`, {
+      code: 'parse_memory',
+      cause,
+    });
+  }
+
+  /** Why a file was not read whose host ended under it, from how it ended. */
+  #endedBy({ killedFor, signal, code, output }: HostEnding, name: string, cause: unknown): Failure {
+    if (OUT_OF_MEMORY.test(output)) return this.#needsMemory(name, cause);
+    if (killedFor !== '')
+      return new Failure('unavailable', `${name} was not read: the process that reads it ${killedFor}; try again.`, {
+        code: 'parser_stuck',
+        retryAfterS: 1,
+        cause,
+      });
+    // Nobody ends a process so but the system, when memory runs out, or a person.
+    const how =
+      signal === 'SIGKILL'
+        ? 'was ended from outside, as the system does when memory runs out; try again'
+        : `crashed (${signal ?? `code ${code}`}); its content may be damaged`;
+    return new Failure('invalid', `${name} was not read: the process that reads it ${how}.`, { code: 'parser_crashed', cause });
   }
 }
 

@@ -1,3 +1,4 @@
+import { breathe } from '../../../loop.js';
 import type { Metadata } from '../../contract.js';
 import { bytesOf } from '../bytes.js';
 import type { ParseLimits, Parser, SourceFile } from '../contract.js';
@@ -95,20 +96,28 @@ function writeForm(form: PdfForm, pages: readonly Page[], options: Metadata, wri
     writer.warnings.push('The values of its form are left out; set extract_form_fields to true to have them.');
 }
 
-function read(file: SourceFile, pdf: PdfDocument, form: PdfForm, options: Metadata, limits: ParseLimits): DocumentWriter {
+/** The pages one by one, so that the process answers between them. */
+async function readPages(file: SourceFile, pdf: PdfDocument, form: PdfForm, options: Metadata, limits: ParseLimits): Promise<Page[]> {
+  const pages: Page[] = [];
   const count = pdf.call('FPDF_GetPageCount', pdf.handle);
   if (count === 0) throw damaged(file, 'it has no pages');
   checkPages(file, count, limits);
-  const writer = new DocumentWriter(file.name, limits);
-  const numbers = Array.from({ length: count }, (_, index) => index + 1);
   let units = 0;
-  const pages = numbers.flatMap((number) => {
+  for (let number = 1; number <= count; number += 1) {
     const page = readPage(pdf, form, number, options);
+    if (page) pages.push(page);
     units += page?.lines.reduce((sum, line) => sum + line.text.length, 0) ?? 0;
     // The writer would refuse it in the end; a bomb must not be held in memory until then.
     if (units > limits.textBytes) throw tooLong(file.name, limits);
-    return page ? [page] : [];
-  });
+    await breathe();
+  }
+  return pages;
+}
+
+async function read(file: SourceFile, pdf: PdfDocument, form: PdfForm, options: Metadata, limits: ParseLimits): Promise<DocumentWriter> {
+  const pages = await readPages(file, pdf, form, options, limits);
+  const writer = new DocumentWriter(file.name, limits);
+  const numbers = Array.from({ length: pdf.call('FPDF_GetPageCount', pdf.handle) }, (_, index) => index + 1);
   const opened = new Map(pages.map((page) => [page.number, page]));
   warn(
     writer,
@@ -136,7 +145,7 @@ export const pdf: Parser = {
     const document = await PdfDocument.open(file, bytes);
     const form = new PdfForm(document);
     try {
-      const writer = read(file, document, form, options, limits);
+      const writer = await read(file, document, form, options, limits);
       const outline = options.extract_outlines === true ? { outline: outlineOf(document) } : {};
       const xmp = options.extract_xmp_metadata === true ? { xmp: xmpOf(bytes) } : {};
       const pages = options.extract_page_info === false ? {} : { page_count: document.call('FPDF_GetPageCount', document.handle) };

@@ -1,4 +1,5 @@
 import { Failure } from '../../../../schemas/errors.js';
+import { breathe } from '../../../loop.js';
 import { encodePng } from '../../../pictures/codec.js';
 import { bytesOf } from '../bytes.js';
 import type { SourceFile } from '../contract.js';
@@ -36,13 +37,14 @@ export function countPages(file: SourceFile): Promise<number> {
 
 /** Numbers of the pages that have no text layer, as a scan has none. */
 export function pagesWithoutText(file: SourceFile): Promise<number[]> {
-  return withPdf(file, (pdf, count) => {
+  return withPdf(file, async (pdf, count) => {
     const found: number[] = [];
     for (let number = 1; number <= count; number += 1) {
       const page = pdf.call('FPDF_LoadPage', pdf.handle, number - 1);
       if (page === 0) continue;
       if (linesOfPage(pdf, page).length === 0) found.push(number);
       pdf.call('FPDF_ClosePage', page);
+      await breathe();
     }
     return found;
   });

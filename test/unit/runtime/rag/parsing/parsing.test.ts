@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { zipSync } from 'fflate';
 import { type Parsed, Parsing, type ParsingRequest } from '../../../../../runtime/rag/parsing/parsing.js';
 import { UNIVERSAL_STRATEGY } from '../../../../../runtime/rag/parsing/universal.js';
-import { compound, docx, drawn, pdf, wordParagraph } from '../../../../support/documents.js';
+import { compound, docx, drawn, pdf, wordParagraph, workbook } from '../../../../support/documents.js';
 
 const MEBIBYTE = 1024 * 1024;
 
@@ -157,6 +157,82 @@ describe('Parsing', () => {
       parsing.key({ ...base, strategy: { name: 's', parsers: [{ type: 'auto', config: { chunk_size: 5 } }] } }, 'h1'),
     ];
     assert.equal(new Set([key, ...others]).size, 5);
+  });
+
+  const LONG: [string, () => Uint8Array, RegExp][] = [
+    [
+      'a PDF of 300 pages',
+      () =>
+        pdf(
+          Array.from({ length: 300 }, (_, page) =>
+            drawn(Array.from({ length: 25 }, (_, line) => [10, 14, `Line ${line} of page ${page}.`])),
+          ),
+        ),
+      /Line 24 of page 299\./,
+    ],
+    [
+      'a workbook, in one go',
+      () => workbook({ One: Array.from({ length: 60_000 }, (_, row) => [`word ${row}`, row, 'and more']) }),
+      /word 59999/,
+    ],
+  ];
+  for (const [name, content, expected] of LONG)
+    it(`waits for a process that works, however long it is silent: ${name}`, async () => {
+      // Silence of 0.2 s would be the end of one that stands still.
+      const impatient = new Parsing({ hosts: 1, pingIntervalMs: 30 });
+      try {
+        assert.match((await parse(name, content(), {}, impatient)).text, expected);
+      } finally {
+        await impatient.close();
+      }
+    });
+
+  it('ends a process that stands still, and says so', async () => {
+    const slow = await request('slow.txt', 'word '.repeat(8 * MEBIBYTE));
+    const impatient = new Parsing({ hosts: 1, pingIntervalMs: 50 });
+    try {
+      await parse('first.txt', 'first', {}, impatient);
+      const stopped = assert.rejects(impatient.parse(slow, new AbortController().signal), {
+        kind: 'unavailable',
+        code: 'parser_stuck',
+        message: /slow\.txt was not read: .* gave no sign of life.*try again/,
+      });
+      setImmediate(() => process.kill(impatient.pids[0]!, 'SIGSTOP'));
+      await stopped;
+      assert.equal((await parse('next.txt', 'next', {}, impatient)).text, 'next');
+    } finally {
+      await impatient.close();
+    }
+  });
+
+  it('says of a process how it ended', async () => {
+    const slow = await request('slow.txt', 'word '.repeat(8 * MEBIBYTE));
+    for (const [signal, message] of [
+      ['SIGKILL', /ended from outside/],
+      ['SIGABRT', /crashed \(SIGABRT\)/],
+    ] as const) {
+      const one = new Parsing({ hosts: 1 });
+      try {
+        await parse('first.txt', 'first', {}, one);
+        const failed = assert.rejects(one.parse(slow, new AbortController().signal), { code: 'parser_crashed', message });
+        setImmediate(() => process.kill(one.pids[0]!, signal));
+        await failed;
+      } finally {
+        await one.close();
+      }
+    }
+  });
+
+  it('names memory where the heap of the process is full', async () => {
+    const narrow = new Parsing({ hosts: 1, memoryBytes: 64 * MEBIBYTE });
+    try {
+      await assert.rejects(parse('fat.txt', 'word '.repeat(8 * MEBIBYTE), {}, narrow), {
+        code: 'parse_memory',
+        message: /fat\.txt .*memory/,
+      });
+    } finally {
+      await narrow.close();
+    }
   });
 
   it('fails only the file whose process is killed', async () => {
