@@ -5,19 +5,22 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { loadCore } from '../native/core.js';
 import { fitAnomaly } from '../test/support/anomaly/fit.js';
+import { unlessLacking } from './lacking.js';
 import { median, ROOT, type Row, table } from './measure.js';
+import { benchPython } from './peers.js';
+import { QUICK, sizeOf } from './size.js';
 
 /** Rows and columns; `BENCH_ANOMALY=1000x10,10000x100` takes these alone. */
-const SIZES = (process.env.BENCH_ANOMALY ?? '1000x10,100000x10,10000x100')
+const SIZES = (process.env.BENCH_ANOMALY ?? (QUICK ? '1000x10' : '1000x10,10000x10'))
   .split(',')
   .map((size) => size.split('x').map(Number) as [number, number]);
 /** Detectors; `BENCH_ANOMALY_BACKENDS=knn,mcd` takes these alone. */
 const BACKENDS = process.env.BENCH_ANOMALY_BACKENDS?.split(',') ?? loadCore().anomalyBackends();
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
+const ROUNDS = sizeOf('BENCH_ROUNDS', 3, 1);
 /** Who takes longer for a fit is asked once. */
 const ONCE_MS = 20_000;
 /** The peer's longest fit and score; `BENCH_ANOMALY_MINUTES=10` waits longer. */
-const PATIENCE_MINUTES = Number(process.env.BENCH_ANOMALY_MINUTES ?? 3);
+const PATIENCE_MINUTES = sizeOf('BENCH_ANOMALY_MINUTES', 3, 0.2);
 /** Passes over the rows; what they take grows evenly with their number, whose usual value is 100. */
 const EPOCHS = 5;
 
@@ -102,7 +105,7 @@ class Peer {
 /** Medians of both in turn; the peer's may be the reason why there are none. */
 async function measure(task: Task, peer: Peer | undefined): Promise<[Times, Times | string]> {
   const [mine, theirs]: [Times[], Times[]] = [[], []];
-  let missing = 'QUERN_BENCH_PYTHON names no Python with pyod and scikit-learn';
+  let missing = 'not here';
   for (let round = 0; round < ROUNDS; round += 1) {
     mine.push(await ours(task));
     const answer = round > 0 && (theirs[0]?.fitMs ?? 0) > ONCE_MS ? undefined : await peer?.ask(task);
@@ -148,8 +151,8 @@ function growth(backend: string, all: Map<number, [Times, Times | string]>): Row
 
 /** Fit and score of every detector against PyOD's, in turn, and how our time grows with the rows. */
 export async function benchAnomaly(): Promise<void> {
-  const program = process.env.QUERN_BENCH_PYTHON;
-  const peer = program ? new Peer(program) : undefined;
+  const program = await unlessLacking('anomaly against PyOD', benchPython);
+  const peer = program === undefined ? undefined : new Peer(program);
   const folder = mkdtempSync(join(tmpdir(), 'quern-bench-anomaly-'));
   const path = join(folder, 'rows');
   const report: Row[] = [];

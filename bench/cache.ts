@@ -3,8 +3,9 @@ import type { Prepared } from '../schemas/generated/universal/cache.js';
 import { emptyDataDir, freePort } from '../test/support/daemon.js';
 import { benchPath } from '../test/support/models/cache.js';
 import { answers, ended, median, quern, type Row, table } from './measure.js';
+import { sizeOf } from './size.js';
 
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const ROUNDS = sizeOf('BENCH_ROUNDS', 5, 2);
 /** Of each system prompt; a token of this model is about a letter or two of them. */
 const SYSTEM_WORDS = 160;
 const WORDS = 'grain mill stone water wheel night flour river field bread rain harvest oven market road bridge'.split(' ');

@@ -6,8 +6,9 @@ import type { LoadPlan, LoadResult } from './load.js';
 import { answers, ask, ended, median, part, program, quantile, quern, type Row, table } from './measure.js';
 import type { PeerPlan, PeerResult } from './node-llama-cpp.js';
 import { llamaServer } from './peers.js';
+import { sizeOf } from './size.js';
 
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const ROUNDS = sizeOf('BENCH_ROUNDS', 5, 2);
 const STREAMS = [1, 8, 32];
 const GOAL: Record<number, number> = { 1: 1, 8: 1.2, 32: 1.2 };
 const MAX_TOKENS = 128;

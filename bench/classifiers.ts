@@ -8,7 +8,9 @@ import { Outbound } from '../runtime/net/outbound.js';
 import { openEncoders } from '../runtime/open-encoders.js';
 import { heldOutShares } from '../test/support/classifiers/held-out.js';
 import { TEXT_SETS, textSet } from '../test/support/classifiers/sets.js';
+import { skip, unlessLacking } from './lacking.js';
 import { median, ROOT, type Row, table } from './measure.js';
+import { benchPython } from './peers.js';
 
 const TEXTS = 1000;
 const ROUNDS = 3;
@@ -40,10 +42,9 @@ function examples(): { texts: string[]; labels: string[]; targets: Uint32Array }
   return { texts: some.map(({ text }) => text), labels, targets: Uint32Array.from(some, ({ label }) => labels.indexOf(label)) };
 }
 
-/** scikit-learn on the same embeddings, or why it is not there. */
-function python(vectors: readonly Float32Array[], { labels, targets }: ReturnType<typeof examples>): Python | string {
-  const program = process.env.QUERN_BENCH_PYTHON;
-  if (!program) return 'QUERN_BENCH_PYTHON names no Python with scikit-learn';
+/** scikit-learn on the same embeddings. */
+function python(vectors: readonly Float32Array[], { labels, targets }: ReturnType<typeof examples>): Python {
+  const program = benchPython();
   const folder = mkdtempSync(join(tmpdir(), 'quern-bench-'));
   try {
     const head = Int32Array.of(vectors.length, vectors[0]!.length, labels.length);
@@ -55,8 +56,6 @@ function python(vectors: readonly Float32Array[], { labels, targets }: ReturnTyp
     return JSON.parse(
       execFileSync(program, [join(ROOT, 'bench/logistic-regression.py'), join(folder, 'rows')], { encoding: 'utf8' }),
     ) as Python;
-  } catch (error) {
-    return String(error).split('\n')[0]!;
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -107,17 +106,17 @@ async function measured(model: string, encoders: ReturnType<typeof openEncoders>
     for (let from = 0; from < TEXTS; from += ROWS_AT_ONCE) await head.predict(rows);
     predictions.push(((performance.now() - predictStart) * TEXTS) / (Math.ceil(TEXTS / ROWS_AT_ONCE) * ROWS_AT_ONCE));
   }
-  const peer = python(vectors, set);
+  const peer = await unlessLacking('classifiers against scikit-learn', () => python(vectors, set));
   const [training, predicting] = [median(trainings), median(predictions)];
   const against = (what: string, own: number, other: (them: Python) => number, show: (ms: number) => string): Row => ({
     what,
     ours: show(own),
-    peer: typeof peer === 'string' ? peer : show(other(peer)),
-    ratio: typeof peer === 'string' ? '' : (other(peer) / own).toFixed(2),
+    peer: peer ? show(other(peer)) : '',
+    ratio: peer ? (other(peer) / own).toFixed(2) : '',
     goal: '',
   });
   const rate = (ms: number): string => `${((TEXTS * 1000) / ms).toFixed(0)} texts/s`;
-  const name = typeof peer === 'string' ? 'scikit-learn' : `scikit-learn ${peer.version}`;
+  const name = peer ? `scikit-learn ${peer.version}` : 'scikit-learn';
   return [
     { what: `${model}: embedding ${TEXTS} texts`, ours: seconds(embedMs), peer: '', ratio: '', goal: '' },
     against(
@@ -163,7 +162,7 @@ export async function benchClassifiers(): Promise<void> {
   if (hasWeights) {
     shares.push(...(await heldOut(folder, 'all-MiniLM-L6-v2', encoders)));
     rows.push(...(await measured(folder, encoders)).map((row) => ({ ...row, what: row.what.replace(folder, 'all-MiniLM-L6-v2') })));
-  } else rows.push({ what: `${MINILM}: BENCH_MODELS names no folder that holds it`, ours: '', peer: '', ratio: '', goal: '' });
+  } else skip(`classifiers with ${MINILM}`, 'BENCH_MODELS names no folder that holds it; node build/bundle/main.js pull brings it');
   table(`Classifiers: ${TEXTS} sentences of 16 labels, medians of ${ROUNDS}`, rows);
   table('Classifiers: share of 200 held-out sentences, against a plain logistic regression on the same embeddings', shares);
   await models.close();

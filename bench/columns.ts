@@ -8,7 +8,9 @@ import { appendTo } from '../runtime/ml/tables/append.js';
 import { cellsOf } from '../runtime/ml/tables/cells.js';
 import { openStore, type Store } from '../runtime/store/store.js';
 import { emptyDataDir } from '../test/support/daemon.js';
+import { unlessLacking } from './lacking.js';
 import { median, ROOT, type Row, table } from './measure.js';
+import { benchPython } from './peers.js';
 
 const ROWS = 100_000;
 const WINDOW = 1_000;
@@ -26,16 +28,10 @@ interface Polars {
 const row = (index: number): Record<string, number> => ({ a: Math.sin(index * 7.1), b: Math.cos(index * 3.3), c: index % 97 });
 const rows = (count: number): Record<string, number>[] => Array.from({ length: count }, (_, index) => row(index));
 
-/** Polars on the same work, or why it is not there. */
-function polars(): Polars | string {
-  const program = process.env.QUERN_BENCH_PYTHON;
-  if (!program) return 'QUERN_BENCH_PYTHON names no Python with polars';
-  try {
-    const script = [join(ROOT, 'bench/columns-polars.py'), String(ROWS), String(WINDOW), String(APPENDS)];
-    return JSON.parse(execFileSync(program, script, { encoding: 'utf8' })) as Polars;
-  } catch (error) {
-    return String(error).split('\n')[0]!;
-  }
+/** Polars on the same work. */
+function polars(): Polars {
+  const script = [join(ROOT, 'bench/columns-polars.py'), String(ROWS), String(WINDOW), String(APPENDS)];
+  return JSON.parse(execFileSync(benchPython(), script, { encoding: 'utf8' })) as Polars;
 }
 
 async function batchMs(): Promise<number> {
@@ -94,15 +90,14 @@ async function durable(store: Store, atOnce: number): Promise<number> {
 export async function benchColumns(): Promise<void> {
   // As the daemon does.
   loadCore().takeShortTurns();
-  const peer = polars();
+  const known = await unlessLacking('columns against Polars', polars);
   const against = (what: string, mine: number, theirs: number | undefined, count: number, goal = ''): Row => ({
     what,
     ours: ((count * 1000) / mine).toFixed(0),
-    peer: theirs === undefined ? String(peer) : ((count * 1000) / theirs).toFixed(0),
+    peer: theirs === undefined ? '' : ((count * 1000) / theirs).toFixed(0),
     ratio: theirs === undefined ? '' : `${(theirs / mine).toFixed(1)}x`,
     goal,
   });
-  const known = typeof peer === 'string' ? undefined : peer;
   const [batch, plain, withFeatures] = [await batchMs(), await appendMs(false), await appendMs(true)];
   const dataDir = emptyDataDir();
   const store = await openStore(dataDir);

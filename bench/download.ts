@@ -7,10 +7,12 @@ import { Hub } from '../runtime/hub/hub.js';
 import { hubSettings } from '../runtime/hub/settings.js';
 import { Outbound } from '../runtime/net/outbound.js';
 import type { HubPlan } from './hub-peer.js';
+import { Lacking } from './lacking.js';
 import { ask, median, part, type Row, table } from './measure.js';
+import { sizeOf } from './size.js';
 
 /** Size of the file; `BENCH_DOWNLOAD_MB=2048` is the full run. */
-const SIZE_BYTES = Number(process.env.BENCH_DOWNLOAD_MB ?? 256) * 2 ** 20;
+const SIZE_BYTES = sizeOf('BENCH_DOWNLOAD_MB', 256, 32) * 2 ** 20;
 const ROUNDS = 3;
 const REPOSITORY = 'bench/download';
 /** 1 Gbit/s. */
@@ -23,7 +25,8 @@ const seconds = async (act: () => unknown): Promise<number> => {
 };
 
 function program(command: string, ...parameters: string[]): void {
-  const { status, stderr } = spawnSync(command, parameters);
+  const { status, stderr, error } = spawnSync(command, parameters);
+  if (error) throw new Lacking(command, `Debian: apt install ${command === 'sha256sum' ? 'coreutils' : command}`);
   if (status !== 0) throw new Error(`${command} ended with ${status}: ${String(stderr)}`);
 }
 

@@ -3,9 +3,10 @@ import { dataDirWithModel, embedOver, modelName } from './encoder-contestants.js
 import { mixedTexts, texts } from './encoder-models.js';
 import { answers, ask, ended, type LoopDelay, quern, type Row, table } from './measure.js';
 import { descendants, residentBytes } from './processes.js';
+import { sizeOf } from './size.js';
 
 /** Texts of the long run; `BENCH_EMBEDS=100000` is the full one. */
-const EMBEDS = Number(process.env.BENCH_EMBEDS ?? 2_000);
+const EMBEDS = sizeOf('BENCH_EMBEDS', 2_000, 500);
 const CLIENTS = 4;
 const TEXTS_A_CALL = 50;
 const SINGLES = 500;

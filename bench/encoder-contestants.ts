@@ -135,17 +135,8 @@ export async function transformersPeers(file: string): Promise<{ inProcess: Cont
   };
 }
 
-/** llama-server with the same shape. Undefined, with the reason on standard error, where it cannot be built or does not start. */
-export async function llama(file: string): Promise<Contestant | undefined> {
-  try {
-    return await startedLlama(file);
-  } catch (error) {
-    process.stderr.write(`bench: no llama-server: ${(error as Error).message}\n`);
-    return undefined;
-  }
-}
-
-async function startedLlama(file: string): Promise<Contestant> {
+/** llama-server with the same shape. */
+export async function llama(file: string): Promise<Contestant> {
   const binary = llamaServer();
   const port = await freePort();
   const type = file === 'model_int8.onnx' ? 'Q8_0' : 'F32';

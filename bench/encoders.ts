@@ -1,15 +1,17 @@
 import { type Contestant, llama, ours, oursOverHttp, type Ranker, ROUND_TEXTS, rankers, transformersPeers } from './encoder-contestants.js';
+import { unlessLacking } from './lacking.js';
 import { median, type Row, table } from './measure.js';
 import { processorMs } from './processes.js';
+import { QUICK, sizeOf } from './size.js';
 
 const FILES = ['model.onnx', 'model_int8.onnx'];
 const BATCHES = [1, 8, 64];
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const ROUNDS = sizeOf('BENCH_ROUNDS', 5, 2);
 /**
  * Rounds before those that count: until then, JavaScript on either side is still being compiled. The first size warms it up for all: one text at a time
  * went on becoming faster, on both sides, until some 2,500 calls.
  */
-const FIRST_WARM_UP = 40;
+const FIRST_WARM_UP = QUICK ? 5 : 40;
 const WARM_UP = 5;
 /** Documents of one query. */
 const DOCUMENTS = ROUND_TEXTS;
@@ -57,19 +59,25 @@ function rows(what: string, unit: string, own: Reached, other: Reached, goal: st
 
 /** Every pairing of one graph: in process with in process, over HTTP with over HTTP. */
 async function embeddings(file: string): Promise<Row[]> {
-  const { inProcess, http } = await transformersPeers(file);
-  const server = await llama(file);
+  const js = await unlessLacking(`encoders against transformers.js`, () => transformersPeers(file));
+  const server = await unlessLacking('encoders against llama-server', () => llama(file));
   const [own, ownHttp] = [await ours(file), await oursOverHttp(file)];
-  const contestants = [own, inProcess, ownHttp, http, ...(server ? [server] : [])];
+  const pairs: [Contestant, Contestant, string][] = [
+    ...(js
+      ? ([
+          [own, js.inProcess, GOAL_TRANSFORMERS],
+          [ownHttp, js.http, GOAL_TRANSFORMERS],
+        ] as [Contestant, Contestant, string][])
+      : []),
+    ...(server ? ([[ownHttp, server, GOAL_LLAMA]] as [Contestant, Contestant, string][]) : []),
+  ];
+  const contestants = [...new Set<Contestant>([own, ownHttp, ...pairs.map(([, other]) => other)])];
   const found: Row[] = [];
   for (const batch of BATCHES) {
     const rates = await inTurn(contestants, batch, batch === BATCHES[0] ? FIRST_WARM_UP : WARM_UP);
-    const pair = (a: number, b: number, goal: string): Row[] => {
-      const what = `${file}, batch ${batch}, ${contestants[a]!.name}, against ${contestants[b]!.name}`;
-      return rows(what, 'texts/s', rates[a]!, rates[b]!, goal);
-    };
-    found.push(...pair(0, 1, GOAL_TRANSFORMERS), ...pair(2, 3, GOAL_TRANSFORMERS));
-    if (server) found.push(...pair(2, 4, GOAL_LLAMA));
+    const reached = (one: Contestant): Reached => rates[contestants.indexOf(one)]!;
+    for (const [mine, other, goal] of pairs)
+      found.push(...rows(`${file}, batch ${batch}, ${mine.name}, against ${other.name}`, 'texts/s', reached(mine), reached(other), goal));
   }
   for (const { close } of contestants) await close();
   return found;
@@ -86,6 +94,6 @@ async function reranking(file: string): Promise<Row[]> {
 export async function benchEncoders(): Promise<void> {
   const found: Row[] = [];
   for (const file of FILES) found.push(...(await embeddings(file)));
-  for (const file of FILES) found.push(...(await reranking(file)));
+  for (const file of FILES) found.push(...((await unlessLacking('reranking against transformers.js', () => reranking(file))) ?? []));
   table('Encoders in the shape of all-MiniLM-L6-v2, one thread each', found);
 }

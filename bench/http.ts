@@ -1,9 +1,11 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { freePort } from '../test/support/daemon.js';
 import type { HttpPeerPlan } from './http-peer.js';
+import { Lacking } from './lacking.js';
 import { answers, ask, ended, median, part, quern, type Row, table } from './measure.js';
+import { sizeOf } from './size.js';
 
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const ROUNDS = sizeOf('BENCH_ROUNDS', 5, 2);
 const SECONDS = 3;
 const CONNECTIONS = 64;
 const PATH = '/v1/projects/default';
@@ -19,7 +21,7 @@ function wrk(port: number): Promise<{ rate: number; p99Ms: number }> {
     const child = spawn('wrk', ['-t1', `-c${CONNECTIONS}`, `-d${SECONDS}s`, '--latency', `http://127.0.0.1:${port}${PATH}`]);
     let text = '';
     child.stdout.on('data', (chunk) => (text += chunk));
-    child.on('error', () => reject(new Error('wrk is not installed (Debian: apt install wrk)')));
+    child.on('error', reject);
     child.on('close', () => {
       const [, amount = 'NaN', unit = 'ms'] = /99%\s+([\d.]+)(us|ms|s)/.exec(text) ?? [];
       if (/Non-2xx/.test(text)) return reject(new Error(`wrk saw failures: ${text}`));
@@ -33,6 +35,7 @@ function wrk(port: number): Promise<{ rate: number; p99Ms: number }> {
 
 /** Measures the project list against Fastify and raw uWebSockets.js serving the same bytes, and prints the table. */
 export async function benchHttp(): Promise<void> {
+  if (spawnSync('wrk', ['-v']).error) throw new Lacking('wrk', 'Debian: apt install wrk');
   const port = await freePort();
   const daemon = quern('start', port);
   await answers(`http://127.0.0.1:${port}${PATH}`);

@@ -2,11 +2,12 @@ import { RETRIEVAL_PROJECT } from '../test/support/retrieval-client.js';
 import { proseOf, randomOf, wordOf } from '../test/support/retrieval-corpus.js';
 import { openLibrary, type Source, takeIn } from './library.js';
 import { ask, ended, type LoopDelay, type Row, table } from './measure.js';
+import { sizeOf } from './size.js';
 
 /** Size of the mixed corpus; `BENCH_MB=50` is the full run. */
-const MEGABYTES = Number(process.env.BENCH_MB ?? 2);
+const MEGABYTES = sizeOf('BENCH_MB', 2, 1);
 /** Chunks at the end of the growth; `BENCH_GROWTH=1000000` is the full run. */
-const GROWTH = Number(process.env.BENCH_GROWTH ?? 8_000);
+const GROWTH = sizeOf('BENCH_GROWTH', 8_000, 1_000);
 /** Of the vectors while growing: few, so that the time goes into what this measures and not into the graph, which `vectors` measures. */
 const GROWTH_DIMENSIONS = 64;
 /** Shares of the growth at which a window is measured; what lies between is only filled. The first is 10,000 chunks of a million. */

@@ -9,8 +9,11 @@ import { benchEmbeds } from './embeds.js';
 import { benchEncoders } from './encoders.js';
 import { benchHttp } from './http.js';
 import { benchIngest } from './ingest.js';
+import { Lacking, skip, skippedLines } from './lacking.js';
 import { benchLoop } from './loop.js';
+import { benchMicro } from './micro.js';
 import { benchOcr } from './ocr.js';
+import { benchPeers } from './peers.js';
 import { benchQuality } from './quality.js';
 import { benchRetrieval } from './retrieval.js';
 import { benchSoak } from './soak.js';
@@ -20,11 +23,14 @@ import { benchText } from './text.js';
 import { benchTurns } from './turns.js';
 import { benchVectors } from './vectors.js';
 
+/** What is only done where it is named: it builds or takes much longer than the rest. */
+const ON_DEMAND: Record<string, () => Promise<void>> = { peers: benchPeers, soak: benchSoak };
 const PARTS: Record<string, () => Promise<void>> = {
   download: benchDownload,
   start: benchStart,
   http: benchHttp,
   loop: benchLoop,
+  micro: benchMicro,
   turns: benchTurns,
   chat: benchChat,
   cache: benchCache,
@@ -38,15 +44,39 @@ const PARTS: Record<string, () => Promise<void>> = {
   streams: benchStreams,
   embeds: benchEmbeds,
   ocr: benchOcr,
-  soak: benchSoak,
   classifiers: benchClassifiers,
   anomaly: benchAnomaly,
 };
 
+const ALL = { ...ON_DEMAND, ...PARTS };
+
 // Every program under measurement is killed with this process.
 process.setMaxListeners(100);
 
-const picked = process.argv.slice(2);
+const unknown = process.argv.slice(2).filter((word) => word !== '--quick' && !Object.hasOwn(ALL, word));
+if (unknown.length > 0) {
+  process.stderr.write(
+    `bench: there is no part ${unknown.join(', ')}; the parts are ${Object.keys(ALL).join(', ')}. --quick makes them small.\n`,
+  );
+  process.exit(2);
+}
+const picked = process.argv.slice(2).filter((word) => word !== '--quick');
 process.stdout.write(`${cpus()[0]?.model ?? 'unknown CPU'}, ${cpus().length} cores, Node ${process.versions.node}, ${process.platform}\n`);
-for (const [name, run] of Object.entries(PARTS)) if (picked.length === 0 || picked.includes(name)) await run();
-process.exit(0);
+const began = performance.now();
+let failed = false;
+for (const [name, run] of Object.entries(picked.length > 0 ? ALL : PARTS)) {
+  if (picked.length > 0 && !picked.includes(name)) continue;
+  const started = performance.now();
+  try {
+    await run();
+    process.stderr.write(`bench: ${name} took ${((performance.now() - started) / 1000).toFixed(0)} s\n`);
+  } catch (error) {
+    if (!(error instanceof Lacking)) {
+      failed = true;
+      process.stderr.write(`${error instanceof Error ? error.stack : String(error)}\n`);
+    }
+    skip(name, error);
+  }
+}
+process.stdout.write(`${skippedLines()}\nThe run took ${((performance.now() - began) / 60_000).toFixed(1)} minutes.\n`);
+process.exit(failed ? 1 : 0);

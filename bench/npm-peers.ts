@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { freePort } from '../test/support/daemon.js';
+import { Lacking } from './lacking.js';
 import { answers, program, ROOT } from './measure.js';
 import { PEERS } from './peers.js';
 
@@ -31,7 +32,7 @@ export function installPeers(...packages: string[]): void {
   const missing = packages.filter((one) => !isInstalled(one));
   // Without the wishes of other packages, which bring another version of a peer along.
   if (missing.length > 0 && !done('npm', ['install', '--ignore-scripts', '--legacy-peer-deps', ...missing], FOLDER))
-    throw new Error(`npm could not install ${missing.join(', ')}`);
+    throw new Lacking(missing.join(', '), `npm could not install it; try npm install --prefix ${FOLDER} ${missing.join(' ')}`);
 }
 
 /** The file that an installed peer begins with. */
@@ -55,7 +56,8 @@ export function buildHnswlib(): void {
   const sources = readdirSync(join(folder, 'src')).filter((name) => name.endsWith('.cc'));
   const flags = ['-O3', '-march=native', '-std=c++17', '-shared', '-fPIC', '-DNAPI_DISABLE_CPP_EXCEPTIONS'];
   const inputs = sources.map((name) => join(folder, 'src', name));
-  if (!done('c++', [...flags, ...includes, ...inputs, '-o', binary], folder)) throw new Error('hnswlib-node does not compile');
+  if (!done('c++', [...flags, ...includes, ...inputs, '-o', binary], folder))
+    throw new Lacking('hnswlib-node', 'it does not compile here: a C++ compiler, Debian: apt install g++');
 }
 
 /**
@@ -65,7 +67,7 @@ export function buildHnswlib(): void {
 export async function startChroma(): Promise<{ url: string; child: ChildProcess }> {
   const folder = join(PEERS, 'chroma');
   if (!existsSync(folder) && !done('python3', ['-m', 'pip', 'install', '--quiet', '--no-deps', '--target', folder, CHROMA_WHEEL], ROOT))
-    throw new Error(`pip could not install ${CHROMA_WHEEL}`);
+    throw new Lacking('Chroma', `python3 -m pip install --no-deps --target ${folder} ${CHROMA_WHEEL}`);
   const port = await freePort();
   const kept = mkdtempSync(join(tmpdir(), 'quern-bench-chroma-'));
   const start = `import sys; sys.path.insert(0, sys.argv[1]); import chromadb_rust_bindings as c; c.cli(['chroma', 'run', '--path', sys.argv[2], '--port', sys.argv[3]])`;

@@ -7,10 +7,11 @@ import { Vision } from '../runtime/vision/vision.js';
 import { emptyDataDir } from '../test/support/daemon.js';
 import { textImage } from '../test/support/vision/pictures.js';
 import { median, type Row, table } from './measure.js';
+import { sizeOf } from './size.js';
 
 /** Pages that are read; `BENCH_PAGES=100` is the full run. */
-const PAGES = Number(process.env.BENCH_PAGES ?? 8);
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 3);
+const PAGES = sizeOf('BENCH_PAGES', 8, 2);
+const ROUNDS = sizeOf('BENCH_ROUNDS', 3, 1);
 const LINES = 12;
 const WORDS = 'the quern turns grain to flour while water drives its wheel through night and day'.split(' ');
 const LSTM_ONLY = 1;

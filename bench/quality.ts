@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { RETRIEVAL_PROJECT, Refusal, type RetrievalClient } from '../test/support/retrieval-client.js';
+import { skip } from './lacking.js';
 import { openLibrary, type Source, takeIn } from './library.js';
 import { ended, ROOT, type Row, table } from './measure.js';
 
@@ -106,7 +107,7 @@ async function measure({ title, sources, questions }: Quiz, embedder: keyof type
       rowOf(`recall@${RECALL_AT}`, scores, (score) => score.recall),
       rowOf(`nDCG@${GAIN_AT}`, scores, (score) => score.gain),
     ]);
-  } else process.stdout.write(`\nQuality with dense by ${embedder}: skipped (${refusal})\n`);
+  } else skip(`quality with dense by ${embedder}`, refusal);
   await ended(daemon);
 }
 

@@ -4,9 +4,10 @@ import type { RetrievalClient } from '../test/support/retrieval-client.js';
 import { proseOf, randomOf, wordOf } from '../test/support/retrieval-corpus.js';
 import { openLibrary, type Source, takeIn } from './library.js';
 import { ended, median, quantile, type Row, table } from './measure.js';
+import { sizeOf } from './size.js';
 
 /** Chunks to ask; `BENCH_CHUNKS=100000` is the full run. */
-const CHUNKS = Number(process.env.BENCH_CHUNKS ?? 5_000);
+const CHUNKS = sizeOf('BENCH_CHUNKS', 5_000, 1_000);
 /** Characters of a file, which makes about as many chunks as it has times 350. */
 const FILE_CHARACTERS = 35_000;
 const CHUNK_CHARACTERS = 350;

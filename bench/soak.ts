@@ -8,10 +8,11 @@ import { proseOf, randomOf } from '../test/support/retrieval-corpus.js';
 import { takeIn } from './library.js';
 import { answers, ask, ended, type LoopDelay, median, part, quern, type Row, table } from './measure.js';
 import { sampleTree, slopeOf, type TreeSample } from './process-tree.js';
+import { sizeOf } from './size.js';
 import { type Kind, type Sender, soakKinds } from './soak-requests.js';
 
 /** Length of the run; `BENCH_SOAK_MIN=30` is the full one. */
-const MINUTES = Number(process.env.BENCH_SOAK_MIN ?? 1);
+const MINUTES = sizeOf('BENCH_SOAK_MIN', 1, 0.25);
 const CLIENTS = Number(process.env.BENCH_SOAK_CLIENTS ?? 6);
 /** Only these kinds of requests, by name, with commas between; all when missing. */
 const ONLY = process.env.BENCH_SOAK_KINDS?.split(',');

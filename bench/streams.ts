@@ -1,6 +1,7 @@
 import http from 'node:http';
 import { freePort } from '../test/support/daemon.js';
 import { answers, ended, median, quantile, quern, type Row, table } from './measure.js';
+import { sizeOf } from './size.js';
 
 /**
  * Samples of a request, requests of a run, and after how many samples the detector learns again: 100 is the default. A training of ECOD takes
@@ -15,7 +16,7 @@ const KINDS = [
 type Kind = (typeof KINDS)[number];
 const NEVER = 1_000_000;
 /** Runs of each kind, in turn: a stall of the machine of a few milliseconds moves the p99 of one run by half. */
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 10);
+const ROUNDS = sizeOf('BENCH_ROUNDS', 10, 2);
 const WINDOW = 1_000;
 const FIRST = 500;
 const PATH = '/v1/ml/anomaly/stream';

@@ -1,9 +1,11 @@
 import { loadCore } from '../native/core.js';
 import { proseOf, randomOf, wordOf } from '../test/support/retrieval-corpus.js';
+import { unlessLacking } from './lacking.js';
 import { median, type Row, table } from './measure.js';
 import { installPeers, peerModule } from './npm-peers.js';
+import { sizeOf } from './size.js';
 
-const TEXTS = Number(process.env.BENCH_TEXTS ?? 5_000);
+const TEXTS = sizeOf('BENCH_TEXTS', 5_000, 1_000);
 const CHARACTERS = 400;
 const QUERIES = 60;
 const ROUNDS = 3;
@@ -71,17 +73,14 @@ export async function benchText(): Promise<void> {
     );
   const ourBuildMs = performance.now() - begun;
 
-  let peer: { buildMs: number; search(query: string): unknown } | string;
-  try {
+  const peer = await unlessLacking('text against MiniSearch', () => {
     installPeers('minisearch@7.2.0');
     const Peer = peerModule<new (options: object) => MiniSearch>('minisearch');
     const mini = new Peer({ fields: ['text'] });
     const start = performance.now();
     mini.addAll(texts.map((text, id) => ({ id, text })));
-    peer = { buildMs: performance.now() - start, search: (query: string) => mini.search(query).slice(0, K) };
-  } catch (error) {
-    peer = String(error);
-  }
+    return { buildMs: performance.now() - start, search: (query: string) => mini.search(query).slice(0, K) };
+  });
   const rate = async (search: (query: string) => unknown): Promise<number> => {
     const start = performance.now();
     for (const query of queries) await search(query);
@@ -90,7 +89,7 @@ export async function benchText(): Promise<void> {
   const [ours, theirs]: [number[], number[]] = [[], []];
   for (let round = -1; round < ROUNDS; round += 1) {
     const mine = await rate((query) => index.search(query, K));
-    const other = typeof peer === 'string' ? Number.NaN : await rate(peer.search);
+    const other = peer ? await rate(peer.search) : Number.NaN;
     if (round < 0) continue;
     ours.push(mine);
     theirs.push(other);
@@ -98,7 +97,7 @@ export async function benchText(): Promise<void> {
   const against = (what: string, mine: number, other: number): Row => ({
     what,
     ours: mine.toFixed(0),
-    peer: Number.isNaN(other) ? `MiniSearch could not be had` : other.toFixed(0),
+    peer: Number.isNaN(other) ? '' : other.toFixed(0),
     ratio: Number.isNaN(other) ? '' : `${(mine / other).toFixed(2)}x`,
     goal: '',
   });
@@ -106,7 +105,7 @@ export async function benchText(): Promise<void> {
     `Text: BM25 over ${TEXTS} texts of ${CHARACTERS} characters against MiniSearch, 2 and 5 words, medians of ${ROUNDS} interleaved runs`,
     [
       against('queries/s', median(ours), median(theirs)),
-      against('texts/s while building', (TEXTS * 1000) / ourBuildMs, typeof peer === 'string' ? Number.NaN : (TEXTS * 1000) / peer.buildMs),
+      against('texts/s while building', (TEXTS * 1000) / ourBuildMs, peer ? (TEXTS * 1000) / peer.buildMs : Number.NaN),
       { what: "largest deviation of a score from Lucene's formula", ours: worst.toExponential(1), peer: '', ratio: '', goal: '<= 1e-5' },
     ],
   );

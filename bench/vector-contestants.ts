@@ -1,5 +1,5 @@
 import { mkdtempSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NativeVectorIndex, VectorSearchOptions } from '../native/contract.js';
@@ -35,7 +35,8 @@ function filterOf(count: number): Uint8Array<ArrayBuffer> {
   return filter;
 }
 
-async function addAll(index: NativeVectorIndex, rows: Float32Array): Promise<void> {
+/** Adds rows to an index, their numbers as ids. */
+export async function addAll(index: NativeVectorIndex, rows: Float32Array): Promise<void> {
   const count = rows.length / DIMENSIONS;
   for (let from = 0; from < count; from += BATCH) {
     const ids = Uint32Array.from({ length: Math.min(BATCH, count - from) }, (_, at) => from + at);
@@ -98,6 +99,51 @@ function hnswlib(): Contestant {
     },
     prepare: async (effort) => index.setEf(effort),
     search: async (query, _effort, filtered) => index.searchKnn([...query], K, filtered ? (id) => id % SHARE === 0 : undefined).neighbors,
+  };
+}
+
+interface Usearch {
+  Index: new (
+    settings: object,
+  ) => {
+    add(keys: BigUint64Array, rows: Float32Array, threads: number): void;
+    search(query: Float32Array, k: number, threads: number): { keys: BigUint64Array };
+    save(path: string): void;
+    load(path: string): void;
+  };
+}
+
+/** The effort of a search is fixed when an index is made, so each one opens the saved graph anew. It takes no filter: more are asked for, and sorted out. */
+function usearch(): Contestant {
+  installPeers('usearch@2.25.3');
+  const { Index } = peerModule<Usearch>('usearch');
+  const path = join(mkdtempSync(join(tmpdir(), 'quern-bench-usearch-')), 'index');
+  const opened = (effort: number) =>
+    new Index({
+      metric: 'cos',
+      dimensions: DIMENSIONS,
+      quantization: 'f32',
+      connectivity: CONNECTIVITY,
+      expansion_add: EFFORT_BUILD,
+      expansion_search: effort,
+      multi: false,
+    });
+  let index = opened(EFFORT_BUILD);
+  return {
+    async build(rows) {
+      const keys = BigUint64Array.from({ length: rows.length / DIMENSIONS }, (_, id) => BigInt(id));
+      index.add(keys, rows, availableParallelism());
+      index.save(path);
+    },
+    async prepare(effort) {
+      index = opened(effort);
+      index.load(path);
+    },
+    async search(query, _effort, filtered) {
+      const { keys } = index.search(query, filtered ? K * SHARE : K, 1);
+      const ids = [...keys].map(Number);
+      return filtered ? ids.filter((id) => id % SHARE === 0).slice(0, K) : ids;
+    },
   };
 }
 
@@ -180,6 +226,7 @@ async function chroma(): Promise<Contestant> {
 export const CONTESTANTS: Readonly<Record<string, () => Contestant | Promise<Contestant>>> = {
   Quern: quern,
   Chroma: chroma,
+  usearch,
   'hnswlib-node': hnswlib,
   LanceDB: lance,
 };

@@ -2,13 +2,15 @@ import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { skip } from './lacking.js';
 import { ask, median, part, type Row, table } from './measure.js';
+import { sizeOf } from './size.js';
 import { CONTESTANTS } from './vector-contestants.js';
 import type { VectorBuild, VectorOrder, VectorRate, VectorTask } from './vector-run.js';
 import { DIMENSIONS } from './vector-space.js';
 
 /** Rows; `BENCH_VECTORS=100000` is the full run. */
-const ROWS = Number(process.env.BENCH_VECTORS ?? 10_000);
+const ROWS = sizeOf('BENCH_VECTORS', 10_000, 2_000);
 /** Contestants; `BENCH_VECTOR_PEERS=hnswlib-node,Chroma` takes these alone. */
 const NAMES = ['Quern', ...(process.env.BENCH_VECTOR_PEERS?.split(',') ?? Object.keys(CONTESTANTS).slice(1))];
 const QUERIES = 400;
@@ -118,14 +120,12 @@ export async function benchVectors(): Promise<void> {
   const entries: Entry[] = [];
   const began = performance.now();
   const note = (text: string): boolean => process.stderr.write(`vectors, ${((performance.now() - began) / 1000).toFixed(0)} s: ${text}\n`);
-  const missing: Row[] = [];
   try {
     const task = await make(folder);
     for (const name of NAMES) {
       note(`${name} takes ${ROWS} rows`);
       const entry = await enter(name, task);
-      if (entry instanceof Error)
-        missing.push({ what: `${name} could not be had`, ours: '', peer: entry.message.slice(0, 120), ratio: '', goal: '' });
+      if (entry instanceof Error) skip(`vectors against ${name}`, entry);
       else entries.push(entry);
     }
     note('looking for the efforts');
@@ -139,9 +139,9 @@ export async function benchVectors(): Promise<void> {
     rmSync(folder, { recursive: true, force: true });
   }
   const [ours, ...peers] = entries;
-  if (ours?.name !== 'Quern') throw new Error(`Our own index could not be measured: ${missing[0]?.peer}`);
+  if (ours?.name !== 'Quern') throw new Error('our own index could not be measured');
   table(
     `Vectors: ${ROWS} x ${DIMENSIONS}, cosine, 16 links, 128 candidates while building, ${QUERIES} queries, ${ROUNDS} rounds in turn; Chroma over its HTTP, the others in process`,
-    [...peers.flatMap((theirs) => rowsAgainst(ours, theirs)), ...missing],
+    peers.flatMap((theirs) => rowsAgainst(ours, theirs)),
   );
 }

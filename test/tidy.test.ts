@@ -50,6 +50,7 @@ const DOORS: Record<string, RegExp> = {
   undici: /^runtime\/net\//,
   ws: /^gateway\/http\/node\.ts$/,
   yaml: /^runtime\/config\//,
+  tinybench: /^bench\//,
   fastify: /^bench\//,
 };
 /** Where each C++ library may be included. */
