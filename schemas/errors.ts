@@ -37,6 +37,14 @@ export function shownNumber(value: number): number | string {
   return Math.abs(value) === Infinity ? `${value} (a number too large for 64 bits)` : value;
 }
 
+/** What a host has answered may go on as a part of a failure, at any depth that JSON has. */
+function textsWithoutSecrets<Value>(value: Value): Value {
+  if (typeof value === 'string') return withoutSecretsInUse(value) as Value;
+  if (Array.isArray(value)) return value.map(textsWithoutSecrets) as Value;
+  if (value === null || typeof value !== 'object') return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, textsWithoutSecrets(member)])) as Value;
+}
+
 /** What a `Failure` may carry besides its message. */
 export interface FailureDetails {
   /** Stable machine-readable name, such as `ProjectNotFound`; the kind where none is given. */
@@ -67,9 +75,12 @@ export class Failure extends Error {
     super(withoutSecretsInUse(withoutAddressSecrets(message)), details.cause === undefined ? undefined : { cause: details.cause });
     this.name = 'Failure';
     this.kind = kind;
-    this.code = details.code ?? kind;
-    this.errors = details.errors?.map((item) => (typeof item.input === 'number' ? { ...item, input: shownNumber(item.input) } : item));
-    this.fields = details.fields;
+    this.code = withoutSecretsInUse(details.code ?? kind);
+    this.errors = details.errors?.map((item) => {
+      const { input } = item;
+      return typeof input === 'number' ? { ...item, input: shownNumber(input) } : textsWithoutSecrets(item);
+    });
+    this.fields = details.fields && textsWithoutSecrets(details.fields);
     this.retryAfterS = details.retryAfterS;
   }
 

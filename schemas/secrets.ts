@@ -73,9 +73,13 @@ function maskedAddress(address: string, hidden: string): string {
   const user = address.slice(start, end);
   const shown = end < 0 || isOpenUser(user) ? address : `${address.slice(0, start)}${hidden}${address.slice(end)}`;
   return shown.replace(PARAMETER, (whole, mark: string, name: string, value: string) => {
-    if (value === '' || isOnlyReferences(value) || !(isSecretName(name) || SECRET_PARAMETER.test(name))) return whole;
+    if (value === '' || isOnlyReferences(value) || !isSecretParameter(name)) return whole;
     return `${mark}${name}=${hidden}`;
   });
+}
+
+function isSecretParameter(name: string): boolean {
+  return isSecretName(name) || SECRET_PARAMETER.test(name);
 }
 
 /** Where the `@` behind user and password stands, -1 where there is none. A password may hold a `/`, `?` or `#` that should have been escaped. */
@@ -113,6 +117,17 @@ export function rememberSecret(value: string): void {
   inUse.delete(value);
   inUse.add(value);
   if (inUse.size > MAX_IN_USE) inUse.delete(inUse.values().next().value!);
+}
+
+/** Remembers the password and the keys of the addresses in a text that is about to be used. */
+export function rememberAddressSecrets(text: string): void {
+  if (!text.includes('://')) return;
+  for (const [address] of text.matchAll(ADDRESS)) {
+    const start = address.indexOf('://') + 3;
+    const end = userEnd(address, start);
+    if (end >= 0) rememberSecret(address.slice(start, end).replace(/^[^:]*:/, ''));
+    for (const [, , name = '', value = ''] of address.matchAll(PARAMETER)) if (isSecretParameter(name)) rememberSecret(value);
+  }
 }
 
 /** A text without the secrets that are in use, wherever it has them from: a host may repeat the key that it was sent. */

@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
-import { isSecretName, rememberSecret } from '../../schemas/secrets.js';
+import { isSecretFolder, isSecretName, rememberAddressSecrets, rememberSecret } from '../../schemas/secrets.js';
 import { isObject, type JsonObject } from './values.js';
 
 const REFERENCE = /\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g;
@@ -30,19 +30,21 @@ function mayRead(name: string): boolean {
  * naming a variable that is not set or may not be read. The result must not be stored or sent back.
  */
 export function expandEnv<T>(value: T, environment: NodeJS.ProcessEnv = process.env): T {
-  return expand(value, environment) as T;
+  return expand(value, environment, false) as T;
 }
 
-function expand(value: unknown, environment: NodeJS.ProcessEnv): unknown {
-  if (typeof value === 'string') return value.includes('${env:') ? expandText(value, environment) : value;
-  if (Array.isArray(value)) return value.map((item) => expand(item, environment));
+/** `isSecret`: whether the value stands for a secret or lies below one. What is expanded is about to be used. */
+function expand(value: unknown, environment: NodeJS.ProcessEnv, isSecret: boolean): unknown {
+  if (typeof value === 'string') {
+    const text = value.includes('${env:') ? expandText(value, environment) : value;
+    if (isSecret) rememberSecret(text);
+    else rememberAddressSecrets(text);
+    return text;
+  }
+  if (Array.isArray(value)) return value.map((item) => expand(item, environment, isSecret));
   if (!isObject(value)) return value;
   const out: JsonObject = {};
-  for (const [key, member] of Object.entries(value)) {
-    const expanded = expand(member, environment);
-    if (typeof expanded === 'string' && isSecretName(key)) rememberSecret(expanded);
-    out[key] = expanded;
-  }
+  for (const [key, member] of Object.entries(value)) out[key] = expand(member, environment, isSecret || isSecretFolder(key));
   return out;
 }
 

@@ -1,13 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../../../../schemas/errors.js';
 import type { Outbound, OutboundRequest } from '../../../net/outbound.js';
+import { quoted } from '../../../providers/compat/failures.js';
 
 /** Tries of one request, the first included. Every request of a store may be repeated: points have fixed ids. */
 const TRIES = 3;
 const FIRST_DELAY_MS = 200;
 const LIMITS = { headersMs: 30_000, idleMs: 30_000, totalMs: 60_000, responseBytes: 256 * 1024 * 1024 };
-/** Of the server's own words in a message. */
-const SHOWN_CHARACTERS = 200;
 
 /** An answer of a server, read in full. */
 export interface ServerReply {
@@ -73,8 +72,7 @@ export class Server {
   }
 
   #refusal(method: string, path: string, { status, body }: ServerReply): Failure {
-    const reason = typeof body === 'string' ? body : JSON.stringify(body ?? '');
-    const shown = reason.slice(0, SHOWN_CHARACTERS);
+    const shown = quoted(typeof body === 'string' ? body : JSON.stringify(body ?? ''), undefined);
     return new Failure('unavailable', `The store server ${this.host} answered ${status} to ${method} ${path.split('?')[0]}: ${shown}`);
   }
 

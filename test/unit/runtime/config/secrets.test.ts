@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { withoutSecrets, withSecretsOf } from '../../../../runtime/config/secrets.js';
 import { Failure } from '../../../../schemas/errors.js';
+import { secretPlaces } from '../../../support/secret-places.js';
 
 const CURRENT = {
   api_key: 'one',
@@ -137,4 +138,21 @@ describe('secrets of a configuration', () => {
     );
     assert.ok(performance.now() - start < 2000, `${performance.now() - start} ms`);
   });
+});
+
+/** Every secret of the schemas and the plug-ins. Who adds one adds it here and to the project of the canary test. */
+const SECRET_PLACES = [
+  'runtime.models.[].api_key',
+  'mcp.servers.[].env.any_name',
+  'mcp.servers.[].headers.any_name',
+  'UniversalEmbedder.api_key',
+  'HuggingFaceEmbedder.api_key',
+  'SentenceTransformerEmbedder.api_key',
+  'OpenAIEmbedder.api_key',
+  'ElasticRetriever.api_key',
+  'ElasticRetriever.password',
+];
+
+describe('secrets of the schemas and the plug-ins', () => {
+  it('are those that are meant, and no other setting is masked', () => assert.deepEqual(secretPlaces(), SECRET_PLACES));
 });
