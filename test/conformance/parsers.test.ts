@@ -27,6 +27,11 @@ const SAMPLES: Record<string, { name: string; bytes: Uint8Array; binary: boolean
   odf: { name: 'a.odt', bytes: odt(`<text:p>${SENTENCE}</text:p>`), binary: true },
   csv: { name: 'a.csv', bytes: Buffer.from(`k\n${SENTENCE}\n`), binary: false },
   json: { name: 'a.json', bytes: Buffer.from(JSON.stringify({ k: SENTENCE })), binary: false },
+  notebook: {
+    name: 'a.ipynb',
+    bytes: Buffer.from(JSON.stringify({ nbformat: 4, cells: [{ cell_type: 'markdown', source: [SENTENCE] }] })),
+    binary: false,
+  },
   rtf: { name: 'a.rtf', bytes: Buffer.from(`{\\rtf1 ${SENTENCE}}`), binary: true },
   code: { name: 'a.py', bytes: Buffer.from(`# ${SENTENCE}\ndef f():\n    pass\n`), binary: false },
   eml: { name: 'a.eml', bytes: Buffer.from(eml().replace('The body.', SENTENCE)), binary: false },

@@ -125,6 +125,13 @@ export function encodingMetadata({ encoding, confidence }: DecodedText): Metadat
   return { ...(encoding === 'utf-8' ? {} : { encoding }), ...(confidence === undefined ? {} : { encoding_confidence: confidence }) };
 }
 
+const EMBEDDED = /\bdata:[\w.+-]{1,60}\/[\w.+-]{1,80}(?:;[\w.=+-]{1,60}){0,5};base64,[A-Za-z0-9+/=_-]{32,}/gi;
+
+/** The text without the content of embedded files, such as images: `data:` addresses lose their bytes. */
+export function withoutEmbedded(text: string): string {
+  return text.includes(';base64,') ? text.replace(EMBEDDED, (address) => address.slice(0, address.indexOf(';'))) : text;
+}
+
 /** Line ends as \n, no control characters, no trailing blanks, at most one blank line in a row. */
 export function cleaned(text: string): string {
   return (

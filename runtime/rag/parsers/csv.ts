@@ -25,6 +25,9 @@ const DELIMITERS = [',', ';', '\t', '|'];
 /** A longer record means a quote that is never closed. */
 const RECORD_UNITS = 1024 * 1024;
 
+/** The line by which spreadsheets are told the delimiter. */
+const DELIMITER_LINE = /^"?sep=(.)"?[ \t]{0,10}(?:\r\n|[\r\n]|$)/i;
+
 /** The configured delimiter, or the one that the first line has where it lacks the configured. */
 function delimiterOf(file: SourceFile, text: string, configured: string): string {
   if (/\.(?:tsv|tab)$/i.test(file.name) && configured === ',') return '\t';
@@ -62,8 +65,10 @@ export const csv: Parser = {
   readsText: true,
   async parse(file, options, limits) {
     const found = await textOf(file, options, limits);
-    const { text } = found;
-    const delimiter = delimiterOf(file, text, String(options.delimiter ?? ','));
+    const told = DELIMITER_LINE.exec(found.text);
+    // Where rows are skipped the line is the first of them.
+    const text = told && Number(options.skiprows ?? 0) === 0 ? found.text.slice(told[0].length) : found.text;
+    const delimiter = told?.[1] ?? delimiterOf(file, text, String(options.delimiter ?? ','));
     const rows = await records(file, text, delimiter, options);
     const writer = new DocumentWriter(file.name, limits);
     if (found.warning) writer.warnings.push(found.warning);

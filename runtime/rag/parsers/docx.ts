@@ -1,9 +1,10 @@
 import type { Metadata } from '../contract.js';
 import { type Archive, repacked, unpacked } from './archive.js';
-import { bytesOf } from './bytes.js';
+import { bytesOf, decoded } from './bytes.js';
 import type { Block, Parser, SourceFile } from './contract.js';
+import { xmlEncoding } from './encodings/declared.js';
 import { type HtmlFindings, writeHtml } from './html-blocks.js';
-import { textsOf } from './markup.js';
+import { readMarkup, textsOf } from './markup.js';
 import { coreProperties } from './office.js';
 import { damaged } from './refusals.js';
 import { DocumentWriter, present } from './writer.js';
@@ -23,10 +24,42 @@ const PYTHON_DOCX = {
 };
 const LLAMA_INDEX = { ...PYTHON_DOCX, chunk_overlap: 100, extract_headers: false, preserve_formatting: true };
 
+/** Parts whose text the library reads. */
+const TEXT_PART = /^word\/(?:document|footnotes|endnotes|comments)\.xml$/;
+const EQUATION = '<m:oMath';
+const EQUATION_END = '</m:oMath>';
+
+/** A part with each equation as a run of text: the library leaves equations out. */
+function withEquations(part: Uint8Array): Uint8Array {
+  if (!Buffer.from(part.buffer, part.byteOffset, part.length).includes(EQUATION)) return part;
+  const source = decoded(part, { declared: xmlEncoding(part) }).text;
+  const pieces: string[] = [];
+  let end = 0;
+  for (let start = source.indexOf(EQUATION); start >= 0; start = source.indexOf(EQUATION, end)) {
+    pieces.push(source.slice(end, start));
+    end = start + EQUATION.length;
+    const isWhole = /[\s>]/.test(source[end] ?? '');
+    const close = isWhole ? source.indexOf(EQUATION_END, end) : -1;
+    if (close < 0) {
+      pieces.push(source.slice(start, end));
+      // Elements that only begin alike.
+      if (isWhole) break;
+      continue;
+    }
+    end = close + EQUATION_END.length;
+    let line = '';
+    readMarkup(source.slice(start, end), { text: (text) => (line += text) }, true);
+    pieces.push(`<w:r><w:t xml:space="preserve">${line.replace(/&/g, '&amp;').replace(/</g, '&lt;')}</w:t></w:r>`);
+  }
+  const text = pieces.join('') + source.slice(end);
+  return Buffer.from(text.replace(/<\/?m:oMathPara(?:\s[^>]{0,500})?>/g, ''));
+}
+
 async function bodyHtml(archive: Archive, file: SourceFile): Promise<string> {
   const { default: mammoth } = await import('mammoth');
   try {
-    const buffer = Buffer.from(repacked(archive));
+    const parts = new Map([...archive.parts].map(([path, part]) => [path, TEXT_PART.test(path) ? withEquations(part) : part]));
+    const buffer = Buffer.from(repacked({ ...archive, parts }));
     // Images stay out: their bytes would be written into the text.
     const convertImage = mammoth.images.imgElement(async () => ({ src: '' }));
     return (await mammoth.convertToHtml({ buffer }, { convertImage, ignoreEmptyParagraphs: true })).value;

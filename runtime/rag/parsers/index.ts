@@ -13,6 +13,7 @@ import { json } from './json.js';
 import { markdown } from './markdown.js';
 import { mboxParser } from './mbox.js';
 import { msgParser } from './msg.js';
+import { notebook } from './notebook.js';
 import { odf } from './odf.js';
 import { pdf } from './pdf/parser.js';
 import { pptx } from './pptx.js';
@@ -23,7 +24,22 @@ import { text } from './text.js';
 import { xlsx } from './xlsx.js';
 
 /** Parsers that read a file by itself. */
-const SINGLE = [text, markdown, html, pdf, docx, xlsx, pptx, epub, odf, csv, json, rtf, code] as const satisfies readonly Parser[];
+const SINGLE = [
+  text,
+  markdown,
+  html,
+  pdf,
+  docx,
+  xlsx,
+  pptx,
+  epub,
+  odf,
+  csv,
+  json,
+  notebook,
+  rtf,
+  code,
+] as const satisfies readonly Parser[];
 /** Mails in mails, as deep as anybody forwards them. */
 const NESTING_LIMIT = 4;
 

@@ -1,14 +1,26 @@
 import { Failure } from '../../../schemas/errors.js';
-import { encodingMetadata, textOf } from './bytes.js';
+import { encodingMetadata, textOf, withoutEmbedded } from './bytes.js';
 import type { Parser, SourceFile } from './contract.js';
 import { damaged } from './refusals.js';
 import { DocumentWriter } from './writer.js';
 
 const DEFAULTS = { chunk_size: 1000, chunk_overlap: 0, chunk_strategy: 'paragraphs', encoding: 'utf-8', extract_metadata: true };
 const DEPTH_LIMIT = 200;
+/** Shorter texts may be keys and hashes, which are searched. */
+const ENCODED_UNITS = 1024;
+const BASE64 = /^[A-Za-z0-9+/\r\n_-]+={0,2}\s?$/;
 const NUMBER = /-?\d[\d.eE+-]*/g;
 
 type Lines = string[];
+
+/** Whether a value is the content of a file in Base64: long, without blanks, of letters in both cases and digits. */
+const isEncoded = (value: unknown): boolean =>
+  typeof value === 'string' &&
+  value.length >= ENCODED_UNITS &&
+  BASE64.test(value) &&
+  /[a-z]/.test(value) &&
+  /[A-Z]/.test(value) &&
+  /\d/.test(value);
 
 /** `path: value` lines of a value, empty ones left out. */
 function flatten(file: SourceFile, value: unknown, path: string, depth: number, into: Lines): Lines {
@@ -21,7 +33,7 @@ function flatten(file: SourceFile, value: unknown, path: string, depth: number, 
     for (const [key, inner] of Object.entries(value)) {
       flatten(file, inner, numbered ? `${path}[${key}]` : path ? `${path}.${key}` : key, depth + 1, into);
     }
-  } else if (value !== null && value !== '') into.push(`${path ? `${path}: ` : ''}${String(value)}`);
+  } else if (value !== null && value !== '' && !isEncoded(value)) into.push(`${path ? `${path}: ` : ''}${withoutEmbedded(String(value))}`);
   return into;
 }
 

@@ -1,5 +1,5 @@
 import type { Metadata } from '../contract.js';
-import { encodingMetadata, textOf } from './bytes.js';
+import { encodingMetadata, textOf, withoutEmbedded } from './bytes.js';
 import type { Block, Parser } from './contract.js';
 import { DocumentWriter, present } from './writer.js';
 
@@ -96,6 +96,24 @@ function findings(nodes: readonly Node[], options: Metadata): Metadata {
   };
 }
 
+/** Adds the blocks of a Markdown text; `metadata` goes to each. Returns the top of its tree. */
+export async function writeMarkdown(
+  source: string,
+  options: Metadata,
+  writer: DocumentWriter,
+  metadata: Metadata = {},
+): Promise<readonly Node[]> {
+  const { children: nodes = [] } = await treeOf(source);
+  for (const node of nodes) {
+    const written = source.slice(node.position?.start.offset ?? 0, node.position?.end.offset ?? 0);
+    const kept = options.preserve_structure === false ? plain(node) : written;
+    const level = node.depth === undefined ? {} : { level: node.depth };
+    const all = { ...metadata, ...(node.lang ? { code_language: node.lang } : {}) };
+    writer.add(KINDS[node.type] ?? 'paragraph', kept, { ...level, ...(Object.keys(all).length > 0 ? { metadata: all } : {}) });
+  }
+  return nodes;
+}
+
 /** Markdown with the GitHub extensions. */
 export const markdown: Parser = {
   id: 'markdown',
@@ -105,24 +123,15 @@ export const markdown: Parser = {
   readsText: true,
   async parse(file, options, limits) {
     const found = await textOf(file, options, limits);
-    const { fields, length } = frontMatter(found.text);
-    const source = found.text.slice(length);
-    const root = await treeOf(source);
+    const text = withoutEmbedded(found.text);
+    const { fields, length } = frontMatter(text);
     const writer = new DocumentWriter(file.name, limits);
     if (found.warning) writer.warnings.push(found.warning);
-    for (const node of root.children ?? []) {
-      const kind = KINDS[node.type] ?? 'paragraph';
-      const written = source.slice(node.position?.start.offset ?? 0, node.position?.end.offset ?? 0);
-      const kept = options.preserve_structure === false ? plain(node) : written;
-      const level = node.depth === undefined ? {} : { level: node.depth };
-      writer.add(kind, kept, { ...level, ...(node.lang ? { metadata: { code_language: node.lang } } : {}) });
-    }
+    const nodes = await writeMarkdown(text.slice(length), options, writer);
     // A file of nothing but front matter is still a document.
-    if (writer.isEmpty) writer.add('paragraph', found.text);
+    if (writer.isEmpty) writer.add('paragraph', text);
     return writer.finish(
-      options.extract_metadata === false
-        ? {}
-        : present({ ...fields, ...findings(root.children ?? [], options), ...encodingMetadata(found) }),
+      options.extract_metadata === false ? {} : present({ ...fields, ...findings(nodes, options), ...encodingMetadata(found) }),
     );
   },
 };

@@ -2,6 +2,7 @@ import { Parser } from 'htmlparser2';
 import { Failure } from '../../../schemas/errors.js';
 import { decoded } from './bytes.js';
 import { xmlEncoding } from './encodings/declared.js';
+import { EquationBuilder, isEquation } from './equations.js';
 
 /** The parser takes time in proportion to the depth for every element; pages made by people stay far below. */
 const DEPTH_LIMIT = 1000;
@@ -11,22 +12,35 @@ export interface MarkupEvents {
   open?(name: string, attributes: Readonly<Record<string, string>>): void;
   text?(text: string): void;
   close?(name: string): void;
+  /** An equation on one line, instead of its elements; goes to `text` where it is not told. */
+  equation?(text: string): void;
 }
 
 /** Reads HTML or XML as a stream: any damage, no entities but the predefined, nothing fetched. Throws `Failure('invalid')` beyond a depth of 1,000. */
 export function readMarkup(source: string, events: MarkupEvents, xml = false): void {
   let depth = 0;
+  let equation: EquationBuilder | undefined;
   const parser = new Parser(
     {
       onopentag: (name, attributes) => {
         depth += 1;
         if (depth > DEPTH_LIMIT) throw new Failure('invalid', `Its elements are nested deeper than ${DEPTH_LIMIT}.`, { code: 'too_deep' });
-        events.open?.(name, attributes);
+        if (equation) equation.open(name, attributes);
+        else if (isEquation(name)) equation = new EquationBuilder(name, attributes);
+        else events.open?.(name, attributes);
       },
-      ontext: (text) => events.text?.(text),
+      ontext: (text) => {
+        if (equation) equation.text(text);
+        else events.text?.(text);
+      },
       onclosetag: (name) => {
         depth -= 1;
-        events.close?.(name);
+        if (!equation) return events.close?.(name);
+        const line = equation.close();
+        if (line === undefined) return;
+        equation = undefined;
+        if (events.equation) events.equation(line);
+        else events.text?.(line);
       },
     },
     { xmlMode: xml, decodeEntities: true, recognizeCDATA: xml },

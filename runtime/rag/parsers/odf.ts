@@ -39,9 +39,13 @@ class OdfReader {
   #rowRepeats = 1;
   #page: number | undefined;
 
-  constructor(writer: DocumentWriter, tables: boolean) {
+  readonly #equationOf: (path: string) => string;
+
+  /** `equationOf` reads the equation that is embedded at a path; empty for other objects. */
+  constructor(writer: DocumentWriter, tables: boolean, equationOf: (path: string) => string) {
     this.#writer = writer;
     this.#tables = tables;
+    this.#equationOf = equationOf;
   }
 
   open(name: string, attributes: Attributes): void {
@@ -56,6 +60,7 @@ class OdfReader {
     else if (name === 'table:table') this.#tableDepth += 1;
     else if (name === 'table:table-row') this.#rowRepeats = countOf(attributes['table:number-rows-repeated']);
     else if (name === 'table:table-cell' || name === 'table:covered-table-cell') this.#cell = attributes;
+    else if (name === 'draw:object') this.#text += this.#equationOf(attributes['xlink:href'] ?? '');
     else if (name === 'draw:page') this.#page = (this.#page ?? 0) + 1;
   }
 
@@ -136,6 +141,16 @@ class OdfReader {
   }
 }
 
+function equationIn(part: Uint8Array | undefined): string {
+  let line = '';
+  readXml(part, {
+    equation: (text) => {
+      line = text;
+    },
+  });
+  return line;
+}
+
 /** OpenDocument texts, sheets and presentations (ODT, ODS, ODP). */
 export const odf: Parser = {
   id: 'odf',
@@ -153,7 +168,8 @@ export const odf: Parser = {
     const content = archive.parts.get('content.xml');
     if (!content) throw damaged(file, 'it has no content part');
     const writer = new DocumentWriter(file.name, limits);
-    const reader = new OdfReader(writer, options.extract_tables !== false);
+    const equationOf = (path: string): string => equationIn(archive.parts.get(`${path.replace(/^\.\//, '')}/content.xml`));
+    const reader = new OdfReader(writer, options.extract_tables !== false, equationOf);
     readXml(content, {
       open: (name, attributes) => reader.open(name, attributes),
       text: (piece) => reader.text(piece),

@@ -40,6 +40,9 @@ function readSlide(part: Uint8Array | undefined): Slide {
     text: (piece) => {
       if (reading) text += piece;
     },
+    equation: (line) => {
+      text += line;
+    },
     close: (name) => {
       if (name === 'a:t') reading = false;
       else if (name === 'a:tc') {
