@@ -5,7 +5,7 @@ import { skip } from './lacking.js';
 import { openLibrary, type Source, takeIn } from './library.js';
 import { ended, ROOT, type Row, table } from './measure.js';
 
-const RECALL_AT = 5;
+const RECALLS_AT = [1, 5] as const;
 const GAIN_AT = 10;
 const STRATEGIES = ['lexical', 'dense', 'hybrid'] as const;
 /** The embedding model that a second pass asks for, where it is present: by name, in the cache of models or in the folder `BENCH_MODELS`. */
@@ -28,7 +28,8 @@ interface Quiz {
 }
 
 interface Score {
-  readonly recall: number;
+  /** By how many results are looked at. */
+  readonly recall: Readonly<Record<(typeof RECALLS_AT)[number], number>>;
   readonly gain: number;
 }
 
@@ -55,6 +56,16 @@ function ownPages(): Source[] {
   return [['root-README.md', readFileSync(join(ROOT, 'README.md'), 'utf8')], ...docs, ...pagesOf('docs/decisions', 'decisions-')];
 }
 
+/** Every collection with its questions. Throws where a page no longer says what a question's answer is known by. */
+export function quizzes(): Quiz[] {
+  const texts = pagesOf('bench/texts');
+  const own = ownPages();
+  return [
+    quiz(`${texts.length} texts of everyday life, on which the weights were chosen`, texts, 'questions-texts.json'),
+    quiz(`${own.length} pages of this project`, own, 'questions.json'),
+  ];
+}
+
 /** At which place the answer comes, from 1; undefined where it does not. */
 async function placeOf(client: RetrievalClient, { question, file, says }: Asked, strategy: string): Promise<number | undefined> {
   const { results } = await client.ask({ query: question, database: 'main_db', retrieval_strategy: strategy, top_k: GAIN_AT });
@@ -69,8 +80,9 @@ async function scoreOf(client: RetrievalClient, questions: readonly Asked[], str
   for (const asked of questions) places.push(await placeOf(client, asked, strategy));
   if (process.env.BENCH_SHOW)
     for (const [at, place] of places.entries()) process.stdout.write(`${strategy} ${place ?? '-'} ${questions[at]!.question}\n`);
+  const recall = (most: number): number => mean(places.map((place) => (place !== undefined && place <= most ? 1 : 0)));
   return {
-    recall: mean(places.map((place) => (place !== undefined && place <= RECALL_AT ? 1 : 0))),
+    recall: { 1: recall(1), 5: recall(5) },
     gain: mean(places.map((place) => (place === undefined ? 0 : 1 / Math.log2(place + 1)))),
   };
 }
@@ -104,10 +116,11 @@ async function measure({ title, sources, questions }: Quiz, embedder: keyof type
     const scores: Score[] = [];
     for (const strategy of STRATEGIES) scores.push(await scoreOf(client, questions, strategy));
     table(`Quality: ${questions.length} questions to ${title}, ${chunks} chunks, dense by ${embedder}`, [
-      rowOf(`recall@${RECALL_AT}`, scores, (score) => score.recall),
+      ...RECALLS_AT.map((most) => rowOf(`recall@${most}`, scores, (score) => score.recall[most])),
       rowOf(`nDCG@${GAIN_AT}`, scores, (score) => score.gain),
     ]);
-  } else skip(`quality with dense by ${embedder}`, refusal);
+  } else
+    skip(`quality with dense by ${embedder}`, `${refusal.slice(0, 60)}...; node build/bundle/main.js pull ${embedder}, or BENCH_MODELS`);
   await ended(daemon);
 }
 
@@ -117,11 +130,5 @@ function linkModels(dataDir: string): void {
 
 /** Measures how well questions find their answers, by the embedder without a model and by a model that is present, and prints the tables. */
 export async function benchQuality(): Promise<void> {
-  const texts = pagesOf('bench/texts');
-  const own = ownPages();
-  const quizzes = [
-    quiz(`${texts.length} texts of everyday life, on which the weights were chosen`, texts, 'questions-texts.json'),
-    quiz(`${own.length} pages of this project`, own, 'questions.json'),
-  ];
-  for (const embedder of Object.keys(EMBEDDERS)) for (const one of quizzes) await measure(one, embedder);
+  for (const embedder of Object.keys(EMBEDDERS)) for (const one of quizzes()) await measure(one, embedder);
 }

@@ -34,13 +34,18 @@ rag:
       embedding_strategies:
         - name: default_embeddings
           type: LexicalEmbedder
-      default_retrieval_strategy: basic_search
+      default_retrieval_strategy: hybrid_search
       retrieval_strategies:
+        # Words and likeness together: the best that needs no download (docs/benchmarks.md, quality).
+        - name: hybrid_search
+          type: HybridUniversalStrategy
+          config:
+            final_k: 10
+          default: true
         - name: basic_search
           type: BasicSimilarityStrategy
           config:
             top_k: 10
-          default: true
   data_processing_strategies:
     - name: universal_processor
       description: Reads every known kind of document.

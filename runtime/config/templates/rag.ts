@@ -34,11 +34,16 @@ rag:
       - name: default_embeddings
         type: LexicalEmbedder
     retrieval_strategies:
+      # Words and likeness together: the best that needs no download (docs/benchmarks.md, quality).
+      - name: hybrid_search
+        type: HybridUniversalStrategy
+        config:
+          final_k: 10
+        default: true
       - name: basic_search
         type: BasicSimilarityStrategy
         config:
           top_k: 10
-        default: true
       - name: filtered_search
         type: MetadataFilteredStrategy
         config:
@@ -53,7 +58,7 @@ rag:
           chunk_overlap: 200
     defaults:
       embedding_strategy: default_embeddings
-      retrieval_strategy: basic_search
+      retrieval_strategy: hybrid_search
       parser: any_document
   databases:
     - name: main_database

@@ -360,7 +360,7 @@ test('create: each built-in template makes a valid project with inlined referenc
   }
   const { rag } = projects.load('made', 't-rag').config;
   assert.equal(rag!.databases![0]!.default_embedding_strategy, 'default_embeddings');
-  assert.equal(rag!.databases![0]!.retrieval_strategies![0]!.type, 'BasicSimilarityStrategy');
+  assert.equal(rag!.databases![0]!.retrieval_strategies![0]!.type, 'HybridUniversalStrategy');
   assert.deepEqual(rag!.data_processing_strategies![0]!.parsers[0]!.name, 'any_document');
 });
 
