@@ -47,6 +47,7 @@ const DOORS: Record<string, RegExp> = {
   'smol-toml': /^runtime\/config\/toml\.ts$/,
   sharp: /^runtime\/pictures\/codec\.ts$/,
   'tesseract.js': /^runtime\/engines\/tesseract\//,
+  'word-extractor': /^runtime\/rag\/parsers\/doc\.ts$/,
   undici: /^runtime\/net\//,
   ws: /^gateway\/http\/node\.ts$/,
   yaml: /^runtime\/config\//,

@@ -9,8 +9,12 @@ export interface Compound {
   stream(name: string): Uint8Array | undefined;
 }
 
-/** The first bytes of a compound file. */
-export const COMPOUND_START = 'd0cf11e0a1b11ae1';
+const COMPOUND_START = Buffer.from('d0cf11e0a1b11ae1', 'hex');
+
+/** Whether content begins as a compound file does. */
+export function isCompound(bytes: Uint8Array): boolean {
+  return COMPOUND_START.every((byte, at) => bytes[at] === byte);
+}
 
 interface Container {
   readonly FullPaths: readonly string[];

@@ -1,7 +1,9 @@
 import type { Metadata } from '../contract.js';
 import { type Archive, repacked, unpacked } from './archive.js';
 import { bytesOf, decoded } from './bytes.js';
+import { isCompound } from './compound.js';
 import type { Block, Parser, SourceFile } from './contract.js';
+import { writeWord97 } from './doc.js';
 import { xmlEncoding } from './encodings/declared.js';
 import { type HtmlFindings, writeHtml } from './html-blocks.js';
 import { readMarkup, textsOf } from './markup.js';
@@ -87,14 +89,20 @@ function described(found: HtmlFindings, archive: Archive, options: Metadata): Me
   });
 }
 
-/** Word documents (DOCX). */
+/** Word documents (DOCX, and DOC since Word 97). */
 export const docx: Parser = {
   id: 'docx',
   defaults: { DocxParser_PythonDocx: PYTHON_DOCX, DocxParser_LlamaIndex: LLAMA_INDEX, DocxParser: PYTHON_DOCX },
-  extensions: ['.docx', '.docm', '.dotx'],
-  mimeTypes: ['application/vnd.openxmlformats-officedocument.wordprocessingml.document'],
+  extensions: ['.docx', '.docm', '.dotx', '.dotm', '.doc', '.dot'],
+  mimeTypes: ['application/vnd.openxmlformats-officedocument.wordprocessingml.document', 'application/msword'],
   async parse(file, options, limits) {
-    const archive = unpacked(file.name, await bytesOf(file), limits, (path) => /\.(?:xml|rels)$/.test(path));
+    const bytes = await bytesOf(file);
+    if (isCompound(bytes)) {
+      const writer = new DocumentWriter(file.name, limits);
+      const metadata = await writeWord97(file, bytes, options, writer);
+      return writer.finish(options.extract_metadata === false ? {} : metadata);
+    }
+    const archive = unpacked(file.name, bytes, limits, (path) => /\.(?:xml|rels)$/.test(path));
     if (!archive.parts.has('word/document.xml')) throw damaged(file, 'it has no document part');
     const writer = new DocumentWriter(file.name, limits);
     const both = options.include_header_footer === true;

@@ -1,8 +1,10 @@
 import { type Archive, unpacked } from './archive.js';
 import { bytesOf } from './bytes.js';
+import { isCompound } from './compound.js';
 import type { Parser } from './contract.js';
 import { readXml } from './markup.js';
 import { coreProperties } from './office.js';
+import { writePowerPoint97 } from './ppt.js';
 import { checkPages, damaged } from './refusals.js';
 import { DocumentWriter } from './writer.js';
 
@@ -71,14 +73,19 @@ function partsNumbered(archive: Archive, pattern: RegExp): [number, Uint8Array][
     .sort(([a], [b]) => a - b);
 }
 
-/** PowerPoint presentations (PPTX); a slide is a page. */
+/** PowerPoint presentations (PPTX, and PPT since PowerPoint 97); a slide is a page. */
 export const pptx: Parser = {
   id: 'pptx',
   defaults: { PowerPointParser: DEFAULTS },
-  extensions: ['.pptx', '.pptm', '.ppsx'],
-  mimeTypes: ['application/vnd.openxmlformats-officedocument.presentationml.presentation'],
+  extensions: ['.pptx', '.pptm', '.ppsx', '.potx', '.ppt', '.pps', '.pot'],
+  mimeTypes: ['application/vnd.openxmlformats-officedocument.presentationml.presentation', 'application/vnd.ms-powerpoint'],
   async parse(file, options, limits) {
-    const archive = unpacked(file.name, await bytesOf(file), limits, (path) => /\.xml$/.test(path));
+    const bytes = await bytesOf(file);
+    if (isCompound(bytes)) {
+      const writer = new DocumentWriter(file.name, limits);
+      return writer.finish(await writePowerPoint97(file, bytes, options, limits, writer));
+    }
+    const archive = unpacked(file.name, bytes, limits, (path) => /\.xml$/.test(path));
     if (!archive.parts.has('ppt/presentation.xml')) throw damaged(file, 'it has no presentation part');
     const slides = partsNumbered(archive, /^ppt\/slides\/slide(\d+)\.xml$/);
     checkPages(file, slides.length, limits);

@@ -1,5 +1,5 @@
 import { entriesOf } from './archive.js';
-import { COMPOUND_START, openCompound } from './compound.js';
+import { isCompound, openCompound } from './compound.js';
 import type { SourceFile } from './contract.js';
 import { markedEncoding, unmarkedUtf16 } from './encodings/wide.js';
 import { locked } from './refusals.js';
@@ -68,8 +68,8 @@ const ARCHIVES: readonly (readonly [path: string, signature: Signature])[] = [
 /** Names of the outermost parts of compound files that tell what they are. */
 const COMPOUNDS: readonly (readonly [name: string, signature: Signature])[] = [
   ['__PROPERTIES_VERSION1.0', format('msg', 'an Outlook message')],
-  ['WORDDOCUMENT', unread('a Word 97 document', 'save it as DOCX')],
-  ['POWERPOINT DOCUMENT', unread('a PowerPoint 97 presentation', 'save it as PPTX')],
+  ['WORDDOCUMENT', format('docx', 'a Word 97 document')],
+  ['POWERPOINT DOCUMENT', format('pptx', 'a PowerPoint 97 presentation')],
   ['WORKBOOK', format('xlsx', 'an Excel workbook')],
   ['BOOK', format('xlsx', 'an Excel workbook')],
   ['HWPSUMMARYINFORMATION', unread('a Hangul document (HWP)', EXPORT_TEXT)],
@@ -134,7 +134,7 @@ export async function signatureOf(file: SourceFile, bytes: Uint8Array): Promise<
   const start = head.toString('latin1');
   if (start.slice(0, 1024).includes('%PDF-')) return format('pdf', 'a PDF');
   if (hex.startsWith('504b0304') || hex.startsWith('504b0506')) return archiveSignature(file, bytes);
-  if (hex.startsWith(COMPOUND_START)) return compoundSignature(file, bytes);
+  if (isCompound(bytes)) return compoundSignature(file, bytes);
   if (start.startsWith('{\\rtf')) return format('rtf', 'an RTF document');
   if (MAILBOX.test(start)) return format('mbox', 'a mailbox');
   if (EARLY_WORKBOOK.test(hex) || WORKBOOK_TEXT.test(start)) return format('xlsx', 'an Excel workbook');
