@@ -103,7 +103,7 @@ class SchemaReader {
     if (!choice) return this.#typed(conjunction.own, place);
     const dropped = combinations([choice, ...others]) > MAX_COMBINATIONS ? others : [];
     for (const { role } of dropped) this.#leave(role, place);
-    if (choice.role === 'oneOf' && !keywords.exclude(choice.node.oneOf as unknown[], this.document)) this.#leave('oneOf', place);
+    if (choice.role === 'oneOf' && !keywords.exclude(choice.node, this.document)) this.#leave('oneOf', place);
     const alternatives = conjunction.alternatives(choice, dropped).map((one) => this.#visit(one, place, open));
     const possible = [...new Set(alternatives.filter((one) => one !== null))];
     return possible.length === 0 ? null : oneOf(possible);

@@ -19,7 +19,12 @@ const MAX_WORK = 25_000;
 const BASE_RULES: Record<string, { body: string; needs: string[] }> = {
   ws: { body: '( " " | "\\n" [ \\t]{0,16} )?', needs: [] },
   hex: { body: '[0-9a-fA-F]', needs: [] },
-  char: { body: '[^"\\\\\\x00-\\x1F\\x7F] | "\\\\" ( ["\\\\/bfnrt] | "u" hex hex hex hex )', needs: ['hex'] },
+  // No half of a surrogate pair, which strict readers refuse.
+  code: {
+    body: '( [0-9a-cA-CefEF] hex | [dD] [0-7] ) hex hex | [dD] [89abAB] hex hex "\\\\u" [dD] [c-fC-F] hex hex',
+    needs: ['hex'],
+  },
+  char: { body: '[^"\\\\\\x00-\\x1F\\x7F] | "\\\\" ( ["\\\\/bfnrt] | "u" code )', needs: ['code'] },
   string: { body: '"\\"" char* "\\""', needs: ['char'] },
   number: { body: '"-"? ( "0" | [1-9] [0-9]{0,15} ) ( "." [0-9]{1,16} )? ( [eE] [-+]? [0-9]{1,2} )?', needs: [] },
   boolean: { body: '"true" | "false"', needs: [] },

@@ -59,7 +59,9 @@ export class Conjunction {
     const rest = this.parts.filter((part) => part !== choice && !dropped.includes(part));
     if (choice.role !== 'nullable') {
       const schemas = choice.node[choice.role] as unknown[];
-      return schemas.map((schema) => new Conjunction(this.numbers, [schema], rest, this.place));
+      const tag = tagOf(choice.node);
+      const beside = tag === undefined ? [] : [this.numbers.requiring(tag)];
+      return schemas.map((schema) => new Conjunction(this.numbers, [schema, ...beside], rest, this.place));
     }
     const valued = new Conjunction(this.numbers, [], rest, this.place);
     return [valued.#with(choice.node), new Conjunction(this.numbers, [NULL_SCHEMA], rest, this.place)];
@@ -112,9 +114,15 @@ export class Conjunction {
   }
 }
 
+/** The property that tells alternatives apart, as OpenAPI's `discriminator` names it. Readers want it even where its schema has a default. */
+export function tagOf({ discriminator }: SchemaObject): string | undefined {
+  return isObject(discriminator) && typeof discriminator.propertyName === 'string' ? discriminator.propertyName : undefined;
+}
+
 /** Numbers the objects of a schema, so that conjunctions can be told apart. */
 export class NodeNumbers {
   readonly #numbers = new Map<SchemaObject, number>();
+  readonly #requiring = new Map<string, SchemaObject>();
 
   constructor(readonly document: SchemaDocument) {}
 
@@ -125,5 +133,12 @@ export class NodeNumbers {
       this.#numbers.set(node, number);
     }
     return number;
+  }
+
+  /** The schema of objects that have a property; the same each time. */
+  requiring(name: string): SchemaObject {
+    const schema = this.#requiring.get(name) ?? { type: 'object', required: [name] };
+    this.#requiring.set(name, schema);
+    return schema;
   }
 }

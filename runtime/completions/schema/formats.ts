@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 
 /** A string format: how a grammar writes it, and what a finished text may be. */
 interface Format {
-  /** A regular expression of the whole text; everything that it matches is accepted by common validators. */
+  /** A regular expression of the whole text; everything that it matches is accepted by common validators, and short, so that a model comes to its end. */
   readonly written: string;
   /** What is accepted in a finished text that was not written by it; `written` when absent. */
   readonly accepted?: string | ((text: string) => boolean);
@@ -30,11 +30,11 @@ const HOURS = 'T(?:\\d{1,6}H(?:\\d{1,6}M)?(?:\\d{1,6}S)?|\\d{1,6}M(?:\\d{1,6}S)?
 const DURATION = `P(?:\\d{1,6}W|\\d{1,6}Y(?:\\d{1,6}M)?(?:\\d{1,6}D)?(?:${HOURS})?|\\d{1,6}M(?:\\d{1,6}D)?(?:${HOURS})?|\\d{1,6}D(?:${HOURS})?|${HOURS})`;
 const uuid = (version: string) => `[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-${version}[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}`;
 const ANY_UUID = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
-const URI_TAIL = "(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2})*";
+const URI_TAIL = "(?:[A-Za-z0-9._~!$&'()*+,;=:@/?-]|%[0-9A-Fa-f]{2}){0,200}";
 const URL = `https?://${DOMAIN}(?::[1-9]\\d{1,3})?(?:/${URI_TAIL})?`;
 const URI: Format = { written: URL, accepted: '[A-Za-z][A-Za-z0-9+.-]*:[^\\s<>"{}|\\\\^`]+' };
 const EMAIL: Format = {
-  written: `[A-Za-z0-9]+(?:[._+-][A-Za-z0-9]+)*@${DOMAIN}`,
+  written: `[A-Za-z0-9]{1,24}(?:[._+-][A-Za-z0-9]{1,24}){0,3}@${DOMAIN}`,
   accepted: '[^\\s@]+@[^\\s@]+\\.[^\\s@]+',
 };
 
@@ -46,7 +46,7 @@ const FORMATS: Readonly<Record<string, Format>> = {
   duration: { written: DURATION, accepted: '[-+]?P(?=[\\dT])(?:[\\d.]+[YMWD])*(?:T(?:[\\d.]+[HMS])+)?' },
   email: EMAIL,
   'idn-email': EMAIL,
-  'name-email': { written: EMAIL.written, accepted: '[^]*@[^]*' },
+  'name-email': { written: EMAIL.written, accepted: '[\\s\\S]*@[\\s\\S]*' },
   hostname: { written: DOMAIN, accepted: `${LABEL.replace('30', '61')}(?:\\.${LABEL.replace('30', '61')})*\\.?` },
   ipv4: { written: IPV4 },
   ipv6: { written: IPV6, accepted: isIPv6 },
@@ -62,7 +62,7 @@ const FORMATS: Readonly<Record<string, Format>> = {
   byte: { written: BASE64 },
   ipv4network: { written: `${IPV4}/32`, accepted: `${IPV4}(?:/\\d{1,2})?` },
   ipvanyaddress: { written: IPV4, accepted: `${IPV4}|[0-9a-fA-F:.]+` },
-  'json-pointer': { written: '(?:/[A-Za-z0-9_-]+)*', accepted: '(?:/(?:[^/~]|~[01])*)*' },
+  'json-pointer': { written: '(?:/[A-Za-z0-9_-]{1,40}){0,8}', accepted: '(?:/(?:[^/~]|~[01])*)*' },
 };
 
 /** Formats that every text has: they tell a reader what it is for. */

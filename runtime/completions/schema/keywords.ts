@@ -1,4 +1,5 @@
 import { typeOf } from './check.js';
+import { tagOf } from './conjunction.js';
 import { isObject, type SchemaDocument, type SchemaObject } from './document.js';
 
 /** The types of JSON Schema. */
@@ -124,7 +125,7 @@ interface Marks {
   tags: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-function marksOf(alternative: unknown, document: SchemaDocument): Marks | undefined {
+function marksOf(alternative: unknown, tag: string | undefined, document: SchemaDocument): Marks | undefined {
   let schema = alternative;
   for (let hops = 0; isObject(schema) && typeof schema.$ref === 'string' && hops < 8; hops += 1)
     schema = document.resolve(schema, schema.$ref);
@@ -133,6 +134,7 @@ function marksOf(alternative: unknown, document: SchemaDocument): Marks | undefi
   const types = values ? values.map(typeOf) : schema.type === undefined ? [] : [schema.type].flat();
   const required = new Set(Array.isArray(schema.required) ? schema.required : []);
   const tags = new Map<string, Set<string>>();
+  if (tag !== undefined) required.add(tag);
   for (const [name, property] of isObject(schema.properties) ? Object.entries(schema.properties) : []) {
     document.work.spend();
     const allowed = isObject(property) ? valuesOf(property) : undefined;
@@ -147,10 +149,11 @@ function apart(a: ReadonlySet<unknown>, b: ReadonlySet<unknown>): boolean {
   return a.size > 0 && b.size > 0 && [...a].every((one) => !b.has(one));
 }
 
-/** Whether no value fits two of the alternatives, as their types or a property that each requires with another value show. */
-export function exclude(alternatives: readonly unknown[], document: SchemaDocument): boolean {
+/** Whether no value fits two of the alternatives of `oneOf`, as their types or a property that each requires with another value show. */
+export function exclude(schema: SchemaObject, document: SchemaDocument): boolean {
+  const alternatives = schema.oneOf as readonly unknown[];
   if (alternatives.length > MAX_COMPARED) return false;
-  const marks = alternatives.map((alternative) => marksOf(alternative, document));
+  const marks = alternatives.map((alternative) => marksOf(alternative, tagOf(schema), document));
   return marks.every((one, at) =>
     marks.slice(at + 1).every((other) => {
       document.work.spend(0.2);

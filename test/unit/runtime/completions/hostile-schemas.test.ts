@@ -6,7 +6,7 @@ import { checkedGbnf } from '../../../../runtime/completions/grammar/gbnf.js';
 import { INJECTED_FORMAT } from '../../../../runtime/completions/tools/formats.js';
 import { Failure } from '../../../../schemas/errors.js';
 import type { Tool } from '../../../../schemas/generated/common.js';
-import { HOSTILE_SCHEMAS } from '../../../support/hostile-schemas.js';
+import { HOSTILE_SCHEMAS } from '../../../support/schemas/hostile.js';
 
 /** Twice what the event loop may stand, in milliseconds of processors, since the collector has threads of its own. */
 const MOST_MS = 100;
