@@ -58,6 +58,8 @@ export interface HoldRequest<T extends LoadedEngine> {
   readonly sizeBytes: number;
   /** Never unloaded for being idle. */
   readonly keepLoaded?: boolean;
+  /** Unloaded when it is idle for so long, where that is less than the limit of all models. */
+  readonly idleMs?: number;
   /** The circuit counts the crashes of this key and is given to the supervisor of its host; `stop` is aborted when the load is given up. */
   readonly load: (circuit: Circuit, stop: AbortSignal) => Promise<T>;
 }
@@ -183,9 +185,9 @@ export class Models {
   }
 
   async #take<T extends LoadedEngine>(request: Omit<HoldRequest<T>, 'sizeBytes'>, signal: AbortSignal): Promise<Held<T>> {
-    const { key, source, keepLoaded = false } = request;
+    const { key, source, keepLoaded = false, idleMs } = request;
     const load = (stop: AbortSignal): Promise<Shown> => this.#load(request, stop);
-    const { resident, release, discard } = await this.#residency.acquire({ key, source, keep: keepLoaded, load }, signal);
+    const { resident, release, discard } = await this.#residency.acquire({ key, source, keep: keepLoaded, idleMs, load }, signal);
     // A key belongs to one kind of engine, so what lies under it is what its load makes.
     return { engine: resident.engine as T, key, release, discard };
   }

@@ -26,6 +26,7 @@ interface Entry<T> {
   /** Monotonic milliseconds of the last release or acquisition. */
   lastUsed: number;
   keep: boolean;
+  readonly idleMs: number;
 }
 
 /** How a resident is loaded when nobody has. */
@@ -35,6 +36,8 @@ export interface LoadRequest<T> {
   readonly source?: string | undefined;
   /** Never unloaded for being idle. */
   readonly keep: boolean;
+  /** Unloaded when it is idle for so long, where that is less than the limit of all. */
+  readonly idleMs?: number | undefined;
   /** Aborted when the load is given up. */
   readonly load: (signal: AbortSignal) => Promise<T>;
 }
@@ -130,6 +133,7 @@ export class Residency<T extends Resident> {
       uses: 0,
       lastUsed: performance.now(),
       keep: request.keep,
+      idleMs: Math.min(request.idleMs ?? Number.POSITIVE_INFINITY, this.#limits.unloadAfterMs),
     };
     this.#entries.set(request.key, entry);
     entry.loading.then(
@@ -181,10 +185,10 @@ export class Residency<T extends Resident> {
   }
 
   #unloadIdle(): void {
-    const before = performance.now() - this.#limits.unloadAfterMs;
+    const now = performance.now();
     for (const entry of this.#entries.values()) {
-      if (entry.keep || entry.uses > 0 || !entry.resident || entry.lastUsed > before) continue;
-      log('info', `unloading ${entry.key}, idle for ${this.#limits.unloadAfterMs / 1000} s`);
+      if (entry.keep || entry.uses > 0 || !entry.resident || entry.lastUsed > now - entry.idleMs) continue;
+      log('info', `unloading ${entry.key}, idle for ${entry.idleMs / 1000} s`);
       void this.#unload(entry);
     }
   }

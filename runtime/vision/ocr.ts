@@ -11,6 +11,8 @@ import { using } from './using.js';
 
 const DEFAULT_LANGUAGES = ['en'];
 const MAX_LANGUAGES = 8;
+/** An OCR engine takes hundreds of MB and starts in a second or two: idle ones go soon, with the check of idle models within a minute. */
+const IDLE_MS = 20_000;
 
 /** Places of models as OCR engines look through them. */
 function searchIn({ places }: Models): OcrSearch {
@@ -69,6 +71,7 @@ export async function holdReader(
       type: `ocr_${engine.name}`,
       name: engine.name,
       sizeBytes: files.sizeBytes,
+      idleMs: IDLE_MS,
       load: (circuit, stop) => OcrClient.load(engine, files, circuit, stop),
     },
     signal,

@@ -18,7 +18,7 @@ export const PARSING_DEFAULTS = {
   hosts: Math.max(1, Math.min(4, Math.floor(availableParallelism() / 2))),
   memoryBytes: 1024 * MEBIBYTE,
   timeoutMs: 120_000,
-  idleMs: 60_000,
+  idleMs: 30_000,
   textBytes: 64 * MEBIBYTE,
   pages: 5000,
   unpackedBytes: 256 * MEBIBYTE,

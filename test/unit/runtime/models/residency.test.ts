@@ -172,6 +172,22 @@ describe('residency', () => {
     await residency.close();
   });
 
+  it('unloads sooner what asks for it, and never later than all', async () => {
+    const { residency } = makeResidency({ unloadAfterMs: 200, checkEveryMs: 5 });
+    const load = async (): Promise<Thing> => new Thing();
+    const [soon, late] = await Promise.all([
+      residency.acquire({ key: 'soon', keep: false, idleMs: 20, load }, never),
+      residency.acquire({ key: 'late', keep: false, idleMs: 1e6, load }, never),
+    ]);
+    late.release();
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    assert.ok(keys(residency).includes('soon'), 'it is in use');
+    soon.release();
+    while (!soon.resident.closed) await new Promise((resolve) => setTimeout(resolve, 2));
+    while (!late.resident.closed) await new Promise((resolve) => setTimeout(resolve, 5));
+    await residency.close();
+  });
+
   it('unloads what is idle, never what is in use or kept', async () => {
     const { residency, take } = makeResidency({ unloadAfterMs: 1, checkEveryMs: 5 });
     const used = await take('used');
