@@ -57,6 +57,10 @@ class Scheduler implements NativeScheduler {
     return raised(() => this.#native.tokenize(text, addSpecial, parseSpecial));
   }
 
+  tokenizeLong(text: string, addSpecial: boolean, parseSpecial: boolean): Promise<Int32Array> {
+    return settled(() => this.#native.tokenizeLong(text, addSpecial, parseSpecial));
+  }
+
   tokenBytes(token: number, special: boolean): Uint8Array {
     return raised(() => this.#native.tokenBytes(token, special));
   }

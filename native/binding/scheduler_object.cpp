@@ -7,6 +7,7 @@
 #include "arguments.hpp"
 #include "facts.hpp"
 #include "inference_arguments.hpp"
+#include "task.hpp"
 
 namespace quern::binding {
 namespace {
@@ -64,7 +65,8 @@ Napi::Function SchedulerObject::define(Napi::Env env) {
   using Self = SchedulerObject;
   return DefineClass(
       env, "NativeScheduler",
-      {InstanceMethod<&Self::tokenize>("tokenize"), InstanceMethod<&Self::token_bytes>("tokenBytes"),
+      {InstanceMethod<&Self::tokenize>("tokenize"), InstanceMethod<&Self::tokenize_long>("tokenizeLong"),
+       InstanceMethod<&Self::token_bytes>("tokenBytes"),
        InstanceMethod<&Self::is_end_of_generation>("isEndOfGeneration"), InstanceMethod<&Self::submit>("submit"),
        InstanceMethod<&Self::abort>("abort"), InstanceMethod<&Self::stats>("stats"),
        InstanceMethod<&Self::save_state>("saveState"), InstanceMethod<&Self::restore_state>("restoreState"),
@@ -146,6 +148,22 @@ Napi::Value SchedulerObject::tokenize(const Napi::CallbackInfo& info) {
     const auto tokens =
         model_->tokenize(text(info[0], "text"), boolean(info[1], "addSpecial"), boolean(info[2], "parseSpecial"));
     return to_array<Napi::Int32Array>(info.Env(), tokens.data(), tokens.size());
+  });
+}
+
+Napi::Value SchedulerObject::tokenize_long(const Napi::CallbackInfo& info) {
+  return raising(info.Env(), [&]() -> Napi::Value {
+    require_open();
+    const bool add_special = boolean(info[1], "addSpecial");
+    const bool parse_special = boolean(info[2], "parseSpecial");
+    return Task<std::vector<Token>>::run(
+        info.Env(),
+        [model = model_, text = text(info[0], "text"), add_special, parse_special] {
+          return model->tokenize(text, add_special, parse_special);
+        },
+        [](Napi::Env env, const std::vector<Token>& tokens) -> Napi::Value {
+          return to_array<Napi::Int32Array>(env, tokens.data(), tokens.size());
+        });
   });
 }
 

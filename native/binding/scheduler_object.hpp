@@ -36,6 +36,7 @@ class SchedulerObject : public Napi::ObjectWrap<SchedulerObject>, private Living
   void end() override;
 
   Napi::Value tokenize(const Napi::CallbackInfo& info);
+  Napi::Value tokenize_long(const Napi::CallbackInfo& info);
   Napi::Value token_bytes(const Napi::CallbackInfo& info);
   Napi::Value is_end_of_generation(const Napi::CallbackInfo& info);
   void submit(const Napi::CallbackInfo& info);

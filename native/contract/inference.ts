@@ -124,6 +124,8 @@ export interface NativeScheduler {
   readonly stateStreams: number;
   /** Sync. Text to token ids. */
   tokenize(text: string, addSpecial: boolean, parseSpecial: boolean): Int32Array;
+  /** The same on a thread of the pool, for texts that take longer than 200 us: about 1 us a character. */
+  tokenizeLong(text: string, addSpecial: boolean, parseSpecial: boolean): Promise<Int32Array>;
   /** Sync. The raw bytes of one token (special tokens render as their text when `special`). */
   tokenBytes(token: number, special: boolean): Uint8Array;
   isEndOfGeneration(token: number): boolean;

@@ -78,18 +78,19 @@ export function contextUsage(allocation: Allocation, promptTokens: number, trunc
   };
 }
 
-/** A failure about the context, with the numbers as `context_usage`. */
+/** A failure about the context, with the numbers as `context_usage`; `isLeast` = the prompt may have more tokens. */
 export function contextFailure(
   code: 'context_length_exceeded' | 'context_truncation_failed',
   allocation: Allocation,
   promptTokens: number,
   why: string,
+  isLeast = false,
 ): Failure {
   const usage = {
     total_context: allocation.context,
     prompt_tokens: promptTokens,
     available_for_completion: Math.max(0, allocation.context - promptTokens - allocation.safety),
   };
-  const limit = `The prompt has ${promptTokens} tokens; the context of ${allocation.context} holds ${allocation.maxPrompt} beside an answer of up to ${allocation.completion}.`;
+  const limit = `The prompt has ${isLeast ? 'at least ' : ''}${promptTokens} tokens; the context of ${allocation.context} holds ${allocation.maxPrompt} beside an answer of up to ${allocation.completion}.`;
   return new Failure('bad_request', `${limit} ${why}`, { code, fields: { context_usage: usage } });
 }

@@ -5,7 +5,16 @@ import { compressHistory } from './compress.js';
 import type { PlainMessage } from './messages.js';
 import type { TruncationStrategy } from './request.js';
 import { summarisable, summarise, withSummary } from './summary.js';
-import { type CountedMessage, cutContents, dropMessages, halveLargest, MESSAGE_OVERHEAD, totalTokens } from './truncate.js';
+import {
+  type CountedMessage,
+  cutContents,
+  dropMessages,
+  halveLargest,
+  leastTokens,
+  MESSAGE_OVERHEAD,
+  totalTokens,
+  withinReach,
+} from './truncate.js';
 
 /** Rounds of dropping and cutting, each with the error of the one before, and of halving after that. */
 const MAX_ROUNDS = 4;
@@ -75,41 +84,44 @@ class Shortening {
     return { prepared, truncation: { truncated: true, truncatedMessages: Math.max(0, this.original - kept) + this.#cut, strategyUsed } };
   }
 
-  async run(compressed: PlainMessage[], before: PreparedPrompt): Promise<Fitted> {
+  async run(compressed: PlainMessage[], tokens: number): Promise<Fitted> {
     let messages = compressed;
-    let prepared = before;
+    let promptTokens = tokens;
     if (this.request.strategy === 'summarize') {
       const shorter = await summarised(this.request, messages, this.signal);
       if (shorter) {
         messages = shorter;
-        prepared = await this.prepare(messages);
+        const prepared = await this.prepare(messages);
         if (this.fits(prepared)) return this.result(prepared, messages.length, 'summarize');
+        promptTokens = prepared.promptTokens;
       }
     }
     const prices = await counted(this.request.model, messages);
     // What the template, its marks and the tools cost beside the contents.
-    let limit = this.request.allocation.maxPrompt - Math.max(0, prepared.promptTokens - totalTokens(prices));
+    let limit = this.request.allocation.maxPrompt - Math.max(0, promptTokens - totalTokens(prices));
     let kept = prices;
     for (let round = 0; round < MAX_ROUNDS; round += 1) {
       kept = dropMessages(prices, limit, this.request.strategy);
       const whole = kept;
       kept = cutContents(kept, limit);
       this.#cut = kept.filter((entry, index) => entry !== whole[index]).length;
-      prepared = await this.prepare(kept.map((entry) => entry.message));
+      const prepared = await this.prepare(kept.map((entry) => entry.message));
       if (this.fits(prepared)) return this.result(prepared, kept.length);
-      limit -= prepared.promptTokens - this.request.allocation.maxPrompt;
+      promptTokens = prepared.promptTokens;
+      limit -= promptTokens - this.request.allocation.maxPrompt;
       if (limit <= 0) break;
     }
-    return this.#halve(kept, prepared);
+    return this.#halve(kept, promptTokens);
   }
 
-  async #halve(messages: CountedMessage[], before: PreparedPrompt): Promise<Fitted> {
+  async #halve(messages: CountedMessage[], tokens: number): Promise<Fitted> {
     let kept: CountedMessage[] | null = messages;
-    let prepared = before;
+    let promptTokens = tokens;
     for (let round = 0; round < MAX_HALVINGS; round += 1) {
       kept = halveLargest(kept);
       if (!kept) break;
-      prepared = await this.prepare(kept.map((entry) => entry.message));
+      const prepared = await this.prepare(kept.map((entry) => entry.message));
+      promptTokens = prepared.promptTokens;
       if (this.fits(prepared)) {
         this.#cut = Math.max(1, this.#cut);
         return this.result(prepared, kept.length);
@@ -118,33 +130,35 @@ class Shortening {
     throw contextFailure(
       'context_truncation_failed',
       this.request.allocation,
-      prepared.promptTokens,
+      promptTokens,
       'It is still too long after everything that may be shortened; raise n_ctx or send less.',
     );
   }
 }
 
 /**
- * Makes an oversized history fit: compression, then the strategy, then shorter contents. `before` is the prompt as it was measured. Throws
+ * Makes an oversized history fit: compression, then the strategy, then shorter contents. `tokens` are those of the prompt, or fewer. Throws
  * `Failure` with code `context_truncation_failed` when nothing helps. The messages given stay as they are.
  */
-async function shortenToFit(request: FitRequest, before: PreparedPrompt, signal: AbortSignal): Promise<Fitted> {
+async function shortenToFit(request: FitRequest, tokens: number, signal: AbortSignal): Promise<Fitted> {
   const shortening = new Shortening(request, request.messages.length, signal);
-  const compressed = compressHistory(request.messages);
+  const reached = withinReach(request.messages, request.allocation.maxPrompt, request.strategy);
+  const compressed = compressHistory(reached);
   const prepared = await shortening.prepare(compressed);
   if (shortening.fits(prepared)) return shortening.result(prepared, compressed.length, 'compression');
-  return shortening.run(compressed, prepared.promptTokens < before.promptTokens ? prepared : before);
+  return shortening.run(compressed, Math.min(prepared.promptTokens, tokens));
 }
 
 /** Prepares a prompt and, where it does not fit and `autoTruncate` allows it, shortens the history. */
 export async function fitPrompt(request: FitRequest, autoTruncate: boolean, signal: AbortSignal): Promise<Fitted> {
-  const prepared = await request.model.prepare(request.render([...request.messages]), signal);
-  if (prepared.promptTokens <= request.allocation.maxPrompt) return { prepared, truncation: UNTOUCHED };
-  if (autoTruncate) return shortenToFit(request, prepared, signal);
-  throw contextFailure(
-    'context_length_exceeded',
-    request.allocation,
-    prepared.promptTokens,
-    'Shorten the messages, lower max_tokens, or raise n_ctx.',
-  );
+  const { model, messages, allocation } = request;
+  let tokens = leastTokens(messages, model.info);
+  const isLeast = tokens > allocation.maxPrompt;
+  if (!isLeast) {
+    const prepared = await model.prepare(request.render([...messages]), signal);
+    if (prepared.promptTokens <= allocation.maxPrompt) return { prepared, truncation: UNTOUCHED };
+    tokens = prepared.promptTokens;
+  }
+  if (autoTruncate) return shortenToFit(request, tokens, signal);
+  throw contextFailure('context_length_exceeded', allocation, tokens, 'Shorten the messages, lower max_tokens, or raise n_ctx.', isLeast);
 }

@@ -1,3 +1,4 @@
+import type { GgufInfo } from '../engines/contract.js';
 import type { PlainMessage } from './messages.js';
 import { TRUNCATION_STRATEGIES, type TruncationStrategy } from './request.js';
 
@@ -10,6 +11,11 @@ export interface CountedMessage {
 /** Tokens of the marks around a message. */
 export const MESSAGE_OVERHEAD = 4;
 
+const THINK_END = '</think>';
+/** No text of a natural or a programming language has so many characters a token on average; longer ones are cut to this before they are counted. */
+const MOST_CHARS_PER_TOKEN = 16;
+/** A history keeps so many times what its context can hold: what a summary is made of. */
+const KEPT_CONTEXTS = 4;
 const MIN_CUT_TOKENS = 100;
 const CUT_MARKER = '\n[... message shortened to fit the context ...]';
 const MARKER_TOKENS = 16;
@@ -18,6 +24,28 @@ const MARKER_TOKENS = 16;
 export function strategyOf(name: string | null | undefined, injected: boolean): TruncationStrategy {
   const known = TRUNCATION_STRATEGIES.find((strategy) => strategy === name) ?? 'summarize';
   return injected && known === 'sliding_window' ? 'keep_system' : known;
+}
+
+/**
+ * Fewest tokens that messages can have, told by their length alone; 0 where the tokenizer says nothing about it. Blanks at the ends and finished
+ * thinking do not count: templates leave them out.
+ */
+export function leastTokens(messages: readonly PlainMessage[], { longestToken }: Pick<GgufInfo, 'longestToken'>): number {
+  if (longestToken === undefined) return 0;
+  let chars = 0;
+  for (const { role, content } of messages) {
+    const thought = role === 'assistant' ? content.lastIndexOf(THINK_END) : -1;
+    chars += (thought < 0 ? content : content.slice(thought + THINK_END.length)).trim().length;
+  }
+  return Math.floor(chars / longestToken);
+}
+
+/** A history without what is far beyond a prompt of `maxPrompt` tokens, so that the work on the rest is bounded by the context. The input stays as it is. */
+export function withinReach(messages: readonly PlainMessage[], maxPrompt: number, strategy: TruncationStrategy): PlainMessage[] {
+  const most = maxPrompt * MOST_CHARS_PER_TOKEN;
+  const cut = messages.map((message) => (message.content.length > most ? cutContentTo(message, most) : message));
+  const chars = cut.map((message) => ({ message, tokens: message.content.length }));
+  return dropMessages(chars, most * KEPT_CONTEXTS, strategy).map(({ message }) => message);
 }
 
 /** Tokens of a list. */
@@ -75,15 +103,23 @@ export function keptTokens(tokens: number): number {
   return Math.floor(tokens * 0.5);
 }
 
-function cutContent(entry: CountedMessage, keep: number): CountedMessage {
-  const { content } = entry.message;
-  const share = Math.min(1, keep / Math.max(1, entry.tokens - MESSAGE_OVERHEAD));
-  const bare = content.endsWith(CUT_MARKER) ? content.slice(0, -CUT_MARKER.length) : content;
-  let end = Math.floor(bare.length * share);
+function withoutMarker(content: string): string {
+  return content.endsWith(CUT_MARKER) ? content.slice(0, -CUT_MARKER.length) : content;
+}
+
+/** A message with the first `chars` characters of its content, and a note that it was cut. */
+function cutContentTo(message: PlainMessage, chars: number): PlainMessage {
+  const bare = withoutMarker(message.content);
+  let end = Math.max(0, Math.floor(chars));
   // Half of a surrogate pair would be an invalid character.
   if (/[\uD800-\uDBFF]/.test(bare.charAt(end - 1))) end -= 1;
+  return { ...message, content: bare.slice(0, end) + CUT_MARKER };
+}
+
+function cutContent(entry: CountedMessage, keep: number): CountedMessage {
+  const share = Math.min(1, keep / Math.max(1, entry.tokens - MESSAGE_OVERHEAD));
   return {
-    message: { ...entry.message, content: bare.slice(0, Math.max(0, end)) + CUT_MARKER },
+    message: cutContentTo(entry.message, withoutMarker(entry.message.content).length * share),
     tokens: keep + MARKER_TOKENS + MESSAGE_OVERHEAD,
   };
 }

@@ -12,8 +12,7 @@ import { UNIVERSAL_STRATEGY } from '../rag/parsing/universal.js';
 import { databaseOf } from '../rag/query/resolve.js';
 
 /** Chunks and characters that are shown at most: an answer is made in one go. */
-const MOST_CHUNKS = 200;
-const MOST_CHARACTERS = 400_000;
+const MOST = { passages: 200, characters: 400_000 };
 
 /** Finds an uploaded file by dataset and hash. Throws `not_found`. */
 export type FindUpload = (project: LoadedProject, dataset: string, hash: string) => Promise<SourceFile>;
@@ -65,18 +64,8 @@ export class Preview {
       ...(overlap === null || overlap === undefined ? {} : { chunk_overlap: overlap }),
       ...(cut ? { chunk_strategy: cut } : {}),
     };
-    return previewOf(file, await this.#parsing.parse({ file, strategy, preview }, signal));
+    return previewOf(file, await this.#parsing.parse({ file, strategy, preview }, signal, MOST));
   }
-}
-
-/** How many passages are shown; always the first. */
-function shownCount({ passages }: Parsed): number {
-  let characters = 0;
-  const end = passages.slice(0, MOST_CHUNKS).findIndex(({ text }) => {
-    characters += text.length;
-    return characters > MOST_CHARACTERS;
-  });
-  return end < 0 ? Math.min(passages.length, MOST_CHUNKS) : Math.max(1, end);
 }
 
 function mean(sum: number, count: number): number {
@@ -84,15 +73,11 @@ function mean(sum: number, count: number): number {
 }
 
 function previewOf(file: SourceFile, parsed: Parsed): PreviewReply {
-  const { passages } = parsed;
-  const shown = passages.slice(0, shownCount(parsed));
-  const isWhole = shown.length === passages.length;
-  const total = passages.reduce((sum, { text }) => sum + text.length, 0);
-  const overlap = passages.reduce((sum, { start }, at) => sum + (at === 0 ? 0 : Math.max(0, passages[at - 1]!.end - start)), 0);
+  const { passages, totals } = parsed;
   const { chunk_size: size, chunk_overlap: wanted, chunk_strategy: cut } = parsed.options;
   return {
-    original_text: isWhole ? parsed.text : parsed.text.slice(0, shown.at(-1)?.end),
-    chunks: shown.map(({ text, index, start, end, metadata }) => ({
+    original_text: parsed.text,
+    chunks: passages.map(({ text, index, start, end, metadata }) => ({
       chunk_index: index,
       content: text,
       start_position: start,
@@ -108,10 +93,13 @@ function previewOf(file: SourceFile, parsed: Parsed): PreviewReply {
     chunk_strategy: typeof cut === 'string' ? cut : null,
     chunk_size: typeof size === 'number' ? size : null,
     chunk_overlap: typeof wanted === 'number' ? wanted : null,
-    total_chunks: passages.length,
-    avg_chunk_size: mean(total, passages.length),
-    total_size_with_overlaps: total,
-    avg_overlap_size: mean(overlap, passages.length - 1),
-    warnings: [...parsed.warnings, ...(isWhole ? [] : [`The first ${shown.length} of ${passages.length} chunks are shown.`])],
+    total_chunks: totals.passages,
+    avg_chunk_size: mean(totals.characters, totals.passages),
+    total_size_with_overlaps: totals.characters,
+    avg_overlap_size: mean(totals.overlap, totals.passages - 1),
+    warnings: [
+      ...parsed.warnings,
+      ...(passages.length < totals.passages ? [`The first ${passages.length} of ${totals.passages} chunks are shown.`] : []),
+    ],
   };
 }

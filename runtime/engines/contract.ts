@@ -71,6 +71,8 @@ export interface GgufInfo {
   /** Context that one sequence can use, in tokens. */
   contextSize: number;
   trainedContextSize: number;
+  /** Most UTF-16 units of text that one token stands for; absent where a token may stand for any amount, such as an unknown word. */
+  longestToken?: number;
   /** How it was loaded: what was asked for where that could be had, and the engine's choice of the rest. */
   options: Required<GgufOptions>;
   /**

@@ -47,6 +47,7 @@ test('the addon exports what the contract lists, and nothing else', async () => 
     'submit',
     'tokenBytes',
     'tokenize',
+    'tokenizeLong',
   ];
   const exported = Object.getOwnPropertyNames(Object.getPrototypeOf(opened.scheduler)).filter((name) => name !== 'constructor');
   assert.deepEqual(exported.sort(), methods);
@@ -117,7 +118,13 @@ test('text goes to tokens and back, byte for byte', async () => {
   assert.ok(!opened.scheduler.isEndOfGeneration(tokens[0]!));
   assert.equal(opened.scheduler.tokenBytes(end, false).length, 0, 'control tokens are no text');
   assert.equal(opened.scheduler.tokenize('', false, false).length, 0);
+  assert.deepEqual(await opened.scheduler.tokenizeLong(text, false, true), tokens);
+  const long = text.repeat(20_000);
+  const aside = opened.scheduler.tokenizeLong(long, false, true);
+  assert.equal((await aside).length, 20_000 * tokens.length);
+  const left = opened.scheduler.tokenizeLong(long, false, true);
   await opened.close();
+  assert.equal((await left).length, 20_000 * tokens.length, 'the vocabulary lives as long as it is read');
 });
 
 test('wrong arguments of open() are refused with the reason', async () => {

@@ -18,6 +18,8 @@ export interface Script {
   output?: string[] | ((request: GenerateRequest, prompt: PrepareRequest) => string[]);
   finish?: 'stop' | 'length';
   contextSize?: number;
+  /** As in `GgufInfo`. */
+  longestToken?: number;
   template?: string;
   tools?: boolean;
   thinking?: boolean;
@@ -65,6 +67,7 @@ export class ScriptedModel implements GgufModel, ModelSource {
       sizeBytes: 1,
       contextSize,
       trainedContextSize: contextSize,
+      ...(script.longestToken === undefined ? {} : { longestToken: script.longestToken }),
       options: LOADED,
       template: { present: template !== '', text: template, hash: '', tools, thinking },
       sampling: script.sampling ?? {},

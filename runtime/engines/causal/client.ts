@@ -34,7 +34,7 @@ export function loadCausal(load: CausalLoad, stop: AbortSignal): Promise<GgufCli
 }
 
 function infoOf({ name, graph, sizeBytes, notes, options }: CausalLoad, opened: OpenedCausal, threads: number): GgufInfo {
-  const { architecture, contextSize, trainedContextSize, template, sampling, devices } = opened;
+  const { architecture, contextSize, trainedContextSize, longestToken, template, sampling, devices } = opened;
   const ignored = Object.keys(options).filter((option) => !['n_ctx', 'n_threads', 'n_gpu_layers'].includes(option));
   const note = `${ignored.join(', ')}: of GGUF models only; ${basename(graph)} is ONNX.`;
   return {
@@ -44,6 +44,7 @@ function infoOf({ name, graph, sizeBytes, notes, options }: CausalLoad, opened: 
     sizeBytes,
     contextSize,
     trainedContextSize,
+    ...(longestToken === undefined ? {} : { longestToken }),
     options: {
       n_ctx: contextSize,
       n_slots: 1,

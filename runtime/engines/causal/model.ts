@@ -8,6 +8,7 @@ import { Renderer } from '../gguf/renderer.js';
 import type { GenerateBody, HostEvent, StepExtra } from '../gguf/wire.js';
 import { openSession } from '../onnx/session.js';
 import { TextTokenizer } from '../onnx/text-tokenizer.js';
+import { countedTokens } from '../token-count.js';
 import { Decoder } from './decoder.js';
 import { type CausalFacts, causalFacts } from './facts.js';
 import { Histories } from './histories.js';
@@ -56,10 +57,10 @@ export class LoadedCausal {
     this.#thinkTags = { start: [...tokenize(THINK_START, false)], end: [...tokenize(THINK_END, false)] };
     // Chat templates write all that belongs into a prompt, as transformers has it; only plain lines get what the tokenizer puts around a text.
     const isFramed = facts.template === '';
-    this.#renderer = new Renderer(
-      { tokenize: (text, addSpecial) => tokenize(text, addSpecial && isFramed) },
-      { ...facts, controlTexts: tokenizer.controlTexts },
-    );
+    this.#renderer = new Renderer((text, addSpecial) => tokenize(text, addSpecial && isFramed), {
+      ...facts,
+      controlTexts: tokenizer.controlTexts,
+    });
     const ended = tokenizer.idOf(facts.eosText);
     this.#ends = new Set(ended === undefined ? facts.ends : [...facts.ends, ended]);
   }
@@ -86,6 +87,7 @@ export class LoadedCausal {
         architecture,
         contextSize,
         trainedContextSize: facts.contextSize,
+        ...(model.#tokenizer.longestToken === undefined ? {} : { longestToken: model.#tokenizer.longestToken }),
         template,
         sampling: recommended.sampling,
         devices: session.providers,
@@ -94,13 +96,13 @@ export class LoadedCausal {
     };
   }
 
-  prepare(request: PrepareRequest): PreparedPrompt {
-    const { tokens, endsInThinking } = this.#renderer.render(request);
+  async prepare(request: PrepareRequest): Promise<PreparedPrompt> {
+    const { tokens, endsInThinking } = await this.#renderer.render(request);
     return { promptId: this.#prompts.add(tokens), promptTokens: tokens.length, endsInThinking };
   }
 
-  countTokens(texts: readonly string[]): number[] {
-    return texts.map((text) => this.#tokenizer.encode(text, false).length);
+  countTokens(texts: readonly string[]): Promise<number[]> {
+    return countedTokens(texts, (text) => this.#tokenizer.encode(text, false).length);
   }
 
   /** Starts an answer, which goes on by itself. Throws for what this engine cannot do. */

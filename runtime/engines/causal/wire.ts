@@ -16,6 +16,8 @@ export interface OpenedCausal {
   readonly architecture: string;
   readonly contextSize: number;
   readonly trainedContextSize: number;
+  /** As in `GgufInfo`. */
+  readonly longestToken?: number;
   readonly template: string;
   readonly sampling: RecommendedSampling;
   readonly devices: ProviderFacts;

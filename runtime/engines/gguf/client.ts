@@ -249,6 +249,7 @@ function describe(load: GgufLoad, opened: OpenedModel): GgufInfo {
     sizeBytes: header.sizeBytes,
     contextSize: Math.min(plan.contextSize, opened.contextSize),
     trainedContextSize: header.contextLength || opened.native.trainedContextSize,
+    ...(header.vocabulary.longestToken === undefined ? {} : { longestToken: header.vocabulary.longestToken }),
     options: optionsOf(plan),
     template: {
       present: header.template !== '',

@@ -12,6 +12,7 @@ import {
 } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
 import type { PreparedPrompt, PrepareRequest } from '../contract.js';
+import { countedTokens } from '../token-count.js';
 import { type AnswerLimit, Generation, TokenTexts } from './generation.js';
 import { lockNote, processTexts } from './locked.js';
 import type { LoadPlan } from './plan.js';
@@ -22,6 +23,8 @@ import type { GenerateBody, HostEvent, OpenBody, OpenedModel, StepExtra } from '
 
 const THINK_START = '<think>';
 const THINK_END = '</think>';
+/** Longer texts are tokenised on another thread, so that this one serves the streams meanwhile. */
+const LONG_CHARS = 16 * 1024;
 const STOP_LIMIT = 64;
 const NO_TOKENS = new Int32Array(0);
 const SEED_RANGE = 2 ** 32;
@@ -41,7 +44,11 @@ export class LoadedGguf {
     this.#engine = engine;
     this.states = new HostStates(engine, tag);
     this.#running = running;
-    this.#renderer = new Renderer(engine, body);
+    this.#renderer = new Renderer(
+      (text, addSpecial) =>
+        text.length > LONG_CHARS ? engine.tokenizeLong(text, addSpecial, true) : engine.tokenize(text, addSpecial, true),
+      body,
+    );
     this.#texts = new TokenTexts(engine);
     this.#thinkStart = engine.tokenize(THINK_START, false, true);
     this.#thinkEnd = engine.tokenize(THINK_END, false, true);
@@ -75,13 +82,13 @@ export class LoadedGguf {
     return { model, opened };
   }
 
-  prepare(request: PrepareRequest): PreparedPrompt {
-    const { tokens, endsInThinking } = this.#renderer.render(request);
+  async prepare(request: PrepareRequest): Promise<PreparedPrompt> {
+    const { tokens, endsInThinking } = await this.#renderer.render(request);
     return { promptId: this.#prompts.add(tokens), promptTokens: tokens.length, endsInThinking };
   }
 
-  countTokens(texts: readonly string[]): number[] {
-    return texts.map((text) => this.#engine.tokenize(text, false, true).length);
+  countTokens(texts: readonly string[]): Promise<number[]> {
+    return countedTokens(texts, (text) => this.#engine.tokenize(text, false, true).length);
   }
 
   generate(body: GenerateBody): void {

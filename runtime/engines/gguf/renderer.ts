@@ -1,4 +1,3 @@
-import type { NativeScheduler } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
 import type { PrepareRequest } from '../contract.js';
 import { ControlGuard } from './guard.js';
@@ -12,16 +11,19 @@ export interface RenderedPrompt {
   readonly endsInThinking: boolean;
 }
 
+/** Tokens of one piece of a prompt, in which texts of control tokens become those tokens. */
+type Tokenize = (text: string, addSpecial: boolean) => Int32Array | Promise<Int32Array>;
+
 /** Turns conversations into tokens by the model's own template, or by plain lines where it has none. */
 export class Renderer {
-  readonly #engine: Pick<NativeScheduler, 'tokenize'>;
+  readonly #tokenize: Tokenize;
   readonly #guard: ControlGuard;
   readonly #template: ChatTemplate | Failure | undefined;
   readonly #bosText: string;
   readonly #eosText: string;
 
-  constructor(engine: Pick<NativeScheduler, 'tokenize'>, body: Pick<OpenBody, 'template' | 'controlTexts' | 'bosText' | 'eosText'>) {
-    this.#engine = engine;
+  constructor(tokenize: Tokenize, body: Pick<OpenBody, 'template' | 'controlTexts' | 'bosText' | 'eosText'>) {
+    this.#tokenize = tokenize;
     this.#guard = new ControlGuard(body.controlTexts);
     this.#bosText = body.bosText;
     this.#eosText = body.eosText;
@@ -39,13 +41,14 @@ export class Renderer {
   }
 
   /** Throws `Failure` with code `template_refused` or `template_failed` where the template does not render, of kind `busy` where there was no time for it. */
-  render(request: PrepareRequest): RenderedPrompt {
+  async render(request: PrepareRequest): Promise<RenderedPrompt> {
     const rendered = this.#text(request);
     const pieces = this.#guard.pieces(rendered);
     const first = pieces[0] ?? '';
     // Templates write the beginning token themselves; a second one would confuse the model.
     const addSpecial = this.#bosText === '' || !first.startsWith(this.#bosText);
-    const parts = pieces.map((piece, index) => this.#engine.tokenize(piece, index === 0 && addSpecial, true));
+    const parts: Int32Array[] = [];
+    for (const [index, piece] of pieces.entries()) parts.push(await this.#tokenize(piece, index === 0 && addSpecial));
     const tokens = parts.length === 1 ? parts[0]! : joined(parts);
     if (tokens.length === 0) throw new Failure('bad_request', 'The prompt is empty; send at least one message with content.');
     return { tokens, endsInThinking: request.addGenerationPrompt && rendered.trimEnd().endsWith('<think>') };

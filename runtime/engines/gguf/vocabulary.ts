@@ -17,7 +17,12 @@ export interface VocabularyFacts {
   readonly controlTexts: string[];
   readonly bosText: string;
   readonly eosText: string;
+  /** As in `GgufInfo`. */
+  readonly longestToken?: number;
 }
+
+/** Tokenizers that spell every text out: byte pairs and SentencePiece's, both of which keep blanks and fall back to bytes. */
+const SPELLING: ReadonlySet<string> = new Set(['gpt2', 'llama']);
 
 const decoded = (text: unknown): string => Buffer.from(String(text ?? ''), 'latin1').toString('utf8');
 
@@ -42,7 +47,7 @@ export async function readVocabulary(file: string, metadata: Metadata): Promise<
     }
   }
   const texts = tokens.values ?? [];
-  const control = await uniqueTokens(file, texts, types?.values ?? []);
+  const { control, longest } = await uniqueTokens(file, texts, types?.values ?? []);
   const special = new Map<string, number>();
   for (const name of SPECIAL_IDS) {
     const key = `tokenizer.ggml.${name}_token_id`;
@@ -57,18 +62,31 @@ export async function readVocabulary(file: string, metadata: Metadata): Promise<
   const textOf = (name: string): string => (special.has(name) ? decoded(texts[special.get(name)!]) : '');
   const marks = ['bos', 'eos', 'eot', 'eom'].map(textOf);
   const controlTexts = [...new Set([...control, ...marks])].filter((text) => text !== '' && text.length <= CONTROL_BYTES_LIMIT);
-  return { size: tokens.length, controlTexts: controlTexts.slice(0, CONTROL_LIMIT), bosText: textOf('bos'), eosText: textOf('eos') };
+  return {
+    size: tokens.length,
+    controlTexts: controlTexts.slice(0, CONTROL_LIMIT),
+    bosText: textOf('bos'),
+    eosText: textOf('eos'),
+    ...(SPELLING.has(model) ? { longestToken: longest } : {}),
+  };
 }
 
-async function uniqueTokens(file: string, texts: readonly unknown[], types: readonly unknown[]): Promise<string[]> {
+async function uniqueTokens(
+  file: string,
+  texts: readonly unknown[],
+  types: readonly unknown[],
+): Promise<{ control: string[]; longest: number }> {
   const seen = new Set<unknown>();
   const control: string[] = [];
+  let longest = 1;
   for (let index = 0; index < texts.length; index += 1) {
     if (seen.has(texts[index]))
       throw fileFault(file, `token ${index} of tokenizer.ggml.tokens`, decoded(texts[index]), 'that text is a token already');
     seen.add(texts[index]);
+    // Of bytes there are at least as many as of UTF-16 units.
+    if (String(texts[index]).length > longest) longest = Math.max(longest, decoded(texts[index]).length);
     if (types[index] === CONTROL && control.length < CONTROL_LIMIT) control.push(decoded(texts[index]));
     if (index % BATCH === BATCH - 1) await turn();
   }
-  return control;
+  return { control, longest };
 }

@@ -19,6 +19,8 @@ export class TextTokenizer {
   readonly #texts: (string | undefined)[] = [];
   readonly #added = new Set<number>();
   readonly #spellsBytes: boolean;
+  /** As in `GgufInfo`. */
+  readonly longestToken: number | undefined;
   /** Whether a text begins without the space that its first token may be spelled with. */
   readonly dropsFirstSpace: boolean;
   /** Texts of tokens that steer the model. */
@@ -44,6 +46,7 @@ export class TextTokenizer {
       this.#added.add(id);
     }
     this.#spellsBytes = JSON.stringify([pre_tokenizer ?? null, decoder ?? null]).includes('"ByteLevel"');
+    this.longestToken = this.#spellsBytes ? this.#texts.reduce((most, text = '') => Math.max(most, text.length), 1) : undefined;
     this.dropsFirstSpace = stepsOf(decoder).some(dropsSpace);
     this.controlTexts = added_tokens.filter(({ special }) => special === true).map(({ content }) => content);
   }

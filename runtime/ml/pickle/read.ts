@@ -6,8 +6,14 @@ import { MAX_DEPTH, MAX_FILE_BYTES, MAX_VALUES, type Plain } from './plain.js';
 
 /** Opcodes between two looks at the clock. */
 const STEPS_PER_LOOK = 2000;
-/** Lists and dicts between two looks at the clock. */
-const CONTAINERS_PER_LOOK = 200;
+/** Values that are put into a list or dict, or counted, between two looks at the clock. */
+const VALUES_PER_LOOK = 2000;
+/** Longest text as protocol 0 writes it, in bytes. */
+const MAX_LINE_BYTES = 100_000;
+/** Most members of one dict: it grows, and is listed, at once. */
+const MAX_MEMBERS = 60_000;
+/** Writers number what they remember without gaps; V8 keeps lists with gaps of up to this as they are. */
+const MAX_MEMO_GAP = 1000;
 const NEWEST_PROTOCOL = 5;
 
 /**
@@ -28,12 +34,24 @@ export async function readPickle(bytes: Uint8Array): Promise<Plain> {
 
 type Dict = Record<string, unknown>;
 
+/** Values that one opcode puts into a list or a dict, as far as they are not in it yet. */
+interface Filling {
+  readonly target: unknown[] | Dict;
+  readonly values: readonly unknown[];
+  done: number;
+  /** Place of the opcode. */
+  readonly at: number;
+}
+
 class Machine {
   readonly #bytes: Bytes;
   #stack: unknown[] = [];
   /** The stacks below each mark. */
   readonly #below: unknown[][] = [];
-  readonly #memo = new Map<number, unknown>();
+  readonly #memo: unknown[] = [];
+  #filling: Filling | undefined;
+  /** Members that were put into dicts. */
+  readonly #members = new Map<object, number>();
   #steps = 0;
   result: Plain = null;
 
@@ -41,9 +59,10 @@ class Machine {
     this.#bytes = bytes;
   }
 
-  /** Does so many steps at most; true when the pickle is at its end. */
+  /** Does so many steps at most, or a part of a long one; true when the pickle is at its end. */
   run(steps: number): boolean {
-    for (let step = 0; step < steps; step += 1) {
+    if (this.#filling) this.#fill(this.#filling);
+    for (let step = 0; step < steps && !this.#filling; step += 1) {
       this.#steps += 1;
       // Each value takes at most a step to make, one to remember and one to put away.
       if (this.#steps > 3 * MAX_VALUES) throw notPlain(`it has more than ${MAX_VALUES} values`);
@@ -84,7 +103,7 @@ class Machine {
       case OP.int: return truthOr(bytes.line(MAX_NUMBER_CHARACTERS), at);
       case OP.long: return integerOf(bytes.line(MAX_NUMBER_CHARACTERS), at);
       case OP.float: return floatOf(bytes.line(MAX_NUMBER_CHARACTERS), at);
-      case OP.unicode: return unescaped(bytes.line(Infinity), at);
+      case OP.unicode: return unescaped(bytes.line(MAX_LINE_BYTES), at);
       case OP.shortBinUnicode: return bytes.text(bytes.count(1));
       case OP.binUnicode: return bytes.text(bytes.count(4));
       case OP.binUnicode8: return bytes.text(bytes.count(8));
@@ -103,7 +122,7 @@ class Machine {
       case OP.emptyDict: stack.push(dict()); return true;
       case OP.tuple1: case OP.tuple2: case OP.tuple3: return this.#tupleOf(op - OP.tuple1 + 1, at);
       case OP.list: case OP.tuple: return this.#push(this.#sinceMark(at));
-      case OP.dict: return this.#push(filled(dict(), this.#sinceMark(at), at));
+      case OP.dict: { const values = this.#sinceMark(at); this.#push(dict()); return this.#set(values, at); }
       case OP.append: return this.#append([this.#pop(at)], at);
       case OP.appends: return this.#append(this.#sinceMark(at), at);
       case OP.setItem: { const value = this.#pop(at); return this.#set([this.#pop(at), value], at); }
@@ -117,7 +136,7 @@ class Machine {
     switch (op) {
       case OP.proto: return known(bytes.count(1), at);
       case OP.frame: return bytes.count(8) <= bytes.left || ended(at);
-      case OP.memoize: return this.#put(this.#memo.size, at);
+      case OP.memoize: return this.#put(this.#memo.length, at);
       case OP.put: return this.#put(Number(integerOf(bytes.line(MAX_NUMBER_CHARACTERS), at)), at);
       case OP.binPut: return this.#put(bytes.count(1), at);
       case OP.longBinPut: return this.#put(bytes.count(4), at);
@@ -154,26 +173,45 @@ class Machine {
   #append(values: readonly unknown[], at: number): true {
     const list = this.#stack.at(-1);
     if (!Array.isArray(list)) throw notPlain(`there is no list to add to at byte ${at}`);
-    for (const value of values) list.push(value);
-    return true;
+    return this.#fill({ target: list, values, done: 0, at });
   }
 
   #set(pairs: readonly unknown[], at: number): true {
     const target = this.#stack.at(-1);
     if (!isDict(target)) throw notPlain(`there is no dict to add to at byte ${at}`);
-    filled(target, pairs, at);
+    if (pairs.length % 2 !== 0) throw notPlain(`a key has no value at byte ${at}`);
+    const members = (this.#members.get(target) ?? 0) + pairs.length / 2;
+    if (members > MAX_MEMBERS) throw notPlain(`the dict at byte ${at} has more than ${MAX_MEMBERS} members`);
+    this.#members.set(target, members);
+    return this.#fill({ target, values: pairs, done: 0, at });
+  }
+
+  #fill(filling: Filling): true {
+    const { target, values, at } = filling;
+    const until = Math.min(values.length, filling.done + VALUES_PER_LOOK);
+    if (Array.isArray(target)) for (let i = filling.done; i < until; i += 1) target.push(values[i]);
+    else
+      for (let i = filling.done; i < until; i += 2) {
+        const key = values[i];
+        if (typeof key !== 'string') throw notPlain(`a dict at byte ${at} has a key that is no text`);
+        target[key] = values[i + 1];
+      }
+    filling.done = until;
+    this.#filling = until < values.length ? filling : undefined;
     return true;
   }
 
   #put(place: number, at: number): true {
     if (this.#stack.length === 0) throw notPlain(`a value is missing at byte ${at}`);
-    this.#memo.set(place, this.#stack.at(-1));
+    if (place < 0 || place > this.#memo.length + MAX_MEMO_GAP || place > 3 * MAX_VALUES)
+      throw notPlain(`value ${place}, remembered at byte ${at}, is far beyond the ${this.#memo.length} before it`);
+    this.#memo[place] = this.#stack.at(-1);
     return true;
   }
 
   #get(place: number, at: number): true {
-    if (!this.#memo.has(place)) throw notPlain(`value ${place}, wanted at byte ${at}, is not there`);
-    return this.#push(this.#memo.get(place));
+    if (!(place in this.#memo)) throw notPlain(`value ${place}, wanted at byte ${at}, is not there`);
+    return this.#push(this.#memo[place]);
   }
 }
 
@@ -184,16 +222,6 @@ function dict(): Dict {
 
 function isDict(value: unknown): value is Dict {
   return isContainer(value) && !Array.isArray(value);
-}
-
-function filled(target: Dict, pairs: readonly unknown[], at: number): Dict {
-  if (pairs.length % 2 !== 0) throw notPlain(`a key has no value at byte ${at}`);
-  for (let i = 0; i < pairs.length; i += 2) {
-    const key = pairs[i];
-    if (typeof key !== 'string') throw notPlain(`a dict at byte ${at} has a key that is no text`);
-    target[key] = pairs[i + 1];
-  }
-  return target;
 }
 
 /** Protocol 0 writes True and False as integers with a leading zero. */
@@ -222,14 +250,18 @@ async function measure(top: unknown): Promise<void> {
   const rest: [value: unknown, depth: number][] = [[top, 0]];
   for (let one = rest.pop(); one !== undefined; one = rest.pop()) {
     const [value, depth] = one;
+    seen += 1;
+    if (seen % VALUES_PER_LOOK === 0) await breathe();
     if (!isContainer(value)) continue;
     if (depth === MAX_DEPTH) throw notPlain(`it is nested deeper than ${MAX_DEPTH} levels, or a value holds itself`);
-    const members = Object.values(value);
+    const members = Array.isArray(value) ? (value as unknown[]) : Object.values(value);
     values += members.length;
     if (values > MAX_VALUES) throw notPlain(`it has more than ${MAX_VALUES} values`);
-    for (const member of members) if (isContainer(member)) rest.push([member, depth + 1]);
-    seen += 1;
-    if (seen % CONTAINERS_PER_LOOK === 0) await breathe();
+    for (const member of members) {
+      if (isContainer(member)) rest.push([member, depth + 1]);
+      seen += 1;
+      if (seen % VALUES_PER_LOOK === 0) await breathe();
+    }
   }
 }
 

@@ -89,25 +89,36 @@ class Builder {
     this.#nulls -= 1;
   }
 
-  values(): ColumnValues {
+  /** Works in turns where there are many rows. */
+  async values(): Promise<ColumnValues> {
     const kind = this.#seen === undefined ? 'null' : this.kind;
     const out: ColumnValues = { name: this.#name, kind };
-    if (this.#nulls > 0) out.valid = this.#bits();
-    if (kind === 'string') Object.assign(out, this.#texts());
-    else if (kind !== 'null') out.numbers = Float64Array.from(this.#values, Number);
+    if (this.#nulls > 0) out.valid = await this.#bits();
+    if (kind === 'string') Object.assign(out, await this.#texts());
+    else if (kind !== 'null') out.numbers = await this.#numbers();
     return out;
   }
 
-  #bits(): Uint8Array {
+  async #bits(): Promise<Uint8Array> {
     const bits = new Uint8Array(Math.ceil(this.#values.length / 8));
-    for (const [row, value] of this.#values.entries()) if (value !== null) bits[row >> 3]! |= 1 << (row & 7);
+    await this.#each((value, row) => {
+      if (value !== null) bits[row >> 3]! |= 1 << (row & 7);
+    });
     return bits;
   }
 
-  #texts(): { offsets: Int32Array; bytes: Uint8Array } {
+  async #numbers(): Promise<Float64Array> {
+    const numbers = new Float64Array(this.#values.length);
+    await this.#each((value, row) => {
+      numbers[row] = Number(value);
+    });
+    return numbers;
+  }
+
+  async #texts(): Promise<{ offsets: Int32Array; bytes: Uint8Array }> {
     const offsets = new Int32Array(this.#values.length + 1);
     const parts: Buffer[] = [];
-    for (const [row, value] of this.#values.entries()) {
+    await this.#each((value, row) => {
       const part = Buffer.from((value as string | null) ?? '');
       if (part.length > MAX_TEXT_BYTES)
         throw wrongValue(
@@ -118,8 +129,17 @@ class Builder {
         );
       parts.push(part);
       offsets[row + 1] = offsets[row]! + part.length;
+    });
+    const bytes = Buffer.allocUnsafe(offsets.at(-1)!);
+    await this.#each((_value, row) => void bytes.set(parts[row]!, offsets[row]!));
+    return { offsets, bytes };
+  }
+
+  async #each(use: (value: unknown, row: number) => void): Promise<void> {
+    for (let row = 0; row < this.#values.length; row += 1) {
+      use(this.#values[row], row);
+      if (row % ROWS_AT_ONCE === ROWS_AT_ONCE - 1) await breathe();
     }
-    return { offsets, bytes: Buffer.concat(parts) };
   }
 }
 
@@ -156,7 +176,7 @@ export async function cellsOf(rows: readonly Row[], kinds: ReadonlyMap<string, C
   }
   const out: ColumnValues[] = [];
   for (const builder of builders.values()) {
-    out.push(builder.values());
+    out.push(await builder.values());
     if (rows.length > ROWS_AT_ONCE) await breathe();
   }
   return { rows: rows.length, columns: out };

@@ -6,7 +6,7 @@ import type { Metadata, Passage } from '../contract.js';
 import type { ParseLimits, SourceFile } from '../parsers/contract.js';
 import type { ParserOverrides, PreviewOptions } from './config.js';
 import { HostPool } from './pool.js';
-import type { ReadAnswer, ReadRequest, WriteAnswer } from './read.js';
+import type { PassageTotals, ReadAnswer, ReadRequest, WriteAnswer } from './read.js';
 import { type ScansParts, withScannedPages } from './scans.js';
 
 const MEBIBYTE = 1024 * 1024;
@@ -40,6 +40,7 @@ export interface Parsed {
   readonly parser: ParserType;
   readonly text: string;
   readonly passages: readonly Passage[];
+  readonly totals: PassageTotals;
   /** Of the document as a whole. */
   readonly metadata: Metadata;
   readonly warnings: readonly string[];
@@ -68,14 +69,18 @@ export class Parsing {
     return this.#pool.pids;
   }
 
-  /** Throws `Failure('invalid')` that names the file and the reason, and what the signal says when it is aborted. */
-  async parse(request: ParsingRequest, signal: AbortSignal): Promise<Parsed> {
+  /**
+   * Reads a file for people to look at; with `most`, as in `ReadRequest`. Throws `Failure('invalid')` that names the file and the reason, and what the
+   * signal says when it is aborted.
+   */
+  async parse(request: ParsingRequest, signal: AbortSignal, most?: ReadRequest['most']): Promise<Parsed> {
     const { file } = request;
-    const answer = await this.#pool.call<ReadAnswer>('read', { request: await this.#asked(request, signal) }, file.name, signal);
+    const asked = await this.#asked(request, signal);
+    const answer = await this.#pool.call<ReadAnswer>('read', { request: most ? { ...asked, most } : asked }, file.name, signal);
     logFailures(file.name, answer.extractorFailures);
-    const { parser, text, metadata, warnings, extractors, options } = answer;
+    const { parser, text, totals, metadata, warnings, extractors, options } = answer;
     const passages = answer.passages.map((span) => ({ ...span, text: text.slice(span.start, span.end) }));
-    return { parser, text, passages, metadata, warnings, extractors, options };
+    return { parser, text, passages, totals, metadata, warnings, extractors, options };
   }
 
   /** The same into a passage file at `path`, which must not be there yet; throws `disk_full` too. What a failure leaves there is of no use. */

@@ -21,14 +21,27 @@ export interface ReadRequest {
   readonly strategy: DataProcessingStrategy;
   readonly overrides?: ParserOverrides;
   readonly preview?: PreviewOptions;
+  /** The answer has so many passages and characters at most, the first passage always; all unless given. */
+  readonly most?: { readonly passages: number; readonly characters: number };
   readonly limits: ParseLimits;
+}
+
+/** Of all passages of a file, also those that are not in an answer. */
+export interface PassageTotals {
+  readonly passages: number;
+  /** Their lengths together, in characters. */
+  readonly characters: number;
+  /** Of these, what a passage has in common with the one before it. */
+  readonly overlap: number;
 }
 
 /** What a parse host answers; the texts of the passages are stretches of `text`. */
 export interface ReadAnswer {
   readonly parser: ParserType;
+  /** Up to the end of the last passage where not all of them are here. */
   readonly text: string;
   readonly passages: readonly PassageSpan[];
+  readonly totals: PassageTotals;
   readonly metadata: Metadata;
   readonly warnings: readonly string[];
   readonly extractors: readonly ExtractorType[];
@@ -120,9 +133,10 @@ interface OpenedDocument {
   readonly candidate: Candidate;
   readonly document: ParsedDocument;
   readonly enrichment: Enrichment;
-  /** Number of passages. */
-  readonly count: number;
-  passages(): Iterable<PassageSpan>;
+  /** Where all passages are. */
+  readonly spans: readonly PassageSpan[];
+  /** The first `count` passages. */
+  passages(count: number): Iterable<PassageSpan>;
 }
 
 /** Reads and cuts one file, in this process. Throws `Failure('invalid')` with the reason. */
@@ -142,21 +156,22 @@ async function openDocument(request: ReadRequest): Promise<OpenedDocument> {
     candidate,
     document,
     enrichment,
-    count: spans.length,
-    *passages() {
-      for (const span of spans) yield enrichment.enriched(describe(span), text.slice(span.start, span.end));
+    spans,
+    *passages(count) {
+      for (const span of spans.slice(0, count)) yield enrichment.enriched(describe(span), text.slice(span.start, span.end));
     },
   };
 }
 
 /** Reads, cuts and enriches one file, in this process. Throws `Failure('invalid')` with the reason. */
 export async function readFile(request: ReadRequest): Promise<ReadAnswer> {
-  const { candidate, document, enrichment, passages } = await openDocument(request);
-  const complete = [...passages()];
+  const { candidate, document, enrichment, spans, passages } = await openDocument(request);
+  const complete = [...passages(answeredCount(spans, request.most))];
   return {
     parser: candidate.type,
-    text: document.text,
+    text: complete.length === spans.length ? document.text : document.text.slice(0, complete.at(-1)?.end),
     passages: complete,
+    totals: totalsOf(spans),
     metadata: document.metadata,
     warnings: document.warnings,
     extractors: enrichment.applied,
@@ -165,18 +180,40 @@ export async function readFile(request: ReadRequest): Promise<ReadAnswer> {
   };
 }
 
+/** How many passages an answer has; at least one. */
+function answeredCount(spans: readonly PassageSpan[], most: ReadRequest['most']): number {
+  if (!most) return spans.length;
+  let characters = 0;
+  const first = spans.slice(0, most.passages);
+  const end = first.findIndex((span) => {
+    characters += span.end - span.start;
+    return characters > most.characters;
+  });
+  return end < 0 ? first.length : Math.max(1, end);
+}
+
+function totalsOf(spans: readonly PassageSpan[]): PassageTotals {
+  let characters = 0;
+  let overlap = 0;
+  for (const [at, { start, end }] of spans.entries()) {
+    characters += end - start;
+    if (at > 0) overlap += Math.max(0, spans[at - 1]!.end - start);
+  }
+  return { passages: spans.length, characters, overlap };
+}
+
 /** The same into a passage file at `path`, so that nothing large goes from process to process. */
 export async function writeFile(request: ReadRequest, path: string): Promise<WriteAnswer> {
-  const { candidate, document, enrichment, count, passages } = await openDocument(request);
+  const { candidate, document, enrichment, spans, passages } = await openDocument(request);
   const { text, warnings } = document;
   const whole = function* (): Generator<Passage> {
-    for (const span of passages()) yield { ...span, text: text.slice(span.start, span.end) };
+    for (const span of passages(spans.length)) yield { ...span, text: text.slice(span.start, span.end) };
   };
   const writer = await CheckedWriter.create(path);
   try {
     const summary = await writePassages(writer, whole(), () => ({
       parser: candidate.type,
-      passages: count,
+      passages: spans.length,
       warnings,
       extractors: enrichment.applied,
       options: candidate.options,

@@ -10,6 +10,7 @@ import {
   cutContents,
   dropMessages,
   keptTokens,
+  leastTokens,
   strategyOf,
   totalTokens,
 } from '../../../../runtime/completions/truncate.js';
@@ -159,6 +160,18 @@ describe('shortening contents', () => {
   });
 });
 
+describe('the fewest tokens of messages', () => {
+  const CASES: [what: string, messages: PlainMessage[], longestToken: number | undefined, expected: number][] = [
+    ['the characters by the longest token', [user('x'.repeat(100)), system('y'.repeat(60))], 16, 10],
+    ['blanks at the ends, which templates leave out', [user(`${' '.repeat(500)}x${'\n'.repeat(500)}`)], 1, 1],
+    ['thinking that is over', [assistant(`<think>${'x'.repeat(500)}</think>\n\nyes`)], 1, 3],
+    ['the same in a question, where it is text', [user(`${'x'.repeat(500)}</think>yes`)], 1, 511],
+    ['a tokenizer with tokens for unknown words', [user('x'.repeat(5_000))], undefined, 0],
+  ];
+  for (const [what, messages, longestToken, expected] of CASES)
+    it(what, () => assert.equal(leastTokens(messages, longestToken === undefined ? {} : { longestToken }), expected));
+});
+
 describe('fitting a prompt', () => {
   const long = (n: number) => 'word '.repeat(n);
   const conversation = () => [
@@ -232,6 +245,35 @@ describe('fitting a prompt', () => {
     assert.equal(sent[1], 'hi');
     assert.ok(sent[0]!.length < 8000);
   });
+
+  const FAR: [what: string, messages: () => PlainMessage[]][] = [
+    ['one message of 15 million characters', () => [user('word, '.repeat(2_500_000))]],
+    ['a system message of 15 million characters', () => [system('word, '.repeat(2_500_000)), user('Well?')]],
+    ['ten thousand messages', () => Array.from({ length: 10_001 }, (_, n) => (n % 2 ? assistant(long(200)) : user(long(200))))],
+    ['a long message that is nothing but letters', () => [user('a'), assistant('é'.repeat(7_000_000)), user('b')]],
+  ];
+  for (const [what, messages] of FAR) {
+    it(`refuses ${what} without asking the engine`, async () => {
+      const model = new ScriptedModel({ contextSize: 2048, longestToken: 64 });
+      await assert.rejects(fit(messages(), 'summarize', 2048, false, model), {
+        code: 'context_length_exceeded',
+        message: /has at least \d+ tokens/,
+      });
+      assert.equal(model.prepared.length, 0);
+    });
+
+    it(`shortens ${what} before the engine sees it`, async () => {
+      for (const strategy of TRUNCATION_STRATEGIES) {
+        const model = new ScriptedModel({ contextSize: 2048, longestToken: 64, output: ['They talked.'] });
+        const { truncation } = await fit(messages(), strategy, 2048, true, model);
+        assert.ok(truncation.truncated);
+        for (const { messages: sent } of model.prepared) {
+          const chars = sent.reduce((sum, { content }) => sum + String(content).length, 0);
+          assert.ok(chars <= 2048 * 16 * 5, `${strategy}: ${chars} characters`);
+        }
+      }
+    });
+  }
 
   it('fails with the numbers when nothing helps, and when it may not truncate', async () => {
     const code = (wanted: string) => (error: Failure) =>

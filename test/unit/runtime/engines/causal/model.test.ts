@@ -20,7 +20,7 @@ async function opened(
   let id = 0;
   return async (content, deterministic = false) => {
     id += 1;
-    const { promptId } = model.prepare({ messages: [{ role: 'user', content }], addGenerationPrompt: true });
+    const { promptId } = await model.prepare({ messages: [{ role: 'user', content }], addGenerationPrompt: true });
     model.generate({ id, promptId, maxTokens: 16, temperature: 0, deterministic });
     let text = '';
     while (true) {

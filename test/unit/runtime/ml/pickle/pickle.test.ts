@@ -3,6 +3,7 @@ import { describe, it } from 'node:test';
 import { MAX_DEPTH, MAX_VALUES, type Plain } from '../../../../../runtime/ml/pickle/plain.js';
 import { readPickle } from '../../../../../runtime/ml/pickle/read.js';
 import { writePickle } from '../../../../../runtime/ml/pickle/write.js';
+import { longestTurnMs } from '../../../../support/longest-turn.js';
 
 const bytes = (...parts: (string | number | readonly number[])[]): Buffer =>
   Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part, 'latin1') : Buffer.from([part].flat()))));
@@ -54,6 +55,64 @@ describe('pickle', () => {
     for (const value of EDGES) assertSame(await read(await written(value)), value);
     assertSame(await read(await written(EDGES)), EDGES);
   });
+
+  const named = (i: number): string => `\x8c${String.fromCharCode(`k${i}`.length)}k${i}`;
+  const many = (count: number, of: (i: number) => string): string => Array.from({ length: count }, (_none, i) => of(i)).join('');
+  const LONG: [what: string, content: Buffer, outcome: RegExp | ((value: Plain) => boolean)][] = [
+    ['a list filled at once', bytes([0x80, 4], '](', 'N'.repeat(900_000), 'e.'), (value) => (value as Plain[]).length === 900_000],
+    [
+      'a dict filled at once',
+      bytes(
+        [0x80, 4],
+        '}(',
+        many(60_000, (i) => `${named(i)}N`),
+        'u.',
+      ),
+      (value) => Object.keys(value as object).length === 60_000,
+    ],
+    [
+      'a dict made at once',
+      bytes(
+        [0x80, 4],
+        '(',
+        many(60_000, (i) => `${named(i)}N`),
+        'd.',
+      ),
+      (value) => Object.keys(value as object).length === 60_000,
+    ],
+    [
+      'a dict of too many members',
+      bytes(
+        [0x80, 4],
+        '}(',
+        many(300_000, (i) => `${named(i)}N`),
+        'u.',
+      ),
+      /more than 60000 members/,
+    ],
+    [
+      'the same, one by one',
+      bytes(
+        [0x80, 4],
+        '}',
+        many(300_000, (i) => `${named(i)}Ns`),
+        '.',
+      ),
+      /more than 60000 members/,
+    ],
+    ['a list of lists', bytes([0x80, 4], '(', ']'.repeat(900_000), 't.'), (value) => (value as Plain[]).length === 900_000],
+    ['a text of escapes', bytes('V', '\\u0041'.repeat(500_000), '\n.'), /longer than 100000 bytes/],
+    ['values remembered without end', bytes('N', [0x80, 4], '\x94'.repeat(3_500_000), '.'), /more than 1000000 values/],
+    ['a value remembered far away', bytes('Np99999999\n.'), /far beyond the 0 before it/],
+  ];
+  for (const [what, content, outcome] of LONG)
+    it(`reads or refuses ${what} in turns`, async () => {
+      const longestMs = await longestTurnMs(50, async () => {
+        if (outcome instanceof RegExp) await refused(content, outcome);
+        else assert.ok(outcome(await read(content)));
+      });
+      assert.ok(longestMs < 50, `held the loop for ${longestMs} ms`);
+    });
 
   it('reads what it wrote, for 500 random values', async () => {
     for (let seed = 1; seed <= 500; seed += 1) {
