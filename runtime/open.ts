@@ -1,9 +1,11 @@
 import { statfs } from 'node:fs/promises';
+import { join } from 'node:path';
 import { FIRST_MODEL } from '../models/built-in.js';
 import type { ModelConfig } from '../schemas/generated/config/project.js';
 import { withoutAddressSecrets } from '../schemas/secrets.js';
 import { Chat } from './chat/chat.js';
 import type { CompletionSource } from './completions/request.js';
+import { sweepPending } from './datasets/pending.js';
 import { Hub } from './hub/hub.js';
 import { Images } from './images/images.js';
 import { Models } from './models/models.js';
@@ -83,6 +85,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     startRunner,
   } = parts;
   const store = await openStore(dataDir);
+  await sweepPending(join(dataDir, 'projects'));
   const models = new Models({ dataDir, pinTemplates });
   const outbound = new Outbound();
   const hub = new Hub(outbound);

@@ -12,6 +12,7 @@ import { universalEndpoints } from '../universal/index.js';
 import { boundHeap } from './heap.js';
 import { lockDataDir } from './lock.js';
 import { type DaemonOptions, isLoopback, requireSafeBind } from './options.js';
+import { keepPrivate } from './privacy.js';
 import { ensureQuickstart, greeting } from './quickstart.js';
 import { takeShortTurns } from './short-turns.js';
 import { surviveStrayErrors } from './stray-errors.js';
@@ -100,6 +101,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
   requireSafeBind(options);
   allowEnv(options.allowedEnv);
   const lock = lockDataDir(options.dataDir, options.allowNetworkFs);
+  keepPrivate(options.dataDir);
   const transport = createTransport();
   const listeners: Listener[] = [];
   let runtime: Runtime | undefined;

@@ -2,6 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
 import { Failure } from '../../schemas/errors.js';
+import { errorBody } from './errors.js';
 import { listenFailure } from './listen-failure.js';
 import { keepReadsShort } from './short-reads.js';
 import {
@@ -63,6 +64,10 @@ async function listen(uws: UwsModule, options: ListenOptions): Promise<Listener>
   });
   sockets(uws, app, options, state.limits);
   const serve = (response: UwsResponse, request: UwsRequest, method: string): void => {
+    if (hasTwoLengths(request)) {
+      refuseTwoLengths(response);
+      return;
+    }
     const exchange = new UwsExchange(response, request, method, state);
     application.request(exchange);
     exchange.detach();
@@ -93,6 +98,35 @@ async function listen(uws: UwsModule, options: ListenOptions): Promise<Listener>
       return drained;
     },
   };
+}
+
+/** The library takes the first length of a request that tells two, and others on its way may take the second. */
+function hasTwoLengths(request: UwsRequest): boolean {
+  if (request.getHeader('content-length') === '') return false;
+  let lengths = 0;
+  request.forEach((name) => {
+    if (name === 'content-length') lengths += 1;
+  });
+  return lengths > 1;
+}
+
+/**
+ * Where the body ends is unknown, so nothing more of the connection is read. The answer waits for the end of what has come: the library
+ * serves what lies behind a request that is answered at once, and closes the connection where it is not.
+ */
+function refuseTwoLengths(response: UwsResponse): void {
+  const failure = new Failure('bad_request', 'The request has more than one Content-Length header; send one.');
+  let gone = false;
+  response.onAborted(() => {
+    gone = true;
+  });
+  setImmediate(() => {
+    if (gone) return;
+    response.cork(() => {
+      response.writeStatus(`400 ${STATUS_CODES[400]}`).writeHeader('content-type', 'application/json; charset=utf-8');
+      response.end(JSON.stringify(errorBody(failure, 'house', '')), true);
+    });
+  });
 }
 
 /** uWebSockets.js only says that it failed; the system says why when asked through node:net. */

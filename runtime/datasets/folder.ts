@@ -10,6 +10,7 @@ import { log } from '../log.js';
 import { hasSettled, sameStats } from '../projects/cache.js';
 import { READS_AT_ONCE } from './limits.js';
 import { mimeTypeOf } from './mime.js';
+import { whilePending } from './pending.js';
 
 /** Longest file name of common file systems, in bytes. */
 const MAX_FILE_NAME_BYTES = 255;
@@ -51,7 +52,13 @@ export class DatasetFolder {
   }
 
   /** Moves an upload in, with what its entry says of earlier versions. The caller sees to it that one change at a time is made. Throws `disk_full` or `forbidden`; nothing of it stays then. */
-  async add(upload: UploadedFile, versions: Pick<FileMetadata, 'version' | 'replaces'> = {}): Promise<FileMetadata> {
+  add(upload: UploadedFile, versions: Pick<FileMetadata, 'version' | 'replaces'> = {}): Promise<FileMetadata> {
+    return whilePending(this.#path, upload.sha256, () => this.#add(upload, versions)).catch((cause: unknown) => {
+      throw fileFailure(cause, `store ${JSON.stringify(upload.name)}`);
+    });
+  }
+
+  async #add(upload: UploadedFile, versions: Pick<FileMetadata, 'version' | 'replaces'>): Promise<FileMetadata> {
     const { name, folder, sha256: hash, sizeBytes: size } = upload;
     const raw = join(this.#path, 'raw', hash);
     const meta = join(this.#path, 'meta', `${hash}.json`);
@@ -76,13 +83,13 @@ export class DatasetFolder {
       return entry;
     } catch (cause) {
       for (const path of [meta, link, raw]) if (path !== undefined) await rm(path, { force: true }).catch(() => undefined);
-      throw fileFailure(cause, `store ${JSON.stringify(name)}`);
+      throw cause;
     }
   }
 
   /** Writes the entry of a file that is there anew. Throws `disk_full` or `forbidden`; the old entry stays then. */
   async update(entry: FileMetadata): Promise<void> {
-    await this.#write(entry).catch((cause: unknown) => {
+    await whilePending(this.#path, entry.hash, () => this.#write(entry)).catch((cause: unknown) => {
       throw fileFailure(cause, `change the entry of ${JSON.stringify(entry.original_file_name)}`);
     });
   }
@@ -90,15 +97,16 @@ export class DatasetFolder {
   /** Takes a file out, with its bytes where `bytes` says so. */
   async remove(hash: string, { bytes }: { bytes: boolean }): Promise<void> {
     const entry = (await this.list()).find((file) => file.hash === hash);
-    try {
+    const work = async (): Promise<void> => {
       await rm(join(this.#path, 'meta', `${hash}.json`), { force: true });
       await flushDirectory(join(this.#path, 'meta'));
       this.#known.delete(hash);
       if (entry) await rm(join(this.#path, 'index', 'by_name', entry.resolved_file_name), { force: true });
       if (bytes) await rm(join(this.#path, 'raw', hash), { force: true });
-    } catch (cause) {
+    };
+    await whilePending(this.#path, hash, work, { keepsBytes: !bytes }).catch((cause: unknown) => {
       throw fileFailure(cause, `remove file ${hash}`);
-    }
+    });
   }
 
   async #write(entry: FileMetadata): Promise<void> {

@@ -24,6 +24,17 @@ export function keyBytes(key: StoredKey): Uint8Array {
   return keyValueToBuffer(key);
 }
 
+/** LMDB takes no longer key, in bytes. */
+const MOST_KEY_BYTES = 1_978;
+
+/** Whether there can be a record under a key: LMDB throws for one that is too long. */
+export function isPossibleKey(key: StoredKey): boolean {
+  const texts = Array.isArray(key) ? key : [key];
+  const letters = texts.reduce<number>((sum, part) => sum + (typeof part === 'string' ? part.length : 9), 0);
+  // A letter takes up to three bytes.
+  return letters * 3 < MOST_KEY_BYTES || keyBytes(key).length <= MOST_KEY_BYTES;
+}
+
 /** The key of such bytes. Throws for bytes that are none. */
 export function keyOf(bytes: Uint8Array): StoredKey {
   return bufferToKeyValue(Buffer.from(bytes)) as StoredKey;

@@ -1,6 +1,6 @@
 import { Failure } from '../../schemas/errors.js';
 import { decoded } from './codec.js';
-import type { Range, RawTable, StoredKey } from './environment.js';
+import { isPossibleKey, type Range, type RawTable, type StoredKey } from './environment.js';
 import { unsealed } from './seal.js';
 import type { TableName, Tables } from './tables.js';
 
@@ -40,7 +40,7 @@ export class Table<Name extends TableName> {
 
   /** The value under a key, decoded anew each time. */
   get(key: Tables[Name]['key']): Tables[Name]['value'] | undefined {
-    const record = this.#raw.get(key as StoredKey);
+    const record = isPossibleKey(key as StoredKey) ? this.#raw.get(key as StoredKey) : undefined;
     if (record === undefined) return undefined;
     this.#owner.counts.read += 1;
     return this.#value(key as StoredKey, record);
@@ -49,6 +49,7 @@ export class Table<Name extends TableName> {
   /** Up to `range.limit` records in key order. `range.end` is not included. Long tables are read page by page, with a pause between. */
   page(range: Range & { limit: number }): Entry<Name>[] {
     const entries: Entry<Name>[] = [];
+    if (!isPossibleRange(range)) return entries;
     for (const { key, value } of this.#raw.getRange(range))
       entries.push({ key: key as Tables[Name]['key'], value: this.#value(key, value) });
     this.#owner.counts.read += entries.length;
@@ -57,7 +58,7 @@ export class Table<Name extends TableName> {
 
   /** Up to `range.limit` keys in order. */
   keys(range: Range & { limit: number }): Tables[Name]['key'][] {
-    return [...this.#raw.getKeys(range)] as Tables[Name]['key'][];
+    return isPossibleRange(range) ? ([...this.#raw.getKeys(range)] as Tables[Name]['key'][]) : [];
   }
 
   #value(key: StoredKey, record: Uint8Array): Tables[Name]['value'] {
@@ -74,4 +75,9 @@ export class Table<Name extends TableName> {
       );
     }
   }
+}
+
+/** Ranges begin and end with names that a client gave: below one that no key can have there is nothing. */
+function isPossibleRange({ start, end }: Range): boolean {
+  return [start, end].every((bound) => bound === undefined || isPossibleKey(bound));
 }

@@ -40,6 +40,15 @@ const task = (name: string, rest: Partial<Scenario>): Scenario => ({ name, path:
 
 /** The task cases of the acceptance list, on a real queue with a small ingestion. */
 const TABLE: Scenario[] = [
+  { name: 'an id that no task can have', path: `${P}/tasks/${'t'.repeat(5_000)}`, status: 404, contains: ['Task not found'] },
+  {
+    name: 'an id that no task can have cannot be cancelled',
+    method: 'DELETE',
+    path: `${P}/tasks/${'t'.repeat(5_000)}`,
+    status: 404,
+    contains: ['only group tasks'],
+  },
+  { name: 'an id of many bytes', path: `${P}/tasks/${'%E2%82%AC'.repeat(700)}`, status: 404, contains: ['Task not found'] },
   { name: 'an unknown task', path: `${P}/tasks/none`, status: 404, contains: ['Task not found'] },
   {
     name: '62 an unknown task cannot be cancelled',

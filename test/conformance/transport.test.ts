@@ -290,6 +290,51 @@ for (const name of ['uws', 'node'] as const) {
       assert.match(await collected(fits, (text) => text.includes('}')), /^HTTP\/1.1 200 /);
     });
 
+    // uWebSockets.js knows no extensions of chunks and no trailers: it refuses such a request and closes the connection.
+    const chunkedForms = [
+      {
+        form: 'an extension of a chunk',
+        chunks: (body: string) => `${body.length.toString(16)};a=b;c="d e"\r\n${body}\r\n0\r\n\r\n`,
+        uws: /^HTTP\/1.1 400 /,
+      },
+      {
+        form: 'a trailer',
+        chunks: (body: string) => `${body.length.toString(16)}\r\n${body}\r\n0\r\nX-Sum: 1\r\n\r\n`,
+        uws: /^HTTP\/1.1 [45]\d\d /,
+      },
+      {
+        form: 'two chunks in upper case',
+        chunks: (body: string) =>
+          `A\r\n${body.slice(0, 10)}\r\n${(body.length - 10).toString(16).toUpperCase()}\r\n${body.slice(10)}\r\n0\r\n\r\n`,
+      },
+    ];
+    for (const { form, chunks, uws } of chunkedForms) {
+      it(`${name === 'uws' && uws ? 'refuses' : 'reads'} a chunked body with ${form}`, async () => {
+        const head = 'POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n';
+        const socket = await raw(`${head}${chunks(JSON.stringify(usage))}`);
+        const text = await collected(socket, (so) => so.includes('}'));
+        if (name === 'uws' && uws) assert.match(text, uws);
+        else assert.match(text, /^HTTP\/1.1 200 [\s\S]*"total_tokens":3/);
+      });
+    }
+
+    for (const second of ['4', '5', '']) {
+      it(`refuses a second Content-Length (${JSON.stringify(second)}) and serves nothing behind it`, async () => {
+        const request = `POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 4\r\nContent-Length: ${second}\r\n\r\nnull`;
+        assert.match(await collected(await raw(request)), /^HTTP\/1.1 400 /);
+        const text = await collected(await raw(`${request}GET /quick/behind HTTP/1.1\r\nHost: localhost\r\n\r\n`));
+        assert.doesNotMatch(text, /behind|200/);
+      });
+    }
+
+    it('never mixes up a pipelined request with one whose answer takes longer', async () => {
+      const socket = await raw(['/late', '/quick/b'].map((path) => `GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`).join(''));
+      const text = await collected(socket, (so) => so.includes('"b"}'));
+      // uWebSockets.js closes the connection at the second request, before anything is answered; its client may send both again.
+      if (name === 'uws') assert.equal(text, '');
+      else assert.match(text, /"late":true[\s\S]*"name":"b"/);
+    });
+
     it('refuses contradictory and broken framing', async () => {
       for (const lines of [
         'Content-Length: 4\r\nTransfer-Encoding: chunked',

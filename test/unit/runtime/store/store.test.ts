@@ -94,6 +94,20 @@ describe('store', () => {
     await store.close();
   });
 
+  it('has nothing under a key that no record can have, whatever it is made of', async () => {
+    const store = await openStore(dataDir());
+    for (const long of ['t'.repeat(5_000), 'é'.repeat(1_000), '\u20ac'.repeat(700), 'x'.repeat(1_979)]) {
+      assert.equal(store.tasks.get(['ns', 'p', long]), undefined);
+      assert.equal(store.buffers.get(long), undefined);
+      assert.deepEqual(store.sessions.page({ start: ['ns', long], end: ['ns', `${long}x`], limit: 9 }), []);
+      assert.deepEqual(store.tasks.keys({ start: [long], end: [`${long}x`], limit: 9 }), []);
+    }
+    const longest = 'x'.repeat(1_900);
+    await store.write((batch) => batch.put('meta', longest, 5));
+    assert.equal(store.meta.get(longest), 5);
+    await store.close();
+  });
+
   it('refuses writes after close, and closes twice without harm', async () => {
     const store = await openStore(dataDir());
     const waiting = store.write((batch) => batch.put('meta', 'late', 1));

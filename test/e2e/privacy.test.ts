@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { chmodSync, lstatSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { it } from 'node:test';
+import { emptyDataDir, runToEnd, startDaemon } from '../support/daemon.js';
+
+/** Files and folders below a folder, itself included, that somebody else may read, write or enter. */
+function open(path: string): string[] {
+  const stats = lstatSync(path);
+  const own = (stats.mode & 0o077) === 0 || stats.isSymbolicLink() ? [] : [`${path} ${(stats.mode & 0o777).toString(8)}`];
+  return stats.isDirectory() ? [...own, ...readdirSync(path).flatMap((name) => open(join(path, name)))] : own;
+}
+
+it('lets only its owner at the data directory, whatever the rights were before', { timeout: 120_000 }, async (test) => {
+  const dataDir = emptyDataDir();
+  const old = join(dataDir, 'projects', 'default', 'old');
+  mkdirSync(join(old, 'lf_data', 'datasets', 'd', 'raw'), { recursive: true, mode: 0o755 });
+  writeFileSync(join(old, 'project.yaml'), 'name: old\nnamespace: default\nversion: v1\nruntime: {models: []}\n', { mode: 0o644 });
+  writeFileSync(join(old, 'lf_data', 'datasets', 'd', 'raw', 'bytes'), 'x', { mode: 0o666 });
+  for (const folder of [dataDir, join(dataDir, 'projects'), old]) chmodSync(folder, 0o755);
+  const daemon = await startDaemon({ dataDir });
+  test.after(() => daemon.end('SIGKILL'));
+  const project = `${daemon.core}/v1/projects/default`;
+  const made = await fetch(project, { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"name":"fresh"}' });
+  assert.equal(made.ok, true);
+  const asked = await fetch(`${project}/quickstart/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ messages: [{ role: 'user', content: 'hi' }], max_tokens: 2 }),
+  });
+  assert.equal(asked.ok, true);
+  for (let tries = 0; tries < 100 && open(dataDir).length > 0; tries += 1) await new Promise((resolve) => setTimeout(resolve, 50));
+  assert.deepEqual(open(dataDir), []);
+  await daemon.end();
+  assert.deepEqual(open(dataDir), []);
+});
+
+it('says in a sentence that a folder is in the place of its state file', { timeout: 60_000 }, async () => {
+  const dataDir = emptyDataDir();
+  mkdirSync(join(dataDir, 'state', 'data.mdb'), { recursive: true });
+  const { code, output } = await runToEnd(['start', '--port', '0', '--runtime-port', '0', '--data-dir', dataDir]);
+  assert.notEqual(code, 0);
+  assert.match(output, /data\.mdb is a folder, and should be a file of the state store: move it away/);
+  assert.doesNotMatch(output, /\n\s+at /);
+  rmSync(dataDir, { recursive: true });
+});
