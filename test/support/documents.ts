@@ -93,6 +93,24 @@ export function streamOf(file: Uint8Array, name: string): Uint8Array {
   return new Uint8Array(CFB.find(CFB.read(Buffer.from(file), { type: 'buffer' }), name).content as Buffer);
 }
 
+/** A workbook of Excel 95 (BIFF5) with one sheet, whose texts are in a code page. */
+export function excel95Workbook(rows: readonly (readonly string[])[], codePage: number, encode: (text: string) => Uint8Array): Uint8Array {
+  const words = (...values: number[]): Buffer => Buffer.from(Uint16Array.from(values).buffer);
+  const record = (kind: number, ...content: Uint8Array[]): Buffer => {
+    const body = Buffer.concat(content);
+    return Buffer.concat([words(kind, body.length), body]);
+  };
+  const [globals, worksheet] = [0x0005, 0x0010].map((kind) => record(0x0809, words(0x0500, kind, 0, 0))) as [Buffer, Buffer];
+  const page = record(0x0042, words(codePage));
+  const end = record(0x000a);
+  const name = Buffer.from('\u0001S', 'latin1');
+  // The place of the sheet follows from the sizes of what is before it.
+  const place = globals.length + page.length + record(0x0085, Buffer.alloc(6), name).length + end.length;
+  const listed = record(0x0085, words(place, 0, 0), name);
+  const cells = rows.flatMap((row, y) => row.map((text, x) => record(0x0204, words(y, x, 0, encode(text).length), encode(text))));
+  return compound({ Book: Buffer.concat([globals, page, listed, end, worksheet, ...cells, end]) });
+}
+
 const slide = (title: string, text: string): string =>
   `${XML}<p:sld xmlns:p="p" xmlns:a="a"><p:sp><p:nvSpPr><p:ph type="title"/></p:nvSpPr><a:p><a:r><a:t>${title}</a:t></a:r></a:p></p:sp><p:sp><a:p><a:r><a:t>${text}</a:t></a:r></a:p></p:sp><a:tr><a:tc><a:p><a:r><a:t>k</a:t></a:r></a:p></a:tc><a:tc><a:p><a:r><a:t>v</a:t></a:r></a:p></a:tc></a:tr></p:sld>`;
 

@@ -65,7 +65,9 @@ async function workbook(file: SourceFile, limits: ParseLimits): Promise<WorkBook
     // The library leaves such cells out unless it gives the empty ones too.
     sheetStubs = isUncomputed;
   }
-  const { read } = await import('@e965/xlsx');
+  const { read, set_cptable: setCodePages } = await import('@e965/xlsx');
+  // Workbooks of before 1997 keep texts in the code page that they name.
+  if (bytes[0] !== ZIP) setCodePages(await import('@e965/xlsx/dist/cpexcel.full.mjs'));
   try {
     return read(bytes, { type: 'array', dense: true, cellDates: true, cellNF: true, cellStyles: false, sheetStubs });
   } catch (error) {

@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { encodingOf } from './names.js';
 
 /** How far into a file a declaration may stand. */
@@ -23,12 +24,16 @@ export function htmlEncoding(bytes: Uint8Array): string | undefined {
   return xmlEncoding(bytes) ?? (meta === undefined ? undefined : ofBytes(encodingOf(meta)));
 }
 
-/** The encoding that a text names in the way of its kind: XML, CSS, LaTeX, or a mode line of a source. */
+/**
+ * The encoding that a text names in the way of its kind: XML, CSS, LaTeX, or a mode line of a source. Editors save LaTeX and sources in UTF-8
+ * whatever these say, so that what is UTF-8 stays that.
+ */
 export function textEncoding(bytes: Uint8Array): string | undefined {
   const head = Buffer.from(bytes.subarray(0, LOOKED_AT)).toString('latin1');
   const start = head.slice(0, FIRST_LINES);
   const latex = LATEX.exec(head)?.[1];
-  const label = STYLE.exec(start)?.[1] ?? (latex === undefined ? undefined : (LATEX_NAMES[latex] ?? latex)) ?? MODE_LINE.exec(start)?.[1];
+  const hint = latex === undefined ? MODE_LINE.exec(start)?.[1] : (LATEX_NAMES[latex] ?? latex);
+  const label = STYLE.exec(start)?.[1] ?? (hint === undefined || isUtf8(bytes) ? undefined : hint);
   return xmlEncoding(bytes) ?? (label === undefined ? undefined : ofBytes(encodingOf(label)));
 }
 

@@ -5,7 +5,7 @@ import { decoded } from '../../../../../runtime/rag/parsers/bytes.js';
 import { encodingOf, encodingOfCodePage } from '../../../../../runtime/rag/parsers/encodings/names.js';
 import { signatureOf } from '../../../../../runtime/rag/parsers/signature.js';
 import type { ParserType } from '../../../../../schemas/generated/config/rag.js';
-import { epub, odt } from '../../../../support/documents.js';
+import { epub, excel95Workbook, odt } from '../../../../support/documents.js';
 import { parseWith } from '../../../../support/parse-with.js';
 
 const RUSSIAN = 'Отчёт о продажах за третий квартал показывает рост выручки.';
@@ -127,6 +127,11 @@ describe('text whose encoding is named', () => {
     });
   }
 
+  it('is UTF-8 where a source was saved so, whatever its mode line says', async () => {
+    const document = await parseWith('CodeParser', `# -*- coding: latin-1 -*-\n# ${RUSSIAN}`);
+    assert.ok(document.text.includes(RUSSIAN), document.text);
+  });
+
   it('is read as the setting says, before the declaration', async () => {
     const page = bytes(`<meta charset="windows-1252"><p>${RUSSIAN}</p>`, 'koi8-r');
     assert.equal((await parseWith('HTMLParser', page, { encoding: 'KOI8-R' })).text, RUSSIAN);
@@ -154,6 +159,24 @@ describe('text whose encoding is named', () => {
     const wide = new Uint8Array(Buffer.concat([Buffer.from([0xff, 0xfe]), bytes(content, 'utf-16le')]));
     assert.equal((await parseWith('ODTParser', odt('', '', { 'content.xml': wide }))).text, RUSSIAN);
   });
+});
+
+describe('workbooks of before 1997', () => {
+  const CASES: readonly [number, string, string][] = [
+    [1251, 'windows-1251', 'Жук'],
+    [932, 'shift_jis', '佐藤'],
+    [1252, 'windows-1252', '5 €'],
+    [10007, 'maccyrillic', 'Жук'],
+  ];
+  for (const [codePage, encoding, text] of CASES) {
+    it(`are read in code page ${codePage}`, async () => {
+      const document = await parseWith(
+        'ExcelParser',
+        excel95Workbook([['k'], [text]], codePage, (value) => bytes(value, encoding)),
+      );
+      assert.equal(document.text, `k: ${text}`);
+    });
+  }
 });
 
 describe('names of encodings', () => {
