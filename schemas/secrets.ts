@@ -11,18 +11,22 @@ const CLEAR_NAMES =
   'api_?keys?|(?:access|account|admin|auth|bearer|client|encryption|license|master|private|secret|service|session|shared|signing|subscription)_?(?:keys?|tokens?)' +
   '|token|secrets?|passwords?|passwd|passphrase|pwd|authorization|credentials?|connection_?string';
 /** Names that may mean something else in running text. */
-const NAMES = `${CLEAR_NAMES}|key|auth|bearer|cookies?|headers?|dsn`;
+const NAMES = `${CLEAR_NAMES}|pass|key|jwt|auth|bearer|cookies?|headers?|dsn`;
 /** Tokens of a vocabulary, which share their ending with those that open doors. */
 const VOCABULARY_TOKEN = /(?:^|_)(?:bos|cls|end|eos|mask|pad|sep|start|stop|unk)_token$/;
 const SECRET_NAME = new RegExp(`(?:^|_)(?:${NAMES})(?:_?\\d+)?$`);
 /** Spares the words of a name that cannot be one. */
-const HINT = /key|token|secret|pass|pwd|auth|bearer|cred|cookie|header|dsn|string/i;
+const HINT = /key|token|secret|pass|pwd|jwt|auth|bearer|cred|cookie|header|dsn|string/i;
 /** Members whose values are all secret where they are objects or lists, whatever these call them. */
 const SECRET_FOLDER = /^(?:env|environ|environment|environment_variables)$/i;
 /** Query parameters that carry a key under a name that means something else elsewhere. */
 const SECRET_PARAMETER = /^(?:code|sig|signature)$/i;
 /** The longest name that is looked at whole; of a longer one its end counts. */
 const MAX_NAME_CHARACTERS = 128;
+
+/** Names that were looked at, which recur; the memory is dropped when full. */
+const judged = new Map<string, boolean>();
+const MAX_JUDGED = 4096;
 
 const REFERENCE = /\$\{env:[A-Za-z_][A-Za-z0-9_]*\}/g;
 /** What may stand beside references in a text that is shown: the scheme of an `Authorization` header. */
@@ -31,12 +35,17 @@ const SCHEME_WORD = /^(?:(?:bearer|basic|token|api-?key)\s+)?$/i;
 /** Whether a member of this name holds a secret: a text or a number, or an object or list of them. */
 export function isSecretName(name: string): boolean {
   if (!HINT.test(name)) return false;
+  const known = judged.get(name);
+  if (known !== undefined) return known;
   const words = name
     .slice(-MAX_NAME_CHARACTERS)
     .replace(/([a-z0-9])([A-Z])/g, '$1_$2')
     .replace(/[^A-Za-z0-9]+/g, '_')
     .toLowerCase();
-  return SECRET_NAME.test(words) && !VOCABULARY_TOKEN.test(words);
+  const isSecret = SECRET_NAME.test(words) && !VOCABULARY_TOKEN.test(words);
+  if (judged.size >= MAX_JUDGED) judged.clear();
+  if (name.length <= MAX_NAME_CHARACTERS) judged.set(name, isSecret);
+  return isSecret;
 }
 
 /** Whether an object or list under this name holds nothing but secrets. */
@@ -94,8 +103,7 @@ function userEnd(address: string, start: number): number {
 
 /** Whether the part before `@` holds no password of its own. */
 function isOpenUser(user: string): boolean {
-  if (!user.includes('${env:')) return false;
-  return /^[^:]*:?$/.test(user.replace(REFERENCE, '')) && !/^[^:$]+$/.test(user.replace(REFERENCE, ''));
+  return user.includes('${env:') && /^(?:[^:]*:)?$/.test(user.replace(REFERENCE, ''));
 }
 
 /** A key after `Bearer`, after its name and `:` or `=`, or after its flag on a command line. A scheme word is not the secret; what follows it is. */

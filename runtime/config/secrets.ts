@@ -72,15 +72,22 @@ export function withoutSecrets<Value>(value: Value): Value {
   return shownValue('', value, 'names') as Value;
 }
 
-/** A place of a walk through a configuration that comes back, and what the stored one has there. */
-interface Place {
-  readonly key: string;
-  readonly rule: Rule;
-  readonly path: Path;
+/** An object or list on the way down a configuration that comes back, with what the stored one has in its place. */
+interface Above {
+  readonly above: Above | undefined;
+  /** Its member name or position in what lies above. */
+  readonly part: string | number;
+  readonly value: object;
   /** Undefined where the stored configuration has nothing here. */
   readonly current: unknown;
-  /** Whether what lies here would go to another host than before. */
-  readonly moved: boolean;
+}
+
+/** A text in it, and how it is shown. */
+interface Leaf {
+  readonly part: string | number;
+  readonly key: string;
+  readonly rule: Rule;
+  readonly current: unknown;
 }
 
 /**
@@ -88,44 +95,62 @@ interface Place {
  * same where their names are; `where` goes before each path of an error. Throws `invalid` (SecretMissing) for a `***` that stands for nothing,
  * and for one whose host is another than the stored secret's.
  */
-export function withSecretsOf<Value>(value: Value, current: unknown, where: Path = ['body']): Value {
-  return restored(value, { key: '', rule: 'names', path: where, current, moved: false }) as Value;
+export function withSecretsOf<Value>(value: Value, current: unknown, where: Path): Value {
+  return restored(value, { part: '', key: '', rule: 'names', current }, undefined, where) as Value;
 }
 
-function restored(value: unknown, place: Place): unknown {
-  const { key, path, current } = place;
-  const inner = ruleUnder(key, place.rule);
+function restored(value: unknown, leaf: Leaf, above: Above | undefined, where: Path): unknown {
+  if (typeof value === 'string') return value.includes(HIDDEN) ? restoredText(value, leaf, above, where) : value;
+  if (typeof value !== 'object' || value === null) return value;
+  const { part, current } = leaf;
+  const here: Above = { above, part, value, current };
+  const inner = ruleUnder(leaf.key, leaf.rule);
   if (Array.isArray(value)) {
-    const before: readonly unknown[] = Array.isArray(current) ? current : [];
-    const found = counterparts(value, before, inner);
-    return value.map((one, at) => {
-      const under = { key: '', rule: ruleOfEntry(value, at, inner), path: [...path, at], current: found[at] };
-      return restored(one, { ...under, moved: place.moved && !isNamed(one) });
-    });
+    const found = counterparts(value, Array.isArray(current) ? current : [], inner);
+    return value.map((one, at) =>
+      restored(one, { part: at, key: '', rule: ruleOfEntry(value, at, inner), current: found[at] }, here, where),
+    );
   }
-  if (!isObject(value)) return restoredScalar(value, place);
   const known = isObject(current) ? current : {};
-  const moved = place.moved || [...DESTINATIONS].some((name) => destination(value[name]) !== destination(known[name]));
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => {
-      const under = { key: name, rule: inner, path: [...path, name], current: known[name] };
-      // An address that has not changed keeps its own secrets.
-      return [name, restored(member, { ...under, moved: moved && !DESTINATIONS.has(name) })];
-    }),
-  );
+  const entries = Object.entries(value).map(([name, member]) => [
+    name,
+    restored(member, { part: name, key: name, rule: inner, current: known[name] }, here, where),
+  ]);
+  return Object.fromEntries(entries);
 }
 
-function restoredScalar(value: unknown, { key, rule, path, current, moved }: Place): unknown {
-  if (typeof value !== 'string' || !isMask(key, value, rule)) return value;
-  const isKept = (typeof current === 'string' || typeof current === 'number') && shownValue(key, current, rule) === value;
-  if (isKept && !moved) return current;
+function restoredText(text: string, { part, key, rule, current }: Leaf, above: Above | undefined, where: Path): unknown {
+  if (!isMask(key, text, rule)) return text;
+  const isKept = (typeof current === 'string' || typeof current === 'number') && shownValue(key, current, rule) === text;
+  // An address that has not changed keeps its own secrets.
+  if (isKept && (DESTINATIONS.has(key) || !hasMoved(above))) return current;
   const reason = isKept
     ? `"${HIDDEN}" would send the stored value to another host than before. Give the value together with its new address.`
     : `"${HIDDEN}" stands for a value that is stored already, and none is. Give the value.`;
+  const path = [...where, ...pathOf(above), part];
   throw new Failure('invalid', `${pathText(path)}: ${reason}`, {
     code: 'SecretMissing',
     errors: [{ type: 'secret_missing', loc: path, msg: reason }],
   });
+}
+
+/** The parts from the top, which has none, down to an object or list. */
+function pathOf(above: Above | undefined): (string | number)[] {
+  const parts: (string | number)[] = [];
+  for (let at = above; at?.above; at = at.above) parts.unshift(at.part);
+  return parts;
+}
+
+/** Whether what lies here would go to another host than before; a thing with a name in a list has its own addresses. */
+function hasMoved(above: Above | undefined): boolean {
+  for (let at = above; at; at = at.above) {
+    const { value, current } = at;
+    if (!isObject(value)) continue;
+    const known = isObject(current) ? current : {};
+    for (const name of DESTINATIONS) if (destination(value[name]) !== destination(known[name])) return true;
+    if (typeof at.part === 'number' && isNamed(value)) return false;
+  }
+  return false;
 }
 
 /** Whether a text has `***` where its secret would be. */

@@ -1,7 +1,9 @@
 import { Failure } from '../../schemas/errors.js';
-import { isSecretFolder, isSecretName, rememberAddressSecrets, rememberSecret } from '../../schemas/secrets.js';
+import { isSecretName, rememberAddressSecrets, rememberSecret } from '../../schemas/secrets.js';
 import { isObject, type JsonObject } from './values.js';
 
+/** Holds ordinary texts too, such as media types, that messages must be able to say; those with the name of a secret are remembered all the same. */
+const HEADERS = /headers?$/i;
 const REFERENCE = /\$\{env:([A-Za-z_][A-Za-z0-9_]*)\}/g;
 
 /** Whose `<NAME>_API_KEY` a project file may refer to unasked: hosts of models and of vectors that it can name. */
@@ -44,7 +46,8 @@ function expand(value: unknown, environment: NodeJS.ProcessEnv, isSecret: boolea
   if (Array.isArray(value)) return value.map((item) => expand(item, environment, isSecret));
   if (!isObject(value)) return value;
   const out: JsonObject = {};
-  for (const [key, member] of Object.entries(value)) out[key] = expand(member, environment, isSecret || isSecretFolder(key));
+  for (const [key, member] of Object.entries(value))
+    out[key] = expand(member, environment, isSecret || (isSecretName(key) && !HEADERS.test(key)));
   return out;
 }
 

@@ -152,7 +152,7 @@ function rawDatabases(rag: JsonObject): unknown[] {
 function resolved(raw: JsonObject, wanted: DatabaseCreate): JsonObject {
   const entry: JsonObject = {};
   for (const [key, value] of Object.entries(wanted))
-    if (value !== null && value !== undefined) entry[key] = withSecretsOf(value as JsonObject, undefined);
+    if (value !== null && value !== undefined) entry[key] = withSecretsOf(value as JsonObject, undefined, ['body', key]);
   for (const { list, reference } of KINDS) {
     if (entry[reference] !== undefined && entry[list] !== undefined) {
       throw invalidDatabase(wanted.name, `either ${reference} reference or ${list} inline, not both`);
@@ -175,13 +175,13 @@ function resolved(raw: JsonObject, wanted: DatabaseCreate): JsonObject {
 /** A database entry of the file with a change applied; a list that changes takes the place of a reference, and a secret shown as `***` stays. */
 function changed(entry: JsonObject, current: Database, change: DatabaseUpdate): JsonObject {
   const next: JsonObject = { ...entry };
-  if (change.config) next.config = withSecretsOf(change.config as JsonObject, current.config);
+  if (change.config) next.config = withSecretsOf(change.config as JsonObject, current.config, ['body', 'config']);
   for (const { list, fallback, reference, word } of KINDS) {
     const replaced = change[list];
     const named = change[fallback];
     if (replaced) {
       if (replaced.length === 0) throw invalidDatabase(current.name, `No ${word} strategy provided or resolved`);
-      next[list] = withSecretsOf(replaced as JsonObject[], current[list]);
+      next[list] = withSecretsOf(replaced as JsonObject[], current[list], ['body', list]);
       delete next[reference];
     }
     const known = (replaced ?? current[list] ?? []).map((one) => String(one.name));

@@ -59,7 +59,7 @@ function projectOf(base: string): string {
   return `version: v1
 runtime:
   models:
-    - {name: hosted, provider: openai, model: x, base_url: "${base}/v1?api_key=canary-in-query", api_key: canary-of-model, extra_body: {headers: {X-Team: canary-header}, password: canary-extra}, model_api_parameters: {auth_token: canary-parameter}}
+    - {name: hosted, provider: openai, model: x, base_url: "${base}/v1?api_key=canary-in-query", api_key: canary-of-model, extra_body: {headers: {X-Team-Token: canary-header}, password: canary-extra}, model_api_parameters: {auth_token: canary-parameter}}
     - {name: env, provider: openai, model: x, base_url: "${base}/v1", api_key: "\${env:QUERN_CANARY_KEY}"}
     - {name: refused, provider: openai, model: x, base_url: "${base}/v1", api_key: "\${env:CANARY_ELSEWHERE}"}
     - {name: user, provider: openai, model: x, base_url: "http://u:canary-in-user@${host}/v1"}

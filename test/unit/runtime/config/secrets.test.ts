@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { withoutSecrets, withSecretsOf } from '../../../../runtime/config/secrets.js';
+import { withoutSecrets, withSecretsOf as withSecretsOfAt } from '../../../../runtime/config/secrets.js';
 import { Failure } from '../../../../schemas/errors.js';
 import { secretPlaces } from '../../../support/secret-places.js';
+
+const withSecretsOf = <Value>(value: Value, current: unknown): Value => withSecretsOfAt(value, current, ['body']);
 
 const CURRENT = {
   api_key: 'one',
