@@ -9,7 +9,7 @@ import {
   withoutTextSecrets,
 } from '../../schemas/secrets.js';
 import { type Path, pathText } from './problems.js';
-import { isObject } from './values.js';
+import { isObject, type JsonObject } from './values.js';
 
 /**
  * How the values of a part of a configuration are shown: `all` of them are secret, those of secret `names` are, or the part is the words of a
@@ -43,13 +43,19 @@ function shownValue(key: string, value: unknown, rule: Rule): unknown {
   if (Array.isArray(value)) return shownList(value, ruleUnder(key, rule));
   if (!isObject(value)) return shownScalar(key, value, ruleUnder(key, rule) === 'command' ? 'command' : rule);
   const inner = ruleUnder(key, rule);
-  let changed = false;
-  const entries = Object.entries(value).map(([name, member]) => {
-    const shown = shownValue(name, member, inner);
-    changed ||= shown !== member;
-    return [name, shown];
-  });
-  return changed ? Object.fromEntries(entries) : value;
+  return withMembers(value, (name, member) => shownValue(name, member, inner));
+}
+
+/** An object with each member as `change` returns it; the object itself where all stay. */
+function withMembers(object: JsonObject, change: (name: string, member: unknown) => unknown): JsonObject {
+  let changed: JsonObject | undefined;
+  for (const name of Object.keys(object)) {
+    const member = change(name, object[name]);
+    if (member === object[name]) continue;
+    changed ??= { ...object };
+    changed[name] = member;
+  }
+  return changed ?? object;
 }
 
 function shownList(list: readonly unknown[], rule: Rule): readonly unknown[] {
@@ -112,11 +118,9 @@ function restored(value: unknown, leaf: Leaf, above: Above | undefined, where: P
     );
   }
   const known = isObject(current) ? current : {};
-  const entries = Object.entries(value).map(([name, member]) => [
-    name,
+  return withMembers(value as JsonObject, (name, member) =>
     restored(member, { part: name, key: name, rule: inner, current: known[name] }, here, where),
-  ]);
-  return Object.fromEntries(entries);
+  );
 }
 
 function restoredText(text: string, { part, key, rule, current }: Leaf, above: Above | undefined, where: Path): unknown {
