@@ -70,6 +70,17 @@ export async function scaled(pixels: Pixels, width: number, height: number): Pro
   return rgb({ width, height, data }, info.channels);
 }
 
+/** An image turned with the clock. */
+export async function turned(pixels: Pixels, degrees: 90 | 180 | 270): Promise<Pixels> {
+  const sharp = await library();
+  const raw = { width: pixels.width, height: pixels.height, channels: pixels.channels };
+  const { data, info } = await sharp(pixels.data, { raw, limitInputPixels: PIXEL_LIMIT })
+    .rotate(degrees)
+    .raw()
+    .toBuffer({ resolveWithObject: true });
+  return rgb({ width: info.width, height: info.height, data }, info.channels);
+}
+
 /** An image as PNG; `quick` costs bytes instead of time. */
 export async function encodePng(
   { data, ...raw }: { width: number; height: number; channels: 1 | 3 | 4; data: Uint8Array },

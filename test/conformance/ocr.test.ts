@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import type { OcrName, OcrPage } from '../../runtime/engines/ocr/contract.js';
 import { OCR_ENGINES } from '../../runtime/engines/ocr/index.js';
 import { setLogLevel } from '../../runtime/log.js';
-import { encodePng } from '../../runtime/pictures/codec.js';
+import { decodePicture, encodePng, turned } from '../../runtime/pictures/codec.js';
 import { renderPages } from '../../runtime/rag/parsers/pdf/render.js';
 import { Failure } from '../../schemas/errors.js';
 import { emptyDataDir } from '../support/daemon.js';
@@ -189,3 +189,35 @@ for (const engine of OCR_ENGINES) {
     });
   });
 }
+
+describe('a page that does not lie upright', () => {
+  let stage: VisionStage;
+  before(() => {
+    stage = openVisionStage(emptyDataDir());
+  });
+  after(() => stage.close());
+
+  for (const degrees of [90, 180, 270] as const)
+    it(`is turned before tesseract reads it, by ${360 - degrees} degrees, and its boxes stay where they are`, async () => {
+      const upright = await STAGES.tesseract.image();
+      const lying = await turned(await decodePicture({ name: 'page', bytes: upright }), degrees);
+      const { pages } = await stage.vision.ocr(
+        { model: 'tesseract', pictures: [{ name: 'page', bytes: await encodePng(lying) }], languages: [] },
+        never,
+      );
+      assert.equal(pages[0]!.text, STAGES.tesseract.text);
+      const [x1, y1, x2, y2] = STAGES.tesseract.first;
+      const { width, height } = lying;
+      const expected = {
+        90: [width - y2, x1, width - y1, x2],
+        180: [width - x2, height - y2, width - x1, height - y1],
+        270: [y1, height - x2, y2, height - x1],
+      }[degrees];
+      const box = pages[0]!.boxes[0]!;
+      for (const [index, side] of [box.x1, box.y1, box.x2, box.y2].entries())
+        assert.ok(
+          Math.abs(side - expected[index]!) <= STAGES.tesseract.within,
+          `side ${index} is ${side}, should be near ${expected[index]}`,
+        );
+    });
+});

@@ -1,7 +1,7 @@
 import type { Worker } from 'tesseract.js';
 import { Failure } from '../../../schemas/errors.js';
 import type { OpenEngine } from '../../hosts/engine.js';
-import { cleanedPng, decodePicture, encodePng } from '../../pictures/codec.js';
+import { cleanedPng, decodePicture, encodePng, turned } from '../../pictures/codec.js';
 import type { Picture } from '../../pictures/picture.js';
 import type { OcrOpened, OcrPage } from '../ocr/contract.js';
 import type { TesseractBody } from './engine.js';
@@ -64,8 +64,13 @@ class Lane {
       return await Promise.race([
         orderedReadings(
           worker,
-          () => encodePng(pixels, { quick: true }),
-          () => cleanedPng(pixels),
+          {
+            width: pixels.width,
+            height: pixels.height,
+            asItIs: () => encodePng(pixels, { quick: true }),
+            withoutNoise: () => cleanedPng(pixels),
+            turned: async (degrees) => encodePng(await turned(pixels, degrees), { quick: true }),
+          },
           signal,
         ),
         aborted,

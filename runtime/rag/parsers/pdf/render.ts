@@ -35,14 +35,31 @@ export function countPages(file: SourceFile): Promise<number> {
   });
 }
 
-/** Numbers of the pages that have no text layer, as a scan has none. */
+/** Longest side, in pixels, of the small picture in which anything on a page shows. */
+const GLANCE_PIXELS = 400;
+/** Brightness, of 256, by which a dot differs from the paper. */
+const INK = 24;
+
+/** Whether nothing is to be seen on a page: it draws nothing, or its small picture is all of one brightness. */
+export function isBlank(file: SourceFile, pdf: PdfDocument, page: number): boolean {
+  if (pdf.call('FPDFPage_CountObjects', page) === 0 && pdf.call('FPDFPage_GetAnnotCount', page) === 0) return true;
+  const [width, height] = [pdf.call('FPDF_GetPageWidth', page), pdf.call('FPDF_GetPageHeight', page)];
+  const zoom = GLANCE_PIXELS / Math.max(1, width, height);
+  const dots = bitmapOf(file, pdf, page, Math.max(1, Math.round(width * zoom)), Math.max(1, Math.round(height * zoom)));
+  const counts = new Uint32Array(256);
+  for (let at = 0; at < dots.length; at += 3) counts[Math.round((dots[at]! + dots[at + 1]! + dots[at + 2]!) / 3)]! += 1;
+  const paper = counts.indexOf(counts.reduce((most, count) => Math.max(most, count), 0));
+  return counts.every((count, brightness) => count === 0 || Math.abs(brightness - paper) < INK);
+}
+
+/** Numbers of the pages that have no text layer, as a scan has none, and on which something is to be seen. */
 export function pagesWithoutText(file: SourceFile): Promise<number[]> {
   return withPdf(file, async (pdf, count) => {
     const found: number[] = [];
     for (let number = 1; number <= count; number += 1) {
       const page = pdf.call('FPDF_LoadPage', pdf.handle, number - 1);
       if (page === 0) continue;
-      if (linesOfPage(pdf, page).length === 0) found.push(number);
+      if (linesOfPage(pdf, page).length === 0 && !isBlank(file, pdf, page)) found.push(number);
       pdf.call('FPDF_ClosePage', page);
       await breathe();
     }

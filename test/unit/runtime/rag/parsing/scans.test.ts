@@ -80,6 +80,21 @@ describe('scanned pages of a PDF', () => {
     );
   });
 
+  it('are not those on which nothing is to be seen', async () => {
+    const white = '1 g 0 0 400 400 re f';
+    const yellowed = '0.96 0.95 0.9 rg 0 0 400 400 re f';
+    const dot = '0 g 200 200 3 7 re f';
+    const scans = pdf(['', white, yellowed, `${white} ${dot}`, drawnBlocks('24'), drawn([[12, 0, 'Typed words']])]);
+    const asked: string[] = [];
+    const ocr: ReadImages = (pictures) => {
+      asked.push(pictures[0]!.name);
+      return Promise.resolve(['seen']);
+    };
+    const { text } = await parsed(ocr, { ...file, name: 'scans.pdf', sizeBytes: scans.length, bytes: scans });
+    assert.deepEqual(asked, ['scans.pdf, page 4', 'scans.pdf, page 5']);
+    assert.equal(text, 'seen\n\nseen\n\nTyped words');
+  });
+
   it('make a file of scans alone readable', async () => {
     const scan = pdf([drawnBlocks('24')]);
     const { text } = await parsed(read, { ...file, name: 'scan.pdf', sizeBytes: scan.length, bytes: scan });
