@@ -28,14 +28,15 @@ const RECORD_UNITS = 1024 * 1024;
 /** The line by which spreadsheets are told the delimiter. */
 const DELIMITER_LINE = /^"?sep=(.)"?[ \t]{0,10}(?:\r\n|[\r\n]|$)/i;
 
-/** The configured delimiter, or the one that the first line has where it lacks the configured. */
+/** Lines from the top in which the delimiter is looked for; titles may stand above the table. */
+const DELIMITER_LINES = 20;
+
+/** The configured delimiter, or the one that more of the first lines have. */
 function delimiterOf(file: SourceFile, text: string, configured: string): string {
   if (/\.(?:tsv|tab)$/i.test(file.name) && configured === ',') return '\t';
-  const line = text.slice(0, text.search(/\r|\n|$/));
-  if (line.includes(configured)) return configured;
-  const counted = DELIMITERS.map((one) => ({ one, count: line.split(one).length - 1 }));
-  const best = counted.reduce((most, other) => (other.count > most.count ? other : most));
-  return best.count > 0 ? best.one : configured;
+  const lines = text.slice(0, RECORD_UNITS).split(/\r\n|[\r\n]/, DELIMITER_LINES);
+  const having = (delimiter: string): number => lines.filter((line) => line.includes(delimiter)).length;
+  return DELIMITERS.reduce((best, other) => (having(other) > having(best) ? other : best), configured);
 }
 
 async function records(file: SourceFile, text: string, delimiter: string, options: Metadata): Promise<string[][]> {

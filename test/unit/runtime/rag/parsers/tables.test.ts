@@ -134,6 +134,12 @@ const HEADERS: readonly Case[] = [
     blocks: ['heading Sales of May', 'row Name: Ada, Age: 36'],
   },
   {
+    name: 'a title above a table of text with another delimiter than the usual',
+    type: 'CSVParser',
+    content: 'Sales of May, printed in June\n\nName;Age\nAda;36\nAlan;41\n',
+    blocks: ['heading Sales of May, printed in June', 'row Name: Ada, Age: 36', 'row Name: Alan, Age: 41'],
+  },
+  {
     name: 'a header that names its first column only',
     type: 'ExcelParser',
     content: sheet([['Item'], ['tea', 3], ['milk', 4]]),
