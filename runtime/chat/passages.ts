@@ -11,6 +11,8 @@ import { databaseOf, defaultOf, retrievalOf } from '../rag/query/resolve.js';
 
 /** Passages of different questions that begin alike are the same passage. */
 const SAME_START = 200;
+/** Characters of a message that are searched for. */
+const MAX_QUESTION_CHARS = 20_000;
 /** Sources that a stream names unless `sources_limit` says otherwise. */
 const DEFAULT_SOURCES = 10;
 
@@ -26,7 +28,7 @@ export function questionsOf(project: LoadedProject, model: ModelConfig, request:
     return [];
   }
   if ((database.retrieval_strategies ?? []).length === 0) return [];
-  const own = (request.rag_queries ?? []).filter((text) => text.trim() !== '');
+  const own = (request.rag_queries ?? []).map(asked).filter((text) => text !== '');
   const texts = own.length > 0 ? own : [lastQuestion(request.messages)].filter((text) => text !== '');
   return texts.map((text) => ({
     text,
@@ -39,12 +41,13 @@ export function questionsOf(project: LoadedProject, model: ModelConfig, request:
 
 function lastQuestion(messages: readonly Message[]): string {
   const content = messages.findLast((message) => message.role === 'user')?.content;
-  if (typeof content === 'string') return content.trim();
+  if (typeof content === 'string') return asked(content);
   if (!Array.isArray(content)) return '';
-  return content
-    .map((part) => (part.type === 'text' ? (part.text ?? '') : ''))
-    .join('\n')
-    .trim();
+  return asked(content.map((part) => (part.type === 'text' ? (part.text ?? '').slice(0, MAX_QUESTION_CHARS) : '')).join('\n'));
+}
+
+function asked(text: string): string {
+  return text.trimStart().slice(0, MAX_QUESTION_CHARS).trimEnd();
 }
 
 /** Asks all questions at the same time. One of several may fail; the only one may not. The best hits of all, each passage once. */

@@ -5,9 +5,11 @@ const MAX_VALUE_CHARACTERS = 100_000;
 /** Variable names that an error message lists. */
 const MAX_LISTED = 50;
 
-const START = '{{';
-const NAME = /[A-Za-z_][A-Za-z0-9_]*/y;
-const BLANK = /\s*/y;
+/** Longest text that variables may make, in characters. */
+const MAX_TEXT_CHARACTERS = 16 * 1024 * 1024;
+
+/** `{{name`, and what ends it or begins its default. */
+const OPENING = /\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*(\}\}|\|)/g;
 
 /** Values of template variables, as the request gives them. */
 export type Variables = Readonly<Record<string, unknown>>;
@@ -15,35 +17,35 @@ export type Variables = Readonly<Record<string, unknown>>;
 /**
  * Replaces `{{name}}` and `{{name | default}}` in a text, in one pass: what is put in is not looked through again. Braces around anything
  * else stay as they are. Throws `bad_request` (TemplateResolutionFailed) for a variable without value and default, and for a value that
- * is an array, an object or too long. Takes time in proportion to the text.
+ * is an array, an object or too long, alone or with the others. Takes time in proportion to the text.
  */
 export function resolveText(text: string, variables: Variables): string {
-  let at = text.indexOf(START);
-  if (at < 0) return text;
   let out = '';
   let copied = 0;
   let brace = 0;
-  while (at >= 0) {
-    const name = match(NAME, text, skipBlank(text, at + START.length));
-    const end = name === undefined ? undefined : skipBlank(text, name.end);
+  OPENING.lastIndex = 0;
+  for (let found = OPENING.exec(text); found; found = OPENING.exec(text)) {
+    const [whole, name = '', sign] = found;
+    const end = found.index + whole.length;
+    let close = end - 2;
     let defaultText: string | undefined;
-    let close = end;
-    if (end !== undefined && text[end] === '|') {
+    if (sign === '|') {
       // The same brace may end the search of many openings; looking for it once keeps the whole linear.
-      if (brace <= end) brace = text.indexOf('}', end + 1);
+      if (brace < end) brace = text.indexOf('}', end);
       if (brace < 0) break;
       close = brace;
-      defaultText = text.slice(end + 1, close).trim();
+      defaultText = text.slice(end, close).trim();
     }
-    if (name !== undefined && close !== undefined && text.startsWith('}}', close)) {
-      out += text.slice(copied, at) + insertedText(name.text, defaultText, variables);
+    if (text.startsWith('}}', close)) {
+      out += text.slice(copied, found.index) + insertedText(name, defaultText, variables);
+      if (out.length > MAX_TEXT_CHARACTERS) throw failed(`the text would have more than ${MAX_TEXT_CHARACTERS} characters.`);
       copied = close + 2;
-      at = text.indexOf(START, copied);
+      OPENING.lastIndex = copied;
     } else {
-      at = text.indexOf(START, at + 1);
+      OPENING.lastIndex = found.index + 1;
     }
   }
-  return out + text.slice(copied);
+  return copied === 0 ? text : out + text.slice(copied);
 }
 
 /** Replaces variables in every text below a value, at any depth; keys, numbers and everything else stay. The input is not changed. */
@@ -52,18 +54,6 @@ export function resolveDeep<T>(value: T, variables: Variables): T {
   if (Array.isArray(value)) return value.map((item) => resolveDeep(item, variables)) as T;
   if (value === null || typeof value !== 'object') return value;
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, resolveDeep(member, variables)])) as T;
-}
-
-function skipBlank(text: string, at: number): number {
-  BLANK.lastIndex = at;
-  BLANK.test(text);
-  return BLANK.lastIndex;
-}
-
-function match(pattern: RegExp, text: string, at: number): { text: string; end: number } | undefined {
-  pattern.lastIndex = at;
-  const found = pattern.exec(text);
-  return found ? { text: found[0], end: pattern.lastIndex } : undefined;
 }
 
 function insertedText(name: string, defaultText: string | undefined, variables: Variables): string {

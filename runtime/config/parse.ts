@@ -15,6 +15,9 @@ const MAX_PARSER_STACK = MAX_DEPTH + 4;
 /** Most values in a project file after aliases are followed. */
 const MAX_VALUES = 200_000;
 
+/** Most members of one object in a configuration that is sent: it is copied, checked and compared at once, some ten times. */
+export const MAX_SENT_MEMBERS = 2_000;
+
 /** Most nodes that the aliases of one file may expand to, per anchor; stops exponential alias bombs (the limit of the YAML package's own check). */
 const MAX_ALIAS_COUNT = 100;
 
@@ -118,8 +121,8 @@ function withoutQuotes(reason: string): string {
   return reason.replace(/(?:, (?:\.{3})?"|: ).*$/s, '');
 }
 
-/** Refuses what the rest of the program should never meet: deep nesting, huge trees, `__proto__` keys and numbers that JSON cannot say. */
-export function checkTree(root: unknown): void {
+/** Refuses what the rest of the program should never meet: deep nesting, huge trees, objects of more than `mostMembers`, `__proto__` keys and numbers that JSON cannot say. */
+export function checkTree(root: unknown, mostMembers = Number.POSITIVE_INFINITY): void {
   let values = 0;
   const visit = (value: unknown, depth: number): void => {
     if (depth > MAX_DEPTH) throw new Unparsable(`it is nested more than ${MAX_DEPTH} levels deep`);
@@ -128,7 +131,9 @@ export function checkTree(root: unknown): void {
     if (Array.isArray(value)) {
       for (const item of value) visit(item, depth + 1);
     } else if (isObject(value)) {
-      for (const key of Object.keys(value)) {
+      const keys = Object.keys(value);
+      if (keys.length > mostMembers) throw new Unparsable(`it holds an object with more than ${mostMembers} members`);
+      for (const key of keys) {
         if (key === '__proto__') throw new Unparsable('it holds the key "__proto__", which is not allowed');
         visit(value[key], depth + 1);
       }

@@ -4,6 +4,7 @@ import type { Database } from '../../schemas/generated/config/rag.js';
 import type { DatabaseCreate, DatabaseDetail, DatabaseList, DatabaseSummary, DatabaseUpdate } from '../../schemas/generated/core/rag.js';
 import { withoutHostSecrets } from '../../schemas/secrets.js';
 import { check } from '../../schemas/validate.js';
+import { checkTree, MAX_SENT_MEMBERS, Unparsable } from '../config/parse.js';
 import { resolveReferences } from '../config/references.js';
 import { withSecretsOf } from '../config/secrets.js';
 import { isObject, type JsonObject } from '../config/values.js';
@@ -148,8 +149,19 @@ function rawDatabases(rag: JsonObject): unknown[] {
   return Array.isArray(rag.databases) ? rag.databases : [];
 }
 
+/** Throws `bad_request` for an entry that no project file may hold. */
+function checkEntry(name: string, entry: unknown): void {
+  try {
+    checkTree(entry, MAX_SENT_MEMBERS);
+  } catch (cause) {
+    if (!(cause instanceof Unparsable)) throw cause;
+    throw invalidDatabase(name, cause.message);
+  }
+}
+
 /** The entry of a new database, with its references resolved. */
 function resolved(raw: JsonObject, wanted: DatabaseCreate): JsonObject {
+  checkEntry(wanted.name, wanted);
   const entry: JsonObject = {};
   for (const [key, value] of Object.entries(wanted))
     if (value !== null && value !== undefined) entry[key] = withSecretsOf(value as JsonObject, undefined, ['body', key]);
@@ -174,6 +186,7 @@ function resolved(raw: JsonObject, wanted: DatabaseCreate): JsonObject {
 
 /** A database entry of the file with a change applied; a list that changes takes the place of a reference, and a secret shown as `***` stays. */
 function changed(entry: JsonObject, current: Database, change: DatabaseUpdate): JsonObject {
+  checkEntry(current.name, change);
   const next: JsonObject = { ...entry };
   if (change.config) next.config = withSecretsOf(change.config as JsonObject, current.config, ['body', 'config']);
   for (const { list, fallback, reference, word } of KINDS) {

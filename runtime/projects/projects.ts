@@ -7,7 +7,7 @@ import { replaceFile } from '../config/atomic-write.js';
 import { editYaml, freshYaml } from '../config/edit.js';
 import { isName, NAME_RULE, quote, requireName } from '../config/names.js';
 import { normalise } from '../config/normalise.js';
-import { checkTree, MAX_PROJECT_FILE_BYTES, Unparsable } from '../config/parse.js';
+import { checkTree, MAX_PROJECT_FILE_BYTES, MAX_SENT_MEMBERS, Unparsable } from '../config/parse.js';
 import { invalidConfig, type Path } from '../config/problems.js';
 import {
   findProjectFile,
@@ -237,7 +237,7 @@ export class Projects {
    */
   #checked(subject: string, { config, where, current }: Given, namespace: string, name: string): JsonObject {
     try {
-      checkTree(config);
+      checkTree(config, MAX_SENT_MEMBERS);
     } catch (cause) {
       if (!(cause instanceof Unparsable)) throw cause;
       throw invalidConfig(subject, [{ path: [], reason: cause.message, type: 'tree' }], where);

@@ -44,6 +44,12 @@ const texts: { case: string; text: string; variables?: Variables; result: string
 const failures: { case: string; text: string; variables: Variables; contains: string[] }[] = [
   { case: '26 array', text: '{{x}}', variables: { x: [1] }, contains: ['unsupported type', 'array', 'list'] },
   { case: '26 object', text: '{{x | d}}', variables: { x: {} }, contains: ['unsupported type', 'object', 'dict'] },
+  {
+    case: '26 too long together',
+    text: '{{x}}'.repeat(200),
+    variables: { x: 'y'.repeat(100_000) },
+    contains: ['more than 16777216 characters'],
+  },
   { case: '26 too long', text: '{{x}}', variables: { x: 'y'.repeat(100_001) }, contains: ['100000', '{{x}}'] },
   { case: '27', text: 'a {{who}}', variables: { name: 1, place: 2 }, contains: ['{{who}}', 'name, place', '{{who | '] },
   { case: '27 none available', text: '{{who}}', variables: {}, contains: ['{{who}}', 'No variables are available'] },

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MAX_PROJECT_FILE_BYTES, parseProjectText, Unparsable } from '../../../../runtime/config/parse.js';
+import { checkTree, MAX_PROJECT_FILE_BYTES, parseProjectText, Unparsable } from '../../../../runtime/config/parse.js';
 
 function bomb(levels: number): string {
   let text = 'a0: &a0 [x,x,x,x,x,x,x,x,x]\n';
@@ -56,6 +56,12 @@ test('parse: takes YAML with anchors, merge keys and any script', () => {
 test('parse: takes a map of very many keys', () => {
   const text = Array.from({ length: 20_000 }, (_, at) => `key_${at}: ${at}\n`).join('');
   assert.equal(Object.keys(parseProjectText(text, 'yaml').value).length, 20_000);
+});
+
+test('checkTree: refuses an object of more members than are allowed, at any depth', () => {
+  const wide = Object.fromEntries(Array.from({ length: 2_001 }, (_, at) => [`key_${at}`, at]));
+  checkTree({ a: [wide] });
+  assert.throws(() => checkTree({ a: [wide] }, 2_000), /more than 2000 members/);
 });
 
 test('parse: takes JSON, also with a byte order mark', () => {
