@@ -1,5 +1,9 @@
 import { realpath } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { isAbsolute, relative, sep } from 'node:path';
+
+/** A path that begins with `~` with the home folder in its place, as the shell has it. */
+export const expandHome = (path: string): string => path.replace(/^~(?=[/\\]|$)/, () => homedir());
 
 /** True when `path` lies below `root`, by its letters alone. */
 export function isInside(root: string, path: string): boolean {

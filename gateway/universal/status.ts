@@ -94,9 +94,9 @@ export const statusEndpoints: Endpoint<StatusContext>[] = [
     summary: 'What a model on this machine can do',
     tag: 'models',
     response: 'universal/models#Capabilities',
-    handler: async ({ models: { places } }, { params }) => {
+    handler: async ({ models }, { params }) => {
       const { capabilitiesOf } = await import('../../runtime/completions/capabilities.js');
-      return { json: { capabilities: await capabilitiesOf(params.model_id!, places) } satisfies Capabilities };
+      return { json: { capabilities: await capabilitiesOf(params.model_id!, models) } satisfies Capabilities };
     },
   }),
 ];

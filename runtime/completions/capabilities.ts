@@ -2,30 +2,44 @@ import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import type { Capabilities } from '../../schemas/generated/universal/models.js';
 import { otherArchitecture } from '../engines/causal/architecture.js';
-import { chatTemplate } from '../engines/causal/facts.js';
+import { addedTexts, chatTemplate } from '../engines/causal/facts.js';
+import { fallbackFor, fallbackNote } from '../engines/gguf/known-templates.js';
 import { aliasOf } from '../models/aliases.js';
 import { findLanguage } from '../models/causal.js';
+import type { Models } from '../models/models.js';
 import { chooseFile } from '../models/quantisations.js';
 import { findRepository, settingsFolder } from '../models/repositories.js';
 import type { FoundRepository } from '../models/repository-contract.js';
-import type { ModelPlaces } from '../models/resolve.js';
 
 type Known = Capabilities['capabilities'];
 
 /** What no model here can do: sound and images become text or a note. */
-const NONE: Known = { native_audio: false, vision: false, tools: false, thinking: false, embeddings: false };
+const NONE: Known = {
+  native_audio: false,
+  vision: false,
+  tools: false,
+  thinking: false,
+  embeddings: false,
+  chat_template: null,
+  notes: [],
+};
 const THINKS = /enable_thinking|<think>/;
 /** Heads that leave no vector of the text. */
 const OTHER_HEAD = /For(?!MaskedLM)|Vision|Speech/;
 
-/** Tools work on every language model: where its template takes none, they stand in the prompt. */
-const ofLanguage = (template: string): Known => ({ ...NONE, tools: true, thinking: THINKS.test(template) });
+/** Tools work on every language model: where its template takes none, they stand in the prompt. `texts` are those of its control tokens. */
+const ofLanguage = (template: string, texts: readonly string[]): Known => {
+  const able = { ...NONE, tools: true, thinking: THINKS.test(template) };
+  if (template !== '') return { ...able, chat_template: 'own' };
+  const instead = fallbackFor(texts);
+  return { ...able, chat_template: instead, notes: [fallbackNote('The model has no chat template', instead)] };
+};
 
 async function ofGguf(path: string): Promise<Known> {
   const { ggufHeader } = await import('../engines/gguf/index.js');
-  const { onlyEmbeds, ranking, template } = await ggufHeader(path, 'embedding');
+  const { onlyEmbeds, ranking, template, vocabulary } = await ggufHeader(path, 'embedding');
   if (ranking) return NONE;
-  return { ...(onlyEmbeds ? NONE : ofLanguage(template)), embeddings: true };
+  return { ...(onlyEmbeds ? NONE : ofLanguage(template, vocabulary.controlTexts)), embeddings: true };
 }
 
 /** What a repository can do whose alias or configuration tells another kind of model; undefined where neither does. */
@@ -49,15 +63,23 @@ async function ofRefused(found: FoundRepository, refusal: Failure): Promise<Know
   return able;
 }
 
+/** What loading found, where the model is in memory: only then a template is read. */
+function withNotes(able: Known, name: string, models: Pick<Models, 'loaded'>): Known {
+  const loaded = models.loaded().find((one) => one.type === 'language' && one.name === name);
+  return loaded ? { ...able, notes: [...loaded.status.notes] } : able;
+}
+
 /**
  * What a model on this machine can do, by its kind and header: nothing is loaded. What chat refuses is refused as it does, unless it is a
  * model of another kind. Throws `invalid` for a file that cannot work.
  */
-export async function capabilitiesOf(name: string, places: ModelPlaces): Promise<Known> {
+export async function capabilitiesOf(name: string, models: Pick<Models, 'loaded' | 'places'>): Promise<Known> {
+  const { places } = models;
   try {
     const found = await findLanguage(name, {}, places);
-    if (!('graph' in found)) return await ofGguf(found.path);
-    return (await ofOther(found.folder, found.id)) ?? ofLanguage(chatTemplate(found.folder));
+    if (!('graph' in found)) return withNotes(await ofGguf(found.path), name, models);
+    const other = await ofOther(found.folder, found.id);
+    return other ?? withNotes(ofLanguage(chatTemplate(found.folder), addedTexts(found.folder)), name, models);
   } catch (refusal) {
     if (!(refusal instanceof Failure)) throw refusal;
     const found = await findRepository(name, places).catch(() => {

@@ -1,5 +1,6 @@
 import { Failure } from '../../schemas/errors.js';
 import type { GenerateEvent, GenerateRequest, GgufModel, PrepareRequest } from '../engines/contract.js';
+import { templateFacts } from '../engines/gguf/template-facts.js';
 import { log } from '../log.js';
 import type { AnswerCheck } from './answer-check.js';
 import { type AnswerForm, answerForm } from './answer-form.js';
@@ -205,6 +206,17 @@ async function begun(
   return { check, parts: partsOf(first, events, reader, hold, plan.request.states) };
 }
 
+/** A model whose conversations are written by another chat template; known ones go by their names. */
+function templated(model: GgufModel, template: string): GgufModel {
+  return {
+    info: { ...model.info, template: templateFacts(model.info.template.present ? model.info.template.text : '', template) },
+    states: model.states,
+    prepare: (request, signal) => model.prepare({ ...request, chatTemplate: template }, signal),
+    countTokens: (texts) => model.countTokens(texts),
+    generate: (request, signal) => model.generate(request, signal),
+  };
+}
+
 /** Completes chats on GGUF models: everything between a checked request and the engine. */
 export class Completions {
   readonly #models: ModelSource;
@@ -229,7 +241,8 @@ export class Completions {
     const hold = new ModelHold(acquired, signal);
     try {
       hold.signal.throwIfAborted();
-      const { model } = acquired;
+      const { chat_template: template } = request;
+      const model = template === undefined ? acquired.model : templated(acquired.model, await this.#models.chatTemplate(template));
       const plan: Plan = {
         request,
         model,

@@ -34,6 +34,7 @@ export const SETTINGS_IN_EXTRA = [
   'think',
   'thinking_budget',
   'deterministic',
+  'chat_template',
 ] as const satisfies readonly (keyof ExtraBody)[];
 
 /** Of these, what is set. */

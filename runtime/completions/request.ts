@@ -19,6 +19,8 @@ export interface UniversalRequest extends CompletionRequest {
   truncationStrategy?: string | undefined;
   /** What beside `response_format` may say the form of the answer. */
   form?: Omit<FormFields, 'response_format'>;
+  /** In place of the model's own chat template: Jinja text, a file, or the name of a known one. */
+  chat_template?: string;
   /** True = tools go into the prompt as text even where the template could render them. */
   injectTools?: boolean;
   /** True = the model stays in memory when it is idle. */
@@ -75,6 +77,8 @@ export interface ModelSource {
     signal: AbortSignal,
     residency?: { keepLoaded?: boolean; transformers?: LanguageSettings },
   ): Promise<AcquiredModel>;
+  /** The Jinja text, or the name of a known template, that a setting `chat_template` stands for. Throws `invalid` for one that stands for none. */
+  chatTemplate(setting: string): Promise<string>;
 }
 
 /** What opens completions; `Completions` is one. */

@@ -76,8 +76,8 @@ export interface GgufInfo {
   /** How it was loaded: what was asked for where that could be had, and the engine's choice of the rest. */
   options: Required<GgufOptions>;
   /**
-   * The GGUF's own Jinja text (at most 256 KiB, empty without one), its SHA-256 (first 16 hex), and what it supports: `tools` = its text
-   * takes tools, `thinking` = its text takes `enable_thinking`.
+   * The Jinja text that conversations are written by (at most 256 KiB): the model's own where `present` and usable, else one in its place. The SHA-256 (first 16
+   * hex) of its own, empty without one. What the text supports: `tools` = it takes tools, `thinking` = it takes `enable_thinking`.
    */
   template: { present: boolean; text: string; hash: string; tools: boolean; thinking: boolean };
   sampling: RecommendedSampling;
@@ -92,6 +92,8 @@ export interface PrepareRequest {
   /** Tools for the template's own rendering; already-injected tools come as text instead. */
   tools?: Tool[];
   addGenerationPrompt: boolean;
+  /** Jinja text, or the name of a known template, in place of the model's own. */
+  chatTemplate?: string;
   /** Passed to the template as `enable_thinking` where given. */
   enableThinking?: boolean;
 }

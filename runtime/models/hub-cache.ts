@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { staysInside } from '../inside.js';
+import { expandHome, staysInside } from '../inside.js';
 
 /** Folders and files looked at in one repository. */
 const ENTRY_LIMIT = 2000;
@@ -12,9 +12,7 @@ const REPOSITORY = /^models--([A-Za-z0-9_.-]+?)(?:--([A-Za-z0-9_.-]+))?$/;
 /** A path of a variable as the hub's clients read it: absolute, with the home folder for a `~` at its beginning, and other variables that are set by their values. */
 export const wholePath = (path: string, env: NodeJS.ProcessEnv): string =>
   resolve(
-    path
-      .replace(/^~(?=[/\\]|$)/, () => homedir())
-      .replace(/\$(?:(\w+)|\{([^}]*)\})/g, (whole, bare?: string, braced?: string) => env[bare ?? braced ?? ''] ?? whole),
+    expandHome(path).replace(/\$(?:(\w+)|\{([^}]*)\})/g, (whole, bare?: string, braced?: string) => env[bare ?? braced ?? ''] ?? whole),
   );
 
 /** Where the hub's clients keep what is this user's: `HF_HOME`, else `XDG_CACHE_HOME` or `~/.cache` with huggingface. Absolute. */

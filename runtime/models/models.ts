@@ -6,6 +6,7 @@ import type { Circuit } from '../hosts/circuit.js';
 import { fileOf } from '../inside.js';
 import { log } from '../log.js';
 import { type CausalSettings, causalKey, findLanguage, loadCausalModel } from './causal.js';
+import { chatTemplateOf } from './chat-template.js';
 import { Circuits } from './circuits.js';
 import { cacheKey } from './key.js';
 import { loadLanguage } from './language.js';
@@ -137,6 +138,11 @@ export class Models {
     const { sizeBytes } = request;
     const load = (circuit: Circuit, stop: AbortSignal): Promise<T> => this.#room.promise(sizeBytes, () => request.load(circuit, stop));
     return this.#take({ ...request, load }, signal);
+  }
+
+  /** What a request's setting `chat_template` stands for; throws as `chatTemplateOf` does. Files are looked for in the models folder. */
+  chatTemplate(setting: string): Promise<string> {
+    return chatTemplateOf(setting, this.places.folder);
   }
 
   /** Models in memory, first loaded first. */

@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import { howToFetch, modelMissing } from '../engines/model-missing.js';
-import { isInside, staysInside } from '../inside.js';
+import { expandHome, isInside, staysInside } from '../inside.js';
 import { cachedGgufFiles, cachedRepositories, hubCacheFolder, repositoryFolder } from './hub-cache.js';
 import { parseName } from './names.js';
 import { ownGgufFiles, ownModels, topFiles } from './own-folders.js';
@@ -49,7 +49,8 @@ function notFound(name: string, lookedIn: readonly string[], remedies: readonly 
 
 /** A path as given, or below the models folder, which a relative one may not leave, also not by a link. */
 async function pathOf(name: string, places: ModelPlaces): Promise<string> {
-  if (isAbsolute(name)) return name;
+  const given = expandHome(name);
+  if (isAbsolute(given)) return given;
   const path = resolve(places.folder, name);
   const refusal = new Failure(
     'bad_request',

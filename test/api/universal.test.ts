@@ -423,11 +423,14 @@ const table: Scenario[] = [
       name: `what ${id} can do`,
       path: `/v1/models/${id}/capabilities`,
       json: ({ capabilities }) => {
-        assert.deepEqual(Object.keys(capabilities), ['native_audio', 'vision', 'tools', 'thinking', 'embeddings']);
+        const { chat_template: template, notes, ...known } = capabilities;
+        assert.deepEqual(Object.keys(known), ['native_audio', 'vision', 'tools', 'thinking', 'embeddings']);
         assert.deepEqual(
-          Object.keys(capabilities).filter((name) => capabilities[name]),
+          Object.keys(known).filter((name) => known[name]),
           able,
         );
+        assert.equal(template, known.tools ? 'own' : null);
+        assert.ok(Array.isArray(notes));
       },
     }),
   ),

@@ -138,6 +138,7 @@ const ROWS: { readonly [Name in keyof Required<ExtraBody>]: Row<Name> } = {
     see: async (engine) => (await engine.ask('ponder', { max_tokens: 50 })).thinking.tokens,
     expected: [2, 5],
   },
+  chat_template: { values: ['chatml', 'plain'], see: async (engine) => (await engine.ask('hi')).usage.prompt_tokens },
   auto_truncate: { values: [true, false], beside: { n_ctx: 512 }, see: tooLong, expected: [200, 400] },
   truncation_strategy: {
     values: ['middle_out', 'sliding_window'],

@@ -87,6 +87,10 @@ export class ScriptedModel implements GgufModel, ModelSource {
     };
   }
 
+  async chatTemplate(setting: string): Promise<string> {
+    return setting;
+  }
+
   async prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedPrompt> {
     signal.throwIfAborted();
     if (request.tools && this.script.toolsFail) throw this.script.toolsFail;

@@ -1,5 +1,6 @@
-import type { Message, ToolCall, ToolChoice } from '../../../schemas/generated/common.js';
-import { contentText, type PlainMessage, plainMessages } from '../messages.js';
+import type { Message, ToolChoice } from '../../../schemas/generated/common.js';
+import { toolsAsText } from '../../engines/gguf/adaptation.js';
+import { type PlainMessage, plainMessages } from '../messages.js';
 import { offerTools, type ToolOffer } from './definitions.js';
 
 const CALL_SHAPE = '<tool_call>{"name": "tool name", "arguments": {"parameter": "value"}}</tool_call>';
@@ -42,37 +43,8 @@ export function injectTools(messages: readonly Message[], tools: readonly unknow
   return injectOffer(messages, offerTools(tools, choice));
 }
 
-function callText(call: ToolCall): string {
-  let args: unknown = {};
-  try {
-    args = JSON.parse(call.function.arguments || '{}');
-  } catch {
-    // A client may send back whatever it was given; the model sees it as text.
-    args = call.function.arguments;
-  }
-  return `<tool_call>${JSON.stringify({ name: call.function.name, arguments: args })}</tool_call>`;
-}
-
 /**
  * A history without tool roles, for templates that know none: earlier calls become text of the assistant, and tool results that follow each
  * other become one user message.
  */
-export function toolHistoryAsText(messages: readonly Message[]): PlainMessage[] {
-  const out: PlainMessage[] = [];
-  let inResults = false;
-  for (const message of plainMessages(messages)) {
-    if (message.role === 'tool') {
-      const text = `<tool_response>\n${message.content}\n</tool_response>`;
-      const last = out.at(-1);
-      if (inResults && last) out[out.length - 1] = { ...last, content: `${last.content}\n${text}` };
-      else out.push({ role: 'user', content: text });
-      inResults = true;
-      continue;
-    }
-    inResults = false;
-    const { tool_calls: calls, ...rest } = message;
-    const content = [contentText(rest.content), ...(calls ?? []).map(callText)].filter((text) => text !== '').join('\n');
-    out.push({ ...rest, content });
-  }
-  return out;
-}
+export const toolHistoryAsText = (messages: readonly Message[]): PlainMessage[] => [...toolsAsText(plainMessages(messages))];

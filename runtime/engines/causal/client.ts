@@ -2,7 +2,8 @@ import { basename } from 'node:path';
 import type { Circuit } from '../../hosts/circuit.js';
 import { defaultThreads } from '../../hosts/memory.js';
 import type { GgufInfo, GgufOptions } from '../contract.js';
-import { GgufClient, templateHash } from '../gguf/client.js';
+import { GgufClient } from '../gguf/client.js';
+import { templateFacts } from '../gguf/template-facts.js';
 import type { OpenBody, OpenedCausal } from './wire.js';
 
 const ENGINE = new URL('./entry.js', import.meta.url);
@@ -34,7 +35,7 @@ export function loadCausal(load: CausalLoad, stop: AbortSignal): Promise<GgufCli
 }
 
 function infoOf({ name, graph, sizeBytes, notes, options }: CausalLoad, opened: OpenedCausal, threads: number): GgufInfo {
-  const { architecture, contextSize, trainedContextSize, longestToken, template, sampling, devices } = opened;
+  const { architecture, contextSize, trainedContextSize, longestToken, ownTemplate, template, sampling, devices } = opened;
   const ignored = Object.keys(options).filter((option) => !['n_ctx', 'n_threads', 'n_gpu_layers'].includes(option));
   const note = `${ignored.join(', ')}: of GGUF models only; ${basename(graph)} is ONNX.`;
   return {
@@ -60,13 +61,7 @@ function infoOf({ name, graph, sizeBytes, notes, options }: CausalLoad, opened: 
       kv_unified: false,
       warm_up: false,
     },
-    template: {
-      present: template !== '',
-      text: template,
-      hash: templateHash(template),
-      tools: /\btools\b/.test(template),
-      thinking: template.includes('enable_thinking'),
-    },
+    template: templateFacts(ownTemplate, template),
     sampling,
     devices: { ...devices, available: [...devices.available], used: [...devices.used] },
     notes: [...notes, ...opened.notes, ...(ignored.length > 0 ? [note] : [])],

@@ -104,6 +104,13 @@ export function causalFacts(folder: string): CausalFacts {
 /** The template of a folder's chat, as the engine reads it; empty without one. Throws `invalid` for a file that is too long or no JSON. */
 export const chatTemplate = (folder: string): string => templateOf(folder, json(folder, 'tokenizer_config.json', TOKENIZER_BYTES) ?? {});
 
+/** Texts of the added tokens that steer the model; none where the tokenizer cannot be read, which opening the model will say. */
+export function addedTexts(folder: string): string[] {
+  const { added_tokens: added } = json(folder, 'tokenizer.json', TOKENIZER_BYTES) ?? {};
+  const tokens = Array.isArray(added) ? (added as { special?: unknown; content?: unknown }[]) : [];
+  return tokens.flatMap(({ special, content }) => (special === true && typeof content === 'string' ? content : []));
+}
+
 /** The template lies in a file of its own, or in the tokenizer's configuration, as one text or as a list of named ones. */
 function templateOf(folder: string, config: Json): string {
   const given = config.chat_template;

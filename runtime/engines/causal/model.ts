@@ -56,11 +56,7 @@ export class LoadedCausal {
     this.#texts = new TokenTexts({ tokenBytes: (token) => tokenizer.bytes(token) });
     this.#thinkTags = { start: [...tokenize(THINK_START, false)], end: [...tokenize(THINK_END, false)] };
     // Chat templates write all that belongs into a prompt, as transformers has it; only plain lines get what the tokenizer puts around a text.
-    const isFramed = facts.template === '';
-    this.#renderer = new Renderer((text, addSpecial) => tokenize(text, addSpecial && isFramed), {
-      ...facts,
-      controlTexts: tokenizer.controlTexts,
-    });
+    this.#renderer = new Renderer(tokenize, { ...facts, controlTexts: tokenizer.controlTexts, framesPlainOnly: true });
     const ended = tokenizer.idOf(facts.eosText);
     this.#ends = new Set(ended === undefined ? facts.ends : [...facts.ends, ended]);
   }
@@ -80,7 +76,7 @@ export class LoadedCausal {
     await decoder.tryPieces(model.#tokenizer.encode(SAMPLE, false));
     const { architecture, template, recommended } = facts;
     const slow = decoder.resumes ? [] : [decoder.remembers ? REREADS : FORGETS];
-    const notes = [model.#renderer.problem, ...slow, ...recommended.notes].filter((note) => note !== null);
+    const notes = [...model.#renderer.notes, ...slow, ...recommended.notes];
     return {
       model,
       opened: {
@@ -88,7 +84,8 @@ export class LoadedCausal {
         contextSize,
         trainedContextSize: facts.contextSize,
         ...(model.#tokenizer.longestToken === undefined ? {} : { longestToken: model.#tokenizer.longestToken }),
-        template,
+        ownTemplate: template,
+        template: model.#renderer.template,
         sampling: recommended.sampling,
         devices: session.providers,
         notes,
@@ -97,8 +94,8 @@ export class LoadedCausal {
   }
 
   async prepare(request: PrepareRequest): Promise<PreparedPrompt> {
-    const { tokens, endsInThinking } = await this.#renderer.render(request);
-    return { promptId: this.#prompts.add(tokens), promptTokens: tokens.length, endsInThinking };
+    const prompt = await this.#renderer.render(request);
+    return { promptId: this.#prompts.add(prompt), promptTokens: prompt.tokens.length, endsInThinking: prompt.endsInThinking };
   }
 
   countTokens(texts: readonly string[]): Promise<number[]> {
@@ -107,7 +104,7 @@ export class LoadedCausal {
 
   /** Starts an answer, which goes on by itself. Throws for what this engine cannot do. */
   generate(body: GenerateBody): void {
-    const prompt = this.#prompts.take(body.promptId);
+    const { tokens: prompt, stops } = this.#prompts.take(body.promptId);
     if (body.grammar !== undefined && body.grammarStart === undefined)
       throw new Failure(
         'bad_request',
@@ -121,7 +118,7 @@ export class LoadedCausal {
     if (this.#running.size >= RUNNING_LIMIT)
       throw new Failure('busy', `${RUNNING_LIMIT} answers are being made; try again later.`, { retryAfterS: 5 });
     this.#running.add(body.id);
-    this.#answer(body, prompt).catch((error: unknown) => {
+    this.#answer(body, prompt, stops).catch((error: unknown) => {
       const failure = toWire(
         error instanceof Failure ? error : new Error(`The model failed: ${error instanceof Error ? error.message : String(error)}`),
       );
@@ -138,10 +135,10 @@ export class LoadedCausal {
     return { active: this.#running.size };
   }
 
-  async #answer(body: GenerateBody, prompt: Int32Array): Promise<void> {
+  async #answer(body: GenerateBody, prompt: Int32Array, stops: readonly string[]): Promise<void> {
     const { id } = body;
     const limit = this.#answerLimit(body);
-    const generation = new Generation([...(body.stop ?? []), ...this.#renderer.stops], limit);
+    const generation = new Generation([...(body.stop ?? []), ...stops], limit);
     const thinking = new Thinking(this.#thinkTags, body.thinkingBudget ?? Number.POSITIVE_INFINITY, body.startsInThinking ?? false);
     const sampler = new Sampler(body, prompt);
     // The tags are neither thinking nor answer.

@@ -18,6 +18,9 @@ export interface OpenedCausal {
   readonly trainedContextSize: number;
   /** As in `GgufInfo`. */
   readonly longestToken?: number;
+  /** Of the files; empty without one. */
+  readonly ownTemplate: string;
+  /** Jinja text that conversations are written by: the files', or one in its place. */
   readonly template: string;
   readonly sampling: RecommendedSampling;
   readonly devices: ProviderFacts;

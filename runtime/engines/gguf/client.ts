@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { Failure } from '../../../schemas/errors.js';
 import type { Circuit } from '../../hosts/circuit.js';
 import type { Host } from '../../hosts/host.js';
@@ -11,6 +10,7 @@ import { ClientStates } from './client-states.js';
 import type { GgufHeader } from './header.js';
 import { type LoadPlan, optionsOf } from './plan.js';
 import { EventStream } from './stream.js';
+import { templateFacts } from './template-facts.js';
 import type { GenerateBody, HostEvent, OpenBody, OpenedModel } from './wire.js';
 
 const ENGINE = new URL('./entry.js', import.meta.url);
@@ -226,11 +226,6 @@ class PromptReading {
   }
 }
 
-/** 16 hex digits that tell chat templates apart; empty for none. */
-export function templateHash(template: string): string {
-  return template === '' ? '' : createHash('sha256').update(template).digest('hex').slice(0, 16);
-}
-
 function describe(load: GgufLoad, opened: OpenedModel): GgufInfo {
   const { header, plan } = load;
   const wanted = plan.gpuLayers !== 0;
@@ -251,13 +246,7 @@ function describe(load: GgufLoad, opened: OpenedModel): GgufInfo {
     trainedContextSize: header.contextLength || opened.native.trainedContextSize,
     ...(header.vocabulary.longestToken === undefined ? {} : { longestToken: header.vocabulary.longestToken }),
     options: optionsOf(plan),
-    template: {
-      present: header.template !== '',
-      text: header.template,
-      hash: templateHash(header.template),
-      tools: /\btools\b/.test(header.template),
-      thinking: header.template.includes('enable_thinking'),
-    },
+    template: templateFacts(header.template, opened.template),
     sampling: header.sampling,
     devices: {
       requested: wanted ? 'auto' : 'cpu',

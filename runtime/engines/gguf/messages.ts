@@ -37,7 +37,8 @@ function flat(content: Message['content']): string {
     .join('\n');
 }
 
-function parsedArguments(text: string): unknown {
+/** The arguments of a call as an object; text that is none stays as it is. */
+export function parsedArguments(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text === '' ? '{}' : text);
     return typeof value === 'object' && value !== null ? value : text;
@@ -77,13 +78,3 @@ export function templateTools(tools: readonly Tool[]): unknown[] {
     function: Object.fromEntries(Object.entries(tool.function).filter(([, value]) => value !== null)),
   }));
 }
-
-/** The conversation of a model without a template: a line per message. */
-export function plainPrompt(messages: readonly TemplateMessage[], addGenerationPrompt: boolean): string {
-  const titles: Readonly<Record<string, string>> = { system: 'System', assistant: 'Assistant', tool: 'Tool' };
-  const lines = messages.map((message) => `${titles[message.role] ?? 'User'}: ${message.content ?? ''}`);
-  return addGenerationPrompt ? [...lines, 'Assistant:'].join('\n') : lines.join('\n');
-}
-
-/** Texts that end an answer to `plainPrompt`: the model goes on writing the user's part. */
-export const PLAIN_STOPS = ['\nUser:', '\nSystem:', '\nTool:'];

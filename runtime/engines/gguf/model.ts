@@ -71,20 +71,21 @@ export class LoadedGguf {
     const tag = stateTag(body, addon.llamaTag, engine.stateStreams);
     model = new LoadedGguf(engine, body, running, tag);
     const texts = plan.mlock ? processTexts() : undefined;
-    const notes = [model.#renderer.problem, texts ? lockNote(texts, engine.info.sizeBytes) : null];
+    const notes = [...model.#renderer.notes, texts ? lockNote(texts, engine.info.sizeBytes) : null];
     const opened = {
       native: engine.info,
       contextSize: engine.contextSize,
       devices: devices.map(({ name, kind }) => ({ name, kind })),
       notes: notes.filter((note) => note !== null),
       stateTag: tag,
+      template: model.#renderer.template,
     };
     return { model, opened };
   }
 
   async prepare(request: PrepareRequest): Promise<PreparedPrompt> {
-    const { tokens, endsInThinking } = await this.#renderer.render(request);
-    return { promptId: this.#prompts.add(tokens), promptTokens: tokens.length, endsInThinking };
+    const prompt = await this.#renderer.render(request);
+    return { promptId: this.#prompts.add(prompt), promptTokens: prompt.tokens.length, endsInThinking: prompt.endsInThinking };
   }
 
   countTokens(texts: readonly string[]): Promise<number[]> {
@@ -92,7 +93,7 @@ export class LoadedGguf {
   }
 
   generate(body: GenerateBody): void {
-    const tokens = this.#prompts.take(body.promptId);
+    const { tokens, stops: needed } = this.#prompts.take(body.promptId);
     const room = this.#engine.contextSize - tokens.length;
     if (room < 1) {
       throw new Failure(
@@ -104,7 +105,7 @@ export class LoadedGguf {
         },
       );
     }
-    const stops = [...(body.stop ?? []), ...this.#renderer.stops];
+    const stops = [...(body.stop ?? []), ...needed];
     if (stops.length > STOP_LIMIT) throw new Failure('invalid', `stop has ${stops.length} texts; at most ${STOP_LIMIT} are allowed.`);
     const remembered = body.remember === undefined ? undefined : this.states.remember(body.remember, tokens);
     this.#running.set(body.id, new Generation(stops, this.#answerLimit(body), remembered));

@@ -1,4 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
+import type { RenderedPrompt } from './renderer.js';
 
 const KEPT_MS = 60_000;
 /** Prompts that may wait, and their tokens together. */
@@ -6,7 +7,7 @@ const PROMPT_LIMIT = 1024;
 const TOKEN_LIMIT = 32 * 1024 * 1024;
 
 interface Waiting {
-  readonly tokens: Int32Array;
+  readonly prompt: RenderedPrompt;
   readonly until: number;
 }
 
@@ -17,26 +18,27 @@ export class WaitingPrompts {
   #nextId = 1;
 
   /** Keeps a prompt and gives its id. Beyond the limits the oldest goes: prompts that are tried and not used are the old ones. */
-  add(tokens: Int32Array): number {
-    this.#expire(tokens.length);
+  add(prompt: RenderedPrompt): number {
+    const { length } = prompt.tokens;
+    this.#expire(length);
     const id = this.#nextId++;
-    this.#prompts.set(id, { tokens, until: performance.now() + KEPT_MS });
-    this.#tokens += tokens.length;
+    this.#prompts.set(id, { prompt, until: performance.now() + KEPT_MS });
+    this.#tokens += length;
     return id;
   }
 
   /** Takes a prompt out. Throws `Failure('conflict')` when it was used before or has expired. */
-  take(id: number): Int32Array {
+  take(id: number): RenderedPrompt {
     const found = this.#prompts.get(id);
     if (!found)
       throw new Failure('conflict', `Prompt ${id} is gone: a prompt serves one generation within ${KEPT_MS / 1000} s; prepare it again.`);
     this.#drop(id, found);
-    return found.tokens;
+    return found.prompt;
   }
 
   #drop(id: number, found: Waiting): void {
     this.#prompts.delete(id);
-    this.#tokens -= found.tokens.length;
+    this.#tokens -= found.prompt.tokens.length;
   }
 
   // Prompts are in the order of their age: the first that is fresh ends the walk.

@@ -23,6 +23,8 @@ export interface OpenedModel {
   /** Every device that the engine found, the CPU included. */
   devices: { name: string; kind: 'cpu' | 'gpu' | 'accel' }[];
   notes: string[];
+  /** Jinja text that conversations are written by: the file's, or one in its place. */
+  template: string;
   /** `stateTag` of the model. */
   stateTag: string;
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Script } from 'node:vm';
 import { ControlGuard } from '../../../../../runtime/engines/gguf/guard.js';
-import { PLAIN_FORM, plainPrompt, templateMessages, templateTools } from '../../../../../runtime/engines/gguf/messages.js';
+import { PLAIN_FORM, templateMessages, templateTools } from '../../../../../runtime/engines/gguf/messages.js';
 import { ChatTemplate } from '../../../../../runtime/engines/gguf/template.js';
 import type { Message } from '../../../../../schemas/generated/common.js';
 
@@ -206,17 +206,6 @@ describe('template messages', () => {
     assert.deepEqual(templateTools([{ type: 'function', function: { name: 'f', description: null } }]), [
       { type: 'function', function: { name: 'f' } },
     ]);
-  });
-
-  it('writes lines for a model without a template', () => {
-    const messages = templateMessages(
-      [
-        { role: 'system', content: 's' },
-        { role: 'user', content: 'u' },
-      ],
-      PLAIN_FORM,
-    );
-    assert.equal(plainPrompt(messages, true), 'System: s\nUser: u\nAssistant:');
   });
 });
 
