@@ -30,7 +30,7 @@ function copyOf({ requested, available, used, why }: EngineStatus['devices']) {
 }
 
 /** Everything in memory: models that run in hosts, and detectors. */
-function inMemory({ models, anomaly }: StatusContext): { readonly key: string; readonly type: string }[] {
+function inMemory({ models, anomaly }: StatusContext): { readonly key: string; readonly type: string; readonly name: string }[] {
   return [...models.loaded(), ...(anomaly?.loaded() ?? [])];
 }
 
@@ -63,7 +63,7 @@ function models(runtime: StatusContext): ModelList {
   const created = Math.floor(Date.now() / 1000);
   return {
     object: 'list',
-    data: inMemory(runtime).map((entry) => ({ id: entry.key, object: 'model', created, owned_by: OWNER, type: entry.type })),
+    data: inMemory(runtime).map(({ name, type, key }) => ({ id: name, object: 'model', created, owned_by: OWNER, type, key })),
   };
 }
 

@@ -5,11 +5,15 @@ import { withoutSecrets } from '../config/secrets.js';
 
 const ABSENT = { description: null, base_url: null, api_key: null, instructor_mode: null, prompt_format: null };
 
-/** The configured models with all their fields and their default marked. Secrets come as `***`; a reference to an environment variable holds none and is shown. */
+/** The configured models with all their fields and their default marked. Secrets come as `***`; a reference to an environment variable holds none and is shown. `data` has their names in the form in which the official clients list models. */
 export function listModels(config: ProjectConfig): ModelList {
   const chosen = defaultModel(config.runtime);
   const models = config.runtime.models.map(
     (model) => ({ ...ABSENT, ...withoutSecrets(model), default: model === chosen }) as unknown as ModelItem,
   );
-  return { total: models.length, models };
+  const created = Math.floor(Date.now() / 1000);
+  const data = config.runtime.models.map(
+    ({ name, provider }) => ({ id: name, object: 'model', created, owned_by: provider ?? 'universal' }) as const,
+  );
+  return { object: 'list', data, total: models.length, models };
 }

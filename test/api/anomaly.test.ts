@@ -453,7 +453,7 @@ scenarios('anomaly detection on the universal port', stage(universalEndpoints), 
   {
     name: 'counts detectors among the loaded models',
     path: '/v1/models',
-    contains: ['"id":"anomaly:hbos:raw:plain"', '"type":"anomaly_hbos"'],
+    contains: ['"id":"plain"', '"key":"anomaly:hbos:raw:plain"', '"type":"anomaly_hbos"'],
   },
 ]);
 scenarios('anomaly detection on the core port', stage(coreEndpoints), table('/v1/ml/anomaly'));

@@ -436,7 +436,7 @@ scenarios('encoders of the universal runtime', stage(universalEndpoints as Stage
     name: 'one that was asked for by its device is a copy of its own',
     path: '/v1/models',
     json: (body: Body) => {
-      const listed = body.data.map(({ id }: Body) => id);
+      const listed = body.data.map(({ key }: Body) => key);
       for (const [key] of LOADED) if (!key.includes('gguf')) assert.ok(listed.includes(`${key}:devicecpu`), `${key} in ${listed}`);
     },
   },
@@ -444,7 +444,7 @@ scenarios('encoders of the universal runtime', stage(universalEndpoints as Stage
     name: 'the models in memory are listed with their kind',
     path: '/v1/models',
     json: (body: Body) => {
-      const listed = body.data.map(({ id, type }: Body) => `${id} ${type}`);
+      const listed = body.data.map(({ key, type }: Body) => `${key} ${type}`);
       for (const [key, type] of LOADED) assert.ok(listed.includes(`${key} ${type}`), `${key} is not in ${listed}`);
     },
   },

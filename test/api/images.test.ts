@@ -176,7 +176,7 @@ const table: Scenario[] = [
   {
     name: 'the model is listed',
     path: '/v1/models',
-    json: ({ data: [entry] }) => assert.deepEqual([entry.id, entry.type], [`diffusion:${model}`, 'diffusion']),
+    json: ({ data: [entry] }) => assert.deepEqual([entry.id, entry.key, entry.type], [model, `diffusion:${model}`, 'diffusion']),
   },
   post('a project says how', GENERATIONS, { prompt: 'red', model: 'painter', project: 'art/studio', size: null, num_inference_steps: null, stream: true }, {
     events: [

@@ -295,9 +295,7 @@ const table: Scenario[] = [
     name: 'it is listed as a language model',
     path: '/v1/models',
     json: (body) =>
-      assert.ok(
-        body.data.some((entry: { id: string; type: string }) => entry.type === 'language' && entry.id.startsWith('language:tiny/writer:')),
-      ),
+      assert.ok(body.data.some((entry: { id: string; type: string }) => entry.type === 'language' && entry.id === 'tiny/writer')),
   },
 ];
 

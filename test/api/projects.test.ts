@@ -283,6 +283,14 @@ const creating: Scenario[] = [
     name: 'its models: the default marked, absent fields null',
     path: '/v1/projects/made/a/models',
     contains: ['"total":1', '"base_url":null', '"default":true', '"name":"default"'],
+    json: ({ object, data, models }) => {
+      assert.equal(object, 'list');
+      assert.deepEqual(
+        data.map(({ id, object: kind, owned_by: owner }: { id: string; object: string; owned_by: string }) => [id, kind, owner]),
+        models.map(({ name, provider }: { name: string; provider: string }) => [name, 'model', provider]),
+      );
+      assert.ok(Number.isInteger(data[0].created));
+    },
   },
   {
     name: 'POST of what exists',

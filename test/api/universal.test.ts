@@ -93,13 +93,13 @@ const table: Scenario[] = [
     },
   }),
   {
-    name: 'the loaded model is listed under its key',
+    name: 'the loaded model is listed under the name that requests have for it',
     path: '/v1/models',
     json: (body) => {
       assert.equal(body.data.length, 1);
       const [entry] = body.data;
-      assert.ok(entry.id.startsWith('language:') && entry.id.includes(':ctx'));
-      assert.deepEqual([entry.object, entry.owned_by, entry.type], ['model', 'transformers-runtime', 'language']);
+      assert.ok(entry.key.startsWith('language:') && entry.key.includes(':ctx'));
+      assert.deepEqual([entry.id, entry.object, entry.owned_by, entry.type], [model, 'model', 'transformers-runtime', 'language']);
     },
   },
   {

@@ -40,6 +40,16 @@ for (const port of ['core', 'runtime'] as const) {
       assert.equal(answer.usage!.total_tokens, answer.usage!.prompt_tokens + answer.usage!.completion_tokens);
     });
 
+    it('lists models by names that a chat takes', async () => {
+      const names: string[] = [];
+      for await (const { id, object } of client.models.list()) {
+        assert.equal(object, 'model');
+        names.push(id);
+      }
+      assert.ok(names.length > 0);
+      for (const name of names) await client.chat.completions.create({ model: name, messages: hello, max_tokens: 2 });
+    });
+
     it('streams the same text, with a usage frame when asked', async () => {
       const whole = await client.chat.completions.create({ model, messages: hello, temperature: 0 });
       const stream = await client.chat.completions.create({

@@ -98,5 +98,5 @@ export interface AnomalyService {
   /** Removes a file of the list and what belongs to it. Throws `bad_request` for what is no file name, `not_found`. */
   remove(filename: string, signal: AbortSignal): Promise<void>;
   /** Models in memory, by the runtime's keys. */
-  loaded(): readonly { readonly key: string; readonly type: string }[];
+  loaded(): readonly { readonly key: string; readonly type: string; readonly name: string }[];
 }

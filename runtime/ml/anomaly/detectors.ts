@@ -91,10 +91,11 @@ export class AnomalyDetectors implements AnomalyService {
     if (!removed) throw new Failure('not_found', `Model file ${quote(filename)} not found; the list of models names them.`);
   }
 
-  loaded(): { key: string; type: string }[] {
+  loaded(): { key: string; type: string; name: string }[] {
     return this.#memory.all().map(({ name, model: { backend, normalization } }) => ({
       key: `anomaly:${backend}:${normalization}:${name}`,
       type: `anomaly_${backend}`,
+      name,
     }));
   }
 
