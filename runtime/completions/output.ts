@@ -49,7 +49,8 @@ export class OutputReader {
   /** What was held back, and the finish. `last` is the engine's last event; absent when the reader finished first. */
   finish(last: GenerateEvent | undefined): CompletionPart[] {
     const { parser, promptTokens } = this.#options;
-    const parts = [...this.#read(this.#splitter.end()), ...this.#attach(parser?.end() ?? [])];
+    const isCut = last?.finish === 'length';
+    const parts = [...this.#read(this.#splitter.end(isCut)), ...this.#attach(parser?.end(isCut) ?? [])];
     const completion = last?.counts?.generated ?? this.#tokens;
     const prompt = last?.counts?.prompt ?? promptTokens;
     const thinkingTokens = last?.counts?.thinking || this.#thinkingTokens;
@@ -63,7 +64,8 @@ export class OutputReader {
   }
 
   #reason(last: GenerateEvent | undefined, parser: ToolCallParser | undefined): FinishReason {
-    if (parser?.incomplete && last?.finish === 'length') return 'length';
+    // Whatever ended the answer inside a call, the call is not to be used.
+    if (parser?.incomplete) return 'length';
     if (parser && parser.calls > 0) return 'tool_calls';
     return last?.finish ?? 'stop';
   }

@@ -35,7 +35,7 @@ export function withSummary(messages: readonly PlainMessage[], old: readonly Pla
 }
 
 function transcript(messages: readonly PlainMessage[], maxChars: number): string {
-  return messages.map((message) => `${message.role}: ${message.content.slice(0, maxChars)}`).join('\n');
+  return messages.map((message) => `${message.role}: ${message.content.slice(0, maxChars).replace(/[\uD800-\uDBFF]$/, '')}`).join('\n');
 }
 
 /** Lets the loaded model summarise `messages` in at most 512 tokens; null when it cannot be done. Aborting throws. */

@@ -17,6 +17,15 @@ export function partialTagLength(text: string, tag: string, anyCase = false): nu
   return 0;
 }
 
+/** Characters at the end of an output that is cut which are a tag that was begun, and no text. */
+const BEGUN = 2;
+
+/** An output that is cut without the tag that it begins at its end. */
+export function withoutPartialTag(text: string, tag: string, anyCase = false): string {
+  const length = partialTagLength(text, tag, anyCase);
+  return length < BEGUN ? text : text.slice(0, text.length - length);
+}
+
 /**
  * Separates `<think>…</think>` blocks at the start of an answer from its text, as the text streams in. Tags are found in any letter case
  * and across chunks; a block that never closes is all reasoning; a stray `</think>` is dropped; blank space around a block is dropped.
@@ -49,10 +58,12 @@ export class ThinkingSplitter {
     return pieces;
   }
 
-  /** Returns what was still held back at the end of the output. */
-  end(): SplitPiece[] {
+  /** Returns what was still held back at the end of the output, which `isCut` where it ran out of tokens; a tag that it begins there is left out. */
+  end(isCut = false): SplitPiece[] {
     const pieces: SplitPiece[] = [];
-    const rest = this.#held;
+    const mayOpen = isCut && this.#atStart && !this.#thinking;
+    const closed = isCut ? withoutPartialTag(this.#held, CLOSE, true) : this.#held;
+    const rest = mayOpen ? withoutPartialTag(closed, OPEN, true) : closed;
     this.#held = '';
     if (this.#thinking) this.#emit(pieces, 'reasoning', this.#atStart ? rest.trim() : rest.trimEnd());
     else this.#emitText(pieces, rest);

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ToolCall } from '../../../schemas/generated/common.js';
 import { log } from '../../log.js';
 import type { CompletionPart } from '../contract.js';
-import { partialTagLength } from '../thinking-splitter.js';
+import { partialTagLength, withoutPartialTag } from '../thinking-splitter.js';
 import { CallScanner, readCall } from './call-scanner.js';
 import { INJECTED_FORMAT, type ToolFormat } from './formats.js';
 
@@ -21,8 +21,8 @@ type State = 'text' | 'call' | 'close' | 'between';
 
 /**
  * Finds tool calls in the output text of a model as it streams in. Text around calls flows; text that may begin a call is held back; the
- * name comes first, then the arguments as they grow. A call that is no valid call, or never ends, comes out as text. Apart from where the
- * pieces are cut, the result does not depend on how the input was cut.
+ * name comes first, then the arguments as they grow. A call that is no valid call comes out as text; of one that the output breaks off, comes what
+ * there is of its name and arguments, never its tags. Apart from where the pieces are cut, the result does not depend on how the input was cut.
  */
 export class ToolCallParser {
   /** Complete calls so far. */
@@ -60,22 +60,38 @@ export class ToolCallParser {
     const parts: ToolPart[] = [];
     this.#input += text;
     while (this.#input !== '' && !this.finished && this.#step(parts));
-    if (this.#state === 'call' || this.#state === 'close') this.#progress(parts);
+    if (!this.#whole && (this.#state === 'call' || this.#state === 'close')) this.#progress(parts);
     return parts;
   }
 
-  /** Returns what was still held back at the end of the output. */
-  end(): ToolPart[] {
+  /** Returns what was still held back at the end of the output, which `isCut` where it ran out of tokens. */
+  end(isCut = false): ToolPart[] {
     const parts: ToolPart[] = [];
     if (this.finished) return parts;
-    if (this.#state === 'call' || this.#state === 'close') {
-      this.incomplete = true;
-      this.#text(parts, this.#raw + this.#closing);
-    }
-    const rest = this.#state === 'between' ? '' : this.#input;
+    if (this.#state === 'call' || this.#state === 'close') this.#breakOff(parts);
+    const held = isCut ? this.#withoutBeginning(this.#input) : this.#input;
+    const rest = this.#state === 'between' ? '' : held;
     this.#text(parts, this.calls > 0 ? rest.trimEnd() : rest);
     this.#input = '';
     return parts;
+  }
+
+  /** A call whose JSON has ended lacks only its tag. */
+  #breakOff(parts: ToolPart[]): void {
+    if (this.#scanner.done && readCall(this.#scanner.raw)) {
+      this.#complete(parts);
+      return;
+    }
+    this.incomplete = true;
+    this.#progress(parts);
+  }
+
+  /** What is held of an output that is cut, without the beginning of a call. */
+  #withoutBeginning(held: string): string {
+    const { open, bareStart } = this.#format;
+    const mayBegin = bareStart !== '' && !this.#textSeen && this.calls === 0;
+    // All that it may begin with is held, so it is the beginning of nothing else.
+    return mayBegin && withoutPartialTag(held.replaceAll(/\s/g, ''), bareStart) === '' ? '' : withoutPartialTag(held, open);
   }
 
   /** Returns false when more input is needed. */
@@ -195,7 +211,7 @@ export class ToolCallParser {
   /** Reports how far the call in progress has come. */
   #progress(parts: ToolPart[]): void {
     const { name, arguments: grown, failed } = this.#scanner;
-    if (this.#whole || failed || name === undefined) return;
+    if (failed || name === undefined) return;
     if (!this.#announced) this.#announce(parts, name);
     this.#argumentsPart(parts, grown.slice(this.#sentArguments));
   }

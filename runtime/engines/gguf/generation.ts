@@ -95,7 +95,6 @@ export class Generation {
 
   /** The rest, when the engine has ended. */
   end(): string {
-    const last = this.#stops.add(this.#text.end());
-    return last + this.#stops.end();
+    return this.#stops.end();
   }
 }

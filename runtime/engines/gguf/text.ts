@@ -1,6 +1,6 @@
 import { TextDecoder } from 'node:util';
 
-/** Assembles the text of one generation from the bytes of its tokens; characters cut by a token border wait for their rest. */
+/** Assembles the text of one generation from the bytes of its tokens; characters cut by a token border wait for their rest, and are left out where none comes. */
 export class TextAssembler {
   #decoder: TextDecoder | undefined;
   #pending = false;
@@ -13,13 +13,6 @@ export class TextAssembler {
     // Whole characters flush what was pending; whether something still is shows in the last bytes.
     this.#pending = endsIncomplete(bytes, this.#pending);
     return out;
-  }
-
-  /** What is left at the end, U+FFFD for an unfinished character. */
-  end(): string {
-    if (!this.#pending) return '';
-    this.#pending = false;
-    return this.#decoder!.decode();
   }
 }
 

@@ -294,13 +294,25 @@ describe('tools of a completion', () => {
     assert.deepEqual([answer.toolCalls.length, answer.finishReason, answer.usage.completion_tokens], [1, 'tool_calls', 1]);
   });
 
-  it('that are cut off come out as text', async () => {
-    const { answer } = await run(
-      { output: ['<tool_call>{"name": "weather", "argu'], finish: 'length' },
-      { tools: [weather], stream: false },
-    );
-    assert.deepEqual([answer.text, answer.toolCalls, answer.finishReason], ['<tool_call>{"name": "weather", "argu', [], 'length']);
-  });
+  for (const stream of [false, true]) {
+    for (const finish of ['length', 'stop'] as const) {
+      it(`that end early (${finish}) show no markup, ${stream ? 'streamed' : 'whole'}`, async () => {
+        const read = async (output: string): Promise<unknown[]> => {
+          const { answer } = await run({ output: [output], finish }, { tools: [weather], stream });
+          return [answer.text, answer.toolCalls.map((call) => [call.function.name, call.function.arguments]), answer.finishReason];
+        };
+        assert.deepEqual(await read('<tool_call>\n'), ['', [], 'length']);
+        assert.deepEqual(await read('Hm.<tool_call>{"name": "weat'), ['Hm.', [], 'length']);
+        assert.deepEqual(await read('<tool_call>{"name": "weather", "argu'), ['', [['weather', '']], 'length']);
+        assert.deepEqual(await read('<tool_call>{"name": "weather", "arguments": {"city": "Pa'), [
+          '',
+          [['weather', '{"city":"Pa']],
+          'length',
+        ]);
+        assert.deepEqual(await read('<tool_call>{"name": "weather", "arguments": {}}'), ['', [['weather', '{}']], 'tool_calls']);
+      });
+    }
+  }
 
   it('never let a native prompt be shortened', async () => {
     const model = new ScriptedModel({ template: HERMES, tools: true, contextSize: 512 });

@@ -59,6 +59,20 @@ describe('the thinking splitter', () => {
     });
   }
 
+  const cut: [string, string, boolean, string, string][] = [
+    ['a closing tag', '<think>a</thi', false, '', 'a'],
+    ['the closing tag of a block that the prompt opened', 'a\n</', true, '', 'a'],
+    ['an opening tag', '<thi', false, '', ''],
+    ['a stray closing tag', 'a </THI', false, 'a ', ''],
+    ['a sign', 'a <', false, 'a <', ''],
+  ];
+  for (const [name, output, open, text, reasoning] of cut) {
+    it(`leaves out half of ${name} where the output is cut`, () => {
+      const splitter = new ThinkingSplitter(open);
+      assert.deepEqual(joined([...splitter.push(output), ...splitter.end(true)]), { text, reasoning });
+    });
+  }
+
   it('lets text flow that cannot become a tag', () => {
     const splitter = new ThinkingSplitter();
     assert.deepEqual(splitter.push('Hello'), [{ type: 'text', text: 'Hello' }]);

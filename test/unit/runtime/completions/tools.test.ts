@@ -19,10 +19,10 @@ interface Read {
   incomplete: boolean;
 }
 
-function read(chunks: string[], format: ToolFormat, whole: boolean): Read {
+function read(chunks: string[], format: ToolFormat, whole: boolean, isCut = false): Read {
   const parser = new ToolCallParser(format, { whole });
   const out: Read = { text: '', calls: [], incomplete: false };
-  const parts = [...chunks.flatMap((chunk) => parser.push(chunk)), ...parser.end()];
+  const parts = [...chunks.flatMap((chunk) => parser.push(chunk)), ...parser.end(isCut)];
   for (const part of parts) {
     if (part.type === 'text') out.text += part.text;
     else if (part.name !== undefined) {
@@ -140,17 +140,32 @@ describe('tool calls in text', () => {
     assert.equal(parser.calls, 1);
   });
 
-  it('gives an unfinished call back as text', () => {
-    for (const output of [
-      '<tool_call>',
-      '<tool_call>{"na',
-      '<tool_call>{"name":"x","arguments":{}}',
-      '<tool_call>{"name":"x","arguments":{"a":1',
-    ]) {
-      const { text, calls, incomplete } = read([...output], hermes, true);
-      assert.deepEqual({ text, calls, incomplete }, { text: output, calls: [], incomplete: true });
-      assert.equal(read([...output], hermes, false).text, output);
-    }
+  const cut: [string, ToolFormat, string, Read][] = [
+    ['its tag alone', hermes, '<tool_call>', { text: '', calls: [], incomplete: true }],
+    ['its tag and a line break', hermes, 'Hm. <tool_call>\n', { text: 'Hm.', calls: [], incomplete: true }],
+    ['half of its name', hermes, '<tool_call>{"name": "weat', { text: '', calls: [], incomplete: true }],
+    ['its name', hermes, '<tool_call>{"name": "weather", "argu', { text: '', calls: [{ name: 'weather', arguments: '' }], incomplete: true }],
+    ['half of its arguments', hermes, '<tool_call>{"name":"weather","arguments":{"city":"Pa', { text: '', calls: [{ name: 'weather', arguments: '{"city":"Pa' }], incomplete: true }],
+    ['all but its closing tag', hermes, '<tool_call>{"name":"weather","arguments":{"city":"Paris"}}', { text: '', calls: [CITY], incomplete: false }],
+    ['half of its closing tag', hermes, '<tool_call>{"name":"weather","arguments":{"city":"Paris"}}\n</tool_', { text: '', calls: [CITY], incomplete: false }],
+    ['half of its opening tag', hermes, 'I ask. <tool_c', { text: 'I ask. ', calls: [], incomplete: false }],
+    ['half of the second call', hermes, `${ONE}<tool_call>{"name":"clock","ar`, { text: '', calls: [CITY, { name: 'clock', arguments: '' }], incomplete: true }],
+    ['a list', mistral, '[TOOL_CALLS][{"name": "weather", "arguments": {"city": "P', { text: '', calls: [{ name: 'weather', arguments: '{"city":"P' }], incomplete: true }],
+    ['a bare object', llama3, '{"name": "weather", "parameters": {"ci', { text: '', calls: [{ name: 'weather', arguments: '{"ci' }], incomplete: true }],
+    ['the beginning of one', llama3, '{"na', { text: '', calls: [], incomplete: false }],
+  ]; // biome-ignore format: rows
+  for (const [name, format, output, expected] of cut) {
+    it(`${format.name}: shows no markup of a call of which there is ${name}, whole or streamed`, () => {
+      for (const whole of [true, false]) {
+        assert.deepEqual(read([...output], format, whole, true), expected);
+        assert.deepEqual(read([output], format, whole, true), expected);
+      }
+    });
+  }
+
+  it('leaves text that looks like the beginning of a tag', () => {
+    for (const isCut of [true, false]) assert.equal(read(['2 <'], hermes, false, isCut).text, '2 <');
+    assert.equal(read(['a <t'], hermes, false, false).text, 'a <t');
   });
 
   it('stops after the calls that are wanted', () => {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { isUtf8 } from 'node:buffer';
 import { describe, it } from 'node:test';
+import { Generation } from '../../../../../runtime/engines/gguf/generation.js';
 import { StopFinder, TextAssembler } from '../../../../../runtime/engines/gguf/text.js';
 
 /** Feeds bytes in pieces of `size`, as tokens that were cut there. */
@@ -11,7 +12,7 @@ function assembled(bytes: Uint8Array, size: number): string[] {
     const piece = bytes.subarray(at, at + size);
     out.push(text.add(isUtf8(piece) ? Buffer.from(piece).toString('utf8') : undefined, piece));
   }
-  return [...out, text.end()];
+  return out;
 }
 
 describe('text assembly', () => {
@@ -28,7 +29,31 @@ describe('text assembly', () => {
 
   it('turns what is no UTF-8 into U+FFFD and goes on', () => {
     assert.equal(assembled(Buffer.from([0x61, 0xff, 0x62]), 1).join(''), 'a\uFFFDb');
-    assert.equal(assembled(Buffer.from([0x61, 0xe4, 0xbd]), 1).join(''), 'a\uFFFD');
+  });
+
+  const unfinished: [string, number[]][] = [
+    ['one byte of two', [0xc3]],
+    ['two bytes of three', [0xe4, 0xbd]],
+    ['three bytes of an emoji', [0xf0, 0x9f, 0x91]],
+    ['the second half of a flag', [0xf0, 0x9f, 0x87, 0xab, 0xf0, 0x9f]],
+  ];
+  for (const [name, bytes] of unfinished) {
+    it(`leaves a character out that never ends: ${name}`, () => {
+      for (let size = 1; size <= 4; size += 1) {
+        const text = assembled(Buffer.from([0x61, ...bytes]), size).join('');
+        assert.ok(text.startsWith('a') && !text.includes('\uFFFD'), JSON.stringify(text));
+      }
+    });
+  }
+
+  it('leaves it out of a whole generation, also behind the beginning of a stop string', () => {
+    const generation = new Generation(['a!']);
+    const piece = (bytes: number[]) => ({
+      bytes: Uint8Array.from(bytes),
+      text: isUtf8(Uint8Array.from(bytes)) ? Buffer.from(bytes).toString() : undefined,
+    });
+    const text = [generation.add(piece([0x62, 0x61])), generation.add(piece([0xf0, 0x9f])), generation.end()].join('');
+    assert.equal(text, 'ba');
   });
 });
 
