@@ -266,13 +266,35 @@ const table: Scenario[] = [
       assert.equal(body.thinking.content, PUPPET_SCRIPTS.plan.thinking.trim());
     },
   }),
-  chat('a tool call that is cut off comes out as text', 'broken', {
-    body: { tools: TOOLS, max_tokens: 8 },
-    json: (body) => {
-      const { message, finish_reason } = body.choices[0];
-      assert.ok(PUPPET_SCRIPTS.broken.answer.startsWith(message.content) && message.content.includes('<tool_call>'), message.content);
-      assert.deepEqual([finish_reason, 'tool_calls' in message], ['length', false]);
-    },
+  ...([{ max_tokens: 1 }, { max_tokens: 8 }, { max_tokens: 12 }, { stop: ['\n'] }, { stop: ['city'] }] as const).flatMap((end) => {
+    let whole: unknown;
+    const shown = ({
+      content,
+      tool_calls: made,
+    }: {
+      content?: string | null;
+      tool_calls?: { function: { name?: string; arguments: string } }[];
+    }) => [content || '', (made ?? []).map(({ function: { name, arguments: args } }) => `${name ?? ''}${args}`).join('')];
+    return [
+      chat(`a tool call that is cut off by ${JSON.stringify(end)} shows no markup`, 'broken', {
+        body: { tools: TOOLS, ...end },
+        json: (body) => {
+          const { message, finish_reason } = body.choices[0];
+          whole = shown(message);
+          assert.equal(finish_reason, 'length');
+          assert.ok(!/[<>]/.test(message.content ?? ''), message.content);
+        },
+      }),
+      chat('and streams the same', 'broken', {
+        body: { tools: TOOLS, stream: true, ...end },
+        json: (_body, answer) => {
+          const choices = answer.events.slice(0, -1).map((event) => JSON.parse(event).choices[0]);
+          const parts = choices.map(({ delta: part }) => shown(part));
+          assert.deepEqual([parts.map(([text]) => text).join(''), parts.map(([, call]) => call).join('')], whole);
+          assert.equal(choices.at(-1).finish_reason, 'length');
+        },
+      }),
+    ];
   }),
   chat('a tool call of another tool than the model would call', 'weather', {
     body: { tools: [tool('get_water', { river: { enum: ['Rhine'] } })], max_tokens: 400 },
