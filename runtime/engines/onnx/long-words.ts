@@ -14,8 +14,8 @@ interface WordSplitter {
   encode(words: string[]): string[];
 }
 
-/** Time for a text, and for each of its characters: a hundred times what usual patterns take. */
-const TEXT_MS = 2000;
+/** Time for a text, and for each of its characters: fifty times what usual patterns take. */
+const TEXT_MS = 1000;
 const CHARACTER_MS = 0.01;
 /** Of the longest text: a host that is silent for 30 s is ended. */
 const LONGEST_MS = 10_000;

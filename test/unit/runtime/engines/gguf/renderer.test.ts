@@ -10,13 +10,13 @@ const CHATML_TEXTS = ['<|im_start|>', '<|im_end|>'];
 function opened(
   template: string,
   facts: Partial<RendererFacts> = {},
-): { text(messages: Message[], chatTemplate?: string): string; notes: readonly string[] } {
+): { text(messages: Message[], chatTemplate?: string): Promise<string>; notes: readonly string[] } {
   const tokenize = (text: string): Int32Array => Int32Array.from(text, (letter) => letter.codePointAt(0)!);
-  const renderer = new Renderer({ tokenize }, { template, controlTexts: [], bosText: '<s>', eosText: '</s>', ...facts });
+  const renderer = new Renderer(tokenize, { template, controlTexts: [], bosText: '<s>', eosText: '</s>', ...facts });
   return {
-    text: (messages, chatTemplate) => {
+    text: async (messages, chatTemplate) => {
       const asked = chatTemplate === undefined ? {} : { chatTemplate };
-      const { tokens } = renderer.render({ messages, addGenerationPrompt: true, ...asked });
+      const { tokens } = await renderer.render({ messages, addGenerationPrompt: true, ...asked });
       return String.fromCodePoint(...tokens);
     },
     notes: renderer.notes,
@@ -65,8 +65,8 @@ describe('conversations that a template refuses', () => {
   for (const [name, template] of Object.entries(TEMPLATES)) {
     const renderer = opened(template);
     for (const [kind, messages] of Object.entries(CONVERSATIONS)) {
-      it(`are adapted where one ${name}: ${kind}`, () => {
-        const out = renderer.text(messages);
+      it(`are adapted where one ${name}: ${kind}`, async () => {
+        const out = await renderer.text(messages);
         for (const { content, tool_calls: calls } of messages) {
           assert.ok(out.includes(content as string), `${content} of ${out}`);
           if (calls) assert.match(out, /weather.*Paris/);
@@ -79,7 +79,7 @@ describe('conversations that a template refuses', () => {
         );
       });
     }
-    it(`are told of where one ${name}`, () => assert.match(renderer.notes.join('\n'), /adapted/));
+    it(`are told of where one ${name}`, async () => assert.match(renderer.notes.join('\n'), /adapted/));
   }
 
   const exact: [string, string, Message[], string][] = [
@@ -90,19 +90,20 @@ describe('conversations that a template refuses', () => {
     ['an answer first', TEMPLATES['wants strict alternation and no other roles']!, CONVERSATIONS['an answer first']!, '[user]Begin.[assistant]apple[user]berry'],
     ['tools', TEMPLATES['wants strict alternation and no other roles']!, CONVERSATIONS['a call and its results']!, '[user]apple[assistant]berry\n<tool_call>{"name":"weather","arguments":{"city":"Paris"}}</tool_call>[user]<tool_response>\ncherry\n</tool_response>\n<tool_response>\ndate\n</tool_response>\n\nelder'],
   ]; // biome-ignore format: rows
-  for (const [name, template, messages, wanted] of exact) it(`become ${name}`, () => assert.equal(opened(template).text(messages), wanted));
+  for (const [name, template, messages, wanted] of exact)
+    it(`become ${name}`, async () => assert.equal(await opened(template).text(messages), wanted));
 
-  it('stay as they are where a template takes them', () => {
+  it('stay as they are where a template takes them', async () => {
     const renderer = opened(
       `${turns(TURN)}{% for m in messages if m.tool_calls %}{% for c in m.tool_calls %}{{ c.function | tojson }}{% endfor %}{% endfor %}`,
     );
     assert.deepEqual(renderer.notes, []);
-    assert.equal(renderer.text(CONVERSATIONS['system messages everywhere']!), '[system]apple[system]berry[user]cherry[system]date');
+    assert.equal(await renderer.text(CONVERSATIONS['system messages everywhere']!), '[system]apple[system]berry[user]cherry[system]date');
   });
 
-  it('are refused in the words of a template that takes nothing of it', () => {
+  it('are refused in the words of a template that takes nothing of it', async () => {
     const renderer = opened("{{ raise_exception('Only in Latin') }}");
-    assert.throws(() => renderer.text(CONVERSATIONS['a system message']!), { code: 'template_refused', message: /Only in Latin/ });
+    await assert.rejects(renderer.text(CONVERSATIONS['a system message']!), { code: 'template_refused', message: /Only in Latin/ });
   });
 });
 
@@ -112,39 +113,39 @@ describe('models without a template that works', () => {
   const LINES = 'System: apple\nUser: berry\nAssistant:';
   const broken: [string, string][] = [['none', ''], ['one that does not parse', '{% if %}'], ['one with an unknown filter', '{{ messages | unheard_of }}'], ['one that is not closed', '{% for m in messages %}'], ['one that calls what is not there', '{{ nothing.at.all() }}']]; // biome-ignore format: rows
   for (const [name, template] of broken) {
-    it(`write ChatML where the vocabulary has its tokens: ${name}`, () => {
+    it(`write ChatML where the vocabulary has its tokens: ${name}`, async () => {
       const { text, notes } = opened(template, { controlTexts: CHATML_TEXTS });
-      assert.equal(text(conversation), CHATML);
+      assert.equal(await text(conversation), CHATML);
       assert.match(notes.join('\n'), /ChatML.*chat_template/);
     });
-    it(`write lines where it has not: ${name}`, () => {
+    it(`write lines where it has not: ${name}`, async () => {
       const { text, notes } = opened(template);
-      assert.equal(text(conversation), LINES);
+      assert.equal(await text(conversation), LINES);
       assert.match(notes.join('\n'), /plain lines.*chat_template/);
     });
   }
 
-  it('answer for a template that is stopped at a limit with what it did', () => {
+  it('answer for a template that is stopped at a limit with what it did', async () => {
     const { text, notes } = opened('{% set n = namespace(x="aa") %}{% for i in range(40) %}{% set n.x = n.x + n.x %}{% endfor %}');
     assert.match(notes.join('\n'), /more than/);
-    assert.throws(() => text(conversation), { kind: 'invalid', code: 'template_failed' });
-    assert.equal(text(conversation, 'plain'), LINES);
+    await assert.rejects(text(conversation), { kind: 'invalid', code: 'template_failed' });
+    assert.equal(await text(conversation, 'plain'), LINES);
   });
 
-  it('write by the template of a request', () => {
+  it('write by the template of a request', async () => {
     const { text } = opened('', { controlTexts: CHATML_TEXTS });
-    assert.equal(text(conversation, '{{ messages[1].content | upper }}'), 'BERRY');
-    assert.equal(text(conversation, 'chatml'), CHATML);
-    assert.equal(text(conversation), CHATML);
-    assert.throws(() => text(conversation, '{% if %}'), { kind: 'invalid', code: 'template_failed' });
-    for (let at = 0; at < 20; at += 1) assert.equal(text(conversation, `${at}{{ messages[1].content }}`), `${at}berry`);
+    assert.equal(await text(conversation, '{{ messages[1].content | upper }}'), 'BERRY');
+    assert.equal(await text(conversation, 'chatml'), CHATML);
+    assert.equal(await text(conversation), CHATML);
+    await assert.rejects(text(conversation, '{% if %}'), { kind: 'invalid', code: 'template_failed' });
+    for (let at = 0; at < 20; at += 1) assert.equal(await text(conversation, `${at}{{ messages[1].content }}`), `${at}berry`);
   });
 
-  it('know templates that render every conversation', () => {
+  it('know templates that render every conversation', async () => {
     for (const name of Object.keys(KNOWN_TEMPLATES)) {
       const { text } = opened('');
       for (const messages of Object.values(CONVERSATIONS)) {
-        const out = text(messages, name);
+        const out = await text(messages, name);
         for (const { content } of messages) assert.ok(out.includes(content as string), `${name}: ${content} of ${out}`);
       }
     }
