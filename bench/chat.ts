@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { freePort } from '../test/support/daemon.js';
 import { benchPath } from '../test/support/models/cache.js';
 import { benchArrivals } from './arrivals.js';
+import { benchDeterministic } from './deterministic.js';
 import type { LoadPlan, LoadResult } from './load.js';
 import { answers, ask, ended, median, part, program, quantile, quern, type Row, table } from './measure.js';
 import type { PeerPlan, PeerResult } from './node-llama-cpp.js';
@@ -146,6 +147,7 @@ async function serverRows(model: string, streams: number, systemWords: number, g
 /** Measures streamed chat against llama-server and node-llama-cpp, and prints the tables. */
 export async function benchChat(): Promise<void> {
   await benchArrivals();
+  await benchDeterministic();
   const model = benchPath();
   const against: Row[] = [];
   const inProcess: Row[] = [];

@@ -10,10 +10,12 @@ namespace {
 /// Tokens of a step about which nothing is known.
 constexpr int kFirstTokens = 128;
 /// Fewer would read the weights over and over for next to nothing.
-constexpr int kLeastTokens = 16;
+constexpr int kLeastTokens = 32;
 constexpr int kMostTokens = 1 << 16;
-/// Time of prompts in a step, in that of the writing, where the writing alone leaves no room in kGapMs.
+/// Least time of the prompts of a step, in that of a step that only writes: what a step costs whatever its size must
+/// not be most of it.
 constexpr double kShare = 2;
+constexpr double kAloneShare = 8;
 /// Share of the difference that one step makes up for.
 constexpr double kWeight = 0.4;
 /// A step with this many tokens of prompts counts half; of fewer, little can be told.
@@ -42,7 +44,7 @@ double Pace::writing_ms(int writing) const {
 int Pace::prompt_tokens(int writing) const {
   if (read_ms_ <= 0) return kFirstTokens;
   const double base = writing_ms(writing);
-  const double room = writing > 0 ? std::max(kGapMs - base, kShare * base) : kAloneMs - base;
+  const double room = writing > 0 ? std::max(kGapMs - base, kShare * base) : std::max(kAloneMs, kAloneShare * base);
   return static_cast<int>(std::clamp<double>(room / read_ms_, kLeastTokens, kMostTokens));
 }
 

@@ -17,8 +17,8 @@ class Pace {
  public:
   /**
    * Most tokens of prompts for a step that writes a token of each of `writing` sequences too. The step ends within
-   * kGapMs, or within three times the time of a step that only writes where that is more; without writing within
-   * kAloneMs.
+   * kGapMs, or within three times the time of a step that only writes where that is more; without writing, prompts
+   * take kAloneMs, or eight times that time.
    */
   int prompt_tokens(int writing) const;
   /// Takes what a step took: it wrote a token of each of `writing` sequences and read `read` tokens of prompts.

@@ -59,7 +59,7 @@ TEST(Pace, StepsStayWithinTheGapBesideAnswers) {
       read(pace, machine, writing, 2000);
       const double alone = machine.step(writing, 0, 0);
       // Few tokens are read at once even by a machine that takes longer for them.
-      const double bound = std::max({kGapMs, 3 * alone, alone + 16 * (machine.read + machine.grows * 8)});
+      const double bound = std::max({kGapMs, 3 * alone, alone + 32 * (machine.read + machine.grows * 8)});
       for (const double ms : read(pace, machine, writing, 8000)) EXPECT_LE(ms, bound * 1.15);
     }
   }
@@ -82,6 +82,13 @@ TEST(Pace, AloneAPromptTakesLongerSteps) {
   const std::vector<double> steps = read(pace, kSmallOnCpu, 0, 8000);
   for (const double ms : steps) EXPECT_LE(ms, kAloneMs * 1.15);
   EXPECT_LE(steps.size(), 8000 * kSmallOnCpu.step(0, 1, 8000) / kAloneMs);
+}
+
+TEST(Pace, AloneReadingTheWeightsIsASmallPartOnASlowMachine) {
+  Pace pace;
+  write(pace, kLargeOnCpu, 1, 1);
+  const std::vector<double> steps = read(pace, kLargeOnCpu, 0, 4000);
+  EXPECT_LE(steps.size() * kLargeOnCpu.weights, 0.2 * sum(steps));
 }
 
 TEST(Pace, AFastMachineTakesAWholeBatch) {
@@ -123,7 +130,7 @@ TEST(Pace, ShortPromptsTellLittleOfLongOnes) {
 }
 
 TEST(Pace, FollowsAMachineThatBecomesBusy) {
-  constexpr Machine kBusy{20, 5, 3.5, 0.5};
+  constexpr Machine kBusy{20, 5, 1.5, 0.2};
   Pace pace;
   write(pace, kSmallOnCpu, 4);
   read(pace, kSmallOnCpu, 4, 2000);

