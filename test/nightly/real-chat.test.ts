@@ -98,13 +98,13 @@ describe('real chat', { skip: model === '' ? 'npm run nightly fetches the model'
     });
 
   it('tells how far it has read a long prompt, and reads it to the end', { timeout: LONG_LIMIT_MS }, async () => {
-    const text = Array.from({ length: 450 }, (_, i) => `Line ${i}: the parcel went to house number ${i * 7}.`).join('\n');
+    const text = Array.from({ length: 150 }, (_, i) => `Line ${i}: the parcel went to house number ${i * 7}.`).join('\n');
     const started = performance.now();
     const response = await post({ model, messages: user(`${text}\nWhat is this about?`), temperature: 0, max_tokens: 8, stream: true });
     assert.ok(performance.now() - started < 10_000, 'the stream begins long before the first token');
     const body = await response.text();
     const progress = [...body.matchAll(/^: prompt (\d+)\/(\d+)$/gm)].map(([, read, of]) => [Number(read), Number(of)] as const);
-    assert.ok(progress.length > 0 && progress.every(([read, of]) => read < of && of > 6000), body.slice(0, 2000));
+    assert.ok(progress.length > 0 && progress.every(([read, of]) => read < of && of > 2000), body.slice(0, 2000));
     assert.match(body, /"content":"[^"]+"/);
     assert.match(daemon.output(), /read a prompt of \d+ tokens .*tokensPerSecond=\d+/);
   });
