@@ -1,5 +1,7 @@
 #include "model.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <limits>
@@ -34,6 +36,16 @@ std::string text_of(const llama_vocab* vocab, Token token) {
   return text == nullptr ? std::string() : text;
 }
 
+/// Longest time of a processor that a grammar may take to follow one token; microseconds are usual.
+constexpr double kLongestAcceptSeconds = 0.01;
+
+/// Time that a processor has worked for this thread.
+double thread_seconds() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
 /// A GBNF grammar in llama.cpp's own implementation.
 class Grammar : public Constraint {
  public:
@@ -50,7 +62,17 @@ class Grammar : public Constraint {
     for (size_t i = 0; i < candidates.size(); ++i) candidates[i].logit = scratch_[i].logit;
   }
 
-  void accept(Token token) override { llama_sampler_accept(sampler_, token); }
+  /// A grammar that can be read in many ways keeps them all, and their number may double with each token: such a text
+  /// is given up while that still costs little, since no other sequence goes on meanwhile.
+  void accept(Token token) override {
+    const double start = thread_seconds();
+    llama_sampler_accept(sampler_, token);
+    if (thread_seconds() - start <= kLongestAcceptSeconds) return;
+    throw Failure(
+        "model_failed",
+        "The grammar can be read in too many ways at this place of the text. Let alternatives differ in their "
+        "first words, or properties.");
+  }
 
  private:
   llama_sampler* sampler_;

@@ -13,6 +13,8 @@ const MAX_DEPTH = 64;
 const MAX_ENUM = 1_000;
 /** Most combinations of several choices; where there are more, the first alone is held. */
 const MAX_COMBINATIONS = 64;
+/** Most ways in which a text may be read so far: an engine follows them all, and alternatives inside one another multiply. */
+const MAX_WAYS = 64;
 /** Expressions up to this length are repeated where they are used; longer ones are rules. */
 const INLINE_CHARS = 48;
 
@@ -33,6 +35,8 @@ interface SchemaGrammarOptions {
 interface Place {
   readonly name: string;
   readonly depth: number;
+  /** In how many ways what stands before it may be read, since alternatives around it begin alike. */
+  readonly ways: number;
 }
 
 /** A conjunction that is being turned, or was. */
@@ -71,7 +75,7 @@ class SchemaReader {
 
   /** `open` = the conjunctions that this one is an alternative of, whatever value comes. */
   #visit(conjunction: Conjunction, place: Place, open: ReadonlySet<string>): string | null {
-    const { key } = conjunction;
+    const key = place.ways > 1 && conjunction.key !== '' ? `${conjunction.key} x${place.ways}` : conjunction.key;
     this.rules.work.spend(2 + key.length / 32);
     if (conjunction.impossible || open.has(key)) return null;
     if (key === '') return this.rules.base('value');
@@ -104,9 +108,24 @@ class SchemaReader {
     const dropped = combinations([choice, ...others]) > MAX_COMBINATIONS ? others : [];
     for (const { role } of dropped) this.#leave(role, place);
     if (choice.role === 'oneOf' && !keywords.exclude(choice.node, this.document)) this.#leave('oneOf', place);
-    const alternatives = conjunction.alternatives(choice, dropped).map((one) => this.#visit(one, place, open));
+    const all = conjunction.alternatives(choice, dropped).filter((one) => !one.impossible);
+    const alternatives = this.#alike(choice, conjunction)
+      ? this.#within(place, all).map(([one, within]) => this.#visit(one, within, open))
+      : all.map((one) => this.#visit(one, place, open));
     const possible = [...new Set(alternatives.filter((one) => one !== null))];
     return possible.length === 0 ? null : oneOf(possible);
+  }
+
+  /** Whether alternatives may begin with the same value inside them. */
+  #alike({ node, role }: Part, conjunction: Conjunction): boolean {
+    if (role === 'own' || role === 'nullable') return false;
+    return conjunction.own.length > 0 || !keywords.differSoon(node, role, this.document);
+  }
+
+  /** Parts that begin alike, each with the place inside it; inside others of that kind the first parts alone, which every reader takes. */
+  #within<T>(place: Place, parts: readonly T[]): [T, Place][] {
+    const held = place.ways === 1 ? parts : parts.slice(0, Math.max(1, Math.floor(MAX_WAYS / place.ways)));
+    return held.map((part) => [part, { ...place, ways: Math.min(MAX_WAYS, place.ways * held.length) }]);
   }
 
   #enumeration(values: unknown[], conjunction: Conjunction, place: Place): string | null {
@@ -275,7 +294,7 @@ class SchemaReader {
     const patterns = [
       ...new Set(schemas.flatMap((schema) => (isObject(schema.patternProperties) ? Object.keys(schema.patternProperties) : []))),
     ];
-    const members = patterns.map((pattern) => this.#patternMember(schemas, pattern, place));
+    const members = this.#within(place, patterns).map(([pattern, within]) => this.#patternMember(schemas, pattern, within));
     const more = schemas.flatMap((schema) => (schema.additionalProperties === undefined ? [] : [schema.additionalProperties]));
     const closed = schemas.some((schema) => schema.unevaluatedProperties === false) || this.#listedNames(schemas, place).length > 0;
     if (!closed && (more.length > 0 || (names.length === 0 && patterns.length === 0))) {
@@ -341,7 +360,7 @@ class SchemaReader {
 const STRING: SchemaObject = { type: 'string' };
 
 function inside(place: Place, step: string): Place {
-  return { name: `${place.name}${step}`, depth: place.depth + 1 };
+  return { ...place, name: `${place.name}${step}`, depth: place.depth + 1 };
 }
 
 /** How many combinations of alternatives several choices have. */
@@ -369,7 +388,7 @@ interface SchemaGrammar {
  */
 export function schemaExpression(schema: unknown, rules: GrammarRules, options: SchemaGrammarOptions = {}): SchemaGrammar {
   const reader = new SchemaReader(new SchemaDocument(schema, rules.work), rules, options);
-  const expression = reader.value([schema], { name: options.place ?? '$', depth: 0 });
+  const expression = reader.value([schema], { name: options.place ?? '$', depth: 0, ways: 1 });
   if (expression === null) throw unusable(`it allows no value: ${reader.reason}`);
   return { expression, left: [...reader.left], ignored: [...reader.ignored] };
 }

@@ -77,6 +77,11 @@ const IN_WHOLE: Scenario[] = [
   answers('a pattern with a length', format({ type: 'string', pattern: '^[a-z ]+$', maxLength: 9 }, true), (value) =>
     assert.match(value, /^[a-z ]{1,9}$/),
   ),
+  answers(
+    'repetitions in each other',
+    format({ type: 'string', pattern: '^((((ab{2}){20}){3}){1,40}c){0,2}$', maxLength: 1 }, false),
+    (value) => assert.match(value, /^(?:(?:(?:(?:ab{2}){20}){3}){1,40}c){0,2}$/),
+  ),
   answers('letters of any script', format({ type: 'string', pattern: '^\\p{L}{3}$' }, false), (value) =>
     assert.match(value, /^\p{L}{3}$/u),
   ),
@@ -198,6 +203,26 @@ const HOSTILE: Scenario[] = [
   ),
 ];
 
+const like = (name: string) => ({ properties: { a: { $ref: '#/$defs/n' }, [name]: { const: 1 } }, required: ['a', name] });
+/** Texts that a grammar may read in ways that double with each token. */
+const AMBIGUOUS: Scenario[] = [
+  asking(
+    'alternatives that begin alike inside one another',
+    format({ $defs: { n: { anyOf: [like('b'), like('c')] } }, $ref: '#/$defs/n' }),
+    {
+      json: (body) => assert.match(body.choices[0].message.content, /^\{\s*"a":\s*\{/),
+    },
+  ),
+  asking(
+    'a grammar that can be read in too many ways',
+    { grammar: 'root ::= "a" root "b" | "a" root "c"' },
+    {
+      status: 500,
+      contains: ['can be read in too many ways'],
+    },
+  ),
+];
+
 scenarios<Runtime>(
   'the form of an answer',
   {
@@ -208,5 +233,5 @@ scenarios<Runtime>(
     },
     close: ({ models }) => models.close(),
   },
-  [...IN_WHOLE, ...STREAMED, ...HOSTILE],
+  [...IN_WHOLE, ...STREAMED, ...HOSTILE, ...AMBIGUOUS],
 );

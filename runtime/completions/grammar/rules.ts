@@ -113,6 +113,8 @@ export class GrammarRules {
   /** `item`, which must not be empty, at least `min` times and at most `max` (`Infinity` = any number), both up to `MAX_REPETITION`. */
   repetition(item: string, min: number, max: number): string {
     if (max === 0) return '';
+    // The engine writes repetitions out, and those inside others as often, unless they are rules.
+    if (item.includes('{') && (min > 1 || (max !== Infinity && max > 1))) return this.repetition(this.shared('unit', item), min, max);
     if (min === 1 && max === 1) return item;
     if (max === Infinity && min <= 1) return `${item}${min === 0 ? '*' : '+'}`;
     if (min === 0 && max === 1) return `${item}?`;

@@ -123,6 +123,8 @@ const MAX_COMPARED = 100;
 interface Marks {
   types: ReadonlySet<unknown>;
   tags: ReadonlyMap<string, ReadonlySet<string>>;
+  /** The property that every object of it begins with. */
+  first: string | undefined;
 }
 
 function marksOf(alternative: unknown, tag: string | undefined, document: SchemaDocument): Marks | undefined {
@@ -142,23 +144,52 @@ function marksOf(alternative: unknown, tag: string | undefined, document: Schema
       tags.set(name, new Set(allowed.map((value) => JSON.stringify(value))));
   }
   if (values && values.length < MAX_COMPARED) tags.set('', new Set(values.map((value) => JSON.stringify(value))));
-  return { types: new Set(types.map((type) => (type === 'integer' ? 'number' : type))), tags };
+  const [first] = isObject(schema.properties) ? Object.keys(schema.properties) : [];
+  const whole = schema.anyOf === undefined && schema.oneOf === undefined && schema.allOf === undefined;
+  return {
+    types: new Set(types.map((type) => (type === 'integer' ? 'number' : type))),
+    tags,
+    first: first !== undefined && whole && required.has(first) ? first : undefined,
+  };
 }
 
 function apart(a: ReadonlySet<unknown>, b: ReadonlySet<unknown>): boolean {
   return a.size > 0 && b.size > 0 && [...a].every((one) => !b.has(one));
 }
 
-/** Whether no value fits two of the alternatives of `oneOf`, as their types or a property that each requires with another value show. */
-export function exclude(schema: SchemaObject, document: SchemaDocument): boolean {
-  const alternatives = schema.oneOf as readonly unknown[];
+/** Whether each two of a choice's alternatives are told apart by `differ`; false where there are too many to compare. */
+function eachTwo(
+  schema: SchemaObject,
+  role: 'anyOf' | 'oneOf',
+  document: SchemaDocument,
+  differ: (a: Marks, b: Marks) => boolean,
+): boolean {
+  const alternatives = schema[role] as readonly unknown[];
   if (alternatives.length > MAX_COMPARED) return false;
   const marks = alternatives.map((alternative) => marksOf(alternative, tagOf(schema), document));
   return marks.every((one, at) =>
     marks.slice(at + 1).every((other) => {
       document.work.spend(0.2);
-      if (!one || !other) return false;
-      return apart(one.types, other.types) || [...one.tags].some(([name, values]) => apart(values, other.tags.get(name) ?? new Set()));
+      return one !== undefined && other !== undefined && differ(one, other);
     }),
   );
+}
+
+/** Whether no value fits two of the alternatives of `oneOf`, as their types or a property that each requires with another value show. */
+export function exclude(schema: SchemaObject, document: SchemaDocument): boolean {
+  return eachTwo(
+    schema,
+    'oneOf',
+    document,
+    (a, b) => apart(a.types, b.types) || [...a.tags].some(([name, values]) => apart(values, b.tags.get(name) ?? new Set())),
+  );
+}
+
+/** Whether the alternatives differ before a value inside them begins: by their types, or by the name or the value of their first property. */
+export function differSoon(schema: SchemaObject, role: 'anyOf' | 'oneOf', document: SchemaDocument): boolean {
+  return eachTwo(schema, role, document, (a, b) => {
+    if (apart(a.types, b.types)) return true;
+    if (a.first === undefined || b.first === undefined) return false;
+    return a.first !== b.first || apart(a.tags.get(a.first) ?? new Set(), b.tags.get(b.first) ?? new Set());
+  });
 }
