@@ -96,9 +96,16 @@ function shown(cell: CellObject | undefined, options: Metadata): string {
 /** Only the cells that exist, and those that are merged with them: the stated range of a sheet may span millions that do not. */
 function rowsOf(sheet: WorkSheet | undefined, options: Metadata): RawRow[] {
   const cells = ((sheet as { '!data'?: (CellObject | undefined)[][] } | undefined)?.['!data'] ?? []) as (CellObject | undefined)[][];
-  const rows = Array.from(cells, (row): string[] => Array.from(row ?? [], (cell) => shown(cell, options)));
+  const rows: string[][] = [];
+  cells.forEach((row, at) => {
+    rows[at] = Array.from(row ?? [], (cell) => shown(cell, options));
+  });
   const repeated = filledMerges(rows, sheet?.['!merges'] ?? []);
-  return rows.map((row, at) => ({ cells: row, ...(repeated.has(at) ? { repeated: repeated.get(at)! } : {}) }));
+  const found: RawRow[] = [];
+  rows.forEach((row, at) => {
+    found.push({ cells: row, ...(repeated.has(at) ? { repeated: repeated.get(at)! } : {}) });
+  });
+  return found;
 }
 
 /** Gives every cell of a merged range the text of its first, within the table; tells which columns of which rows repeat the one to their left. */
@@ -113,7 +120,8 @@ function filledMerges(rows: string[][], merges: readonly Range[]): Map<number, S
     filled += (bottom - start.r + 1) * (right - start.c + 1);
     if (filled > FILLED_LIMIT) break;
     for (let at = start.r; at <= bottom; at += 1) {
-      const row = rows[at]!;
+      const row = rows[at] ?? [];
+      rows[at] = row;
       while (row.length < start.c) row.push('');
       for (let column = start.c; column <= right; column += 1) row[column] = text;
       if (right === start.c) continue;

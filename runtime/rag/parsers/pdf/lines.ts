@@ -76,7 +76,7 @@ class OpenLine {
     this.#letters.set(run.size, (this.#letters.get(run.size) ?? 0) + 1);
   }
 
-  /** A blank tells words apart; where there is room, it moves nothing. */
+  /** Tells words apart. */
   blank(): void {
     this.#segments.at(-1)!.text += ' ';
   }
@@ -115,14 +115,16 @@ export function linesOfPage(pdf: PdfDocument, page: number): PageLine[] {
 
 /** Lines from the top down, for text that lies on its side: PDFium orders it as if it stood upright. */
 function downwards(lines: readonly PlacedLine[]): PlacedLine[] {
-  const ordered: PlacedLine[] = [];
+  const rows: PlacedLine[][] = [];
   for (const line of [...lines].sort((one, other) => other.y - one.y)) {
-    const above = ordered.at(-1);
-    const isSame = above !== undefined && above.y - line.y < line.fontSize * SAME_SIZES;
-    const segments = [...(isSame ? above.segments : []), ...line.segments].sort((one, other) => one.left - other.left);
-    ordered.splice(isSame ? -1 : ordered.length, 1, { ...line, segments });
+    const above = rows.at(-1)?.[0];
+    if (above && above.y - line.y < line.fontSize * SAME_SIZES) rows.at(-1)!.push(line);
+    else rows.push([line]);
   }
-  return ordered;
+  return rows.map((row) => ({
+    ...row[0]!,
+    segments: row.flatMap(({ segments }) => segments).sort((one, other) => one.left - other.left),
+  }));
 }
 
 function* placedLines(glyphs: Iterable<Glyph>, upright: number): Generator<{ turn: number; line: PlacedLine }> {

@@ -107,6 +107,12 @@ const NOTHING_LOST: readonly Case[] = [
     blocks: ['row item: tea, price: 3', 'row item: sum, price: =SUM(B2:B2)'],
   },
   {
+    name: 'a row at the end of a sheet, with a million empty ones before',
+    type: 'ExcelParser',
+    content: () => sheetXlsx(`${sheetRows([['k'], ['v']])}<row r="1048576"><c r="A1048576"><v>7</v></c></row>`),
+    blocks: ['row k: v', 'row k: 7'],
+  },
+  {
     name: 'equal neighbours of an OpenDocument sheet, which are stored once',
     type: 'ODTParser',
     content: () => odt(`<table:table>${odsRow(odsCell('5', 'table:number-columns-repeated="3"'), odsCell('6'))}</table:table>`),
