@@ -371,6 +371,21 @@ const table: Scenario[] = [
     events: [chunk({ role: 'assistant', content: '' }), chunk({ content: 'half' }), '[DONE]'],
   },
   {
+    name: 'a stream whose answer breaks its strict schema says so',
+    ...POST,
+    headers: { 'X-Session-ID': 'failing' },
+    body: after(
+      [text('[1'), new Failure('model_failed', 'The answer does not fit', { code: 'schema_not_met' })],
+      user('x', { stream: true }),
+    ),
+    events: [
+      chunk({ role: 'assistant', content: '' }),
+      chunk({ content: '[1' }),
+      { error: { message: 'The answer does not fit', code: 'schema_not_met' } },
+      '[DONE]',
+    ],
+  },
+  {
     name: '36: a whole answer that fails is an error',
     ...POST,
     headers: { 'X-Session-ID': 'failing' },
@@ -605,6 +620,12 @@ const table: Scenario[] = [
         tool_choice: 'required',
       });
     },
+  },
+  {
+    name: 'what else says the form of an answer goes on to the provider',
+    ...POST,
+    body: after(echo, user('z', { model: 'ranked', guided_json: { const: 1 }, grammar: null, extra_body: { guided_choice: ['a'] } })),
+    json: () => assert.deepEqual(asked().extra, { guided_json: { const: 1 }, guided_choice: ['a'] }),
   },
   {
     name: 'so does its extra_body, in what the universal runtime reads there',

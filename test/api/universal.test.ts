@@ -266,7 +266,7 @@ const table: Scenario[] = [
       assert.equal(body.thinking.content, PUPPET_SCRIPTS.plan.thinking.trim());
     },
   }),
-  ...([{ max_tokens: 1 }, { max_tokens: 8 }, { max_tokens: 12 }, { stop: ['\n'] }, { stop: ['city'] }] as const).flatMap((end) => {
+  ...([{ max_tokens: 1 }, { max_tokens: 8 }, { max_tokens: 10 }, { stop: ['\n'] }, { stop: ['city'] }] as const).flatMap((end) => {
     let whole: unknown;
     const shown = ({
       content,
