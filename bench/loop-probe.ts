@@ -49,6 +49,7 @@ process.on('message', (message: { probe?: 'reset' | 'read' | 'live' }) => {
         p99Ms: histogram.percentile(99) / 1e6 - RESOLUTION_MS,
         maxMs: histogram.max / 1e6 - RESOLUTION_MS,
         ownP99Ms: own.percentile(99) / 1e6,
+        ownMaxMs: own.max / 1e6,
       },
     });
 });

@@ -99,6 +99,8 @@ export interface LoopDelay {
   maxMs: number;
   /** The p99 of what the loop's own work takes between two turns, by processor time: a loaded machine does not lengthen it. */
   ownP99Ms: number;
+  /** The longest of them. */
+  ownMaxMs: number;
 }
 
 /** One row of the report. */

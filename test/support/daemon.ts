@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const MAIN = join(import.meta.dirname, '..', '..', 'cli', 'main.js');
+const PROBE = join(import.meta.dirname, '..', '..', 'bench', 'loop-probe.js');
 const READY_LIMIT_MS = 30_000;
 
 /** A whole daemon under test, in its own process and data directory. */
@@ -51,9 +52,12 @@ export function runToEnd(args: string[], env: Record<string, string> = {}): Prom
   return new Promise((resolve) => child.on('close', (code) => resolve({ code, output })));
 }
 
-/** Starts a daemon on free ports, from its compiled files unless `main` names others, and waits until both APIs answer. */
+/**
+ * Starts a daemon on free ports, from its compiled files unless `main` names others, and waits until both APIs answer. One that is `probed` answers
+ * the messages of `bench/loop-probe.ts`.
+ */
 export async function startDaemon(
-  options: { dataDir?: string; args?: string[]; env?: Record<string, string>; main?: string } = {},
+  options: { dataDir?: string; args?: string[]; env?: Record<string, string>; main?: string; probed?: boolean } = {},
 ): Promise<DaemonUnderTest> {
   const dataDir = options.dataDir ?? emptyDataDir();
   const [port, runtimePort] = [await freePort(), await freePort()];
@@ -61,6 +65,7 @@ export async function startDaemon(
     process.execPath,
     [
       '--enable-source-maps',
+      ...(options.probed ? ['--import', PROBE] : []),
       options.main ?? MAIN,
       'start',
       '--port',
@@ -73,11 +78,11 @@ export async function startDaemon(
     ],
     {
       env: { ...process.env, ...options.env },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', ...(options.probed ? (['ipc'] as const) : [])],
     },
   );
   let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  for (const stream of [child.stdout!, child.stderr!]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
   const gone = new Promise<number | null>((resolve) => child.on('close', (code) => resolve(code)));
   const daemon: DaemonUnderTest = {
     core: `http://127.0.0.1:${port}`,
