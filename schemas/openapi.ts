@@ -87,6 +87,12 @@ export function shapeOf(name: string): [file: string, schema: JsonSchema] {
   return [file, schema];
 }
 
+/**
+ * What a handler checks itself, with a status and words of its own, stands under this name in a schema: validators pass it over, and the document
+ * has its members as if they stood beside it.
+ */
+const CHECKED_BY_HANDLER = 'x-checked';
+
 /** The shapes of a document, gathered while references to them are made. */
 class Components {
   readonly #names = new Map<string, string>();
@@ -118,15 +124,16 @@ class Components {
   #copy(node: unknown, file: string): unknown {
     if (Array.isArray(node)) return node.map((item) => this.#copy(item, file));
     if (node === null || typeof node !== 'object') return node;
+    const { [CHECKED_BY_HANDLER]: checked, ...rest } = node as JsonSchema;
     return Object.fromEntries(
-      Object.entries(node).map(([key, value]) => {
+      Object.entries({ ...rest, ...(checked as JsonSchema | undefined) }).map(([key, value]) => {
         if (key !== '$ref' || typeof value !== 'string') return [key, this.#copy(value, file)];
         const target = resolveReference(file, value);
-        const [, defs, shape, ...rest] = target.pointer.split('/');
+        const [, defs, shape, ...inside] = target.pointer.split('/');
         if (defs !== '$defs' || shape === undefined)
           throw new Error(`schemas/${file}.json refers to ${value}; only $defs can be components`);
         const { $ref } = this.reference(`${target.file}#${shape}`);
-        return [key, [$ref, ...rest].join('/')];
+        return [key, [$ref, ...inside].join('/')];
       }),
     );
   }

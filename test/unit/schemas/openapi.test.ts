@@ -51,6 +51,17 @@ describe('openApiDocument', () => {
     assert.ok(!/"\$ref":"[^#]/.test(JSON.stringify(document)));
   });
 
+  it('tells what handlers check themselves as if the schema said it', () => {
+    const endpoints = [
+      endpoint<never>({ method: 'POST', path: '/b', id: 'b', summary: '', tag: 'a', body: 'universal/buffers#CreateRequest', handler }),
+      endpoint<never>({ method: 'POST', path: '/c', id: 'c', summary: '', tag: 'a', body: 'universal/cache#PrepareRequest', handler }),
+    ];
+    const text = JSON.stringify(openApiDocument({ title: 'Test', version: '1' }, endpoints));
+    assert.doesNotMatch(text, /x-checked/);
+    assert.match(text, /"buffer_id":\{[^}]*"maxLength":128[^}]*"pattern"/);
+    assert.match(text, /"tools":\{[^}]*"maxItems":128/);
+  });
+
   it('describes parameters, bodies, streams and failures', () => {
     const change = document.paths['/a/{name}'].post;
     assert.deepEqual(change.parameters, [{ name: 'name', in: 'path', required: true, schema: { type: 'string' } }]);
