@@ -17,9 +17,10 @@ export type Variables = Readonly<Record<string, unknown>>;
 /**
  * Replaces `{{name}}` and `{{name | default}}` in a text, in one pass: what is put in is not looked through again. Braces around anything
  * else stay as they are. Throws `bad_request` (TemplateResolutionFailed) for a variable without value and default, and for a value that
- * is an array, an object or too long, alone or with the others. Takes time in proportion to the text.
+ * is an array, an object or too long, alone or with the others. Where values are not required,
+ * a variable without value and default stays as it is written. Takes time in proportion to the text.
  */
-export function resolveText(text: string, variables: Variables): string {
+export function resolveText(text: string, variables: Variables, areRequired = true): string {
   let out = '';
   let copied = 0;
   let brace = 0;
@@ -37,7 +38,8 @@ export function resolveText(text: string, variables: Variables): string {
       defaultText = text.slice(end, close).trim();
     }
     if (text.startsWith('}}', close)) {
-      out += text.slice(copied, found.index) + insertedText(name, defaultText, variables);
+      const isLeft = !areRequired && defaultText === undefined && !hasValue(name, variables);
+      out += text.slice(copied, found.index) + (isLeft ? text.slice(found.index, close + 2) : insertedText(name, defaultText, variables));
       if (out.length > MAX_TEXT_CHARACTERS) throw failed(`the text would have more than ${MAX_TEXT_CHARACTERS} characters.`);
       copied = close + 2;
       OPENING.lastIndex = copied;
@@ -49,15 +51,17 @@ export function resolveText(text: string, variables: Variables): string {
 }
 
 /** Replaces variables in every text below a value, at any depth; keys, numbers and everything else stay. The input is not changed. */
-export function resolveDeep<T>(value: T, variables: Variables): T {
-  if (typeof value === 'string') return resolveText(value, variables) as T;
-  if (Array.isArray(value)) return value.map((item) => resolveDeep(item, variables)) as T;
+export function resolveDeep<T>(value: T, variables: Variables, areRequired = true): T {
+  if (typeof value === 'string') return resolveText(value, variables, areRequired) as T;
+  if (Array.isArray(value)) return value.map((item) => resolveDeep(item, variables, areRequired)) as T;
   if (value === null || typeof value !== 'object') return value;
-  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, resolveDeep(member, variables)])) as T;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, resolveDeep(member, variables, areRequired)])) as T;
 }
 
+const hasValue = (name: string, variables: Variables): boolean => Object.hasOwn(variables, name) && variables[name] !== undefined;
+
 function insertedText(name: string, defaultText: string | undefined, variables: Variables): string {
-  if (!Object.hasOwn(variables, name) || variables[name] === undefined) {
+  if (!hasValue(name, variables)) {
     if (defaultText !== undefined) return defaultText;
     throw missing(name, variables);
   }

@@ -32,10 +32,10 @@ function functionTools(requested: readonly unknown[]): Tool[] {
 
 /**
  * The tools offered to the model: those of its configuration, then those of the request, with variables resolved. A tool of the request
- * replaces a configured one of the same name. Throws `invalid` for a flawed tool, `bad_request` for unresolved variables or too many tools.
+ * replaces a configured one of the same name; it may come from anywhere, such as an MCP server, so that braces in it need no values. Throws `invalid` for a flawed tool, `bad_request` for unresolved variables of configured tools or too many tools.
  */
 export function offeredTools(model: ModelConfig, requested: readonly unknown[] | null | undefined, variables: Variables): Tool[] {
-  const own = functionTools(requested ?? []).map((tool) => resolveDeep(tool, variables));
+  const own = functionTools(requested ?? []).map((tool) => resolveDeep(tool, variables, false));
   const names = new Set(own.map((tool) => tool.function.name));
   const configured = (model.tools ?? [])
     .map(({ type, ...definition }): Tool => ({ type, function: resolveDeep(definition, variables) as Tool['function'] }))

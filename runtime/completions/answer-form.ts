@@ -65,7 +65,8 @@ function schemaIn(given: Record<string, unknown> | string, name: string): unknow
 }
 
 function responseForm(format: Record<string, unknown> | null | undefined): AnswerForm {
-  if (format === undefined || format === null) return TEXT;
+  // Some clients send an empty object where they have nothing to say.
+  if (format === undefined || format === null || Object.keys(format).length === 0) return TEXT;
   const { type } = format;
   if (type === 'text') return TEXT;
   const wrapped = type === 'json_schema' ? (format.json_schema as { schema?: unknown; strict?: unknown } | null | undefined) : undefined;

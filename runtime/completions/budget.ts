@@ -1,6 +1,8 @@
 import { Failure } from '../../schemas/errors.js';
 import type { ContextUsage } from './contract.js';
 
+/** `max_tokens` of an answer that may go on until the context ends. */
+export const UNTIL_CONTEXT_ENDS = -1;
 /** Answer tokens when a request gives none. */
 const DEFAULT_MAX_TOKENS = 512;
 /** Thinking tokens when a request turns thinking on without a budget. */
@@ -43,11 +45,12 @@ export function allocate(context: number, request: TokenRequest): Allocation {
     );
   }
   const share = Math.max(1, Math.floor(context * DEFAULT_SHARE));
-  const answer = request.max_tokens ?? Math.min(DEFAULT_MAX_TOKENS, share);
+  const isOpen = request.max_tokens === UNTIL_CONTEXT_ENDS;
+  const answer = (isOpen ? undefined : request.max_tokens) ?? Math.min(DEFAULT_MAX_TOKENS, share);
   const thinking = request.think ? (request.thinking_budget ?? Math.min(DEFAULT_THINKING_BUDGET, share)) : 0;
   const safety = Math.floor(context * SAFETY_SHARE);
-  const completion = answer + thinking;
-  const maxPrompt = Math.max(context - completion - safety, Math.floor(context * PROMPT_SHARE), 1);
+  const completion = isOpen ? context : answer + thinking;
+  const maxPrompt = Math.max(context - answer - thinking - safety, Math.floor(context * PROMPT_SHARE), 1);
   return { context, completion, thinking, safety, maxPrompt };
 }
 

@@ -1,9 +1,12 @@
 import { Failure } from '../../schemas/errors.js';
 import type { ContentPart, Message } from '../../schemas/generated/common.js';
 
-/** What a model without eyes is told in place of an image. */
-const IMAGE_PLACEHOLDER = '[image: this model cannot see images]';
-const FILE_PLACEHOLDER = '[file: attached files are not read]';
+/** What a model would need for the parts of a message that are no text. */
+const NEEDED = {
+  image_url: ['image', 'a model that sees images'],
+  file: ['file', 'a model that reads files'],
+  input_audio: ['audio', 'a speech-to-text model'],
+} as const;
 
 /** A message whose content is text, in a role that chat templates know. */
 export interface PlainMessage extends Message {
@@ -17,22 +20,21 @@ function partText(part: ContentPart): string {
       return part.text ?? '';
     case 'refusal':
       return part.refusal ?? '';
-    case 'image_url':
-      return IMAGE_PLACEHOLDER;
-    case 'file':
-      return FILE_PLACEHOLDER;
-    case 'input_audio':
-      throw new Failure(
-        'bad_request',
-        'The message has an input_audio part, and audio input needs a speech-to-text model, which this runtime does not have; send the text instead.',
-        {
-          code: 'audio_input_unavailable',
-        },
-      );
+    default:
+      throw unreadable(part.type);
   }
 }
 
-/** The text of a message's content; images and files become a short note. Audio is a `Failure('bad_request')`. */
+function unreadable(type: keyof typeof NEEDED): Failure {
+  const [kind, needed] = NEEDED[type];
+  return new Failure(
+    'bad_request',
+    `The message has a part of type ${type}, and ${kind} input needs ${needed}, which this runtime does not have; send the text instead.`,
+    { code: `${kind}_input_unavailable` },
+  );
+}
+
+/** The text of a message's content. Images, files and audio are a `Failure('bad_request')`: an answer would invent what is in them. */
 export function contentText(content: Message['content']): string {
   if (typeof content === 'string') return content;
   return Array.isArray(content) ? content.map(partText).join('\n') : '';

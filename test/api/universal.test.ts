@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import { PUPPET_SCRIPTS, PUPPET_TOOL_ANSWERS } from '../../models/puppet/puppet-scripts.js';
@@ -495,8 +496,45 @@ const table: Scenario[] = [
   { name: 'malformed JSON', method: 'POST', path: CHAT, status: 422, headers: { 'content-type': 'application/json' }, body: '{"model": ' },
   { name: 'no model', method: 'POST', path: CHAT, status: 422, body: { messages: [{ role: 'user', content: 'hi' }] }, contains: ['model'] },
   { name: 'no messages', method: 'POST', path: CHAT, status: 422, body: { model, messages: [] }, contains: ['messages'] },
-  chat('an image of 3 MiB', 'hello', { body: { messages: [withImage(3)], max_tokens: 2 } }),
+  chat('an image of 3 MiB for a model that sees none', 'hello', {
+    status: 400,
+    body: { messages: [withImage(3)] },
+    contains: ['image input needs', 'image_url'],
+  }),
+  chat('a file', 'hello', {
+    status: 400,
+    body: { messages: [{ role: 'user', content: [{ type: 'file', file: { file_id: 'f' } }] }] },
+    contains: ['file input needs'],
+  }),
+  chat('an image in an earlier turn', 'hello', {
+    status: 400,
+    body: { stream: true, messages: [withImage(0), { role: 'user', content: 'hello' }] },
+    contains: ['image input needs'],
+  }),
   chat('more than 16 MiB', 'hello', { status: 413, body: { messages: [withImage(16)] }, contains: ['16777216'] }),
+  chat('fields that say nothing', 'hello', {
+    body: { response_format: {}, stop: [], logit_bias: {}, metadata: {}, modalities: [] },
+    json: (body) => assert.equal(body.choices[0].message.content, PUPPET_SCRIPTS.hello.answer),
+  }),
+  chat('an answer until the context ends', 'endless', {
+    body: { max_tokens: -1, n_ctx: 1024 },
+    json: (body) => {
+      assert.equal(body.choices[0].finish_reason, 'length');
+      assert.ok(body.usage.total_tokens >= body.x_context_usage.total_context - 1, JSON.stringify(body.usage));
+    },
+  }),
+  chat('a whole answer without a limit', 'hello', {
+    body: { max_completion_tokens: -1 },
+    json: (body) => assert.equal(body.choices[0].finish_reason, 'stop'),
+  }),
+  ...[0, -2].map((max_tokens) =>
+    chat(`max_tokens ${max_tokens}`, 'hello', { status: 422, body: { max_tokens }, contains: ['max_tokens'] }),
+  ),
+  chat('a model in the home folder that is not there', 'hello', {
+    status: 404,
+    body: { model: '~/no-such.gguf' },
+    contains: [join(homedir(), 'no-such.gguf')],
+  }),
   chat('a temperature out of range', 'hi', { status: 422, body: { temperature: 3 }, contains: ['temperature'] }),
   chat('a bias of a token that the model does not have', 'hi', {
     status: 422,

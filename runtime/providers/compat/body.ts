@@ -1,5 +1,6 @@
 import type { Message } from '../../../schemas/generated/common.js';
 import type { ModelConfig } from '../../../schemas/generated/config/project.js';
+import { UNTIL_CONTEXT_ENDS } from '../../completions/budget.js';
 import { DRY_SETTINGS } from '../../completions/options.js';
 import { expandEnv } from '../../config/variables.js';
 import type { CompletionRequest } from '../contract.js';
@@ -59,6 +60,9 @@ export function chatBody(
   const body: Record<string, unknown> = { model: model.model, messages: request.messages.map(plainMessage) };
   if (!ours) body.max_tokens = DEFAULT_MAX_TOKENS;
   for (const name of SAME_NAME) if (request[name] !== undefined && request[name] !== null) body[name] = request[name];
+  // Hosts go on until their own limit where none is given, and take no empty form.
+  if (!ours && body.max_tokens === UNTIL_CONTEXT_ENDS) delete body.max_tokens;
+  if (request.response_format && Object.keys(request.response_format).length === 0) delete body.response_format;
   if (request.stop?.length) body.stop = request.stop;
   if (request.tools?.length) {
     body.tools = request.tools;

@@ -31,6 +31,21 @@ describe('offered tools', () => {
     );
   });
 
+  const foreign = ['Use {{x}}', 'Say {{city}} and {{x}}', '{{ user.name }}', '{{x'];
+  for (const description of foreign) {
+    it(`keep braces of a request's tool that have no value: ${description}`, () => {
+      const bare = { ...MODEL, tools: [] } as unknown as ModelConfig;
+      const described = (variables: Record<string, unknown>): unknown =>
+        offeredTools(bare, [tool('other', description)], variables)[0]!.function.description;
+      assert.equal(described({}), description);
+      assert.equal(described({ city: 'Oslo' }), description.replace('{{city}}', 'Oslo'));
+    });
+  }
+
+  it('need values for the variables of configured ones', () => {
+    assert.throws(() => offeredTools(MODEL, [], {}), { kind: 'bad_request', code: 'TemplateResolutionFailed' });
+  });
+
   it('leave out those of other types, which some clients send beside functions', () => {
     const bare = { ...MODEL, tools: [] } as unknown as ModelConfig;
     const others = [{ type: 'web_search' }, { type: 'custom', custom: { name: 'sql' } }];

@@ -133,7 +133,7 @@ describe('a completion', () => {
     assert.equal(model.released, 1);
   });
 
-  it('takes text parts, notes images, and refuses audio before anything is loaded', async () => {
+  it('takes text parts, and refuses images, files and audio before anything is loaded', async () => {
     const { model } = await run(
       {},
       {
@@ -143,7 +143,7 @@ describe('a completion', () => {
             role: 'user',
             content: [
               { type: 'text', text: 'a' },
-              { type: 'image_url', image_url: { url: 'x' } },
+              { type: 'text', text: 'b' },
             ],
           },
         ],
@@ -153,15 +153,18 @@ describe('a completion', () => {
       model.prepared[0]?.messages.map((message) => message.role),
       ['system', 'user'],
     );
-    assert.match(String(model.prepared[0]?.messages[1]?.content), /^a\n\[image: /);
+    assert.equal(model.prepared[0]?.messages[1]?.content, 'a\nb');
     const deaf = new ScriptedModel();
-    await assert.rejects(
-      new Completions({ models: deaf }).open(
-        request({ messages: [{ role: 'user', content: [{ type: 'input_audio', input_audio: { data: '' } }] }] }),
-        never,
-      ),
-      codes('audio_input_unavailable'),
-    );
+    const parts = [
+      [{ type: 'input_audio' as const, input_audio: { data: '' } }, 'audio_input_unavailable'],
+      [{ type: 'image_url' as const, image_url: { url: 'x' } }, 'image_input_unavailable'],
+      [{ type: 'file' as const, file: {} }, 'file_input_unavailable'],
+    ] as const;
+    for (const [part, code] of parts)
+      await assert.rejects(
+        new Completions({ models: deaf }).open(request({ messages: [{ role: 'user', content: [part] }] }), never),
+        codes(code),
+      );
     assert.equal(deaf.acquired.length, 0);
   });
 });
