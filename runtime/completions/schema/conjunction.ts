@@ -4,7 +4,7 @@ import { isObject, type SchemaDocument, type SchemaObject, unusable } from './do
 const MAX_DEPTH = 64;
 
 /** Members that say nothing about which values are valid, and those that are followed before a schema's own keywords are read. */
-const NO_OWN: ReadonlySet<string> = new Set(
+export const NO_OWN: ReadonlySet<string> = new Set(
   (
     '$ref $dynamicRef allOf anyOf oneOf nullable title description default examples example $schema $id id $comment $defs definitions $anchor ' +
     '$dynamicAnchor $vocabulary deprecated readOnly writeOnly discriminator contentMediaType contentEncoding contentSchema'

@@ -1,5 +1,5 @@
 import { typeOf } from './check.js';
-import { tagOf } from './conjunction.js';
+import { NO_OWN, tagOf } from './conjunction.js';
 import { isObject, type SchemaDocument, type SchemaObject } from './document.js';
 
 /** The types of JSON Schema. */
@@ -43,12 +43,7 @@ const CHECKED: Readonly<Record<string, string>> = {
 const BESIDE = new Set(['then', 'else', 'minContains', 'maxContains']);
 /** Keywords that can be neither held nor checked, unless they are false: a grammar adds nothing that is not declared. */
 const UNCHECKED = new Set(['unevaluatedProperties', 'unevaluatedItems', '$recursiveRef']);
-const READ_ELSEWHERE = new Set(
-  (
-    'type enum const $ref $dynamicRef allOf anyOf oneOf nullable title description default examples example $schema $id id $comment $defs definitions ' +
-    '$anchor $dynamicAnchor $vocabulary deprecated readOnly writeOnly discriminator contentMediaType contentEncoding contentSchema'
-  ).split(' '),
-);
+const READ_ELSEWHERE = new Set([...NO_OWN, 'type', 'enum', 'const']);
 
 /** What is to be said about a keyword: `left` to the finished text, `unread`, or `unknown`; undefined where a grammar holds it. */
 export function standing(keyword: string, value: unknown, types: readonly string[]): 'left' | 'unread' | 'unknown' | undefined {
