@@ -232,6 +232,9 @@ export class Completions {
   async open(request: UniversalRequest, signal: AbortSignal): Promise<Completion> {
     const offer = offerTools(request.tools, request.tool_choice);
     const form = answerForm({ ...request.form, response_format: request.response_format });
+    // What cannot be used is refused before a model is loaded for it.
+    if (form.kind !== 'text' || offer.mode !== 'auto')
+      answerGrammar({ offer, form, format: INJECTED_FORMAT, parallel: true, thinking: 'none' });
     const messages = plainMessages(request.messages);
     if (messages.length === 0) throw new Failure('bad_request', 'messages is empty; send at least one message.');
     const acquired = await this.#models.acquire(request.model, request.options, signal, {
