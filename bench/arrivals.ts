@@ -4,8 +4,9 @@ import { emptyDataDir, freePort } from '../test/support/daemon.js';
 import { benchPath } from '../test/support/models/cache.js';
 import type { LoadPlan, LoadResult } from './load.js';
 import { answers, ask, ended, part, program, quantile, ROOT, type Row, table } from './measure.js';
+import { sizeOf } from './size.js';
 
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const ROUNDS = sizeOf('BENCH_ROUNDS', 5, 2);
 const PROMPTS = [1, 8, 32];
 const RUNNING = 4;
 /** About 250 tokens. */

@@ -2,8 +2,9 @@ import { freePort } from '../test/support/daemon.js';
 import { benchPath } from '../test/support/models/cache.js';
 import type { LoadPlan, LoadResult } from './load.js';
 import { answers, ask, ended, median, part, quern, type Row, table } from './measure.js';
+import { sizeOf } from './size.js';
 
-const ROUNDS = Number(process.env.BENCH_ROUNDS ?? 5);
+const ROUNDS = sizeOf('BENCH_ROUNDS', 5, 2);
 const STREAMS = [1, 8];
 
 /** Measures what deterministic answers cost, in turn with ordinary ones, and prints the table. */
