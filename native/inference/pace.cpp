@@ -10,7 +10,7 @@ namespace {
 /// Tokens of a step about which nothing is known.
 constexpr int kFirstTokens = 128;
 /// Fewer would read the weights over and over for next to nothing.
-constexpr int kLeastTokens = 32;
+constexpr int kLeastTokens = 64;
 constexpr int kMostTokens = 1 << 16;
 /// Least time of the prompts of a step, in that of a step that only writes: what a step costs whatever its size must
 /// not be most of it.
@@ -55,9 +55,13 @@ void Pace::observe(int writing, int read, double ms) {
     follow(writing_ms_[std::min(size, writing_ms_.size()) - 1], ms, kWeight);
     return;
   }
-  // A prompt costs something even where a step that only wrote was slower by chance.
-  const double sample = std::max(ms - writing_ms(writing), ms / 4) / read;
-  follow(read_ms_, sample, kWeight * read / (read + kHalfWeight));
+  const double weight = kWeight * read / (read + kHalfWeight);
+  const double base = writing_ms(writing);
+  const double expected = base + read * read_ms_;
+  // A machine that becomes busy slows both; what share of it is whose, steps that only write tell.
+  for (double& known : writing_ms_)
+    if (read_ms_ > 0 && known > 0) follow(known, known * ms / expected, weight);
+  follow(read_ms_, read_ms_ > 0 ? read_ms_ * ms / expected : std::max(ms - base, ms / 4) / read, weight);
 }
 
 }  // namespace quern

@@ -59,7 +59,7 @@ TEST(Pace, StepsStayWithinTheGapBesideAnswers) {
       read(pace, machine, writing, 2000);
       const double alone = machine.step(writing, 0, 0);
       // Few tokens are read at once even by a machine that takes longer for them.
-      const double bound = std::max({kGapMs, 3 * alone, alone + 32 * (machine.read + machine.grows * 8)});
+      const double bound = std::max({kGapMs, 3 * alone, alone + 64 * (machine.read + machine.grows * 8)});
       for (const double ms : read(pace, machine, writing, 8000)) EXPECT_LE(ms, bound * 1.15);
     }
   }
@@ -130,7 +130,7 @@ TEST(Pace, ShortPromptsTellLittleOfLongOnes) {
 }
 
 TEST(Pace, FollowsAMachineThatBecomesBusy) {
-  constexpr Machine kBusy{20, 5, 1.5, 0.2};
+  constexpr Machine kBusy{20, 5, 0.9, 0.1};
   Pace pace;
   write(pace, kSmallOnCpu, 4);
   read(pace, kSmallOnCpu, 4, 2000);

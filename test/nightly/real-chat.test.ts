@@ -98,6 +98,8 @@ describe('real chat', { skip: model === '' ? 'npm run nightly fetches the model'
     });
 
   it('tells how far it has read a long prompt, and reads it to the end', { timeout: LONG_LIMIT_MS }, async () => {
+    // The model is loaded then.
+    await ask(user('hi'), { max_tokens: 1 });
     const text = Array.from({ length: 150 }, (_, i) => `Line ${i}: the parcel went to house number ${i * 7}.`).join('\n');
     const started = performance.now();
     const response = await post({ model, messages: user(`${text}\nWhat is this about?`), temperature: 0, max_tokens: 8, stream: true });
