@@ -3,6 +3,7 @@ import { freePort } from '../test/support/daemon.js';
 import { benchPath } from '../test/support/models/cache.js';
 import { benchArrivals } from './arrivals.js';
 import { benchDeterministic } from './deterministic.js';
+import { unlessLacking } from './lacking.js';
 import type { LoadPlan, LoadResult } from './load.js';
 import { answers, ask, ended, median, part, program, quantile, quern, type Row, table } from './measure.js';
 import type { PeerPlan, PeerResult } from './node-llama-cpp.js';
@@ -76,7 +77,9 @@ async function measureServers(model: string, streams: number, systemWords: numbe
   const running: { contender: Contender; child: ChildProcess; port: number }[] = [];
   for (const contender of contenders(model)) {
     const port = await freePort();
-    running.push({ contender, port, child: await contender.start(streams, port) });
+    const child = await unlessLacking(`chat against ${contender.name}`, () => contender.start(streams, port));
+    if (!child) continue;
+    running.push({ contender, port, child });
     samples[contender.name] = { rate: [], firstTokenMs: [] };
   }
   const load = part('load');
@@ -120,24 +123,24 @@ async function measureJsApi(model: string, streams: number): Promise<number> {
   return median(rates);
 }
 
-/** The rows of one number of streams against llama-server. */
+/** The rows of one number of streams, against llama-server where it is here. */
 async function serverRows(model: string, streams: number, systemWords: number, goal: string): Promise<{ rows: Row[]; rate: number }> {
-  const { Quern: ours, 'llama-server': peer } = (await measureServers(model, streams, systemWords)) as Record<
-    'Quern' | 'llama-server',
-    Sample
-  >;
+  const { Quern: ours, 'llama-server': peer } = (await measureServers(model, streams, systemWords)) as {
+    Quern: Sample;
+    'llama-server'?: Sample;
+  };
   const kind = `${streams} streams${systemWords > 0 ? ' that share a new system prompt' : ''}`;
-  const row = (what: string, mine: number, theirs: number, target: string): Row => ({
+  const row = (what: string, of: (sample: Sample) => number, target: string): Row => ({
     what,
-    ours: mine.toFixed(0),
-    peer: theirs.toFixed(0),
-    ratio: `${(mine / theirs).toFixed(2)}x`,
+    ours: of(ours).toFixed(0),
+    peer: peer ? of(peer).toFixed(0) : '',
+    ratio: peer ? `${(of(ours) / of(peer)).toFixed(2)}x` : '',
     goal: target,
   });
   const rate = median(ours.rate);
   const first = (label: string, share: number): Row =>
-    row(`first token ${label}, ${kind}, ms`, quantile(ours.firstTokenMs, share), quantile(peer.firstTokenMs, share), '');
-  const rows = [row(`tokens/s, ${kind}`, rate, median(peer.rate), goal), first('p50', 0.5), first('p99', 0.99)];
+    row(`first token ${label}, ${kind}, ms`, (sample) => quantile(sample.firstTokenMs, share), '');
+  const rows = [row(`tokens/s, ${kind}`, (sample) => median(sample.rate), goal), first('p50', 0.5), first('p99', 0.99)];
   // Minutes pass until the table is whole.
   for (const { what, ours: mine, peer: theirs, ratio } of rows)
     process.stderr.write(`bench: ${what}: ${mine} against ${theirs}, ${ratio}\n`);
