@@ -88,7 +88,7 @@ function table(root: string): Scenario[] {
             ['fit_result', 'fitted', 'intents', body.model],
           );
           assert.deepEqual([body.samples_fitted, body.num_classes, body.labels, body.overwrite], [80, 5, LABELS, false]);
-          assert.deepEqual([body.auto_saved, body.base_model, body.embedder], [true, 'all-MiniLM-L6-v2', 'quern-lexical']);
+          assert.deepEqual([body.auto_saved, body.base_model, body.embedder], [true, 'all-MiniLM-L6-v2', 'quern-tfidf']);
           assert.match(body.notes[0], /all-MiniLM-L6-v2 is not on this machine.*quern pull/);
           const { folds, accuracy, labels } = body.cross_validation;
           assert.equal(folds, 4);

@@ -98,7 +98,7 @@ describe('classifiers of a daemon', () => {
     const fitted = await send(`${core}/fit`, { model: 'far', training_data: train });
     assert.equal(fitted.status, 200, JSON.stringify(fitted.body));
     assert.match(fitted.body.model, /^far_\d{8}_\d{6}$/);
-    assert.deepEqual([fitted.body.labels, fitted.body.embedder, fitted.body.overwrite], [LABELS, 'quern-lexical', false]);
+    assert.deepEqual([fitted.body.labels, fitted.body.embedder, fitted.body.overwrite], [LABELS, 'quern-tfidf', false]);
     assert.equal(fitted.body.cross_validation.labels.weather.support, 4);
     assert.ok(existsSync(join(remote.dataDir, 'models/classifier', fitted.body.model, 'labels.txt')));
     assert.ok(!existsSync(join(daemon.dataDir, 'models/classifier')));

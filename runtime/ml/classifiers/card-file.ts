@@ -17,9 +17,10 @@ function digest(value: unknown): string {
   return createHash('sha256').update(JSON.stringify(value)).digest('hex');
 }
 
-/** Ties the numbers of a classifier to its labels and its embedder: a number of 64 bits. */
-export function generationOf({ embedder, dimensions, labels }: ClassifierCard): bigint {
-  return BigInt(`0x${digest([embedder, dimensions, labels]).slice(0, 16)}`);
+/** Ties the numbers of a classifier to its labels and to what made its embeddings: a number of 64 bits. */
+export function generationOf({ embedder, dimensions, labels, vocabulary }: ClassifierCard): bigint {
+  const facts = [embedder, dimensions, labels];
+  return BigInt(`0x${digest(vocabulary === undefined ? facts : [...facts, vocabulary]).slice(0, 16)}`);
 }
 
 /** `labels.txt`: one label a line. */
@@ -28,8 +29,8 @@ export function labelsText(labels: readonly string[]): string {
 }
 
 /** `metadata.json`, with a checksum over all of it. */
-export function cardText({ embedder, dimensions, probe, labels, samples, description }: ClassifierCard): string {
-  const facts = { format: FORMAT, embedder, dimensions, probe, labels, samples, description: description ?? null };
+export function cardText({ embedder, dimensions, probe, vocabulary, labels, samples, description }: ClassifierCard): string {
+  const facts = { format: FORMAT, embedder, dimensions, probe, vocabulary, labels, samples, description: description ?? null };
   return `${JSON.stringify({ ...facts, checksum: digest(facts) }, null, 2)}\n`;
 }
 

@@ -44,14 +44,23 @@ export class Classifiers implements ClassifierService {
     try {
       return await this.#fits.run(either, async () => {
         const startMs = performance.now();
-        const { model: embedder, notes } = await chooseEmbedder(this.#encoders, ask.baseModel, either);
-        const { model, quality, embeddingTimeMs } = await fitClassifier(this.#encoders, embedder, ask, examples, either);
+        const { model: base, notes } = await chooseEmbedder(this.#encoders, ask.baseModel, either);
+        const { model, quality, embedder, embeddingTimeMs } = await fitClassifier(this.#encoders, base, ask, examples, either);
         const probe = await probeOf(this.#encoders, embedder, either);
-        const card = { embedder, dimensions: model.dimensions, probe, labels: examples.labels, samples: examples.texts.length };
+        const card = { ...embedder, dimensions: model.dimensions, probe, labels: examples.labels, samples: examples.texts.length };
         const trainingTimeMs = performance.now() - startMs;
         const held = await this.#keep(ask, { model, card, quality }, either);
         const { samples } = card;
-        return { ...this.#facts(held), samples, embedder, projected: model.projected, quality, embeddingTimeMs, trainingTimeMs, notes };
+        return {
+          ...this.#facts(held),
+          samples,
+          embedder: base,
+          projected: model.projected,
+          quality,
+          embeddingTimeMs,
+          trainingTimeMs,
+          notes,
+        };
       });
     } finally {
       this.#fitting.splice(this.#fitting.indexOf(ask.model), 1);

@@ -9,7 +9,7 @@ export interface Example {
 /** A classifier is to be fitted and saved. */
 export interface FitAsk {
   readonly model: string;
-  /** The embedding model; when absent the usual one where it is here, else the lexical embedder. */
+  /** The embedding model; when absent the usual one where it is here, else TF-IDF. */
   readonly baseModel?: string | undefined;
   readonly examples: readonly Example[];
   /** Pairs of one label, and as many of two labels, per example. */

@@ -8,6 +8,8 @@ export interface ClassifierCard {
   readonly dimensions: number;
   /** Of `probeOf`. */
   readonly probe: string;
+  /** Of a classifier on TF-IDF vectors: what `vocabularyOf` learned from its examples. */
+  readonly vocabulary?: string | undefined;
   /** Sorted. */
   readonly labels: readonly string[];
   readonly samples: number;

@@ -13,9 +13,9 @@ export async function predicted(
   signal: AbortSignal,
 ): Promise<Float32Array> {
   const all = new Float32Array(texts.length * model.classes);
-  if (!checked.has(card)) await checkProbe(encoders, name, card.embedder, card.probe, signal);
+  if (!checked.has(card)) await checkProbe(encoders, name, card, signal);
   checked.add(card);
-  for await (const { from, vectors } of embedded(encoders, { model: card.embedder, signal }, texts))
+  for await (const { from, vectors } of embedded(encoders, card, texts, { signal }))
     all.set(await model.predict(vectors), from * model.classes);
   return all;
 }

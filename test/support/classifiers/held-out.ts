@@ -1,5 +1,5 @@
 import type { EncoderService } from '../../../runtime/encoders/contract.js';
-import { embedded } from '../../../runtime/ml/classifiers/embedder.js';
+import { type Embedder, embedded } from '../../../runtime/ml/classifiers/embedder.js';
 import { learnable } from '../../../runtime/ml/classifiers/examples.js';
 import { fitClassifier } from '../../../runtime/ml/classifiers/fit.js';
 import { plainRegression } from './plain-regression.js';
@@ -8,9 +8,9 @@ import { type TEXT_SETS, textSet } from './sets.js';
 const SETTINGS = { iterations: 20, batchSize: 16, seed: 42 };
 const { signal } = new AbortController();
 
-async function embeddings(encoders: EncoderService, model: string, texts: readonly string[]): Promise<Float32Array[]> {
+async function embeddings(encoders: EncoderService, embedder: Embedder, texts: readonly string[]): Promise<Float32Array[]> {
   const rows: Float32Array[] = [];
-  for await (const { count, dimensions, vectors } of embedded(encoders, { model, signal }, texts))
+  for await (const { count, dimensions, vectors } of embedded(encoders, embedder, texts, { signal }))
     for (let at = 0; at < count; at += 1) rows.push(vectors.subarray(at * dimensions, (at + 1) * dimensions));
   return rows;
 }
@@ -25,12 +25,12 @@ export async function heldOutShares(
   const { train, heldOut } = textSet(set, perLabel);
   const examples = await learnable(train);
   const { texts, labels, targets } = examples;
-  const { model: head } = await fitClassifier(encoders, model, SETTINGS, examples, signal);
-  const baseline = plainRegression({ vectors: await embeddings(encoders, model, texts), targets, classes: labels.length });
+  const { model: head, embedder } = await fitClassifier(encoders, model, SETTINGS, examples, signal);
+  const baseline = plainRegression({ vectors: await embeddings(encoders, embedder, texts), targets, classes: labels.length });
   let [ours, plain] = [0, 0];
   const rows = await embeddings(
     encoders,
-    model,
+    embedder,
     heldOut.map(({ text }) => text),
   );
   for (const [at, row] of rows.entries()) {

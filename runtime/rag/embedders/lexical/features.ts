@@ -9,12 +9,12 @@ const GRAM_SEED = 0x9e3779b9;
 const EDGE = 0x5f;
 
 /** One step of FNV-1a over a code unit. */
-function step(hash: number, unit: number): number {
+export function step(hash: number, unit: number): number {
   return Math.imul(hash ^ unit, 0x01000193);
 }
 
 /** The last mixing of MurmurHash3, after which every bit depends on every unit. */
-function mixed(hash: number): number {
+export function mixed(hash: number): number {
   let value = hash;
   value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
   value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);

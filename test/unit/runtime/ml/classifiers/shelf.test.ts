@@ -48,6 +48,18 @@ describe('classifiers on disk', () => {
     assert.deepEqual(read!.card, held.first.card);
   });
 
+  it('keeps the vocabulary of TF-IDF vectors, and refuses them with a changed byte or beside other numbers', async () => {
+    const vocabulary = 'AQAAAAAAgD8=';
+    const card = { ...held.first.card, embedder: 'quern-tfidf', vocabulary };
+    await write({ ...held.first, card });
+    assert.deepEqual((await shelf.read('moods'))!.card, card);
+    const file = join(path, 'moods/metadata.json');
+    writeFileSync(file, readFileSync(file, 'utf8').replace(vocabulary, `B${vocabulary.slice(1)}`));
+    await assert.rejects(shelf.read('moods'), { message: /metadata.json is not what was saved/, code: 'DamagedModel' });
+    await shelf.alone(() => shelf.describe('moods', { ...card, vocabulary: `B${vocabulary.slice(1)}` }));
+    await assert.rejects(shelf.read('moods'), { message: /head.bin is not what was saved/, code: 'DamagedModel' });
+  });
+
   it('finds the old one after a crash while the new one was written', async () => {
     cpSync(join(path, 'moods'), join(path, '.new-moods'), { recursive: true });
     writeFileSync(join(path, '.new-moods/labels.txt'), 'no\n');

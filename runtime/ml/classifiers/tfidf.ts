@@ -1,0 +1,135 @@
+import { breathe } from '../../loop.js';
+import { mixed, step } from '../../rag/embedders/lexical/features.js';
+import { LEAST_FEATURES, MOST_FEATURES, TFIDF_CELLS, TFIDF_NUMBERS } from './limits.js';
+
+/** Code units of the shortest and longest n-grams; the space at both ends of a word counts. */
+const [LEAST, MOST] = [2, 5];
+/** How often a whole word counts. */
+const WHOLE = 2;
+const GRAM_SEED = 0x9e3779b9;
+const WORD_SEED = 0x2545f491;
+const SPACE = 0x20;
+/** Bits of a feature's number. */
+const BITS = 20;
+/** Code units of a text, or features, between two looks at the clock. */
+const STRIDE = 1024;
+
+/** The features that a fit found most often in its texts, and how much each says: the numbers of the features, with their weights. */
+export type Vocabulary = ReadonlyMap<number, { readonly at: number; readonly weight: number }>;
+
+/** The code unit at a place; a space for white space, and before and after the text. NFKC leaves hardly any other white space. */
+function unitAt(text: string, at: number): number {
+  const unit = at < 0 || at >= text.length ? SPACE : text.charCodeAt(at);
+  return unit < SPACE ? SPACE : unit;
+}
+
+function count(counts: Map<number, number>, hash: number, times: number): void {
+  const feature = mixed(hash) >>> (32 - BITS);
+  counts.set(feature, (counts.get(feature) ?? 0) + times);
+}
+
+/** Counts the n-grams of a word, or of its beginning or end, that begin at a place. */
+function countGrams(counts: Map<number, number>, text: string, from: number): void {
+  const first = unitAt(text, from);
+  let hash = step(GRAM_SEED, first);
+  for (let size = LEAST; size <= MOST && from + size <= text.length + 1; size += 1) {
+    const unit = unitAt(text, from + size - 1);
+    if (unit === SPACE && first === SPACE && size === LEAST) return;
+    hash = step(hash, unit);
+    count(counts, hash, 1);
+    if (unit === SPACE) return;
+  }
+}
+
+/** How often a text has each feature: its words, twice each, and the n-grams inside them. Each is hashed to a number. */
+async function counted(text: string, signal: AbortSignal): Promise<ReadonlyMap<number, number>> {
+  const counts = new Map<number, number>();
+  const plain = text.normalize('NFKC').toLowerCase();
+  let word = WORD_SEED;
+  for (let at = -1; at <= plain.length; at += 1) {
+    countGrams(counts, plain, at);
+    const unit = unitAt(plain, at);
+    if (unit !== SPACE) word = step(word, unit);
+    else {
+      if (unitAt(plain, at - 1) !== SPACE) count(counts, word, WHOLE);
+      word = WORD_SEED;
+    }
+    if (at % STRIDE !== 0) continue;
+    await breathe();
+    signal.throwIfAborted();
+  }
+  return counts;
+}
+
+/** How many features a fit keeps: so many that the vectors of its texts, and the weights of its labels, are within the limits. */
+export function featuresOfFit(texts: number, labels: number): number {
+  const most = Math.min(MOST_FEATURES, Math.floor(TFIDF_NUMBERS / texts), Math.floor(TFIDF_CELLS / labels));
+  return Math.max(LEAST_FEATURES, most);
+}
+
+/**
+ * The vocabulary of texts, as text: the `most` features that most texts have, each with the weight 1 + ln((1 + texts) / (1 + texts with it)).
+ * Gives the event loop back now and then; throws the reason of the abort.
+ */
+export async function vocabularyOf(texts: readonly string[], most: number, signal: AbortSignal): Promise<string> {
+  const having = new Uint32Array(2 ** BITS);
+  for (const text of texts) {
+    let seen = 0;
+    for (const feature of (await counted(text, signal)).keys()) {
+      having[feature]! += 1;
+      seen += 1;
+      if (seen % STRIDE === 0) await breathe();
+    }
+    await breathe();
+  }
+  const least = leastOf(having, most);
+  const features: number[] = [];
+  // Those above the bar, then those on it in the order of their numbers.
+  for (const isKept of [(texts: number) => texts > least, (texts: number) => texts === least])
+    for (let at = 0; at < having.length && features.length < most; at += 1) if (isKept(having[at]!)) features.push(at);
+  const weights = features.map((feature) => 1 + Math.log((1 + texts.length) / (1 + having[feature]!)));
+  return Buffer.concat([Uint32Array.from(features), Float32Array.from(weights)].map(({ buffer }) => Buffer.from(buffer))).toString(
+    'base64',
+  );
+}
+
+/** The number of texts, 1 at least, that a feature must have so that about `most` have as many. */
+function leastOf(having: Uint32Array, most: number): number {
+  const features = new Map<number, number>();
+  for (const texts of having) if (texts > 0) features.set(texts, (features.get(texts) ?? 0) + 1);
+  let room = most;
+  for (const [texts, count] of [...features].sort(([a], [b]) => b - a)) {
+    room -= count;
+    if (room <= 0) return texts;
+  }
+  return 1;
+}
+
+/** Reads what `vocabularyOf` wrote. */
+export function readVocabulary(text: string): Vocabulary {
+  const { buffer } = Uint8Array.from(Buffer.from(text, 'base64'));
+  const length = buffer.byteLength / 8;
+  const weights = new Float32Array(buffer, length * 4);
+  return new Map(Array.from(new Uint32Array(buffer, 0, length), (feature, at) => [feature, { at, weight: weights[at]! }]));
+}
+
+/**
+ * The vector of a text, of length 1: for each feature of the vocabulary (1 + ln of its count) times its weight, and last a component that
+ * is 1 where the text has none of them.
+ */
+export async function tfidfVector(text: string, vocabulary: Vocabulary, signal: AbortSignal): Promise<Float32Array> {
+  const vector = new Float32Array(vocabulary.size + 1);
+  let squares = 0;
+  let seen = 0;
+  for (const [feature, count] of await counted(text, signal)) {
+    seen += 1;
+    if (seen % STRIDE === 0) await breathe();
+    const known = vocabulary.get(feature);
+    if (known === undefined) continue;
+    const value = (1 + Math.log(count)) * known.weight;
+    vector[known.at] = value;
+    squares += value * value;
+  }
+  if (squares === 0) vector[vocabulary.size] = 1;
+  return squares === 0 ? vector : vector.map((value) => value / Math.sqrt(squares));
+}
