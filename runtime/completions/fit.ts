@@ -2,7 +2,7 @@ import type { GgufModel, PreparedPrompt, PrepareRequest } from '../engines/contr
 import { log } from '../log.js';
 import { type Allocation, contextFailure, type Truncation, UNTOUCHED } from './budget.js';
 import { compressHistory } from './compress.js';
-import type { PlainMessage } from './messages.js';
+import { type PlainMessage, plainMessages } from './messages.js';
 import type { TruncationStrategy } from './request.js';
 import { summarisable, summarise, withSummary } from './summary.js';
 import {
@@ -19,6 +19,9 @@ import {
 /** Rounds of dropping and cutting, each with the error of the one before, and of halving after that. */
 const MAX_ROUNDS = 4;
 const MAX_HALVINGS = 12;
+/** Of the definitions of tools, what a template writes at least. */
+const WRITTEN_SHARE = 0.25;
+const TOOLS_TOO_LONG = 'The tools alone are too long; send fewer of them, shorten their descriptions and parameters, or raise n_ctx.';
 
 /** A history and where it must fit. */
 interface FitRequest {
@@ -149,9 +152,19 @@ async function shortenToFit(request: FitRequest, tokens: number, signal: AbortSi
   return shortening.run(compressed, Math.min(prepared.promptTokens, tokens));
 }
 
+/** Fewest tokens of what is added to every history, which nothing shortens. */
+function leastAdded({ model, render }: FitRequest): number {
+  const { messages, tools } = render([]);
+  const { longestToken } = model.info;
+  const ofTools = longestToken === undefined || !tools?.length ? 0 : (JSON.stringify(tools).length * WRITTEN_SHARE) / longestToken;
+  return leastTokens(plainMessages(messages), model.info) + Math.floor(ofTools);
+}
+
 /** Prepares a prompt and, where it does not fit and `autoTruncate` allows it, shortens the history. */
 export async function fitPrompt(request: FitRequest, autoTruncate: boolean, signal: AbortSignal): Promise<Fitted> {
   const { model, messages, allocation } = request;
+  const added = leastAdded(request);
+  if (added > allocation.maxPrompt) throw contextFailure('context_length_exceeded', allocation, added, TOOLS_TOO_LONG, true);
   let tokens = leastTokens(messages, model.info);
   const isLeast = tokens > allocation.maxPrompt;
   if (!isLeast) {

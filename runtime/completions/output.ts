@@ -49,8 +49,8 @@ export class OutputReader {
   /** What was held back, and the finish. `last` is the engine's last event; absent when the reader finished first. */
   finish(last: GenerateEvent | undefined): CompletionPart[] {
     const { parser, promptTokens } = this.#options;
-    const isCut = last?.finish === 'length';
-    const parts = [...this.#read(this.#splitter.end(isCut)), ...this.#attach(parser?.end(isCut) ?? [])];
+    const ending = { isCut: last?.finish === 'length', stopText: last?.stopText };
+    const parts = [...this.#read(this.#splitter.end(ending)), ...this.#attach(parser?.end(ending) ?? [])];
     const completion = last?.counts?.generated ?? this.#tokens;
     const prompt = last?.counts?.prompt ?? promptTokens;
     const thinkingTokens = last?.counts?.thinking || this.#thinkingTokens;

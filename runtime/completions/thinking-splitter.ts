@@ -17,13 +17,28 @@ export function partialTagLength(text: string, tag: string, anyCase = false): nu
   return 0;
 }
 
-/** Characters at the end of an output that is cut which are a tag that was begun, and no text. */
+/** How an output ended; empty where the model ended it. */
+export interface Ending {
+  /** It ran out of tokens. */
+  readonly isCut?: boolean;
+  /** The stop text that was found behind it. */
+  readonly stopText?: string | undefined;
+}
+
+/** Characters at the end of an output that ran out of tokens which are a tag that was begun, and no text. */
 const BEGUN = 2;
 
-/** An output that is cut without the tag that it begins at its end. */
-export function withoutPartialTag(text: string, tag: string, anyCase = false): string {
-  const length = partialTagLength(text, tag, anyCase);
-  return length < BEGUN ? text : text.slice(0, text.length - length);
+/** Whether an output ended inside a tag, of which it has the first `begun` characters: a stop text tells whether the tag went on in it. */
+export function endsInTag(begun: number, tag: string, { isCut, stopText }: Ending): boolean {
+  if (stopText === undefined) return isCut === true && begun >= BEGUN;
+  const rest = tag.slice(begun);
+  return rest.startsWith(stopText) || stopText.startsWith(rest);
+}
+
+/** An output without the tag inside which it ended. */
+export function withoutPartialTag(text: string, tag: string, ending: Ending, anyCase = false): string {
+  const begun = partialTagLength(text, tag, anyCase);
+  return endsInTag(begun, tag, ending) ? text.slice(0, text.length - begun) : text;
 }
 
 /**
@@ -58,12 +73,12 @@ export class ThinkingSplitter {
     return pieces;
   }
 
-  /** Returns what was still held back at the end of the output, which `isCut` where it ran out of tokens; a tag that it begins there is left out. */
-  end(isCut = false): SplitPiece[] {
+  /** Returns what was still held back at the end of the output; a tag inside which it ended is left out. */
+  end(ending: Ending = {}): SplitPiece[] {
     const pieces: SplitPiece[] = [];
-    const mayOpen = isCut && this.#atStart && !this.#thinking;
-    const closed = isCut ? withoutPartialTag(this.#held, CLOSE, true) : this.#held;
-    const rest = mayOpen ? withoutPartialTag(closed, OPEN, true) : closed;
+    const mayOpen = this.#atStart && !this.#thinking;
+    const closed = withoutPartialTag(this.#held, CLOSE, ending, true);
+    const rest = mayOpen ? withoutPartialTag(closed, OPEN, ending, true) : closed;
     this.#held = '';
     if (this.#thinking) this.#emit(pieces, 'reasoning', this.#atStart ? rest.trim() : rest.trimEnd());
     else this.#emitText(pieces, rest);

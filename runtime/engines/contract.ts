@@ -134,6 +134,8 @@ export interface GenerateEvent {
   logprobs?: { token: string; logprob: number; bytes: number[]; top: { token: string; logprob: number; bytes: number[] }[] }[];
   /** Present in the last event. `stop` = end of generation or a stop string, `length` = out of tokens or context. */
   finish?: 'stop' | 'length';
+  /** In the last event: the stop string that was found, where one ended the output. */
+  stopText?: string;
   /** In the last event: prompt tokens, of them reused from a cached prefix, and generated tokens. */
   counts?: { prompt: number; reused: number; generated: number; thinking: number };
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ToolCall } from '../../../schemas/generated/common.js';
 import { log } from '../../log.js';
 import type { CompletionPart } from '../contract.js';
-import { partialTagLength, withoutPartialTag } from '../thinking-splitter.js';
+import { type Ending, endsInTag, partialTagLength, withoutPartialTag } from '../thinking-splitter.js';
 import { CallScanner, readCall } from './call-scanner.js';
 import { INJECTED_FORMAT, type ToolFormat } from './formats.js';
 
@@ -64,21 +64,23 @@ export class ToolCallParser {
     return parts;
   }
 
-  /** Returns what was still held back at the end of the output, which `isCut` where it ran out of tokens. */
-  end(isCut = false): ToolPart[] {
+  /** Returns what was still held back at the end of the output. */
+  end(ending: Ending = {}): ToolPart[] {
     const parts: ToolPart[] = [];
     if (this.finished) return parts;
-    if (this.#state === 'call' || this.#state === 'close') this.#breakOff(parts);
-    const held = isCut ? this.#withoutBeginning(this.#input) : this.#input;
+    if (this.#state === 'call' || this.#state === 'close') this.#breakOff(parts, ending);
+    const held = this.#withoutBeginning(this.#input, ending);
+    if (ending.stopText !== undefined && held !== this.#input) this.incomplete = true;
     const rest = this.#state === 'between' ? '' : held;
     this.#text(parts, this.calls > 0 ? rest.trimEnd() : rest);
     this.#input = '';
     return parts;
   }
 
-  /** A call whose JSON has ended lacks only its tag. */
-  #breakOff(parts: ToolPart[]): void {
-    if (this.#scanner.done && readCall(this.#scanner.raw)) {
+  /** A call whose JSON has ended lacks only its tag, and is whole unless a stop text breaks it off there. */
+  #breakOff(parts: ToolPart[], { stopText }: Ending): void {
+    const isStopped = stopText !== undefined && endsInTag(this.#closing.length, this.#format.close, { stopText: stopText.trimStart() });
+    if (this.#scanner.done && !isStopped && readCall(this.#scanner.raw)) {
       this.#complete(parts);
       return;
     }
@@ -86,12 +88,12 @@ export class ToolCallParser {
     this.#progress(parts);
   }
 
-  /** What is held of an output that is cut, without the beginning of a call. */
-  #withoutBeginning(held: string): string {
+  /** What is held of an output, without the beginning of a call inside which it ended. */
+  #withoutBeginning(held: string, ending: Ending): string {
     const { open, bareStart } = this.#format;
     const mayBegin = bareStart !== '' && !this.#textSeen && this.calls === 0;
     // All that it may begin with is held, so it is the beginning of nothing else.
-    return mayBegin && withoutPartialTag(held.replaceAll(/\s/g, ''), bareStart) === '' ? '' : withoutPartialTag(held, open);
+    return mayBegin && withoutPartialTag(held.replaceAll(/\s/g, ''), bareStart, ending) === '' ? '' : withoutPartialTag(held, open, ending);
   }
 
   /** Returns false when more input is needed. */

@@ -174,11 +174,13 @@ export class LoadedCausal {
         text = generation.add(generated === 1 && this.#tokenizer.dropsFirstSpace ? withoutSpace(piece) : piece);
         if (body.logprobs) extra.logprobs = [this.#logprobs(raw, token, body.top_logprobs ?? 0)];
       }
+      const { stopText } = generation;
       const finish =
-        isEnd || generation.stopped ? 'stop' : generated >= most || generation.isFull(generated, thinking.count) ? 'length' : undefined;
+        isEnd || stopText !== undefined ? 'stop' : generated >= most || generation.isFull(generated, thinking.count) ? 'length' : undefined;
       if (finish) {
         text += generation.end();
         extra.finish = finish;
+        if (stopText !== undefined) extra.stopText = stopText;
         extra.counts = { prompt: prompt.length, reused, generated, thinking: thinking.count };
         if (this.#decoder.resumes) this.#histories.keep(Int32Array.from(tokens), past);
         this.#running.delete(id);

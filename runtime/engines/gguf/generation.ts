@@ -83,9 +83,9 @@ export class Generation {
     return thinking > 0 ? generated - thinking - tagTokens >= tokens : generated >= Math.max(tokens, tagTokens + 1);
   }
 
-  /** True once a stop string was found. */
-  get stopped(): boolean {
-    return this.#stops.stopped;
+  /** The stop string that was found. */
+  get stopText(): string | undefined {
+    return this.#stops.found;
   }
 
   /** The text that a token makes sure of. */

@@ -158,10 +158,12 @@ export class LoadedGguf {
       const extra: StepExtra = {};
       const [prompt, reused, generated, thinking] = rows.subarray(at + 3, at + 7) as unknown as [number, number, number, number];
       const full = generation.isFull(generated, thinking);
-      if (finish !== FINISH_NONE || generation.stopped || full) {
+      const { stopText } = generation;
+      if (finish !== FINISH_NONE || stopText !== undefined || full) {
         this.#running.delete(id);
         text += generation.end();
-        this.#finish(extra, id, finish, generation.stopped ? 'stop' : full ? 'length' : undefined, error);
+        this.#finish(extra, id, finish, stopText !== undefined ? 'stop' : full ? 'length' : undefined, error);
+        if (stopText !== undefined) extra.stopText = stopText;
         extra.counts = { prompt, reused, generated, thinking };
       }
       const offset = rows[at + 7]!;

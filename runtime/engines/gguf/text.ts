@@ -32,8 +32,8 @@ export class StopFinder {
   readonly #stops: readonly string[];
   readonly #longest: number;
   #held = '';
-  /** True once a stop string was found; nothing is given out after it. */
-  stopped = false;
+  /** The stop string that was found; nothing is given out after it. */
+  found: string | undefined;
 
   constructor(stops: readonly string[]) {
     this.#stops = stops.filter((stop) => stop !== '');
@@ -43,13 +43,14 @@ export class StopFinder {
   /** The text that can be given out now. */
   add(text: string): string {
     if (this.#longest === 0) return text;
-    if (this.stopped) return '';
+    if (this.found !== undefined) return '';
     const all = this.#held + text;
-    const found = this.#stops.map((stop) => all.indexOf(stop)).filter((at) => at >= 0);
-    if (found.length > 0) {
-      this.stopped = true;
+    const places = this.#stops.map((stop) => ({ stop, at: all.indexOf(stop) })).filter(({ at }) => at >= 0);
+    if (places.length > 0) {
+      const { stop, at } = places.reduce((first, other) => (other.at < first.at ? other : first));
+      this.found = stop;
       this.#held = '';
-      return all.slice(0, Math.min(...found));
+      return all.slice(0, at);
     }
     const keep = this.#heldLength(all);
     this.#held = all.slice(all.length - keep);

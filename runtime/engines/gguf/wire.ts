@@ -48,7 +48,7 @@ export interface RestoreBody {
 }
 
 /** The news of one generation beside its text. */
-export type StepExtra = Pick<GenerateEvent, 'progress' | 'logprobs' | 'finish' | 'counts'> & { failure?: WireFailure };
+export type StepExtra = Pick<GenerateEvent, 'progress' | 'logprobs' | 'finish' | 'stopText' | 'counts'> & { failure?: WireFailure };
 
 /**
  * One message per decode step for all generations: parallel arrays, and for the few that have more to say, the index and what.

@@ -14,7 +14,9 @@ import {
   strategyOf,
   totalTokens,
 } from '../../../../runtime/completions/truncate.js';
+import type { PrepareRequest } from '../../../../runtime/engines/contract.js';
 import { Failure } from '../../../../schemas/errors.js';
+import type { Tool } from '../../../../schemas/generated/common.js';
 import { ScriptedModel } from '../../../support/scripted-model.js';
 
 const signal = new AbortController().signal;
@@ -245,6 +247,28 @@ describe('fitting a prompt', () => {
     assert.equal(sent[1], 'hi');
     assert.ok(sent[0]!.length < 8000);
   });
+
+  const tool = (words: number): Tool => ({ type: 'function', function: { name: 'go', description: long(words) } });
+  const ADDED: [what: string, added: (tools: Tool[]) => Partial<PrepareRequest>][] = [
+    ['the template', (tools) => ({ tools })],
+    ['the system message', (tools) => ({ messages: [system(JSON.stringify(tools))] })],
+  ];
+  for (const [where, added] of ADDED) {
+    it(`refuses 15 million characters of tools in ${where} without asking the engine, though the history may be shortened`, async () => {
+      const messages = [user('hi')];
+      const fitting = (words: number, model: ScriptedModel) => {
+        const render = (list: PlainMessage[]) => ({ addGenerationPrompt: true, messages: list, ...added([tool(words)]) });
+        return fitPrompt({ model, messages, allocation: allocate(2048, {}), strategy: 'summarize', render }, true, signal);
+      };
+      const model = new ScriptedModel({ contextSize: 2048, longestToken: 64 });
+      await assert.rejects(fitting(3_000_000, model), {
+        code: 'context_length_exceeded',
+        message: /at least \d+ tokens.*tools alone are too long/,
+      });
+      assert.equal(model.prepared.length, 0);
+      assert.equal((await fitting(20, model)).truncation.truncated, false);
+    });
+  }
 
   const FAR: [what: string, messages: () => PlainMessage[]][] = [
     ['one message of 15 million characters', () => [user('word, '.repeat(2_500_000))]],

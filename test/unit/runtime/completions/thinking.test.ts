@@ -69,7 +69,7 @@ describe('the thinking splitter', () => {
   for (const [name, output, open, text, reasoning] of cut) {
     it(`leaves out half of ${name} where the output is cut`, () => {
       const splitter = new ThinkingSplitter(open);
-      assert.deepEqual(joined([...splitter.push(output), ...splitter.end(true)]), { text, reasoning });
+      assert.deepEqual(joined([...splitter.push(output), ...splitter.end({ isCut: true })]), { text, reasoning });
     });
   }
 

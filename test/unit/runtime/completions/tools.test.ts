@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { Ending } from '../../../../runtime/completions/thinking-splitter.js';
 import { offerTools, usableTools } from '../../../../runtime/completions/tools/definitions.js';
 import { formatOf, TOOL_FORMATS, type ToolFormat } from '../../../../runtime/completions/tools/formats.js';
 import { injectTools, parseToolCalls, ToolCallParser, toolHistoryAsText } from '../../../../runtime/completions/tools.js';
@@ -19,10 +20,10 @@ interface Read {
   incomplete: boolean;
 }
 
-function read(chunks: string[], format: ToolFormat, whole: boolean, isCut = false): Read {
+function read(chunks: string[], format: ToolFormat, whole: boolean, ending: Ending = {}): Read {
   const parser = new ToolCallParser(format, { whole });
   const out: Read = { text: '', calls: [], incomplete: false };
-  const parts = [...chunks.flatMap((chunk) => parser.push(chunk)), ...parser.end(isCut)];
+  const parts = [...chunks.flatMap((chunk) => parser.push(chunk)), ...parser.end(ending)];
   for (const part of parts) {
     if (part.type === 'text') out.text += part.text;
     else if (part.name !== undefined) {
@@ -157,15 +158,37 @@ describe('tool calls in text', () => {
   for (const [name, format, output, expected] of cut) {
     it(`${format.name}: shows no markup of a call of which there is ${name}, whole or streamed`, () => {
       for (const whole of [true, false]) {
-        assert.deepEqual(read([...output], format, whole, true), expected);
-        assert.deepEqual(read([output], format, whole, true), expected);
+        assert.deepEqual(read([...output], format, whole, { isCut: true }), expected);
+        assert.deepEqual(read([output], format, whole, { isCut: true }), expected);
+      }
+    });
+  }
+
+  const WHOLE_JSON = '<tool_call>{"name":"weather","arguments":{"city":"Paris"}}';
+  const stopped: [string, ToolFormat, string, string, Read][] = [
+    ['its closing tag', hermes, WHOLE_JSON, '</tool_call>', { text: '', calls: [CITY], incomplete: true }],
+    ['a line break before its closing tag', hermes, WHOLE_JSON, '\n', { text: '', calls: [CITY], incomplete: true }],
+    ['half of its closing tag', hermes, `${WHOLE_JSON}\n</tool`, '_call', { text: '', calls: [CITY], incomplete: true }],
+    ['what follows a call without a closing tag', hermes, WHOLE_JSON, '\nUser:', { text: '', calls: [CITY], incomplete: false }],
+    ['its arguments', hermes, '<tool_call>{"name":"weather","arguments":{"city":"', 'Paris', { text: '', calls: [{ name: 'weather', arguments: '{"city":"' }], incomplete: true }],
+    ['half of its opening tag', hermes, 'I ask. <t', 'ool_c', { text: 'I ask. ', calls: [], incomplete: true }],
+    ['its opening tag but for one letter', hermes, '<', 'tool_call>', { text: '', calls: [], incomplete: true }],
+    ['the end of its opening tag and more', hermes, '<tool', '_call>\n{', { text: '', calls: [], incomplete: true }],
+    ['text behind a sign', hermes, 'a <t', 'wo', { text: 'a <t', calls: [], incomplete: false }],
+    ['the beginning of a bare object', llama3, '{"', 'name', { text: '', calls: [], incomplete: true }],
+  ]; // biome-ignore format: rows
+  for (const [name, format, output, stopText, expected] of stopped) {
+    it(`${format.name}: breaks a call off where a stop text takes ${name}, whole or streamed`, () => {
+      for (const whole of [true, false]) {
+        assert.deepEqual(read([...output], format, whole, { stopText }), expected);
+        assert.deepEqual(read([output], format, whole, { stopText }), expected);
       }
     });
   }
 
   it('leaves text that looks like the beginning of a tag', () => {
-    for (const isCut of [true, false]) assert.equal(read(['2 <'], hermes, false, isCut).text, '2 <');
-    assert.equal(read(['a <t'], hermes, false, false).text, 'a <t');
+    for (const isCut of [true, false]) assert.equal(read(['2 <'], hermes, false, { isCut }).text, '2 <');
+    assert.equal(read(['a <t'], hermes, false).text, 'a <t');
   });
 
   it('stops after the calls that are wanted', () => {

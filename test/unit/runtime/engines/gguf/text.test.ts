@@ -61,8 +61,8 @@ describe('stop strings', () => {
   const run = (stops: string[], pieces: string[]): { out: string[]; stopped: boolean } => {
     const finder = new StopFinder(stops);
     const out = pieces.map((piece) => finder.add(piece));
-    if (!finder.stopped) out.push(finder.end());
-    return { out, stopped: finder.stopped };
+    if (finder.found === undefined) out.push(finder.end());
+    return { out, stopped: finder.found !== undefined };
   };
   const cases: [string, string[], string[], string, boolean][] = [
     ['passes text without stops', [], ['a', 'b'], 'ab', false],
