@@ -31,9 +31,8 @@ async function tightenBelow(folder: string): Promise<void> {
   }
 }
 
-async function tighten(path: string, stats: Stats): Promise<void> {
-  const mode = stats.isDirectory() ? 0o700 : 0o600;
-  if ((stats.mode & OTHERS) === 0) return;
-  // It may be gone by now.
-  await chmod(path, mode).catch(() => undefined);
+async function tighten(path: string, { mode }: Stats): Promise<void> {
+  if ((mode & OTHERS) === 0) return;
+  // What the owner may do stays: other programs keep scripts here, too. It may be gone by now.
+  await chmod(path, mode & 0o700).catch(() => undefined);
 }

@@ -17,7 +17,9 @@ it('lets only its owner at the data directory, whatever the rights were before',
   mkdirSync(join(old, 'lf_data', 'datasets', 'd', 'raw'), { recursive: true, mode: 0o755 });
   writeFileSync(join(old, 'project.yaml'), 'name: old\nnamespace: default\nversion: v1\nruntime: {models: []}\n', { mode: 0o644 });
   writeFileSync(join(old, 'lf_data', 'datasets', 'd', 'raw', 'bytes'), 'x', { mode: 0o666 });
-  for (const folder of [dataDir, join(dataDir, 'projects'), old]) chmodSync(folder, 0o755);
+  const script = join(dataDir, 'run.sh');
+  writeFileSync(script, 'exit 0\n');
+  for (const path of [dataDir, join(dataDir, 'projects'), old, script]) chmodSync(path, 0o755);
   const daemon = await startDaemon({ dataDir });
   test.after(() => daemon.end('SIGKILL'));
   const project = `${daemon.core}/v1/projects/default`;
@@ -31,6 +33,7 @@ it('lets only its owner at the data directory, whatever the rights were before',
   assert.equal(asked.ok, true);
   for (let tries = 0; tries < 100 && open(dataDir).length > 0; tries += 1) await new Promise((resolve) => setTimeout(resolve, 50));
   assert.deepEqual(open(dataDir), []);
+  assert.equal(lstatSync(script).mode & 0o777, 0o700, 'its owner may still run it');
   await daemon.end();
   assert.deepEqual(open(dataDir), []);
 });
