@@ -56,8 +56,7 @@ function parseToml(text: string): unknown {
   try {
     return readToml(text);
   } catch (cause) {
-    const [reason = ''] = (cause as Error).message.split('\n');
-    throw new Unparsable(`it is not valid TOML: ${reason}`, { cause });
+    throw new Unparsable(`it is not valid TOML: ${(cause as Error).message}`, { cause });
   }
 }
 

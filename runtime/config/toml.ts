@@ -9,9 +9,16 @@ function toml(): typeof import('smol-toml') {
   return loaded;
 }
 
-/** What a TOML text says, as plain JSON values: dates become their text. Throws the library's error, whose first line says where and why. */
+/** What a TOML text says, as plain JSON values: dates become their text. Throws an `Error` that says why and where, and quotes nothing of the text. */
 export function readToml(text: string): unknown {
-  return plain(toml().parse(text));
+  const { parse, TomlError } = toml();
+  try {
+    return plain(parse(text));
+  } catch (cause) {
+    if (!(cause instanceof TomlError)) throw cause;
+    const [reason = ''] = cause.message.replace(/^Invalid TOML document: /, '').split('\n');
+    throw new Error(`${reason} at line ${cause.line}, column ${cause.column}`);
+  }
 }
 
 /** Writes a configuration as TOML. TOML has no null: such members are left out, which means the same in a project file. */

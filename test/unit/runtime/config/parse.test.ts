@@ -10,7 +10,7 @@ function bomb(levels: number): string {
   return text;
 }
 
-const REFUSED: { name: string; text: string; format?: 'json'; says: RegExp }[] = [
+const REFUSED: { name: string; text: string; format?: 'json' | 'toml'; says: RegExp }[] = [
   { name: 'nothing', text: '', says: /it is empty/ },
   { name: 'white space', text: ' \n\t\n', says: /it is empty/ },
   { name: 'a comment only', text: '# nothing\n', says: /it is empty/ },
@@ -34,6 +34,19 @@ const REFUSED: { name: string; text: string; format?: 'json'; says: RegExp }[] =
   { name: '__proto__', text: '__proto__:\n  polluted: true\n', says: /"__proto__"/ },
   { name: 'too many bytes', text: `a: ${'x'.repeat(MAX_PROJECT_FILE_BYTES)}`, says: /larger than 1048576 bytes/ },
   { name: 'broken JSON', text: '{"a": ', format: 'json', says: /not valid JSON/ },
+  {
+    name: 'a broken table in TOML',
+    text: 'a = 1\n[[x]\n',
+    format: 'toml',
+    says: /not valid TOML: expected end of table .* at line 2, column 5$/,
+  },
+  {
+    name: 'TOML with words behind a value, unquoted',
+    text: 'b = "canary" and more',
+    format: 'toml',
+    says: /^(?!.*canary).* at line 1, column \d+$/s,
+  },
+  { name: 'a key given twice in TOML', text: 'a = 1\na = 2\n', format: 'toml', says: /already defined table or value at line 2/ },
   { name: 'JSON __proto__', text: '{"__proto__": {}}', format: 'json', says: /"__proto__"/ },
 ];
 
