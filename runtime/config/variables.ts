@@ -13,6 +13,8 @@ const KEY_OWNERS: readonly string[] =
   PERPLEXITY PINECONE QDRANT QWEN REPLICATE SAMBANOVA TOGETHER TOGETHERAI VLLM VOYAGE WATSONX WEAVIATE XAI ZAI ZHIPU`.split(/\s+/);
 const KNOWN_KEYS = new Set(KEY_OWNERS.map((owner) => `${owner}_API_KEY`));
 
+/** Opens this daemon itself. */
+const OWN_KEY = 'QUERN_API_KEY';
 /** Names that the operator allows besides; see `allowEnv`. */
 let allowed: ReadonlySet<string> = new Set();
 
@@ -22,14 +24,14 @@ export function allowEnv(names: readonly string[]): void {
 }
 
 function mayRead(name: string): boolean {
-  return name.startsWith('QUERN_') || KNOWN_KEYS.has(name) || allowed.has(name);
+  return (name.startsWith('QUERN_') && name !== OWN_KEY) || KNOWN_KEYS.has(name) || allowed.has(name);
 }
 
 /**
  * Copies a value with every `${env:NAME}` in its strings, at any depth, replaced by that environment variable. One pass: what a variable
- * holds is not looked through again. Only names that a project file may refer to are read: `QUERN_*`, the API keys of known hosts, and what
- * `allowEnv` was given; whoever may write a project file could else have the whole environment sent to a host of theirs. Throws `bad_request`
- * naming a variable that is not set or may not be read. The result must not be stored or sent back.
+ * holds is not looked through again. Only names that a project file may refer to are read: `QUERN_*` but the daemon's own key, the API keys of
+ * known hosts, and what `allowEnv` was given; whoever may write a project file could else have the whole environment sent to a host of theirs.
+ * Throws `bad_request` naming a variable that is not set or may not be read. The result must not be stored or sent back.
  */
 export function expandEnv<T>(value: T, environment: NodeJS.ProcessEnv = process.env): T {
   return expand(value, environment, false) as T;
@@ -54,9 +56,10 @@ function expand(value: unknown, environment: NodeJS.ProcessEnv, isSecret: boolea
 function expandText(text: string, environment: NodeJS.ProcessEnv): string {
   return text.replace(REFERENCE, (_whole, name: string) => {
     if (!mayRead(name)) {
+      const otherName = name === OWN_KEY ? 'another name' : `the name QUERN_${name}`;
       throw new Failure(
         'bad_request',
-        `The project file refers to the environment variable ${name} as \${env:${name}}, which it may not read: without asking it may read QUERN_* and the API keys of known hosts, such as OPENAI_API_KEY. Start the daemon with --allow-env ${name} (or QUERN_ALLOW_ENV=${name}), or name the variable QUERN_${name}.`,
+        `The project file refers to the environment variable ${name} as \${env:${name}}, which it may not read: without asking it may read QUERN_* (not ${OWN_KEY}) and the API keys of known hosts, such as OPENAI_API_KEY. Start the daemon with --allow-env ${name} (or QUERN_ALLOW_ENV=${name}), or give the variable ${otherName}.`,
         { code: 'EnvironmentVariableRefused' },
       );
     }

@@ -33,6 +33,7 @@ test('variables: a missing one is named with the remedy', () => {
 /** Whether a project file may refer to a variable, unasked and with `--allow-env MY_TOKEN,HOME_KEY`. */
 const READABLE: readonly (readonly [name: string, unasked: boolean, allowed: boolean])[] = [
   ['QUERN_HOST', true, true],
+  ['QUERN_API_KEY', false, false],
   ['OPENAI_API_KEY', true, true],
   ['GROQ_API_KEY', true, true],
   ['MY_TOKEN', false, true],
