@@ -19,6 +19,7 @@ const TYPE_OF_KEYWORD: Record<string, string> = {
   required: 'missing',
   additionalProperties: 'extra_forbidden',
   unevaluatedProperties: 'extra_forbidden',
+  'false schema': 'extra_forbidden',
   minimum: 'greater_than_equal',
   exclusiveMinimum: 'greater_than',
   maximum: 'less_than_equal',
@@ -45,7 +46,7 @@ const TYPE_OF_TYPE: Record<string, string> = {
 export function explain(errors: readonly ErrorObject[], value: unknown, where: string): FailureItem[] {
   if (value === undefined) return [{ type: 'missing', loc: [where], msg: 'is required' }];
   const items: FailureItem[] = [];
-  for (const group of byPath(withoutUnionNoise(errors)).values()) {
+  for (const group of byPath(withoutNoise(errors)).values()) {
     if (items.length >= MAX_ITEMS) break;
     items.push(itemOf(group, value, where));
   }
@@ -68,13 +69,15 @@ function said(input: unknown): string {
 
 /**
  * Drops what a failed `anyOf`/`oneOf` says about itself, and, where one of its branches fits well enough to fail deeper,
- * what the other branches say at the union's own path.
+ * what the other branches say at the union's own path. What an `if` says about itself goes, too.
  */
-function withoutUnionNoise(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+function withoutNoise(errors: readonly ErrorObject[]): readonly ErrorObject[] {
+  // An `if` says only that what it asks for is not so; what is not so stands beside it.
+  const found = errors.filter(({ keyword }) => keyword !== 'if');
   const lastUnion = new Map<string, ErrorObject>();
   const hasOthers = new Set<string>();
   const hasDeeper = new Set<string>();
-  for (const error of errors) {
+  for (const error of found) {
     const path = error.instancePath;
     if (isUnion(error)) lastUnion.set(path, error);
     else hasOthers.add(path);
@@ -82,7 +85,7 @@ function withoutUnionNoise(errors: readonly ErrorObject[]): readonly ErrorObject
     for (let end = path.lastIndexOf('/'); end >= 0; end = end === 0 ? -1 : path.lastIndexOf('/', end - 1))
       hasDeeper.add(path.slice(0, end));
   }
-  return errors.filter((error) => {
+  return found.filter((error) => {
     const path = error.instancePath;
     const union = lastUnion.get(path);
     if (union === undefined) return true;
@@ -155,6 +158,7 @@ function messageOf(group: readonly ErrorObject[]): string {
     if (error.keyword === 'type') for (const type of [params.type].flat()) types.add(String(type).replaceAll(',', ' or '));
     else if (error.keyword === 'const') values.add(JSON.stringify(params.allowedValue));
     else if (error.keyword === 'enum') for (const allowed of params.allowedValues as unknown[]) values.add(JSON.stringify(allowed));
+    else if (error.keyword === 'false schema') others.add('must not be given with what else is given');
     else if (error.keyword === 'discriminator') others.add(`needs a known ${JSON.stringify(params.tag)}`);
     else if (isMember(error)) others.add(error.keyword === 'required' ? 'is required' : 'is not a known member');
     else others.add(error.message ?? error.keyword);

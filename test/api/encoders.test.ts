@@ -347,9 +347,15 @@ const classifying = (path: string): Scenario[] => [
     { model: NLI, input: ['the river has water', 'tea'] },
     { name: `${path}: texts as input`, json: (body) => assert.equal(body.total_count, 2) },
   ),
-  refused(path, { model: NLI, input: ['x'], texts: ['x'] }, 422, ['texts'], `${path}: texts and input`),
+  refused(
+    path,
+    { model: NLI, input: ['x'], texts: ['x'] },
+    422,
+    ['"detail":"body.texts: must not be given with what else is given"'],
+    `${path}: texts and input`,
+  ),
   refused(path, { model: NLI, input: [] }, 422, ['input'], `${path}: an empty input`),
-  refused(path, { model: NLI }, 422, ['body.texts: is required'], `${path}: neither texts nor input`),
+  refused(path, { model: NLI }, 422, ['"detail":"body.texts: is required"'], `${path}: neither texts nor input`),
   refused(path, { model: NLI, texts: [] }, 422, ['texts', 'fewer than 1']),
   post(
     path,
