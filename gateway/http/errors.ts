@@ -54,12 +54,14 @@ function openAiParts(failure: Failure, shape: ErrorShape): { detail: unknown; er
   const code = failure.code === failure.kind ? null : failure.code;
   const type = OPENAI_TYPES[failure.kind] ?? (failure.status < 500 ? 'invalid_request_error' : 'server_error');
   const loc = failure.errors?.[0]?.loc.slice(1) ?? [];
+  // A number in front is the place of a fault in the text of the body, not a member of it.
+  const param = typeof loc[0] === 'string' ? loc.join('.') : null;
   return {
     detail:
       shape === 'universal' && usage !== undefined
         ? { error: failure.code, message: failure.message, context_usage: usage }
         : failure.message,
-    error: { message: failure.message, type, param: loc.length > 0 ? loc.join('.') : null, code },
+    error: { message: failure.message, type, param, code },
   };
 }
 

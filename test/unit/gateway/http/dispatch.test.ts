@@ -259,6 +259,15 @@ scenarios('dispatch', stage, [
     json: (body) => assert.equal(body.error.param, 'role'),
   },
   {
+    name: 'names no parameter to official clients where the body is not JSON',
+    method: 'POST',
+    path: '/chat/x',
+    headers: { 'content-type': 'application/json' },
+    body: '{"role":',
+    status: 422,
+    json: (body) => assert.equal(body.error.param, null),
+  },
+  {
     name: 'shapes context errors of the universal runtime',
     path: '/universal',
     status: 400,
