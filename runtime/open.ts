@@ -8,6 +8,7 @@ import type { CompletionSource } from './completions/request.js';
 import { sweepPending } from './datasets/pending.js';
 import { Hub } from './hub/hub.js';
 import { Images } from './images/images.js';
+import { sweepDrafts } from './ingest/stages.js';
 import { Models } from './models/models.js';
 import { Outbound } from './net/outbound.js';
 import { openAnomaly } from './open-anomaly.js';
@@ -85,7 +86,9 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     startRunner,
   } = parts;
   const store = await openStore(dataDir);
-  await sweepPending(join(dataDir, 'projects'));
+  const projectsRoot = join(dataDir, 'projects');
+  await sweepPending(projectsRoot);
+  await sweepDrafts(projectsRoot);
   const models = new Models({ dataDir, pinTemplates });
   const outbound = new Outbound();
   const hub = new Hub(outbound);

@@ -26,15 +26,18 @@ export async function whilePending<Result>(
 
 /** Removes what a killed process left half done in the datasets of all projects. To be called while nobody changes them. */
 export async function sweepPending(projectsRoot: string): Promise<void> {
-  for (const namespace of await foldersIn(projectsRoot)) {
-    for (const project of await foldersIn(namespace)) {
-      for (const dataset of await foldersIn(join(project, 'lf_data', 'datasets'))) {
-        await sweepDataset(dataset).catch((cause: unknown) => {
-          log('warn', 'what a killed process left in a dataset could not be removed', { dataset, cause });
-        });
-      }
+  for await (const project of projectFolders(projectsRoot)) {
+    for (const dataset of await foldersIn(join(project, 'lf_data', 'datasets'))) {
+      await sweepDataset(dataset).catch((cause: unknown) => {
+        log('warn', 'what a killed process left in a dataset could not be removed', { dataset, cause });
+      });
     }
   }
+}
+
+/** The folders of all projects. */
+export async function* projectFolders(projectsRoot: string): AsyncGenerator<string> {
+  for (const namespace of await foldersIn(projectsRoot)) yield* await foldersIn(namespace);
 }
 
 async function sweepDataset(dataset: string): Promise<void> {

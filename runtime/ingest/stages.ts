@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
+import { projectFolders } from '../datasets/pending.js';
 import { log } from '../log.js';
 
 /** How much is kept. */
@@ -12,6 +13,9 @@ export const STAGE_LIMITS = {
 } as const;
 /** Share of the limit that is left when there was too much. */
 const EVICTED_TO = 0.9;
+
+/** How the name of a result ends that is being written. */
+const DRAFT = '.tmp';
 
 /** A result that is being written, as a checked file. */
 export interface Draft {
@@ -36,7 +40,7 @@ export class Stages {
   /** `directory` is the project's. */
   constructor(directory: string, limits: { readonly mostBytes: number; readonly largestBytes: number } = STAGE_LIMITS) {
     this.#limits = limits;
-    this.#folder = join(directory, 'lf_data', 'stages');
+    this.#folder = folderOf(directory);
   }
 
   /** The path of a result that was kept, which counts as used; whether it is whole shows when it is opened. Undefined where there is none. */
@@ -54,7 +58,7 @@ export class Stages {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
     const path = this.#path(stage, key);
     // Two runs over the same file may come to the same result at the same time.
-    const draft = `${path}.${randomUUID()}.tmp`;
+    const draft = `${path}.${randomUUID()}${DRAFT}`;
     return {
       path: draft,
       keep: () => this.#keep(draft, path),
@@ -105,4 +109,21 @@ export class Stages {
   #path(stage: string, key: string): string {
     return join(this.#folder, `${stage}-${createHash('sha256').update(key).digest('hex')}`);
   }
+}
+
+/** Removes what a killed process has not written to its end, in all projects. To be called while nobody works on them. */
+export async function sweepDrafts(projectsRoot: string): Promise<void> {
+  for await (const project of projectFolders(projectsRoot)) {
+    const folder = folderOf(project);
+    const names = await readdir(folder).catch(() => []);
+    for (const path of names.filter((name) => name.endsWith(DRAFT)).map((name) => join(folder, name)))
+      await rm(path, { force: true }).catch((cause: unknown) =>
+        log('warn', 'what a killed process left could not be removed', { path, cause }),
+      );
+  }
+}
+
+/** Where the results of a project lie. */
+function folderOf(directory: string): string {
+  return join(directory, 'lf_data', 'stages');
 }

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { STAGE_LIMITS, Stages } from '../../../../runtime/ingest/stages.js';
+import { STAGE_LIMITS, Stages, sweepDrafts } from '../../../../runtime/ingest/stages.js';
 import { CheckedFile, CheckedWriter, PIECE_BYTES } from '../../../../runtime/rag/parsing/checked-file.js';
 
 const root = mkdtempSync(join(tmpdir(), 'quern-stages-'));
@@ -108,6 +108,18 @@ describe('kept stages', () => {
     const stages = new Stages(directory, { ...STAGE_LIMITS, mostBytes: 3500 });
     await write(stages, 'new', [bytes(1000)]);
     assert.deepEqual([await read(stages, 'old'), (await read(stages, 'new'))?.length], [undefined, 1000]);
+  });
+
+  it('loses at the next start what a killed process was writing, and nothing else', async () => {
+    const projectsRoot = join(root, 'killed');
+    const directory = join(projectsRoot, 'namespace', 'project');
+    const stages = new Stages(directory);
+    await write(stages, 'whole', [bytes(10)]);
+    for (const stage of ['parse', 'embed']) writeFileSync((await stages.begin(stage, 'cut off')).path, bytes(10));
+    assert.equal(readdirSync(folderOf(directory)).length, 3);
+    await sweepDrafts(projectsRoot);
+    assert.equal(readdirSync(folderOf(directory)).length, 1);
+    assert.equal((await read(new Stages(directory), 'whole'))?.length, 10);
   });
 
   it('keeps nothing that is too large, and what is open of it can be read', async () => {
