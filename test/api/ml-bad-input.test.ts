@@ -119,7 +119,11 @@ for (const [port, list] of Object.entries(ports))
           const [member] = odd.path as [string];
           const { detail } = JSON.parse(text);
           // What is nested too deep, or has this key or a very long one, is refused before its members are looked at.
-          assert.match(detail, /nested|deep|__proto__|a member has a name/.test(detail) ? /./ : (CALLED[member] ?? new RegExp(member)), shown(odd));
+          assert.match(
+            detail,
+            /nested|deep|__proto__|a member has a name/.test(detail) ? /./ : (CALLED[member] ?? new RegExp(member)),
+            shown(odd),
+          );
         }
       });
 
