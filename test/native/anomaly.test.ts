@@ -47,6 +47,17 @@ test('all twelve backends are there', () => {
   assert.deepEqual(BACKENDS, all.split(' '));
 });
 
+test('a one-class SVM with contamination 0.5 is that of the defaults of PyOD', async () => {
+  const rows = Float64Array.of(0, 0, 1, 0, 0, 1, 1, 1, 0.5, 0.5, 0.4, 0.6, 3, 3, -1, 2);
+  // PyOD 3.6.7, OCSVM().decision_scores_: nu is 0.5 there.
+  const expected = [-0.0001742, -0.0001742, -0.0455909, 0.0003484, -0.2429058, -0.2275426, 0.4073648, 0.288335];
+  const { raw } = await fitAnomaly(
+    settings('one_class_svm', 2, { contamination: 0.5, normalization: 'raw', scaled: false, scored: true }),
+    rows,
+  );
+  for (const [row, score] of raw.entries()) assert.ok(Math.abs(score - expected[row]!) < 1e-3, `row ${row}: ${score}`);
+});
+
 /** The methods of a C++ object behind its wrapper are the wrapper's. */
 const methods = (object: object): string[] =>
   Object.getOwnPropertyNames(Object.getPrototypeOf(object))
