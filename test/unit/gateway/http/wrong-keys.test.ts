@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { MAX_ADDRESSES, MAX_WRONG_KEYS, WINDOW_MS, WrongKeys } from '../../../../gateway/http/wrong-keys.js';
 import { setLogLevel } from '../../../../runtime/log.js';
+import { processorMs } from '../../../support/processor-time.js';
 
 /** Addresses that are counted together. */
 const SAME: readonly (readonly [string, string, boolean])[] = [
@@ -39,9 +40,10 @@ describe('wrong keys', () => {
 
   it('are remembered for so many addresses, at a cost that does not grow', () => {
     const keys = new WrongKeys();
-    const start = performance.now();
-    for (let at = 0; at < 50_000; at += 1) keys.note(`10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`, 0);
+    const ms = processorMs(() => {
+      for (let at = 0; at < 50_000; at += 1) keys.note(`10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`, 0);
+    });
     assert.equal(keys.size, MAX_ADDRESSES);
-    assert.ok(performance.now() - start < 2000);
+    assert.ok(ms < 2000, `${ms} ms`);
   });
 });

@@ -6,6 +6,7 @@ import { checkedGbnf } from '../../../../runtime/completions/grammar/gbnf.js';
 import { INJECTED_FORMAT } from '../../../../runtime/completions/tools/formats.js';
 import { Failure } from '../../../../schemas/errors.js';
 import type { Tool } from '../../../../schemas/generated/common.js';
+import { processorMs } from '../../../support/processor-time.js';
 import { HOSTILE_SCHEMAS } from '../../../support/schemas/hostile.js';
 
 /** Twice what the event loop may stand, in milliseconds of processors, since the collector has threads of its own. */
@@ -16,10 +17,7 @@ const TRIES = 5;
 function quickestMs(work: () => void): number {
   let best = Infinity;
   for (let attempt = 0; attempt < TRIES && best > MOST_MS; attempt += 1) {
-    const start = process.cpuUsage();
-    work();
-    const { user, system } = process.cpuUsage(start);
-    best = Math.min(best, (user + system) / 1000);
+    best = Math.min(best, processorMs(work));
   }
   return best;
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { withoutSecrets, withSecretsOf as withSecretsOfAt } from '../../../../runtime/config/secrets.js';
 import { Failure } from '../../../../schemas/errors.js';
+import { processorMs } from '../../../support/processor-time.js';
 import { secretPlaces } from '../../../support/secret-places.js';
 
 const withSecretsOf = <Value>(value: Value, current: unknown): Value => withSecretsOfAt(value, current, ['body']);
@@ -128,17 +129,20 @@ describe('secrets of a configuration', () => {
   it('are found in the time that reading takes', () => {
     const text = 'a.b-c+d:'.repeat(100_000);
     const many = Array.from({ length: 100_000 }, (_, at) => ({ name: `n${at}`, api_key: '***' }));
-    const start = performance.now();
-    withoutSecrets({ a: text, args: [text, `--key ${text}`], host: text, u: `x://${text}`, q: `x://h?${'a=b&'.repeat(100_000)}` });
-    assert.throws(
-      () =>
-        withSecretsOf(
-          many,
-          many.toReversed().map((one) => ({ ...one, name: `${one.name}x` })),
-        ),
-      /SecretMissing|none is/,
+    const readMs = processorMs(() =>
+      withoutSecrets({ a: text, args: [text, `--key ${text}`], host: text, u: `x://${text}`, q: `x://h?${'a=b&'.repeat(100_000)}` }),
     );
-    assert.ok(performance.now() - start < 2000, `${performance.now() - start} ms`);
+    const keptMs = processorMs(() =>
+      assert.throws(
+        () =>
+          withSecretsOf(
+            many,
+            many.toReversed().map((one) => ({ ...one, name: `${one.name}x` })),
+          ),
+        /SecretMissing|none is/,
+      ),
+    );
+    assert.ok(readMs + keptMs < 2000, `${readMs} and ${keptMs} ms`);
   });
 });
 

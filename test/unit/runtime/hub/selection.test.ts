@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { quantisationOptions } from '../../../../runtime/hub/quantisation-options.js';
 import { select } from '../../../../runtime/hub/selection.js';
+import { processorMs } from '../../../support/processor-time.js';
 
 const listing = (...paths: string[]): Parameters<typeof select>[1] =>
   paths.map((path, index) => ({ path, sizeBytes: 10 + index, etag: index.toString(16).padStart(64, '0') }));
@@ -219,11 +220,13 @@ describe('what is fetched of a repository', () => {
   it('can be had in as many forms as are listed, each with its own weights, without holding up everything else', () => {
     const one = (index: number): string[] => [`onnx/m${index}_q4.onnx`, `onnx/m${index}_q4.onnx_data`, `onnx/m${index}_q4.data`];
     const formats = Array.from({ length: 1000 }, (_, index) => `onnx/model_f${index}.onnx`);
-    const from = performance.now();
-    assert.equal(quantisationOptions(listing(...formats)).length, 1000);
-    assert.deepEqual(chosen(['a.gguf', ...formats]), ['a.gguf']);
-    const options = quantisationOptions(listing(...Array.from({ length: 3000 }, (_, index) => one(index)).flat(), 'onnx/weights.pb'));
-    assert.ok(performance.now() - from < 4000);
+    let options: ReturnType<typeof quantisationOptions> = [];
+    const ms = processorMs(() => {
+      assert.equal(quantisationOptions(listing(...formats)).length, 1000);
+      assert.deepEqual(chosen(['a.gguf', ...formats]), ['a.gguf']);
+      options = quantisationOptions(listing(...Array.from({ length: 3000 }, (_, index) => one(index)).flat(), 'onnx/weights.pb'));
+    });
+    assert.ok(ms < 4000, `${ms} ms`);
     // Files have 10 bytes and one more each; all graphs share the last one.
     assert.deepEqual([options.length, options[0]!.sizeBytes, options[2999]!.sizeBytes], [3000, 10 + 11 + 12 + 9010, 3 * 9008 + 9010]);
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { TextTokenizer } from '../../../../../runtime/engines/onnx/text-tokenizer.js';
+import { processorMs } from '../../../../support/processor-time.js';
 
 const added = (id: number, content: string) => ({
   id,
@@ -80,12 +81,16 @@ describe('a tokenizer.json with hostile patterns', () => {
   const base = { version: '1.0', added_tokens: [], normalizer: null, pre_tokenizer: null, post_processor: null, decoder: null };
   for (const [name, step] of steps) {
     it(`is refused: ${name}`, () => {
-      const before = process.cpuUsage();
-      const tokenizer = new TextTokenizer({ ...base, model: model({ a: 0, b: 1 }), ...step }, {});
-      assert.deepEqual([...tokenizer.encode('', false)], []);
-      assert.throws(() => tokenizer.encode(`${'a'.repeat(40)}b`, false), { name: 'Failure', kind: 'invalid', message: /tokenizer\.json/ });
-      const { user, system } = process.cpuUsage(before);
-      assert.ok(user + system < 10e6, `it took ${(user + system) / 1e6} s`);
+      const ms = processorMs(() => {
+        const tokenizer = new TextTokenizer({ ...base, model: model({ a: 0, b: 1 }), ...step }, {});
+        assert.deepEqual([...tokenizer.encode('', false)], []);
+        assert.throws(() => tokenizer.encode(`${'a'.repeat(40)}b`, false), {
+          name: 'Failure',
+          kind: 'invalid',
+          message: /tokenizer\.json/,
+        });
+      });
+      assert.ok(ms < 10_000, `it took ${ms} ms`);
     });
   }
 
