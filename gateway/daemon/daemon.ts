@@ -50,7 +50,7 @@ async function open(
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const flag = error.code === 'AddressUnknown' ? api.flag.replace('port', 'host') : api.flag;
-    throw new Failure(error.kind, `${error.message} Free it, or choose another with --${flag}.`, { code: error.code, cause: error });
+    throw new Failure(error.kind, `${error.message} The option is --${flag}.`, { code: error.code, cause: error });
   }
 }
 

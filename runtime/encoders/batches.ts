@@ -19,10 +19,10 @@ async function inTurn<Answer extends Readonly<Record<string, unknown[]>>>(
   size: number,
   ask: (from: number, to: number) => Promise<Answer>,
 ): Promise<Answer> {
-  const whole: Record<string, unknown[]> = {};
-  for (let from = 0; from < count; from += size) {
+  const whole = await ask(0, Math.min(count, size));
+  for (let from = size; from < count; from += size) {
     const answer = await ask(from, Math.min(count, from + size));
-    for (const [name, list] of Object.entries(answer)) whole[name] = [...(whole[name] ?? []), ...list];
+    for (const [name, list] of Object.entries(answer)) for (const one of list) whole[name]!.push(one);
   }
-  return whole as Answer;
+  return whole;
 }

@@ -64,8 +64,8 @@ export const isStopped = (error: unknown): boolean => {
   return isTimeout(cause) || cause instanceof TooLarge || cause instanceof RangeError;
 };
 
-/** A failure that says why a template did not render; its cause is not told apart by callers but by `code` and `isStopped`. */
-function templateFailure(error: unknown): Failure {
+/** A failure that says why a template was not read or did not render; its cause is not told apart by callers but by `code` and `isStopped`. */
+function templateFailure(error: unknown, act: 'read' | 'rendered' = 'rendered'): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof Raised) {
     return new Failure('bad_request', `The model's chat template refuses the conversation: ${error.message.slice(0, RAISED_LIMIT)}`, {
@@ -74,10 +74,13 @@ function templateFailure(error: unknown): Failure {
   }
   const why = isTimeout(error)
     ? `it ran for more than ${RENDER_LIMIT_MS} ms`
-    : String((error as Error)?.message ?? error).slice(0, RAISED_LIMIT);
+    : // The parser looks at what is not there.
+      act === 'read' && error instanceof TypeError
+      ? 'it ends in the middle of an expression or a statement'
+      : String((error as Error)?.message ?? error).slice(0, RAISED_LIMIT);
   return new Failure(
     'invalid',
-    `The model's chat template cannot be rendered: ${why}. Give another one as chat_template in extra_body, or use a model with a working template.`,
+    `The model's chat template cannot be ${act}: ${why}. Give another one as chat_template in extra_body, or use a model with a working template.`,
     { code: 'template_failed', cause: error },
   );
 }
@@ -99,7 +102,7 @@ export class ChatTemplate {
       this.#parsed = limitedHere(() => new Template(text).parsed);
       markWritten(this.#parsed);
     } catch (error) {
-      throw templateFailure(error);
+      throw templateFailure(error, 'read');
     }
     try {
       this.callForm = this.#callForm();

@@ -120,7 +120,9 @@ describe('chat template', () => {
   });
 
   it('refuses a template that does not parse', () => {
-    assert.throws(() => new ChatTemplate('{% if %}'), { code: 'template_failed' });
+    assert.throws(() => new ChatTemplate('{% if %}'), { code: 'template_failed', message: /cannot be read/ });
+    for (const text of ['{{ a(', '{{ a.', '{% if a %}b'])
+      assert.throws(() => new ChatTemplate(text), { code: 'template_failed', message: /cannot be read: it ends in the middle/ }, text);
   });
 
   it('sees in which form calls are written', () => {
