@@ -17,6 +17,7 @@ const ROUNDS = 3;
 /** Rows that the native code takes at once. */
 const ROWS_AT_ONCE = 256;
 const ASK = { iterations: 20, batchSize: 16, seed: 42 };
+const TFIDF = 'quern-tfidf';
 const LEXICAL = 'quern-lexical';
 const MINILM = 'sentence-transformers/all-MiniLM-L6-v2';
 /** Weights of the six layers of all-MiniLM-L6-v2 that every token is multiplied with. */
@@ -157,7 +158,7 @@ export async function benchClassifiers(): Promise<void> {
   const { encoders } = openEncoders({ models, outbound, runtimeUrls: [], runtimePort: 0 });
   const folder = join(process.env.BENCH_MODELS ?? '', MINILM);
   const rows = await measured(LEXICAL, encoders);
-  const shares = await heldOut(LEXICAL, LEXICAL, encoders);
+  const shares = [...(await heldOut(TFIDF, TFIDF, encoders)), ...(await heldOut(LEXICAL, LEXICAL, encoders))];
   const hasWeights = process.env.BENCH_MODELS !== undefined && existsSync(folder);
   if (hasWeights) {
     shares.push(...(await heldOut(folder, 'all-MiniLM-L6-v2', encoders)));
