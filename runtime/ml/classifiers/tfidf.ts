@@ -11,7 +11,7 @@ const WORD_SEED = 0x2545f491;
 const SPACE = 0x20;
 /** Bits of a feature's number. */
 const BITS = 20;
-/** Code units of a text, or features, between two looks at the clock. */
+/** Code units of a text between two looks at the clock. */
 const STRIDE = 1024;
 
 /** The features that a fit found most often in its texts, and how much each says: the numbers of the features, with their weights. */
@@ -23,42 +23,40 @@ function unitAt(text: string, at: number): number {
   return unit < SPACE ? SPACE : unit;
 }
 
-function count(counts: Map<number, number>, hash: number, times: number): void {
-  const feature = mixed(hash) >>> (32 - BITS);
-  counts.set(feature, (counts.get(feature) ?? 0) + times);
-}
+/** Is told a feature of a text, by its number, and how often more it occurs. */
+type Visit = (feature: number, times: number) => void;
 
-/** Counts the n-grams of a word, or of its beginning or end, that begin at a place. */
-function countGrams(counts: Map<number, number>, text: string, from: number): void {
+const featureOf = (hash: number): number => mixed(hash) >>> (32 - BITS);
+
+/** Visits the n-grams of a word, or of its beginning or end, that begin at a place. */
+function visitGrams(text: string, from: number, visit: Visit): void {
   const first = unitAt(text, from);
   let hash = step(GRAM_SEED, first);
   for (let size = LEAST; size <= MOST && from + size <= text.length + 1; size += 1) {
     const unit = unitAt(text, from + size - 1);
     if (unit === SPACE && first === SPACE && size === LEAST) return;
     hash = step(hash, unit);
-    count(counts, hash, 1);
+    visit(featureOf(hash), 1);
     if (unit === SPACE) return;
   }
 }
 
-/** How often a text has each feature: its words, twice each, and the n-grams inside them. Each is hashed to a number. */
-async function counted(text: string, signal: AbortSignal): Promise<ReadonlyMap<number, number>> {
-  const counts = new Map<number, number>();
+/** Visits the features of a text: its words, twice each, and the n-grams inside them. Each is hashed to a number. */
+async function visitFeatures(text: string, visit: Visit, signal: AbortSignal): Promise<void> {
   const plain = text.normalize('NFKC').toLowerCase();
   let word = WORD_SEED;
   for (let at = -1; at <= plain.length; at += 1) {
-    countGrams(counts, plain, at);
+    visitGrams(plain, at, visit);
     const unit = unitAt(plain, at);
     if (unit !== SPACE) word = step(word, unit);
     else {
-      if (unitAt(plain, at - 1) !== SPACE) count(counts, word, WHOLE);
+      if (unitAt(plain, at - 1) !== SPACE) visit(featureOf(word), WHOLE);
       word = WORD_SEED;
     }
     if (at % STRIDE !== 0) continue;
     await breathe();
     signal.throwIfAborted();
   }
-  return counts;
 }
 
 /** How many features a fit keeps: so many that the vectors of its texts, and the weights of its labels, are within the limits. */
@@ -73,14 +71,15 @@ export function featuresOfFit(texts: number, labels: number): number {
  */
 export async function vocabularyOf(texts: readonly string[], most: number, signal: AbortSignal): Promise<string> {
   const having = new Uint32Array(2 ** BITS);
-  for (const text of texts) {
-    let seen = 0;
-    for (const feature of (await counted(text, signal)).keys()) {
+  /** By feature the last text that had it, counted from 1. */
+  const last = new Uint32Array(2 ** BITS);
+  for (const [at, text] of texts.entries()) {
+    const note: Visit = (feature) => {
+      if (last[feature] === at + 1) return;
+      last[feature] = at + 1;
       having[feature]! += 1;
-      seen += 1;
-      if (seen % STRIDE === 0) await breathe();
-    }
-    await breathe();
+    };
+    await visitFeatures(text, note, signal);
   }
   const least = leastOf(having, most);
   const features: number[] = [];
@@ -118,16 +117,18 @@ export function readVocabulary(text: string): Vocabulary {
  * is 1 where the text has none of them.
  */
 export async function tfidfVector(text: string, vocabulary: Vocabulary, signal: AbortSignal): Promise<Float32Array> {
+  const counts = new Float64Array(vocabulary.size);
+  const add: Visit = (feature, times) => {
+    const known = vocabulary.get(feature);
+    if (known !== undefined) counts[known.at]! += times;
+  };
+  await visitFeatures(text, add, signal);
   const vector = new Float32Array(vocabulary.size + 1);
   let squares = 0;
-  let seen = 0;
-  for (const [feature, count] of await counted(text, signal)) {
-    seen += 1;
-    if (seen % STRIDE === 0) await breathe();
-    const known = vocabulary.get(feature);
-    if (known === undefined) continue;
-    const value = (1 + Math.log(count)) * known.weight;
-    vector[known.at] = value;
+  for (const { at, weight } of vocabulary.values()) {
+    if (counts[at] === 0) continue;
+    const value = (1 + Math.log(counts[at]!)) * weight;
+    vector[at] = value;
     squares += value * value;
   }
   if (squares === 0) vector[vocabulary.size] = 1;
