@@ -27,7 +27,8 @@ function flatten(file: SourceFile, value: unknown, path: string, depth: number, 
   if (depth > DEPTH_LIMIT)
     throw new Failure('invalid', `${file.name} is nested deeper than the ${DEPTH_LIMIT} levels that are read.`, { code: 'too_deep' });
   if (Array.isArray(value) && value.every((one) => typeof one !== 'object')) {
-    if (value.length > 0) into.push(`${path ? `${path}: ` : ''}${value.join(', ')}`);
+    const shown = value.filter((one) => !isEncoded(one)).map((one) => withoutEmbedded(String(one)));
+    if (shown.length > 0) into.push(`${path ? `${path}: ` : ''}${shown.join(', ')}`);
   } else if (typeof value === 'object' && value !== null) {
     const numbered = Array.isArray(value);
     for (const [key, inner] of Object.entries(value)) {

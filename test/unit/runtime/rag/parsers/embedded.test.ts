@@ -54,10 +54,11 @@ describe('files in files of text', () => {
   const OTHERS: readonly [ParserType, string, readonly string[]][] = [
     ['MarkdownParser', `a ![x](data:image/svg+xml;charset=utf-8;base64,${IMAGE})\n\nb`, ['paragraph a ![x](data:image/svg+xml)', 'paragraph b']],
     ['JSONParser', JSON.stringify({ name: 'n', picture: IMAGE, icon: `data:image/png;base64,${IMAGE}`, key: 'aB3'.repeat(20) }), ['paragraph name: n', 'paragraph icon: data:image/png', `paragraph key: ${'aB3'.repeat(20)}`]],
+    ['JSONParser', JSON.stringify({ pictures: [IMAGE, 'kept', `data:image/png;base64,${IMAGE}`, 7], only: [IMAGE] }), ['paragraph pictures: kept, data:image/png, 7']],
     ['HTMLParser', `<p>a<img src="data:image/png;base64,${IMAGE}" alt="chart"></p>`, ['paragraph a [chart]']],
   ]; // biome-ignore format: a table
   for (const [type, source, blocks] of OTHERS) {
-    it(`are left out by ${type}`, async () => {
+    it(`are left out by ${type}: ${blocks[0]}`, async () => {
       const document = await parseWith(type, source);
       assert.deepEqual(blockTexts(document), blocks);
       assert.ok(!JSON.stringify(document).includes(IMAGE.slice(0, 100)));
