@@ -10,9 +10,8 @@ import { LOW_DISK_BYTES } from './room.js';
 const KEPT = 2;
 /** How long after the start, and how often, a look is taken whether a copy is due. */
 const LOOK_MS = 20_000;
-/** How often a store that was written to is copied: a small one, and a larger one. */
+/** How often a small store that was written to is copied. */
 const SMALL_INTERVAL_MS = 10 * 60_000;
-const LARGE_INTERVAL_MS = 24 * 3600_000;
 const SMALL_BYTES = 2 ** 26;
 /** Stores larger than this are not copied now and then, only before migrations. */
 const MAX_ROUTINE_BYTES = 2 ** 30;
@@ -36,6 +35,11 @@ export function backupsIn(folder: string): string[] {
 /** A moment as it appears in file names: `20260131T235959123Z`; sorts by time. */
 export function timestamp(now = new Date()): string {
   return now.toISOString().replaceAll(/[-:.]/g, '');
+}
+
+/** The time between two copies of a store that is written to: ten minutes up to 64 MiB, and longer in proportion to its size above. */
+export function intervalMs(sizeBytes: number): number {
+  return SMALL_INTERVAL_MS * Math.max(1, sizeBytes / SMALL_BYTES);
 }
 
 /** What the copies are made of. */
@@ -91,7 +95,7 @@ export class Backups {
     return path;
   }
 
-  /** Starts copying: a small store within its first minute and every ten minutes, a larger one once a day, whenever it has changed. */
+  /** Starts copying: within the first minute, then each `intervalMs`, whenever the store has changed. */
   start(lookEveryMs = LOOK_MS): void {
     this.#lookEveryMs = lookEveryMs;
     this.#later();
@@ -128,6 +132,6 @@ export class Backups {
     const { bavail, bsize } = statfsSync(this.#folder);
     if (bavail * bsize - size < LOW_DISK_BYTES) return false;
     const age = newest === undefined ? Number.POSITIVE_INFINITY : Date.now() - statSync(newest).mtimeMs;
-    return age < 0 || age >= (size <= SMALL_BYTES ? SMALL_INTERVAL_MS : LARGE_INTERVAL_MS);
+    return age < 0 || age >= intervalMs(size);
   }
 }

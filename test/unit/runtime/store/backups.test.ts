@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { intervalMs } from '../../../../runtime/store/backups.js';
 import { openStore } from '../../../../runtime/store/store.js';
 import { run } from '../../../support/run.js';
 
@@ -31,6 +32,21 @@ describe('backups of the state store', () => {
     await store.write((batch) => batch.put('meta', 'two', 2));
     await new Promise((resolve) => setTimeout(resolve, 400));
     assert.equal(copies(dir).length, 1);
+    await store.close();
+  });
+
+  it('are made again when the last one is old, the sooner the smaller the file is', async () => {
+    const MINUTE = 60_000;
+    const MEBIBYTE = 2 ** 20;
+    for (const [mebibytes, minutes] of [[1, 10], [64, 10], [96, 15], [1024, 160]] as const) // biome-ignore format: a table
+      assert.equal(intervalMs(mebibytes * MEBIBYTE), minutes * MINUTE, `${mebibytes} MiB`);
+    const dir = join(root, 'again');
+    const store = await openStore(dir, { backupAfterMs: 50 });
+    const folder = await store.backup();
+    await store.write((batch) => batch.put('meta', 'one', 1));
+    const then = Date.now() / 1000 - 11 * 60;
+    utimesSync(folder, then, then);
+    assert.ok(await until(() => copies(dir).filter((name) => !name.endsWith('.part')).length === 2));
     await store.close();
   });
 
