@@ -4,7 +4,7 @@ import { wantsLogprobs } from '../../runtime/completions/sampling.js';
 import { chunkFrames, completionId, responseBody } from '../../runtime/completions/wire.js';
 import type { CachedTurn } from '../../runtime/kv-cache/cached-turn.js';
 import { log } from '../../runtime/log.js';
-import { collect } from '../../runtime/providers/contract.js';
+import { collectChoices } from '../../runtime/providers/contract.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
 import type { Tool } from '../../schemas/generated/common.js';
@@ -47,6 +47,7 @@ export function universalRequest(body: CompletionRequest): UniversalRequest {
   const most = body.max_completion_tokens ?? body.max_tokens;
   if (most !== undefined && most !== null) out.max_tokens = most;
   if (body.stop !== undefined && body.stop !== null) out.stop = [body.stop].flat();
+  if (body.n && body.n > 1) out.n = body.n;
   if (body.keep_loaded === true) out.keepLoaded = true;
   const transformers = languageSettings(body.model, body.transformers);
   if (transformers) out.transformers = transformers;
@@ -72,7 +73,7 @@ async function complete(runtime: Runtime, request: Request): Promise<Reply> {
   const completion = await runtime.completions.open(wanted, request.signal);
   const options = { id: completionId(), model: body.model, contextUsage: completion.contextUsage, logprobs: wantsLogprobs(wanted) };
   if (!wanted.stream) {
-    const answer = responseBody(await collect(completion.parts), options);
+    const answer = responseBody(await collectChoices(completion.parts), options);
     return { json: cached ? { ...answer, x_cache: cached.report() } : answer };
   }
   const onFailure = (error: unknown) => {

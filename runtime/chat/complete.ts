@@ -9,7 +9,7 @@ import { chunkFrames, completionId, responseBody, type WireOptions } from '../co
 import { defaultModel } from '../config/default-model.js';
 import { log } from '../log.js';
 import type { LoadedProject } from '../projects/projects.js';
-import { type Completion, type CompletionPart, type CompletionRequest, collect, type Provider } from '../providers/contract.js';
+import { type Completion, type CompletionPart, type CompletionRequest, collectChoices, type Provider } from '../providers/contract.js';
 import type { Hit } from '../rag/contract.js';
 import type { Retrieval } from '../rag/query/contract.js';
 import { settingsOf } from './parameters.js';
@@ -209,8 +209,8 @@ class OpenTurn implements ChatTurn {
 
   async body(): Promise<Record<string, unknown>> {
     try {
-      const answer = await collect(this.#parts(undefined));
-      const body = responseBody(answer, { ...this.#wire, contextUsage: this.#completion.contextUsage });
+      const answers = await collectChoices(this.#parts(undefined));
+      const body = responseBody(answers, { ...this.#wire, contextUsage: this.#completion.contextUsage });
       return this.#ends.sources ? { ...body, sources: this.#ends.sources } : body;
     } catch (cause) {
       if (cause instanceof Failure) throw cause;

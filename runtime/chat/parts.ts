@@ -54,25 +54,28 @@ interface TurnEnds {
 }
 
 /**
- * Passes an answer on and reports it when it is complete. Whoever leaves early, and an answer that breaks off, leave nothing behind.
- * Throws `model_failed` when the parts end without a finish.
+ * Passes an answer on and reports it when it is complete; of several choices the first, whose finish then comes last. Whoever leaves early, and an
+ * answer that breaks off, leave nothing behind. Throws `model_failed` when the parts end without a finish.
  */
 export async function* recorded(parts: AsyncIterable<CompletionPart>, ends: TurnEnds): AsyncGenerator<CompletionPart, void, undefined> {
-  const recorder = new AnswerRecorder();
+  const recorders: AnswerRecorder[] = [];
   let finish: Finish | undefined;
   try {
     for await (const part of parts) {
+      const { choice = 0 } = part;
+      recorders[choice] ??= new AnswerRecorder();
+      const recorder = recorders[choice];
       recorder.take(part);
-      if (part.type === 'finish') finish = part;
+      if (part.type === 'finish' && part.reason === 'stop' && recorder.empty && ends.emptyText !== undefined) {
+        const text: CompletionPart = { type: 'text', text: ends.emptyText, ...(choice === 0 ? {} : { choice }) };
+        recorder.take(text);
+        yield text;
+      }
+      if (part.type === 'finish' && choice === 0) finish = part;
       else yield part;
     }
     if (!finish) throw new Failure('model_failed', 'The model broke off its answer without finishing it. Try again.');
-    if (recorder.empty && finish.reason === 'stop' && ends.emptyText !== undefined) {
-      const text: CompletionPart = { type: 'text', text: ends.emptyText };
-      recorder.take(text);
-      yield text;
-    }
-    await ends.complete(recorder.message());
+    await ends.complete(recorders[0]!.message());
     yield finish;
   } finally {
     ends.close();

@@ -7,13 +7,15 @@ import { type AnswerForm, answerForm } from './answer-form.js';
 import { answerGrammar } from './answer-grammar.js';
 import { type Allocation, allocate, completionRoom, contextFailure, contextUsage } from './budget.js';
 import { type CompletionParts, checkedParts } from './checked-parts.js';
+import { MAX_CHOICES, openChoices } from './choices.js';
 import { Collector, type Completion } from './contract.js';
 import { type Fitted, fitPrompt } from './fit.js';
 import { type PlainMessage, plainMessages } from './messages.js';
 import { ModelHold, OpenedCompletion } from './opened.js';
 import { OutputReader } from './output.js';
 import type { ModelSource, StateUse, UniversalRequest } from './request.js';
-import { engineSampling } from './sampling.js';
+import { engineSampling, seedAfter } from './sampling.js';
+import { settleSoon } from './settle.js';
 import { type ThinkingPlan, thinkingPlan, withSoftSwitch } from './thinking.js';
 import { offerTools, type ToolOffer } from './tools/definitions.js';
 import { formatOf, INJECTED_FORMAT, type ToolFormat } from './tools/formats.js';
@@ -26,9 +28,6 @@ const NOT_THE_TEMPLATE: ReadonlySet<string> = new Set(['unavailable', 'busy', 't
 
 /** Least temperature of an answer that is drawn again. */
 const SECOND_TRY_TEMPERATURE = 0.8;
-
-/** How long an opening waits for the first step. */
-const FIRST_STEP_MS = 1_000;
 
 /** One request on its way to a prompt. */
 interface Plan {
@@ -117,7 +116,8 @@ function generation(plan: Plan, prompt: Prompt, again = false): Generation {
   const sampling = engineSampling(request, model.info.sampling, held !== undefined && held.grammarStart === undefined);
   if (again)
     Object.assign(sampling, {
-      seed: ((sampling.seed ?? 0) + 1) % 2 ** 32,
+      // Behind those of the other choices.
+      seed: seedAfter(sampling.seed ?? 0, MAX_CHOICES),
       temperature: Math.max(sampling.temperature ?? 0, SECOND_TRY_TEMPERATURE),
     });
   const generate: GenerateRequest = { ...sampling, promptId: prepared.promptId, maxTokens, startsInThinking: prepared.endsInThinking };
@@ -135,22 +135,6 @@ function generation(plan: Plan, prompt: Prompt, again = false): Generation {
     promptTokens: prepared.promptTokens,
   });
   return { generate, reader, check };
-}
-
-/**
- * Waits for the first step, so that a failure there is still a failure of the whole request; one that takes longer than a second goes on
- * while the answer begins.
- */
-async function settleSoon(first: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const patience = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, FIRST_STEP_MS);
-  });
-  try {
-    await Promise.race([first, patience]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 /** The parts of a generation whose first event was asked for already. */
@@ -227,9 +211,15 @@ export class Completions {
 
   /**
    * Loads the model, builds a prompt that fits, and waits for the first step, so that all that can fail before the first token fails here.
-   * Aborting the signal frees the sequence and gives the model back, read or not.
+   * Aborting the signal frees the sequences and gives the model back, read or not. Saved states are for choice 0: the others share its prompt.
    */
-  async open(request: UniversalRequest, signal: AbortSignal): Promise<Completion> {
+  open(request: UniversalRequest, signal: AbortSignal): Promise<Completion> {
+    return openChoices(request, signal, ({ states, ...one }, each, choice) =>
+      this.#open(choice === 0 && states ? { ...one, states } : one, each),
+    );
+  }
+
+  async #open(request: UniversalRequest, signal: AbortSignal): Promise<Completion> {
     const offer = offerTools(request.tools, request.tool_choice);
     const form = answerForm({ ...request.form, response_format: request.response_format });
     // What cannot be used is refused before a model is loaded for it.

@@ -16,6 +16,8 @@ export interface CompletionRequest extends Sampling {
   /** Context size for this request; a different value loads the model a second time. */
   n_ctx?: number;
   user?: string;
+  /** Answers that are made side by side, 2 to 8; absent = one. */
+  n?: number;
   /** True when the answer is shown as it comes; otherwise parts may come coarser, such as tool calls only when they are complete. */
   stream?: boolean;
   /** Provider-specific parameters (`extra_body` of the model, then of the request). */
@@ -43,15 +45,25 @@ export interface ContextUsage {
   strategy_used: string | null;
 }
 
-/** One piece of a completion, in order. Exactly one `finish` comes, last. */
-export type CompletionPart =
+/**
+ * One piece of a completion, in order. Exactly one `finish` comes per choice, the last of it; the pieces of several choices come between one another.
+ */
+export type CompletionPart = PartOfChoice & {
+  /** Which answer it belongs to, where several were asked for; absent = 0. */
+  choice?: number;
+};
+
+type PartOfChoice =
   | { type: 'text'; text: string; logprobs?: TokenLogprob[] }
   | { type: 'reasoning'; text: string }
   /** Comes before the others, now and then while a long prompt is read: tokens of it that are read, and all of them. Not a part of the answer. */
   | { type: 'progress'; read: number; of: number }
   /** `id` and `name` come in the first part of an index, `arguments` grows over the parts. */
   | { type: 'tool_call'; index: number; id?: string; name?: string; arguments?: string }
-  /** `schemaNotes`: what of a schema was not held while the answer was written, or is broken by it. */
+  /**
+   * `usage` counts this choice, with the whole prompt, unless the provider knows the counts of all only: then the first choice has them, and the
+   * others have 0. `schemaNotes`: what of a schema was not held while the answer was written, or is broken by it.
+   */
   | { type: 'finish'; reason: FinishReason; usage: Usage; thinkingTokens?: number; schemaNotes?: readonly string[] };
 
 /** An accepted completion: everything that can fail before the first token has been checked when this exists. */
@@ -108,9 +120,19 @@ export class Collector {
   }
 }
 
-/** Reads a completion to its end. */
+/** Reads a completion of one choice to its end. */
 export async function collect(parts: AsyncIterable<CompletionPart>): Promise<CollectedCompletion> {
-  const collector = new Collector();
-  for await (const part of parts) collector.add(part);
-  return collector.collected;
+  const [one = new Collector().collected] = await collectChoices(parts);
+  return one;
+}
+
+/** Reads a completion to its end: its choices in their order. */
+export async function collectChoices(parts: AsyncIterable<CompletionPart>): Promise<CollectedCompletion[]> {
+  const collectors: Collector[] = [];
+  for await (const part of parts) {
+    const choice = part.choice ?? 0;
+    collectors[choice] ??= new Collector();
+    collectors[choice].add(part);
+  }
+  return collectors.map(({ collected }) => collected);
 }

@@ -27,7 +27,7 @@ export function engineSampling(
     top_p: request.top_p ?? settings.top_p,
     top_k: request.top_k ?? settings.top_k,
     min_p: request.min_p ?? settings.min_p,
-    seed: ((seed % SEEDS) + SEEDS) % SEEDS,
+    seed: seedAfter(seed, 0),
   };
   for (const name of PENALTIES) {
     const value = request[name] ?? (held ? undefined : recommended[name]);
@@ -49,6 +49,11 @@ export function engineSampling(
     sampling.top_logprobs = Math.min(request.top_logprobs ?? 0, MAX_TOP_LOGPROBS);
   }
   return sampling;
+}
+
+/** The seed that many behind another, cut to 32 bits. */
+export function seedAfter(seed: number, steps: number): number {
+  return ((seed % SEEDS) + SEEDS + steps) % SEEDS;
 }
 
 /** True when the answer carries logprobs: asked for, or implied by `top_logprobs`. */

@@ -57,35 +57,33 @@ function errorMember(error: unknown): { message: string; type: string; param: nu
 class FrameWriter {
   readonly #head: string;
   readonly #tail: string;
-  readonly #open: string;
+  /** By choice. */
+  readonly #opens: string[] = [];
 
   constructor(readonly options: FrameOptions) {
     this.#head = `data: {"id":${JSON.stringify(options.id)},"object":"chat.completion.chunk","created":${options.created ?? epochSeconds()},"model":${JSON.stringify(options.model)},"choices":[`;
-    this.#open = `${this.#head}{"index":0,"delta":{`;
     this.#tail = `]${options.includeUsage ? ',"usage":null' : ''}}\n\n`;
   }
 
-  delta(members: string, finish = 'null', logprobs = ''): string {
-    return `${this.#open}${members}},${logprobs}"finish_reason":${finish}}${this.#tail}`;
+  delta(choice: number, members: string, finish = 'null', logprobs = ''): string {
+    return `${this.#open(choice)}${members}},${logprobs}"finish_reason":${finish}}${this.#tail}`;
   }
 
-  role(): string {
-    return this.delta('"role":"assistant","content":""');
-  }
-
-  text(text: string): string {
-    return this.delta(`"content":${JSON.stringify(text)}`);
+  role(choice: number): string {
+    return this.delta(choice, '"role":"assistant","content":""');
   }
 
   part(part: CompletionPart): string {
+    const { choice = 0 } = part;
     switch (part.type) {
-      case 'text':
-        if (!part.logprobs) return this.text(part.text);
-        return this.delta(`"content":${JSON.stringify(part.text)}`, 'null', `"logprobs":${JSON.stringify({ content: part.logprobs })},`);
+      case 'text': {
+        const logprobs = part.logprobs ? `"logprobs":${JSON.stringify({ content: part.logprobs })},` : '';
+        return this.delta(choice, `"content":${JSON.stringify(part.text)}`, 'null', logprobs);
+      }
       case 'reasoning':
-        return this.delta(`"reasoning_content":${JSON.stringify(part.text)}`);
+        return this.delta(choice, `"reasoning_content":${JSON.stringify(part.text)}`);
       case 'tool_call':
-        return this.delta(`"tool_calls":[${toolCallDelta(part)}]`);
+        return this.delta(choice, `"tool_calls":[${toolCallDelta(part)}]`);
       case 'progress':
         // A comment: clients read over it, and proxies see that the stream lives.
         return `: prompt ${part.read}/${part.of}\n\n`;
@@ -98,14 +96,34 @@ class FrameWriter {
     const { contextUsage, includeUsage } = this.options;
     const usage = contextUsage ? `,"x_context_usage":${JSON.stringify(contextUsage)}` : '';
     const notes = part.schemaNotes ? `,"x_schema_notes":${JSON.stringify(part.schemaNotes)}` : '';
-    const last = `${this.#open}},"finish_reason":"${part.reason}"}]${usage}${notes}${includeUsage ? ',"usage":null' : ''}}\n\n`;
-    return includeUsage ? `${last}${this.#head}],"usage":${JSON.stringify(wireUsage(part.usage, part.thinkingTokens))}}\n\n` : last;
+    return `${this.#open(part.choice ?? 0)}},"finish_reason":"${part.reason}"}]${usage}${notes}${includeUsage ? ',"usage":null' : ''}}\n\n`;
+  }
+
+  /** The frame of the counts, where the request asked for it and there are any. */
+  usage(ends: readonly Counts[]): string {
+    return this.options.includeUsage && ends.length > 0 ? `${this.#head}],"usage":${JSON.stringify(usageOf(ends))}}\n\n` : '';
+  }
+
+  #open(choice: number): string {
+    this.#opens[choice] ??= `${this.#head}{"index":${choice},"delta":{`;
+    return this.#opens[choice];
   }
 }
 
-/** The counts, with those of the thinking where there was any. */
-function wireUsage(usage: Usage, thinkingTokens: number | undefined): Usage {
-  return thinkingTokens ? { ...usage, completion_tokens_details: { reasoning_tokens: thinkingTokens } } : usage;
+/** What a choice counts at its end. */
+type Counts = Pick<CollectedCompletion, 'usage' | 'thinkingTokens'>;
+
+/** The counts of all the choices, whose prompt is one, with those of the thinking where there was any. */
+function usageOf(ends: readonly Counts[]): Usage {
+  const sum = (of: (end: Counts) => number): number => ends.reduce((total, end) => total + of(end), 0);
+  const prompt = Math.max(...ends.map(({ usage }) => usage.prompt_tokens));
+  const thinking = sum(({ usage, thinkingTokens }) => thinkingTokens ?? usage.completion_tokens_details?.reasoning_tokens ?? 0);
+  return {
+    prompt_tokens: prompt,
+    completion_tokens: sum(({ usage }) => usage.completion_tokens),
+    total_tokens: prompt + sum(({ usage }) => usage.total_tokens - usage.prompt_tokens),
+    ...(thinking > 0 ? { completion_tokens_details: { reasoning_tokens: thinking } } : {}),
+  };
 }
 
 function toolCallDelta(part: CompletionPart & { type: 'tool_call' }): string {
@@ -115,12 +133,13 @@ function toolCallDelta(part: CompletionPart & { type: 'tool_call' }): string {
 }
 
 /**
- * A completion as the text of chat-completion chunk frames: the role, then one frame per part (a comment where it is progress), then the finish, then `[DONE]`, which also
- * ends a stream that failed. Never throws; leaving the loop early ends `parts`.
+ * A completion as the text of chat-completion chunk frames: for each choice the role, then one frame per part (a comment where it is progress), then
+ * its finish; then `[DONE]`, which also ends a stream that failed. Never throws; leaving the loop early ends `parts`.
  */
 export async function* chunkFrames(parts: AsyncIterable<CompletionPart>, options: FrameOptions): AsyncGenerator<string, void, undefined> {
   const frames = new FrameWriter(options);
-  let started = false;
+  const started = new Set<number>();
+  const ends: Counts[] = [];
   try {
     for await (const part of parts) {
       const frame = frames.part(part);
@@ -128,38 +147,50 @@ export async function* chunkFrames(parts: AsyncIterable<CompletionPart>, options
         yield frame;
         continue;
       }
-      yield started ? frame : frames.role() + frame;
-      started = true;
+      const { choice = 0 } = part;
+      if (part.type === 'finish') ends.push(part);
+      yield started.has(choice) ? frame : frames.role(choice) + frame;
+      started.add(choice);
     }
   } catch (error) {
     options.onFailure?.(error);
     if (options.fallbackText === undefined || options.tells?.(error)) {
-      yield `${started ? '' : frames.role()}data: ${JSON.stringify({ error: errorMember(error) })}\n\n${DONE}`;
+      yield `${started.size > 0 ? '' : frames.role(0)}data: ${JSON.stringify({ error: errorMember(error) })}\n\n${DONE}`;
       return;
     }
   }
-  if (!started && options.fallbackText !== undefined) yield frames.role() + frames.text(options.fallbackText) + frames.delta('', '"stop"');
-  yield (options.beforeDone?.() ?? '') + DONE;
+  if (started.size === 0 && options.fallbackText !== undefined)
+    yield frames.role(0) + frames.part({ type: 'text', text: options.fallbackText }) + frames.delta(0, '', '"stop"');
+  yield frames.usage(ends) + (options.beforeDone?.() ?? '') + DONE;
 }
 
-/** A collected completion as the body of a non-streaming answer. */
-export function responseBody(completion: CollectedCompletion, options: WireOptions): Record<string, unknown> {
-  const { text, reasoning, toolCalls, logprobs, finishReason, usage, thinkingTokens } = completion;
-  const called = toolCalls.length > 0;
-  const message: Record<string, unknown> = { role: 'assistant', content: called && text.trim() === '' ? null : text };
-  if (called) message.tool_calls = toolCalls;
-  const choice: Record<string, unknown> = { index: 0, message, finish_reason: finishReason };
-  if (options.logprobs) choice.logprobs = { content: logprobs };
-  const body: Record<string, unknown> = {
+/** A collected completion, by choice, as the body of a non-streaming answer. What was thought and noted stands beside the choices where there is one only. */
+export function responseBody(completions: readonly CollectedCompletion[], options: WireOptions): Record<string, unknown> {
+  const several = completions.length > 1;
+  const choices = completions.map((completion, index) => ({
+    ...choiceOf(completion, index, options.logprobs),
+    ...(several ? besideOf(completion) : {}),
+  }));
+  return {
     id: options.id,
     object: 'chat.completion',
     created: options.created ?? epochSeconds(),
     model: options.model,
-    choices: [choice],
-    usage: wireUsage(usage, thinkingTokens),
+    choices,
+    usage: usageOf(completions),
+    ...(several ? {} : besideOf(completions[0]!)),
+    ...(options.contextUsage ? { x_context_usage: options.contextUsage } : {}),
   };
-  if (reasoning !== '') body.thinking = { content: reasoning, tokens: thinkingTokens ?? null };
-  if (options.contextUsage) body.x_context_usage = options.contextUsage;
-  if (completion.schemaNotes) body.x_schema_notes = completion.schemaNotes;
-  return body;
+}
+
+function choiceOf({ text, toolCalls, logprobs, finishReason }: CollectedCompletion, index: number, wantsLogprobs = false): object {
+  const called = toolCalls.length > 0;
+  const message = { role: 'assistant', content: called && text.trim() === '' ? null : text, ...(called ? { tool_calls: toolCalls } : {}) };
+  return { index, message, finish_reason: finishReason, ...(wantsLogprobs ? { logprobs: { content: logprobs } } : {}) };
+}
+
+/** What an answer has beside its message, in members that only this server writes. */
+function besideOf({ reasoning, thinkingTokens, schemaNotes }: CollectedCompletion): object {
+  const thinking = reasoning === '' ? {} : { thinking: { content: reasoning, tokens: thinkingTokens ?? null } };
+  return { ...thinking, ...(schemaNotes ? { x_schema_notes: schemaNotes } : {}) };
 }

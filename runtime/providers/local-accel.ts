@@ -1,5 +1,6 @@
 import { Failure } from '../../schemas/errors.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
+import { openChoices } from '../completions/choices.js';
 import { onlyBase } from './compat/bases.js';
 import type { ChatClient } from './compat/open.js';
 import type { Completion, CompletionRequest, Provider } from './contract.js';
@@ -39,18 +40,21 @@ export function createLocalAccel(client: ChatClient, start: StartRunner | undefi
     return client.open(model, request, { bases: onlyBase(runner.base), added, ours: runner.ours }, signal);
   };
 
+  const open = async (model: ModelConfig, request: CompletionRequest, signal: AbortSignal): Promise<Completion> => {
+    const wish = wishOf(model);
+    const runner = await runners.ensure(wish, signal);
+    try {
+      return await speak(runner, model, request, signal);
+    } catch (error) {
+      if (!(error instanceof Failure && error.cause instanceof Failure && error.cause.code === 'ConnectFailed')) throw error;
+      // It was there a moment ago: look again, and start ours where it is gone.
+      runners.forget(wish.base);
+      return speak(await runners.ensure(wish, signal), model, request, signal);
+    }
+  };
+
   return {
-    async open(model, request, signal) {
-      const wish = wishOf(model);
-      const runner = await runners.ensure(wish, signal);
-      try {
-        return await speak(runner, model, request, signal);
-      } catch (error) {
-        if (!(error instanceof Failure && error.cause instanceof Failure && error.cause.code === 'ConnectFailed')) throw error;
-        // It was there a moment ago: look again, and start ours where it is gone.
-        runners.forget(wish.base);
-        return speak(await runners.ensure(wish, signal), model, request, signal);
-      }
-    },
+    // A runner that is not ours may make one answer, whatever `n` says.
+    open: (model, request, signal) => openChoices(request, signal, (one, each) => open(model, one, each)),
   };
 }

@@ -1,3 +1,4 @@
+import { openChoices } from '../completions/choices.js';
 import { onlyBase } from './compat/bases.js';
 import type { ChatClient } from './compat/open.js';
 import type { CompletionRequest, Provider } from './contract.js';
@@ -23,7 +24,9 @@ export function createLocalRunner(client: ChatClient): Provider {
   return {
     async open(model, request, signal) {
       const base = baseUrlOf(model) ?? LOCAL_RUNNER_URL;
-      return client.open(model, request, { bases: onlyBase(base), added: effort(request) }, signal);
+      const place = { bases: onlyBase(base), added: effort(request) };
+      // Local runners make one answer, whatever `n` says.
+      return openChoices(request, signal, (one, each) => client.open(model, one, place, each));
     },
   };
 }

@@ -7,6 +7,7 @@ import { chatEndpoints } from '../../gateway/core/chat.js';
 import { Chat } from '../../runtime/chat/chat.js';
 import { APOLOGY } from '../../runtime/chat/complete.js';
 import { Projects } from '../../runtime/projects/projects.js';
+import type { CompletionPart } from '../../runtime/providers/contract.js';
 import { providerOf } from '../../runtime/providers/index.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { openStore } from '../../runtime/store/store.js';
@@ -458,7 +459,51 @@ const table: Scenario[] = [
   invalid('top_k fraction', { top_k: 1.5 }, 'top_k'),
   invalid('max_tokens', { max_tokens: 0 }, 'max_tokens'),
   invalid('max_tokens huge', { max_tokens: 1e308 }, 'max_tokens'),
-  invalid('n', { n: 2 }, 'n'),
+  invalid('no choices', { n: 0 }, 'n'),
+  invalid('nine choices', { n: 9 }, 'n'),
+  invalid('half a choice', { n: 1.5 }, 'n'),
+  {
+    name: 'one choice is asked for as by a request that does not say',
+    ...POST,
+    body: after(echo, user('x', { n: 1 })),
+    json: () => assert.ok(!('n' in asked())),
+  },
+  {
+    name: 'several choices, of which the session remembers the first',
+    ...POST,
+    headers: { 'X-Session-ID': 'choices' },
+    body: after([text('one'), { ...text('two'), choice: 1 } as CompletionPart, { ...FINISH, choice: 1 }, FINISH], user('x', { n: 2 })),
+    json: (body) => {
+      assert.equal(asked().n, 2);
+      assert.deepEqual(
+        body.choices.map((one: { index: number; message: { content: string } }) => [one.index, one.message.content]),
+        [
+          [0, 'one'],
+          [1, 'two'],
+        ],
+      );
+      assert.deepEqual(body.usage, { prompt_tokens: 7, completion_tokens: 4, total_tokens: 11 });
+    },
+  },
+  { name: 'the first choice is remembered', path: `${CHAT}/sessions/choices/history`, contains: ['"one"'], lacks: ['"two"'] },
+  {
+    name: 'several choices in a stream, of which one is empty and the finish of the first comes last',
+    ...POST,
+    body: after(
+      [text('one'), { ...FINISH, choice: 1 }, FINISH],
+      user('x', { n: 2, stream: true, stream_options: { include_usage: true } }),
+    ),
+    events: [
+      { choices: [{ index: 0, delta: { role: 'assistant' } }] },
+      { choices: [{ index: 0, delta: { content: 'one' } }] },
+      { choices: [{ index: 1, delta: { role: 'assistant' } }] },
+      { choices: [{ index: 1, delta: { content: APOLOGY } }] },
+      { choices: [{ index: 1, finish_reason: 'stop' }] },
+      { choices: [{ index: 0, finish_reason: 'stop' }] },
+      { choices: [], usage: { prompt_tokens: 7, completion_tokens: 4, total_tokens: 11 } },
+      '[DONE]',
+    ],
+  },
   invalid('top_logprobs', { top_logprobs: 21 }, 'top_logprobs'),
   invalid('thinking_budget', { thinking_budget: -1 }, 'thinking_budget'),
   invalid('n_ctx', { n_ctx: 0 }, 'n_ctx'),

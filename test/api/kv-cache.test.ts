@@ -158,13 +158,19 @@ const table: Scenario[] = [
       assert.equal(body.choices[0].message.content, PUPPET_SCRIPTS.hello.answer);
     },
   }),
+  chat('the report of several choices is that of the first', () => ({ cache_key: prepared, n: 2 }), {
+    json: (body) => {
+      assert.deepEqual(body.choices.map((one: { message: { content: string } }) => one.message.content), Array(2).fill(PUPPET_SCRIPTS.hello.answer)); // biome-ignore format: a row
+      assert.equal(body.x_cache.hit, true);
+    },
+  }),
   chat('without a key there is no report', () => ({}), { json: (body) => assert.ok(!('x_cache' in body)) }),
   {
     name: 'counts',
     path: '/v1/cache/stats',
     json: async (body) => {
-      assert.deepEqual([body.total_entries, body.total_hits, body.total_partial_hits, body.total_misses], [2, 5, 1, 1]);
-      assert.equal(body.hit_rate, 5 / 7);
+      assert.deepEqual([body.total_entries, body.total_hits, body.total_partial_hits, body.total_misses], [2, 6, 1, 1]);
+      assert.equal(body.hit_rate, 6 / 8);
       assert.equal(body.pinned_entries, 1);
       assert.ok(body.ram_bytes > 0 && body.disk_bytes >= body.ram_bytes);
       assert.equal(body.by_tier.ram + body.by_tier.disk, 2);

@@ -7,6 +7,7 @@ import {
   type CompletionPart,
   type CompletionRequest,
   collect,
+  collectChoices,
   type Provider,
 } from '../../runtime/providers/contract.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
@@ -111,6 +112,21 @@ export function providerSuite(name: string, open: () => Promise<Stage>): void {
       assert.ok(parts.filter((part) => part.type === 'text').length > 1, 'text comes in several parts');
       assert.equal(whole.finishReason, 'stop');
       assert.ok(whole.usage.prompt_tokens > 0 && whole.usage.completion_tokens > 0);
+    });
+    act('text', 'makes two choices of one request', async () => {
+      const { request, expected } = stage.arrange('text');
+      const { parts } = await stage.provider.open(stage.model, { ...request, n: 2 }, NEVER);
+      const choices = await collectChoices(parts);
+      assert.equal(choices.length, 2);
+      for (const choice of choices) compare(choice, expected);
+      assert.ok(choices.every(({ finishReason }) => finishReason === 'stop'));
+      assert.ok(choices[0]!.usage.prompt_tokens > 0 && choices[0]!.usage.completion_tokens > 0);
+    });
+    act('endless', 'leaving two choices early ends the work of both', async () => {
+      const { request } = stage.arrange('endless');
+      const { parts } = await stage.provider.open(stage.model, { ...request, n: 2 }, NEVER);
+      for await (const part of parts) if (part.type === 'text') break;
+      await eventually('nothing is active', async () => (await stage.active()) === 0);
     });
     act('length', 'says when the answer was cut at max_tokens', async () => {
       assert.equal((await complete('length')).whole.finishReason, 'length');

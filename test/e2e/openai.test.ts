@@ -69,6 +69,22 @@ for (const port of ['core', 'runtime'] as const) {
       assert.equal(usage?.completion_tokens, whole.usage!.completion_tokens);
     });
 
+    it('gives several choices, whole and streamed', async () => {
+      const request = { model, messages: hello, n: 3, seed: 1, max_tokens: 20 };
+      const whole = await client.chat.completions.create(request);
+      assert.deepEqual(
+        whole.choices.map((choice) => choice.index),
+        [0, 1, 2],
+      );
+      const final = await client.chat.completions.stream({ ...request, stream: true }).finalChatCompletion();
+      const byIndex = [...final.choices].sort((a, b) => a.index - b.index);
+      assert.deepEqual(
+        byIndex.map((choice) => choice.message.content),
+        whole.choices.map((choice) => choice.message.content),
+      );
+      await assert.rejects(client.chat.completions.create({ ...request, n: 9 }), OpenAI.UnprocessableEntityError);
+    });
+
     it('ends with length at max_tokens', async () => {
       const answer = await client.chat.completions.create({ model, messages: hello, max_tokens: 3 });
       assert.equal(answer.choices[0]!.finish_reason, 'length');

@@ -1,6 +1,6 @@
 import type { CompletionRequest } from '../../runtime/providers/contract.js';
 import type { Act, Expected } from '../conformance/provider-suite.js';
-import { delta, frames, type Scene, type ScriptedOpenAI, say, usage } from './scripted-openai.js';
+import { delta, frames, type Scene, type ScriptedOpenAI, type Step, say, usage } from './scripted-openai.js';
 
 const call = (index: number, members: Record<string, unknown>): Record<string, unknown> => delta({ tool_calls: [{ index, ...members }] });
 
@@ -75,11 +75,19 @@ const TOOLS = ['weather', 'time'].map((name) => ({
   function: { name, parameters: { type: 'object', properties: { city: { type: 'string' } } } },
 }));
 
-/** Makes a scripted host answer by the act that the request names in `user`. */
+/** A frame of a choice once for each of so many; any other step as it is. */
+function ofEachChoice(step: Step, n: number): Step[] {
+  if (typeof step === 'string' || !('send' in step) || !String(step.send).includes('"index":0,"delta"')) return [step];
+  return Array.from({ length: n }, (_, index) => ({ send: String(step.send).replace('"index":0,"delta"', `"index":${index},"delta"`) }));
+}
+
+/** Makes a scripted host answer by the act that the request names in `user`, as many choices as it asks for. */
 export function playActs(host: ScriptedOpenAI): void {
   host.always((seen) => {
-    const user = (seen.body as { user?: string } | undefined)?.user as Act;
-    return ACTS[user]?.scene ?? { status: 404, headers: { 'content-type': 'application/json' }, steps: [{ send: '{}' }] };
+    const { user, n = 1 } = (seen.body ?? {}) as { user?: string; n?: number };
+    const scene = ACTS[user as Act]?.scene;
+    if (scene) return n === 1 ? scene : { ...scene, steps: scene.steps.flatMap((step) => ofEachChoice(step, n)) };
+    return { status: 404, headers: { 'content-type': 'application/json' }, steps: [{ send: '{}' }] };
   });
 }
 

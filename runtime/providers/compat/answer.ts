@@ -13,14 +13,16 @@ export class Answer {
   readonly #upstream: Upstream;
   readonly #body: AsyncIterator<Uint8Array>;
   readonly #events: AsyncIterator<ChatEvent>;
-  readonly #reader = new ChunkReader();
+  readonly #reader: ChunkReader;
   #first: CompletionPart[] = [];
   #over = false;
 
   constructor(
     { reply, upstream }: Accepted,
+    choices = 1,
     readonly trailerMs = TRAILER_MS,
   ) {
+    this.#reader = new ChunkReader(choices);
     this.#reply = reply;
     this.#upstream = upstream;
     this.#body = reply.chunks();
@@ -69,7 +71,7 @@ export class Answer {
   #end(done: boolean): CompletionPart[] {
     const { name, base } = this.#upstream;
     if (!this.#reader.started) throw new Failure('model_failed', `${base} sent an empty answer.`, { code: 'BadAnswer' });
-    if (!done && !this.#reader.finished)
+    if (!done && !this.#reader.whole)
       throw new Failure('model_failed', `Model '${name}': ${base} broke off in the middle of its answer.`, { code: 'AnswerTruncated' });
     this.#over = true;
     if (done) void this.#reply.linger(this.#body);
@@ -77,7 +79,7 @@ export class Answer {
     return this.#reader.end();
   }
 
-  /** The next event. Once the finish reason is there, what is missing is only usage: a host that hangs or breaks then has answered. */
+  /** The next event. Once the finish reasons are there, what is missing is only usage: a host that hangs or breaks then has answered. */
   async #next(): Promise<ChatEvent | undefined> {
     const pending = this.#events.next();
     if (!this.#reader.finished) {

@@ -13,6 +13,7 @@ const SAME_NAME = [
   'min_p',
   'max_tokens',
   'seed',
+  'n',
   'presence_penalty',
   'frequency_penalty',
   'repeat_penalty',
@@ -27,7 +28,7 @@ const SAME_NAME = [
 /** Answer tokens of a foreign host where neither the request nor the model says; our own runtime fits its default to the context. */
 const DEFAULT_MAX_TOKENS = 512;
 
-/** Members that `extra` cannot change: the answer is always read as one streamed choice. */
+/** Members that `extra` cannot change, since the answer is read by them. */
 const OURS = new Set(['messages', 'stream', 'stream_options', 'n']);
 
 /** Those of our own runtime that only the model's entry in the project says, as in process. */

@@ -46,75 +46,43 @@ function logprobsOf(value: unknown): TokenLogprob[] {
   });
 }
 
-/**
- * Turns the chunks of one answer (or the one piece of a host that does not stream) into parts. Only choice 0 is read. Reasoning comes from
- * `reasoning_content`, `reasoning` or `thinking`, else from a leading `<think>` block of the text.
- */
-export class ChunkReader {
+/** Puts together one choice of an answer. */
+class ChoiceReader {
   readonly #calls = new CallReader();
   readonly #splitter = new ThinkingSplitter();
   /** The host separates reasoning itself, so tags in its text are the answer's own words. */
   #separated = false;
   #reason: FinishReason | undefined;
   #logprobs: TokenLogprob[] = [];
-  #usage: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
-  #thinkingTokens: number | undefined;
-  #model: string | undefined;
-  #contextUsage: ContextUsage | undefined;
   #schemaNotes: string[] = [];
-  #choices = 0;
 
-  /** True when the host has said why the answer ends. */
+  /** True when the host has said why the choice ends. */
   get finished(): boolean {
     return this.#reason !== undefined;
   }
 
-  /** True when any piece of an answer has come. */
-  get started(): boolean {
-    return this.#choices > 0;
-  }
-
-  /** The model as the host names it. */
-  get model(): string | undefined {
-    return this.#model;
-  }
-
-  /** `x_context_usage`, which our own runtime sends. */
-  get contextUsage(): ContextUsage | undefined {
-    return this.#contextUsage;
-  }
-
-  /** Reads one chunk. */
-  read(chunk: Json): CompletionPart[] {
-    if (typeof chunk.model === 'string' && chunk.model !== '') this.#model ??= chunk.model;
-    const context = record(chunk.x_context_usage);
-    if (context) this.#contextUsage = context as unknown as ContextUsage;
-    if (Array.isArray(chunk.x_schema_notes)) this.#schemaNotes = chunk.x_schema_notes.filter((note) => typeof note === 'string');
-    this.#count(record(chunk.usage));
-    const choice = record(Array.isArray(chunk.choices) ? chunk.choices.find((item) => count(record(item)?.index) === 0) : undefined);
-    if (!choice) return [];
-    this.#choices++;
+  read(choice: Json): CompletionPart[] {
     const parts: CompletionPart[] = [];
-    // The universal runtime's non-streaming answers hold the thoughts beside the choices.
-    const thought = record(chunk.thinking)?.content;
-    if (typeof thought === 'string' && thought !== '') parts.push({ type: 'reasoning', text: thought });
     const delta = record(choice.delta) ?? record(choice.message);
     if (delta) this.#delta(delta, choice.logprobs, parts);
     if (typeof choice.finish_reason === 'string' && choice.finish_reason !== '') this.#reason ??= FINISH[choice.finish_reason] ?? 'stop';
     return parts;
   }
 
-  /** What is still held back, and the finish. Counts that the host does not send are 0: an estimate would pass for a measurement. */
-  end(): CompletionPart[] {
+  /** Keeps what our own runtime says of the schema, in any chunk of the choice. */
+  note(notes: unknown): void {
+    if (Array.isArray(notes)) this.#schemaNotes = notes.filter((note) => typeof note === 'string');
+  }
+
+  /** What is still held back, and the finish. */
+  end(counts: { usage: Usage; thinkingTokens?: number }): CompletionPart[] {
     const parts: CompletionPart[] = this.#splitter.end();
     this.#attach(parts);
     parts.push(...this.#calls.end());
     // Several hosts say `stop` although the turn ends in tool calls.
     const reason = this.#calls.any && (this.#reason ?? 'stop') === 'stop' ? 'tool_calls' : (this.#reason ?? 'stop');
-    const finish: CompletionPart = { type: 'finish', reason, usage: this.#usage };
-    if (this.#thinkingTokens !== undefined) finish.thinkingTokens = this.#thinkingTokens;
-    if (this.#schemaNotes.length > 0) finish.schemaNotes = this.#schemaNotes;
-    parts.push(finish);
+    const notes = this.#schemaNotes.length > 0 ? { schemaNotes: this.#schemaNotes } : {};
+    parts.push({ type: 'finish', reason, ...counts, ...notes });
     return parts;
   }
 
@@ -146,6 +114,81 @@ export class ChunkReader {
     if (text) text.logprobs = this.#logprobs;
     if (parts.length > 0) this.#logprobs = [];
   }
+}
+
+const NO_USAGE: Usage = { prompt_tokens: 0, completion_tokens: 0, total_tokens: 0 };
+
+/**
+ * Turns the chunks of one answer (or the one piece of a host that does not stream) into parts. Of the choices those that were asked for are read.
+ * Reasoning comes from `reasoning_content`, `reasoning` or `thinking`, else from a leading `<think>` block of the text.
+ */
+export class ChunkReader {
+  readonly #choices: ChoiceReader[] = [];
+  #usage: Usage = NO_USAGE;
+  #thinkingTokens: number | undefined;
+  #model: string | undefined;
+  #contextUsage: ContextUsage | undefined;
+
+  /** `asked` = how many choices were asked for; a host may send fewer. */
+  constructor(readonly asked = 1) {}
+
+  /** True when the host has said why each choice ends that was asked for. */
+  get finished(): boolean {
+    return this.#choices.length === this.asked && this.whole;
+  }
+
+  /** True when each choice that began has ended. */
+  get whole(): boolean {
+    return this.started && !this.#choices.some((choice) => !choice.finished);
+  }
+
+  /** True when any piece of an answer has come. */
+  get started(): boolean {
+    return this.#choices.length > 0;
+  }
+
+  /** The model as the host names it. */
+  get model(): string | undefined {
+    return this.#model;
+  }
+
+  /** `x_context_usage`, which our own runtime sends. */
+  get contextUsage(): ContextUsage | undefined {
+    return this.#contextUsage;
+  }
+
+  /** Reads one chunk. */
+  read(chunk: Json): CompletionPart[] {
+    if (typeof chunk.model === 'string' && chunk.model !== '') this.#model ??= chunk.model;
+    const context = record(chunk.x_context_usage);
+    if (context) this.#contextUsage = context as unknown as ContextUsage;
+    this.#count(record(chunk.usage));
+    const choices = Array.isArray(chunk.choices) ? chunk.choices.map(record).filter((item) => item !== undefined) : [];
+    return choices.flatMap((choice) => this.#read(chunk, choice, count(choice.index)));
+  }
+
+  /** What is still held back, and the finishes. Counts that the host does not send are 0: an estimate would pass for a measurement. */
+  end(): CompletionPart[] {
+    const thinking = this.#thinkingTokens;
+    if (this.#choices.length === 1) {
+      return this.#choices[0]!.end({ usage: this.#usage, ...(thinking === undefined ? {} : { thinkingTokens: thinking }) });
+    }
+    // A host counts all its choices together.
+    const usage = { ...this.#usage, ...(thinking === undefined ? {} : { completion_tokens_details: { reasoning_tokens: thinking } }) };
+    return this.#choices.flatMap((reader, index) => ofChoice(index, reader.end({ usage: index === 0 ? usage : NO_USAGE })));
+  }
+
+  #read(chunk: Json, choice: Json, index: number): CompletionPart[] {
+    if (index >= this.asked) return [];
+    while (this.#choices.length <= index) this.#choices.push(new ChoiceReader());
+    const reader = this.#choices[index]!;
+    reader.note(chunk.x_schema_notes);
+    // The universal runtime's non-streaming answers hold the thoughts beside the choices.
+    const thought = record(chunk.thinking)?.content;
+    const parts = reader.read(choice);
+    if (typeof thought === 'string' && thought !== '') parts.unshift({ type: 'reasoning', text: thought });
+    return ofChoice(index, parts);
+  }
 
   #count(usage: Json | undefined): void {
     if (!usage) return;
@@ -155,4 +198,8 @@ export class ChunkReader {
     const thinking = record(usage.completion_tokens_details)?.reasoning_tokens;
     if (typeof thinking === 'number') this.#thinkingTokens = count(thinking);
   }
+}
+
+function ofChoice(choice: number, parts: CompletionPart[]): CompletionPart[] {
+  return choice === 0 ? parts : parts.map((part) => ({ ...part, choice }));
 }

@@ -27,7 +27,7 @@ export class ChatClient {
 
   /** Sends the request and opens the completion; resolves with its first part at hand. Throws `Failure`, or the signal's reason. */
   async open(model: ModelConfig, request: CompletionRequest, place: ChatPlace, signal: AbortSignal): Promise<Completion> {
-    const { request: sent, parser } = promptedTools(model, request);
+    const { request: sent, newParser } = promptedTools(model, request);
     const call = {
       bases: place.bases,
       body: chatBody(model, sent, place),
@@ -36,14 +36,14 @@ export class ChatClient {
       apiKey: apiKeyOf(model),
       ours: place.ours ?? false,
     };
-    const answer = new Answer(await sendChat(this.outbound, call, this.settings, signal), this.settings.trailerMs);
+    const answer = new Answer(await sendChat(this.outbound, call, this.settings, signal), request.n, this.settings.trailerMs);
     await answer.prime();
     return {
       model: answer.model ?? model.model,
       get contextUsage() {
         return answer.contextUsage;
       },
-      parts: parser ? parsedCalls(answer.parts(), parser) : answer.parts(),
+      parts: newParser ? parsedCalls(answer.parts(), newParser) : answer.parts(),
     };
   }
 }

@@ -15,6 +15,7 @@ async function* stream(parts: CompletionPart[], error?: unknown): AsyncGenerator
 }
 
 interface Choice {
+  index: number;
   delta: Record<string, unknown>;
   message: Record<string, unknown>;
   finish_reason: string | null;
@@ -145,6 +146,28 @@ describe('chunk frames', () => {
     assert.equal(broken.at(-1), '[DONE]');
   });
 
+  it('give each choice its index, role and finish, and count them together', async () => {
+    const of = (choice: number, part: CompletionPart): CompletionPart => ({ ...part, choice });
+    const list = await frames(
+      [{ type: 'text', text: 'a' }, of(1, { type: 'text', text: 'b' }), of(1, finish), { type: 'reasoning', text: 'c' }, finish],
+      { includeUsage: true },
+    );
+    assert.deepEqual(
+      list.slice(0, -2).map(({ choices: [choice] }) => [choice!.index, choice!.delta, choice!.finish_reason]),
+      [
+        [0, { role: 'assistant', content: '' }, null],
+        [0, { content: 'a' }, null],
+        [1, { role: 'assistant', content: '' }, null],
+        [1, { content: 'b' }, null],
+        [1, {}, 'stop'],
+        [0, { reasoning_content: 'c' }, null],
+        [0, {}, 'stop'],
+      ],
+    );
+    const together = { prompt_tokens: 3, completion_tokens: 4, total_tokens: 7, completion_tokens_details: { reasoning_tokens: 2 } };
+    assert.deepEqual([list.at(-2)!.choices, list.at(-2)!.usage, list.at(-1)], [[], together, '[DONE]']);
+  });
+
   it('end the parts when the reader leaves', async () => {
     let ended = false;
     async function* endless(): AsyncGenerator<CompletionPart> {
@@ -160,6 +183,20 @@ describe('chunk frames', () => {
 });
 
 describe('the response body', () => {
+  it('has several choices, each with what it thought and what its schema left', async () => {
+    const thought = await collect(stream([{ type: 'reasoning', text: 'hm' }, { type: 'text', text: 'hi' }, finish]));
+    const noted = await collect(
+      stream([{ type: 'text', text: '{}' }, { ...finish, thinkingTokens: 0, schemaNotes: ['a note'] } as CompletionPart]),
+    );
+    const body = responseBody([thought, noted], options);
+    assert.deepEqual(body.choices, [
+      { index: 0, message: { role: 'assistant', content: 'hi' }, finish_reason: 'stop', thinking: { content: 'hm', tokens: 1 } },
+      { index: 1, message: { role: 'assistant', content: '{}' }, finish_reason: 'stop', x_schema_notes: ['a note'] },
+    ]);
+    assert.deepEqual(body.usage, { ...wireUsage, completion_tokens: 4, total_tokens: 7 });
+    assert.ok(!('thinking' in body) && !('x_schema_notes' in body));
+  });
+
   it('has the answer, thinking, usage and context', async () => {
     const context = {
       total_context: 10,
@@ -170,7 +207,7 @@ describe('the response body', () => {
       strategy_used: null,
     };
     const whole = await collect(stream([{ type: 'reasoning', text: 'hm' }, { type: 'text', text: 'hi' }, finish]));
-    assert.deepEqual(responseBody(whole, { ...options, contextUsage: context }), {
+    assert.deepEqual(responseBody([whole], { ...options, contextUsage: context }), {
       id: 'chatcmpl-1',
       object: 'chat.completion',
       created: 7,
@@ -189,7 +226,7 @@ describe('the response body', () => {
         { ...finish, reason: 'tool_calls' },
       ]),
     );
-    const [choice] = responseBody(whole, { ...options, logprobs: true }).choices as [Choice];
+    const [choice] = responseBody([whole], { ...options, logprobs: true }).choices as [Choice];
     assert.deepEqual(choice.message, {
       role: 'assistant',
       content: null,

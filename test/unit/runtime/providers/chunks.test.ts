@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { ChunkReader } from '../../../../runtime/providers/compat/chunks.js';
-import { type CollectedCompletion, type CompletionPart, collect } from '../../../../runtime/providers/contract.js';
+import { type CollectedCompletion, type CompletionPart, collect, collectChoices } from '../../../../runtime/providers/contract.js';
 import { Failure } from '../../../../schemas/errors.js';
-import { delta } from '../../../support/scripted-openai.js';
+import { delta, usage } from '../../../support/scripted-openai.js';
 
 function read(...chunks: Record<string, unknown>[]): Promise<CollectedCompletion> {
   const reader = new ChunkReader();
@@ -178,5 +178,45 @@ describe('chunks', () => {
       unknown
     >[];
     assert.equal((await read(other, ...nonsense, delta({ content: 'yes' }), delta({ content: null }))).text, 'yes');
+  });
+});
+
+describe('the choices of a host', () => {
+  const of = (index: number, members: Record<string, unknown>, finish: string | null = null) => ({
+    choices: [{ index, delta: members, finish_reason: finish }],
+  });
+  const texts = async (asked: number, ...chunks: Record<string, unknown>[]): Promise<unknown[][]> => {
+    const reader = new ChunkReader(asked);
+    async function* parts(): AsyncGenerator<CompletionPart> {
+      for (const chunk of chunks) yield* reader.read(chunk);
+      yield* reader.end();
+    }
+    const all = await collectChoices(parts());
+    return all.map(({ text, finishReason, usage: counts }) => [text, finishReason, counts.prompt_tokens, counts.completion_tokens]);
+  };
+  const both = [of(0, { content: 'a' }), of(1, { content: '<think>hm</think>b' }), of(0, {}, 'stop'), of(1, {}, 'length'), usage(3, 9)];
+
+  it('are read each on its own, and counted together', async () => {
+    assert.deepEqual(await texts(2, ...both), [['a', 'stop', 3, 9], ['b', 'length', 0, 0]]); // biome-ignore format: a row
+    const whole = { choices: [0, 1].map((index) => ({ index, message: { content: `w${index}` }, finish_reason: 'stop' })) };
+    assert.deepEqual(
+      (await texts(2, whole)).map(([text]) => text),
+      ['w0', 'w1'],
+    );
+  });
+
+  it('may be fewer than asked for; others are not read', async () => {
+    assert.deepEqual(await texts(3, of(0, { content: 'a' }, 'stop'), usage(3, 2)), [['a', 'stop', 3, 2]]);
+    assert.deepEqual(await texts(1, ...both), [['a', 'stop', 3, 9]]);
+  });
+
+  it('have ended when each has', () => {
+    const reader = new ChunkReader(2);
+    reader.read(of(0, { content: 'a' }, 'stop'));
+    assert.deepEqual([reader.whole, reader.finished], [true, false]);
+    reader.read(of(1, { content: 'b' }));
+    assert.deepEqual([reader.whole, reader.finished], [false, false]);
+    reader.read(of(1, {}, 'stop'));
+    assert.deepEqual([reader.whole, reader.finished], [true, true]);
   });
 });

@@ -1,0 +1,131 @@
+import { setMaxListeners } from 'node:events';
+import type { Completion, CompletionPart, CompletionRequest } from './contract.js';
+import { seedAfter } from './sampling.js';
+import { settleSoon } from './settle.js';
+
+/** Most choices of one request. */
+export const MAX_CHOICES = 8;
+
+/** Opens one choice of a request, which asks for no others; `choice` counts from 0. */
+type OpenOne<Request> = (request: Request, signal: AbortSignal, choice: number) => Promise<Completion>;
+
+/** The parts of a choice, whose opening may still be under way. */
+async function* partsOf(opening: Promise<Completion>): AsyncGenerator<CompletionPart, void, undefined> {
+  yield* (await opening).parts;
+}
+
+/** The request of one choice: choice 0 is what the request would get without `n`, the others are drawn with the seeds behind its own. */
+function requestOf<Request extends CompletionRequest>({ n: _n, ...request }: Request, choice: number): Omit<Request, 'n'> {
+  if (choice === 0) return request;
+  const { extra } = request;
+  const deterministic = request.deterministic ?? extra?.deterministic === true;
+  const seed = request.seed ?? (deterministic ? 0 : undefined);
+  const own = seed === undefined ? {} : { seed: seedAfter(seed, choice) };
+  // Hosts are told what `extra` says in the end.
+  return { ...request, ...own, ...(typeof extra?.seed === 'number' ? { extra: { ...extra, seed: seedAfter(extra.seed, choice) } } : {}) };
+}
+
+type Step = { choice: number; result: IteratorResult<CompletionPart, void> } | { choice: number; error: unknown };
+
+/** The parts of all the choices, each with its `choice`, in the order in which they come; the next of a choice is asked for when the last was taken. */
+async function* merged(sources: readonly AsyncIterable<CompletionPart>[]): AsyncGenerator<CompletionPart, void, undefined> {
+  const iterators = sources.map((source) => source[Symbol.asyncIterator]());
+  // A queue, and no race of promises: each gets its turn, and one that waits for long gathers no listeners.
+  const come: Step[] = [];
+  let wake = () => {};
+  const ask = (choice: number): void => {
+    const arrive = (step: Step): void => {
+      come.push(step);
+      wake();
+    };
+    iterators[choice]!.next().then(
+      (result) => arrive({ choice, result }),
+      (error) => arrive({ choice, error }),
+    );
+  };
+  for (const choice of iterators.keys()) ask(choice);
+  for (let open = iterators.length; open > 0; ) {
+    const step = come.shift();
+    if (step === undefined) {
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
+      continue;
+    }
+    if ('error' in step) throw step.error;
+    const { choice, result } = step;
+    if (result.done) {
+      open -= 1;
+      continue;
+    }
+    yield choice === 0 ? result.value : { ...result.value, choice };
+    ask(choice);
+  }
+}
+
+/**
+ * Opens the `n` choices of a request as one completion. The first is opened before the others, so that what fails fails once and its prompt is there
+ * to be shared. The others get a while to begin; those that have to wait for a place join the running answer, and a failure then breaks it off.
+ * Leaving the parts, aborting the signal, and the failure of any choice free them all.
+ */
+export async function openChoices<Request extends CompletionRequest>(
+  request: Request,
+  signal: AbortSignal,
+  open: OpenOne<Omit<Request, 'n'>>,
+): Promise<Completion> {
+  const { n = 1 } = request;
+  if (n === 1) return open(requestOf(request, 0), signal, 0);
+  const all = new AbortController();
+  setMaxListeners(0, all.signal);
+  const onAbort = () => end(signal.reason);
+  const settle = () => signal.removeEventListener('abort', onAbort);
+  const end = (reason?: unknown): void => {
+    settle();
+    all.abort(reason);
+  };
+  if (signal.aborted) onAbort();
+  else signal.addEventListener('abort', onAbort, { once: true });
+  try {
+    const first = await open(requestOf(request, 0), all.signal, 0);
+    const others = Array.from({ length: n - 1 }, (_, i) => open(requestOf(request, i + 1), all.signal, i + 1));
+    // Nobody may ever read them.
+    for (const other of others) other.catch(() => undefined);
+    await settleSoon(Promise.all(others));
+    return {
+      model: first.model,
+      get contextUsage() {
+        return first.contextUsage;
+      },
+      parts: endingParts(merged([first.parts, ...others.map(partsOf)]), settle, end),
+    };
+  } catch (error) {
+    end(error);
+    throw error;
+  }
+}
+
+/** The parts of a source, read once; `settle` is called when they end, `leave` when they fail or are left, even before the first. */
+function endingParts(
+  source: AsyncGenerator<CompletionPart, void, undefined>,
+  settle: () => void,
+  leave: (reason?: unknown) => void,
+): AsyncIterable<CompletionPart> {
+  const iterator: AsyncIterator<CompletionPart, void, undefined> = {
+    async next() {
+      try {
+        const step = await source.next();
+        if (step.done) settle();
+        return step;
+      } catch (error) {
+        leave(error);
+        throw error;
+      }
+    },
+    async return() {
+      leave();
+      await source.return();
+      return { done: true, value: undefined };
+    },
+  };
+  return { [Symbol.asyncIterator]: () => iterator };
+}
