@@ -8,7 +8,8 @@ const DISCONNECTS = Number(process.env.DISCONNECTS ?? 400);
 const AT_ONCE = 20;
 const LONGEST_STAY_MS = 60;
 
-const body = (stream: boolean): string => JSON.stringify({ stream, max_tokens: 64, messages: [{ role: 'user', content: 'help' }] });
+const body = (stream: boolean, n = 1): string =>
+  JSON.stringify({ stream, n, max_tokens: 64, messages: [{ role: 'user', content: 'help' }] });
 const CHAT = '/v1/projects/default/quickstart/chat/completions';
 
 /** Requests of all kinds, as bytes on the wire. */
@@ -18,6 +19,8 @@ function requests(host: string): string[] {
   return [
     post(CHAT, body(true)),
     post(CHAT, body(false)),
+    post(CHAT, body(true, 4)),
+    post(CHAT, body(false, 4)),
     `GET /v1/projects/default HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
     `GET /health HTTP/1.1\r\nHost: ${host}\r\n\r\n`,
     `GET /openapi.json HTTP/1.1\r\nHost: ${host}\r\n\r\n`,

@@ -164,7 +164,8 @@ export class ChunkReader {
     if (context) this.#contextUsage = context as unknown as ContextUsage;
     this.#count(record(chunk.usage));
     const choices = Array.isArray(chunk.choices) ? chunk.choices.map(record).filter((item) => item !== undefined) : [];
-    return choices.flatMap((choice) => this.#read(chunk, choice, count(choice.index)));
+    // Some hosts do not number them.
+    return choices.flatMap((choice, place) => this.#read(chunk, choice, typeof choice.index === 'number' ? count(choice.index) : place));
   }
 
   /** What is still held back, and the finishes. Counts that the host does not send are 0: an estimate would pass for a measurement. */

@@ -205,6 +205,15 @@ describe('the choices of a host', () => {
     );
   });
 
+  it('that have no numbers are taken by their places', async () => {
+    const whole = { choices: ['a', 'b'].map((content) => ({ message: { content }, finish_reason: 'stop' })) };
+    assert.deepEqual((await texts(2, whole)).map(([text]) => text), ['a', 'b']); // biome-ignore format: a row
+    assert.deepEqual(
+      (await texts(1, whole)).map(([text]) => text),
+      ['a'],
+    );
+  });
+
   it('may be fewer than asked for; others are not read', async () => {
     assert.deepEqual(await texts(3, of(0, { content: 'a' }, 'stop'), usage(3, 2)), [['a', 'stop', 3, 2]]);
     assert.deepEqual(await texts(1, ...both), [['a', 'stop', 3, 9]]);
