@@ -1,3 +1,4 @@
+import { Matcher } from '../regex/match.js';
 import { lengthOf, PatternError, parseRegex, type Regex } from '../regex/syntax.js';
 import { cut } from '../schema/document.js';
 import { formatNamed, isFreeFormat, whole } from '../schema/formats.js';
@@ -30,6 +31,9 @@ function quoted(expression: string | null): string | null {
 /** What a string may be written by: one pattern or format, the others being left to the finished text. */
 interface Form {
   keyword: 'pattern' | 'format';
+  regex: Regex;
+  /** Of a format: texts by which a pattern shows whether it takes what the format writes. */
+  samples?: readonly string[] | undefined;
   expression: string | null;
   exact: boolean;
   length: { min: number; max: number };
@@ -38,35 +42,47 @@ interface Form {
 function formOf(keyword: Form['keyword'], regex: Regex, bounds: StringBounds, rules: GrammarRules): Form {
   const fitting = withLength(wholeText(regex), bounds.minLength, bounds.maxLength);
   const made = patternExpression(fitting, rules);
-  return { keyword, expression: made?.expression ?? null, exact: made?.exact ?? true, length: lengthOf(fitting) };
+  return { keyword, regex, expression: made?.expression ?? null, exact: made?.exact ?? true, length: lengthOf(fitting) };
 }
 
 function forms(bounds: StringBounds, rules: GrammarRules, unread: string[], unknown: string[]): Form[] {
-  const out: Form[] = [];
-  for (const pattern of bounds.patterns) {
-    try {
-      out.push(formOf('pattern', parseRegex(pattern, rules.work), bounds, rules));
-    } catch (error) {
-      if (!(error instanceof PatternError)) throw error;
-      unread.push(`the pattern ${JSON.stringify(cut(pattern))}, which ${error.message}`);
-    }
-  }
+  const formats: Form[] = [];
   for (const name of bounds.formats) {
     const format = formatNamed(name);
     // Beside a pattern, a name that is unknown tells a reader what the pattern is.
     if (!format && !isFreeFormat(name) && bounds.patterns.length === 0)
       unknown.push(`the format ${JSON.stringify(cut(name))}, which is unknown,`);
-    if (format) out.push(formOf('format', parseRegex(whole(format.written), rules.work), bounds, rules));
+    if (format)
+      formats.push({ ...formOf('format', parseRegex(whole(format.written), rules.work), bounds, rules), samples: format.samples });
   }
-  return out;
+  // Small models write on for as long as they may: a pattern without end gets that of the format beside it.
+  const within = { ...bounds, maxLength: Math.min(bounds.maxLength, ...formats.map(({ length }) => length.max)) };
+  const patterns: Form[] = [];
+  for (const pattern of bounds.patterns) {
+    try {
+      patterns.push(formOf('pattern', parseRegex(pattern, rules.work), within, rules));
+    } catch (error) {
+      if (!(error instanceof PatternError)) throw error;
+      unread.push(`the pattern ${JSON.stringify(cut(pattern))}, which ${error.message}`);
+    }
+  }
+  return [...patterns, ...formats];
 }
 
-/** A JSON string within the bounds: by a pattern where it can be held wholly, else by a format, else by what of a pattern can be held. */
+/** What a string is written by: a pattern that can be held wholly, or a shorter format that it seems to take; else a format, else what of a pattern can be held. */
+function heldForm(all: readonly Form[], { work }: GrammarRules): Form | undefined {
+  const held = all.find((form) => form.exact) ?? all[0];
+  const patterns = all.filter((form) => form.keyword === 'pattern');
+  const isTaken = (text: string) => patterns.every(({ regex }) => new Matcher(regex, work).test(text, work));
+  return all.find((form) => held && form.length.max < held.length.max && form.samples?.every(isTaken)) ?? held;
+}
+
+/** A JSON string within the bounds. */
 export function stringExpression(bounds: StringBounds, rules: GrammarRules): HeldString {
   const [unread, unknown]: [string[], string[]] = [[], []];
   const { minLength, maxLength } = bounds;
   const all = forms(bounds, rules, unread, unknown);
-  const held = all.find((form) => form.exact) ?? all[0];
+  const held = heldForm(all, rules);
   const left: HeldString['left'] = [...new Set(all.filter((form) => form !== held || !form.exact).map((form) => form.keyword))];
   if (held) {
     if (held.length.min < minLength) left.push('minLength');

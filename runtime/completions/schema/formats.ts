@@ -6,6 +6,8 @@ interface Format {
   readonly written: string;
   /** What is accepted in a finished text that was not written by it; `written` when absent. */
   readonly accepted?: string | ((text: string) => boolean);
+  /** Texts of it; a pattern that matches them all is taken for one that matches whatever is written. */
+  readonly samples?: readonly string[];
 }
 
 const LEAP_YEAR = '(?:[1-9]\\d(?:0[48]|[2468][048]|[13579][26])|(?:[2468][048]|[13579][26])00)';
@@ -36,6 +38,7 @@ const URI: Format = { written: URL, accepted: '[A-Za-z][A-Za-z0-9+.-]*:[^\\s<>"{
 const EMAIL: Format = {
   written: `[A-Za-z0-9]{1,24}(?:[._+-][A-Za-z0-9]{1,24}){0,3}@${DOMAIN}`,
   accepted: '[^\\s@]+@[^\\s@]+\\.[^\\s@]+',
+  samples: ['a@b.co', '9Z.a_B+c-0@x1-y.9.Museum'],
 };
 
 /** The formats that are kept, by name (RFC 3339, 5321, 1123, 3986, 4291, 9562, ISO 8601, and pydantic's names of versions). */

@@ -71,6 +71,28 @@ const STRINGS: Record<string, Case> = {
     left: ['"pattern" at $'],
     broken: ['admin@example.org'],
   },
+  'an address whose pattern has no end': {
+    schema: text({
+      format: 'email',
+      pattern: "^(?:[A-Za-z0-9_'+\\-]+\\.)*[A-Za-z0-9_'+\\-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9\\-]*\\.)+[A-Za-z]{2,}$",
+    }),
+    good: ['ada.b@mail.example.org'],
+    bad: [`${'a'.repeat(25)}@example.org`, `ada@${'example.'.repeat(5)}org`],
+    left: ['"pattern" at $'],
+    broken: ['ada@example.o'],
+  },
+  'a time whose fraction has no end': {
+    schema: text({ format: 'date-time', pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(?:\\.\\d+)?Z$' }),
+    good: ['2024-02-29T23:59:59Z', '2024-02-29T23:59:59.123456789Z'],
+    bad: [`2024-02-29T23:59:59.${'0'.repeat(40)}Z`],
+    left: ['"format" at $'],
+  },
+  'an address of one place': {
+    schema: text({ format: 'email', pattern: '^[a-z.]+@mill\\.example$' }),
+    good: ['ada.b@mill.example'],
+    bad: ['ada@example.org'],
+    left: ['"format" at $'],
+  },
   'a long maxLength': { schema: text({ maxLength: 1_999 }), good: ['', 'a'.repeat(1_999)], bad: ['a'.repeat(2_000)] },
   'a longer one': {
     schema: text({ minLength: 300, maxLength: 5_000 }),
