@@ -5,7 +5,7 @@ import { log } from '../log.js';
 import type { Projects } from '../projects/projects.js';
 import type { Ingest } from './contract.js';
 import { type DatasetPlaces, type FoundDataset, findDataset, lockOf, unknownFile } from './places.js';
-import { documentsOf, dropDocument, takeOut } from './versions.js';
+import { documentsOf, dropReplaced, takeOut } from './versions.js';
 
 /** What removing needs. */
 export interface RemovalParts {
@@ -37,7 +37,8 @@ export class Removal {
     const { places } = this.#parts;
     return places.locks.run(lockOf(namespace, project, name), async () => {
       const found = this.#find(namespace, project, name);
-      const entry = (await places.list(found)).find((file) => file.hash === hash);
+      const files = await places.list(found);
+      const entry = files.find((file) => file.hash === hash);
       const isListed = entry !== undefined || (found.dataset.files ?? []).includes(hash);
       if (!isListed && !(bytes && isHash(hash) && (await places.raw(found, hash)) !== undefined)) throw unknownFile(name, hash);
       const others = await this.#othersWith(found, hash);
@@ -54,7 +55,7 @@ export class Removal {
       const isShared = others.some((other) => other.dataset.database === found.dataset.database);
       const holds = !isShared && hasDatabase(found);
       let chunks = holds ? await this.#removeDocument(found, hash) : 0;
-      for (const document of entry?.replaces ?? []) chunks += await dropDocument(this.#parts, found, document);
+      if (entry) chunks += await dropReplaced(this.#parts, found, entry, files);
       await takeOut(this.#parts, found, hash, bytes);
       // What a running task has stored meanwhile; what it stores from now on it takes back itself, since it finds the file gone.
       if (holds) chunks += await this.#removeDocument(found, hash);

@@ -69,16 +69,32 @@ export function settle(parts: VersionParts, namespace: string, project: string, 
   return places.locks.run(lockOf(namespace, project, name), async () => {
     const found = findDataset(projects.load(namespace, project), name);
     const files = await places.list(found);
-    const { replaces = [], ...entry } = files.find((file) => file.hash === hash) ?? {};
-    let chunks = 0;
-    for (const document of replaces) {
-      if (files.some((file) => file.hash === document)) continue;
-      chunks += await dropDocument(parts, found, document);
-      await takeOut(parts, found, document, true);
-    }
-    if (replaces.length > 0) await places.folder(found).update(entry as FileMetadata);
+    const entry = files.find((file) => file.hash === hash);
+    if (entry?.replaces === undefined) return 0;
+    const chunks = await dropReplaced(parts, found, entry, files);
+    const { replaces: _gone, ...settled } = entry;
+    await places.folder(found).update(settled);
     return chunks;
   });
+}
+
+/**
+ * Removes the chunks of the versions that a file replaces, and what a crash left of their files, which would be seen again without it; returns how
+ * many chunks there were. `files` are those of the dataset: what is among them again stays.
+ */
+export async function dropReplaced(
+  parts: VersionParts,
+  found: FoundDataset,
+  { replaces = [] }: FileMetadata,
+  files: readonly FileMetadata[],
+): Promise<number> {
+  let chunks = 0;
+  for (const document of replaces) {
+    if (files.some((file) => file.hash === document)) continue;
+    chunks += await dropDocument(parts, found, document);
+    await takeOut(parts, found, document, true);
+  }
+  return chunks;
 }
 
 /** The project file without a hash that an older version listed in it. */

@@ -77,7 +77,7 @@ describe('files and OCR over sockets', () => {
     const models = await json(fetch(`${daemon.runtime}/v1/models`));
     assert.deepEqual(
       models.data.map(({ id, type }: { id: string; type: string }) => [id, type]),
-      [['ocr:tesseract:en', 'ocr_tesseract']],
+      [['tesseract', 'ocr_tesseract']],
     );
   });
 });

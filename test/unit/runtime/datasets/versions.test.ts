@@ -189,6 +189,18 @@ describe('an upload of a name that a dataset has', () => {
     assert.ok(!existsSync(bench.path('meta', `${ONE}.json`)) && !existsSync(bench.path('raw', ONE)));
   });
 
+  it('takes along what a crash left of the old file when it is removed itself', async () => {
+    await bench.upload('r.txt', 'one');
+    const entry = readFileSync(bench.path('meta', `${ONE}.json`));
+    await bench.upload('r.txt', 'two\nlines');
+    writeFileSync(bench.path('meta', `${ONE}.json`), entry);
+    writeFileSync(bench.path('raw', ONE), 'one');
+    await bench.reopen();
+    await bench.stage.datasets.removal.file('ns', bench.project, 'docs', TWO, { bytes: true });
+    assert.deepEqual(await bench.listed(), []);
+    assert.ok(!existsSync(bench.path('meta', `${ONE}.json`)) && !existsSync(bench.path('raw', ONE)));
+  });
+
   it('tries again to remove the old chunks when the database could not', async () => {
     await bench.upload('r.txt', 'one');
     await bench.process();
