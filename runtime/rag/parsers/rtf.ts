@@ -1,3 +1,4 @@
+import { Failure } from '../../../schemas/errors.js';
 import { bytesOf, cleaned, decoded } from './bytes.js';
 import type { Parser } from './contract.js';
 import { decodedAs } from './encodings/decode.js';
@@ -99,7 +100,7 @@ class RtfReader {
 
   #open(): void {
     this.#flush();
-    if (this.#groups.length >= DEPTH_LIMIT) throw new RangeError('too many groups');
+    if (this.#groups.length >= DEPTH_LIMIT) throw new Failure('invalid', `Its groups are nested deeper than ${DEPTH_LIMIT}.`, { code: 'too_deep' });
     this.#groups.push(this.#group);
     this.#group = { ...this.#group, isBox: false };
     this.#isFresh = true;

@@ -41,4 +41,9 @@ describe('rtf parser in any code page', () => {
     const set = await parseWith('RTFParser', source, { encoding: 'cp866' });
     assert.deepEqual([set.text, set.warnings], ['жук', []]);
   });
+
+  it('says that groups are too deep', async () => {
+    const source = `{\\rtf1 ${'{'.repeat(20_000)}deep${'}'.repeat(20_000)}}`;
+    await assert.rejects(parseWith('RTFParser', source), { kind: 'invalid', code: 'too_deep', message: /groups are nested deeper/ });
+  });
 });
