@@ -100,7 +100,8 @@ class RtfReader {
 
   #open(): void {
     this.#flush();
-    if (this.#groups.length >= DEPTH_LIMIT) throw new Failure('invalid', `Its groups are nested deeper than ${DEPTH_LIMIT}.`, { code: 'too_deep' });
+    if (this.#groups.length >= DEPTH_LIMIT)
+      throw new Failure('invalid', `Its groups are nested deeper than ${DEPTH_LIMIT}.`, { code: 'too_deep' });
     this.#groups.push(this.#group);
     this.#group = { ...this.#group, isBox: false };
     this.#isFresh = true;
