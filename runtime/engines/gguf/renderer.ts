@@ -34,7 +34,8 @@ export class Renderer {
   readonly #facts: RendererFacts;
   /** The model's own form, or the one in its place; a failure where its template was stopped at a limit. */
   readonly #own: ChatForm | Failure;
-  readonly #forms = new Map<string, ChatForm>();
+  /** Of requests; a failure where a template was stopped at a limit, so that asking again costs nothing. */
+  readonly #forms = new Map<string, ChatForm | Failure>();
   /** What whoever uses the model should know of its template. */
   readonly notes: readonly string[];
 
@@ -93,12 +94,21 @@ export class Renderer {
   }
 
   /** The form of a request's own template. */
-  #asked(template: string): ChatForm {
-    const form = this.#forms.get(template) ?? this.#made(template);
+  #asked(template: string): ChatForm | Failure {
+    const form = this.#forms.get(template) ?? this.#tried(template);
     this.#forms.delete(template);
     this.#forms.set(template, form);
     if (this.#forms.size > FORM_LIMIT) this.#forms.delete(this.#forms.keys().next().value!);
     return form;
+  }
+
+  #tried(template: string): ChatForm | Failure {
+    try {
+      return this.#made(template);
+    } catch (error) {
+      if (error instanceof Failure && error.kind !== 'busy' && isStopped(error)) return error;
+      throw error;
+    }
   }
 
   #chosen(template: string): { readonly form: ChatForm | Failure; readonly notes: readonly string[] } {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { Script } from 'node:vm';
 import { KNOWN_TEMPLATES } from '../../../../../runtime/engines/gguf/known-templates.js';
 import { Renderer, type RendererFacts } from '../../../../../runtime/engines/gguf/renderer.js';
 import type { Message } from '../../../../../schemas/generated/common.js';
@@ -130,6 +131,17 @@ describe('models without a template that works', () => {
     assert.match(notes.join('\n'), /more than/);
     await assert.rejects(text(conversation), { kind: 'invalid', code: 'template_failed' });
     assert.equal(await text(conversation, 'plain'), LINES);
+  });
+
+  it('render no template of a request again that was stopped at a limit', async (context) => {
+    const { mock } = context.mock.method(Script.prototype, 'runInContext');
+    const { text } = opened('');
+    const doubling = '{% set n = namespace(x="aa") %}{% for i in range(40) %}{% set n.x = n.x + n.x %}{% endfor %}';
+    await assert.rejects(text(conversation, doubling), { kind: 'invalid', code: 'template_failed' });
+    const count = mock.callCount();
+    await assert.rejects(text(conversation, doubling), { kind: 'invalid', code: 'template_failed' });
+    assert.ok(count > 0);
+    assert.equal(mock.callCount(), count);
   });
 
   it('write by the template of a request', async () => {
