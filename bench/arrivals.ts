@@ -4,10 +4,10 @@ import { emptyDataDir, freePort } from '../test/support/daemon.js';
 import { benchPath } from '../test/support/models/cache.js';
 import type { LoadPlan, LoadResult } from './load.js';
 import { answers, ask, ended, part, program, quantile, ROOT, type Row, table } from './measure.js';
-import { sizeOf } from './size.js';
+import { QUICK, sizeOf } from './size.js';
 
 const ROUNDS = sizeOf('BENCH_ROUNDS', 5, 2);
-const PROMPTS = [1, 8, 32];
+const PROMPTS = QUICK ? [1, 8] : [1, 8, 32];
 const RUNNING = 4;
 /** About 250 tokens. */
 const PROMPT_WORDS = 60;

@@ -8,10 +8,10 @@ import type { LoadPlan, LoadResult } from './load.js';
 import { answers, ask, ended, median, part, program, quantile, quern, type Row, table } from './measure.js';
 import type { PeerPlan, PeerResult } from './node-llama-cpp.js';
 import { llamaServer } from './peers.js';
-import { sizeOf } from './size.js';
+import { QUICK, sizeOf } from './size.js';
 
 const ROUNDS = sizeOf('BENCH_ROUNDS', 5, 2);
-const STREAMS = [1, 8, 32];
+const STREAMS = QUICK ? [1, 8] : [1, 8, 32];
 const GOAL: Record<number, number> = { 1: 1, 8: 1.2, 32: 1.2 };
 const MAX_TOKENS = 128;
 const PROMPT_WORDS = 14;
@@ -166,7 +166,7 @@ export async function benchChat(): Promise<void> {
       goal: '',
     });
   }
-  for (const streams of [8, 32]) against.push(...(await serverRows(model, streams, SYSTEM_WORDS, '')).rows);
+  for (const streams of STREAMS.slice(1)) against.push(...(await serverRows(model, streams, SYSTEM_WORDS, '')).rows);
   const conditions = `54M-parameter model, Q8_0, ${PROMPT_WORDS}-word prompts, ${MAX_TOKENS} new tokens, ${THREADS} threads, medians of ${ROUNDS} interleaved runs`;
   table(`Chat over HTTP against llama-server: ${conditions}`, against);
   table('The same against node-llama-cpp in process (it has no HTTP to pay for)', inProcess);

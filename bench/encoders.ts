@@ -4,7 +4,7 @@ import { median, type Row, table } from './measure.js';
 import { processorMs } from './processes.js';
 import { QUICK, sizeOf } from './size.js';
 
-const FILES = ['model.onnx', 'model_int8.onnx'];
+const FILES = QUICK ? ['model_int8.onnx'] : ['model.onnx', 'model_int8.onnx'];
 const BATCHES = [1, 8, 64];
 const ROUNDS = sizeOf('BENCH_ROUNDS', 5, 2);
 /**

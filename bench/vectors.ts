@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { skip } from './lacking.js';
 import { ask, median, part, type Row, table } from './measure.js';
-import { sizeOf } from './size.js';
+import { QUICK, sizeOf } from './size.js';
 import { CONTESTANTS } from './vector-contestants.js';
 import type { VectorBuild, VectorOrder, VectorRate, VectorTask } from './vector-run.js';
 import { DIMENSIONS } from './vector-space.js';
@@ -12,13 +12,13 @@ import { DIMENSIONS } from './vector-space.js';
 /** Rows; `BENCH_VECTORS=100000` is the full run. */
 const ROWS = sizeOf('BENCH_VECTORS', 10_000, 2_000);
 /** Contestants; `BENCH_VECTOR_PEERS=hnswlib-node,Chroma` takes these alone. */
-const NAMES = ['Quern', ...(process.env.BENCH_VECTOR_PEERS?.split(',') ?? Object.keys(CONTESTANTS).slice(1))];
+const NAMES = ['Quern', ...(process.env.BENCH_VECTOR_PEERS?.split(',') ?? (QUICK ? ['usearch'] : Object.keys(CONTESTANTS).slice(1)))];
 const QUERIES = 400;
 const EFFORTS = [10, 12, 16, 20, 24, 32, 40, 48, 64, 96, 128, 192, 256, 384];
 const RECALLS = [0.95, 0.99] as const;
 const AT_ONCE = [1, 2] as const;
 /** Everyone is asked in turn, so often, and each time so long and so many queries at least. */
-const ROUNDS = 5;
+const ROUNDS = sizeOf('BENCH_ROUNDS', 5, 2);
 const TURN_MS = 400;
 const LEAST = 20;
 /** A peer that takes longer to take the rows is left out. */
