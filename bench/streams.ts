@@ -3,20 +3,22 @@ import { freePort } from '../test/support/daemon.js';
 import { answers, ended, median, quantile, quern, type Row, table } from './measure.js';
 import { sizeOf } from './size.js';
 
+/** Requests of a run. */
+const REQUESTS = sizeOf('BENCH_REQUESTS', 1_500, 300);
 /**
  * Samples of a request, requests of a run, and after how many samples the detector learns again: 100 is the default. A training of ECOD takes
  * a few requests' time, so that at 20 one begins every dozen milliseconds; one of the autoencoder takes longer than 100 samples do, and always runs.
  */
 const KINDS = [
-  { backend: 'ecod', perRequest: 1, requests: 1_500, every: 100 },
-  { backend: 'ecod', perRequest: 1, requests: 1_500, every: 20 },
-  { backend: 'autoencoder', perRequest: 1, requests: 1_500, every: 100 },
-  { backend: 'ecod', perRequest: 100, requests: 500, every: 2_000 },
+  { backend: 'ecod', perRequest: 1, requests: REQUESTS, every: 100 },
+  { backend: 'ecod', perRequest: 1, requests: REQUESTS, every: 20 },
+  { backend: 'autoencoder', perRequest: 1, requests: REQUESTS, every: 100 },
+  { backend: 'ecod', perRequest: 100, requests: REQUESTS / 3, every: 2_000 },
 ] as const;
 type Kind = (typeof KINDS)[number];
 const NEVER = 1_000_000;
 /** Runs of each kind, in turn: a stall of the machine of a few milliseconds moves the p99 of one run by half. */
-const ROUNDS = sizeOf('BENCH_ROUNDS', 10, 2);
+const ROUNDS = sizeOf('BENCH_ROUNDS', 5, 1);
 const WINDOW = 1_000;
 const FIRST = 500;
 const PATH = '/v1/ml/anomaly/stream';
