@@ -14,7 +14,7 @@ const TIERS: Record<string, number> = {
   hosts: 1, tasks: 1.2, engines: 1.3, models: 1.6, hub: 1.7,
   completions: 2, encoders: 2, 'kv-cache': 2.5, images: 2.5,
   providers: 3,
-  rag: 3.5, files: 3.6, vision: 3.8, ml: 3.8,
+  rag: 3.5, files: 3.6, vision: 3.8, ml: 3.8, speech: 3.8,
   projects: 4, chat: 5, datasets: 5, ingest: 5.3, databases: 5.5,
   'runtime.ts': 6, 'open-vision.ts': 6.5, 'open-encoders.ts': 6.4, 'open-kv-cache.ts': 6.4, 'open-anomaly.ts': 6.4, 'open-columns.ts': 6.4, 'open-classifiers.ts': 6.4, 'open-retrieval.ts': 6.5, 'open.ts': 7,
 }; // biome-ignore format: one tier a line

@@ -1,0 +1,87 @@
+/** What the speech of this daemon offers, whether it runs here or at another runtime. Audio inside is mono float in -1..1. */
+
+/** A voice as `/v1/audio/voices` shows it. */
+export interface Voice {
+  readonly id: string;
+  readonly name: string;
+  /** BCP 47, such as `en-US`. */
+  readonly language: string;
+  /** The speech model that it belongs to, such as `kokoro`. */
+  readonly model: string;
+}
+
+export interface SpeakRequest {
+  readonly text: string;
+  readonly model: string;
+  readonly voice: string;
+  /** 0.25 to 4; 1 is the voice's own pace. */
+  readonly speed: number;
+}
+
+/** When a word of the text sounds, in seconds from the start of the answer. */
+export interface SpokenWord {
+  readonly word: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** Some of the audio, as soon as it is there. */
+export interface SpokenChunk {
+  /** 24 kHz mono. */
+  readonly samples: Float32Array;
+  /** The words that begin in this chunk; absent where the engine does not know. */
+  readonly words?: readonly SpokenWord[];
+}
+
+export interface Spoken {
+  /** The engine and the voice that really speak, such as `flite` and `slt` before Kokoro is pulled. */
+  readonly engine: string;
+  readonly voice: string;
+  readonly chunks: AsyncIterable<SpokenChunk>;
+}
+
+export interface TranscribeRequest {
+  /** 16 kHz mono. */
+  readonly samples: Float32Array;
+  readonly model: string;
+  /** ISO 639-1; absent: the engine listens for it. */
+  readonly language?: string;
+  readonly prompt?: string;
+  /** 0 to 1. */
+  readonly temperature?: number;
+  /** Asks for the times of words. */
+  readonly words?: boolean;
+  readonly task: 'transcribe' | 'translate';
+}
+
+export interface TranscriptSegment {
+  readonly id: number;
+  /** In seconds. */
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+  readonly words: readonly (SpokenWord & { readonly probability: number })[] | null;
+  readonly avg_logprob: number;
+  readonly no_speech_prob: number;
+}
+
+export interface Transcribing {
+  readonly language: string;
+  /** Seconds of audio. */
+  readonly duration: number;
+  /** Segments as they are found, monotonic in time. */
+  readonly segments: AsyncIterable<TranscriptSegment>;
+}
+
+export interface Speech {
+  voices(model?: string): Promise<readonly Voice[]>;
+  /** Rejects for an unknown model or voice (404 that names the pull) before any audio. */
+  speak(request: SpeakRequest, signal: AbortSignal): Promise<Spoken>;
+  /** Rejects for an unknown model (404 that names the pull) before any segment. */
+  transcribe(request: TranscribeRequest, signal: AbortSignal): Promise<Transcribing>;
+  /** Loads what a conversation needs and keeps it loaded until the returned function is called. */
+  keep(
+    models: { readonly speak?: { readonly model: string; readonly voice: string }; readonly transcribe?: string },
+    signal: AbortSignal,
+  ): Promise<() => void>;
+}
