@@ -10,6 +10,7 @@ export interface Voice {
   readonly model: string;
 }
 
+/** What is to be said, and how. */
 export interface SpeakRequest {
   readonly text: string;
   readonly model: string;
@@ -33,6 +34,7 @@ export interface SpokenChunk {
   readonly words?: readonly SpokenWord[];
 }
 
+/** An answer that is being spoken. Ending the iteration early stops the engine. */
 export interface Spoken {
   /** The engine and the voice that really speak, such as `flite` and `slt` before Kokoro is pulled. */
   readonly engine: string;
@@ -40,6 +42,7 @@ export interface Spoken {
   readonly chunks: AsyncIterable<SpokenChunk>;
 }
 
+/** What is to be written down, and how. */
 export interface TranscribeRequest {
   /** 16 kHz mono. */
   readonly samples: Float32Array;
@@ -54,6 +57,7 @@ export interface TranscribeRequest {
   readonly task: 'transcribe' | 'translate';
 }
 
+/** What was said in a stretch of the audio. */
 export interface TranscriptSegment {
   readonly id: number;
   /** In seconds. */
@@ -65,6 +69,7 @@ export interface TranscriptSegment {
   readonly no_speech_prob: number;
 }
 
+/** A transcript that is being written. Ending the iteration early stops the engine. */
 export interface Transcribing {
   readonly language: string;
   /** Seconds of audio. */
@@ -73,6 +78,7 @@ export interface Transcribing {
   readonly segments: AsyncIterable<TranscriptSegment>;
 }
 
+/** Speech out and in: the engines of this process, or a runtime that is asked over HTTP. */
 export interface Speech {
   voices(model?: string): Promise<readonly Voice[]>;
   /** Rejects for an unknown model or voice (404 that names the pull) before any audio. */
