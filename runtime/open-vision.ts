@@ -1,9 +1,9 @@
 import { join } from 'node:path';
+import { PageImages } from './documents/parsing/page-images.js';
+import type { ScansParts } from './documents/parsing/scans.js';
 import { Files } from './files/files.js';
 import type { Models } from './models/models.js';
 import type { Outbound } from './net/outbound.js';
-import { PageImages } from './rag/parsing/page-images.js';
-import type { ScansParts } from './rag/parsing/scans.js';
 import type { VisionSource } from './vision/contract.js';
 import { RemoteVision } from './vision/remote.js';
 import { Vision } from './vision/vision.js';

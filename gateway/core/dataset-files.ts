@@ -1,6 +1,6 @@
-import type { AddedFile } from '../../runtime/datasets/datasets.js';
-import { FILE_BYTES, MAX_BULK_FILES } from '../../runtime/datasets/limits.js';
-import { parseOverrides } from '../../runtime/datasets/overrides.js';
+import type { AddedFile } from '../../runtime/library/datasets/datasets.js';
+import { FILE_BYTES, MAX_BULK_FILES } from '../../runtime/library/datasets/limits.js';
+import { parseOverrides } from '../../runtime/library/datasets/overrides.js';
 import { type Endpoint, endpoint, type FormBody, type Request, type UploadedFile } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type { BulkReply, UploadReply } from '../../schemas/generated/core/datasets.js';

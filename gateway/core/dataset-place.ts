@@ -1,4 +1,4 @@
-import type { Datasets } from '../../runtime/datasets/datasets.js';
+import type { Datasets } from '../../runtime/library/datasets/datasets.js';
 import type { Tasks } from '../../runtime/tasks/tasks.js';
 import type { Request } from '../../schemas/endpoint.js';
 

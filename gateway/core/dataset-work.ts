@@ -1,4 +1,4 @@
-import { PROCESSING_STARTED } from '../../runtime/datasets/processing.js';
+import { PROCESSING_STARTED } from '../../runtime/library/datasets/processing.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type { ActionReply, ActionRequest } from '../../schemas/generated/core/datasets.js';

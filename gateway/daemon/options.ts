@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { DATASET_BYTES } from '../../runtime/datasets/limits.js';
+import { DATASET_BYTES } from '../../runtime/library/datasets/limits.js';
 import { Failure } from '../../schemas/errors.js';
 
 /** How the daemon is started: flags first, then environment variables, then defaults. */

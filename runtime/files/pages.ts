@@ -1,9 +1,9 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { Failure } from '../../schemas/errors.js';
+import type { SourceFile } from '../documents/parsers/contract.js';
+import type { PageImages } from '../documents/parsing/page-images.js';
 import { log } from '../log.js';
 import type { Picture } from '../pictures/picture.js';
-import type { SourceFile } from '../rag/parsers/contract.js';
-import type { PageImages } from '../rag/parsing/page-images.js';
 import type { FileLimits } from './limits.js';
 import type { Share } from './room.js';
 

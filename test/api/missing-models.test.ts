@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { coreEndpoints } from '../../gateway/core/index.js';
 import { universalEndpoints } from '../../gateway/universal/index.js';
-import { DATASET_BYTES } from '../../runtime/datasets/limits.js';
+import { DATASET_BYTES } from '../../runtime/library/datasets/limits.js';
 import { setLogLevel } from '../../runtime/log.js';
 import { openRuntime } from '../../runtime/open.js';
 import { emptyDataDir } from '../support/daemon.js';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, it } from 'node:test';
+import type { Metadata } from '../../runtime/documents/contract.js';
 import { Outbound } from '../../runtime/net/outbound.js';
-import type { Metadata } from '../../runtime/rag/contract.js';
 import type { EmbedderParts } from '../../runtime/rag/embedders/contract.js';
 import { createEmbedders, EMBEDDERS } from '../../runtime/rag/embedders/index.js';
 import { Failure } from '../../schemas/errors.js';

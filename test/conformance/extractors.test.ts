@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, mock } from 'node:test';
-import type { Extracted, Extractor } from '../../runtime/rag/extractors/contract.js';
-import { extractorOf, extractors } from '../../runtime/rag/extractors/index.js';
+import type { Extracted, Extractor } from '../../runtime/documents/extractors/contract.js';
+import { extractorOf, extractors } from '../../runtime/documents/extractors/index.js';
 import type { ExtractorType } from '../../schemas/generated/config/rag.js';
 import { EVERYTHING, HOSTILE_TEXTS, OPTION_CASES } from './extractor-cases.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Metadata } from '../../runtime/rag/contract.js';
+import type { Metadata } from '../../runtime/documents/contract.js';
 import { RETRIEVERS } from '../../runtime/rag/retrievers/index.js';
 import { STRATEGY_TYPES } from '../../runtime/rag/retrievers/nested.js';
 import type { RetrievalStrategyType } from '../../schemas/generated/config/rag.js';

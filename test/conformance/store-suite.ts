@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { EmbeddedChunk, Metadata } from '../../runtime/rag/contract.js';
+import type { Metadata } from '../../runtime/documents/contract.js';
+import type { EmbeddedChunk } from '../../runtime/rag/contract.js';
 import type { Filter, VectorStore } from '../../runtime/rag/stores/contract.js';
 import type { Metric } from '../../runtime/rag/stores/score.js';
 

@@ -7,7 +7,7 @@ import { coreEndpoints } from '../../gateway/core/index.js';
 import { dispatch } from '../../gateway/http/dispatch.js';
 import type { Application } from '../../gateway/http/transport.js';
 import { Chat } from '../../runtime/chat/chat.js';
-import { DATASET_BYTES } from '../../runtime/datasets/limits.js';
+import { DATASET_BYTES } from '../../runtime/library/datasets/limits.js';
 import { Models } from '../../runtime/models/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import { openEncoders } from '../../runtime/open-encoders.js';

@@ -1,6 +1,6 @@
 import { withoutSecrets } from '../../runtime/config/secrets.js';
+import { extractors } from '../../runtime/documents/extractors/index.js';
 import { EMBEDDERS } from '../../runtime/rag/embedders/index.js';
-import { extractors } from '../../runtime/rag/extractors/index.js';
 import { RETRIEVERS } from '../../runtime/rag/retrievers/index.js';
 import { schemaFile } from './schema-file.js';
 

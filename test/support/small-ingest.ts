@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { appendFile, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { FileOutcome, Ingest, IngestContext, IngestRequest } from '../../runtime/datasets/contract.js';
+import type { FileOutcome, Ingest, IngestContext, IngestRequest } from '../../runtime/library/datasets/contract.js';
 import { Failure } from '../../schemas/errors.js';
 
 /**

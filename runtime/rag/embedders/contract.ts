@@ -1,9 +1,9 @@
 import type { ModelConfig } from '../../../schemas/generated/config/project.js';
 import type { EmbedderType, EmbeddingStrategy } from '../../../schemas/generated/config/rag.js';
+import type { OptionShapes } from '../../config/plugin-options.js';
+import type { Metadata } from '../../documents/contract.js';
 import type { EncoderSettings } from '../../encoders/contract.js';
 import type { Outbound } from '../../net/outbound.js';
-import type { Metadata } from '../contract.js';
-import type { OptionShapes } from '../options.js';
 
 /** Whether somebody waits for the answer: interactive work passes ingestion. */
 export type Urgency = 'interactive' | 'bulk';

@@ -1,4 +1,4 @@
-import type { Metadata } from '../contract.js';
+import type { Metadata } from '../../documents/contract.js';
 import { type JsonCall, postJson } from '../json-host.js';
 import type { EmbedderParts, Purpose, Source } from './contract.js';
 import { openAiVectors } from './vectors.js';

@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
+import type { OptionShapes } from '../../config/plugin-options.js';
 import { isObject } from '../../config/values.js';
 import { type JsonCall, postJson } from '../json-host.js';
-import type { OptionShapes } from '../options.js';
 import type { EmbedderKind } from './contract.js';
 import { DIMENSION, given, PREFIXES, prefixesOf, settingsOf, TIMEOUT } from './settings.js';
 import { vectorsOf } from './vectors.js';

@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
-import type { OptionShapes } from '../options.js';
+import type { OptionShapes } from '../../config/plugin-options.js';
 import type { EmbedderKind } from './contract.js';
 import { hostedSend } from './hosted.js';
 import { DIMENSION, given, keyOf, PREFIXES, prefixesOf, settingsOf, TIMEOUT } from './settings.js';

@@ -1,8 +1,8 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { EmbeddingStrategy } from '../../../schemas/generated/config/rag.js';
+import { type OptionShapes, type OptionValues, readOptions } from '../../config/plugin-options.js';
 import { expandEnv } from '../../config/variables.js';
-import type { Metadata } from '../contract.js';
-import { type OptionShapes, type OptionValues, readOptions } from '../options.js';
+import type { Metadata } from '../../documents/contract.js';
 import type { Purpose } from './contract.js';
 
 /** `dimension` where the model decides: only a configured one is checked. */

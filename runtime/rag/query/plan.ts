@@ -1,6 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { RetrievalStrategy, RetrievalStrategyType } from '../../../schemas/generated/config/rag.js';
-import type { Hit, Metadata } from '../contract.js';
+import type { Metadata } from '../../documents/contract.js';
+import type { Hit } from '../contract.js';
 import type { Retriever } from '../retrievers/contract.js';
 import { MOST_HITS } from '../retrievers/define.js';
 import { RETRIEVERS } from '../retrievers/index.js';

@@ -1,8 +1,9 @@
 import type { RetrievalStrategyType } from '../../../schemas/generated/config/rag.js';
+import type { OptionShapes } from '../../config/plugin-options.js';
+import type { Metadata } from '../../documents/contract.js';
 import type { Outbound } from '../../net/outbound.js';
-import type { Hit, Metadata } from '../contract.js';
+import type { Hit } from '../contract.js';
 import type { Purpose } from '../embedders/contract.js';
-import type { OptionShapes } from '../options.js';
 import type { Filter, StoreAnswer, StoreQuery } from '../stores/contract.js';
 import type { DenseTrust } from './fusion/fuse.js';
 

@@ -1,6 +1,6 @@
 import type { RetrievalStrategyType } from '../../../schemas/generated/config/rag.js';
+import { type OptionShapes, type OptionValues, readOptions } from '../../config/plugin-options.js';
 import type { Hit } from '../contract.js';
-import { type OptionShapes, type OptionValues, readOptions } from '../options.js';
 import type { RetrievalMeans, RetrievalQuery, Retriever } from './contract.js';
 
 /** Most hits of one ranking, whatever multiplies the number that was asked for. */

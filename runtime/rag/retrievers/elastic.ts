@@ -1,9 +1,10 @@
 import { Failure } from '../../../schemas/errors.js';
+import type { OptionValues } from '../../config/plugin-options.js';
 import { isObject } from '../../config/values.js';
 import { expandEnv } from '../../config/variables.js';
-import type { Hit, Metadata } from '../contract.js';
+import type { Metadata } from '../../documents/contract.js';
+import type { Hit } from '../contract.js';
 import { postJson } from '../json-host.js';
-import type { OptionValues } from '../options.js';
 import { valueAt } from '../stores/filter.js';
 import type { RetrievalQuery } from './contract.js';
 import { defineRetriever, TOP_K } from './define.js';

@@ -1,4 +1,5 @@
-import type { Hit, Metadata } from '../contract.js';
+import type { Metadata } from '../../documents/contract.js';
+import type { Hit } from '../contract.js';
 import type { RetrievalQuery } from './contract.js';
 
 /** A hit with a new score and, where the question asks for it, how that came about beside what was known before. */

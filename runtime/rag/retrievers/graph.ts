@@ -1,4 +1,5 @@
-import type { Hit, Metadata } from '../contract.js';
+import type { Metadata } from '../../documents/contract.js';
+import type { Hit } from '../contract.js';
 import type { RetrievalMeans, RetrievalQuery } from './contract.js';
 import { best, defineRetriever, initialK, TOP_K } from './define.js';
 import { byId, scored } from './explain.js';

@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { RetrievalStrategyType } from '../../../schemas/generated/config/rag.js';
 import { isObject } from '../../config/values.js';
-import type { Metadata } from '../contract.js';
+import type { Metadata } from '../../documents/contract.js';
 import { defineRetriever, TOP_K } from './define.js';
 import { byId, scored } from './explain.js';
 import { diversified } from './fusion/diversity.js';

@@ -1,4 +1,4 @@
-import { wordsOf } from '../text/words.js';
+import { wordsOf } from '../../documents/text/words.js';
 
 /** Words of a text that are compared. */
 const MOST_WORDS = 500;

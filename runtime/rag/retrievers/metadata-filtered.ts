@@ -1,5 +1,5 @@
 import { isObject } from '../../config/values.js';
-import type { Metadata } from '../contract.js';
+import type { Metadata } from '../../documents/contract.js';
 import type { Filter } from '../stores/contract.js';
 import { conditionsOf, matches } from '../stores/filter.js';
 import { defineRetriever, TOP_K } from './define.js';

@@ -1,5 +1,5 @@
+import type { OptionValues } from '../../config/plugin-options.js';
 import type { Hit } from '../contract.js';
-import type { OptionValues } from '../options.js';
 import type { RetrievalMeans, RetrievalQuery } from './contract.js';
 import { best, defineRetriever, TOP_K } from './define.js';
 import { byId, scored } from './explain.js';

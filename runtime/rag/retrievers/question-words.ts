@@ -1,4 +1,4 @@
-import { stopWordsOf } from '../text/stop-words.js';
+import { stopWordsOf } from '../../documents/text/stop-words.js';
 
 /** Languages whose questions are known by their function words. */
 const OTHERS = ['de', 'fr', 'es', 'it', 'pt', 'nl'] as const;

@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
-import type { Hit, Metadata } from '../contract.js';
+import type { Metadata } from '../../documents/contract.js';
+import type { Hit } from '../contract.js';
 import type { RetrievalMeans, RetrievalQuery } from './contract.js';
 import { MOST_HITS } from './define.js';
 import { scored } from './explain.js';

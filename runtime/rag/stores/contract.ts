@@ -1,6 +1,7 @@
 import type { StoreType } from '../../../schemas/generated/config/rag.js';
+import type { Metadata } from '../../documents/contract.js';
 import type { ProviderHealth } from '../../providers/contract.js';
-import type { EmbeddedChunk, Hit, Metadata } from '../contract.js';
+import type { EmbeddedChunk, Hit } from '../contract.js';
 
 /** A condition on metadata, all of whose keys must hold: a value, or operators (`$eq $ne $in $nin $gt $gte $lt $lte`, also without `$`). */
 export type Filter = Readonly<Record<string, unknown>>;

@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import { isObject } from '../../config/values.js';
-import type { Metadata } from '../contract.js';
+import type { Metadata } from '../../documents/contract.js';
 import { equals, ordered } from './compare.js';
 import type { Filter } from './contract.js';
 import { storedPaths } from './names.js';

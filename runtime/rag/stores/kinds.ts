@@ -2,7 +2,7 @@ import { Failure } from '../../../schemas/errors.js';
 import type { StoreType } from '../../../schemas/generated/config/rag.js';
 import { shownSetting } from '../../../schemas/secrets.js';
 import { expandEnv } from '../../config/variables.js';
-import type { Metadata } from '../contract.js';
+import type { Metadata } from '../../documents/contract.js';
 import type { ServerOptions, StoreOptions } from './options.js';
 import type { Metric } from './score.js';
 

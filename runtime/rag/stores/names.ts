@@ -1,4 +1,4 @@
-import type { Metadata } from '../contract.js';
+import type { Metadata } from '../../documents/contract.js';
 
 /** What the user calls a document: the first of these that its metadata has. */
 const NAME_KEYS = ['file_name', 'filename', 'source', 'title'] as const;

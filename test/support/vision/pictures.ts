@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
+import { renderPages } from '../../../runtime/documents/parsers/pdf/render.js';
 import type { Pixels } from '../../../runtime/pictures/picture.js';
-import { renderPages } from '../../../runtime/rag/parsers/pdf/render.js';
 import { drawn, pdf } from '../documents.js';
 
 /** A BMP of 24 bits a pixel. */

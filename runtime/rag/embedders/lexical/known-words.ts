@@ -1,4 +1,4 @@
-import { stopWordsOf } from '../../text/stop-words.js';
+import { stopWordsOf } from '../../../documents/text/stop-words.js';
 import { gramsOf, hashOf } from './features.js';
 
 const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u;

@@ -1,4 +1,4 @@
-import type { Metadata } from '../../contract.js';
+import type { Metadata } from '../../../documents/contract.js';
 import type { Filter } from '../../stores/contract.js';
 import { type Condition, conditionsOf } from '../../stores/filter.js';
 import { storedPaths } from '../../stores/names.js';

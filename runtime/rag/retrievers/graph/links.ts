@@ -1,5 +1,5 @@
 import { isObject } from '../../../config/values.js';
-import type { Metadata } from '../../contract.js';
+import type { Metadata } from '../../../documents/contract.js';
 
 /** A value of metadata that chunks may share: what ties them together. */
 export interface Link {

@@ -1,4 +1,5 @@
-import type { Hit, Metadata } from '../../contract.js';
+import type { Metadata } from '../../../documents/contract.js';
+import type { Hit } from '../../contract.js';
 
 const DAY_MS = 86_400_000;
 const STEPS: readonly (readonly [days: number, score: number])[] = [

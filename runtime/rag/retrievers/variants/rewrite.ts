@@ -1,5 +1,5 @@
-import { stopWordsOf } from '../../text/stop-words.js';
-import { wordsOf } from '../../text/words.js';
+import { stopWordsOf } from '../../../documents/text/stop-words.js';
+import { wordsOf } from '../../../documents/text/words.js';
 
 const LANGUAGES = ['en', 'de', 'fr', 'es', 'it', 'pt', 'nl'];
 /** Words of a question that are looked at. */

@@ -1,6 +1,6 @@
+import type { Metadata } from '../../../documents/contract.js';
 import { turn } from '../../../loop.js';
 import type { Store } from '../../../store/store.js';
-import type { Metadata } from '../../contract.js';
 import { type Condition, filteredValue, passes } from '../filter.js';
 import { Bitmap } from './bitmap.js';
 import type { Collection } from './collection.js';

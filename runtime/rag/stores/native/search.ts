@@ -1,7 +1,8 @@
 import { Failure } from '../../../../schemas/errors.js';
+import type { Metadata } from '../../../documents/contract.js';
 import { turn } from '../../../loop.js';
 import type { Store } from '../../../store/store.js';
-import type { Hit, Metadata } from '../../contract.js';
+import type { Hit } from '../../contract.js';
 import type { StoreAnswer, StoreQuery } from '../contract.js';
 import { conditionsOf } from '../filter.js';
 import { type Metric, scoreOf } from '../score.js';

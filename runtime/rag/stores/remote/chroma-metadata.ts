@@ -1,4 +1,4 @@
-import type { Metadata } from '../../contract.js';
+import type { Metadata } from '../../../documents/contract.js';
 import type { Condition } from '../filter.js';
 import { storedPaths } from '../names.js';
 

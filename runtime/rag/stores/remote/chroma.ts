@@ -1,5 +1,6 @@
+import type { Metadata } from '../../../documents/contract.js';
 import type { Outbound } from '../../../net/outbound.js';
-import type { Chunk, EmbeddedChunk, Metadata } from '../../contract.js';
+import type { Chunk, EmbeddedChunk } from '../../contract.js';
 import type { Condition } from '../filter.js';
 import type { ServerOptions } from '../options.js';
 import type { Metric } from '../score.js';

@@ -1,7 +1,7 @@
 import { loadCore } from '../../../../native/core.js';
+import { stopWordsOf } from '../../../documents/text/stop-words.js';
+import { wordsOf } from '../../../documents/text/words.js';
 import type { Chunk, Hit } from '../../contract.js';
-import { stopWordsOf } from '../../text/stop-words.js';
-import { wordsOf } from '../../text/words.js';
 import { indexedText } from '../indexed-text.js';
 
 /** Words of a question that a server is asked for. */

@@ -1,7 +1,8 @@
 import type { StoreType } from '../../../../schemas/generated/config/rag.js';
+import type { Metadata } from '../../../documents/contract.js';
 import { log } from '../../../log.js';
 import type { ProviderHealth } from '../../../providers/contract.js';
-import type { EmbeddedChunk, Hit, Metadata } from '../../contract.js';
+import type { EmbeddedChunk, Hit } from '../../contract.js';
 import { checkChunks, checkQuery, MAX_HITS } from '../check.js';
 import type { StoreAnswer, StoredDocument, StoreQuery, StoreStats, VectorStore } from '../contract.js';
 import { type Condition, conditionsOf, matches } from '../filter.js';

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { setTimeout as wait } from 'node:timers/promises';
+import { PageImages } from '../../../../runtime/documents/parsing/page-images.js';
 import { Files } from '../../../../runtime/files/files.js';
-import { PageImages } from '../../../../runtime/rag/parsing/page-images.js';
 
 const root = await mkdtemp(join(tmpdir(), 'quern-files-'));
 after(() => rm(root, { recursive: true, force: true }));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Metadata } from '../../../../../runtime/rag/contract.js';
+import type { Metadata } from '../../../../../runtime/documents/contract.js';
 import type { Question } from '../../../../../runtime/rag/query/contract.js';
 import { type MeansParts, meansOf } from '../../../../../runtime/rag/query/means.js';
 import { kept, planOf, topKOf } from '../../../../../runtime/rag/query/plan.js';

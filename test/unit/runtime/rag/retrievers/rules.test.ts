@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Metadata } from '../../../../../runtime/rag/contract.js';
+import type { Metadata } from '../../../../../runtime/documents/contract.js';
 import { filterClauses, searchBody } from '../../../../../runtime/rag/retrievers/elastic/query.js';
 import { linksOf } from '../../../../../runtime/rag/retrievers/graph/links.js';
 import { boostOf, factored, factorsOf, lengthOf, recencyOf } from '../../../../../runtime/rag/retrievers/rerank/factors.js';

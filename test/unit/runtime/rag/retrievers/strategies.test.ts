@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Metadata } from '../../../../../runtime/rag/contract.js';
+import type { Metadata } from '../../../../../runtime/documents/contract.js';
 import type { Question } from '../../../../../runtime/rag/query/contract.js';
 import type { RetrievalParts } from '../../../../../runtime/rag/query/retrieval.js';
 import { Failure } from '../../../../../schemas/errors.js';

@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Metadata } from '../../../../../runtime/documents/contract.js';
 import type { Outbound } from '../../../../../runtime/net/outbound.js';
-import type { EmbeddedChunk, Metadata } from '../../../../../runtime/rag/contract.js';
+import type { EmbeddedChunk } from '../../../../../runtime/rag/contract.js';
 import type { VectorStore } from '../../../../../runtime/rag/stores/contract.js';
 import { openStore } from '../../../../../runtime/rag/stores/index.js';
 import { openStore as openState, type Store } from '../../../../../runtime/store/store.js';

@@ -1,0 +1,84 @@
+import type { JsonObject } from '../../config/values.js';
+
+/** Settings for one run that go over those of the strategy's parsers: by parser type, and under `*` for all of them. */
+export type ParserOverrides = Readonly<Record<string, JsonObject>>;
+
+/** An uploaded file, for reading. */
+export interface DatasetFile {
+  readonly path: string;
+  /** As the user calls it, without folders. */
+  readonly name: string;
+  /** SHA-256 of its bytes, in hex: the document hash of its chunks. */
+  readonly hash: string;
+  readonly mimeType: string;
+  readonly sizeBytes: number;
+  /** Number of the upload among those of its name; absent for the first. */
+  readonly version?: number;
+}
+
+/** One file to take into the database of its dataset. */
+export interface IngestRequest {
+  readonly namespace: string;
+  readonly project: string;
+  readonly dataset: string;
+  /** Of the dataset when the task was started. */
+  readonly database: string;
+  /** The processing strategy of the dataset when the task was started. */
+  readonly strategy: string;
+  readonly file: DatasetFile;
+  readonly overrides: ParserOverrides;
+}
+
+/** What a running ingestion is told and tells. */
+export interface IngestContext {
+  /** Aborts when the task is cancelled or the daemon stops: end after the chunk batch under way. */
+  readonly signal: AbortSignal;
+  /** From 1; higher when earlier tries failed or were cut short. */
+  readonly attempt: number;
+  /** To be awaited before the first chunk is added: notes on disk that a cancellation must take the file's chunks back. */
+  willStore(): Promise<void>;
+  /** Chunks so far; `stored` counts those that this run has added. Cheap, to be called per batch. */
+  report(progress: { readonly done: number; readonly total?: number; readonly stored: number }): void;
+}
+
+/** What became of one file. A file that cannot be read is an outcome; a service that is down is a thrown `Failure`, which is retried. */
+export interface FileOutcome {
+  readonly status: 'success' | 'skipped' | 'failed';
+  /** `duplicate` where the database had every chunk; why, where it failed; else null. */
+  readonly reason: string | null;
+  /** Type of the parser that read it. */
+  readonly parser: string | null;
+  readonly extractors: readonly string[];
+  /** Chunks that the file has. */
+  readonly chunks: number;
+  readonly chunkSize: number | null;
+  /** Type of the embedder. */
+  readonly embedder: string | null;
+  readonly storedCount: number;
+  readonly skippedCount: number;
+  /** Documents made of the file; 1 for most kinds. */
+  readonly documentCount: number;
+  readonly documentIds: readonly string[];
+  /** What could not be read, such as pages without text. */
+  readonly warnings: readonly string[];
+}
+
+/** Takes files into retrieval databases and out again. Both calls may be repeated after a crash: what is there already is left alone. */
+export interface Ingest {
+  /** Throws `unavailable`, `timed_out`, `busy` or `disk_full` for what may work later, any other `Failure` for what will not. */
+  ingest(request: IngestRequest, context: IngestContext): Promise<FileOutcome>;
+  /** Removes every chunk of a document; returns how many there were. Throws `not_found` for an unknown database. */
+  removeDocument(place: {
+    readonly namespace: string;
+    readonly project: string;
+    readonly database: string;
+    readonly documentHash: string;
+  }): Promise<number>;
+  /** How many chunks each of the documents has in a database; undefined where that is not known at once. */
+  chunkCounts?(place: {
+    readonly namespace: string;
+    readonly project: string;
+    readonly database: string;
+    readonly documentHashes: readonly string[];
+  }): Promise<number[] | undefined>;
+}

@@ -1,0 +1,129 @@
+import { Failure, type FailureKind } from '../../../schemas/errors.js';
+import type { DataProcessingStrategy } from '../../../schemas/generated/config/rag.js';
+import type { Parsing, ParsingRequest } from '../../documents/parsing/parsing.js';
+import { PassageFile, type Summary } from '../../documents/parsing/passage-file.js';
+import { UNIVERSAL_STRATEGY } from '../../documents/parsing/universal.js';
+import type { LoadedProject, Projects } from '../../projects/projects.js';
+import type { Embedders } from '../../rag/embedders/index.js';
+import type { OpenedStores } from '../../rag/opened-stores.js';
+import { databaseOf, embeddingOf } from '../../rag/query/resolve.js';
+import type { FileOutcome, Ingest, IngestContext, IngestRequest } from '../datasets/contract.js';
+import { Filling } from './filling.js';
+import { failed, finished } from './outcome.js';
+import { Stages } from './stages.js';
+
+/** Projects whose kept stages are known. */
+const MOST_STAGES = 256;
+/** What may work later: the task tries again. All else is what became of the file. */
+const PASSING: ReadonlySet<FailureKind> = new Set(['unavailable', 'timed_out', 'busy', 'disk_full', 'too_many', 'internal']);
+
+/** What files are taken in with. */
+export interface FileIngestParts {
+  readonly projects: Projects;
+  readonly stores: OpenedStores;
+  readonly embedders: Embedders;
+  readonly parsing: Parsing;
+}
+
+/** Takes files into databases: parse, cut, extract, embed, store, batch by batch. What a crash or an earlier run left is not done again. */
+export class FileIngest implements Ingest {
+  readonly #parts: FileIngestParts;
+  readonly #stages = new Map<string, Stages>();
+
+  constructor(parts: FileIngestParts) {
+    this.#parts = parts;
+  }
+
+  async ingest(request: IngestRequest, context: IngestContext): Promise<FileOutcome> {
+    const project = this.#parts.projects.load(request.namespace, request.project);
+    const database = databaseOf(project.config, request.database);
+    const store = await this.#parts.stores.of(placeOf(project), database);
+    const owner = `${request.namespace}/${request.project}/${database.name}`;
+    const embedder = this.#parts.embedders.of(owner, embeddingOf(database), project.config.runtime?.models);
+    let summary: Summary | undefined;
+    let passages: PassageFile | undefined;
+    try {
+      const { key, file } = await this.#parsed(project, request, context.signal);
+      passages = file;
+      summary = passages.summary;
+      const origin = { file: request.file, dataset: request.dataset, time: new Date() };
+      const stages = this.#stagesOf(project);
+      const filling = new Filling({ passages, origin, store, embedder, stages, key: `${embedder.key} ${key}`, context });
+      return finished(request, await filling.run(), { summary, embedder: embedder.type });
+    } catch (error) {
+      context.signal.throwIfAborted();
+      if (!(error instanceof Failure) || PASSING.has(error.kind)) throw error;
+      return failed(error.message, { summary, embedder: embedder.type });
+    } finally {
+      await passages?.close();
+    }
+  }
+
+  async removeDocument(place: { namespace: string; project: string; database: string; documentHash: string }): Promise<number> {
+    const project = this.#parts.projects.load(place.namespace, place.project);
+    const store = await this.#parts.stores.of(placeOf(project), databaseOf(project.config, place.database));
+    return store.removeDocument(place.documentHash);
+  }
+
+  async chunkCounts(place: {
+    namespace: string;
+    project: string;
+    database: string;
+    documentHashes: readonly string[];
+  }): Promise<number[] | undefined> {
+    const project = this.#parts.projects.load(place.namespace, place.project);
+    const store = await this.#parts.stores.of(placeOf(project), databaseOf(project.config, place.database));
+    return store.chunkCounts?.(place.documentHashes);
+  }
+
+  /** What parsing makes of the file, from an earlier run where nothing has changed since. */
+  async #parsed(
+    project: LoadedProject,
+    { file, strategy, overrides }: IngestRequest,
+    signal: AbortSignal,
+  ): Promise<{ key: string; file: PassageFile }> {
+    const request: ParsingRequest = { file, strategy: processingStrategyOf(project, strategy), overrides };
+    const stages = this.#stagesOf(project);
+    const key = this.#parts.parsing.key(request, file.hash);
+    const path = await stages.find('parse', key);
+    const kept = path === undefined ? undefined : await PassageFile.open(path);
+    if (kept) return { key, file: kept };
+    const draft = await stages.begin('parse', key).catch((cause: unknown) => {
+      throw new Failure('unavailable', `The folder for what is made of ${file.name} cannot be made.`, { cause });
+    });
+    try {
+      await this.#parts.parsing.write(request, draft.path, signal);
+      const made = await PassageFile.open(draft.path, true);
+      if (made === undefined) throw new Failure('unavailable', `What was made of ${file.name} cannot be read.`);
+      await draft.keep();
+      return { key, file: made };
+    } catch (error) {
+      await draft.drop();
+      throw error;
+    }
+  }
+
+  #stagesOf({ directory }: LoadedProject): Stages {
+    const stages = this.#stages.get(directory) ?? new Stages(directory);
+    this.#stages.delete(directory);
+    this.#stages.set(directory, stages);
+    if (this.#stages.size > MOST_STAGES) this.#stages.delete(this.#stages.keys().next().value!);
+    return stages;
+  }
+}
+
+function placeOf({ namespace, name, directory }: LoadedProject): { namespace: string; project: string; directory: string } {
+  return { namespace, project: name, directory };
+}
+
+/** The processing strategy of a project by its name; the built-in one where it is named or none is configured. Throws `not_found`. */
+export function processingStrategyOf({ config }: LoadedProject, name: string): DataProcessingStrategy {
+  const strategies = config.rag?.data_processing_strategies ?? [];
+  const found = strategies.find((one) => one.name === name);
+  if (found) return found;
+  if (name === UNIVERSAL_STRATEGY.name || strategies.length === 0) return UNIVERSAL_STRATEGY;
+  throw new Failure(
+    'not_found',
+    `Data processing strategy '${name}' is not configured (known: ${strategies.map((one) => one.name).join(', ')}).`,
+  );
+}
