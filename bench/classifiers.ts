@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fitClassifier } from '../runtime/ml/classifiers/fit.js';
 import { Models } from '../runtime/models/models.js';
 import { Outbound } from '../runtime/net/outbound.js';
-import { openEncoders } from '../runtime/open-encoders.js';
+import { openEncoders } from '../runtime/services/encoders.js';
 import { heldOutShares } from '../test/support/classifiers/held-out.js';
 import { TEXT_SETS, textSet } from '../test/support/classifiers/sets.js';
 import { skip, unlessLacking } from './lacking.js';

@@ -1,9 +1,9 @@
 import { type DaemonOptions, readOptions } from '../gateway/daemon/options.js';
+import { setLogLevel } from '../runtime/base/log.js';
 import { cachedModels } from '../runtime/hub/cached.js';
 import type { DownloadEvent } from '../runtime/hub/events.js';
 import { Hub } from '../runtime/hub/hub.js';
 import { withSpaceNote } from '../runtime/hub/space.js';
-import { setLogLevel } from '../runtime/log.js';
 import { modelPlaces } from '../runtime/models/resolve.js';
 import type { OutboundFault } from '../runtime/net/faults.js';
 import { Outbound } from '../runtime/net/outbound.js';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';
 import { describe, it } from 'node:test';
 import { coreEndpoints } from '../gateway/core/index.js';
@@ -8,16 +9,16 @@ import { universalEndpoints } from '../gateway/universal/index.js';
 // The compiled test lies in build/test; the rules are about the sources beside build.
 const ROOT = join(import.meta.dirname, '..', '..');
 const LAYERS = ['schemas', 'native', 'runtime', 'gateway', 'cli'];
-/** Tiers inside runtime: a file imports its own folder and lower tiers. */
-const TIERS: Record<string, number> = {
-  'log.ts': -1, 'loop.ts': -1, 'gate.ts': -1, 'inside.ts': -1, store: 0, config: 0, net: 0, pictures: 0.5,
-  hosts: 1, documents: 1.1, tasks: 1.2, engines: 1.3, models: 1.6, hub: 1.7,
-  completions: 2, encoders: 2, 'kv-cache': 2.5, images: 2.5,
-  providers: 3,
-  rag: 3.5, files: 3.6, vision: 3.8, ml: 3.8, speech: 3.8,
-  projects: 4, chat: 5, library: 5,
-  'runtime.ts': 6, 'open-vision.ts': 6.5, 'open-encoders.ts': 6.4, 'open-kv-cache.ts': 6.4, 'open-anomaly.ts': 6.4, 'open-columns.ts': 6.4, 'open-classifiers.ts': 6.4, 'open-retrieval.ts': 6.5, 'open.ts': 7,
-}; // biome-ignore format: one tier a line
+/** What `runtime/floors.json` says: the folders of each floor, lowest first, and which of its own floor a folder may import. */
+interface Floors {
+  /** The one file that stands in no folder. */
+  readonly entry: string;
+  readonly floors: readonly {
+    readonly name: string;
+    readonly folders: Readonly<Record<string, string>>;
+    readonly neighbours?: Readonly<Record<string, readonly string[]>>;
+  }[];
+}
 /** Where each third-party package may be imported. */
 const DOORS: Record<string, RegExp> = {
   '@fastify/busboy': /^gateway\/http\/multipart\.ts$/,
@@ -76,6 +77,7 @@ const sources = [...LAYERS, 'models'].flatMap(below);
 const typescript = sources.filter((file) => file.endsWith('.ts'));
 const everything = [...sources, ...below('test'), ...below('bench'), ...below('scripts')];
 const text = (file: string): string => readFileSync(join(ROOT, file), 'utf8');
+const { entry, floors } = JSON.parse(text('runtime/floors.json')) as Floors;
 const lines = (file: string): number => text(file).trimEnd().split('\n').length;
 
 /** The specifiers that a file imports, types included. */
@@ -97,6 +99,8 @@ function ownImports(file: string): string[] {
     );
 }
 
+const importsRoom = (file: string, room: string): boolean => ownImports(file).some((target) => target.startsWith(`runtime/${room}/`));
+
 const packageOf = (specifier: string): string =>
   specifier
     .split('/')
@@ -116,17 +120,63 @@ describe('tidy', () => {
     assert.deepEqual(wrong, []);
   });
 
-  it('imports only downwards through the tiers of runtime', () => {
+  it('has a floor for everything in runtime', () => {
+    const known = [...floors.flatMap(({ folders }) => Object.keys(folders)), entry, 'floors.json'];
+    const wrong = readdirSync(join(ROOT, 'runtime'))
+      .filter((name) => !known.includes(name))
+      .map((name) =>
+        name.includes('.')
+          ? `runtime/${name} is a loose file: put it into a folder of runtime`
+          : `runtime/${name} is not in runtime/floors.json: add it to the floor it belongs to, with a sentence that says what it holds, and run node scripts/floors.mjs`,
+      );
+    assert.deepEqual(wrong, []);
+    const gone = known.filter((name) => !existsSync(join(ROOT, 'runtime', name)));
+    assert.deepEqual(gone, [], 'runtime/floors.json names what is not there');
+    const twice = known.filter((name, at) => known.indexOf(name) !== at);
+    assert.deepEqual(twice, [], 'runtime/floors.json names a folder twice');
+  });
+
+  it('imports only downwards through the floors of runtime', () => {
     const room = (path: string): string => path.split('/')[1]!;
+    const floorOf = (name: string): number => floors.findIndex(({ folders }) => name in folders);
+    const mayImport = (from: string, target: string): boolean => {
+      if (from === target || from === entry) return true;
+      const here = floorOf(from);
+      return floorOf(target) < here ? target !== entry : floors[here]?.neighbours?.[from]?.includes(target) === true;
+    };
     const wrong = typescript
       .filter((file) => file.startsWith('runtime/'))
       .flatMap((file) =>
         ownImports(file)
-          .filter((target) => target.startsWith('runtime/') && room(target) !== room(file))
-          .filter((target) => !(TIERS[room(target)]! < TIERS[room(file)]!))
+          .filter((target) => target.startsWith('runtime/') && !mayImport(room(file), room(target)))
           .map((target) => `${file} -> ${target}`),
       );
     assert.deepEqual(wrong, []);
+  });
+
+  it('lets neighbours on a floor import only what they use, and never in a circle', () => {
+    for (const { name, folders, neighbours = {} } of floors) {
+      const strangers = Object.entries(neighbours).flatMap(([folder, others]) => [folder, ...others].filter((one) => !(one in folders)));
+      assert.deepEqual(strangers, [], `neighbours on the floor '${name}' that do not stand on it`);
+      const unused = Object.entries(neighbours).flatMap(([folder, others]) =>
+        others
+          .filter((other) => !below(`runtime/${folder}`).some((file) => importsRoom(file, other)))
+          .map((other) => `${folder} no longer imports ${other}`),
+      );
+      assert.deepEqual(unused, []);
+      const reaches = (from: string, target: string): boolean =>
+        (neighbours[from] ?? []).some((next) => next === target || reaches(next, target));
+      assert.deepEqual(
+        Object.keys(neighbours).filter((folder) => reaches(folder, folder)),
+        [],
+        `neighbours on the floor '${name}' that import each other`,
+      );
+    }
+  });
+
+  it('shows the floors in docs/architecture.md', () => {
+    const map = execFileSync(process.execPath, ['scripts/floors.mjs', '--print'], { cwd: ROOT, encoding: 'utf8' });
+    assert.ok(text('docs/architecture.md').includes(map), 'the map is out of date: run node scripts/floors.mjs');
   });
 
   it('enters each third-party package through its one door', () => {

@@ -1,8 +1,8 @@
 import { parse } from 'node:path';
+import { log } from '../../runtime/base/log.js';
 import { type CachedModel, cachedModels } from '../../runtime/hub/cached.js';
 import type { Hub } from '../../runtime/hub/hub.js';
 import { nearestFolder, withSpaceNote } from '../../runtime/hub/space.js';
-import { log } from '../../runtime/log.js';
 import type { Models } from '../../runtime/models/models.js';
 import { type ModelPlaces, modelPlaces } from '../../runtime/models/resolve.js';
 import { humanSize } from '../../runtime/models/sizes.js';

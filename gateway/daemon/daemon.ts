@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { log } from '../../runtime/base/log.js';
 import { allowEnv } from '../../runtime/config/variables.js';
-import { log } from '../../runtime/log.js';
-import { openRuntime } from '../../runtime/open.js';
 import type { Runtime } from '../../runtime/runtime.js';
+import { openRuntime } from '../../runtime/runtime.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import { coreEndpoints } from '../core/index.js';

@@ -1,7 +1,7 @@
 import { chmodSync, type Stats } from 'node:fs';
 import { chmod, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { log } from '../../runtime/log.js';
+import { log } from '../../runtime/base/log.js';
 
 /** Nobody but the owner reads, writes or enters. */
 const OTHERS = 0o077;

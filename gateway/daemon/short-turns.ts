@@ -1,5 +1,5 @@
 import { loadCore } from '../../native/core.js';
-import { log } from '../../runtime/log.js';
+import { log } from '../../runtime/base/log.js';
 
 /**
  * Lets this thread, which serves everybody, run as soon as it wakes: beside two threads that compute on two cores, the wait for their turn

@@ -1,4 +1,4 @@
-import { log } from '../../runtime/log.js';
+import { log } from '../../runtime/base/log.js';
 
 /** So many errors that nobody caught, within this time, mean that something is broken for good. */
 const STRAY_LIMIT = 20;

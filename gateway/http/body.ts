@@ -1,4 +1,4 @@
-import { breathe } from '../../runtime/loop.js';
+import { breathe } from '../../runtime/base/loop.js';
 import type { SchemaName } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import { check, checkInTurns } from '../../schemas/validate.js';

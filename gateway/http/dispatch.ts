@@ -1,6 +1,6 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { log } from '../../runtime/log.js';
+import { log } from '../../runtime/base/log.js';
 import type { Endpoint, PiecesReply, Reply, StreamReply, WholeReply } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import { coerced } from '../../schemas/validate.js';

@@ -1,4 +1,4 @@
-import { log } from '../../runtime/log.js';
+import { log } from '../../runtime/base/log.js';
 import type { ErrorShape } from '../../schemas/endpoint.js';
 import { Failure, type FailureKind } from '../../schemas/errors.js';
 

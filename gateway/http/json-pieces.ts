@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { breathe } from '../../runtime/loop.js';
+import { breathe } from '../../runtime/base/loop.js';
 import type { Failure } from '../../schemas/errors.js';
 import {
   type Expected,

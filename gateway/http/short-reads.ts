@@ -1,5 +1,5 @@
 import { loadCore } from '../../native/core.js';
-import { log } from '../../runtime/log.js';
+import { log } from '../../runtime/base/log.js';
 
 /** Bytes that a connection may hold unread: what Linux lets anybody ask for. It gives twice as many, which hardly ever fill a read of 512 KiB. */
 const UNREAD_BYTES = 208 * 1024;

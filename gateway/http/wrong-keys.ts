@@ -1,4 +1,4 @@
-import { log } from '../../runtime/log.js';
+import { log } from '../../runtime/base/log.js';
 import { networkOf } from '../../runtime/net/ip.js';
 
 /** Wrong keys that one address may send within `WINDOW_MS`. */

@@ -1,4 +1,4 @@
-import { breathe } from '../../runtime/loop.js';
+import { breathe } from '../../runtime/base/loop.js';
 import type { FitAsk, ModelAsk, ScoreAsk, ScoreResult } from '../../runtime/ml/anomaly/contract.js';
 import type { WholeReply } from '../../schemas/endpoint.js';
 import type {

@@ -1,9 +1,9 @@
+import { log } from '../../runtime/base/log.js';
 import { formFields, generationSettings, ggufOptions, languageSettings } from '../../runtime/completions/options.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
 import { wantsLogprobs } from '../../runtime/completions/sampling.js';
 import { chunkFrames, completionId, responseBody } from '../../runtime/completions/wire.js';
 import type { CachedTurn } from '../../runtime/kv-cache/cached-turn.js';
-import { log } from '../../runtime/log.js';
 import { collectChoices } from '../../runtime/providers/contract.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';

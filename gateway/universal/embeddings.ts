@@ -1,6 +1,6 @@
 import { endianness } from 'node:os';
 import { loadCore } from '../../native/core.js';
-import { breathe } from '../../runtime/loop.js';
+import { breathe } from '../../runtime/base/loop.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';

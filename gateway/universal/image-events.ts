@@ -1,6 +1,6 @@
+import { log } from '../../runtime/base/log.js';
 import type { ImageProgress } from '../../runtime/engines/diffusion/contract.js';
 import type { OpenedImages } from '../../runtime/images/images.js';
-import { log } from '../../runtime/log.js';
 import type { Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 

@@ -1,4 +1,4 @@
-import { breathe } from '../../runtime/loop.js';
+import { breathe } from '../../runtime/base/loop.js';
 import type { Predictions } from '../../runtime/ml/classifiers/contract.js';
 import type { Reply } from '../../schemas/endpoint.js';
 

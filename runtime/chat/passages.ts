@@ -1,8 +1,8 @@
 import type { Message } from '../../schemas/generated/common.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { CompletionRequest as ChatRequest } from '../../schemas/generated/core/chat.js';
+import { log } from '../base/log.js';
 import type { WireOptions } from '../completions/wire.js';
-import { log } from '../log.js';
 import type { LoadedProject } from '../projects/projects.js';
 import type { Hit } from '../rag/contract.js';
 import type { Question, Retrieval } from '../rag/query/contract.js';

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import { Failure } from '../../schemas/errors.js';
 import type { Message } from '../../schemas/generated/common.js';
-import { log } from '../log.js';
+import { log } from '../base/log.js';
 import type { SessionKey, SessionRecord, Store } from '../store/store.js';
 import { type Clock, systemClock } from './clock.js';
 import { type CacheSize, EXPIRY_MS, type PlacedTurn, Session, sizeOf } from './session.js';

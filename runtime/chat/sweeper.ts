@@ -1,5 +1,5 @@
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
-import { log } from '../log.js';
+import { log } from '../base/log.js';
 import type { SessionKey, SessionRecord, Store } from '../store/store.js';
 import type { Clock } from './clock.js';
 import { EXPIRY_MS } from './session.js';

@@ -2,7 +2,7 @@ import { Failure } from '../../schemas/errors.js';
 import type { Tool } from '../../schemas/generated/common.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import { check } from '../../schemas/validate.js';
-import { log } from '../log.js';
+import { log } from '../base/log.js';
 import { resolveDeep, type Variables } from './templates.js';
 
 /** Most tools of one request, configured ones included. */

@@ -1,9 +1,9 @@
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
+import { fileOf } from '../base/paths.js';
 import type { EncoderFiles, EncoderTask } from '../engines/encoder-contract.js';
 import { graphBytes } from '../engines/onnx/graph-bytes.js';
-import { fileOf } from '../inside.js';
 import { splitName } from '../models/names.js';
 import { chooseFile } from '../models/quantisations.js';
 import { findRepository } from '../models/repositories.js';

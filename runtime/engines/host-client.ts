@@ -1,5 +1,5 @@
 import { Failure, reworded } from '../../schemas/errors.js';
-import { Gate } from '../gate.js';
+import { Gate } from '../base/gate.js';
 import type { Circuit } from '../hosts/circuit.js';
 import { Supervisor } from '../hosts/supervisor.js';
 

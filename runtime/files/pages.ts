@@ -1,8 +1,8 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { Failure } from '../../schemas/errors.js';
+import { log } from '../base/log.js';
 import type { SourceFile } from '../documents/parsers/contract.js';
 import type { PageImages } from '../documents/parsing/page-images.js';
-import { log } from '../log.js';
 import type { Picture } from '../pictures/picture.js';
 import type { FileLimits } from './limits.js';
 import type { Share } from './room.js';

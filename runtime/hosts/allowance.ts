@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { log } from '../log.js';
+import { log } from '../base/log.js';
 
 const KIBIBYTE = 1024;
 

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../../schemas/errors.js';
-import { log } from '../log.js';
+import { log } from '../base/log.js';
 import type { Circuit } from './circuit.js';
 import { Host } from './host.js';
 import { orAborted } from './or-aborted.js';

@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
-import { log } from '../log.js';
+import { log } from '../base/log.js';
 import { fetchBlob } from './blob.js';
 import type { HubClient, RemoteFile } from './client.js';
 import { type DownloadEvent, EventQueue } from './events.js';

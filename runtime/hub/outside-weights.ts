@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
-import { log } from '../log.js';
+import { log } from '../base/log.js';
 import type { RemoteFile } from './client.js';
 import type { DownloadPlan } from './plan.js';
 

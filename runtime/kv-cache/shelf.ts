@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { log } from '../base/log.js';
 import { writeFlushed } from '../config/atomic-write.js';
-import { log } from '../log.js';
 import { isRecord, type KvEntry, type KvRecord } from './entry.js';
 
 const INDEX = 'index.json';

@@ -1,8 +1,8 @@
 import { open } from 'node:fs/promises';
 import { isAbsolute, resolve } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
+import { expandHome, isInside, staysInside } from '../base/paths.js';
 import { KNOWN_TEMPLATES } from '../engines/gguf/known-templates.js';
-import { expandHome, isInside, staysInside } from '../inside.js';
 
 /** Characters of a template, and bytes of a file with one. */
 const TEMPLATE_LIMIT = 256 * 1024;

@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { expandHome, staysInside } from '../inside.js';
+import { expandHome, staysInside } from '../base/paths.js';
 
 /** Folders and files looked at in one repository. */
 const ENTRY_LIMIT = 2000;

@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
+import { log } from '../base/log.js';
 import type { GgufOptions } from '../engines/contract.js';
 import type { GgufClient } from '../engines/gguf/client.js';
 import type { Circuit } from '../hosts/circuit.js';
 import { defaultThreads } from '../hosts/memory.js';
-import { log } from '../log.js';
 import type { FoundModel } from './resolve.js';
 import type { Room } from './room.js';
 import type { TemplateMemory } from './template-memory.js';

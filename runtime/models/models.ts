@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import { log } from '../base/log.js';
+import { fileOf } from '../base/paths.js';
 import type { GgufModel, GgufOptions } from '../engines/contract.js';
 import type { GgufClient } from '../engines/gguf/client.js';
 import type { EngineStatus, LoadedEngine } from '../engines/loaded.js';
 import type { Circuit } from '../hosts/circuit.js';
-import { fileOf } from '../inside.js';
-import { log } from '../log.js';
 import { type CausalSettings, causalKey, findLanguage, loadCausalModel } from './causal.js';
 import { chatTemplateOf } from './chat-template.js';
 import { Circuits } from './circuits.js';

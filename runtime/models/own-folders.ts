@@ -1,6 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { staysInside } from '../inside.js';
+import { staysInside } from '../base/paths.js';
 import { filesBelow } from './hub-cache.js';
 import { isNameable } from './names.js';
 import { isImportanceMatrix, opensModel } from './quantisations.js';

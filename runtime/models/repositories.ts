@@ -1,8 +1,8 @@
 import { opendir, stat } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
+import { staysInside } from '../base/paths.js';
 import { howToFetch, modelMissing } from '../engines/model-missing.js';
-import { staysInside } from '../inside.js';
 import { aliasOf, wholeId } from './aliases.js';
 import { filesBelow, repositoryFolder, snapshotFiles, snapshots } from './hub-cache.js';
 import { parseName } from './names.js';

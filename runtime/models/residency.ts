@@ -1,6 +1,6 @@
 import { Failure } from '../../schemas/errors.js';
+import { log } from '../base/log.js';
 import { orAborted } from '../hosts/or-aborted.js';
-import { log } from '../log.js';
 import type { ResidencyLimits } from './limits.js';
 
 /** Something that takes memory until it is closed. */

@@ -1,8 +1,8 @@
 import { stat } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
+import { expandHome, isInside, staysInside } from '../base/paths.js';
 import { howToFetch, modelMissing } from '../engines/model-missing.js';
-import { expandHome, isInside, staysInside } from '../inside.js';
 import { cachedGgufFiles, cachedRepositories, hubCacheFolder, repositoryFolder } from './hub-cache.js';
 import { parseName } from './names.js';
 import { ownGgufFiles, ownModels, topFiles } from './own-folders.js';

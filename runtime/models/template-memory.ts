@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
+import { log } from '../base/log.js';
 import { writeFlushed } from '../config/atomic-write.js';
-import { log } from '../log.js';
 
 /** Models remembered; those loaded first go first. */
 const REMEMBERED_LIMIT = 1000;

@@ -2,10 +2,10 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
+import { log } from '../base/log.js';
 import { fileFailure, flushDirectory, writeFlushed } from '../config/atomic-write.js';
 import { containedPath } from '../config/names.js';
 import { NEW_PROJECT_FILE } from '../config/project-file.js';
-import { log } from '../log.js';
 import { projectNotFound } from './cache.js';
 
 /** Where projects are put together and taken apart, below the projects' root: never a valid namespace, and on the same file system. */

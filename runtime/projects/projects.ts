@@ -2,6 +2,7 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import type { Project, ProjectCreate, ProjectList } from '../../schemas/generated/core/projects.js';
+import { log } from '../base/log.js';
 import { editYamlAside } from '../config/aside.js';
 import { replaceFile } from '../config/atomic-write.js';
 import { editYaml, freshYaml } from '../config/edit.js';
@@ -22,7 +23,6 @@ import { defaultTemplateName, templateText } from '../config/templates/index.js'
 import { writeToml } from '../config/toml.js';
 import { validateConfig } from '../config/validate.js';
 import type { JsonObject } from '../config/values.js';
-import { log } from '../log.js';
 import { ProjectCache, projectNotFound } from './cache.js';
 import { ProjectDisk, projectExists } from './disk.js';
 import { Listing } from './listing.js';

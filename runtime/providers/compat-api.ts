@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
-import { onlyBase } from './compat/bases.js';
+import { onlyBase } from '../net/ask/bases.js';
 import type { ChatClient } from './compat/open.js';
 import type { Provider } from './contract.js';
 import { baseUrlOf } from './key.js';

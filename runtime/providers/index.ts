@@ -1,7 +1,7 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
+import type { ChatSettings } from '../net/ask/limits.js';
 import type { Outbound } from '../net/outbound.js';
 import { isOwnAddress } from '../net/own-address.js';
-import type { ChatSettings } from './compat/limits.js';
 import type { ChatClient } from './compat/open.js';
 import type { Provider } from './contract.js';
 import { baseUrlOf } from './key.js';

@@ -1,5 +1,5 @@
 import { openChoices } from '../completions/choices.js';
-import { onlyBase } from './compat/bases.js';
+import { onlyBase } from '../net/ask/bases.js';
 import type { ChatClient } from './compat/open.js';
 import type { CompletionRequest, Provider } from './contract.js';
 import { baseUrlOf } from './key.js';

@@ -1,6 +1,6 @@
 import { Failure } from '../../schemas/errors.js';
 import type { Database } from '../../schemas/generated/config/rag.js';
-import { log } from '../log.js';
+import { log } from '../base/log.js';
 import type { Outbound } from '../net/outbound.js';
 import type { Store } from '../store/store.js';
 import type { VectorStore } from './stores/contract.js';

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
-import { log } from '../log.js';
+import { log } from '../base/log.js';
 import { DATA_FILE, type Environment } from './environment.js';
 import { examine } from './examination.js';
 import { LOW_DISK_BYTES } from './room.js';

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { log } from '../log.js';
+import { log } from '../base/log.js';
 
 /** How often the log repeats what nobody has seen to yet. */
 const REPEAT_MS = 10 * 60_000;

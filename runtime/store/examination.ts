@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { dirname, join } from 'node:path';
-import { log } from '../log.js';
+import { log } from '../base/log.js';
 import type { TableName } from './tables.js';
 
 /** A look at a large file that takes longer than this is taken as passed. */

@@ -1,7 +1,7 @@
 import { copyFileSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
-import { log } from '../log.js';
+import { log } from '../base/log.js';
 import { backupsIn, timestamp } from './backups.js';
 import { noteDamage } from './damage.js';
 import { DATA_FILE, type Environment } from './environment.js';

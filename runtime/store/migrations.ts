@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
-import { log } from '../log.js';
+import { log } from '../base/log.js';
 import type { Store } from './store.js';
 
 /** Brings a store from one format version to the next. It may be cut short and run again, so it must not assume untouched records. */

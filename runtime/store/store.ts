@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
-import { log } from '../log.js';
+import { log } from '../base/log.js';
 import { Backups } from './backups.js';
 import { encoded } from './codec.js';
 import { openDamage, repeatInLog } from './damage.js';

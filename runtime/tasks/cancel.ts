@@ -1,5 +1,5 @@
 import type { CancelReply } from '../../schemas/generated/core/tasks.js';
-import { log } from '../log.js';
+import { log } from '../base/log.js';
 import type { Cleanup, TaskRecord } from '../store/store.js';
 import type { ActiveTask } from './active.js';
 import type { TaskKind } from './contract.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { log } from '../log.js';
+import { log } from '../base/log.js';
 import type { Batch, ItemRecord, Store, TaskKey, TaskRecord } from '../store/store.js';
 import { delayMs, ITEMS_PER_WRITE, STORE_BACKOFF } from './limits.js';
 

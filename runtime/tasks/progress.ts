@@ -1,4 +1,4 @@
-import { log } from '../log.js';
+import { log } from '../base/log.js';
 import type { ActiveTask } from './active.js';
 import { LOG_INTERVAL_MS } from './limits.js';
 

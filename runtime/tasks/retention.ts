@@ -1,4 +1,4 @@
-import { log } from '../log.js';
+import { log } from '../base/log.js';
 import type { TaskKey } from '../store/store.js';
 import type { Journal } from './journal.js';
 import { MAX_FINISHED_AGE_MS, MAX_FINISHED_TASKS, RETENTION_INTERVAL_MS } from './limits.js';

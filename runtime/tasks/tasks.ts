@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
 import type { CancelReply, Task } from '../../schemas/generated/core/tasks.js';
-import { log } from '../log.js';
+import { log } from '../base/log.js';
 import type { ItemRecord, Store, TaskKey, TaskRecord } from '../store/store.js';
 import { ActiveTask } from './active.js';
 import { alreadyCancelled, alreadyCompleted, cancelled, cleanUp } from './cancel.js';

@@ -1,5 +1,5 @@
 import { Failure, type FailureKind } from '../../schemas/errors.js';
-import { log } from '../log.js';
+import { log } from '../base/log.js';
 import type { ItemOutcome, ItemRecord } from '../store/store.js';
 import type { ActiveTask, Run } from './active.js';
 import type { RunContext, TaskKind } from './contract.js';

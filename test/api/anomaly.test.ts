@@ -8,8 +8,8 @@ import { universalEndpoints } from '../../gateway/universal/index.js';
 import { loadCore } from '../../native/core.js';
 import { BACKENDS } from '../../runtime/ml/anomaly/backends.js';
 import { Outbound } from '../../runtime/net/outbound.js';
-import { openAnomaly } from '../../runtime/open-anomaly.js';
 import type { Runtime } from '../../runtime/runtime.js';
+import { openAnomaly } from '../../runtime/services/anomaly.js';
 import { type Scenario, type Stage, scenarios } from '../support/scenario.js';
 
 interface Staged extends Runtime {

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { datasetEndpoints } from '../../gateway/core/datasets.js';
 import { taskEndpoints } from '../../gateway/core/tasks.js';
 import { dispatch } from '../../gateway/http/dispatch.js';
-import { setLogLevel } from '../../runtime/log.js';
+import { setLogLevel } from '../../runtime/base/log.js';
 import { openApiDocument } from '../../schemas/openapi.js';
 import { type DatasetStage, formOf, hashOf, openDatasetStage, PROJECT, writeProject } from '../support/dataset-stage.js';
 import { type Scenario, scenarios, send } from '../support/scenario.js';

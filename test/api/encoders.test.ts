@@ -8,8 +8,8 @@ import { dispatch } from '../../gateway/http/dispatch.js';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import { Models } from '../../runtime/models/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
-import { openEncoders } from '../../runtime/open-encoders.js';
 import type { Runtime } from '../../runtime/runtime.js';
+import { openEncoders } from '../../runtime/services/encoders.js';
 import { NLI_LABELS, writeEncoder, writeTinyEncoders } from '../support/models/tiny-encoders.js';
 import { type Scenario, type Stage, scenarios, send } from '../support/scenario.js';
 

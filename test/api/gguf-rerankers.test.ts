@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Models } from '../../runtime/models/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
-import { type OpenEncoders, openEncoders } from '../../runtime/open-encoders.js';
+import { type OpenEncoders, openEncoders } from '../../runtime/services/encoders.js';
 import { writeTemplateRanker } from '../support/models/template-ranker.js';
 import { writeGgufEncoder, writeTinyEncoders } from '../support/models/tiny-encoders.js';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { coreEndpoints } from '../../gateway/core/index.js';
-import { setLogLevel } from '../../runtime/log.js';
+import { setLogLevel } from '../../runtime/base/log.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { writeProject } from '../support/dataset-stage.js';
 import { DOCUMENTS, DOCUMENTS_PROJECT } from '../support/retrieval-project.js';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setLogLevel } from '../../runtime/log.js';
+import { setLogLevel } from '../../runtime/base/log.js';
 import { writeProject } from '../support/dataset-stage.js';
 import { writeTinyEncoders } from '../support/models/tiny-encoders.js';
 import { openRetrievalStage, type RetrievalStage } from '../support/retrieval-stage.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { coreEndpoints } from '../../gateway/core/index.js';
 import { DATASET_BYTES } from '../../runtime/library/datasets/limits.js';
-import { openRuntime } from '../../runtime/open.js';
 import type { Runtime } from '../../runtime/runtime.js';
+import { openRuntime } from '../../runtime/runtime.js';
 import { Failure } from '../../schemas/errors.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { type Scenario, scenarios } from '../support/scenario.js';

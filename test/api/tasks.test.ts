@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { datasetEndpoints } from '../../gateway/core/datasets.js';
 import { taskEndpoints } from '../../gateway/core/tasks.js';
-import { setLogLevel } from '../../runtime/log.js';
+import { setLogLevel } from '../../runtime/base/log.js';
 import { type DatasetStage, formOf, hashOf, openDatasetStage, PROJECT, writeProject } from '../support/dataset-stage.js';
 import { type Scenario, scenarios } from '../support/scenario.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { visionEndpoints as coreVisionEndpoints } from '../../gateway/core/vision.js';
 import { fileEndpoints } from '../../gateway/universal/files.js';
 import { visionEndpoints } from '../../gateway/universal/vision.js';
-import { setLogLevel } from '../../runtime/log.js';
+import { setLogLevel } from '../../runtime/base/log.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { pdf } from '../support/documents.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Models } from '../../runtime/models/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
-import { openEncoders } from '../../runtime/open-encoders.js';
+import { openEncoders } from '../../runtime/services/encoders.js';
 import { heldOutShares } from '../support/classifiers/held-out.js';
 import { plainRegression } from '../support/classifiers/plain-regression.js';
 import { TEXT_SETS, textSet } from '../support/classifiers/sets.js';

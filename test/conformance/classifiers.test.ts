@@ -6,8 +6,8 @@ import { after, before, describe, it } from 'node:test';
 import type { ClassifierService, FitAsk } from '../../runtime/ml/classifiers/contract.js';
 import { Models } from '../../runtime/models/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
-import { openClassifiers } from '../../runtime/open-classifiers.js';
-import { openEncoders } from '../../runtime/open-encoders.js';
+import { openClassifiers } from '../../runtime/services/classifiers.js';
+import { openEncoders } from '../../runtime/services/encoders.js';
 import { TEXT_SETS, textSet } from '../support/classifiers/sets.js';
 
 /** A folder with the weights; see test/conformance/minilm.test.ts. */

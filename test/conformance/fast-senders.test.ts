@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Worker } from 'node:worker_threads';
 import { createTransport } from '../../gateway/http/index.js';
 import type { Exchange } from '../../gateway/http/transport.js';
-import { setLogLevel } from '../../runtime/log.js';
+import { setLogLevel } from '../../runtime/base/log.js';
 
 const MIB = 1024 * 1024;
 const BODY_BYTES = 64 * MIB;

@@ -5,7 +5,7 @@ import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport, dispatch, type Listener } from '../../gateway/http/index.js';
 import { type Application, LINGER_BYTES } from '../../gateway/http/transport.js';
-import { setLogLevel } from '../../runtime/log.js';
+import { setLogLevel } from '../../runtime/base/log.js';
 import { endpoint } from '../../schemas/endpoint.js';
 
 const MIB = 2 ** 20;

@@ -5,7 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport, dispatch, type Listener, type SocketPeer } from '../../gateway/http/index.js';
-import { setLogLevel } from '../../runtime/log.js';
+import { setLogLevel } from '../../runtime/base/log.js';
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
 
 /** Committed size of the disconnect storm; `DISCONNECTS=10000` runs the full one. */

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { createTransport, dispatch, type Listener } from '../../gateway/http/index.js';
 import { MAX_WRONG_KEYS } from '../../gateway/http/wrong-keys.js';
-import { setLogLevel } from '../../runtime/log.js';
+import { setLogLevel } from '../../runtime/base/log.js';
 import { endpoint } from '../../schemas/endpoint.js';
 
 const KEY = 'the-right-key-of-this-daemon';

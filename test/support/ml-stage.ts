@@ -2,11 +2,11 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Models } from '../../runtime/models/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
-import { openAnomaly } from '../../runtime/open-anomaly.js';
-import { openClassifiers } from '../../runtime/open-classifiers.js';
-import { openColumns } from '../../runtime/open-columns.js';
-import { openEncoders } from '../../runtime/open-encoders.js';
 import type { Runtime } from '../../runtime/runtime.js';
+import { openAnomaly } from '../../runtime/services/anomaly.js';
+import { openClassifiers } from '../../runtime/services/classifiers.js';
+import { openColumns } from '../../runtime/services/columns.js';
+import { openEncoders } from '../../runtime/services/encoders.js';
 import { openStore } from '../../runtime/store/store.js';
 import { emptyDataDir } from './daemon.js';
 

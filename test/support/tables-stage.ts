@@ -1,6 +1,6 @@
 import { Outbound } from '../../runtime/net/outbound.js';
-import { openColumns } from '../../runtime/open-columns.js';
 import type { Runtime } from '../../runtime/runtime.js';
+import { openColumns } from '../../runtime/services/columns.js';
 import { openStore, type Store } from '../../runtime/store/store.js';
 import { emptyDataDir } from './daemon.js';
 

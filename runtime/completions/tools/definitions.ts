@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { Tool, ToolChoice } from '../../../schemas/generated/common.js';
-import { log } from '../../log.js';
+import { log } from '../../base/log.js';
 
 /** What must come out: anything (`auto`), at least one call (`required`), or one call of the only tool left (`named`). */
 type ToolMode = 'auto' | 'required' | 'named';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { ToolCall } from '../../../schemas/generated/common.js';
-import { log } from '../../log.js';
+import { log } from '../../base/log.js';
 import type { CompletionPart } from '../contract.js';
 import { type Ending, endsInTag, partialTagLength, withoutPartialTag } from '../thinking-splitter.js';
 import { CallScanner, readCall } from './call-scanner.js';

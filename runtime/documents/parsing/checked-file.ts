@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto';
 import { type FileHandle, open } from 'node:fs/promises';
-import { breathe } from '../../loop.js';
+import { breathe } from '../../base/loop.js';
 
 /** A checked file begins with the SHA-256 of what follows. */
 const CHECKSUM_BYTES = 32;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { DataProcessingStrategy, ExtractorType, ParserType } from '../../../schemas/generated/config/rag.js';
-import { log } from '../../log.js';
+import { log } from '../../base/log.js';
 import type { Metadata, Passage } from '../contract.js';
 import type { ParseLimits, SourceFile } from '../parsers/contract.js';
 import type { ParserOverrides, PreviewOptions } from './config.js';

@@ -1,5 +1,5 @@
 import type { ExtractorType, ParserType } from '../../../schemas/generated/config/rag.js';
-import { breathe } from '../../loop.js';
+import { breathe } from '../../base/loop.js';
 import type { Metadata, Passage } from '../contract.js';
 import { CheckedFile, type CheckedWriter, PIECE_BYTES } from './checked-file.js';
 

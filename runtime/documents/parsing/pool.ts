@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../../../schemas/errors.js';
+import { log } from '../../base/log.js';
 import { Effort } from '../../hosts/effort.js';
 import { Host, type HostEnding } from '../../hosts/host.js';
-import { log } from '../../log.js';
 
 const MEBIBYTE = 1024 * 1024;
 const WATCH_INTERVAL_MS = 100;

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { log } from '../../log.js';
+import { log } from '../../base/log.js';
 import type { Picture } from '../../pictures/picture.js';
 import type { SourceFile } from '../parsers/contract.js';
 import type { PageImages } from './page-images.js';

@@ -1,9 +1,9 @@
 import { Failure } from '../../../schemas/errors.js';
+import { log } from '../../base/log.js';
 import type { Circuit } from '../../hosts/circuit.js';
 import type { Host } from '../../hosts/host.js';
 import { fromWire } from '../../hosts/protocol.js';
 import { Supervisor } from '../../hosts/supervisor.js';
-import { log } from '../../log.js';
 import type { GenerateEvent, GenerateRequest, GgufInfo, GgufModel, PreparedPrompt, PrepareRequest } from '../contract.js';
 import type { EngineStatus, LoadedEngine } from '../loaded.js';
 import { ClientStates } from './client-states.js';

@@ -1,5 +1,5 @@
 import { basename, relative, sep } from 'node:path';
-import { isInside } from '../../inside.js';
+import { isInside } from '../../base/paths.js';
 
 const SNAPSHOT = /[/\\]models--([^/\\]+)[/\\]snapshots[/\\][^/\\]+[/\\]*$/;
 

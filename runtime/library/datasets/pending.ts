@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, readlink, rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { log } from '../../log.js';
+import { log } from '../../base/log.js';
 
 /** Below a dataset's folder: one file for each hash whose files are being changed. */
 const PENDING = 'pending';

@@ -1,6 +1,6 @@
+import { breathe } from '../../base/loop.js';
 import type { Passage } from '../../documents/contract.js';
 import type { PassageFile } from '../../documents/parsing/passage-file.js';
-import { breathe } from '../../loop.js';
 import type { Chunk, EmbeddedChunk } from '../../rag/contract.js';
 import type { Embedder } from '../../rag/embedders/contract.js';
 import type { VectorStore } from '../../rag/stores/contract.js';

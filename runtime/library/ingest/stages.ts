@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { log } from '../../log.js';
+import { log } from '../../base/log.js';
 import { projectFolders } from '../datasets/pending.js';
 
 /** How much is kept. */

@@ -1,5 +1,5 @@
+import { log } from '../../base/log.js';
 import { CheckedFile, CheckedWriter } from '../../documents/parsing/checked-file.js';
-import { log } from '../../log.js';
 import type { Draft, Stages } from './stages.js';
 import { STAGE_LIMITS } from './stages.js';
 

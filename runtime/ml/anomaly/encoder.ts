@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
+import { breathe } from '../../base/loop.js';
 import { quote } from '../../config/names.js';
 import { isObject } from '../../config/values.js';
-import { breathe } from '../../loop.js';
 import type { WriteValue } from './encodings/contract.js';
 import { ENCODINGS, encodingOf } from './encodings/index.js';
 import { byCodePoint } from './encodings/texts.js';

@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
+import { breathe } from '../../base/loop.js';
 import { quote } from '../../config/names.js';
-import { breathe } from '../../loop.js';
 import { MAX_COLUMNS, MAX_MAGNITUDE, MAX_NUMBERS, MAX_ROWS } from './limits.js';
 
 /** Numbers of one block: 512 KiB, copied by native code in less time than a turn of the loop may take. */

@@ -1,8 +1,8 @@
 import type { ClassifierQuality, NativeClassifier } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
+import { Gate } from '../../base/gate.js';
 import { quote } from '../../config/names.js';
 import type { EncoderService } from '../../encoders/contract.js';
-import { Gate } from '../../gate.js';
 import { checkedName, checkedNewName, LATEST, type ListedModel, resolveLatest, savedAt, versionedName } from '../names.js';
 import type { ClassifierFacts, ClassifierService, FitAsk, FitResult, ListedClassifier, Predictions } from './contract.js';
 import { chooseEmbedder, probeOf } from './embedder.js';

@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
-import { breathe } from '../../loop.js';
+import { breathe } from '../../base/loop.js';
 import type { Example } from './contract.js';
 import { MAX_CELLS, MAX_LABELS } from './limits.js';
 

@@ -1,5 +1,5 @@
-import { breathe } from '../../loop.js';
-import { mixed, step } from '../../rag/embedders/lexical/features.js';
+import { mixed, step } from '../../base/hash.js';
+import { breathe } from '../../base/loop.js';
 import { LEAST_FEATURES, MOST_FEATURES, TFIDF_CELLS, TFIDF_NUMBERS } from './limits.js';
 
 /** Code units of the shortest and longest n-grams; the space at both ends of a word counts. */

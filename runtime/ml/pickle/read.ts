@@ -1,4 +1,4 @@
-import { breathe } from '../../loop.js';
+import { breathe } from '../../base/loop.js';
 import { Bytes, notPlain } from './bytes.js';
 import { floatOf, integerOf, longOf, MAX_NUMBER_CHARACTERS, unescaped } from './numbers.js';
 import { OP, REFUSED } from './opcodes.js';

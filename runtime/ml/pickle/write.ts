@@ -1,4 +1,4 @@
-import { breathe } from '../../loop.js';
+import { breathe } from '../../base/loop.js';
 import { notPlain } from './bytes.js';
 import { longBytes } from './numbers.js';
 import { OP } from './opcodes.js';

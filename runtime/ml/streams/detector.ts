@@ -2,10 +2,10 @@ import { setImmediate as immediate, setTimeout as sleep } from 'node:timers/prom
 import type { NativeColumns } from '../../../native/contract.js';
 import { loadCore } from '../../../native/core.js';
 import { Failure } from '../../../schemas/errors.js';
-import type { Gate } from '../../gate.js';
+import type { Gate } from '../../base/gate.js';
+import { log } from '../../base/log.js';
+import { breathe } from '../../base/loop.js';
 import { orAborted } from '../../hosts/or-aborted.js';
-import { log } from '../../log.js';
-import { breathe } from '../../loop.js';
 import type { Batch, Chain, DetectorRecord, ModelRecord, Store } from '../../store/store.js';
 import { appendTo } from '../tables/append.js';
 import { SegmentLog } from '../tables/segment-log.js';

@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
+import { Gate } from '../../base/gate.js';
+import { breathe } from '../../base/loop.js';
 import { quote } from '../../config/names.js';
-import { Gate } from '../../gate.js';
-import { breathe } from '../../loop.js';
 import type { DetectorRecord, DetectorSettings, Store } from '../../store/store.js';
 import { takeOwner } from '../tables/owner.js';
 import type { DetectorStats, StreamResult, StreamService } from './contract.js';

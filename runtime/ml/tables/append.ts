@@ -1,5 +1,5 @@
 import type { NativeColumns } from '../../../native/contract.js';
-import { breathe } from '../../loop.js';
+import { breathe } from '../../base/loop.js';
 import { type Cells, sliceOf } from './cells.js';
 import { CELLS_PER_PIECE } from './limits.js';
 

@@ -1,7 +1,7 @@
 import type { ColumnKind, ColumnValues } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
+import { breathe } from '../../base/loop.js';
 import { quote } from '../../config/names.js';
-import { breathe } from '../../loop.js';
 import { LARGEST_NUMBER, MAX_COLUMNS, MAX_NAME_CHARACTERS, MAX_TEXT_BYTES } from './limits.js';
 
 /** One sample: values by name. */

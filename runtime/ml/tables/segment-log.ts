@@ -1,6 +1,6 @@
 import type { ColumnKind, ColumnValues, NativeColumns } from '../../../native/contract.js';
-import { log } from '../../log.js';
-import { breathe } from '../../loop.js';
+import { log } from '../../base/log.js';
+import { breathe } from '../../base/loop.js';
 import { alignedBytes, type Batch, bytesOf, type Chain, type SegmentRecord, type Store, type StoredColumn } from '../../store/store.js';
 import { appendTo } from './append.js';
 import type { Cells } from './cells.js';

@@ -1,11 +1,11 @@
 import { Failure } from '../../../schemas/errors.js';
+import type { Accepted } from '../../net/ask/exchange.js';
+import { brokenOff, streamFailure, type Upstream } from '../../net/ask/failures.js';
+import { TRAILER_MS } from '../../net/ask/limits.js';
 import type { OutboundReply } from '../../net/reply.js';
 import type { CompletionPart, ContextUsage } from '../contract.js';
 import { ChunkReader } from './chunks.js';
 import { type ChatEvent, chatEvents } from './events.js';
-import type { Accepted } from './exchange.js';
-import { brokenOff, streamFailure, type Upstream } from './failures.js';
-import { TRAILER_MS } from './limits.js';
 
 /** The answer of a host as it comes in: read until the first part by `prime`, from there by whoever iterates `parts`. */
 export class Answer {

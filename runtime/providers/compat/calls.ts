@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../../schemas/errors.js';
+import { MAX_TOOL_CALLS } from '../../net/ask/limits.js';
 import type { CompletionPart } from '../contract.js';
-import { MAX_TOOL_CALLS } from './limits.js';
 
 type ToolPart = CompletionPart & { type: 'tool_call' };
 

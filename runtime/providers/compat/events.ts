@@ -1,9 +1,9 @@
 import { createParser } from 'eventsource-parser';
 import { Failure } from '../../../schemas/errors.js';
+import { BASE_URL_SETTING } from '../../net/ask/bases.js';
+import type { Upstream } from '../../net/ask/failures.js';
+import { MAX_EVENT_BYTES, MAX_WHOLE_BYTES } from '../../net/ask/limits.js';
 import type { OutboundReply } from '../../net/reply.js';
-import { BASE_URL_SETTING } from './bases.js';
-import type { Upstream } from './failures.js';
-import { MAX_EVENT_BYTES, MAX_WHOLE_BYTES } from './limits.js';
 
 /** One event of an answer: a decoded chunk, or the `[DONE]` that ends it. */
 export type ChatEvent = Record<string, unknown> | 'done';

@@ -1,12 +1,12 @@
 import type { ModelConfig } from '../../../schemas/generated/config/project.js';
+import type { Bases } from '../../net/ask/bases.js';
+import { sendChat } from '../../net/ask/exchange.js';
+import type { ChatSettings } from '../../net/ask/limits.js';
 import type { Outbound } from '../../net/outbound.js';
 import type { Completion, CompletionRequest } from '../contract.js';
 import { apiKeyOf } from '../key.js';
 import { Answer } from './answer.js';
-import type { Bases } from './bases.js';
 import { chatBody } from './body.js';
-import { sendChat } from './exchange.js';
-import type { ChatSettings } from './limits.js';
 import { parsedCalls, promptedTools } from './prompted.js';
 
 /** Where a completion is asked for, and what differs from a plain OpenAI-compatible host. */

@@ -1,7 +1,7 @@
 import type { Metadata } from '../../documents/contract.js';
-import { type JsonCall, postJson } from '../json-host.js';
+import { openAiVectors } from '../../net/ask/embeddings.js';
+import { type JsonCall, postJson } from '../../net/ask/json-host.js';
 import type { EmbedderParts, Purpose, Source } from './contract.js';
-import { openAiVectors } from './vectors.js';
 
 /** What a host that speaks `/v1/embeddings` is asked with. */
 export interface HostedModel extends Pick<JsonCall, 'base' | 'model' | 'apiKey' | 'headers' | 'timeoutMs' | 'retries'> {

@@ -1,5 +1,5 @@
+import { breathe } from '../../base/loop.js';
 import type { OptionShapes } from '../../config/plugin-options.js';
-import { breathe } from '../../loop.js';
 import type { EmbedderKind } from './contract.js';
 import { lexicalVector } from './lexical/vector.js';
 import { settingsOf } from './settings.js';

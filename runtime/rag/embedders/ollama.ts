@@ -1,10 +1,10 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { OptionShapes } from '../../config/plugin-options.js';
 import { isObject } from '../../config/values.js';
-import { type JsonCall, postJson } from '../json-host.js';
+import { vectorsOf } from '../../net/ask/embeddings.js';
+import { type JsonCall, postJson } from '../../net/ask/json-host.js';
 import type { EmbedderKind } from './contract.js';
 import { DIMENSION, given, PREFIXES, prefixesOf, settingsOf, TIMEOUT } from './settings.js';
-import { vectorsOf } from './vectors.js';
 
 const LOCAL = 'http://localhost:11434';
 /** A pull downloads a whole model. */

@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
-import { breathe } from '../../loop.js';
+import { breathe } from '../../base/loop.js';
 import type { EmbeddedChunk } from '../contract.js';
 import type { StoreQuery } from './contract.js';
 import type { StoreOptions } from './options.js';

@@ -1,4 +1,4 @@
-import { breathe } from '../../../loop.js';
+import { breathe } from '../../../base/loop.js';
 import type { Metadata } from '../../contract.js';
 import { bytesOf } from '../bytes.js';
 import type { ParseLimits, Parser, SourceFile } from '../contract.js';

@@ -1,5 +1,5 @@
 import { Failure } from '../../../../schemas/errors.js';
-import { breathe } from '../../../loop.js';
+import { breathe } from '../../../base/loop.js';
 import { encodePng } from '../../../pictures/codec.js';
 import { bytesOf } from '../bytes.js';
 import type { SourceFile } from '../contract.js';

@@ -1,6 +1,6 @@
 import { Failure } from '../../../../schemas/errors.js';
+import { breathe } from '../../../base/loop.js';
 import { quote } from '../../../config/names.js';
-import { breathe } from '../../../loop.js';
 import { HALF_CHARACTER } from '../../pickle/plain.js';
 
 /** Most different values of one field that are remembered; a field with more is one for `hash`. */

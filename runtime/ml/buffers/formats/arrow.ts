@@ -1,6 +1,6 @@
 import type { Data, DataType } from 'apache-arrow';
 import type { ColumnFrame, ColumnValues } from '../../../../native/contract.js';
-import { breathe } from '../../../loop.js';
+import { breathe } from '../../../base/loop.js';
 import type { Format } from './contract.js';
 
 type Arrow = typeof import('apache-arrow');

@@ -1,4 +1,4 @@
-import { breathe } from '../../../loop.js';
+import { breathe } from '../../../base/loop.js';
 
 /** Cells that are written before others get their turn. */
 const CELLS_AT_ONCE = 2_000;

@@ -1,5 +1,5 @@
 import { Failure } from '../../../../schemas/errors.js';
-import { breathe } from '../../../loop.js';
+import { breathe } from '../../../base/loop.js';
 import { lexicalVector } from './vector.js';
 import { foldedWords } from './words.js';
 

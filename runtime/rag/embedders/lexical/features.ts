@@ -1,3 +1,5 @@
+import { mixed, step } from '../../../base/hash.js';
+
 /** Shortest and longest character n-grams, with a mark at both ends of a word. Longer ones share the few components with too many others. */
 const GRAMS = [3, 3] as const;
 /** The same where characters are syllables or words. */
@@ -7,19 +9,6 @@ const GRAM_UNITS = 64;
 const WORD_SEED = 0x2545f491;
 const GRAM_SEED = 0x9e3779b9;
 const EDGE = 0x5f;
-
-/** One step of FNV-1a over a code unit. */
-export function step(hash: number, unit: number): number {
-  return Math.imul(hash ^ unit, 0x01000193);
-}
-
-/** The last mixing of MurmurHash3, after which every bit depends on every unit. */
-export function mixed(hash: number): number {
-  let value = hash;
-  value = Math.imul(value ^ (value >>> 16), 0x85ebca6b);
-  value = Math.imul(value ^ (value >>> 13), 0xc2b2ae35);
-  return (value ^ (value >>> 16)) >>> 0;
-}
 
 /** Adds a hashed feature: the top bit is the sign, the others choose the component (the hashing trick, Weinberger et al. 2009). */
 export function addFeature(into: Float64Array, hash: number, weight: number): void {

@@ -1,4 +1,4 @@
-import { breathe } from '../../../loop.js';
+import { breathe } from '../../../base/loop.js';
 import { addFeature, hashOf } from './features.js';
 import { type KnownWord, knownWord } from './known-words.js';
 import { foldedWords } from './words.js';

@@ -1,5 +1,5 @@
 import { Failure } from '../../../../schemas/errors.js';
-import { log } from '../../../log.js';
+import { log } from '../../../base/log.js';
 import type { Hit } from '../../contract.js';
 import type { RetrievalMeans, RetrievalQuery } from '../contract.js';
 import { scored } from '../explain.js';

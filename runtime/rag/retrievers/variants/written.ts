@@ -1,5 +1,5 @@
 import { Failure } from '../../../../schemas/errors.js';
-import { log } from '../../../log.js';
+import { log } from '../../../base/log.js';
 import type { RetrievalMeans } from '../contract.js';
 
 /** Tokens that a model may spend on one line. */

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { Failure } from '../../../../schemas/errors.js';
-import { log } from '../../../log.js';
-import { breathe, turn } from '../../../loop.js';
+import { log } from '../../../base/log.js';
+import { breathe, turn } from '../../../base/loop.js';
 import type { Batch, ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowRange, Store } from '../../../store/store.js';
 import type { EmbeddedChunk } from '../../contract.js';
 import { dimensionMismatch } from '../check.js';

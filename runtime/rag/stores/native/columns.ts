@@ -1,5 +1,5 @@
+import { turn } from '../../../base/loop.js';
 import type { Metadata } from '../../../documents/contract.js';
-import { turn } from '../../../loop.js';
 import type { Store } from '../../../store/store.js';
 import { type Condition, filteredValue, passes } from '../filter.js';
 import { Bitmap } from './bitmap.js';

@@ -1,6 +1,6 @@
 import { Failure } from '../../../../schemas/errors.js';
-import { log } from '../../../log.js';
-import { breathe } from '../../../loop.js';
+import { log } from '../../../base/log.js';
+import { breathe } from '../../../base/loop.js';
 import type { CollectionRecord, RowRange, Store } from '../../../store/store.js';
 import { indexedText } from '../indexed-text.js';
 import type { Metric } from '../score.js';

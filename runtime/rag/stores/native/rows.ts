@@ -1,4 +1,4 @@
-import { breathe, turn } from '../../../loop.js';
+import { breathe, turn } from '../../../base/loop.js';
 import type { Batch, ChunkRecord, RowRange, Store } from '../../../store/store.js';
 import type { EmbeddedChunk } from '../../contract.js';
 import { ROWS_PER_TURN } from './yielding.js';

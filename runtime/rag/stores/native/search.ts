@@ -1,6 +1,6 @@
 import { Failure } from '../../../../schemas/errors.js';
+import { turn } from '../../../base/loop.js';
 import type { Metadata } from '../../../documents/contract.js';
-import { turn } from '../../../loop.js';
 import type { Store } from '../../../store/store.js';
 import type { Hit } from '../../contract.js';
 import type { StoreAnswer, StoreQuery } from '../contract.js';

@@ -1,4 +1,4 @@
-import { turn } from '../../../loop.js';
+import { turn } from '../../../base/loop.js';
 
 /** Items that are sorted or merged between two pauses. */
 const ITEMS_AT_ONCE = 4_096;

@@ -1,5 +1,5 @@
 import type { StoreType } from '../../../../schemas/generated/config/rag.js';
-import { breathe, turn } from '../../../loop.js';
+import { breathe, turn } from '../../../base/loop.js';
 import type { ProviderHealth } from '../../../providers/contract.js';
 import type { DatabaseKey, DocumentRecord, Store } from '../../../store/store.js';
 import type { EmbeddedChunk } from '../../contract.js';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../../../../schemas/errors.js';
+import { quoted } from '../../../net/ask/failures.js';
 import type { Outbound, OutboundRequest } from '../../../net/outbound.js';
-import { quoted } from '../../../providers/compat/failures.js';
 
 /** Tries of one request, the first included. Every request of a store may be repeated: points have fixed ids. */
 const TRIES = 3;

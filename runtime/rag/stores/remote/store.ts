@@ -1,6 +1,6 @@
 import type { StoreType } from '../../../../schemas/generated/config/rag.js';
+import { log } from '../../../base/log.js';
 import type { Metadata } from '../../../documents/contract.js';
-import { log } from '../../../log.js';
 import type { ProviderHealth } from '../../../providers/contract.js';
 import type { EmbeddedChunk, Hit } from '../../contract.js';
 import { checkChunks, checkQuery, MAX_HITS } from '../check.js';

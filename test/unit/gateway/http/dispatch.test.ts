@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { dispatch } from '../../../../gateway/http/dispatch.js';
 import { documentationEndpoints } from '../../../../gateway/http/documentation.js';
-import { setLogLevel } from '../../../../runtime/log.js';
+import { setLogLevel } from '../../../../runtime/base/log.js';
 import { type Endpoint, endpoint } from '../../../../schemas/endpoint.js';
 import { Failure } from '../../../../schemas/errors.js';
 import { RecordedExchange } from '../../../support/exchange.js';

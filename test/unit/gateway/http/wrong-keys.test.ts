@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { before, describe, it } from 'node:test';
 import { MAX_ADDRESSES, MAX_WRONG_KEYS, WINDOW_MS, WrongKeys } from '../../../../gateway/http/wrong-keys.js';
-import { setLogLevel } from '../../../../runtime/log.js';
+import { setLogLevel } from '../../../../runtime/base/log.js';
 import { processorMs } from '../../../support/processor-time.js';
 
 /** Addresses that are counted together. */

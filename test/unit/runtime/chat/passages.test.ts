@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setLogLevel } from '../../../../runtime/base/log.js';
 import { contextText, questionsOf, retrieve, sourcesFrame, sourcesOf } from '../../../../runtime/chat/passages.js';
-import { setLogLevel } from '../../../../runtime/log.js';
 import type { LoadedProject } from '../../../../runtime/projects/projects.js';
 import type { Hit } from '../../../../runtime/rag/contract.js';
 import type { Question, Retrieval } from '../../../../runtime/rag/query/contract.js';

@@ -4,10 +4,10 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { setLogLevel } from '../../../../runtime/base/log.js';
 import type { PageImages } from '../../../../runtime/documents/parsing/page-images.js';
 import { Pages } from '../../../../runtime/files/pages.js';
 import { FilesRoom } from '../../../../runtime/files/room.js';
-import { setLogLevel } from '../../../../runtime/log.js';
 
 setLogLevel('error');
 const root = await mkdtemp(join(tmpdir(), 'quern-pages-'));

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
+import { retryAfterMs } from '../../../../runtime/net/ask/exchange.js';
+import { quoted, statusFailure, upstreamError } from '../../../../runtime/net/ask/failures.js';
+import { RoundRobin, runtimeBase } from '../../../../runtime/net/ask/runtimes.js';
 import { Outbound } from '../../../../runtime/net/outbound.js';
 import { chatBody } from '../../../../runtime/providers/compat/body.js';
-import { retryAfterMs } from '../../../../runtime/providers/compat/exchange.js';
-import { quoted, statusFailure, upstreamError } from '../../../../runtime/providers/compat/failures.js';
 import type { CompletionRequest, Provider } from '../../../../runtime/providers/contract.js';
 import { createProviders, providerOf } from '../../../../runtime/providers/index.js';
-import { RoundRobin, runtimeBase } from '../../../../runtime/providers/remote-universal.js';
 import { Failure } from '../../../../schemas/errors.js';
 import type { ModelConfig } from '../../../../schemas/generated/config/project.js';
 import { NEVER, readAll } from '../../../conformance/provider-suite.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setLogLevel } from '../../../../runtime/log.js';
+import { setLogLevel } from '../../../../runtime/base/log.js';
 import { openStore, type Store } from '../../../../runtime/store/store.js';
 import { MAX_ATTEMPTS, MAX_INTERRUPTIONS } from '../../../../runtime/tasks/limits.js';
 import { Tasks, type TasksOptions } from '../../../../runtime/tasks/tasks.js';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { setLogLevel } from '../../../../runtime/log.js';
+import { setLogLevel } from '../../../../runtime/base/log.js';
 import { emptyDataDir } from '../../../support/daemon.js';
 import { pagePng } from '../../../support/vision/glyphs.js';
 import { installEngine, openVisionStage, type VisionStage } from '../../../support/vision/stage.js';

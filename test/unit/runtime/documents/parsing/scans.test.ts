@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setLogLevel } from '../../../../../runtime/base/log.js';
 import { PageImages } from '../../../../../runtime/documents/parsing/page-images.js';
 import { Parsing } from '../../../../../runtime/documents/parsing/parsing.js';
 import type { ReadImages } from '../../../../../runtime/documents/parsing/scans.js';
-import { setLogLevel } from '../../../../../runtime/log.js';
 import type { DataProcessingStrategy } from '../../../../../schemas/generated/config/rag.js';
 import { emptyDataDir } from '../../../../support/daemon.js';
 import { drawn, pdf } from '../../../../support/documents.js';

@@ -1,6 +1,6 @@
 // Run as a child process with a data directory: processes its dataset, as the queue finds it, and says how far it is.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { setLogLevel } from '../../../../../runtime/log.js';
+import { setLogLevel } from '../../../../../runtime/base/log.js';
 import { openDatasetStage } from '../../../../support/dataset-stage.js';
 
 setLogLevel('error');

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { setLogLevel } from '../../../../../runtime/base/log.js';
 import { DATASET_KIND } from '../../../../../runtime/library/datasets/kind.js';
-import { setLogLevel } from '../../../../../runtime/log.js';
 import { MAX_INTERRUPTIONS } from '../../../../../runtime/tasks/limits.js';
 import { hashOf, openDatasetStage, PROJECT, writeProject } from '../../../../support/dataset-stage.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, afterEach, beforeEach, describe, it } from 'node:test';
 import { datasetEndpoints } from '../../../../../gateway/core/datasets.js';
 import { dispatch } from '../../../../../gateway/http/dispatch.js';
-import { setLogLevel } from '../../../../../runtime/log.js';
+import { setLogLevel } from '../../../../../runtime/base/log.js';
 import type { Task } from '../../../../../schemas/generated/core/tasks.js';
 import { type DatasetStage, formOf, hashOf, openDatasetStage, PROJECT, writeProject } from '../../../../support/dataset-stage.js';
 import { send } from '../../../../support/scenario.js';

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { setLogLevel } from '../../../../../runtime/log.js';
+import { setLogLevel } from '../../../../../runtime/base/log.js';
 import { run } from '../../../../support/run.js';
 import { chunk, chunks, find, NEVER, open } from './fixture.js';
 

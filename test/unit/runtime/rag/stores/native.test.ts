@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFile
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, beforeEach, describe, it } from 'node:test';
-import { setLogLevel } from '../../../../../runtime/log.js';
+import { setLogLevel } from '../../../../../runtime/base/log.js';
 import { dropStores } from '../../../../../runtime/rag/stores/index.js';
 import { chunk, chunks, direction, find, NEVER, type Opened, open, word } from './fixture.js';
 

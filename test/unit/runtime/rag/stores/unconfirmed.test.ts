@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, afterEach, beforeEach, describe, it } from 'node:test';
-import { setLogLevel } from '../../../../../runtime/log.js';
+import { setLogLevel } from '../../../../../runtime/base/log.js';
 import { Failure } from '../../../../../schemas/errors.js';
 import { chunk, chunks, find, NEVER, type Opened, open } from './fixture.js';
 

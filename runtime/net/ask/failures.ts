@@ -1,0 +1,180 @@
+import { Failure, type FailureItem, type FailureKind, STATUS_OF_KIND } from '../../../schemas/errors.js';
+import { redact } from '../../base/log.js';
+import { BASE_URL_SETTING } from './bases.js';
+import { MAX_ERROR_CHARS } from './limits.js';
+
+/** Whom a message is about. */
+export interface Upstream {
+  /** The model's name in the project file. */
+  readonly name: string;
+  /** The model as the host knows it. */
+  readonly model: string;
+  /** The host's base URL, without credentials. */
+  readonly base: string;
+  /** The key that was sent; it never appears in a message. */
+  readonly apiKey?: string | undefined;
+  /** True for our own runtime: its refusals pass on unchanged. */
+  readonly ours?: boolean;
+  /** What to correct where the base is wrong; `base_url` of the project file unless given. */
+  readonly setting?: string | undefined;
+}
+
+/** What a host said about an error, read from any of the common body shapes. */
+export interface UpstreamError {
+  message: string;
+  code: string;
+  /** The values at fault, where it lists them as we do. */
+  errors?: readonly FailureItem[];
+  /** What else it says, such as `context_usage`. */
+  fields?: Readonly<Record<string, unknown>>;
+}
+
+type Json = Record<string, unknown>;
+
+function record(value: unknown): Json | undefined {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+}
+
+function firstText(...values: unknown[]): string {
+  return (values.find((value) => typeof value === 'string' && value !== '') as string | undefined) ?? '';
+}
+
+/** Reads an error body: `{error: {message, code}}`, `{error}`, `{detail}` as text, object or list, `{message}`, or plain text. */
+export function upstreamError(body: unknown): UpstreamError {
+  if (typeof body === 'string') return { message: /^\s*</.test(body) ? '' : body.trim(), code: '' };
+  const whole = record(body) ?? {};
+  const error = record(whole.error);
+  const detail = record(whole.detail);
+  const item = record(Array.isArray(whole.detail) ? whole.detail[0] : undefined);
+  const code = error?.code ?? error?.type ?? detail?.error ?? whole.error;
+  const out: UpstreamError = {
+    message: firstText(error?.message, detail?.message, whole.detail, whole.message, item?.msg, whole.error),
+    code: typeof code === 'string' || typeof code === 'number' ? String(code) : '',
+  };
+  const errors = itemsOf(whole.errors) ?? itemsOf(whole.detail);
+  if (errors) out.errors = errors;
+  const fields = otherMembers(whole, detail);
+  if (Object.keys(fields).length > 0) out.fields = fields;
+  return out;
+}
+
+function itemsOf(list: unknown): FailureItem[] | undefined {
+  if (!Array.isArray(list)) return undefined;
+  const items = list.filter((item) => typeof record(item)?.msg === 'string' && typeof item.type === 'string' && Array.isArray(item.loc));
+  return items.length > 0 ? items : undefined;
+}
+
+/** What an error body of ours has beside the members that every one has. */
+function otherMembers({ detail: _d, error: _e, message: _m, errors: _l, request_id: _r, ...rest }: Json, detail: Json | undefined): Json {
+  const context = detail?.context_usage;
+  return context === undefined ? rest : { ...rest, context_usage: context };
+}
+
+/** A host's own words, safe to repeat: one line, bounded, without the key that it was sent or anything that looks like one. */
+export function quoted(text: string, apiKey: string | undefined): string {
+  const line = redact(withoutKey(text, apiKey).replace(/\bsk-[\w*-]{6,}/g, '[redacted]'))
+    .replace(/\p{Cc}+/gu, ' ')
+    .trim();
+  return line.length > MAX_ERROR_CHARS ? `${line.slice(0, MAX_ERROR_CHARS)}...` : line;
+}
+
+function withoutKey(text: string, apiKey: string | undefined): string {
+  return apiKey ? text.replaceAll(apiKey, '[redacted]') : text;
+}
+
+/** What stands in `error.type`, which says no more than the status. */
+const TYPE_OF_ERROR = /^[a-z_]+_error$/;
+const CONTEXT_CODE = /context_length|context_window|exceed_context/i;
+const CONTEXT_TEXT = /maximum context length|context (length|window|size)|too many tokens|prompt is too long/i;
+
+const KIND_OF_STATUS = new Map<number, FailureKind>(
+  (Object.entries(STATUS_OF_KIND) as [FailureKind, number][]).map(([kind, status]) => [status, kind]),
+)
+  .set(500, 'model_failed')
+  .set(503, 'unavailable');
+
+/** The failure of a status that our own runtime sent: the same status, words, code, list and further members. */
+function passedOn(status: number, error: UpstreamError, upstream: Upstream, retryAfterS: number | undefined): Failure {
+  const kind = KIND_OF_STATUS.get(status) ?? (status < 500 ? 'bad_request' : 'unavailable');
+  const { code, errors, fields } = error;
+  const message = withoutKey(error.message, upstream.apiKey) || `The runtime at ${upstream.base} answered with status ${status}.`;
+  return new Failure(kind, message, {
+    ...(code === '' || TYPE_OF_ERROR.test(code) ? {} : { code }),
+    ...(errors === undefined ? {} : { errors }),
+    ...(fields === undefined ? {} : { fields }),
+    ...(retryAfterS === undefined ? {} : { retryAfterS }),
+  });
+}
+
+/**
+ * The failure of an error status. A refused key is a `bad_request`: the project file must change, and a 503 would make clients try again.
+ * So are an unknown model, a redirect and whatever else the host finds wrong with the request. 429 stays `too_many`, 408 and 504 are
+ * `timed_out`, 500 is `model_failed`, other 5xx are `unavailable`.
+ */
+export function statusFailure(status: number, error: UpstreamError, upstream: Upstream, retryAfterS?: number): Failure {
+  if (upstream.ours) return passedOn(status, error, upstream, retryAfterS);
+  const { name, base, model, apiKey } = upstream;
+  const words = quoted(error.message, apiKey);
+  const said = words === '' ? '.' : `: ${words}`;
+  const at = `Model '${name}': ${base}`;
+  const retry = retryAfterS === undefined ? {} : { retryAfterS };
+  // A host may repeat part of the key here, so its words are left out.
+  if (status === 401 || status === 403)
+    return new Failure('bad_request', `${at} refuses the API key (status ${status}): check api_key of this model in project.yaml.`, {
+      code: 'ProviderKeyRefused',
+    });
+  if (CONTEXT_CODE.test(error.code) || ((status === 400 || status === 413) && CONTEXT_TEXT.test(words)))
+    return new Failure('bad_request', `${at} says the conversation is too long${said}`, { code: 'context_length_exceeded' });
+  if (status === 404)
+    return new Failure('bad_request', `${at} knows no model '${model}', or base_url is not the one of its API${said}`, {
+      code: 'model_not_found',
+    });
+  if (status >= 300 && status < 400)
+    return new Failure('bad_request', `${at} redirects (status ${status}): put the final address into base_url.`, {
+      code: 'ProviderRedirects',
+    });
+  if (status === 429)
+    return new Failure('too_many', `${at} takes no more requests now${said}`, { code: error.code || 'too_many', ...retry });
+  if (status === 413) return new Failure('too_large', `${at} says the request is too large${said}`);
+  if (status === 408 || status === 504) return new Failure('timed_out', `${at} timed out (status ${status})${said}`);
+  if (status < 500) return new Failure('bad_request', `${at} rejects the request (status ${status})${said}`, { code: 'ProviderRejected' });
+  if (status === 500) return new Failure('model_failed', `${at} failed (status 500)${said}`, { code: 'ProviderFailed' });
+  return new Failure('unavailable', `${at} is not available (status ${status})${said}`, { code: 'ProviderUnavailable', ...retry });
+}
+
+/** The failure of an error object inside a stream that began well. */
+export function streamFailure(event: Json, upstream: Upstream): Failure {
+  const error = upstreamError(event);
+  const numeric = Number(record(event.error)?.status ?? error.code);
+  if (numeric >= 400 && numeric < 600) return statusFailure(numeric, error, upstream);
+  if (upstream.ours && error.code in STATUS_OF_KIND) return passedOn(STATUS_OF_KIND[error.code as FailureKind], error, upstream, undefined);
+  if (CONTEXT_CODE.test(error.code)) return statusFailure(400, error, upstream);
+  const words = quoted(error.message, upstream.apiKey);
+  return new Failure('model_failed', `Model '${upstream.name}': ${upstream.base} failed while it answered${words ? `: ${words}` : '.'}`, {
+    code: 'ProviderFailed',
+  });
+}
+
+/** The failure of an exchange that got no response: what `runtime/net` threw, in the words of a provider. */
+export function unreachable(error: Failure, upstream: Upstream): Failure {
+  const { name, base, setting = BASE_URL_SETTING } = upstream;
+  if (error.code === 'AddressRefused' || error.kind === 'bad_request')
+    return new Failure('bad_request', `Model '${name}': ${error.message}`, { code: error.code, cause: error });
+  if (error.code === 'ConnectFailed' || error.code === 'ConnectTimeout' || error.code === 'ConnectionLost')
+    return new Failure(
+      'unavailable',
+      `Model '${name}': runtime not available at ${base}: ${error.message} Start it, or correct ${setting}.`,
+      { code: 'RuntimeUnavailable', cause: error },
+    );
+  return new Failure(error.kind, `Model '${name}': ${error.message}`, { code: error.code, cause: error });
+}
+
+/** The failure of an answer that broke off: what reading it threw, in the words of a provider. Aborts by the caller stay as they are. */
+export function brokenOff(error: unknown, upstream: Upstream): unknown {
+  if (!(error instanceof Failure)) return error;
+  const message = `Model '${upstream.name}': ${error.message}`;
+  if (/^(Idle|Total|Response)Timeout$/.test(error.code)) return new Failure('timed_out', message, { code: error.code, cause: error });
+  if (error.code === 'ConnectionLost' || error.code === 'ResponseTooLarge' || error.code === 'BadAnswer')
+    return new Failure('model_failed', message, { code: error.code, cause: error });
+  return error;
+}

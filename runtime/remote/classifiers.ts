@@ -1,0 +1,126 @@
+import { Failure } from '../../schemas/errors.js';
+import type { FitResponse, ModelList, PredictResponse, StoredResponse } from '../../schemas/generated/universal/classifiers.js';
+import type { ClassifierFacts, ClassifierService, FitAsk, FitResult, ListedClassifier, Predictions } from '../ml/classifiers/contract.js';
+import { homeOfVersions } from '../ml/home.js';
+import { checkedName, checkedNewName, LATEST, type ListedModel, resolveLatest, VersionNames } from '../ml/names.js';
+import { RUNTIME_URL_SETTING } from '../net/ask/bases.js';
+import { postJson } from '../net/ask/json-host.js';
+import { runtimeBase } from '../net/ask/runtimes.js';
+import type { Outbound } from '../net/outbound.js';
+
+/** A fit may take long there, and load a model first. */
+const TIMEOUT_MS = 600_000;
+
+/**
+ * The classifiers of universal runtimes elsewhere, over HTTP. All versions of a name are at one of them, since each keeps its own
+ * directories. Versions are made and found here, so that it works with runtimes that leave that to the core, too.
+ */
+export class RemoteClassifiers implements ClassifierService {
+  readonly #outbound: Outbound;
+  readonly #bases: readonly string[];
+  readonly #versions = new VersionNames();
+
+  constructor(outbound: Outbound, urls: readonly string[]) {
+    this.#outbound = outbound;
+    this.#bases = urls.map(runtimeBase);
+  }
+
+  async fit(ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
+    const base = homeOfVersions(checkedNewName(ask.model), this.#bases);
+    if (ask.overwrite) return this.#fit(base, ask.model, ask, signal);
+    const there = () => this.#there(base, signal);
+    return this.#versions.with(ask.model, there, (model) => this.#fit(base, model, ask, signal));
+  }
+
+  async #fit(base: string, model: string, ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
+    const body = {
+      model,
+      ...(ask.baseModel === undefined ? {} : { base_model: ask.baseModel }),
+      training_data: ask.examples,
+      num_iterations: ask.iterations,
+      batch_size: ask.batchSize,
+      seed: ask.seed,
+      overwrite: true,
+    };
+    const reply = (await this.#send(base, 'fit', body, signal)) as Partial<FitResponse>;
+    const { labels = [], base_model: baseModel = '', cross_validation: validation } = reply;
+    return {
+      model,
+      path: reply.saved_path ?? '',
+      labels,
+      samples: reply.samples_fitted ?? ask.examples.length,
+      embedder: reply.embedder ?? baseModel,
+      projected: reply.projection_used ?? false,
+      quality: validation
+        ? {
+            folds: validation.folds,
+            accuracy: validation.accuracy,
+            plainAccuracy: validation.plain_accuracy,
+            labels: labels.map((label) => validation.labels[label]!),
+          }
+        : null,
+      embeddingTimeMs: reply.embedding_time_ms ?? 0,
+      trainingTimeMs: reply.training_time_ms ?? 0,
+      notes: reply.notes ?? [],
+    };
+  }
+
+  async predict(asked: string, texts: readonly string[], signal: AbortSignal): Promise<Predictions> {
+    const { base, model } = await this.#found(asked, signal);
+    const reply = (await this.#send(base, 'predict', { model, texts }, signal)) as PredictResponse;
+    if (!Array.isArray(reply.data) || reply.data.length !== texts.length)
+      throw new Failure('model_failed', `${base} answered ${reply.data?.length ?? 'no'} predictions for ${texts.length} texts.`);
+    const labels = Object.keys(reply.data[0]?.all_scores ?? {});
+    const probabilities = Float32Array.from(reply.data.flatMap(({ all_scores: scores }) => labels.map((label) => scores[label] ?? 0)));
+    return { model: reply.model, labels, probabilities };
+  }
+
+  async save(asked: string, description: string | undefined, signal: AbortSignal): Promise<ClassifierFacts> {
+    const { base, model } = await this.#found(asked, signal);
+    return factsOf((await this.#send(base, 'save', { model, description }, signal)) as StoredResponse);
+  }
+
+  async load(asked: string, signal: AbortSignal): Promise<ClassifierFacts> {
+    const { base, model } = await this.#found(asked, signal);
+    return factsOf((await this.#send(base, 'load', { model }, signal)) as StoredResponse);
+  }
+
+  async list(signal: AbortSignal): Promise<{ folder: string; models: ListedClassifier[] }> {
+    const lists = await Promise.all(this.#bases.map((base) => this.#listAt(base, signal)));
+    return { folder: this.#bases.join(', '), models: lists.flat().sort((a, b) => b.modifiedMs - a.modifiedMs) };
+  }
+
+  async remove(name: string, signal: AbortSignal): Promise<string> {
+    const base = homeOfVersions(checkedName(name), this.#bases);
+    await this.#send(base, `models/${encodeURIComponent(name)}`, undefined, signal, 'DELETE');
+    return `${base}/v1/classifier/models/${name}`;
+  }
+
+  /** Where a classifier is, and its name there: `-latest` is found out here. */
+  async #found(asked: string, signal: AbortSignal): Promise<{ base: string; model: string }> {
+    const base = homeOfVersions(checkedName(asked), this.#bases);
+    if (!asked.endsWith(LATEST)) return { base, model: asked };
+    return { base, model: resolveLatest(asked, await this.#there(base, signal)) };
+  }
+
+  async #there(base: string, signal: AbortSignal): Promise<ListedModel[]> {
+    return (await this.#listAt(base, signal)).map(({ model: name, modifiedMs }) => ({ name, modifiedMs }));
+  }
+
+  async #listAt(base: string, signal: AbortSignal): Promise<ListedClassifier[]> {
+    const { data } = (await this.#send(base, 'models', undefined, signal, 'GET')) as ModelList;
+    return data.map(({ name: model, path, labels, modified, description }) => {
+      const one = { model, path, labels, modifiedMs: modified * 1000 };
+      return description === undefined ? one : { ...one, description };
+    });
+  }
+
+  #send(base: string, path: string, body: unknown, signal: AbortSignal, method?: 'GET' | 'DELETE'): Promise<unknown> {
+    const call = { base, path: `/v1/classifier/${path}`, body, model: 'classifiers', ours: true, timeoutMs: TIMEOUT_MS, retries: 0 };
+    return postJson(this.#outbound, { ...call, setting: RUNTIME_URL_SETTING, ...(method ? { method } : {}) }, signal);
+  }
+}
+
+function factsOf({ model, path, labels }: StoredResponse): ClassifierFacts {
+  return { model, path, labels };
+}
