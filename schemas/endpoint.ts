@@ -66,9 +66,10 @@ export interface StreamReply {
 
 /** A long answer, of which no more is in memory than the client takes at a time. `pieces` are told to return where the client leaves, also before the first. */
 export interface PiecesReply {
+  readonly headers?: Readonly<Record<string, string>>;
   readonly pieces: AsyncIterable<Uint8Array>;
-  /** Bytes of all pieces together, at least one. */
-  readonly length: number;
+  /** Bytes of all pieces together, at least one; absent where only the end of the pieces tells. */
+  readonly length?: number;
   readonly contentType: string;
 }
 

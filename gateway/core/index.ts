@@ -1,5 +1,6 @@
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
+import type { SocketRoute } from '../http/dispatch.js';
 import { anomalyEndpoints } from './anomaly.js';
 import { chatEndpoints } from './chat.js';
 import { classifierEndpoints } from './classifiers.js';
@@ -28,6 +29,9 @@ export const coreEndpoints: readonly Endpoint<Runtime>[] = [
   ...tableEndpoints,
   ...classifierEndpoints,
 ].map(afterParsing);
+
+/** The WebSockets of the core API. */
+export const coreSockets: readonly SocketRoute<Runtime>[] = [];
 
 /** Handlers of a project's endpoints read its file synchronously; where it is large and was edited, a worker thread parses it first. */
 function afterParsing(one: Endpoint<Runtime>): Endpoint<Runtime> {

@@ -5,10 +5,10 @@ import type { Runtime } from '../../runtime/runtime.js';
 import { openRuntime } from '../../runtime/runtime.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
-import { coreEndpoints } from '../core/index.js';
+import { coreEndpoints, coreSockets } from '../core/index.js';
 import { documentationEndpoints } from '../http/documentation.js';
-import { type ChosenTransport, createTransport, dispatch, type Listener } from '../http/index.js';
-import { universalEndpoints } from '../universal/index.js';
+import { type ChosenTransport, createTransport, dispatch, type Listener, type SocketRoute } from '../http/index.js';
+import { universalEndpoints, universalSockets } from '../universal/index.js';
 import { boundHeap } from './heap.js';
 import { lockDataDir } from './lock.js';
 import { type DaemonOptions, isLoopback, requireSafeBind } from './options.js';
@@ -30,13 +30,19 @@ interface Running {
   listeners: Listener[];
 }
 
-/** Opens one of the two APIs on its address. */
-async function open(
-  transport: ChosenTransport,
-  options: DaemonOptions,
-  runtime: Runtime,
-  api: { title: string; flag: string; endpoints: readonly Endpoint<Runtime>[]; host: string; port: number },
-): Promise<Listener> {
+/** One of the APIs, and where it is served. */
+interface ServedApi {
+  readonly title: string;
+  /** Names its port on the command line. */
+  readonly flag: string;
+  readonly endpoints: readonly Endpoint<Runtime>[];
+  readonly sockets: readonly SocketRoute<Runtime>[];
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Opens one of the APIs on its address. */
+async function open(transport: ChosenTransport, options: DaemonOptions, runtime: Runtime, api: ServedApi): Promise<Listener> {
   const access = {
     bindHost: api.host,
     hosts: options.allowedHosts,
@@ -44,7 +50,13 @@ async function open(
     ...(options.apiKey ? { apiKey: options.apiKey } : {}),
   };
   const endpoints = [...api.endpoints, ...documentationEndpoints<Runtime>({ title: api.title, version: VERSION }, api.endpoints)];
-  const application = dispatch({ endpoints, context: runtime, access, uploadFolder: join(options.dataDir, 'uploads') });
+  const application = dispatch({
+    endpoints,
+    sockets: api.sockets,
+    context: runtime,
+    access,
+    uploadFolder: join(options.dataDir, 'uploads'),
+  });
   try {
     return await transport.listen({ host: api.host, port: api.port, application });
   } catch (error) {
@@ -61,11 +73,19 @@ async function openListeners(
   core: boolean,
   listeners: Listener[],
 ): Promise<void> {
-  const coreApi = { title: 'Quern core API', flag: 'port', endpoints: coreEndpoints, host: options.host, port: options.port };
+  const coreApi = {
+    title: 'Quern core API',
+    flag: 'port',
+    endpoints: coreEndpoints,
+    sockets: coreSockets,
+    host: options.host,
+    port: options.port,
+  };
   const universalApi = {
     title: 'Quern universal runtime',
     flag: 'runtime-port',
     endpoints: universalEndpoints,
+    sockets: universalSockets,
     host: options.runtimeHost,
     port: options.runtimePort,
   };
@@ -116,7 +136,8 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
       deleteProjects: options.deleteProjects,
       startRunner: async ({ port, contextSize }) => {
         if (!runtime) throw new Failure('unavailable', 'the daemon is still starting; try again.');
-        const api = { title: 'Quern local runner', flag: 'port', endpoints: universalEndpoints, host: '127.0.0.1', port };
+        const served = { endpoints: universalEndpoints, sockets: universalSockets };
+        const api = { title: 'Quern local runner', flag: 'port', ...served, host: '127.0.0.1', port };
         listeners.push(await open(transport, options, runtime, api));
         log('info', `local_accel: our own engine answers on port ${port}`, { contextSize });
       },

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { log } from '../../runtime/base/log.js';
-import type { Endpoint, PiecesReply, Reply, StreamReply, WholeReply } from '../../schemas/endpoint.js';
+import type { Endpoint, PiecesReply, Reply, SchemaName, StreamReply, WholeReply } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import { coerced } from '../../schemas/validate.js';
 import { Access, type AccessRules } from './access.js';
@@ -10,7 +10,7 @@ import { BodyRoom } from './body-room.js';
 import { Call, CheckedRequest } from './call.js';
 import { errorBody, failureOf, logFailure, shapeFor } from './errors.js';
 import { Forms, formLimitBytes, type ReceivedForm } from './multipart.js';
-import { andThen, sendPieces } from './pieces.js';
+import { andThen, safeValue, sendPieces } from './pieces.js';
 import { Router } from './router.js';
 import { EventSender } from './sse.js';
 import type { Application, Exchange, Refusal, SocketListener, UpgradeRequest } from './transport.js';
@@ -28,6 +28,7 @@ const FORM_TYPE = /^\s*multipart\/form-data\b/i;
 export interface SocketRoute<Context> {
   /** As in `Endpoint`. */
   readonly path: string;
+  readonly query?: SchemaName;
   /** Throws a `Failure` to refuse the upgrade. */
   open(context: Context, request: { params: Readonly<Record<string, string>>; query: Readonly<Record<string, unknown>> }): SocketListener;
 }
@@ -88,7 +89,9 @@ class Dispatch<Context> implements Application {
       const match = this.#sockets.match(request.path);
       const route = match?.methods.get('GET');
       if (!match || !route) throw notFound();
-      return route.open(this.#context, { params: match.params, query: parseQuery(request.query) });
+      const given = parseQuery(request.query);
+      const query = route.query ? coerced<Record<string, unknown>>(route.query, given) : given;
+      return route.open(this.#context, { params: match.params, query });
     } catch (error) {
       const failure = failureOf(error);
       logFailure(failure, { id: '', method: 'GET', path: request.path });
@@ -292,11 +295,6 @@ function preflight(call: Call, methods: ReadonlyMap<string, unknown> | undefined
   }
   call.answered = true;
   exchange.reply(204, headers, '');
-}
-
-/** A header value that cannot end its line; not every transport refuses one that would. */
-function safeValue(value: string): string {
-  return /[^\t\x20-\x7e\x80-\xff]/.test(value) ? value.replace(/[^\t\x20-\x7e\x80-\xff]/g, '?') : value;
 }
 
 function whole(call: Call, status: number, reply: WholeReply): void {

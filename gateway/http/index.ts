@@ -2,7 +2,7 @@ import { nodeTransport } from './node.js';
 import type { Transport } from './transport.js';
 import { uwsTransport } from './uws.js';
 
-export { dispatch } from './dispatch.js';
+export { dispatch, type SocketRoute } from './dispatch.js';
 export type { Listener, SocketPeer, Transport } from './transport.js';
 
 /** A transport, and why it is not the first choice where it is not. */

@@ -2,7 +2,15 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import { BodyStream, bodyTooLarge } from './body-stream.js';
 import { Linger } from './linger.js';
-import { type EventStream, type Exchange, type HeaderList, LINGER_BYTES, type SizedBody, type TransportLimits } from './transport.js';
+import {
+  type EventStream,
+  type Exchange,
+  type HeaderList,
+  LINGER_BYTES,
+  type OpenBody,
+  type SizedBody,
+  type TransportLimits,
+} from './transport.js';
 
 /** Between the end of an answer to a body that was refused and the end of its connection. */
 const GRACE_MS = 1_000;
@@ -174,6 +182,28 @@ export class NodeExchange implements Exchange {
       },
       cut: () => {
         if (body && left > 0) response.destroy();
+      },
+    };
+  }
+
+  unsized(status: number, headers: HeaderList): OpenBody {
+    const body = this.#begun(status, headers);
+    const response = this.#response;
+    let isOpen = body !== undefined;
+    const end = (): void => {
+      isOpen = false;
+      body?.end();
+    };
+    if (this.method === 'HEAD') end();
+    return {
+      write: async (piece) => {
+        if (!body || !isOpen || response.destroyed) return false;
+        if (!body.write(piece)) await body.ready();
+        return !response.destroyed;
+      },
+      end,
+      cut: () => {
+        if (isOpen) response.destroy();
       },
     };
   }

@@ -1,7 +1,7 @@
 import type { PiecesReply } from '../../schemas/endpoint.js';
 import type { Call } from './call.js';
 import { failureOf, logFailure } from './errors.js';
-import type { SizedBody } from './transport.js';
+import type { OpenBody, SizedBody } from './transport.js';
 
 /**
  * Sends a long answer piece by piece, each when the client has taken the one before. Never rejects: what fails before the first piece is handed to
@@ -9,21 +9,31 @@ import type { SizedBody } from './transport.js';
  */
 export async function sendPieces(
   call: Call,
-  { pieces, length, contentType }: PiecesReply,
+  { pieces, length, contentType, headers = {} }: PiecesReply,
   onFailureBeforeStart: (error: unknown) => void,
 ): Promise<void> {
   const { exchange } = call;
   const iterator = pieces[Symbol.asyncIterator]();
-  let body: SizedBody | undefined;
+  let body: SizedBody | OpenBody | undefined;
+  const open = (): SizedBody | OpenBody => {
+    call.answered = true;
+    const named = Object.entries(headers).flatMap(([name, value]) => [name, safeValue(value)]);
+    const list = [...call.headers(), 'Content-Type', contentType, ...named];
+    return length === undefined ? exchange.unsized(200, list) : exchange.sized(200, list, length);
+  };
   try {
-    let left = length;
+    let left = length ?? Number.POSITIVE_INFINITY;
     for (let isWanted = !call.answered && !exchange.gone; isWanted; ) {
       const step = await iterator.next();
       if (exchange.gone) break;
+      if (step.done && length === undefined) {
+        body ??= open();
+        if ('end' in body) body.end();
+        break;
+      }
       if (step.done || step.value.byteLength > left) throw new Error(`The pieces of an answer of ${length} bytes are not as long as that.`);
       left -= step.value.byteLength;
-      body ??= exchange.sized(200, [...call.headers(), 'Content-Type', contentType], length);
-      call.answered = true;
+      body ??= open();
       isWanted = await body.write(step.value);
     }
   } catch (error) {
@@ -33,6 +43,11 @@ export async function sendPieces(
     body?.cut();
     await Promise.resolve(iterator.return?.()).catch(() => undefined);
   }
+}
+
+/** A header value that cannot end its line; not every transport refuses one that would. */
+export function safeValue(value: string): string {
+  return /[^\t\x20-\x7e\x80-\xff]/.test(value) ? value.replace(/[^\t\x20-\x7e\x80-\xff]/g, '?') : value;
 }
 
 /** The same items, and `last` once when they end, fail or are not wanted, be it before the first. */

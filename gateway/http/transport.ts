@@ -21,7 +21,7 @@ export interface SizedBody {
 }
 
 /**
- * One request and the way to answer it. `reply`, `stream` or `sized` is called once; whatever follows, or comes after the client
+ * One request and the way to answer it. `reply`, `stream`, `sized` or `unsized` is called once; whatever follows, or comes after the client
  * has gone, is ignored. `readBody` or `bodyStream` must be called before the first `await`.
  */
 export interface Exchange {
@@ -55,6 +55,13 @@ export interface Exchange {
   stream(status: number, headers: HeaderList): EventStream;
   /** `length`: bytes of the body, at least one. */
   sized(status: number, headers: HeaderList, length: number): SizedBody;
+  unsized(status: number, headers: HeaderList): OpenBody;
+}
+
+/** A response body whose length only its end tells. */
+export interface OpenBody extends SizedBody {
+  /** The body is complete. */
+  end(): void;
 }
 
 /** The request that asks for a WebSocket. */

@@ -1,10 +1,12 @@
-import type { EventStream, SizedBody } from './transport.js';
+import type { EventStream, OpenBody, SizedBody } from './transport.js';
 import type { UwsResponse } from './uws-surface.js';
 
 /** An empty event: makes uWebSockets.js send what it holds back, see `UwsStream`. */
 const NUDGE = ':\n\n';
+/** So much of a body of unknown length is given to the library at a time: it keeps what the network does not take. */
+const SLICE_BYTES = 16 * 1024;
 /** For an answer that nobody waits for. */
-export const CLOSED_BODY: SizedBody = { write: () => Promise.resolve(false), cut: () => undefined };
+export const CLOSED_BODY: OpenBody = { write: () => Promise.resolve(false), end: () => undefined, cut: () => undefined };
 /** The same, of events. */
 export const CLOSED_STREAM: EventStream = { write: () => false, ready: () => Promise.resolve(), end: () => undefined };
 
@@ -128,5 +130,61 @@ export class UwsSizedBody implements SizedBody {
   #settle(): void {
     this.#taken?.();
     this.#taken = undefined;
+  }
+}
+
+/**
+ * A body of unknown length on uWebSockets.js. What the library keeps of a slice leaves with the next write or the end, so the next piece is asked for as soon as
+ * the network takes bytes again.
+ */
+export class UwsOpenBody implements OpenBody {
+  #open = true;
+  #writable: (() => void) | undefined;
+
+  constructor(
+    private readonly response: UwsResponse,
+    private readonly stallTimeoutMs: number,
+    private readonly onEnd: () => void,
+  ) {
+    response.onWritable(() => {
+      this.#writable?.();
+      return true;
+    });
+  }
+
+  async write(piece: Uint8Array): Promise<boolean> {
+    for (let at = 0; at < piece.byteLength && this.#open; at += SLICE_BYTES) {
+      let taken = true;
+      this.response.cork(() => {
+        taken = this.response.write(piece.subarray(at, at + SLICE_BYTES));
+      });
+      if (!taken) await this.#untilWritable();
+    }
+    return this.#open;
+  }
+
+  end(): void {
+    if (!this.#open) return;
+    this.#open = false;
+    this.response.cork(() => this.response.end());
+    this.onEnd();
+  }
+
+  cut(): void {
+    if (this.#open) this.response.close();
+  }
+
+  abort(): void {
+    this.#open = false;
+    this.#writable?.();
+  }
+
+  async #untilWritable(): Promise<void> {
+    const stall = setTimeout(() => this.cut(), this.stallTimeoutMs);
+    await new Promise<void>((resolve) => {
+      this.#writable = resolve;
+    });
+    clearTimeout(stall);
+    this.#writable = undefined;
   }
 }

@@ -2,8 +2,16 @@ import { STATUS_CODES } from 'node:http';
 import type { Readable } from 'node:stream';
 import { BodyStream, bodyTooLarge } from './body-stream.js';
 import { Linger } from './linger.js';
-import { type EventStream, type Exchange, type HeaderList, LINGER_BYTES, type SizedBody, type TransportLimits } from './transport.js';
-import { CLOSED_BODY, CLOSED_STREAM, UwsSizedBody, UwsStream } from './uws-bodies.js';
+import {
+  type EventStream,
+  type Exchange,
+  type HeaderList,
+  LINGER_BYTES,
+  type OpenBody,
+  type SizedBody,
+  type TransportLimits,
+} from './transport.js';
+import { CLOSED_BODY, CLOSED_STREAM, UwsOpenBody, UwsSizedBody, UwsStream } from './uws-bodies.js';
 import { LatePause } from './uws-pause.js';
 import type { UwsRequest, UwsResponse } from './uws-surface.js';
 
@@ -227,18 +235,30 @@ export class UwsExchange implements Exchange {
   sized(status: number, headers: HeaderList, length: number): SizedBody {
     if (!this.#open || this.#headSent) return CLOSED_BODY;
     this.#headSent = true;
-    const kept = this.#listener.draining ? closing(headers) : headers;
-    if (this.method === 'HEAD') {
-      this.#response.cork(() => {
-        this.#head(status, [...kept, 'Content-Length', String(length)]);
-        this.#response.endWithoutBody();
-      });
-      this.#complete();
-      return CLOSED_BODY;
-    }
-    const body = new UwsSizedBody(this.#response, length, () => this.#complete());
+    if (this.method === 'HEAD') return this.#headAlone(status, [...headers, 'Content-Length', String(length)]);
+    return this.#begin(status, headers, new UwsSizedBody(this.#response, length, () => this.#complete()));
+  }
+
+  unsized(status: number, headers: HeaderList): OpenBody {
+    if (!this.#open || this.#headSent) return CLOSED_BODY;
+    this.#headSent = true;
+    if (this.method === 'HEAD') return this.#headAlone(status, headers);
+    const { stallTimeoutMs } = this.#listener.limits;
+    return this.#begin(status, headers, new UwsOpenBody(this.#response, stallTimeoutMs, () => this.#complete()));
+  }
+
+  #headAlone(status: number, headers: HeaderList): OpenBody {
+    this.#response.cork(() => {
+      this.#head(status, this.#listener.draining ? closing(headers) : headers);
+      this.#response.endWithoutBody();
+    });
+    this.#complete();
+    return CLOSED_BODY;
+  }
+
+  #begin<Body extends { abort(): void }>(status: number, headers: HeaderList, body: Body): Body {
     this.onGone(() => body.abort());
-    this.#response.cork(() => this.#head(status, kept));
+    this.#response.cork(() => this.#head(status, this.#listener.draining ? closing(headers) : headers));
     return body;
   }
 

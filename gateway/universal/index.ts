@@ -1,5 +1,6 @@
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
+import type { SocketRoute } from '../http/dispatch.js';
 import { anomalyEndpoints } from './anomaly.js';
 import { bufferEndpoints } from './buffers.js';
 import { cacheEndpoints } from './cache.js';
@@ -32,3 +33,6 @@ export const universalEndpoints: readonly Endpoint<Runtime>[] = [
   ...streamEndpoints,
   ...classifierEndpoints,
 ];
+
+/** The WebSockets of the universal runtime. */
+export const universalSockets: readonly SocketRoute<Runtime>[] = [];

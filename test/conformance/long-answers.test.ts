@@ -27,27 +27,43 @@ async function* pieces(scene: Scene, count: number, failing = -1): AsyncGenerato
   }
 }
 
-const answering = (path: string, count: number, failing?: number): Endpoint<Scene> =>
-  endpoint({
-    method: 'GET',
-    path,
-    id: path.slice(1),
-    summary: '',
-    tag: 'test',
-    handler: (scene: Scene) => ({
-      pieces: andThen(pieces(scene, count, failing), () => (scene.ended += 1)),
-      length: LENGTH,
-      contentType: 'text/plain',
+const answering = (path: string, count: number, failing?: number): Endpoint<Scene>[] =>
+  ['/told', '/open'].map((kind) =>
+    endpoint({
+      method: 'GET',
+      path: kind + path,
+      id: `${kind}${path}`,
+      summary: '',
+      tag: 'test',
+      handler: (scene: Scene) => ({
+        pieces: andThen(pieces(scene, count, failing), () => (scene.ended += 1)),
+        ...(kind === '/told' ? { length: LENGTH } : {}),
+        headers: { 'x-of': 'pieces' },
+        contentType: 'text/plain',
+      }),
     }),
-  });
+  );
 
-const endpoints = [answering('/whole', PIECES), answering('/short', 3), answering('/never', PIECES, 0), answering('/broken', PIECES, 9)];
+const endpoints = [
+  ...answering('/whole', PIECES),
+  ...answering('/short', 3),
+  ...answering('/never', PIECES, 0),
+  ...answering('/broken', PIECES, 9),
+  ...answering('/none', 0),
+];
 
-for (const name of ['uws', 'node'] as const)
-  describe(`long answers over ${name}`, () => {
+for (const [name, kind] of [
+  ['uws', '/told'],
+  ['node', '/told'],
+  ['uws', '/open'],
+  ['node', '/open'],
+] as const)
+  describe(`long answers over ${name}, ${kind === '/told' ? 'of a length that is told' : 'of any length'}`, () => {
+    const isTold = kind === '/told';
+    const told = isTold ? String(LENGTH) : undefined;
     const scene: Scene = { made: 0, ended: 0 };
     let listener: Listener;
-    const url = (path: string): string => `http://127.0.0.1:${listener.port}${path}`;
+    const url = (path: string): string => `http://127.0.0.1:${listener.port}${kind}${path}`;
     const allEnded = async (count: number): Promise<void> => {
       const patience = performance.now() + 20_000;
       while (scene.ended < count && performance.now() < patience) await sleep(5);
@@ -67,7 +83,8 @@ for (const name of ['uws', 'node'] as const)
       for (let round = 0; round < 2; round += 1) {
         const answers = await Promise.all(Array.from({ length: 4 }, () => fetch(url('/whole'))));
         for (const answer of answers) {
-          assert.equal(answer.headers.get('content-length'), String(LENGTH));
+          assert.equal(answer.headers.get('content-length'), isTold ? String(LENGTH) : null);
+          assert.equal(answer.headers.get('x-of'), 'pieces');
           assert.equal((await answer.text()).length, LENGTH);
         }
       }
@@ -104,10 +121,10 @@ for (const name of ['uws', 'node'] as const)
           one.on('response', (answer) => answer.resume().on('end', () => resolve([answer.statusCode, answer.headers['content-length']])));
           one.end();
         });
-      assert.deepEqual(await ask('HEAD'), [200, String(LENGTH)]);
+      assert.deepEqual(await ask('HEAD'), [200, told]);
       await allEnded(1);
       assert.ok(scene.made <= 1, `${scene.made} pieces were made`);
-      assert.deepEqual(await ask('GET'), [200, String(LENGTH)], 'the next request of the connection');
+      assert.deepEqual(await ask('GET'), [200, told], 'the next request of the connection');
       agent.destroy();
     });
 
@@ -118,7 +135,14 @@ for (const name of ['uws', 'node'] as const)
       await allEnded(1);
     });
 
-    for (const path of ['/broken', '/short'])
+    if (!isTold)
+      it('may be empty', async () => {
+        Object.assign(scene, { made: 0, ended: 0 });
+        assert.equal(await (await fetch(url('/none'))).text(), '');
+        await allEnded(1);
+      });
+
+    for (const path of isTold ? ['/broken', '/short'] : ['/broken'])
       it(`are seen to be incomplete: ${path}`, async () => {
         Object.assign(scene, { made: 0, ended: 0 });
         const answer = await fetch(url(path));

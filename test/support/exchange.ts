@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { EventStream, Exchange, HeaderList, SizedBody } from '../../gateway/http/transport.js';
+import type { EventStream, Exchange, HeaderList, OpenBody, SizedBody } from '../../gateway/http/transport.js';
 import { Failure } from '../../schemas/errors.js';
 
 /** A request for `send`. */
@@ -18,6 +18,8 @@ export interface Answer {
   /** By lower-case name; of a repeated header the last value. */
   readonly headers: Readonly<Record<string, string>>;
   readonly text: string;
+  /** Of an answer whose length its head does not tell. */
+  readonly bytes?: Buffer;
   /** The `data` of each Server-Sent Event, in order. */
   readonly events: readonly string[];
 }
@@ -101,6 +103,23 @@ export class RecordedExchange implements Exchange {
         return whole.length < length && !this.gone;
       },
       cut: () => this.leave(),
+    };
+  }
+
+  unsized(status: number, headers: HeaderList): OpenBody {
+    const pieces: Buffer[] = [];
+    let isOpen = true;
+    return {
+      write: async (piece) => {
+        pieces.push(Buffer.from(piece));
+        return !this.gone;
+      },
+      end: () => {
+        isOpen = false;
+        const bytes = Buffer.concat(pieces);
+        this.#resolve({ status, headers: byName(headers), text: bytes.toString('utf8'), bytes, events: [] });
+      },
+      cut: () => isOpen && this.leave(),
     };
   }
 
