@@ -1,5 +1,6 @@
 import type { Endpoint, SchemaName } from './endpoint.js';
 import { type JsonSchema, resolveReference, schemaFile } from './files.js';
+import { NO, YES } from './validate.js';
 
 /** What the document says about itself. */
 export interface ApiTitle {
@@ -57,7 +58,7 @@ function requestBody({ body, multipart }: Endpoint<never>, components: Component
   if (body === undefined && multipart === undefined) return {};
   const content: JsonSchema = {};
   if (body !== undefined) content['application/json'] = { schema: components.reference(body) };
-  if (multipart) content['multipart/form-data'] = { schema: components.reference(multipart.form) };
+  if (multipart) content['multipart/form-data'] = { schema: components.reference(multipart.form, true) };
   return { requestBody: { required: true, content } };
 }
 
@@ -93,6 +94,17 @@ export function shapeOf(name: string): [file: string, schema: JsonSchema] {
  */
 const CHECKED_BY_HANDLER = 'x-checked';
 
+/** A schema with a boolean as a form may send it; schemas without one as they are. */
+function asFormValue(schema: JsonSchema): JsonSchema {
+  const { type, ...rest } = schema;
+  const types = [type].flat();
+  if (!types.includes('boolean')) return schema;
+  const texts = [...YES, ...NO]
+    .map((text) => (/^\d$/.test(text) ? Number(text) : text))
+    .filter((text) => text !== 'true' && text !== 'false');
+  return { ...rest, enum: [true, false, ...texts, ...(types.includes('null') ? [null] : [])] };
+}
+
 /** The shapes of a document, gathered while references to them are made. */
 class Components {
   readonly #names = new Map<string, string>();
@@ -102,37 +114,42 @@ class Components {
     return Object.fromEntries(Object.entries(this.#schemas).sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
-  /** A reference to a shape, which becomes a component under its own name, or, where that is taken, with its file's before it. */
-  reference(name: string): JsonSchema {
-    const known = this.#names.get(name);
+  /**
+   * A reference to a shape, which becomes a component under its own name, or, where that is taken, with its file's before it. `asForm` has the
+   * shape as a form sends it.
+   */
+  reference(name: string, asForm = false): JsonSchema {
+    const key = `${name}${asForm ? ' as form' : ''}`;
+    const known = this.#names.get(key);
     if (known !== undefined) return { $ref: `#/components/schemas/${known}` };
     const [file, schema] = shapeOf(name);
-    const short = name.slice(name.indexOf('#') + 1);
+    const shape = name.slice(name.indexOf('#') + 1);
+    const short = asForm && !shape.endsWith('Form') ? `${shape}Form` : shape;
     const component = Object.hasOwn(this.#schemas, short) ? `${file.replaceAll('/', '_')}_${short}` : short;
-    this.#names.set(name, component);
+    this.#names.set(key, component);
     // Reserves the name before its members, which may refer back to it, are looked at.
     this.#schemas[component] = {};
-    this.#schemas[component] = this.rewrite(schema, file);
+    this.#schemas[component] = this.rewrite(schema, file, asForm);
     return { $ref: `#/components/schemas/${component}` };
   }
 
   /** A copy of a schema of `file` whose references point at components. */
-  rewrite(node: JsonSchema, file: string): JsonSchema {
-    return this.#copy(node, file) as JsonSchema;
+  rewrite(node: JsonSchema, file: string, asForm = false): JsonSchema {
+    return this.#copy(node, file, asForm) as JsonSchema;
   }
 
-  #copy(node: unknown, file: string): unknown {
-    if (Array.isArray(node)) return node.map((item) => this.#copy(item, file));
+  #copy(node: unknown, file: string, asForm: boolean): unknown {
+    if (Array.isArray(node)) return node.map((item) => this.#copy(item, file, asForm));
     if (node === null || typeof node !== 'object') return node;
-    const { [CHECKED_BY_HANDLER]: checked, ...rest } = node as JsonSchema;
+    const { [CHECKED_BY_HANDLER]: checked, ...rest } = asForm ? asFormValue(node as JsonSchema) : (node as JsonSchema);
     return Object.fromEntries(
       Object.entries({ ...rest, ...(checked as JsonSchema | undefined) }).map(([key, value]) => {
-        if (key !== '$ref' || typeof value !== 'string') return [key, this.#copy(value, file)];
+        if (key !== '$ref' || typeof value !== 'string') return [key, this.#copy(value, file, asForm)];
         const target = resolveReference(file, value);
         const [, defs, shape, ...inside] = target.pointer.split('/');
         if (defs !== '$defs' || shape === undefined)
           throw new Error(`schemas/${file}.json refers to ${value}; only $defs can be components`);
-        const { $ref } = this.reference(`${target.file}#${shape}`);
+        const { $ref } = this.reference(`${target.file}#${shape}`, asForm);
         return [key, [$ref, ...inside].join('/')];
       }),
     );

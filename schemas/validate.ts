@@ -15,9 +15,13 @@ interface Validator<Outcome = boolean> {
   errors?: ErrorObject[] | null;
 }
 
-/** Booleans as text, as the reference system reads them. */
-const YES = /^(?:true|t|yes|y|on|1)$/i;
-const NO = /^(?:false|f|no|n|off|0)$/i;
+/** Booleans as text, in any letter case, as the reference system reads them. */
+export const YES: readonly string[] = ['true', 't', 'yes', 'y', 'on', '1'];
+/** The same for false. */
+export const NO: readonly string[] = ['false', 'f', 'no', 'n', 'off', '0'];
+const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
+/** A form has no other way to say it than an empty text, or what a browser makes of a null. */
+const NULL = /^(?:null)?$/;
 
 interface Validators {
   /** Stops at the first violation. */
@@ -26,8 +30,6 @@ interface Validators {
   readonly thorough: Validator;
   /** The same, and yields after each stretch of work; its `errors` hold until another value is checked. */
   readonly sliced: Validator<Generator<void, boolean>>;
-  /** Finds several hundred after it has converted text. */
-  readonly coercing: Validator;
 }
 type Kind = keyof Validators;
 
@@ -79,31 +81,51 @@ export async function checkInTurns<T>(
 }
 
 /**
- * Like `check`, for values that arrive as text: numbers, booleans (see `YES`) and one-element lists are converted in `value` itself.
+ * Like `check`, for values that arrive as text: numbers in decimal notation, booleans (see `YES`), "null" and lists of one are converted in `value`
+ * itself where the schema does not want text.
  */
 export function coerced<T>(name: SchemaName, value: unknown, where: Origin = 'query'): T {
-  const validate = validator('coercing', name);
+  const validate = validator('thorough', name);
   if (validate(value)) return value as T;
-  // Ajv itself converts only lower-case "true" and "false".
-  if (convertBooleans(validate.errors ?? [], value) && validate(value)) return value as T;
+  // What a first round took out of a list of one, or put into one, may still be text where a number is wanted.
+  for (let round = 0; round < 2 && convertTexts(validate.errors ?? [], value); round += 1) if (validate(value)) return value as T;
   throw failure(validate.errors, value, where);
 }
 
-/** Converts the texts that stand where `errors` want a boolean; whether there were any. */
-function convertBooleans(errors: readonly ErrorObject[], value: unknown): boolean {
+/** Converts the texts that stand where `errors` want something else; whether there were any. */
+function convertTexts(errors: readonly ErrorObject[], value: unknown): boolean {
   let converted = false;
   for (const { keyword, params, instancePath } of errors) {
-    if (keyword !== 'type' || !String(params.type).split(',').includes('boolean')) continue;
+    const wanted = wantedTypes(keyword, params);
+    if (wanted.length === 0) continue;
     const path = instancePath.split('/').slice(1).map(memberName);
     const last = path.pop();
+    if (last === undefined) continue;
     let holder = value as Record<string, unknown>;
     for (const name of path) holder = holder[name] as Record<string, unknown>;
-    const text = last === undefined ? undefined : holder[last];
-    if (typeof text !== 'string' || !(YES.test(text) || NO.test(text))) continue;
-    holder[last!] = YES.test(text);
+    const meant = readAs(wanted, holder[last]);
+    if (meant === undefined) continue;
+    holder[last] = meant;
     converted = true;
   }
   return converted;
+}
+
+/** The types that an error asks for, as names of JSON Schema; a list of allowed values asks for a null where it has one. */
+function wantedTypes(keyword: string, params: Record<string, unknown>): readonly string[] {
+  if (keyword === 'type') return String(params.type).split(',');
+  return keyword === 'enum' && (params.allowedValues as unknown[]).includes(null) ? ['null'] : [];
+}
+
+/** What `given` says when it is read as one of `types`; undefined where it says none of them. */
+function readAs(types: readonly string[], given: unknown): unknown {
+  if (types.includes('array')) return typeof given === 'string' ? [given] : undefined;
+  if (Array.isArray(given)) return given.length === 1 ? given[0] : undefined;
+  if (typeof given !== 'string') return undefined;
+  const word = given.slice(0, 8).toLowerCase();
+  if (types.includes('boolean') && (YES.includes(word) || NO.includes(word))) return YES.includes(word);
+  if ((types.includes('number') || types.includes('integer')) && NUMBER.test(given)) return Number(given);
+  return types.includes('null') && NULL.test(given) ? null : undefined;
 }
 
 function failure(found: readonly ErrorObject[] | null | undefined, value: unknown, where: Origin): Failure {

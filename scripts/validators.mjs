@@ -3,12 +3,11 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import standalone from 'ajv/dist/standalone/index.js';
 import { build } from 'esbuild';
 
-/** What schemas/validate.ts asks for: the first violation only, many, the same in turns, and many after conversion from text. */
+/** What schemas/validate.ts asks for: the first violation only, many, and the same in turns. */
 const KINDS = {
   quick: {},
   thorough: { allErrors: true },
   sliced: { allErrors: true },
-  coercing: { allErrors: true, coerceTypes: 'array' },
 };
 /** A loop over items or members ends when it alone has found so many errors: one failure lists 50 items of some errors each. */
 const MAX_ERRORS_PER_LOOP = 400;

@@ -127,6 +127,7 @@ const table: Scenario[] = [
     },
   }),
   upload('refused.pdf', twoPages, { fields: { convert_pdf: 'perhaps' }, status: 422, contains: ['["body","convert_pdf"]', 'boolean'] }),
+  upload('refused.pdf', twoPages, { fields: { pdf_dpi: '0x48' }, status: 422, contains: ['["body","pdf_dpi"]', 'integer'] }),
   {
     name: 'images of a PDF that was not converted',
     path: at('kept.pdf', '/images'),

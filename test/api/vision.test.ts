@@ -441,6 +441,10 @@ const CORE: Scenario[] = [
     json: (body) =>
       assert.deepEqual([body.data.map((one: { text: string }) => one.text), body.usage], [['42', '24'], { images_processed: 2 }]),
   }),
+  form('a text where a boolean is asked for', 'ocr', [[['file', 'a.png', png]], { model: 'paddleocr', parse_by_page: 'each' }], {
+    status: 422,
+    contains: ['["body","parse_by_page"]', 'boolean'],
+  }),
   form('images as a JSON array', 'ocr', [[], { model: 'paddleocr', images: JSON.stringify([base64(png), base64(other)]) }], {
     json: (body) =>
       assert.deepEqual(

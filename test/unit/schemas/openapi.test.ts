@@ -62,6 +62,26 @@ describe('openApiDocument', () => {
     assert.match(text, /"tools":\{[^}]*"maxItems":128/);
   });
 
+  it('tells which texts of a form are booleans, and leaves JSON as it is', () => {
+    const multipart = { form: 'universal/images#EditForm' as const, maxFiles: 1, fileLimitBytes: 1 };
+    const both = endpoint<never>({
+      method: 'POST',
+      path: '/b',
+      id: 'b',
+      summary: '',
+      tag: 'a',
+      body: 'universal/images#EditRequest',
+      multipart,
+      handler,
+    });
+    // biome-ignore lint/suspicious/noExplicitAny: the document is looked into at every depth
+    const { schemas } = (openApiDocument({ title: 'Test', version: '1' }, [both]) as any).components;
+    assert.deepEqual(schemas.EditForm.allOf, [{ $ref: '#/components/schemas/ImageOptionsForm' }]);
+    const texts = ['t', 'yes', 'y', 'on', 1, 'f', 'no', 'n', 'off', 0];
+    assert.deepEqual(schemas.ImageOptionsForm.properties.stream.enum, [true, false, ...texts, null]);
+    assert.deepEqual(schemas.ImageOptions.properties.stream.type, ['boolean', 'null']);
+  });
+
   it('describes parameters, bodies, streams and failures', () => {
     const change = document.paths['/a/{name}'].post;
     assert.deepEqual(change.parameters, [{ name: 'name', in: 'path', required: true, schema: { type: 'string' } }]);

@@ -214,6 +214,33 @@ describe('coerced', () => {
       assert.deepEqual([item?.type, item?.loc, item?.input, none], ['bool_type', ['query', 'purge'], text, []]);
     });
 
+  for (const text of ['0x48', '0b1', '7_2', '72,5', '72.5', ' 72', '72 dpi', 'Infinity', '1e999', 'true', 'null', '٧٢', '-'])
+    it(`refuses ${JSON.stringify(text)} where a whole number is asked for`, () => {
+      const [item, ...none] = errorsOf(() => coerced('universal/files#UploadForm', { file: 'a', pdf_dpi: text }, 'body'));
+      assert.deepEqual([item?.loc, none], [['body', 'pdf_dpi'], []]);
+    });
+
+  it('reads decimal notations', () => {
+    const read = (text: string): unknown =>
+      coerced<{ strength: unknown }>('universal/images#VariationForm', { image: ['a'], strength: text }).strength;
+    assert.deepEqual(['1', '0.5', '.5', '+1', '1.', '5e-1', '25E-2'].map(read), [1, 0.5, 0.5, 1, 1, 0.5, 0.25]);
+  });
+
+  it('reads null where null is a value and text is none', () => {
+    const given = { image: ['a'], n: 'null', stream: 'null', output_format: 'null', strength: '', prompt: 'null', user: 'null' };
+    const nulls = { n: null, stream: null, output_format: null, strength: null };
+    assert.deepEqual(coerced('universal/images#VariationForm', { ...given }), { ...given, ...nulls });
+    assert.equal(errorsOf(() => coerced('universal/files#UploadForm', { file: 'a', convert_pdf: 'null' })).length, 1);
+  });
+
+  it('takes a list of one for its item and an item for a list of one', () => {
+    assert.deepEqual(coerced('universal/images#EditForm', { image: 'a', prompt: ['b'], n: ['2'] }), { image: ['a'], prompt: 'b', n: 2 });
+    assert.deepEqual(
+      errorsOf(() => coerced('universal/images#EditForm', { image: 'a', prompt: 'b', n: ['1', '2'] })).map(({ loc }) => loc),
+      [['query', 'n']],
+    );
+  });
+
   it('leaves texts alone that may be words for yes and no', () => {
     assert.deepEqual(coerced('universal/files#ListQuery', { purpose: 'on' }), { purpose: 'on' });
   });
