@@ -6,8 +6,7 @@ import type { WireOptions } from '../completions/wire.js';
 import type { LoadedProject } from '../projects/projects.js';
 import type { Hit } from '../rag/contract.js';
 import type { Question, Retrieval } from '../rag/query/contract.js';
-import { topKOf } from '../rag/query/plan.js';
-import { databaseOf, defaultOf, retrievalOf } from '../rag/query/resolve.js';
+import { databaseOf, defaultOf, retrievalOf, topKOf } from '../rag/query/plan.js';
 
 /** Passages of different questions that begin alike are the same passage. */
 const SAME_START = 200;

@@ -5,10 +5,50 @@ import type { Outbound } from '../net/outbound.js';
 import type { Store } from '../store/store.js';
 import type { VectorStore } from './stores/contract.js';
 import { openStore } from './stores/index.js';
-import { isOnServer } from './stores/kinds.js';
 import { dropCollection, dropCollections } from './stores/native/collection.js';
 import { sweepSome } from './stores/native/sweep.js';
-import { noted, type Use } from './stores/use.js';
+import { isOnServer } from './stores/options.js';
+
+/** How a store is used. */
+interface Use {
+  /** Calls that have not ended. */
+  running: number;
+  /** Moment (monotonic, in milliseconds) of the latest beginning or end. */
+  lastMs: number;
+}
+
+/** A store that notes in `use` whenever one of its methods runs. */
+function noted(store: VectorStore, use: Use): VectorStore {
+  const begin = (): void => {
+    use.running += 1;
+    use.lastMs = performance.now();
+  };
+  const end = (): void => {
+    use.running -= 1;
+    use.lastMs = performance.now();
+  };
+  const iterated = async function* (items: AsyncIterable<unknown>): AsyncGenerator<unknown> {
+    begin();
+    try {
+      yield* items;
+    } finally {
+      end();
+    }
+  };
+  return new Proxy(store, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      return (...values: unknown[]): unknown => {
+        const result: unknown = Reflect.apply(value, target, values);
+        // The items of a list come when they are asked for.
+        if (!(result instanceof Promise)) return iterated(result as AsyncIterable<unknown>);
+        begin();
+        return result.finally(end);
+      };
+    },
+  });
+}
 
 /** Longest time that removing what a database holds waits for its server; the caller wants the entry gone, and may be at a keyboard. */
 const DROP_LIMIT_MS = 15_000;
@@ -18,7 +58,7 @@ const NO_COLLECTION = -1;
 const IDLE_MS = 30 * 60_000;
 
 /** The project that a database belongs to. */
-export interface StorePlace {
+interface StorePlace {
   readonly namespace: string;
   readonly project: string;
   /** Absolute path of the project's folder. */

@@ -9,7 +9,7 @@ import { isOwnAddress } from '../net/own-address.js';
 import { UNIVERSAL_PORT } from '../providers/index.js';
 import { apiKeyOf, baseUrlOf } from '../providers/key.js';
 import type { RuntimeEmbed } from '../rag/embedders/contract.js';
-import type { ModelMeans } from '../rag/query/means.js';
+import type { ModelMeans } from '../rag/query/retrieval.js';
 
 /** What the encoders are opened with. */
 export interface EncoderParts {
@@ -36,7 +36,7 @@ export function openEncoders({ models, outbound, runtimeUrls, runtimePort }: Enc
   const encoders = lazily(async () => {
     const [{ Encoders }, { lexicalEmbeddings }] = await Promise.all([
       import('../encoders/encoders.js'),
-      import('../rag/embedders/lexical/built-in.js'),
+      import('../rag/embedders/lexical.js'),
     ]);
     const lexical = { embed: lexicalEmbeddings };
     return new Encoders({ models, builtIn: { lexical, 'quern-lexical': lexical } });

@@ -11,8 +11,8 @@ import { withSecretsOf } from '../../config/secrets.js';
 import { isObject, type JsonObject } from '../../config/values.js';
 import type { Projects } from '../../projects/projects.js';
 import type { OpenedStores } from '../../rag/opened-stores.js';
-import { databaseOf, defaultOf } from '../../rag/query/resolve.js';
-import { DEFAULT_COLLECTION } from '../../rag/stores/kinds.js';
+import { databaseOf, defaultOf } from '../../rag/query/plan.js';
+import { DEFAULT_COLLECTION } from '../../rag/stores/options.js';
 import { dependants, detailOf, summaryOf } from './describe.js';
 
 /** The lists of a database, each with the fields that name its default and a component. */

@@ -3,7 +3,7 @@ import type { Database } from '../../../schemas/generated/config/rag.js';
 import type { DatabaseDetail, DatabaseSummary } from '../../../schemas/generated/core/rag.js';
 import { withoutSecrets } from '../../config/secrets.js';
 import type { JsonObject } from '../../config/values.js';
-import { defaultOf } from '../../rag/query/resolve.js';
+import { defaultOf } from '../../rag/query/plan.js';
 
 const shown = (config: JsonObject | undefined): JsonObject => withoutSecrets(config ?? {});
 

@@ -7,7 +7,7 @@ import type { SourceFile } from '../../documents/parsers/contract.js';
 import type { Parsed, Parsing } from '../../documents/parsing/parsing.js';
 import { UNIVERSAL_STRATEGY } from '../../documents/parsing/universal.js';
 import type { LoadedProject, Projects } from '../../projects/projects.js';
-import { databaseOf } from '../../rag/query/resolve.js';
+import { databaseOf } from '../../rag/query/plan.js';
 import { mimeTypeOf } from '../datasets/mime.js';
 import { processingStrategyOf } from '../ingest/ingest.js';
 

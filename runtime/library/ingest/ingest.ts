@@ -6,7 +6,7 @@ import { UNIVERSAL_STRATEGY } from '../../documents/parsing/universal.js';
 import type { LoadedProject, Projects } from '../../projects/projects.js';
 import type { Embedders } from '../../rag/embedders/index.js';
 import type { OpenedStores } from '../../rag/opened-stores.js';
-import { databaseOf, embeddingOf } from '../../rag/query/resolve.js';
+import { databaseOf, embeddingOf } from '../../rag/query/plan.js';
 import type { FileOutcome, Ingest, IngestContext, IngestRequest } from '../datasets/contract.js';
 import { Filling } from './filling.js';
 import { failed, finished } from './outcome.js';

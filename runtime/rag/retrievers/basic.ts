@@ -1,6 +1,6 @@
 import type { RetrievalStrategyType } from '../../../schemas/generated/config/rag.js';
 import { defineRetriever, TOP_K } from './define.js';
-import { hitsByMetric, METRIC } from './metric.js';
+import { hitsByMetric, METRIC } from './search.js';
 
 const OPTIONS = {
   top_k: TOP_K,

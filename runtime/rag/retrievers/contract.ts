@@ -5,7 +5,7 @@ import type { Outbound } from '../../net/outbound.js';
 import type { Hit } from '../contract.js';
 import type { Purpose } from '../embedders/contract.js';
 import type { Filter, StoreAnswer, StoreQuery } from '../stores/contract.js';
-import type { DenseTrust } from './fusion/fuse.js';
+import type { DenseTrust } from './fusion.js';
 
 /** A question as a retriever gets it. */
 export interface RetrievalQuery {

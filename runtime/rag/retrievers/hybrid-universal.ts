@@ -3,10 +3,10 @@ import type { RetrievalStrategyType } from '../../../schemas/generated/config/ra
 import { isObject } from '../../config/values.js';
 import type { Metadata } from '../../documents/contract.js';
 import { defineRetriever, TOP_K } from './define.js';
-import { byId, scored } from './explain.js';
-import { diversified } from './fusion/diversity.js';
-import { type DenseTrust, denseShare, minMax, type Ranking, rankFusion, scoreFusion, weightedMean } from './fusion/fuse.js';
+import { type DenseTrust, denseShare, minMax, type Ranking, rankFusion, scoreFusion, weightedMean } from './fusion.js';
+import { diversified } from './likeness.js';
 import { typeOf } from './nested.js';
+import { byId, scored } from './search.js';
 
 /** Candidates of each strategy at least. */
 const LEAST_CANDIDATES = 50;

@@ -1,7 +1,6 @@
 import { defineRetriever, TOP_K } from './define.js';
-import { byId, scored } from './explain.js';
-import { denseShare, minMax, RRF_K, rankFusion, weightedMean } from './fusion/fuse.js';
-import { bothHits } from './search.js';
+import { denseShare, minMax, RRF_K, rankFusion, weightedMean } from './fusion.js';
+import { bothHits, byId, scored } from './search.js';
 
 /** Candidates of each ranking at least, so that a hit that is middling in both is seen. */
 const LEAST_CANDIDATES = 50;

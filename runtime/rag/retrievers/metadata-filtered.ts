@@ -3,8 +3,7 @@ import type { Metadata } from '../../documents/contract.js';
 import type { Filter } from '../stores/contract.js';
 import { conditionsOf, matches } from '../stores/filter.js';
 import { defineRetriever, TOP_K } from './define.js';
-import { scored } from './explain.js';
-import { hitsByMetric, METRIC } from './metric.js';
+import { hitsByMetric, METRIC, scored } from './search.js';
 
 const OPTIONS = {
   top_k: TOP_K,

@@ -1,11 +1,9 @@
 import type { Hit } from '../contract.js';
 import { defineRetriever, TOP_K } from './define.js';
-import { byId, scored } from './explain.js';
-import { frequencies, maximum, mean, rankFusion, weightedMean } from './fusion/fuse.js';
-import { METRIC } from './metric.js';
+import { frequencies, maximum, mean, rankFusion, weightedMean } from './fusion.js';
 import { BASE } from './nested.js';
-import { rewritesOf } from './variants/rewrite.js';
-import { writtenBy } from './variants/written.js';
+import { rewritesOf, writtenBy } from './rewrites.js';
+import { byId, METRIC, scored } from './search.js';
 
 const OPTIONS = {
   num_queries: { type: 'integer', default: 3, minimum: 1, maximum: 10, description: 'Ways to put the question, itself included.' },

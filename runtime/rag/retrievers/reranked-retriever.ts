@@ -1,8 +1,8 @@
 import { RERANKING } from './cross-encoder.js';
 import { defineRetriever, initialK, TOP_K } from './define.js';
-import { scored } from './explain.js';
 import { STRATEGY_TYPES } from './nested.js';
-import { keywordsOf, stemOf } from './variants/rewrite.js';
+import { keywordsOf, stemOf } from './rewrites.js';
+import { scored } from './search.js';
 
 const OPTIONS = {
   top_k: TOP_K,

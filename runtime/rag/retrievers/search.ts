@@ -1,10 +1,65 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { Metadata } from '../../documents/contract.js';
+import { stopWordsOf } from '../../documents/text/stop-words.js';
 import type { Hit } from '../contract.js';
 import type { RetrievalMeans, RetrievalQuery } from './contract.js';
 import { MOST_HITS } from './define.js';
-import { scored } from './explain.js';
-import { withoutStopWords } from './question-words.js';
+
+/** Languages whose questions are known by their function words. */
+const OTHERS = ['de', 'fr', 'es', 'it', 'pt', 'nl'] as const;
+/** Function words of another language that make a question one of it; a single one may be an English word, such as "bin". */
+const LEAST = 2;
+
+/** The word in a token: lower case, without the punctuation around it. */
+function wordOf(token: string): string {
+  return token
+    .replace(/^[^\p{L}\p{N}]+|[^\p{L}\p{N}]+$/gu, '')
+    .replaceAll('’', "'")
+    .toLowerCase();
+}
+
+/** The stop words of the language that a question is in, as far as they tell. */
+function stopWordsFor(words: readonly string[]): ReadonlySet<string> {
+  let best = stopWordsOf('en');
+  let most = Math.max(LEAST - 1, words.filter((word) => best.has(word)).length);
+  for (const language of OTHERS) {
+    const list = stopWordsOf(language);
+    const count = words.filter((word) => list.has(word)).length;
+    if (count > most) [best, most] = [list, count];
+  }
+  return best;
+}
+
+/**
+ * A question without its function words, which few texts have in a small collection and which BM25 would therefore take for the rarest.
+ * Left as it is with quotation marks in it, or where nothing would remain; what `+` or `-` stands before stays.
+ */
+export function withoutStopWords(question: string): string {
+  if (question.includes('"')) return question;
+  const tokens = question.split(/\s+/).filter((token) => token !== '');
+  const stopWords = stopWordsFor(tokens.map(wordOf));
+  const left = tokens.filter((token) => /^[+-]/.test(token) || !stopWords.has(wordOf(token)));
+  return left.length > 0 ? left.join(' ') : question;
+}
+
+/** A hit with a new score and, where the question asks for it, how that came about beside what was known before. */
+export function scored(query: Pick<RetrievalQuery, 'explain'>, hit: Hit, score: number, how: Metadata): Hit {
+  return query.explain ? { ...hit, score, explanation: { ...hit.explanation, ...how } } : { ...hit, score };
+}
+
+/** The hits by id, the first of each. */
+export function byId(lists: Iterable<readonly Hit[]>): Map<string, Hit> {
+  const found = new Map<string, Hit>();
+  for (const list of lists) {
+    for (const hit of list) {
+      const known = found.get(hit.id);
+      // What each ranking says of a hit is kept; the first word counts.
+      if (!known) found.set(hit.id, hit);
+      else if (hit.explanation) found.set(hit.id, { ...known, explanation: { ...hit.explanation, ...known.explanation } });
+    }
+  }
+  return found;
+}
 
 /** The BM25 score that counts as one half. BM25 has no upper end; so a threshold means the same for every question. */
 const BM25_HALF = 8;
@@ -52,4 +107,39 @@ export async function bothHits(query: RetrievalQuery, means: RetrievalMeans, k: 
   const text = withoutStopWords(query.text);
   const { dense, lexical, plan } = await means.search({ vector, text, k: within(k), ...filtered(query) });
   return { dense: ranked(query, dense, 'dense', { plan }), lexical: ranked(query, lexical, 'lexical', { lexical_query: text, plan }) };
+}
+
+/** The ways to compare vectors that a strategy may name; none = the way of the store. */
+export const METRIC = {
+  type: 'string',
+  default: null,
+  enum: ['cosine', 'euclidean', 'manhattan', 'dot'],
+  description: "How vectors are compared; none = as the store does. Vectors have length 1, so all but 'manhattan' give the store's order.",
+} as const;
+
+/** `manhattan` is measured over this many times the hits that come out, since no store orders by it. */
+const WIDER = 4;
+const MOST_MEASURED = 100;
+
+/** 1 where two unit vectors are the same, 0 where they are as far apart as unit vectors of this many dimensions can be. */
+function nearness(a: Float32Array, b: Float32Array): number {
+  let distance = 0;
+  for (let i = 0; i < a.length; i += 1) distance += Math.abs(a[i]! - b[i]!);
+  return 1 - distance / (2 * Math.sqrt(a.length));
+}
+
+/** Dense hits by a metric: the store's, or measured anew over the texts of its nearest hits. */
+export async function hitsByMetric(query: RetrievalQuery, means: RetrievalMeans, k: number, metric: string | null): Promise<Hit[]> {
+  if (metric !== 'manhattan') return denseHits(query, means, k);
+  const vector = await vectorOf(query.text, means);
+  const hits = await denseHits(query, means, Math.max(k, Math.min(MOST_MEASURED, k * WIDER)), vector);
+  if (hits.length === 0) return [];
+  const vectors = await means.embed(
+    hits.map((hit) => hit.text),
+    'document',
+  );
+  return hits.map((hit, at) => {
+    const score = nearness(vector, vectors[at]!);
+    return scored(query, hit, score, { manhattan_score: score });
+  });
 }

@@ -3,8 +3,7 @@ import type { Database } from '../../../schemas/generated/config/rag.js';
 import type { Outbound } from '../../net/outbound.js';
 import type { Store } from '../../store/store.js';
 import type { VectorStore } from './contract.js';
-import { STORE_KINDS, type StoreKind, storeOptions } from './kinds.js';
-import type { StoreOptions } from './options.js';
+import { STORE_KINDS, type StoreKind, type StoreOptions, storeOptions } from './options.js';
 
 /** Whose database is opened, and with what. */
 export interface StoreScope {

@@ -1,9 +1,8 @@
 import type { Batch, DocumentRecord, RowRange } from '../../../store/store.js';
 import type { EmbeddedChunk } from '../../contract.js';
-import { documentName } from '../names.js';
+import { documentName } from '../metadata.js';
 import type { Bitmap } from './bitmap.js';
-import { withoutRow, withRows } from './ranges.js';
-import { chunkBytes, putWaste } from './rows.js';
+import { chunkBytes, putWaste, withoutRow, withRows } from './rows.js';
 
 /** What is known of the rows of a collection. */
 interface Rows {

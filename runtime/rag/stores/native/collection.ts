@@ -7,11 +7,9 @@ import type { EmbeddedChunk } from '../../contract.js';
 import { dimensionMismatch } from '../check.js';
 import { Bitmap } from './bitmap.js';
 import { Changes } from './changes.js';
-import { rowCount } from './ranges.js';
-import { RecentRows } from './recent.js';
-import { putRows, putWaste, vectorOf } from './rows.js';
+import { ROWS_PER_TURN, Turns } from './pacing.js';
+import { putRows, putWaste, RecentRows, rowCount, vectorOf } from './rows.js';
 import { sweepSome } from './sweep.js';
-import { ROWS_PER_TURN, Turns } from './yielding.js';
 
 /** Numbers of collections are drawn below this. */
 const MAX_COLLECTION = 2 ** 48 - 1;

@@ -4,8 +4,8 @@ import type { Store } from '../../../store/store.js';
 import { type Condition, filteredValue, passes } from '../filter.js';
 import { Bitmap } from './bitmap.js';
 import type { Collection } from './collection.js';
+import { Turns } from './pacing.js';
 import { chunkPages } from './rows.js';
-import { Turns } from './yielding.js';
 
 /** Columns that are kept; the one that was used longest ago goes first. */
 const MAX_COLUMNS = 16;

@@ -1,10 +1,35 @@
 import { breathe, turn } from '../../../base/loop.js';
 import type { Batch, ChunkRecord, RowRange, Store } from '../../../store/store.js';
 import type { EmbeddedChunk } from '../../contract.js';
-import { ROWS_PER_TURN } from './yielding.js';
+import { ROWS_PER_TURN } from './pacing.js';
+
+/** Ranges with further rows at their end, the last one prolonged where that is possible. */
+export function withRows(ranges: readonly RowRange[], first: number, count: number): RowRange[] {
+  if (count === 0) return [...ranges];
+  const last = ranges.at(-1);
+  if (last !== undefined && last[0] + last[1] === first) return [...ranges.slice(0, -1), [last[0], last[1] + count]];
+  return [...ranges, [first, count]];
+}
+
+/** Ranges without one row. */
+export function withoutRow(ranges: readonly RowRange[], row: number): RowRange[] {
+  return ranges.flatMap(([first, count]): RowRange[] => {
+    if (row < first || row >= first + count) return [[first, count]];
+    const parts: RowRange[] = [
+      [first, row - first],
+      [row + 1, first + count - row - 1],
+    ];
+    return parts.filter((part) => part[1] > 0);
+  });
+}
+
+/** How many rows the ranges have. */
+export function rowCount(ranges: readonly RowRange[]): number {
+  return ranges.reduce((sum, [, count]) => sum + count, 0);
+}
 
 /** Components as they lie in the table. */
-export function vectorBytes(vector: Float32Array): Uint8Array {
+function vectorBytes(vector: Float32Array): Uint8Array {
   return Buffer.from(vector.buffer, vector.byteOffset, vector.byteLength);
 }
 
@@ -66,4 +91,34 @@ export async function* vectorPages(
 /** Adds to a write that rows are to be removed; `sweep` does it. */
 export function putWaste(batch: Batch, collection: number, ranges: readonly RowRange[]): void {
   for (const [first, count] of ranges) batch.put('waste', [collection, first], { count });
+}
+
+/** Rows that are held, and the longest text of one in characters: 32 MB at most, 4 MB as a rule. */
+const MOST_ROWS = 1_024;
+const LONGEST_TEXT = 2 ** 14;
+
+/** The rows that were added last, until they are taken: what follows the tables closely need not read and decode them again. */
+export class RecentRows {
+  readonly #chunks = new Map<number, EmbeddedChunk>();
+
+  /** Adds rows that are stored, from `first` on. */
+  put(first: number, chunks: readonly EmbeddedChunk[]): void {
+    for (const [at, chunk] of chunks.entries()) if (chunk.text.length <= LONGEST_TEXT) this.#chunks.set(first + at, chunk);
+    for (const row of this.#chunks.keys()) {
+      if (this.#chunks.size <= MOST_ROWS) break;
+      this.#chunks.delete(row);
+    }
+  }
+
+  /** The chunk of a row, once. */
+  take(row: number): EmbeddedChunk | undefined {
+    const chunk = this.#chunks.get(row);
+    this.#chunks.delete(row);
+    return chunk;
+  }
+
+  /** Forgets all. */
+  clear(): void {
+    this.#chunks.clear();
+  }
 }

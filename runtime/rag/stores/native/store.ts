@@ -10,10 +10,9 @@ import { Collection } from './collection.js';
 import { Columns } from './columns.js';
 import { IndexFiles } from './files.js';
 import { Indexes } from './indexes.js';
-import { rowCount } from './ranges.js';
+import { ROWS_PER_TURN, sorted } from './pacing.js';
+import { rowCount } from './rows.js';
 import { search } from './search.js';
-import { sorted } from './sorting.js';
-import { ROWS_PER_TURN } from './yielding.js';
 
 /** Where a database of our own lies. */
 export interface NativePlace {

@@ -1,5 +1,5 @@
 import type { Store } from '../../../store/store.js';
-import { ROWS_PER_TURN } from './yielding.js';
+import { ROWS_PER_TURN } from './pacing.js';
 
 /** Everything below a collection, some at a time. */
 const below = (collection: number) => ({ start: [collection], end: [collection + 1], limit: ROWS_PER_TURN });

@@ -1,16 +1,48 @@
+import { loadCore } from '../../../../native/core.js';
 import type { StoreType } from '../../../../schemas/generated/config/rag.js';
 import { log } from '../../../base/log.js';
 import type { Metadata } from '../../../documents/contract.js';
+import { stopWordsOf } from '../../../documents/text/stop-words.js';
+import { wordsOf } from '../../../documents/text/words.js';
 import type { ProviderHealth } from '../../../providers/contract.js';
-import type { EmbeddedChunk, Hit } from '../../contract.js';
+import type { Chunk, EmbeddedChunk, Hit } from '../../contract.js';
 import { checkChunks, checkQuery, MAX_HITS } from '../check.js';
 import type { StoreAnswer, StoredDocument, StoreQuery, StoreStats, VectorStore } from '../contract.js';
 import { type Condition, conditionsOf, matches } from '../filter.js';
-import { documentName } from '../names.js';
+import { documentName, indexedText } from '../metadata.js';
 import type { StoreOptions } from '../options.js';
 import { scoreOf } from '../score.js';
 import { batches, type CollectionClient } from './client.js';
-import { beginningsOf, rankedByWords } from './lexical.js';
+
+/** Words of a question that a server is asked for. */
+const MOST_WORDS = 32;
+/** A word is looked for by its beginning, so that its other forms are found: so many characters less, but no fewer than the second. */
+const CUT = 3;
+const LEAST = 4;
+
+/** How the words of a question begin, in lower case, for a server that knows texts but no stems. */
+export function beginningsOf(question: string): string[] {
+  const stopWords = stopWordsOf('en');
+  const words = wordsOf(question)
+    .flatMap(({ text }) => text.toLowerCase().split(/[-_'’]/))
+    .filter((word) => word !== '');
+  const telling = words.filter((word) => !stopWords.has(word));
+  const beginnings = (telling.length > 0 ? telling : words).map((word) => word.slice(0, Math.max(LEAST, word.length - CUT)));
+  return [...new Set(beginnings)].slice(0, MOST_WORDS);
+}
+
+/** The `k` best of some chunks by BM25 over these chunks alone; those without a word of the question are left out. */
+export async function rankedByWords(chunks: readonly Chunk[], question: string, k: number): Promise<Hit[]> {
+  if (chunks.length === 0) return [];
+  const index = loadCore().openTextIndex({ language: 'english' });
+  try {
+    await index.add(Uint32Array.from(chunks.keys()), chunks.map(indexedText));
+    const { ids, scores } = await index.search(question, k);
+    return [...ids].map((id, at) => ({ ...chunks[id]!, score: scores[at]! }));
+  } finally {
+    await index.close();
+  }
+}
 
 /** Asked for more by this when a filter, which the server takes in part only, left too few. */
 const WIDENING = 4;

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Hit } from '../../../../../runtime/rag/contract.js';
 import { best } from '../../../../../runtime/rag/retrievers/define.js';
-import { diversified } from '../../../../../runtime/rag/retrievers/fusion/diversity.js';
 import {
   denseShare,
   frequencies,
@@ -13,7 +12,8 @@ import {
   rankFusion,
   scoreFusion,
   weightedMean,
-} from '../../../../../runtime/rag/retrievers/fusion/fuse.js';
+} from '../../../../../runtime/rag/retrievers/fusion.js';
+import { diversified } from '../../../../../runtime/rag/retrievers/likeness.js';
 import { bounded } from '../../../../../runtime/rag/retrievers/search.js';
 
 const first: Ranking = [

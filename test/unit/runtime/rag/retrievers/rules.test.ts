@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Metadata } from '../../../../../runtime/documents/contract.js';
-import { filterClauses, searchBody } from '../../../../../runtime/rag/retrievers/elastic/query.js';
-import { linksOf } from '../../../../../runtime/rag/retrievers/graph/links.js';
-import { boostOf, factored, factorsOf, lengthOf, recencyOf } from '../../../../../runtime/rag/retrievers/rerank/factors.js';
-import { relevances } from '../../../../../runtime/rag/retrievers/rerank/model.js';
+import { relevances } from '../../../../../runtime/rag/retrievers/cross-encoder.js';
+import { filterClauses, searchBody } from '../../../../../runtime/rag/retrievers/elastic.js';
+import { linksOf } from '../../../../../runtime/rag/retrievers/graph.js';
+import { isComplex, splitOf } from '../../../../../runtime/rag/retrievers/multi-turn.js';
+import { boostOf, factored, factorsOf, lengthOf, recencyOf } from '../../../../../runtime/rag/retrievers/reranked.js';
 import { coverageOf } from '../../../../../runtime/rag/retrievers/reranked-retriever.js';
-import { isComplex, splitOf } from '../../../../../runtime/rag/retrievers/turns/split.js';
-import { rewritesOf, stemOf } from '../../../../../runtime/rag/retrievers/variants/rewrite.js';
-import { linesOfAnswer } from '../../../../../runtime/rag/retrievers/variants/written.js';
+import { linesOfAnswer, rewritesOf, stemOf } from '../../../../../runtime/rag/retrievers/rewrites.js';
 
 const DAY_MS = 86_400_000;
 const NOW = Date.parse('2026-06-30T12:00:00Z');

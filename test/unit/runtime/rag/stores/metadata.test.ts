@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { indexedText } from '../../../../../runtime/rag/stores/indexed-text.js';
+import { indexedText } from '../../../../../runtime/rag/stores/metadata.js';
 
 describe('what a chunk is found by', () => {
   const text = '## Charges\n\nOverdue books cost ten pence.';
