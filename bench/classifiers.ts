@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fitClassifier } from '../runtime/ml/classifiers/fit.js';
-import { Models } from '../runtime/models/models.js';
+import { Models } from '../runtime/models/residency/models.js';
 import { Outbound } from '../runtime/net/outbound.js';
 import { openEncoders } from '../runtime/services/encoders.js';
 import { heldOutShares } from '../test/support/classifiers/held-out.js';

@@ -1,6 +1,6 @@
 import { linkSync, mkdirSync, readdirSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { EncoderClient } from '../runtime/engines/onnx/client.js';
+import { EncoderClient } from '../runtime/engines/encoders/onnx/client.js';
 import { Circuit } from '../runtime/hosts/circuit.js';
 import { emptyDataDir, freePort } from '../test/support/daemon.js';
 import { ggufPath, modelFolder, texts } from './encoder-models.js';

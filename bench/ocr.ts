@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { createWorker } from 'tesseract.js';
-import { Models } from '../runtime/models/models.js';
+import { Models } from '../runtime/models/residency/models.js';
 import { Vision } from '../runtime/vision/vision.js';
 import { emptyDataDir } from '../test/support/daemon.js';
 import { textImage } from '../test/support/vision/pictures.js';

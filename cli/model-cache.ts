@@ -1,10 +1,10 @@
 import { type DaemonOptions, readOptions } from '../gateway/daemon/options.js';
 import { setLogLevel } from '../runtime/base/log.js';
-import { cachedModels } from '../runtime/hub/cached.js';
-import type { DownloadEvent } from '../runtime/hub/events.js';
-import { Hub } from '../runtime/hub/hub.js';
-import { withSpaceNote } from '../runtime/hub/space.js';
-import { modelPlaces } from '../runtime/models/resolve.js';
+import { cachedModels } from '../runtime/models/cache/list.js';
+import type { DownloadEvent } from '../runtime/models/fetch/events.js';
+import { Hub } from '../runtime/models/fetch/hub.js';
+import { withSpaceNote } from '../runtime/models/fetch/space.js';
+import { modelPlaces } from '../runtime/models/find/gguf.js';
 import type { OutboundFault } from '../runtime/net/faults.js';
 import { Outbound } from '../runtime/net/outbound.js';
 import type { OutboundReply } from '../runtime/net/reply.js';

@@ -1,5 +1,5 @@
-import type { DownloadEvent } from '../runtime/hub/events.js';
-import { humanSize } from '../runtime/models/sizes.js';
+import { humanSize } from '../runtime/formats/sizes.js';
+import type { DownloadEvent } from '../runtime/models/fetch/events.js';
 
 const BAR_CHARS = 24;
 const MINUTE_S = 60;

@@ -1,11 +1,11 @@
 import { parse } from 'node:path';
 import { log } from '../../runtime/base/log.js';
-import { type CachedModel, cachedModels } from '../../runtime/hub/cached.js';
-import type { Hub } from '../../runtime/hub/hub.js';
-import { nearestFolder, withSpaceNote } from '../../runtime/hub/space.js';
-import type { Models } from '../../runtime/models/models.js';
-import { type ModelPlaces, modelPlaces } from '../../runtime/models/resolve.js';
-import { humanSize } from '../../runtime/models/sizes.js';
+import { humanSize } from '../../runtime/formats/sizes.js';
+import { type CachedModel, cachedModels } from '../../runtime/models/cache/list.js';
+import type { Hub } from '../../runtime/models/fetch/hub.js';
+import { nearestFolder, withSpaceNote } from '../../runtime/models/fetch/space.js';
+import { type ModelPlaces, modelPlaces } from '../../runtime/models/find/gguf.js';
+import type { Models } from '../../runtime/models/residency/models.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type { CachedModelItem, DownloadRequest, ValidateReply, ValidateRequest } from '../../schemas/generated/core/models.js';

@@ -1,5 +1,5 @@
 import { extname } from 'node:path';
-import type { OcrPage } from '../../runtime/engines/ocr/contract.js';
+import type { OcrPage } from '../../runtime/engines/contracts/ocr.js';
 import type { Files } from '../../runtime/files/files.js';
 import { uploadLimitBytes } from '../../runtime/files/limits.js';
 import type { Picture } from '../../runtime/pictures/picture.js';

@@ -1,5 +1,5 @@
 import { log } from '../../runtime/base/log.js';
-import type { ImageProgress } from '../../runtime/engines/diffusion/contract.js';
+import type { ImageProgress } from '../../runtime/engines/contracts/images.js';
 import type { OpenedImages } from '../../runtime/images/images.js';
 import type { Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { ImageFormat } from '../../runtime/engines/diffusion/contract.js';
+import type { ImageFormat } from '../../runtime/engines/contracts/images.js';
 import { imageBytes } from '../../runtime/images/encoded.js';
 import type { ImageRequest, OpenedImages } from '../../runtime/images/images.js';
 import type { Runtime } from '../../runtime/runtime.js';

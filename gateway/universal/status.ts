@@ -1,7 +1,7 @@
 import { BUILT_IN_MODELS } from '../../models/built-in.js';
-import type { EngineStatus } from '../../runtime/engines/loaded.js';
+import type { EngineStatus } from '../../runtime/engines/contracts/loaded.js';
 import type { AnomalyService } from '../../runtime/ml/anomaly/contract.js';
-import type { Models } from '../../runtime/models/models.js';
+import type { Models } from '../../runtime/models/residency/models.js';
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
 import type { Health } from '../../schemas/generated/universal/health.js';
 import type { Capabilities, ModelList } from '../../schemas/generated/universal/models.js';

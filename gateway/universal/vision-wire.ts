@@ -1,5 +1,5 @@
-import type { DocumentAnswer, DocumentTask } from '../../runtime/engines/documents/contract.js';
-import type { OcrPage } from '../../runtime/engines/ocr/contract.js';
+import type { DocumentAnswer, DocumentTask } from '../../runtime/engines/contracts/documents.js';
+import type { OcrPage } from '../../runtime/engines/contracts/ocr.js';
 import type { OcrResult } from '../../runtime/vision/contract.js';
 import { Failure } from '../../schemas/errors.js';
 import type { DocumentItem, ExtractReply } from '../../schemas/generated/universal/documents.js';

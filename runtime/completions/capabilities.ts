@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import type { Capabilities } from '../../schemas/generated/universal/models.js';
-import { otherArchitecture } from '../engines/causal/architecture.js';
-import { addedTexts, chatTemplate } from '../engines/causal/facts.js';
-import { fallbackFor, fallbackNote } from '../engines/gguf/known-templates.js';
-import { aliasOf } from '../models/aliases.js';
-import { findLanguage } from '../models/causal.js';
-import type { Models } from '../models/models.js';
-import { chooseFile } from '../models/quantisations.js';
-import { findRepository, settingsFolder } from '../models/repositories.js';
-import type { FoundRepository } from '../models/repository-contract.js';
+import { otherArchitecture } from '../engines/language/onnx/architecture.js';
+import { addedTexts, chatTemplate } from '../engines/language/onnx/facts.js';
+import { fallbackFor, fallbackNote } from '../engines/language/templates/known-templates.js';
+import { chooseFile } from '../formats/gguf-names.js';
+import { aliasOf } from '../models/find/aliases.js';
+import type { FoundRepository } from '../models/find/contract.js';
+import { findLanguage } from '../models/find/language.js';
+import { findRepository, settingsFolder } from '../models/find/repositories.js';
+import type { Models } from '../models/residency/models.js';
 
 type Known = Capabilities['capabilities'];
 
@@ -36,7 +36,7 @@ const ofLanguage = (template: string, texts: readonly string[]): Known => {
 };
 
 async function ofGguf(path: string): Promise<Known> {
-  const { ggufHeader } = await import('../engines/gguf/index.js');
+  const { ggufHeader } = await import('../engines/language/gguf/index.js');
   const { onlyEmbeds, ranking, template, vocabulary } = await ggufHeader(path, 'embedding');
   if (ranking) return NONE;
   return { ...(onlyEmbeds ? NONE : ofLanguage(template, vocabulary.controlTexts)), embeddings: true };

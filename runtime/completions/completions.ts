@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
 import { log } from '../base/log.js';
-import type { GenerateEvent, GenerateRequest, GgufModel, PrepareRequest } from '../engines/contract.js';
-import { templateFacts } from '../engines/gguf/template-facts.js';
+import type { GenerateEvent, GenerateRequest, GgufModel, PrepareRequest } from '../engines/contracts/language.js';
+import { templateFacts } from '../engines/language/templates/template-facts.js';
 import type { AnswerCheck } from './answer-check.js';
 import { type AnswerForm, answerForm } from './answer-form.js';
 import { answerGrammar } from './answer-grammar.js';

@@ -1,5 +1,5 @@
 import type { Message, Tool, ToolChoice, Usage } from '../../schemas/generated/common.js';
-import type { Sampling } from '../engines/contract.js';
+import type { Sampling } from '../engines/contracts/language.js';
 
 /** One completion asked of a provider or of the runtime. */
 export interface CompletionRequest extends Sampling {

@@ -1,5 +1,5 @@
 import { log } from '../base/log.js';
-import type { GgufModel, PreparedPrompt, PrepareRequest } from '../engines/contract.js';
+import type { GgufModel, PreparedPrompt, PrepareRequest } from '../engines/contracts/language.js';
 import { type Allocation, contextFailure, type Truncation, UNTOUCHED } from './budget.js';
 import { compressHistory } from './compress.js';
 import { type PlainMessage, plainMessages } from './messages.js';

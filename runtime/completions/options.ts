@@ -2,7 +2,7 @@ import { Failure } from '../../schemas/errors.js';
 import type { TransformersConfig } from '../../schemas/generated/config/project.js';
 import type { ExtraBody, WithExtraBody } from '../../schemas/generated/universal/chat.js';
 import { check } from '../../schemas/validate.js';
-import type { GgufOptions } from '../engines/contract.js';
+import type { GgufOptions } from '../engines/contracts/language.js';
 import { FORM_FIELDS, type FormFields } from './answer-form.js';
 import type { ExportSettings, LanguageSettings } from './request.js';
 

@@ -1,4 +1,4 @@
-import type { GenerateEvent } from '../engines/contract.js';
+import type { GenerateEvent } from '../engines/contracts/language.js';
 import type { CompletionPart, FinishReason, TokenLogprob } from './contract.js';
 import { wireLogprobs } from './sampling.js';
 import { type SplitPiece, ThinkingSplitter } from './thinking-splitter.js';

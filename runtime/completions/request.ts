@@ -1,4 +1,4 @@
-import type { GgufModel, GgufOptions } from '../engines/contract.js';
+import type { GgufModel, GgufOptions } from '../engines/contracts/language.js';
 import type { FormFields } from './answer-form.js';
 import type { CollectedCompletion, Completion, CompletionRequest } from './contract.js';
 

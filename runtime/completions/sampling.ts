@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
-import type { GenerateEvent, GenerateRequest, RecommendedSampling, Sampling } from '../engines/contract.js';
+import type { GenerateEvent, GenerateRequest, Sampling } from '../engines/contracts/language.js';
+import type { RecommendedSampling } from '../formats/recommended.js';
 import type { TokenLogprob } from './contract.js';
 import { DRY_SETTINGS } from './options.js';
 

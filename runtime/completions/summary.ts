@@ -1,4 +1,4 @@
-import type { GgufModel } from '../engines/contract.js';
+import type { GgufModel } from '../engines/contracts/language.js';
 import { allocate } from './budget.js';
 import type { PlainMessage } from './messages.js';
 import { thinkingPlan, withSoftSwitch } from './thinking.js';

@@ -1,4 +1,4 @@
-import type { GgufInfo } from '../engines/contract.js';
+import type { GgufInfo } from '../engines/contracts/language.js';
 import type { PlainMessage } from './messages.js';
 
 /** How a model is told to think or not. */

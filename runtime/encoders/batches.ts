@@ -1,4 +1,4 @@
-import type { EncoderModel } from '../engines/encoder-contract.js';
+import type { EncoderModel } from '../engines/contracts/encoder.js';
 
 /** An encoder that is handed at most `size` texts at a time, one batch after the other; the answers are those of all together. */
 export function inBatches(model: EncoderModel, size: number): Pick<EncoderModel, keyof EncoderModel> {

@@ -1,4 +1,4 @@
-import type { EncoderUrgency, Entity } from '../engines/encoder-contract.js';
+import type { EncoderUrgency, Entity } from '../engines/contracts/encoder.js';
 
 /** How the encoder of a request is run; absent = the model's own facts. From `encoder_config`, `transformers` and `keep_loaded` of a project's model, or from a request. */
 export interface EncoderSettings {

@@ -1,11 +1,11 @@
 import { Failure } from '../../schemas/errors.js';
-import type { EncoderCall, EncoderModel, EncoderTask, Entity } from '../engines/encoder-contract.js';
-import { encoderKey } from '../models/key.js';
-import type { Models } from '../models/models.js';
+import type { EncoderCall, EncoderModel, EncoderTask, Entity } from '../engines/contracts/encoder.js';
+import { type LocatedEncoder, locateEncoder } from '../models/find/encoder.js';
+import { encoderKey } from '../models/residency/key.js';
+import type { Models } from '../models/residency/models.js';
 import { inBatches } from './batches.js';
 import type { EncoderAsk, EncoderService, Scores, ZeroShot } from './contract.js';
 import { loadEncoder } from './load.js';
-import { type LocatedEncoder, locateEncoder } from './locate.js';
 import { entailmentOf, named, relevance, zeroShotScores } from './scores.js';
 import { shortened, tooManyDimensions } from './vectors.js';
 

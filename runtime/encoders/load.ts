@@ -1,9 +1,9 @@
-import type { EncoderModel, EncoderTask } from '../engines/encoder-contract.js';
-import type { LoadedEngine } from '../engines/loaded.js';
+import type { EncoderModel, EncoderTask } from '../engines/contracts/encoder.js';
+import type { LoadedEngine } from '../engines/contracts/loaded.js';
 import type { Circuit } from '../hosts/circuit.js';
 import { defaultThreads } from '../hosts/memory.js';
+import type { LocatedEncoder } from '../models/find/encoder.js';
 import type { EncoderSettings } from './contract.js';
-import type { LocatedEncoder } from './locate.js';
 
 /** An encoder in a host of its own. */
 export type LoadedEncoder = EncoderModel & LoadedEngine;
@@ -23,7 +23,7 @@ export async function loadEncoder(
   const layers = settings.gpuLayers === undefined ? {} : { gpuLayers: settings.gpuLayers };
   const options = { threads: settings.threads ?? defaultThreads(), ...device, ...layers };
   if (files.format === 'gguf') {
-    const { GgufEncoder } = await import('../engines/gguf/encoder.js');
+    const { GgufEncoder } = await import('../engines/encoders/gguf/client.js');
     return GgufEncoder.load(
       {
         task: task === 'reranking' ? task : 'embedding',
@@ -34,7 +34,7 @@ export async function loadEncoder(
       stop,
     );
   }
-  const { EncoderClient } = await import('../engines/onnx/client.js');
+  const { EncoderClient } = await import('../engines/encoders/onnx/client.js');
   const engine = ENGINES[process.env.QUERN_NATIVE_ENCODERS ?? ''] ?? 'auto';
   return EncoderClient.load({ task, files, options: { ...options, engine }, circuit }, stop);
 }

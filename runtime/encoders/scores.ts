@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
-import type { HeadProblem } from '../engines/encoder-contract.js';
+import type { HeadProblem } from '../engines/contracts/encoder.js';
 import type { Scores } from './contract.js';
 
 /** Probabilities of logits that exclude each other. */

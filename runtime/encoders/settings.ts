@@ -1,6 +1,6 @@
 import { Failure } from '../../schemas/errors.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import type { EncoderTask } from '../engines/encoder-contract.js';
+import type { EncoderTask } from '../engines/contracts/encoder.js';
 import type { EncoderSettings } from './contract.js';
 
 /**

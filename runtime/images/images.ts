@@ -1,11 +1,11 @@
 import { Failure } from '../../schemas/errors.js';
 import type { DiffusionConfig } from '../../schemas/generated/config/project.js';
+import type { ImageJob, ImageProgress } from '../engines/contracts/images.js';
 import type { DiffusionClient } from '../engines/diffusion/client.js';
-import type { ImageJob, ImageProgress } from '../engines/diffusion/contract.js';
-import { graphBytes } from '../engines/onnx/graph-bytes.js';
-import type { Held, Models } from '../models/models.js';
-import { findRepository } from '../models/repositories.js';
-import type { FoundRepository } from '../models/repository-contract.js';
+import { graphBytes } from '../formats/onnx/graph-bytes.js';
+import type { FoundRepository } from '../models/find/contract.js';
+import { findRepository } from '../models/find/repositories.js';
+import type { Held, Models } from '../models/residency/models.js';
 import { type ImageWishes, imageJob } from './settings.js';
 
 /** What makes images where nobody says. */

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
 import type { DiffusionConfig } from '../../schemas/generated/config/project.js';
-import type { ImageFormat, ImageJob } from '../engines/diffusion/contract.js';
+import type { ImageFormat, ImageJob } from '../engines/contracts/images.js';
 
 /** What a request says; the rest comes from the project, then from here. */
 export interface ImageWishes {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Message } from '../../schemas/generated/common.js';
 import { log } from '../base/log.js';
 import type { AnswerMade, StateUse } from '../completions/request.js';
-import type { GgufModel } from '../engines/contract.js';
+import type { GgufModel } from '../engines/contracts/language.js';
 import type { KvEntry } from './entry.js';
 import type { Conversation, KvCache, KvValidation } from './kv-cache.js';
 

@@ -1,7 +1,7 @@
 import { Failure, type FailureKind } from '../../schemas/errors.js';
 import { log } from '../base/log.js';
 import type { CompletionSource, UniversalRequest } from '../completions/request.js';
-import type { GgufModel } from '../engines/contract.js';
+import type { GgufModel } from '../engines/contracts/language.js';
 import type { KvEntry } from './entry.js';
 import type { Conversation, KeepOptions, KvCache } from './kv-cache.js';
 import { PREPARE_LIMITS } from './limits.js';

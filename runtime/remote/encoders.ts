@@ -2,7 +2,7 @@ import { Failure } from '../../schemas/errors.js';
 import { exportSettings } from '../completions/options.js';
 import { isObject } from '../config/values.js';
 import type { EncoderAsk, EncoderService, EncoderSettings, Scores, ZeroShot } from '../encoders/contract.js';
-import type { Entity } from '../engines/encoder-contract.js';
+import type { Entity } from '../engines/contracts/encoder.js';
 import type { Bases } from '../net/ask/bases.js';
 import { openAiVectors } from '../net/ask/embeddings.js';
 import { postToOne } from '../net/ask/json-hosts.js';

@@ -2,7 +2,7 @@ import { Failure, reworded } from '../../schemas/errors.js';
 import type { DocumentItem } from '../../schemas/generated/universal/documents.js';
 import type { OcrItem, OcrReply } from '../../schemas/generated/universal/ocr.js';
 import { isObject } from '../config/values.js';
-import type { DocumentAnswer } from '../engines/documents/contract.js';
+import type { DocumentAnswer } from '../engines/contracts/documents.js';
 import { type Bases, together } from '../net/ask/bases.js';
 import { postToOne } from '../net/ask/json-hosts.js';
 import { RUNTIME_TIMEOUT_MS } from '../net/ask/limits.js';

@@ -2,7 +2,7 @@ import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { EncoderService } from '../encoders/contract.js';
 import { sigmoid } from '../encoders/scores.js';
 import { settingsOfModel } from '../encoders/settings.js';
-import type { Models } from '../models/models.js';
+import type { Models } from '../models/residency/models.js';
 import { onlyBase } from '../net/ask/bases.js';
 import type { Outbound } from '../net/outbound.js';
 import { isOwnAddress } from '../net/own-address.js';

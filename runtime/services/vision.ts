@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { PageImages } from '../documents/parsing/page-images.js';
 import type { ScansParts } from '../documents/parsing/scans.js';
 import { Files } from '../files/files.js';
-import type { Models } from '../models/models.js';
+import type { Models } from '../models/residency/models.js';
 import type { Outbound } from '../net/outbound.js';
 import { RemoteVision } from '../remote/vision.js';
 import type { VisionSource } from '../vision/contract.js';

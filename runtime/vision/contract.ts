@@ -1,5 +1,5 @@
-import type { DocumentAnswer, DocumentTask } from '../engines/documents/contract.js';
-import type { OcrPage } from '../engines/ocr/contract.js';
+import type { DocumentAnswer, DocumentTask } from '../engines/contracts/documents.js';
+import type { OcrPage } from '../engines/contracts/ocr.js';
 import type { Picture } from '../pictures/picture.js';
 
 /** Text is to be read from images. */

@@ -1,11 +1,11 @@
 import { Failure } from '../../schemas/errors.js';
+import type { OcrEngine, OcrFiles, OcrPage, OcrReader, OcrSearch } from '../engines/contracts/ocr.js';
 import { OcrClient } from '../engines/ocr/client.js';
-import type { OcrEngine, OcrFiles, OcrPage, OcrReader, OcrSearch } from '../engines/ocr/contract.js';
 import { OCR_NAMES, ocrEngine } from '../engines/ocr/index.js';
 import { languageCode } from '../engines/ocr/languages.js';
-import { tesseract } from '../engines/tesseract/engine.js';
-import type { Held, Models } from '../models/models.js';
-import { findRepository } from '../models/repositories.js';
+import { tesseract } from '../engines/ocr/tesseract/engine.js';
+import { findRepository } from '../models/find/repositories.js';
+import type { Held, Models } from '../models/residency/models.js';
 import type { OcrRequest, OcrResult } from './contract.js';
 import { using } from './using.js';
 

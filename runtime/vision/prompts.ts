@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
-import { isLayoutModel } from '../engines/documents/graphs.js';
+import { isLayoutModel } from '../engines/image-text/graphs.js';
 import type { ExtractRequest } from './contract.js';
 
 /** The prompt of an image by its place in the request; null where it has none. */

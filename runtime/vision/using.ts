@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
-import type { Held } from '../models/models.js';
+import type { Held } from '../models/residency/models.js';
 
 /**
  * Works with a held engine. One that finds at work that its own files are wrong (`invalid`; a picture at fault is `bad_request`) is let go, so that the next

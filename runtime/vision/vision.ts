@@ -1,5 +1,5 @@
-import type { DocumentAnswer } from '../engines/documents/contract.js';
-import type { Models } from '../models/models.js';
+import type { DocumentAnswer } from '../engines/contracts/documents.js';
+import type { Models } from '../models/residency/models.js';
 import type { ExtractRequest, OcrRequest, OcrResult, VisionSource } from './contract.js';
 
 /** Looks at images with the models of this machine. Its code is loaded at the first request, so that a start does not wait for it. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import { Completions } from '../../runtime/completions/completions.js';
-import { Models } from '../../runtime/models/models.js';
+import { Models } from '../../runtime/models/residency/models.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { emptyDataDir } from '../support/daemon.js';
 import type { Loose } from '../support/loaded-engine.js';

@@ -9,7 +9,7 @@ import { CHATML_TEMPLATE } from '../../models/writers/chat-template.js';
 import { text } from '../../models/writers/gguf-values.js';
 import { writeGguf } from '../../models/writers/gguf-writer.js';
 import { Completions } from '../../runtime/completions/completions.js';
-import { Models } from '../../runtime/models/models.js';
+import { Models } from '../../runtime/models/residency/models.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { type Scenario, scenarios } from '../support/scenario.js';

@@ -8,7 +8,7 @@ import { coreEndpoints } from '../../gateway/core/index.js';
 import { dispatch } from '../../gateway/http/dispatch.js';
 import type { Application } from '../../gateway/http/transport.js';
 import { universalEndpoints } from '../../gateway/universal/index.js';
-import { Models } from '../../runtime/models/models.js';
+import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { openClassifiers } from '../../runtime/services/classifiers.js';

@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { coreEndpoints } from '../../gateway/core/index.js';
 import { dispatch } from '../../gateway/http/dispatch.js';
 import { universalEndpoints } from '../../gateway/universal/index.js';
-import { Models } from '../../runtime/models/models.js';
+import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { openEncoders } from '../../runtime/services/encoders.js';

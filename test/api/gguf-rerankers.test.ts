@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { Models } from '../../runtime/models/models.js';
+import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import { type OpenEncoders, openEncoders } from '../../runtime/services/encoders.js';
 import { writeTemplateRanker } from '../support/models/template-ranker.js';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import { writeTinyDiffusion } from '../../models/tiny-diffusion/tiny-diffusion.js';
 import { Images } from '../../runtime/images/images.js';
-import { Models } from '../../runtime/models/models.js';
+import { Models } from '../../runtime/models/residency/models.js';
 import { decodePicture, encodePixels, encodePng } from '../../runtime/pictures/codec.js';
 import { Projects } from '../../runtime/projects/projects.js';
 import type { Runtime } from '../../runtime/runtime.js';

@@ -5,7 +5,7 @@ import { universalEndpoints } from '../../gateway/universal/index.js';
 import { PUPPET_SCRIPTS } from '../../models/puppet/puppet-scripts.js';
 import { Completions } from '../../runtime/completions/completions.js';
 import { KvCache } from '../../runtime/kv-cache/kv-cache.js';
-import { Models } from '../../runtime/models/models.js';
+import { Models } from '../../runtime/models/residency/models.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { puppetPath } from '../support/models/cache.js';

@@ -4,9 +4,9 @@ import { mkdirSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ModelsContext, modelEndpoints } from '../../gateway/core/models.js';
-import { Hub } from '../../runtime/hub/hub.js';
-import { cacheKey, encoderKey } from '../../runtime/models/key.js';
-import { Models } from '../../runtime/models/models.js';
+import { Hub } from '../../runtime/models/fetch/hub.js';
+import { cacheKey, encoderKey } from '../../runtime/models/residency/key.js';
+import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import { HubServer } from '../support/hub-server.js';
 import { ANY_EVENTS, type Scenario, scenarios } from '../support/scenario.js';

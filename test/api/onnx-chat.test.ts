@@ -7,7 +7,7 @@ import { universalEndpoints } from '../../gateway/universal/index.js';
 import { ANSWER, THOUGHT_ANSWER, type TinyCausalOptions, TRIGGERED_ANSWER, writeTinyCausal } from '../../models/tiny-causal/tiny-causal.js';
 import { writeTinyDiffusion } from '../../models/tiny-diffusion/tiny-diffusion.js';
 import { Completions } from '../../runtime/completions/completions.js';
-import { Models } from '../../runtime/models/models.js';
+import { Models } from '../../runtime/models/residency/models.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { puppetPath } from '../support/models/cache.js';

@@ -6,7 +6,7 @@ import { universalEndpoints } from '../../gateway/universal/index.js';
 import { PUPPET_SCRIPTS, PUPPET_TOOL_ANSWERS } from '../../models/puppet/puppet-scripts.js';
 import { writeTinyCausal } from '../../models/tiny-causal/tiny-causal.js';
 import { Completions } from '../../runtime/completions/completions.js';
-import { Models } from '../../runtime/models/models.js';
+import { Models } from '../../runtime/models/residency/models.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Tool } from '../../schemas/generated/common.js';
 import { emptyDataDir } from '../support/daemon.js';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import type { ClassifierService, FitAsk } from '../../runtime/ml/classifiers/contract.js';
-import { Models } from '../../runtime/models/models.js';
+import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import { openClassifiers } from '../../runtime/services/classifiers.js';
 import { openEncoders } from '../../runtime/services/encoders.js';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { EncoderClient } from '../../runtime/engines/onnx/client.js';
-import { EncoderTokenizer } from '../../runtime/engines/onnx/tokenizer.js';
+import { EncoderClient } from '../../runtime/engines/encoders/onnx/client.js';
+import { EncoderTokenizer } from '../../runtime/engines/tokenizers/tokenizer.js';
 import { Circuit } from '../../runtime/hosts/circuit.js';
 
 /** A folder that test/support/encoders/minilm.ts and reference.py have made. */

@@ -7,9 +7,9 @@ import { writeTinyEncoder } from '../../models/tiny-encoders/tiny-encoders.js';
 import type { BertShape } from '../../models/writers/onnx-bert.js';
 import { quantised } from '../../models/writers/onnx-quantise.js';
 import { writeOnnx } from '../../models/writers/onnx-writer.js';
-import type { EncoderOptions, EncoderTask, Pooling } from '../../runtime/engines/encoder-contract.js';
-import { openNative } from '../../runtime/engines/onnx/bert/native-pass.js';
-import { EncoderClient } from '../../runtime/engines/onnx/client.js';
+import type { EncoderOptions, EncoderTask, Pooling } from '../../runtime/engines/contracts/encoder.js';
+import { openNative } from '../../runtime/engines/encoders/bert/native-pass.js';
+import { EncoderClient } from '../../runtime/engines/encoders/onnx/client.js';
 import { Circuit } from '../../runtime/hosts/circuit.js';
 import { gemmHead, lastLayer, nodes, type Rewriting, randomGraph, spelledNorms, turnedMatrices } from '../support/encoders/graphs.js';
 

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setLogLevel } from '../../runtime/base/log.js';
 import { renderPages } from '../../runtime/documents/parsers/pdf/render.js';
-import type { OcrName, OcrPage } from '../../runtime/engines/ocr/contract.js';
+import type { OcrName, OcrPage } from '../../runtime/engines/contracts/ocr.js';
 import { OCR_ENGINES } from '../../runtime/engines/ocr/index.js';
 import { decodePicture, encodePng, turned } from '../../runtime/pictures/codec.js';
 import { Failure } from '../../schemas/errors.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { type TinyEncoder, writeTinyEncoder } from '../../models/tiny-encoders/tiny-encoders.js';
 import { HIDDEN } from '../../models/tiny-encoders/weights.js';
-import { EncoderClient } from '../../runtime/engines/onnx/client.js';
+import { EncoderClient } from '../../runtime/engines/encoders/onnx/client.js';
 import { Circuit } from '../../runtime/hosts/circuit.js';
 import { Failure } from '../../schemas/errors.js';
 

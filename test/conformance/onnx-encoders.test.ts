@@ -12,8 +12,8 @@ import {
 } from '../../models/tiny-encoders/tiny-encoders.js';
 import { NER_LABELS, NLI_LABELS, SENTIMENT_LABELS } from '../../models/tiny-encoders/weights.js';
 import type { OnnxGraph } from '../../models/writers/onnx-writer.js';
-import type { EncoderCall, EncoderFiles, EncoderOptions, EncoderTask } from '../../runtime/engines/encoder-contract.js';
-import { EncoderClient } from '../../runtime/engines/onnx/client.js';
+import type { EncoderCall, EncoderFiles, EncoderOptions, EncoderTask } from '../../runtime/engines/contracts/encoder.js';
+import { EncoderClient } from '../../runtime/engines/encoders/onnx/client.js';
 import { Circuit } from '../../runtime/hosts/circuit.js';
 import { Failure } from '../../schemas/errors.js';
 

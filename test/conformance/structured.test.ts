@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { Chat } from '../../runtime/chat/chat.js';
 import { Completions } from '../../runtime/completions/completions.js';
-import { Models } from '../../runtime/models/models.js';
+import { Models } from '../../runtime/models/residency/models.js';
 import type { LoadedProject } from '../../runtime/projects/projects.js';
 import { providerOf } from '../../runtime/providers/index.js';
 import { createUniversalProvider } from '../../runtime/providers/universal.js';

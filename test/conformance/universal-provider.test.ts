@@ -1,6 +1,6 @@
 import { PUPPET_SCRIPTS } from '../../models/puppet/puppet-scripts.js';
 import { Completions } from '../../runtime/completions/completions.js';
-import { Models } from '../../runtime/models/models.js';
+import { Models } from '../../runtime/models/residency/models.js';
 import type { CompletionRequest } from '../../runtime/providers/contract.js';
 import { createUniversalProvider } from '../../runtime/providers/universal.js';
 import type { Tool } from '../../schemas/generated/common.js';

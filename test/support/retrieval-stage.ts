@@ -8,7 +8,7 @@ import { dispatch } from '../../gateway/http/dispatch.js';
 import type { Application } from '../../gateway/http/transport.js';
 import { Chat } from '../../runtime/chat/chat.js';
 import { DATASET_BYTES } from '../../runtime/library/datasets/limits.js';
-import { Models } from '../../runtime/models/models.js';
+import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import { Projects } from '../../runtime/projects/projects.js';
 import type { Runtime } from '../../runtime/runtime.js';

@@ -7,7 +7,7 @@ import type {
   GgufOptions,
   PreparedPrompt,
   PrepareRequest,
-} from '../../runtime/engines/contract.js';
+} from '../../runtime/engines/contracts/language.js';
 
 const CHARS_PER_TOKEN = 4;
 const TOKENS_PER_MESSAGE = 4;

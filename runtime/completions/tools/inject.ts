@@ -1,5 +1,5 @@
 import type { Message, ToolChoice } from '../../../schemas/generated/common.js';
-import { toolsAsText } from '../../engines/gguf/adaptation.js';
+import { toolsAsText } from '../../engines/language/templates/adaptation.js';
 import { type PlainMessage, plainMessages } from '../messages.js';
 import { offerTools, type ToolOffer } from './definitions.js';
 

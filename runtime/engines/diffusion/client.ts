@@ -2,8 +2,8 @@ import { Failure } from '../../../schemas/errors.js';
 import type { Circuit } from '../../hosts/circuit.js';
 import { defaultThreads } from '../../hosts/memory.js';
 import { Supervisor } from '../../hosts/supervisor.js';
-import type { EngineStatus, LoadedEngine } from '../loaded.js';
-import type { DiffusionInfo, DiffusionModel, ImageJob, ImageProgress } from './contract.js';
+import type { DiffusionInfo, DiffusionModel, ImageJob, ImageProgress } from '../contracts/images.js';
+import type { EngineStatus, LoadedEngine } from '../contracts/loaded.js';
 import type { GenerateBody, OpenBody, OpenedPipeline, ProgressEvent } from './wire.js';
 
 const ENGINE = new URL('./entry.js', import.meta.url);

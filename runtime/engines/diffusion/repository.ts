@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
-import { chooseNamed, graphFiles } from '../onnx-formats.js';
+import { chooseNamed, graphFiles } from '../../formats/onnx-names.js';
 
 const CONFIG_BYTES = 1024 * 1024;
 /** Vocabularies of tokenizers are JSON too. */

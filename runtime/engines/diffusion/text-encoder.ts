@@ -1,5 +1,5 @@
 import type { OnnxSession } from '../onnx/contract.js';
-import { EncoderTokenizer } from '../onnx/tokenizer.js';
+import { EncoderTokenizer } from '../tokenizers/tokenizer.js';
 import { tokenizerFiles } from './clip-tokenizer.js';
 import { fault, type PipelineFolder, whole } from './repository.js';
 import { tensorFor, valuesOf } from './tensors.js';

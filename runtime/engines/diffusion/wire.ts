@@ -1,5 +1,5 @@
+import type { ImageJob, ImageProgress } from '../contracts/images.js';
 import type { ProviderFacts } from '../onnx/contract.js';
-import type { ImageJob, ImageProgress } from './contract.js';
 
 /** Asks a fresh host to open a pipeline. */
 export interface OpenBody {

@@ -1,8 +1,8 @@
 import { basename, isAbsolute } from 'node:path';
 import type { Circuit } from '../../hosts/circuit.js';
-import { HostClient } from '../host-client.js';
-import type { EngineStatus } from '../loaded.js';
-import type { DocumentAnswer, DocumentFiles, DocumentModel, DocumentOpened, DocumentQuestion } from './contract.js';
+import { HostClient } from '../../hosts/client.js';
+import type { DocumentAnswer, DocumentFiles, DocumentModel, DocumentOpened, DocumentQuestion } from '../contracts/documents.js';
+import type { EngineStatus } from '../contracts/loaded.js';
 
 const ENGINE = new URL('./entry.js', import.meta.url);
 /** A page of a thousand tokens on a slow machine. */

@@ -1,9 +1,9 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { Pixels } from '../../pictures/picture.js';
-import type { DocumentAnswer, DocumentField, DocumentQuestion } from './contract.js';
+import type { DocumentAnswer, DocumentField, DocumentQuestion } from '../contracts/documents.js';
+import { type Chosen, meanOf } from '../image-text/greedy.js';
+import type { ImageWriter } from '../image-text/image-writer.js';
 import { type TaggedValue, taggedValues } from './fields.js';
-import { type Chosen, meanOf } from './greedy.js';
-import type { ImageWriter } from './image-writer.js';
 
 /** Words of a model's name that tell what it was trained to begin with. */
 const STARTS: readonly [word: RegExp, start: string][] = [

@@ -1,10 +1,10 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { OpenEngine } from '../../hosts/engine.js';
 import { decodePicture } from '../../pictures/codec.js';
-import type { DocumentAnswer, DocumentFiles, DocumentOpened, DocumentQuestion } from './contract.js';
+import type { DocumentAnswer, DocumentFiles, DocumentOpened, DocumentQuestion } from '../contracts/documents.js';
+import { isLayoutModel } from '../image-text/graphs.js';
+import { ImageWriter } from '../image-text/image-writer.js';
 import { askDonut } from './donut.js';
-import { isLayoutModel } from './graphs.js';
-import { ImageWriter } from './image-writer.js';
 import { LayoutModel } from './layout.js';
 
 /** Answers a question about a picture. */

@@ -1,5 +1,5 @@
-import type { OcrBox } from '../ocr/contract.js';
-import type { DocumentAnswer, DocumentField } from './contract.js';
+import type { DocumentAnswer, DocumentField } from '../contracts/documents.js';
+import type { OcrBox } from '../contracts/ocr.js';
 import type { LaidOut } from './layout.js';
 
 /** What is answered where the page does not say. */

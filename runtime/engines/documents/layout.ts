@@ -1,17 +1,17 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { Pixels } from '../../pictures/picture.js';
-import type { OcrBox } from '../ocr/contract.js';
-import { fixedSize } from '../ocr/feed.js';
+import type { DocumentAnswer, DocumentQuestion } from '../contracts/documents.js';
+import type { OcrBox } from '../contracts/ocr.js';
+import { integers, unknownInput } from '../image-text/decoder.js';
+import { encoderInput } from '../image-text/encoder-input.js';
+import { layoutGraph } from '../image-text/graphs.js';
+import { type ImageSettings, imageSettings, labelsOf, type Members, readMembers } from '../image-text/settings.js';
 import type { OnnxOptions, OnnxSession, Tensor, TensorSlot } from '../onnx/contract.js';
 import { float32Of } from '../onnx/float16.js';
+import { fixedSize } from '../onnx/image-input.js';
 import { openSession } from '../onnx/session.js';
-import { EncoderTokenizer } from '../onnx/tokenizer.js';
-import type { DocumentAnswer, DocumentQuestion } from './contract.js';
-import { integers, unknownInput } from './decoder.js';
-import { encoderInput } from './encoder-input.js';
-import { layoutGraph } from './graphs.js';
+import { EncoderTokenizer } from '../tokenizers/tokenizer.js';
 import { answerOf, classOf, fieldsOf } from './layout-heads.js';
-import { type ImageSettings, imageSettings, labelsOf, type Members, readMembers } from './settings.js';
 
 /** Places on a page are told in thousandths of it. */
 const PAGE_UNITS = 1000;

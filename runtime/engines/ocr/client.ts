@@ -1,8 +1,8 @@
 import type { Circuit } from '../../hosts/circuit.js';
+import { HostClient } from '../../hosts/client.js';
 import type { Picture } from '../../pictures/picture.js';
-import { HostClient } from '../host-client.js';
-import type { EngineStatus } from '../loaded.js';
-import type { OcrEngine, OcrFiles, OcrOpened, OcrPage, OcrReader } from './contract.js';
+import type { EngineStatus } from '../contracts/loaded.js';
+import type { OcrEngine, OcrFiles, OcrOpened, OcrPage, OcrReader } from '../contracts/ocr.js';
 
 /** A page of fine print takes seconds; a host that takes longer is stuck. */
 const READ_LIMIT_MS = 120_000;

@@ -1,6 +1,6 @@
-import { tesseract } from '../tesseract/engine.js';
-import type { OcrEngine, OcrName } from './contract.js';
-import { easyocr, paddleocr, surya } from './networks.js';
+import type { OcrEngine, OcrName } from '../contracts/ocr.js';
+import { easyocr, paddleocr, surya } from './networks/engine.js';
+import { tesseract } from './tesseract/engine.js';
 
 /** Every OCR engine; one more is one more line here and a stage in `test/conformance/ocr.test.ts`. */
 export const OCR_ENGINES = [surya, easyocr, paddleocr, tesseract] as const satisfies readonly OcrEngine[];

@@ -1,4 +1,4 @@
-import type { OcrBox, OcrPage } from './contract.js';
+import type { OcrBox, OcrPage } from '../contracts/ocr.js';
 
 /** A page of its pieces: its confidence is their mean. */
 export function pageOf(text: string, boxes: readonly OcrBox[]): OcrPage {

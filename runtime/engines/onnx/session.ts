@@ -1,11 +1,11 @@
 import type { InferenceSession, Tensor as OrtTensor } from 'onnxruntime-node';
 import { Failure } from '../../../schemas/errors.js';
+import { fileName } from '../../formats/file-names.js';
+import { graphFault, inspectGraph } from '../../formats/onnx/graph-file.js';
+import { openBeside } from '../../formats/onnx/outside-weights.js';
 import { withAllowance } from '../../hosts/allowance.js';
 import { availableMemory } from '../../hosts/memory.js';
 import type { OnnxOptions, OnnxSession, ProviderFacts, Tensor, TensorSlot, TensorType } from './contract.js';
-import { fileName } from './file-names.js';
-import { graphFault, inspectGraph } from './graph-file.js';
-import { openBeside } from './hub-links.js';
 import { chooseProviders } from './providers.js';
 
 type Ort = typeof import('onnxruntime-node');

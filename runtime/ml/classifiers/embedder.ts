@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { EncoderAsk, EncoderService } from '../../encoders/contract.js';
-import { howToFetch } from '../../engines/model-missing.js';
+import { howToFetch } from '../../formats/model-missing.js';
 import type { Learnable } from './examples.js';
 import { TEXTS_AT_ONCE } from './limits.js';
 import type { ClassifierCard } from './memory.js';

@@ -8,7 +8,7 @@ import { quantised } from '../../../models/writers/onnx-quantise.js';
 import { type OnnxGraph, writeOnnx } from '../../../models/writers/onnx-writer.js';
 import type { Tensor } from '../../../runtime/engines/onnx/contract.js';
 import { openSession } from '../../../runtime/engines/onnx/session.js';
-import { EncoderTokenizer } from '../../../runtime/engines/onnx/tokenizer.js';
+import { EncoderTokenizer } from '../../../runtime/engines/tokenizers/tokenizer.js';
 
 const FILES = [
   'config.json',

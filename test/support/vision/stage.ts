@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { PageImages } from '../../../runtime/documents/parsing/page-images.js';
 import { Files, type FilesParts } from '../../../runtime/files/files.js';
-import { Models } from '../../../runtime/models/models.js';
+import { Models } from '../../../runtime/models/residency/models.js';
 import type { VisionSource } from '../../../runtime/vision/contract.js';
 import { Vision } from '../../../runtime/vision/vision.js';
 import { ENGINE_FILES, writeFiles } from './networks.js';

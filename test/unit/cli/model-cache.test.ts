@@ -9,9 +9,9 @@ import { after, it } from 'node:test';
 import { openModelCache } from '../../../cli/model-cache.js';
 import { readOptions } from '../../../gateway/daemon/options.js';
 import { statusEndpoints } from '../../../gateway/universal/status.js';
-import type { LoadedEngine } from '../../../runtime/engines/loaded.js';
-import { encoderKey } from '../../../runtime/models/key.js';
-import { Models } from '../../../runtime/models/models.js';
+import type { LoadedEngine } from '../../../runtime/engines/contracts/loaded.js';
+import { encoderKey } from '../../../runtime/models/residency/key.js';
+import { Models } from '../../../runtime/models/residency/models.js';
 import { freePort } from '../../support/daemon.js';
 import { listenOn } from '../../support/vision/listen.js';
 

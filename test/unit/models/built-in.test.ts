@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { BUILT_IN_MODELS, FIRST_MODEL } from '../../../models/built-in.js';
 import { templateText } from '../../../runtime/config/templates/index.js';
-import { findModel, modelPlaces } from '../../../runtime/models/resolve.js';
+import { findModel, modelPlaces } from '../../../runtime/models/find/gguf.js';
 
 const empty = mkdtempSync(join(tmpdir(), 'quern-built-in-'));
 test.after(() => rmSync(empty, { recursive: true, force: true }));

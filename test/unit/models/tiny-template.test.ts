@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ChatTemplate } from '../../../runtime/engines/gguf/template.js';
+import { ChatTemplate } from '../../../runtime/engines/language/templates/template.js';
 
 const FILE = join(import.meta.dirname, '..', '..', '..', '..', 'models', 'tiny', 'template.jinja');
 const template = new ChatTemplate(readFileSync(FILE, 'utf8'));

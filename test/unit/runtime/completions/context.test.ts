@@ -14,7 +14,7 @@ import {
   strategyOf,
   totalTokens,
 } from '../../../../runtime/completions/truncate.js';
-import type { PrepareRequest } from '../../../../runtime/engines/contract.js';
+import type { PrepareRequest } from '../../../../runtime/engines/contracts/language.js';
 import { Failure } from '../../../../schemas/errors.js';
 import type { Tool } from '../../../../schemas/generated/common.js';
 import { ScriptedModel } from '../../../support/scripted-model.js';

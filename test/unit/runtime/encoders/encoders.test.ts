@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { floats, writeOnnx } from '../../../../models/writers/onnx-writer.js';
 import { inBatches } from '../../../../runtime/encoders/batches.js';
-import { locateEncoder } from '../../../../runtime/encoders/locate.js';
-import { chooseOnnx, hasOnnx } from '../../../../runtime/encoders/onnx-files.js';
 import { entailmentOf, named, relevance, sigmoid, softmax, zeroShotScores } from '../../../../runtime/encoders/scores.js';
 import { settingsOfModel } from '../../../../runtime/encoders/settings.js';
 import { shortened } from '../../../../runtime/encoders/vectors.js';
-import type { EncoderModel, EncoderTask } from '../../../../runtime/engines/encoder-contract.js';
-import { modelPlaces } from '../../../../runtime/models/resolve.js';
+import type { EncoderModel, EncoderTask } from '../../../../runtime/engines/contracts/encoder.js';
+import { chooseOnnx, hasOnnx } from '../../../../runtime/formats/encoder-graphs.js';
+import { locateEncoder } from '../../../../runtime/models/find/encoder.js';
+import { modelPlaces } from '../../../../runtime/models/find/gguf.js';
 import type { ModelConfig } from '../../../../schemas/generated/config/project.js';
 
 const near = (found: number, expected: number): void => assert.ok(Math.abs(found - expected) < 1e-6, `${found}, not ${expected}`);

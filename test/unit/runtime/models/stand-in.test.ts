@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { Encoders } from '../../../../runtime/encoders/encoders.js';
-import { Models } from '../../../../runtime/models/models.js';
+import { Models } from '../../../../runtime/models/residency/models.js';
 import { tinyPath } from '../../../support/models/cache.js';
 import { writeEncoder } from '../../../support/models/tiny-encoders.js';
 

@@ -3,7 +3,7 @@ import { copyFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, beforeEach, describe, it } from 'node:test';
 import { setLogLevel } from '../../../../runtime/base/log.js';
-import type { DocumentTask } from '../../../../runtime/engines/documents/contract.js';
+import type { DocumentTask } from '../../../../runtime/engines/contracts/documents.js';
 import { emptyDataDir } from '../../../support/daemon.js';
 import { installDonut, installLayout } from '../../../support/vision/document-models.js';
 import { GLYPHS, pagePng } from '../../../support/vision/glyphs.js';

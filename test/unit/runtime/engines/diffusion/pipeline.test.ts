@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { COLOURS, type TinyDiffusionOptions, writeTinyDiffusion } from '../../../../../models/tiny-diffusion/tiny-diffusion.js';
-import type { ImageJob } from '../../../../../runtime/engines/diffusion/contract.js';
+import type { ImageJob } from '../../../../../runtime/engines/contracts/images.js';
 import { guidanceVector } from '../../../../../runtime/engines/diffusion/guidance.js';
 import { NormalNoise } from '../../../../../runtime/engines/diffusion/normal.js';
 import { Pipeline } from '../../../../../runtime/engines/diffusion/pipeline.js';

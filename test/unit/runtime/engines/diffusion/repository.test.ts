@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, it } from 'node:test';
 import { PipelineFolder } from '../../../../../runtime/engines/diffusion/repository.js';
-import { graphBytes } from '../../../../../runtime/engines/onnx/graph-bytes.js';
+import { graphBytes } from '../../../../../runtime/formats/onnx/graph-bytes.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'quern-pipeline-'));
 after(() => rmSync(folder, { recursive: true }));

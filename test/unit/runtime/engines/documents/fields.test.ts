@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { startText } from '../../../../../runtime/engines/documents/donut.js';
 import { taggedValues } from '../../../../../runtime/engines/documents/fields.js';
 import { answerOf, classOf, fieldsOf } from '../../../../../runtime/engines/documents/layout-heads.js';
-import { decoderSettings, imageSettings, labelsOf } from '../../../../../runtime/engines/documents/settings.js';
+import { decoderSettings, imageSettings, labelsOf } from '../../../../../runtime/engines/image-text/settings.js';
 
 const values = (text: string): string[] => taggedValues(text).map(({ key, value }) => `${key}=${value}`);
 const word = (text: string, x1 = 0) => ({ text, x1, y1: 0, x2: x1 + 10, y2: 10, confidence: 1 });

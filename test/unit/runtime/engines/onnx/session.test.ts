@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { floats, type OnnxGraph, type OnnxTensor, writeOnnx } from '../../../../../models/writers/onnx-writer.js';
 import type { OnnxOptions, Tensor } from '../../../../../runtime/engines/onnx/contract.js';
-import { inspectGraph } from '../../../../../runtime/engines/onnx/graph-file.js';
 import { openSession } from '../../../../../runtime/engines/onnx/session.js';
+import { inspectGraph } from '../../../../../runtime/formats/onnx/graph-file.js';
 import { Failure } from '../../../../../schemas/errors.js';
 
 const WEIGHT = floats('w', [2, 2], [1, 2, 3, 4]);

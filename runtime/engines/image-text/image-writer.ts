@@ -1,0 +1,60 @@
+import { Failure } from '../../../schemas/errors.js';
+import type { Pixels } from '../../pictures/picture.js';
+import type { OnnxOptions, OnnxSession } from '../onnx/contract.js';
+import { fixedSize } from '../onnx/image-input.js';
+import { openSession } from '../onnx/session.js';
+import { Decoder } from './decoder.js';
+import { encoderInput } from './encoder-input.js';
+import { encoderGraph } from './graphs.js';
+import { type Chosen, writeGreedily } from './greedy.js';
+import { type DecoderSettings, decoderSettings, type ImageSettings, imageSettings, readMembers } from './settings.js';
+import { TokenText } from './token-text.js';
+
+const HIDDEN = 'last_hidden_state';
+
+/** An encoder that sees an image and a decoder that writes about it, from the files of one model. */
+export class ImageWriter {
+  readonly #encoder: OnnxSession;
+  readonly #decoder: Decoder;
+  readonly #image: ImageSettings;
+  readonly tokens: TokenText;
+  readonly settings: DecoderSettings;
+
+  private constructor(encoder: OnnxSession, decoder: Decoder, image: ImageSettings, tokens: TokenText, settings: DecoderSettings) {
+    this.#encoder = encoder;
+    this.#decoder = decoder;
+    this.#image = image;
+    this.tokens = tokens;
+    this.settings = settings;
+  }
+
+  /** Opens the model whose files lie below `folder`. Throws `invalid` that names the file that does not fit. */
+  static async open(folder: string, files: readonly string[], options: OnnxOptions): Promise<ImageWriter> {
+    const graph = encoderGraph(files);
+    if (graph === undefined)
+      throw new Failure('invalid', 'The model has no encoder_model.onnx; export it with its encoder.', { code: 'InvalidModelFile' });
+    const [config, generation, preprocessor] = await Promise.all(
+      ['config.json', 'generation_config.json', 'preprocessor_config.json'].map((name) => readMembers(folder, name)),
+    );
+    const tokens = await TokenText.open(folder);
+    const encoder = await openSession(`${folder}/${graph}`, { folder, ...options });
+    const decoder = await Decoder.open(folder, files, options);
+    const [input] = encoder.inputs;
+    const image = imageSettings(preprocessor, fixedSize(input!, encoder.file));
+    return new ImageWriter(encoder, decoder, image, tokens, decoderSettings(config, generation));
+  }
+
+  get providers() {
+    return this.#encoder.providers;
+  }
+
+  /** Writes about an image, begun with `start`; probabilities of `watch` come with each token. */
+  async write(pixels: Pixels, start: readonly number[], signal: AbortSignal, watch: readonly number[] = []): Promise<Chosen[]> {
+    const [input] = this.#encoder.inputs;
+    const output = this.#encoder.outputs.find(({ name }) => name === HIDDEN) ?? this.#encoder.outputs[0]!;
+    const seen = (await this.#encoder.run({ [input!.name]: await encoderInput(pixels, this.#image) }, [output.name]))[output.name]!;
+    const { startId, endId, maxLength } = this.settings;
+    const banned = this.tokens.unknownId === undefined ? [] : [this.tokens.unknownId];
+    return writeGreedily(this.#decoder, seen, { start: start.length > 0 ? start : [startId], endId, banned, maxLength, watch }, signal);
+  }
+}

@@ -1,0 +1,245 @@
+import { randomInt } from 'node:crypto';
+import { backendFolders, loadInference } from '../../../../native/addon.js';
+import {
+  FINISH_ABORTED,
+  FINISH_FAILED,
+  FINISH_LENGTH,
+  FINISH_NONE,
+  type NativeGenerateOptions,
+  type NativeScheduler,
+  type NativeSchedulerOptions,
+  STEP_FIELDS,
+} from '../../../../native/contract.js';
+import { Failure } from '../../../../schemas/errors.js';
+import type { PreparedPrompt, PrepareRequest } from '../../contracts/language.js';
+import { type AnswerLimit, Generation, TokenTexts } from '../generation.js';
+import { WaitingPrompts } from '../prompts.js';
+import { Renderer } from '../templates/renderer.js';
+import { countedTokens } from '../token-count.js';
+import type { GenerateBody, HostEvent, OpenBody, OpenedModel, StepExtra } from '../wire.js';
+import { lockNote, processTexts } from './locked.js';
+import type { LoadPlan } from './plan.js';
+import { HostStates, stateTag } from './states.js';
+
+const THINK_START = '<think>';
+const THINK_END = '</think>';
+/** Longer texts are tokenised on another thread, so that this one serves the streams meanwhile. */
+const LONG_CHARS = 16 * 1024;
+const STOP_LIMIT = 64;
+const NO_TOKENS = new Int32Array(0);
+const SEED_RANGE = 2 ** 32;
+
+/** A model in its host process: renders, tokenises, and turns the engine's steps into messages. */
+export class LoadedGguf {
+  readonly #engine: NativeScheduler;
+  readonly #renderer: Renderer;
+  readonly #texts: TokenTexts;
+  readonly states: HostStates;
+  readonly #prompts = new WaitingPrompts();
+  readonly #running: Map<number, Generation>;
+  readonly #thinkStart: Int32Array;
+  readonly #thinkEnd: Int32Array;
+
+  private constructor(engine: NativeScheduler, body: OpenBody, running: Map<number, Generation>, tag: string) {
+    this.#engine = engine;
+    this.states = new HostStates(engine, tag);
+    this.#running = running;
+    this.#renderer = new Renderer(
+      (text, addSpecial) =>
+        text.length > LONG_CHARS ? engine.tokenizeLong(text, addSpecial, true) : engine.tokenize(text, addSpecial, true),
+      body,
+    );
+    this.#texts = new TokenTexts(engine);
+    this.#thinkStart = engine.tokenize(THINK_START, false, true);
+    this.#thinkEnd = engine.tokenize(THINK_END, false, true);
+  }
+
+  /** Loads weights and makes the context; `emit` gets the progress now and the steps later. */
+  static async open(body: OpenBody, emit: (event: HostEvent) => void): Promise<{ model: LoadedGguf; opened: OpenedModel }> {
+    const addon = loadInference();
+    const devices = addon.loadBackends(backendFolders());
+    const { plan } = body;
+    const running = new Map<number, Generation>();
+    let model: LoadedGguf | undefined;
+    const engine = await addon.open(
+      body.path,
+      { gpuLayers: plan.gpuLayers, mmap: plan.mmap, mlock: plan.mlock },
+      schedulerOptions(plan),
+      (progress) => emit({ progress }),
+      (rows, logprobs, error) => model?.step(rows, logprobs, error, emit),
+    );
+    const tag = stateTag(body, addon.llamaTag, engine.stateStreams);
+    model = new LoadedGguf(engine, body, running, tag);
+    const texts = plan.mlock ? processTexts() : undefined;
+    const notes = [...model.#renderer.notes, texts ? lockNote(texts, engine.info.sizeBytes) : null];
+    const opened = {
+      native: engine.info,
+      contextSize: engine.contextSize,
+      devices: devices.map(({ name, kind }) => ({ name, kind })),
+      notes: notes.filter((note) => note !== null),
+      stateTag: tag,
+      template: model.#renderer.template,
+    };
+    return { model, opened };
+  }
+
+  async prepare(request: PrepareRequest): Promise<PreparedPrompt> {
+    const prompt = await this.#renderer.render(request);
+    return { promptId: this.#prompts.add(prompt), promptTokens: prompt.tokens.length, endsInThinking: prompt.endsInThinking };
+  }
+
+  countTokens(texts: readonly string[]): Promise<number[]> {
+    return countedTokens(texts, (text) => this.#engine.tokenize(text, false, true).length);
+  }
+
+  generate(body: GenerateBody): void {
+    const { tokens, stops: needed } = this.#prompts.take(body.promptId);
+    const room = this.#engine.contextSize - tokens.length;
+    if (room < 1) {
+      throw new Failure(
+        'bad_request',
+        `The prompt has ${tokens.length} tokens and the context ${this.#engine.contextSize}; shorten it or raise n_ctx.`,
+        {
+          code: 'context_length_exceeded',
+          fields: { context_usage: { total_context: this.#engine.contextSize, prompt_tokens: tokens.length, available_for_completion: 0 } },
+        },
+      );
+    }
+    const stops = [...(body.stop ?? []), ...needed];
+    if (stops.length > STOP_LIMIT) throw new Failure('invalid', `stop has ${stops.length} texts; at most ${STOP_LIMIT} are allowed.`);
+    const remembered = body.remember === undefined ? undefined : this.states.remember(body.remember, tokens);
+    this.#running.set(body.id, new Generation(stops, this.#answerLimit(body), remembered));
+    try {
+      this.#submit(body, tokens, room);
+    } catch (error) {
+      this.#running.delete(body.id);
+      throw error;
+    }
+  }
+
+  /** A grammar for calls that nobody demanded is left out where the engine cannot read it. */
+  #submit(body: GenerateBody, tokens: Int32Array, room: number): void {
+    try {
+      this.#engine.submit(body.id, tokens, this.#options(body, room));
+    } catch (error) {
+      if (body.grammarStart === undefined) throw error;
+      this.#engine.submit(body.id, tokens, this.#options({ ...body, grammar: '' }, room));
+    }
+  }
+
+  abort(id: number): void {
+    this.#running.delete(id);
+    this.#engine.abort(id);
+  }
+
+  stats(): Record<string, number> {
+    return this.#engine.stats();
+  }
+
+  close(): Promise<void> {
+    return this.#engine.close();
+  }
+
+  /** Turns the rows of one step, or of several when this thread was busy, into one message. */
+  step(rows: Int32Array, logprobs: Float64Array, error: string, emit: (event: HostEvent) => void): void {
+    const ids: number[] = [];
+    const texts: string[] = [];
+    const tokens: number[] = [];
+    const extras: [number, StepExtra][] = [];
+    for (let at = 0; at < rows.length; at += STEP_FIELDS) {
+      const id = rows[at]!;
+      const generation = this.#running.get(id);
+      // Rows of what was stopped or aborted here a moment ago.
+      if (!generation) continue;
+      const token = rows[at + 1]!;
+      let text = token >= 0 ? generation.add(this.#texts.of(token)) : '';
+      if (token >= 0) generation.tokens?.push(token);
+      const finish = rows[at + 2]!;
+      const extra: StepExtra = {};
+      const [prompt, reused, generated, thinking] = rows.subarray(at + 3, at + 7) as unknown as [number, number, number, number];
+      const full = generation.isFull(generated, thinking);
+      const { stopText } = generation;
+      if (finish !== FINISH_NONE || stopText !== undefined || full) {
+        this.#running.delete(id);
+        text += generation.end();
+        this.#finish(extra, id, finish, stopText !== undefined ? 'stop' : full ? 'length' : undefined, error);
+        if (stopText !== undefined) extra.stopText = stopText;
+        extra.counts = { prompt, reused, generated, thinking };
+      }
+      const offset = rows[at + 7]!;
+      if (offset >= 0 && token >= 0) extra.logprobs = [this.#texts.logprobs(token, logprobs, offset)];
+      if (token < 0 && finish === FINISH_NONE) extra.progress = { read: rows[at + 8]!, of: prompt };
+      if (Object.keys(extra).length > 0) extras.push([ids.length, extra]);
+      ids.push(id);
+      texts.push(text);
+      tokens.push(token >= 0 ? 1 : 0);
+    }
+    if (ids.length > 0) emit({ ids, texts, tokens, extras });
+  }
+
+  /** `ended` = why this side ends the answer, whatever the engine says. */
+  #finish(extra: StepExtra, id: number, finish: number, ended: 'stop' | 'length' | undefined, error: string): void {
+    if (ended) {
+      extra.finish = ended;
+      if (finish === FINISH_NONE) this.#engine.abort(id);
+    } else if (finish === FINISH_FAILED || finish === FINISH_ABORTED) {
+      const message =
+        finish === FINISH_FAILED ? `The model failed: ${error || 'the engine gave no reason'}` : 'The model was closed while it answered.';
+      extra.failure = { kind: 'model_failed', message };
+    } else {
+      extra.finish = finish === FINISH_LENGTH ? 'length' : 'stop';
+    }
+  }
+
+  /** Pairs of token and bias. Throws `invalid` for a token that the model does not have. */
+  #biasOf({ logit_bias: bias }: GenerateBody): [token: number, value: number][] {
+    const { vocabularySize } = this.#engine.info;
+    return Object.entries(bias ?? {}).map(([id, value]) => {
+      if (Number(id) < vocabularySize) return [Number(id), value];
+      const msg = `logit_bias names the token ${id}; this model has ${vocabularySize} tokens, 0 to ${vocabularySize - 1}`;
+      throw new Failure('invalid', `${msg}.`, { errors: [{ type: 'value_error', loc: ['body', 'logit_bias', id], msg, input: id }] });
+    });
+  }
+
+  #answerLimit({ answerTokens, startsInThinking }: GenerateBody): AnswerLimit | undefined {
+    if (answerTokens === undefined) return undefined;
+    return { tokens: answerTokens, tagTokens: this.#thinkEnd.length + (startsInThinking ? 0 : this.#thinkStart.length) };
+  }
+
+  #options(body: GenerateBody, room: number): NativeGenerateOptions {
+    const bias = this.#biasOf(body);
+    const grammarStart = body.grammarStart === undefined ? NO_TOKENS : this.#engine.tokenize(body.grammarStart, false, true);
+    // Without tokens to wait for, it would hold from the beginning.
+    const isUsable = body.grammarStart === undefined || grammarStart.length > 0;
+    return {
+      maxTokens: Math.max(1, Math.min(body.maxTokens, room)),
+      temperature: body.temperature ?? 1,
+      topK: body.top_k ?? 40,
+      topP: body.top_p ?? 1,
+      minP: body.min_p ?? 0.05,
+      repeatPenalty: body.repeat_penalty ?? 1,
+      presencePenalty: body.presence_penalty ?? 0,
+      frequencyPenalty: body.frequency_penalty ?? 0,
+      dryMultiplier: body.dry_multiplier ?? 0,
+      dryBase: body.dry_base ?? 1.75,
+      dryAllowedLength: body.dry_allowed_length ?? 2,
+      seed: body.seed === undefined ? randomInt(SEED_RANGE) : ((body.seed % SEED_RANGE) + SEED_RANGE) % SEED_RANGE,
+      deterministic: body.deterministic ?? false,
+      topLogprobs: body.logprobs ? (body.top_logprobs ?? 0) : -1,
+      grammar: isUsable ? (body.grammar ?? '') : '',
+      grammarStart,
+      biasTokens: Int32Array.from(bias, ([token]) => token),
+      biasValues: Float32Array.from(bias, ([, value]) => value),
+      thinkingBudget: body.thinkingBudget ?? -1,
+      thinkStart: this.#thinkStart,
+      thinkEnd: this.#thinkEnd,
+      startsInThinking: body.startsInThinking ?? false,
+    };
+  }
+}
+
+function schedulerOptions(plan: LoadPlan): NativeSchedulerOptions {
+  const { contextSize, slots, batch, ubatch, threads, flashAttention, cacheTypeK, cacheTypeV, unifiedKv, kvCells, warmUp } = plan;
+  const options = { contextSize, slots, batch, ubatch, threads, flashAttention, cacheTypeK, cacheTypeV, unifiedKv, warmUp };
+  return unifiedKv ? { ...options, kvCells } : options;
+}

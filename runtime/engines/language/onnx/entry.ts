@@ -1,0 +1,37 @@
+import { Failure } from '../../../../schemas/errors.js';
+import type { HostedEngine, OpenEngine } from '../../../hosts/engine.js';
+import type { PrepareRequest } from '../../contracts/language.js';
+import type { GenerateBody, HostEvent } from '../wire.js';
+import { LoadedCausal } from './model.js';
+import type { OpenBody } from './wire.js';
+
+/** The text-generation engine of a host process for ONNX exports: `open` once, then any number of the other calls. */
+class CausalEngine implements HostedEngine {
+  readonly #emit: (event: HostEvent) => void;
+  #model: LoadedCausal | undefined;
+
+  constructor(emit: (event: HostEvent) => void) {
+    this.#emit = emit;
+  }
+
+  async call(method: string, body: unknown): Promise<unknown> {
+    if (method === 'open') {
+      const { model, opened } = await LoadedCausal.open(body as OpenBody, this.#emit);
+      this.#model = model;
+      return opened;
+    }
+    const model = this.#model;
+    if (!model) throw new Failure('unavailable', 'The model is not loaded yet.');
+    if (method === 'prepare') return model.prepare(body as PrepareRequest);
+    if (method === 'countTokens') return model.countTokens(body as string[]);
+    if (method === 'generate') return model.generate(body as GenerateBody);
+    if (method === 'abort') return model.abort(body as number);
+    if (method === 'stats') return model.stats();
+    throw new Failure('internal', `The text engine has no method ${method}.`);
+  }
+
+  close(): void {}
+}
+
+/** Makes the engine of this process. */
+export const openEngine: OpenEngine = (emit) => new CausalEngine(emit as (event: HostEvent) => void);

@@ -1,0 +1,124 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { Failure } from '../../../../schemas/errors.js';
+import type { Recommended } from '../../../formats/recommended.js';
+import { recommendedSampling } from './recommended.js';
+
+/** Of `config.json` and its like; more is not read. */
+export const CONFIG_BYTES = 1024 * 1024;
+/** Of a tokenizer and of its configuration, which lists each token that was added. */
+const TOKENIZER_BYTES = 64 * 1024 * 1024;
+/** Tokens of context that are used of a model that says more. */
+const CONTEXT_LIMIT = 1024 * 1024;
+const VOCABULARY_LIMIT = 16 * 1024 * 1024;
+const DEFAULT_CONTEXT = 2048;
+const TEMPLATE_LIMIT = 256 * 1024;
+
+type Json = Record<string, unknown>;
+
+/** What the files beside a text-generation graph say. */
+export interface CausalFacts {
+  readonly architecture: string;
+  readonly contextSize: number;
+  readonly heads: number;
+  readonly headSize: number;
+  /** Tokens that the model knows, where it says so. */
+  readonly vocabularySize: number | undefined;
+  /** Tokens that end an answer. */
+  readonly ends: readonly number[];
+  readonly template: string;
+  /** What `generation_config.json` recommends for requests that leave it open. */
+  readonly recommended: Recommended;
+  readonly bosText: string;
+  readonly eosText: string;
+  readonly tokenizer: Json;
+  readonly tokenizerConfig: Json;
+}
+
+function fault(file: string, what: string, cause?: unknown): Failure {
+  return new Failure('invalid', `The model's ${file} ${what}. Get the model again from its source.`, { code: 'InvalidModelFile', cause });
+}
+
+function json(folder: string, file: string, limit = CONFIG_BYTES): Json | undefined {
+  const path = join(folder, file);
+  if (!existsSync(path)) return undefined;
+  if (statSync(path).size > limit) throw fault(file, `is longer than ${limit} bytes`);
+  try {
+    const content: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (typeof content === 'object' && content !== null && !Array.isArray(content)) return content as Json;
+  } catch (cause) {
+    throw fault(file, 'is no JSON', cause);
+  }
+  throw fault(file, 'is no JSON object');
+}
+
+function needed(folder: string, file: string, limit?: number): Json {
+  const content = json(folder, file, limit);
+  if (!content) throw fault(file, 'is missing');
+  return content;
+}
+
+function count(config: Json, names: readonly string[], most: number): number | undefined {
+  const value = names.map((name) => config[name]).find((one) => one !== undefined && one !== null);
+  if (value === undefined) return undefined;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 1 && value <= most) return value;
+  throw fault(
+    'config.json',
+    `has ${names.join(' or ')} ${JSON.stringify(value)?.slice(0, 40)}; a whole number from 1 to ${most} is needed`,
+  );
+}
+
+const textOf = (token: unknown): string =>
+  typeof token === 'string' ? token : ((token as { content?: string } | null | undefined)?.content ?? '');
+
+/** Reads the files. Throws `invalid` naming the file that is missing or wrong. */
+export function causalFacts(folder: string): CausalFacts {
+  const whole = needed(folder, 'config.json');
+  // Models that see keep what is true of their language model apart.
+  const config: Json = { ...whole, ...(whole.text_config as Json | undefined) };
+  const tokenizer = needed(folder, 'tokenizer.json', TOKENIZER_BYTES);
+  const tokenizerConfig = json(folder, 'tokenizer_config.json', TOKENIZER_BYTES) ?? {};
+  const generation = json(folder, 'generation_config.json') ?? {};
+  const heads = count(config, ['num_attention_heads', 'n_head'], 4096) ?? 1;
+  const width = count(config, ['hidden_size', 'n_embd'], 1_000_000) ?? heads;
+  const ends = [whole.eos_token_id, config.eos_token_id, generation.eos_token_id].flat().filter((one) => Number.isInteger(one));
+  return {
+    architecture: typeof whole.model_type === 'string' ? whole.model_type : 'unknown',
+    contextSize: Math.min(
+      count(config, ['max_position_embeddings', 'n_positions'], Number.MAX_SAFE_INTEGER) ?? DEFAULT_CONTEXT,
+      CONTEXT_LIMIT,
+    ),
+    heads: count(config, ['num_key_value_heads'], 4096) ?? heads,
+    headSize: count(config, ['head_dim'], 65_536) ?? Math.floor(width / heads),
+    vocabularySize: count(config, ['vocab_size'], VOCABULARY_LIMIT),
+    ends: [...new Set(ends as number[])],
+    template: templateOf(folder, tokenizerConfig),
+    recommended: recommendedSampling(generation),
+    bosText: textOf(tokenizerConfig.bos_token),
+    eosText: textOf(tokenizerConfig.eos_token),
+    tokenizer,
+    tokenizerConfig,
+  };
+}
+
+/** The template of a folder's chat, as the engine reads it; empty without one. Throws `invalid` for a file that is too long or no JSON. */
+export const chatTemplate = (folder: string): string => templateOf(folder, json(folder, 'tokenizer_config.json', TOKENIZER_BYTES) ?? {});
+
+/** Texts of the added tokens that steer the model; none where the tokenizer cannot be read, which opening the model will say. */
+export function addedTexts(folder: string): string[] {
+  const { added_tokens: added } = json(folder, 'tokenizer.json', TOKENIZER_BYTES) ?? {};
+  const tokens = Array.isArray(added) ? (added as { special?: unknown; content?: unknown }[]) : [];
+  return tokens.flatMap(({ special, content }) => (special === true && typeof content === 'string' ? content : []));
+}
+
+/** The template lies in a file of its own, or in the tokenizer's configuration, as one text or as a list of named ones. */
+function templateOf(folder: string, config: Json): string {
+  const given = config.chat_template;
+  const named = Array.isArray(given) ? (given as { name?: string; template?: string }[]) : [];
+  const own = join(folder, 'chat_template.jinja');
+  const inConfig = typeof given === 'string' ? given : ((named.find(({ name }) => name === 'default') ?? named[0])?.template ?? '');
+  const isOwn = existsSync(own);
+  if ((isOwn ? statSync(own).size : inConfig.length) > TEMPLATE_LIMIT)
+    throw fault('chat template', `is longer than ${TEMPLATE_LIMIT} characters`);
+  return isOwn ? readFileSync(own, 'utf8') : inConfig;
+}

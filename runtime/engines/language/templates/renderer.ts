@@ -1,0 +1,140 @@
+import { Failure } from '../../../../schemas/errors.js';
+import type { PrepareRequest } from '../../contracts/language.js';
+import { ControlGuard } from '../../tokenizers/control-texts.js';
+import type { OpenBody } from '../wire.js';
+import { ChatForm } from './chat-form.js';
+import { fallbackFor, fallbackNote, KNOWN_TEMPLATES, PLAIN } from './known-templates.js';
+import { templateTools } from './messages.js';
+import { isStopped } from './template.js';
+
+/** Templates of requests that are kept ready. */
+const FORM_LIMIT = 8;
+
+/** A prompt as tokens. */
+export interface RenderedPrompt {
+  readonly tokens: Int32Array;
+  readonly endsInThinking: boolean;
+  /** Texts that end an answer, as the way of rendering needs. */
+  readonly stops: readonly string[];
+}
+
+/** Tokens of one piece of a prompt, in which texts of control tokens become those tokens. */
+type Tokenize = (text: string, addSpecial: boolean) => Int32Array | Promise<Int32Array>;
+
+/** What a renderer is made for. */
+export interface RendererFacts extends Pick<OpenBody, 'template' | 'controlTexts' | 'bosText' | 'eosText'> {
+  /** True = templates write all that belongs into a prompt, and only plain lines get what the tokenizer puts around a text. */
+  readonly framesPlainOnly?: boolean;
+}
+
+/** Turns conversations into tokens by the template of the request, of the model, or of those that fit its vocabulary. */
+export class Renderer {
+  readonly #tokenize: Tokenize;
+  readonly #guard: ControlGuard;
+  readonly #facts: RendererFacts;
+  /** The model's own form, or the one in its place; a failure where its template was stopped at a limit. */
+  readonly #own: ChatForm | Failure;
+  /** Of requests; a failure where a template was stopped at a limit, so that asking again costs nothing. */
+  readonly #forms = new Map<string, ChatForm | Failure>();
+  /** What whoever uses the model should know of its template. */
+  readonly notes: readonly string[];
+
+  constructor(tokenize: Tokenize, facts: RendererFacts) {
+    this.#tokenize = tokenize;
+    this.#guard = new ControlGuard(facts.controlTexts);
+    this.#facts = facts;
+    const { form, notes } = this.#chosen(facts.template);
+    this.#own = form;
+    this.notes = notes;
+  }
+
+  /** The text of the template that is used where a request brings none. */
+  get template(): string {
+    return this.#own instanceof Failure ? this.#facts.template : this.#own.text;
+  }
+
+  /** Throws `Failure` with code `template_refused` or `template_failed` where the template does not render, of kind `busy` where there was no time for it. */
+  async render(request: PrepareRequest): Promise<RenderedPrompt> {
+    const form = request.chatTemplate === undefined ? this.#own : this.#asked(request.chatTemplate);
+    if (form instanceof Failure) throw form;
+    const rendered = this.#text(form, request);
+    const pieces = this.#guard.pieces(rendered);
+    const first = pieces[0] ?? '';
+    const { bosText, framesPlainOnly } = this.#facts;
+    // Templates write the beginning token themselves; a second one would confuse the model.
+    const isFramed = framesPlainOnly ? form.text === KNOWN_TEMPLATES[PLAIN]!.template : bosText === '' || !first.startsWith(bosText);
+    const parts: Int32Array[] = [];
+    for (const [index, piece] of pieces.entries()) parts.push(await this.#tokenize(piece, index === 0 && isFramed));
+    const tokens = parts.length === 1 ? parts[0]! : joined(parts);
+    if (tokens.length === 0) throw new Failure('bad_request', 'The prompt is empty; send at least one message with content.');
+    return { tokens, endsInThinking: request.addGenerationPrompt && rendered.trimEnd().endsWith('<think>'), stops: form.stops };
+  }
+
+  #text(form: ChatForm, request: PrepareRequest): string {
+    const messages = this.#guard.mark(form.messages(request.messages));
+    // As transformers has it, templates ask whether they are null rather than whether they are there.
+    const tools = request.tools && request.tools.length > 0 ? this.#guard.mark(templateTools(request.tools)) : null;
+    const thinking = request.enableThinking === undefined ? {} : { enable_thinking: request.enableThinking };
+    return form.render(messages, {
+      tools,
+      documents: null,
+      ...thinking,
+      add_generation_prompt: request.addGenerationPrompt,
+      ...this.#tokens,
+    });
+  }
+
+  get #tokens(): { readonly bos_token: string; readonly eos_token: string } {
+    return { bos_token: this.#facts.bosText, eos_token: this.#facts.eosText };
+  }
+
+  #made(template: string): ChatForm {
+    const known = Object.hasOwn(KNOWN_TEMPLATES, template) ? KNOWN_TEMPLATES[template]! : { template, stops: [] };
+    return new ChatForm(known.template, known.stops, this.#tokens);
+  }
+
+  /** The form of a request's own template. */
+  #asked(template: string): ChatForm | Failure {
+    const form = this.#forms.get(template) ?? this.#tried(template);
+    this.#forms.delete(template);
+    this.#forms.set(template, form);
+    if (this.#forms.size > FORM_LIMIT) this.#forms.delete(this.#forms.keys().next().value!);
+    return form;
+  }
+
+  #tried(template: string): ChatForm | Failure {
+    try {
+      return this.#made(template);
+    } catch (error) {
+      if (error instanceof Failure && error.kind !== 'busy' && isStopped(error)) return error;
+      throw error;
+    }
+  }
+
+  #chosen(template: string): { readonly form: ChatForm | Failure; readonly notes: readonly string[] } {
+    let why = 'The model has no chat template';
+    if (template !== '') {
+      try {
+        const form = this.#made(template);
+        return { form, notes: form.note === null ? [] : [form.note] };
+      } catch (error) {
+        // A machine without time says nothing about the template: the load fails, and may be tried again.
+        if (!(error instanceof Failure) || error.kind === 'busy') throw error;
+        if (isStopped(error)) return { form: error, notes: [error.message] };
+        why = `The model's chat template cannot be used (${error.message})`;
+      }
+    }
+    const name = fallbackFor(this.#facts.controlTexts);
+    return { form: this.#made(name), notes: [fallbackNote(why, name)] };
+  }
+}
+
+function joined(parts: readonly Int32Array[]): Int32Array {
+  const out = new Int32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}

@@ -1,0 +1,57 @@
+import type { NativeModelInfo } from '../../../native/contract.js';
+import type { WireFailure } from '../../hosts/protocol.js';
+import type { GenerateEvent, GenerateRequest } from '../contracts/language.js';
+import type { LoadPlan } from './gguf/plan.js';
+
+/** Asks a fresh host to load a model. */
+export interface OpenBody {
+  path: string;
+  plan: LoadPlan;
+  isLongRope: boolean;
+  /** Jinja text; empty without one. */
+  template: string;
+  controlTexts: readonly string[];
+  bosText: string;
+  eosText: string;
+}
+
+/** What a loaded model is. */
+export interface OpenedModel {
+  native: NativeModelInfo;
+  /** As the engine has it after rounding. */
+  contextSize: number;
+  /** Every device that the engine found, the CPU included. */
+  devices: { name: string; kind: 'cpu' | 'gpu' | 'accel' }[];
+  notes: string[];
+  /** Jinja text that conversations are written by: the file's, or one in its place. */
+  template: string;
+  /** `stateTag` of the model. */
+  stateTag: string;
+}
+
+/** Starts a generation under an id of the caller's choice, unique while it runs. */
+export interface GenerateBody extends GenerateRequest {
+  id: number;
+}
+
+/** Asks for a copy of what a remembered generation left behind. */
+export interface SaveBody {
+  name: string;
+  file: string;
+  keep: boolean;
+}
+
+/** Asks for a copy to be put back. */
+export interface RestoreBody {
+  file: string;
+  keep: boolean;
+}
+
+/** The news of one generation beside its text. */
+export type StepExtra = Pick<GenerateEvent, 'progress' | 'logprobs' | 'finish' | 'stopText' | 'counts'> & { failure?: WireFailure };
+
+/**
+ * One message per decode step for all generations: parallel arrays, and for the few that have more to say, the index and what.
+ * A model that loads sends `progress` (0 to 1) instead.
+ */
+export type HostEvent = { progress: number } | { ids: number[]; texts: string[]; tokens: number[]; extras: [number, StepExtra][] };

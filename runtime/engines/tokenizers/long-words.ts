@@ -1,0 +1,127 @@
+import { Tokenizer } from '@huggingface/tokenizers';
+import { Failure } from '../../../schemas/errors.js';
+import { isTimeout, limited } from '../../hosts/time-limit.js';
+import { configuredNormalizer } from './normalizers.js';
+
+/** UTF-16 units of a word that are split at a time; a lattice takes about a kilobyte for each. */
+const PART_UNITS = 8192;
+/** Of those, the last ones only say how the ones before are split; the pieces of vocabularies are far shorter. */
+const AHEAD_UNITS = 256;
+
+/** What splits words into tokens, the texts of a word's tokens making up the word. */
+interface WordSplitter {
+  readonly tokens_to_ids: ReadonlyMap<string, number>;
+  encode(words: string[]): string[];
+}
+
+/** Time for a text, and for each of its characters: hundreds of times what usual patterns take, and enough for characters that are rewritten as eighteen. */
+const TEXT_MS = 2000;
+const CHARACTER_MS = 0.05;
+/** Of the longest text: a host that is silent for 30 s is ended. */
+const LONGEST_MS = 10_000;
+/** For opening a tokenizer, by the tokens of its vocabulary. */
+const TOKEN_MS = 0.05;
+/** Characters of a text that a normalizer has changed. */
+const NORMALISED_LIMIT = 16 * 1024 * 1024;
+
+/** A step of a normalizer. */
+interface NormalizerStep {
+  readonly normalizers?: readonly (NormalizerStep | null)[];
+  normalize?(text: string): string;
+}
+
+/**
+ * The tokenizer of the contents of `tokenizer.json` and `tokenizer_config.json`, for texts of any length. Throws what the library throws. Where the file
+ * brings patterns of its own, opening it and each of its calls are held to a time that grows with the text; beyond, and where its steps make a text of more than
+ * 16 MiB, they throw `Failure('invalid')`.
+ */
+export function openTokenizer(definition: object, config: object): Tokenizer {
+  const configured = configuredNormalizer(definition, config);
+  const { model, normalizer, pre_tokenizer, decoder } = configured as Readonly<Record<string, { vocab?: unknown } | undefined>>;
+  const hasPatterns = /"(?:Regex|Replace)"/.test(JSON.stringify([normalizer, pre_tokenizer, decoder]));
+  const tokenizer = hasPatterns
+    ? bounded(msFor(Object.keys(model?.vocab ?? {}).length, TOKEN_MS), () => new Tokenizer(configured, config))
+    : new Tokenizer(configured, config);
+  // Only Unigram has a list of pieces.
+  if (Array.isArray(model?.vocab) && tokenizer.model) splitInParts(tokenizer.model);
+  if (hasPatterns) boundCalls(tokenizer);
+  return tokenizer;
+}
+
+function bounded<T>(limitMs: number, job: () => T): T {
+  try {
+    return limited(job, limitMs, 'tokenise a text');
+  } catch (cause) {
+    if (!isTimeout(cause) && !(cause instanceof RangeError)) throw cause;
+    const why = isTimeout(cause)
+      ? `needs more than ${Math.round(limitMs)} ms for a text`
+      : `makes too much of a text (${(cause as Error).message})`;
+    throw new Failure('invalid', `A pattern of the model's tokenizer.json ${why}. Use a model with a sound tokenizer.`, {
+      code: 'InvalidModelFile',
+      cause,
+    });
+  }
+}
+
+const msFor = (count: number, eachMs = CHARACTER_MS): number => Math.min(TEXT_MS + count * eachMs, LONGEST_MS);
+
+function boundCalls(tokenizer: Tokenizer): void {
+  const { normalizer } = tokenizer;
+  const encode = tokenizer.encode.bind(tokenizer);
+  const decode = tokenizer.decode.bind(tokenizer);
+  tokenizer.encode = ((text: string, options: object) => bounded(msFor(text.length), () => encode(text, options))) as typeof encode;
+  tokenizer.decode = (...call: Parameters<typeof decode>) => bounded(msFor(call[0].length), () => decode(...call));
+  boundSteps(normalizer as NormalizerStep | null);
+  if (normalizer) tokenizer.normalizer = ((text: string) => bounded(msFor(text.length), () => normalizer(text))) as typeof normalizer;
+}
+
+/** Makes each step of a normalizer refuse to write more than the limit: several that double a text would fill the memory. */
+function boundSteps(step: NormalizerStep | null): void {
+  for (const one of step?.normalizers ?? []) boundSteps(one);
+  const normalize = step?.normalize?.bind(step);
+  if (!step || !normalize) return;
+  step.normalize = (text) => {
+    const made = normalize(text);
+    if (made.length > NORMALISED_LIMIT) throw new RangeError(`${made.length} characters of ${text.length}`);
+    return made;
+  };
+}
+
+/**
+ * Makes a Unigram model split long words part by part. Where a text has no white space, or the vocabulary's words may hold it, all of the text is one word:
+ * the library would lay out all of it at once, and gives up at some 120,000 tokens.
+ */
+function splitInParts(model: WordSplitter): void {
+  const split = model.encode.bind(model);
+  model.encode = (words) => {
+    const tokens = words.flatMap((word) => (word.length > PART_UNITS ? longWord(word, split) : split([word])));
+    return joined(tokens, model.tokens_to_ids);
+  };
+}
+
+/** Unknown tokens in a row become one. The library does so too, in time that grows with the square of their number. */
+function joined(tokens: readonly string[], known: WordSplitter['tokens_to_ids']): string[] {
+  const joint: string[] = [];
+  let follows = false;
+  for (const token of tokens) {
+    const isUnknown = !known.has(token);
+    if (isUnknown && follows) joint[joint.length - 1] += token;
+    else joint.push(token);
+    follows = isUnknown;
+  }
+  return joint;
+}
+
+function longWord(word: string, split: WordSplitter['encode']): string[] {
+  const tokens: string[] = [];
+  let at = 0;
+  while (word.length - at > PART_UNITS) {
+    const known = at + PART_UNITS - AHEAD_UNITS;
+    for (const token of split([word.slice(at, at + PART_UNITS)])) {
+      if (at >= known) break;
+      tokens.push(token);
+      at += token.length;
+    }
+  }
+  return tokens.concat(split([word.slice(at)]));
+}

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { copyFile, lstat, mkdir, readlink, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import type { RemoteFile } from '../fetch/client.js';
+import { repositoryFolder } from '../find/hub-cache.js';
+
+/** The folders of one repository in the hub cache, as all programs that share it lay them out. */
+export class RepositoryLayout {
+  readonly folder: string;
+  readonly #locks: string;
+
+  constructor(
+    cache: string,
+    readonly repository: string,
+  ) {
+    this.folder = repositoryFolder(cache, repository);
+    this.#locks = repositoryFolder(join(cache, '.locks'), repository);
+  }
+
+  blob(etag: string): string {
+    return join(this.folder, 'blobs', etag);
+  }
+
+  snapshot(commit: string): string {
+    return join(this.folder, 'snapshots', commit);
+  }
+
+  /** Where a half of a file is kept; other programs take names of this kind for unfinished and leave them alone. */
+  incomplete(etag: string): string {
+    return join(this.folder, 'blobs', `${etag}.quern.incomplete`);
+  }
+
+  /** Held by the process that writes the file of that name. */
+  lock(etag: string): string {
+    return join(this.#locks, `${etag}.quern.lock`);
+  }
+
+  /** All folders that belong to the repository. */
+  get everything(): string[] {
+    return [this.folder, this.#locks];
+  }
+
+  /** Makes the folders that must be there for other programs to read the cache. */
+  async make(): Promise<void> {
+    for (const name of ['blobs', 'snapshots', 'refs']) await mkdir(join(this.folder, name), { recursive: true });
+    await mkdir(this.#locks, { recursive: true });
+  }
+
+  /** Whether the whole file is there: its blob, or a copy in the snapshot where the file system has no links. */
+  async has(file: RemoteFile, commit: string): Promise<boolean> {
+    for (const path of [this.blob(file.etag), join(this.snapshot(commit), ...file.path.split('/'))]) {
+      const facts = await stat(path).catch(() => null);
+      if (facts?.isFile() && facts.size === file.sizeBytes) return true;
+    }
+    return false;
+  }
+
+  /** Shows a blob in a snapshot: a relative link, or a copy where links cannot be made. */
+  async show(file: RemoteFile, commit: string): Promise<void> {
+    const path = join(this.snapshot(commit), ...file.path.split('/'));
+    const blob = this.blob(file.etag);
+    if (!(await stat(blob).catch(() => null))) return;
+    const target = relative(dirname(path), blob);
+    if ((await readlink(path).catch(() => null)) === target) return;
+    await mkdir(dirname(path), { recursive: true });
+    const temporary = `${path}.${randomBytes(4).toString('hex')}.incomplete`;
+    try {
+      await symlink(target, temporary).catch(() => copyFile(blob, temporary, constants.COPYFILE_FICLONE));
+      await rename(temporary, path);
+    } finally {
+      await rm(temporary, { force: true });
+    }
+  }
+
+  /** Notes which commit a branch or tag stands for; a commit stands for itself. */
+  async refer(revision: string, commit: string): Promise<void> {
+    if (revision === commit) return;
+    const path = join(this.folder, 'refs', ...revision.split('/'));
+    await mkdir(dirname(path), { recursive: true });
+    const temporary = `${path}.${randomBytes(4).toString('hex')}.incomplete`;
+    await writeFile(temporary, commit);
+    await rename(temporary, path);
+  }
+
+  /** True when anything of the repository is in the cache. */
+  async exists(): Promise<boolean> {
+    return lstat(this.folder).then(
+      (facts) => facts.isDirectory() || facts.isSymbolicLink(),
+      () => false,
+    );
+  }
+}

@@ -1,0 +1,101 @@
+import { realpath, stat } from 'node:fs/promises';
+import { basename, isAbsolute, join } from 'node:path';
+import { holdsModel, isImportanceMatrix, quantisationOf } from '../../formats/gguf-names.js';
+import { formatName } from '../../formats/onnx-names.js';
+import type { ModelPlaces } from '../find/gguf.js';
+import { cachedRepositories, filesBelow, snapshotFiles, snapshots } from '../find/hub-cache.js';
+import { ownModels, topFiles } from '../find/own-folders.js';
+import { RepositoryLayout } from './layout.js';
+
+/** A model on this machine, as listings show it. */
+export interface CachedModel {
+  readonly id: string;
+  /** `hub`: in the cache that other programs share; `folder`: put into `{data_dir}/models` by hand. */
+  readonly source: 'hub' | 'folder';
+  readonly format: 'gguf' | 'onnx' | 'other';
+  /** Upper case, sorted. */
+  readonly quantisations: readonly string[];
+  /** Each file once, in however many snapshots it is shown. */
+  readonly sizeBytes: number;
+  readonly modifiedAt: Date;
+  /** Commits, newest first; none for folders. */
+  readonly revisions: readonly string[];
+  readonly path: string;
+}
+
+function formatOf(files: readonly string[]): CachedModel['format'] {
+  if (files.some((file) => /\.gguf$/i.test(file) && !isImportanceMatrix(file))) return 'gguf';
+  return files.some((file) => /\.onnx$/i.test(file)) ? 'onnx' : 'other';
+}
+
+function quantisationsOf(files: readonly string[]): string[] {
+  const models = files.filter(holdsModel);
+  const named = models.map((file) => (/\.gguf$/i.test(file) ? quantisationOf(file) : /\.onnx$/i.test(file) ? formatName(file) : null));
+  return [...new Set(named.filter((name) => name !== null))].sort();
+}
+
+/** Sizes and times of files, each counted once however many names it has. */
+export async function weigh(paths: readonly string[]): Promise<{ sizeBytes: number; modifiedAt: Date }> {
+  const real = new Set(await Promise.all(paths.map((path) => realpath(path).catch(() => path))));
+  let [sizeBytes, newest] = [0, 0];
+  for (const path of real) {
+    const facts = await stat(path).catch(() => null);
+    sizeBytes += facts?.size ?? 0;
+    newest = Math.max(newest, facts?.mtimeMs ?? 0);
+  }
+  return { sizeBytes, modifiedAt: new Date(newest) };
+}
+
+async function inHub(cache: string, id: string): Promise<CachedModel | null> {
+  const { folder } = new RepositoryLayout(cache, id);
+  const shown = await Promise.all((await snapshots(folder)).map(async (path) => ({ path, files: await snapshotFiles(path, folder) })));
+  const full = shown.filter(({ files }) => files.length > 0);
+  const files = full.flatMap(({ path, files }) => files.map((file) => join(path, file)));
+  if (files.length === 0) return null;
+  const revisions = full.map(({ path }) => basename(path));
+  return {
+    id,
+    source: 'hub',
+    format: formatOf(files),
+    quantisations: quantisationsOf(files),
+    revisions,
+    path: folder,
+    ...(await weigh(files)),
+  };
+}
+
+async function inFolder(places: ModelPlaces, id: string): Promise<CachedModel> {
+  const path = isAbsolute(id) ? id : join(places.folder, ...id.split('/'));
+  const files = (await filesBelow(path, places.folder)).map((file) => join(path, file));
+  return {
+    id,
+    source: 'folder',
+    format: formatOf(files),
+    quantisations: quantisationsOf(files),
+    revisions: [],
+    path,
+    ...(await weigh(files)),
+  };
+}
+
+async function asFile(places: ModelPlaces, name: string): Promise<CachedModel> {
+  const path = join(places.folder, ...name.split('/'));
+  return {
+    id: name,
+    source: 'folder',
+    format: 'gguf',
+    quantisations: quantisationsOf([name]),
+    revisions: [],
+    path,
+    ...(await weigh([path])),
+  };
+}
+
+/** The models on this machine, by whatever program they came: the hub cache, then folders and GGUF files of `{data_dir}/models`. */
+export async function cachedModels(places: ModelPlaces): Promise<CachedModel[]> {
+  const cached = await Promise.all((await cachedRepositories(places.hub)).sort().map((id) => inHub(places.hub, id)));
+  const { repositories, files } = await ownModels(places.folder);
+  const own = await Promise.all(repositories.map((id) => inFolder(places, id)));
+  const single = await Promise.all([...files, ...(await topFiles(places.folder))].map((name) => asFile(places, name)));
+  return [...cached.filter((model) => model !== null), ...own, ...single];
+}

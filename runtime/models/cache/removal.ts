@@ -1,0 +1,139 @@
+import { lstat, readdir, realpath, rm } from 'node:fs/promises';
+import { basename, join, sep } from 'node:path';
+import { Failure } from '../../../schemas/errors.js';
+import { removeLeft } from '../../formats/onnx/outside-weights.js';
+import { repositoriesOf } from '../find/aliases.js';
+import { repositoryFolder, snapshotFiles, snapshots } from '../find/hub-cache.js';
+import { ownPath, WEIGHTS } from '../find/own-folders.js';
+import { RepositoryLayout } from './layout.js';
+import { weigh } from './list.js';
+import { storedFiles, sweepStore } from './shared-store.js';
+
+/** What the removal of a model took away. */
+export interface Removal {
+  /** As it was named; `path` tells the repository. */
+  readonly id: string;
+  readonly revisions: number;
+  readonly freedBytes: number;
+  readonly path: string;
+}
+
+/** Where models lie. */
+export interface RemovalPlaces {
+  /** The hub cache, from which they are removed. */
+  readonly cache: string;
+  /** `{data_dir}/models`, from which nothing is removed. */
+  readonly own?: string | undefined;
+}
+
+/** What may need a model. */
+export interface Needs {
+  /** Keys of the models that are loaded or loading, asked for when all else is known. */
+  readonly loaded: () => readonly string[];
+  /** Ids of the repositories that are being downloaded. */
+  readonly active: readonly string[];
+}
+
+const isAmong = (ids: readonly string[], id: string): boolean => ids.some((one) => one.toLowerCase() === id.toLowerCase());
+
+/** The repositories that an OCR engine may have its weights from. Its key names none, so the engine is asked where it would look. */
+async function repositoriesOfOcr(name: string): Promise<string[]> {
+  const { ocrEngine } = await import('../../engines/ocr/index.js');
+  const asked: string[] = [];
+  const repository = async (id: string): Promise<undefined> => void asked.push(id);
+  await ocrEngine(name)
+    ?.find([], { folder: '', repository })
+    .catch(() => undefined);
+  return asked;
+}
+
+/** What of a repository is removed. */
+interface Doomed {
+  readonly cache: string;
+  readonly layout: RepositoryLayout;
+  /** Its folder, all links followed unless the link alone goes. */
+  readonly real: string;
+}
+
+/**
+ * Whether a loaded model of this cache key (4-runtime-wire 1.2) may have its weights from a repository; its id stands between two colons. Another
+ * repository's folder may be a link to the same.
+ */
+async function isOf(key: string, { cache, layout, real }: Doomed): Promise<boolean> {
+  const [kind, ...rest] = key.split(':');
+  const ids = kind === 'ocr' ? await repositoriesOfOcr(rest[0]!) : rest.flatMap(repositoriesOf);
+  if (isAmong(ids, layout.repository) || [layout.folder, real].some((folder) => key.includes(`:${folder}${sep}`))) return true;
+  return (await Promise.all(ids.map((id) => realpath(repositoryFolder(cache, id)).catch(() => null)))).includes(real);
+}
+
+/** Throws `conflict` while a model is needed. */
+async function requireUnused(id: string, doomed: Doomed, { loaded, active }: Needs): Promise<void> {
+  for (const key of loaded()) {
+    if (!(await isOf(key, doomed))) continue;
+    const remedy = 'Wait until it is unloaded for being idle; one with keep_loaded never is: stop the daemon. Then remove it.';
+    throw new Failure('conflict', `Model "${id}" is loaded (${key}). ${remedy}`, { code: 'ModelInUse' });
+  }
+  const fetched = await Promise.all(active.map((one) => realpath(repositoryFolder(doomed.cache, one)).catch(() => null)));
+  if (isAmong(active, doomed.layout.repository) || fetched.includes(doomed.real))
+    throw new Failure('conflict', `Model "${id}" is being downloaded; stop the download first.`, { code: 'ModelInUse' });
+}
+
+/** Whether a repository in the cache has weights that run here; another program may hold the same model in a form of its own. */
+async function hasWeights({ folder }: RepositoryLayout): Promise<boolean> {
+  const files = (await snapshots(folder)).map((snapshot) => snapshotFiles(snapshot, folder));
+  return (await Promise.all(files)).flat().some((file) => WEIGHTS.test(file));
+}
+
+/**
+ * The one of the repositories of a model that the cache has, or is about to have: the first with weights that run here, else the first that is
+ * there. Throws `not_found` where it has none, with the path of one that was put into `own` by hand.
+ */
+async function firstInCache(
+  { cache, own }: RemovalPlaces,
+  repositories: readonly string[],
+  active: readonly string[],
+): Promise<RepositoryLayout> {
+  const there: RepositoryLayout[] = [];
+  for (const repository of repositories) {
+    const layout = new RepositoryLayout(cache, repository);
+    if (isAmong(active, repository) || (await hasWeights(layout))) return layout;
+    if (await layout.exists()) there.push(layout);
+  }
+  if (there[0]) return there[0];
+  const byHand = own === undefined ? undefined : await ownPath(own, repositories);
+  const remedy =
+    byHand === undefined
+      ? '"quern models" lists what is.'
+      : `It was put into the models folder by hand, where nothing is removed; delete ${byHand} yourself.`;
+  throw new Failure('not_found', `Model "${repositories[0]}" not found in the model cache ${cache}. ${remedy}`, { code: 'ModelNotFound' });
+}
+
+/**
+ * Removes a model with all its revisions from a hub cache: the one of its repositories that is used here. Throws `conflict` while something
+ * needs it, `not_found` for what the cache does not have.
+ */
+export async function removeModel(places: RemovalPlaces, repositories: readonly [string, ...string[]], needs: Needs): Promise<Removal> {
+  const [id] = repositories;
+  const layout = await firstInCache(places, repositories, needs.active);
+  // A link to another repository's folder goes alone: what lies there is that one's.
+  const target = await realpath(layout.folder).catch(() => layout.folder);
+  const isLink = await lstat(layout.folder).then(
+    (facts) => facts.isSymbolicLink(),
+    () => false,
+  );
+  const isAlias = isLink && basename(target).startsWith('models--');
+  const revisions = isAlias ? 0 : (await snapshots(layout.folder)).length;
+  const held = (isAlias ? [] : ['blobs', 'snapshots']).map((name) =>
+    readdir(join(layout.folder, name), { recursive: true, withFileTypes: true }).catch(() => []),
+  );
+  const everything = (await Promise.all(held)).flat();
+  const { sizeBytes } = await weigh(everything.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name)));
+  const stored = isAlias ? [] : await storedFiles(places.cache, layout.folder);
+  await requireUnused(id, { cache: places.cache, layout, real: isAlias ? layout.folder : target }, needs);
+  // What shows a model goes before its bytes, so that a removal which is cut short leaves nothing that looks whole. The bytes by name, because the folder
+  // may be a link to another disk, which alone goes with it.
+  for (const part of isAlias ? [] : ['refs', 'snapshots', 'blobs']) await rm(join(layout.folder, part), { recursive: true, force: true });
+  for (const folder of layout.everything) await rm(folder, { recursive: true, force: true });
+  await removeLeft(places.cache);
+  return { id, revisions, freedBytes: sizeBytes + (await sweepStore(places.cache, stored)), path: layout.folder };
+}

@@ -1,0 +1,141 @@
+import { Failure } from '../../../schemas/errors.js';
+import { log } from '../../base/log.js';
+import { fetchBlob } from './blob.js';
+import type { HubClient, RemoteFile } from './client.js';
+import { type DownloadEvent, EventQueue } from './events.js';
+import { outsideWeights } from './outside-weights.js';
+import type { DownloadPlan } from './plan.js';
+import { Rate } from './rate.js';
+
+/** Between two progress events of a file. */
+const PROGRESS_MS = 250;
+/** A reader hears something at least this often. */
+const KEEP_ALIVE_MS = 5000;
+
+/** How the system refuses a folder that is not ours to write, or none. */
+const REFUSED: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST']);
+
+/** One download that runs for all who asked for the same files, until the last of them has gone. */
+export class Download {
+  readonly #client: HubClient;
+  readonly #plan: DownloadPlan;
+  readonly #readers = new Set<EventQueue>();
+  /** All but progress, for readers that come later. */
+  readonly #told: DownloadEvent[] = [];
+  readonly #stop = new AbortController();
+  /** Settles, never rejects, when nothing of it runs any more. */
+  readonly finished: Promise<void>;
+
+  constructor(client: HubClient, plan: DownloadPlan) {
+    this.#client = client;
+    this.#plan = plan;
+    this.finished = this.#run();
+  }
+
+  /** False once it is being given up; a newcomer then begins anew. */
+  get isOpen(): boolean {
+    return !this.#stop.signal.aborted;
+  }
+
+  /** The events from the beginning on; returning from the iteration leaves the download. */
+  join(): EventQueue {
+    const queue = new EventQueue();
+    for (const event of this.#told) queue.add(event);
+    this.#readers.add(queue);
+    return queue;
+  }
+
+  /** Ends a reader's part in it; without readers it stops, and what is complete stays. */
+  leave(queue: EventQueue): void {
+    this.#readers.delete(queue);
+    queue.end();
+    if (this.#readers.size === 0) this.cancel(new Failure('unavailable', 'Nobody waits for the download any more.'));
+  }
+
+  cancel(reason: Failure): void {
+    this.#stop.abort(reason);
+  }
+
+  #tell(event: DownloadEvent): void {
+    if (event.event !== 'progress') this.#told.push(event);
+    for (const reader of this.#readers) reader.add(event);
+  }
+
+  async #run(): Promise<void> {
+    // The one who begins it joins before anything is told.
+    await Promise.resolve();
+    const { layout, files, commit, revision, repository } = this.#plan;
+    try {
+      await layout.make();
+      for (const file of files) await this.#file(file);
+      const outside = await outsideWeights(this.#plan);
+      for (const file of outside) await this.#file(file);
+      // Shown only now: a snapshot with half of a model must not look like one that can be loaded.
+      for (const file of [...files, ...outside]) await layout.show(file, commit);
+      await layout.refer(revision, commit);
+      log('info', `${repository} is in the model cache`, { commit, files: files.length });
+      this.#tell({ event: 'done', local_dir: layout.snapshot(commit) });
+    } catch (error) {
+      const failure = this.#failureOf(error);
+      this.#tell({ event: 'error', message: failure.message, error: failure.code, status: failure.status });
+    } finally {
+      for (const reader of this.#readers) reader.end();
+    }
+  }
+
+  #failureOf(error: unknown): Failure {
+    if (error instanceof Failure) return error;
+    const { layout, repository } = this.#plan;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code !== undefined && REFUSED.has(code)) {
+      const what = `The model cache cannot be written: ${layout.folder} (${code})`;
+      return new Failure('unavailable', `${what}. Make it writable, or name another folder in HF_HUB_CACHE.`, {
+        code: 'CacheNotWritable',
+        cause: error,
+      });
+    }
+    log('error', `the download of ${repository} broke`, { error });
+    return new Failure('internal', `The download of ${repository} broke; the log says why.`);
+  }
+
+  async #file(file: RemoteFile): Promise<void> {
+    const { layout, commit } = this.#plan;
+    const name = file.path;
+    if (await layout.has(file, commit)) return this.#tell({ event: 'cached', file: name, size: file.sizeBytes });
+    this.#tell({ event: 'start', file: name, total: file.sizeBytes });
+    let bytes = 0;
+    let [saidBytes, saidAt] = [-1, performance.now()];
+    const rate = new Rate();
+    const say = (): void => {
+      const now = performance.now();
+      if (bytes === saidBytes && now - saidAt < KEEP_ALIVE_MS) return;
+      rate.mark(bytes, now);
+      this.#tell({ ...progress(file, bytes, rate), ...(bytes === saidBytes ? { keepalive: true as const } : {}) });
+      [saidBytes, saidAt] = [bytes, now];
+    };
+    const timer = setInterval(say, PROGRESS_MS);
+    try {
+      const onBytes = (onDisk: number): void => {
+        bytes = onDisk;
+      };
+      await fetchBlob({ client: this.#client, layout, commit, file, onBytes }, this.#stop.signal);
+    } finally {
+      clearInterval(timer);
+    }
+    bytes = file.sizeBytes;
+    say();
+    this.#tell({ event: 'end', file: name, size: file.sizeBytes });
+  }
+}
+
+function progress(file: RemoteFile, bytes: number, rate: Rate): Extract<DownloadEvent, { event: 'progress' }> {
+  return {
+    event: 'progress',
+    file: file.path,
+    downloaded: bytes,
+    total: file.sizeBytes,
+    percent: Math.round((bytes / file.sizeBytes) * 1000) / 10,
+    bytes_per_sec: rate.bytesPerSecond,
+    eta_seconds: rate.secondsFor(file.sizeBytes - bytes),
+  };
+}

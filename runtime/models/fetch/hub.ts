@@ -1,0 +1,150 @@
+import { Failure } from '../../../schemas/errors.js';
+import type { Outbound } from '../../net/outbound.js';
+import { type Removal, removeModel } from '../cache/removal.js';
+import { repositoriesOf } from '../find/aliases.js';
+import { HubClient } from './client.js';
+import { Download } from './download.js';
+import type { DownloadEvent } from './events.js';
+import { type DownloadPlan, planDownload, repositoryName } from './plan.js';
+import { optionsOf, type QuantisationOption } from './quantisation-options.js';
+import { type HubSettings, hubSettings } from './settings.js';
+import { type Fit, fit } from './space.js';
+
+/** Downloads that may run at a time; each has a few connections. */
+const DOWNLOADS_LIMIT = 16;
+
+const STOPS = 'The daemon stops; start the download again to go on.';
+
+/** The model hub and what is fetched from it into the cache that this machine's programs share. */
+export class Hub {
+  readonly #outbound: Outbound;
+  readonly #env: NodeJS.ProcessEnv | HubSettings;
+  #made: HubClient | undefined;
+  #isClosed = false;
+  readonly #running = new Map<string, Download>();
+  /** By repository in lower case; they settle and never reject. */
+  readonly #removals = new Map<string, Promise<void>>();
+
+  /** `settings` are those of the environment unless given. */
+  constructor(outbound: Outbound, settings: NodeJS.ProcessEnv | HubSettings = process.env) {
+    this.#outbound = outbound;
+    this.#env = settings;
+  }
+
+  /** The cache folder. */
+  get cache(): string {
+    return this.#client.settings.cache;
+  }
+
+  get #client(): HubClient {
+    this.#made ??= new HubClient(
+      this.#outbound,
+      'pauseMs' in this.#env ? (this.#env as HubSettings) : hubSettings(this.#env as NodeJS.ProcessEnv),
+    );
+    return this.#made;
+  }
+
+  /** What downloading a model would fetch. */
+  plan(name: string, signal: AbortSignal): Promise<DownloadPlan> {
+    return planDownload(this.#client, name, signal);
+  }
+
+  /** What a model can be had as, the smallest first. */
+  quantisations(name: string, signal: AbortSignal): Promise<QuantisationOption[]> {
+    return optionsOf(this.#client, name, signal);
+  }
+
+  /** Whether what a plan still has to fetch fits on the disk of the cache. */
+  fit(plan: DownloadPlan): Promise<Fit> {
+    return fit(this.cache, plan.missingBytes);
+  }
+
+  /** The ids of the repositories that are being fetched. */
+  get active(): string[] {
+    return [...this.#running.keys()].map((key) => key.slice(0, key.indexOf('@')));
+  }
+
+  /**
+   * Downloads what a plan names, together with all who asked for the same; the events end with `done` and `complete`, or with `error`.
+   * Leaving the iteration, or aborting, gives up this one's part. It begins when a removal of the same has ended.
+   */
+  async *download(plan: DownloadPlan, signal: AbortSignal): AsyncGenerator<DownloadEvent, void, undefined> {
+    const key = plan.repository.toLowerCase();
+    while (this.#removals.has(key)) await this.#removals.get(key);
+    if (signal.aborted) return;
+    const download = this.#join(plan);
+    const queue = download.join();
+    const leave = (): void => download.leave(queue);
+    signal.addEventListener('abort', leave, { once: true });
+    try {
+      for (const message of plan.notes) yield { event: 'warning', message };
+      yield {
+        event: 'init',
+        model_id: plan.id,
+        repository: plan.repository,
+        quantization: plan.quantisation,
+        selected_file: plan.main,
+        total_size: plan.totalBytes,
+        is_gguf: plan.format === 'gguf',
+        file_count: plan.files.length,
+      };
+      for await (const event of queue) {
+        yield event;
+        if (event.event === 'done') yield { event: 'complete', model_name: plan.name };
+      }
+    } finally {
+      signal.removeEventListener('abort', leave);
+      leave();
+    }
+  }
+
+  /**
+   * Removes a model with all its revisions from the cache: its own repository, else the one that stands in for it; a quantisation in its
+   * name makes no difference. `loaded` are the keys of the models that are loaded or loading, `own` is `{data_dir}/models`. Throws `conflict` while the model is one of
+   * them or being downloaded, `not_found` for what the cache does not have, with the path of what lies in `own`.
+   */
+  async remove(name: string, loaded: () => readonly string[], own?: string): Promise<Removal> {
+    const repositories = repositoriesOf(repositoryName(name).id);
+    const keys = repositories.map((repository) => repository.toLowerCase());
+    for (let key = this.#removed(keys); key !== undefined; key = this.#removed(keys)) await this.#removals.get(key);
+    const removal = removeModel({ cache: this.cache, own }, repositories, { loaded, active: this.active });
+    const settled = removal.then(
+      () => undefined,
+      () => undefined,
+    );
+    for (const key of keys) this.#removals.set(key, settled);
+    void settled.then(() => {
+      for (const key of keys) this.#removals.delete(key);
+    });
+    return removal;
+  }
+
+  /** Stops every download and waits until none writes any more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all(this.#removals.values());
+    const running = [...this.#running.values()];
+    for (const download of running) download.cancel(new Failure('unavailable', STOPS));
+    await Promise.all(running.map(({ finished }) => finished));
+  }
+
+  /** One of these repositories that is being removed. */
+  #removed(keys: readonly string[]): string | undefined {
+    return keys.find((key) => this.#removals.has(key));
+  }
+
+  #join(plan: DownloadPlan): Download {
+    if (this.#isClosed) throw new Failure('unavailable', STOPS);
+    const key = `${plan.repository}@${plan.commit} ${plan.files.map(({ path }) => path).join('\n')}`;
+    const known = this.#running.get(key);
+    if (known?.isOpen) return known;
+    if (this.#running.size >= DOWNLOADS_LIMIT)
+      throw new Failure('busy', `${DOWNLOADS_LIMIT} downloads are running, the most at a time; wait for one to end.`, { retryAfterS: 30 });
+    const download = new Download(this.#client, plan);
+    this.#running.set(key, download);
+    void download.finished.then(() => {
+      if (this.#running.get(key) === download) this.#running.delete(key);
+    });
+    return download;
+  }
+}

@@ -1,0 +1,132 @@
+import { Failure } from '../../../schemas/errors.js';
+import { RepositoryLayout } from '../cache/layout.js';
+import { repositoriesOf, wholeId } from '../find/aliases.js';
+import { parseName } from '../find/names.js';
+import type { HubClient, RemoteFile } from './client.js';
+import { presentModel } from './present.js';
+import { type Selection, select } from './selection.js';
+
+const REVISION = 'main';
+const SHOWN_FILES = 5;
+
+/** What a download will fetch, known before it begins. */
+export interface DownloadPlan {
+  /** As the caller named it, quantisation included. */
+  readonly name: string;
+  /** Without it. */
+  readonly id: string;
+  /** Where the files come from: `id`, or the repository that the alias table names for it. */
+  readonly repository: string;
+  readonly revision: string;
+  readonly commit: string;
+  readonly format: Selection['format'];
+  readonly main: string;
+  readonly quantisation: string | null;
+  readonly files: readonly RemoteFile[];
+  /** Fetched only where a graph names them, which shows when it is here. */
+  readonly beside: readonly RemoteFile[];
+  readonly totalBytes: number;
+  /** Of the files that are not in the cache. */
+  readonly missingBytes: number;
+  readonly layout: RepositoryLayout;
+  readonly notes: readonly string[];
+}
+
+/** The repository of a model by its name. Throws `bad_request` for what names none. */
+export function repositoryName(name: string): { id: string; quantisation: string | null } {
+  const { id, quantisation, isPath } = parseName(name);
+  if (!isPath) return { id: wholeId(id), quantisation };
+  throw new Failure('bad_request', `"${name}" is a file; give the model's repository as org/repo or org/repo:QUANT.`, {
+    code: 'InvalidModelName',
+  });
+}
+
+/** The files of a repository at its newest commit. */
+export async function listed(client: HubClient, repository: string, signal: AbortSignal): Promise<{ commit: string; files: RemoteFile[] }> {
+  const commit = await client.commit(repository, REVISION, signal);
+  return { commit, files: await client.files(repository, commit, signal) };
+}
+
+function nothingRuns(id: string, files: readonly RemoteFile[]): Failure {
+  const shown = files.map(({ path }) => path).filter((path) => /\.(?:onnx|safetensors|bin|pt|pth|ckpt|h5|msgpack|tflite)$/i.test(path));
+  const what = shown.length > 0 ? `only ${shown.slice(0, SHOWN_FILES).join(', ')}` : 'no weights';
+  const made = files.some(({ path }) => path.endsWith('.onnx')) ? ', made for ONNX Runtime GenAI, whose folders are not run here' : '';
+  return new Failure(
+    'invalid',
+    `${id} holds ${what}${made}; models run here from GGUF or ONNX files. Name a repository with an export of it.`,
+    {
+      code: 'NoUsableWeights',
+      fields: { model: id },
+    },
+  );
+}
+
+/** A hub that is not asked, or does not answer, says nothing about what is already here. */
+function isSilent(error: unknown): error is Failure {
+  return error instanceof Failure && (error.kind === 'unavailable' || error.kind === 'timed_out');
+}
+
+/** The plan of a model that is whole in the cache: nothing of it is missing. Undefined where it is not. */
+async function presentPlan(client: HubClient, name: string, why: Failure): Promise<DownloadPlan | undefined> {
+  const { id, quantisation } = repositoryName(name);
+  for (const repository of repositoriesOf(id)) {
+    const present = await presentModel(client.settings.cache, repository, quantisation);
+    if (!present) continue;
+    const plan = await planOf(client, { name, id, repository, ...present });
+    // What a branch stands for is the hub's to say.
+    const reason = why.code === 'HubOffline' ? 'HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set' : 'the hub does not answer';
+    return { ...plan, revision: plan.commit, notes: [`${name} is in the cache and taken as it is, because ${reason}.`] };
+  }
+  return undefined;
+}
+
+/**
+ * Looks up what downloading a model means: the repository itself where it has weights that run here, else those that the alias table names
+ * for it, in turn; what is whole in the cache where the hub is offline or does not answer. Throws `not_found`, `forbidden`, `invalid` (code
+ * `NoUsableWeights`) or `unavailable`, each with the remedy.
+ */
+export async function planDownload(client: HubClient, name: string, signal: AbortSignal): Promise<DownloadPlan> {
+  const { id, quantisation } = repositoryName(name);
+  let failure: unknown;
+  for (const repository of repositoriesOf(id)) {
+    try {
+      const { commit, files } = await listed(client, repository, signal);
+      const selection = select(repository, files, quantisation);
+      if (selection) return await planOf(client, { name, id, repository, commit, selection });
+      failure ??= nothingRuns(id, files);
+    } catch (error) {
+      // What holds for the model itself is said, not what is wrong with a stand-in for it.
+      failure ??= error;
+      const present = isSilent(error) ? await presentPlan(client, name, error) : undefined;
+      if (present) return present;
+      if (!(error instanceof Failure) || error.kind !== 'not_found') throw failure;
+    }
+  }
+  throw failure;
+}
+
+async function planOf(
+  client: HubClient,
+  found: { name: string; id: string; repository: string; commit: string; selection: Selection },
+): Promise<DownloadPlan> {
+  const { selection, ...rest } = found;
+  const layout = new RepositoryLayout(client.settings.cache, found.repository);
+  const sizes = await Promise.all(
+    selection.files.map(async (file) => ({ bytes: file.sizeBytes, isThere: await layout.has(file, found.commit) })),
+  );
+  const isOther = found.repository !== found.id;
+  const alias = isOther ? [`${found.id} has no weights that run here; those of ${found.repository}, exported from it, are fetched.`] : [];
+  return {
+    ...rest,
+    revision: REVISION,
+    format: selection.format,
+    main: selection.main,
+    quantisation: selection.quantisation,
+    files: selection.files,
+    beside: selection.beside,
+    totalBytes: sizes.reduce((sum, { bytes }) => sum + bytes, 0),
+    missingBytes: sizes.reduce((sum, { bytes, isThere }) => sum + (isThere ? 0 : bytes), 0),
+    layout,
+    notes: [...alias, ...(selection.note === null ? [] : [selection.note])],
+  };
+}

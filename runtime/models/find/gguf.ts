@@ -1,0 +1,136 @@
+import { stat } from 'node:fs/promises';
+import { isAbsolute, join, resolve } from 'node:path';
+import { Failure } from '../../../schemas/errors.js';
+import { expandHome, isInside, staysInside } from '../../base/paths.js';
+import { chooseFile, quantisationOf } from '../../formats/gguf-names.js';
+import { howToFetch, modelMissing } from '../../formats/model-missing.js';
+import { cachedGgufFiles, cachedRepositories, hubCacheFolder, repositoryFolder } from './hub-cache.js';
+import { parseName } from './names.js';
+import { ownGgufFiles, ownModels, topFiles } from './own-folders.js';
+
+/** Built-in models lie in `build/models` of the package, beside this file's own place in `build/runtime/models/find`. */
+const BUILT_IN_FOLDER = join(import.meta.dirname, '..', '..', '..', 'models');
+const GGUF = /\.gguf$/i;
+
+/** Where models are looked for. */
+export interface ModelPlaces {
+  /** `{data_dir}/models`. */
+  readonly folder: string;
+  readonly builtIn: string;
+  readonly hub: string;
+}
+
+/** A model on disk. */
+export interface FoundModel {
+  /** The name without quantisation, as it goes into the cache key. */
+  readonly id: string;
+  /** What the caller asked for; null = no wish. */
+  readonly quantisation: string | null;
+  readonly path: string;
+  readonly source: 'file' | 'built-in' | 'folder' | 'hub';
+  readonly notes: readonly string[];
+}
+
+/** The places that hold for a data directory. */
+export function modelPlaces(dataDir: string, env: NodeJS.ProcessEnv = process.env): ModelPlaces {
+  return { folder: join(dataDir, 'models'), builtIn: BUILT_IN_FOLDER, hub: hubCacheFolder(env) };
+}
+
+async function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (facts) => facts.isFile(),
+    () => false,
+  );
+}
+
+function notFound(name: string, lookedIn: readonly string[], remedies: readonly string[]): Failure {
+  return modelMissing(name, { why: `it is not on this machine; looked for ${lookedIn.join('; ')}`, remedies, lookedIn });
+}
+
+/** A path as given, or below the models folder, which a relative one may not leave, also not by a link. */
+async function pathOf(name: string, places: ModelPlaces): Promise<string> {
+  const given = expandHome(name);
+  if (isAbsolute(given)) return given;
+  const path = resolve(places.folder, name);
+  const refusal = new Failure(
+    'bad_request',
+    `Model path "${name}" leads out of ${places.folder}; give a path inside it or an absolute path.`,
+    { code: 'InvalidModelName' },
+  );
+  if (!isInside(places.folder, path)) throw refusal;
+  if (!(await staysInside(places.folder, path)))
+    throw new Failure(
+      'bad_request',
+      `Model file ${path} is a link that leads out of ${places.folder}; name what it leads to by its absolute path.`,
+      {
+        code: 'InvalidModelName',
+      },
+    );
+  return path;
+}
+
+/** The model's own folder comes before the hub cache, unless only the cache has what is wanted. */
+async function fromRepository(name: string, id: string, wanted: string | null, places: ModelPlaces): Promise<FoundModel> {
+  const { top, all } = await ownGgufFiles(places.folder, id);
+  const choices = [
+    // What lies below a folder without an organisation may be another model.
+    { source: 'folder' as const, choice: id.includes('/') ? undefined : chooseFile(top, wanted) },
+    { source: 'folder' as const, choice: chooseFile(all, wanted) },
+    { source: 'hub' as const, choice: chooseFile(await cachedGgufFiles(places.hub, id), wanted) },
+  ];
+  const { source, choice } = choices.find((one) => one.choice?.note === null) ?? choices.find((one) => one.choice) ?? {};
+  if (source && choice) return { id, quantisation: wanted, path: choice.file, source, notes: choice.note === null ? [] : [choice.note] };
+  const looked = [
+    `a built-in model or ${join(places.folder, `${id}.gguf`)}`,
+    `GGUF files in ${join(places.folder, ...id.split('/'))} and in ${repositoryFolder(places.hub, id)}`,
+  ];
+  const remedies = id.includes('/')
+    ? [howToFetch(wanted === null ? id : `${id}:${wanted}`), `put a .gguf file into ${places.folder} and name it by its path`]
+    : [`use one of these: ${(await knownModels(places)).join(', ') || 'none is installed'}`, `put a .gguf file into ${places.folder}`];
+  throw notFound(name, looked, remedies);
+}
+
+/**
+ * Finds the file of a model: a path that ends in `.gguf` (absolute, or below `{data_dir}/models`), a built-in name, a file of that name in
+ * `{data_dir}/models`, or `<name>[:QUANT]` or `org/repo[:QUANT]` of the folders there and of the hub cache. Throws `not_found` (code
+ * `ModelNotFound`) that says where it looked and what to do, `bad_request` for what cannot be a name.
+ */
+export async function findModel(name: string, places: ModelPlaces): Promise<FoundModel> {
+  const { id, quantisation, isPath } = parseName(name);
+  if (isPath) {
+    const path = await pathOf(name, places);
+    if (!(await isFile(path))) throw notFound(name, [`the file ${path}`], ['check the path', 'copy the file there']);
+    return { id, quantisation: null, path, source: 'file', notes: [] };
+  }
+  if (!id.includes('/')) {
+    const places_ = [
+      { source: 'built-in' as const, path: join(places.builtIn, `${id}.gguf`) },
+      { source: 'file' as const, path: join(places.folder, `${id}.gguf`) },
+    ];
+    for (const { source, path } of places_) {
+      if (!(await isFile(path))) continue;
+      if (source === 'file') await pathOf(`${id}.gguf`, places);
+      const other = quantisation !== null && quantisationOf(path) !== quantisation;
+      return {
+        id,
+        quantisation,
+        path,
+        source,
+        notes: other ? [`Quantisation ${quantisation} was asked for; there is one file, and it is used.`] : [],
+      };
+    }
+  }
+  return fromRepository(name, id, quantisation, places);
+}
+
+/** Names that `findModel` knows without a look into folders that were put there by hand. */
+export async function namedModels(places: ModelPlaces): Promise<string[]> {
+  const [builtIn, own, cached] = await Promise.all([topFiles(places.builtIn), topFiles(places.folder), cachedRepositories(places.hub)]);
+  return [...new Set([...builtIn.map((file) => file.replace(GGUF, '')), ...own, ...cached])];
+}
+
+/** Names that `findModel` knows now: built-in models, files and folders of the models folder, and cached repositories. */
+export async function knownModels(places: ModelPlaces): Promise<string[]> {
+  const [named, { repositories, files }] = await Promise.all([namedModels(places), ownModels(places.folder)]);
+  return [...new Set([...named, ...repositories, ...files])];
+}

@@ -1,0 +1,212 @@
+import { join } from 'node:path';
+import { log } from '../../base/log.js';
+import { fileOf } from '../../base/paths.js';
+import type { GgufModel, GgufOptions } from '../../engines/contracts/language.js';
+import type { EngineStatus, LoadedEngine } from '../../engines/contracts/loaded.js';
+import type { GgufClient } from '../../engines/language/client.js';
+import type { Circuit } from '../../hosts/circuit.js';
+import { knownModels, type ModelPlaces, modelPlaces, namedModels } from '../find/gguf.js';
+import { type CausalSettings, causalKey, findLanguage, loadCausalModel } from '../find/language.js';
+import { chatTemplateOf } from '../language/chat-template.js';
+import { loadLanguage } from '../language/gguf.js';
+import { TemplateMemory } from '../language/template-memory.js';
+import { Circuits } from './circuits.js';
+import { cacheKey } from './key.js';
+import { type ResidencyLimits, residencyLimits } from './limits.js';
+import { Residency } from './residency.js';
+import { Room } from './room.js';
+
+export type { LoadedEngine } from '../../engines/contracts/loaded.js';
+
+/** A model in memory, for listings. */
+export interface LoadedModel {
+  /** In the format of `key.ts`. */
+  readonly key: string;
+  /** `language`, `encoder_embedding`, `ocr_tesseract` and so on (4-runtime-wire 1.2). */
+  readonly type: string;
+  readonly name: string;
+  /** Requests that use it now. */
+  readonly uses: number;
+  readonly pid: number | undefined;
+  readonly status: EngineStatus;
+}
+
+/** How a language model is kept, and how it is run where it is an ONNX export. */
+export interface LanguageResidency {
+  /** Never unloaded for being idle. */
+  readonly keepLoaded?: boolean;
+  readonly transformers?: CausalSettings;
+}
+
+/** A language model in use. */
+export interface AcquiredModel {
+  readonly model: GgufModel;
+  readonly key: string;
+  /** Gives the model back; calls after the first do nothing. */
+  release(): void;
+}
+
+/** A model of any kind, and how it is loaded when it is not in memory. */
+export interface HoldRequest<T extends LoadedEngine> {
+  /** Requests of one key share one load. */
+  readonly key: string;
+  /** Where its weights lie; a copy that was loaded from elsewhere is let go. */
+  readonly source?: string;
+  readonly type: string;
+  /** As the caller named it, for messages and listings. */
+  readonly name: string;
+  /** Memory that it will take, mostly the size of its weights. */
+  readonly sizeBytes: number;
+  /** Never unloaded for being idle. */
+  readonly keepLoaded?: boolean;
+  /** Unloaded when it is idle for so long, where that is less than the limit of all models. */
+  readonly idleMs?: number;
+  /** The circuit counts the crashes of this key and is given to the supervisor of its host; `stop` is aborted when the load is given up. */
+  readonly load: (circuit: Circuit, stop: AbortSignal) => Promise<T>;
+}
+
+/** A model of any kind in use. */
+export interface Held<T> {
+  readonly engine: T;
+  readonly key: string;
+  /** Gives the model back; calls after the first do nothing. */
+  release(): void;
+  /** Has whoever asks next load it anew, as its files turned out to be wrong; it is still to be given back. */
+  discard(): void;
+}
+
+/** What `Models` is made with; all but the data directory has defaults. */
+export interface ModelsParts {
+  readonly dataDir: string;
+  readonly places?: Partial<ModelPlaces>;
+  readonly limits?: Partial<ResidencyLimits>;
+  /** A language model whose chat template is not the one that it had first is refused. */
+  readonly pinTemplates?: boolean;
+  /** Free memory of the machine in bytes. */
+  readonly availableMemory?: () => number;
+}
+
+/** An engine with what listings say of it. */
+interface Shown {
+  readonly type: string;
+  readonly name: string;
+  readonly engine: LoadedEngine;
+  close(): Promise<void>;
+}
+
+/** The models of this machine, of any kind: each is loaded once, shared by all who use it, and unloaded when idle or in the way of another. */
+export class Models {
+  /** Where models are looked for. */
+  readonly places: ModelPlaces;
+  readonly #residency: Residency<Shown>;
+  readonly #room: Room;
+  readonly #templates: TemplateMemory;
+  readonly #circuits = new Circuits();
+
+  constructor(parts: ModelsParts) {
+    this.places = { ...modelPlaces(parts.dataDir), ...parts.places };
+    this.#templates = new TemplateMemory(join(parts.dataDir, 'chat-templates.json'), parts.pinTemplates);
+    this.#residency = new Residency({ ...residencyLimits(), ...parts.limits });
+    this.#room = new Room(() => this.#residency.evictOne(), parts.availableMemory);
+  }
+
+  /**
+   * A language model ready to use: a file path, a built-in name or `org/repo[:QUANT]`, of GGUF or else of an ONNX export for text generation. Throws `not_found` (code `ModelNotFound`), `invalid`
+   * for a file or options that cannot work, `unavailable` when its engine crashes or is held back after crashes.
+   */
+  async acquire(name: string, options: GgufOptions, signal: AbortSignal, residency: LanguageResidency = {}): Promise<AcquiredModel> {
+    const { keepLoaded = false, transformers = {} } = residency;
+    const found = await findLanguage(name, transformers, this.places);
+    const source = await fileOf('graph' in found ? found.graph : found.path);
+    signal.throwIfAborted();
+    const ofExport = 'graph' in found ? causalKey(transformers) : '';
+    const key = cacheKey(found.id, found.quantisation, options) + ofExport;
+    const room = this.#room;
+    const load = (circuit: Circuit, stop: AbortSignal): Promise<GgufClient> =>
+      'graph' in found
+        ? loadCausalModel({ name, found, options, transformers, room, templates: this.#templates, circuit }, stop)
+        : loadLanguage({ name, found, options, room, templates: this.#templates, circuit }, stop);
+    const { engine, release } = await this.#take({ key, source, type: 'language', name, keepLoaded, load }, signal);
+    return { model: engine, key, release };
+  }
+
+  /**
+   * A model of any kind, loaded where it is not. Room is made first: idle models go, least recently used first, whatever their kind. Throws
+   * what loading throws, and `unavailable` while the circuit of its key is open.
+   */
+  hold<T extends LoadedEngine>(request: HoldRequest<T>, signal: AbortSignal): Promise<Held<T>> {
+    const { sizeBytes } = request;
+    const load = (circuit: Circuit, stop: AbortSignal): Promise<T> => this.#room.promise(sizeBytes, () => request.load(circuit, stop));
+    return this.#take({ ...request, load }, signal);
+  }
+
+  /** What a request's setting `chat_template` stands for; throws as `chatTemplateOf` does. Files are looked for in the models folder. */
+  chatTemplate(setting: string): Promise<string> {
+    return chatTemplateOf(setting, this.places.folder);
+  }
+
+  /** Models in memory, first loaded first. */
+  loaded(): LoadedModel[] {
+    return this.#residency.loaded().map(({ key, resident: { type, name, engine }, uses }) => {
+      return { key, type, name, uses, pid: engine.pid, status: engine.status };
+    });
+  }
+
+  /** Keys of the models on their way into memory. */
+  loading(): string[] {
+    return this.#residency.loading();
+  }
+
+  /** Keys of the models in memory and of those on their way into it. */
+  keys(): string[] {
+    return [...this.#residency.loaded().map(({ key }) => key), ...this.loading()];
+  }
+
+  /** Names of the models on this machine, the built-in ones first. */
+  known(): Promise<string[]> {
+    return knownModels(this.places);
+  }
+
+  /** One line for `/health`: what is loaded or loading, else what could be, and whether that is only the built-in stand-in. */
+  async health(): Promise<{ status: 'healthy' | 'degraded'; message: string }> {
+    const loaded = this.loaded().map(({ name, status }) => `${name} (${status.devices.used.join(', ') || 'CPU'})`);
+    const loading = this.loading();
+    if (loaded.length > 0 || loading.length > 0) {
+      const parts = [loaded.length > 0 ? `loaded: ${loaded.join(', ')}` : '', loading.length > 0 ? `loading: ${loading.join(', ')}` : ''];
+      return { status: 'healthy', message: parts.filter((part) => part !== '').join('; ') };
+    }
+    // Folders are looked through only where there is nothing else: this is asked often.
+    const named = await namedModels(this.places);
+    const known = named.length > 0 ? named : await this.known();
+    if (known.length === 0) return { status: 'degraded', message: `no model is installed; put a .gguf file into ${this.places.folder}` };
+    return {
+      status: 'healthy',
+      message: `no model is loaded; ${known.length} known: ${known.slice(0, 5).join(', ')}${known.length > 5 ? ', ...' : ''}`,
+    };
+  }
+
+  /** Ends every host; resolves when all processes are gone. */
+  async close(): Promise<void> {
+    await this.#residency.close();
+  }
+
+  async #take<T extends LoadedEngine>(request: Omit<HoldRequest<T>, 'sizeBytes'>, signal: AbortSignal): Promise<Held<T>> {
+    const { key, source, keepLoaded = false, idleMs } = request;
+    const load = (stop: AbortSignal): Promise<Shown> => this.#load(request, stop);
+    const { resident, release, discard } = await this.#residency.acquire({ key, source, keep: keepLoaded, idleMs, load }, signal);
+    // A key belongs to one kind of engine, so what lies under it is what its load makes.
+    return { engine: resident.engine as T, key, release, discard };
+  }
+
+  async #load(request: Omit<HoldRequest<LoadedEngine>, 'sizeBytes'>, stop: AbortSignal): Promise<Shown> {
+    const { key, type, name } = request;
+    const circuit = this.#circuits.of(key, name);
+    circuit.check();
+    const started = performance.now();
+    const engine = await request.load(circuit, stop);
+    const { devices, notes } = engine.status;
+    log('info', `loaded ${name} in ${((performance.now() - started) / 1000).toFixed(1)} s`, { type, devices: devices.used.join(',') });
+    for (const note of notes) log('warn', `${name}: ${note}`);
+    return { type, name, engine, close: () => engine.close() };
+  }
+}

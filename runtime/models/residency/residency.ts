@@ -1,0 +1,195 @@
+import { Failure } from '../../../schemas/errors.js';
+import { log } from '../../base/log.js';
+import { orAborted } from '../../hosts/or-aborted.js';
+import type { ResidencyLimits } from './limits.js';
+
+/** Something that takes memory until it is closed. */
+export interface Resident {
+  close(): Promise<void>;
+}
+
+/** One use of a resident; `release` may be called more than once and counts once. */
+export interface Lease<T> {
+  readonly resident: T;
+  release(): void;
+  /** Lets it go: whoever asks next has it loaded anew, and this one is closed when nobody uses it any more. It is still to be released. */
+  discard(): void;
+}
+
+interface Entry<T> {
+  readonly key: string;
+  readonly source: string | undefined;
+  readonly loading: Promise<T>;
+  readonly control: AbortController;
+  resident: T | undefined;
+  uses: number;
+  /** Monotonic milliseconds of the last release or acquisition. */
+  lastUsed: number;
+  keep: boolean;
+  readonly idleMs: number;
+}
+
+/** How a resident is loaded when nobody has. */
+export interface LoadRequest<T> {
+  readonly key: string;
+  /** Where it comes from, such as a file. What the key holds from another place is let go. */
+  readonly source?: string | undefined;
+  /** Never unloaded for being idle. */
+  readonly keep: boolean;
+  /** Unloaded when it is idle for so long, where that is less than the limit of all. */
+  readonly idleMs?: number | undefined;
+  /** Aborted when the load is given up. */
+  readonly load: (signal: AbortSignal) => Promise<T>;
+}
+
+/**
+ * Keeps what is expensive to load: one load per key whoever asks, counted uses, idle ones unloaded after a time or when room is needed,
+ * least recently used first. What is in use is never unloaded. Loads of different keys do not wait for each other.
+ */
+export class Residency<T extends Resident> {
+  readonly #limits: ResidencyLimits;
+  readonly #entries = new Map<string, Entry<T>>();
+  /** Let go and still in use. */
+  readonly #discarded = new Set<Entry<T>>();
+  /** Unloads on their way; a new load of the same key waits only for one whose place it takes. */
+  readonly #leaving = new Set<Promise<void>>();
+  readonly #timer: NodeJS.Timeout;
+  #closed = false;
+
+  constructor(limits: ResidencyLimits) {
+    this.#limits = limits;
+    this.#timer = setInterval(() => this.#unloadIdle(), limits.checkEveryMs);
+    this.#timer.unref();
+  }
+
+  /** What is loaded, in the order of loading; does not count as use. */
+  loaded(): { key: string; resident: T; uses: number }[] {
+    return [...this.#entries.values()].flatMap(({ key, resident, uses }) => (resident ? [{ key, resident, uses }] : []));
+  }
+
+  /** Keys that are being loaded. */
+  loading(): string[] {
+    return [...this.#entries.values()].filter((entry) => !entry.resident).map((entry) => entry.key);
+  }
+
+  /** A resident to use, loaded first where needed. Aborting stops the waiting; a load goes on for whoever comes next. */
+  async acquire(request: LoadRequest<T>, signal: AbortSignal): Promise<Lease<T>> {
+    signal.throwIfAborted();
+    if (this.#closed) throw new Failure('unavailable', 'The daemon is shutting down.', { retryAfterS: 5 });
+    const entry = this.#entryOf(request);
+    entry.keep ||= request.keep;
+    entry.uses += 1;
+    let released = false;
+    const release = (): void => {
+      if (released) return;
+      released = true;
+      entry.uses -= 1;
+      entry.lastUsed = performance.now();
+      if (this.#discarded.has(entry) && entry.uses === 0) void this.#unload(entry);
+    };
+    try {
+      const resident = await orAborted(entry.loading, signal);
+      return { resident, release, discard: () => void this.#discard(entry, 'which was refused') };
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+
+  /** Unloads the least recently used idle resident and waits until it is gone; false when all are in use. */
+  async evictOne(): Promise<boolean> {
+    const idle = [...this.#entries.values()].filter((entry) => entry.uses === 0 && entry.resident);
+    const oldest = idle.sort((a, b) => Number(a.keep) - Number(b.keep) || a.lastUsed - b.lastUsed)[0];
+    if (!oldest) return false;
+    log('info', `unloading ${oldest.key} to make room`);
+    await this.#unload(oldest);
+    return true;
+  }
+
+  /** Unloads everything, in use or not, and refuses what comes after. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearInterval(this.#timer);
+    for (const entry of [...this.#entries.values(), ...this.#discarded]) this.#unload(entry).catch(() => {});
+    while (this.#leaving.size > 0) await Promise.all(this.#leaving);
+  }
+
+  /** What the key holds; where that comes from elsewhere than is asked for, it is let go, and a load begins as where there is nothing. */
+  #entryOf(request: LoadRequest<T>): Entry<T> {
+    const entry = this.#entries.get(request.key);
+    if (!entry) return this.#begin(request);
+    if (entry.source === request.source) return entry;
+    return this.#begin({ ...request, keep: request.keep || entry.keep }, this.#discard(entry, `as ${request.source} takes its place`));
+  }
+
+  #begin(request: LoadRequest<T>, replaced?: Promise<void>): Entry<T> {
+    const control = new AbortController();
+    const entry: Entry<T> = {
+      key: request.key,
+      source: request.source,
+      control,
+      loading: this.#load(request, control.signal, replaced),
+      resident: undefined,
+      uses: 0,
+      lastUsed: performance.now(),
+      keep: request.keep,
+      idleMs: Math.min(request.idleMs ?? Number.POSITIVE_INFINITY, this.#limits.unloadAfterMs),
+    };
+    this.#entries.set(request.key, entry);
+    entry.loading.then(
+      (resident) => {
+        entry.resident = resident;
+      },
+      () => {
+        if (this.#entries.get(request.key) === entry) this.#entries.delete(request.key);
+      },
+    );
+    return entry;
+  }
+
+  async #load(request: LoadRequest<T>, signal: AbortSignal, replaced: Promise<void> | undefined): Promise<T> {
+    // The entry of this load counts itself, so there is room for one fewer beside it; it is in the map after the first wait.
+    await Promise.resolve();
+    // An old copy on its way out still has the memory that this one is planned by.
+    if (replaced) await replaced;
+    while (this.#entries.size > this.#limits.maxLoaded) {
+      if (await this.evictOne()) continue;
+      throw new Failure('busy', `${this.#limits.maxLoaded} models are in use, the most that may be loaded; try again when one is free.`, {
+        retryAfterS: 5,
+      });
+    }
+    signal.throwIfAborted();
+    return request.load(signal);
+  }
+
+  /** The unload, where nobody uses it. */
+  #discard(entry: Entry<T>, why: string): Promise<void> | undefined {
+    if (this.#entries.get(entry.key) === entry) {
+      log('info', `unloading ${entry.key}, ${why}`);
+      this.#entries.delete(entry.key);
+      this.#discarded.add(entry);
+    }
+    return entry.uses === 0 && this.#discarded.has(entry) ? this.#unload(entry) : undefined;
+  }
+
+  #unload(entry: Entry<T>): Promise<void> {
+    this.#discarded.delete(entry);
+    if (this.#entries.get(entry.key) === entry) this.#entries.delete(entry.key);
+    entry.control.abort(new Failure('unavailable', 'The model was unloaded while it loaded; try again.', { retryAfterS: 1 }));
+    const leaving: Promise<void> = entry.loading
+      .then((resident) => resident.close())
+      .catch(() => {})
+      .finally(() => this.#leaving.delete(leaving));
+    this.#leaving.add(leaving);
+    return leaving;
+  }
+
+  #unloadIdle(): void {
+    const now = performance.now();
+    for (const entry of this.#entries.values()) {
+      if (entry.keep || entry.uses > 0 || !entry.resident || entry.lastUsed > now - entry.idleMs) continue;
+      log('info', `unloading ${entry.key}, idle for ${entry.idleMs / 1000} s`);
+      void this.#unload(entry);
+    }
+  }
+}
