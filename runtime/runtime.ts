@@ -14,7 +14,7 @@ import type { DatabaseInspection } from './library/databases/inspection.js';
 import type { Preview } from './library/databases/preview.js';
 import type { Datasets } from './library/datasets/datasets.js';
 import { sweepPending } from './library/datasets/pending.js';
-import { sweepDrafts } from './library/ingest/stages.js';
+import { sweepStages } from './library/ingest/stages.js';
 import type { AnomalyService } from './ml/anomaly/contract.js';
 import type { BufferService } from './ml/buffers/contract.js';
 import type { ClassifierService } from './ml/classifiers/contract.js';
@@ -155,7 +155,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const store = await openStore(dataDir);
   const projectsRoot = join(dataDir, 'projects');
   await sweepPending(projectsRoot);
-  await sweepDrafts(projectsRoot);
+  await sweepStages(projectsRoot);
   const models = new Models({ dataDir, pinTemplates });
   const outbound = new Outbound();
   const hub = new Hub(outbound);

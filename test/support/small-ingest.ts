@@ -16,6 +16,8 @@ export class SmallIngest implements Ingest {
   /** Time for each chunk. */
   chunkMs = 0;
   readonly requests: IngestRequest[] = [];
+  /** Documents of which nothing may be kept; it keeps nothing besides chunks. */
+  readonly forgotten: string[] = [];
   readonly #root: string;
 
   constructor(root: string) {
@@ -56,6 +58,10 @@ export class SmallIngest implements Ingest {
     const chunks = await this.chunks(database, documentHash);
     await rm(folder, { recursive: true, force: true });
     return chunks;
+  }
+
+  async forgetDocuments({ documentHashes }: { documentHashes: readonly string[] }): Promise<void> {
+    this.forgotten.push(...documentHashes);
   }
 
   /** Chunks that a database has of a document. */

@@ -74,6 +74,12 @@ export interface Ingest {
     readonly database: string;
     readonly documentHash: string;
   }): Promise<number>;
+  /** Removes what earlier runs have kept of documents besides their chunks: their bytes are not in the project any more. */
+  forgetDocuments(place: {
+    readonly namespace: string;
+    readonly project: string;
+    readonly documentHashes: readonly string[];
+  }): Promise<void>;
   /** How many chunks each of the documents has in a database; undefined where that is not known at once. */
   chunkCounts?(place: {
     readonly namespace: string;

@@ -23,7 +23,7 @@ import { DATASET_BYTES } from './limits.js';
 import { type DatasetPlaces, datasetPath, type FoundDataset, findDataset, lockOf } from './places.js';
 import { Processing } from './processing.js';
 import { Removal } from './removal.js';
-import { documentsOf, dropDocument, sameNamed, takenOver, takeOut, type VersionParts } from './versions.js';
+import { documentsOf, dropDocument, forgetRemoved, sameNamed, takenOver, takeOut, type VersionParts } from './versions.js';
 
 /** What datasets are made of. */
 export interface DatasetsParts {
@@ -109,11 +109,12 @@ export class Datasets {
     const shown = await this.#shown(found, false);
     if (remove.chunks) await this.removal.datasetChunks(namespace, project, name);
     return this.#places.locks.run(lockOf(namespace, project, name), async () => {
-      await this.#projects.edit(namespace, project, (raw) => ({
+      const edited = await this.#projects.edit(namespace, project, (raw) => ({
         ...raw,
         datasets: (Array.isArray(raw.datasets) ? raw.datasets : []).filter((one) => !isObject(one) || one.name !== name),
       }));
       await putAway(found, remove.files);
+      if (remove.files) await forgetRemoved(this.#versions, edited, shown.files);
       return shown;
     });
   }

@@ -4,7 +4,7 @@ import type { ItemOutcome } from '../../store/store.js';
 import type { RunContext, TaskItem, TaskKind } from '../../tasks/contract.js';
 import type { FileOutcome, Ingest, ParserOverrides } from './contract.js';
 import { findDataset, isKept } from './places.js';
-import { settle, type VersionParts } from './versions.js';
+import { forgetRemoved, settle, type VersionParts } from './versions.js';
 
 /** The kind of the tasks that process datasets. */
 export const DATASET_KIND = 'dataset';
@@ -23,8 +23,10 @@ export function datasetKind(parts: VersionParts): TaskKind {
   /** A file may be removed while it waits or runs: what was stored of it since goes too, also after a crash. */
   const refuseRemoved = async (item: TaskItem): Promise<void> => {
     const place = placeOf(item);
-    if (await isKept(places, projects.load(place.namespace, place.project), place.database, item.key)) return;
+    const project = projects.load(place.namespace, place.project);
+    if (await isKept(places, project, place.database, item.key)) return;
     await ingest.removeDocument({ ...place, documentHash: item.key });
+    await forgetRemoved(parts, project, [item.key]);
     throw new Failure('not_found', `${item.name} was removed from the dataset before it was processed.`, { code: 'FileRemoved' });
   };
   return {

@@ -40,6 +40,14 @@ export async function* projectFolders(projectsRoot: string): AsyncGenerator<stri
   for (const namespace of await foldersIn(projectsRoot)) yield* await foldersIn(namespace);
 }
 
+/** The hashes of all files whose bytes the datasets of a project have; `project` is its folder. */
+export async function documentsOnDisk(project: string): Promise<ReadonlySet<string>> {
+  const data = join(project, 'lf_data');
+  // Datasets of older projects shared one folder.
+  const folders = [data, ...(await foldersIn(join(data, 'datasets')))];
+  return new Set((await Promise.all(folders.map((folder) => namesIn(join(folder, 'raw'))))).flat());
+}
+
 async function sweepDataset(dataset: string): Promise<void> {
   const hashes = await namesIn(join(dataset, PENDING));
   if (hashes.length === 0) return;

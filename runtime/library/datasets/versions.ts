@@ -1,7 +1,8 @@
 import type { UploadedFile } from '../../../schemas/endpoint.js';
 import type { FileMetadata } from '../../../schemas/generated/core/datasets.js';
+import { isName } from '../../config/names.js';
 import { isObject } from '../../config/values.js';
-import type { Projects } from '../../projects/projects.js';
+import type { LoadedProject, Projects } from '../../projects/projects.js';
 import type { Ingest } from './contract.js';
 import { type DatasetPlaces, type FoundDataset, findDataset, isKept, lockOf } from './places.js';
 
@@ -35,17 +36,27 @@ export function takenOver(
   };
 }
 
-/** Takes a file out of a dataset, also where an older project file lists it. The chunks are the caller's business. */
-export async function takeOut(
-  parts: Pick<VersionParts, 'projects' | 'places'>,
-  found: FoundDataset,
-  hash: string,
-  bytes: boolean,
-): Promise<void> {
+/**
+ * Takes a file out of a dataset, also where an older project file lists it; with `bytes` off the disk, with what was made of it. The chunks are the
+ * caller's business.
+ */
+export async function takeOut(parts: VersionParts, found: FoundDataset, hash: string, bytes: boolean): Promise<void> {
   const { project, dataset } = found;
   if ((dataset.files ?? []).includes(hash))
     await parts.projects.edit(project.namespace, project.name, (raw) => withoutListed(raw, dataset.name, hash));
   await parts.places.folder(found).remove(hash, { bytes });
+  if (bytes) await forgetRemoved(parts, project, [hash]);
+}
+
+/** Removes what was made of documents, as far as no dataset of the project has their bytes. */
+export async function forgetRemoved({ places, ingest }: VersionParts, project: LoadedProject, hashes: readonly string[]): Promise<void> {
+  const datasets = (project.config.datasets ?? []).filter(({ name }) => isName(name));
+  const documentHashes: string[] = [];
+  for (const hash of hashes) {
+    const paths = await Promise.all(datasets.map((dataset) => places.raw({ project, dataset }, hash)));
+    if (paths.every((path) => path === undefined)) documentHashes.push(hash);
+  }
+  await ingest.forgetDocuments({ namespace: project.namespace, project: project.name, documentHashes });
 }
 
 /** Removes the chunks of a document unless another dataset of the project keeps it in the same database; returns how many there were. */

@@ -85,9 +85,9 @@ export class Filling {
   async #begin(): Promise<void> {
     if (this.#begun) return;
     this.#begun = true;
-    const { stages, key, passages, context } = this.#parts;
-    this.#kept = await KeptVectors.open(stages, key, passages.summary.passages);
-    if (!this.#kept && this.#skipped === 0) this.#keeper = await VectorKeeper.begin(stages, key);
+    const { stages, key, origin, passages, context } = this.#parts;
+    this.#kept = await KeptVectors.open(stages, origin.file.hash, key, passages.summary.passages);
+    if (!this.#kept && this.#skipped === 0) this.#keeper = await VectorKeeper.begin(stages, origin.file.hash, key);
     await context.willStore();
   }
 

@@ -65,6 +65,10 @@ export class FileIngest implements Ingest {
     return store.removeDocument(place.documentHash);
   }
 
+  async forgetDocuments(place: { namespace: string; project: string; documentHashes: readonly string[] }): Promise<void> {
+    await this.#stagesOf(this.#parts.projects.load(place.namespace, place.project)).forget(place.documentHashes);
+  }
+
   async chunkCounts(place: {
     namespace: string;
     project: string;
@@ -85,10 +89,10 @@ export class FileIngest implements Ingest {
     const request: ParsingRequest = { file, strategy: processingStrategyOf(project, strategy), overrides };
     const stages = this.#stagesOf(project);
     const key = this.#parts.parsing.key(request, file.hash);
-    const path = await stages.find('parse', key);
+    const path = await stages.find('parse', file.hash, key);
     const kept = path === undefined ? undefined : await PassageFile.open(path);
     if (kept) return { key, file: kept };
-    const draft = await stages.begin('parse', key).catch((cause: unknown) => {
+    const draft = await stages.begin('parse', file.hash, key).catch((cause: unknown) => {
       throw new Failure('unavailable', `The folder for what is made of ${file.name} cannot be made.`, { cause });
     });
     try {

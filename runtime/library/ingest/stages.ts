@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { log } from '../../base/log.js';
-import { projectFolders } from '../datasets/pending.js';
+import { documentsOnDisk, projectFolders } from '../datasets/pending.js';
 
 /** How much is kept. */
 export const STAGE_LIMITS = {
@@ -16,6 +16,8 @@ const EVICTED_TO = 0.9;
 
 /** How the name of a result ends that is being written. */
 const DRAFT = '.tmp';
+/** The name of a whole result: the stage, the document that it was made of, and a hash of all that it was made by. */
+const RESULT = /^\w+-([0-9a-f]{64})-[0-9a-f]{64}$/;
 
 /** A result that is being written, as a checked file. */
 export interface Draft {
@@ -29,7 +31,8 @@ export interface Draft {
 
 /**
  * Results of ingestion stages, by what they were made of, so that unchanged work is not done again. They can all be made anew: what is
- * damaged counts as absent, and a disk that refuses one costs nothing but time.
+ * damaged counts as absent, and a disk that refuses one costs nothing but time. A result stays while its document is on disk. `document` is always the
+ * SHA-256 of a document's bytes in hex, and `key` all else that the result depends on.
  */
 export class Stages {
   readonly #folder: string;
@@ -44,8 +47,8 @@ export class Stages {
   }
 
   /** The path of a result that was kept, which counts as used; whether it is whole shows when it is opened. Undefined where there is none. */
-  async find(stage: string, key: string): Promise<string | undefined> {
-    const path = this.#path(stage, key);
+  async find(stage: string, document: string, key: string): Promise<string | undefined> {
+    const path = this.#path(stage, document, key);
     const now = new Date();
     return utimes(path, now, now).then(
       () => path,
@@ -54,9 +57,9 @@ export class Stages {
   }
 
   /** Begins a result. Throws the system's error where the folder cannot be made. */
-  async begin(stage: string, key: string): Promise<Draft> {
+  async begin(stage: string, document: string, key: string): Promise<Draft> {
     await mkdir(this.#folder, { recursive: true, mode: 0o700 });
-    const path = this.#path(stage, key);
+    const path = this.#path(stage, document, key);
     // Two runs over the same file may come to the same result at the same time.
     const draft = `${path}.${randomUUID()}${DRAFT}`;
     return {
@@ -64,6 +67,12 @@ export class Stages {
       keep: () => this.#keep(draft, path),
       drop: () => rm(draft, { force: true }).catch(() => undefined),
     };
+  }
+
+  /** Removes all results of documents. Never rejects. */
+  async forget(documents: readonly string[]): Promise<void> {
+    const gone = new Set(documents);
+    if (await removeResults(this.#folder, (document) => gone.has(document))) this.#sizeBytes = undefined;
   }
 
   async #keep(draft: string, path: string): Promise<void> {
@@ -83,8 +92,9 @@ export class Stages {
     const paths = (await readdir(this.#folder)).map((name) => join(this.#folder, name));
     const files = [];
     for (const path of paths) {
-      const { size, mtimeMs } = await stat(path);
-      files.push({ path, size, mtimeMs });
+      // Gone again where its document was removed meanwhile.
+      const found = await stat(path).catch(() => undefined);
+      if (found) files.push({ path, size: found.size, mtimeMs: found.mtimeMs });
     }
     return files;
   }
@@ -106,21 +116,38 @@ export class Stages {
     return total;
   }
 
-  #path(stage: string, key: string): string {
-    return join(this.#folder, `${stage}-${createHash('sha256').update(key).digest('hex')}`);
+  #path(stage: string, document: string, key: string): string {
+    return join(this.#folder, `${stage}-${document}-${createHash('sha256').update(key).digest('hex')}`);
   }
 }
 
-/** Removes what a killed process has not written to its end, in all projects. To be called while nobody works on them. */
-export async function sweepDrafts(projectsRoot: string): Promise<void> {
+/**
+ * Removes from all projects what a killed process has not written to its end, and the results of documents that are not on disk any more. To be
+ * called while nobody works on them.
+ */
+export async function sweepStages(projectsRoot: string): Promise<void> {
   for await (const project of projectFolders(projectsRoot)) {
     const folder = folderOf(project);
     const names = await readdir(folder).catch(() => []);
-    for (const path of names.filter((name) => name.endsWith(DRAFT)).map((name) => join(folder, name)))
-      await rm(path, { force: true }).catch((cause: unknown) =>
-        log('warn', 'what a killed process left could not be removed', { path, cause }),
-      );
+    if (names.length === 0) continue;
+    for (const name of names.filter((one) => !RESULT.test(one))) await remove(join(folder, name));
+    const documents = await documentsOnDisk(project);
+    await removeResults(folder, (document) => !documents.has(document));
   }
+}
+
+/** Removes the results of the documents that `goes` picks; whether there were any. */
+async function removeResults(folder: string, goes: (document: string) => boolean): Promise<boolean> {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => {
+    const document = RESULT.exec(name)?.[1];
+    return document !== undefined && goes(document);
+  });
+  for (const name of names) await remove(join(folder, name));
+  return names.length > 0;
+}
+
+async function remove(path: string): Promise<void> {
+  await rm(path, { force: true }).catch((cause: unknown) => log('warn', 'a stage of ingestion could not be removed', { path, cause }));
 }
 
 /** Where the results of a project lie. */

@@ -16,8 +16,8 @@ export class KeptVectors {
   }
 
   /** Opens what was kept as the stage `embed` for `count` passages; undefined where there is nothing of use. */
-  static async open(stages: Stages, key: string, count: number): Promise<KeptVectors | undefined> {
-    const path = await stages.find('embed', key);
+  static async open(stages: Stages, document: string, key: string, count: number): Promise<KeptVectors | undefined> {
+    const path = await stages.find('embed', document, key);
     const file = path === undefined ? undefined : await CheckedFile.open(path);
     if (file === undefined) return undefined;
     if (file.sizeBytes > 0 && file.sizeBytes % (count * COMPONENT_BYTES) === 0) return new KeptVectors(file, file.sizeBytes / count);
@@ -56,9 +56,9 @@ export class VectorKeeper {
   }
 
   /** Begins; undefined where that cannot be. */
-  static async begin(stages: Stages, key: string): Promise<VectorKeeper | undefined> {
+  static async begin(stages: Stages, document: string, key: string): Promise<VectorKeeper | undefined> {
     try {
-      const draft = await stages.begin('embed', key);
+      const draft = await stages.begin('embed', document, key);
       return new VectorKeeper(draft, await CheckedWriter.create(draft.path));
     } catch (error) {
       log('warn', 'vectors could not be kept', { error });

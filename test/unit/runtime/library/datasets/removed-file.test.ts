@@ -37,7 +37,38 @@ describe('a file that was removed, with its bytes, while it was taken in and the
       assert.equal(task.state, 'FAILURE');
       assert.match(task.traceback!, /was removed from the dataset/);
       assert.equal(await stage.ingest.chunks('main_db', hash), 0);
+      assert.deepEqual(stage.ingest.forgotten, [hash]);
       await stage.close();
     });
   }
+});
+
+describe('what was made of a document', () => {
+  it('goes with the last copy of its bytes that the project has', async () => {
+    writeProject(dataDir, 'ns', 'copies', PROJECT);
+    const stage = await openDatasetStage({ dataDir });
+    const { datasets, ingest } = stage;
+    const upload = async (dataset: string, name: string, text: string): Promise<string> => {
+      const path = join(dataDir, `${dataset}-${hashOf(text)}`);
+      writeFileSync(path, text);
+      const file = { field: 'file', name, mimeType: 'text/plain', path, sizeBytes: text.length, sha256: hashOf(text) };
+      await datasets.add('ns', 'copies', dataset, file);
+      return file.sha256;
+    };
+    const remove = async (dataset: string, hash: string, bytes: boolean): Promise<readonly string[]> => {
+      await datasets.removal.file('ns', 'copies', dataset, hash, { bytes });
+      return ingest.forgotten.splice(0);
+    };
+    const [a, b, c] = [await upload('docs', 'a', 'text a'), await upload('docs', 'b', 'text b'), await upload('docs', 'c', 'text c')];
+    assert.deepEqual(await remove('docs', a, false), []);
+    assert.deepEqual(await remove('docs', b, true), [b]);
+    await upload('twin', 'c', 'text c');
+    await datasets.delete('ns', 'copies', 'twin', { files: true, chunks: false });
+    assert.deepEqual(ingest.forgotten.splice(0), []);
+    await upload('docs', 'c', 'text d');
+    assert.deepEqual(ingest.forgotten.splice(0), [c]);
+    await datasets.delete('ns', 'copies', 'docs', { files: true, chunks: false });
+    assert.deepEqual(ingest.forgotten.splice(0), [hashOf('text d')]);
+    await stage.close();
+  });
 });

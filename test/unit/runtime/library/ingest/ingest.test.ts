@@ -166,6 +166,19 @@ describe('ingestion of files', () => {
     assert.deepEqual(await found(), first);
   });
 
+  it('keeps nothing of a document whose bytes were removed, and all of the others', async () => {
+    const [gone, stays] = [sentences(5, 'lakes'), sentences(5, 'seas')];
+    for (const text of [gone, stays]) await take('a.txt', text);
+    const kept = (text: string): string[] => readdirSync(STAGES).filter((name) => name.includes(hashOf(text)));
+    assert.deepEqual([kept(gone).length, kept(stays).length], [2, 2]);
+    await remove(gone);
+    await ingest.forgetDocuments({ namespace: 'ns', project: 'p', documentHashes: [hashOf(gone)] });
+    assert.deepEqual([kept(gone).length, kept(stays).length], [0, 2]);
+    parsing.files = 0;
+    assert.equal((await take('a.txt', gone)).storedCount, 5);
+    assert.equal(parsing.files, 1);
+  });
+
   it('makes damaged results anew', async () => {
     const text = sentences(4, 'clouds');
     await take('a.txt', text);

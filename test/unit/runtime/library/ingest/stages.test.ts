@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { CheckedFile, CheckedWriter, PIECE_BYTES } from '../../../../../runtime/documents/parsing/checked-file.js';
-import { STAGE_LIMITS, Stages, sweepDrafts } from '../../../../../runtime/library/ingest/stages.js';
+import { STAGE_LIMITS, Stages, sweepStages } from '../../../../../runtime/library/ingest/stages.js';
+import { hashOf } from '../../../../support/dataset-stage.js';
 
 const root = mkdtempSync(join(tmpdir(), 'quern-stages-'));
 let projects = 0;
@@ -13,18 +14,19 @@ const project = (): string => {
   return join(root, `p${projects}`);
 };
 const folderOf = (directory: string): string => join(directory, 'lf_data', 'stages');
+const [ONE, TWO] = ['one', 'two'].map(hashOf) as [string, string];
 const bytes = (size: number, value = 7): Uint8Array => new Uint8Array(size).fill(value);
 
-async function write(stages: Stages, key: string, pieces: readonly Uint8Array[]): Promise<void> {
-  const draft = await stages.begin('parse', key);
+async function write(stages: Stages, key: string, pieces: readonly Uint8Array[], document = ONE): Promise<void> {
+  const draft = await stages.begin('parse', document, key);
   const writer = await CheckedWriter.create(draft.path);
   for (const piece of pieces) await writer.write(piece);
   await writer.end();
   await draft.keep();
 }
 
-async function read(stages: Stages, key: string, stage = 'parse'): Promise<Buffer | undefined> {
-  const path = await stages.find(stage, key);
+async function read(stages: Stages, key: string, stage = 'parse', document = ONE): Promise<Buffer | undefined> {
+  const path = await stages.find(stage, document, key);
   const file = path === undefined ? undefined : await CheckedFile.open(path);
   if (file === undefined) return undefined;
   try {
@@ -72,7 +74,7 @@ describe('kept stages', () => {
 
   it('does not take what was never ended for whole', async () => {
     const stages = new Stages(project());
-    const draft = await stages.begin('parse', 'key');
+    const draft = await stages.begin('parse', ONE, 'key');
     const writer = await CheckedWriter.create(draft.path);
     await writer.write(bytes(2 * PIECE_BYTES));
     await writer.discard();
@@ -113,18 +115,50 @@ describe('kept stages', () => {
   it('loses at the next start what a killed process was writing, and nothing else', async () => {
     const projectsRoot = join(root, 'killed');
     const directory = join(projectsRoot, 'namespace', 'project');
+    mkdirSync(join(directory, 'lf_data', 'raw'), { recursive: true });
+    writeFileSync(join(directory, 'lf_data', 'raw', ONE), 'one');
     const stages = new Stages(directory);
     await write(stages, 'whole', [bytes(10)]);
-    for (const stage of ['parse', 'embed']) writeFileSync((await stages.begin(stage, 'cut off')).path, bytes(10));
+    for (const stage of ['parse', 'embed']) writeFileSync((await stages.begin(stage, ONE, 'cut off')).path, bytes(10));
     assert.equal(readdirSync(folderOf(directory)).length, 3);
-    await sweepDrafts(projectsRoot);
+    await sweepStages(projectsRoot);
     assert.equal(readdirSync(folderOf(directory)).length, 1);
     assert.equal((await read(new Stages(directory), 'whole'))?.length, 10);
   });
 
+  it('loses the results of a document and no others when it is told to forget it', async () => {
+    const directory = project();
+    const stages = new Stages(directory, { ...STAGE_LIMITS, mostBytes: 3500 });
+    for (const key of ['a', 'b']) await write(stages, key, [bytes(1000)]);
+    await write(stages, 'a', [bytes(1000, 1)], TWO);
+    await stages.forget([ONE, hashOf('three')]);
+    assert.deepEqual([await read(stages, 'a'), await read(stages, 'b')], [undefined, undefined]);
+    assert.equal((await read(stages, 'a', 'parse', TWO))?.[0], 1);
+    // What is gone does not count.
+    for (const key of ['c', 'd']) await write(stages, key, [bytes(1000)]);
+    assert.equal(readdirSync(folderOf(directory)).length, 3);
+    await new Stages(project()).forget([ONE]);
+  });
+
+  it('loses at the next start what was made of documents that no dataset has on disk', async () => {
+    const projectsRoot = join(root, 'removed');
+    const directory = join(projectsRoot, 'namespace', 'project');
+    const raw = join(directory, 'lf_data', 'datasets', 'docs', 'raw');
+    mkdirSync(raw, { recursive: true });
+    writeFileSync(join(raw, TWO), 'two');
+    const stages = new Stages(directory);
+    for (const document of [ONE, TWO]) await write(stages, 'key', [bytes(10)], document);
+    writeFileSync(join(folderOf(directory), `parse-${ONE}`), 'of no document that can be told');
+    await sweepStages(projectsRoot);
+    assert.deepEqual(
+      readdirSync(folderOf(directory)).map((name) => name.split('-')[1]),
+      [TWO],
+    );
+  });
+
   it('keeps nothing that is too large, and what is open of it can be read', async () => {
     const stages = new Stages(project(), { ...STAGE_LIMITS, largestBytes: 100 });
-    const draft = await stages.begin('parse', 'key');
+    const draft = await stages.begin('parse', ONE, 'key');
     const writer = await CheckedWriter.create(draft.path);
     await writer.write(bytes(120));
     await writer.end();
@@ -138,7 +172,7 @@ describe('kept stages', () => {
   it('says where nothing can be kept', async () => {
     const file = join(root, 'file');
     writeFileSync(file, '');
-    await assert.rejects(new Stages(file).begin('parse', 'key'), { code: 'ENOTDIR' });
-    assert.equal(await new Stages(file).find('parse', 'key'), undefined);
+    await assert.rejects(new Stages(file).begin('parse', ONE, 'key'), { code: 'ENOTDIR' });
+    assert.equal(await new Stages(file).find('parse', ONE, 'key'), undefined);
   });
 });
