@@ -1,4 +1,7 @@
-// Measures how the house is built: node scripts/house.mjs [--run]. Prints Markdown tables; `--run` adds what requests run, which needs a built tree.
+// Measures how the house is built: node scripts/house.mjs [--run [--files]]. Prints Markdown tables; `--run` counts the files that requests run, which needs a
+// built tree, and `--files` names them.
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { root } from './steps.mjs';
@@ -117,4 +120,18 @@ function plugIns() {
   );
 }
 
-process.stdout.write(`${[sizes(), shape(), plugIns()].join('\n\n')}\n`);
+/** How many of our files one warm request of each kind runs in the daemon. */
+async function requests() {
+  const counts = [];
+  const child = fork(join(root, 'scripts/house-requests.mjs'), { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  child.on('message', ({ name, files: run }) => {
+    counts.push([name, run.length]);
+    if (process.argv.includes('--files')) process.stderr.write(`${name}:\n${run.map((file) => `  ${file}\n`).join('')}`);
+  });
+  const [code] = await once(child, 'exit');
+  if (code !== 0) process.exit(code ?? 1);
+  return table(['Request', 'Files that it runs'], counts);
+}
+
+const parts = [sizes(), shape(), plugIns(), ...(process.argv.includes('--run') ? [await requests()] : [])];
+process.stdout.write(`${parts.join('\n\n')}\n`);

@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { log } from '../../runtime/base/log.js';
 import { allowEnv } from '../../runtime/config/variables.js';
-import type { Runtime } from '../../runtime/runtime.js';
-import { openRuntime } from '../../runtime/runtime.js';
+import { openRuntime, type Runtime } from '../../runtime/runtime.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import { coreEndpoints, coreSockets } from '../core/index.js';
