@@ -167,7 +167,13 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const { encoders, coreEncoders, ...forRetrieval } = openEncoders({ models, outbound, runtimeUrls, runtimePort });
   const { close: closeClassifiers, ...classifying } = openClassifiers({ dataDir, encoders, outbound, runtimeUrls });
   const projects = new Projects({ dataDir, purges: deleteProjects });
-  const providers = createProviders({ outbound, universal: createUniversalProvider(completions), runtimeUrls, runtimePort, startRunner });
+  const providers = createProviders({
+    outbound,
+    universal: createUniversalProvider(completions, models),
+    runtimeUrls,
+    runtimePort,
+    startRunner,
+  });
   const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
   const { close: closeRetrieval, ...documents } = openRetrieval({
     store,

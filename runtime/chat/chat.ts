@@ -6,7 +6,7 @@ import type { ProviderId } from '../providers/index.js';
 import type { Retrieval } from '../rag/query/contract.js';
 import type { Store } from '../store/store.js';
 import { type Clock, systemClock } from './clock.js';
-import { type ChatCall, type ChatTurn, openTurn } from './complete.js';
+import { type ChatCall, type ChatTurn, chosenModel, openTurn } from './complete.js';
 import { checkSessionId } from './session-id.js';
 import { Sessions } from './sessions.js';
 
@@ -43,13 +43,24 @@ export class Chat {
   /**
    * Opens one turn: everything that can fail before the first token has been checked when this resolves. Throws `not_found` or `invalid` for
    * the project, `bad_request` for an unknown model, unresolved templates or a prompt over the context, and what the provider throws.
-   * The turn must be read, as a body or as frames, or cancelled.
+   * The turn must be read, as a body, as frames or in parts, or cancelled.
    */
   async complete(call: ChatCall, signal: AbortSignal): Promise<ChatTurn> {
     const { projects, providers, providerOf, retrieval } = this.#parts;
     const project = projects.load(call.namespace, call.project);
     const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
     return openTurn({ call, project, signal, sessions: this.#sessions, provider, retrieval });
+  }
+
+  /** The model that a chat of the project with this name runs on. Throws as `complete` does. */
+  model(namespace: string, project: string, name: string | undefined): ModelConfig {
+    return chosenModel(this.#parts.projects.load(namespace, project), name);
+  }
+
+  /** Loads a model of this machine and keeps it loaded until the returned function is called; `undefined` for one that is elsewhere. */
+  async hold(model: ModelConfig, signal: AbortSignal): Promise<(() => void) | undefined> {
+    const { providers, providerOf } = this.#parts;
+    return providers[providerOf(model)].hold?.(model, signal);
   }
 
   /** The messages of a session; none for one that is unknown or expired. Throws as `Projects.load` does. */

@@ -43,7 +43,7 @@ export interface ChatCall {
   sessionId?: string | undefined;
 }
 
-/** An accepted turn. It is read once, as a body or as frames. */
+/** An accepted turn. It is read once, as a body, as frames or in parts. */
 export interface ChatTurn {
   /** Absent in stateless calls. */
   readonly sessionId: string | undefined;
@@ -51,6 +51,18 @@ export interface ChatTurn {
   body(): Promise<Record<string, unknown>>;
   /** The answer as text of server-sent events, up to and with `[DONE]`. Never throws; leaving the loop ends the generation. */
   frames(): AsyncIterable<string>;
+  /** The answer in parts, for one who decides what of it is remembered. */
+  parts(): KeptByReader;
+}
+
+/** An answer whose reader says what of it goes into the history. */
+export interface KeptByReader {
+  /** Throws what the model throws; leaving the loop ends the generation. */
+  readonly parts: AsyncIterable<CompletionPart>;
+  /** Stores the turn with this answer; resolves when it is on disk. At most one call. */
+  keep(answer: Message): Promise<void>;
+  /** Ends the turn, whether or not it was kept. Must be called. */
+  close(): void;
 }
 
 /** What a turn is made of. */
@@ -65,7 +77,7 @@ export interface TurnParts {
 }
 
 /** The model that a request names, or the default one; the built-in one in a project without models. Throws `bad_request` (UnknownModel, NoModel). */
-function chosenModel(project: LoadedProject, name: string | null | undefined): ModelConfig {
+export function chosenModel(project: LoadedProject, name: string | null | undefined): ModelConfig {
   const { runtime } = project.config;
   const place = `project ${project.namespace}/${project.name}`;
   if (runtime.models.length === 0) {
@@ -235,6 +247,11 @@ class OpenTurn implements ChatTurn {
       },
     });
     return this.#ends.sources ? after(sourcesFrame(this.#wire, this.#ends.sources), frames) : frames;
+  }
+
+  parts(): KeptByReader {
+    const { complete, close } = this.#ends;
+    return { parts: this.#completion.parts, keep: complete, close };
   }
 
   #parts(emptyText: string | undefined): AsyncIterable<CompletionPart> {

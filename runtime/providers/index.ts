@@ -78,10 +78,12 @@ function universalOf({ universal, runtimeUrls = [], runtimePort }: ProviderParts
   const isOurs = (base: string): boolean => isOwnAddress(base, [UNIVERSAL_PORT, runtimePort]);
   const remote = lazily(async () => (await import('./remote-universal.js')).createRemoteUniversal(await client(), runtimeUrls, isOurs));
   if (runtimeUrls.length > 0) return remote;
+  const isHere = (model: ModelConfig): boolean => {
+    const base = baseUrlOf(model);
+    return base === undefined || isOurs(base);
+  };
   return {
-    async open(model, request, signal) {
-      const base = baseUrlOf(model);
-      return base === undefined || isOurs(base) ? universal.open(model, request, signal) : remote.open(model, request, signal);
-    },
+    open: async (model, request, signal) => (isHere(model) ? universal : remote).open(model, request, signal),
+    hold: async (model, signal) => (isHere(model) ? universal.hold?.(model, signal) : undefined),
   };
 }

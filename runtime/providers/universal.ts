@@ -1,6 +1,6 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import { checkedExtra, formFields, generationSettings, ggufOptions, languageSettings } from '../completions/options.js';
-import type { CompletionSource, UniversalRequest } from '../completions/request.js';
+import type { CompletionSource, ModelSource, UniversalRequest } from '../completions/request.js';
 import type { CompletionRequest, Provider } from './contract.js';
 
 /** What a model's `extra_body` and the request's say together; the request wins. */
@@ -24,8 +24,13 @@ function universalRequest(model: ModelConfig, request: CompletionRequest): Unive
 }
 
 /** Completes chats on the in-process runtime. A prompt over the context is refused unless `extra_body` sets `auto_truncate`. */
-export function createUniversalProvider(completions: CompletionSource): Provider {
+export function createUniversalProvider(completions: CompletionSource, models?: Pick<ModelSource, 'acquire'>): Provider {
   return {
     open: (model, request, signal) => completions.open(universalRequest(model, request), signal),
+    hold: async (model, signal) => {
+      const { model: name, options, transformers } = universalRequest(model, { messages: [] });
+      const acquired = await models?.acquire(name, options, signal, transformers ? { transformers } : {});
+      return acquired?.release;
+    },
   };
 }

@@ -1,0 +1,57 @@
+import type { Message } from '../../schemas/generated/common.js';
+import type { CompletionRequest } from '../../schemas/generated/core/chat.js';
+import type { Chat } from '../chat/chat.js';
+import type { KeptByReader } from '../chat/complete.js';
+import type { VoiceSettings } from './settings.js';
+
+/** Answers of a voice are short and lively where the project says nothing else. */
+const TEMPERATURE = 0.7;
+const MOST_TOKENS = 500;
+
+/** Which conversation is asked. */
+export interface Conversation {
+  readonly namespace: string;
+  readonly project: string;
+  readonly id: string;
+  readonly systemPrompt: string | undefined;
+}
+
+/** Asks the model of a conversation, with the prompts, tools, documents and history of its project. Throws as `Chat.complete` does. */
+export async function ask(
+  chat: Pick<Chat, 'complete' | 'model'>,
+  { namespace, project, id, systemPrompt }: Conversation,
+  { llmModel, thinks }: Pick<VoiceSettings, 'llmModel' | 'thinks'>,
+  text: string,
+  signal: AbortSignal,
+  more: Partial<CompletionRequest> = {},
+): Promise<KeptByReader> {
+  const { model_api_parameters: own = {} } = chat.model(namespace, project, llmModel);
+  const user: Message = { role: 'user', content: text };
+  const messages: CompletionRequest['messages'] = systemPrompt ? [{ role: 'system', content: systemPrompt }, user] : [user];
+  const request: CompletionRequest = {
+    ...(llmModel === undefined ? {} : { model: llmModel }),
+    messages,
+    stream: true,
+    think: thinks,
+    ...(own.temperature === undefined ? { temperature: TEMPERATURE } : {}),
+    ...(own.max_tokens === undefined && own.max_completion_tokens === undefined ? { max_tokens: MOST_TOKENS } : {}),
+    ...more,
+  };
+  const turn = await chat.complete({ namespace, project, request, stateful: true, sessionId: id }, signal);
+  return turn.parts();
+}
+
+/** Has the model read what each turn of the conversation begins with, so that it is in its memory when the first one comes. Nothing is kept. */
+export async function rehearse(
+  chat: Pick<Chat, 'complete' | 'model'>,
+  conversation: Conversation,
+  settings: Pick<VoiceSettings, 'llmModel' | 'thinks'>,
+  signal: AbortSignal,
+): Promise<void> {
+  const { parts, close } = await ask(chat, conversation, settings, 'Hello', signal, { max_tokens: 1, rag_enabled: false });
+  try {
+    for await (const _part of parts);
+  } finally {
+    close();
+  }
+}

@@ -1,0 +1,59 @@
+import type { VoiceState } from './states.js';
+
+/** What a session says besides audio. */
+export type ServerMessage =
+  | { readonly type: 'session_info'; readonly session_id: string }
+  | { readonly type: 'status'; readonly state: VoiceState }
+  | { readonly type: 'transcription'; readonly text: string; readonly is_final: boolean }
+  | { readonly type: 'llm_text'; readonly text: string; readonly is_final: boolean }
+  | { readonly type: 'tool_call'; readonly tool_call_id: string; readonly function_name: string; readonly arguments: string }
+  | { readonly type: 'tts_start'; readonly phrase_index: number }
+  /** Seconds of audio. */
+  | { readonly type: 'tts_done'; readonly phrase_index: number; readonly duration: number }
+  | ({ readonly type: 'timings' } & TurnTimings)
+  | { readonly type: 'error'; readonly message: string }
+  | { readonly type: 'closed' };
+
+/** Where the time of one answer went, in milliseconds since the end of the speech; what did not happen is absent. */
+export interface TurnTimings {
+  /** The end of the utterance was certain. */
+  endpoint_ms?: number;
+  /** The transcript was there. */
+  stt_ms?: number;
+  /** The model's first text. */
+  first_token_ms?: number;
+  /** The first phrase was complete. */
+  first_phrase_ms?: number;
+  /** The first audio was sent. */
+  first_audio_ms?: number;
+  /** All was heard, or the answer was cut. */
+  end_ms?: number;
+}
+
+/** The client of a session. */
+export interface VoicePeer {
+  /** Sends text or bytes; false when the peer takes no more. */
+  send(content: string | Uint8Array): boolean;
+  /** Bytes accepted but not yet taken by the network. */
+  readonly bufferedBytes: number;
+  close(code: number, reason: string): void;
+}
+
+/** A stretch of what the client's microphone hears. */
+export interface VoiceFrame {
+  /** 16 kHz mono, some 10 to 100 ms. */
+  readonly samples: Float32Array;
+  /** How probable it is that somebody speaks, 0 to 1. */
+  readonly speech: number;
+  /** Root mean square, 0 to 1. */
+  readonly level: number;
+}
+
+/** Turns the bytes of one client into frames. */
+export interface Hearing {
+  /** Frames in order. Throws `bad_request` for bytes that are no audio; the next bytes are then a new beginning. */
+  hear(bytes: Uint8Array): AsyncIterable<VoiceFrame>;
+  /** What is left of a recording that is over; the next bytes are a new beginning. */
+  end(): AsyncIterable<VoiceFrame>;
+  close(): void;
+}

@@ -1,0 +1,71 @@
+import type { Chat } from '../chat/chat.js';
+import type { Speech } from '../speech/contract.js';
+import type { VoiceSettings } from './settings.js';
+
+/** What readiness is made of. */
+interface ReadinessParts {
+  readonly namespace: string;
+  readonly project: string;
+  readonly chat: Pick<Chat, 'hold' | 'model'>;
+  readonly speech: Pick<Speech, 'keep'>;
+  /** Has the language model read what every turn begins with. */
+  readonly rehearse: (signal: AbortSignal) => Promise<void>;
+  /** Told of what cannot be loaded. */
+  readonly failed: (error: unknown) => void;
+}
+
+/** Keeps the models of a conversation loaded, so that its first turn is as fast as its second, also after a long silence. */
+export class Readiness {
+  readonly #parts: ReadinessParts;
+  readonly #abort = new AbortController();
+  #releases: (() => void)[] = [];
+  #round = 0;
+
+  constructor(parts: ReadinessParts) {
+    this.#parts = parts;
+  }
+
+  /** Loads the models that the settings name, then lets go of those before. */
+  prepare({ sttModel, ttsModel, ttsVoice, llmModel }: VoiceSettings): void {
+    const { speech, failed } = this.#parts;
+    const { signal } = this.#abort;
+    const before = this.#releases;
+    this.#releases = [];
+    this.#round += 1;
+    const round = this.#round;
+    const keep = async (loading: Promise<(() => void) | undefined>): Promise<void> => {
+      const release = await loading;
+      if (!release) return;
+      if (signal.aborted || this.#round !== round) release();
+      else this.#releases.push(release);
+    };
+    const loads = [
+      speech.keep({ speak: { model: ttsModel, voice: ttsVoice } }, signal),
+      speech.keep({ transcribe: sttModel }, signal),
+      this.#holdLanguage(llmModel, signal),
+    ];
+    const loaded = loads.map((loading) =>
+      keep(loading).catch((error: unknown) => {
+        if (!signal.aborted) failed(error);
+      }),
+    );
+    void Promise.all(loaded).then(() => {
+      for (const release of before) release();
+    });
+  }
+
+  /** Lets go of all of them. */
+  close(): void {
+    this.#abort.abort();
+    for (const release of this.#releases) release();
+    this.#releases = [];
+  }
+
+  async #holdLanguage(name: string | undefined, signal: AbortSignal): Promise<(() => void) | undefined> {
+    const { chat, namespace, project, rehearse } = this.#parts;
+    const release = await chat.hold(chat.model(namespace, project, name), signal);
+    // Elsewhere a rehearsal costs money, and its effect is not known.
+    if (release) await rehearse(signal);
+    return release;
+  }
+}

@@ -1,0 +1,273 @@
+import type { KeptByReader } from '../chat/complete.js';
+import type { Speech } from '../speech/contract.js';
+import { CallFilter } from './call-filter.js';
+import { Changes, type Clock } from './clock.js';
+import type { ServerMessage, TurnTimings, VoicePeer } from './contract.js';
+import { SpokenText } from './heard.js';
+import { OUT_RATE, PacedAudio } from './pace.js';
+import { type Phrase, PhraseSplitter } from './phrases.js';
+import type { VoiceSettings } from './settings.js';
+
+/** Phrases that may wait to be spoken; the model waits beyond. */
+const MOST_WAITING = 64;
+/** Said while a tool is asked, in place of silence. */
+const FILLER = 'One moment, please.';
+
+/** What an answer is made of. */
+export interface ReplyParts {
+  readonly settings: VoiceSettings;
+  readonly speech: Speech;
+  readonly peer: VoicePeer;
+  readonly clock: Clock;
+  /** Clock time at which the user stopped speaking. */
+  readonly askedMs: number;
+  readonly timings: TurnTimings;
+  /** The text of a phrase as it is said; empty where nothing of it can be. */
+  readonly sayable: (text: string) => string;
+  open(signal: AbortSignal): Promise<KeptByReader>;
+  send(message: ServerMessage): void;
+  /** The client has taken nothing for a long time. */
+  stalled(): void;
+}
+
+/** One answer: from the model's first token to the last sound that is heard of it. What it sends ends at once when it is paused or cut. */
+export class Reply {
+  readonly #parts: ReplyParts;
+  readonly #abort = new AbortController();
+  readonly #pace: PacedAudio;
+  readonly #spoken: SpokenText;
+  readonly #phrases: (Phrase | undefined)[] = [];
+  readonly #heardAll: Promise<void>;
+  readonly #changes = new Changes();
+  /** What the model said, without calls. */
+  #answer = '';
+  #turn: KeptByReader | undefined;
+  /** Messages that wait while the answer is paused. */
+  #held: ServerMessage[] | undefined;
+  #phraseIndex = 0;
+  #isOver = false;
+
+  constructor(parts: ReplyParts) {
+    this.#parts = parts;
+    this.#spoken = new SpokenText(parts.settings.speed);
+    let finished: () => void = () => undefined;
+    this.#heardAll = new Promise((resolve) => (finished = resolve));
+    const port = {
+      send: (content: string | Uint8Array) => this.#deliver(content),
+      get bufferedBytes() {
+        return parts.peer.bufferedBytes;
+      },
+    };
+    this.#pace = new PacedAudio(port, parts.clock, { finished, stalled: parts.stalled });
+  }
+
+  /** Where its time went so far. */
+  get timings(): TurnTimings {
+    return this.#parts.timings;
+  }
+
+  /** How loud the answer sounds about now; see `PacedAudio`. */
+  get loudness(): number {
+    return this.#pace.loudness;
+  }
+
+  /** Answers, and resolves when all was heard and is in the history, or when it was cut. Throws what a model throws; what was heard is then kept. */
+  async run(): Promise<void> {
+    try {
+      await Promise.all([this.#think(), this.#speak(), this.#abortedOr(this.#heardAll)]);
+      if (!this.#isOver) await this.#finish(this.#answer.trim() || this.#spoken.text);
+    } catch (error) {
+      if (this.#isOver) return;
+      await this.cut();
+      throw error;
+    }
+  }
+
+  /** Falls silent, and goes on thinking. */
+  pause(): void {
+    this.#pace.pause();
+    this.#held ??= [];
+  }
+
+  /** Goes on where it was paused. */
+  resume(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const message of held) this.#parts.send(message);
+    this.#pace.resume();
+  }
+
+  /** Ends the answer. Resolves, when it is on disk, to what was heard and is in the history now: empty where nothing was. */
+  async cut(): Promise<string> {
+    if (this.#isOver) return '';
+    const heard = this.#spoken.until(this.#pace.heardS);
+    await this.#finish(heard);
+    return heard;
+  }
+
+  async #finish(heard: string): Promise<void> {
+    this.#isOver = true;
+    this.#pace.close();
+    this.#mark('end_ms');
+    const turn = this.#turn;
+    // The turn takes its place in the session before the generation ends.
+    const kept = heard === '' ? undefined : turn?.keep({ role: 'assistant', content: heard });
+    this.#abort.abort();
+    this.#changes.tell();
+    try {
+      await kept;
+    } finally {
+      turn?.close();
+    }
+  }
+
+  async #think(): Promise<void> {
+    const { settings, open } = this.#parts;
+    const { signal } = this.#abort;
+    const turn = await open(signal);
+    if (this.#isOver) {
+      turn.close();
+      return;
+    }
+    this.#turn = turn;
+    const splitter = new PhraseSplitter({ sentencesOnly: settings.sentencesOnly });
+    const filter = new CallFilter();
+    const calls = new Calls((message) => this.#say(message));
+    try {
+      for await (const part of turn.parts) {
+        if (this.#isOver) return;
+        if (part.type === 'text') {
+          this.#mark('first_token_ms');
+          await this.#read(splitter, filter.push(part.text));
+        } else if (part.type === 'tool_call') {
+          if (calls.take(part) && settings.language.startsWith('en')) await this.#enqueue({ text: FILLER, isCode: false });
+        }
+      }
+    } catch (error) {
+      if (this.#isOver) return;
+      throw error;
+    }
+    calls.end();
+    await this.#read(splitter, filter.end());
+    const rest = splitter.end();
+    for (const phrase of rest.slice(0, -1)) await this.#show(phrase);
+    const last = rest.at(-1);
+    this.#say({ type: 'llm_text', text: last?.text ?? '', is_final: true });
+    if (last) await this.#enqueue(last);
+    await this.#enqueue(undefined);
+  }
+
+  async #read(splitter: PhraseSplitter, text: string): Promise<void> {
+    this.#answer += text;
+    for (const phrase of splitter.push(text)) await this.#show(phrase);
+  }
+
+  async #show(phrase: Phrase): Promise<void> {
+    this.#say({ type: 'llm_text', text: phrase.text, is_final: false });
+    await this.#enqueue(phrase);
+  }
+
+  async #enqueue(phrase: Phrase | undefined): Promise<void> {
+    if (phrase) this.#mark('first_phrase_ms');
+    while (!this.#isOver && this.#phrases.length >= MOST_WAITING) await this.#changes.next();
+    this.#phrases.push(phrase);
+    this.#changes.tell();
+  }
+
+  /** Speaks what `think` finds, phrase by phrase. */
+  async #speak(): Promise<void> {
+    for (;;) {
+      while (!this.#isOver && this.#phrases.length === 0) await this.#changes.next();
+      if (this.#isOver) return;
+      const phrase = this.#phrases.shift();
+      this.#changes.tell();
+      if (!phrase) break;
+      this.#spoken.begin(phrase.text);
+      const text = phrase.isCode ? '' : this.#parts.sayable(phrase.text);
+      if (text !== '') await this.#speakPhrase(text);
+      this.#spoken.complete();
+    }
+    this.#pace.end();
+  }
+
+  async #speakPhrase(text: string): Promise<void> {
+    const { speech, settings } = this.#parts;
+    const index = this.#phraseIndex;
+    this.#phraseIndex += 1;
+    const request = { text, model: settings.ttsModel, voice: settings.ttsVoice, speed: settings.speed };
+    const { chunks } = await speech.speak(request, this.#abort.signal);
+    this.#pace.message(JSON.stringify({ type: 'tts_start', phrase_index: index } satisfies ServerMessage));
+    let length = 0;
+    for await (const { samples, words } of chunks) {
+      if (this.#isOver) return;
+      length += samples.length;
+      this.#spoken.add(samples.length / OUT_RATE, words);
+      this.#pace.audio(pcm(samples));
+      await this.#pace.room();
+    }
+    this.#pace.message(JSON.stringify({ type: 'tts_done', phrase_index: index, duration: length / OUT_RATE } satisfies ServerMessage));
+  }
+
+  #deliver(content: string | Uint8Array): void {
+    if (this.#isOver) return;
+    if (typeof content !== 'string') this.#mark('first_audio_ms');
+    this.#parts.peer.send(content);
+  }
+
+  #say(message: ServerMessage): void {
+    if (this.#isOver) return;
+    if (this.#held) this.#held.push(message);
+    else this.#parts.send(message);
+  }
+
+  #mark(name: keyof TurnTimings): void {
+    const { timings, clock, askedMs } = this.#parts;
+    timings[name] ??= Math.round((clock.nowMs() - askedMs) * 10) / 10;
+  }
+
+  #abortedOr(promise: Promise<void>): Promise<void> {
+    const { signal } = this.#abort;
+    const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
+    return Promise.race([promise, aborted]);
+  }
+}
+
+/** Gathers the tool calls of an answer, and tells each when it is complete. */
+class Calls {
+  #open: { index: number; id: string; name: string; arguments: string } | undefined;
+  #count = 0;
+  readonly #tell: (message: ServerMessage) => void;
+
+  constructor(tell: (message: ServerMessage) => void) {
+    this.#tell = tell;
+  }
+
+  /** True for the first part of the first call. */
+  take(part: { index: number; id?: string; name?: string; arguments?: string }): boolean {
+    const isFirst = this.#count === 0;
+    if (this.#open?.index !== part.index) {
+      this.end();
+      this.#open = { index: part.index, id: '', name: '', arguments: '' };
+      this.#count += 1;
+    }
+    const open = this.#open!;
+    if (part.id) open.id = part.id;
+    if (part.name) open.name = part.name;
+    open.arguments += part.arguments ?? '';
+    return isFirst;
+  }
+
+  /** No more comes. */
+  end(): void {
+    const open = this.#open;
+    this.#open = undefined;
+    if (open) this.#tell({ type: 'tool_call', tool_call_id: open.id, function_name: open.name, arguments: open.arguments });
+  }
+}
+
+/** Samples as 16-bit PCM. */
+function pcm(samples: Float32Array): Int16Array {
+  const out = new Int16Array(samples.length);
+  for (let index = 0; index < samples.length; index += 1) out[index] = Math.max(-1, Math.min(1, samples[index]!)) * 32767;
+  return out;
+}
