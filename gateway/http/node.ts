@@ -13,6 +13,7 @@ import {
   type Refusal,
   type SocketListener,
   type SocketPeer,
+  STOPPING,
   type Transport,
   type TransportLimits,
 } from './transport.js';
@@ -63,10 +64,13 @@ async function listen({ host, port, application, limits: given }: ListenOptions)
     server.closeIdleConnections();
     for (const linger of state.lingers) linger.stop();
     const timer = setTimeout(() => server.closeAllConnections(), deadlineMs);
-    for (const peer of peers) peer.close(1001, 'the daemon stops');
+    for (const [peer, listener] of peers) {
+      listener.stopping?.();
+      peer.close(STOPPING.code, STOPPING.reason);
+    }
     await closed;
     clearTimeout(timer);
-    for (const peer of peers) peer.terminate();
+    for (const peer of peers.keys()) peer.terminate();
   };
   return {
     port: (server.address() as { port: number }).port,
@@ -78,8 +82,12 @@ async function listen({ host, port, application, limits: given }: ListenOptions)
 }
 
 /** Answers upgrade requests; returns the open WebSockets, kept current. */
-function serveSockets(server: Server, application: Application, { limits, closing }: NodeListenerState): ReadonlySet<WebSocket> {
-  const peers = new Set<WebSocket>();
+function serveSockets(
+  server: Server,
+  application: Application,
+  { limits, closing }: NodeListenerState,
+): ReadonlyMap<WebSocket, SocketListener> {
+  const peers = new Map<WebSocket, SocketListener>();
   // Loaded here: a daemon on the other transport never needs it.
   const { WebSocketServer } = createRequire(import.meta.url)('ws') as typeof import('ws');
   const accepting = new WebSocketServer({ noServer: true, maxPayload: limits.socketPayloadBytes, perMessageDeflate: false });
@@ -95,7 +103,7 @@ function serveSockets(server: Server, application: Application, { limits, closin
     const answer = application.upgrade({ path, query, remoteAddress: request.socket.remoteAddress ?? '', header });
     if (!('open' in answer)) return refuse(socket, answer);
     accepting.handleUpgrade(request, socket, head, (peer) => {
-      peers.add(peer);
+      peers.set(peer, answer);
       peer.once('close', () => peers.delete(peer));
       attach(peer, answer, limits);
     });

@@ -86,6 +86,8 @@ export interface SocketListener {
   open(peer: SocketPeer): void;
   message(content: string | Uint8Array): void;
   closed(code: number): void;
+  /** The daemon stops, and the connection is closed after this: the time for a last message. */
+  stopping?(): void;
 }
 
 /** An upgrade that is turned down with an ordinary answer. */
@@ -134,6 +136,9 @@ export const DEFAULT_LIMITS: TransportLimits = {
 
 /** So much of a refused body is read and thrown away, so that the client sees the answer instead of a reset; see `Linger`. */
 export const LINGER_BYTES = 16 * 1024 * 1024;
+
+/** How a WebSocket is closed when the daemon stops. */
+export const STOPPING = { code: 1001, reason: 'the daemon stops' } as const;
 
 /** How often a WebSocket peer is pinged; one that stays silent until the next ping is dropped. */
 export const PING_INTERVAL_S = 30;

@@ -12,6 +12,7 @@ import {
   PING_INTERVAL_S,
   type SocketListener,
   type SocketPeer,
+  STOPPING,
   type Transport,
   type TransportLimits,
   type UpgradeRequest,
@@ -62,7 +63,7 @@ async function listen(uws: UwsModule, options: ListenOptions): Promise<Listener>
     state.connections += count;
     if (count > 0 && state.connections > state.limits.connections) response.close();
   });
-  sockets(uws, app, options, state.limits);
+  const peers = sockets(uws, app, options, state.limits);
   const serve = (response: UwsResponse, request: UwsRequest, method: string): void => {
     if (hasTwoLengths(request)) {
       refuseTwoLengths(response);
@@ -87,6 +88,10 @@ async function listen(uws: UwsModule, options: ListenOptions): Promise<Listener>
   const drain = async (deadlineMs: number): Promise<void> => {
     state.draining = true;
     uws.us_listen_socket_close(token);
+    for (const { listener, peer } of [...peers]) {
+      listener.stopping?.();
+      peer?.close(STOPPING.code, STOPPING.reason);
+    }
     const deadline = performance.now() + deadlineMs;
     while (state.running > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
     app.close();
@@ -162,7 +167,9 @@ class UwsPeer implements SocketPeer {
   }
 }
 
-function sockets(uws: UwsModule, app: UwsApp, { application }: ListenOptions, limits: TransportLimits): void {
+/** Serves WebSockets; returns the open ones, kept current. */
+function sockets(uws: UwsModule, app: UwsApp, { application }: ListenOptions, limits: TransportLimits): ReadonlySet<SocketState> {
+  const peers = new Set<SocketState>();
   app.ws<SocketState>('/*', {
     compression: uws.DISABLED,
     maxPayloadLength: limits.socketPayloadBytes,
@@ -174,6 +181,7 @@ function sockets(uws: UwsModule, app: UwsApp, { application }: ListenOptions, li
     open: (socket) => {
       const state = socket.getUserData();
       state.peer = new UwsPeer(socket);
+      peers.add(state);
       state.listener.open(state.peer);
     },
     message: (socket, message, isBinary) => {
@@ -182,11 +190,13 @@ function sockets(uws: UwsModule, app: UwsApp, { application }: ListenOptions, li
       socket.getUserData().listener.message(isBinary ? bytes : bytes.toString('utf8'));
     },
     close: (socket, code) => {
-      const { listener, peer } = socket.getUserData();
-      if (peer) peer.open = false;
-      listener.closed(code);
+      const state = socket.getUserData();
+      peers.delete(state);
+      if (state.peer) state.peer.open = false;
+      state.listener.closed(code);
     },
   });
+  return peers;
 }
 
 function upgrade(

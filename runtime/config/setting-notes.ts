@@ -1,9 +1,9 @@
 import type { ModelConfig, ProjectConfig } from '../../schemas/generated/config/project.js';
+import type { VoiceConfig } from '../../schemas/generated/config/voice.js';
 
 /** Sections of a project file that other systems act on and this release does not. */
 const SECTIONS = {
   memory: 'nothing is remembered yet',
-  voice: 'no voice chat is served yet',
   mcp: 'no tool server is started yet',
 } as const;
 
@@ -16,6 +16,18 @@ const MODEL_SETTINGS: Readonly<Record<string, (model: ModelConfig) => string | u
     (accel ?? lemonade) && !['local_accel', 'lemonade'].includes(provider) ? `provider ${provider} does not read it` : undefined,
 };
 
+/** The settings of speech that imitates a recording, and what each is where nobody sets it. */
+const IMITATION = { temperature: 0.8, top_k: 1000, top_p: 0.95, repetition_penalty: 1.2 } as const;
+
+/** The same of the voice section. */
+function voiceNotes({ tts, emotion }: VoiceConfig): string[] {
+  const imitated = Object.entries(IMITATION).filter(([setting, usual]) => (tts?.[setting as keyof typeof IMITATION] ?? usual) !== usual);
+  const unread = imitated.map(([setting]) => setting);
+  if (Object.keys(tts?.voice_profiles ?? {}).length > 0) unread.push('voice_profiles');
+  const ofSpeech = unread.map((setting) => `voice.tts.${setting} has no effect: no voice is made from a recording here.`);
+  return emotion?.enabled ? [...ofSpeech, 'voice.emotion has no effect: emotions are not detected here.'] : ofSpeech;
+}
+
 /** What a configuration asks for that has no effect, in sentences for the log and for whoever reads the project. */
 export function settingNotes(config: ProjectConfig): string[] {
   const ofSections = Object.entries(SECTIONS)
@@ -27,5 +39,5 @@ export function settingNotes(config: ProjectConfig): string[] {
       return reason ? [`${setting} of model '${model.name}' has no effect: ${reason}.`] : [];
     }),
   );
-  return [...ofSections, ...ofModels];
+  return [...ofSections, ...ofModels, ...(config.voice ? voiceNotes(config.voice) : [])];
 }

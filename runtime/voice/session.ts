@@ -37,8 +37,8 @@ export interface SessionParts extends Conversation {
   readonly peer: VoicePeer;
   readonly clock: Clock;
   readonly sayable: (text: string) => string;
-  /** Called once, when the session is over. */
-  readonly ended: () => void;
+  /** Called once, when the session is over; what was heard is on disk when the promise, which never rejects, resolves. */
+  readonly ended: (saving: Promise<void>) => void;
 }
 
 /** One conversation over one connection. */
@@ -121,8 +121,8 @@ export class VoiceSession {
     }
   }
 
-  /** The connection is gone, or `reason` says why we end it. Resolves when what was heard is on disk. */
-  async end(reason?: string): Promise<void> {
+  /** The connection is gone, or `reason` says why we end it. */
+  end(reason?: string): void {
     if (this.#isOver) return;
     if (reason !== undefined) {
       this.#send({ type: 'closed' });
@@ -133,8 +133,7 @@ export class VoiceSession {
     this.#listening.clear();
     this.#utterance?.drop();
     this.#parts.hearing.close();
-    this.#parts.ended();
-    await this.#cut().catch((error: unknown) => this.#report(error));
+    this.#parts.ended(this.#cut().catch((error: unknown) => this.#report(error)));
   }
 
   async #endOfSound(): Promise<void> {
@@ -337,7 +336,7 @@ export class VoiceSession {
   #stalled(): void {
     log('info', 'a voice client takes no audio and is closed', { session: this.#parts.id });
     this.#parts.peer.close(TRY_LATER, 'the audio is not taken');
-    void this.end();
+    this.end();
   }
 
   #tell(timings: TurnTimings): void {

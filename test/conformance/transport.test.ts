@@ -480,6 +480,35 @@ for (const name of ['uws', 'node'] as const) {
       await eventually(() => scene.streamsOpen === 0, 'the stream is freed');
     });
 
+    it('lets WebSockets say goodbye, and closes them', async () => {
+      let closedWith: number | undefined;
+      let peer: SocketPeer;
+      const socket = {
+        path: '/socket',
+        open: () => ({
+          open: (opened: SocketPeer) => {
+            peer = opened;
+          },
+          message: () => undefined,
+          stopping: () => peer.send('goodbye'),
+          closed: (code: number) => {
+            closedWith = code;
+          },
+        }),
+      };
+      const application = dispatch({ endpoints: [], context: {}, access: { bindHost: '127.0.0.1' }, sockets: [socket] });
+      const listener = await createTransport(name).listen({ host: '127.0.0.1', port: 0, application });
+      const client = new WebSocketClient(listener.port, '/socket');
+      await client.opened;
+      const drained = listener.drain(5_000);
+      assert.deepEqual(await client.next(), { opcode: 1, payload: Buffer.from('goodbye') });
+      const { opcode, payload } = await client.next();
+      assert.deepEqual([opcode, payload.readUInt16BE()], [8, 1001]);
+      client.end();
+      await drained;
+      await eventually(() => closedWith !== undefined, 'the listener is told');
+    });
+
     it('says that a port is in use', async () => {
       const { scene, listener } = await start();
       const application = dispatch({ endpoints, context: scene, access: { bindHost: '127.0.0.1' } });

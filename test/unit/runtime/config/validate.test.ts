@@ -395,6 +395,14 @@ test('what has no effect is told with the reason', () => {
     [{ accel: { port: 1234 } }, /^accel of model 'm' has no effect: provider universal/],
     [{ provider: 'local_accel', accel: { port: 1234 } }, undefined],
     [{}, /^The section mcp has no effect/, { mcp: { servers: [] } }],
+    [
+      {},
+      undefined,
+      { voice: { llm_model: 'm', tts: { speed: 1.5, keep_loaded: true }, stt: { model: 'tiny' }, emotion: { enabled: false } } },
+    ],
+    [{}, /^voice\.tts\.top_k has no effect: no voice is made/, { voice: { tts: { top_k: 7 } } }],
+    [{}, /^voice\.tts\.voice_profiles has no effect/, { voice: { tts: { voice_profiles: { me: { audio_path: 'me.wav' } } } } }],
+    [{}, /^voice\.emotion has no effect/, { voice: { emotion: {} } }],
   ];
   for (const [model, note, more] of rows) {
     const notes = told(model, more);

@@ -74,7 +74,7 @@ describe('a turn', () => {
     await stage.clock.advance(10);
     assert.deepEqual(stage.keeps, [{ speak: { model: 'kokoro', voice: 'af_heart' } }, { transcribe: 'base' }]);
     assert.equal(stage.held, 3);
-    await stage.session.end();
+    stage.session.end();
     assert.equal(stage.held, 0);
     assert.ok(stage.hearing.closed);
   });
