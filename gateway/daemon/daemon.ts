@@ -153,6 +153,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
     throw error;
   }
   takeShortTurns();
+  runtime.hub.sweep();
   const end = ender({ runtime, listeners }, () => lock.release());
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end(signal, 0));
   surviveStrayErrors((reason) => end(reason, EXIT_BROKEN));

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
-import { copyFile, lstat, mkdir, readlink, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { copyFile, lstat, mkdir, readlink, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import type { RemoteFile } from '../fetch/client.js';
 import { repositoryFolder } from '../find/hub-cache.js';
@@ -8,43 +8,50 @@ import { repositoryFolder } from '../find/hub-cache.js';
 /** The folders of one repository in the hub cache, as all programs that share it lay them out. */
 export class RepositoryLayout {
   readonly folder: string;
-  readonly #locks: string;
+  /** The unfinished files and the whole ones, by the hashes of their contents. */
+  readonly blobs: string;
+  readonly snapshots: string;
+  readonly locks: string;
 
   constructor(
     cache: string,
     readonly repository: string,
   ) {
     this.folder = repositoryFolder(cache, repository);
-    this.#locks = repositoryFolder(join(cache, '.locks'), repository);
+    this.blobs = join(this.folder, 'blobs');
+    this.snapshots = join(this.folder, 'snapshots');
+    this.locks = repositoryFolder(join(cache, '.locks'), repository);
   }
 
   blob(etag: string): string {
-    return join(this.folder, 'blobs', etag);
+    return join(this.blobs, etag);
   }
 
   snapshot(commit: string): string {
-    return join(this.folder, 'snapshots', commit);
+    return join(this.snapshots, commit);
   }
 
   /** Where a half of a file is kept; other programs take names of this kind for unfinished and leave them alone. */
   incomplete(etag: string): string {
-    return join(this.folder, 'blobs', `${etag}.quern.incomplete`);
+    return join(this.blobs, `${etag}.quern.incomplete`);
   }
 
   /** Held by the process that writes the file of that name. */
   lock(etag: string): string {
-    return join(this.#locks, `${etag}.quern.lock`);
+    return join(this.locks, `${etag}.quern.lock`);
   }
 
   /** All folders that belong to the repository. */
   get everything(): string[] {
-    return [this.folder, this.#locks];
+    return [this.folder, this.locks];
   }
 
-  /** Makes the folders that must be there for other programs to read the cache. */
+  /** Makes the folders that must be there for other programs to read the cache, and shows sweeps of it that this repository is being fetched. */
   async make(): Promise<void> {
     for (const name of ['blobs', 'snapshots', 'refs']) await mkdir(join(this.folder, name), { recursive: true });
-    await mkdir(this.#locks, { recursive: true });
+    await mkdir(this.locks, { recursive: true });
+    const now = new Date();
+    await utimes(this.locks, now, now);
   }
 
   /** Whether the whole file is there: its blob, or a copy in the snapshot where the file system has no links. */

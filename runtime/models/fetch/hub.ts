@@ -1,6 +1,8 @@
 import { Failure } from '../../../schemas/errors.js';
+import { log } from '../../base/log.js';
 import type { Outbound } from '../../net/outbound.js';
 import { type Removal, removeModel } from '../cache/removal.js';
+import { sweepCache } from '../cache/sweep.js';
 import { repositoriesOf } from '../find/aliases.js';
 import { HubClient } from './client.js';
 import { Download } from './download.js';
@@ -22,6 +24,8 @@ export class Hub {
   #made: HubClient | undefined;
   #isClosed = false;
   readonly #running = new Map<string, Download>();
+  readonly #sweepStop = new AbortController();
+  #sweep: Promise<unknown> = Promise.resolve();
   /** By repository in lower case; they settle and never reject. */
   readonly #removals = new Map<string, Promise<void>>();
 
@@ -119,9 +123,19 @@ export class Hub {
     return removal;
   }
 
+  /** Begins to remove what downloads that were cut short have left in the cache; see `sweepCache`. */
+  sweep(): void {
+    // Settings that cannot be read leave nothing to sweep; who asks for a model is told.
+    this.#sweep = Promise.resolve()
+      .then(() => sweepCache(this.cache, this.#sweepStop.signal))
+      .catch((cause: unknown) => log('debug', 'the model cache could not be swept', { cause }));
+  }
+
   /** Stops every download and waits until none writes any more. */
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#sweepStop.abort();
+    await this.#sweep;
     await Promise.all(this.#removals.values());
     const running = [...this.#running.values()];
     for (const download of running) download.cancel(new Failure('unavailable', STOPS));
