@@ -5,8 +5,7 @@ import type { Endpoint, PiecesReply, Reply, SchemaName, StreamReply, WholeReply 
 import { Failure } from '../../schemas/errors.js';
 import { coerced } from '../../schemas/validate.js';
 import { Access, type AccessRules } from './access.js';
-import { DEFAULT_BODY_BYTES, parseQuery, readJson } from './body.js';
-import { BodyRoom } from './body-room.js';
+import { BodyRoom, DEFAULT_BODY_BYTES, parseQuery, readJson } from './body.js';
 import { Call, CheckedRequest } from './call.js';
 import { errorBody, failureOf, logFailure, shapeFor } from './errors.js';
 import { Forms, formLimitBytes, type ReceivedForm } from './multipart.js';

@@ -5,9 +5,8 @@ import type { Provider } from '../providers/contract.js';
 import type { ProviderId } from '../providers/index.js';
 import type { Retrieval } from '../rag/query/contract.js';
 import type { Store } from '../store/store.js';
-import { type Clock, systemClock } from './clock.js';
 import { type ChatCall, type ChatTurn, chosenModel, openTurn } from './complete.js';
-import { checkSessionId } from './session-id.js';
+import { type Clock, checkSessionId, systemClock } from './session.js';
 import { Sessions } from './sessions.js';
 
 /** What chat is made of. */

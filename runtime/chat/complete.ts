@@ -7,20 +7,17 @@ import type { CompletionRequest as ChatRequest } from '../../schemas/generated/c
 import { log } from '../base/log.js';
 import { SCHEMA_NOT_MET } from '../completions/answer-check.js';
 import { chunkFrames, completionId, responseBody, type WireOptions } from '../completions/wire.js';
-import { defaultModel } from '../config/default-model.js';
+import { defaultModel } from '../projects/models.js';
 import type { LoadedProject } from '../projects/projects.js';
 import { type Completion, type CompletionPart, type CompletionRequest, collectChoices, type Provider } from '../providers/contract.js';
 import type { Hit } from '../rag/contract.js';
 import type { Retrieval } from '../rag/query/contract.js';
-import { settingsOf } from './parameters.js';
-import { recorded } from './parts.js';
+import { recorded } from './answer-recorder.js';
+import { assemble, conversationOf, offeredTools, renderPrompts, settingsOf } from './model-request.js';
 import { contextText, questionsOf, retrieve, sourcesFrame, sourcesOf } from './passages.js';
-import { assemble, conversationOf, renderPrompts } from './prompts.js';
 import { answerSchema, schemaName } from './schema/answer-schema.js';
-import type { Session } from './session.js';
-import { checkSessionId } from './session-id.js';
+import { checkSessionId, type Session } from './session.js';
 import type { Sessions } from './sessions.js';
-import { offeredTools } from './tools.js';
 
 /** What a stream says when the model fails before it has said anything. */
 export const APOLOGY = 'Sorry, I could not produce an answer. Please try again.';

@@ -1,5 +1,34 @@
+import { Failure } from '../../schemas/errors.js';
 import type { Message } from '../../schemas/generated/common.js';
 import type { SessionKey, SessionRecord } from '../store/store.js';
+
+/** Where time comes from; tests set their own. */
+export interface Clock {
+  /** Milliseconds since 1970, as the system says; may jump either way. */
+  wallMs(): number;
+  /** Milliseconds since some moment; never goes back and never jumps. */
+  steadyMs(): number;
+}
+
+/** The system's clocks. */
+export const systemClock: Clock = {
+  wallMs: () => Date.now(),
+  steadyMs: () => performance.now(),
+};
+
+/** What a client may choose as the id of a session. */
+const ALLOWED = /^[A-Za-z0-9][A-Za-z0-9._:@-]{0,127}$/;
+
+/** Returns a session id, or throws `invalid` with `where` as the place of the wrong value. */
+export function checkSessionId(id: string, where: readonly string[]): string {
+  if (ALLOWED.test(id)) return id;
+  const msg =
+    'a session id starts with a letter or digit, goes on with letters, digits, ".", "_", ":", "@" and "-", and has at most 128 characters';
+  const input = id.slice(0, 200);
+  throw new Failure('invalid', `${where.join('.')}: ${msg}, got ${JSON.stringify(input)}`, {
+    errors: [{ type: 'string_pattern_mismatch', loc: where, msg, input }],
+  });
+}
 
 /** A session that is not used for this long is gone. */
 export const EXPIRY_MS = 30 * 60_000;

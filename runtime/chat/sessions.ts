@@ -3,8 +3,7 @@ import { Failure } from '../../schemas/errors.js';
 import type { Message } from '../../schemas/generated/common.js';
 import { log } from '../base/log.js';
 import type { SessionKey, SessionRecord, Store } from '../store/store.js';
-import { type Clock, systemClock } from './clock.js';
-import { type CacheSize, EXPIRY_MS, type PlacedTurn, Session, sizeOf } from './session.js';
+import { type CacheSize, type Clock, EXPIRY_MS, type PlacedTurn, Session, sizeOf, systemClock } from './session.js';
 import { Sweeper } from './sweeper.js';
 
 /** A longer conversation has to start anew. */

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurnOfLoop } from 'node:timers/promises';
 import { log } from '../base/log.js';
 import type { SessionKey, SessionRecord, Store } from '../store/store.js';
-import type { Clock } from './clock.js';
-import { EXPIRY_MS } from './session.js';
+import { type Clock, EXPIRY_MS } from './session.js';
 
 const INTERVAL_MS = 60_000;
 /** A time of last use that lies this far in the future comes from a clock that was wrong. */

@@ -9,8 +9,8 @@ import { schemaExpression } from './json-schema-grammar.js';
 import { PatternError, parseRegex } from './regex/syntax.js';
 import { whole } from './schema/formats.js';
 import { smallerThan } from './schema/work.js';
-import type { ToolOffer } from './tools/definitions.js';
 import type { ToolFormat } from './tools/formats.js';
+import type { ToolOffer } from './tools/offer.js';
 
 /** Most further calls that an answer held to them may have. */
 const MAX_MORE_CALLS = 15;

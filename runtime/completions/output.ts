@@ -1,7 +1,7 @@
 import type { GenerateEvent } from '../engines/contracts/language.js';
 import type { CompletionPart, FinishReason, TokenLogprob } from './contract.js';
 import { wireLogprobs } from './sampling.js';
-import { type SplitPiece, ThinkingSplitter } from './thinking-splitter.js';
+import { type SplitPiece, ThinkingSplitter } from './thinking.js';
 import type { ToolCallParser } from './tools/parser.js';
 
 /** How output text is read. */

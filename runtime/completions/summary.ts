@@ -1,8 +1,7 @@
 import type { GgufModel } from '../engines/contracts/language.js';
 import { allocate } from './budget.js';
 import type { PlainMessage } from './messages.js';
-import { thinkingPlan, withSoftSwitch } from './thinking.js';
-import { ThinkingSplitter } from './thinking-splitter.js';
+import { ThinkingSplitter, thinkingPlan, withSoftSwitch } from './thinking.js';
 
 /** First line of the text that stands for the older part of a conversation. */
 const SUMMARY_HEADING = '[Conversation Summary]';

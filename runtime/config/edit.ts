@@ -1,7 +1,6 @@
 import type { Document, Node, Pair, Scalar, ToStringOptions, YAMLMap, YAMLSeq } from 'yaml';
-import { parseYamlDocument } from './parse.js';
+import { parseYamlDocument, yaml } from './parse.js';
 import { isObject, type JsonObject, sameJson } from './values.js';
-import { yaml } from './yaml.js';
 
 /**
  * Writes `next` as the text of a YAML file whose current text is `text`, changing only what differs, so that comments, key order and

@@ -1,13 +1,21 @@
+import { createRequire } from 'node:module';
 import type { CST, Document } from 'yaml';
 import { readToml } from './toml.js';
 import { isObject, type JsonObject } from './values.js';
-import { yaml } from './yaml.js';
+
+let loaded: typeof import('yaml') | undefined;
+
+/** The YAML library, loaded at the first file that is read: its 70 modules are not part of the daemon's start. */
+export function yaml(): typeof import('yaml') {
+  loaded ??= createRequire(import.meta.url)('yaml') as typeof import('yaml');
+  return loaded;
+}
 
 /** Largest project file in bytes; also bounds how long parsing one can take. */
 export const MAX_PROJECT_FILE_BYTES = 1024 * 1024;
 
 /** Deepest nesting of a project file. */
-export const MAX_DEPTH = 64;
+const MAX_DEPTH = 64;
 
 /** Most unfinished collections while parsing: the nesting, the document, a key and the value being read. */
 const MAX_PARSER_STACK = MAX_DEPTH + 4;

@@ -1,10 +1,10 @@
 import type { Stats } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
-import { MAX_INLINE_CHARACTERS, parseAside } from '../config/aside.js';
 import { isName, liesInside, requireName } from '../config/names.js';
 import { findProjectFile, formatOf, look, PROJECT_FILES, readProjectText } from '../config/project-file.js';
 import type { JsonObject } from '../config/values.js';
+import { MAX_INLINE_CHARACTERS, parseInWorker } from '../config/yaml-worker.js';
 import { type Snapshot, stampOf, takeSnapshot } from './snapshot.js';
 
 /** Projects whose parsed files are kept in memory; the least recently used go first. */
@@ -90,15 +90,15 @@ export class ProjectCache {
     if (seen && sameStats(seen, found.stats)) return undefined;
     const underWay = this.#parsing.get(key);
     if (underWay) return underWay;
-    const parsing = this.#parseAside(found.path).finally(() => this.#parsing.delete(key));
+    const parsing = this.#parseInWorker(found.path).finally(() => this.#parsing.delete(key));
     this.#parsing.set(key, parsing);
     return parsing;
   }
 
-  async #parseAside(path: string): Promise<void> {
+  async #parseInWorker(path: string): Promise<void> {
     try {
       const { text } = readProjectText(path, this.#root, '');
-      this.expect(text, await parseAside(text, formatOf(path)));
+      this.expect(text, await parseInWorker(text, formatOf(path)));
     } catch {
       // Whoever gets the project finds the same, and says it with the project's name.
     }

@@ -1,7 +1,12 @@
-import type { ProjectConfig } from '../../schemas/generated/config/project.js';
+import type { ModelConfig, ProjectConfig, RuntimeConfig } from '../../schemas/generated/config/project.js';
 import type { ModelItem, ModelList } from '../../schemas/generated/core/projects.js';
-import { defaultModel } from '../config/default-model.js';
 import { withoutSecrets } from '../config/secrets.js';
+
+/** The model used when a request names none: `default_model` where it names one, else the first marked `default`, else the first. */
+export function defaultModel(runtime: RuntimeConfig): ModelConfig | undefined {
+  const { models, default_model } = runtime;
+  return models.find((model) => model.name === default_model) ?? models.find((model) => model.default === true) ?? models[0];
+}
 
 const ABSENT = { description: null, base_url: null, api_key: null, instructor_mode: null, prompt_format: null };
 

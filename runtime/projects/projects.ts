@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import type { Project, ProjectCreate, ProjectList } from '../../schemas/generated/core/projects.js';
 import { log } from '../base/log.js';
-import { editYamlAside } from '../config/aside.js';
 import { replaceFile } from '../config/atomic-write.js';
 import { editYaml, freshYaml } from '../config/edit.js';
 import { isName, NAME_RULE, quote, requireName } from '../config/names.js';
@@ -23,6 +22,7 @@ import { defaultTemplateName, templateText } from '../config/templates/index.js'
 import { writeToml } from '../config/toml.js';
 import { validateConfig } from '../config/validate.js';
 import type { JsonObject } from '../config/values.js';
+import { editLargeYaml } from '../config/yaml-worker.js';
 import { ProjectCache, projectNotFound } from './cache.js';
 import { ProjectDisk, projectExists } from './disk.js';
 import { Listing } from './listing.js';
@@ -259,7 +259,7 @@ export class Projects {
     if (format === 'json') return { path, text: `${JSON.stringify(stored, null, 2)}\n` };
     if (format === 'toml') return { path, text: writeToml(stored) };
     try {
-      return { path, text: await editYamlAside(readProjectText(path, this.#root, subject).text, stored) };
+      return { path, text: await editLargeYaml(readProjectText(path, this.#root, subject).text, stored) };
     } catch (failure) {
       if (!(failure instanceof Failure)) throw failure;
       // What cannot be read (not UTF-8, too large) can still be replaced; the backup keeps it.

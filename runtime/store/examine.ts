@@ -2,7 +2,7 @@
 
 import { type Environment, keyOf, openEnvironment, type StoredKey } from './environment.js';
 import type { Examination } from './examination.js';
-import { isSealed, SEAL_BYTES } from './seal.js';
+import { isSealed, SEAL_BYTES } from './record-bytes.js';
 import { type FoundRecord, Survey } from './survey.js';
 import type { TableName } from './tables.js';
 

@@ -1,4 +1,3 @@
-import { decoded } from './codec.js';
 import {
   BRANCH,
   LEAF,
@@ -12,7 +11,7 @@ import {
   type TableRoot,
   tableRoot,
 } from './page-file.js';
-import { isIntact, isSealed, SEAL_BYTES } from './seal.js';
+import { decoded, isIntact, isSealed, SEAL_BYTES } from './record-bytes.js';
 import { TABLE_NAMES, type TableName } from './tables.js';
 
 /** Problems that are told one by one. */

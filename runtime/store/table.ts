@@ -1,7 +1,6 @@
 import { Failure } from '../../schemas/errors.js';
-import { decoded } from './codec.js';
 import { isPossibleKey, type Range, type RawTable, type StoredKey } from './environment.js';
-import { unsealed } from './seal.js';
+import { decoded, unsealed } from './record-bytes.js';
 import type { TableName, Tables } from './tables.js';
 
 /** How many records were read and written since the store was opened. */

@@ -9,7 +9,7 @@ import type { TaskKind, TaskSpec } from './contract.js';
 import { Journal } from './journal.js';
 import { type Backoff, CANCEL_WAIT_MS, CONCURRENCY, MAX_ITEMS, MAX_OPEN_TASKS, RETRY_BACKOFF } from './limits.js';
 import { Retention } from './retention.js';
-import { shownItem, shownTask } from './shown.js';
+import { itemView, taskView } from './task-view.js';
 import { Worker } from './worker.js';
 
 /** Settings that tests change. */
@@ -82,9 +82,9 @@ export class Tasks {
   get(namespace: string, project: string, id: string): Task {
     const key: TaskKey = [namespace, project, id];
     const live = this.#live(key);
-    if (live) return shownTask(key, live.record, live.items, live);
+    if (live) return taskView(key, live.record, live.items, live);
     const record = this.#journal.task(key);
-    if (record) return shownTask(key, record, this.#journal.items(id));
+    if (record) return taskView(key, record, this.#journal.items(id));
     const part = this.#part(key);
     if (part) return part;
     throw unknownTask(key);
@@ -115,7 +115,7 @@ export class Tasks {
     }
     if (!task) {
       if (record.cancelled) return alreadyCancelled(id, record, { pending: 0, running: 0 });
-      const hasFailed = shownTask(key, record, this.#journal.items(id)).state === 'FAILURE';
+      const hasFailed = taskView(key, record, this.#journal.items(id)).state === 'FAILURE';
       return alreadyCompleted(id, hasFailed ? 'failure' : 'success');
     }
     if (record.cancelled) return alreadyCancelled(id, record, { pending: task.waiting, running: task.running.size });
@@ -197,7 +197,7 @@ export class Tasks {
     const live = this.#live(key);
     const record = live?.record ?? this.#journal.task(key);
     const item = live ? live.items[Number(index)] : this.#journal.item(key[2], Number(index));
-    return record && item ? shownItem(id, record, item) : undefined;
+    return record && item ? itemView(id, record, item) : undefined;
   }
 
   async #finish(task: ActiveTask): Promise<void> {

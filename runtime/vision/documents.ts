@@ -12,9 +12,9 @@ import { findRepository } from '../models/find/repositories.js';
 import type { Held, Models } from '../models/residency/models.js';
 import type { Picture } from '../pictures/picture.js';
 import type { ExtractRequest } from './contract.js';
+import { withEngine } from './held-engine.js';
 import { holdReader } from './ocr.js';
 import { checkPrompts, promptFor } from './prompts.js';
-import { using } from './using.js';
 
 /** Reads the words for models that ask for them. */
 const WORDS = { model: 'tesseract', pictures: [], languages: [] };
@@ -64,14 +64,14 @@ export async function askDocuments(models: Models, request: ExtractRequest, sign
   let reader: Held<OcrReader> | undefined;
   const wordsOf = async (picture: Picture) => {
     reader ??= await holdReader(models, WORDS, signal);
-    return (await using(reader, (engine) => engine.read(picture, signal))).boxes;
+    return (await withEngine(reader, (engine) => engine.read(picture, signal))).boxes;
   };
   try {
     const answers: DocumentAnswer[] = [];
     for (const [index, picture] of request.pictures.entries()) {
       const prompt = promptFor(request, index);
       const words = held.engine.needsWords ? { words: await wordsOf(picture) } : {};
-      answers.push(await using(held, (engine) => engine.ask({ picture, task: request.task, prompt, ...words }, signal)));
+      answers.push(await withEngine(held, (engine) => engine.ask({ picture, task: request.task, prompt, ...words }, signal)));
     }
     return answers;
   } finally {

@@ -7,7 +7,7 @@ import { tesseract } from '../engines/ocr/tesseract/engine.js';
 import { findRepository } from '../models/find/repositories.js';
 import type { Held, Models } from '../models/residency/models.js';
 import type { OcrRequest, OcrResult } from './contract.js';
-import { using } from './using.js';
+import { withEngine } from './held-engine.js';
 
 const DEFAULT_LANGUAGES = ['en'];
 const MAX_LANGUAGES = 8;
@@ -89,7 +89,7 @@ export async function readImages(models: Models, request: OcrRequest, signal: Ab
     const lane = async (): Promise<void> => {
       for (let next = waiting.shift(); next; next = waiting.shift()) {
         const [index, picture] = next;
-        pages[index] = await using(held, (engine) => engine.read(picture, signal));
+        pages[index] = await withEngine(held, (engine) => engine.read(picture, signal));
       }
     };
     const stopping = (error: unknown): never => {

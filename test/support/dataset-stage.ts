@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { DatasetContext } from '../../gateway/core/dataset-place.js';
-import { openDatasets } from '../../runtime/library/datasets/open.js';
+import { openDatasets } from '../../runtime/library/datasets/datasets.js';
 import { Projects } from '../../runtime/projects/projects.js';
 import { openStore, type Store } from '../../runtime/store/store.js';
 import type { TasksOptions } from '../../runtime/tasks/tasks.js';

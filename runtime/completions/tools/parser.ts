@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ToolCall } from '../../../schemas/generated/common.js';
 import { log } from '../../base/log.js';
 import type { CompletionPart } from '../contract.js';
-import { type Ending, endsInTag, partialTagLength, withoutPartialTag } from '../thinking-splitter.js';
+import { type Ending, endsInTag, partialTagLength, withoutPartialTag } from '../thinking.js';
 import { CallScanner, readCall } from './call-scanner.js';
 import { INJECTED_FORMAT, type ToolFormat } from './formats.js';
 

@@ -17,16 +17,18 @@ import { BUILT_IN_STRATEGY } from '../../config/checks.js';
 import { quote } from '../../config/names.js';
 import { isObject, type JsonObject } from '../../config/values.js';
 import type { LoadedProject, Projects } from '../../projects/projects.js';
-import type { Tasks } from '../../tasks/tasks.js';
+import type { Store } from '../../store/store.js';
+import { Tasks, type TasksOptions } from '../../tasks/tasks.js';
 import type { Ingest } from './contract.js';
+import { DATASET_KIND, datasetKind } from './kind.js';
 import { DATASET_BYTES } from './limits.js';
-import { type DatasetPlaces, datasetPath, type FoundDataset, findDataset, lockOf } from './places.js';
+import { DatasetPlaces, datasetPath, type FoundDataset, findDataset, lockOf } from './places.js';
 import { Processing } from './processing.js';
 import { Removal } from './removal.js';
 import { documentsOf, dropDocument, forgetRemoved, sameNamed, takenOver, takeOut, type VersionParts } from './versions.js';
 
 /** What datasets are made of. */
-export interface DatasetsParts {
+interface DatasetsParts {
   readonly projects: Projects;
   readonly places: DatasetPlaces;
   readonly tasks: Tasks;
@@ -226,4 +228,26 @@ async function putAway({ project, dataset }: FoundDataset, forGood: boolean): Pr
   await rm(kept, { recursive: true, force: true }).catch((cause: unknown) => {
     log('warn', 'the files of a deleted dataset could not be removed completely', { path: kept, cause });
   });
+}
+
+/** What datasets and their tasks are opened with. */
+interface OpenDatasetsParts {
+  readonly store: Store;
+  readonly projects: Projects;
+  readonly ingest: Ingest;
+  /** Bytes of all files of one dataset; `DATASET_BYTES` unless given. */
+  readonly quotaBytes?: number;
+  readonly taskOptions?: TasksOptions;
+}
+
+/** Opens the datasets and the queue of their tasks, which goes on where it was. Close the tasks before what ingestion uses, and the store after it. */
+export function openDatasets({ store, projects, ingest, quotaBytes, taskOptions }: OpenDatasetsParts): {
+  datasets: Datasets;
+  tasks: Tasks;
+} {
+  const places = new DatasetPlaces();
+  const tasks = new Tasks(store, { [DATASET_KIND]: datasetKind({ projects, places, ingest }) }, taskOptions);
+  projects.onErase((namespace, name) => tasks.erase(namespace, name));
+  const datasets = new Datasets({ projects, places, tasks, ingest, ...(quotaBytes === undefined ? {} : { quotaBytes }) });
+  return { datasets, tasks };
 }

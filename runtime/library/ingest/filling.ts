@@ -6,8 +6,8 @@ import type { Embedder } from '../../rag/embedders/contract.js';
 import type { VectorStore } from '../../rag/stores/contract.js';
 import type { IngestContext } from '../datasets/contract.js';
 import { type ChunkOrigin, chunkOf } from './identity.js';
+import { KeptVectors, VectorKeeper } from './kept-vectors.js';
 import type { Stages } from './stages.js';
-import { KeptVectors, VectorKeeper } from './vectors.js';
 
 /** Chunks that are embedded and stored at a time. */
 const BATCH_CHUNKS = 64;

@@ -9,8 +9,44 @@ import type { OpenedStores } from '../../rag/opened-stores.js';
 import { databaseOf, embeddingOf } from '../../rag/query/plan.js';
 import type { FileOutcome, Ingest, IngestContext, IngestRequest } from '../datasets/contract.js';
 import { Filling } from './filling.js';
-import { failed, finished } from './outcome.js';
 import { Stages } from './stages.js';
+
+/** What is known of a run when it ends; no summary where parsing did not end. */
+interface Ending {
+  readonly summary: Summary | undefined;
+  /** Type of the embedder. */
+  readonly embedder: string;
+}
+
+function known({ summary, embedder }: Ending) {
+  const size = summary?.options.chunk_size;
+  return {
+    parser: summary?.parser ?? null,
+    extractors: summary?.extractors ?? [],
+    chunks: summary?.passages ?? 0,
+    chunkSize: typeof size === 'number' ? size : null,
+    embedder,
+    warnings: summary?.warnings ?? [],
+  };
+}
+
+/** The outcome of a file that cannot be taken in. */
+function failed(reason: string, ending: Ending): FileOutcome {
+  return { status: 'failed', reason, ...known(ending), storedCount: 0, skippedCount: 0, documentCount: 0, documentIds: [] };
+}
+
+/** The outcome of a file all of whose chunks are in the database. */
+function finished({ file }: IngestRequest, { stored, skipped }: { stored: number; skipped: number }, ending: Ending): FileOutcome {
+  return {
+    status: stored === 0 ? 'skipped' : 'success',
+    reason: stored === 0 ? 'duplicate' : null,
+    ...known(ending),
+    storedCount: stored,
+    skippedCount: skipped,
+    documentCount: 1,
+    documentIds: [file.hash],
+  };
+}
 
 /** Projects whose kept stages are known. */
 const MOST_STAGES = 256;
@@ -18,7 +54,7 @@ const MOST_STAGES = 256;
 const PASSING: ReadonlySet<FailureKind> = new Set(['unavailable', 'timed_out', 'busy', 'disk_full', 'too_many', 'internal']);
 
 /** What files are taken in with. */
-export interface FileIngestParts {
+interface FileIngestParts {
   readonly projects: Projects;
   readonly stores: OpenedStores;
   readonly embedders: Embedders;

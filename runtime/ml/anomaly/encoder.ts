@@ -2,10 +2,9 @@ import { Failure } from '../../../schemas/errors.js';
 import { breathe } from '../../base/loop.js';
 import { quote } from '../../config/names.js';
 import { isObject } from '../../config/values.js';
-import type { WriteValue } from './encodings/contract.js';
-import { ENCODINGS, encodingOf } from './encodings/index.js';
-import { byCodePoint } from './encodings/texts.js';
+import { ENCODINGS, encodingOf, type WriteValue } from './encodings.js';
 import { MAX_COLUMNS } from './limits.js';
+import { byCodePoint } from './python-texts.js';
 import { notFinite, type Rows, rowsOf, wrong } from './rows.js';
 
 /** How objects become rows: the encoding of each field by its name. */

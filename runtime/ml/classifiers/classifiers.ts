@@ -5,13 +5,30 @@ import { quote } from '../../config/names.js';
 import type { EncoderService } from '../../encoders/contract.js';
 import { checkedName, checkedNewName, LATEST, type ListedModel, resolveLatest, savedAt, versionedName } from '../names.js';
 import type { ClassifierFacts, ClassifierService, FitAsk, FitResult, ListedClassifier, Predictions } from './contract.js';
-import { chooseEmbedder, probeOf } from './embedder.js';
+import { checkProbe, chooseEmbedder, embedded, probeOf } from './embedder.js';
 import { checkText, learnable } from './examples.js';
 import { fitClassifier } from './fit.js';
 import { FITS_AT_ONCE, MAX_CELLS, PREDICTIONS_AT_ONCE, WAITING_FITS, WAITING_PREDICTIONS } from './limits.js';
 import { type ClassifierCard, type HeldClassifier, Memory } from './memory.js';
-import { predicted } from './predict.js';
 import { Shelf } from './shelf.js';
+
+/** Classifiers whose embedder was found to be the one that they were fitted on. */
+const checked = new WeakSet<ClassifierCard>();
+
+/** Probabilities of texts, one row per text. Throws `not_found` where the embedder is gone, `model_failed` where it became another one. */
+export async function predicted(
+  encoders: EncoderService,
+  { name, model, card }: HeldClassifier,
+  texts: readonly string[],
+  signal: AbortSignal,
+): Promise<Float32Array> {
+  const all = new Float32Array(texts.length * model.classes);
+  if (!checked.has(card)) await checkProbe(encoders, name, card, signal);
+  checked.add(card);
+  for await (const { from, vectors } of embedded(encoders, card, texts, { signal }))
+    all.set(await model.predict(vectors), from * model.classes);
+  return all;
+}
 
 /** A classifier without a name yet. */
 interface Fresh {

@@ -1,5 +1,5 @@
 import type { Usage } from '../../../schemas/generated/common.js';
-import { ThinkingSplitter } from '../../completions/thinking-splitter.js';
+import { ThinkingSplitter } from '../../completions/thinking.js';
 import type { CompletionPart, ContextUsage, FinishReason, TokenLogprob } from '../contract.js';
 import { CallReader } from './calls.js';
 

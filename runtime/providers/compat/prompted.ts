@@ -1,5 +1,6 @@
 import type { ModelConfig } from '../../../schemas/generated/config/project.js';
-import { injectTools, ToolCallParser, toolHistoryAsText } from '../../completions/tools.js';
+import { injectTools, toolHistoryAsText } from '../../completions/tools/offer.js';
+import { ToolCallParser } from '../../completions/tools/parser.js';
 import type { CompletionPart, CompletionRequest } from '../contract.js';
 
 /** A request whose tools went into the prompt, and what reads the calls of its answer. */

@@ -1,4 +1,16 @@
-import type { PlacedLine, Segment } from './lines.js';
+/** A stretch of a line without a wide gap; its place along the line is in points. */
+export interface Segment {
+  readonly text: string;
+  readonly left: number;
+  readonly right: number;
+}
+
+/** A line with the places of its stretches, from left to right. */
+export interface PlacedLine {
+  readonly segments: readonly Segment[];
+  readonly fontSize: number;
+  readonly y: number;
+}
 
 /** A gutter is passed from left to right this often, at least, before it separates columns of text. */
 const ROWS = 4;

@@ -1,4 +1,4 @@
-import { columnsApart } from './columns.js';
+import { columnsApart, type PlacedLine } from './columns.js';
 import { type Glyph, glyphsOf, type TextRun } from './glyphs.js';
 import type { PdfDocument } from './library.js';
 
@@ -11,20 +11,6 @@ export interface PageLine {
   /** Of most of its letters, as the eye sees it, in points. */
   readonly fontSize: number;
   /** Height of the baseline, in points. */
-  readonly y: number;
-}
-
-/** A stretch of a line without a wide gap; its place along the line is in points. */
-export interface Segment {
-  readonly text: string;
-  readonly left: number;
-  readonly right: number;
-}
-
-/** A line with the places of its stretches, from left to right. */
-export interface PlacedLine {
-  readonly segments: readonly Segment[];
-  readonly fontSize: number;
   readonly y: number;
 }
 

@@ -1,8 +1,7 @@
 import type { ExportType } from '../contract.js';
 import { arrow } from './arrow.js';
 import type { Format } from './contract.js';
-import { csv } from './csv.js';
-import { json } from './json.js';
+import { csv, json } from './text.js';
 
 /** Every form in which rows go out, by its media type. */
 export const FORMATS = {

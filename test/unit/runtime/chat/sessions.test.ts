@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import type { Clock } from '../../../../runtime/chat/clock.js';
+import type { Clock } from '../../../../runtime/chat/session.js';
 import { Sessions } from '../../../../runtime/chat/sessions.js';
 import { openStore, type SessionKey, type Store } from '../../../../runtime/store/store.js';
 import type { Message } from '../../../../schemas/generated/common.js';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { PlainMessage } from '../../../../runtime/completions/messages.js';
-import { thinkingPlan, withSoftSwitch } from '../../../../runtime/completions/thinking.js';
-import { type SplitPiece, ThinkingSplitter } from '../../../../runtime/completions/thinking-splitter.js';
+import { type SplitPiece, ThinkingSplitter, thinkingPlan, withSoftSwitch } from '../../../../runtime/completions/thinking.js';
 
 function joined(pieces: SplitPiece[]): { text: string; reasoning: string } {
   const of = (type: SplitPiece['type']) =>

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { editYamlAside } from '../../../../runtime/config/aside.js';
 import { editYaml, freshYaml } from '../../../../runtime/config/edit.js';
 import type { JsonObject } from '../../../../runtime/config/values.js';
+import { editLargeYaml } from '../../../../runtime/config/yaml-worker.js';
 
 /** A parsed value whose shape the assertions tell. */
 type Loose = ReturnType<typeof JSON.parse>;
@@ -145,6 +145,6 @@ test('edit: random changes to random trees always end up saying what was asked',
 
 test('edit: a large file is edited in the same way, in a worker, several at once', async () => {
   const text = `# top\na: 1 # one\nb: ${'x'.repeat(50_000)}\n`;
-  const edits = await Promise.all([2, 3, 4].map((a) => editYamlAside(text, { a, b: 'y' })));
+  const edits = await Promise.all([2, 3, 4].map((a) => editLargeYaml(text, { a, b: 'y' })));
   assert.deepEqual(edits, ['# top\na: 2 # one\nb: y\n', '# top\na: 3 # one\nb: y\n', '# top\na: 4 # one\nb: y\n']);
 });

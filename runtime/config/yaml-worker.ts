@@ -8,7 +8,7 @@ import type { JsonObject } from './values.js';
 export const MAX_INLINE_CHARACTERS = 8 * 1024;
 
 /** What a worker is asked for: to say what a text says, or, with `next`, to make a YAML text say that. */
-export interface AsideTask {
+export interface WorkerTask {
   readonly text: string;
   /** `yaml` unless given. */
   readonly format?: FileFormat;
@@ -19,24 +19,24 @@ export interface AsideTask {
 let last: Promise<unknown> = Promise.resolve();
 
 /** `editYaml`, in a worker thread where the text is large, so that it does not hold up other requests. */
-export async function editYamlAside(text: string, next: JsonObject): Promise<string> {
+export async function editLargeYaml(text: string, next: JsonObject): Promise<string> {
   if (Math.max(text.length, JSON.stringify(next).length) <= MAX_INLINE_CHARACTERS) return editYaml(text, next);
   return inTurn<string>({ text, next });
 }
 
 /** What the text of a project file says, found out in a worker thread; rejects for what is no project file. */
-export function parseAside(text: string, format: FileFormat): Promise<JsonObject> {
+export function parseInWorker(text: string, format: FileFormat): Promise<JsonObject> {
   return inTurn<JsonObject>({ text, format });
 }
 
-function inTurn<Result>(task: AsideTask): Promise<Result> {
+function inTurn<Result>(task: WorkerTask): Promise<Result> {
   const work = last.then(() => inWorker<Result>(task));
   last = work.catch(() => undefined);
   return work;
 }
 
-async function inWorker<Result>(task: AsideTask): Promise<Result> {
-  const worker = new Worker(new URL('./aside-thread.js', import.meta.url), { workerData: task });
+async function inWorker<Result>(task: WorkerTask): Promise<Result> {
+  const worker = new Worker(new URL('./yaml-worker-thread.js', import.meta.url), { workerData: task });
   try {
     // Rejects when the worker fails, which emits `error`.
     const [result] = (await once(worker, 'message')) as [Result];

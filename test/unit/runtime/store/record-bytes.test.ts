@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Packr } from 'msgpackr';
-import { decoded, encoded } from '../../../../runtime/store/codec.js';
+import { decoded, encoded } from '../../../../runtime/store/record-bytes.js';
 
 const RECORDS: readonly unknown[] = [
   ...Array.from({ length: 300 }, (_, number) => number),

@@ -1,7 +1,7 @@
-import { Failure } from '../../../../schemas/errors.js';
-import { breathe } from '../../../base/loop.js';
-import { quote } from '../../../config/names.js';
-import { HALF_CHARACTER } from '../../pickle/plain.js';
+import { Failure } from '../../../schemas/errors.js';
+import { breathe } from '../../base/loop.js';
+import { quote } from '../../config/names.js';
+import { HALF_CHARACTER } from '../pickle/plain.js';
 
 /** Most different values of one field that are remembered; a field with more is one for `hash`. */
 export const MAX_CATEGORIES = 50_000;

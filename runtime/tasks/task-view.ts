@@ -9,8 +9,8 @@ import { isSkipped } from './worker.js';
 const CANCELLED = 'Cancelled before it was done.';
 
 /** A task as clients see it. `live` is there while it is open. */
-export function shownTask(key: TaskKey, record: TaskRecord, items: readonly ItemRecord[], live?: ActiveTask): Task {
-  if (!record.group) return shownItem(key[2], record, items[0]);
+export function taskView(key: TaskKey, record: TaskRecord, items: readonly ItemRecord[], live?: ActiveTask): Task {
+  if (!record.group) return itemView(key[2], record, items[0]);
   const state = groupState(record, items);
   const failed = items.filter(isFailed);
   const isFinal = state === 'SUCCESS' || state === 'FAILURE';
@@ -26,7 +26,7 @@ export function shownTask(key: TaskKey, record: TaskRecord, items: readonly Item
 }
 
 /** One item as a task of its own, which cannot be cancelled alone. */
-export function shownItem(id: string, record: TaskRecord, item: ItemRecord | undefined): Task {
+export function itemView(id: string, record: TaskRecord, item: ItemRecord | undefined): Task {
   const cancelled = record.cancelled !== undefined;
   const view: Task = { task_id: id, state: 'PENDING', meta: null, result: null, error: null, traceback: null, cancelled };
   if (item === undefined) return { ...view, state: 'SUCCESS', result: record.result ?? {} };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { offeredTools } from '../../../../runtime/chat/tools.js';
+import { offeredTools } from '../../../../runtime/chat/model-request.js';
 import type { Tool } from '../../../../schemas/generated/common.js';
 import type { ModelConfig } from '../../../../schemas/generated/config/project.js';
 

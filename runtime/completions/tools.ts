@@ -1,2 +1,0 @@
-export { injectTools, toolHistoryAsText } from './tools/inject.js';
-export { parseToolCalls, ToolCallParser } from './tools/parser.js';
