@@ -3,6 +3,7 @@
  * `test/native/contract.test.ts` compares these files with what the binaries export.
  */
 export * from './contract/anomaly.js';
+export * from './contract/audio.js';
 export * from './contract/classify.js';
 export * from './contract/columns.js';
 export * from './contract/core.js';

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { Failure } from '../schemas/errors.js';
 import { AnomalyFit, AnomalyRestore } from './anomaly-objects.js';
+import { audioFunctions } from './audio.js';
 import { Classifier, ClassifierFit } from './classifier.js';
 import { Columns } from './columns.js';
 import type { CoreAddon, IndexLoad, NativeVectorIndex, VectorAnswer, VectorIndexStats, VectorSearchOptions } from './contract.js';
@@ -70,6 +71,7 @@ export function loadCore(): CoreAddon {
     takeShortTurns: () => native.takeShortTurns(),
     limitReceiveBuffers: (port, bytes) => raised(() => native.limitReceiveBuffers(port, bytes)),
     anomalyBackends: () => native.anomalyBackends(),
+    ...audioFunctions(native),
     writeFloats: (values, into, at) => raised(() => native.writeFloats(values, into, at)),
     openAnomalyFit: (options) => new AnomalyFit(raised(() => native.openAnomalyFit(options))),
     openAnomalyRestore: (threads) => new AnomalyRestore(raised(() => native.openAnomalyRestore(threads))),

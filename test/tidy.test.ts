@@ -21,6 +21,7 @@ interface Floors {
 }
 /** Where each third-party package may be imported. */
 const DOORS: Record<string, RegExp> = {
+  '@evan/opus': /^runtime\/speech\/opus-library\.ts$/,
   '@fastify/busboy': /^gateway\/http\/multipart\.ts$/,
   '@e965/xlsx': /^runtime\/documents\/parsers\/(?:xlsx|compound)\.ts$/,
   '@huggingface/jinja': /^runtime\/engines\//,
@@ -37,9 +38,13 @@ const DOORS: Record<string, RegExp> = {
   htmlparser2: /^runtime\/documents\/parsers\/markup\.ts$/,
   lmdb: /^runtime\/store\//,
   mammoth: /^runtime\/documents\/parsers\/docx\.ts$/,
+  '@mediabunny/aac-encoder': /^runtime\/speech\/codecs\/aac\.ts$/,
+  '@mediabunny/flac-encoder': /^runtime\/speech\/codecs\/flac\.ts$/,
+  mediabunny: /^runtime\/speech\/(?:codecs\/mediabunny-encoding|decode\/mp4)\.ts$/,
   'mdast-util-from-markdown': /^runtime\/documents\/parsers\/markdown\.ts$/,
   'mdast-util-gfm': /^runtime\/documents\/parsers\/markdown\.ts$/,
   'micromark-extension-gfm': /^runtime\/documents\/parsers\/markdown\.ts$/,
+  'mpg123-decoder': /^runtime\/speech\/decode\/mp3\.ts$/,
   msgpackr: /^runtime\/store\//,
   'node-llama-cpp': /^(native\/inference\/|bench\/)/,
   'onnxruntime-node': /^runtime\/engines\/onnx\/session\.ts$/,
@@ -48,6 +53,7 @@ const DOORS: Record<string, RegExp> = {
   'smol-toml': /^runtime\/config\/toml\.ts$/,
   sharp: /^runtime\/pictures\/codec\.ts$/,
   'tesseract.js': /^runtime\/engines\/ocr\/tesseract\//,
+  'wasm-media-encoders': /^runtime\/speech\/codecs\/mp3\.ts$/,
   'word-extractor': /^runtime\/documents\/parsers\/doc\.ts$/,
   undici: /^runtime\/net\//,
   ws: /^gateway\/http\/node\.ts$/,

@@ -11,14 +11,21 @@ namespace {
   throw Failure("invalid", name + " must be " + required + ".");
 }
 
-template <typename Array, typename Item>
-std::vector<Item> copy_array(const Napi::Value& value, const std::string& name, napi_typedarray_type type,
-                             const char* required) {
+template <typename Item>
+std::span<const Item> view_array(const Napi::Value& value, const std::string& name, napi_typedarray_type type,
+                                 const char* required) {
   if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != type) refuse(name, required);
-  const Array array = value.As<Array>();
+  auto array = value.As<Napi::TypedArrayOf<Item>>();
   const size_t count = array.ElementLength();
   const Item* from = count == 0 ? nullptr : array.Data();
-  return from == nullptr ? std::vector<Item>() : std::vector<Item>(from, from + count);
+  return from == nullptr ? std::span<const Item>() : std::span<const Item>(from, count);
+}
+
+template <typename Item>
+std::vector<Item> copy_array(const Napi::Value& value, const std::string& name, napi_typedarray_type type,
+                             const char* required) {
+  const std::span<const Item> items = view_array<Item>(value, name, type, required);
+  return {items.begin(), items.end()};
 }
 
 }  // namespace
@@ -66,19 +73,27 @@ Napi::Function function(const Napi::Value& value, const std::string& name) {
 }
 
 std::vector<int32_t> int32_array(const Napi::Value& value, const std::string& name) {
-  return copy_array<Napi::Int32Array, int32_t>(value, name, napi_int32_array, "an Int32Array");
+  return copy_array<int32_t>(value, name, napi_int32_array, "an Int32Array");
 }
 
 std::vector<float> float32_array(const Napi::Value& value, const std::string& name) {
-  return copy_array<Napi::Float32Array, float>(value, name, napi_float32_array, "a Float32Array");
+  return copy_array<float>(value, name, napi_float32_array, "a Float32Array");
 }
 
 std::vector<uint32_t> uint32_array(const Napi::Value& value, const std::string& name) {
-  return copy_array<Napi::Uint32Array, uint32_t>(value, name, napi_uint32_array, "a Uint32Array");
+  return copy_array<uint32_t>(value, name, napi_uint32_array, "a Uint32Array");
 }
 
 std::vector<uint8_t> uint8_array(const Napi::Value& value, const std::string& name) {
-  return copy_array<Napi::Uint8Array, uint8_t>(value, name, napi_uint8_array, "a Uint8Array");
+  return copy_array<uint8_t>(value, name, napi_uint8_array, "a Uint8Array");
+}
+
+std::span<const float> float32_view(const Napi::Value& value, const std::string& name) {
+  return view_array<float>(value, name, napi_float32_array, "a Float32Array");
+}
+
+std::span<const uint8_t> uint8_view(const Napi::Value& value, const std::string& name) {
+  return view_array<uint8_t>(value, name, napi_uint8_array, "a Uint8Array");
 }
 
 uint64_t unsigned_64(const Napi::Value& value, const std::string& name) {

@@ -3,6 +3,7 @@
 #include <napi.h>
 
 #include <exception>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,9 @@ std::vector<int32_t> int32_array(const Napi::Value& value, const std::string& na
 std::vector<float> float32_array(const Napi::Value& value, const std::string& name);
 std::vector<uint32_t> uint32_array(const Napi::Value& value, const std::string& name);
 std::vector<uint8_t> uint8_array(const Napi::Value& value, const std::string& name);
+// Borrow, for the time of a synchronous call that runs no JavaScript.
+std::span<const float> float32_view(const Napi::Value& value, const std::string& name);
+std::span<const uint8_t> uint8_view(const Napi::Value& value, const std::string& name);
 /// A BigInt from 0 to 2^64 - 1.
 uint64_t unsigned_64(const Napi::Value& value, const std::string& name);
 std::vector<std::string> texts(const Napi::Value& value, const std::string& name);

@@ -14,6 +14,7 @@
 #include "anomaly_model_object.hpp"
 #include "anomaly_restore_object.hpp"
 #include "arguments.hpp"
+#include "audio_object.hpp"
 #include "classifier_object.hpp"
 #include "columns_object.hpp"
 #include "encoder_object.hpp"
@@ -78,6 +79,7 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   AnomalyFitObject::define(env, exports);
   AnomalyModelObject::define(env);
   AnomalyRestoreObject::define(env, exports);
+  define_audio(env, exports);
   ClassifierFitObject::define(env, exports);
   ColumnsObject::define(env, exports);
   EncoderObject::define(env, exports);

@@ -1,12 +1,16 @@
 import type { AnomalyFitOptions, NativeAnomalyFit, NativeAnomalyRestore } from './anomaly.js';
+import type { AudioFunctions } from './audio.js';
 import type { ClassifierFitOptions, NativeClassifier, NativeClassifierFit } from './classify.js';
 import type { ColumnsOptions, NativeColumns } from './columns.js';
 import type { EncoderOptions, EncoderShape, EncoderWeights, NativeEncoder } from './encoder.js';
 import type { NativeTextIndex, TextIndexOptions } from './text.js';
 import type { NativeVectorIndex, VectorIndexOptions } from './vectors.js';
 
-/** The addon `quern_core.node`: nothing in it parses foreign formats or may end the process, so it runs inside the daemon. */
-export interface CoreAddon {
+/**
+ * The addon `quern_core.node`: nothing in it may end the process, so it runs inside the daemon. Foreign bytes are read by its audio readers
+ * alone, which check every size.
+ */
+export interface CoreAddon extends AudioFunctions {
   /** Sync. The widest instruction set that the kernels use on this processor; `avx512` includes the byte products of VNNI. */
   instructionSet(): 'avx512' | 'avx2' | 'portable';
   /**

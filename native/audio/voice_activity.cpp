@@ -1,0 +1,64 @@
+#include "voice_activity.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "../inference/failure.hpp"
+#include "../kernels/distance.hpp"
+#include "resampler.hpp"
+
+namespace quern::audio {
+namespace {
+
+/// The noise is taken to be as loud as the quietest frames: it follows these down soon, and up by this factor a frame
+/// (twice as loud after 2 s), which gaps in speech undo.
+constexpr float kDown = 0.3F;
+constexpr float kUp = 1.007F;
+/// Speech is so many times as loud as the noise.
+constexpr float kAboveNoise = 3;
+/// And the quietest noise that is told apart is so much below the threshold.
+constexpr float kLeastNoise = 100;
+
+}  // namespace
+
+EnergyVoiceActivity::EnergyVoiceActivity(int32_t rate, float threshold, Isa isa)
+    : threshold_(threshold), dot_(distance_kernels(isa).dot) {
+  if (rate < kLeastRate || rate > kMostRate)
+    throw Failure("invalid", "rate is " + std::to_string(rate) + " Hz; allowed is 4000 to 192000.");
+  if (!(threshold > 0 && threshold < 1))
+    throw Failure("invalid", "threshold is " + std::to_string(threshold) + "; it must be above 0 and below 1.");
+  frame_samples_ = static_cast<size_t>(rate / kVoiceFrames);
+  reset();
+}
+
+void EnergyVoiceActivity::reset() {
+  waiting_.clear();
+  noise_ = threshold_ / kAboveNoise;
+}
+
+float EnergyVoiceActivity::frame(const float* samples) {
+  const float energy = dot_(samples, samples, frame_samples_);
+  const float level = std::isfinite(energy) ? std::sqrt(energy / static_cast<float>(frame_samples_)) : 1;
+  noise_ = level < noise_ ? noise_ + kDown * (level - noise_) : std::min(noise_ * kUp, level);
+  // From nothing it could not rise by a factor.
+  noise_ = std::max(noise_, threshold_ / kLeastNoise);
+  const float threshold = std::max(threshold_, kAboveNoise * noise_);
+  return level / (level + threshold);
+}
+
+void EnergyVoiceActivity::push(std::span<const float> samples, std::vector<float>& out) {
+  if (!waiting_.empty()) {
+    const size_t missing = std::min(frame_samples_ - waiting_.size(), samples.size());
+    waiting_.insert(waiting_.end(), samples.begin(), samples.begin() + static_cast<std::ptrdiff_t>(missing));
+    samples = samples.subspan(missing);
+    if (waiting_.size() < frame_samples_) return;
+    out.push_back(frame(waiting_.data()));
+    waiting_.clear();
+  }
+  for (; samples.size() >= frame_samples_; samples = samples.subspan(frame_samples_))
+    out.push_back(frame(samples.data()));
+  waiting_.assign(samples.begin(), samples.end());
+}
+
+}  // namespace quern::audio

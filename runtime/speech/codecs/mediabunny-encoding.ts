@@ -1,0 +1,60 @@
+import { Failure } from '../../../schemas/errors.js';
+import { type Encoding, SPEECH_RATE } from './contract.js';
+
+type Mediabunny = typeof import('mediabunny');
+
+/** What of mediabunny writes a format. */
+export interface MediabunnyFormat {
+  readonly codec: 'aac' | 'flac';
+  /** Without it the codec has none. */
+  readonly bitsPerS?: number;
+  /** The file around the frames. */
+  container(library: Mediabunny): InstanceType<Mediabunny['AdtsOutputFormat' | 'FlacOutputFormat']>;
+  /** Makes the codec known to mediabunny. */
+  register(): Promise<void>;
+}
+
+/** Samples of the shortest file, for an utterance without any: neither format has a file without a frame. */
+const LEAST_SAMPLES = 1024;
+
+/** An encoding by mediabunny, whose encoder runs in a worker thread of its own. */
+export async function mediabunnyEncoding({ codec, bitsPerS, container, register }: MediabunnyFormat): Promise<Encoding> {
+  const library = await import('mediabunny');
+  await register();
+  const ready: Uint8Array[] = [];
+  const written = new WritableStream<Uint8Array>({ write: (bytes) => void ready.push(bytes.slice()) });
+  const output = new library.Output({ format: container(library), target: new library.AppendOnlyStreamTarget(written) });
+  const source = new library.AudioSampleSource({ codec, ...(bitsPerS === undefined ? {} : { bitrate: bitsPerS }) });
+  output.addAudioTrack(source);
+  await output.start();
+  let taken = 0;
+  const taking = (): Uint8Array => Buffer.concat(ready.splice(0));
+  const push = async (samples: Float32Array): Promise<Uint8Array> => {
+    if (samples.length === 0) return taking();
+    const sample = new library.AudioSample({
+      data: samples,
+      format: 'f32',
+      numberOfChannels: 1,
+      sampleRate: SPEECH_RATE,
+      timestamp: taken / SPEECH_RATE,
+    });
+    taken += samples.length;
+    await source.add(sample);
+    sample.close();
+    return taking();
+  };
+  return {
+    push,
+    end: async () => {
+      if (taken === 0) await push(new Float32Array(LEAST_SAMPLES));
+      await output.finalize();
+      return taking();
+    },
+    close: () => {
+      if (output.state === 'finalized') return;
+      output.cancel().catch((error: unknown) => {
+        throw new Failure('internal', `The ${codec} encoder could not be ended.`, { cause: error });
+      });
+    },
+  };
+}

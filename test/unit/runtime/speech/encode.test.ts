@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { type AudioFormatName, SPEECH_RATE } from '../../../../runtime/speech/codecs/contract.js';
+import { encodeAudio, openEncoder } from '../../../../runtime/speech/codecs/encode.js';
+import { AUDIO_FORMATS } from '../../../../runtime/speech/codecs/index.js';
+import { wavFile } from '../../../../runtime/speech/codecs/wav.js';
+import { Failure } from '../../../../schemas/errors.js';
+import { syllables } from '../../../support/audio/signals.js';
+import { longestHold } from '../../../support/loop-holds.js';
+
+const names = Object.keys(AUDIO_FORMATS) as AudioFormatName[];
+
+async function* inPieces(samples: Float32Array, size: number): AsyncGenerator<Float32Array> {
+  for (let at = 0; at < samples.length; at += size) yield samples.slice(at, at + size);
+}
+
+async function encoded(name: AudioFormatName, samples: Float32Array, size = 2400): Promise<Buffer> {
+  const pieces: Uint8Array[] = [];
+  for await (const bytes of encodeAudio(name, inPieces(samples, size))) pieces.push(bytes);
+  return Buffer.concat(pieces);
+}
+
+/** What the bytes of each format begin with. */
+const BEGINNINGS: Record<AudioFormatName, RegExp> = {
+  mp3: /^(?:ff[f]|494433)/,
+  opus: /^4f676753.{48}.*4f70757348656164/,
+  aac: /^fff[189]/,
+  flac: /^664c6143/,
+  wav: /^52494646ffffffff57415645/,
+  pcm: /^/,
+};
+
+describe('encoding of speech', () => {
+  for (const name of names) {
+    it(`${name} gives its kind of bytes before the end, whatever the pieces`, async () => {
+      const samples = syllables(1.2, SPEECH_RATE);
+      const encoder = openEncoder(name);
+      assert.match(encoder.contentType, /^audio\//);
+      let early = 0;
+      for await (const piece of inPieces(samples, 2400)) early += (await encoder.push(piece)).length;
+      const last = await encoder.end();
+      assert.ok(early > 0.5 * (early + last.length), `${early} of ${early + last.length} bytes came before the end`);
+      const bytes = await encoded(name, samples, 777);
+      assert.match(bytes.subarray(0, 100).toString('hex'), BEGINNINGS[name]);
+      if (name !== 'opus') assert.deepEqual(await encoded(name, samples, 28_800), bytes, 'pieces do not show');
+    });
+
+    it(`${name} ends when it is given up, and refuses what comes then`, async () => {
+      const encoder = openEncoder(name);
+      await encoder.push(syllables(0.3, SPEECH_RATE));
+      encoder.close();
+      encoder.close();
+      await assert.rejects(encoder.push(new Float32Array(10)), (error) => error instanceof Failure && error.kind === 'unavailable');
+      await assert.rejects(encoder.end(), Failure);
+      const signal = AbortSignal.abort(new Error('gone'));
+      await assert.rejects(encodeAudio(name, inPieces(syllables(0.3, SPEECH_RATE), 100), signal).next(), /gone/);
+    });
+
+    it(`${name} writes an utterance without samples`, async () => {
+      const bytes = await encoded(name, new Float32Array(0));
+      assert.equal(bytes.length > 0, name !== 'pcm');
+    });
+  }
+
+  it('does not hold the event loop while a minute is encoded', async () => {
+    const minute = syllables(60, SPEECH_RATE);
+    for (const name of names) {
+      await encoded(name, minute.subarray(0, 24_000), 24_000);
+      const held = await longestHold(() => encoded(name, minute, minute.length));
+      assert.ok((held ?? 0) < 25, `${name} held it for ${held} ms`);
+    }
+  });
+
+  it('writes a whole WAV file with its sizes', () => {
+    const file = Buffer.from(wavFile(Float32Array.of(0, 1, -1, 0.5), 16_000));
+    assert.equal(file.length, 52);
+    assert.equal(file.readUInt32LE(4), 44);
+    assert.equal(file.readUInt32LE(24), 16_000);
+    assert.equal(file.readUInt32LE(40), 8);
+    assert.deepEqual([...new Int16Array(file.buffer, file.byteOffset + 44, 4)], [0, 32767, -32768, 16384]);
+  });
+});
