@@ -130,7 +130,7 @@ export const DEFAULT_LIMITS: TransportLimits = {
   idleTimeoutMs: 10_000,
   stallTimeoutMs: 10_000,
   connections: 10_000,
-  socketPayloadBytes: 1024 * 1024,
+  socketPayloadBytes: 4 * 1024 * 1024,
   socketBufferBytes: 4 * 1024 * 1024,
 };
 

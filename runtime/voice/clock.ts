@@ -6,6 +6,15 @@ export interface Clock {
   after(milliseconds: number, callback: () => void): { cancel(): void };
 }
 
+/** The time of this machine. */
+export const systemClock: Clock = {
+  nowMs: () => performance.now(),
+  after: (milliseconds, callback) => {
+    const timer = setTimeout(callback, milliseconds);
+    return { cancel: () => clearTimeout(timer) };
+  },
+};
+
 /** Lets some wait until others have changed something. */
 export class Changes {
   #waiting: (() => void)[] = [];

@@ -1,36 +1,22 @@
 import type { Chat } from '../../../runtime/chat/chat.js';
 import type { ChatCall } from '../../../runtime/chat/complete.js';
 import type { CompletionPart } from '../../../runtime/providers/contract.js';
-import type { SpeakRequest, Speech, TranscribeRequest } from '../../../runtime/speech/contract.js';
-import type { Hearing, ServerMessage, VoiceFrame } from '../../../runtime/voice/contract.js';
+import type { ServerMessage } from '../../../runtime/voice/contract.js';
 import { VoiceSession } from '../../../runtime/voice/session.js';
 import { projectSettings, type VoiceSettings } from '../../../runtime/voice/settings.js';
-import { Failure } from '../../../schemas/errors.js';
 import type { Message } from '../../../schemas/generated/common.js';
 import { FakeClock } from './fake-clock.js';
+import { frameOf, LoudnessHearing, ScriptedSpeech, type SpeechScript } from './scripted-speech.js';
 
 /** Milliseconds of one message of the scripted client. */
 const FRAME_MS = 20;
-const IN_RATE = 16_000;
 const OUT_RATE = 24_000;
-/** Seconds that a scripted voice takes for a word. */
-export const WORD_S = 0.25;
-
 /** What a scripted session does. */
-export interface Script {
+export interface Script extends SpeechScript {
   readonly settings?: Partial<VoiceSettings>;
   /** What each answer consists of, as pieces; the last one for all that follow. */
   readonly answers?: (string | CompletionPart | Error)[][];
-  /** What each transcription says; the last one for all that follow. */
-  readonly transcripts?: (string | Error)[];
-  /** How long each takes. */
   readonly tokenMs?: number;
-  readonly transcribeMs?: number;
-  /** Before the first audio of a phrase. */
-  readonly speakMs?: number;
-  readonly knowsWords?: boolean;
-  /** Fails the phrase that has this text. */
-  readonly mute?: string;
 }
 
 /** Something that came from the session. */
@@ -40,41 +26,16 @@ export interface Received {
   readonly audio?: Int16Array;
 }
 
-/** Raw PCM as frames of 20 ms; it is speech where it is loud. */
-class LoudnessHearing implements Hearing {
-  closed = false;
-
-  async *hear(bytes: Uint8Array): AsyncGenerator<VoiceFrame> {
-    if (bytes.length % 2 === 1) throw new Failure('bad_request', 'The audio has an odd number of bytes.');
-    const pcm = new Int16Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.byteLength));
-    const step = (IN_RATE * FRAME_MS) / 1000;
-    for (let from = 0; from < pcm.length; from += step) {
-      const samples = Float32Array.from(pcm.subarray(from, from + step), (sample) => sample / 32768);
-      const level = Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
-      yield { samples, level, speech: level > 0.015 ? 0.9 : 0.02 };
-    }
-  }
-
-  async *end(): AsyncGenerator<VoiceFrame> {}
-
-  close(): void {
-    this.closed = true;
-  }
-}
-
 /** A session with a scripted model, voice and ear, on a clock that stands until it is moved. */
 export class VoiceStage {
   readonly clock = new FakeClock();
   readonly received: Received[] = [];
-  /** Requests to the engines, in order. */
-  readonly spoken: SpeakRequest[] = [];
-  readonly transcribed: { request: TranscribeRequest; aborted: boolean }[] = [];
+  readonly speech: ScriptedSpeech;
   readonly asked: ChatCall[] = [];
   readonly kept: { call: ChatCall; answer: Message }[] = [];
-  readonly keeps: unknown[] = [];
-  /** Generations and models that were not given back. */
+  /** Generations that have not ended. */
   open = 0;
-  held = 0;
+  #heldChats = 0;
   closed: { code: number; reason: string } | undefined;
   /** What the network has not taken; a function of the clock where it stalls. */
   bufferedBytes = 0;
@@ -84,6 +45,9 @@ export class VoiceStage {
 
   constructor(script: Script = {}) {
     this.#script = script;
+    this.speech = new ScriptedSpeech({ transcribeMs: 100, speakMs: 30, ...script }, (milliseconds, signal) =>
+      this.clock.sleep(milliseconds, signal),
+    );
     const stage = this;
     this.session = new VoiceSession({
       namespace: 'ns',
@@ -92,7 +56,7 @@ export class VoiceStage {
       systemPrompt: undefined,
       settings: { ...projectSettings({ llm_model: 'm' }), ...script.settings },
       chat: this.#chat(),
-      speech: this.#speech(),
+      speech: this.speech,
       hearing: this.hearing,
       clock: this.clock,
       sayable: (text) => text,
@@ -117,7 +81,12 @@ export class VoiceStage {
     this.session.start();
   }
 
-  /** Messages of one type, or all. */
+  /** Models that were not given back. */
+  get held(): number {
+    return this.#heldChats + this.speech.held;
+  }
+
+  /** Messages of one type. */
   messages<T extends ServerMessage['type']>(type: T): Extract<ServerMessage, { type: T }>[] {
     return this.received.flatMap(({ message }) => (message?.type === type ? [message as Extract<ServerMessage, { type: T }>] : []));
   }
@@ -148,9 +117,7 @@ export class VoiceStage {
   /** Sends sound of a loudness at its own pace. */
   async sound(seconds: number, loudness: number, pace = 1): Promise<void> {
     for (let passed = 0; passed < Math.round(seconds * 1000); passed += FRAME_MS) {
-      const samples = new Int16Array((IN_RATE * FRAME_MS) / 1000);
-      for (let index = 0; index < samples.length; index += 1) samples[index] = (index % 2 === 0 ? 1 : -1) * loudness * 32767;
-      this.session.binary(new Uint8Array(samples.buffer));
+      this.session.binary(frameOf(loudness));
       await this.clock.advance(FRAME_MS / pace);
     }
   }
@@ -176,8 +143,10 @@ export class VoiceStage {
     const chat: Pick<Chat, 'model' | 'hold' | 'complete'> = {
       model: () => ({ name: 'm', provider: 'universal', model: 'x' }),
       hold: async () => {
-        this.held += 1;
-        return () => (this.held -= 1);
+        this.#heldChats += 1;
+        return () => {
+          this.#heldChats -= 1;
+        };
       },
       complete: async (call, signal) => {
         const isRehearsal = call.request.max_tokens === 1;
@@ -216,47 +185,7 @@ export class VoiceStage {
     }
   }
 
-  #speech(): Speech {
-    return {
-      voices: async () => [],
-      keep: async (models) => {
-        this.keeps.push(models);
-        this.held += 1;
-        return () => (this.held -= 1);
-      },
-      speak: async (request, signal) => {
-        this.spoken.push(request);
-        await this.clock.sleep(this.#script.speakMs ?? 30, signal);
-        if (request.text === this.#script.mute) throw new Failure('unavailable', 'The voice crashed.');
-        return { engine: 'scripted', voice: request.voice, chunks: this.#chunks(request) };
-      },
-      transcribe: async (request, signal) => {
-        const entry = { request, aborted: false };
-        this.transcribed.push(entry);
-        signal.addEventListener('abort', () => (entry.aborted = true));
-        const text = this.#nth(this.#script.transcripts ?? ['What can you do?'], this.transcribed.length - 1);
-        await this.clock.sleep(this.#script.transcribeMs ?? 100, signal);
-        if (text instanceof Error) throw text;
-        return { language: 'en', duration: request.samples.length / IN_RATE, segments: segments(text) };
-      },
-    };
-  }
-
-  async *#chunks({ text, speed }: SpeakRequest) {
-    const words = text.split(/\s+/);
-    const seconds = WORD_S / speed;
-    for (const [index, word] of words.entries()) {
-      const samples = new Float32Array(Math.round(seconds * OUT_RATE)).fill(0.2);
-      const start = index * seconds;
-      yield { samples, ...(this.#script.knowsWords === false ? {} : { words: [{ word, start, end: start + seconds }] }) };
-    }
-  }
-
   #nth<T>(list: readonly T[], index: number): T {
     return list[Math.min(index, list.length - 1)]!;
   }
-}
-
-async function* segments(text: string) {
-  if (text !== '') yield { id: 0, start: 0, end: 1, text, words: null, avg_logprob: -0.2, no_speech_prob: 0.01 };
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { VoiceStage, WORD_S } from '../../../support/voice/stage.js';
+import { WORD_S } from '../../../support/voice/scripted-speech.js';
+import { VoiceStage } from '../../../support/voice/stage.js';
 
 const LONG = 'The garden has roses, and tulips grow beside the wall. In spring the birds come back. They sing all day long in the trees.';
 
@@ -66,13 +67,13 @@ describe('a turn', () => {
     await stage.clock.advance(1500);
     assert.equal(stage.open, 1);
     assert.ok(stage.audioS > 0);
-    assert.equal(stage.spoken[0]!.text, 'The garden has roses,');
+    assert.equal(stage.speech.spoken[0]!.text, 'The garden has roses,');
   });
 
   test('loads its models at connect and holds them until it ends', async () => {
     const stage = new VoiceStage();
     await stage.clock.advance(10);
-    assert.deepEqual(stage.keeps, [{ speak: { model: 'kokoro', voice: 'af_heart' } }, { transcribe: 'base' }]);
+    assert.deepEqual(stage.speech.kept, [{ speak: { model: 'kokoro', voice: 'af_heart' } }, { transcribe: 'base' }]);
     assert.equal(stage.held, 3);
     stage.session.end();
     assert.equal(stage.held, 0);
@@ -115,7 +116,7 @@ describe('the end of an utterance', () => {
     assert.deepEqual(stage.states, ['idle', 'listening']);
     await stage.silence(0.2);
     assert.deepEqual(stage.states.slice(0, 3), ['idle', 'listening', 'processing']);
-    const { request } = stage.transcribed.at(-1)!;
+    const { request } = stage.speech.transcribed.at(-1)!;
     assert.ok(request.samples.length > 2.8 * 16_000, 'both halves are transcribed');
   });
 
@@ -125,7 +126,7 @@ describe('the end of an utterance', () => {
     await stage.silence(1);
     await stage.speak(0.5);
     assert.equal(stage.state, 'listening');
-    assert.ok(stage.transcribed[0]!.aborted);
+    assert.ok(stage.speech.transcribed[0]!.aborted);
   });
 
   test('only the client ends it where turn detection is off', async () => {
@@ -149,8 +150,8 @@ describe('the end of an utterance', () => {
     await stage.speak(89, 10);
     assert.equal(stage.state, 'listening');
     await stage.speak(1.5, 10);
-    assert.notEqual(stage.transcribed.length, 0);
-    assert.ok(stage.transcribed[0]!.request.samples.length <= 90.5 * 16_000);
+    assert.notEqual(stage.speech.transcribed.length, 0);
+    assert.ok(stage.speech.transcribed[0]!.request.samples.length <= 90.5 * 16_000);
   });
 
   test('speech that goes on while the model is asked is one utterance with what was before', async () => {
@@ -163,7 +164,7 @@ describe('the end of an utterance', () => {
     await stage.silence(0.6);
     await stage.clock.advance(2500);
     assert.equal(stage.messages('transcription').filter((one) => one.is_final).length, 1);
-    assert.ok(stage.transcribed.at(-1)!.request.samples.length > 2 * 16_000);
+    assert.ok(stage.speech.transcribed.at(-1)!.request.samples.length > 2 * 16_000);
   });
 });
 
@@ -172,7 +173,7 @@ describe('what is no speech', () => {
     const stage = new VoiceStage();
     for (let minute = 0; minute < 3; minute += 1) await stage.silence(60, 100);
     assert.deepEqual(stage.states, ['idle', 'listening', 'idle']);
-    assert.equal(stage.transcribed.length, 0);
+    assert.equal(stage.speech.transcribed.length, 0);
     await stage.speak(1);
     assert.equal(stage.state, 'listening');
   });
@@ -193,7 +194,7 @@ describe('what is no speech', () => {
     await stage.speak(0.1);
     await stage.silence(3);
     assert.deepEqual(stage.states, ['idle', 'listening', 'idle']);
-    assert.equal(stage.transcribed.length, 0);
+    assert.equal(stage.speech.transcribed.length, 0);
   });
 
   test('what has no words is not answered', async () => {
@@ -217,7 +218,7 @@ describe('barge-in', () => {
     await stage.silence(1);
     const sent = stage.received.filter(({ atMs, audio }) => audio && atMs > detectedMs && atMs < detectedMs + 800);
     assert.equal(sent.length, 0);
-    const { request } = stage.transcribed.at(-1)!;
+    const { request } = stage.speech.transcribed.at(-1)!;
     const seconds = request.samples.length / 16_000;
     assert.ok(seconds >= 1 + 0.3, `${seconds} s: one of speech and its pre-roll`);
     assert.deepEqual(
@@ -268,7 +269,7 @@ describe('barge-in', () => {
     await stage.speak(0.1);
     await stage.silence(1);
     assert.deepEqual(stage.states.slice(-1), ['speaking']);
-    assert.equal(stage.transcribed.length, 1);
+    assert.equal(stage.speech.transcribed.length, 1);
   });
 
   test('an echo of the answer is none, and a voice above it is one', async () => {
@@ -314,7 +315,7 @@ describe('barge-in', () => {
     await stage.speak(2);
     assert.equal(stage.state, 'speaking');
     await stage.until('idle');
-    assert.equal(stage.transcribed.length, 1);
+    assert.equal(stage.speech.transcribed.length, 1);
   });
 
   test('takes as many chunks as the client says, and one without the filter', async () => {
@@ -398,7 +399,7 @@ describe('what goes wrong', () => {
     stage.say({ type: 'text', text: 'Hello' });
     await stage.until('speaking');
     await stage.clock.advance(500);
-    assert.equal(stage.spoken[0]!.speed, 1.5);
+    assert.equal(stage.speech.spoken[0]!.speed, 1.5);
   });
 
   test('a client that takes nothing is closed', async () => {

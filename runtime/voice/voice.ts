@@ -1,0 +1,149 @@
+import { randomUUID } from 'node:crypto';
+import { Failure } from '../../schemas/errors.js';
+import { log } from '../base/log.js';
+import type { Chat } from '../chat/chat.js';
+import { checkSessionId } from '../chat/session-id.js';
+import type { LoadedProject } from '../projects/projects.js';
+import type { Speech } from '../speech/contract.js';
+import { type Clock, systemClock } from './clock.js';
+import type { Hearing, VoicePeer } from './contract.js';
+import { VoiceSession } from './session.js';
+import { projectSettings, sessionQuery, type VoiceSettings, withSettings } from './settings.js';
+
+/** Conversations at a time; the oldest gives way. */
+const MOST_SESSIONS = 100;
+/** The code of a connection that is closed for what its address says. */
+const REFUSED = 1008;
+const CONTROL = /\p{Cc}/gu;
+
+/** What voice chat is made of. */
+export interface VoiceParts {
+  readonly projects: {
+    load(namespace: string, project: string): LoadedProject;
+    onErase?(listener: (namespace: string, project: string) => Promise<void>): void;
+  };
+  readonly chat: Chat;
+  readonly speech: Speech;
+  /** Ears for one client. */
+  readonly hearing: () => Hearing;
+  /** The text of a phrase as it is said. */
+  readonly sayable: (text: string) => string;
+  readonly clock?: Clock;
+}
+
+/** Where a session is asked for. */
+export interface VoiceAddress {
+  readonly namespace: string;
+  readonly project: string;
+  readonly query: Readonly<Record<string, unknown>>;
+}
+
+/** Spoken conversations with the models of a project. */
+export class Voice {
+  readonly #parts: VoiceParts;
+  /** Oldest first. */
+  readonly #sessions = new Map<VoiceSession, VoiceAddress>();
+  /** Conversations that are over, and what was heard of them not yet on disk. */
+  readonly #endings = new Set<Promise<void>>();
+  /** What projects want to be loaded for good, and how to let go of it. */
+  readonly #kept = new Map<string, Promise<() => void>>();
+  readonly #abort = new AbortController();
+
+  constructor(parts: VoiceParts) {
+    this.#parts = parts;
+    parts.projects.onErase?.(async (namespace, project) => {
+      const ended = [...this.#sessions].filter(([, at]) => at.namespace === namespace && at.project === project);
+      for (const [session] of ended) session.end('the project was deleted');
+    });
+  }
+
+  /** Conversations under way. */
+  get count(): number {
+    return this.#sessions.size;
+  }
+
+  /** Begins a conversation over a connection that stands. What cannot be is told to the client, whose connection is then closed. */
+  open(address: VoiceAddress, peer: VoicePeer): VoiceSession | undefined {
+    try {
+      return this.#open(address, peer);
+    } catch (error) {
+      if (!(error instanceof Failure)) log('error', 'a voice session could not begin', { error });
+      const message = error instanceof Failure ? error.message : 'The voice service failed. See the log for the reason.';
+      peer.send(JSON.stringify({ type: 'error', message }));
+      peer.close(REFUSED, 'the session was refused');
+      return undefined;
+    }
+  }
+
+  /** Ends all conversations; what was heard is on disk then. */
+  async close(): Promise<void> {
+    for (const session of [...this.#sessions.keys()]) session.end('the daemon stops');
+    await Promise.all(this.#endings);
+    this.#abort.abort();
+    for (const keeping of this.#kept.values()) (await keeping.catch(() => undefined))?.();
+  }
+
+  #open(address: VoiceAddress, peer: VoicePeer): VoiceSession {
+    const { projects, chat, speech, hearing, sayable, clock = systemClock } = this.#parts;
+    const { namespace, project } = address;
+    const { voice } = projects.load(namespace, project).config;
+    const query = sessionQuery(address.query);
+    if (voice?.enabled === false) {
+      throw new Failure('bad_request', `Voice chat is switched off in project ${namespace}/${project}: its voice.enabled is false.`);
+    }
+    const settings = withSettings(projectSettings(voice), query);
+    if (settings.llmModel === undefined) {
+      throw new Failure('bad_request', 'llm_model is required (via query param or voice.llm_model in config)');
+    }
+    chat.model(namespace, project, settings.llmModel);
+    const id = query.session_id === undefined ? randomUUID() : checkSessionId(query.session_id, ['query', 'session_id']);
+    this.#makeRoom(address, id);
+    const session: VoiceSession = new VoiceSession({
+      namespace,
+      project,
+      id,
+      systemPrompt: query.system_prompt?.replace(CONTROL, (sign) => (sign === '\n' || sign === '\t' ? sign : '')).trim() || undefined,
+      settings,
+      chat,
+      speech,
+      hearing: hearing(),
+      peer,
+      clock,
+      sayable,
+      ended: (saving) => {
+        this.#sessions.delete(session);
+        this.#endings.add(saving);
+        void saving.then(() => this.#endings.delete(saving));
+      },
+    });
+    this.#sessions.set(session, address);
+    this.#keep(settings, { speak: voice?.tts?.keep_loaded ?? false, transcribe: voice?.stt?.keep_loaded ?? false });
+    session.start();
+    return session;
+  }
+
+  /** A conversation has one client, its last; and the oldest conversations give way. */
+  #makeRoom({ namespace, project }: VoiceAddress, id: string): void {
+    for (const [session, at] of this.#sessions)
+      if (session.id === id && at.namespace === namespace && at.project === project) session.end('the session goes on elsewhere');
+    for (const session of this.#sessions.keys()) {
+      if (this.#sessions.size < MOST_SESSIONS) break;
+      session.end(`more than ${MOST_SESSIONS} voice sessions are open`);
+    }
+  }
+
+  /** Loads what the project wants to stay loaded, once. */
+  #keep({ ttsModel, ttsVoice, sttModel }: VoiceSettings, wanted: { speak: boolean; transcribe: boolean }): void {
+    const { speech } = this.#parts;
+    const { signal } = this.#abort;
+    const keep = (name: string, models: Parameters<Speech['keep']>[0]): void => {
+      if (this.#kept.has(name)) return;
+      const keeping = speech.keep(models, signal);
+      this.#kept.set(name, keeping);
+      // The session tells its client; the next one tries again.
+      keeping.catch(() => this.#kept.delete(name));
+    };
+    if (wanted.speak) keep(`speak ${ttsModel} ${ttsVoice}`, { speak: { model: ttsModel, voice: ttsVoice } });
+    if (wanted.transcribe) keep(`transcribe ${sttModel}`, { transcribe: sttModel });
+  }
+}

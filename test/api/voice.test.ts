@@ -1,0 +1,280 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { voiceSockets } from '../../gateway/core/voice.js';
+import { createTransport, dispatch, type Listener } from '../../gateway/http/index.js';
+import { setLogLevel } from '../../runtime/base/log.js';
+import { Chat } from '../../runtime/chat/chat.js';
+import { Projects } from '../../runtime/projects/projects.js';
+import { providerOf } from '../../runtime/providers/index.js';
+import { openStore, type Store } from '../../runtime/store/store.js';
+import { Voice } from '../../runtime/voice/voice.js';
+import { VoiceClient } from '../support/voice/client.js';
+import { LoudnessHearing, ScriptedSpeech } from '../support/voice/scripted-speech.js';
+import { FINISH, ScriptedProvider } from '../unit/runtime/chat/scripted-provider.js';
+
+const dataDir = mkdtempSync(join(tmpdir(), 'quern-api-voice-'));
+const TOOL = { type: 'function', name: 'lookup', description: 'Looks something up', parameters: { type: 'object' } };
+const MODELS = [
+  { name: 'm', provider: 'universal', model: 'file.gguf', model_api_parameters: { top_p: 0.5 }, tools: [TOOL] },
+  { name: 'warm', provider: 'universal', model: 'file.gguf', model_api_parameters: { temperature: 0.1, max_tokens: 77 } },
+];
+
+function project(name: string, config: object): void {
+  const folder = join(dataDir, 'projects', 'ns', name);
+  mkdirSync(folder, { recursive: true });
+  // JSON is YAML.
+  writeFileSync(
+    join(folder, 'project.yaml'),
+    JSON.stringify({ version: 'v1', name, namespace: 'ns', runtime: { models: MODELS }, ...config }),
+  );
+}
+
+project('p', {
+  voice: { llm_model: 'm', tts: { voice: 'bf_emma', keep_loaded: true }, stt: { model: 'tiny', language: 'fr' } },
+  prompts: [{ name: 'base', messages: [{ role: 'system', content: 'Be brief.' }] }],
+});
+project('silent', { voice: { llm_model: 'm', enabled: false } });
+project('bare', {});
+
+for (const transport of ['uws', 'node'] as const) {
+  describe(`voice chat over ${transport}`, () => {
+    const provider = new ScriptedProvider();
+    let speech: ScriptedSpeech;
+    let store: Store;
+    let chat: Chat;
+    let voice: Voice;
+    let listener: Listener;
+    let base: string;
+    const clients: VoiceClient[] = [];
+
+    const open = async (): Promise<void> => {
+      store = await openStore(dataDir);
+      const projects = new Projects({ dataDir });
+      chat = new Chat({ projects, providers: { universal: provider } as never, providerOf, store });
+      speech = new ScriptedSpeech({ transcripts: ['What is this?'] });
+      voice = new Voice({ projects, chat, speech, hearing: () => new LoudnessHearing(), sayable: (text) => text });
+      const context = { projects, voice };
+      const application = dispatch({ endpoints: [], sockets: voiceSockets, context, access: { bindHost: '127.0.0.1' } });
+      listener = await createTransport(transport).listen({ host: '127.0.0.1', port: 0, application });
+      base = `http://127.0.0.1:${listener.port}`;
+    };
+    const close = async (): Promise<void> => {
+      await listener.drain(500);
+      await voice.close();
+      await chat.close();
+      await store.close();
+    };
+    const connect = (query = '', name = 'p', headers = {}): VoiceClient => {
+      const client = new VoiceClient(base, `/v1/ns/${name}/voice/chat${query}`, headers);
+      clients.push(client);
+      return client;
+    };
+    const answer = (text: string): void => provider.say([{ type: 'text', text }, FINISH]);
+    const turn = async (client: VoiceClient, text: string): Promise<void> => {
+      const before = client.states.length;
+      client.say({ type: 'text', text });
+      await client.until(() => client.states.slice(before).at(-1) === 'idle', `the answer to ${text}`);
+    };
+
+    before(async () => {
+      setLogLevel('error');
+      await open();
+    });
+    after(async () => {
+      for (const client of clients) await client.end();
+      await close();
+    });
+
+    it('accepts first and then says what is wrong, with 1008', async () => {
+      const rows: [query: string, project: string, says: RegExp][] = [
+        ['', 'bare', /^llm_model is required \(via query param or voice\.llm_model in config\)$/],
+        ['', 'silent', /switched off in project ns\/silent/],
+        ['?llm_model=gone', 'p', /no model "gone".*m, warm/],
+        ['?llm_model=m', 'nowhere', /ns\/nowhere|nowhere/],
+        ['?speed=9', 'p', /speed/],
+        ['?speed=fast', 'p', /speed/],
+        ['?session_id=a%20b', 'p', /session_id/],
+        [`?system_prompt=${'x'.repeat(10_001)}`, 'p', /system_prompt/],
+      ];
+      for (const [query, name, says] of rows) {
+        const client = connect(query, name);
+        await client.until(() => client.closed !== undefined, `the refusal of ${query}`);
+        assert.equal(client.closed?.code, 1008);
+        assert.match(client.messages('error')[0]!.message, says);
+        assert.equal(client.received.length, 1);
+      }
+      assert.equal(voice.count, 0);
+    });
+
+    it('refuses pages of other origins before the upgrade', async () => {
+      const client = connect('', 'p', { origin: 'https://evil.example' });
+      await client.until(() => client.closed !== undefined, 'the refusal');
+      assert.equal(client.received.length, 0);
+      const own = connect('', 'p', { origin: 'http://localhost:3000' });
+      await own.until(() => own.messages('session_info').length === 1, 'the session');
+      await own.end();
+    });
+
+    it('holds a conversation with the prompts, the tools and the history of the project', async () => {
+      answer('It is a test, my friend. It has two sentences.');
+      const client = connect('?system_prompt=Speak%20like%20a%20pirate.&tts_voice=af_sky&speed=2');
+      await client.state('idle');
+      assert.deepEqual(
+        client.received.map(({ message }) => message!.type),
+        ['session_info', 'status'],
+      );
+      await client.sound(1, 0.2, 5);
+      await client.sound(1, 0, 5);
+      await client.until(() => client.states.length > 2 && client.states.at(-1) === 'idle', 'the end of the turn');
+      assert.deepEqual(client.states, ['idle', 'listening', 'processing', 'speaking', 'idle']);
+      assert.deepEqual(client.transcripts, ['What is this?']);
+      const { request } = provider.asked.at(-1)!;
+      assert.deepEqual(request.messages, [
+        { role: 'system', content: 'Be brief.\n\nSpeak like a pirate.' },
+        { role: 'user', content: 'What is this?' },
+      ]);
+      assert.equal(request.tools?.[0]?.function.name, 'lookup');
+      assert.deepEqual([request.temperature, request.max_tokens, request.top_p, request.think], [0.7, 500, 0.5, false]);
+      assert.deepEqual(speech.transcribed.at(-1)!.request.language, 'fr');
+      assert.deepEqual([speech.transcribed.at(-1)!.request.model, speech.spoken[0]!.voice, speech.spoken[0]!.speed], ['tiny', 'af_sky', 2]);
+      await turn(client, 'And then?');
+      assert.equal(provider.asked.at(-1)!.request.messages.length, 4);
+      const id = client.messages('session_info')[0]!.session_id;
+      assert.deepEqual(
+        (await chat.history('ns', 'p', id)).map(({ role }) => role),
+        ['user', 'assistant', 'user', 'assistant'],
+      );
+      await client.end();
+    });
+
+    it('lets the parameters of a model override its own', async () => {
+      answer('Fine.');
+      const client = connect('?llm_model=warm');
+      await client.state('idle');
+      await turn(client, 'Hello');
+      const { request } = provider.asked.at(-1)!;
+      assert.deepEqual([request.temperature, request.max_tokens], [0.1, 77]);
+      await client.end();
+    });
+
+    it('resumes a session by its id, also after a restart', async () => {
+      const id = `mine-${transport}`;
+      answer('Nice to meet you.');
+      const first = connect(`?session_id=${id}`);
+      await first.state('idle');
+      assert.equal(first.messages('session_info')[0]!.session_id, id);
+      await turn(first, 'My name is Ada.');
+      const second = connect(`?session_id=${id}`);
+      await second.state('idle');
+      await first.until(() => first.closed !== undefined, 'the end of the first connection');
+      assert.deepEqual([first.messages('closed').length, first.closed?.code], [1, 1001]);
+      await close();
+      await open();
+      await second.until(() => second.closed !== undefined, 'the end of the second connection');
+      assert.deepEqual([second.messages('closed').length, second.closed?.code], [1, 1001]);
+      const third = connect(`?session_id=${id}`);
+      await third.state('idle');
+      await turn(third, 'What is my name?');
+      assert.deepEqual(
+        provider.asked.at(-1)!.request.messages.map(({ content }) => content),
+        ['Be brief.', 'My name is Ada.', 'Nice to meet you.', 'What is my name?'],
+      );
+      await third.end();
+    });
+
+    it('tells of tool calls, and says something meanwhile', async () => {
+      provider.say([
+        { type: 'tool_call', index: 0, id: 'call_1', name: 'lookup', arguments: '{"a":' },
+        { type: 'tool_call', index: 0, arguments: '1}' },
+        { type: 'tool_call', index: 1, id: 'call_2', name: 'lookup', arguments: '{}' },
+        { ...FINISH, reason: 'tool_calls' } as never,
+      ]);
+      const client = connect('?language=en');
+      await client.state('idle');
+      const spoken = speech.spoken.length;
+      await turn(client, 'Look it up');
+      assert.deepEqual(client.messages('tool_call'), [
+        { type: 'tool_call', tool_call_id: 'call_1', function_name: 'lookup', arguments: '{"a":1}' },
+        { type: 'tool_call', tool_call_id: 'call_2', function_name: 'lookup', arguments: '{}' },
+      ]);
+      assert.deepEqual(
+        speech.spoken.slice(spoken).map(({ text }) => text),
+        ['One moment, please.'],
+      );
+      assert.deepEqual(client.messages('llm_text'), [{ type: 'llm_text', text: '', is_final: true }]);
+      await client.end();
+    });
+
+    it('neither says nor keeps what a model thinks', async () => {
+      provider.say([{ type: 'reasoning', text: 'Hm, what could it be?' }, { type: 'text', text: 'A cat.' }, FINISH]);
+      const client = connect();
+      await client.state('idle');
+      await turn(client, 'What is it?');
+      assert.deepEqual(
+        client.messages('llm_text').map(({ text }) => text),
+        ['A cat.'],
+      );
+      await client.end();
+    });
+
+    it('gives a failed model as an error, and answers the next turn', async () => {
+      provider.say([{ type: 'text', text: 'Well, ' }, new Error('boom')]);
+      const client = connect();
+      await client.state('idle');
+      await turn(client, 'One');
+      assert.equal(client.messages('error').length, 1);
+      answer('Two it is.');
+      await turn(client, 'Two');
+      assert.equal(client.messages('llm_text').at(-1)!.text, 'Two it is.');
+      await client.end();
+    });
+
+    it('frees everything within a second when the client vanishes in mid-speech', async () => {
+      provider.say([{ type: 'text', text: 'word '.repeat(200) }, new Promise(() => undefined), FINISH]);
+      const before = voice.count;
+      const client = connect();
+      await client.state('idle');
+      client.say({ type: 'text', text: 'Speak' });
+      await client.until(() => client.audioS > 0.2, 'some audio');
+      client.socket.terminate();
+      const vanished = performance.now();
+      await client.until(() => voice.count === before, 'the end of the session');
+      assert.ok(performance.now() - vanished < 1000);
+    });
+
+    it('keeps models loaded where the project says so, and no longer than the connection where it does not', async () => {
+      const client = connect();
+      await client.state('idle');
+      await client.until(() => speech.kept.length >= 2, 'the models');
+      await client.end();
+      await client.until(() => speech.held === 1, 'the release of all models but the voice of the project');
+    });
+
+    it('drops the oldest of more than 100 sessions', async () => {
+      const many = Array.from({ length: 101 }, () => connect());
+      await many.at(-1)!.state('idle');
+      await many[0]!.until(() => many[0]!.closed !== undefined, 'the end of the oldest');
+      assert.deepEqual([many[0]!.closed?.code, many[0]!.messages('closed').length], [1001, 1]);
+      await Promise.all(many.map((client) => client.state('idle')));
+      assert.equal(voice.count, 100);
+      assert.equal(many.slice(1).filter((client) => client.closed).length, 0);
+      await Promise.all(many.map((client) => client.end()));
+    });
+
+    it('takes an utterance of 90 s in one message, and no compression', async () => {
+      const client = connect();
+      await client.state('idle');
+      assert.equal(client.socket.extensions, '');
+      client.socket.send(new Uint8Array(90 * 32_000));
+      client.say({ type: 'end' });
+      await client.until(() => client.states.length >= 3, 'idle again');
+      assert.deepEqual(client.states, ['idle', 'listening', 'idle']);
+      await client.end();
+    });
+  });
+}
+
+after(() => rmSync(dataDir, { recursive: true, force: true }));
