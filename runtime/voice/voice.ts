@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
 import { log } from '../base/log.js';
 import type { Chat } from '../chat/chat.js';
-import { checkSessionId } from '../chat/session-id.js';
+import { checkSessionId } from '../chat/session.js';
 import type { LoadedProject } from '../projects/projects.js';
 import type { Speech } from '../speech/contract.js';
 import { type Clock, systemClock } from './clock.js';
