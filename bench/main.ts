@@ -22,6 +22,7 @@ import { benchStreams } from './streams.js';
 import { benchText } from './text.js';
 import { benchTurns } from './turns.js';
 import { benchVectors } from './vectors.js';
+import { benchVoice } from './voice.js';
 
 /** What is only done where it is named: it builds or takes much longer than the rest. */
 const ON_DEMAND: Record<string, () => Promise<void>> = { peers: benchPeers, soak: benchSoak };
@@ -46,6 +47,7 @@ const PARTS: Record<string, () => Promise<void>> = {
   ocr: benchOcr,
   classifiers: benchClassifiers,
   anomaly: benchAnomaly,
+  voice: benchVoice,
 };
 
 const ALL = { ...ON_DEMAND, ...PARTS };

@@ -1,0 +1,83 @@
+import type { ChildProcess } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { VoiceClient } from '../test/support/voice/client.js';
+import { ask, ended, median, part, quantile, type Row, table } from './measure.js';
+import { anonymousBytes } from './processes.js';
+import { sizeOf } from './size.js';
+import type { VoicePlan } from './voice-server.js';
+
+const TURNS = sizeOf('BENCH_VOICE_TURNS', 200, 30);
+const SOCKETS = 100;
+const SESSIONS = 10;
+const SPEECH_S = 0.5;
+const PACE = 20;
+
+async function serve(model: VoicePlan['model']): Promise<{ child: ChildProcess; base: string }> {
+  const child = part('voice-server');
+  const { port } = await ask<{ port: number }>(child, { model } satisfies VoicePlan);
+  return { child, base: `http://127.0.0.1:${port}` };
+}
+
+async function connect(base: string): Promise<VoiceClient> {
+  const client = new VoiceClient(base, '/v1/bench/voice/voice/chat');
+  await client.state('idle');
+  return client;
+}
+
+/** Says something, and gives the milliseconds from its end to the first audio of the answer. */
+async function firstAudioMs(client: VoiceClient): Promise<number> {
+  const before = client.received.length;
+  const states = client.states.length;
+  await client.sound(SPEECH_S, 0.2, PACE);
+  const ended = performance.now();
+  client.say({ type: 'end' });
+  const audio = () => client.received.slice(before).find((one) => one.audio);
+  await client.until(() => audio() !== undefined, 'the first audio');
+  const { atMs } = audio()!;
+  client.say({ type: 'interrupt' });
+  await client.state('idle', states + 4);
+  client.received.splice(0, before);
+  return atMs - ended;
+}
+
+/** Measures what a spoken turn costs beyond its models, and what an idle connection does, and prints the table. */
+export async function benchVoice(): Promise<void> {
+  const { child, base } = await serve('instant');
+  const client = await connect(base);
+  const turns: number[] = [];
+  for (let turn = 0; turn < TURNS; turn += 1) turns.push(await firstAudioMs(client));
+  await client.end();
+  const before = anonymousBytes(child.pid!);
+  const idle = await Promise.all(Array.from({ length: SOCKETS }, () => connect(base)));
+  await sleep(500);
+  const perSocket = (anonymousBytes(child.pid!) - before) / SOCKETS / 1024;
+  await Promise.all(idle.map((one) => one.end()));
+  await ended(child);
+  const row = (what: string, ours: number, goal: string): Row => ({ what, ours: ours.toFixed(1), peer: '', ratio: '', goal });
+  table('Voice: the end of speech to the first audio, with models that take no time', [
+    row('p50, ms', median(turns), '<= 15'),
+    row('p99, ms', quantile(turns, 0.99), '<= 40'),
+    row(`memory of an idle connection, KB (${SOCKETS} of them)`, perSocket, ''),
+  ]);
+  await benchSessions();
+}
+
+async function benchSessions(): Promise<void> {
+  const { child, base } = await serve('puppet');
+  const clients = await Promise.all(Array.from({ length: SESSIONS }, () => connect(base)));
+  await firstAudioMs(clients[0]!);
+  const alone: number[] = [];
+  for (let turn = 0; turn < SESSIONS; turn += 1) alone.push(await firstAudioMs(clients[0]!));
+  const together: number[] = [];
+  for (let turn = 0; turn < 5; turn += 1) together.push(...(await Promise.all(clients.map(firstAudioMs))));
+  await Promise.all(clients.map((one) => one.end()));
+  await ended(child);
+  const row = (what: string, values: number[]): Row[] => [
+    { what: `${what}, p50 ms`, ours: median(values).toFixed(1), peer: '', ratio: '', goal: '' },
+    { what: `${what}, p99 ms`, ours: quantile(values, 0.99).toFixed(1), peer: '', ratio: '', goal: '' },
+  ];
+  table('Voice: the end of speech to the first audio, with the puppet model and speech that takes no time', [
+    ...row('one session', alone),
+    ...row(`${SESSIONS} sessions at once`, together),
+  ]);
+}
