@@ -4,7 +4,7 @@ import { cachedModels } from '../runtime/models/cache/list.js';
 import type { DownloadEvent } from '../runtime/models/fetch/events.js';
 import { Hub } from '../runtime/models/fetch/hub.js';
 import { withSpaceNote } from '../runtime/models/fetch/space.js';
-import { modelPlaces } from '../runtime/models/find/gguf.js';
+import { modelPlaces } from '../runtime/models/find/places.js';
 import type { OutboundFault } from '../runtime/net/faults.js';
 import { Outbound } from '../runtime/net/outbound.js';
 import type { OutboundReply } from '../runtime/net/reply.js';

@@ -1,5 +1,5 @@
 import { log } from '../../runtime/base/log.js';
-import { formFields, generationSettings, ggufOptions, languageSettings } from '../../runtime/completions/options.js';
+import { formFields, generationSettings, languageOptions, languageSettings } from '../../runtime/completions/options.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
 import { wantsLogprobs } from '../../runtime/completions/sampling.js';
 import { chunkFrames, completionId, responseBody } from '../../runtime/completions/wire.js';
@@ -35,7 +35,7 @@ export function universalRequest(body: CompletionRequest): UniversalRequest {
   const out: UniversalRequest = {
     model: body.model,
     messages: body.messages,
-    options: ggufOptions(body, extra),
+    options: languageOptions(body, extra),
     autoTruncate: body.auto_truncate ?? extra.auto_truncate ?? true,
     truncationStrategy: body.truncation_strategy ?? extra.truncation_strategy ?? undefined,
     stream: body.stream === true,

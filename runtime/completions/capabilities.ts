@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import type { Capabilities } from '../../schemas/generated/universal/models.js';
-import { otherArchitecture } from '../engines/language/onnx/architecture.js';
 import { addedTexts, chatTemplate } from '../engines/language/onnx/facts.js';
 import { fallbackFor, fallbackNote } from '../engines/language/templates/known-templates.js';
+import { otherArchitecture } from '../formats/architecture.js';
 import { chooseFile } from '../formats/gguf-names.js';
 import { aliasOf } from '../models/find/aliases.js';
 import type { FoundRepository } from '../models/find/contract.js';
@@ -36,7 +36,7 @@ const ofLanguage = (template: string, texts: readonly string[]): Known => {
 };
 
 async function ofGguf(path: string): Promise<Known> {
-  const { ggufHeader } = await import('../engines/language/gguf/index.js');
+  const { ggufHeader } = await import('../formats/gguf/header.js');
   const { onlyEmbeds, ranking, template, vocabulary } = await ggufHeader(path, 'embedding');
   if (ranking) return NONE;
   return { ...(onlyEmbeds ? NONE : ofLanguage(template, vocabulary.controlTexts)), embeddings: true };
@@ -77,7 +77,7 @@ export async function capabilitiesOf(name: string, models: Pick<Models, 'loaded'
   const { places } = models;
   try {
     const found = await findLanguage(name, {}, places);
-    if (!('graph' in found)) return withNotes(await ofGguf(found.path), name, models);
+    if (found.format === 'gguf') return withNotes(await ofGguf(found.weights[0]), name, models);
     const other = await ofOther(found.folder, found.id);
     return other ?? withNotes(ofLanguage(chatTemplate(found.folder), addedTexts(found.folder)), name, models);
   } catch (refusal) {

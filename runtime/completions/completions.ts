@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
 import { log } from '../base/log.js';
-import type { GenerateEvent, GenerateRequest, GgufModel, PrepareRequest } from '../engines/contracts/language.js';
-import { templateFacts } from '../engines/language/templates/template-facts.js';
+import type { GenerateEvent, GenerateRequest, LanguageModel, PrepareRequest } from '../engines/contracts/language.js';
+import { templateFacts } from '../engines/language/templates/known-templates.js';
 import { type AnswerCheck, type CompletionParts, checkedParts } from './answer-check.js';
 import { type AnswerForm, answerForm } from './answer-form.js';
 import { answerGrammar } from './answer-grammar.js';
@@ -29,7 +29,7 @@ const SECOND_TRY_TEMPERATURE = 0.8;
 /** One request on its way to a prompt. */
 interface Plan {
   request: UniversalRequest;
-  model: GgufModel;
+  model: LanguageModel;
   messages: PlainMessage[];
   form: AnswerForm;
   offer: ToolOffer;
@@ -188,7 +188,7 @@ async function begun(
 }
 
 /** A model whose conversations are written by another chat template; known ones go by their names. */
-function templated(model: GgufModel, template: string): GgufModel {
+function templated(model: LanguageModel, template: string): LanguageModel {
   return {
     info: { ...model.info, template: templateFacts(model.info.template.present ? model.info.template.text : '', template) },
     states: model.states,

@@ -1,5 +1,5 @@
 import { log } from '../base/log.js';
-import type { GgufModel, PreparedPrompt, PrepareRequest } from '../engines/contracts/language.js';
+import type { LanguageModel, PreparedPrompt, PrepareRequest } from '../engines/contracts/language.js';
 import { type Allocation, contextFailure, type Truncation, UNTOUCHED } from './budget.js';
 import { compressHistory } from './compress.js';
 import { type PlainMessage, plainMessages } from './messages.js';
@@ -25,7 +25,7 @@ const TOOLS_TOO_LONG = 'The tools alone are too long; send fewer of them, shorte
 
 /** A history and where it must fit. */
 interface FitRequest {
-  model: GgufModel;
+  model: LanguageModel;
   messages: readonly PlainMessage[];
   allocation: Allocation;
   strategy: TruncationStrategy;
@@ -42,7 +42,7 @@ export interface Fitted {
 }
 
 /** Token prices of messages, in one round trip. */
-async function counted(model: GgufModel, messages: readonly PlainMessage[]): Promise<CountedMessage[]> {
+async function counted(model: LanguageModel, messages: readonly PlainMessage[]): Promise<CountedMessage[]> {
   const tokens = await model.countTokens(
     messages.map((message) => message.content + (message.tool_calls?.length ? JSON.stringify(message.tool_calls) : '')),
   );

@@ -2,9 +2,9 @@ import { Failure } from '../../schemas/errors.js';
 import type { TransformersConfig } from '../../schemas/generated/config/project.js';
 import type { ExtraBody, WithExtraBody } from '../../schemas/generated/universal/chat.js';
 import { check } from '../../schemas/validate.js';
-import type { GgufOptions } from '../engines/contracts/language.js';
+import type { LanguageOptions } from '../engines/contracts/language.js';
+import type { ExportSettings, LanguageSettings } from '../models/find/language.js';
 import { FORM_FIELDS, type FormFields } from './answer-form.js';
-import type { ExportSettings, LanguageSettings } from './request.js';
 
 const OPTION_NAMES = [
   'n_ctx',
@@ -20,7 +20,7 @@ const OPTION_NAMES = [
   'cache_type_v',
   'kv_unified',
   'warm_up',
-] as const satisfies readonly (keyof GgufOptions)[];
+] as const satisfies readonly (keyof LanguageOptions)[];
 
 /** Names of the settings of DRY. */
 export const DRY_SETTINGS = ['dry_multiplier', 'dry_base', 'dry_allowed_length'] as const;
@@ -47,7 +47,7 @@ export function checkedExtra(extra: Record<string, unknown> | null | undefined):
 }
 
 /** The loading options of a request: the top-level field, or `extra_body` where that is absent or null. Both are checked already. */
-export const ggufOptions = (top: ExtraBody, extra: ExtraBody): GgufOptions => setIn(OPTION_NAMES, top, extra);
+export const languageOptions = (top: ExtraBody, extra: ExtraBody): LanguageOptions => setIn(OPTION_NAMES, top, extra);
 
 /** The settings of a generation that may stand in either place: the request's own, or those of `extra_body` where they are absent or null. */
 export const generationSettings = (top: SettingsInExtra, extra: ExtraBody): SettingsInExtra => setIn(SETTINGS_IN_EXTRA, top, extra);

@@ -1,4 +1,5 @@
-import type { GgufModel, GgufOptions } from '../engines/contracts/language.js';
+import type { LanguageModel, LanguageOptions } from '../engines/contracts/language.js';
+import type { LanguageSettings } from '../models/find/language.js';
 import type { FormFields } from './answer-form.js';
 import type { CollectedCompletion, Completion, CompletionRequest } from './contract.js';
 
@@ -12,7 +13,7 @@ export type TruncationStrategy = (typeof TRUNCATION_STRATEGIES)[number];
 export interface UniversalRequest extends CompletionRequest {
   /** As the client named it: file path, built-in name, or `org/repo[:QUANT]`. */
   model: string;
-  options: GgufOptions;
+  options: LanguageOptions;
   /** Shorten a history that does not fit (true), or fail with `context_length_exceeded` (false). */
   autoTruncate: boolean;
   /** Any text; unknown names mean `summarize`, as does absence. */
@@ -31,20 +32,6 @@ export interface UniversalRequest extends CompletionRequest {
   states?: StateUse;
 }
 
-/** The `transformers` settings of a project's model or a request, as far as they say how an ONNX export is run; GGUF models have options of their own. */
-export interface ExportSettings {
-  /** `auto`, `cpu`, `cuda`, `mps`. */
-  readonly device?: string;
-  /** `auto`, `fp16`, `fp32`, `bf16`: which of a repository's graphs is taken, unless the model's name says. */
-  readonly dtype?: string;
-}
-
-/** The same of a language model. */
-export interface LanguageSettings extends ExportSettings {
-  /** Runs the ONNX export also where a GGUF file lies beside it. */
-  readonly model_type?: 'text';
-}
-
 /** An answer that was made, as the one who keeps its state needs it. */
 export interface AnswerMade {
   readonly text: string;
@@ -57,13 +44,13 @@ export interface AnswerMade {
 export interface StateUse {
   /** The name under which the engine remembers the generation; absent = nothing is saved after it. */
   readonly remember?: string | undefined;
-  before(model: GgufModel): Promise<void>;
-  after(model: GgufModel, answer: AnswerMade): Promise<void>;
+  before(model: LanguageModel): Promise<void>;
+  after(model: LanguageModel, answer: AnswerMade): Promise<void>;
 }
 
 /** A model in use; `release` is called exactly once. */
 export interface AcquiredModel {
-  readonly model: GgufModel;
+  readonly model: LanguageModel;
   readonly key: string;
   release(): void;
 }
@@ -73,7 +60,7 @@ export interface ModelSource {
   /** `keepLoaded` exempts the model from idle unloading. */
   acquire(
     id: string,
-    options: GgufOptions,
+    options: LanguageOptions,
     signal: AbortSignal,
     residency?: { keepLoaded?: boolean; transformers?: LanguageSettings },
   ): Promise<AcquiredModel>;

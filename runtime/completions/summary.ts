@@ -1,4 +1,4 @@
-import type { GgufModel } from '../engines/contracts/language.js';
+import type { LanguageModel } from '../engines/contracts/language.js';
 import { allocate } from './budget.js';
 import type { PlainMessage } from './messages.js';
 import { ThinkingSplitter, thinkingPlan, withSoftSwitch } from './thinking.js';
@@ -39,7 +39,7 @@ function transcript(messages: readonly PlainMessage[], maxChars: number): string
 
 /** Lets the loaded model summarise `messages` in at most 512 tokens; null when it cannot be done. Aborting throws. */
 export async function summarise(
-  model: GgufModel,
+  model: LanguageModel,
   messages: readonly PlainMessage[],
   signal: AbortSignal,
   deterministic = false,

@@ -1,4 +1,4 @@
-import type { GgufInfo } from '../engines/contracts/language.js';
+import type { LanguageInfo } from '../engines/contracts/language.js';
 import type { PlainMessage } from './messages.js';
 
 /** How a model is told to think or not. */
@@ -12,7 +12,7 @@ export interface ThinkingPlan {
 const SWITCH_WORD = /(?:^|\s)\/(?:no_)?think(?:\s|$)/;
 
 /** Chooses the switch that a model's template understands; only `true` turns thinking on. */
-export function thinkingPlan(info: Pick<GgufInfo, 'template' | 'architecture'>, think: boolean | undefined): ThinkingPlan {
+export function thinkingPlan(info: Pick<LanguageInfo, 'template' | 'architecture'>, think: boolean | undefined): ThinkingPlan {
   const on = think === true;
   if (info.template.thinking) return { enableThinking: on };
   const knowsWord = /\/(?:no_)?think\b/.test(info.template.text ?? '') || /^qwen3/i.test(info.architecture);

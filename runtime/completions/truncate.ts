@@ -1,4 +1,4 @@
-import type { GgufInfo } from '../engines/contracts/language.js';
+import type { LanguageInfo } from '../engines/contracts/language.js';
 import type { PlainMessage } from './messages.js';
 import { TRUNCATION_STRATEGIES, type TruncationStrategy } from './request.js';
 
@@ -30,7 +30,7 @@ export function strategyOf(name: string | null | undefined, injected: boolean): 
  * Fewest tokens that messages can have, told by their length alone; 0 where the tokenizer says nothing about it. Blanks at the ends and finished
  * thinking do not count: templates leave them out.
  */
-export function leastTokens(messages: readonly PlainMessage[], { longestToken }: Pick<GgufInfo, 'longestToken'>): number {
+export function leastTokens(messages: readonly PlainMessage[], { longestToken }: Pick<LanguageInfo, 'longestToken'>): number {
   if (longestToken === undefined) return 0;
   let chars = 0;
   for (const { role, content } of messages) {

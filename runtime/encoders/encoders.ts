@@ -1,6 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
 import type { EncoderCall, EncoderModel, EncoderTask, Entity } from '../engines/contracts/encoder.js';
-import { type LocatedEncoder, locateEncoder } from '../models/find/encoder.js';
+import type { FoundModel } from '../models/find/contract.js';
+import { encoderSource, findEncoder } from '../models/find/encoder.js';
 import { encoderKey } from '../models/residency/key.js';
 import type { Models } from '../models/residency/models.js';
 import { inBatches } from './batches.js';
@@ -31,11 +32,17 @@ export interface EncodersParts {
   readonly builtIn?: Readonly<Record<string, BuiltInEmbedding>>;
 }
 
+/** An encoder on disk, and what tells it from another in its place. */
+interface PlacedEncoder {
+  readonly found: FoundModel;
+  readonly source: string;
+}
+
 /** The encoders of this machine, each loaded once per task into a host process. */
 export class Encoders implements EncoderService {
   readonly #models: Models;
   readonly #builtIn: Readonly<Record<string, BuiltInEmbedding>>;
-  readonly #places = new Map<string, { readonly untilMs: number; readonly found: Promise<LocatedEncoder> }>();
+  readonly #places = new Map<string, { readonly untilMs: number; readonly found: Promise<PlacedEncoder> }>();
 
   constructor({ models, builtIn = {} }: EncodersParts) {
     this.#models = models;
@@ -90,19 +97,18 @@ export class Encoders implements EncoderService {
   ): Promise<T> {
     if (Object.hasOwn(this.#builtIn, name)) throw embedsOnly(name, task);
     const wish = settings.dtype === undefined || settings.dtype === 'auto' ? null : settings.dtype.toUpperCase();
-    const located = await this.#locate(name, task, wish);
+    const { found, source } = await this.#place(name, task, wish);
     signal.throwIfAborted();
     if (texts.length === 0) return nothing;
-    const { files, sizeBytes, source } = located;
     const held = await this.#models.hold(
       {
-        key: encoderKey(task, files.format, located, settings),
+        key: encoderKey(task, found, settings),
         source,
         type: `encoder_${task}`,
         name,
-        sizeBytes,
+        sizeBytes: found.sizeBytes,
         keepLoaded: settings.keepLoaded ?? false,
-        load: (circuit, stop) => loadEncoder(task, located, settings, circuit, stop),
+        load: (circuit, stop) => loadEncoder(task, name, found, settings, circuit, stop),
       },
       signal,
     );
@@ -119,12 +125,12 @@ export class Encoders implements EncoderService {
   }
 
   /** Where an encoder lies, looked up at most every few seconds: the search walks folders. */
-  async #locate(name: string, task: EncoderTask, wish: string | null): Promise<LocatedEncoder> {
+  async #place(name: string, task: EncoderTask, wish: string | null): Promise<PlacedEncoder> {
     const key = `${task}:${wish ?? ''}:${name}`;
     const now = performance.now();
     const known = this.#places.get(key);
     if (known && known.untilMs > now) return known.found;
-    const found = locateEncoder(name, task, wish, this.#models.places);
+    const found = findEncoder(name, task, wish, this.#models.places).then(async (found) => ({ found, source: await encoderSource(found) }));
     this.#places.delete(key);
     this.#places.set(key, { untilMs: now + REMEMBER_MS, found });
     for (const oldest of this.#places.keys()) if (this.#places.size > REMEMBERED) this.#places.delete(oldest);

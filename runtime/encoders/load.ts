@@ -1,8 +1,8 @@
-import type { EncoderModel, EncoderTask } from '../engines/contracts/encoder.js';
+import type { EncoderFiles, EncoderModel, EncoderTask } from '../engines/contracts/encoder.js';
 import type { LoadedEngine } from '../engines/contracts/loaded.js';
 import type { Circuit } from '../hosts/circuit.js';
 import { defaultThreads } from '../hosts/memory.js';
-import type { LocatedEncoder } from '../models/find/encoder.js';
+import type { FoundModel } from '../models/find/contract.js';
 import type { EncoderSettings } from './contract.js';
 
 /** An encoder in a host of its own. */
@@ -11,10 +11,11 @@ export type LoadedEncoder = EncoderModel & LoadedEngine;
 /** What `QUERN_NATIVE_ENCODERS` makes of the choice of who runs ONNX encoders. */
 const ENGINES: Readonly<Record<string, 'native' | 'onnxruntime'>> = { on: 'native', off: 'onnxruntime' };
 
-/** Loads an encoder into a host process with the engine of its format. */
+/** Loads an encoder into a host process with the engine of its format; `name` is what the caller calls it. */
 export async function loadEncoder(
   task: EncoderTask,
-  { files }: LocatedEncoder,
+  name: string,
+  { format, weights, folder, facts, notes }: FoundModel,
   settings: EncoderSettings,
   circuit: Circuit,
   stop: AbortSignal,
@@ -22,7 +23,17 @@ export async function loadEncoder(
   const device = settings.device === undefined || settings.device === 'auto' ? {} : { device: settings.device };
   const layers = settings.gpuLayers === undefined ? {} : { gpuLayers: settings.gpuLayers };
   const options = { threads: settings.threads ?? defaultThreads(), ...device, ...layers };
-  if (files.format === 'gguf') {
+  const { pooling, maxLength } = facts;
+  const files: EncoderFiles = {
+    name,
+    format,
+    model: weights[0],
+    folder,
+    notes,
+    ...(pooling ? { pooling } : {}),
+    ...(maxLength ? { maxLength } : {}),
+  };
+  if (format === 'gguf') {
     const { GgufEncoder } = await import('../engines/encoders/gguf/client.js');
     return GgufEncoder.load(
       {

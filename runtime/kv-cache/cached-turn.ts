@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Message } from '../../schemas/generated/common.js';
 import { log } from '../base/log.js';
 import type { AnswerMade, StateUse } from '../completions/request.js';
-import type { GgufModel } from '../engines/contracts/language.js';
+import type { LanguageModel } from '../engines/contracts/language.js';
 import type { KvEntry } from './entry.js';
 import type { Conversation, KvCache, KvValidation } from './kv-cache.js';
 
@@ -36,7 +36,7 @@ export class CachedTurn implements StateUse {
   }
 
   /** Never rejects: without its state a conversation is only slower. */
-  async before(model: GgufModel): Promise<void> {
+  async before(model: LanguageModel): Promise<void> {
     if (this.#key === undefined) return;
     try {
       const { status, entry } = await this.#cache.validate(this.#key, this.#conversation);
@@ -51,7 +51,7 @@ export class CachedTurn implements StateUse {
   }
 
   /** Never rejects: the answer is made. */
-  async after(model: GgufModel, answer: AnswerMade): Promise<void> {
+  async after(model: LanguageModel, answer: AnswerMade): Promise<void> {
     this.#reused = this.#status === 'miss' ? 0 : answer.reusedTokens;
     if (this.remember === undefined || !model.states) return;
     const conversation = { ...this.#conversation, messages: [...this.#conversation.messages, messageOf(answer)] };

@@ -1,4 +1,4 @@
-import type { SequenceStates } from '../engines/contracts/states.js';
+import type { SequenceStates } from '../engines/contracts/language.js';
 import type { Segment } from './segments.js';
 
 /** A conversation whose KV state is kept. */

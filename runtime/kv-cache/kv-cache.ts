@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
 import type { Message, Tool } from '../../schemas/generated/common.js';
 import { log } from '../base/log.js';
-import type { SavedState, SequenceStates } from '../engines/contracts/states.js';
+import type { SavedState, SequenceStates } from '../engines/contracts/language.js';
 import type { KvEntry } from './entry.js';
 import { KV_LIMITS, type KvLimits } from './limits.js';
 import { contentHash, matchSegments, type Segment, type SegmentMatch, segmentsOf } from './segments.js';

@@ -1,7 +1,7 @@
 import { Failure, type FailureKind } from '../../schemas/errors.js';
 import { log } from '../base/log.js';
 import type { CompletionSource, UniversalRequest } from '../completions/request.js';
-import type { GgufModel } from '../engines/contracts/language.js';
+import type { LanguageModel } from '../engines/contracts/language.js';
 import type { KvEntry } from './entry.js';
 import type { Conversation, KeepOptions, KvCache } from './kv-cache.js';
 import { PREPARE_LIMITS } from './limits.js';
@@ -63,7 +63,7 @@ async function warmUp(cache: KvCache, source: CompletionSource, wanted: Preparat
     states: {
       remember,
       before: async () => {},
-      after: async ({ states }: GgufModel) => {
+      after: async ({ states }: LanguageModel) => {
         try {
           if (states) made = (await cache.find(wanted, states.tag, keep)) ?? (await cache.save(wanted, states, remember, keep));
         } catch (error) {

@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import { checkedExtra, formFields, generationSettings, ggufOptions, languageSettings } from '../completions/options.js';
+import { checkedExtra, formFields, generationSettings, languageOptions, languageSettings } from '../completions/options.js';
 import type { CompletionSource, ModelSource, UniversalRequest } from '../completions/request.js';
 import type { CompletionRequest, Provider } from './contract.js';
 
@@ -11,7 +11,7 @@ function universalRequest(model: ModelConfig, request: CompletionRequest): Unive
     ...own,
     model: model.model,
     form: formFields({}, extra),
-    options: ggufOptions({ n_ctx: request.n_ctx ?? null }, extra),
+    options: languageOptions({ n_ctx: request.n_ctx ?? null }, extra),
     // A project's history is its owner's: it is not shortened behind their back unless they say so.
     autoTruncate: extra.auto_truncate ?? false,
     injectTools: model.tool_call_strategy === 'prompt_based',

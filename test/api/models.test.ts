@@ -279,7 +279,7 @@ const TABLE: Scenario[] = [
     minilm,
     kept,
     [minilm],
-    encoderKey('embedding', 'onnx', { id: 'all-MiniLM-L6-v2', quantisation: null }),
+    encoderKey('embedding', { format: 'onnx', id: 'all-MiniLM-L6-v2', quantisation: null }),
   ),
   removal('keeps the weights of an OCR engine', 'monkt/paddleocr-onnx', kept, ['monkt/paddleocr-onnx'], 'ocr:paddleocr:any'),
   removal(
@@ -317,7 +317,7 @@ const TABLE: Scenario[] = [
     bart,
     kept,
     [exportedBart],
-    encoderKey('classification', 'onnx', { id: exportedBart, quantisation: null }),
+    encoderKey('classification', { format: 'onnx', id: exportedBart, quantisation: null }),
   ),
   removal(
     'removes the weights that stand in for a model, when they are all there is',

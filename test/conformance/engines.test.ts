@@ -5,8 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { PUPPET_SCRIPTS, type PuppetScriptName } from '../../models/puppet/puppet-scripts.js';
-import type { GenerateEvent, GenerateRequest, GgufModel, GgufOptions, PrepareRequest } from '../../runtime/engines/contracts/language.js';
-import { GgufClient } from '../../runtime/engines/language/client.js';
+import type {
+  GenerateEvent,
+  GenerateRequest,
+  LanguageModel,
+  LanguageOptions,
+  PrepareRequest,
+} from '../../runtime/engines/contracts/language.js';
+import type { LanguageClient } from '../../runtime/engines/language/client.js';
+import { loadGguf } from '../../runtime/engines/language/gguf/load.js';
 import { planLoad } from '../../runtime/engines/language/gguf/plan.js';
 import { ggufHeader } from '../../runtime/formats/gguf/header.js';
 import { Circuit } from '../../runtime/hosts/circuit.js';
@@ -26,7 +33,7 @@ interface Answer {
 }
 
 async function ask(
-  model: GgufModel,
+  model: LanguageModel,
   content: string,
   more: Partial<GenerateRequest> = {},
   prepare: Partial<PrepareRequest> = {},
@@ -59,8 +66,8 @@ describe('GGUF engine', () => {
   let folder = '';
   let models: Models;
   let puppet: AcquiredModel;
-  const acquire = (name: string, options: GgufOptions = {}): Promise<AcquiredModel> => models.acquire(name, options, never);
-  const stats = (): Promise<Record<string, number>> => (puppet.model as GgufClient).stats();
+  const acquire = (name: string, options: LanguageOptions = {}): Promise<AcquiredModel> => models.acquire(name, options, never);
+  const stats = (): Promise<Record<string, number>> => (puppet.model as LanguageClient).stats();
 
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'quern-engines-'));
@@ -214,7 +221,7 @@ describe('GGUF engine', () => {
   for (const signal of ['SIGKILL', 'SIGSEGV'] as const) {
     it(`fails only running requests with 503 after ${signal} of the host, and serves the next`, async () => {
       const crashing = await acquire(puppetPath(), { n_ctx: signal === 'SIGKILL' ? 1024 : 1536, n_slots: 2 });
-      const client = crashing.model as GgufClient;
+      const client = crashing.model as LanguageClient;
       const { pid } = client;
       const { promptId } = await client.prepare({ messages: [{ role: 'user', content: 'endless' }], addGenerationPrompt: true }, never);
       const waiting = await client.prepare({ messages: [{ role: 'user', content: 'hello' }], addGenerationPrompt: true }, never);
@@ -237,7 +244,7 @@ describe('GGUF engine', () => {
 
   it('holds a model back after three crashes, others work', async () => {
     const { model, release } = await acquire(puppetPath(), { n_ctx: 768, n_slots: 1 });
-    const client = model as GgufClient;
+    const client = model as LanguageClient;
     for (let round = 0; round < 3; round += 1) {
       await client.countTokens(['x']);
       const { pid } = client;
@@ -279,7 +286,7 @@ describe('GGUF engine', () => {
     for (const { name, bytes } of corruptFiles().filter(({ names }) => names.startsWith('llama.') || names.startsWith('tokenizer.'))) {
       writeFileSync(path, bytes);
       const load = { name, header: { ...header, path }, plan, circuit: new Circuit(name), notes: [] };
-      await GgufClient.load(load, never).then(
+      await loadGguf(load, never).then(
         (client) => client.close(),
         (error: Failure) => {
           assert.ok(error instanceof Failure, name);
@@ -306,7 +313,7 @@ describe('GGUF engine', () => {
     { flash_attn: false },
     { use_mmap: false },
     { n_batch: 64, n_ubatch: 16, n_threads: 1 },
-  ] satisfies GgufOptions[]) {
+  ] satisfies LanguageOptions[]) {
     it(`answers alike with ${JSON.stringify(options)}`, async () => {
       // The attention of the finer one is too sharp for keys of eight bits on some processors.
       const path = 'cache_type_k' in options ? coarsePuppetPath() : puppetPath();

@@ -4,8 +4,8 @@ import { dispatch } from '../../gateway/http/dispatch.js';
 import type { Application } from '../../gateway/http/transport.js';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import { Completions } from '../../runtime/completions/completions.js';
-import { ggufOptions } from '../../runtime/completions/options.js';
-import type { GgufClient } from '../../runtime/engines/language/client.js';
+import { languageOptions } from '../../runtime/completions/options.js';
+import type { LanguageClient } from '../../runtime/engines/language/client.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { ExtraBody } from '../../schemas/generated/universal/chat.js';
@@ -56,9 +56,9 @@ export class LoadedEngine {
 
   /** The scheduler's counters. */
   async stats(): Promise<Record<string, number>> {
-    const { model, release } = await this.#models.acquire(this.model, ggufOptions({}, this.extra), new AbortController().signal);
+    const { model, release } = await this.#models.acquire(this.model, languageOptions({}, this.extra), new AbortController().signal);
     release();
-    return (model as GgufClient).stats();
+    return (model as LanguageClient).stats();
   }
 
   /** What Linux says of the engine's process, such as `maps`. */

@@ -2,9 +2,9 @@ import type { ModelSource } from '../../runtime/completions/request.js';
 import type {
   GenerateEvent,
   GenerateRequest,
-  GgufInfo,
-  GgufModel,
-  GgufOptions,
+  LanguageInfo,
+  LanguageModel,
+  LanguageOptions,
   PreparedPrompt,
   PrepareRequest,
 } from '../../runtime/engines/contracts/language.js';
@@ -18,12 +18,12 @@ export interface Script {
   output?: string[] | ((request: GenerateRequest, prompt: PrepareRequest) => string[]);
   finish?: 'stop' | 'length';
   contextSize?: number;
-  /** As in `GgufInfo`. */
+  /** As in `LanguageInfo`. */
   longestToken?: number;
   template?: string;
   tools?: boolean;
   thinking?: boolean;
-  sampling?: GgufInfo['sampling'];
+  sampling?: LanguageInfo['sampling'];
   endsInThinking?: boolean;
   /** Thrown by `prepare` when the template is given tools. */
   toolsFail?: Error;
@@ -33,7 +33,7 @@ export interface Script {
   endless?: boolean;
 }
 
-const LOADED: GgufInfo['options'] = {
+const LOADED: LanguageInfo['options'] = {
   n_ctx: 4096,
   n_slots: 1,
   n_batch: 512,
@@ -50,11 +50,11 @@ const LOADED: GgufInfo['options'] = {
 };
 
 /** A model that answers by script, to see what the completions ask of an engine; four characters are a token. */
-export class ScriptedModel implements GgufModel, ModelSource {
-  readonly info: GgufInfo;
+export class ScriptedModel implements LanguageModel, ModelSource {
+  readonly info: LanguageInfo;
   readonly prepared: PrepareRequest[] = [];
   readonly generated: GenerateRequest[] = [];
-  readonly acquired: { id: string; options: GgufOptions }[] = [];
+  readonly acquired: { id: string; options: LanguageOptions }[] = [];
   released = 0;
   running = 0;
 
@@ -76,7 +76,7 @@ export class ScriptedModel implements GgufModel, ModelSource {
     };
   }
 
-  async acquire(id: string, options: GgufOptions) {
+  async acquire(id: string, options: LanguageOptions) {
     this.acquired.push({ id, options });
     return {
       model: this,

@@ -1,6 +1,6 @@
+import type { NativeStateOutcome } from '../../../native/contract.js';
 import type { Message, Tool } from '../../../schemas/generated/common.js';
 import type { RecommendedSampling } from '../../formats/recommended.js';
-import type { SequenceStates } from './states.js';
 
 /** Sampling and length settings of one completion; absent = the provider's default. Wire names, as in the chat request. */
 export interface Sampling {
@@ -27,8 +27,8 @@ export interface Sampling {
   top_logprobs?: number;
 }
 
-/** How a GGUF model is loaded; the `extra_body` names of the project file. Absent = the engine's default. */
-export interface GgufOptions {
+/** How a language model is loaded; the `extra_body` names of the project file. Absent = the engine's default; ONNX exports know the first, the slots, layers and threads. */
+export interface LanguageOptions {
   n_ctx?: number;
   /** Sequences decoded together, 1 to 64; default 32. Each may use up to `n_ctx` tokens; where memory is short they share one KV buffer. */
   n_slots?: number;
@@ -47,8 +47,8 @@ export interface GgufOptions {
   warm_up?: boolean;
 }
 
-/** What a loaded GGUF model says about itself. */
-export interface GgufInfo {
+/** What a loaded language model says about itself. */
+export interface LanguageInfo {
   path: string;
   name: string;
   architecture: string;
@@ -59,8 +59,8 @@ export interface GgufInfo {
   trainedContextSize: number;
   /** Most UTF-16 units of text that one token stands for; absent where a token may stand for any amount, such as an unknown word. */
   longestToken?: number;
-  /** How it was loaded: what was asked for where that could be had, and the engine's choice of the rest. */
-  options: Required<GgufOptions>;
+  /** How it was loaded: what was asked for where that could be had, and the engine's choice of the rest; what its engine does not have is absent. */
+  options: LanguageOptions;
   /**
    * The Jinja text that conversations are written by (at most 256 KiB): the model's own where `present` and usable, else one in its place. The SHA-256 (first 16
    * hex) of its own, empty without one. What the text supports: `tools` = it takes tools, `thinking` = it takes `enable_thinking`.
@@ -126,9 +126,36 @@ export interface GenerateEvent {
   counts?: { prompt: number; reused: number; generated: number; thinking: number };
 }
 
-/** A loaded GGUF model, seen from the daemon; every call crosses to its host process. */
-export interface GgufModel {
-  readonly info: GgufInfo;
+/** What a saved state is. */
+export interface SavedState {
+  /** Tokens that it stands for, those of the answer among them. */
+  readonly tokens: number;
+  readonly bytes: number;
+}
+
+/** What became of a restore. */
+export interface RestoredState {
+  readonly outcome: NativeStateOutcome;
+  readonly tokens: number;
+}
+
+/** The KV states of one loaded model, by the path of their file; each call crosses to its host process. */
+export interface SequenceStates {
+  /** 16 hex digits that tell weights and cache options apart; a state fits only a model with the same. */
+  readonly tag: string;
+  /** Saves what the generation remembered as `name` left behind, once; `keep` holds a copy in the host's memory. Null where it is gone. */
+  save(name: string, file: string, keep: boolean): Promise<SavedState | null>;
+  /** Makes the next prompt with the state's beginning go on from it. */
+  restore(file: string, keep: boolean): Promise<RestoredState>;
+  /** Frees the copy in the host's memory; the file stays. */
+  drop(file: string): Promise<void>;
+  /** Whether the host holds a copy in memory. */
+  holds(file: string): boolean;
+}
+
+/** A loaded language model, seen from the daemon; every call crosses to its host process. */
+export interface LanguageModel {
+  readonly info: LanguageInfo;
   /** Absent where an engine cannot copy its KV memory. */
   readonly states?: SequenceStates | undefined;
   prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedPrompt>;

@@ -1,36 +1,28 @@
 import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
-import type { GgufHeader } from '../../formats/gguf/header.js';
 import type { Circuit } from '../../hosts/circuit.js';
 import type { Host } from '../../hosts/host.js';
 import { fromWire } from '../../hosts/protocol.js';
-import { Supervisor } from '../../hosts/supervisor.js';
-import type { GenerateEvent, GenerateRequest, GgufInfo, GgufModel, PreparedPrompt, PrepareRequest } from '../contracts/language.js';
+import { type Life, Supervisor } from '../../hosts/supervisor.js';
+import type {
+  GenerateEvent,
+  GenerateRequest,
+  LanguageInfo,
+  LanguageModel,
+  PreparedPrompt,
+  PrepareRequest,
+  RestoredState,
+  SavedState,
+  SequenceStates,
+} from '../contracts/language.js';
 import type { EngineStatus, LoadedEngine } from '../contracts/loaded.js';
-import { ClientStates } from './client-states.js';
-import { type LoadPlan, optionsOf } from './gguf/plan.js';
-import { EventStream } from './stream.js';
-import { templateFacts } from './templates/template-facts.js';
-import type { GenerateBody, HostEvent, OpenBody, OpenedModel } from './wire.js';
+import type { GenerateBody, HostEvent, RestoreBody, SaveBody } from './wire.js';
 
-const ENGINE = new URL('./gguf/entry.js', import.meta.url);
 /** As in the host: a prompt serves one generation within this time. */
 const PROMPT_KEPT_MS = 60_000;
 const ID_LIMIT = 2 ** 31 - 1;
 /** A prompt whose first token came later is named in the log. */
 const LONG_READ_MS = 2_000;
-
-/** What `GgufClient.load` needs. */
-export interface GgufLoad {
-  /** The model as the caller named it, for messages. */
-  readonly name: string;
-  readonly header: GgufHeader;
-  readonly plan: LoadPlan;
-  readonly circuit: Circuit;
-  /** Notes from before, such as of another quantisation, listed first. */
-  readonly notes: readonly string[];
-  readonly onProgress?: (fraction: number) => void;
-}
 
 /** A language model of any engine whose host takes the calls and sends the events of `wire.ts`. */
 export interface LanguageParts {
@@ -42,7 +34,7 @@ export interface LanguageParts {
   /** Given to the engine's method `open` in each life. */
   readonly body: unknown;
   /** What the model is, by what opening it gave. */
-  readonly describe: (opened: unknown) => GgufInfo;
+  readonly describe: (opened: unknown) => LanguageInfo;
   /** `SequenceStates.tag`; absent where the engine cannot copy its KV memory. */
   readonly stateTag?: (opened: unknown) => string;
   readonly onProgress?: (fraction: number) => void;
@@ -59,13 +51,13 @@ interface Running {
   readonly stream: EventStream;
 }
 
-/** A GGUF model in its host process, from the daemon's side. */
-export class GgufClient implements GgufModel, LoadedEngine {
+/** A language model in its host process, from the daemon's side. */
+export class LanguageClient implements LanguageModel, LoadedEngine {
   readonly #supervisor: Supervisor<unknown>;
   readonly #running = new Map<number, Running>();
   readonly #prepared = new Map<number, Prepared>();
-  #states: ClientStates | undefined;
-  #info: GgufInfo | undefined;
+  #states: HeldStates | undefined;
+  #info: LanguageInfo | undefined;
   #nextGeneration = 1;
   #nextPrompt = 1;
 
@@ -81,31 +73,20 @@ export class GgufClient implements GgufModel, LoadedEngine {
   }
 
   /** Starts a host and loads the model in it. Throws what loading throws, or 'unavailable' when the signal is aborted meanwhile; the process is gone then. */
-  static async load(load: GgufLoad, signal: AbortSignal): Promise<GgufClient> {
-    const { header, plan } = load;
-    const { controlTexts, bosText, eosText } = header.vocabulary;
-    const { isLongRope } = header;
-    const body: OpenBody = { path: header.path, plan, isLongRope, template: header.template, controlTexts, bosText, eosText };
-    const describeOpened = (opened: unknown): GgufInfo => describe(load, opened as OpenedModel);
-    const tag = (opened: unknown): string => (opened as OpenedModel).stateTag;
-    return GgufClient.open({ ...load, engine: ENGINE, body, describe: describeOpened, stateTag: tag }, signal);
-  }
-
-  /** The same for any engine that answers these calls. */
-  static async open(parts: LanguageParts, signal: AbortSignal): Promise<GgufClient> {
-    const client = new GgufClient(parts);
+  static async open(parts: LanguageParts, signal: AbortSignal): Promise<LanguageClient> {
+    const client = new LanguageClient(parts);
     const opened = await client.#supervisor.first(signal);
     client.#info = parts.describe(opened);
     for (const note of client.#info.notes) log('warn', `${parts.name}: ${note}`);
-    if (parts.stateTag) client.#states = new ClientStates(() => client.#supervisor.ready(), parts.stateTag(opened));
+    if (parts.stateTag) client.#states = new HeldStates(() => client.#supervisor.ready(), parts.stateTag(opened));
     return client;
   }
 
-  get states(): ClientStates | undefined {
+  get states(): SequenceStates | undefined {
     return this.#states;
   }
 
-  get info(): GgufInfo {
+  get info(): LanguageInfo {
     return this.#info!;
   }
 
@@ -226,34 +207,95 @@ class PromptReading {
   }
 }
 
-function describe(load: GgufLoad, opened: OpenedModel): GgufInfo {
-  const { header, plan } = load;
-  const wanted = plan.gpuLayers !== 0;
-  const others = opened.devices.filter((device) => device.kind !== 'cpu').map((device) => device.name);
-  const used = opened.native.devices;
-  const onOther = used.some((name) => others.includes(name));
-  const why = !wanted
-    ? 'GPU layers are set to 0'
-    : others.length === 0
-      ? 'no GPU or accelerator was found'
-      : 'the engine placed no layer there';
-  return {
-    path: header.path,
-    name: header.name,
-    architecture: header.architecture,
-    sizeBytes: header.sizeBytes,
-    contextSize: Math.min(plan.contextSize, opened.contextSize),
-    trainedContextSize: header.contextLength || opened.native.trainedContextSize,
-    ...(header.vocabulary.longestToken === undefined ? {} : { longestToken: header.vocabulary.longestToken }),
-    options: optionsOf(plan),
-    template: templateFacts(header.template, opened.template),
-    sampling: header.sampling,
-    devices: {
-      requested: wanted ? 'auto' : 'cpu',
-      available: opened.devices.map((device) => device.name),
-      used,
-      why: onOther ? null : why,
-    },
-    notes: [...load.notes, ...header.notes, ...plan.notes, ...opened.notes],
-  };
+/** The events of one generation on their way to a reader; what a slow reader has not taken is merged, so memory is bounded by the answer. */
+class EventStream {
+  #event: GenerateEvent | undefined;
+  #error: unknown;
+  #failed = false;
+  #wake: (() => void) | undefined;
+  /** True once the last event or a failure has come. */
+  ended = false;
+
+  push(event: GenerateEvent): void {
+    if (this.ended) return;
+    this.ended = event.finish !== undefined;
+    this.#event = this.#event ? merged(this.#event, event) : event;
+    this.#wake?.();
+  }
+
+  fail(error: unknown): void {
+    if (this.ended) return;
+    this.ended = true;
+    this.#failed = true;
+    this.#error = error;
+    this.#wake?.();
+  }
+
+  /** All that came since the last call, or the next that comes; rejects with the failure, or with the signal's reason. */
+  async next(signal: AbortSignal): Promise<GenerateEvent> {
+    const wake = (): void => this.#wake?.();
+    while (true) {
+      signal.throwIfAborted();
+      const event = this.#event;
+      this.#event = undefined;
+      if (event) return event;
+      if (this.#failed) throw this.#error;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+        signal.addEventListener('abort', wake, { once: true });
+      });
+      signal.removeEventListener('abort', wake);
+      this.#wake = undefined;
+    }
+  }
+}
+
+function merged(first: GenerateEvent, second: GenerateEvent): GenerateEvent {
+  const out: GenerateEvent = { ...second, text: first.text + second.text, tokens: first.tokens + second.tokens };
+  if (first.logprobs) out.logprobs = [...first.logprobs, ...(second.logprobs ?? [])];
+  return out;
+}
+
+/** The KV states of a model from the daemon's side; knows which copies the present host holds in memory. */
+class HeldStates implements SequenceStates {
+  readonly #ready: () => Promise<Life<unknown>>;
+  /** Files of the copies in memory, by the host that holds them. */
+  readonly #held = new Map<string, Host>();
+
+  constructor(
+    ready: () => Promise<Life<unknown>>,
+    readonly tag: string,
+  ) {
+    this.#ready = ready;
+  }
+
+  async save(name: string, file: string, keep: boolean): Promise<SavedState | null> {
+    const { host } = await this.#ready();
+    const saved = await host.call<SavedState | null>('saveState', { name, file, keep } satisfies SaveBody);
+    if (saved && keep) this.#held.set(file, host);
+    return saved;
+  }
+
+  async restore(file: string, keep: boolean): Promise<RestoredState> {
+    const { host } = await this.#ready();
+    const restored = await host.call<RestoredState>('restoreState', { file, keep } satisfies RestoreBody);
+    const isRead = restored.outcome === 'restored' || restored.outcome === 'present' || restored.outcome === 'unfit';
+    if (isRead && keep) this.#held.set(file, host);
+    return restored;
+  }
+
+  async drop(file: string): Promise<void> {
+    const host = this.#held.get(file);
+    this.#held.delete(file);
+    if (host?.alive) await host.call('dropState', file);
+  }
+
+  holds(file: string): boolean {
+    return this.#held.get(file)?.alive === true;
+  }
+
+  /** Forgets what a host held that has ended. */
+  lost(host: Host): void {
+    for (const [file, holder] of this.#held) if (holder === host) this.#held.delete(file);
+  }
 }

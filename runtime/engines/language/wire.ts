@@ -1,33 +1,5 @@
-import type { NativeModelInfo } from '../../../native/contract.js';
 import type { WireFailure } from '../../hosts/protocol.js';
 import type { GenerateEvent, GenerateRequest } from '../contracts/language.js';
-import type { LoadPlan } from './gguf/plan.js';
-
-/** Asks a fresh host to load a model. */
-export interface OpenBody {
-  path: string;
-  plan: LoadPlan;
-  isLongRope: boolean;
-  /** Jinja text; empty without one. */
-  template: string;
-  controlTexts: readonly string[];
-  bosText: string;
-  eosText: string;
-}
-
-/** What a loaded model is. */
-export interface OpenedModel {
-  native: NativeModelInfo;
-  /** As the engine has it after rounding. */
-  contextSize: number;
-  /** Every device that the engine found, the CPU included. */
-  devices: { name: string; kind: 'cpu' | 'gpu' | 'accel' }[];
-  notes: string[];
-  /** Jinja text that conversations are written by: the file's, or one in its place. */
-  template: string;
-  /** `stateTag` of the model. */
-  stateTag: string;
-}
 
 /** Starts a generation under an id of the caller's choice, unique while it runs. */
 export interface GenerateBody extends GenerateRequest {

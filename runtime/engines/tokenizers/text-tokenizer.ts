@@ -19,7 +19,7 @@ export class TextTokenizer {
   readonly #texts: (string | undefined)[] = [];
   readonly #added = new Set<number>();
   readonly #spellsBytes: boolean;
-  /** As in `GgufInfo`. */
+  /** As in `LanguageInfo`. */
   readonly longestToken: number | undefined;
   /** Whether a text begins without the space that its first token may be spelled with. */
   readonly dropsFirstSpace: boolean;

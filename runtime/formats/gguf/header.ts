@@ -10,12 +10,11 @@ import { fileFault } from './fault.js';
 import { KEY_LIMIT, type Metadata, MetadataReader } from './metadata.js';
 import { type RankingFacts, readRanking } from './ranking.js';
 import { type ModelShape, otherKind, readShape } from './shape.js';
-import { shardOf, shardPath } from './shards.js';
+import { SHARD_LIMIT, shardOf, shardPath } from './shards.js';
 import { checkAlignment, readTensors, TENSOR_LIMIT, type TensorTable } from './tensors.js';
 import { readVocabulary, type VocabularyFacts } from './vocabulary.js';
 
 const MAGIC = 'GGUF';
-const SHARD_LIMIT = 512;
 /** Longest chat template that is used, in characters. */
 const TEMPLATE_LIMIT = 256 * 1024;
 /** Headers kept in memory, by path. */

@@ -17,7 +17,7 @@ export interface VocabularyFacts {
   readonly controlTexts: string[];
   readonly bosText: string;
   readonly eosText: string;
-  /** As in `GgufInfo`. */
+  /** As in `LanguageInfo`. */
   readonly longestToken?: number;
 }
 

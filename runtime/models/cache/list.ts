@@ -2,7 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { basename, isAbsolute, join } from 'node:path';
 import { holdsModel, isImportanceMatrix, quantisationOf } from '../../formats/gguf-names.js';
 import { formatName } from '../../formats/onnx-names.js';
-import type { ModelPlaces } from '../find/gguf.js';
+import type { ModelPlaces } from '../find/contract.js';
 import { cachedRepositories, filesBelow, snapshotFiles, snapshots } from '../find/hub-cache.js';
 import { ownModels, topFiles } from '../find/own-folders.js';
 import { RepositoryLayout } from './layout.js';

@@ -24,7 +24,7 @@ const SHARD = /-\d{5}-of-\d{5}(?=[.-])/i;
 /** The forms of a repository's model, by size; projectors and importance matrices are none. */
 export function quantisationOptions(files: readonly RemoteFile[]): QuantisationOption[] {
   const gguf = files.filter(({ path }) => /\.gguf$/i.test(path) && holdsModel(path));
-  return (gguf.length > 0 ? ggufOptions(gguf) : onnxOptions(withoutGenAi(files))).sort((a, b) => a.sizeBytes - b.sizeBytes);
+  return (gguf.length > 0 ? languageOptions(gguf) : onnxOptions(withoutGenAi(files))).sort((a, b) => a.sizeBytes - b.sizeBytes);
 }
 
 /**
@@ -48,7 +48,7 @@ export async function optionsOf(client: HubClient, name: string, signal: AbortSi
   return [];
 }
 
-function ggufOptions(files: readonly RemoteFile[]): QuantisationOption[] {
+function languageOptions(files: readonly RemoteFile[]): QuantisationOption[] {
   const sets = new Map<string, RemoteFile[]>();
   for (const file of files) {
     const set = file.path.replace(SHARD, '');

@@ -1,27 +1,16 @@
-import { readdir, stat } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { fileOf } from '../../base/paths.js';
-import type { EncoderFiles, EncoderTask } from '../../engines/contracts/encoder.js';
+import type { EncoderTask } from '../../engines/contracts/encoder.js';
 import { chooseOnnx, hasOnnx } from '../../formats/encoder-graphs.js';
+import { ggufBytes } from '../../formats/gguf/shards.js';
 import { chooseFile } from '../../formats/gguf-names.js';
 import { graphBytes } from '../../formats/onnx/graph-bytes.js';
-import type { FoundRepository } from './contract.js';
-import { findModel, type ModelPlaces } from './gguf.js';
+import type { FoundModel, FoundRepository, ModelPlaces } from './contract.js';
+import { findGguf } from './gguf.js';
 import { splitName } from './names.js';
 import { findRepository } from './repositories.js';
-
-/** An encoder on disk. */
-export interface LocatedEncoder {
-  readonly id: string;
-  /** As asked, upper case; null without a wish. */
-  readonly quantisation: string | null;
-  readonly files: EncoderFiles;
-  /** Of the weights. */
-  readonly sizeBytes: number;
-  /** The file that is the model, links followed, with the times when it and its tokenizer were written: what else is loaded is let go. */
-  readonly source: string;
-}
 
 /** What each task is called in messages. */
 const DOES: Readonly<Record<EncoderTask, string>> = {
@@ -31,29 +20,8 @@ const DOES: Readonly<Record<EncoderTask, string>> = {
   ner: 'finds entities',
 };
 
-/** The first of the parts of a GGUF, by its name. */
-const FIRST_SHARD = /-00001(-of-\d{5}\.gguf)$/i;
-
-/** Bytes of the weights: a GGUF file with all its parts, an ONNX graph with what it keeps outside. */
-async function sizeOf(model: string, format: EncoderFiles['format']): Promise<number> {
-  if (format === 'onnx') return graphBytes([model]);
-  const name = basename(model);
-  const [stem, end] = [name.replace(FIRST_SHARD, '-'), FIRST_SHARD.exec(name)?.[1]];
-  const beside = end === undefined ? [name] : await readdir(dirname(model)).catch(() => [name]);
-  const own = beside.filter((file) => file === name || (end !== undefined && file.startsWith(stem) && file.endsWith(end)));
-  const sizes = await Promise.all(
-    own.map((file) =>
-      stat(join(dirname(model), file)).then(
-        ({ size }) => size,
-        () => 0,
-      ),
-    ),
-  );
-  return sizes.reduce((sum, size) => sum + size, 0);
-}
-
-/** Another one where a file was put in the place of one that was damaged, too. */
-async function sourceOf({ model, folder }: EncoderFiles): Promise<string> {
+/** The file that is the model, links followed, with the times when it and its tokenizer were written: another one where a file was put in its place, too. */
+export async function encoderSource({ weights: [model], folder }: FoundModel): Promise<string> {
   const writtenAt = (path: string): Promise<number> =>
     stat(path).then(
       ({ mtimeMs }) => mtimeMs,
@@ -61,10 +29,6 @@ async function sourceOf({ model, folder }: EncoderFiles): Promise<string> {
     );
   const times = await Promise.all([model, join(folder, 'tokenizer.json')].map(writtenAt));
   return [await fileOf(model), ...times].join(' ');
-}
-
-async function located(id: string, quantisation: string | null, files: EncoderFiles): Promise<LocatedEncoder> {
-  return { id, quantisation, files, sizeBytes: await sizeOf(files.model, files.format), source: await sourceOf(files) };
 }
 
 /** Throws `bad_request` for what no GGUF model does; whether a file ranks is told by its header, when it is loaded. */
@@ -78,25 +42,26 @@ function checkGguf(name: string, task: EncoderTask): void {
 }
 
 /** A single GGUF file: a path, a built-in model, or a file of the models folder. */
-async function single(name: string, task: EncoderTask, places: ModelPlaces): Promise<LocatedEncoder> {
-  const { id, quantisation, path, notes } = await findModel(name, places);
+async function single(name: string, task: EncoderTask, places: ModelPlaces): Promise<FoundModel> {
+  const found = await findGguf(name, places);
   checkGguf(name, task);
-  return located(id, quantisation, { name, format: 'gguf', model: path, folder: dirname(path), notes });
+  return found;
 }
 
-async function inRepository(name: string, task: EncoderTask, wish: string | null, found: FoundRepository): Promise<LocatedEncoder> {
-  const { id, folder, files, facts, repository } = found;
+async function inRepository(name: string, task: EncoderTask, wish: string | null, found: FoundRepository): Promise<FoundModel> {
+  const { id, folder, files, facts, source, repository } = found;
   const quantisation = found.quantisation ?? wish;
   const gguf = files.filter((file) => /\.gguf$/i.test(file));
   const onnx = files.filter((file) => /\.onnx$/i.test(file));
-  const rest = { name, ...(facts.pooling ? { pooling: facts.pooling } : {}), ...(facts.maxLength ? { maxLength: facts.maxLength } : {}) };
   // GGUF comes first where both are there, as in other tools, unless it cannot do the task or the wish names an ONNX file.
   const wantsOnnx = onnx.length > 0 && (task !== 'embedding' || (quantisation !== null && hasOnnx(onnx, quantisation)));
   const whole = wantsOnnx ? undefined : chooseFile(gguf, found.quantisation);
   if (whole) {
     checkGguf(name, task);
+    const path = join(folder, whole.file);
     const notes = [...found.notes, ...(whole.note === null ? [] : [whole.note])];
-    return located(id, found.quantisation, { ...rest, format: 'gguf', model: join(folder, whole.file), folder, notes });
+    const sizeBytes = await ggufBytes(path);
+    return { id, quantisation: found.quantisation, format: 'gguf', weights: [path], folder, sizeBytes, source, facts, notes };
   }
   const graph = chooseOnnx(onnx, quantisation);
   if (!graph) {
@@ -107,8 +72,9 @@ async function inRepository(name: string, task: EncoderTask, wish: string | null
       { code: 'InvalidModelFile' },
     );
   }
+  const path = join(folder, graph.file);
   const notes = [...found.notes, ...(graph.note === null ? [] : [graph.note])];
-  return located(id, quantisation, { ...rest, format: 'onnx', model: join(folder, graph.file), folder, notes });
+  return { id, quantisation, format: 'onnx', weights: [path], folder, sizeBytes: await graphBytes([path]), source, facts, notes };
 }
 
 /**
@@ -116,7 +82,7 @@ async function inRepository(name: string, task: EncoderTask, wish: string | null
  * format of an ONNX file where the name has no quantisation. Throws `not_found` with the command that downloads it, `bad_request` where its weights cannot do the
  * task, `invalid` where no file can be told to be the model.
  */
-export async function locateEncoder(name: string, task: EncoderTask, wish: string | null, places: ModelPlaces): Promise<LocatedEncoder> {
+export async function findEncoder(name: string, task: EncoderTask, wish: string | null, places: ModelPlaces): Promise<FoundModel> {
   if (/\.gguf$/i.test(name)) return single(name, task, places);
   try {
     return await inRepository(name, task, wish, await findRepository(name, places));

@@ -1,46 +1,33 @@
 import { stat } from 'node:fs/promises';
-import { isAbsolute, join, resolve } from 'node:path';
+import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { expandHome, isInside, staysInside } from '../../base/paths.js';
+import { ggufBytes } from '../../formats/gguf/shards.js';
 import { chooseFile, quantisationOf } from '../../formats/gguf-names.js';
 import { howToFetch, modelMissing } from '../../formats/model-missing.js';
-import { cachedGgufFiles, cachedRepositories, hubCacheFolder, repositoryFolder } from './hub-cache.js';
+import type { FoundModel, ModelPlaces } from './contract.js';
+import { cachedGgufFiles, repositoryFolder } from './hub-cache.js';
 import { parseName } from './names.js';
-import { ownGgufFiles, ownModels, topFiles } from './own-folders.js';
-
-/** Built-in models lie in `build/models` of the package, beside this file's own place in `build/runtime/models/find`. */
-const BUILT_IN_FOLDER = join(import.meta.dirname, '..', '..', '..', 'models');
-const GGUF = /\.gguf$/i;
-
-/** Where models are looked for. */
-export interface ModelPlaces {
-  /** `{data_dir}/models`. */
-  readonly folder: string;
-  readonly builtIn: string;
-  readonly hub: string;
-}
-
-/** A model on disk. */
-export interface FoundModel {
-  /** The name without quantisation, as it goes into the cache key. */
-  readonly id: string;
-  /** What the caller asked for; null = no wish. */
-  readonly quantisation: string | null;
-  readonly path: string;
-  readonly source: 'file' | 'built-in' | 'folder' | 'hub';
-  readonly notes: readonly string[];
-}
-
-/** The places that hold for a data directory. */
-export function modelPlaces(dataDir: string, env: NodeJS.ProcessEnv = process.env): ModelPlaces {
-  return { folder: join(dataDir, 'models'), builtIn: BUILT_IN_FOLDER, hub: hubCacheFolder(env) };
-}
+import { ownGgufFiles } from './own-folders.js';
+import { knownModels } from './places.js';
 
 async function isFile(path: string): Promise<boolean> {
   return stat(path).then(
     (facts) => facts.isFile(),
     () => false,
   );
+}
+
+async function foundFile(
+  id: string,
+  quantisation: string | null,
+  path: string,
+  source: FoundModel['source'],
+  note: string | null,
+): Promise<FoundModel> {
+  const sizeBytes = await ggufBytes(path);
+  const notes = note === null ? [] : [note];
+  return { id, quantisation, format: 'gguf', weights: [path], folder: dirname(path), sizeBytes, source, facts: {}, notes };
 }
 
 function notFound(name: string, lookedIn: readonly string[], remedies: readonly string[]): Failure {
@@ -79,7 +66,7 @@ async function fromRepository(name: string, id: string, wanted: string | null, p
     { source: 'hub' as const, choice: chooseFile(await cachedGgufFiles(places.hub, id), wanted) },
   ];
   const { source, choice } = choices.find((one) => one.choice?.note === null) ?? choices.find((one) => one.choice) ?? {};
-  if (source && choice) return { id, quantisation: wanted, path: choice.file, source, notes: choice.note === null ? [] : [choice.note] };
+  if (source && choice) return foundFile(id, wanted, choice.file, source, choice.note);
   const looked = [
     `a built-in model or ${join(places.folder, `${id}.gguf`)}`,
     `GGUF files in ${join(places.folder, ...id.split('/'))} and in ${repositoryFolder(places.hub, id)}`,
@@ -95,42 +82,30 @@ async function fromRepository(name: string, id: string, wanted: string | null, p
  * `{data_dir}/models`, or `<name>[:QUANT]` or `org/repo[:QUANT]` of the folders there and of the hub cache. Throws `not_found` (code
  * `ModelNotFound`) that says where it looked and what to do, `bad_request` for what cannot be a name.
  */
-export async function findModel(name: string, places: ModelPlaces): Promise<FoundModel> {
+export async function findGguf(name: string, places: ModelPlaces): Promise<FoundModel> {
   const { id, quantisation, isPath } = parseName(name);
   if (isPath) {
     const path = await pathOf(name, places);
     if (!(await isFile(path))) throw notFound(name, [`the file ${path}`], ['check the path', 'copy the file there']);
-    return { id, quantisation: null, path, source: 'file', notes: [] };
+    return foundFile(id, null, path, 'file', null);
   }
   if (!id.includes('/')) {
-    const places_ = [
+    const files = [
       { source: 'built-in' as const, path: join(places.builtIn, `${id}.gguf`) },
       { source: 'file' as const, path: join(places.folder, `${id}.gguf`) },
     ];
-    for (const { source, path } of places_) {
+    for (const { source, path } of files) {
       if (!(await isFile(path))) continue;
       if (source === 'file') await pathOf(`${id}.gguf`, places);
       const other = quantisation !== null && quantisationOf(path) !== quantisation;
-      return {
+      return foundFile(
         id,
         quantisation,
         path,
         source,
-        notes: other ? [`Quantisation ${quantisation} was asked for; there is one file, and it is used.`] : [],
-      };
+        other ? `Quantisation ${quantisation} was asked for; there is one file, and it is used.` : null,
+      );
     }
   }
   return fromRepository(name, id, quantisation, places);
-}
-
-/** Names that `findModel` knows without a look into folders that were put there by hand. */
-export async function namedModels(places: ModelPlaces): Promise<string[]> {
-  const [builtIn, own, cached] = await Promise.all([topFiles(places.builtIn), topFiles(places.folder), cachedRepositories(places.hub)]);
-  return [...new Set([...builtIn.map((file) => file.replace(GGUF, '')), ...own, ...cached])];
-}
-
-/** Names that `findModel` knows now: built-in models, files and folders of the models folder, and cached repositories. */
-export async function knownModels(places: ModelPlaces): Promise<string[]> {
-  const [named, { repositories, files }] = await Promise.all([namedModels(places), ownModels(places.folder)]);
-  return [...new Set([...named, ...repositories, ...files])];
 }

@@ -1,46 +1,28 @@
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
-import type { GgufOptions } from '../../engines/contracts/language.js';
-import type { GgufClient } from '../../engines/language/client.js';
-import { otherArchitecture } from '../../engines/language/onnx/architecture.js';
+import { otherArchitecture } from '../../formats/architecture.js';
 import { LATER, MERGED, withFormat } from '../../formats/decoder-graphs.js';
 import { graphBytes } from '../../formats/onnx/graph-bytes.js';
 import { chooseFormat, chooseNamed, graphFiles, isGgufFormat, isNear } from '../../formats/onnx-names.js';
-import type { Circuit } from '../../hosts/circuit.js';
-import type { TemplateMemory } from '../language/template-memory.js';
-import type { Room } from '../residency/room.js';
-import type { FoundRepository } from './contract.js';
-import { type FoundModel, findModel, type ModelPlaces } from './gguf.js';
+import type { FoundModel, FoundRepository, ModelPlaces } from './contract.js';
+import { findGguf } from './gguf.js';
 import { findRepository, settingsFolder } from './repositories.js';
 
 /** Graphs for text generation, the better one first. */
 const GRAPHS = [MERGED, 'model', LATER] as const;
 
-/** How an export is run; the `transformers` settings of a project. */
-export interface CausalSettings {
+/** The `transformers` settings of a project's model or a request, as far as they say how an ONNX export is run; GGUF models have options of their own. */
+export interface ExportSettings {
+  /** `auto`, `cpu`, `cuda`, `mps`, or an execution provider's name. */
   readonly device?: string;
+  /** `auto`, `fp16`, `fp32`, `bf16`: which of a repository's graphs is taken, unless the model's name says. */
   readonly dtype?: string;
-  /** The export is run also where a GGUF model has the same name. */
+}
+
+/** The same of a language model. */
+export interface LanguageSettings extends ExportSettings {
+  /** The ONNX export is run also where a GGUF model has the same name. */
   readonly model_type?: 'text';
-}
-
-/** What settings add to the key of a loaded export: other settings are another copy. */
-export function causalKey({ device = 'auto', dtype = 'auto', model_type: type }: CausalSettings): string {
-  return (
-    (device === 'auto' ? '' : `:device${device}`) + (dtype === 'auto' ? '' : `:dtype${dtype}`) + (type === undefined ? '' : `:${type}`)
-  );
-}
-
-/** A text-generation export on disk. */
-export interface FoundCausal {
-  readonly id: string;
-  readonly quantisation: string | null;
-  /** With its settings. */
-  readonly folder: string;
-  /** Absolute. */
-  readonly graph: string;
-  readonly sizeBytes: number;
-  readonly notes: readonly string[];
 }
 
 /** The files of each graph that could be the one. */
@@ -68,21 +50,21 @@ function missingOf(found: FoundRepository, candidates: readonly string[][]): str
 }
 
 /** The text-generation export of a name that is no GGUF model, which `absent` says; throws that where there is none either. */
-async function exportBeside(name: string, settings: CausalSettings, places: ModelPlaces, absent: unknown): Promise<FoundCausal> {
+async function exportBeside(name: string, settings: LanguageSettings, places: ModelPlaces, absent: unknown): Promise<FoundModel> {
   if (!(absent instanceof Failure) || absent.kind !== 'not_found' || /\.gguf$/i.test(name)) throw absent;
   const found = await findRepository(name, places).catch(() => {
     throw absent;
   });
-  return causalOf(name, found, settings);
+  return exportIn(name, found, settings);
 }
 
 /** The text-generation export of a name, whatever else has it. */
-async function exportAlone(name: string, settings: CausalSettings, places: ModelPlaces): Promise<FoundCausal> {
+async function exportAlone(name: string, settings: LanguageSettings, places: ModelPlaces): Promise<FoundModel> {
   if (/\.gguf$/i.test(name)) throw noExport(name, 'a GGUF file is none');
   const found = await findRepository(name, places);
   const missing = missingOf(found, candidatesOf(found));
   if (missing !== undefined) throw noExport(name, missing);
-  return causalOf(name, found, settings);
+  return exportIn(name, found, settings);
 }
 
 const noExport = (name: string, why: string): Failure =>
@@ -93,55 +75,29 @@ const noExport = (name: string, why: string): Failure =>
     { code: 'NoOnnxExport' },
   );
 
-async function causalOf(name: string, found: FoundRepository, { dtype }: CausalSettings): Promise<FoundCausal> {
+async function exportIn(name: string, found: FoundRepository, { dtype }: LanguageSettings): Promise<FoundModel> {
   const candidates = candidatesOf(found);
   const missing = missingOf(found, candidates);
   if (missing !== undefined) throw wrongType(name, missing);
   const folder = settingsFolder(found)!;
-  const { id, quantisation, notes } = found;
+  const { id, quantisation, source, facts, notes } = found;
   const other = await otherArchitecture(folder, false);
   if (other !== undefined) throw wrongType(name, `config.json names ${other}, which does not write text`);
   const graph = graphOf(found, candidates, dtype);
   const path = join(found.folder, graph);
   const wished =
     quantisation !== null && isGgufFormat(quantisation) ? [`${quantisation} is a format of GGUF files; ${graph} is used.`] : [];
-  return { id, quantisation, folder, graph: path, sizeBytes: await graphBytes([path]), notes: [...notes, ...wished] };
+  const sizeBytes = await graphBytes([path]);
+  return { id, quantisation, format: 'onnx', weights: [path], folder, sizeBytes, source, facts, notes: [...notes, ...wished] };
 }
 
 /**
- * Finds the language model of a name: a GGUF file as `findModel` does, else a text-generation export, or that alone where the settings say so:
- * `invalid` (code `NoOnnxExport`) then names the files that it lacks. Throws as `findModel` does,
+ * Finds the language model of a name: a GGUF file as `findGguf` does, else a text-generation export, or that alone where `settings` say so:
+ * `invalid` (code `NoOnnxExport`) then names the files that it lacks. Throws as `findGguf` does,
  * `bad_request` (code `WrongModelType`) for a repository that holds something else, and `not_found` for an export that is not there in the named
  * format.
  */
-export function findLanguage(name: string, settings: CausalSettings, places: ModelPlaces): Promise<FoundModel | FoundCausal> {
+export function findLanguage(name: string, settings: LanguageSettings, places: ModelPlaces): Promise<FoundModel> {
   if (settings.model_type === 'text') return exportAlone(name, settings, places);
-  return findModel(name, places).catch((absent: unknown) => exportBeside(name, settings, places, absent));
-}
-
-/** Makes room and loads a text-generation export into a host of its own. */
-export async function loadCausalModel(
-  load: {
-    name: string;
-    found: FoundCausal;
-    options: GgufOptions;
-    transformers: CausalSettings;
-    room: Room;
-    templates: TemplateMemory;
-    circuit: Circuit;
-  },
-  stop: AbortSignal,
-): Promise<GgufClient> {
-  const { name, found, options, transformers, room, templates, circuit } = load;
-  const { folder, graph, sizeBytes } = found;
-  const [{ loadCausal }, { chatTemplate }, { templateHash }] = await Promise.all([
-    import('../../engines/language/onnx/load.js'),
-    import('../../engines/language/onnx/facts.js'),
-    import('../../engines/language/gguf/index.js'),
-  ]);
-  const changed = await templates.note(`onnx:${found.id}`, templateHash(chatTemplate(folder)));
-  const notes = [...(changed === null ? [] : [changed]), ...found.notes];
-  return room.promise(sizeBytes, () =>
-    loadCausal({ name, folder, graph, sizeBytes, options, device: transformers.device ?? 'auto', circuit, notes }, stop),
-  );
+  return findGguf(name, places).catch((absent: unknown) => exportBeside(name, settings, places, absent));
 }

@@ -1,9 +1,11 @@
-import type { GgufOptions } from '../../engines/contracts/language.js';
+import type { LanguageOptions } from '../../engines/contracts/language.js';
+import type { FoundModel } from '../find/contract.js';
+import type { LanguageSettings } from '../find/language.js';
 
 const flag = (value: boolean | undefined): string => (value === undefined ? 'default' : String(value));
 
 /** The name of a loaded model in `/v1/models` and `/health`: different options are a different copy. Format: 4-runtime-wire 1.2. */
-export function cacheKey(id: string, quantisation: string | null, options: GgufOptions): string {
+export function cacheKey(id: string, quantisation: string | null, options: LanguageOptions): string {
   const parts = [
     `language:${id}`,
     `ctx${options.n_ctx ?? 'auto'}`,
@@ -24,6 +26,13 @@ export function cacheKey(id: string, quantisation: string | null, options: GgufO
   return parts.join(':');
 }
 
+/** What the settings of an ONNX export add to its key; the default adds nothing. */
+export function exportKey({ device = 'auto', dtype = 'auto', model_type: type }: LanguageSettings): string {
+  return (
+    (device === 'auto' ? '' : `:device${device}`) + (dtype === 'auto' ? '' : `:dtype${dtype}`) + (type === undefined ? '' : `:${type}`)
+  );
+}
+
 /** What makes another copy of an encoder, where it is said. */
 interface EncoderLoading {
   readonly device?: string;
@@ -35,8 +44,7 @@ interface EncoderLoading {
 /** The same for an encoder of one task; `transformers` stands for the ONNX format, as clients know it. */
 export function encoderKey(
   task: string,
-  format: 'onnx' | 'gguf',
-  { id, quantisation }: { readonly id: string; readonly quantisation: string | null },
+  { format, id, quantisation }: Pick<FoundModel, 'format' | 'id' | 'quantisation'>,
   { device, flashAttention, threads, gpuLayers }: EncoderLoading = {},
 ): string {
   // The length is a matter of each call here, so that requests with different ones share a copy.

@@ -1,22 +1,24 @@
 import { join } from 'node:path';
 import { log } from '../../base/log.js';
 import { fileOf } from '../../base/paths.js';
-import type { GgufModel, GgufOptions } from '../../engines/contracts/language.js';
+import type { LanguageModel, LanguageOptions } from '../../engines/contracts/language.js';
 import type { EngineStatus, LoadedEngine } from '../../engines/contracts/loaded.js';
-import type { GgufClient } from '../../engines/language/client.js';
-import type { Circuit } from '../../hosts/circuit.js';
-import { knownModels, type ModelPlaces, modelPlaces, namedModels } from '../find/gguf.js';
-import { type CausalSettings, causalKey, findLanguage, loadCausalModel } from '../find/language.js';
-import { chatTemplateOf } from '../language/chat-template.js';
-import { loadLanguage } from '../language/gguf.js';
-import { TemplateMemory } from '../language/template-memory.js';
-import { Circuits } from './circuits.js';
-import { cacheKey } from './key.js';
-import { type ResidencyLimits, residencyLimits } from './limits.js';
-import { Residency } from './residency.js';
+import type { LanguageClient } from '../../engines/language/client.js';
+import { Circuit } from '../../hosts/circuit.js';
+import type { ModelPlaces } from '../find/contract.js';
+import { findLanguage, type LanguageSettings } from '../find/language.js';
+import { knownModels, modelPlaces, namedModels } from '../find/places.js';
+import { chatTemplateOf } from './chat-template.js';
+import { cacheKey, exportKey } from './key.js';
+import { loadLanguage } from './language.js';
+import { Residency, type ResidencyLimits, residencyLimits } from './residency.js';
 import { Room } from './room.js';
+import { TemplateMemory } from './template-memory.js';
 
 export type { LoadedEngine } from '../../engines/contracts/loaded.js';
+
+/** Circuits kept by cache key; quiet ones go first. */
+const CIRCUIT_LIMIT = 256;
 
 /** A model in memory, for listings. */
 export interface LoadedModel {
@@ -35,12 +37,12 @@ export interface LoadedModel {
 export interface LanguageResidency {
   /** Never unloaded for being idle. */
   readonly keepLoaded?: boolean;
-  readonly transformers?: CausalSettings;
+  readonly transformers?: LanguageSettings;
 }
 
 /** A language model in use. */
 export interface AcquiredModel {
-  readonly model: GgufModel;
+  readonly model: LanguageModel;
   readonly key: string;
   /** Gives the model back; calls after the first do nothing. */
   release(): void;
@@ -114,18 +116,14 @@ export class Models {
    * A language model ready to use: a file path, a built-in name or `org/repo[:QUANT]`, of GGUF or else of an ONNX export for text generation. Throws `not_found` (code `ModelNotFound`), `invalid`
    * for a file or options that cannot work, `unavailable` when its engine crashes or is held back after crashes.
    */
-  async acquire(name: string, options: GgufOptions, signal: AbortSignal, residency: LanguageResidency = {}): Promise<AcquiredModel> {
+  async acquire(name: string, options: LanguageOptions, signal: AbortSignal, residency: LanguageResidency = {}): Promise<AcquiredModel> {
     const { keepLoaded = false, transformers = {} } = residency;
     const found = await findLanguage(name, transformers, this.places);
-    const source = await fileOf('graph' in found ? found.graph : found.path);
+    const source = await fileOf(found.weights[0]);
     signal.throwIfAborted();
-    const ofExport = 'graph' in found ? causalKey(transformers) : '';
-    const key = cacheKey(found.id, found.quantisation, options) + ofExport;
-    const room = this.#room;
-    const load = (circuit: Circuit, stop: AbortSignal): Promise<GgufClient> =>
-      'graph' in found
-        ? loadCausalModel({ name, found, options, transformers, room, templates: this.#templates, circuit }, stop)
-        : loadLanguage({ name, found, options, room, templates: this.#templates, circuit }, stop);
+    const key = cacheKey(found.id, found.quantisation, options) + (found.format === 'onnx' ? exportKey(transformers) : '');
+    const parts = { name, found, options, device: transformers.device ?? 'auto', room: this.#room, templates: this.#templates };
+    const load = (circuit: Circuit, stop: AbortSignal): Promise<LanguageClient> => loadLanguage({ ...parts, circuit }, stop);
     const { engine, release } = await this.#take({ key, source, type: 'language', name, keepLoaded, load }, signal);
     return { model: engine, key, release };
   }
@@ -208,5 +206,22 @@ export class Models {
     log('info', `loaded ${name} in ${((performance.now() - started) / 1000).toFixed(1)} s`, { type, devices: devices.used.join(',') });
     for (const note of notes) log('warn', `${name}: ${note}`);
     return { type, name, engine, close: () => engine.close() };
+  }
+}
+
+/** One circuit per model that was loaded or tried, which outlives the loads, so that crashes count together. */
+class Circuits {
+  readonly #circuits = new Map<string, Circuit>();
+
+  /** The circuit of a cache key; `name` stands in its messages. */
+  of(key: string, name: string): Circuit {
+    const known = this.#circuits.get(key);
+    if (known) return known;
+    if (this.#circuits.size >= CIRCUIT_LIMIT) {
+      for (const [other, circuit] of this.#circuits) if (circuit.isQuiet) this.#circuits.delete(other);
+    }
+    const circuit = new Circuit(`Model ${name}`);
+    this.#circuits.set(key, circuit);
+    return circuit;
   }
 }

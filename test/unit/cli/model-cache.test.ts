@@ -31,7 +31,7 @@ it('the removal of a model waits for a runtime without the core API that loads i
   const options = readOptions(['--port', `${port.core}`, '--runtime-port', port.runtime, '--data-dir', root], {});
   const cache = await openModelCache(options, ANSWER_MS);
 
-  const key = encoderKey('embedding', 'onnx', { id: 'org/slow', quantisation: null });
+  const key = encoderKey('embedding', { format: 'onnx', id: 'org/slow', quantisation: null });
   const load = async (_circuit: unknown, stop: AbortSignal): Promise<LoadedEngine> => Promise.reject(await once(stop, 'abort'));
   const held = models.hold({ key, type: 'encoder_embedding', name: 'org/slow', sizeBytes: 0, load }, AbortSignal.timeout(60_000));
   held.catch(() => {});

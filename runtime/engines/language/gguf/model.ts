@@ -16,10 +16,11 @@ import { type AnswerLimit, Generation, TokenTexts } from '../generation.js';
 import { WaitingPrompts } from '../prompts.js';
 import { Renderer } from '../templates/renderer.js';
 import { countedTokens } from '../token-count.js';
-import type { GenerateBody, HostEvent, OpenBody, OpenedModel, StepExtra } from '../wire.js';
+import type { GenerateBody, HostEvent, StepExtra } from '../wire.js';
 import { lockNote, processTexts } from './locked.js';
 import type { LoadPlan } from './plan.js';
 import { HostStates, stateTag } from './states.js';
+import type { OpenBody, OpenedModel } from './wire.js';
 
 const THINK_START = '<think>';
 const THINK_END = '</think>';

@@ -1,6 +1,6 @@
 import { Failure } from '../../../../schemas/errors.js';
 import type { ModelShape } from '../../../formats/gguf/shape.js';
-import type { GgufOptions } from '../../contracts/language.js';
+import type { LanguageOptions } from '../../contracts/language.js';
 
 /** What is loaded where the caller says nothing. */
 const DEFAULT_BATCH = 2048;
@@ -69,7 +69,7 @@ export type PlannedModel = Pick<ModelShape, 'contextLength' | 'headsKvTotal' | '
 };
 
 /** A plan in the words of the options that it was made from. */
-export function optionsOf(plan: LoadPlan): Required<GgufOptions> {
+export function optionsOf(plan: LoadPlan): Required<LanguageOptions> {
   return {
     n_ctx: plan.contextSize,
     n_slots: plan.slots,
@@ -153,7 +153,7 @@ function contextSize(model: PlannedModel, requested: number | undefined, most: n
  * each are better.
  */
 function sequences(
-  options: GgufOptions,
+  options: LanguageOptions,
   context: number,
   fitting: number,
   shared: number,
@@ -173,7 +173,7 @@ function sequences(
  */
 export function planLoad(
   model: PlannedModel,
-  options: GgufOptions,
+  options: LanguageOptions,
   machine: { availableBytes: number; threads: number; forceCpu?: boolean; warmUp?: boolean },
 ): LoadPlan {
   const notes: string[] = [];

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
 import { statSync } from 'node:fs';
 import type { NativeScheduler } from '../../../../native/contract.js';
-import type { RestoredState, SavedState } from '../../contracts/states.js';
-import type { OpenBody, RestoreBody, SaveBody } from '../wire.js';
+import type { RestoredState, SavedState } from '../../contracts/language.js';
+import type { RestoreBody, SaveBody } from '../wire.js';
+import type { OpenBody } from './wire.js';
 
 /** Generations whose tokens wait to be saved. */
 const REMEMBERED_LIMIT = 64;

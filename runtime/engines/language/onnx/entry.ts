@@ -2,13 +2,13 @@ import { Failure } from '../../../../schemas/errors.js';
 import type { HostedEngine, OpenEngine } from '../../../hosts/engine.js';
 import type { PrepareRequest } from '../../contracts/language.js';
 import type { GenerateBody, HostEvent } from '../wire.js';
-import { LoadedCausal } from './model.js';
+import { LoadedExport } from './model.js';
 import type { OpenBody } from './wire.js';
 
 /** The text-generation engine of a host process for ONNX exports: `open` once, then any number of the other calls. */
-class CausalEngine implements HostedEngine {
+class ExportEngine implements HostedEngine {
   readonly #emit: (event: HostEvent) => void;
-  #model: LoadedCausal | undefined;
+  #model: LoadedExport | undefined;
 
   constructor(emit: (event: HostEvent) => void) {
     this.#emit = emit;
@@ -16,7 +16,7 @@ class CausalEngine implements HostedEngine {
 
   async call(method: string, body: unknown): Promise<unknown> {
     if (method === 'open') {
-      const { model, opened } = await LoadedCausal.open(body as OpenBody, this.#emit);
+      const { model, opened } = await LoadedExport.open(body as OpenBody, this.#emit);
       this.#model = model;
       return opened;
     }
@@ -34,4 +34,4 @@ class CausalEngine implements HostedEngine {
 }
 
 /** Makes the engine of this process. */
-export const openEngine: OpenEngine = (emit) => new CausalEngine(emit as (event: HostEvent) => void);
+export const openEngine: OpenEngine = (emit) => new ExportEngine(emit as (event: HostEvent) => void);

@@ -1,11 +1,9 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../../../schemas/errors.js';
-import type { Recommended } from '../../../formats/recommended.js';
-import { recommendedSampling } from './recommended.js';
+import { CONFIG_BYTES } from '../../../formats/architecture.js';
+import { type Recommended, type RecommendedKey, recommended } from '../../../formats/recommended.js';
 
-/** Of `config.json` and its like; more is not read. */
-export const CONFIG_BYTES = 1024 * 1024;
 /** Of a tokenizer and of its configuration, which lists each token that was added. */
 const TOKENIZER_BYTES = 64 * 1024 * 1024;
 /** Tokens of context that are used of a model that says more. */
@@ -14,10 +12,19 @@ const VOCABULARY_LIMIT = 16 * 1024 * 1024;
 const DEFAULT_CONTEXT = 2048;
 const TEMPLATE_LIMIT = 256 * 1024;
 
+/** What `generation_config.json` may recommend, by its members. */
+const RECOMMENDED: readonly RecommendedKey[] = [
+  ['temperature', 'temperature', 0, 2],
+  ['top_k', 'top_k', 0, 100_000],
+  ['top_p', 'top_p', 0, 1],
+  ['min_p', 'min_p', 0, 1],
+  ['repetition_penalty', 'repeat_penalty', 0.01, 10],
+];
+
 type Json = Record<string, unknown>;
 
 /** What the files beside a text-generation graph say. */
-export interface CausalFacts {
+export interface ExportFacts {
   readonly architecture: string;
   readonly contextSize: number;
   readonly heads: number;
@@ -72,7 +79,7 @@ const textOf = (token: unknown): string =>
   typeof token === 'string' ? token : ((token as { content?: string } | null | undefined)?.content ?? '');
 
 /** Reads the files. Throws `invalid` naming the file that is missing or wrong. */
-export function causalFacts(folder: string): CausalFacts {
+export function exportFacts(folder: string): ExportFacts {
   const whole = needed(folder, 'config.json');
   // Models that see keep what is true of their language model apart.
   const config: Json = { ...whole, ...(whole.text_config as Json | undefined) };
@@ -122,3 +129,7 @@ function templateOf(folder: string, config: Json): string {
     throw fault('chat template', `is longer than ${TEMPLATE_LIMIT} characters`);
   return isOwn ? readFileSync(own, 'utf8') : inConfig;
 }
+
+/** The sampling that a `generation_config.json` recommends. */
+export const recommendedSampling = (config: Readonly<Record<string, unknown>>): Recommended =>
+  recommended(RECOMMENDED, '', (member) => config[member]);

@@ -1,15 +1,15 @@
 import { basename } from 'node:path';
 import type { Circuit } from '../../../hosts/circuit.js';
 import { defaultThreads } from '../../../hosts/memory.js';
-import type { GgufInfo, GgufOptions } from '../../contracts/language.js';
-import { GgufClient } from '../client.js';
-import { templateFacts } from '../templates/template-facts.js';
-import type { OpenBody, OpenedCausal } from './wire.js';
+import type { LanguageInfo, LanguageOptions } from '../../contracts/language.js';
+import { LanguageClient } from '../client.js';
+import { templateFacts } from '../templates/known-templates.js';
+import type { OpenBody, OpenedExport } from './wire.js';
 
 const ENGINE = new URL('./entry.js', import.meta.url);
 
-/** What `loadCausal` needs. */
-export interface CausalLoad {
+/** What `loadExport` needs. */
+export interface ExportLoad {
   /** As the caller named it. */
   readonly name: string;
   /** With `config.json` and `tokenizer.json`. */
@@ -17,7 +17,7 @@ export interface CausalLoad {
   /** The graph. */
   readonly graph: string;
   readonly sizeBytes: number;
-  readonly options: GgufOptions;
+  readonly options: LanguageOptions;
   /** `auto`, `cpu`, or an execution provider's name. */
   readonly device: string;
   readonly circuit: Circuit;
@@ -25,16 +25,16 @@ export interface CausalLoad {
 }
 
 /** Loads an ONNX export for text generation into a host; to the daemon it is a language model like any other, but for saved KV states. */
-export function loadCausal(load: CausalLoad, stop: AbortSignal): Promise<GgufClient> {
+export function loadExport(load: ExportLoad, stop: AbortSignal): Promise<LanguageClient> {
   const { name, folder, graph, options, device, circuit } = load;
   const provider = options.n_gpu_layers === 0 ? 'cpu' : device === 'mps' ? 'coreml' : device;
   const threads = options.n_threads ?? defaultThreads();
   const body: OpenBody = { folder, graph, threads, provider, contextSize: options.n_ctx ?? null };
-  const describe = (opened: unknown): GgufInfo => infoOf(load, opened as OpenedCausal, threads);
-  return GgufClient.open({ name, engine: ENGINE, circuit, body, describe }, stop);
+  const describe = (opened: unknown): LanguageInfo => infoOf(load, opened as OpenedExport, threads);
+  return LanguageClient.open({ name, engine: ENGINE, circuit, body, describe }, stop);
 }
 
-function infoOf({ name, graph, sizeBytes, notes, options }: CausalLoad, opened: OpenedCausal, threads: number): GgufInfo {
+function infoOf({ name, graph, sizeBytes, notes, options }: ExportLoad, opened: OpenedExport, threads: number): LanguageInfo {
   const { architecture, contextSize, trainedContextSize, longestToken, ownTemplate, template, sampling, devices } = opened;
   const ignored = Object.keys(options).filter((option) => !['n_ctx', 'n_threads', 'n_gpu_layers'].includes(option));
   const note = `${ignored.join(', ')}: of GGUF models only; ${basename(graph)} is ONNX.`;
@@ -46,21 +46,7 @@ function infoOf({ name, graph, sizeBytes, notes, options }: CausalLoad, opened: 
     contextSize,
     trainedContextSize,
     ...(longestToken === undefined ? {} : { longestToken }),
-    options: {
-      n_ctx: contextSize,
-      n_slots: 1,
-      n_batch: 1,
-      n_ubatch: 1,
-      n_gpu_layers: options.n_gpu_layers ?? -1,
-      n_threads: threads,
-      flash_attn: false,
-      use_mmap: false,
-      use_mlock: false,
-      cache_type_k: 'f32',
-      cache_type_v: 'f32',
-      kv_unified: false,
-      warm_up: false,
-    },
+    options: { n_ctx: contextSize, n_slots: 1, n_gpu_layers: options.n_gpu_layers ?? -1, n_threads: threads },
     template: templateFacts(ownTemplate, template),
     sampling,
     devices: { ...devices, available: [...devices.available], used: [...devices.used] },

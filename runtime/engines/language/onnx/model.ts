@@ -10,12 +10,12 @@ import { Renderer } from '../templates/renderer.js';
 import { countedTokens } from '../token-count.js';
 import type { GenerateBody, HostEvent, StepExtra } from '../wire.js';
 import { Decoder } from './decoder.js';
-import { type CausalFacts, causalFacts } from './facts.js';
+import { type ExportFacts, exportFacts } from './facts.js';
 import { Histories } from './histories.js';
 import { isCuttable, type Past } from './past.js';
 import { logOfSum, mostLikely, Sampler } from './sampler.js';
 import { Thinking, type ThinkingTags } from './thinking.js';
-import type { OpenBody, OpenedCausal } from './wire.js';
+import type { OpenBody, OpenedExport } from './wire.js';
 
 const THINK_START = '<think>';
 const THINK_END = '</think>';
@@ -33,7 +33,7 @@ const TAIL = 8;
 const RUNNING_LIMIT = 32;
 
 /** A text-generation graph in its host process: the same calls and events as the GGUF engine's. */
-export class LoadedCausal {
+export class LoadedExport {
   readonly #decoder: Decoder;
   readonly #tokenizer: TextTokenizer;
   readonly #texts: TokenTexts;
@@ -46,7 +46,7 @@ export class LoadedCausal {
   readonly #running = new Set<number>();
   readonly #emit: (event: HostEvent) => void;
 
-  private constructor(facts: CausalFacts, decoder: Decoder, contextSize: number, emit: (event: HostEvent) => void) {
+  private constructor(facts: ExportFacts, decoder: Decoder, contextSize: number, emit: (event: HostEvent) => void) {
     const tokenizer = new TextTokenizer(facts.tokenizer, facts.tokenizerConfig);
     const tokenize = (text: string, addSpecial: boolean): Int32Array => tokenizer.encode(text, addSpecial);
     this.#decoder = decoder;
@@ -62,8 +62,8 @@ export class LoadedCausal {
   }
 
   /** Opens the graph and reads what lies beside it; `emit` gets the steps later. */
-  static async open(body: OpenBody, emit: (event: HostEvent) => void): Promise<{ model: LoadedCausal; opened: OpenedCausal }> {
-    const facts = causalFacts(body.folder);
+  static async open(body: OpenBody, emit: (event: HostEvent) => void): Promise<{ model: LoadedExport; opened: OpenedExport }> {
+    const facts = exportFacts(body.folder);
     const session = await openSession(body.graph, {
       threads: body.threads,
       provider: body.provider,
@@ -72,7 +72,7 @@ export class LoadedCausal {
     });
     const decoder = new Decoder(session, facts);
     const contextSize = Math.min(body.contextSize ?? facts.contextSize, facts.contextSize);
-    const model = new LoadedCausal(facts, decoder, contextSize, emit);
+    const model = new LoadedExport(facts, decoder, contextSize, emit);
     await decoder.tryPieces(model.#tokenizer.encode(SAMPLE, false));
     const { architecture, template, recommended } = facts;
     const slow = decoder.resumes ? [] : [decoder.remembers ? REREADS : FORGETS];

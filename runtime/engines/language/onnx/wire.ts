@@ -12,11 +12,11 @@ export interface OpenBody {
 }
 
 /** What an opened graph is. */
-export interface OpenedCausal {
+export interface OpenedExport {
   readonly architecture: string;
   readonly contextSize: number;
   readonly trainedContextSize: number;
-  /** As in `GgufInfo`. */
+  /** As in `LanguageInfo`. */
   readonly longestToken?: number;
   /** Of the files; empty without one. */
   readonly ownTemplate: string;

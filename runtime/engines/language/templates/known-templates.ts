@@ -1,3 +1,6 @@
+import { createHash } from 'node:crypto';
+import type { LanguageInfo } from '../../contracts/language.js';
+
 /** How conversations are written for a family of models. */
 export interface KnownTemplate {
   /** Jinja text. */
@@ -88,3 +91,20 @@ export const KNOWN_TEMPLATES: Readonly<Record<string, KnownTemplate>> = {
     stops: ['### Instruction:'],
   },
 };
+
+/** 16 hex digits that tell chat templates apart; empty for none. */
+export function templateHash(template: string): string {
+  return template === '' ? '' : createHash('sha256').update(template).digest('hex').slice(0, 16);
+}
+
+/** What is told of a chat template: `own` = that of the model's files, empty for none; `used` = text or known name of that by which conversations are written. */
+export function templateFacts(own: string, used: string): LanguageInfo['template'] {
+  const text = Object.hasOwn(KNOWN_TEMPLATES, used) ? KNOWN_TEMPLATES[used]!.template : used;
+  return {
+    present: own !== '',
+    text,
+    hash: templateHash(own),
+    tools: /\btools\b/.test(text),
+    thinking: text.includes('enable_thinking'),
+  };
+}

@@ -1,7 +1,6 @@
 import { Failure } from '../../../../schemas/errors.js';
 import type { PrepareRequest } from '../../contracts/language.js';
 import { ControlGuard } from '../../tokenizers/control-texts.js';
-import type { OpenBody } from '../wire.js';
 import { ChatForm } from './chat-form.js';
 import { fallbackFor, fallbackNote, KNOWN_TEMPLATES, PLAIN } from './known-templates.js';
 import { templateTools } from './messages.js';
@@ -22,7 +21,12 @@ export interface RenderedPrompt {
 type Tokenize = (text: string, addSpecial: boolean) => Int32Array | Promise<Int32Array>;
 
 /** What a renderer is made for. */
-export interface RendererFacts extends Pick<OpenBody, 'template' | 'controlTexts' | 'bosText' | 'eosText'> {
+export interface RendererFacts {
+  /** Jinja text; empty without one. */
+  readonly template: string;
+  readonly controlTexts: readonly string[];
+  readonly bosText: string;
+  readonly eosText: string;
   /** True = templates write all that belongs into a prompt, and only plain lines get what the tokenizer puts around a text. */
   readonly framesPlainOnly?: boolean;
 }

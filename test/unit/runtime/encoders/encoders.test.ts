@@ -10,8 +10,8 @@ import { settingsOfModel } from '../../../../runtime/encoders/settings.js';
 import { shortened } from '../../../../runtime/encoders/vectors.js';
 import type { EncoderModel, EncoderTask } from '../../../../runtime/engines/contracts/encoder.js';
 import { chooseOnnx, hasOnnx } from '../../../../runtime/formats/encoder-graphs.js';
-import { locateEncoder } from '../../../../runtime/models/find/encoder.js';
-import { modelPlaces } from '../../../../runtime/models/find/gguf.js';
+import { findEncoder } from '../../../../runtime/models/find/encoder.js';
+import { modelPlaces } from '../../../../runtime/models/find/places.js';
 import type { ModelConfig } from '../../../../schemas/generated/config/project.js';
 
 const near = (found: number, expected: number): void => assert.ok(Math.abs(found - expected) < 1e-6, `${found}, not ${expected}`);
@@ -113,19 +113,19 @@ describe('the place of an encoder', () => {
   put('org/split/x-00001-of-00002.gguf.part', 100);
   put('alone.gguf', 5);
   put('alone.gguf.bak', 50);
-  const at = (name: string, task: EncoderTask = 'embedding', wish: string | null = null) => locateEncoder(name, task, wish, places);
+  const at = (name: string, task: EncoderTask = 'embedding', wish: string | null = null) => findEncoder(name, task, wish, places);
 
   it('takes GGUF for embeddings where both are there, unless the name wants an ONNX file', async () => {
     const plain = await at('org/both');
-    assert.deepEqual([plain.files.format, plain.sizeBytes, plain.quantisation], ['gguf', 7, null]);
-    assert.deepEqual([(await at('org/both:F16')).files.format, (await at('org/both:f16')).sizeBytes], ['gguf', 9]);
+    assert.deepEqual([plain.format, plain.sizeBytes, plain.quantisation], ['gguf', 7, null]);
+    assert.deepEqual([(await at('org/both:F16')).format, (await at('org/both:f16')).sizeBytes], ['gguf', 9]);
     const int8 = await at('org/both:INT8');
-    assert.deepEqual([int8.files.format, int8.sizeBytes, int8.quantisation], ['onnx', 40, 'INT8']);
+    assert.deepEqual([int8.format, int8.sizeBytes, int8.quantisation], ['onnx', 40, 'INT8']);
   });
 
   it('takes ONNX for what GGUF cannot do, with the size of the weights that its graph names', async () => {
-    const { files, sizeBytes } = await at('org/both', 'ner');
-    assert.deepEqual([files.format, sizeBytes, files.folder], ['onnx', graph.length + 90, join(dataDir, 'models/org/both')]);
+    const { format, folder, sizeBytes } = await at('org/both', 'ner');
+    assert.deepEqual([format, sizeBytes, folder], ['onnx', graph.length + 90, join(dataDir, 'models/org/both')]);
   });
 
   it('lets the number format of a project choose where the name does not', async () => {

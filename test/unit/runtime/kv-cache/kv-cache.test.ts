@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import type { RestoredState, SavedState, SequenceStates } from '../../../../runtime/engines/contracts/states.js';
+import type { RestoredState, SavedState, SequenceStates } from '../../../../runtime/engines/contracts/language.js';
 import { type Conversation, KvCache } from '../../../../runtime/kv-cache/kv-cache.js';
 import type { KvLimits } from '../../../../runtime/kv-cache/limits.js';
 

@@ -16,7 +16,8 @@ import { after, before, describe, it } from 'node:test';
 import { floats, writeOnnx } from '../../../../../models/writers/onnx-writer.js';
 import { openSession } from '../../../../../runtime/engines/onnx/session.js';
 import { cachedModels } from '../../../../../runtime/models/cache/list.js';
-import { findModel, type ModelPlaces } from '../../../../../runtime/models/find/gguf.js';
+import type { ModelPlaces } from '../../../../../runtime/models/find/contract.js';
+import { findGguf } from '../../../../../runtime/models/find/gguf.js';
 import { findRepository } from '../../../../../runtime/models/find/repositories.js';
 import { bytesOf, type HubStage, hubStage } from '../fetch/stage.js';
 
@@ -71,7 +72,7 @@ describe('a cache with the store of large files that all repositories share', ()
   after(() => stage.close());
 
   it('has its models found, listed and taken without the hub', async () => {
-    assert.match((await findModel('org/chat:Q8_0', places)).path, /snapshots\/c1\/m-Q8_0\.gguf$/);
+    assert.match((await findGguf('org/chat:Q8_0', places)).weights[0], /snapshots\/c1\/m-Q8_0\.gguf$/);
     assert.deepEqual((await findRepository('org/graph', places)).files, ['onnx/model.onnx', 'onnx/model.onnx_data']);
     const listed = await cachedModels(places);
     assert.deepEqual(
@@ -119,7 +120,7 @@ describe('a cache with the store of large files that all repositories share', ()
     put('elsewhere/secret.gguf', 'GGUF');
     mkdirSync(join(stage.cache, 'models--org--sly/snapshots/c1'), { recursive: true });
     symlinkSync('../../../elsewhere/secret.gguf', join(stage.cache, 'models--org--sly/snapshots/c1/secret.gguf'));
-    await assert.rejects(findModel('org/sly', places), { code: 'ModelNotFound' });
+    await assert.rejects(findGguf('org/sly', places), { code: 'ModelNotFound' });
   });
 
   it('removes a model whose folder is a link to another disk', async () => {
@@ -128,7 +129,7 @@ describe('a cache with the store of large files that all repositories share', ()
     mkdirSync(join(stage.cache, 'other-disk/moved/snapshots/c1'), { recursive: true });
     symlinkSync('../../blobs/e7', join(stage.cache, 'other-disk/moved/snapshots/c1/m.gguf'));
     symlinkSync('other-disk/moved', join(stage.cache, 'models--org--moved'));
-    assert.match((await findModel('org/moved', places)).path, /m\.gguf$/);
+    assert.match((await findGguf('org/moved', places)).weights[0], /m\.gguf$/);
     symlinkSync('other-disk/moved', join(stage.cache, 'models--org--second'));
     const real = realpathSync(join(stage.cache, 'models--org--moved/snapshots'));
     for (const key of [`llm:${real}/c1/m.gguf`, 'llm:org/second'])
@@ -145,10 +146,10 @@ describe('a cache with the store of large files that all repositories share', ()
   it('removes of a link to the folder of another repository the link alone', async () => {
     share('org/big', 'm.gguf', V, 'e5', bytesOf(64));
     symlinkSync('models--org--big', join(stage.cache, 'models--org--alias'));
-    assert.match((await findModel('org/alias', places)).path, /m\.gguf$/);
+    assert.match((await findGguf('org/alias', places)).weights[0], /m\.gguf$/);
     const { freedBytes, revisions } = await stage.hub().remove('org/alias', () => ['llm:org/big']);
     assert.deepEqual([freedBytes, revisions], [0, 0]);
-    assert.match((await findModel('org/big', places)).path, /m\.gguf$/);
+    assert.match((await findGguf('org/big', places)).weights[0], /m\.gguf$/);
     assert.equal(readdirSync(stage.cache).includes('models--org--alias'), false);
     await stage.hub().remove('org/big', () => []);
   });
@@ -158,7 +159,7 @@ describe('a cache with the store of large files that all repositories share', ()
     const stored = (name: string): boolean => existsSync(join(stage.cache, 'blobs', name.slice(0, 2), name));
     assert.equal((await hub.remove('org/chat', () => [])).freedBytes, 0);
     assert.equal(stored(X), true);
-    assert.match((await findModel('org/copy', places)).path, /same\.gguf$/);
+    assert.match((await findGguf('org/copy', places)).weights[0], /same\.gguf$/);
     assert.equal((await hub.remove('org/copy', () => [])).freedBytes, 2048);
     assert.deepEqual(readdirSync(join(stage.cache, 'blobs', X.slice(0, 2))), [`${X}.refs`]);
     writeFileSync(join(stage.cache, 'blobs', Y.slice(0, 2), `${Y}.refs`), 'models--org--graph/blobs/e3\nmodels--org--other/blobs/e9\n');

@@ -3,9 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { homedir, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { findModel, knownModels, type ModelPlaces } from '../../../../../runtime/models/find/gguf.js';
+import type { ModelPlaces } from '../../../../../runtime/models/find/contract.js';
+import { findGguf } from '../../../../../runtime/models/find/gguf.js';
 import { hubCacheFolder } from '../../../../../runtime/models/find/hub-cache.js';
 import { findLanguage } from '../../../../../runtime/models/find/language.js';
+import { knownModels } from '../../../../../runtime/models/find/places.js';
 
 describe('finding models', () => {
   let root = '';
@@ -80,14 +82,14 @@ describe('finding models', () => {
   ];
   for (const [name, path, source, noted] of found) {
     it(`finds ${name}`, async () => {
-      const model = await findModel(name, places);
-      assert.deepEqual([model.path, model.source, model.notes.length > 0], [join(root, path), source, noted]);
+      const model = await findGguf(name, places);
+      assert.deepEqual([model.weights[0], model.source, model.notes.length > 0], [join(root, path), source, noted]);
       assert.deepEqual(await findLanguage(name, {}, places), model);
     });
   }
 
   it('finds absolute paths', async () => {
-    assert.equal((await findModel(join(root, 'outside', 'secret.gguf'), places)).source, 'file');
+    assert.equal((await findGguf(join(root, 'outside', 'secret.gguf'), places)).source, 'file');
   });
 
   const absent: [string, RegExp][] = [
@@ -105,11 +107,11 @@ describe('finding models', () => {
   ];
   for (const [name, message] of absent) {
     it(`says where it looked for ${name}`, () =>
-      assert.rejects(findModel(name, places), { kind: 'not_found', code: 'ModelNotFound', message }));
+      assert.rejects(findGguf(name, places), { kind: 'not_found', code: 'ModelNotFound', message }));
   }
 
   for (const name of ['../outside/secret.gguf', 'sub/../../../outside/secret.gguf', 'way-out/secret.gguf']) {
-    it(`does not follow ${name}`, () => assert.rejects(findModel(name, places), { kind: 'bad_request' }));
+    it(`does not follow ${name}`, () => assert.rejects(findGguf(name, places), { kind: 'bad_request' }));
   }
 
   it('lists what it knows', async () => {

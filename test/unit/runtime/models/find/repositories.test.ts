@@ -5,8 +5,10 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { cachedModels } from '../../../../../runtime/models/cache/list.js';
 import { aliasOf, repositoriesOf } from '../../../../../runtime/models/find/aliases.js';
-import { findModel, knownModels, type ModelPlaces } from '../../../../../runtime/models/find/gguf.js';
+import type { ModelPlaces } from '../../../../../runtime/models/find/contract.js';
+import { findGguf } from '../../../../../runtime/models/find/gguf.js';
 import { ownModels } from '../../../../../runtime/models/find/own-folders.js';
+import { knownModels } from '../../../../../runtime/models/find/places.js';
 import { findRepository } from '../../../../../runtime/models/find/repositories.js';
 
 describe('finding repositories', () => {
@@ -163,8 +165,8 @@ describe('finding repositories', () => {
       ['a--b', 'x-'].map((name) => join(free.folder, name)),
     );
     assert.deepEqual(await knownModels(free), ['top.gguf', ...repositories, ...files]);
-    for (const name of ['top.gguf', ...files]) assert.equal((await findModel(name, free)).source, 'file', name);
-    await assert.rejects(findModel('out', free), { kind: 'bad_request', message: /leads out/ });
+    for (const name of ['top.gguf', ...files]) assert.equal((await findGguf(name, free)).source, 'file', name);
+    await assert.rejects(findGguf('out', free), { kind: 'bad_request', message: /leads out/ });
     const listed = await cachedModels(free);
     assert.deepEqual(
       listed.map(({ id, quantisations }) => [id, quantisations]),

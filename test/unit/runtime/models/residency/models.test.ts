@@ -117,16 +117,13 @@ describe('models of any kind', () => {
 
 describe('the key of an encoder', () => {
   it('tells task, format, name and quantisation, and what else makes another copy', () => {
-    const named = { id: 'org/repo', quantisation: 'INT8' };
-    assert.equal(encoderKey('embedding', 'onnx', named), 'encoder:embedding:transformers:org/repo:quantINT8:lenauto');
-    const other = { id: 'x', quantisation: null };
-    assert.equal(encoderKey('ner', 'onnx', other, { device: 'cpu' }), 'encoder:ner:transformers:x:quantdefault:lenauto:devicecpu');
+    const named = { format: 'onnx' as const, id: 'org/repo', quantisation: 'INT8' };
+    assert.equal(encoderKey('embedding', named), 'encoder:embedding:transformers:org/repo:quantINT8:lenauto');
+    const other = { format: 'onnx' as const, id: 'x', quantisation: null };
+    assert.equal(encoderKey('ner', other, { device: 'cpu' }), 'encoder:ner:transformers:x:quantdefault:lenauto:devicecpu');
+    assert.equal(encoderKey('ner', other, { device: 'auto', flashAttention: false }), 'encoder:ner:transformers:x:quantdefault:lenauto');
     assert.equal(
-      encoderKey('ner', 'onnx', other, { device: 'auto', flashAttention: false }),
-      'encoder:ner:transformers:x:quantdefault:lenauto',
-    );
-    assert.equal(
-      encoderKey('embedding', 'gguf', other, { flashAttention: false }),
+      encoderKey('embedding', { ...other, format: 'gguf' }, { flashAttention: false }),
       'encoder:embedding:gguf:x:quantdefault:lenauto:flashfalse',
     );
   });

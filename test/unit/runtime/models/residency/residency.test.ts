@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { cacheKey } from '../../../../../runtime/models/residency/key.js';
-import { residencyLimits } from '../../../../../runtime/models/residency/limits.js';
-import { Residency } from '../../../../../runtime/models/residency/residency.js';
+import { Residency, residencyLimits } from '../../../../../runtime/models/residency/residency.js';
 import { Failure } from '../../../../../schemas/errors.js';
 
 const never = new AbortController().signal;

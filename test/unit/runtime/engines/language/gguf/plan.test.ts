@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { GgufOptions } from '../../../../../../runtime/engines/contracts/language.js';
+import type { LanguageOptions } from '../../../../../../runtime/engines/contracts/language.js';
 import { computedMaximum, type PlannedModel, planLoad } from '../../../../../../runtime/engines/language/gguf/plan.js';
 
 const GB = 1024 ** 3;
@@ -13,7 +13,7 @@ const MODEL: PlannedModel = {
   keyLength: 128,
   valueLength: 128,
 };
-const plan = (options: GgufOptions, availableGb: number, model: Partial<PlannedModel> = {}) =>
+const plan = (options: LanguageOptions, availableGb: number, model: Partial<PlannedModel> = {}) =>
   planLoad({ ...MODEL, ...model }, options, { availableBytes: availableGb * GB, threads: 4 });
 
 describe('load plan', () => {
@@ -26,7 +26,7 @@ describe('load plan', () => {
     }
   });
 
-  const contexts: [string, GgufOptions, number, Partial<PlannedModel>, number | ((size: number) => boolean), RegExp | null][] = [
+  const contexts: [string, LanguageOptions, number, Partial<PlannedModel>, number | ((size: number) => boolean), RegExp | null][] = [
     ['what is asked for where it fits', { n_ctx: 8192 }, 16, {}, 8192, null],
     ['odd sizes as they are', { n_ctx: 10_000 }, 16, {}, 10_000, null],
     [
@@ -106,7 +106,7 @@ describe('load plan', () => {
     );
   });
 
-  const refusals: [string, GgufOptions, Partial<PlannedModel>, RegExp][] = [
+  const refusals: [string, LanguageOptions, Partial<PlannedModel>, RegExp][] = [
     [
       'quantised values without flash attention',
       { flash_attn: false, cache_type_v: 'q8_0' },

@@ -3,7 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { type TinyCausalOptions, TRIGGERED_ANSWER, writeTinyCausal } from '../../../../../../models/tiny-causal/tiny-causal.js';
-import { LoadedCausal } from '../../../../../../runtime/engines/language/onnx/model.js';
+import { LoadedExport } from '../../../../../../runtime/engines/language/onnx/model.js';
 import type { HostEvent } from '../../../../../../runtime/engines/language/wire.js';
 import { emptyDataDir } from '../../../../../support/daemon.js';
 
@@ -16,7 +16,7 @@ async function opened(
   const steps = new EventEmitter();
   const emit = (event: HostEvent): void => void steps.emit('step', event);
   const body = { folder, graph: join(folder, 'onnx/model.onnx'), threads: 1, provider: 'cpu', contextSize: null };
-  const { model } = await LoadedCausal.open(body, emit);
+  const { model } = await LoadedExport.open(body, emit);
   let id = 0;
   return async (content, deterministic = false) => {
     id += 1;

@@ -1,6 +1,8 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { CONFIG_BYTES } from './facts.js';
+
+/** Of `config.json` and its like; more is not read. */
+export const CONFIG_BYTES = 1024 * 1024;
 
 /** How transformers calls classes that write text, */
 const WRITES = /(?:ForCausalLM|LMHeadModel|ChatGLMForConditionalGeneration)$/;

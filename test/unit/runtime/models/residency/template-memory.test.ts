@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { TemplateMemory } from '../../../../../runtime/models/language/template-memory.js';
+import { TemplateMemory } from '../../../../../runtime/models/residency/template-memory.js';
 
 const file = (): string => join(mkdtempSync(join(tmpdir(), 'quern-templates-')), 'chat-templates.json');
 
