@@ -1,12 +1,14 @@
+import { isAscii } from 'node:buffer';
 import { createHash, randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { mkdir, readdir, rm, stat, statfs } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { type Readable, Transform } from 'node:stream';
+import { addAbortSignal, type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { BusboyInstance } from '@fastify/busboy';
+import { turn } from '../../runtime/base/loop.js';
 import type { FormBody, UploadedFile } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type { JsonSchema } from '../../schemas/files.js';
@@ -113,6 +115,8 @@ class Reading implements ReceivedForm {
   readonly #saving: Promise<void>[] = [];
   readonly #paths: string[] = [];
   readonly #stop = new AbortController();
+  #fileCount = 0;
+  #fieldCount = 0;
   #failure: unknown;
 
   constructor(folder: string, shape: FormBody<never>) {
@@ -146,7 +150,7 @@ class Reading implements ReceivedForm {
       const got = type === '' ? 'None was given' : `Got ${JSON.stringify(type.slice(0, 100))}`;
       throw new Failure('unsupported_type', `The body must be a form. ${got}: send "multipart/form-data" with its boundary.`);
     }
-    const { maxFiles, fileLimitBytes, fieldLimitBytes: fieldSize = FIELD_BYTES } = this.#shape;
+    const { maxFiles, fileLimitBytes } = this.#shape;
     // Read at the first upload, so that a start does not wait for it.
     const { Busboy } = createRequire(import.meta.url)('@fastify/busboy') as typeof import('@fastify/busboy');
     let parser: BusboyInstance;
@@ -156,39 +160,58 @@ class Reading implements ReceivedForm {
         highWaterMark: 256 * 1024,
         fileHwm: 256 * 1024,
         limits: {
-          fieldSize,
-          fields: MAX_FIELDS,
-          files: maxFiles,
+          // Text fields come as streams, too: a field of many megabytes at once would hold the event loop.
+          files: MAX_FIELDS + maxFiles,
           parts: MAX_FIELDS + maxFiles,
           fileSize: fileLimitBytes,
           headerPairs: MAX_HEADERS,
           headerSize: HEADER_BYTES,
         },
         preservePath: true,
-        isPartAFile: (_field, _type, name) => name !== undefined,
+        isPartAFile: () => true,
       });
     } catch (cause) {
       throw new Failure('invalid', 'The form has no boundary in its content type.', { cause });
     }
-    parser.on('file', (field, content, name, _encoding, mimeType) => this.#file(bare(field), content, String(name ?? ''), mimeType));
-    parser.on('field', (field, value, _nameCut, cut) => this.#text(bare(field), value, cut ? fieldSize : undefined));
-    parser.on('filesLimit', () => this.#fail(new Failure('bad_request', `A form may bring ${maxFiles} files here; this one has more.`)));
-    for (const event of ['partsLimit', 'fieldsLimit'] as const) {
-      parser.on(event, () => this.#fail(new Failure('too_large', `A form may have ${MAX_FIELDS} fields; this one has more.`)));
-    }
+    parser.on('file', (field, content, name: string | undefined, _encoding, mimeType) => {
+      content.on('error', (error) => this.#fail(error));
+      if (this.#isTooMany(name !== undefined)) content.resume();
+      else if (name === undefined) this.#saving.push(this.#text(bare(field), content).catch((error: unknown) => this.#fail(error)));
+      else this.#file(bare(field), content, name, mimeType);
+    });
+    parser.on('partsLimit', () => this.#fail(tooManyFields()));
     return parser;
   }
 
-  #text(field: string, value: string, cutAt: number | undefined): void {
-    if (cutAt !== undefined) this.#fail(new Failure('too_large', `Field ${JSON.stringify(field)} may have ${cutAt} bytes; it has more.`));
+  /** Counts a part; whether the form has more of its kind than it may. */
+  #isTooMany(isFile: boolean): boolean {
+    const { maxFiles } = this.#shape;
+    if (isFile) this.#fileCount += 1;
+    else this.#fieldCount += 1;
+    if (this.#fieldCount > MAX_FIELDS) this.#fail(tooManyFields());
+    if (this.#fileCount > maxFiles) this.#fail(new Failure('bad_request', `A form may bring ${maxFiles} files here; this one has more.`));
+    return this.#failure !== undefined;
+  }
+
+  async #text(field: string, content: Readable): Promise<void> {
+    const limitBytes = this.#shape.fieldLimitBytes ?? FIELD_BYTES;
+    const chunks: Buffer[] = [];
+    let sizeBytes = 0;
+    // A form that ends too early does not end its fields.
+    for await (const chunk of addAbortSignal(this.#stop.signal, content) as AsyncIterable<Buffer>) {
+      sizeBytes += chunk.length;
+      if (sizeBytes > limitBytes)
+        throw new Failure('too_large', `Field ${JSON.stringify(field)} may have ${limitBytes} bytes; it has more.`);
+      chunks.push(chunk);
+    }
     if (field === '__proto__' || this.#members.has(field)) return;
+    const value = await textOf(field, chunks);
     const before = this.#texts[field];
     if (before === undefined || !Object.hasOwn(this.#texts, field)) this.#texts[field] = value;
     else this.#texts[field] = [...[before].flat(), value];
   }
 
   #file(field: string, content: Readable, given: string, mimeType: string): void {
-    content.on('error', (error) => this.#fail(error));
     if (!this.#members.has(field) || this.#failure !== undefined) {
       content.resume();
       return;
@@ -251,6 +274,23 @@ class Reading implements ReceivedForm {
     for (const member of this.#members.keys()) delete fields[member];
     return fields;
   }
+}
+
+function tooManyFields(): Failure {
+  return new Failure('too_large', `A form may have ${MAX_FIELDS} fields; this one has more.`);
+}
+
+/** The text of a field. A longer one than a usual field may have is decoded at once only where that is a mere copy: base64 is ASCII. */
+async function textOf(field: string, chunks: readonly Buffer[]): Promise<string> {
+  const bytes = Buffer.concat(chunks);
+  if (bytes.length <= FIELD_BYTES) return bytes.toString();
+  await turn();
+  if (!isAscii(bytes))
+    throw new Failure(
+      'invalid',
+      `Field ${JSON.stringify(field)} has ${bytes.length} bytes; one of more than ${FIELD_BYTES} must be ASCII.`,
+    );
+  return bytes.toString('latin1');
 }
 
 /** The members of a form's schema that are files. */

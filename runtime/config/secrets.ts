@@ -17,6 +17,9 @@ import { isObject, type JsonObject } from './values.js';
  */
 type Rule = 'all' | 'names' | 'command' | 'schema';
 
+/** Masks that one configuration may bring; each is compared with what is stored, and what lies above it. */
+const MAX_MASKS = 2_000;
+
 /** Members that say where a request goes. A secret is kept only while they stay: else whoever cannot read it could have it sent to a host of theirs. */
 const DESTINATIONS = new Set(['base_url', 'url', 'uri', 'host', 'hostname', 'port', 'endpoint', 'address', 'server']);
 
@@ -99,10 +102,27 @@ interface Leaf {
 /**
  * A configuration that comes back from a reader of `withoutSecrets`: each `***` is what `current` has at that place. Things in a list are the
  * same where their names are; `where` goes before each path of an error. Throws `invalid` (SecretMissing) for a `***` that stands for nothing,
- * and for one whose host is another than the stored secret's.
+ * and for one whose host is another than the stored secret's; `invalid` (TooManyMasks) for more than 2,000 texts with `***`.
  */
 export function withSecretsOf<Value>(value: Value, current: unknown, where: Path): Value {
+  if (maskCount(value) > MAX_MASKS) {
+    const msg = `"${HIDDEN}" stands in more than ${MAX_MASKS} texts, the most that can be looked up. Give those values themselves.`;
+    const path = [...where];
+    throw new Failure('invalid', `${pathText(path)}: ${msg}`, {
+      code: 'TooManyMasks',
+      errors: [{ type: 'too_many_masks', loc: path, msg }],
+    });
+  }
   return restored(value, { part: '', key: '', rule: 'names', current }, undefined, where) as Value;
+}
+
+/** Texts in a configuration that have `***`. */
+function maskCount(value: unknown): number {
+  if (typeof value === 'string') return value.includes(HIDDEN) ? 1 : 0;
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = 0;
+  for (const member of Object.values(value)) count += maskCount(member);
+  return count;
 }
 
 function restored(value: unknown, leaf: Leaf, above: Above | undefined, where: Path): unknown {

@@ -6,7 +6,7 @@ import { DEFAULT_BODY_BYTES } from '../../gateway/http/body.js';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
 import { type DaemonUnderTest, startDaemon } from '../support/daemon.js';
-import { brokenBodies, longBodies, type WorstBody } from '../support/worst-bodies.js';
+import { brokenBodies, longBodies, longForms, type WorstBody } from '../support/worst-bodies.js';
 
 /** No request may hold the event loop for longer: processor time of its thread between two turns, which other processes do not lengthen. */
 const MOST_MS = 50;
@@ -14,6 +14,9 @@ const MOST_MS = 50;
 const TRIES = 3;
 /** Bodies of routes with higher limits are no longer than this, apart from those in `PREPARED`. */
 const LONG_BYTES = 1024 * 1024;
+/** Longest text of a field of a form that does not say so itself, and of one for images here. */
+const FIELD_BYTES = 1024 * 1024;
+const LONG_IMAGES_BYTES = 24 * 1024 * 1024;
 /** Broken bodies fail in the same code on all routes. */
 const BROKEN_BYTES = 16 * 1024 * 1024;
 
@@ -64,6 +67,9 @@ const PREPARED: Record<string, { first?: [path: string, body: unknown]; bodies: 
   },
   'PUT /v1/projects/{namespace}/{project}': {
     bodies: {
+      // The secrets are stored before their masks come.
+      'many secrets': () => project({ x: { headers: rows(40_000, () => 'x') } }),
+      'many masks': () => project({ x: { headers: rows(95_000, () => '***') } }),
       'many prompts': () =>
         project({ prompts: rows(1_000, (i) => ({ name: `p${i}`, messages: [{ role: 'system', content: words(1_000) }] })) }),
       'many unknown members': () => project(Object.fromEntries(rows(20_000, (i) => [`n${i}`, i]))),
@@ -82,12 +88,15 @@ const pathOf = (path: string): string =>
     .replace('{namespace}', 'default')
     .replace('{project}', 'quickstart')
     .replace('{database_name}', 'main_database')
+    .replace('{dataset}', 'docs')
     .replace(/\{[^}]*\}/g, 'a');
 
 describe('the event loop of the daemon, while each route gets its worst bodies', { timeout: 900_000 }, () => {
   let daemon: DaemonUnderTest;
   before(async () => {
     daemon = await startDaemon({ probed: true });
+    const dataset = { name: 'docs', data_processing_strategy: 'universal_processor', database: 'main_database' };
+    await send(daemon.core, { method: 'POST', path: '/v1/projects/{namespace}/{project}/datasets' }, json(dataset));
   });
   after(() => daemon.end());
 
@@ -97,20 +106,29 @@ describe('the event loop of the daemon, while each route gets its worst bodies',
       daemon.child.send({ probe: what });
     });
 
-  const send = (base: string, { method, path }: Pick<Endpoint<never>, 'method' | 'path'>, body: string): Promise<string> =>
-    fetch(base + pathOf(path), { method, headers: { 'content-type': 'application/json' }, body }).then(async (reply) => {
+  const send = (
+    base: string,
+    { method, path }: Pick<Endpoint<never>, 'method' | 'path'>,
+    body: string,
+    type = 'application/json',
+  ): Promise<string> =>
+    fetch(base + pathOf(path), { method, headers: { 'content-type': type }, body }).then(async (reply) => {
       const text = await reply.text();
       assert.notEqual(reply.status, 500, text.slice(0, 500));
       return `${reply.status} ${text.slice(0, 150)}`;
     });
 
-  const measure = async (base: string, endpoint: Pick<Endpoint<never>, 'method' | 'path'>, { name, make }: WorstBody): Promise<void> => {
+  const measure = async (
+    base: string,
+    endpoint: Pick<Endpoint<never>, 'method' | 'path'>,
+    { name, type, make }: WorstBody,
+  ): Promise<void> => {
     const body = make();
     let best = Number.POSITIVE_INFINITY;
     let answer = '';
     for (let n = 0; n < TRIES && best > MOST_MS; n += 1) {
       await probe('reset');
-      answer = await send(base, endpoint, body);
+      answer = await send(base, endpoint, body, type);
       best = Math.min(best, (await probe('read')).ownMaxMs);
     }
     assert.ok(best <= MOST_MS, `${name} (${body.length} characters) held the loop for ${best.toFixed(0)} ms; the answer was ${answer}`);
@@ -135,6 +153,18 @@ describe('the event loop of the daemon, while each route gets its worst bodies',
         const prepared = Object.entries(bodies).map(([name, make]) => ({ name, make }));
         for (const one of [...brokenBodies(Math.min(bodyLimitBytes, LONG_BYTES)).slice(0, 1), ...long, ...prepared])
           await measure(base, endpoint, one);
+      });
+    }
+
+  for (const [port, endpoints] of Object.entries(PORTS))
+    for (const endpoint of endpoints as readonly Endpoint<never>[]) {
+      const { multipart } = endpoint;
+      if (!multipart) continue;
+      it(`${endpoint.method} ${endpoint.path} as a form`, async () => {
+        const base = daemon[port as keyof typeof PORTS];
+        // What a form may hold in one field, and a field of images up to what a large picture needs.
+        const bytes = Math.min(multipart.fieldLimitBytes ?? FIELD_BYTES, LONG_IMAGES_BYTES) - 1024;
+        for (const one of longForms(multipart.form, bytes)) await measure(base, endpoint, one);
       });
     }
 

@@ -9,6 +9,8 @@ type Schema = any;
 /** A body by what is bad about it; made when it is sent, since some take many megabytes. */
 export interface WorstBody {
   readonly name: string;
+  /** The content type; JSON unless given. */
+  readonly type?: string;
   make(): string;
 }
 
@@ -141,4 +143,35 @@ export function longBodies(name: SchemaName, bytes: number): WorstBody[] {
       })),
     ),
   );
+}
+
+const BOUNDARY = 'worst-boundary';
+
+/** The longest forms of some `bytes` that a schema gives occasion for: each text field by itself, as one long text of several kinds and as many short ones. */
+export function longForms(name: SchemaName, bytes: number): WorstBody[] {
+  const [path, shape] = name.split('#');
+  const all = membersOf({ $ref: `${path}.json#/$defs/${shape}` }, '');
+  const isFile = ({ schema }: Place): boolean => (schema.items ?? schema).format === 'binary';
+  const part = (field: string, value: string, more = ''): string =>
+    `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${field}"${more}\r\n\r\n${value}\r\n`;
+  const files = all.filter(([, place]) => isFile(place)).map(([field]) => part(field, 'text', '; filename="a.txt"'));
+  const form = (field: string, value: string, count = 1): string =>
+    `${files.join('')}${part(field, value).repeat(count)}--${BOUNDARY}--\r\n`;
+  const texts: [what: string, make: (field: string) => string][] = [
+    ['words', (field) => form(field, 'word, '.repeat(bytes / 6))],
+    ['letters in a row', (field) => form(field, 'é'.repeat(bytes / 2))],
+    ['digits', (field) => form(field, '9'.repeat(bytes))],
+    ['brackets', (field) => form(field, '['.repeat(bytes))],
+    ['a list of texts', (field) => form(field, list('"A"', bytes / 4))],
+    ['ninety texts', (field) => form(field, 'word, '.repeat(bytes / 540), 90)],
+  ];
+  return all
+    .filter(([, place]) => !isFile(place))
+    .flatMap(([field]) =>
+      texts.map(([what, make]) => ({
+        name: `${field}: ${what}`,
+        type: `multipart/form-data; boundary=${BOUNDARY}`,
+        make: () => make(field),
+      })),
+    );
 }

@@ -99,6 +99,13 @@ describe('secrets of a configuration', () => {
     assert.throws(() => withSecretsOf({ keys: { api_keys: ['***'] } }, stored), { code: 'SecretMissing' });
   });
 
+  it('looks up 2,000 of them and no more', () => {
+    const list = (count: number, text: string): object => ({ headers: Array.from({ length: count }, () => text) });
+    assert.deepEqual(withSecretsOf(list(2_000, '***'), list(2_000, 'a secret')), list(2_000, 'a secret'));
+    assert.throws(() => withSecretsOf(list(2_001, '***'), list(2_001, 'a secret')), { code: 'TooManyMasks', message: /2000/ });
+    assert.deepEqual(withSecretsOf(list(5_000, 'another'), list(5_000, 'a secret')), list(5_000, 'another'));
+  });
+
   it('are replaced by what is given', () => {
     const given = { api_key: 'new', base_url: 'https://other/v1', name: '***', password: 'a***b' };
     assert.deepEqual(withSecretsOf(given, CURRENT), given);
@@ -128,7 +135,7 @@ describe('secrets of a configuration', () => {
 
   it('are found in the time that reading takes', () => {
     const text = 'a.b-c+d:'.repeat(100_000);
-    const many = Array.from({ length: 100_000 }, (_, at) => ({ name: `n${at}`, api_key: '***' }));
+    const many = Array.from({ length: 100_000 }, (_, at) => ({ name: `n${at}`, api_key: at < 2_000 ? '***' : 'new' }));
     const readMs = processorMs(() =>
       withoutSecrets({ a: text, args: [text, `--key ${text}`], host: text, u: `x://${text}`, q: `x://h?${'a=b&'.repeat(100_000)}` }),
     );
