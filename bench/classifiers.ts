@@ -2,12 +2,13 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { EncoderService } from '../runtime/encoders/contract.js';
 import { fitClassifier } from '../runtime/ml/classifiers/fit.js';
 import { Models } from '../runtime/models/residency/models.js';
 import { Outbound } from '../runtime/net/outbound.js';
-import { openEncoders } from '../runtime/services/encoders.js';
 import { heldOutShares } from '../test/support/classifiers/held-out.js';
 import { TEXT_SETS, textSet } from '../test/support/classifiers/sets.js';
+import { openSomeServices } from '../test/support/services.js';
 import { skip, unlessLacking } from './lacking.js';
 import { median, ROOT, type Row, table } from './measure.js';
 import { benchPython } from './peers.js';
@@ -79,7 +80,7 @@ function onPaper(tokens: number, embeddingMs: number): Row {
   };
 }
 
-async function measured(model: string, encoders: ReturnType<typeof openEncoders>['encoders']): Promise<Row[]> {
+async function measured(model: string, encoders: EncoderService): Promise<Row[]> {
   const signal = new AbortController().signal;
   const set = examples();
   // The first loads the model.
@@ -90,9 +91,8 @@ async function measured(model: string, encoders: ReturnType<typeof openEncoders>
   const embedMs = performance.now() - embedStart;
   const known = new Map(set.texts.map((text, at) => [text, vectors[at]!]));
   const kept = {
-    ...encoders,
     embed: async (_ask: unknown, texts: readonly string[]) => ({ vectors: texts.map((text) => known.get(text)!), tokens: 0 }),
-  };
+  } as Partial<EncoderService> as EncoderService;
   const trainings: number[] = [];
   const predictions: number[] = [];
   let said = '';
@@ -139,7 +139,7 @@ async function measured(model: string, encoders: ReturnType<typeof openEncoders>
 }
 
 /** Sentences that get their label after training on a few of each, ours against a plain logistic regression on the same embeddings. */
-async function heldOut(model: string, name: string, encoders: ReturnType<typeof openEncoders>['encoders']): Promise<Row[]> {
+async function heldOut(model: string, name: string, encoders: EncoderService): Promise<Row[]> {
   const rows: Row[] = [];
   for (const set of TEXT_SETS)
     for (const perLabel of [8, 16]) {
@@ -155,7 +155,7 @@ export async function benchClassifiers(): Promise<void> {
   const dataDir = mkdtempSync(join(tmpdir(), 'quern-bench-'));
   const models = new Models({ dataDir });
   const outbound = new Outbound();
-  const { encoders } = openEncoders({ models, outbound, runtimeUrls: [], runtimePort: 0 });
+  const { encoders } = openSomeServices({ models, outbound }).here;
   const folder = join(process.env.BENCH_MODELS ?? '', MINILM);
   const rows = await measured(LEXICAL, encoders);
   const shares = [...(await heldOut(TFIDF, TFIDF, encoders)), ...(await heldOut(LEXICAL, LEXICAL, encoders))];

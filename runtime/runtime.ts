@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { FIRST_MODEL } from '../models/built-in.js';
 import type { ModelConfig } from '../schemas/generated/config/project.js';
 import { withoutAddressSecrets } from '../schemas/secrets.js';
+import { callsOf, Lazy } from './base/lazy.js';
 import { Chat } from './chat/chat.js';
 import type { CompletionSource } from './completions/request.js';
-import type { EncoderService } from './encoders/contract.js';
-import type { Files } from './files/files.js';
+import { PageImages } from './documents/parsing/page-images.js';
+import { Files } from './files/files.js';
 import { Images } from './images/images.js';
 import type { KvCache } from './kv-cache/kv-cache.js';
 import type { Databases } from './library/databases/databases.js';
@@ -15,10 +16,6 @@ import type { Preview } from './library/databases/preview.js';
 import type { Datasets } from './library/datasets/datasets.js';
 import { sweepPending } from './library/datasets/pending.js';
 import { sweepStages } from './library/ingest/stages.js';
-import type { AnomalyService } from './ml/anomaly/contract.js';
-import type { BufferService } from './ml/buffers/contract.js';
-import type { ClassifierService } from './ml/classifiers/contract.js';
-import type { StreamService } from './ml/streams/contract.js';
 import { Hub } from './models/fetch/hub.js';
 import { Models } from './models/residency/models.js';
 import { Outbound } from './net/outbound.js';
@@ -28,17 +25,11 @@ import { createProviders, providerOf } from './providers/index.js';
 import type { StartRunner } from './providers/runners.js';
 import { createUniversalProvider } from './providers/universal.js';
 import type { Retrieval } from './rag/query/contract.js';
-import { openAnomaly } from './services/anomaly.js';
-import { openClassifiers } from './services/classifiers.js';
-import { openColumns } from './services/columns.js';
-import { openEncoders } from './services/encoders.js';
-import { openKvCache } from './services/kv-cache.js';
 import { openRetrieval } from './services/retrieval.js';
-import { openVision } from './services/vision.js';
+import { type InMemory, openServices, type Services } from './services/services.js';
 import { LOW_DISK_BYTES } from './store/room.js';
 import { openStore, type Store } from './store/store.js';
 import type { Tasks } from './tasks/tasks.js';
-import type { VisionSource } from './vision/contract.js';
 
 /** One component that `/health` looks at. */
 export interface HealthCheck {
@@ -62,29 +53,13 @@ export interface Runtime {
   readonly images: Images;
   /** KV states that outlive their models; opened at first use. */
   readonly kvCache: () => Promise<KvCache>;
-  /** The encoders of this machine. */
-  readonly encoders: EncoderService;
-  /** The encoders that the core uses: the same, or those of the remote runtimes. */
-  readonly coreEncoders: EncoderService;
   readonly files: Files;
-  /** Looks at images in this process. */
-  readonly vision: VisionSource;
-  /** The same, or the runtimes that the core was told to use. */
-  readonly coreVision: VisionSource;
-  /** Batch anomaly detection of this machine. */
-  readonly anomaly: AnomalyService;
-  /** The same, or that of the remote runtimes. */
-  readonly coreAnomaly: AnomalyService;
-  /** Text classifiers of this machine. */
-  readonly classifiers: ClassifierService;
-  /** The same, or those of the remote runtimes. */
-  readonly coreClassifiers: ClassifierService;
-  /** Data buffers and streaming detectors of this machine; opened at first use. */
-  readonly buffers: () => Promise<BufferService>;
-  readonly streams: () => Promise<StreamService>;
-  /** The same, or those of the remote runtimes. */
-  readonly coreBuffers: () => Promise<BufferService>;
-  readonly coreStreams: () => Promise<StreamService>;
+  /** What this machine does for the universal runtime's clients. */
+  readonly here: Services;
+  /** What the core and its projects use: the same, or the services of the remote runtimes. */
+  readonly core: Services;
+  /** What the services of this machine keep in memory, beside models. */
+  inMemory(): readonly InMemory[];
   readonly datasets: Datasets;
   readonly tasks: Tasks;
   readonly databases: Databases;
@@ -129,17 +104,6 @@ function ragHealth(store: Store, tasks: Tasks): ProviderHealth {
   return { status: 'healthy', message: `documents can be ingested; tasks under way: ${tasks.openCount}` };
 }
 
-/** Completions whose code is loaded at the first of them, so that a start does not wait for it. */
-function completionsOn(models: Models): CompletionSource {
-  let loading: Promise<CompletionSource> | undefined;
-  return {
-    open: async (request, signal) => {
-      loading ??= import('./completions/completions.js').then(({ Completions }) => new Completions({ models }));
-      return (await loading).open(request, signal);
-    },
-  };
-}
-
 /** Opens the store, the engines and everything above them; whatever was opened is closed again when a later part fails. */
 export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const {
@@ -159,13 +123,13 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const models = new Models({ dataDir, pinTemplates });
   const outbound = new Outbound();
   const hub = new Hub(outbound);
-  const { scans, ...looking } = openVision({ dataDir, models, outbound, runtimeUrls });
-  const { close: closeAnomaly, ...detecting } = openAnomaly({ dataDir, outbound, runtimeUrls });
-  const { close: closeColumns, ...tables } = openColumns({ store, outbound, runtimeUrls });
-  const completions = completionsOn(models);
-  const { kvCache, close: closeKvCache } = openKvCache(dataDir);
-  const { encoders, coreEncoders, ...forRetrieval } = openEncoders({ models, outbound, runtimeUrls, runtimePort });
-  const { close: closeClassifiers, ...classifying } = openClassifiers({ dataDir, encoders, outbound, runtimeUrls });
+  const pageImages = new PageImages();
+  const files = new Files({ folder: join(dataDir, 'files'), pageImages });
+  const { close: closeServices, ...services } = openServices({ dataDir, models, store, outbound, runtimeUrls });
+  const completions: CompletionSource = callsOf(
+    new Lazy(async () => new (await import('./completions/completions.js')).Completions({ models })),
+  );
+  const kvCache = new Lazy(async () => new (await import('./kv-cache/kv-cache.js')).KvCache({ folder: join(dataDir, 'cache', 'kv') }));
   const projects = new Projects({ dataDir, purges: deleteProjects });
   const providers = createProviders({
     outbound,
@@ -181,8 +145,8 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     outbound,
     runtimePort,
     datasetQuotaBytes,
-    encoders: forRetrieval,
-    scans,
+    encoders: services.core.encoders,
+    scans: { pageImages, vision: services.core.vision },
     provider,
   });
   const chat = new Chat({ projects, providers, providerOf, store, retrieval: documents.retrieval });
@@ -210,24 +174,18 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     completions,
     models,
     hub,
-    kvCache,
+    kvCache: () => kvCache.get(),
     images: new Images(models),
-    encoders,
-    coreEncoders,
-    ...looking,
-    ...detecting,
-    ...tables,
-    ...classifying,
+    files,
+    ...services,
     ...documents,
     close: async () => {
       await closeRetrieval();
       await chat.close();
       await hub.close();
-      await looking.files.close();
-      await closeKvCache();
-      await closeAnomaly();
-      await closeColumns();
-      await closeClassifiers();
+      await files.close();
+      await kvCache.opened?.close();
+      await closeServices();
       await models.close();
       await outbound.close();
       await store.close();

@@ -185,6 +185,29 @@ describe('tidy', () => {
     assert.ok(text('docs/architecture.md').includes(map), 'the map is out of date: run node scripts/floors.mjs');
   });
 
+  it('tells in docs/adding.md of files and folders that are there', () => {
+    const named = [...text('docs/adding.md').matchAll(/`((?:runtime|gateway|schemas|native|cli|test|scripts)\/[^`\s<>{}*]+)`/g)].map(
+      ([, path]) => path!,
+    );
+    assert.deepEqual(
+      named.filter((path) => !existsSync(join(ROOT, path))),
+      [],
+    );
+  });
+
+  it('adds a service in the two places that docs/adding.md names', () => {
+    const [, , lists] = /^\| a service of the .*$/m.exec(text('docs/adding.md'))![0].split(' | ');
+    const places = [...lists!.matchAll(/`([^`\s]+\.ts)`/g)].map(([, path]) => path!);
+    assert.equal(places.length, 2);
+    // What is not of the service itself and would name it: how it is opened here and elsewhere, and its endpoints.
+    const naming = [/\bAnomalyService\b/, /\bAnomalyDetectors\b/, /\bRemoteAnomaly\b/, /\banomalyEndpoints\b/];
+    const own = /^runtime\/(?:ml\/anomaly\/|remote\/anomaly\.ts)|^gateway\/universal\/anomaly/;
+    const touched = typescript.filter(
+      (file) => /^(?:runtime|gateway|cli)\//.test(file) && !own.test(file) && naming.some((name) => name.test(text(file))),
+    );
+    assert.deepEqual(touched.sort(), places.sort());
+  });
+
   it('enters each third-party package through its one door', () => {
     const wrong = [...typescript, ...below('bench').filter((file) => file.endsWith('.ts'))].flatMap((file) =>
       imports(file)

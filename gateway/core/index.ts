@@ -1,15 +1,12 @@
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
 import type { SocketRoute } from '../http/dispatch.js';
-import { anomalyEndpoints } from './anomaly.js';
 import { chatEndpoints } from './chat.js';
-import { classifierEndpoints } from './classifiers.js';
 import { datasetEndpoints } from './datasets.js';
-import { tableEndpoints } from './ml-tables.js';
 import { modelEndpoints } from './models.js';
-import { nlpEndpoints } from './nlp.js';
 import { projectEndpoints } from './projects.js';
 import { ragEndpoints } from './rag.js';
+import { serviceEndpoints } from './services.js';
 import { systemEndpoints } from './system.js';
 import { taskEndpoints } from './tasks.js';
 import { visionEndpoints } from './vision.js';
@@ -23,11 +20,8 @@ export const coreEndpoints: readonly Endpoint<Runtime>[] = [
   ...taskEndpoints,
   ...ragEndpoints,
   ...modelEndpoints,
-  ...nlpEndpoints,
   ...visionEndpoints,
-  ...anomalyEndpoints,
-  ...tableEndpoints,
-  ...classifierEndpoints,
+  ...serviceEndpoints,
 ].map(afterParsing);
 
 /** The WebSockets of the core API. */

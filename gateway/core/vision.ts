@@ -3,7 +3,8 @@ import type { OcrPage } from '../../runtime/engines/contracts/ocr.js';
 import type { Files } from '../../runtime/files/files.js';
 import { uploadLimitBytes } from '../../runtime/files/limits.js';
 import type { Picture } from '../../runtime/pictures/picture.js';
-import type { OcrResult, VisionSource } from '../../runtime/vision/contract.js';
+import type { Services } from '../../runtime/services/services.js';
+import type { OcrResult } from '../../runtime/vision/contract.js';
 import { picturesOf } from '../../runtime/vision/images.js';
 import { type Endpoint, endpoint, type FormBody, type Reply, type Request, type UploadedFile } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
@@ -14,8 +15,7 @@ import { extractReply, ocrReply, taskOf } from '../universal/vision-wire.js';
 /** What the vision endpoints work on. */
 export interface CoreVisionContext {
   readonly files: Files;
-  /** In this process, or the runtime that the core was told to use. */
-  readonly coreVision: VisionSource;
+  readonly core: Pick<Services, 'vision'>;
 }
 
 const EXTENSIONS = ['.pdf', '.png', '.jpg', '.jpeg', '.gif', '.webp', '.bmp', '.tiff', '.tif'];
@@ -96,7 +96,7 @@ function promptsOf(text: string | undefined, pictures: number): string[] {
 function ocr(context: CoreVisionContext, request: Request): Promise<Reply> {
   const { model = 'surya', languages, return_boxes = false, parse_by_page = false } = request.body as OcrForm;
   return withPictures(context, request, async (pictures, isPdf) => {
-    const result = await context.coreVision.ocr({ model, pictures, languages: listed(languages) }, request.signal);
+    const result = await context.core.vision.ocr({ model, pictures, languages: listed(languages) }, request.signal);
     if (!isPdf || parse_by_page) return { json: ocrReply(result, return_boxes) };
     const reply = ocrReply(joined(result), return_boxes);
     return { json: { ...reply, usage: { images_processed: pictures.length, pages_combined: pictures.length } } };
@@ -108,7 +108,7 @@ function extract(context: CoreVisionContext, request: Request): Promise<Reply> {
   const task = taskOf(name);
   return withPictures(context, request, async (pictures) => {
     const asked = { model, task, pictures, prompts: promptsOf(prompts, pictures.length) };
-    const answers = await context.coreVision.extract(asked, request.signal);
+    const answers = await context.core.vision.extract(asked, request.signal);
     return { json: extractReply(answers, model, task) };
   });
 }

@@ -14,7 +14,7 @@ import { negotiated } from '../http/accept.js';
 
 /** What the endpoints of data buffers work on. */
 export interface BuffersContext {
-  readonly buffers: () => Promise<BufferService>;
+  readonly buffers: BufferService;
 }
 
 const APPEND_BYTES = 8 * 1024 * 1024;
@@ -48,14 +48,14 @@ const tailOf = (tail: number | null | undefined): Pick<ReadAsk, 'tail'> => (type
 
 async function create({ buffers }: BuffersContext, request: Request): Promise<Reply> {
   const { buffer_id, window_size } = request.body as CreateRequest;
-  const { windowSize } = await (await buffers()).create(buffer_id, window_size ?? 1000, request.signal);
+  const { windowSize } = await buffers.create(buffer_id, window_size ?? 1000, request.signal);
   return { json: { object: 'buffer_created', buffer_id, window_size: windowSize, status: 'created' } };
 }
 
 async function append({ buffers }: BuffersContext, request: Request): Promise<Reply> {
   const { buffer_id, data } = request.body as AppendRequest;
   const rows = (Array.isArray(data) ? data : [data]) as Row[];
-  const { appended, size, avgAppendMs } = await (await buffers()).append(buffer_id, rows, request.signal);
+  const { appended, size, avgAppendMs } = await buffers.append(buffer_id, rows, request.signal);
   const json: AppendReply = {
     object: 'append_result',
     buffer_id,
@@ -68,7 +68,7 @@ async function append({ buffers }: BuffersContext, request: Request): Promise<Re
 
 async function read({ buffers }: BuffersContext, request: Request, name: string, ask: ReadAsk): Promise<Reply> {
   const type = negotiated(request.header('accept'), EXPORT_TYPES);
-  const { contentType, bytes } = await (await buffers()).read(name, ask, type, request.signal);
+  const { contentType, bytes } = await buffers.read(name, ask, type, request.signal);
   return { bytes, contentType: contentType === 'text/csv' ? 'text/csv; charset=utf-8' : contentType };
 }
 
@@ -92,7 +92,7 @@ export const bufferEndpoints: Endpoint<BuffersContext>[] = [
     tag: 'buffers',
     response: 'universal/buffers#BufferList',
     handler: async ({ buffers }, { signal }) => {
-      const data = (await (await buffers()).list(signal)).map(shown);
+      const data = (await buffers.list(signal)).map(shown);
       return { json: { object: 'list', data, total: data.length } };
     },
   }),
@@ -103,7 +103,7 @@ export const bufferEndpoints: Endpoint<BuffersContext>[] = [
     summary: 'Statistics of a data buffer',
     tag: 'buffers',
     response: 'universal/buffers#BufferStats',
-    handler: async ({ buffers }, { params, signal }) => ({ json: shown(await (await buffers()).get(params.buffer_id!, signal)) }),
+    handler: async ({ buffers }, { params, signal }) => ({ json: shown(await buffers.get(params.buffer_id!, signal)) }),
   }),
   endpoint({
     method: 'DELETE',
@@ -113,7 +113,7 @@ export const bufferEndpoints: Endpoint<BuffersContext>[] = [
     tag: 'buffers',
     response: 'universal/buffers#Deleted',
     handler: async ({ buffers }, { params, signal }) => {
-      await (await buffers()).remove(params.buffer_id!, signal);
+      await buffers.remove(params.buffer_id!, signal);
       return { json: { deleted: true, buffer_id: params.buffer_id! } };
     },
   }),
@@ -125,7 +125,7 @@ export const bufferEndpoints: Endpoint<BuffersContext>[] = [
     tag: 'buffers',
     response: 'universal/buffers#Cleared',
     handler: async ({ buffers }, { params, signal }) => {
-      await (await buffers()).clear(params.buffer_id!, signal);
+      await buffers.clear(params.buffer_id!, signal);
       return { json: { cleared: true, buffer_id: params.buffer_id!, size: 0 } };
     },
   }),

@@ -12,7 +12,7 @@ import type {
   SaveRequest,
   StoredResponse,
 } from '../../schemas/generated/universal/classifiers.js';
-import { TEXTS_BYTES } from './encoder-asks.js';
+import { TEXTS_BYTES } from './encoders.js';
 import { predictionsReply } from './prediction-reply.js';
 
 /** What the classifier endpoints work on. */

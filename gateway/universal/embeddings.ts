@@ -1,11 +1,10 @@
 import { endianness } from 'node:os';
 import { loadCore } from '../../native/core.js';
 import { breathe } from '../../runtime/base/loop.js';
-import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type { EmbeddingRequest } from '../../schemas/generated/universal/encoders.js';
-import { askOf, TEXTS_BYTES, usageOf } from './encoder-asks.js';
+import { askOf, type EncodersContext, TEXTS_BYTES, usageOf } from './encoders.js';
 
 /** What a number of a vector needs at most, comma included. */
 const NUMBER_BYTES = 16;
@@ -82,15 +81,15 @@ async function bodyOf(
   return writer.written;
 }
 
-async function embed(runtime: Runtime, request: Request): Promise<Reply> {
+async function embed({ encoders }: EncodersContext, request: Request): Promise<Reply> {
   const body = request.body as EmbeddingRequest;
-  const { vectors, tokens } = await runtime.encoders.embed(askOf(body, request), textsOf(body), body.dimensions ?? undefined);
+  const { vectors, tokens } = await encoders.embed(askOf(body, request), textsOf(body), body.dimensions ?? undefined);
   const bytes = await bodyOf(body.model, vectors, tokens, body.encoding_format === 'base64', request.signal);
   return { bytes, contentType: 'application/json' };
 }
 
 /** Vectors of texts. */
-export const embeddingEndpoints: Endpoint<Runtime>[] = [
+export const embeddingEndpoints: Endpoint<EncodersContext>[] = [
   endpoint({
     method: 'POST',
     path: '/v1/embeddings',

@@ -1,19 +1,12 @@
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
 import type { SocketRoute } from '../http/dispatch.js';
-import { anomalyEndpoints } from './anomaly.js';
-import { bufferEndpoints } from './buffers.js';
 import { cacheEndpoints } from './cache.js';
 import { chatEndpoints } from './chat.js';
-import { classifierEndpoints } from './classifiers.js';
-import { classifyEndpoints } from './classify.js';
-import { embeddingEndpoints } from './embeddings.js';
 import { fileEndpoints } from './files.js';
 import { imageEndpoints } from './images.js';
-import { nerEndpoints } from './ner.js';
-import { rerankEndpoints } from './rerank.js';
+import { SERVICE_ENDPOINTS, servedBy } from './services.js';
 import { statusEndpoints } from './status.js';
-import { streamEndpoints } from './streams.js';
 import { visionEndpoints } from './vision.js';
 
 /** Everything that the universal runtime (port 11540) serves; dispatch and OpenAPI are derived from this list. */
@@ -22,16 +15,9 @@ export const universalEndpoints: readonly Endpoint<Runtime>[] = [
   ...chatEndpoints,
   ...cacheEndpoints,
   ...imageEndpoints,
-  ...embeddingEndpoints,
-  ...rerankEndpoints,
-  ...classifyEndpoints,
-  ...nerEndpoints,
   ...fileEndpoints,
   ...visionEndpoints,
-  ...anomalyEndpoints,
-  ...bufferEndpoints,
-  ...streamEndpoints,
-  ...classifierEndpoints,
+  ...SERVICE_ENDPOINTS.flatMap(({ endpoints }) => servedBy(endpoints, ({ here }: Runtime) => here)),
 ];
 
 /** The WebSockets of the universal runtime. */

@@ -1,7 +1,7 @@
 import { BUILT_IN_MODELS } from '../../models/built-in.js';
 import type { EngineStatus } from '../../runtime/engines/contracts/loaded.js';
-import type { AnomalyService } from '../../runtime/ml/anomaly/contract.js';
 import type { Models } from '../../runtime/models/residency/models.js';
+import type { InMemory } from '../../runtime/services/services.js';
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
 import type { Health } from '../../schemas/generated/universal/health.js';
 import type { Capabilities, ModelList } from '../../schemas/generated/universal/models.js';
@@ -10,7 +10,8 @@ import type { Capabilities, ModelList } from '../../schemas/generated/universal/
 export interface StatusContext {
   readonly version: string;
   readonly models: Models;
-  readonly anomaly?: Pick<AnomalyService, 'loaded'>;
+  /** What is in memory beside models. */
+  inMemory?(): readonly InMemory[];
 }
 
 /** What the wire calls this runtime. */
@@ -29,9 +30,9 @@ function copyOf({ requested, available, used, why }: EngineStatus['devices']) {
   return { requested, available: [...available], used: [...used], why };
 }
 
-/** Everything in memory: models that run in hosts, and detectors. */
-function inMemory({ models, anomaly }: StatusContext): { readonly key: string; readonly type: string; readonly name: string }[] {
-  return [...models.loaded(), ...(anomaly?.loaded() ?? [])];
+/** Everything in memory: models that run in hosts, and what services keep. */
+function inMemory(runtime: StatusContext): InMemory[] {
+  return [...runtime.models.loaded(), ...(runtime.inMemory?.() ?? [])];
 }
 
 function health(runtime: StatusContext): Health {

@@ -5,7 +5,7 @@ import type { StreamReply, StreamRequest, DetectorStats as WireStats } from '../
 
 /** What the endpoints of streaming detectors work on. */
 export interface StreamsContext {
-  readonly streams: () => Promise<StreamService>;
+  readonly streams: StreamService;
 }
 
 const SAMPLES_BYTES = 8 * 1024 * 1024;
@@ -70,7 +70,7 @@ async function submit({ streams }: StreamsContext, request: Request): Promise<Re
   const body = request.body as StreamRequest;
   const model = body.model ?? 'default-stream';
   const samples = Array.isArray(body.data) ? body.data : [body.data];
-  return { json: replyOf(model, await (await streams()).submit(model, settingsOf(body), samples, request.signal)) };
+  return { json: replyOf(model, await streams.submit(model, settingsOf(body), samples, request.signal)) };
 }
 
 /** Streaming detectors. */
@@ -94,7 +94,7 @@ export const streamEndpoints: Endpoint<StreamsContext>[] = [
     tag: 'streams',
     response: 'universal/streams#DetectorList',
     handler: async ({ streams }, { signal }) => {
-      const data = (await (await streams()).list(signal)).map(shown);
+      const data = (await streams.list(signal)).map(shown);
       return { json: { object: 'list', data, total: data.length } };
     },
   }),
@@ -106,7 +106,7 @@ export const streamEndpoints: Endpoint<StreamsContext>[] = [
     tag: 'streams',
     response: 'universal/streams#Detector',
     handler: async ({ streams }, { params, signal }) => {
-      return { json: { object: 'streaming_detector', ...shown(await (await streams()).get(params.model_id!, signal)) } };
+      return { json: { object: 'streaming_detector', ...shown(await streams.get(params.model_id!, signal)) } };
     },
   }),
   endpoint({
@@ -117,7 +117,7 @@ export const streamEndpoints: Endpoint<StreamsContext>[] = [
     tag: 'streams',
     response: 'universal/streams#Reset',
     handler: async ({ streams }, { params, signal }) => {
-      await (await streams()).reset(params.model_id!, signal);
+      await streams.reset(params.model_id!, signal);
       return { json: { object: 'reset_result', model: params.model_id!, status: 'collecting', reset: true } };
     },
   }),
@@ -129,7 +129,7 @@ export const streamEndpoints: Endpoint<StreamsContext>[] = [
     tag: 'streams',
     response: 'universal/streams#Deleted',
     handler: async ({ streams }, { params, signal }) => {
-      await (await streams()).remove(params.model_id!, signal);
+      await streams.remove(params.model_id!, signal);
       return { json: { object: 'delete_result', model: params.model_id!, deleted: true } };
     },
   }),

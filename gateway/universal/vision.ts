@@ -1,6 +1,6 @@
 import type { Files } from '../../runtime/files/files.js';
 import type { Picture } from '../../runtime/pictures/picture.js';
-import type { VisionSource } from '../../runtime/vision/contract.js';
+import type { Services } from '../../runtime/services/services.js';
 import { picturesOf } from '../../runtime/vision/images.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
@@ -11,7 +11,7 @@ import { extractReply, ocrReply, taskOf } from './vision-wire.js';
 /** What the endpoints that look at images work on. */
 export interface VisionContext {
   readonly files: Files;
-  readonly vision: VisionSource;
+  readonly here: Pick<Services, 'vision'>;
 }
 
 /** A body of images as base64 at most; `/v1/files` takes more. */
@@ -39,7 +39,7 @@ function ocr(context: VisionContext, request: Request): Promise<Reply> {
   const body = request.body as OcrRequest;
   return withPictures(context, body, request.signal, async (pictures) => {
     const wanted = { model: body.model ?? 'surya', pictures, languages: body.languages ?? [] };
-    return { json: ocrReply(await context.vision.ocr(wanted, request.signal), body.return_boxes === true) };
+    return { json: ocrReply(await context.here.vision.ocr(wanted, request.signal), body.return_boxes === true) };
   });
 }
 
@@ -48,7 +48,7 @@ function extract(context: VisionContext, request: Request): Promise<Reply> {
   const task = taskOf(body.task ?? 'extraction');
   return withPictures(context, body, request.signal, async (pictures) => {
     const wanted = { model: body.model, task, pictures, prompts: body.prompts ?? [] };
-    return { json: extractReply(await context.vision.extract(wanted, request.signal), body.model, task) };
+    return { json: extractReply(await context.here.vision.extract(wanted, request.signal), body.model, task) };
   });
 }
 

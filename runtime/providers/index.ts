@@ -1,4 +1,5 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
+import { callsOf, Lazy } from '../base/lazy.js';
 import type { ChatSettings } from '../net/ask/limits.js';
 import type { Outbound } from '../net/outbound.js';
 import { isOwnAddress } from '../net/own-address.js';
@@ -42,7 +43,8 @@ export interface ProviderParts {
 
 /** The providers of one daemon, by name: the list that a new one is added to. */
 export function createProviders(parts: ProviderParts): Record<ProviderId, Provider> {
-  const client = once(async () => new (await import('./compat/open.js')).ChatClient(parts.outbound, parts.settings));
+  const chats = new Lazy(async () => new (await import('./compat/open.js')).ChatClient(parts.outbound, parts.settings));
+  const client = () => chats.get();
   return {
     compat_api: lazily(async () => (await import('./compat-api.js')).createCompatApi(await client())),
     local_runner: lazily(async () => (await import('./local-runner.js')).createLocalRunner(await client())),
@@ -53,20 +55,8 @@ export function createProviders(parts: ProviderParts): Record<ProviderId, Provid
   } satisfies Record<ProviderId, Provider>;
 }
 
-/** Calls `make` at the first call only. */
-function once<Made>(make: () => Promise<Made>): () => Promise<Made> {
-  let making: Promise<Made> | undefined;
-  return () => {
-    making ??= make();
-    return making;
-  };
-}
-
 /** A provider whose code is loaded at its first completion: a start does not wait for it, and most daemons use one or two of them. */
-function lazily(load: () => Promise<Provider>): Provider {
-  const provider = once(load);
-  return { open: async (model, request, signal) => (await provider()).open(model, request, signal) };
-}
+const lazily = (load: () => Promise<Provider>): Provider => callsOf(new Lazy(load));
 
 /** The provider name of a model, whichever way its project file spells it. */
 export function providerOf(model: ModelConfig): ProviderId {

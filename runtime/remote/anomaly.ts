@@ -124,10 +124,6 @@ export class RemoteAnomaly implements AnomalyService {
     await this.#send(homeOfVersions(name, this.#bases), path, undefined, signal, 'DELETE');
   }
 
-  loaded(): never[] {
-    return [];
-  }
-
   /** Where a model is, and its name there: `-latest` is found out here. */
   async #found({ model, backend }: ModelAsk, signal: AbortSignal): Promise<{ base: string; model: string }> {
     const base = homeOfVersions(checkedName(model), this.#bases);

@@ -11,7 +11,7 @@ import type { Outbound } from '../net/outbound.js';
 import { base64Length } from '../pictures/base64.js';
 import { contentOf, sizeOfPicture } from '../pictures/content.js';
 import type { Picture } from '../pictures/picture.js';
-import type { ExtractRequest, OcrRequest, OcrResult, VisionSource } from '../vision/contract.js';
+import type { ExtractRequest, OcrRequest, OcrResult, VisionService } from '../vision/contract.js';
 import { checkPrompts, promptFor } from '../vision/prompts.js';
 
 /** For a runtime that has no room or whose engine died; once, since an image that makes a model fail does so again. */
@@ -57,7 +57,7 @@ function renamed(error: unknown, pictures: readonly Picture[]): unknown {
  * Asks universal runtimes over HTTP, in turn, and the next where one does not answer; the pictures of one request go to one runtime, in groups. What they refuse
  * is refused with their words.
  */
-export class RemoteVision implements VisionSource {
+export class RemoteVision implements VisionService {
   readonly #outbound: Outbound;
   readonly #bases: RoundRobin;
 

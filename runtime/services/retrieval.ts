@@ -1,7 +1,9 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
+import { callsOf, Lazy } from '../base/lazy.js';
 import type { SourceFile } from '../documents/parsers/contract.js';
+import type { PageImages } from '../documents/parsing/page-images.js';
 import { Parsing } from '../documents/parsing/parsing.js';
-import type { ScansParts } from '../documents/parsing/scans.js';
+import type { EncoderService } from '../encoders/contract.js';
 import { Databases } from '../library/databases/databases.js';
 import { DatabaseInspection } from '../library/databases/inspection.js';
 import { Preview } from '../library/databases/preview.js';
@@ -9,6 +11,7 @@ import { type Datasets, openDatasets } from '../library/datasets/datasets.js';
 import { DatasetPlaces, findDataset, unknownFile } from '../library/datasets/places.js';
 import { FileIngest } from '../library/ingest/ingest.js';
 import type { Outbound } from '../net/outbound.js';
+import type { Picture } from '../pictures/picture.js';
 import type { LoadedProject, Projects } from '../projects/projects.js';
 import { collect, type Provider } from '../providers/contract.js';
 import { createEmbedders } from '../rag/embedders/index.js';
@@ -17,7 +20,11 @@ import type { Retrieval } from '../rag/query/contract.js';
 import type { RetrievalParts as QueryParts } from '../rag/query/retrieval.js';
 import type { Store } from '../store/store.js';
 import type { Tasks } from '../tasks/tasks.js';
-import type { OpenEncoders } from './encoders.js';
+import type { VisionService } from '../vision/contract.js';
+import { modelEncoders } from './model-encoders.js';
+
+/** Stands for the best OCR engine that is there. */
+const BEST_OCR = 'surya';
 
 /** What retrieval is opened with. */
 export interface RetrievalParts {
@@ -28,9 +35,9 @@ export interface RetrievalParts {
   readonly runtimePort: number;
   /** Bytes of all files of one dataset. */
   readonly datasetQuotaBytes: number;
-  readonly encoders: Pick<OpenEncoders, 'embed' | 'rerank'>;
+  readonly encoders: EncoderService;
   /** Reads pages of PDFs that have no text layer. */
-  readonly scans?: ScansParts;
+  readonly scans?: { readonly pageImages: PageImages; readonly vision: VisionService };
   provider(model: ModelConfig): Provider;
 }
 
@@ -57,8 +64,9 @@ export function openRetrieval({
   provider,
 }: RetrievalParts): OpenRetrieval {
   const stores = new OpenedStores({ store, outbound });
-  const embedders = createEmbedders({ outbound, runtimePort, runtime: encoders.embed });
-  const parsing = new Parsing({}, scans);
+  const { embed, rerank } = modelEncoders({ encoders, outbound, runtimePort });
+  const embedders = createEmbedders({ outbound, runtimePort, runtime: embed });
+  const parsing = new Parsing({}, scans && { pageImages: scans.pageImages, ocr: (...asked) => textOf(scans.vision, ...asked) });
   const ingest = new FileIngest({ projects, stores, embedders, parsing });
   const { datasets, tasks } = openDatasets({ store, projects, ingest, quotaBytes: datasetQuotaBytes });
   projects.onErase((namespace, name) => stores.erase(namespace, name));
@@ -70,11 +78,11 @@ export function openRetrieval({
     },
     embedderFor: ({ namespace, project, config }, database, strategy) =>
       embedders.of(`${namespace}/${project}/${database.name}`, strategy, config.runtime?.models),
-    rerank: encoders.rerank,
+    rerank,
     complete: (model, prompt, maxTokens, signal) => answerOf(provider(model), model, prompt, maxTokens, signal),
   } satisfies QueryParts;
   return {
-    retrieval: retrievalOf(parts),
+    retrieval: callsOf(new Lazy(async () => (await import('../rag/query/retrieval.js')).createRetrieval(parts))),
     datasets,
     tasks,
     databases: new Databases({ projects, stores }),
@@ -88,15 +96,15 @@ export function openRetrieval({
   };
 }
 
-/** Retrieval whose code is loaded at the first question, so that a start does not wait for it. */
-function retrievalOf(parts: QueryParts): Retrieval {
-  let loading: Promise<Retrieval> | undefined;
-  return {
-    ask: async (scope, question, signal) => {
-      loading ??= import('../rag/query/retrieval.js').then(({ createRetrieval }) => createRetrieval(parts));
-      return (await loading).ask(scope, question, signal);
-    },
-  };
+/** The text of each picture, by the best OCR engine that is there. */
+async function textOf(
+  vision: VisionService,
+  pictures: readonly Picture[],
+  languages: readonly string[],
+  signal: AbortSignal,
+): Promise<string[]> {
+  const { pages } = await vision.ocr({ model: BEST_OCR, pictures, languages }, signal);
+  return pages.map(({ text }) => text);
 }
 
 async function answerOf(provider: Provider, model: ModelConfig, prompt: string, maxTokens: number, signal: AbortSignal): Promise<string> {

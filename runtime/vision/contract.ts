@@ -29,7 +29,7 @@ export interface ExtractRequest {
 }
 
 /** What looks at images: the runtime in this process, or one that is spoken to over HTTP. */
-export interface VisionSource {
+export interface VisionService {
   /** Throws `bad_request` for an unknown model and for what is no image, `unavailable` where weights are missing or an engine dies. */
   ocr(request: OcrRequest, signal: AbortSignal): Promise<OcrResult>;
   /**

@@ -1,22 +1,22 @@
 import type { DocumentAnswer } from '../engines/contracts/documents.js';
 import type { Models } from '../models/residency/models.js';
-import type { ExtractRequest, OcrRequest, OcrResult, VisionSource } from './contract.js';
+import type { ExtractRequest, OcrRequest, OcrResult, VisionService } from './contract.js';
+import { askDocuments } from './documents.js';
+import { readImages } from './ocr.js';
 
-/** Looks at images with the models of this machine. Its code is loaded at the first request, so that a start does not wait for it. */
-export class Vision implements VisionSource {
+/** Looks at images with the models of this machine. */
+export class Vision implements VisionService {
   readonly #models: Models;
 
   constructor(models: Models) {
     this.#models = models;
   }
 
-  async ocr(request: OcrRequest, signal: AbortSignal): Promise<OcrResult> {
-    const { readImages } = await import('./ocr.js');
+  ocr(request: OcrRequest, signal: AbortSignal): Promise<OcrResult> {
     return readImages(this.#models, request, signal);
   }
 
-  async extract(request: ExtractRequest, signal: AbortSignal): Promise<readonly DocumentAnswer[]> {
-    const { askDocuments } = await import('./documents.js');
+  extract(request: ExtractRequest, signal: AbortSignal): Promise<readonly DocumentAnswer[]> {
     return askDocuments(this.#models, request, signal);
   }
 }

@@ -9,8 +9,8 @@ import { loadCore } from '../../native/core.js';
 import { BACKENDS } from '../../runtime/ml/anomaly/backends.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import type { Runtime } from '../../runtime/runtime.js';
-import { openAnomaly } from '../../runtime/services/anomaly.js';
 import { type Scenario, type Stage, scenarios } from '../support/scenario.js';
+import { openSomeServices } from '../support/services.js';
 
 interface Staged extends Runtime {
   readonly folder: string;
@@ -25,7 +25,7 @@ function stage(endpoints: Stage<Staged>['endpoints']): Stage<Staged> {
     context: () => {
       folder = mkdtempSync(join(tmpdir(), 'quern-anomaly-'));
       const outbound = new Outbound();
-      const opened = openAnomaly({ dataDir: folder, outbound, runtimeUrls: [] });
+      const opened = openSomeServices({ dataDir: folder, outbound });
       const models = { loaded: () => [] };
       const close = async (): Promise<void> => {
         await opened.close();

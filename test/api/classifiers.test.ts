@@ -11,11 +11,10 @@ import { universalEndpoints } from '../../gateway/universal/index.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import type { Runtime } from '../../runtime/runtime.js';
-import { openClassifiers } from '../../runtime/services/classifiers.js';
-import { openEncoders } from '../../runtime/services/encoders.js';
 import { textSet } from '../support/classifiers/sets.js';
 import { writeTinyEncoders } from '../support/models/tiny-encoders.js';
 import { type Scenario, type Stage, scenarios, send } from '../support/scenario.js';
+import { openSomeServices } from '../support/services.js';
 
 interface Staged extends Runtime {
   readonly folder: string;
@@ -27,14 +26,13 @@ function open(): Staged {
   writeTinyEncoders(join(folder, 'models'));
   const models = new Models({ dataDir: folder, places: { hub: join(folder, 'no-hub') } });
   const outbound = new Outbound();
-  const { encoders } = openEncoders({ models, outbound, runtimeUrls: [], runtimePort: 11540 });
-  const { close: closeClassifiers, ...classifying } = openClassifiers({ dataDir: folder, encoders, outbound, runtimeUrls: [] });
+  const { close: closeServices, ...services } = openSomeServices({ dataDir: folder, models, outbound });
   const close = async (): Promise<void> => {
-    await closeClassifiers();
+    await closeServices();
     await models.close();
     await outbound.close();
   };
-  return { version: '0.0.0', folder, models, encoders, ...classifying, close } as unknown as Staged;
+  return { version: '0.0.0', folder, models, ...services, close } as unknown as Staged;
 }
 
 async function closed(runtime: Staged): Promise<void> {
@@ -449,12 +447,11 @@ describe('classifiers and what can happen to them', () => {
     const { folder } = runtime;
     await runtime.close();
     assert.equal((await running).status, 503);
-    const { encoders, ...rest } = open();
-    const { close: closeAgain, ...classifying } = openClassifiers({ dataDir: folder, encoders, outbound: new Outbound(), runtimeUrls: [] });
+    const rest = open();
+    const { close: closeAgain, ...services } = openSomeServices({ dataDir: folder, models: rest.models, outbound: new Outbound() });
     runtime = {
       ...rest,
-      encoders,
-      ...classifying,
+      ...services,
       folder,
       close: async () => Promise.all([closeAgain(), rest.close()]),
     } as unknown as Staged;

@@ -9,9 +9,9 @@ import { universalEndpoints } from '../../gateway/universal/index.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import type { Runtime } from '../../runtime/runtime.js';
-import { openEncoders } from '../../runtime/services/encoders.js';
 import { NLI_LABELS, writeEncoder, writeTinyEncoders } from '../support/models/tiny-encoders.js';
 import { type Scenario, type Stage, scenarios, send } from '../support/scenario.js';
+import { openSomeServices } from '../support/services.js';
 
 const TEXTS_LIMIT = 10_000;
 
@@ -34,7 +34,7 @@ function stage(endpoints: Stage<Staged>['endpoints']): Stage<Staged> {
       damage();
       const loaded = new Models({ dataDir: folder, places: { hub: join(folder, 'no-hub') } });
       const outbound = new Outbound();
-      const opened = openEncoders({ models: loaded, outbound, runtimeUrls: [], runtimePort: 11540 });
+      const opened = openSomeServices({ models: loaded, outbound });
       const close = async (): Promise<void> => {
         await loaded.close();
         await outbound.close();

@@ -3,11 +3,12 @@ import { mkdirSync, mkdtempSync, rmSync, truncateSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { EncoderService } from '../../runtime/encoders/contract.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
-import { type OpenEncoders, openEncoders } from '../../runtime/services/encoders.js';
 import { writeTemplateRanker } from '../support/models/template-ranker.js';
 import { writeGgufEncoder, writeTinyEncoders } from '../support/models/tiny-encoders.js';
+import { openSomeServices } from '../support/services.js';
 
 // In small letters: llama.cpp makes all letters of a WordPiece vocabulary small.
 const DOCUMENTS = ['the ship sat in the harbour', 'tea is grown in a garden', 'the moon is yellow', 'the cat lives by the river'];
@@ -16,7 +17,7 @@ const QUERY = 'where is the ship';
 const folder = mkdtempSync(join(tmpdir(), 'quern-rerankers-'));
 let models: Models;
 let outbound: Outbound;
-let encoders: OpenEncoders['encoders'];
+let encoders: EncoderService;
 
 /** An empty folder of the models folder. */
 function place(name: string): string {
@@ -33,7 +34,7 @@ before(() => {
   truncateSync(join(folder, 'models/tiny/cut/cut.F16.gguf'), 40_000);
   models = new Models({ dataDir: folder, places: { hub: join(folder, 'no-hub') } });
   outbound = new Outbound();
-  ({ encoders } = openEncoders({ models, outbound, runtimeUrls: [], runtimePort: 11540 }));
+  ({ encoders } = openSomeServices({ models, outbound }).here);
 });
 
 after(async () => {

@@ -3,13 +3,14 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { EncoderService } from '../../runtime/encoders/contract.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
-import { openEncoders } from '../../runtime/services/encoders.js';
 import { heldOutShares } from '../support/classifiers/held-out.js';
 import { plainRegression } from '../support/classifiers/plain-regression.js';
 import { TEXT_SETS, textSet } from '../support/classifiers/sets.js';
 import { tfidfRegressionRight } from '../support/classifiers/tfidf-regression.js';
+import { openSomeServices } from '../support/services.js';
 
 /** A folder with the weights; see test/conformance/minilm.test.ts. */
 const MINILM = process.env.QUERN_MINILM ?? '';
@@ -44,10 +45,10 @@ for (const [model, { skip, ties, isDefault }] of Object.entries(EMBEDDERS))
     const outbound = new Outbound();
     const rightOfAll = { ours: 0, plain: 0, words: 0 };
     let models: Models;
-    let { encoders } = {} as ReturnType<typeof openEncoders>;
+    let encoders: EncoderService;
     before(() => {
       models = new Models({ dataDir: folder, places: { hub: join(folder, 'no-hub') } });
-      ({ encoders } = openEncoders({ models, outbound, runtimeUrls: [], runtimePort: 11540 }));
+      ({ encoders } = openSomeServices({ models, outbound }).here);
     });
     after(async () => {
       await models.close();

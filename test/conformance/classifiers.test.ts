@@ -6,9 +6,8 @@ import { after, before, describe, it } from 'node:test';
 import type { ClassifierService, FitAsk } from '../../runtime/ml/classifiers/contract.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
-import { openClassifiers } from '../../runtime/services/classifiers.js';
-import { openEncoders } from '../../runtime/services/encoders.js';
 import { TEXT_SETS, textSet } from '../support/classifiers/sets.js';
+import { openSomeServices } from '../support/services.js';
 
 /** A folder with the weights; see test/conformance/minilm.test.ts. */
 const MINILM = process.env.QUERN_MINILM ?? '';
@@ -31,8 +30,7 @@ const measured: Record<string, number> = {};
 before(() => {
   models = new Models({ dataDir: folder, places: { hub: join(folder, 'no-hub') } });
   outbound = new Outbound();
-  const { encoders } = openEncoders({ models, outbound, runtimeUrls: [], runtimePort: 11540 });
-  classifiers = openClassifiers({ dataDir: folder, encoders, outbound, runtimeUrls: [] }).classifiers;
+  classifiers = openSomeServices({ dataDir: folder, models, outbound }).here.classifiers;
 });
 after(async () => {
   await models.close();

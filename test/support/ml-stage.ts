@@ -3,10 +3,7 @@ import { join } from 'node:path';
 import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import type { Runtime } from '../../runtime/runtime.js';
-import { openAnomaly } from '../../runtime/services/anomaly.js';
-import { openClassifiers } from '../../runtime/services/classifiers.js';
-import { openColumns } from '../../runtime/services/columns.js';
-import { openEncoders } from '../../runtime/services/encoders.js';
+import { openServices } from '../../runtime/services/services.js';
 import { openStore } from '../../runtime/store/store.js';
 import { emptyDataDir } from './daemon.js';
 
@@ -16,11 +13,10 @@ export async function openMl(given?: string): Promise<{ runtime: Runtime; close(
   const parts = { dataDir, outbound: new Outbound(), runtimeUrls: [] };
   const store = await openStore(dataDir);
   const models = new Models({ dataDir, places: { hub: join(dataDir, 'no-hub') } });
-  const { encoders } = openEncoders({ ...parts, models, runtimePort: 11540 });
-  const opened = [openAnomaly(parts), openColumns({ ...parts, store }), openClassifiers({ ...parts, encoders })] as const;
-  const runtime = Object.assign({ version: '0.0.0', models, encoders }, ...opened) as Runtime;
+  const services = openServices({ ...parts, models, store });
+  const runtime = { version: '0.0.0', models, ...services } as unknown as Runtime;
   const close = async (): Promise<void> => {
-    for (const one of opened) await one.close();
+    await services.close();
     await models.close();
     await store.close();
     await parts.outbound.close();

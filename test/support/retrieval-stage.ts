@@ -12,8 +12,8 @@ import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import { Projects } from '../../runtime/projects/projects.js';
 import type { Runtime } from '../../runtime/runtime.js';
-import { openEncoders } from '../../runtime/services/encoders.js';
 import { openRetrieval } from '../../runtime/services/retrieval.js';
+import { openServices } from '../../runtime/services/services.js';
 import { openStore, type Store } from '../../runtime/store/store.js';
 import { ScriptedProvider } from '../unit/runtime/chat/scripted-provider.js';
 import { send } from './scenario.js';
@@ -41,21 +41,21 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
   const outbound = new Outbound();
   const models = new Models({ dataDir });
   const provider = new ScriptedProvider();
-  const encoders = openEncoders({ models, outbound, runtimeUrls: [], runtimePort: 11540 });
+  const services = openServices({ dataDir, models, store, outbound, runtimeUrls: [] });
   const { close, ...documents } = openRetrieval({
     store,
     projects,
     outbound,
     runtimePort: 11540,
     datasetQuotaBytes: DATASET_BYTES,
-    encoders,
+    encoders: services.core.encoders,
     provider: () => provider,
   });
   const providers = { universal: provider, compat_api: provider, local_runner: provider, local_accel: provider };
   const chat = new Chat({ projects, providers, providerOf: () => 'universal', store, retrieval: documents.retrieval });
   const runtime = {
     ...documents,
-    ...encoders,
+    ...services,
     models,
     dataDir,
     projects,

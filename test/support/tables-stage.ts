@@ -1,8 +1,9 @@
 import { Outbound } from '../../runtime/net/outbound.js';
 import type { Runtime } from '../../runtime/runtime.js';
-import { openColumns } from '../../runtime/services/columns.js';
+import type { OpenServices } from '../../runtime/services/services.js';
 import { openStore, type Store } from '../../runtime/store/store.js';
 import { emptyDataDir } from './daemon.js';
+import { openSomeServices } from './services.js';
 
 /** Data buffers and streaming detectors on a store of their own, as the endpoints see them. */
 export interface TablesStage {
@@ -17,20 +18,22 @@ export function tablesStage(): TablesStage {
   const dataDir = emptyDataDir();
   const outbound = new Outbound();
   let store: Store;
-  let opened: ReturnType<typeof openColumns>;
+  let opened: OpenServices;
   const open = async (): Promise<void> => {
     store = await openStore(dataDir);
-    opened = openColumns({ store, outbound, runtimeUrls: [] });
+    opened = openSomeServices({ store, outbound });
   };
   const end = async (): Promise<void> => {
     await opened.close();
     await store.close();
   };
   const context = {
-    buffers: () => opened.buffers(),
-    streams: () => opened.streams(),
-    coreBuffers: () => opened.coreBuffers(),
-    coreStreams: () => opened.coreStreams(),
+    get here() {
+      return opened.here;
+    },
+    get core() {
+      return opened.core;
+    },
   };
   return {
     context: async () => {

@@ -97,6 +97,4 @@ export interface AnomalyService {
   list(signal: AbortSignal): Promise<{ readonly folder: string; readonly models: readonly ListedAnomalyModel[] }>;
   /** Removes a file of the list and what belongs to it. Throws `bad_request` for what is no file name, `not_found`. */
   remove(filename: string, signal: AbortSignal): Promise<void>;
-  /** Models in memory, by the runtime's keys. */
-  loaded(): readonly { readonly key: string; readonly type: string; readonly name: string }[];
 }

@@ -91,6 +91,7 @@ export class AnomalyDetectors implements AnomalyService {
     if (!removed) throw new Failure('not_found', `Model file ${quote(filename)} not found; the list of models names them.`);
   }
 
+  /** Models in memory, by the runtime's keys. */
   loaded(): { key: string; type: string; name: string }[] {
     return this.#memory.all().map(({ name, model: { backend, normalization } }) => ({
       key: `anomaly:${backend}:${normalization}:${name}`,

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { PageImages } from '../../../runtime/documents/parsing/page-images.js';
 import { Files, type FilesParts } from '../../../runtime/files/files.js';
 import { Models } from '../../../runtime/models/residency/models.js';
-import type { VisionSource } from '../../../runtime/vision/contract.js';
+import type { VisionService } from '../../../runtime/vision/contract.js';
 import { Vision } from '../../../runtime/vision/vision.js';
 import { ENGINE_FILES, writeFiles } from './networks.js';
 
@@ -11,8 +11,9 @@ export interface VisionStage {
   readonly dataDir: string;
   readonly models: Models;
   readonly files: Files;
-  readonly vision: VisionSource;
-  readonly coreVision: VisionSource;
+  readonly vision: VisionService;
+  readonly here: { readonly vision: VisionService };
+  readonly core: { readonly vision: VisionService };
   close(): Promise<void>;
 }
 
@@ -25,7 +26,7 @@ export function openVisionStage(dataDir: string, limits: FilesParts['limits'] = 
     await files.close();
     await models.close();
   };
-  return { dataDir, models, files, vision, coreVision: vision, close };
+  return { dataDir, models, files, vision, here: { vision }, core: { vision }, close };
 }
 
 /** Puts the networks of an engine where it looks for them. */

@@ -8,7 +8,7 @@ import type { Files } from '../../../../runtime/files/files.js';
 import { Outbound } from '../../../../runtime/net/outbound.js';
 import type { Picture } from '../../../../runtime/pictures/picture.js';
 import { RemoteVision } from '../../../../runtime/remote/vision.js';
-import type { ExtractRequest, OcrRequest, VisionSource } from '../../../../runtime/vision/contract.js';
+import type { ExtractRequest, OcrRequest, VisionService } from '../../../../runtime/vision/contract.js';
 import { Failure } from '../../../../schemas/errors.js';
 import { emptyDataDir } from '../../../support/daemon.js';
 import { listenOn } from '../../../support/vision/listen.js';
@@ -18,7 +18,7 @@ const never = new AbortController().signal;
 const MIB = 1024 * 1024;
 
 /** Reads a picture as its first byte and its length; the byte 255 is no picture. */
-class Reader implements VisionSource {
+class Reader implements VisionService {
   /** How many pictures each request brought. */
   readonly groups: number[] = [];
   readonly prompts: (readonly string[])[] = [];
@@ -61,7 +61,7 @@ describe('pictures for a runtime elsewhere', () => {
     remote.extract({ model, task: 'vqa', pictures, prompts }, never);
 
   before(async () => {
-    listeners = await Promise.all(readers.map((vision) => listenOn(visionEndpoints, { vision, files: {} as Files })));
+    listeners = await Promise.all(readers.map((vision) => listenOn(visionEndpoints, { here: { vision }, files: {} as Files })));
   });
   beforeEach(() => {
     for (const reader of readers) {
@@ -155,7 +155,7 @@ describe('pictures for a runtime elsewhere', () => {
   });
 
   it('are read on by another where one goes away', async (test) => {
-    const gone = await listenOn(visionEndpoints, { vision: readers[0]!, files: {} as Files });
+    const gone = await listenOn(visionEndpoints, { here: { vision: readers[0]! }, files: {} as Files });
     let ended: Promise<void> | undefined;
     test.after(() => ended ?? gone.end());
     remote = new RemoteVision(outbound, [gone.url, listeners[1]!.url]);

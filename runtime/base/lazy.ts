@@ -1,0 +1,37 @@
+/** Something that is opened at its first use, so that a start does not wait for its code. */
+export class Lazy<T extends object> {
+  readonly #open: () => Promise<T>;
+  #opening: Promise<T> | undefined;
+  #opened: T | undefined;
+
+  constructor(open: () => Promise<T>) {
+    this.#open = open;
+  }
+
+  /** What was opened, without opening it. */
+  get opened(): T | undefined {
+    return this.#opened;
+  }
+
+  /** Opens it unless it is open; a failure to open it stays. */
+  get(): Promise<T> {
+    this.#opening ??= this.#open().then((opened) => {
+      this.#opened = opened;
+      return opened;
+    });
+    return this.#opening;
+  }
+}
+
+/** An object whose every call opens what it stands for, and then calls it there. All methods of `T` have to answer by promises; one that it lacks answers nothing. */
+export function callsOf<T extends object>(lazy: Pick<Lazy<T>, 'get'>): T {
+  return new Proxy({} as T, {
+    // A promise that resolves to this object must not take it for another promise.
+    get: (_nothing, name) => (name === 'then' ? undefined : (...given: unknown[]) => called(lazy, name, given)),
+  });
+}
+
+async function called<T extends object>(lazy: Pick<Lazy<T>, 'get'>, name: string | symbol, given: unknown[]): Promise<unknown> {
+  const opened = (await lazy.get()) as Record<string | symbol, ((...given: unknown[]) => unknown) | undefined>;
+  return opened[name]?.(...given);
+}

@@ -1,0 +1,133 @@
+import { join } from 'node:path';
+import { callsOf, Lazy } from '../base/lazy.js';
+import type { EncoderService } from '../encoders/contract.js';
+import type { AnomalyService } from '../ml/anomaly/contract.js';
+import type { BufferService } from '../ml/buffers/contract.js';
+import type { ClassifierService } from '../ml/classifiers/contract.js';
+import type { StreamService } from '../ml/streams/contract.js';
+import type { Models } from '../models/residency/models.js';
+import type { Outbound } from '../net/outbound.js';
+import type { Store } from '../store/store.js';
+import type { VisionService } from '../vision/contract.js';
+
+/** What a universal runtime does, each by one interface whether it is here or elsewhere. A new service is added here and to `PLACES`. */
+export interface Services {
+  readonly encoders: EncoderService;
+  readonly vision: VisionService;
+  readonly anomaly: AnomalyService;
+  readonly buffers: BufferService;
+  readonly streams: StreamService;
+  readonly classifiers: ClassifierService;
+}
+
+/** What the services are opened with. */
+export interface ServiceParts {
+  readonly dataDir: string;
+  readonly models: Models;
+  readonly store: Store;
+  readonly outbound: Outbound;
+  /** Remote universal runtimes that the core uses instead of the one in this process. */
+  readonly runtimeUrls: readonly string[];
+}
+
+/** Something that a service of this machine keeps in memory, by the runtime's keys. */
+export interface InMemory {
+  readonly key: string;
+  readonly type: string;
+  readonly name: string;
+}
+
+/** What a service of this machine may offer beside its interface. */
+interface Local {
+  /** What it keeps in memory. */
+  loaded?(): readonly InMemory[];
+  /** Ends work; what is being written is finished. */
+  close?(): Promise<void>;
+}
+
+interface Places<Service> {
+  /** On this machine; `here` are the other services of this machine. */
+  here(parts: ServiceParts, here: Services): Promise<Service & Local>;
+  /** On the runtimes of `runtimeUrls`. */
+  elsewhere(parts: ServiceParts): Promise<Service>;
+}
+
+/** How each service is opened in either place. Its code is loaded at its first call. */
+const PLACES: { readonly [Name in keyof Services]: Places<Services[Name]> } = {
+  encoders: {
+    here: async ({ models }) => {
+      const [{ Encoders }, { lexicalEmbeddings }] = await Promise.all([
+        import('../encoders/encoders.js'),
+        import('../rag/embedders/lexical.js'),
+      ]);
+      const lexical = { embed: lexicalEmbeddings };
+      return new Encoders({ models, builtIn: { lexical, 'quern-lexical': lexical } });
+    },
+    elsewhere: async ({ outbound, runtimeUrls }) => {
+      const [{ RemoteEncoders }, { RoundRobin, runtimeBase }] = await Promise.all([
+        import('../remote/encoders.js'),
+        import('../net/ask/runtimes.js'),
+      ]);
+      return new RemoteEncoders(outbound, new RoundRobin(runtimeUrls.map(runtimeBase)));
+    },
+  },
+  vision: {
+    here: async ({ models }) => new (await import('../vision/vision.js')).Vision(models),
+    elsewhere: async ({ outbound, runtimeUrls }) => new (await import('../remote/vision.js')).RemoteVision(outbound, runtimeUrls),
+  },
+  anomaly: {
+    here: async ({ dataDir }) => new (await import('../ml/anomaly/detectors.js')).AnomalyDetectors(join(dataDir, 'models', 'anomaly')),
+    elsewhere: async ({ outbound, runtimeUrls }) => new (await import('../remote/anomaly.js')).RemoteAnomaly(outbound, runtimeUrls),
+  },
+  buffers: {
+    here: async ({ store }) => new (await import('../ml/buffers/buffers.js')).Buffers(store),
+    elsewhere: async ({ outbound, runtimeUrls }) => new (await import('../remote/buffers.js')).RemoteBuffers(outbound, runtimeUrls),
+  },
+  streams: {
+    here: async ({ store }) => new (await import('../ml/streams/streams.js')).Streams(store),
+    elsewhere: async ({ outbound, runtimeUrls }) => new (await import('../remote/streams.js')).RemoteStreams(outbound, runtimeUrls),
+  },
+  classifiers: {
+    here: async ({ dataDir }, { encoders }) => {
+      const { Classifiers } = await import('../ml/classifiers/classifiers.js');
+      return new Classifiers(join(dataDir, 'models', 'classifier'), encoders);
+    },
+    elsewhere: async ({ outbound, runtimeUrls }) => {
+      const { RemoteClassifiers } = await import('../remote/classifiers.js');
+      return new RemoteClassifiers(outbound, runtimeUrls);
+    },
+  },
+};
+
+/** The services of this machine, and those that the core and its projects use. */
+export interface OpenServices {
+  readonly here: Services;
+  /** The same, or those of the remote runtimes where there are such. */
+  readonly core: Services;
+  /** What the services of this machine keep in memory. */
+  inMemory(): InMemory[];
+  /** Closes those of this machine that were used. Close it before the store and the models. */
+  close(): Promise<void>;
+}
+
+/** Offers every service; none is opened yet. */
+export function openServices(parts: ServiceParts): OpenServices {
+  const opened: Lazy<Local>[] = [];
+  const servicesBy = (open: (places: Places<Local>) => Lazy<Local>): Services =>
+    Object.fromEntries(
+      Object.entries(PLACES).map(([name, places]) => [name, callsOf(open(places as Places<Local>))]),
+    ) as unknown as Services;
+  const here: Services = servicesBy((places) => {
+    const lazy = new Lazy(() => places.here(parts, here));
+    opened.push(lazy);
+    return lazy;
+  });
+  return {
+    here,
+    core: parts.runtimeUrls.length > 0 ? servicesBy((places) => new Lazy(() => places.elsewhere(parts))) : here,
+    inMemory: () => opened.flatMap((lazy) => lazy.opened?.loaded?.() ?? []),
+    close: async () => {
+      for (const lazy of opened) await lazy.opened?.close?.();
+    },
+  };
+}
