@@ -28,6 +28,7 @@ const DOORS: Record<string, RegExp> = {
   '@huggingface/tokenizers': /^runtime\/engines\/(?:tokenizers\/|image-text\/token-text\.ts$)/,
   '@hyzyla/pdfium': /^runtime\/documents\/parsers\/pdf\//,
   '@kenjiuno/msgreader': /^runtime\/documents\/parsers\/msg\.ts$/,
+  'cmu-pronouncing-dictionary': /^runtime\/engines\/speaking\/text\/dictionary\.ts$/,
   ajv: /^schemas\//,
   'apache-arrow': /^runtime\/ml\/buffers\/formats\/arrow\.ts$/,
   'chardetng-wasm': /^runtime\/documents\/parsers\/encodings\/guess\.ts$/,

@@ -7,6 +7,7 @@ import { modelEndpoints } from './models.js';
 import { projectEndpoints } from './projects.js';
 import { ragEndpoints } from './rag.js';
 import { serviceEndpoints } from './services.js';
+import { speechEndpoints } from './speech.js';
 import { systemEndpoints } from './system.js';
 import { taskEndpoints } from './tasks.js';
 import { visionEndpoints } from './vision.js';
@@ -21,6 +22,7 @@ export const coreEndpoints: readonly Endpoint<Runtime>[] = [
   ...ragEndpoints,
   ...modelEndpoints,
   ...visionEndpoints,
+  ...speechEndpoints,
   ...serviceEndpoints,
 ].map(afterParsing);
 

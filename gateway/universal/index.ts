@@ -6,6 +6,7 @@ import { chatEndpoints } from './chat.js';
 import { fileEndpoints } from './files.js';
 import { imageEndpoints } from './images.js';
 import { SERVICE_ENDPOINTS, servedBy } from './services.js';
+import { speechSockets } from './speech-socket.js';
 import { statusEndpoints } from './status.js';
 import { visionEndpoints } from './vision.js';
 
@@ -21,4 +22,4 @@ export const universalEndpoints: readonly Endpoint<Runtime>[] = [
 ];
 
 /** The WebSockets of the universal runtime. */
-export const universalSockets: readonly SocketRoute<Runtime>[] = [];
+export const universalSockets: readonly SocketRoute<Runtime>[] = [...speechSockets];

@@ -5,6 +5,7 @@ import { bufferEndpoints } from './buffers.js';
 import { classifierEndpoints } from './classifiers.js';
 import { embeddingEndpoints } from './embeddings.js';
 import { encoderEndpoints } from './encoders.js';
+import { speechEndpoints } from './speech.js';
 import { streamEndpoints } from './streams.js';
 
 /** Endpoints of a service. */
@@ -20,6 +21,7 @@ export const SERVICE_ENDPOINTS: readonly ServiceEndpoints[] = [
   { endpoints: anomalyEndpoints, core: { area: 'ml' } },
   { endpoints: [...bufferEndpoints, ...streamEndpoints], core: { area: 'ml' } },
   { endpoints: classifierEndpoints, core: { area: 'ml' } },
+  { endpoints: speechEndpoints },
 ];
 
 /** The same on a context that has the services of one place. */

@@ -7,6 +7,7 @@ import type { ClassifierService } from '../ml/classifiers/contract.js';
 import type { StreamService } from '../ml/streams/contract.js';
 import type { Models } from '../models/residency/models.js';
 import type { Outbound } from '../net/outbound.js';
+import type { SpeechOut } from '../speech/contract.js';
 import type { Store } from '../store/store.js';
 import type { VisionService } from '../vision/contract.js';
 
@@ -18,6 +19,7 @@ export interface Services {
   readonly buffers: BufferService;
   readonly streams: StreamService;
   readonly classifiers: ClassifierService;
+  readonly speech: SpeechOut;
 }
 
 /** What the services are opened with. */
@@ -96,6 +98,10 @@ const PLACES: { readonly [Name in keyof Services]: Places<Services[Name]> } = {
       const { RemoteClassifiers } = await import('../remote/classifiers.js');
       return new RemoteClassifiers(outbound, runtimeUrls);
     },
+  },
+  speech: {
+    here: async ({ models }) => new (await import('../speech/speak.js')).LocalSpeech(models),
+    elsewhere: async ({ outbound, runtimeUrls }) => new (await import('../remote/speech.js')).RemoteSpeech(outbound, runtimeUrls),
   },
 };
 

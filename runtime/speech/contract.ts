@@ -1,5 +1,8 @@
 /** What the speech of this daemon offers, whether it runs here or at another runtime. Audio inside is mono float in -1..1. */
 
+/** Samples a second of speech; mono. */
+export const SPEECH_RATE = 24_000;
+
 /** A voice as `/v1/audio/voices` shows it. */
 export interface Voice {
   readonly id: string;
@@ -78,13 +81,22 @@ export interface Transcribing {
   readonly segments: AsyncIterable<TranscriptSegment>;
 }
 
-/** Speech out and in: the engines of this process, or a runtime that is asked over HTTP. */
-export interface Speech {
+/** Speech out. */
+export interface SpeechOut {
+  /** The voices of a model, or of all that are here, the default voice first. Rejects for an unknown model. */
   voices(model?: string): Promise<readonly Voice[]>;
-  /** Rejects for an unknown model or voice (404 that names the pull) before any audio. */
+  /** Rejects for an unknown model or voice (404 that names the pull) before any audio. A text in which nothing can be said has no chunk. */
   speak(request: SpeakRequest, signal: AbortSignal): Promise<Spoken>;
+}
+
+/** Speech in. */
+export interface SpeechIn {
   /** Rejects for an unknown model (404 that names the pull) before any segment. */
   transcribe(request: TranscribeRequest, signal: AbortSignal): Promise<Transcribing>;
+}
+
+/** Speech out and in: the engines of this process, or a runtime that is asked over HTTP. */
+export interface Speech extends SpeechOut, SpeechIn {
   /** Loads what a conversation needs and keeps it loaded until the returned function is called. */
   keep(
     models: { readonly speak?: { readonly model: string; readonly voice: string }; readonly transcribe?: string },

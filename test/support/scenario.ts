@@ -87,7 +87,8 @@ async function play(application: Application, scenario: Scenario): Promise<void>
     else assert.match(answer.headers[name] ?? '', value, `header ${name}`);
   }
   if (scenario.events) assertEvents(answer.events, scenario.events);
-  if (scenario.json) await scenario.json(answer.text === '' || answer.events.length > 0 ? undefined : JSON.parse(answer.text), answer);
+  if (scenario.json)
+    await scenario.json(answer.text === '' || answer.bytes || answer.events.length > 0 ? undefined : JSON.parse(answer.text), answer);
 }
 
 /** Compares a stream with what is expected of it, event by event; `ANY_EVENTS` matches as few as possible. */

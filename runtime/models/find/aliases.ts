@@ -50,19 +50,21 @@ const ALIASES: ReadonlyMap<string, Alias> = new Map([
   ['qwen/qwen2.5-0.5b-instruct', exported('onnx-community/Qwen2.5-0.5B-Instruct')],
   ['google/gemma-3-1b-it', exported('onnx-community/gemma-3-1b-it-ONNX')],
   ['openai-community/gpt2', exported('Xenova/gpt2')],
+  ['hexgrad/kokoro-82m', exported('onnx-community/Kokoro-82M-v1.0-ONNX')],
   ['qwen/qwen3-0.6b', exported('onnx-community/Qwen3-0.6B-ONNX')],
 ]);
 
 /** Names that are used without their organisation. */
-const SHORT: ReadonlyMap<string, string> = new Map(
-  [
+const SHORT: ReadonlyMap<string, string> = new Map([
+  ['kokoro', 'hexgrad/Kokoro-82M'] as const,
+  ...[
     'sentence-transformers/all-MiniLM-L6-v2',
     'sentence-transformers/all-mpnet-base-v2',
     'distilbert/distilbert-base-uncased-finetuned-sst-2-english',
     'FacebookAI/xlm-roberta-large-finetuned-conll03-english',
     'openai-community/gpt2',
-  ].map((id) => [id.slice(id.indexOf('/') + 1).toLowerCase(), id]),
-);
+  ].map((id) => [id.slice(id.indexOf('/') + 1).toLowerCase(), id] as const),
+]);
 
 /** The id with its organisation where `id` is a known short name, else `id`. */
 export const wholeId = (id: string): string => SHORT.get(id.toLowerCase()) ?? id;

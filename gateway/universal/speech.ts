@@ -1,0 +1,29 @@
+import type { Services } from '../../runtime/services/services.js';
+import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
+import { speechReply, voiceList } from './speech-wire.js';
+
+/** Text to speech. */
+export const speechEndpoints: Endpoint<Services>[] = [
+  endpoint<Services>({
+    method: 'POST',
+    path: '/v1/audio/speech',
+    id: 'create_speech',
+    summary: 'Speak a text',
+    tag: 'audio',
+    body: 'universal/speech#SpeechRequest',
+    streams: true,
+    errorShape: 'openai',
+    handler: ({ speech }, request) => speechReply(speech, request),
+  }),
+  endpoint<Services>({
+    method: 'GET',
+    path: '/v1/audio/voices',
+    id: 'list_voices',
+    summary: 'List the voices',
+    tag: 'audio',
+    query: 'universal/speech#VoicesQuery',
+    response: 'universal/speech#VoiceList',
+    errorShape: 'openai',
+    handler: async ({ speech }, { query }) => ({ json: await voiceList(speech, query.model as string | undefined) }),
+  }),
+];

@@ -1,0 +1,76 @@
+import type { Phrase, Sound, VoiceModel } from '../engines/contracts/speaking.js';
+import { SPEECH_RATE } from '../engines/contracts/speaking.js';
+import { VoiceClient } from '../engines/speaking/client.js';
+import type { Held, Models } from '../models/residency/models.js';
+import type { SpeakRequest, SpeechOut, Spoken, SpokenChunk, Voice } from './contract.js';
+import type { FoundVoice } from './speakers/contract.js';
+import { SPEAKERS, speakerOf } from './speakers/index.js';
+
+/** Speaks with the engines of this machine. */
+export class LocalSpeech implements SpeechOut {
+  readonly #models: Models;
+
+  constructor(models: Models) {
+    this.#models = models;
+  }
+
+  async voices(model?: string): Promise<Voice[]> {
+    const speakers = model === undefined ? SPEAKERS : [speakerOf(model)];
+    return (await Promise.all(speakers.map((speaker) => speaker.voices(this.#models.places)))).flat();
+  }
+
+  /** The engine is loaded when the first chunk is asked for. */
+  async speak({ text, model, voice, speed }: SpeakRequest, signal: AbortSignal): Promise<Spoken> {
+    const found = await speakerOf(model).find(model, voice, this.#models.places);
+    return { engine: found.engine, voice: found.voice, chunks: chunksOf(this.#models, found, { text, speed }, signal) };
+  }
+}
+
+/** Loads who speaks, where it is not loaded. */
+export function holdVoice(models: Models, found: FoundVoice, signal: AbortSignal, keepLoaded = false): Promise<Held<VoiceModel>> {
+  const { engine, key, name, files, sizeBytes, notes } = found;
+  return models.hold(
+    {
+      key,
+      ...(files.folder === null ? {} : { source: `${files.folder}/${files.graph}` }),
+      type: 'tts',
+      name,
+      sizeBytes,
+      keepLoaded,
+      load: (circuit, stop) => VoiceClient.load({ engine, name, files, notes, circuit }, stop),
+    },
+    signal,
+  );
+}
+
+async function* chunksOf(
+  models: Models,
+  found: FoundVoice,
+  { text, speed }: Pick<SpeakRequest, 'text' | 'speed'>,
+  signal: AbortSignal,
+): AsyncGenerator<SpokenChunk, void, undefined> {
+  const held = await holdVoice(models, found, signal);
+  // Ends what is spoken ahead where nobody takes it any more.
+  const leaving = new AbortController();
+  const wanted = AbortSignal.any([signal, leaving.signal]);
+  try {
+    const phrases = await held.engine.plan(text, found.voice, wanted);
+    const say = (phrase: Phrase | undefined): Promise<Sound> | undefined => {
+      const sound = phrase && held.engine.say({ ...phrase, voice: found.voice, speed }, wanted);
+      sound?.catch(() => {});
+      return sound;
+    };
+    let offset = 0;
+    let next = say(phrases[0]);
+    for (let index = 1; next !== undefined; index += 1) {
+      const { samples, words } = await next;
+      // The next phrase is spoken while this one is taken, and no more than that.
+      next = say(phrases[index]);
+      yield { samples, ...(words && { words: words.map(({ word, start, end }) => ({ word, start: start + offset, end: end + offset })) }) };
+      offset += samples.length / SPEECH_RATE;
+    }
+  } finally {
+    leaving.abort();
+    held.release();
+  }
+}

@@ -1,0 +1,104 @@
+import { isAbsolute, join } from 'node:path';
+import { Failure } from '../../../schemas/errors.js';
+import { howToFetch, modelMissing } from '../../formats/model-missing.js';
+import { graphBytes } from '../../formats/onnx/graph-bytes.js';
+import { chooseNamed, onnxFiles } from '../../formats/onnx-names.js';
+import { wholeId } from '../../models/find/aliases.js';
+import type { FoundRepository } from '../../models/find/contract.js';
+import { parseName } from '../../models/find/names.js';
+import { findRepository } from '../../models/find/repositories.js';
+import type { Voice } from '../contract.js';
+import type { FoundVoice, Speaker } from './contract.js';
+import { fliteVoice } from './flite.js';
+
+const MODEL = 'kokoro';
+const DEFAULT_VOICE = 'af_heart';
+/** The repository that the short name stands for, in lower case. */
+const KOKORO = 'hexgrad/kokoro-82m';
+
+/** The voices that are offered whether the model is here or not, with the voice of flite that is nearest. */
+const OFFERED: Readonly<Record<string, string>> = {
+  af_heart: 'slt',
+  af_bella: 'slt',
+  af_nicole: 'slt',
+  af_sarah: 'slt',
+  af_sky: 'slt',
+  am_adam: 'rms',
+  am_michael: 'kal16',
+  bf_emma: 'slt',
+  bf_isabella: 'slt',
+  bm_george: 'awb',
+  bm_lewis: 'awb',
+};
+const VOICE_FILE = /^voices\/([ab][fm]_[a-z0-9]{1,30})\.bin$/;
+
+/** What the first two letters of a voice's id say: where it comes from and whether it is a woman's. */
+function shown(id: string): Voice {
+  const [country, sex] = [id.startsWith('b') ? 'British' : 'American', id[1] === 'm' ? 'Male' : 'Female'];
+  const name = id.slice(3);
+  return {
+    id,
+    name: `${name.charAt(0).toUpperCase()}${name.slice(1)} (${country} ${sex})`,
+    language: id.startsWith('b') ? 'en-GB' : 'en-US',
+    model: MODEL,
+  };
+}
+
+const isShortName = (model: string): boolean => !isAbsolute(model) && wholeId(parseName(model).id).toLowerCase() === KOKORO;
+
+/** The repository of the model, or undefined where it is not on this machine. */
+async function onThisMachine(model: string, places: Parameters<typeof findRepository>[1]): Promise<FoundRepository | undefined> {
+  try {
+    return await findRepository(model, places);
+  } catch (error) {
+    if (error instanceof Failure && error.code === 'ModelNotFound') return undefined;
+    throw error;
+  }
+}
+
+const voicesIn = ({ files }: FoundRepository): string[] => files.flatMap((file) => VOICE_FILE.exec(file)?.[1] ?? []);
+
+function unknownVoice(voice: string, known: readonly string[]): Failure {
+  const message = `Model "${MODEL}" has no voice "${voice}"; it has ${known.join(', ')}. Run "quern pull ${MODEL}" for all of them.`;
+  return new Failure('not_found', message, { code: 'VoiceNotFound', fields: { voice } });
+}
+
+async function found(model: string, voice: string, repository: FoundRepository): Promise<FoundVoice> {
+  const { id, quantisation, folder, files } = repository;
+  const known = voicesIn(repository);
+  if (!known.includes(voice)) {
+    if (!Object.hasOwn(OFFERED, voice)) throw unknownVoice(voice, known);
+    throw modelMissing(model, { why: `${folder} has no voices/${voice}.bin`, remedies: [howToFetch(MODEL)], code: 'VoiceNotFound' });
+  }
+  const [graph] = chooseNamed(id, [onnxFiles(files)], quantisation);
+  return {
+    engine: 'kokoro',
+    voice,
+    key: `tts:${isShortName(model) ? MODEL : id}:${DEFAULT_VOICE}${quantisation === null ? '' : `:quant${quantisation}`}`,
+    name: model,
+    files: { folder, graph: graph! },
+    sizeBytes: await graphBytes([join(folder, graph!)]),
+    notes: [],
+  };
+}
+
+/** Kokoro, by its short name, its repository, or a folder that holds a graph and `voices/`. Under the short name flite speaks where it is not here. */
+export const kokoro: Speaker = {
+  model: MODEL,
+  answers: (model) => model.toLowerCase().includes(MODEL) || isAbsolute(model),
+  voices: async (places) => {
+    const repository = await onThisMachine(MODEL, places);
+    const others = (repository ? voicesIn(repository) : []).filter((id) => !Object.hasOwn(OFFERED, id));
+    return [...Object.keys(OFFERED), ...others].map(shown);
+  },
+  find: async (model, voice, places) => {
+    const repository = await onThisMachine(model, places);
+    if (repository) return found(model, voice, repository);
+    if (!isShortName(model))
+      throw modelMissing(model, { why: 'it is not on this machine', remedies: [isAbsolute(model) ? 'check the path' : howToFetch(model)] });
+    if (!Object.hasOwn(OFFERED, voice)) throw unknownVoice(voice, Object.keys(OFFERED));
+    return fliteVoice(OFFERED[voice]!, [
+      `${MODEL} is not on this machine, so flite speaks in its place; for its voices, ${howToFetch(MODEL)}.`,
+    ]);
+  },
+};
