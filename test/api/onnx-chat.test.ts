@@ -121,6 +121,10 @@ const table: Scenario[] = [
       assert.equal(body.x_context_usage.total_context, 1024);
     },
   }), // biome-ignore format: rows
+  chat('how far a long prompt was read', `p${' more words'.repeat(70)}`, { stream: true, max_tokens: 1 }, {
+    events: [ANY_EVENTS, '[DONE]'],
+    contains: [': prompt ', '\n\ndata: {'],
+  }), // biome-ignore format: rows
   chat('what was said long before counts, also over pieces of the prompt', `z${' more words'.repeat(40)}`, {}, text(TRIGGERED_ANSWER)),
   chat('keys and values of the same beginning are used again', `z${' more words'.repeat(40)} and more`, {}, text(TRIGGERED_ANSWER)),
   chat('but not what came after it', 'hello again', {}, text(ANSWER)),

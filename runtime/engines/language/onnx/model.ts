@@ -29,6 +29,9 @@ const SAMPLE = 'The small brown dog ran over the old bridge 42 times; then it sl
  * same prompt, or one that goes on after the answer told otherwise, is read on from there.
  */
 const TAIL = 8;
+/** So many tokens of a prompt, or so much time, after which its sender is told how far it was read. */
+const TOLD_TOKENS = 512;
+const TOLD_MS = 500;
 /** Answers made side by side. */
 const RUNNING_LIMIT = 32;
 
@@ -195,9 +198,10 @@ export class LoadedExport {
     return { tokens: answerTokens, tagTokens: end.length + (startsInThinking ? 0 : start.length) };
   }
 
-  /** Reads what of `tokens` was not seen; undefined when the answer was aborted meanwhile. */
+  /** Reads what of `tokens` was not seen, and tells how far it is; undefined when the answer was aborted meanwhile. */
   async #readOn(id: number, tokens: ArrayLike<number>, from: Past): Promise<{ logits: Float32Array; past: Past } | undefined> {
     let past = this.#decoder.remembers ? from : this.#decoder.nothing;
+    let told = { tokens: past.length, ms: performance.now() };
     while (true) {
       await turn();
       if (!this.#running.has(id)) return undefined;
@@ -208,6 +212,9 @@ export class LoadedExport {
       );
       if (to === tokens.length) return read;
       past = read.past;
+      if (to - told.tokens < TOLD_TOKENS && performance.now() - told.ms < TOLD_MS) continue;
+      told = { tokens: to, ms: performance.now() };
+      this.#send(id, '', 0, { progress: { read: to, of: tokens.length } });
     }
   }
 
