@@ -9,7 +9,7 @@ import { RUNTIME_TIMEOUT_MS } from '../net/ask/limits.js';
 import { RoundRobin, runtimeBase } from '../net/ask/runtimes.js';
 import type { Outbound } from '../net/outbound.js';
 import type { OutboundReply } from '../net/reply.js';
-import type { SpeakRequest, SpeechOut, Spoken, SpokenChunk, SpokenWord, Voice } from '../speech/contract.js';
+import type { SpeakRequest, SpeechOutService, Spoken, SpokenChunk, SpokenWord, Voice } from '../speech/contract.js';
 
 /** An hour of speech in base64, and its events. */
 const RESPONSE_BYTES = 512 * 1024 * 1024;
@@ -28,7 +28,7 @@ interface SpeechEvent {
 }
 
 /** Asks universal runtimes over HTTP, in turn, and the next where one does not answer. What they refuse is refused with their words. */
-export class RemoteSpeech implements SpeechOut {
+export class RemoteSpeech implements SpeechOutService {
   readonly #outbound: Outbound;
   readonly #bases: Bases;
 
@@ -61,6 +61,12 @@ export class RemoteSpeech implements SpeechOut {
       voice: reply.header('x-speech-voice') ?? voice,
       chunks: chunksOf(reply, upstream, signal),
     };
+  }
+
+  /** Tells whether the voice is there; the runtime loads it at the first text. */
+  async keepVoice(model: string): Promise<() => void> {
+    await this.voices(model);
+    return () => {};
   }
 
   /** The first answer of a runtime; another is asked where one cannot be reached or has no room. */

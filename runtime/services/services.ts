@@ -7,7 +7,7 @@ import type { ClassifierService } from '../ml/classifiers/contract.js';
 import type { StreamService } from '../ml/streams/contract.js';
 import type { Models } from '../models/residency/models.js';
 import type { Outbound } from '../net/outbound.js';
-import type { SpeechOut } from '../speech/contract.js';
+import type { SpeechOutService } from '../speech/contract.js';
 import type { Store } from '../store/store.js';
 import type { VisionService } from '../vision/contract.js';
 
@@ -19,7 +19,7 @@ export interface Services {
   readonly buffers: BufferService;
   readonly streams: StreamService;
   readonly classifiers: ClassifierService;
-  readonly speech: SpeechOut;
+  readonly speech: SpeechOutService;
 }
 
 /** What the services are opened with. */

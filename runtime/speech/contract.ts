@@ -89,6 +89,12 @@ export interface SpeechOut {
   speak(request: SpeakRequest, signal: AbortSignal): Promise<Spoken>;
 }
 
+/** Speech out as a service, which can be told what will be needed. */
+export interface SpeechOutService extends SpeechOut {
+  /** Loads who speaks, and keeps them loaded until the returned function is called. Another runtime keeps its models by its own rules. */
+  keepVoice(model: string, voice: string, signal: AbortSignal): Promise<() => void>;
+}
+
 /** Speech in. */
 export interface SpeechIn {
   /** Rejects for an unknown model (404 that names the pull) before any segment. */

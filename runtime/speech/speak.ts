@@ -2,12 +2,12 @@ import type { Phrase, Sound, VoiceModel } from '../engines/contracts/speaking.js
 import { SPEECH_RATE } from '../engines/contracts/speaking.js';
 import { VoiceClient } from '../engines/speaking/client.js';
 import type { Held, Models } from '../models/residency/models.js';
-import type { SpeakRequest, SpeechOut, Spoken, SpokenChunk, Voice } from './contract.js';
+import type { SpeakRequest, SpeechOutService, Spoken, SpokenChunk, Voice } from './contract.js';
 import type { FoundVoice } from './speakers/contract.js';
 import { SPEAKERS, speakerOf } from './speakers/index.js';
 
 /** Speaks with the engines of this machine. */
-export class LocalSpeech implements SpeechOut {
+export class LocalSpeech implements SpeechOutService {
   readonly #models: Models;
 
   constructor(models: Models) {
@@ -24,10 +24,15 @@ export class LocalSpeech implements SpeechOut {
     const found = await speakerOf(model).find(model, voice, this.#models.places);
     return { engine: found.engine, voice: found.voice, chunks: chunksOf(this.#models, found, { text, speed }, signal) };
   }
+
+  async keepVoice(model: string, voice: string, signal: AbortSignal): Promise<() => void> {
+    const held = await holdVoice(this.#models, await speakerOf(model).find(model, voice, this.#models.places), signal);
+    return held.release;
+  }
 }
 
 /** Loads who speaks, where it is not loaded. */
-export function holdVoice(models: Models, found: FoundVoice, signal: AbortSignal, keepLoaded = false): Promise<Held<VoiceModel>> {
+function holdVoice(models: Models, found: FoundVoice, signal: AbortSignal): Promise<Held<VoiceModel>> {
   const { engine, key, name, files, sizeBytes, notes } = found;
   return models.hold(
     {
@@ -36,7 +41,6 @@ export function holdVoice(models: Models, found: FoundVoice, signal: AbortSignal
       type: 'tts',
       name,
       sizeBytes,
-      keepLoaded,
       load: (circuit, stop) => VoiceClient.load({ engine, name, files, notes, circuit }, stop),
     },
     signal,
