@@ -40,8 +40,13 @@ process.on('message', ({ model }: VoicePlan) => void serve(model).then((result) 
 async function serve(model: VoicePlan['model']): Promise<{ port: number }> {
   const chat = await (model === 'puppet' ? puppetChat() : instantChat());
   const speech = new ScriptedSpeech({ transcripts: ['hello'] });
-  const voice = new Voice({ projects, chat, speech, hearing: () => new LoudnessHearing(), sayable: (text) => text });
-  const application = dispatch({ endpoints: [], sockets: voiceSockets, context: { projects, voice }, access: { bindHost: '127.0.0.1' } });
+  const voice = new Voice({ projects, chat, speech, hearing: () => new LoudnessHearing() });
+  const application = dispatch({
+    endpoints: [],
+    sockets: voiceSockets,
+    context: { projects, voice: async () => voice },
+    access: { bindHost: '127.0.0.1' },
+  });
   const { port } = await createTransport().listen({ host: '127.0.0.1', port: 0, application });
   return { port };
 }

@@ -1,12 +1,17 @@
+import { log } from '../../runtime/base/log.js';
 import type { Projects } from '../../runtime/projects/projects.js';
 import type { Voice, VoiceAddress } from '../../runtime/voice/voice.js';
 import type { SocketRoute } from '../http/index.js';
 import type { SocketListener } from '../http/transport.js';
 
+/** Messages that may come before the session has begun, which takes some milliseconds. */
+const MOST_WAITING = 64;
+const INTERNAL_ERROR = 1011;
+
 /** What the WebSocket works on. */
 interface VoiceContext {
   readonly projects: Projects;
-  readonly voice: Voice;
+  readonly voice: () => Promise<Voice>;
 }
 
 /** The WebSocket of spoken conversations. It is accepted first: what is wrong with its address is told in an `error` message. */
@@ -18,30 +23,29 @@ export const voiceSockets: SocketRoute<VoiceContext>[] = [
 ];
 
 function voiceListener({ projects, voice }: VoiceContext, address: VoiceAddress): SocketListener {
-  let session: ReturnType<typeof voice.open>;
+  let session: ReturnType<Voice['open']>;
   let isClosed = false;
-  /** What comes while a large project file is parsed. */
-  let waiting: (() => void)[] | undefined;
+  /** What comes before the session has begun. */
+  let waiting: (() => void)[] | undefined = [];
   const act = (what: () => void): void => {
-    if (waiting) waiting.push(what);
-    else what();
+    if (!waiting) what();
+    else if (waiting.length < MOST_WAITING) waiting.push(what);
   };
   return {
     open: (peer) => {
-      const begin = (): void => {
-        if (!isClosed) session = voice.open(address, peer);
-      };
-      const parsing = projects.parsing(address.namespace, address.project);
-      if (!parsing) {
-        begin();
-        return;
-      }
-      waiting = [begin];
-      void parsing.then(() => {
-        const all = waiting ?? [];
-        waiting = undefined;
-        for (const one of all) one();
-      });
+      // A large project file that was edited is parsed first, by a worker thread.
+      Promise.all([voice(), projects.parsing(address.namespace, address.project)]).then(
+        ([opened]) => {
+          if (!isClosed) session = opened.open(address, peer);
+          const all = waiting ?? [];
+          waiting = undefined;
+          for (const one of all) one();
+        },
+        (cause: unknown) => {
+          log('error', 'voice chat could not be opened', { cause });
+          peer.close(INTERNAL_ERROR, 'voice chat could not be opened');
+        },
+      );
     },
     message: (content) => act(() => (typeof content === 'string' ? session?.text(content) : session?.binary(content))),
     closed: () => {

@@ -22,8 +22,6 @@ export interface ReplyParts {
   /** Clock time at which the user stopped speaking. */
   readonly askedMs: number;
   readonly timings: TurnTimings;
-  /** The text of a phrase as it is said; empty where nothing of it can be. */
-  readonly sayable: (text: string) => string;
   open(signal: AbortSignal): Promise<KeptByReader>;
   send(message: ServerMessage): void;
   /** The client has taken nothing for a long time. */
@@ -183,8 +181,7 @@ export class Reply {
       this.#changes.tell();
       if (!phrase) break;
       this.#spoken.begin(phrase.text);
-      const text = phrase.isCode ? '' : this.#parts.sayable(phrase.text);
-      if (text !== '') await this.#speakPhrase(text);
+      if (!phrase.isCode) await this.#speakPhrase(phrase.text);
       this.#spoken.complete();
     }
     this.#pace.end();
@@ -192,20 +189,27 @@ export class Reply {
 
   async #speakPhrase(text: string): Promise<void> {
     const { speech, settings } = this.#parts;
-    const index = this.#phraseIndex;
-    this.#phraseIndex += 1;
     const request = { text, model: settings.ttsModel, voice: settings.ttsVoice, speed: settings.speed };
     const { chunks } = await speech.speak(request, this.#abort.signal);
-    this.#pace.message(JSON.stringify({ type: 'tts_start', phrase_index: index } satisfies ServerMessage));
+    const index = this.#phraseIndex;
     let length = 0;
     for await (const { samples, words } of chunks) {
       if (this.#isOver) return;
+      // A text in which nothing can be said has no chunk.
+      if (length === 0) this.#between({ type: 'tts_start', phrase_index: index });
       length += samples.length;
       this.#spoken.add(samples.length / OUT_RATE, words);
       this.#pace.audio(pcm(samples));
       await this.#pace.room();
     }
-    this.#pace.message(JSON.stringify({ type: 'tts_done', phrase_index: index, duration: length / OUT_RATE } satisfies ServerMessage));
+    if (length === 0) return;
+    this.#phraseIndex += 1;
+    this.#between({ type: 'tts_done', phrase_index: index, duration: length / OUT_RATE });
+  }
+
+  /** Sends a message at its place in the audio. */
+  #between(message: ServerMessage): void {
+    this.#pace.message(JSON.stringify(message));
   }
 
   #deliver(content: string | Uint8Array): void {

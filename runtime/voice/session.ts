@@ -36,7 +36,6 @@ export interface SessionParts extends Conversation {
   readonly hearing: Hearing;
   readonly peer: VoicePeer;
   readonly clock: Clock;
-  readonly sayable: (text: string) => string;
   /** Called once, when the session is over; what was heard is on disk when the promise, which never rejects, resolves. */
   readonly ended: (saving: Promise<void>) => void;
 }
@@ -250,7 +249,7 @@ export class VoiceSession {
 
   #answer(text: string, askedMs: number, timings: TurnTimings): void {
     if (this.#isOver || !this.#machine.on('answer')) return;
-    const { chat, speech, peer, clock, sayable } = this.#parts;
+    const { chat, speech, peer, clock } = this.#parts;
     const settings = this.#settings;
     const asked = [this.#unanswered, text].filter((part) => part !== '').join('\n');
     this.#unanswered = asked.slice(-MOST_UNANSWERED);
@@ -261,7 +260,6 @@ export class VoiceSession {
       clock,
       askedMs,
       timings,
-      sayable,
       open: (signal) => ask(chat, this.#parts, settings, asked, signal),
       send: (message) => this.#send(message),
       stalled: () => this.#stalled(),

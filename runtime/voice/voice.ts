@@ -26,8 +26,6 @@ export interface VoiceParts {
   readonly speech: Speech;
   /** Ears for one client. */
   readonly hearing: () => Hearing;
-  /** The text of a phrase as it is said. */
-  readonly sayable: (text: string) => string;
   readonly clock?: Clock;
 }
 
@@ -84,7 +82,7 @@ export class Voice {
   }
 
   #open(address: VoiceAddress, peer: VoicePeer): VoiceSession {
-    const { projects, chat, speech, hearing, sayable, clock = systemClock } = this.#parts;
+    const { projects, chat, speech, hearing, clock = systemClock } = this.#parts;
     const { namespace, project } = address;
     const { voice } = projects.load(namespace, project).config;
     const query = sessionQuery(address.query);
@@ -109,7 +107,6 @@ export class Voice {
       hearing: hearing(),
       peer,
       clock,
-      sayable,
       ended: (saving) => {
         this.#sessions.delete(session);
         this.#endings.add(saving);

@@ -55,8 +55,8 @@ for (const transport of ['uws', 'node'] as const) {
       const projects = new Projects({ dataDir });
       chat = new Chat({ projects, providers: { universal: provider } as never, providerOf, store });
       speech = new ScriptedSpeech({ transcripts: ['What is this?'] });
-      voice = new Voice({ projects, chat, speech, hearing: () => new LoudnessHearing(), sayable: (text) => text });
-      const context = { projects, voice };
+      voice = new Voice({ projects, chat, speech, hearing: () => new LoudnessHearing() });
+      const context = { projects, voice: async () => voice };
       const application = dispatch({ endpoints: [], sockets: voiceSockets, context, access: { bindHost: '127.0.0.1' } });
       listener = await createTransport(transport).listen({ host: '127.0.0.1', port: 0, application });
       base = `http://127.0.0.1:${listener.port}`;

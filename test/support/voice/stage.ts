@@ -59,7 +59,6 @@ export class VoiceStage {
       speech: this.speech,
       hearing: this.hearing,
       clock: this.clock,
-      sayable: (text) => text,
       ended: () => undefined,
       peer: {
         send: (content) => {
