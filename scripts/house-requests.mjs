@@ -1,6 +1,7 @@
 // Runs a daemon from build/ in this process, asks each of six things while it is warm, and sends to the parent which of our files ran (V8 coverage).
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Session } from 'node:inspector/promises';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,9 +12,19 @@ import { root } from './steps.mjs';
 const WARM = 3;
 const COUNTED = 3;
 const POLL_MS = 100;
-const CORE = 24345;
-const RUNTIME = 21540;
+const [CORE, RUNTIME] = await Promise.all([freePort(), freePort()]);
 const PROJECT = `http://127.0.0.1:${CORE}/v1/projects/default/house`;
+/** A port that nobody uses. */
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer().on('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
+
 const TEXT = 'The volcano Etna erupts in Sicily.\n\nSourdough bread needs flour, water and salt.\n\nOslo lies in Norway.\n';
 
 async function answered(url, init) {

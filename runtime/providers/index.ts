@@ -1,9 +1,8 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import { callsOf, Lazy } from '../base/lazy.js';
-import type { ChatSettings } from '../net/ask/limits.js';
 import type { Outbound } from '../net/outbound.js';
 import { isOwnAddress } from '../net/own-address.js';
-import type { ChatClient } from './compat/open.js';
+import type { ChatClient, ChatSettings } from './compat/open.js';
 import type { Provider } from './contract.js';
 import { baseUrlOf } from './key.js';
 import type { RunnerTimes, StartRunner } from './runners.js';

@@ -1,7 +1,6 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import { languageSettings } from '../completions/options.js';
-import { onlyBase } from '../net/ask/bases.js';
-import { RoundRobin, runtimeBase } from '../net/ask/runtimes.js';
+import { onlyBase, RoundRobin, runtimeBase } from '../net/ask/bases.js';
 import type { ChatClient } from './compat/open.js';
 import type { CompletionRequest, Provider } from './contract.js';
 import { baseUrlOf } from './key.js';

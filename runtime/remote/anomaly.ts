@@ -18,9 +18,8 @@ import { partsOf } from '../ml/anomaly/shelf.js';
 import { homeOfVersions } from '../ml/home.js';
 import { checkedName, checkedNewName, LATEST, resolveLatest, VersionNames } from '../ml/names.js';
 import { infinitiesOf } from '../ml/tables/cells.js';
-import { RUNTIME_URL_SETTING } from '../net/ask/bases.js';
-import { postJson } from '../net/ask/json-host.js';
-import { runtimeBase } from '../net/ask/runtimes.js';
+import { RUNTIME_URL_SETTING, runtimeBase } from '../net/ask/bases.js';
+import { postJson } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';
 
 /** A fit may take long there. */

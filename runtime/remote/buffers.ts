@@ -3,11 +3,9 @@ import type { AppendReply, BufferList, BufferStats as WireStats } from '../../sc
 import type { Appended, BufferService, BufferStats, Exported, ExportType, ReadAsk } from '../ml/buffers/contract.js';
 import { homeOf } from '../ml/home.js';
 import { type Row, refuseInfinite } from '../ml/tables/cells.js';
-import { RUNTIME_URL_SETTING } from '../net/ask/bases.js';
+import { RUNTIME_TIMEOUT_MS, RUNTIME_URL_SETTING, runtimeBase } from '../net/ask/bases.js';
 import { statusFailure, unreachable, upstreamError } from '../net/ask/failures.js';
-import { postJson, urlBelow } from '../net/ask/json-host.js';
-import { RUNTIME_TIMEOUT_MS } from '../net/ask/limits.js';
-import { runtimeBase } from '../net/ask/runtimes.js';
+import { postJson, urlBelow } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';
 
 /** What messages call the asked thing. */

@@ -3,9 +3,8 @@ import type { FitResponse, ModelList, PredictResponse, StoredResponse } from '..
 import type { ClassifierFacts, ClassifierService, FitAsk, FitResult, ListedClassifier, Predictions } from '../ml/classifiers/contract.js';
 import { homeOfVersions } from '../ml/home.js';
 import { checkedName, checkedNewName, LATEST, type ListedModel, resolveLatest, VersionNames } from '../ml/names.js';
-import { RUNTIME_URL_SETTING } from '../net/ask/bases.js';
-import { postJson } from '../net/ask/json-host.js';
-import { runtimeBase } from '../net/ask/runtimes.js';
+import { RUNTIME_URL_SETTING, runtimeBase } from '../net/ask/bases.js';
+import { postJson } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';
 
 /** A fit may take long there, and load a model first. */

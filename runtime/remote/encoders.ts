@@ -4,9 +4,9 @@ import { isObject } from '../config/values.js';
 import type { EncoderAsk, EncoderService, EncoderSettings, Scores, ZeroShot } from '../encoders/contract.js';
 import type { Entity } from '../engines/contracts/encoder.js';
 import type { Bases } from '../net/ask/bases.js';
+import { RUNTIME_TIMEOUT_MS } from '../net/ask/bases.js';
 import { openAiVectors } from '../net/ask/embeddings.js';
-import { postToOne } from '../net/ask/json-hosts.js';
-import { RUNTIME_TIMEOUT_MS } from '../net/ask/limits.js';
+import { postToOne } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';
 
 const RETRIES = 1;

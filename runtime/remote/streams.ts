@@ -4,10 +4,8 @@ import type { DetectorStats, StreamResult, StreamService } from '../ml/streams/c
 import { LARGEST_SAMPLE } from '../ml/streams/limits.js';
 import { named } from '../ml/streams/samples.js';
 import { infinitiesOf, wrongValue } from '../ml/tables/cells.js';
-import { RUNTIME_URL_SETTING } from '../net/ask/bases.js';
-import { postJson } from '../net/ask/json-host.js';
-import { RUNTIME_TIMEOUT_MS } from '../net/ask/limits.js';
-import { runtimeBase } from '../net/ask/runtimes.js';
+import { RUNTIME_TIMEOUT_MS, RUNTIME_URL_SETTING, runtimeBase } from '../net/ask/bases.js';
+import { postJson } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';
 import type { DetectorSettings } from '../store/store.js';
 

@@ -3,10 +3,8 @@ import type { DocumentItem } from '../../schemas/generated/universal/documents.j
 import type { OcrItem, OcrReply } from '../../schemas/generated/universal/ocr.js';
 import { isObject } from '../config/values.js';
 import type { DocumentAnswer } from '../engines/contracts/documents.js';
-import { type Bases, together } from '../net/ask/bases.js';
-import { postToOne } from '../net/ask/json-hosts.js';
-import { RUNTIME_TIMEOUT_MS } from '../net/ask/limits.js';
-import { RoundRobin, runtimeBase } from '../net/ask/runtimes.js';
+import { type Bases, RoundRobin, RUNTIME_TIMEOUT_MS, runtimeBase, together } from '../net/ask/bases.js';
+import { postToOne } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';
 import { base64Length } from '../pictures/base64.js';
 import { contentOf, sizeOfPicture } from '../pictures/content.js';

@@ -30,7 +30,7 @@ export function modelEncoders({ encoders, outbound, runtimePort }: ModelEncoderP
   const serviceOf = async (model: ModelConfig): Promise<EncoderService> => {
     const base = baseUrlOf(model);
     if (base === undefined || isOwnAddress(base, [UNIVERSAL_PORT, runtimePort])) return encoders;
-    const [{ RemoteEncoders }, { runtimeBase }] = await Promise.all([import('../remote/encoders.js'), import('../net/ask/runtimes.js')]);
+    const [{ RemoteEncoders }, { runtimeBase }] = await Promise.all([import('../remote/encoders.js'), import('../net/ask/bases.js')]);
     return new RemoteEncoders(outbound, onlyBase(runtimeBase(base)), apiKeyOf(model));
   };
   return {

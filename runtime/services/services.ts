@@ -68,7 +68,7 @@ const PLACES: { readonly [Name in keyof Services]: Places<Services[Name]> } = {
     elsewhere: async ({ outbound, runtimeUrls }) => {
       const [{ RemoteEncoders }, { RoundRobin, runtimeBase }] = await Promise.all([
         import('../remote/encoders.js'),
-        import('../net/ask/runtimes.js'),
+        import('../net/ask/bases.js'),
       ]);
       return new RemoteEncoders(outbound, new RoundRobin(runtimeUrls.map(runtimeBase)));
     },

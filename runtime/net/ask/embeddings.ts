@@ -1,6 +1,8 @@
 import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
 import { isObject } from '../../config/values.js';
+import type { Outbound } from '../outbound.js';
+import { type JsonCall, postJson } from './json.js';
 
 function bad(host: string, why: string): Failure {
   return new Failure('model_failed', `${host} answered no usable embeddings: ${why}.`, { code: 'BadEmbedding' });
@@ -37,4 +39,22 @@ export function openAiVectors(answer: unknown, count: number, host: string): Flo
     else log('debug', 'an embedding has no place in its answer', { host, index });
   }
   return vectorsOf(sorted, rows.length === count ? count : rows.length, host);
+}
+
+/** A host that speaks `/v1/embeddings`. */
+export interface EmbeddingHost extends Pick<JsonCall, 'base' | 'model' | 'apiKey' | 'headers' | 'timeoutMs' | 'retries' | 'retryBaseMs'> {
+  /** Further members of the request body. */
+  readonly body?: Readonly<Record<string, unknown>>;
+}
+
+/** The vectors of texts, by `/v1/embeddings` of a host. Throws as `postJson`, and `model_failed` for an answer that is no list of vectors. */
+export async function askEmbeddings(
+  outbound: Outbound,
+  host: EmbeddingHost,
+  input: readonly string[],
+  signal: AbortSignal,
+): Promise<Float32Array[]> {
+  const { body, ...call } = host;
+  const answer = await postJson(outbound, { ...call, path: '/v1/embeddings', body: { model: call.model, input, ...body } }, signal);
+  return openAiVectors(answer, input.length, call.base);
 }

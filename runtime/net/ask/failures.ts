@@ -1,7 +1,9 @@
 import { Failure, type FailureItem, type FailureKind, STATUS_OF_KIND } from '../../../schemas/errors.js';
 import { redact } from '../../base/log.js';
 import { BASE_URL_SETTING } from './bases.js';
-import { MAX_ERROR_CHARS } from './limits.js';
+
+/** As much of a host's own words is repeated, in characters. */
+const MAX_ERROR_CHARS = 500;
 
 /** Whom a message is about. */
 export interface Upstream {

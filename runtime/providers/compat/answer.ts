@@ -1,11 +1,13 @@
 import { Failure } from '../../../schemas/errors.js';
-import type { Accepted } from '../../net/ask/exchange.js';
+import type { Accepted } from '../../net/ask/chat.js';
 import { brokenOff, streamFailure, type Upstream } from '../../net/ask/failures.js';
-import { TRAILER_MS } from '../../net/ask/limits.js';
 import type { OutboundReply } from '../../net/reply.js';
 import type { CompletionPart, ContextUsage } from '../contract.js';
 import { ChunkReader } from './chunks.js';
 import { type ChatEvent, chatEvents } from './events.js';
+
+/** Wait for usage or `[DONE]` after the finish reason has come, in milliseconds. */
+const TRAILER_MS = 2000;
 
 /** The answer of a host as it comes in: read until the first part by `prime`, from there by whoever iterates `parts`. */
 export class Answer {

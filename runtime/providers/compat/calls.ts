@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../../schemas/errors.js';
-import { MAX_TOOL_CALLS } from '../../net/ask/limits.js';
 import type { CompletionPart } from '../contract.js';
+
+/** Most tool calls of one answer. */
+const MAX_TOOL_CALLS = 128;
 
 type ToolPart = CompletionPart & { type: 'tool_call' };
 

@@ -2,8 +2,13 @@ import { createParser } from 'eventsource-parser';
 import { Failure } from '../../../schemas/errors.js';
 import { BASE_URL_SETTING } from '../../net/ask/bases.js';
 import type { Upstream } from '../../net/ask/failures.js';
-import { MAX_EVENT_BYTES, MAX_WHOLE_BYTES } from '../../net/ask/limits.js';
 import type { OutboundReply } from '../../net/reply.js';
+
+/** Largest event of a stream in bytes; a whole tool call may come in one. */
+const MAX_EVENT_BYTES = 2 * 1024 * 1024;
+
+/** Largest answer in one piece (a host that ignores `stream`) in bytes. */
+const MAX_WHOLE_BYTES = 8 * 1024 * 1024;
 
 /** One event of an answer: a decoded chunk, or the `[DONE]` that ends it. */
 export type ChatEvent = Record<string, unknown> | 'done';

@@ -1,13 +1,17 @@
 import type { ModelConfig } from '../../../schemas/generated/config/project.js';
 import type { Bases } from '../../net/ask/bases.js';
-import { sendChat } from '../../net/ask/exchange.js';
-import type { ChatSettings } from '../../net/ask/limits.js';
+import { type SendSettings, sendChat } from '../../net/ask/chat.js';
 import type { Outbound } from '../../net/outbound.js';
 import type { Completion, CompletionRequest } from '../contract.js';
 import { apiKeyOf } from '../key.js';
 import { Answer } from './answer.js';
 import { chatBody } from './body.js';
 import { parsedCalls, promptedTools } from './prompted.js';
+
+/** What an operator or a test may change. */
+export interface ChatSettings extends SendSettings {
+  readonly trailerMs?: number;
+}
 
 /** Where a completion is asked for, and what differs from a plain OpenAI-compatible host. */
 export interface ChatPlace {

@@ -2,7 +2,7 @@ import { Failure } from '../../../schemas/errors.js';
 import type { OptionShapes } from '../../config/plugin-options.js';
 import { isObject } from '../../config/values.js';
 import { vectorsOf } from '../../net/ask/embeddings.js';
-import { type JsonCall, postJson } from '../../net/ask/json-host.js';
+import { type JsonCall, postJson } from '../../net/ask/json.js';
 import type { EmbedderKind } from './contract.js';
 import { DIMENSION, given, PREFIXES, prefixesOf, settingsOf, TIMEOUT } from './settings.js';
 

@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { OptionShapes } from '../../config/plugin-options.js';
+import { askEmbeddings } from '../../net/ask/embeddings.js';
 import type { EmbedderKind } from './contract.js';
-import { hostedSend } from './hosted.js';
 import { DIMENSION, given, keyOf, PREFIXES, prefixesOf, settingsOf, TIMEOUT } from './settings.js';
 
 const PUBLIC_API = 'https://api.openai.com/v1';
@@ -31,7 +31,7 @@ const OPTIONS = {
 export const openAi: EmbedderKind = {
   type: 'OpenAIEmbedder',
   options: OPTIONS,
-  open(strategy, parts) {
+  open(strategy, { outbound, retryBaseMs }) {
     const settings = settingsOf(strategy, OPTIONS);
     const { model, dimension } = settings;
     const base = given(settings.base_url) ?? PUBLIC_API;
@@ -45,22 +45,29 @@ export const openAi: EmbedderKind = {
     const organization = given(settings.organization);
     const prefixes = prefixesOf(model, settings);
     const sized = dimension !== null && SIZED.test(model) ? { dimensions: dimension } : {};
+    const host = {
+      base,
+      model,
+      apiKey,
+      ...(organization === undefined ? {} : { headers: { 'openai-organization': organization } }),
+      timeoutMs: settings.timeout * 1000,
+      retries: settings.max_retries,
+      retryBaseMs,
+      body: { encoding_format: settings.encoding_format, ...sized },
+    };
     return {
       model,
       settings: { base, prefixes },
       dimensions: dimension ?? undefined,
       batchSize: settings.batch_size,
       normalise: true,
-      send: hostedSend(parts, {
-        base,
-        model,
-        apiKey,
-        ...(organization === undefined ? {} : { headers: { 'openai-organization': organization } }),
-        timeoutMs: settings.timeout * 1000,
-        retries: settings.max_retries,
-        prefixes,
-        body: { encoding_format: settings.encoding_format, ...sized },
-      }),
+      send: (texts, purpose, signal) =>
+        askEmbeddings(
+          outbound,
+          host,
+          texts.map((text) => prefixes[purpose] + text),
+          signal,
+        ),
     };
   },
 };

@@ -3,11 +3,11 @@ import type { EmbeddingStrategy } from '../../../schemas/generated/config/rag.js
 import type { OptionShapes, OptionValues } from '../../config/plugin-options.js';
 import type { EncoderSettings } from '../../encoders/contract.js';
 import { settingsOfModel } from '../../encoders/settings.js';
+import { askEmbeddings } from '../../net/ask/embeddings.js';
 import { isOwnAddress } from '../../net/own-address.js';
 import { UNIVERSAL_PORT } from '../../providers/index.js';
 import { apiKeyOf, baseUrlOf } from '../../providers/key.js';
 import type { EmbedderKind, EmbedderParts, Source } from './contract.js';
-import { hostedSend } from './hosted.js';
 import { DIMENSION, given, keyOf, PREFIXES, prefixesOf, settingsOf, TIMEOUT } from './settings.js';
 
 const RETRIES = 2;
@@ -66,24 +66,26 @@ function source(
   const prefixes = prefixesOf(model, settings);
   const base = given(settings.base_url) ?? (projectModel && baseUrlOf(projectModel));
   const inside = base === undefined || (runtime !== undefined && isOwnAddress(base, [UNIVERSAL_PORT, parts.runtimePort]));
-  const send: Source['send'] = inside
-    ? async (texts, purpose, signal, urgency) => {
-        if (!runtime) throw missing(strategy, model);
-        const input = texts.map((text) => prefixes[purpose] + text);
-        const asked = (limited: AbortSignal) => runtime(model, input, limited, { urgency, settings: encoder });
-        return within(model, settings.timeout, signal, asked).catch((error: unknown) => {
-          throw explained(error, strategy);
-        });
-      }
-    : hostedSend(parts, {
+  const host = inside
+    ? undefined
+    : {
         base,
         model,
         apiKey: keyOf(strategy, settings.api_key) ?? (projectModel && apiKeyOf(projectModel)),
         timeoutMs: settings.timeout * 1000,
         retries: RETRIES,
-        prefixes,
+        retryBaseMs: parts.retryBaseMs,
         ...(encoder.maxLength === undefined ? {} : { body: { max_length: encoder.maxLength } }),
-      });
+      };
+  const send: Source['send'] = async (texts, purpose, signal, urgency) => {
+    const input = texts.map((text) => prefixes[purpose] + text);
+    if (host) return askEmbeddings(parts.outbound, host, input, signal);
+    if (!runtime) throw missing(strategy, model);
+    const asked = (limited: AbortSignal) => runtime(model, input, limited, { urgency, settings: encoder });
+    return within(model, settings.timeout, signal, asked).catch((error: unknown) => {
+      throw explained(error, strategy);
+    });
+  };
   return {
     model,
     settings: { prefixes, ...changing(encoder) },

@@ -3,7 +3,7 @@ import type { OptionValues } from '../../config/plugin-options.js';
 import { isObject } from '../../config/values.js';
 import { expandEnv } from '../../config/variables.js';
 import type { Metadata } from '../../documents/contract.js';
-import { postJson } from '../../net/ask/json-host.js';
+import { postJson } from '../../net/ask/json.js';
 import type { Hit } from '../contract.js';
 import type { Filter } from '../stores/contract.js';
 import { type Condition, conditionsOf, valueAt } from '../stores/filter.js';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, describe, it } from 'node:test';
-import { retryAfterMs } from '../../../../runtime/net/ask/exchange.js';
+import { RoundRobin, runtimeBase } from '../../../../runtime/net/ask/bases.js';
 import { quoted, statusFailure, upstreamError } from '../../../../runtime/net/ask/failures.js';
-import { RoundRobin, runtimeBase } from '../../../../runtime/net/ask/runtimes.js';
+import { retryAfterMs } from '../../../../runtime/net/ask/retry.js';
 import { Outbound } from '../../../../runtime/net/outbound.js';
 import { chatBody } from '../../../../runtime/providers/compat/body.js';
 import type { CompletionRequest, Provider } from '../../../../runtime/providers/contract.js';

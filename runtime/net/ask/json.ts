@@ -1,20 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure } from '../../../schemas/errors.js';
+import { Failure, type FailureKind } from '../../../schemas/errors.js';
 import { checkUrl, shownUrl } from '../address.js';
 import type { Outbound } from '../outbound.js';
 import type { OutboundReply } from '../reply.js';
-import { retryAfterMs } from './exchange.js';
-import { brokenOff, statusFailure, type Upstream, unreachable, upstreamError } from './failures.js';
+import type { Bases } from './bases.js';
+import { brokenOff, type Upstream } from './failures.js';
+import { backOff, contentOf, noReply, RETRY, type Refusal, refusalOf } from './retry.js';
 
 /** Largest answer of a host in bytes: 2,048 vectors of 4,096 numbers as JSON text fit. */
 const RESPONSE_BYTES = 128 * 1024 * 1024;
-/** As much of an error answer is read, in bytes. */
-const ERROR_BYTES = 64 * 1024;
-/** Longest wait between two attempts; a host that asks for more gets no further one. */
-const LONGEST_WAIT_MS = 10_000;
-const RETRY_BASE_MS = 500;
-const RETRY_STATUS = new Set([408, 429, 500, 502, 503, 504]);
-const RETRY_FAULT = new Set(['ConnectFailed', 'ConnectTimeout', 'ConnectionLost']);
+/** After these the next base is asked. What else is refused would be refused there too, and says nothing against the one that refuses it. */
+const PASSING: ReadonlySet<FailureKind> = new Set(['unavailable', 'timed_out', 'busy']);
 
 /** One JSON request to a host of the project file. */
 export interface JsonCall {
@@ -41,12 +36,6 @@ export interface JsonCall {
   readonly retryBaseMs?: number | undefined;
 }
 
-interface Refusal {
-  readonly failure: unknown;
-  readonly again: boolean;
-  readonly waitMs?: number | undefined;
-}
-
 /** The URL of a path below a base, which may be given with its last slash or with the whole path. */
 export function urlBelow(base: string, path: string): URL {
   const url = checkUrl(base.trim(), 'operator');
@@ -54,22 +43,6 @@ export function urlBelow(base: string, path: string): URL {
   url.pathname = own.endsWith(path) ? own : own.endsWith('/v1') && path.startsWith('/v1/') ? own + path.slice(3) : own + path;
   url.hash = '';
   return url;
-}
-
-async function bodyOf(reply: OutboundReply, limitBytes?: number): Promise<unknown> {
-  const text = await reply.text(limitBytes);
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
-}
-
-async function refusalOf(reply: OutboundReply, upstream: Upstream): Promise<Refusal> {
-  const error = upstreamError(await bodyOf(reply, ERROR_BYTES).catch(() => ''));
-  const waitMs = retryAfterMs(reply);
-  const failure = statusFailure(reply.status, error, upstream, waitMs === undefined ? undefined : Math.ceil(waitMs / 1000));
-  return { failure, again: RETRY_STATUS.has(reply.status) && !/insufficient_quota|billing/i.test(error.code), waitMs };
 }
 
 async function attempt(
@@ -93,12 +66,11 @@ async function attempt(
     const asked = { url, policy: 'operator', method: call.method ?? 'POST', headers, limits, signal } as const;
     reply = await outbound.request(body === undefined ? asked : { ...asked, body });
   } catch (error) {
-    if (signal.aborted || !(error instanceof Failure)) throw error;
-    return { failure: unreachable(error, upstream), again: RETRY_FAULT.has(error.code) };
+    return noReply(error, upstream, signal);
   }
   if (reply.status < 200 || reply.status >= 300) return refusalOf(reply, upstream);
   try {
-    return { answer: await bodyOf(reply) };
+    return { answer: await contentOf(reply) };
   } catch (error) {
     if (signal.aborted) throw error;
     return { failure: brokenOff(error, upstream), again: (error as Partial<Failure>).code === 'ConnectionLost' };
@@ -112,13 +84,43 @@ async function attempt(
 export async function postJson(outbound: Outbound, call: JsonCall, signal: AbortSignal): Promise<unknown> {
   const url = urlBelow(call.base, call.path);
   const body = call.body === undefined ? undefined : JSON.stringify(call.body);
-  for (let round = 0; ; round += 1) {
+  for (let round = 1; ; round += 1) {
     signal.throwIfAborted();
     const result = await attempt(outbound, call, url, body, signal);
     if ('answer' in result) return result.answer;
     signal.throwIfAborted();
-    if (!result.again || round >= call.retries || (result.waitMs ?? 0) > LONGEST_WAIT_MS) throw result.failure;
-    const backOffMs = Math.min(LONGEST_WAIT_MS, (call.retryBaseMs ?? RETRY_BASE_MS) * 2 ** round) * (0.5 + Math.random() / 2);
-    await sleep(Math.max(backOffMs, result.waitMs ?? 0), undefined, { signal }).catch(() => signal.throwIfAborted());
+    if (!result.again || round > call.retries || (result.waitMs ?? 0) > RETRY.capMs) throw result.failure;
+    await backOff(round, { ...RETRY, ...(call.retryBaseMs === undefined ? {} : { baseMs: call.retryBaseMs }) }, result, signal);
+  }
+}
+
+/** One JSON request to whichever of several hosts answers. */
+export type SharedCall = Omit<JsonCall, 'base' | 'setting'>;
+
+/** An answer, and who gave it. */
+export interface Answered {
+  readonly base: string;
+  readonly answer: unknown;
+}
+
+/**
+ * Sends JSON to one of several hosts that do the same, and to the next where it is not there or has no room. Throws as `postJson` does: what the last one said
+ * where none answers.
+ */
+export async function postToOne(outbound: Outbound, bases: Bases, call: SharedCall, signal: AbortSignal): Promise<Answered> {
+  const tried = new Set<string>();
+  for (;;) {
+    const base = bases.pick(tried);
+    tried.add(base);
+    try {
+      const answer = await postJson(outbound, { ...call, base, setting: bases.setting }, signal);
+      bases.worked(base);
+      return { base, answer };
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof Failure) || !PASSING.has(error.kind)) throw error;
+      bases.failed(base);
+      if (tried.size >= bases.count) throw error;
+    }
   }
 }

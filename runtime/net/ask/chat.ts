@@ -1,11 +1,24 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Failure } from '../../../schemas/errors.js';
-import { shownUrl } from '../address.js';
+import { checkUrl, shownUrl } from '../address.js';
+import type { OutboundLimits } from '../limits.js';
 import type { Outbound } from '../outbound.js';
 import type { OutboundReply } from '../reply.js';
-import { type Bases, chatUrl } from './bases.js';
-import { statusFailure, type Upstream, unreachable, upstreamError } from './failures.js';
-import { CHAT_LIMITS, type ChatSettings, MAX_ERROR_BYTES, RETRY } from './limits.js';
+import { type Bases, RUNTIME_TIMEOUT_MS } from './bases.js';
+import type { Upstream } from './failures.js';
+import { backOff, noReply, RETRY, type Refusal, type RetrySettings, refusalOf } from './retry.js';
+
+/** Limits of one chat exchange. */
+const CHAT_LIMITS: OutboundLimits = {
+  headersMs: RUNTIME_TIMEOUT_MS,
+  idleMs: RUNTIME_TIMEOUT_MS,
+  totalMs: 3_600_000,
+  responseBytes: 64 * 1024 * 1024,
+};
+
+/** What an operator or a test may change of how a chat is sent. */
+export interface SendSettings {
+  readonly limits?: Partial<OutboundLimits>;
+  readonly retry?: Partial<RetrySettings>;
+}
 
 /** One chat request to one of several addresses. */
 export interface ChatCall {
@@ -26,42 +39,13 @@ export interface Accepted {
   upstream: Upstream;
 }
 
-const RETRY_STATUS = new Set([408, 429, 500, 502, 503, 504, 520, 522, 524, 529]);
-const RETRY_FAULT = new Set(['ConnectFailed', 'ConnectTimeout', 'ConnectionLost']);
-/** 429s that waiting does not mend. */
-const FINAL_CODE = /insufficient_quota|billing/i;
-
-/** The wait that `Retry-After` asks for, in milliseconds; `undefined` without a readable one. */
-export function retryAfterMs(reply: Pick<OutboundReply, 'header'>, now = Date.now()): number | undefined {
-  const precise = Number(reply.header('retry-after-ms'));
-  if (precise > 0) return precise;
-  const value = reply.header('retry-after')?.trim() ?? '';
-  if (/^\d{1,9}(\.\d+)?$/.test(value)) return Number(value) * 1000;
-  const date = Date.parse(value);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
-
-interface Refusal {
-  failure: Failure;
-  again: boolean;
-  /** What the host asked to wait. */
-  waitMs?: number | undefined;
-}
-
-async function refusalOf(reply: OutboundReply, upstream: Upstream): Promise<Refusal> {
-  let body: unknown = '';
-  try {
-    const text = await reply.text(MAX_ERROR_BYTES);
-    body = text;
-    body = JSON.parse(text);
-  } catch {
-    // Plain text, or an error answer that broke off: the status says enough.
-  }
-  const error = upstreamError(body);
-  const waitMs = retryAfterMs(reply);
-  const retryAfterS = waitMs === undefined ? undefined : Math.ceil(waitMs / 1000);
-  const failure = statusFailure(reply.status, error, upstream, retryAfterS);
-  return { failure, again: RETRY_STATUS.has(reply.status) && !FINAL_CODE.test(error.code), waitMs };
+/** Where the chat API lies under a base URL, which may be given with its last slash or even with the whole path. */
+function chatUrl(base: string): URL {
+  const url = checkUrl(base.trim(), 'operator');
+  const path = url.pathname.replace(/\/+$/, '').replace(/\/chat\/completions$/, '');
+  url.pathname = `${path}/chat/completions`;
+  url.hash = '';
+  return url;
 }
 
 function upstreamOf(call: ChatCall, url: URL): Upstream {
@@ -75,7 +59,7 @@ async function attempt(
   call: ChatCall,
   base: string,
   text: string,
-  settings: ChatSettings,
+  settings: SendSettings,
   signal: AbortSignal,
 ): Promise<Accepted | Refusal> {
   const headers: Record<string, string> = { 'content-type': 'application/json', accept: 'text/event-stream, application/json' };
@@ -91,8 +75,7 @@ async function attempt(
     signal.throwIfAborted();
     return refusal;
   } catch (error) {
-    if (signal.aborted || !(error instanceof Failure)) throw error;
-    return { failure: unreachable(error, upstream), again: RETRY_FAULT.has(error.code) };
+    return noReply(error, upstream, signal);
   }
 }
 
@@ -101,7 +84,7 @@ async function attempt(
  * jitter, or as late as `Retry-After` asks; with several addresses the next one is tried at once. Nothing is sent again once a response
  * was accepted.
  */
-export async function sendChat(outbound: Outbound, call: ChatCall, settings: ChatSettings, signal: AbortSignal): Promise<Accepted> {
+export async function sendChat(outbound: Outbound, call: ChatCall, settings: SendSettings, signal: AbortSignal): Promise<Accepted> {
   const retry = { ...RETRY, ...settings.retry };
   const attempts = Math.max(retry.attempts, call.bases.count);
   const text = JSON.stringify(call.body);
@@ -118,15 +101,6 @@ export async function sendChat(outbound: Outbound, call: ChatCall, settings: Cha
     if (result.again) call.bases.failed(base);
     if (!result.again || round >= attempts || (result.waitMs ?? 0) > retry.capMs) throw result.failure;
     if (tried.size < call.bases.count) continue;
-    const backOff = Math.min(retry.capMs, retry.baseMs * 2 ** (round - 1)) * (0.5 + Math.random() / 2);
-    await pause(Math.max(backOff, result.waitMs ?? 0), signal);
-  }
-}
-
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
-  try {
-    await sleep(ms, undefined, { signal });
-  } catch {
-    signal.throwIfAborted();
+    await backOff(round, retry, result, signal);
   }
 }
