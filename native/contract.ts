@@ -7,7 +7,6 @@ export * from './contract/audio.js';
 export * from './contract/classify.js';
 export * from './contract/columns.js';
 export * from './contract/core.js';
-export * from './contract/embedder.js';
 export * from './contract/encoder.js';
 export * from './contract/inference.js';
 export * from './contract/text.js';

@@ -8,7 +8,7 @@
 
 namespace quern::binding {
 
-/// NativeEmbedder of native/contract/embedder.ts. Lives on the JavaScript thread; its work is done by pool threads.
+/// NativeEmbedder of native/contract/inference.ts. Lives on the JavaScript thread; its work is done by pool threads.
 class EmbedderObject : public Napi::ObjectWrap<EmbedderObject> {
  public:
   static Napi::Function define(Napi::Env env);

@@ -13,7 +13,7 @@ struct llama_context;
 
 namespace quern {
 
-/// How an embedder is set up; native/contract/embedder.ts explains the members.
+/// How an embedder is set up; native/contract/inference.ts explains the members.
 struct EmbedderOptions {
   int context_size = 512;
   int threads = 1;
