@@ -1,12 +1,9 @@
 import { Failure } from '../../schemas/errors.js';
 import { isObject } from '../config/values.js';
 import { shownUrl } from '../net/address.js';
-import type { Bases } from '../net/ask/bases.js';
+import { type Bases, RoundRobin, RUNTIME_TIMEOUT_MS, runtimeBase } from '../net/ask/bases.js';
 import { brokenOff, statusFailure, type Upstream, unreachable, upstreamError } from '../net/ask/failures.js';
-import { urlBelow } from '../net/ask/json-host.js';
-import { postToOne } from '../net/ask/json-hosts.js';
-import { RUNTIME_TIMEOUT_MS } from '../net/ask/limits.js';
-import { RoundRobin, runtimeBase } from '../net/ask/runtimes.js';
+import { postToOne, urlBelow } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';
 import type { OutboundReply } from '../net/reply.js';
 import type { SpeakRequest, SpeechOutService, Spoken, SpokenChunk, SpokenWord, Voice } from '../speech/contract.js';
