@@ -4,11 +4,9 @@ import type { FoundModel } from '../models/find/contract.js';
 import { encoderSource, findEncoder } from '../models/find/encoder.js';
 import { encoderKey } from '../models/residency/key.js';
 import type { Models } from '../models/residency/models.js';
-import { inBatches } from './batches.js';
 import type { EncoderAsk, EncoderService, Scores, ZeroShot } from './contract.js';
 import { loadEncoder } from './load.js';
 import { entailmentOf, named, relevance, zeroShotScores } from './scores.js';
-import { shortened, tooManyDimensions } from './vectors.js';
 
 /** (text, label) pairs of one request. */
 const PAIR_LIMIT = 20_000;
@@ -174,4 +172,56 @@ async function weigh(
     zeroShotScores(labels, logits.slice(at * labels.length, (at + 1) * labels.length), entailment, multiLabel),
   );
   return { scores, tokens: sum(tokens) };
+}
+
+/** An encoder that is handed at most `size` texts at a time, one batch after the other; the answers are those of all together. */
+export function inBatches(model: EncoderModel, size: number): Pick<EncoderModel, keyof EncoderModel> {
+  return {
+    info: model.info,
+    embed: (texts, call) => inTurn(texts.length, size, (from, to) => model.embed(texts.slice(from, to), call)),
+    score: (query, documents, call) => inTurn(documents.length, size, (from, to) => model.score(query, documents.slice(from, to), call)),
+    classify: (texts, call, pairs) =>
+      inTurn(texts.length, size, (from, to) => model.classify(texts.slice(from, to), call, pairs?.slice(from, to))),
+    entities: (texts, call) => inTurn(texts.length, size, (from, to) => model.entities(texts.slice(from, to), call)),
+    close: () => model.close(),
+  };
+}
+
+/** The lists of all answers, each put together in order. */
+async function inTurn<Answer extends Readonly<Record<string, unknown[]>>>(
+  count: number,
+  size: number,
+  ask: (from: number, to: number) => Promise<Answer>,
+): Promise<Answer> {
+  const whole = await ask(0, Math.min(count, size));
+  for (let from = size; from < count; from += size) {
+    const answer = await ask(from, Math.min(count, from + size));
+    for (const [name, list] of Object.entries(answer)) for (const one of list) whole[name]!.push(one);
+  }
+  return whole;
+}
+
+/** The first components of vectors, brought back to length 1, as models trained for it allow. Throws `invalid` for more than there are. */
+export function shortened(vectors: readonly Float32Array[], dimensions: number, model: string): Float32Array[] {
+  return vectors.map((vector, index) => {
+    if (dimensions > vector.length) throw tooManyDimensions(dimensions, model, vector.length);
+    if (dimensions === vector.length) return vector;
+    const head = vector.subarray(0, dimensions);
+    const length = Math.sqrt(head.reduce((sum, component) => sum + component * component, 0));
+    if (length === 0) throw refused(dimensions, `nothing of text ${index + 1} is left in so few`);
+    return head.map((component) => component / length);
+  });
+}
+
+/** The 422 of a request for more dimensions than a model has. */
+function tooManyDimensions(dimensions: number, model: string, most: number): Failure {
+  return refused(dimensions, `"${model}" makes vectors of ${most} dimensions`);
+}
+
+function refused(dimensions: number, why: string): Failure {
+  const msg = `dimensions is ${dimensions}, but ${why}`;
+  return new Failure('invalid', `${msg}.`, {
+    code: 'InvalidDimensions',
+    errors: [{ type: 'value_error', loc: ['body', 'dimensions'], msg, input: dimensions }],
+  });
 }

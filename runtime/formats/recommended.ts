@@ -1,5 +1,3 @@
-import type { Metadata } from './gguf/metadata.js';
-
 /** The sampling that the author of a model recommends for requests that leave it open; names and ranges as in a request. */
 export interface RecommendedSampling {
   temperature?: number;
@@ -48,7 +46,7 @@ const WHOLE: ReadonlySet<string> = new Set(['top_k', 'dry_allowed_length']);
 const DIGITS = 7;
 
 /** The sampling that a file recommends, and a note for each value that cannot be used. */
-export function readRecommended(metadata: Metadata): Recommended {
+export function readRecommended(metadata: ReadonlyMap<string, unknown>): Recommended {
   const { sampling, notes } = recommended(KEYS, PREFIX, (key) => metadata.get(key));
   // -1 stands for 0 in many places.
   if (sampling.top_k !== undefined) sampling.top_k = Math.max(0, sampling.top_k);

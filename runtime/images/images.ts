@@ -40,7 +40,7 @@ export function defaultImageModel(isEdit: boolean, env: NodeJS.ProcessEnv = proc
 
 /** Bytes of the graphs that a pipeline opens, of all that its folder holds. */
 async function sizeOf({ folder, id, quantisation }: FoundRepository): Promise<number> {
-  const { PipelineFolder } = await import('../engines/diffusion/repository.js');
+  const { PipelineFolder } = await import('../engines/diffusion/pipeline-folder.js');
   return graphBytes(new PipelineFolder(folder, id, quantisation).graphs());
 }
 

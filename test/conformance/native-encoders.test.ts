@@ -8,7 +8,7 @@ import type { BertShape } from '../../models/writers/onnx-bert.js';
 import { quantised } from '../../models/writers/onnx-quantise.js';
 import { writeOnnx } from '../../models/writers/onnx-writer.js';
 import type { EncoderOptions, EncoderTask, Pooling } from '../../runtime/engines/contracts/encoder.js';
-import { openNative } from '../../runtime/engines/encoders/bert/native-pass.js';
+import { openNative } from '../../runtime/engines/encoders/onnx/bert/native-pass.js';
 import { EncoderClient } from '../../runtime/engines/encoders/onnx/client.js';
 import { Circuit } from '../../runtime/hosts/circuit.js';
 import { gemmHead, lastLayer, nodes, type Rewriting, randomGraph, spelledNorms, turnedMatrices } from '../support/encoders/graphs.js';

@@ -68,3 +68,9 @@ export interface OcrReader extends LoadedEngine {
   /** Throws `bad_request` for what is no image, `unavailable` when its process dies. */
   read(picture: Picture, signal: AbortSignal): Promise<OcrPage>;
 }
+
+/** A page of its pieces: its confidence is their mean. */
+export function pageOf(text: string, boxes: readonly OcrBox[]): OcrPage {
+  const sum = boxes.reduce((total, { confidence }) => total + confidence, 0);
+  return { text, confidence: boxes.length === 0 ? 0 : sum / boxes.length, boxes };
+}

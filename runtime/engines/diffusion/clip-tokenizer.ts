@@ -1,4 +1,4 @@
-import { fault, type Json, type PipelineFolder, shown } from './repository.js';
+import { fault, type Json, type PipelineFolder, shown } from './pipeline-folder.js';
 
 /** How CLIP cuts text before byte pairs are merged: contractions, words, single digits, and runs of anything else. */
 const WORDS = "<\\|startoftext\\|>|<\\|endoftext\\|>|'s|'t|'re|'ve|'m|'ll|'d|[\\p{L}]+|[\\p{N}]|[^\\s\\p{L}\\p{N}]+";

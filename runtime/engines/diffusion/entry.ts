@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { HostedEngine, OpenEngine } from '../../hosts/engine.js';
 import { Pipeline } from './pipeline.js';
-import { PipelineFolder } from './repository.js';
+import { PipelineFolder } from './pipeline-folder.js';
 import type { GenerateBody, OpenBody, OpenedPipeline, ProgressEvent } from './wire.js';
 
 /** The image engine of a host process: `open` once, then one `generate` after the other. */

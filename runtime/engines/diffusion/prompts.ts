@@ -1,5 +1,5 @@
-import type { Sessions } from './parts.js';
-import { fault, type PipelineFolder } from './repository.js';
+import type { Sessions } from './graphs.js';
+import { fault, type PipelineFolder } from './pipeline-folder.js';
 import { type Embedded, TextEncoder } from './text-encoder.js';
 
 /** Turns prompts into what the network is told, by one text encoder or two. */

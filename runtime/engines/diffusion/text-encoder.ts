@@ -1,7 +1,7 @@
 import type { OnnxSession } from '../onnx/contract.js';
 import { EncoderTokenizer } from '../tokenizers/tokenizer.js';
 import { tokenizerFiles } from './clip-tokenizer.js';
-import { fault, type PipelineFolder, whole } from './repository.js';
+import { fault, type PipelineFolder, whole } from './pipeline-folder.js';
 import { tensorFor, valuesOf } from './tensors.js';
 
 /** What CLIP was trained with. */

@@ -1,6 +1,6 @@
 import type { Pixels } from '../../pictures/picture.js';
 import type { OnnxSession } from '../onnx/contract.js';
-import { fault } from './repository.js';
+import { fault } from './pipeline-folder.js';
 import { tensorFor, valuesOf } from './tensors.js';
 import type { LatentShape } from './unet.js';
 

@@ -1,6 +1,10 @@
 import type { DocumentAnswer, DocumentField } from '../contracts/documents.js';
 import type { OcrBox } from '../contracts/ocr.js';
-import type { LaidOut } from './layout.js';
+
+/** The word behind each token of a page; -1 for those that are none of the page's words. */
+export interface TokenWords {
+  readonly wordOf: readonly number[];
+}
 
 /** What is answered where the page does not say. */
 const NO_ANSWER = '[No answer found]';
@@ -19,7 +23,7 @@ const highestAt = (values: readonly number[]): number => values.reduce((best, va
 export function answerOf(
   startLogits: Float32Array,
   endLogits: Float32Array,
-  { wordOf }: LaidOut,
+  { wordOf }: TokenWords,
   words: readonly OcrBox[],
 ): DocumentAnswer {
   const [starts, ends] = [softmax(startLogits), softmax(endLogits)];
@@ -54,7 +58,7 @@ interface Labelled {
 function labelled(
   logits: Float32Array,
   labels: readonly string[],
-  { wordOf }: LaidOut,
+  { wordOf }: TokenWords,
   words: readonly OcrBox[],
 ): (Labelled | undefined)[] {
   const seen = new Map<number, Labelled | undefined>();
@@ -72,7 +76,7 @@ function labelled(
 }
 
 /** Neighbouring words with the same label as one field; its confidence is their mean. */
-export function fieldsOf(logits: Float32Array, labels: readonly string[], laid: LaidOut, words: readonly OcrBox[]): DocumentAnswer {
+export function fieldsOf(logits: Float32Array, labels: readonly string[], laid: TokenWords, words: readonly OcrBox[]): DocumentAnswer {
   const groups: Labelled[][] = [];
   let before: Labelled | undefined;
   for (const one of labelled(logits, labels, laid, words)) {

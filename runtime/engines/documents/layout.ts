@@ -11,7 +11,7 @@ import { float32Of } from '../onnx/float16.js';
 import { fixedSize } from '../onnx/image-input.js';
 import { openSession } from '../onnx/session.js';
 import { EncoderTokenizer } from '../tokenizers/tokenizer.js';
-import { answerOf, classOf, fieldsOf } from './layout-heads.js';
+import { answerOf, classOf, fieldsOf, type TokenWords } from './layout-heads.js';
 
 /** Places on a page are told in thousandths of it. */
 const PAGE_UNITS = 1000;
@@ -23,12 +23,11 @@ const CORNER = [PAGE_UNITS, PAGE_UNITS, PAGE_UNITS, PAGE_UNITS] as const;
 const PROBE = -1;
 const IMAGE = /^(?:pixel_values|image)$/;
 
-/** What goes into the graph, and the word behind each token; -1 for those that are none of the page's words. */
-export interface LaidOut {
+/** What goes into the graph, and the word behind each token. */
+interface LaidOut extends TokenWords {
   readonly ids: readonly number[];
   readonly types: readonly number[];
   readonly boxes: readonly (readonly number[])[];
-  readonly wordOf: readonly number[];
 }
 
 /** Where the tokens that end a text stand: by `tokenizer_config.json`, else by the version of the model. */

@@ -1,6 +1,6 @@
 import { scaled } from '../../pictures/codec.js';
 import type { Pixels } from '../../pictures/picture.js';
-import { turnedRight } from '../ocr/networks/crop.js';
+import { turnedRight } from '../../pictures/turns.js';
 import type { Tensor } from '../onnx/contract.js';
 import { imageTensor } from '../onnx/image-input.js';
 import type { ImageSettings } from './settings.js';

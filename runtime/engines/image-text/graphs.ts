@@ -1,4 +1,4 @@
-import { decoderFiles, ENCODER, FIRST, LATER, MERGED } from '../../formats/decoder-graphs.js';
+import { decoderFiles, ENCODER, FIRST, LATER, MERGED } from '../../formats/onnx-graphs.js';
 import { chooseFormat, chooseNamed, graphFiles } from '../../formats/onnx-names.js';
 
 /** The only graph of a layout model, as exporters call it. */

@@ -1,11 +1,11 @@
+import { existsSync } from 'node:fs';
+import { join, posix } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
 import { fetchBlob } from './blob.js';
 import type { HubClient, RemoteFile } from './client.js';
 import { type DownloadEvent, EventQueue } from './events.js';
-import { outsideWeights } from './outside-weights.js';
 import type { DownloadPlan } from './plan.js';
-import { Rate } from './rate.js';
 
 /** Between two progress events of a file. */
 const PROGRESS_MS = 250;
@@ -138,4 +138,55 @@ function progress(file: RemoteFile, bytes: number, rate: Rate): Extract<Download
     bytes_per_sec: rate.bytesPerSecond,
     eta_seconds: rate.secondsFor(file.sizeBytes - bytes),
   };
+}
+
+/** The rate is that of this long a time. */
+const WINDOW_MS = 5000;
+
+/** How fast bytes come now, and how long the rest will take. */
+export class Rate {
+  readonly #marks: { at: number; bytes: number }[] = [];
+
+  /** Notes how many bytes there are at `at` (milliseconds of any clock that does not jump); fewer than before begin anew. */
+  mark(bytes: number, at: number): void {
+    if (bytes < (this.#marks.at(-1)?.bytes ?? 0)) this.#marks.length = 0;
+    this.#marks.push({ at, bytes });
+    while (this.#marks.length > 2 && this.#marks[1]!.at <= at - WINDOW_MS) this.#marks.shift();
+  }
+
+  get bytesPerSecond(): number {
+    const [first, last] = [this.#marks[0], this.#marks.at(-1)];
+    if (!first || !last || last.at === first.at) return 0;
+    return Math.round(((last.bytes - first.bytes) / (last.at - first.at)) * 1000);
+  }
+
+  /** Whole seconds for so many more bytes; null while nothing comes. */
+  secondsFor(bytes: number): number | null {
+    const rate = this.bytesPerSecond;
+    return rate > 0 ? Math.ceil(bytes / rate) : null;
+  }
+}
+
+/** The names in a graph that has been fetched, relative to the repository. */
+async function namedBy(graph: RemoteFile, { layout, commit, repository }: DownloadPlan): Promise<string[]> {
+  const place = [layout.blob(graph.etag), join(layout.snapshot(commit), ...graph.path.split('/'))].find((path) => existsSync(path));
+  if (place === undefined) return [];
+  const { externalFiles } = await import('../../formats/onnx/graph-file.js');
+  try {
+    return externalFiles(place).map((name) => posix.join(posix.dirname(graph.path), name));
+  } catch (error) {
+    // Its bytes are those of the hub; loading it says what is wrong with them.
+    log('warn', `${graph.path} of ${repository} does not tell where its weights lie`, { error });
+    return [];
+  }
+}
+
+/**
+ * Files of a repository with weights of graphs that have been fetched, and that the plan does not have: exporters may call them as they like,
+ * and only the graph itself tells. Never a file outside the graph's folder.
+ */
+async function outsideWeights(plan: DownloadPlan): Promise<RemoteFile[]> {
+  const graphs = plan.files.filter(({ path }) => /\.onnx$/i.test(path));
+  const named = new Set((await Promise.all(graphs.map((graph) => namedBy(graph, plan)))).flat());
+  return plan.beside.filter(({ path }) => named.has(path));
 }

@@ -3,8 +3,8 @@ import { RepositoryLayout } from '../cache/layout.js';
 import { repositoriesOf, wholeId } from '../find/aliases.js';
 import { parseName } from '../find/names.js';
 import type { HubClient, RemoteFile } from './client.js';
-import { presentModel } from './present.js';
 import { type Selection, select } from './selection.js';
+import { presentModel } from './whole-in-cache.js';
 
 const REVISION = 'main';
 const SHOWN_FILES = 5;

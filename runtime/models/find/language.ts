@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { otherArchitecture } from '../../formats/architecture.js';
-import { LATER, MERGED, withFormat } from '../../formats/decoder-graphs.js';
 import { graphBytes } from '../../formats/onnx/graph-bytes.js';
+import { LATER, MERGED, withFormat } from '../../formats/onnx-graphs.js';
 import { chooseFormat, chooseNamed, graphFiles, isGgufFormat, isNear } from '../../formats/onnx-names.js';
 import type { FoundModel, FoundRepository, ModelPlaces } from './contract.js';
 import { findGguf } from './gguf.js';

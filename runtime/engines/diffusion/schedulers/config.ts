@@ -1,5 +1,5 @@
 import { Failure } from '../../../../schemas/errors.js';
-import { shown, unsupported } from '../repository.js';
+import { shown, unsupported } from '../pipeline-folder.js';
 import type { NoiseConfig } from './contract.js';
 
 const TRAIN_LIMIT = 100_000;

@@ -5,14 +5,12 @@ import { whileOpening } from '../../onnx/session.js';
 import { type Encoded, EncoderTokenizer } from '../../tokenizers/tokenizer.js';
 import { placesOf } from './alignment.js';
 import { Batcher, type Row } from './batcher.js';
-import { entitiesOf, type Labelling, labelOf } from './entities.js';
-import { openPass } from './open-pass.js';
+import { entitiesOf, type Labelling, labelOf, type Window, windowsOf } from './entities.js';
+import { openPass, probed } from './open-pass.js';
 import type { Batch, EncoderPass } from './pass.js';
 import { finite, normalise, pooled } from './pooling.js';
-import { probed } from './probe.js';
 import { type VectorStep, vectorSteps } from './sentence-modules.js';
 import { type EncoderSettings, readEncoderSettings } from './settings.js';
-import { type Window, windowsOf } from './windows.js';
 import type { CallBody, EntitiesReply, NumbersReply, OpenBody, OpenedEncoder } from './wire.js';
 
 /** Texts that are tokenised at a time, before other messages have their turn. */

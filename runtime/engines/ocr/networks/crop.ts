@@ -1,4 +1,5 @@
 import type { Pixels } from '../../../pictures/picture.js';
+import { blank, turnedLeft } from '../../../pictures/turns.js';
 import type { Slanted } from './regions.js';
 
 /** A crop that is this much taller than wide holds text that runs downwards. */
@@ -18,15 +19,8 @@ export function straightened(pixels: Pixels, { corners, width, height }: Slanted
       sample(pixels, x, y, out.data, (row * wide + column) * pixels.channels);
     }
   }
-  return high / wide >= UPRIGHT_RATIO ? laidDown(out) : out;
+  return high / wide >= UPRIGHT_RATIO ? turnedLeft(out) : out;
 }
-
-const blank = (width: number, height: number, channels: 1 | 3): Pixels => ({
-  width,
-  height,
-  channels,
-  data: new Uint8Array(width * height * channels),
-});
 
 /** The colour between four pixels; beyond the edge the edge goes on. */
 function sample({ width, height, channels, data }: Pixels, x: number, y: number, out: Uint8Array, to: number): void {
@@ -40,34 +34,4 @@ function sample({ width, height, channels, data }: Pixels, x: number, y: number,
     const lower = at(x0, y1) * (1 - rightShare) + at(x1, y1) * rightShare;
     out[to + channel] = Math.round(upper * (1 - lowerShare) + lower * lowerShare);
   }
-}
-
-function moved(pixels: Pixels, width: number, height: number, from: (column: number, row: number) => number): Pixels {
-  const { channels, data } = pixels;
-  const out = blank(width, height, channels);
-  for (let row = 0; row < height; row += 1) {
-    for (let column = 0; column < width; column += 1) {
-      const [source, to] = [from(column, row) * channels, (row * width + column) * channels];
-      for (let channel = 0; channel < channels; channel += 1) out.data[to + channel] = data[source + channel]!;
-    }
-  }
-  return out;
-}
-
-/** Turned by a quarter, counter-clockwise. */
-function laidDown(pixels: Pixels): Pixels {
-  const { width, height } = pixels;
-  return moved(pixels, height, width, (column, row) => column * width + (width - 1 - row));
-}
-
-/** Turned by a quarter, clockwise. */
-export function turnedRight(pixels: Pixels): Pixels {
-  const { width, height } = pixels;
-  return moved(pixels, height, width, (column, row) => (height - 1 - column) * width + row);
-}
-
-/** Turned by a half. */
-export function upsideDown(pixels: Pixels): Pixels {
-  const { width, height } = pixels;
-  return moved(pixels, width, height, (column, row) => (height - 1 - row) * width + (width - 1 - column));
 }

@@ -1,7 +1,8 @@
+import { closeSync, fstatSync, openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Failure } from '../../../../schemas/errors.js';
 import { fileName } from '../../../formats/file-names.js';
-import { graphMetadata } from './graph-metadata.js';
+import { ProtoFile } from '../../../formats/onnx/protobuf.js';
 
 const refused = (file: string, why: string): Failure =>
   new Failure('invalid', `${file} ${why}; give the characters, one a line or as a JSON list.`, { code: 'OcrModelInvalid' });
@@ -48,4 +49,25 @@ export async function readLabels(path: string | null, graph: string, folder?: st
     throw refused(file, 'is no JSON');
   }
   return { characters: listIn(file, value), file };
+}
+
+/** Number of `ModelProto.metadata_props` in onnx.proto; key and value are 1 and 2 of an entry. */
+const METADATA = 14;
+const KEY_BYTES = 1024;
+const VALUE_BYTES = 4 * 1024 * 1024;
+
+/** A text that stands in a graph's metadata under a name; undefined where there is none. */
+function graphMetadata(path: string, name: string): string | undefined {
+  const descriptor = openSync(path, 'r');
+  try {
+    const file = new ProtoFile(descriptor, fstatSync(descriptor).size);
+    for (const entry of file.fields()) {
+      if (entry.number !== METADATA) continue;
+      const [key, value] = [...file.fields(entry.start, entry.end)];
+      if (key && value && file.text(key, KEY_BYTES) === name) return file.text(value, VALUE_BYTES);
+    }
+    return undefined;
+  } finally {
+    closeSync(descriptor);
+  }
 }

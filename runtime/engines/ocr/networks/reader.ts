@@ -1,18 +1,19 @@
 import { decodePicture, scaled } from '../../../pictures/codec.js';
 import type { Picture, Pixels } from '../../../pictures/picture.js';
+import { upsideDown } from '../../../pictures/turns.js';
 import type { OcrBox, OcrOpened, OcrPage } from '../../contracts/ocr.js';
+import { pageOf } from '../../contracts/ocr.js';
 import type { OnnxOptions, OnnxSession } from '../../onnx/contract.js';
 import { CENTRED, type FixedSize, fixedSize, IMAGENET, imageTensor, type Scale, SIDE_LIMIT } from '../../onnx/image-input.js';
 import { openSession } from '../../onnx/session.js';
-import { pageOf } from '../page.js';
-import { straightened, upsideDown } from './crop.js';
+import { straightened } from './crop.js';
 import { classesOf, decodeLine, type Line } from './ctc.js';
 import type { NetworksBody } from './engine.js';
 import { readLabels } from './labels.js';
 import { LineWriter } from './line-writer.js';
 import { rectanglesOf } from './maps.js';
-import { inReadingOrder } from './order.js';
 import type { Slanted } from './regions.js';
+import { inReadingOrder } from './regions.js';
 
 /** Longest side that a detector sees of a page of the usual proportions; networks halve it several times, so sides are multiples of 32. */
 const LONGEST_SIDE = 1600;

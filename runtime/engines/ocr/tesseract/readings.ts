@@ -1,6 +1,6 @@
 import type { Page, PSM, Worker } from 'tesseract.js';
 import type { OcrBox, OcrPage } from '../../contracts/ocr.js';
-import { pageOf } from '../page.js';
+import { pageOf } from '../../contracts/ocr.js';
 
 /** Modes of laying out a page, by tesseract's own numbers: found out by itself; one block of text. */
 const MODES = { automatic: '3', oneBlock: '6' } as const;

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { COLOURS, type TinyDiffusionOptions, writeTinyDiffusion } from '../../../../../models/tiny-diffusion/tiny-diffusion.js';
 import type { ImageJob } from '../../../../../runtime/engines/contracts/images.js';
-import { guidanceVector } from '../../../../../runtime/engines/diffusion/guidance.js';
-import { NormalNoise } from '../../../../../runtime/engines/diffusion/normal.js';
+import { NormalNoise } from '../../../../../runtime/engines/diffusion/normal-noise.js';
 import { Pipeline } from '../../../../../runtime/engines/diffusion/pipeline.js';
-import { PipelineFolder } from '../../../../../runtime/engines/diffusion/repository.js';
+import { PipelineFolder } from '../../../../../runtime/engines/diffusion/pipeline-folder.js';
 import { SCHEDULERS } from '../../../../../runtime/engines/diffusion/schedulers/index.js';
+import { guidanceVector } from '../../../../../runtime/engines/diffusion/unet.js';
 import { decodePicture, encodePng } from '../../../../../runtime/pictures/codec.js';
 import type { Pixels } from '../../../../../runtime/pictures/picture.js';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
 import { clipFiles } from '../../../../../models/tiny-diffusion/tokenizer.js';
-import { PipelineFolder } from '../../../../../runtime/engines/diffusion/repository.js';
+import { PipelineFolder } from '../../../../../runtime/engines/diffusion/pipeline-folder.js';
 import { TextEncoder } from '../../../../../runtime/engines/diffusion/text-encoder.js';
 import type { OnnxSession, Tensor } from '../../../../../runtime/engines/onnx/contract.js';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { windowsOf } from '../../../../../../runtime/engines/encoders/onnx/windows.js';
+import { windowsOf } from '../../../../../../runtime/engines/encoders/onnx/entities.js';
 
 describe('windows', () => {
   it('are one for what fits, also for nothing', () => {

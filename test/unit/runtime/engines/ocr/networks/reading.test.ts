@@ -3,12 +3,19 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { straightened, upsideDown } from '../../../../../../runtime/engines/ocr/networks/crop.js';
+import { straightened } from '../../../../../../runtime/engines/ocr/networks/crop.js';
 import { classesOf, decodeLine } from '../../../../../../runtime/engines/ocr/networks/ctc.js';
 import { readLabels } from '../../../../../../runtime/engines/ocr/networks/labels.js';
 import { rectanglesOf } from '../../../../../../runtime/engines/ocr/networks/maps.js';
-import { inReadingOrder } from '../../../../../../runtime/engines/ocr/networks/order.js';
-import { hullOf, type Point, rectangleAround, regionsOf, type Slanted } from '../../../../../../runtime/engines/ocr/networks/regions.js';
+import {
+  hullOf,
+  inReadingOrder,
+  type Point,
+  rectangleAround,
+  regionsOf,
+  type Slanted,
+} from '../../../../../../runtime/engines/ocr/networks/regions.js';
+import { upsideDown } from '../../../../../../runtime/pictures/turns.js';
 import { recogniser } from '../../../../../support/vision/networks.js';
 
 const near = (a: number, b: number, within = 1e-6): void => assert.ok(Math.abs(a - b) <= within, `${a} should be ${b}`);

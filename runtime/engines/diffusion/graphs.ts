@@ -1,6 +1,6 @@
 import type { OnnxOptions, OnnxSession } from '../onnx/contract.js';
 import { openSession } from '../onnx/session.js';
-import { fault, type Json, type PipelineFolder, shown, whole } from './repository.js';
+import { fault, type Json, type PipelineFolder, shown, whole } from './pipeline-folder.js';
 import type { LatentScale } from './vae.js';
 
 const CHANNEL_LIMIT = 64;

@@ -1,4 +1,4 @@
-import type { EncoderShape } from '../../../../native/contract.js';
+import type { EncoderShape } from '../../../../../native/contract.js';
 import type { Constant } from './constants.js';
 import { embeddings, type TablePlaces } from './embeddings.js';
 import type { Graph } from './graph.js';

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, it } from 'node:test';
-import { PipelineFolder } from '../../../../../runtime/engines/diffusion/repository.js';
+import { PipelineFolder } from '../../../../../runtime/engines/diffusion/pipeline-folder.js';
 import { graphBytes } from '../../../../../runtime/formats/onnx/graph-bytes.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'quern-pipeline-'));

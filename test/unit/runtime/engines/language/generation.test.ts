@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { isUtf8 } from 'node:buffer';
 import { describe, it } from 'node:test';
-import { Generation } from '../../../../../runtime/engines/language/generation.js';
-import { StopFinder, TextAssembler } from '../../../../../runtime/engines/language/text.js';
+import { Generation, StopFinder, TextAssembler } from '../../../../../runtime/engines/language/generation.js';
 
 /** Feeds bytes in pieces of `size`, as tokens that were cut there. */
 function assembled(bytes: Uint8Array, size: number): string[] {

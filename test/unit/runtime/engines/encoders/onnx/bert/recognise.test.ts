@@ -3,13 +3,13 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import type { BertShape } from '../../../../../../models/writers/onnx-bert.js';
-import { quantised } from '../../../../../../models/writers/onnx-quantise.js';
-import { floats, integers, type OnnxGraph, type OnnxNode } from '../../../../../../models/writers/onnx-writer.js';
-import type { Dense } from '../../../../../../native/contract.js';
-import { readGraph } from '../../../../../../runtime/engines/encoders/bert/graph.js';
-import { type Recognised, recognise, Unrecognised } from '../../../../../../runtime/engines/encoders/bert/recognise.js';
-import { readWeights } from '../../../../../../runtime/engines/encoders/bert/weights.js';
+import type { BertShape } from '../../../../../../../models/writers/onnx-bert.js';
+import { quantised } from '../../../../../../../models/writers/onnx-quantise.js';
+import { floats, integers, type OnnxGraph, type OnnxNode } from '../../../../../../../models/writers/onnx-writer.js';
+import type { Dense } from '../../../../../../../native/contract.js';
+import { readGraph } from '../../../../../../../runtime/engines/encoders/onnx/bert/graph.js';
+import { type Recognised, recognise, Unrecognised } from '../../../../../../../runtime/engines/encoders/onnx/bert/recognise.js';
+import { readWeights } from '../../../../../../../runtime/engines/encoders/onnx/bert/weights.js';
 import {
   both,
   constants,
@@ -23,7 +23,7 @@ import {
   spelledNorms,
   turnedMatrices,
   writeGraph,
-} from '../../../../../support/encoders/graphs.js';
+} from '../../../../../../support/encoders/graphs.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'quern-bert-'));
 let count = 0;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { release } from '../../../../../runtime/models/fetch/release.js';
+import { release } from '../../../../../runtime/models/fetch/part-writer.js';
 
 it('pieces that are all of their memory are freed, others keep what they share', () => {
   const whole = new Uint8Array(65_536).fill(7);
