@@ -1,5 +1,6 @@
 import type {
   AudioFunctions,
+  NativeAacDecoder,
   NativeOggWriter,
   NativePacketReader,
   NativePcmReader,
@@ -95,6 +96,20 @@ class PacketReader implements NativePacketReader {
   }
 }
 
+class AacDecoder implements NativeAacDecoder {
+  readonly rate: number;
+  readonly #native: NativeAacDecoder;
+
+  constructor(native: NativeAacDecoder) {
+    this.#native = native;
+    this.rate = native.rate;
+  }
+
+  decode(frame: Uint8Array): Float32Array {
+    return raised(() => this.#native.decode(frame));
+  }
+}
+
 /** The audio functions of the addon with our failures. */
 export function audioFunctions(native: AudioFunctions): AudioFunctions {
   return {
@@ -106,6 +121,7 @@ export function audioFunctions(native: AudioFunctions): AudioFunctions {
     openTimeStretch: (rate, speed) => new SampleStream(raised(() => native.openTimeStretch(rate, speed))),
     openVoiceActivity: (rate, threshold) => new VoiceActivity(raised(() => native.openVoiceActivity(rate, threshold))),
     openPcmReader: (format) => new PcmReader(raised(() => native.openPcmReader(format))),
+    openAacDecoder: (config) => new AacDecoder(raised(() => native.openAacDecoder(config))),
     openPacketReader: (container) => new PacketReader(raised(() => native.openPacketReader(container))),
     openOggWriter: (options) => new OggWriter(raised(() => native.openOggWriter(options))),
   };

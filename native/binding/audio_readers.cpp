@@ -2,6 +2,7 @@
 #include <utility>
 #include <vector>
 
+#include "../audio/aac_decoder.hpp"
 #include "../audio/packet_reader.hpp"
 #include "../audio/pcm_reader.hpp"
 #include "arrays.hpp"
@@ -120,11 +121,38 @@ class PacketReaderObject : public Napi::ObjectWrap<PacketReaderObject> {
   std::unique_ptr<audio::PacketReader> reader_;
 };
 
+class AacDecoderObject : public Napi::ObjectWrap<AacDecoderObject> {
+ public:
+  static void define(Napi::Env env, Napi::Object exports) {
+    define_object<AacDecoderObject>(
+        env, exports, "openAacDecoder", "AacDecoder",
+        {InstanceMethod<&AacDecoderObject::decode>("decode"), InstanceAccessor<&AacDecoderObject::rate>("rate")});
+  }
+
+  explicit AacDecoderObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
+    raising(info.Env(), [&] { decoder_ = std::make_unique<audio::AacDecoder>(bytes_of(info[0], "config")); });
+  }
+
+ private:
+  Napi::Value decode(const Napi::CallbackInfo& info) {
+    return raising(info.Env(), [&]() -> Napi::Value {
+      std::vector<float> mono;
+      decoder_->decode(bytes_of(info[0], "frame"), mono);
+      return to_array<Napi::Float32Array>(info.Env(), std::move(mono));
+    });
+  }
+
+  Napi::Value rate(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), decoder_->rate()); }
+
+  std::unique_ptr<audio::AacDecoder> decoder_;
+};
+
 }  // namespace
 
 void define_audio_readers(Napi::Env env, Napi::Object exports) {
   PcmReaderObject::define(env, exports);
   PacketReaderObject::define(env, exports);
+  AacDecoderObject::define(env, exports);
 }
 
 }  // namespace quern::binding

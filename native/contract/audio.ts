@@ -60,6 +60,14 @@ export interface NativePcmReader {
   facts(): PcmFacts | undefined;
 }
 
+/** Decodes AAC of low complexity, 1 to 8 channels. Sync, some 0.1 ms for a frame. */
+export interface NativeAacDecoder {
+  /** Hz; of HE-AAC that of its core. */
+  readonly rate: number;
+  /** The 1,024 samples of a frame, each the mean of all channels. Throws Failure('bad_request') for a damaged one. */
+  decode(frame: Uint8Array): Float32Array;
+}
+
 /** Something that stands in a stream: its beginning, a packet, or its end. */
 export type StreamPart =
   | {
@@ -107,6 +115,8 @@ export interface AudioFunctions {
   /** At a rate of 4,000 to 192,000 Hz; `threshold` is the effective value from which on it is speech, above 0 and below 1. */
   openVoiceActivity(rate: number, threshold: number): NativeVoiceActivity;
   openPcmReader(format: 'wav' | 'flac'): NativePcmReader;
+  /** `config` is an AudioSpecificConfig. Throws Failure('bad_request') for other profiles. */
+  openAacDecoder(config: Uint8Array): NativeAacDecoder;
   openPacketReader(container: 'webm' | 'ogg'): NativePacketReader;
   /** Throws Failure('invalid') with the option that is wrong. */
   openOggWriter(options: OggWriterOptions): NativeOggWriter;

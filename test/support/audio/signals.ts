@@ -10,3 +10,30 @@ export function syllables(seconds: number, rate: number): Float32Array {
   }
   return samples;
 }
+
+/** How alike two sounds are, from -1 to 1, when `other` begins `lag` samples later; the best of the lags up to `mostLag` samples. */
+export function bestMatch(one: Float32Array, other: Float32Array, mostLag: number): { readonly correlation: number; readonly lag: number } {
+  const match = (lag: number): number => {
+    let product = 0;
+    let ofOne = 0;
+    let ofOther = 0;
+    for (let i = Math.max(0, -lag); i < one.length && i + lag < other.length; i++) {
+      const [a, b] = [one[i]!, other[i + lag]!];
+      product += a * b;
+      ofOne += a * a;
+      ofOther += b * b;
+    }
+    return product / Math.sqrt(ofOne * ofOther || 1);
+  };
+  let best = { correlation: match(0), lag: 0 };
+  const look = (from: number, to: number, step: number): void => {
+    for (let lag = from; lag <= to; lag += step) {
+      const correlation = match(lag);
+      if (correlation > best.correlation) best = { correlation, lag };
+    }
+  };
+  // Neighbours are much alike: the best of every fourth lag is near the best of all.
+  look(-mostLag, mostLag, 4);
+  look(best.lag - 3, best.lag + 3, 1);
+  return best;
+}
