@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { OptionShapes } from '../../config/plugin-options.js';
-import { defineExtractor } from './define.js';
+import { defineExtractor } from './contract.js';
 import { CONFIDENCE, ENTITY_TYPES, type Entity, type EntityType } from './entities/contract.js';
 import { figuresIn } from './entities/figures.js';
 import { namesIn } from './entities/names.js';

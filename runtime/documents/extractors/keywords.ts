@@ -1,7 +1,6 @@
 import type { ExtractorType } from '../../../schemas/generated/config/rag.js';
 import type { OptionShapes } from '../../config/plugin-options.js';
-import type { Extracted, Extractor } from './contract.js';
-import { defineExtractor } from './define.js';
+import { defineExtractor, type Extracted, type Extractor } from './contract.js';
 import { type Candidate, type Choice, choose, type Keyword } from './keywords/choose.js';
 import { rake } from './keywords/rake.js';
 import { textrank } from './keywords/textrank.js';

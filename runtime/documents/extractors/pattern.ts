@@ -1,7 +1,7 @@
 import type { OptionShapes } from '../../config/plugin-options.js';
 import type { Metadata } from '../contract.js';
 import type { Span } from '../text/words.js';
-import { defineExtractor } from './define.js';
+import { defineExtractor } from './contract.js';
 import { findCustom, readCustom } from './patterns/custom.js';
 import { PREDEFINED, type PredefinedName } from './patterns/predefined.js';
 

@@ -1,13 +1,9 @@
 import type { OptionShapes } from '../../config/plugin-options.js';
 import { wordsOf } from '../text/words.js';
-import { defineExtractor } from './define.js';
+import { ratio } from './basic-statistics.js';
+import { defineExtractor } from './contract.js';
 import { keywordsOf } from './keywords.js';
-import { ratio } from './statistics/basic.js';
-import { lexrank } from './summaries/lexrank.js';
-import { lsa } from './summaries/lsa.js';
-import { luhn } from './summaries/luhn.js';
-import { pickable, type Ranking } from './summaries/sentences.js';
-import { textrank } from './summaries/textrank.js';
+import { lexrank, lsa, luhn, pickable, type Ranking, textrank } from './sentence-rankings.js';
 
 const OPTIONS = {
   summary_sentences: { type: 'integer', default: 3, minimum: 1, maximum: 10, description: 'Sentences of the summary.' },

@@ -1,8 +1,8 @@
 import { Failure, type FailureKind } from '../../../schemas/errors.js';
 import type { DataProcessingStrategy } from '../../../schemas/generated/config/rag.js';
+import { UNIVERSAL_STRATEGY } from '../../documents/parsing/config.js';
 import type { Parsing, ParsingRequest } from '../../documents/parsing/parsing.js';
 import { PassageFile, type Summary } from '../../documents/parsing/passage-file.js';
-import { UNIVERSAL_STRATEGY } from '../../documents/parsing/universal.js';
 import type { LoadedProject, Projects } from '../../projects/projects.js';
 import type { Embedders } from '../../rag/embedders/index.js';
 import type { OpenedStores } from '../../rag/opened-stores.js';

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { extractorOf } from '../../../../../runtime/documents/extractors/index.js';
-import { lexrank } from '../../../../../runtime/documents/extractors/summaries/lexrank.js';
-import { lsa } from '../../../../../runtime/documents/extractors/summaries/lsa.js';
-import { luhn } from '../../../../../runtime/documents/extractors/summaries/luhn.js';
-import { pickable, type Ranking } from '../../../../../runtime/documents/extractors/summaries/sentences.js';
-import { textrank } from '../../../../../runtime/documents/extractors/summaries/textrank.js';
+import { lexrank, lsa, luhn, pickable, type Ranking, textrank } from '../../../../../runtime/documents/extractors/sentence-rankings.js';
 
 const summary = (text: string, options = {}) =>
   extractorOf('SummaryExtractor').extract(text, options).output.summary as Record<string, unknown>;

@@ -1,8 +1,8 @@
-import { blank } from '../../chunking/units.js';
-import { type KnownWord, knownWordsOf } from '../../text/known-words.js';
-import { type Line, linesOf } from '../../text/lines.js';
-import { sentencesOf } from '../../text/sentences.js';
-import { wordsOf } from '../../text/words.js';
+import { blank } from '../chunking/units.js';
+import { type KnownWord, knownWordsOf } from '../text/known-words.js';
+import { type Line, linesOf } from '../text/lines.js';
+import { sentencesOf } from '../text/sentences.js';
+import { wordsOf } from '../text/words.js';
 
 /** What every part of the statistics counts with. */
 export interface Counted {

@@ -1,4 +1,4 @@
-import type { Line } from '../../text/lines.js';
+import type { Line } from '../text/lines.js';
 
 /** A heading as a line of the text shows it. */
 export interface Heading {
