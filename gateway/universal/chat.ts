@@ -1,7 +1,6 @@
 import { log } from '../../runtime/base/log.js';
-import { formFields, generationSettings, languageOptions, languageSettings } from '../../runtime/completions/options.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
-import { wantsLogprobs } from '../../runtime/completions/sampling.js';
+import { formFields, generationSettings, languageOptions, languageSettings, wantsLogprobs } from '../../runtime/completions/settings.js';
 import { chunkFrames, completionId, responseBody } from '../../runtime/completions/wire.js';
 import type { CachedTurn } from '../../runtime/kv-cache/cached-turn.js';
 import { collectChoices } from '../../runtime/providers/contract.js';

@@ -1,4 +1,4 @@
-import { exportSettings } from '../../runtime/completions/options.js';
+import { exportSettings } from '../../runtime/completions/settings.js';
 import type { EncoderAsk, EncoderService, EncoderSettings, Scores, ZeroShot } from '../../runtime/encoders/contract.js';
 import { sigmoid } from '../../runtime/encoders/scores.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';

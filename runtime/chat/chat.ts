@@ -1,13 +1,172 @@
-import type { Message } from '../../schemas/generated/common.js';
+import { randomUUID } from 'node:crypto';
+import { UNCONFIGURED_MODEL } from '../../models/built-in.js';
+import { Failure, type FailureKind } from '../../schemas/errors.js';
+import type { Message, Tool } from '../../schemas/generated/common.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
+import type { CompletionRequest as ChatRequest } from '../../schemas/generated/core/chat.js';
+import { defaultModel } from '../projects/models.js';
 import type { LoadedProject } from '../projects/projects.js';
-import type { Provider } from '../providers/contract.js';
+import type { Completion, CompletionPart, CompletionRequest, Provider } from '../providers/contract.js';
 import type { ProviderId } from '../providers/index.js';
+import type { Hit } from '../rag/contract.js';
 import type { Retrieval } from '../rag/query/contract.js';
 import type { Store } from '../store/store.js';
-import { type ChatCall, type ChatTurn, chosenModel, openTurn } from './complete.js';
+import { assemble, conversationOf, offeredTools, renderPrompts, settingsOf } from './model-request.js';
+import { contextText, questionsOf, retrieve, sourcesOf } from './passages.js';
+import { answerSchema, schemaName } from './schema/answer-schema.js';
 import { type Clock, checkSessionId, systemClock } from './session.js';
 import { Sessions } from './sessions.js';
+import { type ChatTurn, OpenTurn } from './turn.js';
+
+/** Failures that nobody outside can do anything about. */
+const BROKEN: ReadonlySet<FailureKind> = new Set(['model_failed', 'internal']);
+
+/** Failures of a prompt that its model has no room for. */
+const TOO_LONG: ReadonlySet<string> = new Set(['context_length_exceeded', 'context_truncation_failed']);
+
+/** One chat request as it arrives. */
+export interface ChatCall {
+  namespace: string;
+  project: string;
+  /** Already checked against its schema. */
+  request: ChatRequest;
+  /** False = nothing is remembered. */
+  stateful: boolean;
+  /** The session that the client names; a new one where it is absent or empty. */
+  sessionId?: string | undefined;
+}
+
+/** What a turn is made of. */
+interface TurnParts {
+  call: ChatCall;
+  project: LoadedProject;
+  signal: AbortSignal;
+  sessions: Sessions;
+  provider(model: ModelConfig): Provider;
+  /** Absent where nothing is retrieved. */
+  retrieval?: Retrieval | undefined;
+}
+
+/** The model that a request names, or the default one; the built-in one in a project without models. Throws `bad_request` (UnknownModel, NoModel). */
+function chosenModel(project: LoadedProject, name: string | null | undefined): ModelConfig {
+  const { runtime } = project.config;
+  const place = `project ${project.namespace}/${project.name}`;
+  if (runtime.models.length === 0) {
+    if (UNCONFIGURED_MODEL && (!name || name === UNCONFIGURED_MODEL.name)) return UNCONFIGURED_MODEL;
+    throw new Failure('bad_request', `No model is configured in ${place}. Add one under runtime.models.`, { code: 'NoModel' });
+  }
+  const model = name ? runtime.models.find((one) => one.name === name) : defaultModel(runtime);
+  if (model) return model;
+  const known = runtime.models.map((one) => one.name).join(', ');
+  throw new Failure('bad_request', `There is no model "${name}" in ${place}. Configured models: ${known}.`, { code: 'UnknownModel' });
+}
+
+/** Opens a turn; see `Chat.complete`. */
+async function openTurn({ call, project, signal, sessions, provider, retrieval }: TurnParts): Promise<ChatTurn> {
+  const { request, namespace } = call;
+  const model = chosenModel(project, request.model);
+  const form = await answerForm(project, request);
+  const session = call.stateful ? await sessions.use([namespace, call.project, sessionIdOf(call)]) : undefined;
+  const release = once(() => session && sessions.release(session));
+  // An answer that nobody starts to read has no end of its own.
+  signal.addEventListener('abort', release, { once: true });
+  try {
+    const variables = request.variables ?? {};
+    const prompts = renderPrompts(project.config, model, variables);
+    const tools = offeredTools(model, request.tools, variables);
+    let hits: readonly Hit[] = [];
+    const completion = await opened(model, request, async () => {
+      const found = retrieval ? await retrieve(retrieval, project, questionsOf(project, model, request), signal) : [];
+      const history = session ? await sessions.history(session) : [];
+      if (session) await sessions.expect(conversationOf(request.messages)).catch(refuseUnkept);
+      return fitting(found, (passages) => {
+        hits = passages;
+        const system = [...prompts.system, ...contextText(passages)];
+        const messages = assemble({ ...prompts, system }, history, request.messages);
+        const asked = { ...settingsOf(model, request), ...form, messages, stream: request.stream ?? false };
+        return provider(model).open(model, withTools(asked, request, tools), signal);
+      });
+    });
+    return new OpenTurn(request, model, completion, {
+      session,
+      signal,
+      sources: request.include_sources ? sourcesOf(hits, request.sources_limit) : undefined,
+      close: release,
+      complete: async (message) => {
+        if (session) await sessions.append(session, [...conversationOf(request.messages), message], prompts.first).catch(refuseUnkept);
+      },
+    });
+  } catch (failure) {
+    release();
+    throw failure;
+  }
+}
+
+/** Opens with all the passages, or with the best of them that the model's context has room for: half as many each time that it has not. */
+async function fitting(passages: readonly Hit[], open: (passages: readonly Hit[]) => Promise<Completion>): Promise<Completion> {
+  for (let best = passages; ; best = best.slice(0, Math.floor(best.length / 2))) {
+    try {
+      return await open(best);
+    } catch (failure) {
+      if (best.length === 0 || !(failure instanceof Failure) || !TOO_LONG.has(failure.code)) throw failure;
+    }
+  }
+}
+
+/**
+ * A model or a search that fails before a stream has begun fails the stream, which ends with an apology; what the caller can mend, or try
+ * later, stays a status.
+ */
+async function opened(model: ModelConfig, { stream }: ChatRequest, open: () => Promise<Completion>): Promise<Completion> {
+  try {
+    return await open();
+  } catch (failure) {
+    if (!stream || !(failure instanceof Failure) || !BROKEN.has(failure.kind)) throw failure;
+    return { model: model.model, parts: failing(failure) };
+  }
+}
+
+// biome-ignore lint/correctness/useYield: it fails where the first part is due.
+async function* failing(failure: Failure): AsyncGenerator<CompletionPart, void, undefined> {
+  throw failure;
+}
+
+function sessionIdOf({ sessionId }: ChatCall): string {
+  return sessionId ? checkSessionId(sessionId, ['header', 'X-Session-ID']) : randomUUID();
+}
+
+/** The form that the project's schema gives to an answer. Throws `bad_request` for a stream, and for a schema that cannot be used. */
+async function answerForm(project: LoadedProject, request: ChatRequest): Promise<Pick<CompletionRequest, 'response_format'>> {
+  const { config, namespace, name } = project;
+  if (config.schema === undefined) return {};
+  if (request.stream) {
+    const message = `Streaming is not supported while project ${namespace}/${name} has a schema (${config.schema}). Send "stream": false.`;
+    throw new Failure('bad_request', message, { code: 'StreamingWithSchema' });
+  }
+  const schema = await answerSchema(project.directory, config.schema);
+  return { response_format: { type: 'json_schema', json_schema: { name: schemaName(config.schema), schema } } };
+}
+
+function withTools(asked: CompletionRequest, request: ChatRequest, tools: Tool[]): CompletionRequest {
+  if (tools.length === 0) return asked;
+  return { ...asked, tools, ...(request.tool_choice ? { tool_choice: request.tool_choice } : {}) };
+}
+
+/** Fails a turn that the store refused, in the store's words, with the way round it. */
+function refuseUnkept(cause: unknown): never {
+  if (!(cause instanceof Failure)) throw cause;
+  const message = `This turn cannot be kept in its session: ${cause.message} To chat without a session, send the header X-No-Session.`;
+  const retry = cause.retryAfterS === undefined ? {} : { retryAfterS: cause.retryAfterS };
+  throw new Failure(cause.kind, message, { code: cause.code, ...retry, cause });
+}
+
+function once(action: () => void): () => void {
+  let done = false;
+  return () => {
+    if (!done) action();
+    done = true;
+  };
+}
 
 /** What chat is made of. */
 export interface ChatParts {

@@ -3,22 +3,19 @@ import { log } from '../base/log.js';
 import type { GenerateEvent, GenerateRequest, LanguageModel, PrepareRequest } from '../engines/contracts/language.js';
 import { templateFacts } from '../engines/language/templates/known-templates.js';
 import { type AnswerCheck, type CompletionParts, checkedParts } from './answer-check.js';
-import { type AnswerForm, answerForm } from './answer-form.js';
-import { answerGrammar } from './answer-grammar.js';
+import { type AnswerForm, answerForm, answerGrammar } from './answer-form.js';
 import { type Allocation, allocate, completionRoom, contextFailure, contextUsage } from './budget.js';
-import { MAX_CHOICES, openChoices, settleSoon } from './choices.js';
 import { Collector, type Completion } from './contract.js';
 import { type Fitted, fitPrompt } from './fit.js';
-import { type PlainMessage, plainMessages } from './messages.js';
-import { ModelHold, OpenedCompletion } from './model-hold.js';
+import { type PlainMessage, plainMessages, strategyOf } from './messages.js';
+import { MAX_CHOICES, ModelHold, OpenedCompletion, openChoices, settleSoon } from './opened-completion.js';
 import { OutputReader } from './output.js';
 import type { ModelSource, StateUse, UniversalRequest } from './request.js';
-import { engineSampling, seedAfter } from './sampling.js';
+import { engineSampling, seedAfter } from './settings.js';
 import { type ThinkingPlan, thinkingPlan, withSoftSwitch } from './thinking.js';
 import { formatOf, INJECTED_FORMAT, type ToolFormat } from './tools/formats.js';
 import { injectOffer, offerTools, type ToolOffer, toolHistoryAsText } from './tools/offer.js';
 import { ToolCallParser } from './tools/parser.js';
-import { strategyOf } from './truncate.js';
 
 /** Failures that say nothing about the template, so that another rendering would not help. */
 const NOT_THE_TEMPLATE: ReadonlySet<string> = new Set(['unavailable', 'busy', 'timed_out', 'too_many']);
@@ -135,7 +132,7 @@ function generation(plan: Plan, prompt: Prompt, again = false): Generation {
 }
 
 /** The parts of a generation whose first event was asked for already. */
-async function* partsOf(
+async function* partsOfChoice(
   first: Promise<IteratorResult<GenerateEvent>>,
   events: AsyncIterator<GenerateEvent>,
   reader: OutputReader,
@@ -184,7 +181,7 @@ async function begun(
   first.catch(() => undefined);
   hold.signal.addEventListener('abort', () => void events.return?.().catch(() => undefined), { once: true });
   await settleSoon(first);
-  return { check, parts: partsOf(first, events, reader, hold, plan.request.states) };
+  return { check, parts: partsOfChoice(first, events, reader, hold, plan.request.states) };
 }
 
 /** A model whose conversations are written by another chat template; known ones go by their names. */

@@ -2,9 +2,7 @@ import { log } from '../base/log.js';
 import type { LanguageModel, PreparedPrompt, PrepareRequest } from '../engines/contracts/language.js';
 import { type Allocation, contextFailure, type Truncation, UNTOUCHED } from './budget.js';
 import { compressHistory } from './compress.js';
-import { type PlainMessage, plainMessages } from './messages.js';
-import type { TruncationStrategy } from './request.js';
-import { summarisable, summarise, withSummary } from './summary.js';
+import type { TruncationStrategy } from './messages.js';
 import {
   type CountedMessage,
   cutContents,
@@ -12,9 +10,12 @@ import {
   halveLargest,
   leastTokens,
   MESSAGE_OVERHEAD,
+  type PlainMessage,
+  plainMessages,
   totalTokens,
   withinReach,
-} from './truncate.js';
+} from './messages.js';
+import { summarisable, summarise, withSummary } from './summary.js';
 
 /** Rounds of dropping and cutting, each with the error of the one before, and of halving after that. */
 const MAX_ROUNDS = 4;

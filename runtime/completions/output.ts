@@ -1,6 +1,6 @@
 import type { GenerateEvent } from '../engines/contracts/language.js';
 import type { CompletionPart, FinishReason, TokenLogprob } from './contract.js';
-import { wireLogprobs } from './sampling.js';
+import { wireLogprobs } from './settings.js';
 import { type SplitPiece, ThinkingSplitter } from './thinking.js';
 import type { ToolCallParser } from './tools/parser.js';
 

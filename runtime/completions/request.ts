@@ -3,12 +3,6 @@ import type { LanguageSettings } from '../models/find/language.js';
 import type { FormFields } from './answer-form.js';
 import type { CollectedCompletion, Completion, CompletionRequest } from './contract.js';
 
-/** What is done with a history that does not fit. */
-export const TRUNCATION_STRATEGIES = ['sliding_window', 'keep_system', 'middle_out', 'summarize'] as const;
-
-/** One of `TRUNCATION_STRATEGIES`. */
-export type TruncationStrategy = (typeof TRUNCATION_STRATEGIES)[number];
-
 /** One completion asked of the runtime, with its model and how to load it. */
 export interface UniversalRequest extends CompletionRequest {
   /** As the client named it: file path, built-in name, or `org/repo[:QUANT]`. */

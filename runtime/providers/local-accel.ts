@@ -1,6 +1,6 @@
 import { Failure } from '../../schemas/errors.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import { openChoices } from '../completions/choices.js';
+import { openChoices } from '../completions/opened-completion.js';
 import { onlyBase } from '../net/ask/bases.js';
 import type { ChatClient } from './compat/open.js';
 import type { Completion, CompletionRequest, Provider } from './contract.js';

@@ -1,4 +1,4 @@
-import { openChoices } from '../completions/choices.js';
+import { openChoices } from '../completions/opened-completion.js';
 import { onlyBase } from '../net/ask/bases.js';
 import type { ChatClient } from './compat/open.js';
 import type { CompletionRequest, Provider } from './contract.js';

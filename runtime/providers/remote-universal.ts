@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import { languageSettings } from '../completions/options.js';
+import { languageSettings } from '../completions/settings.js';
 import { onlyBase, RoundRobin, runtimeBase } from '../net/ask/bases.js';
 import type { ChatClient } from './compat/open.js';
 import type { CompletionRequest, Provider } from './contract.js';

@@ -1,6 +1,6 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import { checkedExtra, formFields, generationSettings, languageOptions, languageSettings } from '../completions/options.js';
 import type { CompletionSource, ModelSource, UniversalRequest } from '../completions/request.js';
+import { checkedExtra, formFields, generationSettings, languageOptions, languageSettings } from '../completions/settings.js';
 import type { CompletionRequest, Provider } from './contract.js';
 
 /** What a model's `extra_body` and the request's say together; the request wins. */

@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
-import { exportSettings } from '../completions/options.js';
+import { exportSettings } from '../completions/settings.js';
 import { isObject } from '../config/values.js';
 import type { EncoderAsk, EncoderService, EncoderSettings, Scores, ZeroShot } from '../encoders/contract.js';
 import type { Entity } from '../engines/contracts/encoder.js';

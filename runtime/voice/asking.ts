@@ -1,7 +1,7 @@
 import type { Message } from '../../schemas/generated/common.js';
 import type { CompletionRequest } from '../../schemas/generated/core/chat.js';
 import type { Chat } from '../chat/chat.js';
-import type { KeptByReader } from '../chat/complete.js';
+import type { KeptByReader } from '../chat/turn.js';
 import type { VoiceSettings } from './settings.js';
 
 /** Answers of a voice are short and lively where the project says nothing else. */

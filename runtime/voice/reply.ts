@@ -1,4 +1,4 @@
-import type { KeptByReader } from '../chat/complete.js';
+import type { KeptByReader } from '../chat/turn.js';
 import type { Speech } from '../speech/contract.js';
 import { CallFilter } from './call-filter.js';
 import { Changes, type Clock } from './clock.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { chatEndpoints } from '../../gateway/core/chat.js';
 import { Chat } from '../../runtime/chat/chat.js';
-import { APOLOGY } from '../../runtime/chat/complete.js';
+import { APOLOGY } from '../../runtime/chat/turn.js';
 import { Projects } from '../../runtime/projects/projects.js';
 import type { CompletionPart } from '../../runtime/providers/contract.js';
 import { providerOf } from '../../runtime/providers/index.js';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import OpenAI from 'openai';
 import { coreEndpoints } from '../../gateway/core/index.js';
 import { setLogLevel } from '../../runtime/base/log.js';
-import { APOLOGY } from '../../runtime/chat/complete.js';
+import { APOLOGY } from '../../runtime/chat/turn.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { Failure } from '../../schemas/errors.js';
 import { writeProject } from '../support/dataset-stage.js';

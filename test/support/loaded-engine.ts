@@ -4,7 +4,7 @@ import { dispatch } from '../../gateway/http/dispatch.js';
 import type { Application } from '../../gateway/http/transport.js';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import { Completions } from '../../runtime/completions/completions.js';
-import { languageOptions } from '../../runtime/completions/options.js';
+import { languageOptions } from '../../runtime/completions/settings.js';
 import type { LanguageClient } from '../../runtime/engines/language/client.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import type { Runtime } from '../../runtime/runtime.js';

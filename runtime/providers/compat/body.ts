@@ -1,7 +1,7 @@
 import type { Message } from '../../../schemas/generated/common.js';
 import type { ModelConfig } from '../../../schemas/generated/config/project.js';
 import { UNTIL_CONTEXT_ENDS } from '../../completions/budget.js';
-import { DRY_SETTINGS } from '../../completions/options.js';
+import { DRY_SETTINGS } from '../../completions/settings.js';
 import { expandEnv } from '../../config/variables.js';
 import type { CompletionRequest } from '../contract.js';
 

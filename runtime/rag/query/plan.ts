@@ -4,8 +4,8 @@ import type { Database, EmbeddingStrategy, RetrievalStrategy, RetrievalStrategyT
 import type { Metadata } from '../../documents/contract.js';
 import type { Hit } from '../contract.js';
 import type { Retriever } from '../retrievers/contract.js';
-import { MOST_HITS } from '../retrievers/define.js';
 import { RETRIEVERS } from '../retrievers/index.js';
+import { MOST_HITS } from '../retrievers/retriever.js';
 import type { Question } from './contract.js';
 
 const named = (things: readonly { name: string }[]): string => things.map((one) => one.name).join(', ') || 'none';

@@ -1,6 +1,5 @@
 import type { RetrievalStrategyType } from '../../../schemas/generated/config/rag.js';
-import { defineRetriever, TOP_K } from './define.js';
-import { hitsByMetric, METRIC } from './search.js';
+import { defineRetriever, hitsByMetric, METRIC, TOP_K } from './retriever.js';
 
 const OPTIONS = {
   top_k: TOP_K,

@@ -2,9 +2,8 @@ import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
 import type { Hit } from '../contract.js';
 import type { RetrievalMeans, RetrievalQuery } from './contract.js';
-import { defineRetriever, initialK, TOP_K } from './define.js';
 import { BASE } from './nested.js';
-import { scored } from './search.js';
+import { defineRetriever, initialK, scored, TOP_K } from './retriever.js';
 
 /** How a reranking model is asked. */
 interface Reranking {

@@ -9,8 +9,7 @@ import type { Filter } from '../stores/contract.js';
 import { type Condition, conditionsOf, valueAt } from '../stores/filter.js';
 import { storedPaths } from '../stores/metadata.js';
 import type { RetrievalQuery } from './contract.js';
-import { defineRetriever, TOP_K } from './define.js';
-import { bounded, scored, vectorOf } from './search.js';
+import { bounded, defineRetriever, scored, TOP_K, vectorOf } from './retriever.js';
 
 /** Where a chunk's parts lie in the documents of an index. */
 interface Fields {

@@ -2,8 +2,7 @@ import { isObject } from '../../config/values.js';
 import type { Metadata } from '../../documents/contract.js';
 import type { Hit } from '../contract.js';
 import type { RetrievalMeans, RetrievalQuery } from './contract.js';
-import { best, defineRetriever, initialK, TOP_K } from './define.js';
-import { byId, denseHits, scored, vectorOf } from './search.js';
+import { best, byId, defineRetriever, denseHits, initialK, scored, TOP_K, vectorOf } from './retriever.js';
 
 /** A value of metadata that chunks may share: what ties them together. */
 interface Link {

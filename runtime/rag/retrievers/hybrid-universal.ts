@@ -2,11 +2,10 @@ import { Failure } from '../../../schemas/errors.js';
 import type { RetrievalStrategyType } from '../../../schemas/generated/config/rag.js';
 import { isObject } from '../../config/values.js';
 import type { Metadata } from '../../documents/contract.js';
-import { defineRetriever, TOP_K } from './define.js';
 import { type DenseTrust, denseShare, minMax, type Ranking, rankFusion, scoreFusion, weightedMean } from './fusion.js';
 import { diversified } from './likeness.js';
 import { typeOf } from './nested.js';
-import { byId, scored } from './search.js';
+import { byId, defineRetriever, scored, TOP_K } from './retriever.js';
 
 /** Candidates of each strategy at least. */
 const LEAST_CANDIDATES = 50;

@@ -1,6 +1,5 @@
-import { defineRetriever, TOP_K } from './define.js';
 import { denseShare, minMax, RRF_K, rankFusion, weightedMean } from './fusion.js';
-import { bothHits, byId, scored } from './search.js';
+import { bothHits, byId, defineRetriever, scored, TOP_K } from './retriever.js';
 
 /** Candidates of each ranking at least, so that a hit that is middling in both is seen. */
 const LEAST_CANDIDATES = 50;

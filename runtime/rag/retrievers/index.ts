@@ -10,8 +10,8 @@ import { hybridUniversal } from './hybrid-universal.js';
 import { metadataFiltered } from './metadata-filtered.js';
 import { multiQuery } from './multi-query.js';
 import { multiTurn } from './multi-turn.js';
-import { reranked } from './reranked.js';
 import { rerankedRetriever } from './reranked-retriever.js';
+import { reranked } from './reranked-strategy.js';
 
 /** Every retrieval strategy: the list that a new one is added to. */
 export const RETRIEVERS = {

@@ -1,6 +1,6 @@
 import { wordsOf } from '../../documents/text/words.js';
 import type { Hit } from '../contract.js';
-import { best } from './define.js';
+import { best } from './retriever.js';
 
 /** Words of a text that are compared. */
 const MOST_WORDS = 500;

@@ -2,8 +2,7 @@ import { isObject } from '../../config/values.js';
 import type { Metadata } from '../../documents/contract.js';
 import type { Filter } from '../stores/contract.js';
 import { conditionsOf, matches } from '../stores/filter.js';
-import { defineRetriever, TOP_K } from './define.js';
-import { hitsByMetric, METRIC, scored } from './search.js';
+import { defineRetriever, hitsByMetric, METRIC, scored, TOP_K } from './retriever.js';
 
 const OPTIONS = {
   top_k: TOP_K,

@@ -1,9 +1,8 @@
 import type { Hit } from '../contract.js';
-import { defineRetriever, TOP_K } from './define.js';
 import { frequencies, maximum, mean, rankFusion, weightedMean } from './fusion.js';
 import { BASE } from './nested.js';
+import { byId, defineRetriever, METRIC, scored, TOP_K } from './retriever.js';
 import { rewritesOf, writtenBy } from './rewrites.js';
-import { byId, METRIC, scored } from './search.js';
 
 const OPTIONS = {
   num_queries: { type: 'integer', default: 3, minimum: 1, maximum: 10, description: 'Ways to put the question, itself included.' },

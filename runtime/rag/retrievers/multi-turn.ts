@@ -1,12 +1,11 @@
 import type { OptionValues } from '../../config/plugin-options.js';
 import type { Hit } from '../contract.js';
 import type { RetrievalMeans, RetrievalQuery } from './contract.js';
-import { best, defineRetriever, TOP_K } from './define.js';
 import { maximum } from './fusion.js';
 import { likeness, wordSet } from './likeness.js';
 import { BASE, STRATEGY_TYPES } from './nested.js';
+import { best, byId, defineRetriever, scored, TOP_K } from './retriever.js';
 import { writtenBy } from './rewrites.js';
-import { byId, scored } from './search.js';
 
 /** When a question is taken apart. */
 interface SplitRules {

@@ -1,8 +1,7 @@
 import { RERANKING } from './cross-encoder.js';
-import { defineRetriever, initialK, TOP_K } from './define.js';
 import { STRATEGY_TYPES } from './nested.js';
+import { defineRetriever, initialK, scored, TOP_K } from './retriever.js';
 import { keywordsOf, stemOf } from './rewrites.js';
-import { scored } from './search.js';
 
 const OPTIONS = {
   top_k: TOP_K,

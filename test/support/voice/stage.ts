@@ -1,5 +1,4 @@
-import type { Chat } from '../../../runtime/chat/chat.js';
-import type { ChatCall } from '../../../runtime/chat/complete.js';
+import type { Chat, ChatCall } from '../../../runtime/chat/chat.js';
 import type { CompletionPart } from '../../../runtime/providers/contract.js';
 import type { ServerMessage } from '../../../runtime/voice/contract.js';
 import { VoiceSession } from '../../../runtime/voice/session.js';

@@ -1,8 +1,7 @@
 import type { Batch, DocumentRecord, RowRange } from '../../../store/store.js';
 import type { EmbeddedChunk } from '../../contract.js';
 import { documentName } from '../metadata.js';
-import type { Bitmap } from './bitmap.js';
-import { chunkBytes, putWaste, withoutRow, withRows } from './rows.js';
+import { type Bitmap, chunkBytes, putWaste, withoutRow, withRows } from './rows.js';
 
 /** What is known of the rows of a collection. */
 interface Rows {

@@ -5,10 +5,9 @@ import { breathe, turn } from '../../../base/loop.js';
 import type { Batch, ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowRange, Store } from '../../../store/store.js';
 import type { EmbeddedChunk } from '../../contract.js';
 import { dimensionMismatch } from '../check.js';
-import { Bitmap } from './bitmap.js';
 import { Changes } from './changes.js';
 import { ROWS_PER_TURN, Turns } from './pacing.js';
-import { putRows, putWaste, RecentRows, rowCount, vectorOf } from './rows.js';
+import { Bitmap, putRows, putWaste, RecentRows, rowCount, vectorOf } from './rows.js';
 import { sweepSome } from './sweep.js';
 
 /** Numbers of collections are drawn below this. */

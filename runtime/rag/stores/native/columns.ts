@@ -2,10 +2,9 @@ import { turn } from '../../../base/loop.js';
 import type { Metadata } from '../../../documents/contract.js';
 import type { Store } from '../../../store/store.js';
 import { type Condition, filteredValue, passes } from '../filter.js';
-import { Bitmap } from './bitmap.js';
 import type { Collection } from './collection.js';
 import { Turns } from './pacing.js';
-import { chunkPages } from './rows.js';
+import { Bitmap, chunkPages } from './rows.js';
 
 /** Columns that are kept; the one that was used longest ago goes first. */
 const MAX_COLUMNS = 16;

@@ -4,12 +4,11 @@ import { breathe } from '../../../base/loop.js';
 import type { CollectionRecord, RowRange, Store } from '../../../store/store.js';
 import { indexedText } from '../metadata.js';
 import type { Metric } from '../score.js';
-import type { Bitmap } from './bitmap.js';
 import type { Collection } from './collection.js';
 import type { IndexFiles } from './files.js';
 import { ROWS_PER_TURN } from './pacing.js';
 import { IndexPair, type IndexRow } from './pair.js';
-import { vectorOf } from './rows.js';
+import { type Bitmap, vectorOf } from './rows.js';
 
 /** Files are written after this many rows, and after this share of all rows, whichever is more. */
 const SNAPSHOT_ROWS = 20_000;

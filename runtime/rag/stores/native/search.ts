@@ -6,12 +6,11 @@ import type { Hit } from '../../contract.js';
 import type { StoreAnswer, StoreQuery } from '../contract.js';
 import { conditionsOf } from '../filter.js';
 import { type Metric, scoreOf, similarity } from '../score.js';
-import type { Bitmap } from './bitmap.js';
 import type { Collection } from './collection.js';
 import type { Columns } from './columns.js';
 import type { Indexes } from './indexes.js';
 import { ROWS_PER_TURN } from './pacing.js';
-import { vectorPages } from './rows.js';
+import { type Bitmap, vectorPages } from './rows.js';
 
 /** A row that was found; a higher raw score is the better one. */
 interface Found {

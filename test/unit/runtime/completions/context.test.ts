@@ -3,17 +3,18 @@ import { describe, it } from 'node:test';
 import { allocate, completionRoom } from '../../../../runtime/completions/budget.js';
 import { compressHistory } from '../../../../runtime/completions/compress.js';
 import { fitPrompt } from '../../../../runtime/completions/fit.js';
-import type { PlainMessage } from '../../../../runtime/completions/messages.js';
-import { TRUNCATION_STRATEGIES, type TruncationStrategy } from '../../../../runtime/completions/request.js';
 import {
   type CountedMessage,
   cutContents,
   dropMessages,
   keptTokens,
   leastTokens,
+  type PlainMessage,
   strategyOf,
+  TRUNCATION_STRATEGIES,
+  type TruncationStrategy,
   totalTokens,
-} from '../../../../runtime/completions/truncate.js';
+} from '../../../../runtime/completions/messages.js';
 import type { PrepareRequest } from '../../../../runtime/engines/contracts/language.js';
 import { Failure } from '../../../../schemas/errors.js';
 import type { Tool } from '../../../../schemas/generated/common.js';

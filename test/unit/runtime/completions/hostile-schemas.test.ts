@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { AnswerCheck } from '../../../../runtime/completions/answer-check.js';
-import { answerGrammar } from '../../../../runtime/completions/answer-grammar.js';
+import { answerGrammar } from '../../../../runtime/completions/answer-form.js';
 import { checkedGbnf } from '../../../../runtime/completions/grammar/gbnf.js';
 import { INJECTED_FORMAT } from '../../../../runtime/completions/tools/formats.js';
 import { Failure } from '../../../../schemas/errors.js';

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { Outbound } from '../../../../../runtime/net/outbound.js';
-import { foldedWords } from '../../../../../runtime/rag/embedders/hashed-words.js';
 import { createEmbedders } from '../../../../../runtime/rag/embedders/index.js';
+import { foldedWords } from '../../../../../runtime/rag/embedders/lexical.js';
 
 const signal = new AbortController().signal;
 const embedder = createEmbedders({ outbound: new Outbound() }).of('db', { name: 'l', type: 'LexicalEmbedder' });

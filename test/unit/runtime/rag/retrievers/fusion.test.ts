@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Hit } from '../../../../../runtime/rag/contract.js';
-import { best } from '../../../../../runtime/rag/retrievers/define.js';
 import {
   denseShare,
   frequencies,
@@ -14,7 +13,7 @@ import {
   weightedMean,
 } from '../../../../../runtime/rag/retrievers/fusion.js';
 import { diversified } from '../../../../../runtime/rag/retrievers/likeness.js';
-import { bounded } from '../../../../../runtime/rag/retrievers/search.js';
+import { best, bounded } from '../../../../../runtime/rag/retrievers/retriever.js';
 
 const first: Ranking = [
   { id: 'a', score: 0.9 },

@@ -5,8 +5,8 @@ import { relevances } from '../../../../../runtime/rag/retrievers/cross-encoder.
 import { filterClauses, searchBody } from '../../../../../runtime/rag/retrievers/elastic.js';
 import { linksOf } from '../../../../../runtime/rag/retrievers/graph.js';
 import { isComplex, splitOf } from '../../../../../runtime/rag/retrievers/multi-turn.js';
-import { boostOf, factored, factorsOf, lengthOf, recencyOf } from '../../../../../runtime/rag/retrievers/reranked.js';
 import { coverageOf } from '../../../../../runtime/rag/retrievers/reranked-retriever.js';
+import { boostOf, factored, factorsOf, lengthOf, recencyOf } from '../../../../../runtime/rag/retrievers/reranked-strategy.js';
 import { linesOfAnswer, rewritesOf, stemOf } from '../../../../../runtime/rag/retrievers/rewrites.js';
 
 const DAY_MS = 86_400_000;

@@ -1,9 +1,41 @@
 import { Failure } from '../../../schemas/errors.js';
+import type { RetrievalStrategyType } from '../../../schemas/generated/config/rag.js';
+import { type OptionShapes, type OptionValues, readOptions } from '../../config/plugin-options.js';
 import type { Metadata } from '../../documents/contract.js';
 import { stopWordsOf } from '../../documents/text/stop-words.js';
 import type { Hit } from '../contract.js';
-import type { RetrievalMeans, RetrievalQuery } from './contract.js';
-import { MOST_HITS } from './define.js';
+import type { RetrievalMeans, RetrievalQuery, Retriever } from './contract.js';
+
+/** Most hits of one ranking, whatever multiplies the number that was asked for. */
+export const MOST_HITS = 1000;
+
+/** How many hits come out unless the request says so. */
+export const TOP_K = { type: 'integer', default: 10, minimum: 1, maximum: MOST_HITS, description: 'Hits that come out.' } as const;
+
+/** A number of hits to begin with, more than come out. */
+export function initialK(amount: number) {
+  return { type: 'integer', default: amount, minimum: 1, maximum: MOST_HITS, description: 'Hits to begin with.' } as const;
+}
+
+/** A retriever that gets its options checked and typed, and whose hits come in order and in number. */
+export function defineRetriever<const S extends OptionShapes>(
+  type: RetrievalStrategyType,
+  size: Retriever['size'],
+  options: S,
+  retrieve: (query: RetrievalQuery, options: OptionValues<S>, means: RetrievalMeans) => Promise<readonly Hit[]>,
+): Retriever {
+  return {
+    type,
+    size,
+    options,
+    retrieve: async (query, given, means) => best(await retrieve(query, readOptions(type, options, given), means), query.topK),
+  };
+}
+
+/** The best hits first; equal scores are in the order of their ids, so that an answer is the same each time. */
+export function best(hits: readonly Hit[], count: number): Hit[] {
+  return hits.toSorted((a, b) => b.score - a.score || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0)).slice(0, count);
+}
 
 /** Languages whose questions are known by their function words. */
 const OTHERS = ['de', 'fr', 'es', 'it', 'pt', 'nl'] as const;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { openChoices } from '../../../../runtime/completions/choices.js';
 import { Completions } from '../../../../runtime/completions/completions.js';
+import { openChoices } from '../../../../runtime/completions/opened-completion.js';
 import type { StateUse, UniversalRequest } from '../../../../runtime/completions/request.js';
 import { type CompletionPart, type CompletionRequest, collectChoices } from '../../../../runtime/providers/contract.js';
 import { Failure } from '../../../../schemas/errors.js';

@@ -1,6 +1,79 @@
 import { setMaxListeners } from 'node:events';
-import type { Completion, CompletionPart, CompletionRequest } from './contract.js';
-import { seedAfter } from './sampling.js';
+import type { Completion, CompletionPart, CompletionRequest, ContextUsage } from './contract.js';
+import type { AcquiredModel } from './request.js';
+import { seedAfter } from './settings.js';
+
+/** An opened completion that nobody reads is given up after this time. */
+const ABANDONED_AFTER_MS = 60_000;
+
+/** Holds a model for one completion: released once, when the completion ends, its signal aborts, or nobody ever reads it. */
+export class ModelHold {
+  /** Aborts with the caller's signal, and when the hold ends. */
+  readonly signal: AbortSignal;
+  readonly #controller = new AbortController();
+  readonly #outer: AbortSignal;
+  readonly #onAbort = () => this.end(this.#outer.reason);
+  #timer: NodeJS.Timeout | undefined;
+  #ended = false;
+
+  constructor(
+    readonly acquired: AcquiredModel,
+    outer: AbortSignal,
+  ) {
+    this.#outer = outer;
+    this.signal = this.#controller.signal;
+    if (outer.aborted) this.end(outer.reason);
+    else outer.addEventListener('abort', this.#onAbort, { once: true });
+  }
+
+  /** Gives the model back; everything that still runs with `signal` is aborted. Later calls do nothing. */
+  end(reason?: unknown): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    clearTimeout(this.#timer);
+    this.#outer.removeEventListener('abort', this.#onAbort);
+    this.#controller.abort(reason);
+    this.acquired.release();
+  }
+
+  /** Starts the time within which reading must begin. */
+  awaitReader(): void {
+    this.#timer = setTimeout(() => this.end(new Error('the completion was not read in time')), ABANDONED_AFTER_MS);
+    this.#timer.unref();
+  }
+
+  /** Reading began. */
+  reading(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** A completion whose parts may be read once. Ending the reading, even before its start, ends the hold. */
+export class OpenedCompletion implements Completion {
+  readonly parts: AsyncIterable<CompletionPart>;
+
+  constructor(
+    readonly model: string,
+    readonly contextUsage: ContextUsage,
+    hold: ModelHold,
+    source: AsyncGenerator<CompletionPart, void, undefined>,
+  ) {
+    hold.awaitReader();
+    const iterator: AsyncIterator<CompletionPart, void, undefined> = {
+      next() {
+        hold.reading();
+        return source.next();
+      },
+      async return() {
+        // A generator that never started has no `finally` to run.
+        hold.end();
+        await source.return();
+        return { done: true, value: undefined };
+      },
+    };
+    this.parts = { [Symbol.asyncIterator]: () => iterator };
+  }
+}
 
 /** How long an opening waits for what it began. */
 const PATIENCE_MS = 1_000;
@@ -28,7 +101,7 @@ export const MAX_CHOICES = 8;
 type OpenOne<Request> = (request: Request, signal: AbortSignal, choice: number) => Promise<Completion>;
 
 /** The parts of a choice, whose opening may still be under way. */
-async function* partsOf(opening: Promise<Completion>): AsyncGenerator<CompletionPart, void, undefined> {
+async function* partsOfChoice(opening: Promise<Completion>): AsyncGenerator<CompletionPart, void, undefined> {
   yield* (await opening).parts;
 }
 
@@ -114,7 +187,7 @@ export async function openChoices<Request extends CompletionRequest>(
       get contextUsage() {
         return first.contextUsage;
       },
-      parts: endingParts(merged([first.parts, ...others.map(partsOf)]), settle, end),
+      parts: endingParts(merged([first.parts, ...others.map(partsOfChoice)]), settle, end),
     };
   } catch (error) {
     end(error);

@@ -1,7 +1,6 @@
 import type { Metadata } from '../../documents/contract.js';
 import type { Hit } from '../contract.js';
-import { defineRetriever, initialK, TOP_K } from './define.js';
-import { hitsByMetric, METRIC, scored } from './search.js';
+import { defineRetriever, hitsByMetric, initialK, METRIC, scored, TOP_K } from './retriever.js';
 
 const DAY_MS = 86_400_000;
 const STEPS: readonly (readonly [days: number, score: number])[] = [

@@ -1,0 +1,199 @@
+import { Failure } from '../../schemas/errors.js';
+import type { Message, ToolCall } from '../../schemas/generated/common.js';
+import type { ModelConfig } from '../../schemas/generated/config/project.js';
+import type { CompletionRequest as ChatRequest } from '../../schemas/generated/core/chat.js';
+import { log } from '../base/log.js';
+import { SCHEMA_NOT_MET } from '../completions/answer-check.js';
+import { chunkFrames, completionId, responseBody, type WireOptions } from '../completions/wire.js';
+import { type Completion, type CompletionPart, collectChoices } from '../providers/contract.js';
+import { sourcesFrame } from './passages.js';
+import type { Session } from './session.js';
+
+/** What a stream says when the model fails before it has said anything. */
+export const APOLOGY = 'Sorry, I could not produce an answer. Please try again.';
+
+/** An accepted turn. It is read once, as a body, as frames or in parts. */
+export interface ChatTurn {
+  /** Absent in stateless calls. */
+  readonly sessionId: string | undefined;
+  /** The whole answer as `core/chat#CompletionResponse`. Throws what the model throws. */
+  body(): Promise<Record<string, unknown>>;
+  /** The answer as text of server-sent events, up to and with `[DONE]`. Never throws; leaving the loop ends the generation. */
+  frames(): AsyncIterable<string>;
+  /** The answer in parts, for one who decides what of it is remembered. */
+  parts(): KeptByReader;
+}
+
+/** An answer whose reader says what of it goes into the history. */
+export interface KeptByReader {
+  /** Throws what the model throws; leaving the loop ends the generation. */
+  readonly parts: AsyncIterable<CompletionPart>;
+  /** Stores the turn with this answer; resolves when it is on disk. At most one call. */
+  keep(answer: Message): Promise<void>;
+  /** Ends the turn, whether or not it was kept. Must be called. */
+  close(): void;
+}
+
+type Finish = Extract<CompletionPart, { type: 'finish' }>;
+
+/** Collects what a turn's answer becomes in the history. */
+class AnswerRecorder {
+  #text = '';
+  readonly #calls: (ToolCall & { id: string; function: { name: string; arguments: string } })[] = [];
+  /** Whether the model has said anything, thinking included. */
+  empty = true;
+
+  /** Takes the next part. */
+  take(part: CompletionPart): void {
+    if (part.type === 'finish' || part.type === 'progress') return;
+    this.empty = false;
+    if (part.type === 'text') this.#text += part.text;
+    if (part.type !== 'tool_call') return;
+    this.#calls[part.index] ??= { id: '', type: 'function', function: { name: '', arguments: '' } };
+    const call = this.#calls[part.index]!;
+    if (part.id) call.id = part.id;
+    if (part.name) call.function.name = part.name;
+    if (part.arguments) call.function.arguments += part.arguments;
+  }
+
+  /** The assistant's message; thinking is not part of it. */
+  message(): Message {
+    const calls = this.#calls.filter((call) => call !== undefined && isWhole(call.function.arguments));
+    if (calls.length === 0) return { role: 'assistant', content: this.#text };
+    return { role: 'assistant', content: this.#text.trim() === '' ? null : this.#text, tool_calls: calls };
+  }
+}
+
+/** Whether arguments are complete; those of a call that broke off would fail every later turn of the session. */
+function isWhole(text: string): boolean {
+  if (text.trim() === '') return true;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** What `recorded` does at the ends of a turn. */
+interface TurnEnds {
+  /** Said in place of an answer that is empty; absent = the answer stays empty. */
+  emptyText?: string | undefined;
+  /** Called with the assistant's message when the answer is complete, before its last part goes out. */
+  complete(message: Message): Promise<void>;
+  /** Called in every case, last. */
+  close(): void;
+}
+
+/**
+ * Passes an answer on and reports it when it is complete; of several choices the first, whose finish then comes last. Whoever leaves early, and an
+ * answer that breaks off, leave nothing behind. Throws `model_failed` when the parts end without a finish.
+ */
+async function* recorded(parts: AsyncIterable<CompletionPart>, ends: TurnEnds): AsyncGenerator<CompletionPart, void, undefined> {
+  const recorders: AnswerRecorder[] = [];
+  let finish: Finish | undefined;
+  try {
+    for await (const part of parts) {
+      const { choice = 0 } = part;
+      recorders[choice] ??= new AnswerRecorder();
+      const recorder = recorders[choice];
+      recorder.take(part);
+      if (part.type === 'finish' && part.reason === 'stop' && recorder.empty && ends.emptyText !== undefined) {
+        const text: CompletionPart = { type: 'text', text: ends.emptyText, ...(choice === 0 ? {} : { choice }) };
+        recorder.take(text);
+        yield text;
+      }
+      if (part.type === 'finish' && choice === 0) finish = part;
+      else yield part;
+    }
+    if (!finish) throw new Failure('model_failed', 'The model broke off its answer without finishing it. Try again.');
+    await ends.complete(recorders[0]!.message());
+    yield finish;
+  } finally {
+    ends.close();
+  }
+}
+
+interface OpenTurnEnds {
+  session: Session | undefined;
+  signal: AbortSignal;
+  /** Shown to the client where it asked for them. */
+  sources: Record<string, unknown>[] | undefined;
+  complete(message: Message): Promise<void>;
+  close(): void;
+}
+
+/** A turn whose completion is open. */
+export class OpenTurn implements ChatTurn {
+  readonly sessionId: string | undefined;
+  readonly #request: ChatRequest;
+  readonly #completion: Completion;
+  readonly #ends: OpenTurnEnds;
+  readonly #wire: WireOptions;
+  /** Why the store refused the turn; a stream must say so, whatever it keeps silent about else. */
+  #unkept: unknown;
+
+  constructor(request: ChatRequest, model: ModelConfig, completion: Completion, ends: OpenTurnEnds) {
+    this.sessionId = ends.session?.key[2];
+    this.#request = request;
+    this.#completion = completion;
+    this.#ends = ends;
+    this.#wire = {
+      id: completionId(),
+      model: model.name,
+      logprobs: request.logprobs ?? undefined,
+    };
+  }
+
+  async body(): Promise<Record<string, unknown>> {
+    try {
+      const answers = await collectChoices(this.#parts(undefined));
+      const body = responseBody(answers, { ...this.#wire, contextUsage: this.#completion.contextUsage });
+      return this.#ends.sources ? { ...body, sources: this.#ends.sources } : body;
+    } catch (cause) {
+      if (cause instanceof Failure) throw cause;
+      throw new Failure('internal', 'The chat service failed while the model was answering. See the log for the reason.', { cause });
+    }
+  }
+
+  frames(): AsyncIterable<string> {
+    const completion = this.#completion;
+    const frames = chunkFrames(this.#parts(APOLOGY), {
+      ...this.#wire,
+      // Other runtimes say it with the finish.
+      get contextUsage() {
+        return completion.contextUsage;
+      },
+      includeUsage: this.#request.stream_options?.include_usage ?? false,
+      fallbackText: APOLOGY,
+      tells: (error) => error === this.#unkept || (error instanceof Failure && error.code === SCHEMA_NOT_MET),
+      onFailure: (error) => {
+        // A client that left is no fault of the model.
+        if (!this.#ends.signal.aborted) log('error', 'a chat stream failed', { model: this.#wire.model, error });
+      },
+    });
+    return this.#ends.sources ? after(sourcesFrame(this.#wire, this.#ends.sources), frames) : frames;
+  }
+
+  parts(): KeptByReader {
+    const { complete, close } = this.#ends;
+    return { parts: this.#completion.parts, keep: complete, close };
+  }
+
+  #parts(emptyText: string | undefined): AsyncIterable<CompletionPart> {
+    const complete = async (message: Message): Promise<void> => {
+      try {
+        await this.#ends.complete(message);
+      } catch (failure) {
+        this.#unkept = failure;
+        throw failure;
+      }
+    };
+    return recorded(this.#completion.parts, { emptyText, complete, close: this.#ends.close });
+  }
+}
+
+async function* after(first: string, rest: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+  yield first;
+  yield* rest;
+}
