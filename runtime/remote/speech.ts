@@ -35,9 +35,9 @@ export class RemoteSpeech implements SpeechOutService {
   }
 
   async voices(model?: string): Promise<readonly Voice[]> {
-    const path = `/v1/audio/voices${model === undefined ? '' : `?model=${encodeURIComponent(model)}`}`;
     const call = {
-      path,
+      path: '/v1/audio/voices',
+      ...(model !== undefined && { query: { model } }),
       method: 'GET',
       body: undefined,
       model: model ?? 'audio',

@@ -36,6 +36,22 @@ describe('quern pull', () => {
     rmSync(cache, { recursive: true, force: true });
   });
 
+  it('fetches Kokoro by its short name: the small graph and the voices', async () => {
+    const small = (text: string): Buffer => Buffer.from(text.repeat(100));
+    server.put('hexgrad/Kokoro-82M', { 'kokoro-v1_0.pth': small('torch '), 'voices/af_heart.pt': small('torch ') });
+    server.put('onnx-community/Kokoro-82M-v1.0-ONNX', {
+      'config.json': Buffer.from('{}'),
+      ...{ 'onnx/model.onnx': weights, 'onnx/model_quantized.onnx': small('graph '), 'onnx/model_fp16.onnx': small('half ') },
+      ...{ 'voices/af_heart.bin': small('heart '), 'voices/zf_xiaobei.bin': small('other ') },
+    });
+    const pulled = await runToEnd(['pull', 'kokoro'], env);
+    assert.equal(pulled.code, 0, pulled.output);
+    assert.match(pulled.output, /onnx-community\/Kokoro-82M-v1\.0-ONNX: 3 files/);
+    assert.match(pulled.output, /model_quantized\.onnx[\s\S]*af_heart\.bin|af_heart\.bin[\s\S]*model_quantized\.onnx/);
+    assert.match((await runToEnd(['pull', 'kokoro:F16'], env)).output, /model_fp16\.onnx/);
+    assert.match((await runToEnd(['rm', 'kokoro'], env)).output, /removed kokoro: /);
+  });
+
   it('downloads, lists and removes without a daemon, and the cache is one that the hub reads itself', async () => {
     const { commit } = server.put('org/alone', { 'model.gguf': weights });
     const pulled = await runToEnd(['pull', 'org/alone'], env);

@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import { RepositoryLayout } from '../cache/layout.js';
-import { repositoriesOf, wholeId } from '../find/aliases.js';
+import { aliasOf, repositoriesOf, wholeId } from '../find/aliases.js';
 import { parseName } from '../find/names.js';
 import type { HubClient, RemoteFile } from './client.js';
 import { type Selection, select } from './selection.js';
@@ -35,7 +35,7 @@ export interface DownloadPlan {
 /** The repository of a model by its name. Throws `bad_request` for what names none. */
 export function repositoryName(name: string): { id: string; quantisation: string | null } {
   const { id, quantisation, isPath } = parseName(name);
-  if (!isPath) return { id: wholeId(id), quantisation };
+  if (!isPath) return { id: wholeId(id), quantisation: quantisation ?? aliasOf(id)?.facts.format ?? null };
   throw new Failure('bad_request', `"${name}" is a file; give the model's repository as org/repo or org/repo:QUANT.`, {
     code: 'InvalidModelName',
   });

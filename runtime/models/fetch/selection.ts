@@ -13,6 +13,8 @@ const COMPANION = /(?:\.(?:json|jsonl|txt|model|spm|bpe|tiktoken|jinja|ya?ml)|(?
 const COMPANION_BYTES = 64 * 1024 * 1024;
 /** Weights of the layers that sentence models have after pooling, which stand in no graph. */
 const DENSE_LAYER = /^\d+_Dense\w*\/model\.safetensors$/;
+/** The voices of a model that speaks, as far as their language is read here: American and British English. */
+const VOICE = /^voices\/[ab][fm]_[a-z0-9]{1,30}\.bin$/;
 const SHARD = /^(.*)-\d{5}-of-(\d{5})([.-].*)$/i;
 
 /** Stands beside graphs that are made for ONNX Runtime GenAI, one folder of them for each kind of machine. */
@@ -87,7 +89,7 @@ function onnxOf(files: readonly RemoteFile[], wanted: string | null): Selection 
     files.filter((file) => {
       const { path, sizeBytes } = file;
       const isCompanion = COMPANION.test(path) && sizeBytes <= COMPANION_BYTES && isNear(posix.dirname(path));
-      return own.has(path) || weights.has(file) || DENSE_LAYER.test(path) || isCompanion;
+      return own.has(path) || weights.has(file) || DENSE_LAYER.test(path) || VOICE.test(path) || isCompanion;
     }),
   );
   const note = graphs.without.length > 0 ? `${wanted} is not there for ${graphs.without.join(', ')}; what is there is used.` : null;

@@ -16,6 +16,7 @@ export interface JsonCall {
   readonly base: string;
   /** Below the base, with its first slash. */
   readonly path: string;
+  readonly query?: Readonly<Record<string, string>>;
   /** POST unless given. */
   readonly method?: 'GET' | 'DELETE';
   /** None where it is undefined. */
@@ -83,6 +84,7 @@ async function attempt(
  */
 export async function postJson(outbound: Outbound, call: JsonCall, signal: AbortSignal): Promise<unknown> {
   const url = urlBelow(call.base, call.path);
+  for (const [name, value] of Object.entries(call.query ?? {})) url.searchParams.set(name, value);
   const body = call.body === undefined ? undefined : JSON.stringify(call.body);
   for (let round = 1; ; round += 1) {
     signal.throwIfAborted();

@@ -2,7 +2,7 @@ import { isAbsolute, join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { howToFetch, modelMissing } from '../../formats/model-missing.js';
 import { graphBytes } from '../../formats/onnx/graph-bytes.js';
-import { chooseNamed, onnxFiles } from '../../formats/onnx-names.js';
+import { chooseNamed, formatName, onnxFiles } from '../../formats/onnx-names.js';
 import { wholeId } from '../../models/find/aliases.js';
 import type { FoundRepository } from '../../models/find/contract.js';
 import { parseName } from '../../models/find/names.js';
@@ -30,6 +30,8 @@ const OFFERED: Readonly<Record<string, string>> = {
   bm_george: 'awb',
   bm_lewis: 'awb',
 };
+/** The format that is opened unless another is named, by its names: the one that is fetched. */
+const USUAL = ['INT8', 'QUANTIZED', 'Q8'];
 const VOICE_FILE = /^voices\/([ab][fm]_[a-z0-9]{1,30})\.bin$/;
 
 /** What the first two letters of a voice's id say: where it comes from and whether it is a woman's. */
@@ -70,7 +72,9 @@ async function found(model: string, voice: string, repository: FoundRepository):
     if (!Object.hasOwn(OFFERED, voice)) throw unknownVoice(voice, known);
     throw modelMissing(model, { why: `${folder} has no voices/${voice}.bin`, remedies: [howToFetch(MODEL)], code: 'VoiceNotFound' });
   }
-  const [graph] = chooseNamed(id, [onnxFiles(files)], quantisation);
+  const graphs = onnxFiles(files);
+  const usual = graphs.some((file) => USUAL.includes(formatName(file) ?? '')) ? USUAL[0]! : null;
+  const [graph] = chooseNamed(id, [graphs], quantisation ?? usual);
   return {
     engine: 'kokoro',
     voice,

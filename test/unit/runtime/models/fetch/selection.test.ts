@@ -230,4 +230,18 @@ describe('what is fetched of a repository', () => {
     // Files have 10 bytes and one more each; all graphs share the last one.
     assert.deepEqual([options.length, options[0]!.sizeBytes, options[2999]!.sizeBytes], [3000, 10 + 11 + 12 + 9010, 3 * 9008 + 9010]);
   });
+
+  it('takes the voices of a model that speaks, in the languages that are read here', () => {
+    const files = [
+      'config.json',
+      'onnx/model.onnx',
+      'onnx/model_quantized.onnx',
+      'onnx/model_fp16.onnx',
+      'voices/af_heart.bin',
+      'voices/bm_lewis.bin',
+      'voices/zf_xiaobei.bin',
+      'samples/HEARTS.wav',
+    ];
+    assert.deepEqual(chosen(files, 'INT8'), ['config.json', 'onnx/model_quantized.onnx', 'voices/af_heart.bin', 'voices/bm_lewis.bin']);
+  });
 });

@@ -1,0 +1,257 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { createTransport, dispatch, type Listener } from '../../gateway/http/index.js';
+import { speechEndpoints } from '../../gateway/universal/speech.js';
+import { setLogLevel } from '../../runtime/base/log.js';
+import { Models } from '../../runtime/models/residency/models.js';
+import { Outbound } from '../../runtime/net/outbound.js';
+import { RemoteSpeech } from '../../runtime/remote/speech.js';
+import { SPEECH_RATE, type SpeechOut, type SpokenChunk } from '../../runtime/speech/contract.js';
+import { LocalSpeech } from '../../runtime/speech/speak.js';
+import type { Failure } from '../../schemas/errors.js';
+import { emptyDataDir } from '../support/daemon.js';
+import { toneOf, whole } from '../support/speech/sound.js';
+import { EXPORTS, installKokoro, TONES } from '../support/speech/tiny-kokoro.js';
+
+setLogLevel('error');
+const REPOSITORY = 'models/onnx-community/Kokoro-82M-v1.0-ONNX';
+const TEXT = 'Hello there, my friend. This is the second sentence of the text, which has more words than the first.';
+const never = new AbortController().signal;
+const request = { text: TEXT, model: 'kokoro', voice: 'af_heart', speed: 1 };
+
+/** Who is asked: the engines of this process, or the same over HTTP. */
+const PLACES = ['here', 'elsewhere'] as const;
+
+/** Speech on a data directory, in either place. */
+async function stage(
+  place: (typeof PLACES)[number],
+  dataDir: string,
+): Promise<{ speech: SpeechOut; models: Models; close(): Promise<void> }> {
+  const models = new Models({ dataDir, places: { hub: join(dataDir, 'hub') } });
+  const local = new LocalSpeech(models);
+  if (place === 'here') return { speech: local, models, close: () => models.close() };
+  const outbound = new Outbound();
+  const application = dispatch({ endpoints: speechEndpoints, context: { speech: local } as never, access: { bindHost: '127.0.0.1' } });
+  const listener: Listener = await createTransport('node').listen({ host: '127.0.0.1', port: 0, application });
+  const speech = new RemoteSpeech(outbound, [`http://127.0.0.1:${listener.port}`]);
+  const close = async (): Promise<void> => {
+    await listener.drain(100);
+    await outbound.close();
+    await models.close();
+  };
+  return { speech, models, close };
+}
+
+for (const place of PLACES)
+  describe(`speech out, ${place}`, () => {
+    const dataDir = emptyDataDir();
+    let speech: SpeechOut;
+    let models: Models;
+    let close: () => Promise<void>;
+    before(async () => {
+      installKokoro(join(dataDir, REPOSITORY), EXPORTS['with durations']!);
+      ({ speech, models, close } = await stage(place, dataDir));
+    });
+    after(() => close());
+
+    it('says who speaks, and speaks the text phrase by phrase', async () => {
+      const { engine, voice, chunks } = await speech.speak(request, never);
+      assert.deepEqual([engine, voice], ['kokoro', 'af_heart']);
+      const parts: SpokenChunk[] = [];
+      for await (const chunk of chunks) parts.push(chunk);
+      assert.ok(parts.length >= 2 && parts.every(({ samples }) => samples.length > 0));
+      assert.ok(parts[0]!.samples.length < parts.reduce((sum, { samples }) => sum + samples.length, 0) / 2);
+      const words = parts.flatMap((part) => part.words ?? []);
+      assert.equal(words.map(({ word }) => word).join(' '), TEXT);
+    });
+
+    it('gives the times of words in their order, within the sound', async () => {
+      const { samples, words } = await whole((await speech.speak(request, never)).chunks);
+      let last = 0;
+      for (const { word, start, end } of words) {
+        assert.ok(start >= last - 1e-6 && end > start, `${word}: ${start} to ${end} after ${last}`);
+        last = end;
+      }
+      assert.ok(last <= samples.length / SPEECH_RATE + 0.01, `${last} of ${samples.length / SPEECH_RATE}`);
+    });
+
+    it('has a voice of its own for each id, American and British', async () => {
+      for (const voice of ['af_heart', 'af_bella', 'bm_george']) {
+        const { samples } = await whole((await speech.speak({ ...request, voice }, never)).chunks);
+        assert.ok(Math.abs(toneOf(samples) - TONES[voice]!) < 8, `${voice}: ${toneOf(samples)} Hz`);
+      }
+    });
+
+    it('speaks as fast as it is told', async () => {
+      const seconds = async (speed: number): Promise<number> =>
+        (await whole((await speech.speak({ ...request, speed }, never)).chunks)).samples.length / SPEECH_RATE;
+      const usual = await seconds(1);
+      for (const speed of [0.25, 0.5, 2, 4]) {
+        const ratio = usual / (await seconds(speed));
+        assert.ok(ratio > speed * 0.85 && ratio < speed * 1.15, `speed ${speed} is ${ratio}`);
+      }
+    });
+
+    it('says nothing for a text in which nothing can be said', async () => {
+      const speaking = speech.speak({ ...request, text: '... 你好 !' }, never).then(({ chunks }) => whole(chunks));
+      if (place === 'here') assert.equal((await speaking).samples.length, 0);
+      else await assert.rejects(speaking, { kind: 'bad_request' });
+    });
+
+    it('refuses models and voices that are not there, and names the pull', async () => {
+      for (const wrong of [{ model: 'nobody' }, { voice: 'nobody' }, { voice: 'af_sky' }, { model: 'org/kokoro' }])
+        await assert.rejects(speech.speak({ ...request, ...wrong }, never), (error: Failure) => {
+          assert.deepEqual([error.kind, /quern pull/.test(error.message)], ['not_found', true], error.message);
+          return true;
+        });
+    });
+
+    it('lists the voices of the model that is there', async () => {
+      const ids = (await speech.voices('kokoro')).map(({ id }) => id);
+      assert.equal(ids[0], 'af_heart');
+      assert.ok(ids.includes('af_alloy') && ids.includes('bf_emma') && !ids.includes('slt'));
+      assert.ok((await speech.voices()).some(({ id, model }) => id === 'slt' && model === 'flite'));
+      await assert.rejects(speech.voices('nobody'), { kind: 'not_found' });
+    });
+
+    it('stops when it is aborted, and when nobody listens any more', async () => {
+      const control = new AbortController();
+      const text = 'One two three four five six seven eight nine ten. '.repeat(60);
+      const { chunks } = await speech.speak({ ...request, text }, control.signal);
+      await assert.rejects(async () => {
+        for await (const _chunk of chunks) control.abort(new DOMException('enough', 'AbortError'));
+      });
+      for await (const _chunk of (await speech.speak({ ...request, text }, never)).chunks) break;
+      for (let tries = 0; models.loaded().some(({ uses }) => uses > 0) && tries < 200; tries += 1) await sleep(10);
+      assert.deepEqual(
+        models.loaded().map(({ uses }) => uses),
+        models.loaded().map(() => 0),
+      );
+      assert.ok((await whole((await speech.speak(request, never)).chunks)).samples.length > 0);
+    });
+
+    it('outlives the death of its engine in the middle of a text', async () => {
+      const text = 'One two three four five six seven eight nine ten. '.repeat(80);
+      const { chunks } = await speech.speak({ ...request, text }, never);
+      await assert.rejects(
+        async () => {
+          let isFirst = true;
+          for await (const _chunk of chunks) {
+            if (isFirst) process.kill(models.loaded().find(({ key }) => key.startsWith('tts:kokoro'))!.pid!, 'SIGKILL');
+            isFirst = false;
+          }
+        },
+        (error: Failure) => ['unavailable', 'model_failed'].includes(error.kind),
+      );
+      assert.ok((await whole((await speech.speak(request, never)).chunks)).samples.length > 0);
+    });
+
+    it('speaks to several at a time', async () => {
+      const all = await Promise.all(Array.from({ length: 8 }, async () => whole((await speech.speak(request, never)).chunks)));
+      assert.equal(new Set(all.map(({ samples }) => samples.length)).size, 1);
+    });
+  });
+
+describe('the files of Kokoro', () => {
+  for (const [name, kind] of Object.entries(EXPORTS))
+    it(`may be an export ${name}`, async () => {
+      const dataDir = emptyDataDir();
+      installKokoro(join(dataDir, REPOSITORY), kind);
+      const { speech, close } = await stage('here', dataDir);
+      try {
+        const { samples, words } = await whole((await speech.speak(request, never)).chunks);
+        assert.ok(Math.abs(toneOf(samples) - 200) < 8);
+        assert.equal(words.length > 0, kind.durations);
+      } finally {
+        await close();
+      }
+    });
+
+  it('are taken in the format that is named, else in the usual one', async () => {
+    const dataDir = emptyDataDir();
+    installKokoro(join(dataDir, REPOSITORY), EXPORTS['with durations']!, [
+      'onnx/model.onnx',
+      'onnx/model_fp16.onnx',
+      'onnx/model_quantized.onnx',
+    ]);
+    const { speech, models, close } = await stage('here', dataDir);
+    try {
+      for (const model of [
+        'kokoro',
+        'kokoro:F16',
+        'hexgrad/Kokoro-82M:F32',
+        'onnx-community/Kokoro-82M-v1.0-ONNX',
+        join(dataDir, REPOSITORY),
+      ])
+        assert.ok((await whole((await speech.speak({ ...request, model }, never)).chunks)).samples.length > 0, model);
+      assert.deepEqual(
+        models.loaded().map(({ key, type }) => `${type} ${key.replace(dataDir, '')}`),
+        [
+          'tts tts:kokoro:af_heart',
+          'tts tts:kokoro:af_heart:quantF16',
+          'tts tts:kokoro:af_heart:quantF32',
+          'tts tts:onnx-community/Kokoro-82M-v1.0-ONNX:af_heart',
+          `tts tts:/${REPOSITORY}:af_heart`,
+        ],
+      );
+      await assert.rejects(speech.speak({ ...request, model: 'kokoro:Q4' }, never), { kind: 'not_found' });
+    } finally {
+      await close();
+    }
+  });
+
+  it('are refused where they are damaged or something else, and flite does not step in', async () => {
+    const dataDir = emptyDataDir();
+    const { speech, close } = await stage('here', dataDir);
+    const spoken = (voice = 'af_heart') =>
+      speech.speak({ ...request, voice }, never).then(async ({ engine, chunks }) => ({ engine, ...(await whole(chunks)) }));
+    try {
+      assert.equal((await spoken()).engine, 'flite');
+      mkdirSync(join(dataDir, REPOSITORY, 'onnx'), { recursive: true });
+      mkdirSync(join(dataDir, REPOSITORY, 'voices'));
+      writeFileSync(join(dataDir, REPOSITORY, 'onnx/model_quantized.onnx'), 'no graph at all');
+      await assert.rejects(spoken(), { kind: 'not_found' });
+      writeFileSync(join(dataDir, REPOSITORY, 'voices/af_heart.bin'), Buffer.alloc(1000));
+      await assert.rejects(spoken(), { kind: 'invalid' });
+      rmSync(join(dataDir, REPOSITORY, 'onnx/model_quantized.onnx'));
+      installKokoro(join(dataDir, REPOSITORY), EXPORTS['with durations']!);
+      writeFileSync(join(dataDir, REPOSITORY, 'voices/af_bella.bin'), Buffer.alloc(1000));
+      await assert.rejects(spoken('af_bella'), { kind: 'invalid' });
+      assert.equal((await spoken()).engine, 'kokoro');
+    } finally {
+      await close();
+    }
+  });
+});
+
+describe('flite', () => {
+  const dataDir = emptyDataDir();
+  let speech: SpeechOut;
+  let close: () => Promise<void>;
+  before(async () => {
+    ({ speech, close } = await stage('here', dataDir));
+  });
+  after(() => close());
+
+  it('speaks in each of its voices, and under every id of kokoro', async () => {
+    const lengths = new Set<number>();
+    for (const { id, model } of await speech.voices()) {
+      const { engine, chunks } = await speech.speak({ ...request, text: 'Hello there.', model, voice: id }, never);
+      const { samples, words } = await whole(chunks);
+      assert.equal(engine, 'flite');
+      assert.ok(samples.length > SPEECH_RATE / 3 && Math.max(...samples) > 0.05 && words.length === 2, id);
+      if (model === 'flite') lengths.add(samples.length);
+    }
+    assert.equal(lengths.size, 4);
+  });
+
+  it('keeps the last word of the longest text', async () => {
+    const text = `${'word and other, '.repeat(255).slice(0, 4090)} end`;
+    const { words, samples } = await whole((await speech.speak({ ...request, text, speed: 4 }, never)).chunks);
+    assert.equal(words.at(-1)!.word, 'end');
+    assert.ok(words.at(-1)!.end > samples.length / SPEECH_RATE - 1);
+  });
+});
