@@ -23,8 +23,8 @@ import { Projects } from './projects/projects.js';
 import type { Provider, ProviderHealth } from './providers/contract.js';
 import { createProviders, providerOf } from './providers/index.js';
 import type { StartRunner } from './providers/runners.js';
-import { createUniversalProvider } from './providers/universal.js';
 import type { Retrieval } from './rag/query/contract.js';
+import { modelServices } from './services/model-services.js';
 import { openRetrieval } from './services/retrieval.js';
 import { type InMemory, openServices, type Services } from './services/services.js';
 import { LOW_DISK_BYTES } from './store/room.js';
@@ -125,19 +125,14 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const hub = new Hub(outbound);
   const pageImages = new PageImages();
   const files = new Files({ folder: join(dataDir, 'files'), pageImages });
-  const { close: closeServices, ...services } = openServices({ dataDir, models, store, outbound, runtimeUrls });
   const completions: CompletionSource = callsOf(
     new Lazy(async () => new (await import('./completions/completions.js')).Completions({ models })),
   );
+  const { close: closeServices, ...services } = openServices({ dataDir, models, completions, store, outbound, runtimeUrls });
+  const ofModels = modelServices({ core: services.core, outbound, runtimePort });
   const kvCache = new Lazy(async () => new (await import('./kv-cache/kv-cache.js')).KvCache({ folder: join(dataDir, 'cache', 'kv') }));
   const projects = new Projects({ dataDir, purges: deleteProjects });
-  const providers = createProviders({
-    outbound,
-    universal: createUniversalProvider(completions, models),
-    runtimeUrls,
-    runtimePort,
-    startRunner,
-  });
+  const providers = createProviders({ outbound, universal: ofModels.completions, startRunner });
   const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
   const { close: closeRetrieval, ...documents } = openRetrieval({
     store,
@@ -145,7 +140,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     outbound,
     runtimePort,
     datasetQuotaBytes,
-    encoders: services.core.encoders,
+    encoders: ofModels,
     scans: { pageImages, vision: services.core.vision },
     provider,
   });

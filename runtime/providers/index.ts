@@ -1,10 +1,8 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import { callsOf, Lazy } from '../base/lazy.js';
 import type { Outbound } from '../net/outbound.js';
-import { isOwnAddress } from '../net/own-address.js';
-import type { ChatClient, ChatSettings } from './compat/open.js';
+import type { ChatSettings } from './compat/open.js';
 import type { Provider } from './contract.js';
-import { baseUrlOf } from './key.js';
 import type { RunnerTimes, StartRunner } from './runners.js';
 
 /** The provider names of the API; project files may also use the older spellings of `PROVIDER_OF_SPELLING`. */
@@ -28,12 +26,8 @@ export const UNIVERSAL_PORT = 11540;
 export interface ProviderParts {
   /** Closed by whoever made it. */
   readonly outbound: Outbound;
-  /** The in-process runtime. */
+  /** The universal runtime, wherever it is. */
   readonly universal: Provider;
-  /** Runtimes to use instead of the in-process one (`--runtime-url`). */
-  readonly runtimeUrls?: readonly string[];
-  /** The port that our own runtime listens on, so that a `base_url` naming it stays in process; 11540 always does. */
-  readonly runtimePort?: number;
   /** Starts our engine on a port for `local_accel`; without it only runners that already answer are used. */
   readonly startRunner?: StartRunner;
   readonly settings?: ChatSettings;
@@ -50,7 +44,7 @@ export function createProviders(parts: ProviderParts): Record<ProviderId, Provid
     local_accel: lazily(async () =>
       (await import('./local-accel.js')).createLocalAccel(await client(), parts.startRunner, parts.runnerTimes),
     ),
-    universal: universalOf(parts, client),
+    universal: parts.universal,
   } satisfies Record<ProviderId, Provider>;
 }
 
@@ -60,19 +54,4 @@ const lazily = (load: () => Promise<Provider>): Provider => callsOf(new Lazy(loa
 /** The provider name of a model, whichever way its project file spells it. */
 export function providerOf(model: ModelConfig): ProviderId {
   return PROVIDER_OF_SPELLING[model.provider];
-}
-
-/** In process, unless runtime URLs were given or the model names a runtime elsewhere. */
-function universalOf({ universal, runtimeUrls = [], runtimePort }: ProviderParts, client: () => Promise<ChatClient>): Provider {
-  const isOurs = (base: string): boolean => isOwnAddress(base, [UNIVERSAL_PORT, runtimePort]);
-  const remote = lazily(async () => (await import('./remote-universal.js')).createRemoteUniversal(await client(), runtimeUrls, isOurs));
-  if (runtimeUrls.length > 0) return remote;
-  const isHere = (model: ModelConfig): boolean => {
-    const base = baseUrlOf(model);
-    return base === undefined || isOurs(base);
-  };
-  return {
-    open: async (model, request, signal) => (isHere(model) ? universal : remote).open(model, request, signal),
-    hold: async (model, signal) => (isHere(model) ? universal.hold?.(model, signal) : undefined),
-  };
 }

@@ -3,7 +3,6 @@ import { callsOf, Lazy } from '../base/lazy.js';
 import type { SourceFile } from '../documents/parsers/contract.js';
 import type { PageImages } from '../documents/parsing/page-images.js';
 import { Parsing } from '../documents/parsing/parsing.js';
-import type { EncoderService } from '../encoders/contract.js';
 import { Databases } from '../library/databases/databases.js';
 import { DatabaseInspection } from '../library/databases/inspection.js';
 import { Preview } from '../library/databases/preview.js';
@@ -21,7 +20,7 @@ import type { RetrievalParts as QueryParts } from '../rag/query/retrieval.js';
 import type { Store } from '../store/store.js';
 import type { Tasks } from '../tasks/tasks.js';
 import type { VisionService } from '../vision/contract.js';
-import { modelEncoders } from './model-encoders.js';
+import type { ModelServices } from './model-services.js';
 
 /** Stands for the best OCR engine that is there. */
 const BEST_OCR = 'surya';
@@ -35,7 +34,7 @@ export interface RetrievalParts {
   readonly runtimePort: number;
   /** Bytes of all files of one dataset. */
   readonly datasetQuotaBytes: number;
-  readonly encoders: EncoderService;
+  readonly encoders: Pick<ModelServices, 'embed' | 'rerank'>;
   /** Reads pages of PDFs that have no text layer. */
   readonly scans?: { readonly pageImages: PageImages; readonly vision: VisionService };
   provider(model: ModelConfig): Provider;
@@ -64,8 +63,7 @@ export function openRetrieval({
   provider,
 }: RetrievalParts): OpenRetrieval {
   const stores = new OpenedStores({ store, outbound });
-  const { embed, rerank } = modelEncoders({ encoders, outbound, runtimePort });
-  const embedders = createEmbedders({ outbound, runtimePort, runtime: embed });
+  const embedders = createEmbedders({ outbound, runtimePort, runtime: encoders.embed });
   const parsing = new Parsing({}, scans && { pageImages: scans.pageImages, ocr: (...asked) => textOf(scans.vision, ...asked) });
   const ingest = new FileIngest({ projects, stores, embedders, parsing });
   const { datasets, tasks } = openDatasets({ store, projects, ingest, quotaBytes: datasetQuotaBytes });
@@ -78,7 +76,7 @@ export function openRetrieval({
     },
     embedderFor: ({ namespace, project, config }, database, strategy) =>
       embedders.of(`${namespace}/${project}/${database.name}`, strategy, config.runtime?.models),
-    rerank,
+    rerank: encoders.rerank,
     complete: (model, prompt, maxTokens, signal) => answerOf(provider(model), model, prompt, maxTokens, signal),
   } satisfies QueryParts;
   return {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { callsOf, Lazy } from '../base/lazy.js';
+import type { CompletionSource } from '../completions/request.js';
 import type { EncoderService } from '../encoders/contract.js';
 import type { AnomalyService } from '../ml/anomaly/contract.js';
 import type { BufferService } from '../ml/buffers/contract.js';
@@ -7,12 +8,16 @@ import type { ClassifierService } from '../ml/classifiers/contract.js';
 import type { StreamService } from '../ml/streams/contract.js';
 import type { Models } from '../models/residency/models.js';
 import type { Outbound } from '../net/outbound.js';
+import type { ChatSettings } from '../providers/compat/open.js';
+import type { Provider } from '../providers/contract.js';
 import type { SpeechOutService } from '../speech/contract.js';
 import type { Store } from '../store/store.js';
 import type { VisionService } from '../vision/contract.js';
 
 /** What a universal runtime does, each by one interface whether it is here or elsewhere. A new service is added here and to `PLACES`. */
 export interface Services {
+  /** Chats of projects. */
+  readonly completions: Provider;
   readonly encoders: EncoderService;
   readonly vision: VisionService;
   readonly anomaly: AnomalyService;
@@ -26,10 +31,14 @@ export interface Services {
 export interface ServiceParts {
   readonly dataDir: string;
   readonly models: Models;
+  /** Completions by the models of this machine. */
+  readonly completions: CompletionSource;
   readonly store: Store;
   readonly outbound: Outbound;
   /** Remote universal runtimes that the core uses instead of the one in this process. */
   readonly runtimeUrls: readonly string[];
+  /** How chats are sent to runtimes. */
+  readonly chats?: ChatSettings;
 }
 
 /** Something that a service of this machine keeps in memory, by the runtime's keys. */
@@ -56,6 +65,17 @@ interface Places<Service> {
 
 /** How each service is opened in either place. Its code is loaded at its first call. */
 const PLACES: { readonly [Name in keyof Services]: Places<Services[Name]> } = {
+  completions: {
+    here: async ({ completions, models }) => (await import('../providers/universal.js')).createUniversalProvider(completions, models),
+    elsewhere: async ({ outbound, runtimeUrls, chats }) => {
+      const [{ RemoteCompletions }, { ChatClient }, { RoundRobin, runtimeBase }] = await Promise.all([
+        import('../remote/completions.js'),
+        import('../providers/compat/open.js'),
+        import('../net/ask/bases.js'),
+      ]);
+      return new RemoteCompletions(new ChatClient(outbound, chats), new RoundRobin(runtimeUrls.map(runtimeBase)));
+    },
+  },
   encoders: {
     here: async ({ models }) => {
       const [{ Encoders }, { lexicalEmbeddings }] = await Promise.all([

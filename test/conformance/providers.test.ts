@@ -1,7 +1,8 @@
 import { Outbound } from '../../runtime/net/outbound.js';
 import type { Provider } from '../../runtime/providers/contract.js';
-import { createProviders, type ProviderId } from '../../runtime/providers/index.js';
+import type { ProviderId } from '../../runtime/providers/index.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
+import { testedProviders } from '../support/providers.js';
 import { arrangeAct, playActs } from '../support/scripted-acts.js';
 import { json, ScriptedOpenAI } from '../support/scripted-openai.js';
 import { type FaultStage, providerFaultSuite } from './provider-faults.js';
@@ -38,7 +39,7 @@ const absent: Provider = {
 
 function stageOf(way: Way, host: ScriptedOpenAI, settings: object = {}): FaultStage {
   const outbound = new Outbound();
-  const providers = createProviders({ outbound, universal: absent, settings, runtimeUrls: way.urls?.(host) ?? [] });
+  const providers = testedProviders({ outbound, universal: absent, settings, runtimeUrls: way.urls?.(host) ?? [] });
   const model = { name: 'tested', provider: way.id, model: 'm', ...way.model(host) } as ModelConfig;
   return { provider: providers[way.id], model, close: () => outbound.close() };
 }

@@ -12,11 +12,12 @@ import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import { Projects } from '../../runtime/projects/projects.js';
 import type { Runtime } from '../../runtime/runtime.js';
+import { modelServices } from '../../runtime/services/model-services.js';
 import { openRetrieval } from '../../runtime/services/retrieval.js';
-import { openServices } from '../../runtime/services/services.js';
 import { openStore, type Store } from '../../runtime/store/store.js';
 import { ScriptedProvider } from '../unit/runtime/chat/scripted-provider.js';
 import { send } from './scenario.js';
+import { openSomeServices } from './services.js';
 
 const POLL_MS = 10;
 
@@ -41,14 +42,14 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
   const outbound = new Outbound();
   const models = new Models({ dataDir });
   const provider = new ScriptedProvider();
-  const services = openServices({ dataDir, models, store, outbound, runtimeUrls: [] });
+  const services = openSomeServices({ dataDir, models, store, outbound });
   const { close, ...documents } = openRetrieval({
     store,
     projects,
     outbound,
     runtimePort: 11540,
     datasetQuotaBytes: DATASET_BYTES,
-    encoders: services.core.encoders,
+    encoders: modelServices({ core: services.core, outbound }),
     provider: () => provider,
   });
   const providers = { universal: provider, compat_api: provider, local_runner: provider, local_accel: provider };

@@ -1,7 +1,7 @@
 import type { Message } from '../../../schemas/generated/common.js';
 import type { ModelConfig } from '../../../schemas/generated/config/project.js';
 import { UNTIL_CONTEXT_ENDS } from '../../completions/budget.js';
-import { DRY_SETTINGS } from '../../completions/settings.js';
+import { DRY_SETTINGS, languageSettings } from '../../completions/settings.js';
 import { expandEnv } from '../../config/variables.js';
 import type { CompletionRequest } from '../contract.js';
 
@@ -88,5 +88,16 @@ function extraMembers(model: ModelConfig, request: CompletionRequest): Record<st
   const written = model.extra_body ?? {};
   const out: Record<string, unknown> = expandEnv({ ...written });
   for (const [name, value] of Object.entries(request.extra ?? {})) if (value !== written[name]) out[name] = value;
+  return out;
+}
+
+/** The members that only the universal runtime knows. As in process, a history is not shortened unless `extra_body` says so. */
+export function universalMembers(model: ModelConfig, request: CompletionRequest): Record<string, unknown> {
+  const out: Record<string, unknown> = { auto_truncate: false };
+  if (model.keep_loaded) out.keep_loaded = true;
+  const transformers = languageSettings(model.name, model.transformers);
+  if (transformers) out.transformers = transformers;
+  for (const name of ['think', 'thinking_budget', 'deterministic', 'n_ctx'] as const)
+    if (request[name] !== undefined) out[name] = request[name];
   return out;
 }

@@ -6,10 +6,11 @@ import { retryAfterMs } from '../../../../runtime/net/ask/retry.js';
 import { Outbound } from '../../../../runtime/net/outbound.js';
 import { chatBody } from '../../../../runtime/providers/compat/body.js';
 import type { CompletionRequest, Provider } from '../../../../runtime/providers/contract.js';
-import { createProviders, providerOf } from '../../../../runtime/providers/index.js';
+import { providerOf } from '../../../../runtime/providers/index.js';
 import { Failure } from '../../../../schemas/errors.js';
 import type { ModelConfig } from '../../../../schemas/generated/config/project.js';
 import { NEVER, readAll } from '../../../conformance/provider-suite.js';
+import { testedProviders } from '../../../support/providers.js';
 import { delta, frames, json, ScriptedOpenAI, say } from '../../../support/scripted-openai.js';
 
 const REQUEST: CompletionRequest = { messages: [{ role: 'user', content: 'go' }] };
@@ -49,8 +50,8 @@ describe('providers', () => {
     await outbound.close();
     await host.close();
   });
-  const providers = (more: Partial<Parameters<typeof createProviders>[0]> = {}) =>
-    createProviders({
+  const providers = (more: Partial<Parameters<typeof testedProviders>[0]> = {}) =>
+    testedProviders({
       outbound,
       universal: inProcess,
       settings: { retry: { attempts: 3, baseMs: 1 }, limits: { headersMs: 2000 } },

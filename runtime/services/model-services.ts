@@ -1,0 +1,69 @@
+import type { ModelConfig } from '../../schemas/generated/config/project.js';
+import { Lazy } from '../base/lazy.js';
+import type { EncoderService } from '../encoders/contract.js';
+import { sigmoid } from '../encoders/scores.js';
+import { settingsOfModel } from '../encoders/settings.js';
+import { onlyBase } from '../net/ask/bases.js';
+import type { Outbound } from '../net/outbound.js';
+import { isOwnAddress } from '../net/own-address.js';
+import type { ChatClient, ChatSettings } from '../providers/compat/open.js';
+import type { Provider } from '../providers/contract.js';
+import { UNIVERSAL_PORT } from '../providers/index.js';
+import { apiKeyOf, baseUrlOf } from '../providers/key.js';
+import type { RuntimeEmbed } from '../rag/embedders/contract.js';
+import type { ModelMeans } from '../rag/query/retrieval.js';
+import type { Services } from './services.js';
+
+/** What the services of projects' models are made of. */
+export interface ModelServiceParts {
+  /** Those that the core uses. */
+  readonly core: Pick<Services, 'completions' | 'encoders'>;
+  readonly outbound: Outbound;
+  /** The port of our own universal runtime: a `base_url` that names it stays in process; 11540 always does. */
+  readonly runtimePort?: number;
+  /** How chats are sent to runtimes. */
+  readonly chats?: ChatSettings;
+}
+
+/** Services as projects ask them, by their models. */
+export interface ModelServices {
+  readonly completions: Provider;
+  readonly embed: RuntimeEmbed;
+  readonly rerank: NonNullable<ModelMeans['rerank']>;
+}
+
+/** The services of projects' models: those of the core, unless a model names a runtime of its own in `base_url`. */
+export function modelServices({ core, outbound, runtimePort, chats }: ModelServiceParts): ModelServices {
+  const elsewhere = (model: ModelConfig): string | undefined => {
+    const base = baseUrlOf(model);
+    return base === undefined || isOwnAddress(base, [UNIVERSAL_PORT, runtimePort]) ? undefined : base;
+  };
+  const client = new Lazy<ChatClient>(async () => new (await import('../providers/compat/open.js')).ChatClient(outbound, chats));
+  const completionsOf = async (model: ModelConfig): Promise<Provider> => {
+    const base = elsewhere(model);
+    if (base === undefined) return core.completions;
+    const [{ RemoteCompletions }, { runtimeBase }] = await Promise.all([import('../remote/completions.js'), import('../net/ask/bases.js')]);
+    return new RemoteCompletions(await client.get(), onlyBase(runtimeBase(base)));
+  };
+  const encodersOf = async (model: ModelConfig): Promise<EncoderService> => {
+    const base = elsewhere(model);
+    if (base === undefined) return core.encoders;
+    const [{ RemoteEncoders }, { runtimeBase }] = await Promise.all([import('../remote/encoders.js'), import('../net/ask/bases.js')]);
+    return new RemoteEncoders(outbound, onlyBase(runtimeBase(base)), apiKeyOf(model));
+  };
+  return {
+    completions: {
+      open: async (model, request, signal) => (await completionsOf(model)).open(model, request, signal),
+      hold: async (model, signal) => (await completionsOf(model)).hold?.(model, signal),
+    },
+    embed: async (model, texts, signal, { urgency, settings }) =>
+      (await core.encoders.embed({ model, settings, urgency, signal }, texts)).vectors,
+    rerank: async (model, query, texts, { timeoutMs, normalise, signal }) => {
+      const limited = AbortSignal.any([signal, AbortSignal.timeout(Math.ceil(timeoutMs))]);
+      const ask = { model: model.model, settings: settingsOfModel(model, 'reranking'), signal: limited };
+      const service = await encodersOf(model);
+      const { scores } = await service.rerank(ask, query, texts);
+      return normalise ? scores.map(sigmoid) : scores;
+    },
+  };
+}
