@@ -119,7 +119,7 @@ export function audioFunctions(native: AudioFunctions): AudioFunctions {
     wavHeader: (rate, encoding, dataBytes) => raised(() => native.wavHeader(rate, encoding, dataBytes)),
     openResampler: (from, to) => new SampleStream(raised(() => native.openResampler(from, to))),
     openTimeStretch: (rate, speed) => new SampleStream(raised(() => native.openTimeStretch(rate, speed))),
-    openVoiceActivity: (rate, threshold) => new VoiceActivity(raised(() => native.openVoiceActivity(rate, threshold))),
+    openVoiceActivity: (frameSamples, threshold) => new VoiceActivity(raised(() => native.openVoiceActivity(frameSamples, threshold))),
     openPcmReader: (format) => new PcmReader(raised(() => native.openPcmReader(format))),
     openAacDecoder: (config) => new AacDecoder(raised(() => native.openAacDecoder(config))),
     openPacketReader: (container) => new PacketReader(raised(() => native.openPacketReader(container))),

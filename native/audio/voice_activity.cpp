@@ -6,15 +6,14 @@
 
 #include "../inference/failure.hpp"
 #include "../kernels/distance.hpp"
-#include "resampler.hpp"
 
 namespace quern::audio {
 namespace {
 
 /// The noise is taken to be as loud as the quietest frames: it follows these down soon, and up by this factor a frame
-/// (twice as loud after 2 s), which gaps in speech undo.
+/// (twice as loud after 47 frames), which gaps in speech undo.
 constexpr float kDown = 0.3F;
-constexpr float kUp = 1.007F;
+constexpr float kUp = 1.015F;
 /// Speech is so many times as loud as the noise.
 constexpr float kAboveNoise = 3;
 /// And the quietest noise that is told apart is so much below the threshold.
@@ -22,13 +21,13 @@ constexpr float kLeastNoise = 100;
 
 }  // namespace
 
-EnergyVoiceActivity::EnergyVoiceActivity(int32_t rate, float threshold, Isa isa)
-    : threshold_(threshold), dot_(distance_kernels(isa).dot) {
-  if (rate < kLeastRate || rate > kMostRate)
-    throw Failure("invalid", "rate is " + std::to_string(rate) + " Hz; allowed is 4000 to 192000.");
+EnergyVoiceActivity::EnergyVoiceActivity(int32_t frame_samples, float threshold, Isa isa)
+    : frame_samples_(static_cast<size_t>(frame_samples)), threshold_(threshold), dot_(distance_kernels(isa).dot) {
+  if (frame_samples < 1 || frame_samples > kMostVoiceFrame)
+    throw Failure("invalid", "frameSamples is " + std::to_string(frame_samples) + "; allowed is 1 to " +
+                                 std::to_string(kMostVoiceFrame) + ".");
   if (!(threshold > 0 && threshold < 1))
     throw Failure("invalid", "threshold is " + std::to_string(threshold) + "; it must be above 0 and below 1.");
-  frame_samples_ = static_cast<size_t>(rate / kVoiceFrames);
   reset();
 }
 

@@ -9,18 +9,18 @@
 
 namespace quern::audio {
 
-/// Frames of the detector in a second.
-inline constexpr int32_t kVoiceFrames = 50;
+inline constexpr int32_t kMostVoiceFrame = 1 << 16;
 
 /**
- * Tells speech by its loudness: for each 20 ms how likely it is, from 0 to 1, with 0.5 where the effective value is
- * the threshold. This is `threshold`, or more where the quietest of the last seconds was loud. Not for several threads
- * at once.
+ * Tells speech by its loudness: for each frame (some 10 to 50 ms) how likely it is, from 0 to 1, with 0.5 where the
+ * effective value is the threshold. This is `threshold`, or more where the quietest of the last seconds was loud. Not
+ * for several threads at once.
  */
 class EnergyVoiceActivity {
  public:
-  /// `threshold` is above 0 and below 1. Throws Failure('invalid') for a rate or a threshold beyond the limits.
-  EnergyVoiceActivity(int32_t rate, float threshold, Isa isa = best_isa());
+  /// `threshold` is above 0 and below 1. Throws Failure('invalid') for one beyond the limits, or a frame of none or too
+  /// many samples.
+  EnergyVoiceActivity(int32_t frame_samples, float threshold, Isa isa = best_isa());
   /// Appends one number for each frame that is whole.
   void push(std::span<const float> samples, std::vector<float>& out);
   /// Forgets what it heard.

@@ -141,7 +141,7 @@ class VoiceActivityObject : public Napi::ObjectWrap<VoiceActivityObject> {
 
   explicit VoiceActivityObject(const Napi::CallbackInfo& info) : ObjectWrap(info) {
     raising(info.Env(), [&] {
-      detector_ = std::make_unique<audio::EnergyVoiceActivity>(integer(info[0], "rate"),
+      detector_ = std::make_unique<audio::EnergyVoiceActivity>(integer(info[0], "frameSamples"),
                                                                static_cast<float>(number(info[1], "threshold")));
     });
   }

@@ -28,7 +28,7 @@ export interface NativeOggWriter {
   end(total: number): Uint8Array;
 }
 
-/** Tells speech by its loudness, in frames of 20 ms. Sync, some microseconds. */
+/** Tells speech by its loudness, in frames of some 10 to 50 ms. Sync, some microseconds. */
 export interface NativeVoiceActivity {
   /** For each frame that is whole how likely it is speech, from 0 to 1: 0.5 where it is as loud as the threshold, which is raised in steady noise. */
   push(samples: Float32Array): Float32Array;
@@ -112,8 +112,8 @@ export interface AudioFunctions {
    * round(n / speed) samples in all.
    */
   openTimeStretch(rate: number, speed: number): NativeSampleStream;
-  /** At a rate of 4,000 to 192,000 Hz; `threshold` is the effective value from which on it is speech, above 0 and below 1. */
-  openVoiceActivity(rate: number, threshold: number): NativeVoiceActivity;
+  /** Frames of 1 to 2^16 samples; `threshold` is the effective value from which on it is speech, above 0 and below 1. */
+  openVoiceActivity(frameSamples: number, threshold: number): NativeVoiceActivity;
   openPcmReader(format: 'wav' | 'flac'): NativePcmReader;
   /** `config` is an AudioSpecificConfig. Throws Failure('bad_request') for other profiles. */
   openAacDecoder(config: Uint8Array): NativeAacDecoder;

@@ -1,3 +1,4 @@
+import { completenessOf } from './completeness.js';
 import type { VoiceSettings } from './settings.js';
 
 /** Speech shorter than this is given more time, in seconds and by so much. */
@@ -19,6 +20,7 @@ export function requiredSilence({ speechS, text }: Pause, settings: VoiceSetting
   const { baseSilence, maxSilence, thinkingSilence } = settings;
   const least = Math.min(maxSilence, baseSilence * (speechS < SHORT_S ? SHORT_FACTOR : 1));
   if (text === undefined) return { least, most: maxSilence };
-  if (speechS < TELLING_S || /[.!?]$/.test(text)) return { least, most: least };
-  return { least, most: Math.min(maxSilence, /[,:]$|\.\.$/.test(text) ? thinkingSilence : least * AMBIGUOUS_FACTOR) };
+  const completeness = speechS < TELLING_S ? 'complete' : completenessOf(text);
+  const wanted = { complete: least, ambiguous: least * AMBIGUOUS_FACTOR, incomplete: thinkingSilence }[completeness];
+  return { least, most: Math.min(maxSilence, wanted) };
 }
