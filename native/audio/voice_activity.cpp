@@ -16,8 +16,6 @@ constexpr float kDown = 0.3F;
 constexpr float kUp = 1.015F;
 /// Speech is so many times as loud as the noise.
 constexpr float kAboveNoise = 3;
-/// And the quietest noise that is told apart is so much below the threshold.
-constexpr float kLeastNoise = 100;
 
 }  // namespace
 
@@ -40,9 +38,9 @@ float EnergyVoiceActivity::frame(const float* samples) {
   const float energy = dot_(samples, samples, frame_samples_);
   const float level = std::isfinite(energy) ? std::sqrt(energy / static_cast<float>(frame_samples_)) : 1;
   noise_ = level < noise_ ? noise_ + kDown * (level - noise_) : std::min(noise_ * kUp, level);
-  // From nothing it could not rise by a factor.
-  noise_ = std::max(noise_, threshold_ / kLeastNoise);
-  const float threshold = std::max(threshold_, kAboveNoise * noise_);
+  // Noise that does not raise the threshold need not be followed down: it would take long to come up again.
+  noise_ = std::max(noise_, threshold_ / kAboveNoise);
+  const float threshold = kAboveNoise * noise_;
   return level / (level + threshold);
 }
 
