@@ -150,6 +150,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     { name: 'server', run: () => ({ status: 'healthy', message: `quern ${version} answers` }) },
     { name: 'storage', run: () => storageHealth(store, dataDir) },
     { name: 'rag-service', run: () => ragHealth(store, documents.tasks) },
+    { name: 'speech', run: async () => ({ status: 'healthy', message: await services.core.speech.speaker() }) },
     { name: 'built-in-model', run: () => ({ status: 'healthy', message: builtin }) },
     {
       name: 'universal-runtime',

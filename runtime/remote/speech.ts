@@ -66,6 +66,10 @@ export class RemoteSpeech implements SpeechOutService {
     return () => {};
   }
 
+  async speaker(): Promise<string> {
+    return 'the remote runtime speaks';
+  }
+
   /** The first answer of a runtime; another is asked where one cannot be reached or has no room. */
   async #asked(body: string, model: string, signal: AbortSignal): Promise<{ reply: OutboundReply; upstream: Upstream }> {
     const tried = new Set<string>();

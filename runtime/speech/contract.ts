@@ -93,6 +93,8 @@ export interface SpeechOut {
 export interface SpeechOutService extends SpeechOut {
   /** Loads who speaks, and keeps them loaded until the returned function is called. Another runtime keeps its models by its own rules. */
   keepVoice(model: string, voice: string, signal: AbortSignal): Promise<() => void>;
+  /** Who speaks where nobody in particular is asked for, in a sentence, for `/health`. */
+  speaker(): Promise<string>;
 }
 
 /** Speech in. */

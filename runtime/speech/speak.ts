@@ -29,6 +29,14 @@ export class LocalSpeech implements SpeechOutService {
     const held = await holdVoice(this.#models, await speakerOf(model).find(model, voice, this.#models.places), signal);
     return held.release;
   }
+
+  async speaker(): Promise<string> {
+    const { model, voices, find } = SPEAKERS[0]!;
+    const { places } = this.#models;
+    const { id } = (await voices(places))[0]!;
+    const { engine, voice, notes } = await find(model, id, places);
+    return [`${engine} speaks as ${voice}`, ...notes].join('; ');
+  }
 }
 
 /** Loads who speaks, where it is not loaded. */

@@ -28,7 +28,7 @@ const TABLE: Scenario[] = [
       assert.equal(body.status, 'healthy');
       assert.deepEqual(
         body.components.map(({ name }: { name: string }) => name),
-        ['server', 'storage', 'rag-service', 'built-in-model', 'universal-runtime'],
+        ['server', 'storage', 'rag-service', 'speech', 'built-in-model', 'universal-runtime'],
       );
       for (const component of body.components)
         assert.ok(component.message.length > 0 && Number.isInteger(component.latency_ms), JSON.stringify(component));
