@@ -181,6 +181,21 @@ describe('tidy', () => {
     }
   });
 
+  it('has no circles of files, not even of types', () => {
+    const targets = new Map(typescript.map((file) => [file, ownImports(file)]));
+    const seen = new Map<string, 'under way' | 'done'>();
+    const circles: string[] = [];
+    const visit = (file: string, way: readonly string[]): void => {
+      if (seen.get(file) === 'under way') circles.push([...way.slice(way.indexOf(file)), file].join(' -> '));
+      if (seen.has(file)) return;
+      seen.set(file, 'under way');
+      for (const target of targets.get(file) ?? []) visit(target, [...way, file]);
+      seen.set(file, 'done');
+    };
+    for (const file of typescript) visit(file, []);
+    assert.deepEqual(circles, []);
+  });
+
   it('shows the floors in docs/architecture.md', () => {
     const map = execFileSync(process.execPath, ['scripts/floors.mjs', '--print'], { cwd: ROOT, encoding: 'utf8' });
     assert.ok(text('docs/architecture.md').includes(map), 'the map is out of date: run node scripts/floors.mjs');
