@@ -40,7 +40,10 @@ export class ProgressView {
 function said(event: DownloadEvent): string | null {
   switch (event.event) {
     case 'init':
-      return `${event.repository}: ${event.file_count} file${event.file_count === 1 ? '' : 's'}, ${humanSize(event.total_size)}`;
+      return [
+        `${event.repository}: ${event.file_count} file${event.file_count === 1 ? '' : 's'}, ${humanSize(event.total_size)}`,
+        ...(event.licence === undefined ? [] : [`licence ${event.licence}`]),
+      ].join(', ');
     case 'warning':
       return `note: ${event.message}`;
     case 'cached':

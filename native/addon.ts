@@ -11,7 +11,11 @@ import type {
   NativeModelOptions,
   NativeScheduler,
   NativeSchedulerOptions,
+  NativeSegment,
   NativeStateOutcome,
+  NativeTranscribeOptions,
+  NativeTranscriber,
+  NativeTranscriberOptions,
   OnStep,
 } from './contract.js';
 import { asFailure, raised, settled } from './raised.js';
@@ -135,6 +139,33 @@ class Embedder implements NativeEmbedder {
   }
 }
 
+/** The C++ transcriber with our failures. */
+class Transcriber implements NativeTranscriber {
+  readonly multilingual: boolean;
+  readonly audioLayers: number;
+  readonly textLayers: number;
+  readonly #native: NativeTranscriber;
+
+  constructor(native: NativeTranscriber) {
+    this.#native = native;
+    this.multilingual = native.multilingual;
+    this.audioLayers = native.audioLayers;
+    this.textLayers = native.textLayers;
+  }
+
+  transcribe(samples: Float32Array, options: NativeTranscribeOptions, onSegment: (segment: NativeSegment) => void): Promise<string> {
+    return settled(() => this.#native.transcribe(samples, options, onSegment));
+  }
+
+  stop(): void {
+    this.#native.stop();
+  }
+
+  async close(): Promise<void> {
+    await this.#native.close();
+  }
+}
+
 /** The reason why the binary does not load, and what mends it. */
 function loadFailure(error: unknown): Failure {
   const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
@@ -196,6 +227,8 @@ export function loadInference(): InferenceAddon {
     },
     openEmbedder: async (path: string, model: NativeModelOptions, embedder: NativeEmbedderOptions) =>
       new Embedder(await settled(() => native.openEmbedder(path, model, embedder))),
+    openTranscriber: async (path: string, options: NativeTranscriberOptions) =>
+      new Transcriber(await settled(() => native.openTranscriber(path, options))),
   };
   return loaded;
 }

@@ -10,4 +10,5 @@ export * from './contract/core.js';
 export * from './contract/encoder.js';
 export * from './contract/inference.js';
 export * from './contract/text.js';
+export * from './contract/transcriber.js';
 export * from './contract/vectors.js';

@@ -27,6 +27,7 @@ import type { Retrieval } from './rag/query/contract.js';
 import { modelServices } from './services/model-services.js';
 import { openRetrieval } from './services/retrieval.js';
 import { type InMemory, openServices, type Services } from './services/services.js';
+import type { Hearing } from './speech/transcription/hearing.js';
 import { LOW_DISK_BYTES } from './store/room.js';
 import { openStore, type Store } from './store/store.js';
 import type { Tasks } from './tasks/tasks.js';
@@ -125,8 +126,10 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const hub = new Hub(outbound);
   const pageImages = new PageImages();
   const files = new Files({ folder: join(dataDir, 'files'), pageImages });
+  const hearing = ({ transcription }: Services): Hearing =>
+    callsOf(new Lazy(async () => new (await import('./speech/transcription/hearing.js')).Hearing(transcription)));
   const completions: CompletionSource = callsOf(
-    new Lazy(async () => new (await import('./completions/completions.js')).Completions({ models })),
+    new Lazy(async () => new (await import('./completions/completions.js')).Completions({ models, hearing: hearing(services.here) })),
   );
   const { close: closeServices, ...services } = openServices({ dataDir, models, completions, store, outbound, runtimeUrls });
   const ofModels = modelServices({ core: services.core, outbound, runtimePort });
@@ -134,6 +137,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const projects = new Projects({ dataDir, purges: deleteProjects });
   const providers = createProviders({ outbound, universal: ofModels.completions, startRunner });
   const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
+  const heard = hearing(services.core);
   const { close: closeRetrieval, ...documents } = openRetrieval({
     store,
     projects,
@@ -142,6 +146,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     datasetQuotaBytes,
     encoders: ofModels,
     scans: { pageImages, vision: services.core.vision },
+    recordings: (...asked) => heard.recording(...asked),
     provider,
   });
   const chat = new Chat({ projects, providers, providerOf, store, retrieval: documents.retrieval });

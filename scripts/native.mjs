@@ -9,6 +9,7 @@ const root = join(import.meta.dirname, '..');
 const output = join(root, 'build/native');
 const addons = ['quern_core', 'quern_inference'].map((name) => join(output, `Release/${name}.node`));
 const headers = join(output, 'llama-headers');
+const whisper = join(root, 'node_modules/@fugood/whisper.node/whisper.cpp');
 /** Of llama.cpp's source: its interface, and what the Q8_0 kernel needs to enter the CPU backend. */
 const HEADERS = ['include', 'ggml/include', 'ggml/src/*.h'];
 const PLATFORM_PACKAGES = {
@@ -97,7 +98,9 @@ function fingerprint(tag) {
     .filter((name) => /\.(cpp|hpp)$/.test(name))
     .map((name) => join('native', name))
     .sort();
-  const packages = ['node-addon-api', 'node-api-headers', 'cmake-js', 'node-llama-cpp'].map((name) => `node_modules/${name}/package.json`);
+  const packages = ['node-addon-api', 'node-api-headers', 'cmake-js', 'node-llama-cpp', '@fugood/whisper.node'].map(
+    (name) => `node_modules/${name}/package.json`,
+  );
   for (const file of ['CMakeLists.txt', 'scripts/native.mjs', ...packages, ...sources])
     hash.update(`\0${file}\0`).update(readFileSync(join(root, file)));
   return hash.digest('hex');
@@ -129,6 +132,8 @@ function dropForeignCache(folder) {
 }
 
 const engine = findEngine();
+if (!existsSync(join(whisper, 'src/whisper.cpp')))
+  stop('the sources of whisper.cpp, in the package @fugood/whisper.node, are not installed: run npm ci (without --omit=dev).');
 const stamp = join(output, 'addon.stamp');
 const wanted = fingerprint(engine.tag);
 if (!(addons.every(existsSync) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted)) {
@@ -137,7 +142,12 @@ if (!(addons.every(existsSync) && existsSync(stamp) && readFileSync(stamp, 'utf8
   await extractHeaders(engine);
   const folder = join(output, 'cmake');
   dropForeignCache(folder);
-  const settings = [`--CDQUERN_LLAMA_LIBS=${engine.libraries}`, `--CDQUERN_LLAMA_HEADERS=${headers}`, `--CDQUERN_LLAMA_TAG=${engine.tag}`];
+  const settings = [
+    `--CDQUERN_LLAMA_LIBS=${engine.libraries}`,
+    `--CDQUERN_LLAMA_HEADERS=${headers}`,
+    `--CDQUERN_LLAMA_TAG=${engine.tag}`,
+    `--CDQUERN_WHISPER_SOURCE=${whisper}`,
+  ];
   const cmakeJs = (verb) => [join(root, 'node_modules/cmake-js/bin/cmake-js'), verb, '--out', folder, ...settings];
   await run('configuring the native addons', process.execPath, cmakeJs('configure'));
   await run('compiling the native addons', process.execPath, [...cmakeJs('build'), '--parallel', String(availableParallelism())]);

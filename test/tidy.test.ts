@@ -65,7 +65,7 @@ const DOORS: Record<string, RegExp> = {
 /** Where each C++ library may be included. */
 const CPP_DOORS: [header: RegExp, door: RegExp][] = [
   [/^napi\.h$/, /^native\/binding\//],
-  [/^(?:llama|ggml)/, /^native\/inference\//],
+  [/^(?:llama|ggml|whisper\.h|src\/whisper)/, /^native\/inference\//],
 ];
 const LONGEST_TS = 400;
 const LONGEST_CPP = 500;

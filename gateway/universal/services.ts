@@ -7,6 +7,7 @@ import { embeddingEndpoints } from './embeddings.js';
 import { encoderEndpoints } from './encoders.js';
 import { speechEndpoints } from './speech.js';
 import { streamEndpoints } from './streams.js';
+import { transcriptionEndpoints } from './transcriptions.js';
 
 /** Endpoints of a service. */
 export interface ServiceEndpoints {
@@ -22,6 +23,7 @@ export const SERVICE_ENDPOINTS: readonly ServiceEndpoints[] = [
   { endpoints: [...bufferEndpoints, ...streamEndpoints], core: { area: 'ml' } },
   { endpoints: classifierEndpoints, core: { area: 'ml' } },
   { endpoints: speechEndpoints },
+  { endpoints: transcriptionEndpoints },
 ];
 
 /** The same on a context that has the services of one place. */

@@ -14,6 +14,7 @@
 #include "inference_arguments.hpp"
 #include "lifetime.hpp"
 #include "scheduler_object.hpp"
+#include "transcriber_object.hpp"
 
 namespace quern::binding {
 namespace {
@@ -142,12 +143,14 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   auto* state = new AddonState();
   state->classes["NativeScheduler"] = Napi::Persistent(SchedulerObject::define(env));
   state->classes["NativeEmbedder"] = Napi::Persistent(EmbedderObject::define(env));
+  state->classes["NativeTranscriber"] = Napi::Persistent(TranscriberObject::define(env));
   env.SetInstanceData(state);
   watch_exit(env);
   exports.Set("llamaTag", QUERN_LLAMA_TAG);
   exports.Set("loadBackends", Napi::Function::New<load>(env, "loadBackends"));
   exports.Set("open", Napi::Function::New<open>(env, "open"));
   exports.Set("openEmbedder", Napi::Function::New<EmbedderObject::open>(env, "openEmbedder"));
+  exports.Set("openTranscriber", Napi::Function::New<TranscriberObject::open>(env, "openTranscriber"));
   return exports;
 }
 

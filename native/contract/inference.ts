@@ -1,3 +1,5 @@
+import type { NativeTranscriber, NativeTranscriberOptions } from './transcriber.js';
+
 /** How a model file is opened. */
 export interface NativeModelOptions {
   /** Layers on the GPU; -1 = all, 0 = none. */
@@ -197,6 +199,11 @@ export interface InferenceAddon {
   ): Promise<NativeScheduler>;
   /** Async on a pool thread: opens the file for embeddings only. Rejects with a Failure-shaped error. */
   openEmbedder(path: string, model: NativeModelOptions, embedder: NativeEmbedderOptions): Promise<NativeEmbedder>;
+  /**
+   * Async on a pool thread: opens a Whisper model in ggml form, whose every length and shape is checked before the engine sees it. Rejects with
+   * `invalid` for a file that cannot be used, which names what is wrong.
+   */
+  openTranscriber(path: string, options: NativeTranscriberOptions): Promise<NativeTranscriber>;
 }
 
 /** How an embedder is set up. */

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "llama.h"
+#include "whisper.h"
 
 namespace quern {
 namespace {
@@ -43,6 +44,7 @@ void collect(ggml_log_level level, const char* text, void*) {
 
 void start_engine() {
   llama_log_set(collect, nullptr);
+  whisper_log_set(collect, nullptr);
   llama_backend_init();
 }
 

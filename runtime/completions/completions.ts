@@ -1,4 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
+import type { Message } from '../../schemas/generated/common.js';
 import { log } from '../base/log.js';
 import type { GenerateEvent, GenerateRequest, LanguageModel, PrepareRequest } from '../engines/contracts/language.js';
 import { templateFacts } from '../engines/language/templates/known-templates.js';
@@ -195,20 +196,31 @@ function templated(model: LanguageModel, template: string): LanguageModel {
   };
 }
 
+const hasAudio = ({ content }: Message): boolean => Array.isArray(content) && content.some(({ type }) => type === 'input_audio');
+
+/** Puts text in the place of audio: no model here hears. */
+export interface Hearing {
+  messages(messages: readonly Message[], signal: AbortSignal): Promise<Message[]>;
+}
+
 /** Completes chats on GGUF models: everything between a checked request and the engine. */
 export class Completions {
   readonly #models: ModelSource;
+  readonly #hearing: Hearing | undefined;
 
-  constructor(parts: { models: ModelSource }) {
+  constructor(parts: { models: ModelSource; hearing?: Hearing }) {
     this.#models = parts.models;
+    this.#hearing = parts.hearing;
   }
 
   /**
    * Loads the model, builds a prompt that fits, and waits for the first step, so that all that can fail before the first token fails here.
    * Aborting the signal frees the sequences and gives the model back, read or not. Saved states are for choice 0: the others share its prompt.
    */
-  open(request: UniversalRequest, signal: AbortSignal): Promise<Completion> {
-    return openChoices(request, signal, ({ states, ...one }, each, choice) =>
+  async open(request: UniversalRequest, signal: AbortSignal): Promise<Completion> {
+    const heard =
+      this.#hearing && request.messages.some(hasAudio) ? await this.#hearing.messages(request.messages, signal) : request.messages;
+    return openChoices({ ...request, messages: heard }, signal, ({ states, ...one }, each, choice) =>
       this.#open(choice === 0 && states ? { ...one, states } : one, each),
     );
   }

@@ -3,6 +3,7 @@ import { callsOf, Lazy } from '../base/lazy.js';
 import type { SourceFile } from '../documents/parsers/contract.js';
 import type { PageImages } from '../documents/parsing/page-images.js';
 import { Parsing } from '../documents/parsing/parsing.js';
+import type { ReadRecording } from '../documents/parsing/recordings.js';
 import { Databases } from '../library/databases/databases.js';
 import { DatabaseInspection } from '../library/databases/inspection.js';
 import { Preview } from '../library/databases/preview.js';
@@ -37,6 +38,8 @@ export interface RetrievalParts {
   readonly encoders: Pick<ModelServices, 'embed' | 'rerank'>;
   /** Reads pages of PDFs that have no text layer. */
   readonly scans?: { readonly pageImages: PageImages; readonly vision: VisionService };
+  /** Writes down what is said in recordings. */
+  readonly recordings?: ReadRecording;
   provider(model: ModelConfig): Provider;
 }
 
@@ -60,11 +63,12 @@ export function openRetrieval({
   datasetQuotaBytes,
   encoders,
   scans,
+  recordings,
   provider,
 }: RetrievalParts): OpenRetrieval {
   const stores = new OpenedStores({ store, outbound });
   const embedders = createEmbedders({ outbound, runtimePort, runtime: encoders.embed });
-  const parsing = new Parsing({}, scans && { pageImages: scans.pageImages, ocr: (...asked) => textOf(scans.vision, ...asked) });
+  const parsing = new Parsing({}, scans && { pageImages: scans.pageImages, ocr: (...asked) => textOf(scans.vision, ...asked) }, recordings);
   const ingest = new FileIngest({ projects, stores, embedders, parsing });
   const { datasets, tasks } = openDatasets({ store, projects, ingest, quotaBytes: datasetQuotaBytes });
   projects.onErase((namespace, name) => stores.erase(namespace, name));

@@ -10,7 +10,7 @@ import type { Models } from '../models/residency/models.js';
 import type { Outbound } from '../net/outbound.js';
 import type { ChatSettings } from '../providers/compat/open.js';
 import type { Provider } from '../providers/contract.js';
-import type { SpeechOutService } from '../speech/contract.js';
+import type { SpeechInService, SpeechOutService } from '../speech/contract.js';
 import type { Store } from '../store/store.js';
 import type { VisionService } from '../vision/contract.js';
 
@@ -25,6 +25,7 @@ export interface Services {
   readonly streams: StreamService;
   readonly classifiers: ClassifierService;
   readonly speech: SpeechOutService;
+  readonly transcription: SpeechInService;
 }
 
 /** What the services are opened with. */
@@ -122,6 +123,13 @@ const PLACES: { readonly [Name in keyof Services]: Places<Services[Name]> } = {
   speech: {
     here: async ({ models }) => new (await import('../speech/speak.js')).LocalSpeech(models),
     elsewhere: async ({ outbound, runtimeUrls }) => new (await import('../remote/speech.js')).RemoteSpeech(outbound, runtimeUrls),
+  },
+  transcription: {
+    here: async ({ models, dataDir }) => new (await import('../speech/transcription/transcription.js')).Transcription(models, dataDir),
+    elsewhere: async ({ outbound, runtimeUrls }) => {
+      const { RemoteTranscription } = await import('../remote/transcription.js');
+      return new RemoteTranscription(outbound, runtimeUrls);
+    },
   },
 };
 

@@ -60,6 +60,11 @@ export interface TranscribeRequest {
   readonly task: 'transcribe' | 'translate';
 }
 
+/** The same of audio that comes in pieces of any length, such as a long file, of which no more than half a minute is in memory. */
+export interface LongTranscribeRequest extends Omit<TranscribeRequest, 'samples'> {
+  readonly samples: AsyncIterable<Float32Array>;
+}
+
 /** What was said in a stretch of the audio. */
 export interface TranscriptSegment {
   readonly id: number;
@@ -74,8 +79,9 @@ export interface TranscriptSegment {
 
 /** A transcript that is being written. Ending the iteration early stops the engine. */
 export interface Transcribing {
+  /** ISO 639-1. */
   readonly language: string;
-  /** Seconds of audio. */
+  /** Seconds of audio: those that were read so far, and all of them once the segments have ended. */
   readonly duration: number;
   /** Segments as they are found, monotonic in time. */
   readonly segments: AsyncIterable<TranscriptSegment>;
@@ -100,7 +106,13 @@ export interface SpeechOutService extends SpeechOut {
 /** Speech in. */
 export interface SpeechIn {
   /** Rejects for an unknown model (404 that names the pull) before any segment. */
-  transcribe(request: TranscribeRequest, signal: AbortSignal): Promise<Transcribing>;
+  transcribe(request: TranscribeRequest | LongTranscribeRequest, signal: AbortSignal): Promise<Transcribing>;
+}
+
+/** Speech in as a service, which can be told what will be needed. */
+export interface SpeechInService extends SpeechIn {
+  /** Loads a model, and keeps it loaded until the returned function is called. Another runtime keeps its models by its own rules. */
+  keepTranscriber(model: string, signal: AbortSignal): Promise<() => void>;
 }
 
 /** Speech out and in: the engines of this process, or a runtime that is asked over HTTP. */

@@ -3,19 +3,28 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import type { ParsedDocument, ParseLimits, Parser, SourceFile } from '../../runtime/documents/parsers/contract.js';
+import type { ParsedDocument, ParseLimits, Parser, SourceFile, Transcript } from '../../runtime/documents/parsers/contract.js';
 import { PARSERS, parserFor, parserOf, typeOf } from '../../runtime/documents/parsers/index.js';
 import { effectiveConfig } from '../../runtime/documents/parsing/config.js';
 import { Failure } from '../../schemas/errors.js';
 import type { ParserType } from '../../schemas/generated/config/rag.js';
 import { docx, drawn, eml, epub, msg, odt, pdf, pptx, wordParagraph, workbook } from '../support/documents.js';
 import { schemaFile } from '../support/schema-file.js';
+import { silence, wavOf } from '../support/speech/sounds.js';
 
 const LIMITS: ParseLimits = { textBytes: 1024 * 1024, pages: 100, unpackedBytes: 16 * 1024 * 1024 };
 const SENTENCE = 'The engine weaves algebra.';
 
+interface Sample {
+  readonly name: string;
+  readonly bytes: Uint8Array;
+  readonly binary: boolean;
+  /** Of a recording, which is written down before it is parsed. */
+  readonly transcript?: Transcript;
+}
+
 /** A small real file of every format that holds the sentence. */
-const SAMPLES: Record<string, { name: string; bytes: Uint8Array; binary: boolean }> = {
+const SAMPLES: Record<string, Sample> = {
   text: { name: 'a.txt', bytes: Buffer.from(SENTENCE), binary: false },
   markdown: { name: 'a.md', bytes: Buffer.from(`# One\n\n${SENTENCE}\n`), binary: false },
   html: { name: 'a.html', bytes: Buffer.from(`<h1>One</h1><p>${SENTENCE}</p>`), binary: false },
@@ -33,6 +42,12 @@ const SAMPLES: Record<string, { name: string; bytes: Uint8Array; binary: boolean
     binary: false,
   },
   rtf: { name: 'a.rtf', bytes: Buffer.from(`{\\rtf1 ${SENTENCE}}`), binary: true },
+  audio: {
+    name: 'a.wav',
+    bytes: wavOf(silence(1)),
+    binary: true,
+    transcript: { seconds: 1, language: 'en', segments: [{ start: 0, end: 1, text: SENTENCE }] },
+  },
   code: { name: 'a.py', bytes: Buffer.from(`# ${SENTENCE}\ndef f():\n    pass\n`), binary: false },
   eml: { name: 'a.eml', bytes: Buffer.from(eml().replace('The body.', SENTENCE)), binary: false },
   mbox: { name: 'a.mbox', bytes: Buffer.from(`From a@b Mon Jan  1 00:00:00 2024\n${eml().replace('The body.', SENTENCE)}`), binary: false },
@@ -43,6 +58,11 @@ const optionsOf = (parser: Parser): Record<string, unknown> => effectiveConfig({
 
 function fileOf(name: string, bytes: Uint8Array): SourceFile {
   return { path: '', name, mimeType: '', sizeBytes: bytes.length, bytes };
+}
+
+/** A sample as it comes to its parser, whole or cut off. */
+function sampleFile({ name, bytes, transcript }: Sample, length = bytes.length): SourceFile {
+  return { ...fileOf(name, bytes.slice(0, length)), ...(transcript && { transcript }) };
 }
 
 function assertSound(document: ParsedDocument): void {
@@ -91,7 +111,7 @@ describe('parsers', () => {
 
       it('reads a real file into blocks in order', async () => {
         const document = sample
-          ? await parser.parse(fileOf(sample.name, sample.bytes), optionsOf(parser), LIMITS)
+          ? await parser.parse(sampleFile(sample), optionsOf(parser), LIMITS)
           : await parser.parse({ path: folder, name: 'folder', mimeType: '', sizeBytes: 0 }, optionsOf(parser), LIMITS);
         assert.ok(document.text.includes(SENTENCE), document.text);
         assertSound(document);
@@ -119,14 +139,14 @@ describe('parsers', () => {
 
       it('refuses more text than the limit', async () => {
         const tight = { ...LIMITS, textBytes: 10 };
-        await assert.rejects(parser.parse(fileOf(sample.name, sample.bytes), optionsOf(parser), tight), { code: 'too_much_text' });
+        await assert.rejects(parser.parse(sampleFile(sample), optionsOf(parser), tight), { code: 'too_much_text' });
       });
 
       it('ends with a reason or a document when the file is cut off anywhere', async () => {
         const step = Math.max(1, Math.floor(sample.bytes.length / 7));
         for (let length = 1; length < sample.bytes.length; length += step) {
           try {
-            assertSound(await parser.parse(fileOf(sample.name, sample.bytes.slice(0, length)), optionsOf(parser), LIMITS));
+            assertSound(await parser.parse(sampleFile(sample, length), optionsOf(parser), LIMITS));
           } catch (error) {
             assert.ok(error instanceof Failure && error.kind === 'invalid', String(error));
             assert.match(error.message, new RegExp(sample.name.replace('.', '\\.')));

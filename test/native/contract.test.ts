@@ -30,7 +30,7 @@ type Loose = Record<string, (...values: unknown[]) => unknown>;
 
 test('the addon exports what the contract lists, and nothing else', async () => {
   const addon = loadInference();
-  assert.deepEqual(Object.keys(addon).sort(), ['llamaTag', 'loadBackends', 'open', 'openEmbedder']);
+  assert.deepEqual(Object.keys(addon).sort(), ['llamaTag', 'loadBackends', 'open', 'openEmbedder', 'openTranscriber']);
   assert.match(addon.llamaTag, /^[a-z0-9.]+$/);
   const devices = addon.loadBackends(backendFolders());
   assert.ok(devices.some((device) => device.kind === 'cpu' && device.memoryBytes > 0));

@@ -46,6 +46,8 @@ class Titles {
 function merged(blocks: readonly Block[]): Metadata {
   const metadata: Record<string, unknown> = {};
   for (const block of blocks) for (const [key, value] of Object.entries(block.metadata ?? {})) metadata[key] ??= value;
+  const until = blocks.at(-1)?.metadata?.end_time;
+  if (until !== undefined) metadata.end_time = until;
   const last = blocks.at(-1)?.metadata?.row_number;
   if (blocks.length > 1 && last !== undefined && metadata.row_number !== undefined) {
     metadata.row_end = last;

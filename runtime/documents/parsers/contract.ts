@@ -12,6 +12,16 @@ export interface SourceFile {
   readonly bytes?: Uint8Array;
   /** Texts of pages that have no text layer, by their number, as they were read from images of them. */
   readonly pageTexts?: Readonly<Record<number, string>>;
+  /** What is said in a recording. */
+  readonly transcript?: Transcript;
+}
+
+/** What is said in a recording, sentence by sentence; times in seconds. */
+export interface Transcript {
+  readonly seconds: number;
+  /** ISO 639-1. */
+  readonly language: string;
+  readonly segments: readonly { readonly start: number; readonly end: number; readonly text: string }[];
 }
 
 /** A stretch of the text that belongs together: chunks are cut between blocks first. */

@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { ParserType } from '../../../schemas/generated/config/rag.js';
+import { audio } from './audio.js';
 import { bytesOf } from './bytes.js';
 import { code } from './code.js';
 import type { ParsedDocument, ParseLimits, Parser, SourceFile } from './contract.js';
@@ -39,6 +40,7 @@ const SINGLE = [
   notebook,
   rtf,
   code,
+  audio,
 ] as const satisfies readonly Parser[];
 /** Mails in mails, as deep as anybody forwards them. */
 const NESTING_LIMIT = 4;

@@ -41,9 +41,6 @@ const UNREAD: readonly (readonly [start: string, label: string, remedy?: string]
   ['cafebabe', 'a Java class'],
   ['53514c69746520666f726d6174203300', 'an SQLite database', EXPORT_TABLE],
   ['000100005374616e64617264204a6574', 'an Access database', EXPORT_TABLE],
-  ['4f676753', 'an Ogg recording'],
-  ['494433', 'an MP3 recording'],
-  ['664c6143', 'a FLAC recording'],
   ['47475546', 'a GGUF model'],
   ['49545346', 'a compiled HTML help file (CHM)', 'extract its HTML pages and add those'],
   ['ff575043', 'a WordPerfect document', EXPORT_TEXT],
@@ -51,6 +48,12 @@ const UNREAD: readonly (readonly [start: string, label: string, remedy?: string]
   ['e4525c7b8cd8a74d', 'a OneNote section', EXPORT_TEXT],
   ['48575020446f63756d656e742046696c65', 'a Hangul document (HWP)', EXPORT_TEXT],
 ];
+
+const RECORDING = format('audio', 'a recording');
+/** Beginnings of recordings: Ogg, MP3 with and without a tag, FLAC, WebM. */
+const RECORDINGS = /^(?:4f676753|494433|fff[23ab]|664c6143|1a45dfa3|52494646.{8}57415645)/;
+/** The kinds of MP4 files that are pictures. */
+const PICTURES = /^(?:heic|heix|hevc|heim|heis|mif1|msf1|avif|avis)/;
 
 /** Paths of entries that tell what an archive is, the telling ones first. */
 const ARCHIVES: readonly (readonly [path: string, signature: Signature])[] = [
@@ -140,8 +143,9 @@ export async function signatureOf(file: SourceFile, bytes: Uint8Array): Promise<
   if (EARLY_WORKBOOK.test(hex) || WORKBOOK_TEXT.test(start)) return format('xlsx', 'an Excel workbook');
   const known = UNREAD.find(([beginning]) => hex.startsWith(beginning));
   if (known) return unread(known[1], known[2]);
-  if (hex.startsWith('52494646')) return unread('a RIFF file, such as a WAV recording or a WebP image');
-  if (start.slice(4, 8) === 'ftyp') return unread('a video or HEIF image');
+  if (RECORDINGS.test(hex)) return RECORDING;
+  if (hex.startsWith('52494646')) return unread('a RIFF file, such as a WebP image');
+  if (start.slice(4, 8) === 'ftyp') return PICTURES.test(start.slice(8, 12)) ? unread('a HEIF image') : RECORDING;
   if (start.slice(60, 68) === 'BOOKMOBI') return unread('a Kindle book', 'convert it to EPUB');
   return isText(bytes) ? { kind: 'text' } : unread('binary content of an unknown kind');
 }

@@ -7,6 +7,7 @@ import type { ParseLimits, SourceFile } from '../parsers/contract.js';
 import type { ParserOverrides, PreviewOptions } from './config.js';
 import { HostPool } from './pool.js';
 import type { PassageTotals, ReadAnswer, ReadRequest, WriteAnswer } from './read.js';
+import { type ReadRecording, withTranscript } from './recordings.js';
 import { type ScansParts, withScannedPages } from './scans.js';
 
 const MEBIBYTE = 1024 * 1024;
@@ -55,10 +56,12 @@ export class Parsing {
   readonly #limits: ParseLimits;
   readonly #pool: HostPool;
   readonly #scans: ScansParts | undefined;
+  readonly #recordings: ReadRecording | undefined;
 
-  /** With `scans`, pages of PDFs without a text layer are read from their images. */
-  constructor(options: ParsingOptions = {}, scans?: ScansParts) {
+  /** With `scans`, pages of PDFs without a text layer are read from their images; with `recordings`, what is said in audio is written down. */
+  constructor(options: ParsingOptions = {}, scans?: ScansParts, recordings?: ReadRecording) {
     this.#scans = scans;
+    this.#recordings = recordings;
     const { textBytes, pages, unpackedBytes, ...pool } = { ...PARSING_DEFAULTS, ...options };
     this.#limits = { textBytes, pages, unpackedBytes };
     this.#pool = new HostPool({ ...pool, engine: new URL('./entry.js', import.meta.url) });
@@ -91,8 +94,9 @@ export class Parsing {
   }
 
   async #asked({ file, strategy, overrides, preview }: ParsingRequest, signal: AbortSignal): Promise<ReadRequest> {
+    const seen = this.#scans ? await withScannedPages(this.#scans, file, signal) : file;
     return {
-      file: this.#scans ? await withScannedPages(this.#scans, file, signal) : file,
+      file: this.#recordings ? await withTranscript(this.#recordings, seen, signal) : seen,
       strategy,
       limits: this.#limits,
       ...(overrides === undefined ? {} : { overrides }),
@@ -114,6 +118,7 @@ export class Parsing {
       preview,
       limits: this.#limits,
       ...(this.#scans ? { scans: true } : {}),
+      ...(this.#recordings ? { recordings: true } : {}),
     };
     return createHash('sha256').update(stable(asked)).digest('hex');
   }

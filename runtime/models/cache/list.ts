@@ -5,6 +5,7 @@ import { formatName } from '../../formats/onnx-names.js';
 import type { ModelPlaces } from '../find/contract.js';
 import { cachedRepositories, filesBelow, snapshotFiles, snapshots } from '../find/hub-cache.js';
 import { ownModels, topFiles } from '../find/own-folders.js';
+import { nameOfFile } from '../find/whisper.js';
 import { RepositoryLayout } from './layout.js';
 
 /** A model on this machine, as listings show it. */
@@ -12,7 +13,7 @@ export interface CachedModel {
   readonly id: string;
   /** `hub`: in the cache that other programs share; `folder`: put into `{data_dir}/models` by hand. */
   readonly source: 'hub' | 'folder';
-  readonly format: 'gguf' | 'onnx' | 'other';
+  readonly format: 'gguf' | 'onnx' | 'ggml' | 'ctranslate2' | 'other';
   /** Upper case, sorted. */
   readonly quantisations: readonly string[];
   /** Each file once, in however many snapshots it is shown. */
@@ -23,9 +24,15 @@ export interface CachedModel {
   readonly path: string;
 }
 
+/** A Whisper model, of which one repository has many. */
+const GGML = /(?:^|\/)ggml-[^/]+\.bin$/i;
+
 function formatOf(files: readonly string[]): CachedModel['format'] {
   if (files.some((file) => /\.gguf$/i.test(file) && !isImportanceMatrix(file))) return 'gguf';
-  return files.some((file) => /\.onnx$/i.test(file)) ? 'onnx' : 'other';
+  if (files.some((file) => /\.onnx$/i.test(file))) return 'onnx';
+  if (files.some((file) => GGML.test(file))) return 'ggml';
+  const names = files.map((file) => basename(file));
+  return names.includes('model.bin') && names.some((name) => /^vocabulary\.(?:txt|json)$/.test(name)) ? 'ctranslate2' : 'other';
 }
 
 function quantisationsOf(files: readonly string[]): string[] {
@@ -46,14 +53,27 @@ export async function weigh(paths: readonly string[]): Promise<{ sizeBytes: numb
   return { sizeBytes, modifiedAt: new Date(newest) };
 }
 
-async function inHub(cache: string, id: string): Promise<CachedModel | null> {
+/** The models of a repository: one, or each of several that have names of their own. */
+async function inHub(cache: string, id: string): Promise<CachedModel[]> {
+  const whole = await wholeInHub(cache, id);
+  if (whole?.model.format !== 'ggml') return whole ? [whole.model] : [];
+  const { model, files } = whole;
+  const named = new Map<string, string[]>();
+  for (const file of files) {
+    const name = nameOfFile(id, basename(file)) ?? id;
+    named.set(name, [...(named.get(name) ?? []), file]);
+  }
+  return Promise.all([...named].map(async ([name, own]) => ({ ...model, id: name, ...(await weigh(own)) })));
+}
+
+async function wholeInHub(cache: string, id: string): Promise<{ model: CachedModel; files: readonly string[] } | null> {
   const { folder } = new RepositoryLayout(cache, id);
   const shown = await Promise.all((await snapshots(folder)).map(async (path) => ({ path, files: await snapshotFiles(path, folder) })));
   const full = shown.filter(({ files }) => files.length > 0);
   const files = full.flatMap(({ path, files }) => files.map((file) => join(path, file)));
   if (files.length === 0) return null;
   const revisions = full.map(({ path }) => basename(path));
-  return {
+  const model: CachedModel = {
     id,
     source: 'hub',
     format: formatOf(files),
@@ -62,6 +82,7 @@ async function inHub(cache: string, id: string): Promise<CachedModel | null> {
     path: folder,
     ...(await weigh(files)),
   };
+  return { model, files };
 }
 
 async function inFolder(places: ModelPlaces, id: string): Promise<CachedModel> {
@@ -83,7 +104,7 @@ async function asFile(places: ModelPlaces, name: string): Promise<CachedModel> {
   return {
     id: name,
     source: 'folder',
-    format: 'gguf',
+    format: formatOf([name]),
     quantisations: quantisationsOf([name]),
     revisions: [],
     path,
@@ -96,6 +117,7 @@ export async function cachedModels(places: ModelPlaces): Promise<CachedModel[]> 
   const cached = await Promise.all((await cachedRepositories(places.hub)).sort().map((id) => inHub(places.hub, id)));
   const { repositories, files } = await ownModels(places.folder);
   const own = await Promise.all(repositories.map((id) => inFolder(places, id)));
-  const single = await Promise.all([...files, ...(await topFiles(places.folder))].map((name) => asFile(places, name)));
-  return [...cached.filter((model) => model !== null), ...own, ...single];
+  const loose = (await filesBelow(places.folder, places.folder)).filter((file) => !file.includes('/') && GGML.test(file));
+  const single = await Promise.all([...files, ...(await topFiles(places.folder)), ...loose].map((name) => asFile(places, name)));
+  return [...cached.flat(), ...own, ...single];
 }

@@ -1,10 +1,12 @@
-import { lstat, readdir, realpath, rm } from 'node:fs/promises';
-import { basename, join, sep } from 'node:path';
+import { lstat, readdir, readlink, realpath, rm } from 'node:fs/promises';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { removeLeft } from '../../formats/onnx/outside-weights.js';
 import { repositoriesOf } from '../find/aliases.js';
 import { repositoryFolder, snapshotFiles, snapshots } from '../find/hub-cache.js';
 import { ownPath, WEIGHTS } from '../find/own-folders.js';
+import type { RepositoryPart } from '../find/parts.js';
+import { whisperModel, whisperRepositories } from '../find/whisper.js';
 import { RepositoryLayout } from './layout.js';
 import { weigh } from './list.js';
 import { storedFiles, sweepStore } from './shared-store.js';
@@ -61,7 +63,8 @@ interface Doomed {
  */
 async function isOf(key: string, { cache, layout, real }: Doomed): Promise<boolean> {
   const [kind, ...rest] = key.split(':');
-  const ids = kind === 'ocr' ? await repositoriesOfOcr(rest[0]!) : rest.flatMap(repositoriesOf);
+  const ids =
+    kind === 'ocr' ? await repositoriesOfOcr(rest[0]!) : kind === 'speech' ? whisperRepositories(rest[0]!) : rest.flatMap(repositoriesOf);
   if (isAmong(ids, layout.repository) || [layout.folder, real].some((folder) => key.includes(`:${folder}${sep}`))) return true;
   return (await Promise.all(ids.map((id) => realpath(repositoryFolder(cache, id)).catch(() => null)))).includes(real);
 }
@@ -136,4 +139,51 @@ export async function removeModel(places: RemovalPlaces, repositories: readonly 
   for (const folder of layout.everything) await rm(folder, { recursive: true, force: true });
   await removeLeft(places.cache);
   return { id, revisions, freedBytes: sizeBytes + (await sweepStore(places.cache, stored)), path: layout.folder };
+}
+
+/**
+ * Removes the files of one model from a repository that has others too, in all its revisions, and the whole repository where nothing else is left.
+ * Throws as `removeModel` does.
+ */
+export async function removePart(places: RemovalPlaces, part: RepositoryPart, needs: Needs): Promise<Removal> {
+  const { cache } = places;
+  const { name, repository, files } = part;
+  const layout = new RepositoryLayout(cache, repository);
+  const shown = await Promise.all(
+    (await snapshots(layout.folder)).map(async (path) => ({ path, files: await snapshotFiles(path, layout.folder) })),
+  );
+  const paths = (of: (file: string) => boolean): string[] =>
+    shown.flatMap((snapshot) => snapshot.files.filter(of).map((file) => join(snapshot.path, ...file.split('/'))));
+  const own = paths((file) => files.includes(file));
+  const others = paths((file) => !files.includes(file));
+  if (own.length === 0)
+    throw new Failure('not_found', `Model "${name}" not found in the model cache ${cache}. "quern models" lists what is.`, {
+      code: 'ModelNotFound',
+    });
+  if (others.length === 0) return { ...(await removeModel(places, [repository], needs)), id: name };
+  const used = needs.loaded().find((key) => key.startsWith('speech:') && whisperModel(key.split(':')[1]!)?.file === files[0]);
+  if (used !== undefined || isAmong(needs.active, repository))
+    throw new Failure(
+      'conflict',
+      `Model "${name}" is ${used === undefined ? 'perhaps being downloaded' : `loaded (${used})`}; try again later.`,
+      {
+        code: 'ModelInUse',
+      },
+    );
+  const stored = await storedFiles(cache, layout.folder);
+  const { sizeBytes } = await weigh(own);
+  const real = async (path: string): Promise<string> => realpath(path).catch(() => path);
+  const kept = new Set(await Promise.all(others.map(real)));
+  for (const path of own) {
+    const blob = await readlink(path).then(
+      (target) => resolve(dirname(path), target),
+      () => path,
+    );
+    const isShared = kept.has(await real(path));
+    await rm(path, { force: true });
+    // Only what lies in the repository itself; the store that all share has its own count.
+    if (!isShared && dirname(blob) === join(layout.folder, 'blobs')) await rm(blob, { force: true });
+  }
+  const freed = await sweepStore(cache, stored);
+  return { id: name, revisions: own.length, freedBytes: sizeBytes + freed, path: layout.folder };
 }

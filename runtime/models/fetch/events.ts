@@ -10,6 +10,8 @@ export type DownloadEvent =
       total_size: number;
       is_gguf: boolean;
       file_count: number;
+      /** Of the weights, where it is known. */
+      licence?: string;
     }
   | { event: 'start'; file: string; total: number }
   | {

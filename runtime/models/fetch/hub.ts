@@ -1,9 +1,10 @@
 import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
 import type { Outbound } from '../../net/outbound.js';
-import { type Removal, removeModel } from '../cache/removal.js';
+import { type Removal, removeModel, removePart } from '../cache/removal.js';
 import { sweepCache } from '../cache/sweep.js';
 import { repositoriesOf } from '../find/aliases.js';
+import { repositoryPart } from '../find/parts.js';
 import { HubClient } from './client.js';
 import { Download } from './download.js';
 import type { DownloadEvent } from './events.js';
@@ -91,6 +92,7 @@ export class Hub {
         total_size: plan.totalBytes,
         is_gguf: plan.format === 'gguf',
         file_count: plan.files.length,
+        ...(plan.licence === null ? {} : { licence: plan.licence }),
       };
       for await (const event of queue) {
         yield event;
@@ -108,10 +110,13 @@ export class Hub {
    * them or being downloaded, `not_found` for what the cache does not have, with the path of what lies in `own`.
    */
   async remove(name: string, loaded: () => readonly string[], own?: string): Promise<Removal> {
-    const repositories = repositoriesOf(repositoryName(name).id);
+    const part = repositoryPart(name);
+    const repositories: [string, ...string[]] = part ? [part.repository] : repositoriesOf(repositoryName(name).id);
     const keys = repositories.map((repository) => repository.toLowerCase());
     for (let key = this.#removed(keys); key !== undefined; key = this.#removed(keys)) await this.#removals.get(key);
-    const removal = removeModel({ cache: this.cache, own }, repositories, { loaded, active: this.active });
+    const places = { cache: this.cache, own };
+    const needs = { loaded, active: this.active };
+    const removal = part ? removePart(places, part, needs) : removeModel(places, repositories, needs);
     const settled = removal.then(
       () => undefined,
       () => undefined,

@@ -2,9 +2,10 @@ import { Failure } from '../../../schemas/errors.js';
 import { RepositoryLayout } from '../cache/layout.js';
 import { aliasOf, repositoriesOf, wholeId } from '../find/aliases.js';
 import { parseName } from '../find/names.js';
+import { type RepositoryPart, repositoryPart } from '../find/parts.js';
 import type { HubClient, RemoteFile } from './client.js';
 import { type Selection, select } from './selection.js';
-import { presentModel } from './whole-in-cache.js';
+import { presentFiles, presentModel } from './whole-in-cache.js';
 
 const REVISION = 'main';
 const SHOWN_FILES = 5;
@@ -29,6 +30,8 @@ export interface DownloadPlan {
   /** Of the files that are not in the cache. */
   readonly missingBytes: number;
   readonly layout: RepositoryLayout;
+  /** Of the weights, where it is known. */
+  readonly licence: string | null;
   readonly notes: readonly string[];
 }
 
@@ -71,13 +74,37 @@ async function presentPlan(client: HubClient, name: string, why: Failure): Promi
   const { id, quantisation } = repositoryName(name);
   for (const repository of repositoriesOf(id)) {
     const present = await presentModel(client.settings.cache, repository, quantisation);
-    if (!present) continue;
-    const plan = await planOf(client, { name, id, repository, ...present });
-    // What a branch stands for is the hub's to say.
-    const reason = why.code === 'HubOffline' ? 'HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set' : 'the hub does not answer';
-    return { ...plan, revision: plan.commit, notes: [`${name} is in the cache and taken as it is, because ${reason}.`] };
+    if (present) return asItIs(await planOf(client, { name, id, repository, ...present }), why);
   }
   return undefined;
+}
+
+/** A plan of what is in the cache; what a branch stands for is the hub's to say. */
+function asItIs(plan: DownloadPlan, why: Failure): DownloadPlan {
+  const reason = why.code === 'HubOffline' ? 'HF_HUB_OFFLINE or TRANSFORMERS_OFFLINE is set' : 'the hub does not answer';
+  return { ...plan, revision: plan.commit, notes: [`${plan.name} is in the cache and taken as it is, because ${reason}.`] };
+}
+
+/** The plan of a model that is some files of a repository, by the repository's newest commit, else what of it is whole in the cache. */
+async function planPart(client: HubClient, part: RepositoryPart, signal: AbortSignal): Promise<DownloadPlan> {
+  const { name, repository, files: wanted, format, licence } = part;
+  const planned = (commit: string, files: readonly RemoteFile[]): Promise<DownloadPlan> => {
+    const selection: Selection = { files, beside: [], format, main: wanted[0], quantisation: null, note: null };
+    return planOf(client, { name, id: repository, repository, commit, selection }).then((plan) => ({ ...plan, licence }));
+  };
+  try {
+    const { commit, files } = await listed(client, repository, signal);
+    const found = wanted.map((path) => {
+      const file = files.find((one) => one.path === path);
+      if (file) return file;
+      throw new Failure('not_found', `${repository}, where ${name} lies, has no ${path} any more.`, { code: 'ModelNotFound' });
+    });
+    return await planned(commit, found);
+  } catch (error) {
+    const present = isSilent(error) ? await presentFiles(client.settings.cache, repository, wanted) : undefined;
+    if (!present) throw error;
+    return asItIs(await planned(present.commit, present.files), error as Failure);
+  }
 }
 
 /**
@@ -86,6 +113,8 @@ async function presentPlan(client: HubClient, name: string, why: Failure): Promi
  * `NoUsableWeights`) or `unavailable`, each with the remedy.
  */
 export async function planDownload(client: HubClient, name: string, signal: AbortSignal): Promise<DownloadPlan> {
+  const part = repositoryPart(name);
+  if (part) return planPart(client, part, signal);
   const { id, quantisation } = repositoryName(name);
   let failure: unknown;
   for (const repository of repositoriesOf(id)) {
@@ -127,6 +156,7 @@ async function planOf(
     totalBytes: sizes.reduce((sum, { bytes }) => sum + bytes, 0),
     missingBytes: sizes.reduce((sum, { bytes, isThere }) => sum + (isThere ? 0 : bytes), 0),
     layout,
+    licence: null,
     notes: [...alias, ...(selection.note === null ? [] : [selection.note])],
   };
 }

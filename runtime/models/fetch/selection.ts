@@ -31,7 +31,7 @@ export interface Selection {
   readonly files: readonly RemoteFile[];
   /** Where a graph may keep weights under any name: what else lies in the folders of the graphs. */
   readonly beside: readonly RemoteFile[];
-  readonly format: 'gguf' | 'onnx';
+  readonly format: 'gguf' | 'onnx' | 'ggml' | 'ctranslate2';
   /** The file with the weights, or the first of several. */
   readonly main: string;
   readonly quantisation: string | null;
@@ -98,6 +98,16 @@ function onnxOf(files: readonly RemoteFile[], wanted: string | null): Selection 
   return { files: [...chosen], beside, format: 'onnx', main: graphs.files[0]!, quantisation: wanted, note };
 }
 
+/** A Whisper model as faster-whisper fetches it: its weights, its vocabulary and its settings. */
+function whisperOf(files: readonly RemoteFile[]): Selection | null {
+  const has = (name: string): boolean => files.some(({ path }) => path === name);
+  if (!has('model.bin') || !(has('vocabulary.txt') || has('vocabulary.json'))) return null;
+  const chosen = files.filter(
+    ({ path, sizeBytes }) => path === 'model.bin' || (!path.includes('/') && COMPANION.test(path) && sizeBytes <= COMPANION_BYTES),
+  );
+  return { files: chosen, beside: [], format: 'ctranslate2', main: 'model.bin', quantisation: null, note: null };
+}
+
 /**
  * Chooses what of a repository is fetched: of GGUF files the one quantisation with all its shards, of ONNX exports the graphs of the wanted
  * format with their outside weights, dense layers after pooling and what lies beside them; weights of other frameworks never. Null where nothing runs here.
@@ -108,7 +118,7 @@ export function select(repository: string, files: readonly RemoteFile[], wanted:
     const graphs = withoutGenAi(usable);
     return graphs.some(({ path }) => /\.onnx$/i.test(path)) ? onnxOf(graphs, wanted) : null;
   };
-  if (!usable.some(({ path }) => /\.gguf$/i.test(path) && !isImportanceMatrix(path))) return exported();
+  if (!usable.some(({ path }) => /\.gguf$/i.test(path) && !isImportanceMatrix(path))) return exported() ?? whisperOf(usable);
   // Where both are there, a format that only the ONNX files have is theirs.
   if (wanted !== null && !PROJECTOR.test(wanted) && (chooseFile(ggufPaths(usable), wanted)?.note ?? null) !== null) {
     const other = exported();

@@ -20,7 +20,7 @@ async function listedFile(snapshot: string, path: string): Promise<RemoteFile> {
 
 /** Graphs name the files that their weights lie in, and modules.json the dense layers that follow them; a snapshot that others made may lack them. */
 async function isWhole(snapshot: string, there: readonly RemoteFile[], { files, format }: Selection): Promise<boolean> {
-  if (format === 'gguf') return true;
+  if (format !== 'onnx') return true;
   const [{ inspectGraph }, { lackingWeights }] = await Promise.all([
     import('../../formats/onnx/graph-file.js'),
     import('../../engines/encoders/onnx/dense-weights.js'),
@@ -47,6 +47,21 @@ export async function presentModel(cache: string, repository: string, quantisati
     const selection = chosen(repository, files, quantisation);
     if (selection && selection.note === null && (await isWhole(snapshot, files, selection)))
       return { commit: basename(snapshot), selection };
+  }
+  return undefined;
+}
+
+/** Files of a repository in the cache, from the newest snapshot that has all of them; undefined where none has. */
+export async function presentFiles(
+  cache: string,
+  repository: string,
+  paths: readonly string[],
+): Promise<{ readonly commit: string; readonly files: readonly RemoteFile[] } | undefined> {
+  const folder = repositoryFolder(cache, repository);
+  for (const snapshot of await snapshots(folder)) {
+    const there = new Set(await snapshotFiles(snapshot, folder));
+    if (!paths.every((path) => there.has(path))) continue;
+    return { commit: basename(snapshot), files: await Promise.all(paths.map((path) => listedFile(snapshot, path))) };
   }
   return undefined;
 }

@@ -19,7 +19,7 @@ export interface JsonCall {
   readonly query?: Readonly<Record<string, string>>;
   /** POST unless given. */
   readonly method?: 'GET' | 'DELETE';
-  /** None where it is undefined. */
+  /** None where it is undefined; bytes go out as they are, with a content type among `headers`. */
   readonly body: unknown;
   /** What messages call the asked thing. */
   readonly model: string;
@@ -50,7 +50,7 @@ async function attempt(
   outbound: Outbound,
   call: JsonCall,
   url: URL,
-  body: string | undefined,
+  body: string | Uint8Array | undefined,
   signal: AbortSignal,
 ): Promise<{ answer: unknown } | Refusal> {
   const { model, apiKey, timeoutMs, ours = false, setting } = call;
@@ -85,7 +85,7 @@ async function attempt(
 export async function postJson(outbound: Outbound, call: JsonCall, signal: AbortSignal): Promise<unknown> {
   const url = urlBelow(call.base, call.path);
   for (const [name, value] of Object.entries(call.query ?? {})) url.searchParams.set(name, value);
-  const body = call.body === undefined ? undefined : JSON.stringify(call.body);
+  const body = call.body === undefined || call.body instanceof Uint8Array ? call.body : JSON.stringify(call.body);
   for (let round = 1; ; round += 1) {
     signal.throwIfAborted();
     const result = await attempt(outbound, call, url, body, signal);

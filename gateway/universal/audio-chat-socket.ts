@@ -1,0 +1,155 @@
+import type { CompletionSource, UniversalRequest } from '../../runtime/completions/request.js';
+import { wavHead } from '../../runtime/speech/transcription/pcm.js';
+import { Failure } from '../../schemas/errors.js';
+import type { Message } from '../../schemas/generated/common.js';
+import type { AudioChatAudio, AudioChatConfig } from '../../schemas/generated/universal/transcriptions.js';
+import { check } from '../../schemas/validate.js';
+import type { SocketRoute } from '../http/dispatch.js';
+import { failureOf, logFailure } from '../http/errors.js';
+import type { SocketListener, SocketPeer } from '../http/transport.js';
+
+const PATH = '/v1/audio/chat';
+/** Of the audio of one turn. */
+const AUDIO_BYTES = 10 * 1024 * 1024;
+const SAMPLE_BYTES = 2;
+
+/** What the socket of spoken questions works on. */
+export interface AudioChatContext {
+  readonly completions: CompletionSource;
+}
+
+type Kept = Pick<UniversalRequest, 'model' | 'max_tokens' | 'temperature' | 'messages'>;
+
+/** Answers questions that are spoken, in text: `config` first, then audio, then `audio_complete`; a failure is an `error`, and the socket lives on. */
+class AudioChatSocket implements SocketListener {
+  readonly #completions: CompletionSource;
+  readonly #gone = new AbortController();
+  #peer!: SocketPeer;
+  #config: Kept | undefined;
+  #format: Required<Omit<AudioChatAudio, 'type'>> = { format: 'pcm', sample_rate: 16_000, channels: 1, sample_width: 2 };
+  #audio: Uint8Array[] = [];
+  #audioBytes = 0;
+  #isAnswering = false;
+
+  constructor(completions: CompletionSource) {
+    this.#completions = completions;
+  }
+
+  open(peer: SocketPeer): void {
+    this.#peer = peer;
+  }
+
+  closed(): void {
+    this.#gone.abort(new DOMException('The client closed the socket.', 'AbortError'));
+  }
+
+  message(content: string | Uint8Array): void {
+    try {
+      if (typeof content === 'string') this.#text(content);
+      else this.#binary(content);
+    } catch (error) {
+      this.#error(error);
+    }
+  }
+
+  #text(content: string): void {
+    let message: { type?: unknown };
+    try {
+      message = JSON.parse(content) as { type?: unknown };
+    } catch {
+      throw new Failure('bad_request', 'Send JSON, such as {"type": "config", "model": "..."}.', { code: 'BadMessage' });
+    }
+    if (message?.type === 'config') this.#configure(check<AudioChatConfig>('universal/transcriptions#AudioChatConfig', message));
+    else if (message?.type === 'audio') {
+      const { type: _type, ...format } = check<AudioChatAudio>('universal/transcriptions#AudioChatAudio', message);
+      this.#format = { ...this.#format, ...format };
+    } else if (message?.type === 'audio_complete') void this.#answer();
+    else
+      throw new Failure('bad_request', 'The type of a message is config, audio or audio_complete; audio itself is binary.', {
+        code: 'BadMessage',
+      });
+  }
+
+  #binary(content: Uint8Array): void {
+    if (!this.#config) throw new Failure('bad_request', 'Send a config message with a model before any audio.', { code: 'ConfigMissing' });
+    if (this.#audioBytes + content.length > AUDIO_BYTES) {
+      this.#forget();
+      throw new Failure('too_large', `The audio of a turn may have ${AUDIO_BYTES} bytes; it has more and was dropped.`, {
+        code: 'AudioTooLarge',
+      });
+    }
+    this.#audio.push(content);
+    this.#audioBytes += content.length;
+  }
+
+  #configure({ model, system_prompt, messages, max_tokens, temperature }: AudioChatConfig): void {
+    const system: Message[] = system_prompt ? [{ role: 'system', content: system_prompt }] : [];
+    this.#config = { model, max_tokens: max_tokens ?? 512, temperature: temperature ?? 0.7, messages: [...system, ...(messages ?? [])] };
+  }
+
+  #forget(): Buffer {
+    const audio = Buffer.concat(this.#audio);
+    this.#audio = [];
+    this.#audioBytes = 0;
+    return audio;
+  }
+
+  /** Never rejects. */
+  async #answer(): Promise<void> {
+    try {
+      if (!this.#config)
+        throw new Failure('bad_request', 'Send a config message with a model before any audio.', { code: 'ConfigMissing' });
+      if (this.#isAnswering) throw new Failure('busy', 'An answer is being made; wait for its done.', { code: 'TurnRunning' });
+      const audio = this.#forget();
+      if (audio.length === 0) throw new Failure('bad_request', 'No audio came before audio_complete.', { code: 'AudioMissing' });
+      this.#isAnswering = true;
+      await this.#complete(this.#config, audio);
+    } catch (error) {
+      if (!this.#gone.signal.aborted) this.#error(error);
+    } finally {
+      this.#isAnswering = false;
+    }
+  }
+
+  async #complete(config: Kept, audio: Buffer): Promise<void> {
+    const { format, sample_rate: rate, channels } = this.#format;
+    const wav = format === 'wav' ? audio : Buffer.concat([wavHead(audio.length, { rate, channels, sampleBytes: SAMPLE_BYTES }), audio]);
+    const question: Message = {
+      role: 'user',
+      content: [{ type: 'input_audio', input_audio: { data: wav.toString('base64'), format: 'wav' } }],
+    };
+    const request: UniversalRequest = {
+      ...config,
+      messages: [...config.messages, question],
+      options: {},
+      autoTruncate: true,
+      stream: true,
+    };
+    const completion = await this.#completions.open(request, this.#gone.signal);
+    let [text, tokens] = ['', null as number | null];
+    for await (const part of completion.parts) {
+      if (part.type === 'text') {
+        text += part.text;
+        this.#send({ type: 'text', content: part.text, is_final: false });
+      } else if (part.type === 'finish') tokens = part.usage?.total_tokens ?? null;
+    }
+    config.messages.push(question, { role: 'assistant', content: text });
+    this.#send({ type: 'text', content: '', is_final: true });
+    this.#send({ type: 'done', total_tokens: tokens });
+  }
+
+  #send(message: object): void {
+    if (!this.#gone.signal.aborted) this.#peer.send(JSON.stringify(message));
+  }
+
+  #error(error: unknown): void {
+    const failure = failureOf(error);
+    logFailure(failure, { id: '', method: 'GET', path: PATH });
+    this.#send({ type: 'error', message: failure.message, code: failure.code });
+  }
+}
+
+/** Questions that are spoken, answered in text, over a WebSocket. */
+export const audioChatSockets: SocketRoute<AudioChatContext>[] = [
+  { path: PATH, open: ({ completions }) => new AudioChatSocket(completions) },
+];

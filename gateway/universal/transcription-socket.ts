@@ -1,0 +1,204 @@
+import type { SpeechIn, TranscribeRequest, TranscriptSegment } from '../../runtime/speech/contract.js';
+import { RATE } from '../../runtime/speech/transcription/stretches.js';
+import { textOf } from '../../runtime/speech/transcription/text.js';
+import type { TranscriptionSocketQuery } from '../../schemas/generated/universal/transcriptions.js';
+import type { SocketRoute } from '../http/dispatch.js';
+import { failureOf, logFailure } from '../http/errors.js';
+import type { SocketListener, SocketPeer } from '../http/transport.js';
+import { languageOf, type TranscriptionsContext } from './transcriptions.js';
+
+const PATH = '/v1/audio/transcriptions/stream';
+/** Seconds of audio that may wait to be heard; a peer that sends more is too fast for the model. */
+const WAITING_S = 300;
+/** A piece is cut at its quietest 20 ms in this last part of it, in seconds, so that no word is cut. */
+const CUT_S = 0.6;
+const FRAME = RATE / 50;
+/** Of what was said before, for the model to go on in the same spelling. */
+const PROMPT_CHARACTERS = 200;
+const FATAL = 1011;
+const NO_SPEECH = 'No speech detected';
+
+/** How many of the samples belong to the piece: up to the quietest place near its end. */
+function cutOf(samples: Float32Array): number {
+  const from = Math.max(FRAME, samples.length - CUT_S * RATE);
+  let [best, least] = [samples.length, Number.POSITIVE_INFINITY];
+  for (let end = samples.length; end >= from; end -= FRAME) {
+    let squares = 0;
+    for (let at = end - FRAME; at < end; at += 1) squares += samples[at]! ** 2;
+    if (squares < least) [best, least] = [end, squares];
+  }
+  return best;
+}
+
+/** Bytes of PCM as samples; a half sample waits for its other half. */
+class PcmQueue {
+  #pieces: Float32Array[] = [];
+  #odd = new Uint8Array(0);
+  length = 0;
+
+  add(bytes: Uint8Array): void {
+    const joined = this.#odd.length === 0 ? bytes : Buffer.concat([this.#odd, bytes]);
+    const whole = joined.length - (joined.length % 2);
+    this.#odd = joined.slice(whole);
+    this.#push(joined.subarray(0, whole));
+  }
+
+  /** The first of them. */
+  peek(count: number): Float32Array {
+    const all = new Float32Array(this.length);
+    let at = 0;
+    for (const piece of this.#pieces) {
+      all.set(piece, at);
+      at += piece.length;
+    }
+    this.#pieces = [all];
+    return all.subarray(0, count);
+  }
+
+  drop(count: number): void {
+    this.#pieces = [this.peek(this.length).slice(count)];
+    this.length -= count;
+  }
+
+  #push(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#pieces.push(Float32Array.from({ length: bytes.length / 2 }, (_none, at) => view.getInt16(at * 2, true) / 32_768));
+    this.length += bytes.length / 2;
+  }
+}
+
+/** Writes down PCM as it comes, a piece of some seconds at a time. */
+class TranscriptionSocket implements SocketListener {
+  readonly #speech: SpeechIn;
+  readonly #query: Required<Pick<TranscriptionSocketQuery, 'model' | 'word_timestamps' | 'chunk_interval'>>;
+  readonly #gone = new AbortController();
+  readonly #queue = new PcmQueue();
+  #language: string | undefined;
+  #peer!: SocketPeer;
+  #said = '';
+  #heardS = 0;
+  #isEnding = false;
+  #isHearing = false;
+
+  constructor(speech: SpeechIn, query: TranscriptionSocketQuery) {
+    this.#speech = speech;
+    this.#query = {
+      model: query.model ?? 'base',
+      word_timestamps: query.word_timestamps ?? false,
+      chunk_interval: query.chunk_interval ?? 2,
+    };
+    this.#language = languageOf(query.language);
+  }
+
+  open(peer: SocketPeer): void {
+    this.#peer = peer;
+  }
+
+  closed(): void {
+    this.#gone.abort(new DOMException('The client closed the socket.', 'AbortError'));
+  }
+
+  stopping(): void {
+    this.#fatal('The daemon stops; connect again later.');
+  }
+
+  message(content: string | Uint8Array): void {
+    // Nothing follows what was called the end.
+    if (this.#isEnding) return;
+    if (typeof content === 'string') {
+      if (content.trim().toUpperCase() !== 'END') {
+        this.#send({ type: 'error', message: 'Send 16-bit PCM of 16 kHz, mono, as binary messages, and END as text after the last one.' });
+        return;
+      }
+      this.#isEnding = true;
+    } else {
+      this.#queue.add(content);
+      if (this.#queue.length > WAITING_S * RATE) {
+        this.#fatal(`${WAITING_S} s of audio wait to be heard, the most that may; send it more slowly, or name a smaller model.`);
+        return;
+      }
+    }
+    if (!this.#isHearing) void this.#hearAll();
+  }
+
+  /** Hears what waits, piece by piece. Never rejects. */
+  async #hearAll(): Promise<void> {
+    this.#isHearing = true;
+    try {
+      const interval = Math.round(this.#query.chunk_interval * RATE);
+      while (!this.#gone.signal.aborted && (this.#isEnding || this.#queue.length >= interval)) {
+        const isLast = this.#isEnding && this.#queue.length <= interval;
+        const piece = this.#queue.peek(Math.min(interval, this.#queue.length));
+        const samples = piece.slice(0, isLast ? piece.length : cutOf(piece));
+        this.#queue.drop(samples.length);
+        await this.#hear(samples, isLast);
+        if (!isLast) continue;
+        this.#send({ type: 'done' });
+        this.#peer.close(1000, 'all is written down');
+        return;
+      }
+    } catch (error) {
+      if (this.#gone.signal.aborted) return;
+      const failure = failureOf(error);
+      logFailure(failure, { id: '', method: 'GET', path: PATH });
+      this.#fatal(failure.message);
+    } finally {
+      this.#isHearing = false;
+    }
+  }
+
+  async #hear(samples: Float32Array, isFinal: boolean): Promise<void> {
+    const { model, word_timestamps: words } = this.#query;
+    const language = this.#language;
+    const request: TranscribeRequest = {
+      samples,
+      model,
+      words,
+      prompt: this.#said.slice(-PROMPT_CHARACTERS),
+      task: 'transcribe',
+      ...(language === undefined ? {} : { language }),
+    };
+    const heard = await this.#speech.transcribe(request, this.#gone.signal);
+    const segments: TranscriptSegment[] = [];
+    for await (const segment of heard.segments) segments.push(segment);
+    const text = textOf(segments, heard.language);
+    const duration = samples.length / RATE;
+    const offset = this.#heardS;
+    this.#heardS += duration;
+    // The next pieces are in the same language, and hearing for it costs as much as hearing.
+    if (text !== '') this.#language = heard.language;
+    this.#said = `${this.#said} ${text}`.slice(-PROMPT_CHARACTERS);
+    const found = segments.flatMap((segment) => segment.words ?? []);
+    const moved = found.map(({ word, start, end, probability }) => ({ word, start: start + offset, end: end + offset, probability }));
+    this.#send({
+      type: 'segment',
+      text,
+      duration,
+      is_final: isFinal,
+      ...(words ? { words: moved } : {}),
+      ...(text === '' ? { warning: NO_SPEECH } : {}),
+    });
+  }
+
+  #send(message: object): void {
+    if (!this.#gone.signal.aborted) this.#peer.send(JSON.stringify(message));
+  }
+
+  #fatal(message: string): void {
+    if (this.#gone.signal.aborted) return;
+    this.#isEnding = true;
+    this.#send({ type: 'error', message });
+    this.#gone.abort();
+    this.#peer.close(FATAL, 'see the error before');
+  }
+}
+
+/** Speech to text over a WebSocket. */
+export const transcriptionSockets: SocketRoute<{ readonly here: TranscriptionsContext }>[] = [
+  {
+    path: PATH,
+    query: 'universal/transcriptions#TranscriptionSocketQuery',
+    open: ({ here }, { query }) => new TranscriptionSocket(here.transcription, query as TranscriptionSocketQuery),
+  },
+];

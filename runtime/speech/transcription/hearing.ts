@@ -1,0 +1,102 @@
+import { createHash } from 'node:crypto';
+import { Failure } from '../../../schemas/errors.js';
+import type { Message } from '../../../schemas/generated/common.js';
+import { bytesOfBase64 } from '../../pictures/base64.js';
+import type { SpeechIn, Transcribing, TranscriptSegment } from '../contract.js';
+import { decodedAudio } from './source.js';
+import { textOf } from './text.js';
+
+/** The largest model that is here: nobody chose one. */
+const ANY_MODEL = 'whisper-1';
+/** Of one part, in bytes of what base64 stands for. */
+const PART_BYTES = 50 * 1024 * 1024;
+/** Transcripts that are remembered, as a conversation brings its audio again with each turn. */
+const REMEMBERED = 128;
+const PREFIX = /^data:[^,]{0,200};base64,/i;
+
+/** What is said in a recording. */
+export interface Recording {
+  readonly seconds: number;
+  readonly language: string;
+  readonly segments: readonly { readonly start: number; readonly end: number; readonly text: string }[];
+}
+
+type Part = Exclude<Message['content'], string | null | undefined>[number];
+
+/** Puts text in the place of the audio in messages, for models that cannot hear. */
+export class Hearing {
+  readonly #speech: SpeechIn;
+  /** By SHA-256, the last used last. */
+  readonly #transcripts = new Map<string, string>();
+
+  constructor(speech: SpeechIn) {
+    this.#speech = speech;
+  }
+
+  /**
+   * Messages with the text of each `input_audio` part in its place; the others stay as they are. Throws `bad_request` for what is no audio, and
+   * `not_found` where no model of speech to text is here.
+   */
+  async messages(messages: readonly Message[], signal: AbortSignal): Promise<Message[]> {
+    const read: Message[] = [];
+    for (const [index, message] of messages.entries()) {
+      const { content } = message;
+      const hasAudio = Array.isArray(content) && content.some(({ type }) => type === 'input_audio');
+      read.push(hasAudio ? { ...message, content: await this.#parts(content, `messages[${index}].content`, signal) } : message);
+    }
+    return read;
+  }
+
+  /** What is said in a file of audio. */
+  async text(bytes: Uint8Array, name: string, signal: AbortSignal): Promise<string> {
+    const key = createHash('sha256').update(bytes).digest('hex');
+    const known = this.#transcripts.get(key);
+    const text = known ?? (await this.#heard(bytes, name, signal));
+    this.#transcripts.delete(key);
+    this.#transcripts.set(key, text);
+    if (this.#transcripts.size > REMEMBERED) this.#transcripts.delete(this.#transcripts.keys().next().value!);
+    return text;
+  }
+
+  /** What is said in a file on disk, with times. */
+  async recording({ path, name }: { readonly path: string; readonly name: string }, signal: AbortSignal): Promise<Recording> {
+    const { heard, segments } = await this.#transcript(decodedAudio(path, name, signal), signal);
+    return { seconds: heard.duration, language: heard.language, segments: segments.map(({ start, end, text }) => ({ start, end, text })) };
+  }
+
+  async #parts(parts: readonly Part[], place: string, signal: AbortSignal): Promise<Part[]> {
+    const read: Part[] = [];
+    for (const [index, part] of parts.entries()) {
+      if (part.type !== 'input_audio') read.push(part);
+      else read.push({ type: 'text', text: await this.#part(part, `${place}[${index}]`, signal) });
+    }
+    return read;
+  }
+
+  async #part({ input_audio: audio }: Part, place: string, signal: AbortSignal): Promise<string> {
+    const code = audio?.data.replace(PREFIX, '').trim() ?? '';
+    if (code.length > PART_BYTES * (4 / 3) + 4)
+      throw new Failure('bad_request', `${place}.input_audio is longer than audio may be (${PART_BYTES} bytes).`, { code: 'BadAudio' });
+    const bytes = await bytesOfBase64(code);
+    if (!bytes || bytes.length === 0)
+      throw new Failure('bad_request', `${place}.input_audio.data is not base64; give the bytes of audio as base64 or as a data URI.`, {
+        code: 'BadAudio',
+      });
+    return this.text(bytes, `${place}.input_audio.${audio?.format ?? 'wav'}`, signal);
+  }
+
+  async #heard(bytes: Uint8Array, name: string, signal: AbortSignal): Promise<string> {
+    const { heard, segments } = await this.#transcript(decodedAudio(bytes, name, signal), signal);
+    return textOf(segments, heard.language);
+  }
+
+  async #transcript(
+    samples: AsyncIterable<Float32Array>,
+    signal: AbortSignal,
+  ): Promise<{ heard: Transcribing; segments: TranscriptSegment[] }> {
+    const heard = await this.#speech.transcribe({ samples, model: ANY_MODEL, task: 'transcribe' }, signal);
+    const segments: TranscriptSegment[] = [];
+    for await (const segment of heard.segments) segments.push(segment);
+    return { heard, segments };
+  }
+}

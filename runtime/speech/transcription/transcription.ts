@@ -1,0 +1,200 @@
+import { join } from 'node:path';
+import { WhisperClient } from '../../engines/transcribing/client.js';
+import type { Heard, HeardSegment, Transcriber } from '../../engines/transcribing/contract.js';
+import { findWhisper } from '../../models/find/whisper.js';
+import type { Held, Models } from '../../models/residency/models.js';
+import type { LongTranscribeRequest, SpeechInService, TranscribeRequest, Transcribing, TranscriptSegment } from '../contract.js';
+import { RATE, type SpokenStretch, spokenStretches } from './stretches.js';
+
+/** Of the text before, for the engine to go on in the same spelling. */
+const PROMPT_CHARACTERS = 200;
+/** What was said longer ago is another matter. */
+const PROMPT_SECONDS = 5;
+/** What whole audio is given to the cutter in: a second. */
+const PIECE = RATE;
+/** Where nothing was heard that could tell it. */
+const UNHEARD_LANGUAGE = 'en';
+/** Buffers of an engine beside its weights, in bytes. */
+const BUFFER_BYTES = 200 * 1024 * 1024;
+
+type AnyRequest = TranscribeRequest | LongTranscribeRequest;
+
+/** Whole audio as pieces, with a turn of the event loop after each. */
+async function* piecesOf(samples: Float32Array): AsyncGenerator<Float32Array, void, undefined> {
+  for (let at = 0; at < samples.length; at += PIECE) {
+    yield samples.subarray(at, at + PIECE);
+    if (at % (60 * PIECE) === 0) await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+/** Counts what passes. */
+async function* counted(
+  pieces: AsyncIterable<Float32Array>,
+  count: (samples: number) => void,
+): AsyncGenerator<Float32Array, void, undefined> {
+  for await (const piece of pieces) {
+    count(piece.length);
+    yield piece;
+  }
+}
+
+/** What hears one stretch after the other; here a model of this machine, elsewhere a runtime that is asked. */
+export type Ear = Pick<Transcriber, 'hear'>;
+
+/**
+ * Begins to write down what an ear hears; the first stretch is heard when this resolves. `release` is called once, when the segments have ended or
+ * something failed.
+ */
+export async function transcribeBy(ear: Ear, request: AnyRequest, signal: AbortSignal, release: () => void): Promise<Transcribing> {
+  const run = new Run(ear, request, signal);
+  try {
+    const first = await run.next();
+    return {
+      get language() {
+        return run.language || request.language || UNHEARD_LANGUAGE;
+      },
+      get duration() {
+        return run.seconds;
+      },
+      segments: segmentsOf(run, first, release),
+    };
+  } catch (error) {
+    await run.end();
+    release();
+    throw error;
+  }
+}
+
+/** Writes down speech with the models of this machine. */
+export class Transcription implements SpeechInService {
+  readonly #models: Models;
+  readonly #converted: string;
+
+  /** Files that are made of models of another form are kept below `dataDir`. */
+  constructor(models: Models, dataDir: string) {
+    this.#models = models;
+    this.#converted = join(dataDir, 'converted-models');
+  }
+
+  /**
+   * The model is held until the segments have ended. Rejects with `not_found` that names the pull, `bad_request` for a language that the model does
+   * not know, `unavailable` when its process dies.
+   */
+  async transcribe(request: AnyRequest, signal: AbortSignal): Promise<Transcribing> {
+    const { engine, release } = await this.#hold(request.model, signal);
+    return transcribeBy(engine, request, signal, release);
+  }
+
+  async keepTranscriber(model: string, signal: AbortSignal): Promise<() => void> {
+    return (await this.#hold(model, signal)).release;
+  }
+
+  /** A model in use, loaded where it is not. */
+  async #hold(name: string, signal: AbortSignal): Promise<Held<Transcriber>> {
+    const found = await findWhisper(name, this.#models.places);
+    const files = { ...found, converted: this.#converted, notes: [] };
+    return this.#models.hold<Transcriber>(
+      {
+        key: `speech:${found.name}:auto`,
+        source: found.path,
+        type: 'speech',
+        name,
+        sizeBytes: found.sizeBytes + BUFFER_BYTES,
+        load: (circuit, stop) => WhisperClient.load(files, circuit, stop),
+      },
+      signal,
+    );
+  }
+}
+
+/** One transcript on its way: hears one stretch after the other. */
+class Run {
+  readonly #ear: Ear;
+  readonly #request: AnyRequest;
+  readonly #signal: AbortSignal;
+  readonly #stretches: AsyncGenerator<SpokenStretch, void, undefined>;
+  #samples = 0;
+  #said = '';
+  #saidUntil = 0;
+  #count = 0;
+  language = '';
+
+  constructor(ear: Ear, request: AnyRequest, signal: AbortSignal) {
+    this.#ear = ear;
+    this.#request = request;
+    this.#signal = signal;
+    const { samples } = request;
+    const pieces = samples instanceof Float32Array ? piecesOf(samples) : samples;
+    this.#stretches = spokenStretches(counted(pieces, (count) => (this.#samples += count)));
+  }
+
+  /** Of the audio that was read. */
+  get seconds(): number {
+    return this.#samples / RATE;
+  }
+
+  /** The segments of the next stretch in which something was heard; undefined at the end. */
+  async next(): Promise<TranscriptSegment[] | undefined> {
+    for (;;) {
+      this.#signal.throwIfAborted();
+      const { value: stretch } = await this.#stretches.next();
+      if (!stretch) return undefined;
+      const segments = await this.#hear(stretch);
+      if (segments.length > 0) return segments;
+    }
+  }
+
+  /** Lets go of the audio. */
+  async end(): Promise<void> {
+    await this.#stretches.return();
+  }
+
+  async #hear({ samples, start }: SpokenStretch): Promise<TranscriptSegment[]> {
+    const { language, prompt = '', temperature = 0, words = false, task } = this.#request;
+    const before = start - this.#saidUntil < PROMPT_SECONDS ? this.#said.slice(-PROMPT_CHARACTERS) : '';
+    const heard: Heard = await this.#ear.hear(
+      {
+        samples,
+        language: language ?? this.language,
+        translate: task === 'translate',
+        prompt: `${prompt} ${before}`.trim(),
+        temperature,
+        words,
+      },
+      this.#signal,
+    );
+    const segments = heard.segments.filter(({ text }) => text.trim() !== '');
+    // What is only noise is heard as any language.
+    if (segments.length > 0) this.language ||= heard.language;
+    for (const { text, end } of segments) {
+      this.#said = `${this.#said} ${text.trim()}`.slice(-PROMPT_CHARACTERS);
+      this.#saidUntil = start + end;
+    }
+    return segments.map((segment) => this.#placed(segment, start));
+  }
+
+  #placed({ start, end, text, words, meanLogProbability, noSpeechProbability }: HeardSegment, offset: number): TranscriptSegment {
+    return {
+      id: this.#count++,
+      start: offset + start,
+      end: offset + end,
+      text: text.trim(),
+      words: words?.map((word) => ({ ...word, word: word.word.trim(), start: offset + word.start, end: offset + word.end })) ?? null,
+      avg_logprob: meanLogProbability,
+      no_speech_prob: noSpeechProbability,
+    };
+  }
+}
+
+async function* segmentsOf(
+  run: Run,
+  first: TranscriptSegment[] | undefined,
+  release: () => void,
+): AsyncGenerator<TranscriptSegment, void, undefined> {
+  try {
+    for (let segments = first; segments; segments = await run.next()) yield* segments;
+  } finally {
+    await run.end();
+    release();
+  }
+}

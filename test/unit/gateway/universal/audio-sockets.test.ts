@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, it } from 'node:test';
+import { audioChatSockets } from '../../../../gateway/universal/audio-chat-socket.js';
+import { transcriptionSockets } from '../../../../gateway/universal/transcription-socket.js';
+import { setLogLevel } from '../../../../runtime/base/log.js';
+import { Completions } from '../../../../runtime/completions/completions.js';
+import { Models } from '../../../../runtime/models/residency/models.js';
+import { Hearing } from '../../../../runtime/speech/transcription/hearing.js';
+import { Transcription } from '../../../../runtime/speech/transcription/transcription.js';
+import { puppetPath } from '../../../support/models/cache.js';
+import { TestPeer } from '../../../support/speech/peer.js';
+import { writePuppetWhisper } from '../../../support/speech/puppet-whisper.js';
+import { silence, tone, wavOf } from '../../../support/speech/sounds.js';
+
+setLogLevel('error');
+const dataDir = mkdtempSync(join(tmpdir(), 'quern-sockets-'));
+writePuppetWhisper(join(dataDir, 'models/Systran/faster-whisper-base.en'), { words: [' Hello', ' there.'], seconds: 0.8 });
+const models = new Models({ dataDir, places: { hub: join(dataDir, 'hub') } });
+const transcription = new Transcription(models, dataDir);
+const completions = new Completions({ models, hearing: new Hearing(transcription) });
+after(async () => {
+  await models.close();
+  rmSync(dataDir, { recursive: true, force: true });
+});
+
+const pcm = (samples: Float32Array): Buffer => wavOf(samples).subarray(44);
+const writing = (query: Record<string, unknown> = {}): TestPeer =>
+  new TestPeer(
+    transcriptionSockets[0]!.open({ here: { transcription } }, { params: {}, query: { model: 'base.en', chunk_interval: 1, ...query } }),
+  );
+
+describe('transcriptions over a WebSocket', () => {
+  it('writes down a piece at a time, and the rest at END', async () => {
+    const peer = writing({ word_timestamps: true });
+    const bytes = pcm(tone(2.2));
+    // Cut in the middle of samples.
+    for (let at = 0; at < bytes.length; at += 1001) peer.say(bytes.subarray(at, at + 1001));
+    peer.say('end');
+    let duration = 0;
+    for (;;) {
+      const segment = await peer.next('segment');
+      assert.equal(typeof segment.text, 'string');
+      duration += segment.duration as number;
+      const words = segment.words as { start: number; end: number }[];
+      for (const { start, end } of words) assert.ok(start <= end && end <= duration + 0.01);
+      if (segment.is_final === true) break;
+    }
+    assert.ok(Math.abs(duration - 2.2) < 0.001, `${duration} s`);
+    await peer.next('done');
+    assert.equal(peer.closedWith, 1000);
+  });
+
+  it('warns of silence, and ends without audio', async () => {
+    const peer = writing();
+    peer.say(pcm(silence(1)));
+    assert.equal((await peer.next('segment')).warning, 'No speech detected');
+    peer.say('END');
+    const last = await peer.next('segment');
+    assert.deepEqual([last.text, last.is_final], ['', true]);
+    await peer.next('done');
+  });
+
+  it('survives other texts', async () => {
+    const peer = writing();
+    peer.say('{"type":"x"}');
+    assert.match(String((await peer.next('error')).message), /END/);
+    assert.equal(peer.closedWith, undefined);
+    peer.say('END');
+    await peer.next('done');
+  });
+
+  it('ends with an error for a model that is not here, and for more audio than may wait', async () => {
+    const peer = writing({ model: 'small' });
+    peer.say(pcm(tone(1)));
+    assert.match(String((await peer.next('error')).message), /quern pull whisper-small/);
+    assert.equal(peer.closedWith, 1011);
+    const fast = writing();
+    for (let i = 0; i < 302; i += 1) fast.say(new Uint8Array(32_000));
+    assert.match(String((await fast.next('error')).message), /300 s/);
+    assert.equal(fast.closedWith, 1011);
+  });
+
+  it('lets go of the engine when the client leaves', async () => {
+    const peer = writing();
+    peer.say(pcm(tone(5)));
+    peer.leave();
+    for (let tries = 0; models.loaded().some(({ type, uses }) => type === 'speech' && uses > 0); tries += 1) {
+      assert.ok(tries < 500, 'the model is still in use');
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+  });
+});
+
+describe('spoken questions over a WebSocket', () => {
+  const asking = (): TestPeer => new TestPeer(audioChatSockets[0]!.open({ completions }, { params: {}, query: {} }));
+
+  it('answers what is said', async () => {
+    const peer = asking();
+    peer.say({ type: 'config', model: puppetPath(), temperature: 0 });
+    peer.say({ type: 'audio', format: 'pcm', sample_rate: 16_000 });
+    peer.say(pcm(tone(1)));
+    peer.say({ type: 'audio_complete' });
+    const { total_tokens } = await peer.next('done');
+    assert.ok((total_tokens as number) > 0);
+    peer.say(pcm(tone(1)));
+    peer.say({ type: 'audio_complete' });
+    const first = await peer.next('text');
+    assert.equal(typeof first.content, 'string');
+    await peer.next('done');
+  });
+
+  it('says what is wrong and lives on', async () => {
+    const peer = asking();
+    peer.say(pcm(tone(1)));
+    assert.equal((await peer.next('error')).code, 'ConfigMissing');
+    peer.say('no json');
+    assert.equal((await peer.next('error')).code, 'BadMessage');
+    peer.say({ type: 'config' });
+    assert.match(String((await peer.next('error')).message), /model/);
+    peer.say({ type: 'config', model: puppetPath() });
+    peer.say({ type: 'audio_complete' });
+    assert.equal((await peer.next('error')).code, 'AudioMissing');
+    peer.say(new Uint8Array(10 * 1024 * 1024 + 1));
+    assert.equal((await peer.next('error')).code, 'AudioTooLarge');
+    peer.say({ type: 'nothing' });
+    assert.equal((await peer.next('error')).code, 'BadMessage');
+    assert.equal(peer.closedWith, undefined);
+  });
+});
