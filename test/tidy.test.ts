@@ -114,6 +114,17 @@ const packageOf = (specifier: string): string =>
     .slice(0, specifier.startsWith('@') ? 2 : 1)
     .join('/');
 
+/** What lies on a circle of these ways, or between two; empty where there is none. */
+function onCircles(ways: ReadonlyMap<string, ReadonlySet<string>>): string[] {
+  const left = new Map(ways);
+  for (let before = -1; before !== left.size; ) {
+    before = left.size;
+    const reached = new Set([...left.values()].flatMap((targets) => [...targets]));
+    for (const [from, targets] of left) if (!reached.has(from) || ![...targets].some((target) => left.has(target))) left.delete(from);
+  }
+  return [...left.keys()].sort();
+}
+
 describe('tidy', () => {
   it('imports only downwards through the layers', () => {
     const wrong = typescript.flatMap((file) => {
@@ -222,6 +233,18 @@ describe('tidy', () => {
       (file) => /^(?:runtime|gateway|cli)\//.test(file) && !own.test(file) && naming.some((name) => name.test(text(file))),
     );
     assert.deepEqual(touched.sort(), places.sort());
+  });
+
+  it('imports in no circle, types included, nor back and forth between two folders of one folder of runtime', () => {
+    assert.deepEqual(onCircles(new Map(typescript.map((file) => [file, new Set(ownImports(file))]))), []);
+    const room = (path: string): string => path.split('/').slice(0, -1).slice(0, 3).join('/');
+    const ways = new Map<string, Set<string>>();
+    for (const file of typescript.filter((one) => /^runtime\/[^/]+\/[^/]+\//.test(one))) {
+      const targets = ownImports(file).map(room);
+      const beside = targets.filter((one) => one !== room(file) && one.split('/').length === 3 && dirname(one) === dirname(room(file)));
+      ways.set(room(file), new Set([...(ways.get(room(file)) ?? []), ...beside]));
+    }
+    assert.deepEqual(onCircles(ways), []);
   });
 
   it('enters each third-party package through its one door', () => {

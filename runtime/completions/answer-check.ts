@@ -2,7 +2,7 @@ import { Failure } from '../../schemas/errors.js';
 import { type CollectedCompletion, Collector, type CompletionPart } from './contract.js';
 import { SchemaChecker } from './schema/check.js';
 import { SchemaDocument } from './schema/document.js';
-import { Work } from './schema/work.js';
+import { Work } from './work.js';
 
 /** Most work that the check of one answer may take: some 30 ms. */
 const MAX_WORK = 60_000;

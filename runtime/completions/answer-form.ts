@@ -7,9 +7,9 @@ import { GrammarRules, literal, oneOf } from './grammar/rules.js';
 import { schemaExpression } from './json-schema-grammar.js';
 import { PatternError, parseRegex } from './regex/syntax.js';
 import { whole } from './schema/formats.js';
-import { smallerThan } from './schema/work.js';
 import type { ToolFormat } from './tools/formats.js';
 import type { ToolOffer } from './tools/offer.js';
+import { smallerThan } from './work.js';
 
 /** The members of a request that say what form its answer has; at most one of them may. */
 export interface FormFields {

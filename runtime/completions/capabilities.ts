@@ -8,7 +8,7 @@ import { chooseFile } from '../formats/gguf-names.js';
 import { aliasOf } from '../models/find/aliases.js';
 import type { FoundRepository } from '../models/find/contract.js';
 import { findLanguage } from '../models/find/language.js';
-import { findRepository, settingsFolder } from '../models/find/repositories.js';
+import { findRepository, settingsFolder } from '../models/find/repository.js';
 import type { Models } from '../models/residency/models.js';
 
 type Known = Capabilities['capabilities'];

@@ -46,19 +46,19 @@ export function quantisationOf(file: string): string | null {
 }
 
 /** The number and count of a shard by its name; null for a whole file. */
-function shardNumber(file: string): { index: number; count: number } | null {
+export function shardNumber(file: string): { index: number; count: number } | null {
   const match = /-(\d{5})-of-(\d{5})(?=[.-])/i.exec(basename(file));
   return match ? { index: Number(match[1]), count: Number(match[2]) } : null;
 }
 
-/** What the parts of a split file, and no other files, have in common. */
-const setOf = (file: string): string => `${shardNumber(file)?.count}|${file.replace(SHARD, '')}`;
+/** What the parts of a split file, and no other files, have in common; of a whole file that is its own. */
+export const shardSet = (file: string): string => `${shardNumber(file)?.count}|${file.replace(SHARD, '')}`;
 
 /** The files of which all parts are there; whole ones are. */
 function completeOf(files: readonly string[], all: readonly Named[]): Named[] {
   const parts = new Map<string, number>();
-  for (const file of files) parts.set(setOf(file), (parts.get(setOf(file)) ?? 0) + 1);
-  return all.filter(({ file }) => (parts.get(setOf(file)) ?? 0) >= (shardNumber(file)?.count ?? 1));
+  for (const file of files) parts.set(shardSet(file), (parts.get(shardSet(file)) ?? 0) + 1);
+  return all.filter(({ file }) => (parts.get(shardSet(file)) ?? 0) >= (shardNumber(file)?.count ?? 1));
 }
 
 /** The last or first word of the name of an importance matrix. */

@@ -4,7 +4,7 @@ import type { ImageJob, ImageProgress } from '../engines/contracts/images.js';
 import type { DiffusionClient } from '../engines/diffusion/client.js';
 import { graphBytes } from '../formats/onnx/graph-bytes.js';
 import type { FoundRepository } from '../models/find/contract.js';
-import { findRepository } from '../models/find/repositories.js';
+import { findRepository } from '../models/find/repository.js';
 import type { Held, Models } from '../models/residency/models.js';
 import { type ImageWishes, imageJob } from './settings.js';
 

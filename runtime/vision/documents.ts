@@ -8,7 +8,7 @@ import { howToFetch, modelMissing } from '../formats/model-missing.js';
 import { graphBytes } from '../formats/onnx/graph-bytes.js';
 import { defaultThreads } from '../hosts/memory.js';
 import type { FoundRepository } from '../models/find/contract.js';
-import { findRepository } from '../models/find/repositories.js';
+import { findRepository } from '../models/find/repository.js';
 import type { Held, Models } from '../models/residency/models.js';
 import type { Picture } from '../pictures/picture.js';
 import type { ExtractRequest } from './contract.js';

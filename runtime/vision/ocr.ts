@@ -4,7 +4,7 @@ import { OcrClient } from '../engines/ocr/client.js';
 import { OCR_NAMES, ocrEngine } from '../engines/ocr/index.js';
 import { languageCode } from '../engines/ocr/languages.js';
 import { tesseract } from '../engines/ocr/tesseract/engine.js';
-import { findRepository } from '../models/find/repositories.js';
+import { findRepository } from '../models/find/repository.js';
 import type { Held, Models } from '../models/residency/models.js';
 import type { OcrRequest, OcrResult } from './contract.js';
 import { withEngine } from './held-engine.js';

@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
-import { Work } from '../schema/work.js';
+import { Work } from '../work.js';
 
 /** Most rules and characters of a grammar; more would slow every sampled token. */
 const MAX_RULES = 5_000;

@@ -1,4 +1,4 @@
-import type { Work } from '../schema/work.js';
+import type { Work } from '../work.js';
 
 /** A set of code points: sorted ranges that do not touch, both ends included. */
 export type Characters = readonly (readonly [from: number, to: number])[];

@@ -1,4 +1,4 @@
-import type { Work } from '../schema/work.js';
+import type { Work } from '../work.js';
 import { type Characters, includes, WORD_CHARACTERS } from './characters.js';
 import type { Regex } from './syntax.js';
 

@@ -1,4 +1,4 @@
-import type { Work } from '../schema/work.js';
+import type { Work } from '../work.js';
 import { bothCases, type Characters, complement, EVERY, NOT_LINE_END, only, property, SHORTHANDS, union } from './characters.js';
 
 /** A regular expression, read. */

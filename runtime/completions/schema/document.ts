@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
-import type { Work } from './work.js';
+import type { Work } from '../work.js';
 
 /** A JSON Schema object. */
 export type SchemaObject = Record<string, unknown>;

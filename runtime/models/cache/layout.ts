@@ -2,8 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, lstat, mkdir, readlink, rename, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
-import type { RemoteFile } from '../fetch/client.js';
 import { repositoryFolder } from '../find/hub-cache.js';
+
+/** A file of a repository, as the hub lists it. */
+export interface RemoteFile {
+  /** Relative, with '/', checked to stay inside. */
+  readonly path: string;
+  readonly sizeBytes: number;
+  /** The name of its blob: the SHA-256 of large files, git's SHA-1 of small ones, in hex. */
+  readonly etag: string;
+}
 
 /** The folders of one repository in the hub cache, as all programs that share it lay them out. */
 export class RepositoryLayout {

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { lstat, readdir, readlink, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { log } from '../../base/log.js';
-import { claim } from '../fetch/lock.js';
 import { cachedRepositories } from '../find/hub-cache.js';
 import { RepositoryLayout } from './layout.js';
+import { claim } from './lock.js';
 
 /** A repository where something changed within this time may be one that some program still downloads. */
 const REST_MS = 24 * 3600 * 1000;

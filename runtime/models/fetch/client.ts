@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { Outbound } from '../../net/outbound.js';
+import type { RemoteFile } from '../cache/layout.js';
 import { Hops, type Landed } from './redirects.js';
 import { refusal } from './refusals.js';
 import { patiently } from './retry.js';
@@ -17,15 +18,6 @@ const PATH_CHARS = 1024;
 const API = '/api/models/';
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
 const UNSAFE = /[\u0000-\u001f\u007f\\]/;
-
-/** A file of a repository, as the hub lists it. */
-export interface RemoteFile {
-  /** Relative, with '/', checked to stay inside. */
-  readonly path: string;
-  readonly sizeBytes: number;
-  /** The name of its blob: the SHA-256 of large files, git's SHA-1 of small ones, in hex. */
-  readonly etag: string;
-}
 
 /** Bytes of a file, both ends included. */
 export interface ByteRange {

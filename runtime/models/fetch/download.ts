@@ -2,8 +2,9 @@ import { existsSync } from 'node:fs';
 import { join, posix } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
+import type { RemoteFile } from '../cache/layout.js';
 import { fetchBlob } from './blob.js';
-import type { HubClient, RemoteFile } from './client.js';
+import type { HubClient } from './client.js';
 import { type DownloadEvent, EventQueue } from './events.js';
 import type { DownloadPlan } from './plan.js';
 

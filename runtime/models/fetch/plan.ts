@@ -1,9 +1,10 @@
 import { Failure } from '../../../schemas/errors.js';
+import type { RemoteFile } from '../cache/layout.js';
 import { RepositoryLayout } from '../cache/layout.js';
 import { aliasOf, repositoriesOf, wholeId } from '../find/aliases.js';
 import { parseName } from '../find/names.js';
 import { type RepositoryPart, repositoryPart } from '../find/parts.js';
-import type { HubClient, RemoteFile } from './client.js';
+import type { HubClient } from './client.js';
 import { type Selection, select } from './selection.js';
 import { presentFiles, presentModel } from './whole-in-cache.js';
 

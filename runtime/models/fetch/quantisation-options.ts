@@ -1,8 +1,9 @@
 import { Failure } from '../../../schemas/errors.js';
-import { holdsModel, quantisationOf } from '../../formats/gguf-names.js';
+import { holdsModel, quantisationOf, shardSet } from '../../formats/gguf-names.js';
 import { formatName } from '../../formats/onnx-names.js';
+import type { RemoteFile } from '../cache/layout.js';
 import { repositoriesOf } from '../find/aliases.js';
-import type { HubClient, RemoteFile } from './client.js';
+import type { HubClient } from './client.js';
 import { chooseGraphs, externals } from './graphs.js';
 import { listed, repositoryName } from './plan.js';
 import { withoutGenAi } from './selection.js';
@@ -19,7 +20,6 @@ export interface QuantisationOption {
 
 /** Formats that a repository may have; what else it lists has no name. */
 const FORMATS = 64;
-const SHARD = /-\d{5}-of-\d{5}(?=[.-])/i;
 
 /** The forms of a repository's model, by size; projectors and importance matrices are none. */
 export function quantisationOptions(files: readonly RemoteFile[]): QuantisationOption[] {
@@ -51,7 +51,7 @@ export async function optionsOf(client: HubClient, name: string, signal: AbortSi
 function languageOptions(files: readonly RemoteFile[]): QuantisationOption[] {
   const sets = new Map<string, RemoteFile[]>();
   for (const file of files) {
-    const set = file.path.replace(SHARD, '');
+    const set = shardSet(file.path);
     sets.set(set, [...(sets.get(set) ?? []), file]);
   }
   return [...sets.values()].map((shards) => ({

@@ -1,8 +1,8 @@
 import { posix } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
-import { chooseFile, isImportanceMatrix, quantisationOf } from '../../formats/gguf-names.js';
+import { chooseFile, isImportanceMatrix, quantisationOf, shardNumber, shardSet } from '../../formats/gguf-names.js';
 import { formatName } from '../../formats/onnx-names.js';
-import type { RemoteFile } from './client.js';
+import type { RemoteFile } from '../cache/layout.js';
 import { chooseGraphs, externals } from './graphs.js';
 
 /** Asked for instead of a quantisation, it fetches the projector of a model for images or sound. */
@@ -15,7 +15,6 @@ const COMPANION_BYTES = 64 * 1024 * 1024;
 const DENSE_LAYER = /^\d+_Dense\w*\/model\.safetensors$/;
 /** The voices of a model that speaks, as far as their language is read here: American and British English. */
 const VOICE = /^voices\/[ab][fm]_[a-z0-9]{1,30}\.bin$/;
-const SHARD = /^(.*)-\d{5}-of-(\d{5})([.-].*)$/i;
 
 /** Stands beside graphs that are made for ONNX Runtime GenAI, one folder of them for each kind of machine. */
 const GEN_AI = /^(.+)\/genai_config\.json$/;
@@ -47,8 +46,8 @@ function projector(files: readonly RemoteFile[], wanted: string | undefined): Re
 
 /** All shards of the set that a file belongs to, or the file alone. */
 function shardsOf(path: string, files: readonly RemoteFile[]): RemoteFile[] {
-  const set = (one: string): string | null => SHARD.exec(one)?.toSpliced(0, 1).join('\n') ?? null;
-  return files.filter((file) => file.path === path || (set(path) !== null && set(file.path) === set(path)));
+  const set = shardSet(path);
+  return files.filter((file) => shardSet(file.path) === set);
 }
 
 const ggufPaths = (files: readonly RemoteFile[]): string[] => files.map(({ path }) => path).filter((path) => /\.gguf$/i.test(path));
@@ -66,7 +65,7 @@ function ggufOf(repository: string, files: readonly RemoteFile[], wanted: string
   const choice = chooseFile(ggufPaths(files), wanted);
   if (!choice) throw new Failure('not_found', `${repository} has no GGUF file of a language model.`, { code: 'ModelNotFound' });
   const shards = shardsOf(choice.file, files);
-  const count = Number(SHARD.exec(choice.file)?.[2] ?? 1);
+  const count = shardNumber(choice.file)?.count ?? 1;
   if (shards.length < count)
     throw new Failure('invalid', `${repository} has only ${shards.length} of the ${count} shards of ${choice.file}.`, {
       code: 'ShardsMissing',

@@ -1,8 +1,8 @@
 import { readlink, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
+import type { RemoteFile } from '../cache/layout.js';
 import { repositoryFolder, snapshotFiles, snapshots } from '../find/hub-cache.js';
-import type { RemoteFile } from './client.js';
 import { type Selection, select } from './selection.js';
 
 /** A model that is whole in the cache. */

@@ -10,7 +10,7 @@ import { chooseOnnx, hasOnnx } from '../../formats/onnx-graphs.js';
 import type { FoundModel, FoundRepository, ModelPlaces } from './contract.js';
 import { findGguf } from './gguf.js';
 import { splitName } from './names.js';
-import { findRepository } from './repositories.js';
+import { findRepository } from './repository.js';
 
 /** What each task is called in messages. */
 const DOES: Readonly<Record<EncoderTask, string>> = {

@@ -6,7 +6,7 @@ import { LATER, MERGED, withFormat } from '../../formats/onnx-graphs.js';
 import { chooseFormat, chooseNamed, graphFiles, isGgufFormat, isNear } from '../../formats/onnx-names.js';
 import type { FoundModel, FoundRepository, ModelPlaces } from './contract.js';
 import { findGguf } from './gguf.js';
-import { findRepository, settingsFolder } from './repositories.js';
+import { findRepository, settingsFolder } from './repository.js';
 
 /** Graphs for text generation, the better one first. */
 const GRAPHS = [MERGED, 'model', LATER] as const;

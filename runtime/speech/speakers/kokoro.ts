@@ -6,7 +6,7 @@ import { chooseNamed, formatName, onnxFiles } from '../../formats/onnx-names.js'
 import { wholeId } from '../../models/find/aliases.js';
 import type { FoundRepository } from '../../models/find/contract.js';
 import { parseName } from '../../models/find/names.js';
-import { findRepository } from '../../models/find/repositories.js';
+import { findRepository } from '../../models/find/repository.js';
 import type { Voice } from '../contract.js';
 import type { FoundVoice, Speaker } from './contract.js';
 import { fliteVoice } from './flite.js';

@@ -1,7 +1,7 @@
 import { Environment, Template } from '@huggingface/jinja';
 import { Failure } from '../../../../schemas/errors.js';
 import { isTimeout, limited } from '../../../hosts/time-limit.js';
-import { TEXT_LIMIT, TooLarge } from './growth.js';
+import { TEXT_LIMIT, TooLarge } from './size-limits.js';
 import { markWritten, PythonInterpreter } from './interpreter.js';
 import { type CallForm, PLAIN_FORM } from './messages.js';
 

@@ -4,7 +4,7 @@ import { GrammarRules } from '../../../../runtime/completions/grammar/rules.js';
 import { schemaExpression } from '../../../../runtime/completions/json-schema-grammar.js';
 import { SchemaChecker } from '../../../../runtime/completions/schema/check.js';
 import { SchemaDocument } from '../../../../runtime/completions/schema/document.js';
-import { Work } from '../../../../runtime/completions/schema/work.js';
+import { Work } from '../../../../runtime/completions/work.js';
 import type { Failure } from '../../../../schemas/errors.js';
 import { Gbnf } from '../../../support/gbnf.js';
 

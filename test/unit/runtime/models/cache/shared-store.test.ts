@@ -18,7 +18,7 @@ import { openSession } from '../../../../../runtime/engines/onnx/session.js';
 import { cachedModels } from '../../../../../runtime/models/cache/list.js';
 import type { ModelPlaces } from '../../../../../runtime/models/find/contract.js';
 import { findGguf } from '../../../../../runtime/models/find/gguf.js';
-import { findRepository } from '../../../../../runtime/models/find/repositories.js';
+import { findRepository } from '../../../../../runtime/models/find/repository.js';
 import { bytesOf, type HubStage, hubStage } from '../fetch/stage.js';
 
 const X = 'a'.repeat(64);

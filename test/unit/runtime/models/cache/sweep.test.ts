@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, beforeEach, describe, it } from 'node:test';
 import { RepositoryLayout } from '../../../../../runtime/models/cache/layout.js';
+import { claim } from '../../../../../runtime/models/cache/lock.js';
 import { sweepCache } from '../../../../../runtime/models/cache/sweep.js';
-import { claim } from '../../../../../runtime/models/fetch/lock.js';
 import { bytesOf, hubStage } from '../fetch/stage.js';
 
 const HOUR_MS = 3600 * 1000;

@@ -3,9 +3,9 @@ import { appendFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { claim } from '../../../../../runtime/models/cache/lock.js';
 import { Rate } from '../../../../../runtime/models/fetch/download.js';
 import { Journal } from '../../../../../runtime/models/fetch/journal.js';
-import { claim } from '../../../../../runtime/models/fetch/lock.js';
 
 const root = mkdtempSync(join(tmpdir(), 'quern-journal-'));
 after(() => rmSync(root, { recursive: true, force: true }));

@@ -9,7 +9,7 @@ import type { ModelPlaces } from '../../../../../runtime/models/find/contract.js
 import { findGguf } from '../../../../../runtime/models/find/gguf.js';
 import { ownModels } from '../../../../../runtime/models/find/own-folders.js';
 import { knownModels } from '../../../../../runtime/models/find/places.js';
-import { findRepository } from '../../../../../runtime/models/find/repositories.js';
+import { findRepository } from '../../../../../runtime/models/find/repository.js';
 
 describe('finding repositories', () => {
   let root = '';
