@@ -85,9 +85,12 @@ for (const place of PLACES)
       }
     });
 
-    it('speaks as fast as it is told', async () => {
-      const seconds = async (speed: number): Promise<number> =>
-        (await whole((await speech.speak({ ...request, speed }, never)).chunks)).samples.length / SPEECH_RATE;
+    it('speaks as fast as it is told, and as high as before', async () => {
+      const seconds = async (speed: number): Promise<number> => {
+        const { samples } = await whole((await speech.speak({ ...request, speed }, never)).chunks);
+        assert.ok(Math.abs(toneOf(samples) - TONES.af_heart!) < 12, `speed ${speed} has ${toneOf(samples)} Hz`);
+        return samples.length / SPEECH_RATE;
+      };
       const usual = await seconds(1);
       for (const speed of [0.25, 0.5, 2, 4]) {
         const ratio = usual / (await seconds(speed));

@@ -41,6 +41,8 @@ export interface Saying extends Phrase {
 /** An engine as it runs in its child process; it blocks the thread while it speaks. */
 export interface VoiceEngine {
   readonly devices: { readonly requested: string; readonly available: string[]; readonly used: string[]; readonly why: string | null };
+  /** The least and the most speed at which its speech is natural; others are made of these by stretching time. */
+  readonly speeds: readonly [least: number, most: number];
   /** What is spoken of a text, phrase by phrase; none where nothing in it can be said. The first is short, so that it is heard soon. */
   plan(text: string, voice: string): Phrase[];
   /** Throws `not_found` for an unknown voice, `model_failed` where nothing was made. */

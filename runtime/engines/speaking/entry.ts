@@ -1,8 +1,16 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { OpenEngine } from '../../hosts/engine.js';
-import type { Saying, VoiceEngine, VoiceFiles, VoiceOpened } from '../contracts/speaking.js';
+import type { Saying, Sound, VoiceEngine, VoiceFiles, VoiceOpened } from '../contracts/speaking.js';
 import { VOICE_ENGINES, type VoiceEngineName } from './index.js';
-import { withPause } from './trim.js';
+import { stretched, withPause } from './shape.js';
+
+/** A phrase at a speed that the engine may lack: it is spoken at the nearest that it has, and stretched. */
+async function said(engine: VoiceEngine, saying: Saying): Promise<Sound> {
+  const [least, most] = engine.speeds;
+  const speed = Math.min(most, Math.max(least, saying.speed));
+  const sound = withPause(await engine.say({ ...saying, speed }), saying.pause / speed);
+  return speed === saying.speed ? sound : stretched(sound, saying.speed / speed);
+}
 
 /** Makes the engine of this process. */
 export const openEngine: OpenEngine = () => {
@@ -22,10 +30,7 @@ export const openEngine: OpenEngine = () => {
         const { text, voice } = body as { text: string; voice: string };
         return engine.plan(text, voice);
       }
-      if (method === 'say') {
-        const saying = body as Saying;
-        return withPause(await engine.say(saying), saying.pause / saying.speed);
-      }
+      if (method === 'say') return said(engine, body as Saying);
       throw new Failure('internal', `A voice host has no method ${method}.`);
     },
     close: () => engine?.close(),

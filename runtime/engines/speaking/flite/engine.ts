@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { loadCore } from '../../../../native/core.js';
 import { Failure } from '../../../../schemas/errors.js';
 import { type Saying, type Sound, SPEECH_RATE, type VoiceEngine } from '../../contracts/speaking.js';
+import { through } from '../shape.js';
 import { planWords } from '../text/plan.js';
 import { compiled, runInMemory, type WasmModule } from './memory-wasi.js';
-import { from16k } from './resample.js';
 import { wordTimes } from './word-times.js';
 
 /** Bytes before the samples of a WAV file of 16 bits, one channel and 16 kHz. */
@@ -20,6 +21,7 @@ export async function openFlite(): Promise<VoiceEngine> {
   const module = await compiled(await readFile(file));
   return {
     devices: { requested: 'cpu', available: ['cpu'], used: ['cpu'], why: null },
+    speeds: [0.25, 4],
     plan: planWords,
     say: (saying) => say(module, saying),
     close: () => {},
@@ -33,7 +35,7 @@ async function say(module: WasmModule, { script, words, voice, speed }: Saying):
   const { code, printed, file } = await runInMemory(module, args);
   if (code !== 0 || file.length < WAV_HEAD || file.readUInt32LE(24) !== OWN_RATE)
     throw new Failure('model_failed', `Flite ended with code ${code} and spoke nothing.`);
-  const own = new Int16Array(file.buffer.slice(file.byteOffset + WAV_HEAD, file.byteOffset + file.length - ((file.length - WAV_HEAD) % 2)));
-  const samples = from16k(own);
+  const own = loadCore().decodeSamples(file.subarray(WAV_HEAD), 's16', 1);
+  const samples = through(loadCore().openResampler(OWN_RATE, SPEECH_RATE), own);
   return { samples, words: wordTimes(printed, words, samples.length / SPEECH_RATE) };
 }

@@ -22,6 +22,7 @@ const KEPT_VOICES = 64;
 /** Kokoro on ONNX Runtime: symbols of sounds and a voice's style to samples. */
 class Kokoro implements VoiceEngine {
   readonly devices: VoiceEngine['devices'];
+  readonly speeds = [0.5, 2] as const;
   readonly #session: OnnxSession;
   readonly #folder: string;
   readonly #symbols: TensorSlot;

@@ -1,3 +1,5 @@
+import type { NativeSampleStream } from '../../../native/contract/audio.js';
+import { loadCore } from '../../../native/core.js';
 import { type Sound, SPEECH_RATE, type WordTime } from '../contracts/speaking.js';
 
 /** Below this nothing is heard. */
@@ -25,4 +27,19 @@ export function withPause({ samples, words }: Sound, pause: number): Sound {
   const within = (time: number): number => Math.min(Math.max(0, time - shift), whole.length / SPEECH_RATE);
   const moved = words?.map(({ word, start: from, end: to }): WordTime => ({ word, start: within(from), end: within(to) }));
   return { samples: whole, ...(moved && { words: moved }) };
+}
+
+/** All of a row of samples through a stream. */
+export function through(stream: NativeSampleStream, samples: Float32Array): Float32Array {
+  const [first, last] = [stream.push(samples), stream.flush()];
+  const whole = new Float32Array(first.length + last.length);
+  whole.set(first);
+  whole.set(last, first.length);
+  return whole;
+}
+
+/** The same sound so many times as fast, as high as before. */
+export function stretched({ samples, words }: Sound, speed: number): Sound {
+  const moved = words?.map(({ word, start, end }): WordTime => ({ word, start: start / speed, end: end / speed }));
+  return { samples: through(loadCore().openTimeStretch(SPEECH_RATE, speed), samples), ...(moved && { words: moved }) };
 }
