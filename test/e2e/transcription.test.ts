@@ -1,0 +1,163 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, it } from 'node:test';
+import OpenAI, { toFile } from 'openai';
+import { WebSocket } from 'ws';
+import { type DaemonUnderTest, emptyDataDir, startDaemon } from '../support/daemon.js';
+import { writePuppetWhisper } from '../support/speech/puppet-whisper.js';
+import { tone, wavOf } from '../support/speech/sounds.js';
+import { wordErrors } from '../support/speech/word-errors.js';
+
+const KIT = join(import.meta.dirname, '..', '..', 'speech-kit');
+const TINY = join(KIT, 'models--Systran--faster-whisper-tiny.en');
+
+describe('the official client writes down speech', () => {
+  let daemon: DaemonUnderTest;
+  let client: OpenAI;
+  const file = () => toFile(wavOf(tone(2)), 'speech.wav');
+  before(async () => {
+    const dataDir = emptyDataDir();
+    writePuppetWhisper(join(dataDir, 'models/Systran/faster-whisper-base'), { words: [' Guten', ' Tag.'], language: 'de', seconds: 1.5 });
+    daemon = await startDaemon({ dataDir, env: { HF_HUB_CACHE: join(dataDir, 'hub') } });
+    client = new OpenAI({ apiKey: 'none', maxRetries: 0, baseURL: `${daemon.runtime}/v1` });
+  });
+  after(() => daemon.end('SIGKILL'));
+
+  it('in each format', async () => {
+    const model = 'whisper-1';
+    assert.equal((await client.audio.transcriptions.create({ file: await file(), model })).text, 'Guten Tag.');
+    const text: unknown = await client.audio.transcriptions.create({ file: await file(), model, response_format: 'text' });
+    assert.equal(text, 'Guten Tag.\n');
+    const srt: unknown = await client.audio.transcriptions.create({ file: await file(), model, response_format: 'srt' });
+    assert.equal(srt, '1\n00:00:00,000 --> 00:00:01,500\nGuten Tag.\n\n');
+    const verbose = await client.audio.transcriptions.create({
+      file: await file(),
+      model,
+      response_format: 'verbose_json',
+      timestamp_granularities: ['word', 'segment'],
+    });
+    assert.deepEqual([verbose.language, verbose.duration, verbose.segments!.length], ['de', 2, 1]);
+    assert.deepEqual(
+      verbose.words!.map(({ word }) => word),
+      ['Guten', 'Tag.'],
+    );
+  });
+
+  it('as a stream', async () => {
+    const events: unknown[] = [];
+    const stream = await client.audio.transcriptions.create({ file: await file(), model: 'base', stream: true });
+    for await (const event of stream) events.push(event);
+    assert.deepEqual(events, [
+      { type: 'transcript.text.delta', delta: 'Guten Tag.' },
+      { type: 'transcript.text.done', text: 'Guten Tag.', usage: { type: 'duration', seconds: 2 } },
+    ]);
+  });
+
+  it('in English', async () => {
+    assert.equal((await client.audio.translations.create({ file: await file(), model: 'base' })).text, 'Guten Tag.');
+  });
+
+  it('and is told what is wrong', async () => {
+    await assert.rejects(client.audio.transcriptions.create({ file: await file(), model: 'small' }), (error: unknown) => {
+      assert.ok(error instanceof OpenAI.NotFoundError);
+      assert.match(error.message, /quern pull whisper-small.*|base/);
+      return true;
+    });
+    const broken = await toFile(Buffer.from('no audio'), 'speech.wav');
+    await assert.rejects(client.audio.transcriptions.create({ file: broken, model: 'base' }), OpenAI.BadRequestError);
+  });
+
+  it('in a chat, as a part of a message', async () => {
+    const content = [{ type: 'input_audio' as const, input_audio: { data: wavOf(tone(1)).toString('base64'), format: 'wav' as const } }];
+    for (const baseURL of [`${daemon.runtime}/v1`, `${daemon.core}/v1/projects/default/quickstart`]) {
+      const chat = new OpenAI({ apiKey: 'none', maxRetries: 0, baseURL });
+      const answer = await chat.chat.completions.create({
+        model: baseURL.startsWith(daemon.runtime) ? 'quern-standin' : 'default',
+        messages: [{ role: 'user', content }],
+        max_tokens: 8,
+      });
+      assert.ok(answer.usage!.prompt_tokens > 0);
+    }
+  });
+
+  it('over a WebSocket', async () => {
+    const socket = new WebSocket(`${daemon.runtime.replace('http', 'ws')}/v1/audio/transcriptions/stream?model=base&chunk_interval=1`);
+    const come: Record<string, unknown>[] = [];
+    socket.on('message', (content: Buffer) => come.push(JSON.parse(content.toString()) as Record<string, unknown>));
+    await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+    socket.send(wavOf(tone(2.5)).subarray(44));
+    socket.send('END');
+    assert.equal(await new Promise((resolve) => socket.once('close', resolve)), 1000);
+    assert.equal(come.at(-1)!.type, 'done');
+    assert.equal(come.filter(({ is_final }) => is_final === true).length, 1);
+    assert.ok(come.some(({ text }) => text === 'Guten Tag.'));
+  });
+});
+
+const SENTENCES = [
+  'The quick brown fox jumps over the lazy dog.',
+  'She had three bottles of water and a piece of bread in her bag.',
+  'The train to the city leaves every morning from the second platform.',
+  'Please remember to close the window before you leave the house.',
+  'My brother works in a small shop near the old bridge.',
+  'We walked along the river until it was too dark to see.',
+  'The teacher asked the children to open their books and read.',
+  'After the rain the whole garden smelled of wet grass.',
+];
+
+describe('speech with real weights', {
+  skip: existsSync(TINY) ? false : 'build/speech-kit has no Whisper: run node scripts/speech-kit.mjs',
+}, () => {
+  let daemon: DaemonUnderTest;
+  const speak = async (input: string): Promise<ArrayBuffer> => {
+    const reply = await fetch(`${daemon.runtime}/v1/audio/speech`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ input, model: 'flite', voice: 'slt', response_format: 'mp3' }),
+    });
+    assert.equal(reply.status, 200, reply.ok ? '' : await reply.text());
+    return reply.arrayBuffer();
+  };
+  const hear = async (audio: ArrayBuffer, fields: Record<string, string> = {}): Promise<Record<string, unknown>> => {
+    const form = new FormData();
+    form.append('file', new Blob([audio]), 'speech.mp3');
+    for (const [name, value] of Object.entries({ model: 'tiny.en', ...fields })) form.append(name, value);
+    const reply = await fetch(`${daemon.runtime}/v1/audio/transcriptions`, { method: 'POST', body: form });
+    assert.equal(reply.status, 200, reply.ok ? '' : await reply.text());
+    return (await reply.json()) as Record<string, unknown>;
+  };
+  before(async () => {
+    daemon = await startDaemon({ env: { HF_HUB_CACHE: KIT, HF_HUB_OFFLINE: '1' } });
+  });
+  after(() => daemon.end('SIGKILL'));
+
+  it('is heard as it is spoken, with at most 8 % of wrong words', async () => {
+    let [wrong, all] = [0, 0];
+    for (const sentence of SENTENCES) {
+      const { text } = await hear(await speak(sentence));
+      const errors = wordErrors(sentence, String(text));
+      wrong += errors.wrong;
+      all += errors.words;
+    }
+    assert.ok(wrong / all <= 0.08, `${wrong} of ${all} words`);
+  });
+
+  it('is heard beyond 30 s, with times that go on', async () => {
+    const whole = await speak(SENTENCES.join(' ').repeat(2));
+    const { text, duration, segments } = (await hear(whole, { response_format: 'verbose_json', timestamp_granularities: 'word' })) as {
+      text: string;
+      duration: number;
+      segments: { start: number; end: number; words: { start: number; end: number }[] }[];
+    };
+    assert.ok(duration > 45, `${duration} s`);
+    const { wrong, words } = wordErrors(SENTENCES.join(' ').repeat(2), text);
+    assert.ok(wrong / words <= 0.08, `${wrong} of ${words} words: ${text}`);
+    let last = 0;
+    for (const { start, end } of segments) {
+      assert.ok(start >= last && end >= start && end <= duration);
+      last = end;
+    }
+    assert.ok(last > duration - 3, `the last word ends at ${last} of ${duration} s`);
+  });
+});
