@@ -4,10 +4,10 @@ import { imageBytes } from '../../runtime/images/encoded.js';
 import type { ImageRequest, OpenedImages } from '../../runtime/images/images.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type FormBody, type Reply, type Request } from '../../schemas/endpoint.js';
-import type { EditRequest, Image, ImageList } from '../../schemas/generated/universal/images.js';
+import { Failure } from '../../schemas/errors.js';
+import type { DiffusionConfig } from '../../schemas/generated/config/project.js';
+import type { EditRequest, Image, ImageList, ImageOptions } from '../../schemas/generated/universal/images.js';
 import { imageEvents } from './image-events.js';
-import { projectImageModel } from './image-project.js';
-import { refuseOptions } from './image-refusals.js';
 
 /** Two images in base64, and the rest of a request. */
 const BODY_LIMIT_BYTES = 72 * 1024 * 1024;
@@ -23,6 +23,54 @@ const RAW_TYPES: readonly [pattern: RegExp, format: ImageFormat][] = [
 ];
 
 type AnyRequest = Partial<EditRequest>;
+
+/** The model of a request, with what a project says about it. */
+interface ProjectImageModel {
+  readonly model: string | undefined;
+  readonly defaults?: DiffusionConfig | undefined;
+  readonly device?: string | undefined;
+}
+
+/**
+ * The image model that a project means: the one of that name, the one with that model id, or, where the request names none, its first model
+ * with `diffusion` settings or of type `image`. Throws `not_found` where the project is not there.
+ */
+function projectImageModel(runtime: Runtime, project: string | undefined, model: string | undefined): ProjectImageModel {
+  if (project === undefined) return { model };
+  const [namespace, name] = project.split('/') as [string, string];
+  const { models } = runtime.projects.load(namespace, name).config.runtime;
+  const isImage = (one: (typeof models)[number]): boolean => one.diffusion !== undefined || one.transformers?.model_type === 'image';
+  const found = model === undefined ? models.find(isImage) : models.find((one) => one.name === model || one.model === model);
+  if (!found && model === undefined)
+    throw new Failure(
+      'bad_request',
+      `The project ${project} has no image model; give one of its models "diffusion" settings, or name a model.`,
+    );
+  return { model: found?.model ?? model, defaults: found?.diffusion, device: found?.transformers?.device };
+}
+
+type Refusal = readonly [option: keyof ImageOptions, taken: readonly unknown[], why: string];
+
+/** Options of the official API that nothing here can follow, what each may say all the same, and what to do instead. */
+const REFUSALS: readonly Refusal[] = [
+  ['background', ['auto', 'opaque'], 'images are opaque'],
+  ['moderation', ['auto'], 'nothing is moderated here'],
+  ['input_fidelity', ['low'], 'strength says how much of an image stays'],
+  ['partial_images', [0], 'streams tell their steps and send finished images only'],
+];
+
+/** Throws `bad_request` for an option that would have no effect, so that nobody counts on it. */
+function refuseOptions(body: ImageOptions): void {
+  for (const [option, taken, why] of REFUSALS) {
+    const value = body[option] ?? taken[0];
+    if (taken.includes(value)) continue;
+    const allowed = taken.map((one) => JSON.stringify(one)).join(' or ');
+    throw new Failure('bad_request', `${option} ${JSON.stringify(value)} is not supported: ${why}. Leave it out, or send ${allowed}.`, {
+      code: 'UnsupportedOption',
+      errors: [{ type: 'unsupported', loc: ['body', option], msg: why, input: value }],
+    });
+  }
+}
 
 /** The format of raw bytes where the client accepts images by name; a client that accepts anything gets JSON. */
 function rawFormat(request: Request, body: AnyRequest): ImageFormat | undefined {

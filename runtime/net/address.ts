@@ -91,3 +91,10 @@ export function checkAddresses(host: string, addresses: readonly string[], polic
   if (bad >= 0 && (policy === 'request' || kept.length === 0)) throw refusedAddress(host, addresses[bad]!, kinds[bad]!, policy);
   return kept;
 }
+
+/** Whether an address is one of these ports of this machine, so that no HTTP is needed. Throws `bad_request` for what is no address. */
+export function isOwnAddress(base: string, ports: readonly (number | undefined)[]): boolean {
+  const url = checkUrl(base, 'operator');
+  const here = hostOf(url) === 'localhost' || kindOfAddress(hostOf(url)) === 'loopback';
+  return here && ports.includes(Number(url.port || '80'));
+}

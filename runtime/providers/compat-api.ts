@@ -1,8 +1,8 @@
 import { Failure } from '../../schemas/errors.js';
+import { baseUrlOf } from '../config/variables.js';
 import { onlyBase } from '../net/ask/bases.js';
 import type { ChatClient } from './compat/open.js';
 import type { Provider } from './contract.js';
-import { baseUrlOf } from './key.js';
 
 /**
  * Speaks to any OpenAI-compatible host: `base_url` and, where the host wants one, `api_key`. `think` and `thinking_budget` are not sent,

@@ -1,15 +1,15 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import { Lazy } from '../base/lazy.js';
+import { apiKeyOf, baseUrlOf } from '../config/variables.js';
 import type { EncoderService } from '../encoders/contract.js';
 import { sigmoid } from '../encoders/scores.js';
 import { settingsOfModel } from '../encoders/settings.js';
+import { isOwnAddress } from '../net/address.js';
 import { onlyBase } from '../net/ask/bases.js';
 import type { Outbound } from '../net/outbound.js';
-import { isOwnAddress } from '../net/own-address.js';
 import type { ChatClient, ChatSettings } from '../providers/compat/open.js';
 import type { Provider } from '../providers/contract.js';
 import { UNIVERSAL_PORT } from '../providers/index.js';
-import { apiKeyOf, baseUrlOf } from '../providers/key.js';
 import type { RuntimeEmbed } from '../rag/embedders/contract.js';
 import type { ModelMeans } from '../rag/query/retrieval.js';
 import type { Services } from './services.js';

@@ -1,9 +1,9 @@
 import type { ModelConfig } from '../../../schemas/generated/config/project.js';
+import { apiKeyOf } from '../../config/variables.js';
 import type { Bases } from '../../net/ask/bases.js';
 import { type SendSettings, sendChat } from '../../net/ask/chat.js';
 import type { Outbound } from '../../net/outbound.js';
 import type { Completion, CompletionRequest } from '../contract.js';
-import { apiKeyOf } from '../key.js';
 import { Answer } from './answer.js';
 import { chatBody } from './body.js';
 import { parsedCalls, promptedTools } from './prompted.js';

@@ -1,12 +1,12 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { EmbeddingStrategy } from '../../../schemas/generated/config/rag.js';
 import type { OptionShapes, OptionValues } from '../../config/plugin-options.js';
+import { apiKeyOf, baseUrlOf } from '../../config/variables.js';
 import type { EncoderSettings } from '../../encoders/contract.js';
 import { settingsOfModel } from '../../encoders/settings.js';
+import { isOwnAddress } from '../../net/address.js';
 import { askEmbeddings } from '../../net/ask/embeddings.js';
-import { isOwnAddress } from '../../net/own-address.js';
 import { UNIVERSAL_PORT } from '../../providers/index.js';
-import { apiKeyOf, baseUrlOf } from '../../providers/key.js';
 import type { EmbedderKind, EmbedderParts, Source } from './contract.js';
 import { DIMENSION, given, keyOf, PREFIXES, prefixesOf, settingsOf, TIMEOUT } from './settings.js';
 
