@@ -6,7 +6,7 @@ import { SERVICE_ENDPOINTS, servedBy } from '../universal/services.js';
 export const serviceEndpoints: Endpoint<Runtime>[] = SERVICE_ENDPOINTS.flatMap(({ endpoints, core }) => {
   if (!core) return [];
   const { area, ...rest } = core;
-  return servedBy(endpoints, (runtime: Runtime) => runtime.core).map((one) => ({
+  return servedBy('core', endpoints).map((one) => ({
     ...one,
     ...rest,
     path: one.path.replace('/v1/', `/v1/${area}/`),

@@ -20,7 +20,7 @@ export const universalEndpoints: readonly Endpoint<Runtime>[] = [
   ...imageEndpoints,
   ...fileEndpoints,
   ...visionEndpoints,
-  ...SERVICE_ENDPOINTS.flatMap(({ endpoints }) => servedBy(endpoints, ({ here }: Runtime) => here)),
+  ...SERVICE_ENDPOINTS.flatMap(({ endpoints }) => servedBy('here', endpoints)),
 ];
 
 /** The WebSockets of the universal runtime. */

@@ -26,13 +26,14 @@ export const SERVICE_ENDPOINTS: readonly ServiceEndpoints[] = [
   { endpoints: transcriptionEndpoints },
 ];
 
-/** The same on a context that has the services of one place. */
-export function servedBy<Context>(endpoints: readonly Endpoint<Services>[], place: (context: Context) => Services): Endpoint<Context>[] {
+/** The same on a runtime, with the services of one of its places. */
+export function servedBy<Place extends 'here' | 'core'>(
+  place: Place,
+  endpoints: readonly Endpoint<Services>[],
+): Endpoint<Readonly<Record<Place, Services>>>[] {
   return endpoints.map(({ multipart, handler, ...one }) => ({
     ...one,
-    ...(multipart && {
-      multipart: { ...multipart, admit: (context: Context, request) => multipart.admit?.(place(context), request) },
-    }),
-    handler: (context, request) => handler(place(context), request),
+    ...(multipart && { multipart: { ...multipart, admit: (runtime, request) => multipart.admit?.(runtime[place], request) } }),
+    handler: (runtime, request) => handler(runtime[place], request),
   }));
 }
