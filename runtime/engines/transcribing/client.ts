@@ -2,7 +2,7 @@ import type { Circuit } from '../../hosts/circuit.js';
 import { HostClient } from '../../hosts/client.js';
 import { defaultThreads } from '../../hosts/memory.js';
 import type { EngineStatus } from '../contracts/loaded.js';
-import type { Heard, Stretch, Transcriber } from './contract.js';
+import type { Heard, Stretch, Transcriber } from '../contracts/transcribing.js';
 import type { TranscriberOpenBody, TranscriberOpened } from './wire.js';
 
 const ENGINE = new URL('./entry.js', import.meta.url);

@@ -2,7 +2,7 @@ import { backendFolders, loadInference } from '../../../native/addon.js';
 import type { NativeTranscriber } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
 import type { HostedEngine, OpenEngine } from '../../hosts/engine.js';
-import type { Heard, HeardSegment, Stretch } from './contract.js';
+import type { Heard, HeardSegment, Stretch } from '../contracts/transcribing.js';
 import { convertedFile } from './converted.js';
 import { repeats } from './repeats.js';
 import type { TranscriberOpenBody, TranscriberOpened } from './wire.js';

@@ -40,9 +40,12 @@ export interface FoundRepository extends Found {
   readonly facts: AliasFacts;
 }
 
-/** A model on disk whose files are chosen: a GGUF file, an ONNX export, an encoder or any other set of files. */
-export interface FoundModel extends Found {
-  readonly format: 'gguf' | 'onnx';
+/** In what files weights lie; `ggml` and `ctranslate2` are those of Whisper. */
+export type ModelFormat = 'gguf' | 'onnx' | 'ggml' | 'ctranslate2';
+
+/** A model on disk whose files are chosen, whatever kind it is of. */
+export interface FoundModel<Format extends ModelFormat = 'gguf' | 'onnx'> extends Found {
+  readonly format: Format;
   /** The files with weights that are opened, absolute, the main one first. Of a split GGUF file the first part. */
   readonly weights: readonly [string, ...string[]];
   /** Bytes of the weights, with all parts and what a graph keeps in other files. */

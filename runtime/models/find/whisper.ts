@@ -2,7 +2,7 @@ import { stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { expandHome, staysInside } from '../../base/paths.js';
 import { howToFetch, modelMissing } from '../../formats/model-missing.js';
-import type { ModelPlaces } from './contract.js';
+import type { FoundModel, ModelPlaces } from './contract.js';
 import { filesBelow, repositoryFolder, snapshotFiles, snapshots } from './hub-cache.js';
 import { parseName } from './names.js';
 
@@ -91,15 +91,8 @@ export function nameOfFile(repository: string, file: string): string | undefined
   return found && pullName(found);
 }
 
-/** A Whisper model on disk. */
-export interface FoundWhisper {
-  /** For messages and the key of the cache. */
-  readonly name: string;
-  /** A ggml file, or a folder with a CTranslate2 model. */
-  readonly path: string;
-  readonly form: 'ggml' | 'ctranslate2';
-  readonly sizeBytes: number;
-}
+/** A Whisper model on disk: a ggml file, or `model.bin` of a folder with a CTranslate2 model. */
+type FoundWhisper = FoundModel<'ggml' | 'ctranslate2'>;
 
 async function sizeOf(path: string): Promise<number> {
   return stat(path).then(
@@ -119,25 +112,29 @@ function ggmlAmong(files: readonly string[], name?: string): string | undefined 
 }
 
 /** The model among the files of a folder. */
-async function inFiles(name: string, folder: string, files: readonly string[], wanted?: string): Promise<FoundWhisper | undefined> {
-  const file = ggmlAmong(files, wanted);
-  if (file !== undefined) {
-    const path = join(folder, ...file.split('/'));
-    return { name, path, form: 'ggml', sizeBytes: await sizeOf(path) };
-  }
-  if (!files.includes('model.bin') || !files.some((one) => /^vocabulary\.(?:txt|json)$/.test(one))) return undefined;
-  return { name, path: folder, form: 'ctranslate2', sizeBytes: await sizeOf(join(folder, 'model.bin')) };
+async function inFiles(
+  id: string,
+  { folder, source }: Pick<FoundWhisper, 'folder' | 'source'>,
+  files: readonly string[],
+  wanted?: string,
+): Promise<FoundWhisper | undefined> {
+  const ggml = ggmlAmong(files, wanted);
+  const isConverted = files.includes('model.bin') && files.some((one) => /^vocabulary\.(?:txt|json)$/.test(one));
+  if (ggml === undefined && !isConverted) return undefined;
+  const path = join(folder, ...(ggml ?? 'model.bin').split('/'));
+  const format = ggml === undefined ? 'ctranslate2' : 'ggml';
+  return { id, quantisation: null, format, weights: [path], folder, sizeBytes: await sizeOf(path), source, facts: {}, notes: [] };
 }
 
 async function inRepository(name: string, repository: string, places: ModelPlaces, wanted?: string): Promise<FoundWhisper | undefined> {
   const own = join(places.folder, ...repository.split('/'));
   if (await staysInside(places.folder, own)) {
-    const found = await inFiles(name, own, await filesBelow(own, places.folder), wanted);
+    const found = await inFiles(name, { folder: own, source: 'folder' }, await filesBelow(own, places.folder), wanted);
     if (found) return found;
   }
   const cached = repositoryFolder(places.hub, repository);
   for (const snapshot of await snapshots(cached)) {
-    const found = await inFiles(name, snapshot, await snapshotFiles(snapshot, cached), wanted);
+    const found = await inFiles(name, { folder: snapshot, source: 'hub' }, await snapshotFiles(snapshot, cached), wanted);
     if (found) return found;
   }
   return undefined;
@@ -147,7 +144,7 @@ async function onDisk(model: WhisperModel, places: ModelPlaces): Promise<FoundWh
   const { name, repository, file, others } = model;
   const top = (await filesBelow(places.folder, places.folder)).filter((one) => !one.includes('/'));
   const loose = ggmlAmong(top, name);
-  if (loose !== undefined) return inFiles(name, places.folder, [loose], name);
+  if (loose !== undefined) return inFiles(name, { folder: places.folder, source: 'file' }, [loose], name);
   // A repository of one model may call its file as it likes.
   const wanted = repository === GGML ? name : file.replace(/^ggml-|\.bin$/g, '');
   for (const [place, inside] of [[repository, wanted], [pullName(model), undefined], ...others.map((one) => [one, undefined])] as [
@@ -163,7 +160,7 @@ async function onDisk(model: WhisperModel, places: ModelPlaces): Promise<FoundWh
 /** Names of the Whisper models of the list that are on this machine, the smallest first. */
 export async function whispersHere(places: ModelPlaces): Promise<string[]> {
   const found = await Promise.all(WHISPERS.map((model) => onDisk(model, places)));
-  return found.flatMap((one) => (one ? [one.name] : []));
+  return found.flatMap((one) => (one ? [one.id] : []));
 }
 
 async function missing(name: string, id: string, places: ModelPlaces): Promise<never> {
@@ -181,7 +178,8 @@ export async function findWhisper(name: string, places: ModelPlaces): Promise<Fo
   const path = expandHome(name);
   if (isAbsolute(path)) {
     const isFile = (await sizeOf(path)) > 0;
-    const found = isFile ? await inFiles(name, dirname(path), [basename(path)]) : await inFiles(name, path, await filesBelow(path, path));
+    const place = { folder: isFile ? dirname(path) : path, source: isFile ? ('file' as const) : ('folder' as const) };
+    const found = await inFiles(name, place, isFile ? [basename(path)] : await filesBelow(path, path));
     return found ?? missing(name, pullName(WHISPERS[0]!), places);
   }
   const model = whisperModel(name);

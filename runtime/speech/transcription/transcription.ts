@@ -1,6 +1,6 @@
 import { join } from 'node:path';
+import type { Heard, HeardSegment, Transcriber } from '../../engines/contracts/transcribing.js';
 import { WhisperClient } from '../../engines/transcribing/client.js';
-import type { Heard, HeardSegment, Transcriber } from '../../engines/transcribing/contract.js';
 import { findWhisper } from '../../models/find/whisper.js';
 import type { Held, Models } from '../../models/residency/models.js';
 import type { LongTranscribeRequest, SpeechInService, TranscribeRequest, Transcribing, TranscriptSegment } from '../contract.js';
@@ -92,14 +92,16 @@ export class Transcription implements SpeechInService {
   /** A model in use, loaded where it is not. */
   async #hold(name: string, signal: AbortSignal): Promise<Held<Transcriber>> {
     const found = await findWhisper(name, this.#models.places);
-    const files = { ...found, converted: this.#converted, notes: [] };
+    const { id, format, folder, weights, sizeBytes, notes } = found;
+    const path = format === 'ggml' ? weights[0] : folder;
+    const files = { name: id, path, form: format, sizeBytes, converted: this.#converted, notes };
     return this.#models.hold<Transcriber>(
       {
-        key: `speech:${found.name}:auto`,
-        source: found.path,
+        key: `speech:${id}:auto`,
+        source: path,
         type: 'speech',
         name,
-        sizeBytes: found.sizeBytes + BUFFER_BYTES,
+        sizeBytes: sizeBytes + BUFFER_BYTES,
         load: (circuit, stop) => WhisperClient.load(files, circuit, stop),
       },
       signal,

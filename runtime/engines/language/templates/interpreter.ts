@@ -1,6 +1,6 @@
 import { Environment, Interpreter } from '@huggingface/jinja';
-import { bounded, checkDepths, checkGrowth, GROWING, TEXT_LIMIT, TooLarge } from './size-limits.js';
 import { pythonText, type TemplateValue } from './python-text.js';
+import { bounded, checkDepths, checkGrowth, GROWING, TEXT_LIMIT, TooLarge } from './size-limits.js';
 
 /** The members of a template's nodes that are looked at here; most nodes have few of them. */
 interface Node {

@@ -1,9 +1,9 @@
 import { Environment, Template } from '@huggingface/jinja';
 import { Failure } from '../../../../schemas/errors.js';
 import { isTimeout, limited } from '../../../hosts/time-limit.js';
-import { TEXT_LIMIT, TooLarge } from './size-limits.js';
 import { markWritten, PythonInterpreter } from './interpreter.js';
 import { type CallForm, PLAIN_FORM } from './messages.js';
+import { TEXT_LIMIT, TooLarge } from './size-limits.js';
 
 const RENDER_LIMIT_MS = 1000;
 /** Time for finding out how a template takes calls. */

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, beforeEach, describe, it } from 'node:test';
-import { onlyBase } from '../../../../runtime/net/ask/bases.js';
-import { RoundRobin } from '../../../../runtime/net/ask/bases.js';
+import { onlyBase, RoundRobin } from '../../../../runtime/net/ask/bases.js';
 import { Outbound } from '../../../../runtime/net/outbound.js';
 import { RemoteEncoders } from '../../../../runtime/remote/encoders.js';
 import { json, ScriptedOpenAI } from '../../../support/scripted-openai.js';

@@ -1,4 +1,4 @@
-import type { LoadedEngine } from '../contracts/loaded.js';
+import type { LoadedEngine } from './loaded.js';
 
 /** A stretch of audio that is heard at once: at most 30 s, so that no call is long and no more is in memory. */
 export interface Stretch {
