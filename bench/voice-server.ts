@@ -11,7 +11,7 @@ import { openRuntime } from '../runtime/runtime.js';
 import { openStore } from '../runtime/store/store.js';
 import { Voice } from '../runtime/voice/voice.js';
 import { puppetPath } from '../test/support/models/cache.js';
-import { LoudnessHearing, ScriptedSpeech } from '../test/support/voice/scripted-speech.js';
+import { LOUDNESS_EARS, ScriptedSpeech } from '../test/support/voice/scripted-speech.js';
 import { FINISH, ScriptedProvider } from '../test/unit/runtime/chat/scripted-provider.js';
 
 /** What a voice server under measurement is asked first: its speech takes no time, and its model none, or that of the puppet. */
@@ -40,7 +40,7 @@ process.on('message', ({ model }: VoicePlan) => void serve(model).then((result) 
 async function serve(model: VoicePlan['model']): Promise<{ port: number }> {
   const chat = await (model === 'puppet' ? puppetChat() : instantChat());
   const speech = new ScriptedSpeech({ transcripts: ['hello'] });
-  const voice = new Voice({ projects, chat, speech, hearing: () => new LoudnessHearing() });
+  const voice = new Voice({ projects, chat, speech, transcription: speech, ears: LOUDNESS_EARS });
   const application = dispatch({
     endpoints: [],
     sockets: voiceSockets,

@@ -31,6 +31,7 @@ import type { Hearing } from './speech/transcription/hearing.js';
 import { LOW_DISK_BYTES } from './store/room.js';
 import { openStore, type Store } from './store/store.js';
 import type { Tasks } from './tasks/tasks.js';
+import type { Voice } from './voice/voice.js';
 
 /** One component that `/health` looks at. */
 export interface HealthCheck {
@@ -67,6 +68,8 @@ export interface Runtime {
   readonly inspection: DatabaseInspection;
   readonly preview: Preview;
   readonly retrieval: Retrieval;
+  /** Spoken conversations; opened at first use. */
+  readonly voice: () => Promise<Voice>;
   /** Ends all work and closes engines, then the store. */
   close(): Promise<void>;
 }
@@ -103,6 +106,12 @@ function ragHealth(store: Store, tasks: Tasks): ProviderHealth {
   const { status, message } = store.health();
   if (status !== 'healthy') return { status, message };
   return { status: 'healthy', message: `documents can be ingested; tasks under way: ${tasks.openCount}` };
+}
+
+/** Voice chat, whose code is loaded for its first client. */
+async function openVoice(projects: Projects, chat: Chat, { speech, transcription }: Services): Promise<Voice> {
+  const [{ Voice }, { LiveEars }] = await Promise.all([import('./voice/voice.js'), import('./voice/hearing.js')]);
+  return new Voice({ projects, chat, speech, transcription, ears: new LiveEars() });
 }
 
 /** Opens the store, the engines and everything above them; whatever was opened is closed again when a later part fails. */
@@ -150,6 +159,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     provider,
   });
   const chat = new Chat({ projects, providers, providerOf, store, retrieval: documents.retrieval });
+  const voice = new Lazy(async () => openVoice(projects, chat, services.core));
   const builtin = `built in: ${FIRST_MODEL.name} (${FIRST_MODEL.description})`;
   const checks: HealthCheck[] = [
     { name: 'server', run: () => ({ status: 'healthy', message: `quern ${version} answers` }) },
@@ -180,7 +190,9 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     files,
     ...services,
     ...documents,
+    voice: () => voice.get(),
     close: async () => {
+      await voice.opened?.close();
       await closeRetrieval();
       await chat.close();
       await hub.close();

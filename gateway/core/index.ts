@@ -11,6 +11,7 @@ import { speechEndpoints } from './speech.js';
 import { systemEndpoints } from './system.js';
 import { taskEndpoints } from './tasks.js';
 import { visionEndpoints } from './vision.js';
+import { voiceSockets } from './voice.js';
 
 /** Everything that the core API (port 14345) serves; dispatch and OpenAPI are derived from this list. */
 export const coreEndpoints: readonly Endpoint<Runtime>[] = [
@@ -27,7 +28,7 @@ export const coreEndpoints: readonly Endpoint<Runtime>[] = [
 ].map(afterParsing);
 
 /** The WebSockets of the core API. */
-export const coreSockets: readonly SocketRoute<Runtime>[] = [];
+export const coreSockets: readonly SocketRoute<Runtime>[] = [...voiceSockets];
 
 /** Handlers of a project's endpoints read its file synchronously; where it is large and was edited, a worker thread parses it first. */
 function afterParsing(one: Endpoint<Runtime>): Endpoint<Runtime> {

@@ -1,5 +1,5 @@
 import { log } from '../../runtime/base/log.js';
-import type { Projects } from '../../runtime/projects/projects.js';
+import type { Runtime } from '../../runtime/runtime.js';
 import type { Voice, VoiceAddress } from '../../runtime/voice/voice.js';
 import type { SocketRoute } from '../http/index.js';
 import type { SocketListener } from '../http/transport.js';
@@ -8,11 +8,7 @@ import type { SocketListener } from '../http/transport.js';
 const MOST_WAITING = 64;
 const INTERNAL_ERROR = 1011;
 
-/** What the WebSocket works on. */
-interface VoiceContext {
-  readonly projects: Projects;
-  readonly voice: () => Promise<Voice>;
-}
+type VoiceContext = Pick<Runtime, 'projects' | 'voice'>;
 
 /** The WebSocket of spoken conversations. It is accepted first: what is wrong with its address is told in an `error` message. */
 export const voiceSockets: SocketRoute<VoiceContext>[] = [

@@ -114,12 +114,3 @@ export interface SpeechInService extends SpeechIn {
   /** Loads a model, and keeps it loaded until the returned function is called. Another runtime keeps its models by its own rules. */
   keepTranscriber(model: string, signal: AbortSignal): Promise<() => void>;
 }
-
-/** Speech out and in: the engines of this process, or a runtime that is asked over HTTP. */
-export interface Speech extends SpeechOut, SpeechIn {
-  /** Loads what a conversation needs and keeps it loaded until the returned function is called. */
-  keep(
-    models: { readonly speak?: { readonly model: string; readonly voice: string }; readonly transcribe?: string },
-    signal: AbortSignal,
-  ): Promise<() => void>;
-}

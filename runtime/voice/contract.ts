@@ -57,3 +57,10 @@ export interface Hearing {
   end(): AsyncIterable<VoiceFrame>;
   close(): void;
 }
+
+/** Hears for all clients. */
+export interface Ears {
+  /** For one client. */
+  open(): Hearing;
+  close(): Promise<void>;
+}

@@ -5,10 +5,12 @@ const PRE_ROLL_S = 0.3;
 /** Speech without a gap that begins an utterance, in seconds; a click is shorter. */
 const ONSET_S = 0.06;
 /** A gap of so many seconds in what begins an utterance starts the count again. */
-const ONSET_GAP_S = 0.05;
+const ONSET_GAP_S = 0.1;
 /** Less speech in all is a noise, in seconds; where the client says that it was an utterance, less is enough. */
 const LEAST_SPEECH_S = 0.25;
 const LEAST_SAID_S = 0.1;
+/** The soft sounds of a word are so close to its loud ones, in seconds. */
+const SYLLABLE_S = 0.15;
 /** A longer utterance is taken as complete, in seconds. */
 const MOST_S = 90;
 
@@ -133,5 +135,18 @@ export class Ear {
       this.#before.shift();
       this.#beforeS -= seconds;
     }
+  }
+}
+
+/** How loud somebody speaks: the soft sounds of a word count as its loud ones. */
+export class HeldLevel {
+  #recent: { readonly level: number; readonly seconds: number }[] = [];
+
+  /** The loudest of this frame and those of the last moment. */
+  of({ samples, level }: { readonly samples: Float32Array; readonly level: number }): number {
+    this.#recent.push({ level, seconds: samples.length / IN_RATE });
+    let seconds = this.#recent.reduce((sum, frame) => sum + frame.seconds, 0);
+    while (seconds - this.#recent[0]!.seconds >= SYLLABLE_S) seconds -= this.#recent.shift()!.seconds;
+    return Math.max(...this.#recent.map((frame) => frame.level));
   }
 }

@@ -1,7 +1,8 @@
 import { LISTEN_RATE } from '../speech/decode/contract.js';
 import { LiveDecoder } from '../speech/decode/live.js';
 import { VOICE_FRAME, type VoiceActivity } from '../speech/vad/contract.js';
-import type { Hearing, VoiceFrame } from './contract.js';
+import { VoiceDetectors } from '../speech/vad/vad.js';
+import type { Ears, Hearing, VoiceFrame } from './contract.js';
 
 /** Samples that the detector is asked about at once: one second. */
 const ASKED_SAMPLES = Math.floor(LISTEN_RATE / VOICE_FRAME) * VOICE_FRAME;
@@ -10,6 +11,21 @@ function levelOf(samples: Float32Array): number {
   let sum = 0;
   for (const sample of samples) sum += sample * sample;
   return Math.sqrt(sum / samples.length);
+}
+
+/** Hears with one detector of speech for all clients. */
+export class LiveEars implements Ears {
+  readonly #detectors = new VoiceDetectors();
+
+  /** Loads the detector, too, so that the first sound does not wait for it. */
+  open(): Hearing {
+    void this.#detectors.warm();
+    return new LiveHearing(this.#detectors.open());
+  }
+
+  close(): Promise<void> {
+    return this.#detectors.close();
+  }
 }
 
 /** What one client's microphone sends, in whatever form, as frames of 32 ms with what the detector of speech says of them. */

@@ -1,5 +1,5 @@
 import { log } from '../base/log.js';
-import type { Speech } from '../speech/contract.js';
+import type { SpeechIn } from '../speech/contract.js';
 import type { Clock } from './clock.js';
 import type { VoiceFrame } from './contract.js';
 import { Ear } from './ear.js';
@@ -23,7 +23,7 @@ interface ListeningEvents {
 export interface Utterance {
   /** Clock time of its last sound. */
   readonly spokenMs: number;
-  /** Its words; empty where there are none. Rejects as `Speech.transcribe` does. */
+  /** Its words; empty where there are none. Rejects as `SpeechIn.transcribe` does. */
   readonly text: Promise<string>;
   /** Nobody wants the words any more. */
   drop(): void;
@@ -31,7 +31,7 @@ export interface Utterance {
 
 /** What a `Listening` is made of. */
 interface ListeningParts {
-  readonly speech: Speech;
+  readonly transcription: Pick<SpeechIn, 'transcribe'>;
   readonly clock: Clock;
   readonly settings: () => VoiceSettings;
   readonly events: ListeningEvents;
@@ -141,8 +141,8 @@ export class Listening {
   }
 
   #ask(): Draft {
-    const { speech, settings, events } = this.#parts;
-    const draft: Draft = new Draft(speech, this.#samples(), settings(), (text) => {
+    const { transcription, settings, events } = this.#parts;
+    const draft: Draft = new Draft(transcription, this.#samples(), settings(), (text) => {
       if (this.#draft !== draft) return;
       if (text !== '') events.draft(text);
       this.#judge();
@@ -173,8 +173,13 @@ class Draft {
   words: string | undefined;
   readonly #abort = new AbortController();
 
-  constructor(speech: Speech, samples: Float32Array, settings: VoiceSettings, known: (text: string) => void) {
-    this.text = transcript(speech, samples, settings, this.#abort.signal);
+  constructor(
+    transcription: ListeningParts['transcription'],
+    samples: Float32Array,
+    settings: VoiceSettings,
+    known: (text: string) => void,
+  ) {
+    this.text = transcript(transcription, samples, settings, this.#abort.signal);
     this.text.then(
       (text) => {
         this.words = text;
@@ -191,13 +196,13 @@ class Draft {
 }
 
 async function transcript(
-  speech: Speech,
+  transcription: ListeningParts['transcription'],
   samples: Float32Array,
   { sttModel, language }: VoiceSettings,
   signal: AbortSignal,
 ): Promise<string> {
   const request = { samples, model: sttModel, task: 'transcribe' as const, ...(language === 'auto' ? {} : { language }) };
-  const { segments } = await speech.transcribe(request, signal);
+  const { segments } = await transcription.transcribe(request, signal);
   let text = '';
   for await (const segment of segments) text += `${segment.text} `;
   return wordsOf(text);

@@ -1,5 +1,5 @@
 import type { Chat } from '../chat/chat.js';
-import type { Speech } from '../speech/contract.js';
+import type { SpeechInService, SpeechOutService } from '../speech/contract.js';
 import type { VoiceSettings } from './settings.js';
 
 /** What readiness is made of. */
@@ -7,7 +7,8 @@ interface ReadinessParts {
   readonly namespace: string;
   readonly project: string;
   readonly chat: Pick<Chat, 'hold' | 'model'>;
-  readonly speech: Pick<Speech, 'keep'>;
+  readonly speech: Pick<SpeechOutService, 'keepVoice'>;
+  readonly transcription: Pick<SpeechInService, 'keepTranscriber'>;
   /** Has the language model read what every turn begins with. */
   readonly rehearse: (signal: AbortSignal) => Promise<void>;
   /** Told of what cannot be loaded. */
@@ -27,7 +28,7 @@ export class Readiness {
 
   /** Loads the models that the settings name, then lets go of those before. */
   prepare({ sttModel, ttsModel, ttsVoice, llmModel }: VoiceSettings): void {
-    const { speech, failed } = this.#parts;
+    const { speech, transcription, failed } = this.#parts;
     const { signal } = this.#abort;
     const before = this.#releases;
     this.#releases = [];
@@ -40,8 +41,8 @@ export class Readiness {
       else this.#releases.push(release);
     };
     const loads = [
-      speech.keep({ speak: { model: ttsModel, voice: ttsVoice } }, signal),
-      speech.keep({ transcribe: sttModel }, signal),
+      speech.keepVoice(ttsModel, ttsVoice, signal),
+      transcription.keepTranscriber(sttModel, signal),
       this.#holdLanguage(llmModel, signal),
     ];
     const loaded = loads.map((loading) =>

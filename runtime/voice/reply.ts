@@ -1,5 +1,5 @@
 import type { KeptByReader } from '../chat/turn.js';
-import type { Speech } from '../speech/contract.js';
+import type { SpeechOut } from '../speech/contract.js';
 import { CallFilter } from './call-filter.js';
 import { Changes, type Clock } from './clock.js';
 import type { ServerMessage, TurnTimings, VoicePeer } from './contract.js';
@@ -16,7 +16,7 @@ const FILLER = 'One moment, please.';
 /** What an answer is made of. */
 export interface ReplyParts {
   readonly settings: VoiceSettings;
-  readonly speech: Speech;
+  readonly speech: Pick<SpeechOut, 'speak'>;
   readonly peer: VoicePeer;
   readonly clock: Clock;
   /** Clock time at which the user stopped speaking. */

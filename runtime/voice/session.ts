@@ -1,10 +1,11 @@
 import { Failure } from '../../schemas/errors.js';
 import { log } from '../base/log.js';
 import type { Chat } from '../chat/chat.js';
-import type { Speech } from '../speech/contract.js';
+import type { SpeechInService, SpeechOutService } from '../speech/contract.js';
 import { ask, type Conversation, rehearse } from './asking.js';
 import type { Clock } from './clock.js';
 import type { Hearing, ServerMessage, TurnTimings, VoiceFrame, VoicePeer } from './contract.js';
+import { HeldLevel } from './ear.js';
 import { Listening, type Utterance } from './listening.js';
 import { Readiness } from './readiness.js';
 import { Reply } from './reply.js';
@@ -17,7 +18,7 @@ import { isBackChannel, isStop } from './words.js';
 const MOST_TEXT = 10_000;
 /** Characters of what the user said and got no answer to, which goes before what they say next. */
 const MOST_UNANSWERED = 10_000;
-/** Tenths of a second: one chunk of `barge_in_min_chunks`. */
+/** One chunk of `barge_in_min_chunks`, in seconds; the last one counts from its middle on, so that "stop" is long enough. */
 const CHUNK_S = 0.1;
 /** How sure the detector must be that somebody speaks, and how sure while an answer sounds. */
 const SPEECH = 0.5;
@@ -32,7 +33,8 @@ const TRY_LATER = 1013;
 export interface SessionParts extends Conversation {
   readonly settings: VoiceSettings;
   readonly chat: Chat;
-  readonly speech: Speech;
+  readonly speech: Pick<SpeechOutService, 'speak' | 'keepVoice'>;
+  readonly transcription: SpeechInService;
   readonly hearing: Hearing;
   readonly peer: VoicePeer;
   readonly clock: Clock;
@@ -52,6 +54,7 @@ export class VoiceSession {
   /** The utterance that is on its way to text. */
   #utterance: Utterance | undefined;
   #unanswered = '';
+  readonly #level = new HeldLevel();
   /** Nothing was said for a while: sound alone is no reason to listen. */
   #isQuiet = false;
   /** Sound is heard piece after piece. */
@@ -63,14 +66,14 @@ export class VoiceSession {
     this.#settings = parts.settings;
     this.#machine = new StateMachine((state) => this.#send({ type: 'status', state }));
     this.#traffic = new Traffic(parts.clock, (message) => this.#send({ type: 'error', message }));
-    const { chat, speech, clock } = parts;
+    const { chat, transcription, clock } = parts;
     this.#readiness = new Readiness({
       ...parts,
       rehearse: (signal) => rehearse(chat, parts, this.#settings, signal),
       failed: (error) => this.#fail(messageOf(error)),
     });
     this.#listening = new Listening({
-      speech,
+      transcription,
       clock,
       settings: () => this.#settings,
       events: {
@@ -155,8 +158,8 @@ export class VoiceSession {
     if (isBusy && !bargeIn) return;
     if (isBusy && !this.#listening.isInUtterance) {
       const floor = state === 'speaking' ? (this.#reply?.loudness ?? 0) * ECHO_SHARE : 0;
-      const isSpeech = frame.speech >= (state === 'speaking' ? SPEECH_OVER_ANSWER : SPEECH) && frame.level > floor;
-      this.#listening.hear(frame, isSpeech, (noiseFilter ? minChunks : 1) * CHUNK_S);
+      const isSpeech = frame.speech >= (state === 'speaking' ? SPEECH_OVER_ANSWER : SPEECH) && this.#level.of(frame) > floor;
+      this.#listening.hear(frame, isSpeech, ((noiseFilter ? minChunks : 1) - 0.5) * CHUNK_S);
       return;
     }
     this.#listening.hear(frame, frame.speech >= SPEECH);

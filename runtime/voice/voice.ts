@@ -4,9 +4,9 @@ import { log } from '../base/log.js';
 import type { Chat } from '../chat/chat.js';
 import { checkSessionId } from '../chat/session.js';
 import type { LoadedProject } from '../projects/projects.js';
-import type { Speech } from '../speech/contract.js';
+import type { SpeechInService, SpeechOutService } from '../speech/contract.js';
 import { type Clock, systemClock } from './clock.js';
-import type { Hearing, VoicePeer } from './contract.js';
+import type { Ears, VoicePeer } from './contract.js';
 import { VoiceSession } from './session.js';
 import { projectSettings, sessionQuery, type VoiceSettings, withSettings } from './settings.js';
 
@@ -23,9 +23,10 @@ export interface VoiceParts {
     onErase?(listener: (namespace: string, project: string) => Promise<void>): void;
   };
   readonly chat: Chat;
-  readonly speech: Speech;
-  /** Ears for one client. */
-  readonly hearing: () => Hearing;
+  readonly speech: Pick<SpeechOutService, 'speak' | 'keepVoice'>;
+  readonly transcription: SpeechInService;
+  /** Closed with the last conversation, by `close`. */
+  readonly ears: Ears;
   readonly clock?: Clock;
 }
 
@@ -79,10 +80,11 @@ export class Voice {
     await Promise.all(this.#endings);
     this.#abort.abort();
     for (const keeping of this.#kept.values()) (await keeping.catch(() => undefined))?.();
+    await this.#parts.ears.close();
   }
 
   #open(address: VoiceAddress, peer: VoicePeer): VoiceSession {
-    const { projects, chat, speech, hearing, clock = systemClock } = this.#parts;
+    const { projects, chat, speech, transcription, ears, clock = systemClock } = this.#parts;
     const { namespace, project } = address;
     const { voice } = projects.load(namespace, project).config;
     const query = sessionQuery(address.query);
@@ -104,7 +106,8 @@ export class Voice {
       settings,
       chat,
       speech,
-      hearing: hearing(),
+      transcription,
+      hearing: ears.open(),
       peer,
       clock,
       ended: (saving) => {
@@ -131,16 +134,16 @@ export class Voice {
 
   /** Loads what the project wants to stay loaded, once. */
   #keep({ ttsModel, ttsVoice, sttModel }: VoiceSettings, wanted: { speak: boolean; transcribe: boolean }): void {
-    const { speech } = this.#parts;
+    const { speech, transcription } = this.#parts;
     const { signal } = this.#abort;
-    const keep = (name: string, models: Parameters<Speech['keep']>[0]): void => {
+    const keep = (name: string, load: () => Promise<() => void>): void => {
       if (this.#kept.has(name)) return;
-      const keeping = speech.keep(models, signal);
+      const keeping = load();
       this.#kept.set(name, keeping);
       // The session tells its client; the next one tries again.
       keeping.catch(() => this.#kept.delete(name));
     };
-    if (wanted.speak) keep(`speak ${ttsModel} ${ttsVoice}`, { speak: { model: ttsModel, voice: ttsVoice } });
-    if (wanted.transcribe) keep(`transcribe ${sttModel}`, { transcribe: sttModel });
+    if (wanted.speak) keep(`voice ${ttsModel} ${ttsVoice}`, () => speech.keepVoice(ttsModel, ttsVoice, signal));
+    if (wanted.transcribe) keep(`transcriber ${sttModel}`, () => transcription.keepTranscriber(sttModel, signal));
   }
 }

@@ -12,7 +12,7 @@ import { providerOf } from '../../runtime/providers/index.js';
 import { openStore, type Store } from '../../runtime/store/store.js';
 import { Voice } from '../../runtime/voice/voice.js';
 import { VoiceClient } from '../support/voice/client.js';
-import { LoudnessHearing, ScriptedSpeech } from '../support/voice/scripted-speech.js';
+import { LOUDNESS_EARS, ScriptedSpeech } from '../support/voice/scripted-speech.js';
 import { FINISH, ScriptedProvider } from '../unit/runtime/chat/scripted-provider.js';
 
 const dataDir = mkdtempSync(join(tmpdir(), 'quern-api-voice-'));
@@ -55,7 +55,7 @@ for (const transport of ['uws', 'node'] as const) {
       const projects = new Projects({ dataDir });
       chat = new Chat({ projects, providers: { universal: provider } as never, providerOf, store });
       speech = new ScriptedSpeech({ transcripts: ['What is this?'] });
-      voice = new Voice({ projects, chat, speech, hearing: () => new LoudnessHearing() });
+      voice = new Voice({ projects, chat, speech, transcription: speech, ears: LOUDNESS_EARS });
       const context = { projects, voice: async () => voice };
       const application = dispatch({ endpoints: [], sockets: voiceSockets, context, access: { bindHost: '127.0.0.1' } });
       listener = await createTransport(transport).listen({ host: '127.0.0.1', port: 0, application });

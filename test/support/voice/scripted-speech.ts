@@ -1,6 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { SpeakRequest, Speech, TranscribeRequest } from '../../../runtime/speech/contract.js';
-import type { Hearing, VoiceFrame } from '../../../runtime/voice/contract.js';
+import type {
+  LongTranscribeRequest,
+  SpeakRequest,
+  SpeechInService,
+  SpeechOutService,
+  TranscribeRequest,
+} from '../../../runtime/speech/contract.js';
+import type { Ears, Hearing, VoiceFrame } from '../../../runtime/voice/contract.js';
 import { Failure } from '../../../schemas/errors.js';
 
 const IN_RATE = 16_000;
@@ -29,10 +35,11 @@ export interface SpeechScript {
 type Sleep = (milliseconds: number, signal: AbortSignal) => Promise<unknown>;
 
 /** Speech that hears and says what a script tells, and remembers what it was asked. */
-export class ScriptedSpeech implements Speech {
+export class ScriptedSpeech implements Pick<SpeechOutService, 'speak' | 'keepVoice'>, SpeechInService {
   readonly spoken: SpeakRequest[] = [];
   readonly transcribed: { request: TranscribeRequest; aborted: boolean }[] = [];
-  readonly kept: Parameters<Speech['keep']>[0][] = [];
+  /** Models that were kept, in order. */
+  readonly kept: string[] = [];
   /** Models that were kept and not given back. */
   held = 0;
   readonly #script: SpeechScript;
@@ -43,19 +50,15 @@ export class ScriptedSpeech implements Speech {
     this.#sleep = wait;
   }
 
-  async voices(): Promise<[]> {
-    return [];
+  async keepVoice(model: string, voice: string): Promise<() => void> {
+    return this.#keep(`${model} ${voice}`);
   }
 
-  async keep(models: Parameters<Speech['keep']>[0]): Promise<() => void> {
-    this.kept.push(models);
-    this.held += 1;
-    return () => {
-      this.held -= 1;
-    };
+  async keepTranscriber(model: string): Promise<() => void> {
+    return this.#keep(model);
   }
 
-  async speak(request: SpeakRequest, signal: AbortSignal): ReturnType<Speech['speak']> {
+  async speak(request: SpeakRequest, signal: AbortSignal): ReturnType<SpeechOutService['speak']> {
     const { speakMs = 0, mute } = this.#script;
     this.spoken.push(request);
     if (speakMs > 0) await this.#sleep(speakMs, signal);
@@ -63,8 +66,9 @@ export class ScriptedSpeech implements Speech {
     return { engine: 'scripted', voice: request.voice, chunks: this.#chunks(request) };
   }
 
-  async transcribe(request: TranscribeRequest, signal: AbortSignal): ReturnType<Speech['transcribe']> {
+  async transcribe(request: TranscribeRequest | LongTranscribeRequest, signal: AbortSignal): ReturnType<SpeechInService['transcribe']> {
     const { transcripts = ['What can you do?'], transcribeMs = 0 } = this.#script;
+    if (!isWhole(request)) throw new Error('voice chat gives whole utterances');
     const entry = { request, aborted: false };
     this.transcribed.push(entry);
     signal.addEventListener('abort', () => {
@@ -76,6 +80,14 @@ export class ScriptedSpeech implements Speech {
     return { language: 'en', duration: request.samples.length / IN_RATE, segments: segments(text) };
   }
 
+  #keep(model: string): () => void {
+    this.kept.push(model);
+    this.held += 1;
+    return () => {
+      this.held -= 1;
+    };
+  }
+
   async *#chunks({ text, speed }: SpeakRequest) {
     const seconds = WORD_S / speed;
     for (const [index, word] of text.split(/\s+/).entries()) {
@@ -84,6 +96,10 @@ export class ScriptedSpeech implements Speech {
       yield { samples, ...(this.#script.knowsWords === false ? {} : { words: [{ word, start, end: start + seconds }] }) };
     }
   }
+}
+
+function isWhole(request: TranscribeRequest | LongTranscribeRequest): request is TranscribeRequest {
+  return request.samples instanceof Float32Array;
 }
 
 async function* segments(text: string) {
@@ -110,6 +126,9 @@ export class LoudnessHearing implements Hearing {
     this.closed = true;
   }
 }
+
+/** Ears by loudness, which need no process. */
+export const LOUDNESS_EARS: Ears = { open: () => new LoudnessHearing(), close: async () => undefined };
 
 /** 20 ms of 16-bit sound of a loudness. */
 export function frameOf(loudness: number): Uint8Array {

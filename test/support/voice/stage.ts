@@ -56,6 +56,7 @@ export class VoiceStage {
       settings: { ...projectSettings({ llm_model: 'm' }), ...script.settings },
       chat: this.#chat(),
       speech: this.speech,
+      transcription: this.speech,
       hearing: this.hearing,
       clock: this.clock,
       ended: () => undefined,

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { descendants } from '../../bench/processes.js';
+import { PUPPET_SCRIPTS } from '../../models/puppet/puppet-scripts.js';
+import type { VoiceClient } from '../support/voice/client.js';
+import { TALK_KIT, TalkStage } from '../support/voice/talk-stage.js';
+import { joined, silence } from '../support/voice/utterances.js';
+
+const PAUSE = silence(1.2);
+const HELLO = 'Hello. Who are you?';
+const COUNT = 'Please count for me now.';
+const STOP = 'Stop.';
+
+describe('voice chat with real engines', { skip: TALK_KIT.missing }, () => {
+  const stage = new TalkStage();
+  before(() => stage.open([HELLO, COUNT, STOP]));
+  after(() => stage.close());
+
+  const turn = async (client: VoiceClient, text: string): Promise<void> => {
+    const turns = client.messages('timings').length;
+    await client.send(joined([stage.said(text), PAUSE]));
+    await client.until(() => client.messages('timings').length > turns && client.states.at(-1) === 'idle', `the answer to ${text}`);
+  };
+  /** Asks for a long answer, and listens to it for so many seconds. */
+  const counting = async (client: VoiceClient, seconds: number): Promise<void> => {
+    const heard = client.audioS;
+    await client.send(joined([stage.said(COUNT), PAUSE]));
+    await client.until(() => client.audioS > heard + seconds, 'some of the count');
+  };
+  const history = async (client: VoiceClient): Promise<{ role: string; content: string }[]> => {
+    const id = client.messages('session_info')[0]!.session_id;
+    const response = await fetch(`${stage.daemon.core}/v1/projects/test/talk/chat/sessions/${id}/history`);
+    return ((await response.json()) as { messages: { role: string; content: string }[] }).messages;
+  };
+
+  it('is warm when it begins: the first turn is as fast as the second', async () => {
+    const client = await stage.connect();
+    await client.until(
+      () => ['tiny.en', 'flite', 'puppet'].every((name) => stage.daemon.output().includes(`loaded ${name}`) || name === 'puppet'),
+      'the models',
+      60_000,
+    );
+    await turn(client, HELLO);
+    await turn(client, HELLO);
+    const [first, second] = client.messages('timings').map((one) => one.first_audio_ms!);
+    assert.ok(first! < second! * 1.2 + 500, `first turn ${first} ms, second ${second} ms`);
+    assert.equal(client.transcripts.length, 2);
+    for (const text of client.transcripts) assert.match(text, /hello/i);
+    assert.equal(
+      client
+        .messages('llm_text')
+        .slice(0, 2)
+        .map(({ text }) => text)
+        .join(' '),
+      PUPPET_SCRIPTS.hello.answer,
+    );
+    assert.ok(client.messages('timings').every((one) => one.end_ms! > one.first_audio_ms!));
+    await client.end();
+  });
+
+  it('is interrupted by a voice, keeps what was heard, and answers what was said', async () => {
+    const client = await stage.connect();
+    await counting(client, 4);
+    const before = client.received.length;
+    await client.send(joined([stage.said(HELLO), PAUSE]));
+    await client.until(() => client.messages('timings').length === 2 && client.states.at(-1) === 'idle', 'the second answer');
+    const at = (state: string): number =>
+      client.received.slice(before).find(({ message }) => message?.type === 'status' && message.state === state)!.atMs;
+    const late = client.received
+      .slice(before)
+      .filter(({ atMs, audio }) => audio && atMs > at('interrupted') + 100 && atMs < at('speaking'));
+    assert.equal(late.length, 0);
+    const [asked, answer, interruption, last] = await history(client);
+    assert.match(asked!.content, /count/i);
+    assert.match(interruption!.content, /hello/i);
+    assert.ok(PUPPET_SCRIPTS.long.answer.startsWith(answer!.content), answer!.content);
+    const numbers = answer!.content.split(';').length;
+    assert.ok(numbers >= 3 && numbers <= 15, `${numbers} numbers: ${answer!.content}`);
+    assert.equal(last!.content, PUPPET_SCRIPTS.hello.answer);
+    await client.end();
+  });
+
+  it('stops when told to, and says nothing more', async () => {
+    const client = await stage.connect();
+    await counting(client, 3);
+    await client.send(joined([stage.said(STOP), PAUSE]));
+    await client.until(() => client.transcripts.length === 2 && client.states.at(-1) === 'idle', 'the end of the answer');
+    assert.match(client.transcripts[1]!, /stop/i);
+    assert.equal((await history(client)).length, 2);
+    await client.end();
+  });
+
+  it('hears nothing in silence and in noise', async () => {
+    const client = await stage.connect();
+    const noise = Int16Array.from({ length: 16_000 }, () => (Math.random() - 0.5) * 2000);
+    await client.send(joined([silence(1), noise, silence(3)]), 4);
+    client.say({ type: 'end' });
+    await client.state('idle', 2);
+    assert.deepEqual(client.transcripts, []);
+    assert.deepEqual(client.messages('error'), []);
+    await client.end();
+  });
+
+  it('survives the death of an engine in mid-speech', async () => {
+    const client = await stage.connect();
+    await counting(client, 2);
+    const speaking = descendants(stage.daemon.child.pid!).filter((pid) =>
+      readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('speaking'),
+    );
+    assert.ok(speaking.length > 0, 'there is a process that speaks');
+    for (const pid of speaking) process.kill(pid, 'SIGKILL');
+    await client.until(() => client.messages('error').length === 1 && client.states.at(-1) === 'idle', 'the error');
+    const heard = client.audioS;
+    await turn(client, HELLO);
+    assert.ok(client.audioS > heard + 1);
+    assert.equal(client.messages('error').length, 1);
+    await client.end();
+  });
+
+  it('serves several at once', async () => {
+    const clients = await Promise.all(Array.from({ length: 4 }, () => stage.connect()));
+    await Promise.all(clients.map((client) => turn(client, HELLO)));
+    for (const client of clients) assert.match(client.transcripts[0]!, /hello/i);
+    await Promise.all(clients.map((client) => client.end()));
+  });
+
+  it('has its models ready for a project without any downloads, and says what to pull', async () => {
+    const client = await stage.connect('?stt_model=large-v3');
+    await client.until(() => client.messages('error').length === 1, 'the error');
+    assert.match(client.messages('error')[0]!.message, /quern pull/);
+    client.say({ type: 'text', text: 'hello' });
+    await client.until(() => client.audioS > 1, 'the answer');
+    await client.end();
+  });
+});
