@@ -14,6 +14,23 @@ function requestId(given: string): string {
 
 const ALLOWED_ORIGIN_HEADERS = ['Access-Control-Expose-Headers', '*, X-Request-ID, X-Session-ID, Retry-After, Content-Disposition'];
 
+/** Headers that OpenAI's SDKs send with each request; their generator names them. */
+const SDK_HEADERS = ['lang', 'package-version', 'os', 'arch', 'runtime', 'runtime-version', 'retry-count', 'timeout', 'async'].map(
+  (name) => `x-stainless-${name}`,
+);
+
+/** The shape in which a client is told the failures of a route: `by-client` becomes `openai` where the client is one of OpenAI's SDKs. */
+export function shapeFor(shape: ErrorShape, client: { header(name: string): string; hasHeader(name: string): boolean }): ErrorShape {
+  if (shape !== 'by-client') return shape;
+  const isSdk = client.header('user-agent').startsWith('OpenAI/') || SDK_HEADERS.some((name) => client.hasHeader(name));
+  return isSdk ? 'openai' : shape;
+}
+
+/** A header value that cannot end its line; not every transport refuses one that would. */
+export function safeValue(value: string): string {
+  return /[^\t\x20-\x7e\x80-\xff]/.test(value) ? value.replace(/[^\t\x20-\x7e\x80-\xff]/g, '?') : value;
+}
+
 /** One exchange on its way through dispatch: its id, its verdicts, and whether it has been answered. */
 export class Call {
   readonly id: string;

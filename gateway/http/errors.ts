@@ -27,18 +27,6 @@ function outOfSpace(error: unknown): boolean {
   return false;
 }
 
-/** Headers that OpenAI's SDKs send with each request; their generator names them. */
-const SDK_HEADERS = ['lang', 'package-version', 'os', 'arch', 'runtime', 'runtime-version', 'retry-count', 'timeout', 'async'].map(
-  (name) => `x-stainless-${name}`,
-);
-
-/** The shape in which a client is told the failures of a route: `by-client` becomes `openai` where the client is one of OpenAI's SDKs. */
-export function shapeFor(shape: ErrorShape, client: { header(name: string): string; hasHeader(name: string): boolean }): ErrorShape {
-  if (shape !== 'by-client') return shape;
-  const isSdk = client.header('user-agent').startsWith('OpenAI/') || SDK_HEADERS.some((name) => client.hasHeader(name));
-  return isSdk ? 'openai' : shape;
-}
-
 /** The JSON body of a failure. Causes never get into it. */
 export function errorBody(failure: Failure, shape: ErrorShape, requestId: string): Record<string, unknown> {
   const house: Record<string, unknown> = { ...failure.fields, detail: failure.message, error: failure.code, message: failure.message };

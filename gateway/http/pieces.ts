@@ -1,5 +1,5 @@
 import type { PiecesReply } from '../../schemas/endpoint.js';
-import type { Call } from './call.js';
+import { type Call, safeValue } from './call.js';
 import { failureOf, logFailure } from './errors.js';
 import type { OpenBody, SizedBody } from './transport.js';
 
@@ -43,11 +43,6 @@ export async function sendPieces(
     body?.cut();
     await Promise.resolve(iterator.return?.()).catch(() => undefined);
   }
-}
-
-/** A header value that cannot end its line; not every transport refuses one that would. */
-export function safeValue(value: string): string {
-  return /[^\t\x20-\x7e\x80-\xff]/.test(value) ? value.replace(/[^\t\x20-\x7e\x80-\xff]/g, '?') : value;
 }
 
 /** The same items, and `last` once when they end, fail or are not wanted, be it before the first. */

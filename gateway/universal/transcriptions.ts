@@ -4,7 +4,7 @@ import { separatorOf, srtOf, textOf, vttOf } from '../../runtime/speech/transcri
 import { type Endpoint, endpoint, type FormBody, type Reply, type Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Transcription, TranscriptionForm } from '../../schemas/generated/universal/transcriptions.js';
-import { shapeFor } from '../http/errors.js';
+import { shapeFor } from '../http/call.js';
 
 /** What the endpoints of transcriptions work on. */
 export interface TranscriptionsContext {

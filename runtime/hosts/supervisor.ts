@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Failure } from '../../schemas/errors.js';
 import { log } from '../base/log.js';
+import { orAborted } from '../base/loop.js';
 import type { Circuit } from './circuit.js';
 import { Host } from './host.js';
-import { orAborted } from './or-aborted.js';
 
 /** How a supervised host is kept. */
 export interface SupervisorOptions<Opened> {

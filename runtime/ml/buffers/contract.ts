@@ -1,4 +1,4 @@
-import type { ColumnFeatures } from '../../../native/contract.js';
+import type { ColumnFeatures, ColumnFrame } from '../../../native/contract.js';
 import type { Row } from '../tables/cells.js';
 
 /** A moment of a buffer. */
@@ -55,3 +55,6 @@ export interface BufferService {
   /** Throws `too_large` for more cells than fit an answer. */
   read(name: string, ask: ReadAsk, type: ExportType, signal: AbortSignal): Promise<Exported>;
 }
+
+/** Writes the rows of a buffer in one form. Long work lets others run, and ends when the signal aborts. */
+export type Format = (buffer: string, frame: ColumnFrame, signal: AbortSignal) => Promise<Uint8Array>;

@@ -3,8 +3,7 @@ import { loadCore } from '../../../native/core.js';
 import { Failure } from '../../../schemas/errors.js';
 import { quote } from '../../config/names.js';
 import type { Batch, Store, TableRecord } from '../../store/store.js';
-import { appendTo } from '../tables/append.js';
-import { bytesOf, type Cells, cellsOf, joinedKind, type Row } from '../tables/cells.js';
+import { appendTo, bytesOf, type Cells, cellsOf, joinedKind, type Row } from '../tables/cells.js';
 import { SegmentLog } from '../tables/segment-log.js';
 import type { Appended, BufferStats, ReadAsk } from './contract.js';
 

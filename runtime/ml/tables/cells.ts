@@ -1,8 +1,8 @@
-import type { ColumnKind, ColumnValues } from '../../../native/contract.js';
+import type { ColumnKind, ColumnValues, NativeColumns } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
 import { breathe } from '../../base/loop.js';
 import { quote } from '../../config/names.js';
-import { LARGEST_NUMBER, MAX_COLUMNS, MAX_NAME_CHARACTERS, MAX_TEXT_BYTES } from './limits.js';
+import { CELLS_PER_PIECE, LARGEST_NUMBER, MAX_COLUMNS, MAX_NAME_CHARACTERS, MAX_TEXT_BYTES } from './limits.js';
 
 /** One sample: values by name. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -183,7 +183,7 @@ export async function cellsOf(rows: readonly Row[], kinds: ReadonlyMap<string, C
 }
 
 /** Rows `from` to `until` of some columns; `from` is a multiple of 8. */
-export function sliceOf(columns: readonly ColumnValues[], from: number, until: number): ColumnValues[] {
+function sliceOf(columns: readonly ColumnValues[], from: number, until: number): ColumnValues[] {
   return columns.map(({ name, kind, valid, numbers, offsets, bytes }) => {
     const out: ColumnValues = { name, kind };
     if (valid) out.valid = valid.subarray(from >> 3, (until + 7) >> 3);
@@ -201,4 +201,25 @@ export function bytesOf({ rows, columns }: Cells): number {
   let sum = 0;
   for (const { kind, bytes } of columns) sum += rows * (kind === 'string' ? 33 : kind === 'bool' ? 2 : 9) + (bytes?.length ?? 0);
   return sum;
+}
+
+/** Appends to a native table, in pieces when it is much; no promise is made when it is little. `onRows` hears at once of rows that are in it. */
+export function appendTo(table: NativeColumns, cells: Cells, onRows?: (rows: number) => void): Promise<void> | undefined {
+  if (cells.rows * cells.columns.length <= CELLS_PER_PIECE) {
+    table.append(cells.rows, cells.columns);
+    onRows?.(cells.rows);
+    return undefined;
+  }
+  return appendInPieces(table, cells, onRows);
+}
+
+async function appendInPieces(table: NativeColumns, { rows, columns }: Cells, onRows?: (rows: number) => void): Promise<void> {
+  // Validity bits are cut at whole bytes.
+  const piece = Math.max(8, (CELLS_PER_PIECE / columns.length) & ~7);
+  for (let from = 0; from < rows; from += piece) {
+    const until = Math.min(rows, from + piece);
+    table.append(until - from, sliceOf(columns, from, until));
+    onRows?.(until - from);
+    await breathe();
+  }
 }

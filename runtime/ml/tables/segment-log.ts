@@ -2,8 +2,7 @@ import type { ColumnKind, ColumnValues, NativeColumns } from '../../../native/co
 import { log } from '../../base/log.js';
 import { breathe } from '../../base/loop.js';
 import { alignedBytes, type Batch, bytesOf, type Chain, type SegmentRecord, type Store, type StoredColumn } from '../../store/store.js';
-import { appendTo } from './append.js';
-import type { Cells } from './cells.js';
+import { appendTo, type Cells } from './cells.js';
 
 /** So many neighbours of about the same size become one. */
 const MERGED_TOGETHER = 64;

@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
-import { orAborted } from '../../hosts/or-aborted.js';
+import { orAborted } from '../../base/loop.js';
 
 /** Limits of the models in memory. */
 export interface ResidencyLimits {

@@ -1,6 +1,5 @@
-import type { ExportType } from '../contract.js';
+import type { ExportType, Format } from '../contract.js';
 import { arrow } from './arrow.js';
-import type { Format } from './contract.js';
 import { csv, json } from './text.js';
 
 /** Every form in which rows go out, by its media type. */

@@ -1,6 +1,6 @@
 import type { ColumnValues } from '../../../../native/contract.js';
 import { breathe } from '../../../base/loop.js';
-import type { Format } from './contract.js';
+import type { Format } from '../contract.js';
 
 /** The value of a cell as text. */
 type CellText = (row: number) => string;

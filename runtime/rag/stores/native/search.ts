@@ -72,7 +72,7 @@ interface Bounds {
 export async function search(searched: Searched, query: StoreQuery, signal: AbortSignal): Promise<StoreAnswer> {
   const { collection, columns, metric } = searched;
   const end = collection.settled;
-  const conditions = conditionsOf(query.filter ?? {});
+  const conditions = query.filter === undefined ? [] : conditionsOf(query.filter);
   const allowed = conditions.length === 0 ? undefined : await columns.allowed(conditions, end);
   signal.throwIfAborted();
   const bounds = { k: query.k, end, allowed, signal };

@@ -5,8 +5,7 @@ import type { ColumnFrame } from '../../../../../native/contract.js';
 import { loadCore } from '../../../../../native/core.js';
 import { EXPORT_TYPES } from '../../../../../runtime/ml/buffers/contract.js';
 import { FORMATS } from '../../../../../runtime/ml/buffers/formats/index.js';
-import { appendTo } from '../../../../../runtime/ml/tables/append.js';
-import { cellsOf, type Row } from '../../../../../runtime/ml/tables/cells.js';
+import { appendTo, cellsOf, type Row } from '../../../../../runtime/ml/tables/cells.js';
 
 const signal = new AbortController().signal;
 
