@@ -1,5 +1,5 @@
 import { readOptions } from '../gateway/daemon/options.js';
-import { humanSize } from '../runtime/formats/sizes.js';
+import { humanSize } from '../runtime/base/sizes.js';
 import { openModelCache } from './model-cache.js';
 
 /** Prints the models on this machine with their formats, sizes and quantisations. */

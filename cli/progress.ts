@@ -1,4 +1,4 @@
-import { humanSize } from '../runtime/formats/sizes.js';
+import { humanSize } from '../runtime/base/sizes.js';
 import type { DownloadEvent } from '../runtime/models/fetch/events.js';
 
 const BAR_CHARS = 24;

@@ -1,4 +1,4 @@
-import { humanSize } from '../runtime/formats/sizes.js';
+import { humanSize } from '../runtime/base/sizes.js';
 import { modelAndOptions, openModelCache } from './model-cache.js';
 
 /** Removes a model from the model cache. */

@@ -1,6 +1,6 @@
 import { parse } from 'node:path';
 import { log } from '../../runtime/base/log.js';
-import { humanSize } from '../../runtime/formats/sizes.js';
+import { humanSize } from '../../runtime/base/sizes.js';
 import { type CachedModel, cachedModels } from '../../runtime/models/cache/list.js';
 import type { Hub } from '../../runtime/models/fetch/hub.js';
 import { nearestFolder, withSpaceNote } from '../../runtime/models/fetch/space.js';

@@ -4,7 +4,7 @@ import { OcrClient } from '../engines/ocr/client.js';
 import { OCR_NAMES, ocrEngine } from '../engines/ocr/index.js';
 import { languageCode } from '../engines/ocr/languages.js';
 import { tesseract } from '../engines/ocr/tesseract/engine.js';
-import { findRepository } from '../models/find/repository.js';
+import { findRepositoryHere } from '../models/find/repository.js';
 import type { Held, Models } from '../models/residency/models.js';
 import type { OcrRequest, OcrResult } from './contract.js';
 import { withEngine } from './held-engine.js';
@@ -15,16 +15,10 @@ const MAX_LANGUAGES = 8;
 const IDLE_MS = 20_000;
 
 /** Places of models as OCR engines look through them. */
-function searchIn({ places }: Models): OcrSearch {
-  return {
-    folder: places.folder,
-    repository: (name) =>
-      findRepository(name, places).catch((error: unknown) => {
-        if (error instanceof Failure && error.kind === 'not_found') return undefined;
-        throw error;
-      }),
-  };
-}
+const searchIn = ({ places }: Models): OcrSearch => ({
+  folder: places.folder,
+  repository: (name) => findRepositoryHere(name, places),
+});
 
 /** An engine that is there: what was asked for, or tesseract in the place of a surya without weights. */
 async function chosen(

@@ -1,3 +1,5 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import type { Pixels } from '../../pictures/picture.js';
 import type { OnnxOptions, OnnxSession } from '../onnx/contract.js';
@@ -5,8 +7,8 @@ import { fixedSize } from '../onnx/image-input.js';
 import { openSession } from '../onnx/session.js';
 import { Decoder } from './decoder.js';
 import { encoderInput } from './encoder-input.js';
-import { encoderGraph } from './graphs.js';
-import { type Chosen, writeGreedily } from './greedy.js';
+import { encoderGraph, writerFiles } from './graphs.js';
+import { type Chosen, meanOf, writeGreedily } from './greedy.js';
 import { type DecoderSettings, decoderSettings, type ImageSettings, imageSettings, readMembers } from './settings.js';
 import { TokenText } from './token-text.js';
 
@@ -56,5 +58,27 @@ export class ImageWriter {
     const { startId, endId, maxLength } = this.settings;
     const banned = this.tokens.unknownId === undefined ? [] : [this.tokens.unknownId];
     return writeGreedily(this.#decoder, seen, { start: start.length > 0 ? start : [startId], endId, banned, maxLength, watch }, signal);
+  }
+}
+
+/** Reads the image of one line by writing it, as surya and TrOCR do. */
+export class LineWriter {
+  readonly #writer: ImageWriter;
+
+  private constructor(writer: ImageWriter) {
+    this.#writer = writer;
+  }
+
+  /** Opens the encoder and decoder of a folder or of its folder `onnx`, in the best format that they share. */
+  static async open(folder: string, options: OnnxOptions): Promise<LineWriter> {
+    const inner = await readdir(join(folder, 'onnx')).catch(() => [] as string[]);
+    const files = [...(await readdir(folder)), ...inner.map((file) => `onnx/${file}`)];
+    return new LineWriter(await ImageWriter.open(folder, writerFiles(files), options));
+  }
+
+  /** The text of a line and the mean probability of its tokens. */
+  async write(line: Pixels, signal: AbortSignal): Promise<{ text: string; confidence: number }> {
+    const chosen = await this.#writer.write(line, [], signal);
+    return { text: this.#writer.tokens.plain(chosen.map(({ id }) => id)).trim(), confidence: meanOf(chosen) };
   }
 }

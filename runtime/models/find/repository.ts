@@ -126,6 +126,14 @@ export async function findRepository(name: string, places: ModelPlaces): Promise
   throw notFound(name, id, looked, without);
 }
 
+/** The same, and undefined where the model is not on this machine. */
+export function findRepositoryHere(name: string, places: ModelPlaces): Promise<FoundRepository | undefined> {
+  return findRepository(name, places).catch((error: unknown) => {
+    if (error instanceof Failure && error.code === 'ModelNotFound') return undefined;
+    throw error;
+  });
+}
+
 /**
  * Where a text model's settings lie in its repository: in its folder, else in `onnx/` beside the graph, absolute. Undefined where neither has both
  * config.json and tokenizer.json, without which an export reads no text.

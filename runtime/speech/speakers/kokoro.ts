@@ -6,7 +6,7 @@ import { chooseNamed, formatName, onnxFiles } from '../../formats/onnx-names.js'
 import { wholeId } from '../../models/find/aliases.js';
 import type { FoundRepository } from '../../models/find/contract.js';
 import { parseName } from '../../models/find/names.js';
-import { findRepository } from '../../models/find/repository.js';
+import { findRepositoryHere } from '../../models/find/repository.js';
 import type { Voice } from '../contract.js';
 import type { FoundVoice, Speaker } from './contract.js';
 import { fliteVoice } from './flite.js';
@@ -48,16 +48,6 @@ function shown(id: string): Voice {
 
 const isShortName = (model: string): boolean => !isAbsolute(model) && wholeId(parseName(model).id).toLowerCase() === KOKORO;
 
-/** The repository of the model, or undefined where it is not on this machine. */
-async function onThisMachine(model: string, places: Parameters<typeof findRepository>[1]): Promise<FoundRepository | undefined> {
-  try {
-    return await findRepository(model, places);
-  } catch (error) {
-    if (error instanceof Failure && error.code === 'ModelNotFound') return undefined;
-    throw error;
-  }
-}
-
 const voicesIn = ({ files }: FoundRepository): string[] => files.flatMap((file) => VOICE_FILE.exec(file)?.[1] ?? []);
 
 function unknownVoice(voice: string, known: readonly string[]): Failure {
@@ -91,12 +81,12 @@ export const kokoro: Speaker = {
   model: MODEL,
   answers: (model) => model.toLowerCase().includes(MODEL) || isAbsolute(model),
   voices: async (places) => {
-    const repository = await onThisMachine(MODEL, places);
+    const repository = await findRepositoryHere(MODEL, places);
     const others = (repository ? voicesIn(repository) : []).filter((id) => !Object.hasOwn(OFFERED, id));
     return [...Object.keys(OFFERED), ...others].map(shown);
   },
   find: async (model, voice, places) => {
-    const repository = await onThisMachine(model, places);
+    const repository = await findRepositoryHere(model, places);
     if (repository) return found(model, voice, repository);
     if (!isShortName(model))
       throw modelMissing(model, { why: 'it is not on this machine', remedies: [isAbsolute(model) ? 'check the path' : howToFetch(model)] });

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { openedGraphs } from '../../../../../runtime/engines/image-text/graphs.js';
-import { LineWriter } from '../../../../../runtime/engines/ocr/networks/line-writer.js';
+import { LineWriter } from '../../../../../runtime/engines/image-text/image-writer.js';
 import { emptyDataDir } from '../../../../support/daemon.js';
 import { installDonut } from '../../../../support/vision/document-models.js';
 
