@@ -7,6 +7,7 @@ import { callsOf, Lazy } from './base/lazy.js';
 import { Chat } from './chat/chat.js';
 import type { CompletionSource } from './completions/request.js';
 import { PageImages } from './documents/parsing/page-images.js';
+import { Events } from './events/events.js';
 import { Files } from './files/files.js';
 import { Images } from './images/images.js';
 import type { KvCache } from './kv-cache/kv-cache.js';
@@ -48,6 +49,7 @@ export interface Runtime {
   readonly checks: readonly HealthCheck[];
   readonly projects: Projects;
   readonly chat: Chat;
+  readonly events: Events;
   readonly completions: CompletionSource;
   readonly models: Models;
   readonly hub: Hub;
@@ -144,6 +146,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const ofModels = modelServices({ core: services.core, outbound, runtimePort });
   const kvCache = new Lazy(async () => new (await import('./kv-cache/kv-cache.js')).KvCache({ folder: join(dataDir, 'cache', 'kv') }));
   const projects = new Projects({ dataDir, purges: deleteProjects });
+  const events = new Events({ store, projects });
   const providers = createProviders({ outbound, universal: ofModels.completions, startRunner });
   const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
   const heard = hearing(services.core);
@@ -157,8 +160,9 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     scans: { pageImages, vision: services.core.vision },
     recordings: (...asked) => heard.recording(...asked),
     provider,
+    events,
   });
-  const chat = new Chat({ projects, providers, providerOf, store, retrieval: documents.retrieval });
+  const chat = new Chat({ projects, providers, providerOf, store, retrieval: documents.retrieval, events });
   const voice = new Lazy(async () => openVoice(projects, chat, services.core));
   const builtin = `built in: ${FIRST_MODEL.name} (${FIRST_MODEL.description})`;
   const checks: HealthCheck[] = [
@@ -182,6 +186,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     checks,
     projects,
     chat,
+    events,
     completions,
     models,
     hub,
@@ -201,6 +206,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
       await closeServices();
       await models.close();
       await outbound.close();
+      await events.close();
       await store.close();
     },
   };

@@ -3,6 +3,7 @@ import type { Endpoint } from '../../schemas/endpoint.js';
 import type { SocketRoute } from '../http/dispatch.js';
 import { chatEndpoints } from './chat.js';
 import { datasetEndpoints } from './datasets.js';
+import { eventEndpoints } from './events.js';
 import { modelEndpoints } from './models.js';
 import { projectEndpoints } from './projects.js';
 import { ragEndpoints } from './rag.js';
@@ -20,6 +21,7 @@ export const coreEndpoints: readonly Endpoint<Runtime>[] = [
   ...chatEndpoints,
   ...datasetEndpoints,
   ...taskEndpoints,
+  ...eventEndpoints,
   ...ragEndpoints,
   ...modelEndpoints,
   ...visionEndpoints,

@@ -4,6 +4,8 @@ import { Failure, type FailureKind } from '../../schemas/errors.js';
 import type { Message, Tool } from '../../schemas/generated/common.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { CompletionRequest as ChatRequest } from '../../schemas/generated/core/chat.js';
+import type { ReplayReply, ReplayRequest } from '../../schemas/generated/core/events.js';
+import type { Events } from '../events/events.js';
 import { defaultModel } from '../projects/models.js';
 import type { LoadedProject } from '../projects/projects.js';
 import type { Completion, CompletionPart, CompletionRequest, Provider } from '../providers/contract.js';
@@ -13,10 +15,12 @@ import type { Retrieval } from '../rag/query/contract.js';
 import type { Store } from '../store/store.js';
 import { assemble, conversationOf, offeredTools, renderPrompts, settingsOf } from './model-request.js';
 import { contextText, questionsOf, retrieve, sourcesOf } from './passages.js';
+import { type ReplayOf, replayed } from './replay.js';
 import { answerSchema, schemaName } from './schema/answer-schema.js';
 import { type Clock, checkSessionId, systemClock } from './session.js';
 import { Sessions } from './sessions.js';
 import { type ChatTurn, OpenTurn } from './turn.js';
+import { TurnRecord } from './turn-record.js';
 
 /** Failures that nobody outside can do anything about. */
 const BROKEN: ReadonlySet<FailureKind> = new Set(['model_failed', 'internal']);
@@ -34,6 +38,8 @@ export interface ChatCall {
   stateful: boolean;
   /** The session that the client names; a new one where it is absent or empty. */
   sessionId?: string | undefined;
+  /** Where the call repeats a turn: which one. Only in calls that are not stateful. */
+  replay?: ReplayOf;
 }
 
 /** What a turn is made of. */
@@ -45,6 +51,8 @@ interface TurnParts {
   provider(model: ModelConfig): Provider;
   /** Absent where nothing is retrieved. */
   retrieval?: Retrieval | undefined;
+  /** Absent where no event is kept. */
+  events?: Events | undefined;
 }
 
 /** The model that a request names, or the default one; the built-in one in a project without models. Throws `bad_request` (UnknownModel, NoModel). */
@@ -62,34 +70,61 @@ function chosenModel(project: LoadedProject, name: string | null | undefined): M
 }
 
 /** Opens a turn; see `Chat.complete`. */
-async function openTurn({ call, project, signal, sessions, provider, retrieval }: TurnParts): Promise<ChatTurn> {
+async function openTurn(parts: TurnParts): Promise<ChatTurn> {
+  const { call, project, signal, events } = parts;
+  const { request } = call;
+  const sessionId = call.stateful ? sessionIdOf(call) : undefined;
+  const record = events && new TurnRecord(events, { project, request, sessionId, replayOf: call.replay?.of });
+  try {
+    return await turnOf(parts, sessionId, record);
+  } catch (failure) {
+    if (signal.aborted) record?.left(signal.reason);
+    record?.failed(failure);
+    throw failure;
+  }
+}
+
+async function turnOf(
+  { call, project, signal, sessions, provider, retrieval }: TurnParts,
+  sessionId: string | undefined,
+  record: TurnRecord | undefined,
+): Promise<ChatTurn> {
   const { request, namespace } = call;
   const model = chosenModel(project, request.model);
   const form = await answerForm(project, request);
-  const session = call.stateful ? await sessions.use([namespace, call.project, sessionIdOf(call)]) : undefined;
+  const session = sessionId === undefined ? undefined : await sessions.use([namespace, call.project, sessionId]);
   const release = once(() => session && sessions.release(session));
   // An answer that nobody starts to read has no end of its own.
-  signal.addEventListener('abort', release, { once: true });
+  const leave = (): void => {
+    release();
+    record?.left(signal.reason);
+  };
+  signal.addEventListener('abort', leave, { once: true });
   try {
     const variables = request.variables ?? {};
     const prompts = renderPrompts(project.config, model, variables);
     const tools = offeredTools(model, request.tools, variables);
     let hits: readonly Hit[] = [];
     const completion = await opened(model, request, async () => {
-      const found = retrieval ? await retrieve(retrieval, project, questionsOf(project, model, request), signal) : [];
-      const history = session ? await sessions.history(session) : [];
+      const questions = retrieval ? questionsOf(project, model, request) : [];
+      record?.asked(project, questions);
+      const found = retrieval ? await retrieve(retrieval, project, questions, signal) : [];
+      record?.found(questions, found);
+      const history = session ? await sessions.history(session) : (call.replay?.history ?? []);
       if (session) await sessions.expect(conversationOf(request.messages)).catch(refuseUnkept);
       return fitting(found, (passages) => {
         hits = passages;
         const system = [...prompts.system, ...contextText(passages)];
         const messages = assemble({ ...prompts, system }, history, request.messages);
         const asked = { ...settingsOf(model, request), ...form, messages, stream: request.stream ?? false };
+        record?.opened(model, history.length, passages);
         return provider(model).open(model, withTools(asked, request, tools), signal);
       });
     });
     return new OpenTurn(request, model, completion, {
       session,
       signal,
+      record,
       sources: request.include_sources ? sourcesOf(hits, request.sources_limit) : undefined,
       close: release,
       complete: async (message) => {
@@ -182,6 +217,8 @@ export interface ChatParts {
   readonly clock?: Clock;
   /** Asked for passages of the project's documents; without it nothing is retrieved. */
   readonly retrieval?: Retrieval;
+  /** Keeps an event for each turn; without it none is kept. */
+  readonly events?: Events;
 }
 
 /** Chat completions on the models of a project, and the sessions that hold their history. */
@@ -204,10 +241,7 @@ export class Chat {
    * The turn must be read, as a body, as frames or in parts, or cancelled.
    */
   async complete(call: ChatCall, signal: AbortSignal): Promise<ChatTurn> {
-    const { projects, providers, providerOf, retrieval } = this.#parts;
-    const project = projects.load(call.namespace, call.project);
-    const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
-    return openTurn({ call, project, signal, sessions: this.#sessions, provider, retrieval });
+    return this.#open(call, this.#parts.projects.load(call.namespace, call.project), signal);
   }
 
   /** The model that a chat of the project with this name runs on. Throws as `complete` does. */
@@ -242,6 +276,21 @@ export class Chat {
   /** Removes expired sessions now, and returns how many; it happens every minute anyway. */
   sweep(): Promise<number> {
     return this.#sessions.sweep();
+  }
+
+  /** Runs the turn of an event again, on the configuration of that time or today's, and says what differs. Throws as `complete` and `replayed` do. */
+  async replay(namespace: string, project: string, id: string, which: ReplayRequest['config'], signal: AbortSignal): Promise<ReplayReply> {
+    const { projects, events } = this.#parts;
+    const loaded = projects.load(namespace, project);
+    if (!events) throw new Failure('not_found', 'No events are kept here.');
+    const history = (session: string): Promise<Message[]> => this.#sessions.read([namespace, project, session]);
+    return replayed({ events, project: loaded, signal, history, open: (call, on) => this.#open(call, on, signal) }, id, which);
+  }
+
+  #open(call: ChatCall, project: LoadedProject, signal: AbortSignal): Promise<ChatTurn> {
+    const { providers, providerOf, retrieval, events } = this.#parts;
+    const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
+    return openTurn({ call, project, signal, sessions: this.#sessions, provider, retrieval, events });
   }
 
   /** Ends background work. Turns under way are ended by their signals. */

@@ -92,7 +92,8 @@ export function contextText(hits: readonly Hit[]): string[] {
   return [['## Additional context', '### Passages from the documents of this project', ...blocks].join('\n\n')];
 }
 
-function sourceOf({ metadata }: Hit): string | undefined {
+/** The name of the document that a passage is from, where it has one. */
+export function sourceOf({ metadata }: Hit): string | undefined {
   const source = metadata.source ?? metadata.filename ?? metadata.file_name;
   return typeof source === 'string' ? source : undefined;
 }

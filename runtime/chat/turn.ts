@@ -8,6 +8,7 @@ import { chunkFrames, completionId, responseBody, type WireOptions } from '../co
 import { type Completion, type CompletionPart, collectChoices } from '../providers/contract.js';
 import { sourcesFrame } from './passages.js';
 import type { Session } from './session.js';
+import type { TurnRecord } from './turn-record.js';
 
 /** What a stream says when the model fails before it has said anything. */
 export const APOLOGY = 'Sorry, I could not produce an answer. Please try again.';
@@ -16,6 +17,8 @@ export const APOLOGY = 'Sorry, I could not produce an answer. Please try again.'
 export interface ChatTurn {
   /** Absent in stateless calls. */
   readonly sessionId: string | undefined;
+  /** The event of this turn in the project's log; absent where none is kept. It is there a moment after the turn's end. */
+  readonly eventId: string | undefined;
   /** The whole answer as `core/chat#CompletionResponse`. Throws what the model throws. */
   body(): Promise<Record<string, unknown>>;
   /** The answer as text of server-sent events, up to and with `[DONE]`. Never throws; leaving the loop ends the generation. */
@@ -117,6 +120,7 @@ async function* recorded(parts: AsyncIterable<CompletionPart>, ends: TurnEnds): 
 interface OpenTurnEnds {
   session: Session | undefined;
   signal: AbortSignal;
+  record: TurnRecord | undefined;
   /** Shown to the client where it asked for them. */
   sources: Record<string, unknown>[] | undefined;
   complete(message: Message): Promise<void>;
@@ -126,8 +130,10 @@ interface OpenTurnEnds {
 /** A turn whose completion is open. */
 export class OpenTurn implements ChatTurn {
   readonly sessionId: string | undefined;
+  readonly eventId: string | undefined;
   readonly #request: ChatRequest;
   readonly #completion: Completion;
+  readonly #answer: AsyncIterable<CompletionPart>;
   readonly #ends: OpenTurnEnds;
   readonly #wire: WireOptions;
   /** Why the store refused the turn; a stream must say so, whatever it keeps silent about else. */
@@ -136,7 +142,9 @@ export class OpenTurn implements ChatTurn {
   constructor(request: ChatRequest, model: ModelConfig, completion: Completion, ends: OpenTurnEnds) {
     this.sessionId = ends.session?.key[2];
     this.#request = request;
+    this.eventId = ends.record?.id;
     this.#completion = completion;
+    this.#answer = ends.record?.watched(completion.parts) ?? completion.parts;
     this.#ends = ends;
     this.#wire = {
       id: completionId(),
@@ -148,9 +156,12 @@ export class OpenTurn implements ChatTurn {
   async body(): Promise<Record<string, unknown>> {
     try {
       const answers = await collectChoices(this.#parts(undefined));
-      const body = responseBody(answers, { ...this.#wire, contextUsage: this.#completion.contextUsage });
-      return this.#ends.sources ? { ...body, sources: this.#ends.sources } : body;
+      const answer = responseBody(answers, { ...this.#wire, contextUsage: this.#completion.contextUsage });
+      const body = this.#ends.sources ? { ...answer, sources: this.#ends.sources } : answer;
+      this.#ends.record?.answered(answer);
+      return body;
     } catch (cause) {
+      this.#ends.record?.failed(cause);
       if (cause instanceof Failure) throw cause;
       throw new Failure('internal', 'The chat service failed while the model was answering. See the log for the reason.', { cause });
     }
@@ -168,16 +179,29 @@ export class OpenTurn implements ChatTurn {
       fallbackText: APOLOGY,
       tells: (error) => error === this.#unkept || (error instanceof Failure && error.code === SCHEMA_NOT_MET),
       onFailure: (error) => {
+        this.#ends.record?.failed(error);
         // A client that left is no fault of the model.
         if (!this.#ends.signal.aborted) log('error', 'a chat stream failed', { model: this.#wire.model, error });
       },
     });
-    return this.#ends.sources ? after(sourcesFrame(this.#wire, this.#ends.sources), frames) : frames;
+    const { sources, record, signal } = this.#ends;
+    const whole = sources ? after(sourcesFrame(this.#wire, sources), frames) : frames;
+    return record ? untilEnd(whole, record, signal) : whole;
   }
 
   parts(): KeptByReader {
-    const { complete, close } = this.#ends;
-    return { parts: this.#completion.parts, keep: complete, close };
+    const { complete, close, record, signal } = this.#ends;
+    return {
+      parts: this.#answer,
+      keep: async (answer) => {
+        await complete(answer);
+        record?.streamed();
+      },
+      close: () => {
+        close();
+        record?.left(signal.reason);
+      },
+    };
   }
 
   #parts(emptyText: string | undefined): AsyncIterable<CompletionPart> {
@@ -189,11 +213,20 @@ export class OpenTurn implements ChatTurn {
         throw failure;
       }
     };
-    return recorded(this.#completion.parts, { emptyText, complete, close: this.#ends.close });
+    return recorded(this.#answer, { emptyText, complete, close: this.#ends.close });
   }
 }
 
 async function* after(first: string, rest: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
   yield first;
   yield* rest;
+}
+
+async function* untilEnd(frames: AsyncIterable<string>, record: TurnRecord, signal: AbortSignal): AsyncGenerator<string, void, undefined> {
+  try {
+    yield* frames;
+    record.streamed();
+  } finally {
+    record.left(signal.reason);
+  }
 }

@@ -11,7 +11,7 @@ export type {
   FinishReason,
   TokenLogprob,
 } from '../completions/contract.js';
-export { collect, collectChoices } from '../completions/contract.js';
+export { Collector, collect, collectChoices } from '../completions/contract.js';
 
 /** What a provider says about itself for `/health`. */
 export interface ProviderHealth {

@@ -4,6 +4,7 @@ import type { SourceFile } from '../documents/parsers/contract.js';
 import type { PageImages } from '../documents/parsing/page-images.js';
 import { Parsing } from '../documents/parsing/parsing.js';
 import type { ReadRecording } from '../documents/parsing/recordings.js';
+import type { Events } from '../events/events.js';
 import { Databases } from '../library/databases/databases.js';
 import { DatabaseInspection } from '../library/databases/inspection.js';
 import { Preview } from '../library/databases/preview.js';
@@ -41,6 +42,8 @@ export interface RetrievalParts {
   /** Writes down what is said in recordings. */
   readonly recordings?: ReadRecording;
   provider(model: ModelConfig): Provider;
+  /** Keeps events of files on their way in; without it none is kept. */
+  readonly events?: Events;
 }
 
 /** Documents and the questions to them. Close it before the store. */
@@ -65,12 +68,13 @@ export function openRetrieval({
   scans,
   recordings,
   provider,
+  events,
 }: RetrievalParts): OpenRetrieval {
   const stores = new OpenedStores({ store, outbound });
   const embedders = createEmbedders({ outbound, runtimePort, runtime: encoders.embed });
   const parsing = new Parsing({}, scans && { pageImages: scans.pageImages, ocr: (...asked) => textOf(scans.vision, ...asked) }, recordings);
   const ingest = new FileIngest({ projects, stores, embedders, parsing });
-  const { datasets, tasks } = openDatasets({ store, projects, ingest, quotaBytes: datasetQuotaBytes });
+  const { datasets, tasks } = openDatasets({ store, projects, ingest, quotaBytes: datasetQuotaBytes, ...(events ? { events } : {}) });
   projects.onErase((namespace, name) => stores.erase(namespace, name));
   const parts = {
     outbound,

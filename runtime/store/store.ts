@@ -14,6 +14,7 @@ import { type Chain, type Change, Writer } from './writer.js';
 export type { ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowRange } from './chunk-records.js';
 export type { DetectorRecord, DetectorSettings, ModelRecord, SegmentRecord, StoredColumn, TableRecord } from './column-records.js';
 export { alignedBytes, bytesOf } from './column-records.js';
+export type { EventHead, EventKey, StoredEvent } from './event-records.js';
 /** Records that users of the store hold. */
 export type { SessionKey, SessionRecord } from './tables.js';
 export type { Cleanup, ItemOutcome, ItemRecord, TaskKey, TaskRecord } from './task-records.js';
@@ -53,6 +54,9 @@ export class Store {
   readonly segments: Table<'segments'>;
   readonly detectors: Table<'detectors'>;
   readonly detectorModels: Table<'detectorModels'>;
+  readonly eventHeads: Table<'eventHeads'>;
+  readonly events: Table<'events'>;
+  readonly eventConfigs: Table<'eventConfigs'>;
   readonly counts: StoreCounts = { read: 0, written: 0 };
   readonly #environment: Environment;
   readonly #writer: Writer;
@@ -89,6 +93,9 @@ export class Store {
     this.segments = new Table('segments', tables.segments, owner);
     this.detectors = new Table('detectors', tables.detectors, owner);
     this.detectorModels = new Table('detectorModels', tables.detectorModels, owner);
+    this.eventHeads = new Table('eventHeads', tables.eventHeads, owner);
+    this.events = new Table('events', tables.events, owner);
+    this.eventConfigs = new Table('eventConfigs', tables.eventConfigs, owner);
     this.#endLog = repeatInLog(() => this.#openDamage());
   }
 

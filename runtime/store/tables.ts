@@ -1,6 +1,7 @@
 import type { Message } from '../../schemas/generated/common.js';
 import type { ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowKey, WasteRecord } from './chunk-records.js';
 import type { DetectorRecord, ModelRecord, SegmentKey, SegmentRecord, TableRecord } from './column-records.js';
+import type { EventHead, EventKey, StoredEvent } from './event-records.js';
 import type { ItemKey, ItemRecord, TaskKey, TaskRecord } from './task-records.js';
 
 /** A session's address; an id means nothing outside its project. */
@@ -56,6 +57,11 @@ export interface Tables {
   detectors: { key: string; value: DetectorRecord };
   /** What each of them has learned. */
   detectorModels: { key: string; value: ModelRecord };
+  /** What lists show of each event of the projects' logs. */
+  eventHeads: { key: EventKey; value: EventHead };
+  events: { key: readonly [namespace: string, project: string, id: string]; value: StoredEvent };
+  /** Configurations that events refer to, without their secrets, by the hash of that. */
+  eventConfigs: { key: readonly [namespace: string, project: string, hash: string]; value: Record<string, unknown> };
 }
 
 /** A table's name. */
@@ -79,4 +85,7 @@ export const TABLE_NAMES = [
   'segments',
   'detectors',
   'detectorModels',
+  'eventHeads',
+  'events',
+  'eventConfigs',
 ] as const satisfies readonly TableName[];

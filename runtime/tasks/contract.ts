@@ -1,5 +1,5 @@
 import type { JsonObject } from '../config/values.js';
-import type { ItemOutcome } from '../store/store.js';
+import type { ItemOutcome, ItemRecord, TaskRecord } from '../store/store.js';
 
 /** An item as its kind sees it. */
 export interface TaskItem {
@@ -26,6 +26,15 @@ export interface RunContext {
   report(progress: { readonly done: number; readonly total?: number; readonly stored: number }): void;
 }
 
+/** A task that has ended, as it is stored. */
+export interface EndedTask {
+  readonly namespace: string;
+  readonly project: string;
+  readonly id: string;
+  readonly record: TaskRecord;
+  readonly items: readonly ItemRecord[];
+}
+
 /** What the items of a task have done to them. Runs are repeated after a crash, so a run must accept what an earlier one left. */
 export interface TaskKind {
   /** Throws `unavailable`, `timed_out`, `busy`, `too_many` or `disk_full` to be tried again; any other error is final for the item. */
@@ -34,6 +43,8 @@ export interface TaskKind {
   abandon?(item: TaskItem): Promise<void>;
   /** Takes back what runs of the item have done; returns how much that was. */
   revert(item: TaskItem): Promise<number>;
+  /** Told once when a task has ended, cancelled or not; must not throw. */
+  ended?(task: EndedTask): void;
   /** Items with the same text never run at the same time. */
   lock?(item: TaskItem): string;
 }

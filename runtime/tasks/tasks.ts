@@ -205,7 +205,7 @@ export class Tasks {
     if (!(await this.#journal.insist((batch) => batch.put('tasks', task.key, record)))) return;
     Object.assign(task.record, record);
     this.#worker.drop(task);
-    this.#keep(task.key, record.finishedMs!);
+    this.#ended(task);
   }
 
   /** Takes back what a cancelled task has done; returns after `waitMs` at most, while it goes on. */
@@ -213,7 +213,7 @@ export class Tasks {
     task.cleanup ??= cleanUp(task, this.#kinds[task.record.kind], this.#journal).then(() => {
       if (task.erased || task.record.phase !== 'finished') return;
       this.#worker.drop(task);
-      this.#keep(task.key, task.record.finishedMs!);
+      this.#ended(task);
     });
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<void>((resolve) => {
@@ -221,6 +221,12 @@ export class Tasks {
     });
     await Promise.race([task.cleanup, late]);
     clearTimeout(timer);
+  }
+
+  #ended({ key, record, items }: ActiveTask): void {
+    const [namespace, project, id] = key;
+    this.#kinds[record.kind]?.ended?.({ namespace, project, id, record, items });
+    this.#keep(key, record.finishedMs!);
   }
 
   #keep(key: TaskKey, finishedMs: number): void {

@@ -7,6 +7,7 @@ import { coreEndpoints } from '../../gateway/core/index.js';
 import { dispatch } from '../../gateway/http/dispatch.js';
 import type { Application } from '../../gateway/http/transport.js';
 import { Chat } from '../../runtime/chat/chat.js';
+import { Events } from '../../runtime/events/events.js';
 import { DATASET_BYTES } from '../../runtime/library/datasets/limits.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
@@ -42,6 +43,7 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
   const outbound = new Outbound();
   const models = new Models({ dataDir });
   const provider = new ScriptedProvider();
+  const events = new Events({ store, projects });
   const services = openSomeServices({ dataDir, models, store, outbound });
   const { close, ...documents } = openRetrieval({
     store,
@@ -51,9 +53,10 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
     datasetQuotaBytes: DATASET_BYTES,
     encoders: modelServices({ core: services.core, outbound }),
     provider: () => provider,
+    events,
   });
   const providers = { universal: provider, compat_api: provider, local_runner: provider, local_accel: provider };
-  const chat = new Chat({ projects, providers, providerOf: () => 'universal', store, retrieval: documents.retrieval });
+  const chat = new Chat({ projects, providers, providerOf: () => 'universal', store, retrieval: documents.retrieval, events });
   const runtime = {
     ...documents,
     ...services,
@@ -61,6 +64,7 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
     dataDir,
     projects,
     chat,
+    events,
     store,
     provider,
     close: async () => {
@@ -68,6 +72,7 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
       await chat.close();
       await models.close();
       await outbound.close();
+      await events.close();
       await store.close();
       if (given === undefined) rmSync(dataDir, { recursive: true, force: true });
     },

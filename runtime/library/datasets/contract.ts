@@ -88,3 +88,11 @@ export interface Ingest {
     readonly documentHashes: readonly string[];
   }): Promise<number[] | undefined>;
 }
+
+/** What all files of a task that processes a dataset have in common. */
+export interface DatasetWork {
+  readonly dataset: string;
+  readonly database: string;
+  readonly strategy: string;
+  readonly overrides: ParserOverrides;
+}

@@ -1,25 +1,20 @@
 import { Failure } from '../../../schemas/errors.js';
 import { isObject, type JsonObject } from '../../config/values.js';
+import type { Events } from '../../events/events.js';
 import type { ItemOutcome } from '../../store/store.js';
 import type { RunContext, TaskItem, TaskKind } from '../../tasks/contract.js';
-import type { FileOutcome, Ingest, ParserOverrides } from './contract.js';
+import type { DatasetWork, FileOutcome, Ingest } from './contract.js';
+import { IngestRecords } from './ingest-records.js';
 import { findDataset, isKept } from './places.js';
 import { forgetRemoved, settle, type VersionParts } from './versions.js';
 
 /** The kind of the tasks that process datasets. */
 export const DATASET_KIND = 'dataset';
 
-/** What all files of such a task have in common. */
-export interface DatasetWork {
-  readonly dataset: string;
-  readonly database: string;
-  readonly strategy: string;
-  readonly overrides: ParserOverrides;
-}
-
 /** Takes the files of a dataset into its database, one per item. */
-export function datasetKind(parts: VersionParts): TaskKind {
+export function datasetKind(parts: VersionParts, events?: Events): TaskKind {
   const { projects, places, ingest } = parts;
+  const records = events && new IngestRecords(events, projects);
   /** A file may be removed while it waits or runs: what was stored of it since goes too, also after a crash. */
   const refuseRemoved = async (item: TaskItem): Promise<void> => {
     const place = placeOf(item);
@@ -41,13 +36,15 @@ export function datasetKind(parts: VersionParts): TaskKind {
       const { mime_type: mimeType, size: sizeBytes } = item.input as { mime_type: string; size: number };
       const version = (await places.list(found)).find((entry) => entry.hash === hash)?.version;
       const file = { path, name, hash, mimeType, sizeBytes, ...(version === undefined ? {} : { version }) };
-      const outcome = await ingest.ingest({ namespace, project, ...work, file }, contextOf(context));
+      const ingested = ingest.ingest({ namespace, project, ...work, file }, contextOf(context));
+      const outcome = await (records?.file(item, work, context, ingested) ?? ingested);
       await refuseRemoved(item);
       // The chunks of a version before it are of use until those of this one are there.
       const replaced = outcome.status === 'failed' ? 0 : await settle(parts, namespace, project, work.dataset, hash);
       return outcomeOf(item, outcome, replaced);
     },
     abandon: refuseRemoved,
+    ...(records ? { ended: (task) => records.task(task) } : {}),
     revert: (item) => ingest.removeDocument({ ...placeOf(item), documentHash: item.key }),
     lock: (item) => Object.values(placeOf(item)).concat(item.key).join('\n'),
   };

@@ -1,0 +1,99 @@
+import { Failure } from '../../schemas/errors.js';
+import type { EventItem, FollowQuery } from '../../schemas/generated/core/events.js';
+import { passes } from './filter.js';
+
+/** Readers at the same time, of all projects. */
+const MAX_FOLLOWERS = 100;
+/** Events that wait for a slow reader; the oldest of more are passed over. */
+const MAX_WAITING = 1_000;
+
+/** What a reader wants to hear of. */
+interface Wish {
+  readonly namespace: string;
+  readonly project: string;
+  readonly filter: FollowQuery;
+}
+
+class Follower {
+  readonly #waiting: EventItem[] = [];
+  #wake: (() => void) | undefined;
+  #ended = false;
+
+  constructor(readonly wish: Wish) {}
+
+  push(item: EventItem): void {
+    this.#waiting.push(item);
+    if (this.#waiting.length > MAX_WAITING) this.#waiting.shift();
+    this.#wake?.();
+  }
+
+  end(): void {
+    this.#ended = true;
+    this.#wake?.();
+  }
+
+  async *items(): AsyncGenerator<EventItem, void, undefined> {
+    for (;;) {
+      const next = this.#waiting.shift();
+      if (next) yield next;
+      else if (this.#ended) return;
+      else
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+    }
+  }
+}
+
+/** Those who read events as they are stored. */
+export class Followers {
+  readonly #all = new Set<Follower>();
+
+  /** Events from now on, until `signal` aborts, the project is deleted or the daemon stops. Throws `too_many`. */
+  add(wish: Wish, signal: AbortSignal): AsyncIterable<EventItem> {
+    if (this.#all.size >= MAX_FOLLOWERS)
+      throw new Failure('too_many', `${MAX_FOLLOWERS} readers follow event logs already. Close one, or read the list.`, {
+        retryAfterS: 30,
+      });
+    const follower = new Follower(wish);
+    this.#all.add(follower);
+    const leave = (): void => {
+      this.#all.delete(follower);
+      follower.end();
+    };
+    if (signal.aborted) leave();
+    signal.addEventListener('abort', leave, { once: true });
+    return until(follower.items(), leave);
+  }
+
+  /** Tells all who want to hear of it. */
+  tell(item: EventItem): void {
+    for (const follower of this.#all) {
+      const { namespace, project, filter } = follower.wish;
+      if (namespace === item.namespace && project === item.project && passes(filter, item)) follower.push(item);
+    }
+  }
+
+  /** Ends the streams of a project. */
+  end(namespace: string, project: string): void {
+    for (const follower of this.#all) if (follower.wish.namespace === namespace && follower.wish.project === project) this.#drop(follower);
+  }
+
+  /** Ends all streams. */
+  close(): void {
+    for (const follower of this.#all) this.#drop(follower);
+  }
+
+  #drop(follower: Follower): void {
+    this.#all.delete(follower);
+    follower.end();
+  }
+}
+
+async function* until<Item>(items: AsyncIterable<Item>, leave: () => void): AsyncGenerator<Item, void, undefined> {
+  try {
+    yield* items;
+  } finally {
+    leave();
+  }
+}

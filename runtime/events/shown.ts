@@ -1,0 +1,109 @@
+import { createHash } from 'node:crypto';
+import { HIDDEN, isSecretFolder, withoutTextSecrets } from '../../schemas/secrets.js';
+import { isObject } from '../config/values.js';
+import type { EventData } from './recording.js';
+
+/** What of an event's content is kept. */
+export type ContentRule = 'full' | 'hash' | 'off';
+
+/** Characters of one text, and of all texts of one event, that are kept. */
+const MAX_TEXT = 64 * 1024;
+const MAX_EVENT = 256 * 1024;
+/** Members and list entries of one event. */
+const MAX_PARTS = 10_000;
+const MAX_DEPTH = 32;
+/** Looked at beyond what is kept, so that no secret is cut in half and then not known. */
+const MARGIN = 8 * 1024;
+/** An address that holds a file is kept up to this. */
+const MAX_DATA_ADDRESS = 64;
+
+/** Makes what is written of one event: without secrets, within limits, and with as much of its content as its project wants. */
+export class Shown {
+  /** Whether anything was left out because it is too long. */
+  isCut = false;
+  #characters = MAX_EVENT;
+  #parts = MAX_PARTS;
+  readonly #rule: ContentRule;
+
+  constructor(rule: ContentRule) {
+    this.#rule = rule;
+  }
+
+  /** The members of `data`, and those of `content` as the project's rule has them. */
+  members(data: EventData, content: EventData = {}): Record<string, unknown> {
+    const shown = this.#object(data, 0);
+    if (this.#rule === 'off') return shown;
+    for (const [name, value] of Object.entries(content))
+      if (value !== undefined) shown[name] = this.#rule === 'hash' ? hashOf(value) : this.#value(name, value, 1);
+    return shown;
+  }
+
+  /** A text without secrets, not longer than is kept. */
+  text(text: string): string {
+    if (text.startsWith('data:') && text.length > MAX_DATA_ADDRESS) {
+      this.isCut = true;
+      return `${text.slice(0, MAX_DATA_ADDRESS)}… (${text.length} characters)`;
+    }
+    const room = Math.min(MAX_TEXT, this.#characters);
+    const whole = text.length <= room;
+    let shown = withoutTextSecrets(whole ? text : text.slice(0, room + MARGIN));
+    if (!whole) {
+      this.isCut = true;
+      shown = `${shown.slice(0, Math.max(0, Math.min(room, shown.length - MARGIN)))}… (${text.length} characters)`;
+    }
+    this.#characters = Math.max(0, this.#characters - shown.length);
+    return shown;
+  }
+
+  #object(object: EventData, depth: number): Record<string, unknown> {
+    const shown: Record<string, unknown> = {};
+    for (const [name, value] of Object.entries(object)) {
+      if (value === undefined) continue;
+      this.#parts -= 1;
+      if (this.#parts < 0) {
+        this.isCut = true;
+        break;
+      }
+      // Names come from clients too, and one of them must not become the prototype.
+      Object.defineProperty(shown, name, {
+        value: this.#value(name, value, depth + 1),
+        enumerable: true,
+        writable: true,
+        configurable: true,
+      });
+    }
+    return shown;
+  }
+
+  #value(name: string, value: unknown, depth: number): unknown {
+    if (value === null || typeof value === 'boolean') return value;
+    if (isSecretFolder(name)) return HIDDEN;
+    if (typeof value === 'string') return this.text(value);
+    if (typeof value === 'number') return Number.isFinite(value) ? value : null;
+    if (depth > MAX_DEPTH) {
+      this.isCut = true;
+      return null;
+    }
+    if (Array.isArray(value)) return this.#list(value, depth);
+    return isObject(value) ? this.#object(value, depth) : null;
+  }
+
+  #list(list: readonly unknown[], depth: number): unknown[] {
+    const shown: unknown[] = [];
+    for (const one of list) {
+      this.#parts -= 1;
+      if (this.#parts < 0) {
+        this.isCut = true;
+        break;
+      }
+      shown.push(this.#value('', one, depth + 1));
+    }
+    return shown;
+  }
+}
+
+/** Stands for a text, or for the JSON text of anything else. */
+function hashOf(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return `sha256:${createHash('sha256').update(text).digest('hex')}`;
+}
