@@ -17,6 +17,7 @@ import { benchPeers } from './peers.js';
 import { benchQuality } from './quality.js';
 import { benchRetrieval } from './retrieval.js';
 import { benchSoak } from './soak.js';
+import { benchSpeech } from './speech.js';
 import { benchStart } from './start.js';
 import { benchStreams } from './streams.js';
 import { benchText } from './text.js';
@@ -47,6 +48,7 @@ const PARTS: Record<string, () => Promise<void>> = {
   ocr: benchOcr,
   classifiers: benchClassifiers,
   anomaly: benchAnomaly,
+  speech: benchSpeech,
   voice: benchVoice,
 };
 

@@ -1,4 +1,8 @@
-const wordsOf = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
+import { readText } from '../../../runtime/engines/speaking/text/read.js';
+
+/** The words of an English text as they are said, so that "12" and "twelve" are the same. */
+const wordsOf = (text: string): string[] =>
+  readText(text.replace(/\b(\d{1,2})\.(\d{2})(?=\s*[ap]\.?m)/gi, '$1:$2')).flatMap(({ words }) => words.map((word) => word.toLowerCase()));
 
 /** How many words of a text were heard wrong, left out or added, by the fewest changes (Levenshtein). */
 export function wordErrors(said: string, heard: string): { wrong: number; words: number } {
