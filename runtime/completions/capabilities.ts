@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import type { Capabilities } from '../../schemas/generated/universal/models.js';
-import { addedTexts, chatTemplate } from '../engines/language/onnx/facts.js';
+import { addedTexts, chatTemplate } from '../engines/language/onnx/export-files.js';
 import { fallbackFor, fallbackNote } from '../engines/language/templates/known-templates.js';
 import { otherArchitecture } from '../formats/architecture.js';
 import { chooseFile } from '../formats/gguf-names.js';

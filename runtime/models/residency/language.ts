@@ -72,7 +72,7 @@ async function loadOnnxModel(load: LanguageLoad, stop: AbortSignal): Promise<Lan
   const { folder, sizeBytes } = found;
   const [{ loadExport }, { chatTemplate }, { templateHash }] = await Promise.all([
     import('../../engines/language/onnx/load.js'),
-    import('../../engines/language/onnx/facts.js'),
+    import('../../engines/language/onnx/export-files.js'),
     import('../../engines/language/templates/known-templates.js'),
   ]);
   const notes = await notesOf(load, `onnx:${found.id}`, templateHash(chatTemplate(folder)));

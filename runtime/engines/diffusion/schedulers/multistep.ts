@@ -1,6 +1,6 @@
 import type { NoiseConfig, Scheduler } from './contract.js';
 import { sigmasOf, signalLeft } from './noise.js';
-import { placesOf, type Shares, sharesOf } from './shares.js';
+import { placesOf, type Shares, sharesOf } from './noise-shares.js';
 
 /** What solvers of the DPM family have in common: their timesteps, and what a sample consists of at each. */
 export abstract class Multistep implements Scheduler {

@@ -1,6 +1,6 @@
 import type { NoiseConfig, Scheduler } from './contract.js';
 import { between, cleanOf, sigmasOf, signalLeft, spread } from './noise.js';
-import { spacedSigmas, timestepOf } from './spacing.js';
+import { spacedSigmas, timestepOf } from './sigma-spacing.js';
 
 /** What the schedulers share that see a sample as a clean one plus noise of a known deviation (Karras et al. 2022). */
 export abstract class SigmaScheduler implements Scheduler {

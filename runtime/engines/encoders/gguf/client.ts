@@ -5,7 +5,7 @@ import type { Circuit } from '../../../hosts/circuit.js';
 import { Supervisor } from '../../../hosts/supervisor.js';
 import type { EncoderCall, EncoderFiles, EncoderInfo, EncoderModel, EncoderOptions, EncoderTask } from '../../contracts/encoder.js';
 import type { EngineStatus, LoadedEngine } from '../../contracts/loaded.js';
-import { sliced } from '../slices.js';
+import { sliced } from '../request-slices.js';
 import type { EncoderEmbedBody, EncoderEmbedded, EncoderOpenBody, EncoderOpened } from './wire.js';
 
 const ENGINE = new URL('./entry.js', import.meta.url);

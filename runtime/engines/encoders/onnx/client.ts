@@ -4,7 +4,7 @@ import { defaultThreads } from '../../../hosts/memory.js';
 import { Supervisor } from '../../../hosts/supervisor.js';
 import type { EncoderCall, EncoderFiles, EncoderInfo, EncoderModel, EncoderOptions, EncoderTask, Entity } from '../../contracts/encoder.js';
 import type { EngineStatus, LoadedEngine } from '../../contracts/loaded.js';
-import { sliced } from '../slices.js';
+import { sliced } from '../request-slices.js';
 import type { CallBody, EntitiesReply, NumbersReply, OpenBody, OpenedEncoder } from './wire.js';
 
 const ENGINE = new URL('./entry.js', import.meta.url);

@@ -3,7 +3,6 @@ import { inspectGraph } from '../../../formats/onnx/graph-file.js';
 import type { Pooling } from '../../contracts/encoder.js';
 import { whileOpening } from '../../onnx/session.js';
 import { type Encoded, EncoderTokenizer } from '../../tokenizers/tokenizer.js';
-import { placesOf } from './alignment.js';
 import { Batcher, type Row } from './batcher.js';
 import { entitiesOf, type Labelling, labelOf, type Window, windowsOf } from './entities.js';
 import { openPass, probed } from './open-pass.js';
@@ -11,6 +10,7 @@ import type { Batch, EncoderPass } from './pass.js';
 import { finite, normalise, pooled } from './pooling.js';
 import { type VectorStep, vectorSteps } from './sentence-modules.js';
 import { type EncoderSettings, readEncoderSettings } from './settings.js';
+import { placesOf } from './token-places.js';
 import type { CallBody, EntitiesReply, NumbersReply, OpenBody, OpenedEncoder } from './wire.js';
 
 /** Texts that are tokenised at a time, before other messages have their turn. */

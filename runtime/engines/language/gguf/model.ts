@@ -13,9 +13,9 @@ import {
 import { Failure } from '../../../../schemas/errors.js';
 import type { PreparedPrompt, PrepareRequest } from '../../contracts/language.js';
 import { type AnswerLimit, Generation, TokenTexts } from '../generation.js';
-import { WaitingPrompts } from '../prompts.js';
 import { Renderer } from '../templates/renderer.js';
 import { countedTokens } from '../token-count.js';
+import { WaitingPrompts } from '../waiting-prompts.js';
 import type { GenerateBody, HostEvent, StepExtra } from '../wire.js';
 import { lockNote, processTexts } from './locked.js';
 import type { LoadPlan } from './plan.js';

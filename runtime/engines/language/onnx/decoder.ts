@@ -1,8 +1,8 @@
 import { Failure } from '../../../../schemas/errors.js';
 import type { OnnxSession, Tensor, TensorSlot } from '../../onnx/contract.js';
 import { float32Of } from '../../onnx/float16.js';
-import { type HeadFacts, isFixed, isPast, nothingOf, type Past, type PastSlot, pastSlots, wrongType } from './past.js';
-import { readsPieces } from './pieces.js';
+import { type HeadFacts, isFixed, isPast, nothingOf, type Past, type PastSlot, pastSlots, wrongType } from './past-states.js';
+import { readsPieces } from './piece-check.js';
 
 /** What goes into a graph besides what was seen, and in how many dimensions. */
 const FED = new Map(

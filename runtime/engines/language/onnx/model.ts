@@ -5,16 +5,16 @@ import type { GenerateEvent, PreparedPrompt, PrepareRequest } from '../../contra
 import { openSession } from '../../onnx/session.js';
 import { TextTokenizer } from '../../tokenizers/text-tokenizer.js';
 import { type AnswerLimit, Generation, TokenTexts, withoutSpace } from '../generation.js';
-import { WaitingPrompts } from '../prompts.js';
 import { Renderer } from '../templates/renderer.js';
 import { countedTokens } from '../token-count.js';
+import { WaitingPrompts } from '../waiting-prompts.js';
 import type { GenerateBody, HostEvent, StepExtra } from '../wire.js';
 import { Decoder } from './decoder.js';
-import { type ExportFacts, exportFacts } from './facts.js';
-import { Histories } from './histories.js';
-import { isCuttable, type Past } from './past.js';
+import { type ExportFacts, exportFacts } from './export-files.js';
+import { isCuttable, type Past } from './past-states.js';
 import { logOfSum, mostLikely, Sampler } from './sampler.js';
-import { Thinking, type ThinkingTags } from './thinking.js';
+import { Histories } from './seen-prompts.js';
+import { Thinking, type ThinkingTags } from './thinking-budget.js';
 import type { OpenBody, OpenedExport } from './wire.js';
 
 const THINK_START = '<think>';

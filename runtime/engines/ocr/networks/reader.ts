@@ -11,7 +11,7 @@ import { straightened } from './crop.js';
 import { classesOf, decodeLine, type Line } from './ctc.js';
 import type { NetworksBody } from './engine.js';
 import { readLabels } from './labels.js';
-import { rectanglesOf } from './maps.js';
+import { rectanglesOf } from './probability-maps.js';
 import type { Slanted } from './regions.js';
 import { inReadingOrder } from './regions.js';
 

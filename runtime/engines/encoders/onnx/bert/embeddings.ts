@@ -1,9 +1,9 @@
 import { countOf } from './constants.js';
-import { numbersOf } from './facts.js';
+import { bytes, constant, floatMatrix, norm } from './layer-patterns.js';
 import { attributeOf } from './operations.js';
 import { bound, either, type Found, op, type Pattern, type Place } from './pattern.js';
-import { bytes, constant, floatMatrix, norm } from './pieces.js';
 import type { Probe } from './probe.js';
+import { numbersOf } from './value-facts.js';
 
 /** Tables of an encoder's embeddings, by the names that patterns give their parts. */
 export interface TablePlaces {

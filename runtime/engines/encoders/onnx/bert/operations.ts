@@ -1,3 +1,5 @@
+import type { GraphNode } from './graph.js';
+import { broadcast, flat, NUMBER_LIMIT, view, widened } from './number-views.js';
 import {
   concatenated,
   elementwise,
@@ -14,9 +16,7 @@ import {
   squeezed,
   transposed,
   unsqueezed,
-} from './facts.js';
-import type { GraphNode } from './graph.js';
-import { broadcast, flat, NUMBER_LIMIT, view, widened } from './views.js';
+} from './value-facts.js';
 
 /** What an operation asks of the graph around it. */
 export interface Surroundings {

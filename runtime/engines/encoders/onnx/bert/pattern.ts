@@ -1,6 +1,6 @@
 import type { GraphNode } from './graph.js';
+import { every } from './number-views.js';
 import type { Probe } from './probe.js';
-import { every } from './views.js';
 
 /** What a pattern has found so far, by the names that it gives. */
 export type Found = Readonly<Record<string, unknown>>;

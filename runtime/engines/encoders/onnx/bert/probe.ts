@@ -1,8 +1,8 @@
 import { type Constant, ConstantReader, countOf } from './constants.js';
-import { type Fact, known } from './facts.js';
 import type { Graph, GraphNode } from './graph.js';
+import { view } from './number-views.js';
 import { kindOf, OPERATIONS } from './operations.js';
-import { view } from './views.js';
+import { type Fact, known } from './value-facts.js';
 
 /** Numbers of a constant that are read before anybody knows that it is a weight: of floats few, since only small ones steer a graph. */
 const FLOATS_READ = 16;

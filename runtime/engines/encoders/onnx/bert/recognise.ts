@@ -2,9 +2,9 @@ import type { EncoderShape } from '../../../../../native/contract.js';
 import type { Constant } from './constants.js';
 import { embeddings, type TablePlaces } from './embeddings.js';
 import type { Graph } from './graph.js';
+import { activated, attention, dense, norm } from './layer-patterns.js';
 import { attributeOf, intsOf } from './operations.js';
 import { anything, bound, either, type Found, follow, known, near, number, op, type Pattern, Place } from './pattern.js';
-import { activated, attention, dense, norm } from './pieces.js';
 import { Probe, type ProbeText } from './probe.js';
 
 /** Length of the first text that is followed; the second is as long as the model reads. */

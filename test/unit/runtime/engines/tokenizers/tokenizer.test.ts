@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { seededRandom } from '../../../../../models/writers/random.js';
 import { byteBpe, unigram, wordPiece } from '../../../../../models/writers/tokenizer-writer.js';
-import { placesOf } from '../../../../../runtime/engines/encoders/onnx/alignment.js';
+import { placesOf } from '../../../../../runtime/engines/encoders/onnx/token-places.js';
 import { TextTokenizer } from '../../../../../runtime/engines/tokenizers/text-tokenizer.js';
 import { EncoderTokenizer } from '../../../../../runtime/engines/tokenizers/tokenizer.js';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Batcher, padded, paddedLength, RAGGED, type Row } from '../../../../../../runtime/engines/encoders/onnx/batcher.js';
-import { sliced } from '../../../../../../runtime/engines/encoders/slices.js';
+import { sliced } from '../../../../../../runtime/engines/encoders/request-slices.js';
 
 const never = new AbortController().signal;
 const row = (tokens: number, take: Row<number>['take'] = () => {}): Row<number> => ({

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Decoder } from '../../../../../../runtime/engines/language/onnx/decoder.js';
-import { isCuttable } from '../../../../../../runtime/engines/language/onnx/past.js';
+import { isCuttable } from '../../../../../../runtime/engines/language/onnx/past-states.js';
 import type { OnnxSession, Tensor, TensorSlot } from '../../../../../../runtime/engines/onnx/contract.js';
 
 const slot = (name: string, dims: TensorSlot['dims'], type: TensorSlot['type'] = 'int64'): TensorSlot => ({ name, type, dims });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Sampling } from '../../../../../../runtime/engines/contracts/language.js';
-import { Histories } from '../../../../../../runtime/engines/language/onnx/histories.js';
-import { cut, type Past } from '../../../../../../runtime/engines/language/onnx/past.js';
+import { cut, type Past } from '../../../../../../runtime/engines/language/onnx/past-states.js';
 import { logOfSum, mostLikely, Sampler } from '../../../../../../runtime/engines/language/onnx/sampler.js';
+import { Histories } from '../../../../../../runtime/engines/language/onnx/seen-prompts.js';
 
 const LOGITS = [0, 2, 1, -1, 2.5];
 const NONE = new Int32Array();

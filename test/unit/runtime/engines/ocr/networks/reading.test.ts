@@ -6,7 +6,7 @@ import { describe, it } from 'node:test';
 import { straightened } from '../../../../../../runtime/engines/ocr/networks/crop.js';
 import { classesOf, decodeLine } from '../../../../../../runtime/engines/ocr/networks/ctc.js';
 import { readLabels } from '../../../../../../runtime/engines/ocr/networks/labels.js';
-import { rectanglesOf } from '../../../../../../runtime/engines/ocr/networks/maps.js';
+import { rectanglesOf } from '../../../../../../runtime/engines/ocr/networks/probability-maps.js';
 import {
   hullOf,
   inReadingOrder,

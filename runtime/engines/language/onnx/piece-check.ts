@@ -1,4 +1,4 @@
-import { isFixed, type Past } from './past.js';
+import { isFixed, type Past } from './past-states.js';
 
 /** Tokens that are tried: the first at once, the next ones in ways that differ, and one more that shows what was kept of them. */
 const FIRST = 3;

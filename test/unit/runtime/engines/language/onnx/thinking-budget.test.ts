@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Thinking } from '../../../../../../runtime/engines/language/onnx/thinking.js';
+import { Thinking } from '../../../../../../runtime/engines/language/onnx/thinking-budget.js';
 
 const accept = (thinking: Thinking, ...tokens: number[]): Thinking => {
   for (const token of tokens) thinking.accept(token);

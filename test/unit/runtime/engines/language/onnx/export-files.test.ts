@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { recommendedSampling } from '../../../../../../runtime/engines/language/onnx/facts.js';
+import { recommendedSampling } from '../../../../../../runtime/engines/language/onnx/export-files.js';
 
 it('takes what generation_config.json recommends, and says what of it is ignored', () => {
   const config = { temperature: 0.6, top_k: 1.5, top_p: null, min_p: 7, repetition_penalty: 1.1, do_sample: true };

@@ -1,4 +1,4 @@
-import { cut, isCuttable, type Past } from './past.js';
+import { cut, isCuttable, type Past } from './past-states.js';
 
 /** Texts of which it is kept what was seen. */
 const HISTORY_LIMIT = 2;

@@ -1,4 +1,4 @@
-import { broadcast, flat, mapped, NUMBER_LIMIT, type View, view, widened } from './views.js';
+import { broadcast, flat, mapped, NUMBER_LIMIT, type View, view, widened } from './number-views.js';
 
 /** What is known of a value: its shape, its kind, and its numbers where they follow from constants and the shape of the input alone. */
 export interface Fact {

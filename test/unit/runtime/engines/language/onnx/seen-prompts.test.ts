@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { Histories } from '../../../../../../runtime/engines/language/onnx/histories.js';
-import type { Past } from '../../../../../../runtime/engines/language/onnx/past.js';
+import type { Past } from '../../../../../../runtime/engines/language/onnx/past-states.js';
+import { Histories } from '../../../../../../runtime/engines/language/onnx/seen-prompts.js';
 
 /** What a graph with a state has seen of a text: 4 bytes. */
 const seen = (length: number): Past => ({

@@ -1,6 +1,6 @@
 import type { NoiseConfig } from './contract.js';
 import { between, roundHalfEven } from './noise.js';
-import { spacedSigmas, timestepOf } from './spacing.js';
+import { spacedSigmas, timestepOf } from './sigma-spacing.js';
 
 /** What a sample at some deviation consists of. */
 export interface Shares {
