@@ -1,5 +1,6 @@
 import { cpus } from 'node:os';
 import { benchAnomaly } from './anomaly.js';
+import { benchAudio } from './audio.js';
 import { benchCache } from './cache.js';
 import { benchChat } from './chat.js';
 import { benchClassifiers } from './classifiers.js';
@@ -50,6 +51,7 @@ const PARTS: Record<string, () => Promise<void>> = {
   anomaly: benchAnomaly,
   speech: benchSpeech,
   voice: benchVoice,
+  audio: benchAudio,
 };
 
 const ALL = { ...ON_DEMAND, ...PARTS };
