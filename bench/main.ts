@@ -22,6 +22,7 @@ import { benchSpeech } from './speech.js';
 import { benchStart } from './start.js';
 import { benchStreams } from './streams.js';
 import { benchText } from './text.js';
+import { benchTranscription } from './transcription.js';
 import { benchTurns } from './turns.js';
 import { benchVectors } from './vectors.js';
 import { benchVoice } from './voice.js';
@@ -49,7 +50,10 @@ const PARTS: Record<string, () => Promise<void>> = {
   ocr: benchOcr,
   classifiers: benchClassifiers,
   anomaly: benchAnomaly,
-  speech: benchSpeech,
+  speech: async () => {
+    await benchSpeech();
+    await benchTranscription();
+  },
   voice: benchVoice,
   audio: benchAudio,
 };

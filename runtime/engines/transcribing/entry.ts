@@ -13,6 +13,14 @@ const ALL_FRAMES = 1500;
 const FRAMES_PER_SECOND = 50;
 const SPARE_FRAMES = 256;
 
+/** Text that the model takes for this unlikely is made up, and less so where it hears no speech at all. */
+const MADE_UP = -2;
+const DOUBTED = -1;
+const NO_SPEECH = 0.6;
+
+const isBelieved = ({ meanLogProbability, noSpeechProbability }: HeardSegment): boolean =>
+  meanLogProbability >= (noSpeechProbability > NO_SPEECH ? DOUBTED : MADE_UP);
+
 /** Frames for a stretch; 0 = all, where fewer would save nothing. */
 function framesFor(samples: number): number {
   const frames = Math.ceil((samples / RATE) * FRAMES_PER_SECOND) + SPARE_FRAMES;
@@ -68,7 +76,7 @@ async function once(model: NativeTranscriber, stretch: Stretch, audioContext: nu
   signal.addEventListener('abort', stop, { once: true });
   try {
     const language = await model.transcribe(samples, { ...options, audioContext }, (segment) => segments.push(segment));
-    return { language, segments };
+    return { language, segments: segments.filter(isBelieved) };
   } finally {
     signal.removeEventListener('abort', stop);
   }

@@ -1,0 +1,142 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Models } from '../runtime/models/residency/models.js';
+import { SPEECH_RATE } from '../runtime/speech/contract.js';
+import { decodeWhole } from '../runtime/speech/decode/decode.js';
+import { LocalSpeech } from '../runtime/speech/speak.js';
+import { Transcription } from '../runtime/speech/transcription/transcription.js';
+import { emptyDataDir } from '../test/support/daemon.js';
+import { SENTENCES } from '../test/support/speech/sentences.js';
+import { whole } from '../test/support/speech/sound.js';
+import { wavOf } from '../test/support/speech/sounds.js';
+import { Lacking, unlessLacking } from './lacking.js';
+import { median, ROOT, type Row, table } from './measure.js';
+import { sizeOf } from './size.js';
+
+const KIT = join(ROOT, 'build/speech-kit');
+const MODEL = 'tiny.en';
+/** Sentences of the long audio: a minute and a half. */
+const COUNT = sizeOf('BENCH_HEARD_SENTENCES', 20, 4);
+const ROUNDS = sizeOf('BENCH_ROUNDS', 3, 1);
+const RATE = 16_000;
+/** A Python with faster-whisper, such as that of a virtual environment. */
+const PYTHON = process.env.QUERN_BENCH_PYTHON ?? 'python3';
+const WHISPER = join(ROOT, 'node_modules/@fugood/whisper.node/whisper.cpp');
+const LIBRARIES = join(ROOT, 'node_modules/@node-llama-cpp/linux-x64/bins/linux-x64');
+
+/** whisper.cpp's own program, compiled from the sources that the addon has, against the libraries that it uses. */
+function ownProgram(): string {
+  const folder = join(ROOT, 'build/bench-peers/whisper-cli');
+  const program = join(folder, 'whisper-cli');
+  if (existsSync(program)) return program;
+  if (!existsSync(LIBRARIES)) throw new Lacking("whisper.cpp's own program", 'it is compiled on linux-x64 only');
+  mkdirSync(folder, { recursive: true });
+  const libraries = readdirSync(LIBRARIES);
+  const linked = libraries.filter((name) => /^libggml(?:-base)?(?:\.v[\d.]+)?\.so$/.test(name)).map((name) => join(LIBRARIES, name));
+  const sources = [
+    'examples/cli/cli.cpp',
+    'examples/common.cpp',
+    'examples/common-whisper.cpp',
+    'examples/grammar-parser.cpp',
+    'src/whisper.cpp',
+  ];
+  const headers = ['include', 'src', 'examples'].map((name) => join(WHISPER, name));
+  const { status, error } = spawnSync('c++', [
+    ...['-std=c++17', '-O2', '-DWHISPER_VERSION=""'],
+    ...[...headers, join(ROOT, 'build/native/llama-headers/ggml/include')].map((name) => `-I${name}`),
+    ...sources.map((name) => join(WHISPER, name)),
+    ...['-o', program, ...linked, `-Wl,-rpath,${LIBRARIES}`, '-lpthread'],
+  ]);
+  if (error || status !== 0) throw new Lacking("whisper.cpp's own program", 'install a C++ compiler and run npm start once');
+  // It looks for the processor's library beside itself.
+  for (const name of libraries.filter((one) => one.startsWith('libggml-cpu-'))) symlinkSync(join(LIBRARIES, name), join(folder, name));
+  return program;
+}
+
+/** Seconds that the program needs for a file, without loading the model. */
+function programSeconds(program: string, model: string, wav: string): number {
+  const { stderr, status } = spawnSync(program, ['-m', model, '-f', wav, '-t', '1', '-bs', '1', '-bo', '1'], { encoding: 'utf8' });
+  const [load, total] = ['load', 'total'].map((name) => Number(new RegExp(`${name} time =\\s+([\\d.]+) ms`).exec(stderr)?.[1]));
+  if (status !== 0 || !Number.isFinite(load) || !Number.isFinite(total)) throw new Lacking("whisper.cpp's own program", stderr.slice(-200));
+  return (total! - load!) / 1000;
+}
+
+/** The same of faster-whisper, with bytes for weights. */
+function fasterSeconds(folder: string, wav: string): number {
+  const code = [
+    'import sys, time',
+    'from faster_whisper import WhisperModel',
+    'model = WhisperModel(sys.argv[1], device="cpu", compute_type="int8", cpu_threads=1)',
+    'begun = time.time()',
+    'list(model.transcribe(sys.argv[2], language="en", beam_size=1, best_of=1)[0])',
+    'print(time.time() - begun)',
+  ].join('\n');
+  const { status, stdout } = spawnSync(PYTHON, ['-c', code, folder, wav], { encoding: 'utf8' });
+  const seconds = Number(stdout);
+  if (status === 0 && seconds > 0) return seconds;
+  throw new Lacking('faster-whisper', 'python3 -m venv V && V/bin/pip install faster-whisper, then set QUERN_BENCH_PYTHON=V/bin/python');
+}
+
+/** Measures how fast speech is written down, and prints the table; how right, the part of text to speech tells. */
+export async function benchTranscription(): Promise<void> {
+  const kit = join(KIT, `models--Systran--faster-whisper-${MODEL}/snapshots`);
+  if (!existsSync(kit)) throw new Lacking('real weights of Whisper', 'node scripts/speech-kit.mjs');
+  const dataDir = emptyDataDir();
+  const models = new Models({ dataDir, places: { hub: KIT } });
+  const [speech, transcription] = [new LocalSpeech(models), new Transcription(models, dataDir)];
+  const { signal } = new AbortController();
+  const release = await transcription.keepTranscriber(MODEL, signal);
+  const seconds = async (samples: Float32Array): Promise<number> => {
+    const begun = performance.now();
+    const { segments } = await transcription.transcribe({ samples, model: MODEL, task: 'transcribe' }, signal);
+    for await (const _segment of segments);
+    return (performance.now() - begun) / 1000;
+  };
+  const spoken: Float32Array[] = [];
+  for (const text of SENTENCES.slice(0, COUNT)) {
+    const { samples } = await whole((await speech.speak({ text, model: 'flite', voice: 'slt', speed: 1 }, signal)).chunks);
+    spoken.push(await decodeWhole(wavOf(samples, SPEECH_RATE)), new Float32Array(RATE / 2));
+  }
+  const long = Float32Array.from(spoken.flatMap((samples) => [...samples]));
+  const wav = join(dataDir, 'long.wav');
+  writeFileSync(wav, wavOf(long));
+  const duration = long.length / RATE;
+  const short = spoken[0]!;
+  const own = median(await several(() => seconds(long)));
+  const utterance = median(await several(() => seconds(short)));
+  const converted = join(dataDir, 'converted-models');
+  const file = join(converted, readdirSync(converted).find((name) => name.endsWith('.bin'))!);
+  const peer = await unlessLacking("transcription against whisper.cpp's own program", async () =>
+    median(await several(async () => programSeconds(ownProgram(), file, wav))),
+  );
+  const faster = await unlessLacking('transcription against faster-whisper', async () =>
+    median(await several(async () => fasterSeconds(join(kit, readdirSync(kit)[0]!), wav))),
+  );
+  release();
+  await models.close();
+  const against = (name: string, theirs: number | undefined, goal: string): Row => ({
+    what: `${duration.toFixed(0)} s of speech, x real time (${MODEL}, one thread), against ${name}`,
+    ours: (duration / own).toFixed(1),
+    peer: theirs === undefined ? '-' : (duration / theirs).toFixed(1),
+    ratio: theirs === undefined ? '-' : (theirs / own).toFixed(2),
+    goal,
+  });
+  table('Speech to text', [
+    against("whisper.cpp's own program", peer, '>= 1.0'),
+    against('faster-whisper', faster, ''),
+    {
+      what: `one sentence of ${(short.length / RATE).toFixed(1)} s, ms`,
+      ours: (utterance * 1000).toFixed(0),
+      peer: '',
+      ratio: '',
+      goal: '',
+    },
+  ]);
+}
+
+async function several(measure: () => Promise<number>): Promise<number[]> {
+  const values: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) values.push(await measure());
+  return values;
+}
