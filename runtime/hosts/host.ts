@@ -1,10 +1,9 @@
-import { type ChildProcess, fork } from 'node:child_process';
+import { type ChildProcess, execFile, fork } from 'node:child_process';
+import { writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { Failure } from '../../schemas/errors.js';
 import { Effort } from './effort.js';
-import { confine, hostEnvironment } from './environment.js';
 import { type FromHost, fromWire, type ToHost } from './protocol.js';
-import { Tail } from './tail.js';
 
 const CHILD = fileURLToPath(new URL('./child.js', import.meta.url));
 /** Characters of the host's output that are kept for messages. */
@@ -238,4 +237,47 @@ export class Host {
     this.#pending.clear();
     this.#options.onExit(reason, this.#closing);
   }
+}
+
+/** Keeps the end of a stream's text: at most `limit` characters. */
+class Tail {
+  #text = '';
+  readonly #limit: number;
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  add(text: string): void {
+    this.#text = (this.#text + text).slice(-this.#limit);
+  }
+
+  /** The last lines that are not empty, joined to one line; empty when nothing was written. */
+  lastLines(count: number): string {
+    return this.#text
+      .split('\n')
+      .map((line) => line.trim())
+      .filter((line) => line !== '')
+      .slice(-count)
+      .join(' / ');
+  }
+}
+
+/** Variables that an engine may need: the system's, and those of libraries and devices. Keys and tokens of the daemon stay out (threat T33). */
+const PASSED =
+  /^(PATH|HOME|USER|LANG|LC_\w+|TZ|TMP|TEMP|TMPDIR|SystemRoot|windir|NODE_V8_COVERAGE|LOG_LEVEL|LD_LIBRARY_PATH|DYLD_\w+|(CUDA|NVIDIA|VK|GGML|LLAMA|HIP|ROCR|HSA|ORT|OMP|QUERN)_\w+)$/;
+const SECRET = /KEY|TOKEN|SECRET|PASSWORD/i;
+/** How much likelier than the daemon the kernel ends a host when memory is short; 0 to 1000. */
+const OOM_SCORE = '500';
+
+/** The environment of a host process. */
+function hostEnvironment(own: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(own).filter(([name]) => PASSED.test(name) && !SECRET.test(name)));
+}
+
+/** On Linux: no core dumps, and the kernel's memory killer prefers the host to the daemon. What cannot be set is left. */
+function confine(pid: number): void {
+  if (process.platform !== 'linux') return;
+  writeFile(`/proc/${pid}/oom_score_adj`, OOM_SCORE).catch(() => {});
+  execFile('prlimit', ['--pid', String(pid), '--core=0:0'], () => {});
 }
