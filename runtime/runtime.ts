@@ -1,8 +1,5 @@
-import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { FIRST_MODEL } from '../models/built-in.js';
 import type { ModelConfig } from '../schemas/generated/config/project.js';
-import { withoutAddressSecrets } from '../schemas/secrets.js';
 import { callsOf, Lazy } from './base/lazy.js';
 import { Chat } from './chat/chat.js';
 import type { CompletionSource } from './completions/request.js';
@@ -21,24 +18,18 @@ import { Hub } from './models/fetch/hub.js';
 import { Models } from './models/residency/models.js';
 import { Outbound } from './net/outbound.js';
 import { Projects } from './projects/projects.js';
-import type { Provider, ProviderHealth } from './providers/contract.js';
+import type { Provider } from './providers/contract.js';
 import { createProviders, providerOf } from './providers/index.js';
 import type { StartRunner } from './providers/runners.js';
 import type { Retrieval } from './rag/query/contract.js';
+import { type HealthCheck, healthChecks } from './services/health.js';
 import { modelServices } from './services/model-services.js';
 import { openRetrieval } from './services/retrieval.js';
 import { type InMemory, openServices, type Services } from './services/services.js';
 import type { Hearing } from './speech/transcription/hearing.js';
-import { LOW_DISK_BYTES } from './store/room.js';
-import { openStore, type Store } from './store/store.js';
+import { openStore } from './store/store.js';
 import type { Tasks } from './tasks/tasks.js';
 import type { Voice } from './voice/voice.js';
-
-/** One component that `/health` looks at. */
-export interface HealthCheck {
-  readonly name: string;
-  run(): (ProviderHealth & { details?: Record<string, unknown> }) | Promise<ProviderHealth & { details?: Record<string, unknown> }>;
-}
 
 /** What the gateway's handlers work on; made by `openRuntime`. */
 export interface Runtime {
@@ -94,22 +85,6 @@ export interface RuntimeParts {
   readonly startRunner: StartRunner;
 }
 
-async function storageHealth(store: Store, dataDir: string): Promise<ProviderHealth> {
-  const health = store.health();
-  if (health.status !== 'healthy') return health;
-  const { bavail, bsize } = await statfs(dataDir);
-  const freeMb = Math.round((bavail * bsize) / 1024 ** 2);
-  if (bavail * bsize < LOW_DISK_BYTES) return { status: 'degraded', message: `only ${freeMb} MB are free on the volume of ${dataDir}` };
-  return { status: 'healthy', message: `${health.message}, ${freeMb} MB free` };
-}
-
-/** Ingestion works where its queue can be written; its databases are looked at one by one, under `rag/health`. */
-function ragHealth(store: Store, tasks: Tasks): ProviderHealth {
-  const { status, message } = store.health();
-  if (status !== 'healthy') return { status, message };
-  return { status: 'healthy', message: `documents can be ingested; tasks under way: ${tasks.openCount}` };
-}
-
 /** Voice chat, whose code is loaded for its first client. */
 async function openVoice(projects: Projects, chat: Chat, { speech, transcription }: Services): Promise<Voice> {
   const [{ Voice }, { LiveEars }] = await Promise.all([import('./voice/voice.js'), import('./voice/hearing.js')]);
@@ -118,21 +93,12 @@ async function openVoice(projects: Projects, chat: Chat, { speech, transcription
 
 /** Opens the store, the engines and everything above them; whatever was opened is closed again when a later part fails. */
 export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
-  const {
-    version,
-    dataDir,
-    runtimeUrls,
-    runtimePort,
-    datasetQuotaBytes,
-    pinTemplates = false,
-    deleteProjects = false,
-    startRunner,
-  } = parts;
+  const { version, dataDir, runtimeUrls, runtimePort, datasetQuotaBytes, startRunner } = parts;
   const store = await openStore(dataDir);
   const projectsRoot = join(dataDir, 'projects');
   await sweepPending(projectsRoot);
   await sweepStages(projectsRoot);
-  const models = new Models({ dataDir, pinTemplates });
+  const models = new Models({ dataDir, pinTemplates: parts.pinTemplates ?? false });
   const outbound = new Outbound();
   const hub = new Hub(outbound);
   const pageImages = new PageImages();
@@ -145,7 +111,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const { close: closeServices, ...services } = openServices({ dataDir, models, completions, store, outbound, runtimeUrls });
   const ofModels = modelServices({ core: services.core, outbound, runtimePort });
   const kvCache = new Lazy(async () => new (await import('./kv-cache/kv-cache.js')).KvCache({ folder: join(dataDir, 'cache', 'kv') }));
-  const projects = new Projects({ dataDir, purges: deleteProjects });
+  const projects = new Projects({ dataDir, purges: parts.deleteProjects ?? false });
   const events = new Events({ store, projects });
   const providers = createProviders({ outbound, universal: ofModels.completions, startRunner });
   const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
@@ -164,26 +130,11 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   });
   const chat = new Chat({ projects, providers, providerOf, store, retrieval: documents.retrieval, events });
   const voice = new Lazy(async () => openVoice(projects, chat, services.core));
-  const builtin = `built in: ${FIRST_MODEL.name} (${FIRST_MODEL.description})`;
-  const checks: HealthCheck[] = [
-    { name: 'server', run: () => ({ status: 'healthy', message: `quern ${version} answers` }) },
-    { name: 'storage', run: () => storageHealth(store, dataDir) },
-    { name: 'rag-service', run: () => ragHealth(store, documents.tasks) },
-    { name: 'speech', run: async () => ({ status: 'healthy', message: await services.core.speech.speaker() }) },
-    { name: 'built-in-model', run: () => ({ status: 'healthy', message: builtin }) },
-    {
-      name: 'universal-runtime',
-      run: () =>
-        runtimeUrls.length > 0
-          ? { status: 'healthy', message: `remote: ${runtimeUrls.map((url) => withoutAddressSecrets(url)).join(', ')}` }
-          : models.health(),
-    },
-  ];
   return {
     version,
     dataDir,
     transport: '',
-    checks,
+    checks: healthChecks({ version, dataDir, runtimeUrls, store, tasks: documents.tasks, models, speech: services.core.speech }),
     projects,
     chat,
     events,
@@ -197,12 +148,12 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     ...documents,
     voice: () => voice.get(),
     close: async () => {
-      await voice.opened?.close();
+      await (await voice.settled())?.close();
       await closeRetrieval();
       await chat.close();
       await hub.close();
       await files.close();
-      await kvCache.opened?.close();
+      await (await kvCache.settled())?.close();
       await closeServices();
       await models.close();
       await outbound.close();

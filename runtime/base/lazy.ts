@@ -13,6 +13,11 @@ export class Lazy<T extends object> {
     return this.#opened;
   }
 
+  /** What was opened or is being opened, for whoever closes it; undefined where nobody has asked for it, or it could not be opened. */
+  async settled(): Promise<T | undefined> {
+    return this.#opening?.catch(() => undefined);
+  }
+
   /** Opens it unless it is open; a failure to open it stays. */
   get(): Promise<T> {
     this.#opening ??= this.#open().then((opened) => {

@@ -161,7 +161,7 @@ export function openServices(parts: ServiceParts): OpenServices {
     core: parts.runtimeUrls.length > 0 ? servicesBy((places) => new Lazy(() => places.elsewhere(parts))) : here,
     inMemory: () => opened.flatMap((lazy) => lazy.opened?.loaded?.() ?? []),
     close: async () => {
-      for (const lazy of opened) await lazy.opened?.close?.();
+      for (const lazy of opened) await (await lazy.settled())?.close?.();
     },
   };
 }

@@ -31,6 +31,16 @@ describe('what is opened at its first use', () => {
     assert.deepEqual([opened(), await lazy.opened?.add(1)], [1, 6]);
   });
 
+  it('is there for whoever closes it, also while it is being opened', async () => {
+    const { lazy, opened } = counters();
+    assert.deepEqual([await lazy.settled(), opened()], [undefined, 0]);
+    const opening = lazy.get();
+    assert.equal(await lazy.settled(), await opening);
+    const broken = new Lazy<Counter>(() => Promise.reject(new Error('no code')));
+    await assert.rejects(broken.get());
+    assert.equal(await broken.settled(), undefined);
+  });
+
   it('answers nothing for a method that what was opened lacks', async () => {
     assert.equal(await callsOf(counters().lazy).spare?.(), undefined);
   });
