@@ -241,7 +241,7 @@ describe('flite', () => {
 
   it('speaks in each of its voices, and under every id of kokoro', async () => {
     const lengths = new Set<number>();
-    for (const { id, model } of await speech.voices()) {
+    for (const { id, model } of (await speech.voices()).filter((voice) => voice.model !== 'espeak-ng')) {
       const { engine, chunks } = await speech.speak({ ...request, text: 'Hello there.', model, voice: id }, never);
       const { samples, words } = await whole(chunks);
       assert.equal(engine, 'flite');
@@ -256,5 +256,33 @@ describe('flite', () => {
     const { words, samples } = await whole((await speech.speak({ ...request, text, speed: 4 }, never)).chunks);
     assert.equal(words.at(-1)!.word, 'end');
     assert.ok(words.at(-1)!.end > samples.length / SPEECH_RATE - 1);
+  });
+});
+
+describe('espeak-ng', () => {
+  const dataDir = emptyDataDir();
+  let speech: SpeechOut;
+  let close: () => Promise<void>;
+  let isHere = false;
+  before(async () => {
+    ({ speech, close } = await stage('here', dataDir));
+    isHere = (await speech.voices('espeak-ng')).length > 0;
+  });
+  after(() => close());
+
+  it('speaks other languages where the program is installed, and says so where it is not', async () => {
+    const german = { text: 'Guten Tag. Wie geht es Ihnen?', model: 'espeak-ng', voice: 'de', speed: 1 };
+    if (!isHere) {
+      await assert.rejects(speech.speak(german, never), { kind: 'not_found', message: /espeak-ng on the PATH/ });
+      return;
+    }
+    const { engine, chunks } = await speech.speak(german, never);
+    const usual = (await whole(chunks)).samples;
+    assert.ok(engine === 'espeak-ng' && usual.length > SPEECH_RATE && Math.max(...usual) > 0.05);
+    const fast = (await whole((await speech.speak({ ...german, speed: 4 }, never)).chunks)).samples;
+    assert.ok(fast.length < usual.length / 2);
+    const chinese = { ...german, voice: 'cmn', text: '你好。今天天气很好，我们去公园吧！' };
+    assert.ok((await whole((await speech.speak(chinese, never)).chunks)).samples.length > SPEECH_RATE);
+    await assert.rejects(speech.speak({ ...german, voice: 'de; rm' }, never), { code: 'VoiceNotFound' });
   });
 });

@@ -1,10 +1,11 @@
 import { modelMissing } from '../../formats/model-missing.js';
 import type { Speaker } from './contract.js';
+import { espeak } from './espeak.js';
 import { flite } from './flite.js';
 import { kokoro } from './kokoro.js';
 
 /** Everything that speaks, the default first. */
-export const SPEAKERS: readonly Speaker[] = [kokoro, flite];
+export const SPEAKERS: readonly Speaker[] = [kokoro, flite, espeak];
 
 /** Who answers to a model's name. Throws `not_found` that names those who are there and the pull. */
 export function speakerOf(model: string): Speaker {

@@ -1,5 +1,6 @@
 import type { Phrase } from '../../contracts/speaking.js';
 import { symbolsHere } from './context.js';
+import { withoutMarkdown } from './markdown.js';
 import { readText } from './read.js';
 import type { Accent } from './sounds.js';
 import type { Mark, Token } from './token.js';
@@ -111,6 +112,45 @@ export function planWords(text: string): Phrase[] {
     words: tokens.map(({ source, words }) => ({ word: source, length: words.join('').length })),
     pause: pauseAfter(tokens),
   }));
+}
+
+/** Marks of other scripts, as the marks that a voice makes audible. */
+const OTHER_MARKS: Readonly<Record<string, Mark>> = {
+  '。': '.',
+  '．': '.',
+  '！': '!',
+  '？': '?',
+  '，': ',',
+  '、': ',',
+  '；': ';',
+  '：': ':',
+  '؟': '?',
+  '،': ',',
+  '।': '.',
+};
+/** Characters of a stretch of text without spaces that count as a word. */
+const WORD_CHARACTERS = /.{1,60}/gu;
+
+/** The phrases of a text in any language, for an engine that reads it as it is. */
+export function planText(text: string): Phrase[] {
+  const parts = withoutMarkdown(text)
+    .replace(/([。．！？，、；：।])/g, '$1 ')
+    .split(/\s+/)
+    .flatMap((part) => part.match(WORD_CHARACTERS) ?? []);
+  const tokens = parts.map((source): Token => {
+    const last = source.at(-1)!;
+    const mark = OTHER_MARKS[last] ?? (/[,;:.!?…—]/.test(last) ? (last as Mark) : '');
+    return { source, words: /[\p{L}\p{N}]/u.test(source) ? [source] : [], mark };
+  });
+  return phrasesOf(tokens).map((phrase) => {
+    const script = phrase.map(({ source }) => source).join(' ');
+    return {
+      text: script,
+      script,
+      words: phrase.map(({ source }) => ({ word: source, length: source.length })),
+      pause: pauseAfter(phrase),
+    };
+  });
 }
 
 /** The phrases of a text for an engine that reads symbols of sounds; none has more than `most` of them, where a phrase has more than one token. */
