@@ -10,6 +10,8 @@ export interface MediabunnyFormat {
   readonly bitsPerS?: number;
   /** The file around the frames. */
   container(library: Mediabunny): InstanceType<Mediabunny['AdtsOutputFormat' | 'FlacOutputFormat']>;
+  /** Samples of a frame, where the last one is filled up with silence that nobody can tell from sound. */
+  readonly frameSamples?: number;
   /** Makes the codec known to mediabunny. */
   register(): Promise<void>;
 }
@@ -17,8 +19,16 @@ export interface MediabunnyFormat {
 /** Samples of the shortest file, for an utterance without any: neither format has a file without a frame. */
 const LEAST_SAMPLES = 1024;
 
+/** Of a last frame that is left out when it is hardly filled: the share of it at most, and the effective value of what is lost. */
+const MOST_LEFT_OUT = 0.6;
+const QUIET = 0.01;
+
+function isQuiet(samples: Float32Array): boolean {
+  return samples.reduce((sum, sample) => sum + sample * sample, 0) <= QUIET * QUIET * samples.length;
+}
+
 /** An encoding by mediabunny, whose encoder runs in a worker thread of its own. */
-export async function mediabunnyEncoding({ codec, bitsPerS, container, register }: MediabunnyFormat): Promise<Encoding> {
+export async function mediabunnyEncoding({ codec, bitsPerS, container, frameSamples = 1, register }: MediabunnyFormat): Promise<Encoding> {
   const library = await import('mediabunny');
   await register();
   const ready: Uint8Array[] = [];
@@ -29,7 +39,9 @@ export async function mediabunnyEncoding({ codec, bitsPerS, container, register 
   await output.start();
   let taken = 0;
   const taking = (): Uint8Array => Buffer.concat(ready.splice(0));
-  const push = async (samples: Float32Array): Promise<Uint8Array> => {
+  /** What does not fill a frame yet. */
+  let rest = new Float32Array(0);
+  const add = async (samples: Float32Array): Promise<Uint8Array> => {
     if (samples.length === 0) return taking();
     const sample = new library.AudioSample({
       data: samples,
@@ -43,10 +55,19 @@ export async function mediabunnyEncoding({ codec, bitsPerS, container, register 
     sample.close();
     return taking();
   };
+  const push = (samples: Float32Array): Promise<Uint8Array> => {
+    const all = new Float32Array(rest.length + samples.length);
+    all.set(rest);
+    all.set(samples, rest.length);
+    const whole = all.length - (all.length % frameSamples);
+    rest = all.slice(whole);
+    return add(all.subarray(0, whole));
+  };
   return {
     push,
     end: async () => {
-      if (taken === 0) await push(new Float32Array(LEAST_SAMPLES));
+      if (rest.length > MOST_LEFT_OUT * frameSamples || !isQuiet(rest)) await add(rest);
+      if (taken === 0) await add(new Float32Array(LEAST_SAMPLES));
       await output.finalize();
       return taking();
     },
