@@ -35,6 +35,7 @@ class EncodeThread {
   readonly #encodings = new Set<number>();
   #calls = 0;
   #idle: NodeJS.Timeout | undefined;
+  #ended: Failure | undefined;
 
   constructor() {
     this.#worker.unref();
@@ -59,6 +60,7 @@ class EncodeThread {
   }
 
   ask(encoding: number, asked: Asked): Promise<Uint8Array> {
+    if (this.#ended) return Promise.reject(this.#ended);
     const call = ++this.#calls;
     return new Promise((resolve, reject) => {
       this.#waiting.set(call, { resolve, reject });
@@ -77,7 +79,8 @@ class EncodeThread {
 
   #fail(cause: Error | undefined): void {
     threads.delete(this);
-    for (const { reject } of this.#waiting.values()) reject(new Failure('internal', 'The thread that encodes audio ended.', { cause }));
+    this.#ended ??= new Failure('internal', 'The thread that encodes audio ended.', { cause });
+    for (const { reject } of this.#waiting.values()) reject(this.#ended);
     this.#waiting.clear();
   }
 }

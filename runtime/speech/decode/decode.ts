@@ -64,6 +64,7 @@ class DecodeThread {
   #hasEnded = false;
 
   private constructor() {
+    this.#worker.stderr.resume();
     this.#worker.on('message', (answer: DecodeAnswer) => this.#owner?.take(answer));
     this.#worker.on('error', (error) => this.#owner?.die(error));
     this.#worker.on('exit', () => {
@@ -128,11 +129,14 @@ export async function* decodeAudio(input: string | Uint8Array, options: DecodeOp
       })
       .catch(refuse);
   });
-  const decoding = new Decoding({ input, isRaw, mostSeconds }, signal);
   try {
-    for (let samples = await decoding.next(); samples; samples = await decoding.next()) yield samples;
+    const decoding = new Decoding({ input, isRaw, mostSeconds }, signal);
+    try {
+      for (let samples = await decoding.next(); samples; samples = await decoding.next()) yield samples;
+    } finally {
+      decoding.close();
+    }
   } finally {
-    decoding.close();
     leave();
   }
 }
