@@ -39,6 +39,13 @@ const SETS = [
     sha256: '203cf8250a2ae2e57475161ee39ec46c03462e4d6b96dfec0f47f131a8ca9fa3',
   },
   {
+    name: 'the dictionaries of misaki',
+    repository: 'hexgrad/misaki',
+    pip: ['misaki==0.9.4'],
+    files: Object.fromEntries(['us_gold.json', 'gb_gold.json'].map((name) => [name, [`misaki/data/${name}`]])),
+    sha256: '45c34cbf0a3fe5992e34f96adef1a0a4bc91a64ef10d620acb2c699e30539f52',
+  },
+  {
     name: 'Whisper base',
     only: '--all',
     repository: 'Systran/faster-whisper-base',

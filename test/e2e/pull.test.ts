@@ -46,7 +46,7 @@ describe('quern pull', () => {
     });
     const pulled = await runToEnd(['pull', 'kokoro'], env);
     assert.equal(pulled.code, 0, pulled.output);
-    assert.match(pulled.output, /onnx-community\/Kokoro-82M-v1\.0-ONNX: 3 files/);
+    assert.match(pulled.output, /onnx-community\/Kokoro-82M-v1\.0-ONNX: 3 files, .*licence Apache-2\.0/);
     assert.match(pulled.output, /model_quantized\.onnx[\s\S]*af_heart\.bin|af_heart\.bin[\s\S]*model_quantized\.onnx/);
     assert.match((await runToEnd(['pull', 'kokoro:F16'], env)).output, /model_fp16\.onnx/);
     assert.match((await runToEnd(['rm', 'kokoro'], env)).output, /removed kokoro: /);

@@ -157,7 +157,7 @@ async function planOf(
     totalBytes: sizes.reduce((sum, { bytes }) => sum + bytes, 0),
     missingBytes: sizes.reduce((sum, { bytes, isThere }) => sum + (isThere ? 0 : bytes), 0),
     layout,
-    licence: null,
+    licence: aliasOf(found.id)?.facts.licence ?? null,
     notes: [...alias, ...(selection.note === null ? [] : [selection.note])],
   };
 }

@@ -51,7 +51,7 @@ const ALIASES: ReadonlyMap<string, Alias> = new Map([
   ['google/gemma-3-1b-it', exported('onnx-community/gemma-3-1b-it-ONNX')],
   ['openai-community/gpt2', exported('Xenova/gpt2')],
   // A quarter of the size, and as quick as the others are on a processor.
-  ['hexgrad/kokoro-82m', { repositories: ['onnx-community/Kokoro-82M-v1.0-ONNX'], facts: { format: 'INT8' } }],
+  ['hexgrad/kokoro-82m', { repositories: ['onnx-community/Kokoro-82M-v1.0-ONNX'], facts: { format: 'INT8', licence: 'Apache-2.0' } }],
   ['qwen/qwen3-0.6b', exported('onnx-community/Qwen3-0.6B-ONNX')],
 ]);
 

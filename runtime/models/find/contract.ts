@@ -13,6 +13,8 @@ export interface ModelPlaces {
 export interface AliasFacts {
   readonly pooling?: Pooling;
   readonly maxLength?: number;
+  /** Of the weights, as a download tells it. */
+  readonly licence?: string;
   /** The format that is fetched unless another is named. */
   readonly format?: string;
   readonly head?: 'embedding' | 'reranking' | 'classification' | 'ner';
