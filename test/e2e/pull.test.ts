@@ -52,6 +52,40 @@ describe('quern pull', () => {
     assert.match((await runToEnd(['rm', 'kokoro'], env)).output, /removed kokoro: /);
   });
 
+  it('fetches Whisper models by their names: one file each, removed one by one, and no more than are used', async () => {
+    const bytes = (text: string): Buffer => Buffer.from(text.repeat(2000));
+    server.put('ggerganov/whisper.cpp', {
+      ...{ 'ggml-tiny.bin': weights, 'ggml-tiny-q8_0.bin': bytes('tiny '), 'ggml-base.en-q8_0.bin': bytes('base ') },
+      'README.md': bytes('text '),
+    });
+    server.put('Systran/faster-whisper-tiny', {
+      'model.bin': bytes('ct2 '),
+      'vocabulary.txt': bytes('a\n'),
+      'config.json': Buffer.from('{}'),
+    });
+    const pulled = await runToEnd(['pull', 'whisper-tiny'], env);
+    assert.equal(pulled.code, 0, pulled.output);
+    assert.match(pulled.output, /ggerganov\/whisper\.cpp: 1 file, 9\.8KB, licence MIT[\s\S]*ggml-tiny-q8_0\.bin 9\.8KB/);
+    assert.equal((await runToEnd(['pull', 'whisper-base.en'], env)).code, 0);
+    assert.match((await runToEnd(['pull', 'Systran/faster-whisper-tiny'], env)).output, /3 files/);
+    const listed = (await runToEnd(['models'], env)).output;
+    for (const row of [/whisper-tiny +ggml +9\.8KB/, /whisper-base\.en +ggml +9\.8KB/, /Systran\/faster-whisper-tiny +ctranslate2/])
+      assert.match(listed, row);
+    const again = await runToEnd(['pull', 'whisper-tiny'], { ...env, HF_HUB_OFFLINE: '1' });
+    assert.match(again.output, /ggml-tiny-q8_0\.bin is there already/);
+    assert.match((await runToEnd(['rm', 'whisper-tiny'], env)).output, /removed whisper-tiny: 9\.8KB/);
+    const left = (await runToEnd(['models'], env)).output;
+    assert.deepEqual([/whisper-tiny +ggml/.test(left), /whisper-base\.en +ggml/.test(left)], [false, true]);
+    const folder = join(cache, 'models--ggerganov--whisper.cpp');
+    assert.equal(readdirSync(join(folder, 'blobs')).length, 1);
+    assert.equal((await runToEnd(['rm', 'whisper-tiny'], env)).code, 1);
+    assert.match((await runToEnd(['rm', 'whisper-base.en'], env)).output, /removed whisper-base\.en/);
+    assert.ok(!existsSync(folder));
+    assert.match((await runToEnd(['rm', 'Systran/faster-whisper-tiny'], env)).output, /removed/);
+    const absent = await runToEnd(['pull', 'whisper-small'], env);
+    assert.deepEqual([absent.code, /whisper-small/.test(absent.output)], [1, true], absent.output);
+  });
+
   it('downloads, lists and removes without a daemon, and the cache is one that the hub reads itself', async () => {
     const { commit } = server.put('org/alone', { 'model.gguf': weights });
     const pulled = await runToEnd(['pull', 'org/alone'], env);
