@@ -105,14 +105,14 @@ async function turnOf(
     const prompts = renderPrompts(project.config, model, variables);
     const tools = offeredTools(model, request.tools, variables);
     let hits: readonly Hit[] = [];
-    const completion = await opened(model, request, async () => {
+    const completion = await openOrFailStream(model, request, async () => {
       const questions = retrieval ? questionsOf(project, model, request) : [];
       record?.asked(project, questions);
       const found = retrieval ? await retrieve(retrieval, project, questions, signal) : [];
       record?.found(questions, found);
       const history = session ? await sessions.history(session) : (call.replay?.history ?? []);
       if (session) await sessions.expect(conversationOf(request.messages)).catch(refuseUnkept);
-      return fitting(found, (passages) => {
+      return openWithRoom(found, (passages) => {
         hits = passages;
         const system = [...prompts.system, ...contextText(passages)];
         const messages = assemble({ ...prompts, system }, history, request.messages);
@@ -138,7 +138,7 @@ async function turnOf(
 }
 
 /** Opens with all the passages, or with the best of them that the model's context has room for: half as many each time that it has not. */
-async function fitting(passages: readonly Hit[], open: (passages: readonly Hit[]) => Promise<Completion>): Promise<Completion> {
+async function openWithRoom(passages: readonly Hit[], open: (passages: readonly Hit[]) => Promise<Completion>): Promise<Completion> {
   for (let best = passages; ; best = best.slice(0, Math.floor(best.length / 2))) {
     try {
       return await open(best);
@@ -152,7 +152,7 @@ async function fitting(passages: readonly Hit[], open: (passages: readonly Hit[]
  * A model or a search that fails before a stream has begun fails the stream, which ends with an apology; what the caller can mend, or try
  * later, stays a status.
  */
-async function opened(model: ModelConfig, { stream }: ChatRequest, open: () => Promise<Completion>): Promise<Completion> {
+async function openOrFailStream(model: ModelConfig, { stream }: ChatRequest, open: () => Promise<Completion>): Promise<Completion> {
   try {
     return await open();
   } catch (failure) {

@@ -185,7 +185,7 @@ export class OpenTurn implements ChatTurn {
       },
     });
     const { sources, record, signal } = this.#ends;
-    const whole = sources ? after(sourcesFrame(this.#wire, sources), frames) : frames;
+    const whole = sources ? startingWith(sourcesFrame(this.#wire, sources), frames) : frames;
     return record ? untilEnd(whole, record, signal) : whole;
   }
 
@@ -217,7 +217,7 @@ export class OpenTurn implements ChatTurn {
   }
 }
 
-async function* after(first: string, rest: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
+async function* startingWith(first: string, rest: AsyncIterable<string>): AsyncGenerator<string, void, undefined> {
   yield first;
   yield* rest;
 }

@@ -76,7 +76,7 @@ export class OpenedCompletion implements Completion {
 }
 
 /** How long an opening waits for what it began. */
-const PATIENCE_MS = 1_000;
+const OPENING_WAIT_MS = 1_000;
 
 /**
  * Waits for the beginning of an answer, so that a failure there is still a failure of the whole request; one that takes longer than a second goes
@@ -85,7 +85,7 @@ const PATIENCE_MS = 1_000;
 export async function settleSoon(begun: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const patience = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, PATIENCE_MS);
+    timer = setTimeout(resolve, OPENING_WAIT_MS);
   });
   try {
     await Promise.race([begun, patience]);
@@ -119,7 +119,7 @@ function requestOf<Request extends CompletionRequest>({ n: _n, ...request }: Req
 type Step = { choice: number; result: IteratorResult<CompletionPart, void> } | { choice: number; error: unknown };
 
 /** The parts of all the choices, each with its `choice`, in the order in which they come; the next of a choice is asked for when the last was taken. */
-async function* merged(sources: readonly AsyncIterable<CompletionPart>[]): AsyncGenerator<CompletionPart, void, undefined> {
+async function* partsOfAll(sources: readonly AsyncIterable<CompletionPart>[]): AsyncGenerator<CompletionPart, void, undefined> {
   const iterators = sources.map((source) => source[Symbol.asyncIterator]());
   // A queue, and no race of promises: each gets its turn, and one that waits for long gathers no listeners.
   const come: Step[] = [];
@@ -187,7 +187,7 @@ export async function openChoices<Request extends CompletionRequest>(
       get contextUsage() {
         return first.contextUsage;
       },
-      parts: endingParts(merged([first.parts, ...others.map(partsOfChoice)]), settle, end),
+      parts: endingParts(partsOfAll([first.parts, ...others.map(partsOfChoice)]), settle, end),
     };
   } catch (error) {
     end(error);

@@ -5,7 +5,7 @@ import { withoutSecrets } from '../../config/secrets.js';
 import type { JsonObject } from '../../config/values.js';
 import { defaultOf } from '../../rag/query/plan.js';
 
-const shown = (config: JsonObject | undefined): JsonObject => withoutSecrets(config ?? {});
+const configWithoutSecrets = (config: JsonObject | undefined): JsonObject => withoutSecrets(config ?? {});
 
 /** A database as lists show it. */
 export function summaryOf(database: Database, isDefault: boolean): DatabaseSummary {
@@ -35,17 +35,17 @@ export function detailOf(config: ProjectConfig, database: Database): DatabaseDet
   return {
     name: database.name,
     type: database.type,
-    config: shown(database.config),
+    config: configWithoutSecrets(database.config),
     embedding_strategies: embeddings.map((one) => ({
       name: one.name,
       type: one.type,
-      config: shown(one.config),
+      config: configWithoutSecrets(one.config),
       priority: one.priority ?? 0,
     })),
     retrieval_strategies: retrievals.map((one) => ({
       name: one.name,
       type: one.type,
-      config: shown(one.config),
+      config: configWithoutSecrets(one.config),
       default: one === retrieval,
     })),
     default_embedding_strategy: defaultOf(embeddings, database.default_embedding_strategy)?.name ?? null,

@@ -18,7 +18,7 @@ interface Ending {
   readonly embedder: string;
 }
 
-function known({ summary, embedder }: Ending) {
+function factsOf({ summary, embedder }: Ending) {
   const size = summary?.options.chunk_size;
   return {
     parser: summary?.parser ?? null,
@@ -31,16 +31,16 @@ function known({ summary, embedder }: Ending) {
 }
 
 /** The outcome of a file that cannot be taken in. */
-function failed(reason: string, ending: Ending): FileOutcome {
-  return { status: 'failed', reason, ...known(ending), storedCount: 0, skippedCount: 0, documentCount: 0, documentIds: [] };
+function failedOutcome(reason: string, ending: Ending): FileOutcome {
+  return { status: 'failed', reason, ...factsOf(ending), storedCount: 0, skippedCount: 0, documentCount: 0, documentIds: [] };
 }
 
 /** The outcome of a file all of whose chunks are in the database. */
-function finished({ file }: IngestRequest, { stored, skipped }: { stored: number; skipped: number }, ending: Ending): FileOutcome {
+function finishedOutcome({ file }: IngestRequest, { stored, skipped }: { stored: number; skipped: number }, ending: Ending): FileOutcome {
   return {
     status: stored === 0 ? 'skipped' : 'success',
     reason: stored === 0 ? 'duplicate' : null,
-    ...known(ending),
+    ...factsOf(ending),
     storedCount: stored,
     skippedCount: skipped,
     documentCount: 1,
@@ -85,11 +85,11 @@ export class FileIngest implements Ingest {
       const origin = { file: request.file, dataset: request.dataset, time: new Date() };
       const stages = this.#stagesOf(project);
       const filling = new Filling({ passages, origin, store, embedder, stages, key: `${embedder.key} ${key}`, context });
-      return finished(request, await filling.run(), { summary, embedder: embedder.type });
+      return finishedOutcome(request, await filling.run(), { summary, embedder: embedder.type });
     } catch (error) {
       context.signal.throwIfAborted();
       if (!(error instanceof Failure) || PASSING.has(error.kind)) throw error;
-      return failed(error.message, { summary, embedder: embedder.type });
+      return failedOutcome(error.message, { summary, embedder: embedder.type });
     } finally {
       await passages?.close();
     }

@@ -8,7 +8,7 @@ import { RETRIEVERS } from '../retrievers/index.js';
 import { MOST_HITS } from '../retrievers/retriever.js';
 import type { Question } from './contract.js';
 
-const named = (things: readonly { name: string }[]): string => things.map((one) => one.name).join(', ') || 'none';
+const namesOf = (things: readonly { name: string }[]): string => things.map((one) => one.name).join(', ') || 'none';
 
 /** The default of a list: the one named so, else the first that is marked, else the first. A name that is not in the list is passed over. */
 export function defaultOf<One extends { name: string; default?: boolean }>(
@@ -28,7 +28,7 @@ export function databaseOf(config: ProjectConfig, name: string | undefined): Dat
   if (name !== undefined) {
     const found = databases.find((one) => one.name === name);
     if (found) return found;
-    throw new Failure('not_found', `Database '${name}' not found; this project has: ${named(databases)}.`, { code: 'DatabaseNotFound' });
+    throw new Failure('not_found', `Database '${name}' not found; this project has: ${namesOf(databases)}.`, { code: 'DatabaseNotFound' });
   }
   const found = defaultOf(databases, config.rag.default_database);
   if (found) return found;
@@ -41,7 +41,7 @@ export function retrievalOf(database: Database, name: string | undefined): Retri
   if (name !== undefined) {
     const found = strategies.find((one) => one.name === name);
     if (found) return found;
-    const message = `Retrieval strategy '${name}' not found in database '${database.name}'; it has: ${named(strategies)}.`;
+    const message = `Retrieval strategy '${name}' not found in database '${database.name}'; it has: ${namesOf(strategies)}.`;
     throw new Failure('not_found', message, { code: 'RetrievalStrategyNotFound' });
   }
   const found = defaultOf(strategies, database.default_retrieval_strategy);
@@ -104,7 +104,7 @@ export function topKOf(strategy: RetrievalStrategy, question: Question): number 
 }
 
 /** The hits that reach the threshold of the question, else of the strategy's configuration, and fit into the question's tokens. */
-export function kept(hits: readonly Hit[], strategy: RetrievalStrategy, question: Question): Hit[] {
+export function withinLimits(hits: readonly Hit[], strategy: RetrievalStrategy, question: Question): Hit[] {
   const threshold = question.threshold ?? numberOf((strategy.config as Metadata | undefined)?.score_threshold);
   const above = threshold === undefined ? [...hits] : hits.filter((hit) => hit.score >= threshold);
   if (question.maxTokens === undefined) return above;

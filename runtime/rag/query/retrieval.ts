@@ -8,10 +8,10 @@ import { DENSE_TRUST } from '../retrievers/fusion.js';
 import type { Filter, VectorStore } from '../stores/contract.js';
 import { conditionsOf, filteredValue } from '../stores/filter.js';
 import type { Findings, Question, RagScope, Retrieval } from './contract.js';
-import { databaseOf, embeddingOf, kept, planOf, retrievalOf, retrieverOf, topKOf } from './plan.js';
+import { databaseOf, embeddingOf, planOf, retrievalOf, retrieverOf, topKOf, withinLimits } from './plan.js';
 
 /** Strategies inside strategies; each level multiplies the searches of one question. */
-const DEEPEST = 4;
+const DEEPEST_NESTING = 4;
 
 /** How a reranking model is asked. */
 export interface RerankWork {
@@ -92,8 +92,8 @@ export function meansOf(parts: MeansParts): RetrievalMeans {
       return models.complete(model, prompt, maxTokens, signal);
     },
     retrieve: async (type, options, query) => {
-      if (depth >= DEEPEST)
-        throw new Failure('bad_request', `Retrieval strategies are nested deeper than ${DEEPEST} levels, down to '${type}'.`);
+      if (depth >= DEEPEST_NESTING)
+        throw new Failure('bad_request', `Retrieval strategies are nested deeper than ${DEEPEST_NESTING} levels, down to '${type}'.`);
       return retrieverOf(type).retrieve(query, options, at(depth + 1));
     },
   });
@@ -128,7 +128,7 @@ export function createRetrieval(parts: RetrievalParts): Retrieval {
         const store = await parts.openStore(scope, database);
         const embedder = (): Embedder => parts.embedderFor(scope, database, embeddingOf(database));
         const means = meansOf({ scope, database, store, embedder, models: parts, outbound: parts.outbound, signal });
-        const hits = kept(await means.retrieve(plan.type, plan.options, query), strategy, question);
+        const hits = withinLimits(await means.retrieve(plan.type, plan.options, query), strategy, question);
         const warnings = hits.length > 0 || !query.filter ? [] : await unknownKeys(query, query.filter, store, means);
         return { hits, database: database.name, strategy: strategy.name, timeMs: performance.now() - startMs, warnings };
       } catch (error) {

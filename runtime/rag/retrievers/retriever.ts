@@ -38,9 +38,9 @@ export function best(hits: readonly Hit[], count: number): Hit[] {
 }
 
 /** Languages whose questions are known by their function words. */
-const OTHERS = ['de', 'fr', 'es', 'it', 'pt', 'nl'] as const;
+const OTHER_LANGUAGES = ['de', 'fr', 'es', 'it', 'pt', 'nl'] as const;
 /** Function words of another language that make a question one of it; a single one may be an English word, such as "bin". */
-const LEAST = 2;
+const LEAST_FUNCTION_WORDS = 2;
 
 /** The word in a token: lower case, without the punctuation around it. */
 function wordOf(token: string): string {
@@ -53,8 +53,8 @@ function wordOf(token: string): string {
 /** The stop words of the language that a question is in, as far as they tell. */
 function stopWordsFor(words: readonly string[]): ReadonlySet<string> {
   let best = stopWordsOf('en');
-  let most = Math.max(LEAST - 1, words.filter((word) => best.has(word)).length);
-  for (const language of OTHERS) {
+  let most = Math.max(LEAST_FUNCTION_WORDS - 1, words.filter((word) => best.has(word)).length);
+  for (const language of OTHER_LANGUAGES) {
     const list = stopWordsOf(language);
     const count = words.filter((word) => list.has(word)).length;
     if (count > most) [best, most] = [list, count];
@@ -101,7 +101,7 @@ export function bounded(score: number): number {
   return Math.max(0, score) / (Math.max(0, score) + BM25_HALF);
 }
 
-const within = (k: number): number => Math.min(Math.ceil(k), MOST_HITS);
+const atMostHits = (k: number): number => Math.min(Math.ceil(k), MOST_HITS);
 
 function ranked(query: RetrievalQuery, hits: readonly Hit[], kind: 'dense' | 'lexical', how: Metadata): Hit[] {
   return hits.map((hit, at) => {
@@ -122,14 +122,14 @@ const filtered = ({ filter }: RetrievalQuery) => (filter === undefined ? {} : { 
 /** The hits nearest to a vector, or to the question where none is given. */
 export async function denseHits(query: RetrievalQuery, means: RetrievalMeans, k: number, vector?: Float32Array): Promise<Hit[]> {
   const near = vector ?? (await vectorOf(query.text, means));
-  const { dense, plan } = await means.search({ vector: near, k: within(k), ...filtered(query) });
+  const { dense, plan } = await means.search({ vector: near, k: atMostHits(k), ...filtered(query) });
   return ranked(query, dense, 'dense', { plan });
 }
 
 /** The hits that share words with the question, by BM25, brought to 0..1. */
 export async function lexicalHits(query: RetrievalQuery, means: RetrievalMeans, k: number): Promise<Hit[]> {
   const text = withoutStopWords(query.text);
-  const { lexical, plan } = await means.search({ text, k: within(k), ...filtered(query) });
+  const { lexical, plan } = await means.search({ text, k: atMostHits(k), ...filtered(query) });
   return ranked(query, lexical, 'lexical', { lexical_query: text, plan });
 }
 
@@ -137,7 +137,7 @@ export async function lexicalHits(query: RetrievalQuery, means: RetrievalMeans, 
 export async function bothHits(query: RetrievalQuery, means: RetrievalMeans, k: number): Promise<{ dense: Hit[]; lexical: Hit[] }> {
   const vector = await vectorOf(query.text, means);
   const text = withoutStopWords(query.text);
-  const { dense, lexical, plan } = await means.search({ vector, text, k: within(k), ...filtered(query) });
+  const { dense, lexical, plan } = await means.search({ vector, text, k: atMostHits(k), ...filtered(query) });
   return { dense: ranked(query, dense, 'dense', { plan }), lexical: ranked(query, lexical, 'lexical', { lexical_query: text, plan }) };
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Metadata } from '../../../../../runtime/documents/contract.js';
 import type { Question } from '../../../../../runtime/rag/query/contract.js';
-import { kept, planOf, topKOf } from '../../../../../runtime/rag/query/plan.js';
+import { planOf, topKOf, withinLimits } from '../../../../../runtime/rag/query/plan.js';
 import { type MeansParts, meansOf, type RetrievalParts } from '../../../../../runtime/rag/query/retrieval.js';
 import { DENSE_TRUST } from '../../../../../runtime/rag/retrievers/fusion.js';
 import { Failure } from '../../../../../schemas/errors.js';
@@ -94,7 +94,7 @@ describe('how many and how good', () => {
   it('keeps what reaches the threshold, the question before the strategy, and what fits into the tokens', () => {
     const hits = [0.9, 0.5, 0.2].map((score, at) => ({ id: `${at}`, documentHash: '', text: 'x'.repeat(40), metadata: {}, score }));
     const count = (config: Metadata, question: Partial<Question>): number =>
-      kept(hits, strategy('VectorRetriever', config), { text: 'x', ...question }).length;
+      withinLimits(hits, strategy('VectorRetriever', config), { text: 'x', ...question }).length;
     assert.equal(count({}, {}), 3);
     assert.equal(count({ score_threshold: 0.5 }, {}), 2);
     assert.equal(count({ score_threshold: 0.5 }, { threshold: 0 }), 3);
