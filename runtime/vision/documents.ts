@@ -1,14 +1,13 @@
-import { isAbsolute, join } from 'node:path';
+import { isAbsolute } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import type { DocumentAnswer, DocumentModel } from '../engines/contracts/documents.js';
 import type { OcrReader } from '../engines/contracts/ocr.js';
 import { DocumentClient } from '../engines/documents/client.js';
 import { decoderGraphs, encoderGraph, isLayoutModel, layoutGraph, openedGraphs } from '../engines/image-text/graphs.js';
 import { howToFetch, modelMissing } from '../formats/model-missing.js';
-import { graphBytes } from '../formats/onnx/graph-bytes.js';
 import { defaultThreads } from '../hosts/memory.js';
 import type { FoundRepository } from '../models/find/contract.js';
-import { findRepository } from '../models/find/repository.js';
+import { findRepository, withGraphs } from '../models/find/repository.js';
 import type { Held, Models } from '../models/residency/models.js';
 import type { Picture } from '../pictures/picture.js';
 import type { ExtractRequest } from './contract.js';
@@ -43,14 +42,14 @@ function checkGraphs({ id, folder, files }: FoundRepository): void {
 async function holdModel(models: Models, { model: name, task }: ExtractRequest, signal: AbortSignal): Promise<Held<DocumentModel>> {
   const found = await findRepository(name, models.places);
   checkGraphs(found);
-  const { id, quantisation, folder, notes } = found;
-  const files = openedGraphs(id, found.files, quantisation);
+  const files = openedGraphs(found.id, found.files, found.quantisation);
+  const { id, quantisation, folder, sizeBytes, notes } = await withGraphs(found, files);
   return models.hold(
     {
       key: `document:${task}:${id}${quantisation === null ? '' : `:quant${quantisation}`}`,
       type: `document_${task}`,
       name,
-      sizeBytes: await graphBytes(files.map((file) => join(folder, file))),
+      sizeBytes,
       load: (circuit, stop) => DocumentClient.load({ name: id, folder, files, threads: defaultThreads() }, notes, circuit, stop),
     },
     signal,

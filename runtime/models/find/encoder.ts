@@ -5,12 +5,11 @@ import { fileOf } from '../../base/paths.js';
 import type { EncoderTask } from '../../engines/contracts/encoder.js';
 import { ggufBytes } from '../../formats/gguf/shards.js';
 import { chooseFile } from '../../formats/gguf-names.js';
-import { graphBytes } from '../../formats/onnx/graph-bytes.js';
 import { chooseOnnx, hasOnnx } from '../../formats/onnx-graphs.js';
 import type { FoundModel, FoundRepository, ModelPlaces } from './contract.js';
 import { findGguf } from './gguf.js';
 import { splitName } from './names.js';
-import { findRepository } from './repository.js';
+import { findRepository, withGraphs } from './repository.js';
 
 /** What each task is called in messages. */
 const DOES: Readonly<Record<EncoderTask, string>> = {
@@ -72,9 +71,8 @@ async function inRepository(name: string, task: EncoderTask, wish: string | null
       { code: 'InvalidModelFile' },
     );
   }
-  const path = join(folder, graph.file);
   const notes = [...found.notes, ...(graph.note === null ? [] : [graph.note])];
-  return { id, quantisation, format: 'onnx', weights: [path], folder, sizeBytes: await graphBytes([path]), source, facts, notes };
+  return { ...(await withGraphs(found, [graph.file])), quantisation, notes };
 }
 
 /**

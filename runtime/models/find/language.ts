@@ -1,12 +1,10 @@
-import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { otherArchitecture } from '../../formats/architecture.js';
-import { graphBytes } from '../../formats/onnx/graph-bytes.js';
 import { LATER, MERGED, withFormat } from '../../formats/onnx-graphs.js';
 import { chooseFormat, chooseNamed, graphFiles, isGgufFormat, isNear } from '../../formats/onnx-names.js';
 import type { FoundModel, FoundRepository, ModelPlaces } from './contract.js';
 import { findGguf } from './gguf.js';
-import { findRepository, settingsFolder } from './repository.js';
+import { findRepository, settingsFolder, withGraphs } from './repository.js';
 
 /** Graphs for text generation, the better one first. */
 const GRAPHS = [MERGED, 'model', LATER] as const;
@@ -80,15 +78,13 @@ async function exportIn(name: string, found: FoundRepository, { dtype }: Languag
   const missing = missingOf(found, candidates);
   if (missing !== undefined) throw wrongType(name, missing);
   const folder = settingsFolder(found)!;
-  const { id, quantisation, source, facts, notes } = found;
+  const { quantisation, notes } = found;
   const other = await otherArchitecture(folder, false);
   if (other !== undefined) throw wrongType(name, `config.json names ${other}, which does not write text`);
   const graph = graphOf(found, candidates, dtype);
-  const path = join(found.folder, graph);
   const wished =
     quantisation !== null && isGgufFormat(quantisation) ? [`${quantisation} is a format of GGUF files; ${graph} is used.`] : [];
-  const sizeBytes = await graphBytes([path]);
-  return { id, quantisation, format: 'onnx', weights: [path], folder, sizeBytes, source, facts, notes: [...notes, ...wished] };
+  return { ...(await withGraphs(found, [graph])), folder, notes: [...notes, ...wished] };
 }
 
 /**

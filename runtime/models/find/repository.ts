@@ -3,8 +3,9 @@ import { isAbsolute, join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { staysInside } from '../../base/paths.js';
 import { howToFetch, modelMissing } from '../../formats/model-missing.js';
+import { graphBytes } from '../../formats/onnx/graph-bytes.js';
 import { aliasOf, wholeId } from './aliases.js';
-import type { FoundRepository, ModelPlaces } from './contract.js';
+import type { FoundModel, FoundRepository, ModelPlaces } from './contract.js';
 import { filesBelow, repositoryFolder, snapshotFiles, snapshots } from './hub-cache.js';
 import { parseName } from './names.js';
 import { WEIGHTS } from './own-folders.js';
@@ -132,6 +133,13 @@ export function findRepositoryHere(name: string, places: ModelPlaces): Promise<F
     if (error instanceof Failure && error.code === 'ModelNotFound') return undefined;
     throw error;
   });
+}
+
+/** The model of a repository by the graphs that are opened of it: relative, the main one first. */
+export async function withGraphs(found: FoundRepository, graphs: readonly string[]): Promise<FoundModel> {
+  const { id, quantisation, folder, source, facts, notes } = found;
+  const weights = graphs.map((graph) => join(folder, graph)) as [string, ...string[]];
+  return { id, quantisation, format: 'onnx', weights, folder, sizeBytes: await graphBytes(weights), source, facts, notes };
 }
 
 /**
