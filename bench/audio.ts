@@ -17,7 +17,7 @@ import { sizeOf } from './size.js';
 /** Seconds of sound that are encoded and decoded. */
 const SECONDS = sizeOf('BENCH_AUDIO_SECONDS', 60, 10);
 const ROUNDS = sizeOf('BENCH_ROUNDS', 3, 1);
-const PIECE_S = 0.02;
+const PIECE_S = 0.1;
 const SPEEX_QUALITY = 5;
 const RATES = [
   [48_000, 16_000],

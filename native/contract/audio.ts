@@ -114,9 +114,11 @@ export interface AudioFunctions {
   openTimeStretch(rate: number, speed: number): NativeSampleStream;
   /** Frames of 1 to 2^16 samples; `threshold` is the effective value from which on it is speech, above 0 and below 1. */
   openVoiceActivity(frameSamples: number, threshold: number): NativeVoiceActivity;
+  /** Throws Failure('invalid') for another format. */
   openPcmReader(format: 'wav' | 'flac'): NativePcmReader;
   /** `config` is an AudioSpecificConfig. Throws Failure('bad_request') for other profiles. */
   openAacDecoder(config: Uint8Array): NativeAacDecoder;
+  /** Throws Failure('invalid') for another container. */
   openPacketReader(container: 'webm' | 'ogg'): NativePacketReader;
   /** Throws Failure('invalid') with the option that is wrong. */
   openOggWriter(options: OggWriterOptions): NativeOggWriter;

@@ -131,7 +131,7 @@ describe('audio files', () => {
           assert.ok(outcome.length < 0.6 * heard.length, `${name} of ${part} bytes gives ${outcome.length} samples`);
         else assert.ok(outcome instanceof Failure && outcome.kind === 'bad_request', `${name} of ${part} bytes: ${outcome}`);
       }
-      for (let fault = 0; fault < 12; fault++) {
+      for (let fault = 0; fault < 4; fault++) {
         const damaged = Buffer.from(bytes);
         for (let i = 0; i < 20; i++) damaged[(fault * 7919 + i * i * 104729) % damaged.length]! ^= 1 << (i % 8);
         const outcome = await decodeWhole(damaged, { mostSeconds: 60 }).catch((error: unknown) => error);
