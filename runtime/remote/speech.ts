@@ -14,6 +14,8 @@ const RESPONSE_BYTES = 512 * 1024 * 1024;
 const EVENT_CHARS = 1024 * 1024;
 const ERROR_BYTES = 64 * 1024;
 const SPEECH = '/v1/audio/speech';
+/** How a runtime says that a text holds nothing that can be said. */
+const NOTHING_TO_SAY = 'NothingToSay';
 
 /** An event of a runtime's answer. */
 interface SpeechEvent {
@@ -52,7 +54,12 @@ export class RemoteSpeech implements SpeechOutService {
 
   async speak({ text, model, voice, speed }: SpeakRequest, signal: AbortSignal): Promise<Spoken> {
     const body = JSON.stringify({ input: text, model, voice, speed, stream: true });
-    const { reply, upstream } = await this.#asked(body, model, signal);
+    const asked = await this.#asked(body, model, signal).catch((error: unknown) => {
+      if (error instanceof Failure && error.code === NOTHING_TO_SAY) return undefined;
+      throw error;
+    });
+    if (!asked) return { engine: model, voice, chunks: silence() };
+    const { reply, upstream } = asked;
     return {
       engine: reply.header('x-speech-engine') ?? model,
       voice: reply.header('x-speech-voice') ?? voice,
@@ -100,6 +107,8 @@ export class RemoteSpeech implements SpeechOutService {
     }
   }
 }
+
+async function* silence(): AsyncGenerator<SpokenChunk, void, undefined> {}
 
 async function refusalOf(reply: OutboundReply, upstream: Upstream): Promise<Failure> {
   const text = await reply.text(ERROR_BYTES).catch(() => '');

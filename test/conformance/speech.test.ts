@@ -99,9 +99,8 @@ for (const place of PLACES)
     });
 
     it('says nothing for a text in which nothing can be said', async () => {
-      const speaking = speech.speak({ ...request, text: '... 你好 !' }, never).then(({ chunks }) => whole(chunks));
-      if (place === 'here') assert.equal((await speaking).samples.length, 0);
-      else await assert.rejects(speaking, { kind: 'bad_request' });
+      const { chunks } = await speech.speak({ ...request, text: '... 你好 !' }, never);
+      assert.equal((await whole(chunks)).samples.length, 0);
     });
 
     it('refuses models and voices that are not there, and names the pull', async () => {

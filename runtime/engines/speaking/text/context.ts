@@ -1,6 +1,7 @@
 import type { Phone } from './dictionary.js';
 import { phonesOf } from './pronounce.js';
 import { type Accent, symbolsOf } from './sounds.js';
+import { byWord } from './token.js';
 
 const listed = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
@@ -13,10 +14,10 @@ const LESSER = listed(
   'on not but so when while where which who what why how whose some them him me us our up down might should shall make made go put though near',
 );
 /** Their vowels where they are weak, in ARPABET; the dictionary tells them as they are said alone. */
-const AS_WEAK: Readonly<Record<string, string>> = { and: 'AE0 N D', was: 'W AH2 Z', than: 'DH AH0 N', a: 'AH0', of: 'AH2 V' };
+const AS_WEAK = byWord<string>({ and: 'AE0 N D', was: 'W AH2 Z', than: 'DH AH0 N', a: 'AH0', of: 'AH2 V' });
 
 /** Words said in one way as a verb and in another as a noun or adjective: the variants of the dictionary, or the sounds. */
-const HOMOGRAPHS: Readonly<Record<string, readonly [noun: string, verb: string]>> = {
+const HOMOGRAPHS = byWord<readonly [noun: string, verb: string]>({
   use: ['Y UW1 S', 'Y UW1 Z'], close: ['K L OW1 S', 'K L OW1 Z'], house: ['HH AW1 S', 'HH AW1 Z'], excuse: ['IH0 K S K Y UW1 S', 'IH0 K S K Y UW1 Z'], abuse: ['AH0 B Y UW1 S', 'AH0 B Y UW1 Z'],
   present: ['P R EH1 Z AH0 N T', 'P R IH0 Z EH1 N T'], object: ['AA1 B JH EH0 K T', 'AH0 B JH EH1 K T'], record: ['R EH1 K ER0 D', 'R IH0 K AO1 R D'], project: ['P R AA1 JH EH0 K T', 'P R AH0 JH EH1 K T'],
   produce: ['P R OW1 D UW0 S', 'P R AH0 D UW1 S'], subject: ['S AH1 B JH IH0 K T', 'S AH0 B JH EH1 K T'], contract: ['K AA1 N T R AE2 K T', 'K AH0 N T R AE1 K T'], conduct: ['K AA1 N D AH0 K T', 'K AH0 N D AH1 K T'],
@@ -29,7 +30,7 @@ const HOMOGRAPHS: Readonly<Record<string, readonly [noun: string, verb: string]>
   advocate: ['AE1 D V AH0 K AH0 T', 'AE1 D V AH0 K EY2 T'], approximate: ['AH0 P R AA1 K S AH0 M AH0 T', 'AH0 P R AA1 K S AH0 M EY2 T'], appropriate: ['AH0 P R OW1 P R IY0 AH0 T', 'AH0 P R OW1 P R IY0 EY2 T'], alternate: ['AO1 L T ER0 N AH0 T', 'AO1 L T ER0 N EY2 T'],
   deliberate: ['D IH0 L IH1 B ER0 AH0 T', 'D IH0 L IH1 B ER0 EY2 T'], elaborate: ['IH0 L AE1 B R AH0 T', 'IH0 L AE1 B ER0 EY2 T'], associate: ['AH0 S OW1 S IY0 AH0 T', 'AH0 S OW1 S IY0 EY2 T'], coordinate: ['K OW0 AO1 R D AH0 N AH0 T', 'K OW0 AO1 R D AH0 N EY2 T'],
   attribute: ['AE1 T R AH0 B Y UW2 T', 'AH0 T R IH1 B Y UW0 T'], compound: ['K AA1 M P AW0 N D', 'K AH0 M P AW1 N D'], console: ['K AA1 N S OW0 L', 'K AH0 N S OW1 L'], extract: ['EH1 K S T R AE2 K T', 'IH0 K S T R AE1 K T'], invalid: ['IH0 N V AE1 L AH0 D', 'IH0 N V AE1 L AH0 D'],
-}; // biome-ignore format: a table
+}); // biome-ignore format: a table
 /** Those that are a verb unless something says otherwise; the others are a noun or adjective then. */
 const MOSTLY_VERBS = listed('use close live produce refuse increase decrease transfer resume extract');
 /** Words before a verb, and before a noun or adjective. */

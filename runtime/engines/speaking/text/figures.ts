@@ -1,6 +1,6 @@
 import { cardinal, digits, number, ordinal, plural, year } from './numbers.js';
 import { MONEY, MONTHS, MULTIPLES, monthOf, ONLY_ATTACHED, UNITS } from './tables.js';
-import type { Chunk, Rule } from './token.js';
+import { byWord, type Chunk, type Rule } from './token.js';
 import { plainWords } from './words.js';
 
 const GROUPED = String.raw`\d{1,3}(?:,\d{3})+|\d+`;
@@ -19,7 +19,7 @@ const SITE = /^(?:(https?|ftp):\/\/)?((?:[\w-]{1,63}\.){1,8}[a-zA-Z]{2,18})(?::\
 const TOP_DOMAIN =
   /\.(?:com|org|net|edu|gov|io|ai|dev|app|co|uk|de|fr|eu|us|info|me|tv|ch|at|nl|jp|cn|in|ca|au|biz|xyz|so|to|gg|ly|fm|js|py|md|txt|pdf|json|ts|html|csv|zip|exe|png|jpg|mp3|wav|yaml|yml|sh)$/i;
 const NUMBER = new RegExp(`^([-−+]?)(${GROUPED})?(\\.\\d+)?$`);
-const FRACTIONS: Readonly<Record<string, string>> = {
+const FRACTIONS = byWord<string>({
   '1/2': 'one half',
   '1/4': 'one quarter',
   '3/4': 'three quarters',
@@ -27,7 +27,7 @@ const FRACTIONS: Readonly<Record<string, string>> = {
   '2/3': 'two thirds',
   '24/7': 'twenty four seven',
   '9/11': 'nine eleven',
-};
+});
 /** Path segments of an address that are read; nobody follows more. */
 const SEGMENTS = 3;
 const SPOKEN_SIGNS: Readonly<Record<string, string>> = { '.': 'dot', '-': 'dash', _: 'underscore', '/': 'slash', '+': 'plus', '@': 'at' };

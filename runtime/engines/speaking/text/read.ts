@@ -41,28 +41,28 @@ function latin(text: string): string {
 /** The text as tokens: each with what is said for it. */
 export function readText(text: string): Token[] {
   const lines = withoutMarkdown(text.normalize('NFC').replace(/([²³])/g, (one) => (one === '²' ? '2' : '3'))).split('\n');
-  return lines.flatMap((line) => {
-    const tokens = readLine(
+  return lines.flatMap((line) =>
+    readLine(
       latin(line)
         .split(/\s+/)
         .filter((one) => one !== '')
         .map(chunkOf),
-    );
-    return tokens;
-  });
+    ),
+  );
 }
 
 const RULES: readonly Rule[] = [addressWords, moneyWords, timeWords, dateWords, abbreviation, romanNumber, fractionWords, numberWords];
 
 function readLine(chunks: readonly Chunk[]): Token[] {
   const tokens: Token[] = [];
+  const isLoud = chunks.filter(isCapital).length * 2 > chunks.length + 2;
   for (let at = 0; at < chunks.length; ) {
     const { core } = chunks[at]!;
     let reading: Reading | undefined;
     for (const rule of RULES) {
       reading ??= rule(core, chunks, at);
     }
-    reading ??= { words: plainWords(core, isShouted(chunks, at)) };
+    reading ??= { words: plainWords(core, isLoud || isBesideLoud(chunks, at)) };
     const took = reading.took ?? 1;
     const source = chunks
       .slice(at, at + took)
@@ -123,11 +123,8 @@ function romanNumber(core: string, chunks: readonly Chunk[], at: number): Readin
   return undefined;
 }
 
-/** Whether words beside it are in capitals too, so that capitals tell nothing. */
-function isShouted(chunks: readonly Chunk[], at: number): boolean {
-  const capital = (chunk: Chunk | undefined): boolean => chunk !== undefined && /^[A-Z]{2,}$/.test(chunk.core);
-  const beside = [chunks[at - 1], chunks[at + 1]].filter(capital);
-  return (
-    beside.some((chunk) => chunk!.core.length > 4 || SHORT_WORDS.has(chunk!.core)) || chunks.filter(capital).length * 2 > chunks.length + 2
-  );
-}
+const isCapital = (chunk: Chunk | undefined): boolean => chunk !== undefined && /^[A-Z]{2,}$/.test(chunk.core);
+
+/** Whether a word beside it is an ordinary one in capitals, so that its own capitals tell nothing. */
+const isBesideLoud = (chunks: readonly Chunk[], at: number): boolean =>
+  [chunks[at - 1], chunks[at + 1]].some((chunk) => isCapital(chunk) && (chunk!.core.length > 4 || SHORT_WORDS.has(chunk!.core)));

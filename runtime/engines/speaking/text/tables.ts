@@ -1,5 +1,7 @@
+import { byWord } from './token.js';
+
 /** Words for what is written short, by its text in lower case without the point behind it. `mid` never ends a sentence with its point. */
-export const ABBREVIATIONS: Readonly<Record<string, { readonly words: string; readonly mid?: true }>> = {
+export const ABBREVIATIONS = byWord<{ readonly words: string; readonly mid?: true }>({
   mr: { words: 'mister', mid: true },
   mrs: { words: 'missus', mid: true },
   ms: { words: 'miz', mid: true },
@@ -43,7 +45,7 @@ export const ABBREVIATIONS: Readonly<Record<string, { readonly words: string; re
   'ph.d': { words: 'P H D' },
   'a.k.a': { words: 'A K A', mid: true },
   'p.s': { words: 'P S' },
-};
+});
 
 /** Months by their first letters; as abbreviations too. */
 export const MONTHS = 'january february march april may june july august september october november december'.split(' ');
@@ -57,7 +59,7 @@ export function monthOf(word: string): string | undefined {
 }
 
 /** A unit after a number: its name for one, and for more where that is not the same with an s. */
-export const UNITS: Readonly<Record<string, readonly [one: string, many?: string]>> = {
+export const UNITS = byWord<readonly [one: string, many?: string]>({
   km: ['kilometer'], m: ['meter'], cm: ['centimeter'], mm: ['millimeter'], µm: ['micrometer'], nm: ['nanometer'],
   mi: ['mile'], ft: ['foot', 'feet'], yd: ['yard'], in: ['inch', 'inches'], 'km/h': ['kilometer per hour', 'kilometers per hour'],
   'm/s': ['meter per second', 'meters per second'], mph: ['mile per hour', 'miles per hour'], kph: ['kilometer per hour', 'kilometers per hour'],
@@ -74,32 +76,32 @@ export const UNITS: Readonly<Record<string, readonly [one: string, many?: string
   '°C': ['degree celsius', 'degrees celsius'], '°F': ['degree fahrenheit', 'degrees fahrenheit'], '°': ['degree'],
   'm²': ['square meter'], 'm2': ['square meter'], 'km²': ['square kilometer'], km2: ['square kilometer'], 'm³': ['cubic meter'], 'ft²': ['square foot', 'square feet'],
   ha: ['hectare'], kcal: ['kilocalorie'], cal: ['calorie'], kJ: ['kilojoule'], J: ['joule'], hp: ['horsepower', 'horsepower'],
-}; // biome-ignore format: a table
+}); // biome-ignore format: a table
 
 /** Units that are words or names when they stand apart from their number. */
 export const ONLY_ATTACHED: ReadonlySet<string> = new Set(['in', 'A', 'B', 'J', 'L', 'cal', 'ha', 'hp']);
 
 /** Signs of money: one and many, and the hundredth. */
-export const MONEY: Readonly<Record<string, readonly [one: string, many: string, cent: string, cents: string]>> = {
+export const MONEY = byWord<readonly [one: string, many: string, cent: string, cents: string]>({
   $: ['dollar', 'dollars', 'cent', 'cents'],
   '£': ['pound', 'pounds', 'penny', 'pence'],
   '€': ['euro', 'euros', 'cent', 'cents'],
   '¥': ['yen', 'yen', 'sen', 'sen'],
   '₹': ['rupee', 'rupees', 'paisa', 'paise'],
-};
+});
 
 /** What a sum is multiplied by, written after it. */
-export const MULTIPLES: Readonly<Record<string, string>> = {
+export const MULTIPLES = byWord<string>({
   k: 'thousand', K: 'thousand', thousand: 'thousand', m: 'million', M: 'million', mn: 'million', million: 'million',
   b: 'billion', B: 'billion', bn: 'billion', billion: 'billion', T: 'trillion', tn: 'trillion', trillion: 'trillion',
-}; // biome-ignore format: a table
+}); // biome-ignore format: a table
 
 /** Signs that are said where they stand alone or between words. */
-export const SIGNS: Readonly<Record<string, string>> = {
+export const SIGNS = byWord<string>({
   '&': 'and', '+': 'plus', '=': 'equals', '×': 'times', '÷': 'divided by', '@': 'at', '%': 'percent', '°': 'degrees',
   '<': 'less than', '>': 'greater than', '≤': 'at most', '≥': 'at least', '±': 'plus or minus', '≈': 'about', '~': 'about',
   '→': 'to', '^': 'to the power of', '√': 'the square root of', '§': 'section', '©': 'copyright',
-}; // biome-ignore format: a table
+}); // biome-ignore format: a table
 
 const listed = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
@@ -108,13 +110,13 @@ export const READ_AS_WORDS = listed(
   'NASA NATO OPEC AIDS RAM ROM LAN WAN SIM PIN GIF JPEG UNESCO UNICEF FIFA UEFA ASAP LASER RADAR SCUBA SWAT NAFTA FOMO YOLO SARS COVID CAPTCHA BIOS JSON YAML TOML NIMBY DARPA OSHA HIPAA MIDI CRISPR ASCII ACID REST SOAP CRUD',
 );
 /** How some of those, and other words that dictionaries lack, are said. */
-export const RESPELLED: Readonly<Record<string, string>> = {
+export const RESPELLED = byWord<string>({
   json: 'jay son', yaml: 'yam el', toml: 'tom el', jpeg: 'jay peg', sql: 'S Q L', ascii: 'ask ee', covid: 'co vid', url: 'U R L', wifi: 'why fie',
   'wi-fi': 'why fie', iphone: 'eye phone', ipad: 'eye pad', 'c#': 'C sharp', 'f#': 'F sharp', ios: 'eye O S', macos: 'mack O S', gmail: 'G mail', ebook: 'E book', email: 'E mail', 'e-mail': 'E mail',
   github: 'git hub', gitlab: 'git lab', youtube: 'you tube', linkedin: 'linked in', whatsapp: 'whats app', chatgpt: 'chat G P T', openai: 'open A I',
   nginx: 'engine X', sqlite: 'S Q lite', mysql: 'my S Q L', postgresql: 'post gres Q L', uwebsockets: 'micro web sockets', captcha: 'cap cha',
  crispr: 'crisper', hipaa: 'hippa', ok: 'okay', vs: 'versus', utf: 'U T F', http: 'H T T P', https: 'H T T P S', www: 'W W W', html: 'H T M L',
-}; // biome-ignore format: a table
+}); // biome-ignore format: a table
 
 /** Words of up to three letters that stay words in a text that shouts. */
 export const SHORT_WORDS = listed(

@@ -29,3 +29,7 @@ export interface Reading {
 
 /** A rule looks at a chunk and those behind it. */
 export type Rule = (core: string, chunks: readonly Chunk[], at: number) => Reading | undefined;
+
+/** A table by words of a text, of which none is taken for something that every object has, such as "constructor". */
+export const byWord = <Value>(entries: Readonly<Record<string, Value>>): Readonly<Record<string, Value | undefined>> =>
+  Object.assign(Object.create(null) as Record<string, Value>, entries);
