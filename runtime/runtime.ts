@@ -5,6 +5,7 @@ import { Chat } from './chat/chat.js';
 import type { CompletionSource } from './completions/request.js';
 import { PageImages } from './documents/parsing/page-images.js';
 import { Events } from './events/events.js';
+import { Examples } from './examples/examples.js';
 import { Files } from './files/files.js';
 import { Images } from './images/images.js';
 import type { KvCache } from './kv-cache/kv-cache.js';
@@ -41,6 +42,7 @@ export interface Runtime {
   readonly projects: Projects;
   readonly chat: Chat;
   readonly events: Events;
+  readonly examples: Examples;
   readonly completions: CompletionSource;
   readonly models: Models;
   readonly hub: Hub;
@@ -138,6 +140,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     projects,
     chat,
     events,
+    examples: new Examples({ dataDir, projects, datasets: documents.datasets }),
     completions,
     models,
     hub,

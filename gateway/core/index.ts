@@ -4,6 +4,7 @@ import type { SocketRoute } from '../http/dispatch.js';
 import { chatEndpoints } from './chat.js';
 import { datasetEndpoints } from './datasets.js';
 import { eventEndpoints } from './events.js';
+import { exampleEndpoints } from './examples.js';
 import { modelEndpoints } from './models.js';
 import { projectEndpoints } from './projects.js';
 import { ragEndpoints } from './rag.js';
@@ -22,6 +23,7 @@ export const coreEndpoints: readonly Endpoint<Runtime>[] = [
   ...datasetEndpoints,
   ...taskEndpoints,
   ...eventEndpoints,
+  ...exampleEndpoints,
   ...ragEndpoints,
   ...modelEndpoints,
   ...visionEndpoints,

@@ -45,6 +45,10 @@ export class Shown {
       return `${text.slice(0, MAX_DATA_ADDRESS)}… (${text.length} characters)`;
     }
     const room = Math.min(MAX_TEXT, this.#characters);
+    if (room === 0 && text !== '') {
+      this.isCut = true;
+      return `… (${text.length} characters)`;
+    }
     const whole = text.length <= room;
     let shown = withoutTextSecrets(whole ? text : text.slice(0, room + MARGIN));
     if (!whole) {

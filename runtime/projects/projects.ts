@@ -115,15 +115,33 @@ export class Projects {
   /** Makes a project from a template (the default one unless named). Throws `conflict` when it exists. */
   async create(namespace: string, { name, config_template }: ProjectCreate): Promise<Project> {
     requireName('namespace', namespace);
-    if (RESERVED_NAMESPACES.includes(namespace.toLowerCase())) {
-      throw new Failure('bad_request', `The namespace ${namespace} is reserved. Choose another one.`, { code: 'ReservedNamespace' });
-    }
+    refuseReserved(namespace);
     if (!isName(name)) {
       const msg = `${quote(name)} cannot be a project name: ${NAME_RULE}`;
       throw new Failure('invalid', `${msg}.`, { errors: [{ type: 'name', loc: ['body', 'name'], msg, input: name }] });
     }
     const template = config_template ?? defaultTemplateName();
-    const text = this.#fromTemplate(template, namespace, name);
+    const text = templateText(template, this.#templates);
+    const subject = `Template ${template}`;
+    const { value } = parseProjectFile(`${template}.yaml`, text, subject);
+    return this.createFrom(namespace, name, { text, value }, { subject, where: 'template' });
+  }
+
+  /**
+   * Makes a project from the text of a YAML file and what it says, under another name than the text's. Throws `conflict` when it exists,
+   * `invalid` for a configuration that cannot be saved: `subject` starts the message, and `where` the path of each error.
+   */
+  async createFrom(
+    namespace: string,
+    name: string,
+    given: { text: string; value: JsonObject },
+    from: { subject: string; where: string },
+  ): Promise<Project> {
+    requireName('namespace', namespace);
+    requireName('project', name);
+    refuseReserved(namespace);
+    const config = this.#checked(from.subject, { config: given.value, where: [from.where], current: null }, namespace, name);
+    const text = editYaml(given.text, config);
     return this.#locks.run(`${namespace}/${name}`, async () => {
       if (this.#hasFile(namespace, name)) throw projectExists(namespace, name);
       await this.#disk.add(namespace, name, text);
@@ -224,13 +242,6 @@ export class Projects {
     }
   }
 
-  #fromTemplate(template: string, namespace: string, name: string): string {
-    const text = templateText(template, this.#templates);
-    const subject = `Template ${template}`;
-    const { value } = parseProjectFile(`${template}.yaml`, text, subject);
-    return editYaml(text, this.#checked(subject, { config: value, where: ['template'], current: null }, namespace, name));
-  }
-
   /**
    * The stored form of a configuration that may be saved, with the secrets of the current one where it has their masks; throws `invalid` for
    * any problem, dangling names included.
@@ -266,4 +277,9 @@ export class Projects {
       return { path, text: freshYaml(stored) };
     }
   }
+}
+
+function refuseReserved(namespace: string): void {
+  if (!RESERVED_NAMESPACES.includes(namespace.toLowerCase())) return;
+  throw new Failure('bad_request', `The namespace ${namespace} is reserved. Choose another one.`, { code: 'ReservedNamespace' });
 }

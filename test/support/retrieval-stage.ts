@@ -8,6 +8,7 @@ import { dispatch } from '../../gateway/http/dispatch.js';
 import type { Application } from '../../gateway/http/transport.js';
 import { Chat } from '../../runtime/chat/chat.js';
 import { Events } from '../../runtime/events/events.js';
+import { Examples } from '../../runtime/examples/examples.js';
 import { DATASET_BYTES } from '../../runtime/library/datasets/limits.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
@@ -65,6 +66,7 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
     projects,
     chat,
     events,
+    examples: new Examples({ dataDir, projects, datasets: documents.datasets }),
     store,
     provider,
     close: async () => {
