@@ -52,6 +52,8 @@ class SpeechSocket implements SocketListener {
       return;
     }
     const { text, final, speed } = asked;
+    const isBlank = text.trim() === '';
+    if (isBlank && !final) return;
     if (this.#waiting + text.length > WAITING_CHARS) {
       this.#send({ type: 'error', message: `More than ${WAITING_CHARS} characters wait to be spoken; wait for some of them.` });
       return;
@@ -59,11 +61,11 @@ class SpeechSocket implements SocketListener {
     this.#isEnding = final;
     this.#waiting += text.length;
     this.#last = this.#last
-      .then(() => (text.trim() === '' ? undefined : this.#speak(text, speed)))
+      .then(() => (isBlank ? undefined : this.#speak(text, speed)))
       .then(() => {
         this.#waiting -= text.length;
         if (!final) return;
-        if (text.trim() === '') this.#send({ type: 'closed' });
+        if (isBlank) this.#send({ type: 'closed' });
         this.#peer.close(1000, 'all is spoken');
       });
   }
