@@ -214,6 +214,29 @@ describe('tidy', () => {
     assert.deepEqual(circlesOf(ways), []);
   });
 
+  it('loads only the packages of the store before the first request', () => {
+    const loaded = new Map<string, string>();
+    const visit = (file: string): void => {
+      for (const [, names = '', from, bare] of text(file).matchAll(
+        /^(?:import|export)\b(?! type\b)([^;]*?)\bfrom '([^']+)'|^import '([^']+)'/gm,
+      )) {
+        // What is imported for its types only is not there at run time.
+        if (/^\s*\{(?:\s*type [^,}]+,?)+\s*\}\s*$/.test(names)) continue;
+        const specifier = from ?? bare!;
+        const target = specifier.startsWith('.') ? normalize(join(dirname(file), specifier)).replace(/\.js$/, '.ts') : specifier;
+        if (loaded.has(target) || target.startsWith('node:')) continue;
+        loaded.set(target, file);
+        if (target !== specifier && existsSync(join(ROOT, target))) visit(target);
+      }
+    };
+    visit('gateway/daemon/daemon.ts');
+    const packages = [...loaded].filter(([target]) => target in DOORS || packageOf(target) in DOORS);
+    assert.deepEqual(
+      packages.filter(([name]) => !['lmdb', 'msgpackr'].includes(name)).map(([name, file]) => `${file} loads ${name} at the start`),
+      [],
+    );
+  });
+
   it('shows the floors in docs/architecture.md', () => {
     const map = execFileSync(process.execPath, ['scripts/floors.mjs', '--print'], { cwd: ROOT, encoding: 'utf8' });
     assert.ok(text('docs/architecture.md').includes(map), 'the map is out of date: run node scripts/floors.mjs');

@@ -1,5 +1,4 @@
 import type { Services } from '../../runtime/services/services.js';
-import { openEncoder } from '../../runtime/speech/codecs/encode.js';
 import { SPEECH_RATE, type SpeechOut } from '../../runtime/speech/contract.js';
 import type { SpeechSocketMessage, SpeechSocketQuery } from '../../schemas/generated/universal/speech.js';
 import { check } from '../../schemas/validate.js';
@@ -7,6 +6,7 @@ import type { SocketRoute } from '../http/dispatch.js';
 import { failureOf, logFailure } from '../http/errors.js';
 import { sendPaced } from '../http/socket-pace.js';
 import type { SocketListener, SocketPeer } from '../http/transport.js';
+import { encoding } from './speech-wire.js';
 
 /** Characters that may wait to be spoken; a peer that sends more gets an error for what is too much. */
 const WAITING_CHARS = 64 * 1024;
@@ -77,7 +77,7 @@ class SpeechSocket implements SocketListener {
   /** Never rejects. */
   async #speak(text: string, speed: number): Promise<void> {
     const { signal } = this.#gone;
-    const encoder = openEncoder('pcm');
+    const encoder = (await encoding()).openEncoder('pcm');
     try {
       signal.throwIfAborted();
       const { chunks, engine, voice } = await this.#speech.speak({ ...this.#query, text, speed }, signal);

@@ -1,5 +1,4 @@
 import type { AudioFormatName } from '../../runtime/speech/codecs/contract.js';
-import { openEncoder } from '../../runtime/speech/codecs/encode.js';
 import { SPEECH_RATE, type SpeechOut, type Spoken, type SpokenChunk } from '../../runtime/speech/contract.js';
 import type { Reply, Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
@@ -12,6 +11,9 @@ const ACCEPTED: Readonly<Record<string, AudioFormatName>> = {
 }; // biome-ignore format: a table
 /** Bytes of one event before base64: a second of PCM. */
 const EVENT_BYTES = 2 * SPEECH_RATE;
+
+/** The code of the formats is loaded at the first speech, so that a start does not wait for it. */
+export const encoding = () => import('../../runtime/speech/codecs/encode.js');
 
 /** The format that an `Accept` header asks for by name, the one with the highest quality; undefined where it names none, as wildcards do not. */
 export function acceptedFormat(accept: string | undefined): AudioFormatName | undefined {
@@ -46,7 +48,7 @@ export async function speechReply(speech: SpeechOut, request: Request): Promise<
   if (stream_format === 'sse') return { headers, events: openaiEvents(pieces, input) };
   return {
     headers: { ...headers, 'content-disposition': `attachment; filename="speech.${format}"` },
-    contentType: openEncoder(format).contentType,
+    contentType: (await encoding()).openEncoder(format).contentType,
     pieces,
   };
 }
@@ -67,7 +69,7 @@ async function begun(chunks: AsyncIterable<SpokenChunk>): Promise<AsyncGenerator
 }
 
 async function* encoded(format: AudioFormatName, chunks: AsyncIterable<SpokenChunk>): AsyncGenerator<Uint8Array, void, undefined> {
-  const encoder = openEncoder(format);
+  const encoder = (await encoding()).openEncoder(format);
   try {
     for await (const { samples } of chunks) {
       const bytes = await encoder.push(samples);
@@ -95,7 +97,7 @@ async function* ourEvents(
   chunks: AsyncIterable<SpokenChunk>,
   request: Request,
 ): AsyncGenerator<string, void, undefined> {
-  const encoder = openEncoder('pcm');
+  const encoder = (await encoding()).openEncoder('pcm');
   let samples = 0;
   try {
     for await (const chunk of chunks) {

@@ -4,8 +4,7 @@ import type { ModelConfig, ProjectConfig } from '../../schemas/generated/config/
 import type { CompletionRequest as ChatRequest, ModelParameters } from '../../schemas/generated/core/chat.js';
 import { check } from '../../schemas/validate.js';
 import { log } from '../base/log.js';
-import { FORM_FIELDS } from '../completions/answer-form.js';
-import { DRY_SETTINGS, SETTINGS_IN_EXTRA } from '../completions/settings.js';
+import { DRY_SETTINGS, FORM_FIELDS, SETTINGS_IN_EXTRA } from '../completions/settings.js';
 import { expandEnv } from '../config/variables.js';
 import type { CompletionRequest } from '../providers/contract.js';
 import { resolveDeep, resolveText, type Variables } from './templates.js';

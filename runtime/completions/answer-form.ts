@@ -7,24 +7,10 @@ import { GrammarRules, literal, oneOf } from './grammar/rules.js';
 import { schemaExpression } from './json-schema-grammar.js';
 import { PatternError, parseRegex } from './regex/syntax.js';
 import { whole } from './schema/formats.js';
+import { FORM_FIELDS, type FormFields } from './settings.js';
 import type { ToolFormat } from './tools/formats.js';
 import type { ToolOffer } from './tools/offer.js';
 import { smallerThan } from './work.js';
-
-/** The members of a request that say what form its answer has; at most one of them may. */
-export interface FormFields {
-  response_format?: Record<string, unknown> | null | undefined;
-  /** GBNF, as llama.cpp's server takes it; `guided_grammar` is vLLM's name. */
-  grammar?: string | null | undefined;
-  guided_grammar?: string | null | undefined;
-  /** A JSON Schema, or one as text; `json_schema` is llama.cpp's name, `guided_json` vLLM's. */
-  json_schema?: Record<string, unknown> | string | null | undefined;
-  guided_json?: Record<string, unknown> | string | null | undefined;
-  /** A regular expression of the whole answer. */
-  guided_regex?: string | null | undefined;
-  /** The texts of which the answer is one. */
-  guided_choice?: readonly string[] | null | undefined;
-}
 
 /** The form of an answer. */
 export type AnswerForm =
@@ -34,9 +20,6 @@ export type AnswerForm =
   | { readonly kind: 'grammar'; readonly grammar: string }
   | { readonly kind: 'regex'; readonly pattern: string }
   | { readonly kind: 'choice'; readonly texts: readonly string[] };
-
-/** Names of the fields that stand beside `response_format`, in the request or its `extra_body`. */
-export const FORM_FIELDS = ['grammar', 'guided_grammar', 'json_schema', 'guided_json', 'guided_regex', 'guided_choice'] as const;
 
 const TEXT: AnswerForm = { kind: 'text' };
 

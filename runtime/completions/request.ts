@@ -1,7 +1,7 @@
 import type { LanguageModel, LanguageOptions } from '../engines/contracts/language.js';
 import type { LanguageSettings } from '../models/find/language.js';
-import type { FormFields } from './answer-form.js';
 import type { CollectedCompletion, Completion, CompletionRequest } from './contract.js';
+import type { FormFields } from './settings.js';
 
 /** One completion asked of the runtime, with its model and how to load it. */
 export interface UniversalRequest extends CompletionRequest {

@@ -6,7 +6,6 @@ import { check } from '../../schemas/validate.js';
 import type { GenerateEvent, GenerateRequest, LanguageOptions, Sampling } from '../engines/contracts/language.js';
 import type { RecommendedSampling } from '../formats/recommended.js';
 import type { ExportSettings, LanguageSettings } from '../models/find/language.js';
-import { FORM_FIELDS, type FormFields } from './answer-form.js';
 import type { TokenLogprob } from './contract.js';
 
 const OPTION_NAMES = [
@@ -24,6 +23,24 @@ const OPTION_NAMES = [
   'kv_unified',
   'warm_up',
 ] as const satisfies readonly (keyof LanguageOptions)[];
+
+/** The members of a request that say what form its answer has; at most one of them may. */
+export interface FormFields {
+  response_format?: Record<string, unknown> | null | undefined;
+  /** GBNF, as llama.cpp's server takes it; `guided_grammar` is vLLM's name. */
+  grammar?: string | null | undefined;
+  guided_grammar?: string | null | undefined;
+  /** A JSON Schema, or one as text; `json_schema` is llama.cpp's name, `guided_json` vLLM's. */
+  json_schema?: Record<string, unknown> | string | null | undefined;
+  guided_json?: Record<string, unknown> | string | null | undefined;
+  /** A regular expression of the whole answer. */
+  guided_regex?: string | null | undefined;
+  /** The texts of which the answer is one. */
+  guided_choice?: readonly string[] | null | undefined;
+}
+
+/** Names of the fields that stand beside `response_format`, in the request or its `extra_body`. */
+export const FORM_FIELDS = ['grammar', 'guided_grammar', 'json_schema', 'guided_json', 'guided_regex', 'guided_choice'] as const;
 
 /** Names of the settings of DRY. */
 export const DRY_SETTINGS = ['dry_multiplier', 'dry_base', 'dry_allowed_length'] as const;

@@ -72,3 +72,8 @@ export interface Parser {
   /** `options` are complete. Throws `Failure('invalid')` with the reason for a file that is damaged, protected or not of this format. */
   parse(file: SourceFile, options: Metadata, limits: ParseLimits): Promise<ParsedDocument>;
 }
+
+/** The extension of a name, lower case with its dot; empty where it has none. */
+export function extensionOf(name: string): string {
+  return /[^/\\](\.[^./\\]{1,32})$/.exec(name.toLowerCase())?.[1] ?? '';
+}

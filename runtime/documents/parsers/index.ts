@@ -3,7 +3,7 @@ import type { ParserType } from '../../../schemas/generated/config/rag.js';
 import { audio } from './audio.js';
 import { bytesOf } from './bytes.js';
 import { code } from './code.js';
-import type { ParsedDocument, ParseLimits, Parser, SourceFile } from './contract.js';
+import { extensionOf, type ParsedDocument, type ParseLimits, type Parser, type SourceFile } from './contract.js';
 import { csv } from './csv.js';
 import { docx } from './docx.js';
 import { emlParser } from './eml.js';
@@ -71,11 +71,6 @@ export function parserOf(type: ParserType): Parser | undefined {
 export function typeOf(parser: Parser): ParserType {
   const types = Object.keys(parser.defaults) as ParserType[];
   return types.find((type) => !type.includes('_')) ?? types[0]!;
-}
-
-/** The extension of a name, lower case with its dot; empty where it has none. */
-export function extensionOf(name: string): string {
-  return /[^/\\](\.[^./\\]{1,32})$/.exec(name.toLowerCase())?.[1] ?? '';
 }
 
 /** The parser that takes a file by its extension, then by its media type. */

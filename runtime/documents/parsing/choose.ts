@@ -1,8 +1,8 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { Parser as ConfiguredParser, DataProcessingStrategy, ParserType } from '../../../schemas/generated/config/rag.js';
 import type { Metadata } from '../contract.js';
-import type { Parser, SourceFile } from '../parsers/contract.js';
-import { extensionOf, PARSERS, parserFor, parserOf, typeOf } from '../parsers/index.js';
+import { extensionOf, type Parser, type SourceFile } from '../parsers/contract.js';
+import { PARSERS, parserFor, parserOf, typeOf } from '../parsers/index.js';
 import { matches } from '../parsers/patterns.js';
 import { effectiveConfig, type ParserOverrides } from './config.js';
 

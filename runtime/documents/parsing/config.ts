@@ -1,19 +1,11 @@
 import { Failure } from '../../../schemas/errors.js';
-import type { Parser as ConfiguredParser, DataProcessingStrategy, ParserType } from '../../../schemas/generated/config/rag.js';
+import type { Parser as ConfiguredParser, ParserType } from '../../../schemas/generated/config/rag.js';
 import { shownSetting } from '../../../schemas/secrets.js';
-import { BUILT_IN_STRATEGY } from '../../config/checks.js';
 import { strategyOf } from '../chunking/chunk.js';
 import type { ChunkingOptions } from '../chunking/contract.js';
 import type { Metadata } from '../contract.js';
 import { encodingOf } from '../parsers/encodings/names.js';
 import { AUTO_DEFAULTS, parserOf } from '../parsers/index.js';
-
-/** The processing strategy of datasets that name none: every known format, with what most questions need. */
-export const UNIVERSAL_STRATEGY: DataProcessingStrategy = {
-  name: BUILT_IN_STRATEGY,
-  parsers: [{ type: 'auto' }],
-  extractors: [{ type: 'ContentStatisticsExtractor' }, { type: 'HeadingExtractor' }, { type: 'KeywordExtractor' }],
-};
 
 /** Options by parser type for one request; `*` and `__all__` go to every parser. */
 export type ParserOverrides = Readonly<Record<string, Metadata>>;

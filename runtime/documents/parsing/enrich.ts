@@ -3,8 +3,7 @@ import type { PassageSpan } from '../chunking/passages.js';
 import { blank } from '../chunking/units.js';
 import type { Metadata } from '../contract.js';
 import { extractorOf } from '../extractors/index.js';
-import type { ParsedDocument, SourceFile } from '../parsers/contract.js';
-import { extensionOf } from '../parsers/index.js';
+import { extensionOf, type ParsedDocument, type SourceFile } from '../parsers/contract.js';
 import { matches } from '../parsers/patterns.js';
 import type { Candidate } from './choose.js';
 

@@ -1,7 +1,6 @@
 import { Failure, reworded } from '../../../schemas/errors.js';
 import { audio } from '../parsers/audio.js';
-import type { SourceFile, Transcript } from '../parsers/contract.js';
-import { extensionOf } from '../parsers/index.js';
+import { extensionOf, type SourceFile, type Transcript } from '../parsers/contract.js';
 
 /** Writes down what is said in a file. Throws `not_found` where no model for it is here, `bad_request` for what is no audio. */
 export type ReadRecording = (file: SourceFile, signal: AbortSignal) => Promise<Transcript>;

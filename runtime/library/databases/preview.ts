@@ -4,12 +4,11 @@ import { basename, join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import type { PreviewReply, PreviewRequest } from '../../../schemas/generated/core/rag.js';
 import type { SourceFile } from '../../documents/parsers/contract.js';
-import { UNIVERSAL_STRATEGY } from '../../documents/parsing/config.js';
 import type { Parsed, Parsing } from '../../documents/parsing/parsing.js';
 import type { LoadedProject, Projects } from '../../projects/projects.js';
 import { databaseOf } from '../../rag/query/plan.js';
 import { mimeTypeOf } from '../datasets/mime.js';
-import { processingStrategyOf } from '../ingest/ingest.js';
+import { processingStrategyOf, UNIVERSAL_STRATEGY } from '../ingest/ingest.js';
 
 /** Chunks and characters that are shown at most: an answer is made in one go. */
 const MOST = { passages: 200, characters: 400_000 };

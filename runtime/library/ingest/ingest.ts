@@ -1,6 +1,6 @@
 import { Failure, type FailureKind } from '../../../schemas/errors.js';
 import type { DataProcessingStrategy } from '../../../schemas/generated/config/rag.js';
-import { UNIVERSAL_STRATEGY } from '../../documents/parsing/config.js';
+import { BUILT_IN_STRATEGY } from '../../config/checks.js';
 import type { Parsing, ParsingRequest } from '../../documents/parsing/parsing.js';
 import { PassageFile, type Summary } from '../../documents/parsing/passage-file.js';
 import type { LoadedProject, Projects } from '../../projects/projects.js';
@@ -10,6 +10,13 @@ import { databaseOf, embeddingOf } from '../../rag/query/plan.js';
 import type { FileOutcome, Ingest, IngestContext, IngestRequest } from '../datasets/contract.js';
 import { Filling } from './filling.js';
 import { Stages } from './stages.js';
+
+/** The processing strategy of datasets that name none: every known format, with what most questions need. */
+export const UNIVERSAL_STRATEGY: DataProcessingStrategy = {
+  name: BUILT_IN_STRATEGY,
+  parsers: [{ type: 'auto' }],
+  extractors: [{ type: 'ContentStatisticsExtractor' }, { type: 'HeadingExtractor' }, { type: 'KeywordExtractor' }],
+};
 
 /** What is known of a run when it ends; no summary where parsing did not end. */
 interface Ending {

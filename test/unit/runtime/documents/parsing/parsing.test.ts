@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { zipSync } from 'fflate';
-import { UNIVERSAL_STRATEGY } from '../../../../../runtime/documents/parsing/config.js';
 import { type Parsed, Parsing, type ParsingRequest } from '../../../../../runtime/documents/parsing/parsing.js';
+import { UNIVERSAL_STRATEGY } from '../../../../../runtime/library/ingest/ingest.js';
 import { compound, docx, drawn, pdf, wordParagraph, workbook } from '../../../../support/documents.js';
 
 const MEBIBYTE = 1024 * 1024;
