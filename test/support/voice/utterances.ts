@@ -30,6 +30,12 @@ export function joined(pieces: readonly Int16Array[]): Int16Array {
   return all;
 }
 
+/** A WAV file of 16 kHz. */
+export function wavOf(pcm: Int16Array): Uint8Array {
+  const bytes = new Uint8Array(pcm.buffer, pcm.byteOffset, pcm.byteLength);
+  return Buffer.concat([loadCore().wavHeader(16_000, 's16', bytes.length), bytes]);
+}
+
 function pcmOf(pieces: readonly Float32Array[]): Int16Array {
   return joined(pieces.map((piece) => Int16Array.from(piece, (sample) => Math.max(-1, Math.min(1, sample)) * 32767)));
 }
