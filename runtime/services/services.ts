@@ -125,7 +125,13 @@ const PLACES: { readonly [Name in keyof Services]: Places<Services[Name]> } = {
     elsewhere: async ({ outbound, runtimeUrls }) => new (await import('../remote/speech.js')).RemoteSpeech(outbound, runtimeUrls),
   },
   transcription: {
-    here: async ({ models, dataDir }) => new (await import('../speech/transcription/transcription.js')).Transcription(models, dataDir),
+    here: async ({ models, dataDir }) => {
+      const [{ Transcription }, { VoiceDetectors }] = await Promise.all([
+        import('../speech/transcription/transcription.js'),
+        import('../speech/vad/vad.js'),
+      ]);
+      return new Transcription(models, dataDir, new VoiceDetectors());
+    },
     elsewhere: async ({ outbound, runtimeUrls }) => {
       const { RemoteTranscription } = await import('../remote/transcription.js');
       return new RemoteTranscription(outbound, runtimeUrls);

@@ -6,7 +6,7 @@ import OpenAI, { toFile } from 'openai';
 import { WebSocket } from 'ws';
 import { type DaemonUnderTest, emptyDataDir, startDaemon } from '../support/daemon.js';
 import { writePuppetWhisper } from '../support/speech/puppet-whisper.js';
-import { tone, wavOf } from '../support/speech/sounds.js';
+import { noise, silence, tone, wavOf } from '../support/speech/sounds.js';
 import { wordErrors } from '../support/speech/word-errors.js';
 
 const KIT = join(import.meta.dirname, '..', '..', 'speech-kit');
@@ -15,12 +15,15 @@ const TINY = join(KIT, 'models--Systran--faster-whisper-tiny.en');
 describe('the official client writes down speech', () => {
   let daemon: DaemonUnderTest;
   let client: OpenAI;
-  const file = () => toFile(wavOf(tone(2)), 'speech.wav');
+  let spoken: Buffer;
+  const file = () => toFile(spoken, 'speech.wav');
   before(async () => {
     const dataDir = emptyDataDir();
     writePuppetWhisper(join(dataDir, 'models/Systran/faster-whisper-base'), { words: [' Guten', ' Tag.'], language: 'de', seconds: 1.5 });
     daemon = await startDaemon({ dataDir, env: { HF_HUB_CACHE: join(dataDir, 'hub') } });
     client = new OpenAI({ apiKey: 'none', maxRetries: 0, baseURL: `${daemon.runtime}/v1` });
+    const answer = await client.audio.speech.create({ model: 'flite', voice: 'slt', input: 'Good morning.', response_format: 'wav' });
+    spoken = Buffer.from(await answer.arrayBuffer());
   });
   after(() => daemon.end('SIGKILL'));
 
@@ -30,14 +33,15 @@ describe('the official client writes down speech', () => {
     const text: unknown = await client.audio.transcriptions.create({ file: await file(), model, response_format: 'text' });
     assert.equal(text, 'Guten Tag.\n');
     const srt: unknown = await client.audio.transcriptions.create({ file: await file(), model, response_format: 'srt' });
-    assert.equal(srt, '1\n00:00:00,000 --> 00:00:01,500\nGuten Tag.\n\n');
+    assert.match(String(srt), /^1\n00:00:00,\d{3} --> 00:00:0\d,\d{3}\nGuten Tag\.\n\n$/);
     const verbose = await client.audio.transcriptions.create({
       file: await file(),
       model,
       response_format: 'verbose_json',
       timestamp_granularities: ['word', 'segment'],
     });
-    assert.deepEqual([verbose.language, verbose.duration, verbose.segments!.length], ['de', 2, 1]);
+    assert.deepEqual([verbose.language, verbose.segments!.length], ['de', 1]);
+    assert.ok(verbose.duration > 0.5 && verbose.duration < 3, `${verbose.duration} s`);
     assert.deepEqual(
       verbose.words!.map(({ word }) => word),
       ['Guten', 'Tag.'],
@@ -45,13 +49,14 @@ describe('the official client writes down speech', () => {
   });
 
   it('as a stream', async () => {
-    const events: unknown[] = [];
+    const events: { type: string }[] = [];
     const stream = await client.audio.transcriptions.create({ file: await file(), model: 'base', stream: true });
     for await (const event of stream) events.push(event);
-    assert.deepEqual(events, [
-      { type: 'transcript.text.delta', delta: 'Guten Tag.' },
-      { type: 'transcript.text.done', text: 'Guten Tag.', usage: { type: 'duration', seconds: 2 } },
-    ]);
+    assert.deepEqual(
+      events.map(({ type }) => type),
+      ['transcript.text.delta', 'transcript.text.done'],
+    );
+    assert.equal((events[1] as { text?: string }).text, 'Guten Tag.');
   });
 
   it('in English', async () => {
@@ -68,8 +73,16 @@ describe('the official client writes down speech', () => {
     await assert.rejects(client.audio.transcriptions.create({ file: broken, model: 'base' }), OpenAI.BadRequestError);
   });
 
+  it('and not of noise, which passes for words without a detector of speech', async () => {
+    const swelling = noise(6, 0.2).map((sample, at) => sample * (0.5 + 0.5 * Math.sin((2 * Math.PI * at) / 16_000)));
+    for (const samples of [swelling, tone(3), silence(3)]) {
+      const { text } = await client.audio.transcriptions.create({ file: await toFile(wavOf(samples), 'noise.wav'), model: 'base' });
+      assert.equal(text, '');
+    }
+  });
+
   it('in a chat, as a part of a message', async () => {
-    const content = [{ type: 'input_audio' as const, input_audio: { data: wavOf(tone(1)).toString('base64'), format: 'wav' as const } }];
+    const content = [{ type: 'input_audio' as const, input_audio: { data: spoken.toString('base64'), format: 'wav' as const } }];
     for (const baseURL of [`${daemon.runtime}/v1`, `${daemon.core}/v1/projects/default/quickstart`]) {
       const chat = new OpenAI({ apiKey: 'none', maxRetries: 0, baseURL });
       const answer = await chat.chat.completions.create({

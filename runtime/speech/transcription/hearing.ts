@@ -10,6 +10,8 @@ import { textOf } from './text.js';
 const ANY_MODEL = 'whisper-1';
 /** Of one part, in bytes of what base64 stands for. */
 const PART_BYTES = 50 * 1024 * 1024;
+/** Of which a hash is made in one turn of the event loop. */
+const HASHED_BYTES = 4 * 1024 * 1024;
 /** Transcripts that are remembered, as a conversation brings its audio again with each turn. */
 const REMEMBERED = 128;
 const PREFIX = /^data:[^,]{0,200};base64,/i;
@@ -49,7 +51,12 @@ export class Hearing {
 
   /** What is said in a file of audio. */
   async text(bytes: Uint8Array, name: string, signal: AbortSignal): Promise<string> {
-    const key = createHash('sha256').update(bytes).digest('hex');
+    const hash = createHash('sha256');
+    for (let at = 0; at < bytes.length; at += HASHED_BYTES) {
+      hash.update(bytes.subarray(at, at + HASHED_BYTES));
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    const key = hash.digest('hex');
     const known = this.#transcripts.get(key);
     const text = known ?? (await this.#heard(bytes, name, signal));
     this.#transcripts.delete(key);

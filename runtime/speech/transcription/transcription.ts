@@ -4,6 +4,9 @@ import { WhisperClient } from '../../engines/transcribing/client.js';
 import { findWhisper } from '../../models/find/whisper.js';
 import type { Held, Models } from '../../models/residency/models.js';
 import type { LongTranscribeRequest, SpeechInService, TranscribeRequest, Transcribing, TranscriptSegment } from '../contract.js';
+import type { VoiceActivity } from '../vad/contract.js';
+import type { VoiceDetectors } from '../vad/vad.js';
+import { holdsSpeech } from './gate.js';
 import { RATE, type SpokenStretch, spokenStretches } from './stretches.js';
 
 /** Of the text before, for the engine to go on in the same spelling. */
@@ -43,10 +46,17 @@ export type Ear = Pick<Transcriber, 'hear'>;
 
 /**
  * Begins to write down what an ear hears; the first stretch is heard when this resolves. `release` is called once, when the segments have ended or
- * something failed.
+ * something failed. With `detectors`, stretches of audio that comes in pieces are heard only where somebody speaks in them.
  */
-export async function transcribeBy(ear: Ear, request: AnyRequest, signal: AbortSignal, release: () => void): Promise<Transcribing> {
-  const run = new Run(ear, request, signal);
+export async function transcribeBy(
+  ear: Ear,
+  request: AnyRequest,
+  signal: AbortSignal,
+  release: () => void,
+  detectors?: Pick<VoiceDetectors, 'open'>,
+): Promise<Transcribing> {
+  // Whole audio is an utterance, in which a detector has found speech.
+  const run = new Run(ear, request, signal, request.samples instanceof Float32Array ? undefined : detectors?.open());
   try {
     const first = await run.next();
     return {
@@ -69,10 +79,12 @@ export async function transcribeBy(ear: Ear, request: AnyRequest, signal: AbortS
 export class Transcription implements SpeechInService {
   readonly #models: Models;
   readonly #converted: string;
+  readonly #detectors: VoiceDetectors | undefined;
 
-  /** Files that are made of models of another form are kept below `dataDir`. */
-  constructor(models: Models, dataDir: string) {
+  /** Files that are made of models of another form are kept below `dataDir`. `detectors` tell where files have speech; it closes them. */
+  constructor(models: Models, dataDir: string, detectors?: VoiceDetectors) {
     this.#models = models;
+    this.#detectors = detectors;
     this.#converted = join(dataDir, 'converted-models');
   }
 
@@ -82,11 +94,15 @@ export class Transcription implements SpeechInService {
    */
   async transcribe(request: AnyRequest, signal: AbortSignal): Promise<Transcribing> {
     const { engine, release } = await this.#hold(request.model, signal);
-    return transcribeBy(engine, request, signal, release);
+    return transcribeBy(engine, request, signal, release, this.#detectors);
   }
 
   async keepTranscriber(model: string, signal: AbortSignal): Promise<() => void> {
     return (await this.#hold(model, signal)).release;
+  }
+
+  async close(): Promise<void> {
+    await this.#detectors?.close();
   }
 
   /** A model in use, loaded where it is not. */
@@ -115,16 +131,18 @@ class Run {
   readonly #request: AnyRequest;
   readonly #signal: AbortSignal;
   readonly #stretches: AsyncGenerator<SpokenStretch, void, undefined>;
+  readonly #activity: VoiceActivity | undefined;
   #samples = 0;
   #said = '';
   #saidUntil = 0;
   #count = 0;
   language = '';
 
-  constructor(ear: Ear, request: AnyRequest, signal: AbortSignal) {
+  constructor(ear: Ear, request: AnyRequest, signal: AbortSignal, activity: VoiceActivity | undefined) {
     this.#ear = ear;
     this.#request = request;
     this.#signal = signal;
+    this.#activity = activity;
     const { samples } = request;
     const pieces = samples instanceof Float32Array ? piecesOf(samples) : samples;
     this.#stretches = spokenStretches(counted(pieces, (count) => (this.#samples += count)));
@@ -141,6 +159,7 @@ class Run {
       this.#signal.throwIfAborted();
       const { value: stretch } = await this.#stretches.next();
       if (!stretch) return undefined;
+      if (this.#activity && !(await holdsSpeech(stretch.samples, this.#activity))) continue;
       const segments = await this.#hear(stretch);
       if (segments.length > 0) return segments;
     }
@@ -148,6 +167,7 @@ class Run {
 
   /** Lets go of the audio. */
   async end(): Promise<void> {
+    this.#activity?.close();
     await this.#stretches.return();
   }
 
