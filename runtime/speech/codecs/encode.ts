@@ -151,7 +151,9 @@ class ThreadEncoder implements AudioEncoder {
 
   async push(samples: Float32Array): Promise<Uint8Array> {
     const thread = await this.#begin();
-    return this.#orClosed(thread.ask(this.#id, { method: 'push', samples }));
+    // A view would take all of what it is a view of along.
+    const sent = samples.byteLength === samples.buffer.byteLength ? samples : samples.slice();
+    return this.#orClosed(thread.ask(this.#id, { method: 'push', samples: sent }));
   }
 
   async end(): Promise<Uint8Array> {

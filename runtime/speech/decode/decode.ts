@@ -167,7 +167,10 @@ class Decoding {
   constructor(task: DecodeTask, signal: AbortSignal) {
     this.#signal = signal;
     signal.addEventListener('abort', this.#wake);
-    this.#thread.ask({ method: 'decode', task });
+    const { input } = task;
+    // A view would take all of what it is a view of along.
+    const isView = typeof input !== 'string' && input.byteLength < input.buffer.byteLength;
+    this.#thread.ask({ method: 'decode', task: isView ? { ...task, input: new Uint8Array(input) } : task });
   }
 
   /** The next chunk; undefined at the end. */
