@@ -1,4 +1,5 @@
 import { seededRandom } from '../../../models/writers/random.js';
+import { wavOf as wavFile } from '../../../runtime/speech/transcription/pcm.js';
 
 const RATE = 16_000;
 
@@ -17,21 +18,4 @@ export function noise(seconds: number, level: number): Float32Array {
 }
 
 /** A WAV file of 16 bits, mono. */
-export function wavOf(samples: Float32Array, rate = RATE): Buffer {
-  const data = Buffer.alloc(samples.length * 2);
-  for (const [at, sample] of samples.entries()) data.writeInt16LE(Math.round(Math.max(-1, Math.min(1, sample)) * 32_767), at * 2);
-  const head = Buffer.alloc(44);
-  head.write('RIFF', 0);
-  head.writeUInt32LE(36 + data.length, 4);
-  head.write('WAVEfmt ', 8);
-  head.writeUInt32LE(16, 16);
-  head.writeUInt16LE(1, 20);
-  head.writeUInt16LE(1, 22);
-  head.writeUInt32LE(rate, 24);
-  head.writeUInt32LE(rate * 2, 28);
-  head.writeUInt16LE(2, 32);
-  head.writeUInt16LE(16, 34);
-  head.write('data', 36);
-  head.writeUInt32LE(data.length, 40);
-  return Buffer.concat([head, data]);
-}
+export const wavOf = (samples: Float32Array, rate = RATE): Buffer => wavFile(samples, rate);
