@@ -125,7 +125,7 @@ describe('voice chat with real engines', { skip: TALK_KIT.missing }, () => {
     await Promise.all(clients.map((client) => client.end()));
   });
 
-  it('has its models ready for a project without any downloads, and says what to pull', async () => {
+  it('says what to pull where a model is not here, and answers typed text', async () => {
     const client = await stage.connect('?stt_model=large-v3');
     await client.until(() => client.messages('error').length === 1, 'the error');
     assert.match(client.messages('error')[0]!.message, /quern pull/);
