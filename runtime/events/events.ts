@@ -5,7 +5,7 @@ import type { EventItem, EventList, EventRecord, FollowQuery, ListQuery } from '
 import { log } from '../base/log.js';
 import { breathe } from '../base/loop.js';
 import type { JsonObject } from '../config/values.js';
-import type { EventHead, EventKey, Store, StoredEvent } from '../store/store.js';
+import type { EventKey, Store, StoredEvent } from '../store/store.js';
 import { EventConfigs } from './configs.js';
 import { type EventFilter, filterOf, hasTests, passes } from './filter.js';
 import { Followers } from './followers.js';
@@ -78,12 +78,17 @@ export class Events {
     await this.flush();
     const events: EventItem[] = [];
     let total = 0;
-    const found = hasTests(filter) ? this.#heads(namespace, project, filter) : this.#keys(namespace, project, filter);
-    for await (const { key, head } of found) {
-      const isShown = total >= offset && events.length < limit;
-      total += 1;
-      const shown = isShown ? (head ?? this.#store.eventHeads.get(key)) : undefined;
-      if (shown) events.push(shown.item);
+    // Where nothing but times is asked for, only the records that are shown are read.
+    const readsAll = hasTests(filter);
+    for await (const keys of this.#pages(namespace, project, filter)) {
+      const shownKeys = readsAll ? keys : keys.slice(Math.max(0, offset - total), Math.max(0, offset - total) + limit - events.length);
+      if (!readsAll) total += keys.length;
+      for (const key of shownKeys) {
+        const item = this.#store.eventHeads.get(key)?.item;
+        if (!item || (readsAll && !passes(filter, item))) continue;
+        if (!readsAll || (total >= offset && events.length < limit)) events.push(item);
+        if (readsAll) total += 1;
+      }
     }
     return { total, events, limit, offset };
   }
@@ -144,11 +149,16 @@ export class Events {
     this.#configs.forget();
   }
 
+  /** Ends all streams, so that a daemon that stops does not wait for their readers. */
+  endStreams(): void {
+    this.#followers.close();
+  }
+
   /** Writes what waits and ends everything that follows. Safe to call twice. */
   async close(): Promise<void> {
     this.#closed = true;
     clearInterval(this.#pruneTimer);
-    this.#followers.close();
+    this.endStreams();
     await this.flush();
   }
 
@@ -216,63 +226,24 @@ export class Events {
     }
   }
 
-  /** The events that a filter lets through, the newest first. */
-  async *#heads(namespace: string, project: string, filter: EventFilter): AsyncGenerator<FoundEvent> {
-    for await (const page of pages(
-      namespace,
-      project,
-      filter,
-      (range) => this.#store.eventHeads.page(range),
-      ({ key }) => key,
-    ))
-      for (const { key, value } of page) if (passes(filter, value.item)) yield { key, head: value };
-  }
-
-  /** The same where nothing but times is asked for, without reading them. */
-  async *#keys(namespace: string, project: string, filter: EventFilter): AsyncGenerator<FoundEvent> {
-    for await (const page of pages(
-      namespace,
-      project,
-      filter,
-      (range) => this.#store.eventHeads.keys(range),
-      (key) => key,
-    ))
-      for (const key of page) yield { key };
-  }
-}
-
-interface FoundEvent {
-  readonly key: EventKey;
-  readonly head?: EventHead;
-}
-
-interface BackwardRange {
-  start: (string | number)[];
-  end: (string | number)[];
-  limit: number;
-  reverse: true;
-}
-
-/** What `read` finds of a project's events between two times, backwards, in pages. */
-async function* pages<Entry>(
-  namespace: string,
-  project: string,
-  { fromMs = 0, toMs = Number.POSITIVE_INFINITY }: EventFilter,
-  read: (range: BackwardRange) => Entry[],
-  keyOf: (entry: Entry) => EventKey,
-): AsyncGenerator<Entry[]> {
-  let start: (string | number)[] = [namespace, project, toMs, '\uffff'];
-  // No id is empty, so that events of the first moment are included.
-  const end = [namespace, project, Math.max(0, fromMs), ''];
-  for (let last: EventKey | undefined; ; ) {
-    const found = read({ start, end, limit: PAGE, reverse: true });
-    // A range begins with its first key, which was the last of the page before.
-    const isRepeated = last !== undefined && found.length > 0 && keyOf(found[0]!)[3] === last[3];
-    yield isRepeated ? found.slice(1) : found;
-    if (found.length < PAGE) return;
-    last = keyOf(found.at(-1)!);
-    start = [...last];
-    await breathe();
+  /** The keys of a project's events between two times, the newest first, in pages. */
+  async *#pages(
+    namespace: string,
+    project: string,
+    { fromMs = 0, toMs = Number.POSITIVE_INFINITY }: EventFilter,
+  ): AsyncGenerator<EventKey[]> {
+    let start: (string | number)[] = [namespace, project, toMs, '\uffff'];
+    // No id is empty, so that events of the first moment are included.
+    const end = [namespace, project, Math.max(0, fromMs), ''];
+    for (let last: EventKey | undefined; ; ) {
+      const found = this.#store.eventHeads.keys({ start, end, limit: PAGE, reverse: true });
+      // A range begins with its first key, which was the last of the page before.
+      yield last !== undefined && found[0]?.[3] === last[3] ? found.slice(1) : found;
+      last = found.at(-1);
+      if (last === undefined || found.length < PAGE) return;
+      start = [...last];
+      await breathe();
+    }
   }
 }
 

@@ -48,6 +48,7 @@ class Follower {
 /** Those who read events as they are stored. */
 export class Followers {
   readonly #all = new Set<Follower>();
+  #closed = false;
 
   /** Events from now on, until `signal` aborts, the project is deleted or the daemon stops. Throws `too_many`. */
   add(wish: Wish, signal: AbortSignal): AsyncIterable<EventItem> {
@@ -61,7 +62,7 @@ export class Followers {
       this.#all.delete(follower);
       follower.end();
     };
-    if (signal.aborted) leave();
+    if (signal.aborted || this.#closed) leave();
     signal.addEventListener('abort', leave, { once: true });
     return until(follower.items(), leave);
   }
@@ -79,8 +80,9 @@ export class Followers {
     for (const follower of this.#all) if (follower.wish.namespace === namespace && follower.wish.project === project) this.#drop(follower);
   }
 
-  /** Ends all streams. */
+  /** Ends all streams, and those that are asked for later at once. */
   close(): void {
+    this.#closed = true;
     for (const follower of this.#all) this.#drop(follower);
   }
 

@@ -10,10 +10,14 @@ export type ContentRule = 'full' | 'hash' | 'off';
 const MAX_TEXT = 64 * 1024;
 const MAX_EVENT = 256 * 1024;
 /** Members and list entries of one event. */
-const MAX_PARTS = 10_000;
+const MAX_PARTS = 4_000;
 const MAX_DEPTH = 32;
 /** Looked at beyond what is kept, so that no secret is cut in half and then not known. */
 const MARGIN = 8 * 1024;
+/** Characters of one member of content that is kept as its hash; a longer one is left out. */
+const MAX_HASHED = 1024 * 1024;
+/** A text that is at least as long is looked at once, however often an event repeats it. */
+const WORTH_KEEPING = 64;
 /** An address that holds a file is kept up to this. */
 const MAX_DATA_ADDRESS = 64;
 
@@ -24,6 +28,7 @@ export class Shown {
   #characters = MAX_EVENT;
   #parts = MAX_PARTS;
   readonly #rule: ContentRule;
+  readonly #looked = new Map<string, string>();
 
   constructor(rule: ContentRule) {
     this.#rule = rule;
@@ -34,8 +39,14 @@ export class Shown {
     const shown = this.#object(data, 0);
     if (this.#rule === 'off') return shown;
     for (const [name, value] of Object.entries(content))
-      if (value !== undefined) shown[name] = this.#rule === 'hash' ? hashOf(value) : this.#value(name, value, 1);
+      if (value !== undefined) shown[name] = this.#rule === 'hash' ? this.#hash(value) : this.#value(name, value, 1);
     return shown;
+  }
+
+  #hash(value: unknown): string | null {
+    if (sizeOf(value, MAX_HASHED) <= MAX_HASHED) return hashOf(value);
+    this.isCut = true;
+    return null;
   }
 
   /** A text without secrets, not longer than is kept. */
@@ -50,12 +61,21 @@ export class Shown {
       return `… (${text.length} characters)`;
     }
     const whole = text.length <= room;
-    let shown = withoutTextSecrets(whole ? text : text.slice(0, room + MARGIN));
+    let shown = whole ? this.#withoutSecrets(text) : withoutTextSecrets(text.slice(0, room + MARGIN));
     if (!whole) {
       this.isCut = true;
       shown = `${shown.slice(0, Math.max(0, Math.min(room, shown.length - MARGIN)))}… (${text.length} characters)`;
     }
     this.#characters = Math.max(0, this.#characters - shown.length);
+    return shown;
+  }
+
+  #withoutSecrets(text: string): string {
+    if (text.length < WORTH_KEEPING) return withoutTextSecrets(text);
+    const known = this.#looked.get(text);
+    if (known !== undefined) return known;
+    const shown = withoutTextSecrets(text);
+    this.#looked.set(text, shown);
     return shown;
   }
 
@@ -104,6 +124,18 @@ export class Shown {
     }
     return shown;
   }
+}
+
+/** Characters of the texts in a value, and its members; not counted further than `most`. */
+function sizeOf(value: unknown, most: number): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null) return 1;
+  let size = 0;
+  for (const name in value) {
+    size += 1 + sizeOf((value as Record<string, unknown>)[name], most - size);
+    if (size > most) break;
+  }
+  return size;
 }
 
 /** Stands for a text, or for the JSON text of anything else. */

@@ -27,6 +27,8 @@ describe('what is written of an event', () => {
     assert.equal(hashed.response, 'sha256:185f8db32271fe25f561a6fc938b2e264306ec304eda518007d1764826381969');
     assert.match(String(hashed.messages), /^sha256:[0-9a-f]{64}$/);
     assert.deepEqual(new Shown('off').members({ model: 'm' }, content), { model: 'm' });
+    const long = new Shown('hash');
+    assert.deepEqual([long.members({}, { text: 'x'.repeat(2_000_000) }).text, long.isCut], [null, true]);
   });
 
   it('bounds texts, depth and members, and says that something was cut', () => {
