@@ -54,9 +54,8 @@ export const eventEndpoints: Endpoint<Runtime>[] = [
     tag,
     body: 'core/events#ReplayRequest',
     response: 'core/events#ReplayReply',
-    handler: async ({ chat }, request) => {
-      const { config } = request.body as ReplayRequest;
-      return { json: await chat.replay(...place(request), request.params.event_id!, config, request.signal) };
-    },
+    handler: async ({ chat }, request) => ({
+      json: await chat.replay(...place(request), request.params.event_id!, request.body as ReplayRequest, request.signal),
+    }),
   }),
 ];

@@ -278,13 +278,13 @@ export class Chat {
     return this.#sessions.sweep();
   }
 
-  /** Runs the turn of an event again, on the configuration of that time or today's, and says what differs. Throws as `complete` and `replayed` do. */
-  async replay(namespace: string, project: string, id: string, which: ReplayRequest['config'], signal: AbortSignal): Promise<ReplayReply> {
+  /** Runs the turn of an event again, as `wish` says, and tells what differs. Throws as `complete` and `replayed` do. */
+  async replay(namespace: string, project: string, id: string, wish: ReplayRequest, signal: AbortSignal): Promise<ReplayReply> {
     const { projects, events } = this.#parts;
     const loaded = projects.load(namespace, project);
     if (!events) throw new Failure('not_found', 'No events are kept here.');
     const history = (session: string): Promise<Message[]> => this.#sessions.read([namespace, project, session]);
-    return replayed({ events, project: loaded, signal, history, open: (call, on) => this.#open(call, on, signal) }, id, which);
+    return replayed({ events, project: loaded, signal, history, open: (call, on) => this.#open(call, on, signal) }, id, wish);
   }
 
   #open(call: ChatCall, project: LoadedProject, signal: AbortSignal): Promise<ChatTurn> {

@@ -49,15 +49,15 @@ interface TurnData {
   readonly passages?: { readonly id: string }[];
 }
 
-/** Runs the turn of an event again, in no session, and compares. Throws `not_found`, `bad_request` (NotReplayable), `conflict` (NotRecorded). */
-export async function replayed(parts: ReplayParts, id: string, which: ReplayRequest['config'] = 'recorded'): Promise<ReplayReply> {
+/** Runs the turn of an event again, in no session, as the wish says, and compares. Throws `not_found`, `bad_request` (NotReplayable), `conflict` (NotRecorded). */
+export async function replayed(parts: ReplayParts, id: string, { config: which = 'recorded', model }: ReplayRequest): Promise<ReplayReply> {
   const { events, project, signal } = parts;
   const record = await events.get(project.namespace, project.name, id);
   const { messages, request } = recordedTurn(record);
   const notes: string[] = [];
   if (JSON.stringify(messages).includes(HIDDEN)) notes.push(`Secrets were recorded as ${HIDDEN} and are sent so.`);
   const history = await historyOf(parts, record, notes);
-  const wanted = check<ChatRequest>('core/chat#CompletionRequest', { ...request, messages, stream: false });
+  const wanted = check<ChatRequest>('core/chat#CompletionRequest', { ...request, messages, stream: false, ...(model ? { model } : {}) });
   const on = which === 'recorded' ? { ...project, config: recordedConfig(events, project, record) } : project;
   const call: ReplayCall = {
     namespace: project.namespace,

@@ -343,6 +343,10 @@ const LATER: Scenario[] = [
       assert.deepEqual([body.recorded.model, body.replayed.model], ['plain', 'renamed']);
     },
   ),
+  replay('on another model', { config: 'current', model: 'silent' }, (body) => {
+    assert.deepEqual([body.replayed.model, body.replayed.passages], ['silent', []]);
+    assert.ok(body.differs.includes('model') && body.differs.includes('passages'));
+  }),
   replay(
     'a run that fails is an answer too',
     () => {
