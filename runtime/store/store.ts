@@ -14,7 +14,7 @@ import { type Chain, type Change, Writer } from './writer.js';
 export type { ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowRange } from './chunk-records.js';
 export type { DetectorRecord, DetectorSettings, ModelRecord, SegmentRecord, StoredColumn, TableRecord } from './column-records.js';
 export { alignedBytes, bytesOf } from './column-records.js';
-export type { EventHead, EventKey, StoredEvent } from './event-records.js';
+export type { EventKey, StoredEvent } from './event-records.js';
 /** Records that users of the store hold. */
 export type { SessionKey, SessionRecord } from './tables.js';
 export type { Cleanup, ItemOutcome, ItemRecord, TaskKey, TaskRecord } from './task-records.js';
