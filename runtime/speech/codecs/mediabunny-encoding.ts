@@ -19,6 +19,9 @@ export interface MediabunnyFormat {
 /** Samples of the shortest file, for an utterance without any: neither format has a file without a frame. */
 const LEAST_SAMPLES = 1024;
 
+/** Samples are given to mediabunny in so many parts at once: it waits for its encoder where four wait for it, and what was given is encoded then. */
+const PARTS = 8;
+
 /** Of a last frame that is left out when it is hardly filled: the share of it at most, and the effective value of what is lost. */
 const MOST_LEFT_OUT = 0.6;
 const QUIET = 0.01;
@@ -42,17 +45,20 @@ export async function mediabunnyEncoding({ codec, bitsPerS, container, frameSamp
   /** What does not fill a frame yet. */
   let rest = new Float32Array(0);
   const add = async (samples: Float32Array): Promise<Uint8Array> => {
-    if (samples.length === 0) return taking();
-    const sample = new library.AudioSample({
-      data: samples,
-      format: 'f32',
-      numberOfChannels: 1,
-      sampleRate: SPEECH_RATE,
-      timestamp: taken / SPEECH_RATE,
-    });
+    const part = Math.max(1, Math.ceil(samples.length / PARTS));
+    const adding: Promise<void>[] = [];
+    for (let at = 0; at < samples.length; at += part) {
+      const sample = new library.AudioSample({
+        data: samples.subarray(at, at + part),
+        format: 'f32',
+        numberOfChannels: 1,
+        sampleRate: SPEECH_RATE,
+        timestamp: (taken + at) / SPEECH_RATE,
+      });
+      adding.push(source.add(sample).finally(() => sample.close()));
+    }
     taken += samples.length;
-    await source.add(sample);
-    sample.close();
+    await Promise.all(adding);
     return taking();
   };
   const push = (samples: Float32Array): Promise<Uint8Array> => {

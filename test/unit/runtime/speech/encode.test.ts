@@ -45,6 +45,15 @@ describe('encoding of speech', () => {
       if (name !== 'opus') assert.deepEqual(await encoded(name, samples, 28_800), bytes, 'pieces do not show');
     });
 
+    it(`${name} gives most bytes of a phrase when it has taken the phrase, though the next one is not there`, async () => {
+      const samples = syllables(1.2, SPEECH_RATE);
+      const encoder = openEncoder(name);
+      const [first, second] = [await encoder.push(samples), await encoder.push(samples)];
+      const last = await encoder.end();
+      const share = first.length / (first.length + second.length + last.length);
+      assert.ok(share > 0.4, `${Math.round(100 * share)} % of the bytes came with the first half`);
+    });
+
     it(`${name} ends when it is given up, and refuses what comes then`, async () => {
       const encoder = openEncoder(name);
       await encoder.push(syllables(0.3, SPEECH_RATE));
