@@ -101,6 +101,8 @@ export interface Endpoint<Context> {
   readonly status?: number;
   /** True when the success answer may be `text/event-stream`. */
   readonly streams?: boolean;
+  /** Media types of success answers that are no JSON, such as `audio/mpeg`. Where they are given, JSON is an answer only with `response`. */
+  readonly mediaTypes?: readonly string[];
   /** Largest body in bytes; 2 MiB unless given. */
   readonly bodyLimitBytes?: number;
   /** How a failure is told; see `ErrorShape`. */

@@ -38,8 +38,10 @@ export function openApiDocument(about: ApiTitle, endpoints: readonly Endpoint<ne
 
 function operation(endpoint: Endpoint<never>, components: Components): JsonSchema {
   const json = (schema: JsonSchema | undefined): JsonSchema => ({ 'application/json': schema === undefined ? {} : { schema } });
-  const success: JsonSchema = json(endpoint.response && components.reference(endpoint.response));
-  if (endpoint.streams) success['text/event-stream'] = { schema: { type: 'string', description: 'Server-sent events.' } };
+  const success: JsonSchema =
+    endpoint.response || !endpoint.mediaTypes ? json(endpoint.response && components.reference(endpoint.response)) : {};
+  for (const type of endpoint.mediaTypes ?? []) success[type] = { schema: { type: 'string' } };
+  if (endpoint.streams) success['text/event-stream'] = { schema: { description: 'Server-sent events.' } };
   const parameters = [...pathParameters(endpoint.path), ...queryParameters(endpoint.query, components)];
   return {
     operationId: endpoint.id,

@@ -2,7 +2,7 @@ import type { Projects } from '../../runtime/projects/projects.js';
 import type { Services } from '../../runtime/services/services.js';
 import type { SpeechOut } from '../../runtime/speech/contract.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
-import { speechReply, voiceList } from '../universal/speech-wire.js';
+import { SPEECH_MEDIA_TYPES, speechReply, voiceList } from '../universal/speech-wire.js';
 
 /** What the speech endpoints of projects work on. */
 export interface CoreSpeechContext {
@@ -26,6 +26,7 @@ export const speechEndpoints: Endpoint<CoreSpeechContext>[] = [
     summary: 'Speak a text',
     tag: 'audio',
     body: 'universal/speech#SpeechRequest',
+    mediaTypes: SPEECH_MEDIA_TYPES,
     streams: true,
     errorShape: 'by-client',
     handler: (context, request) => speechReply(speechOf(context, request), request),

@@ -1,4 +1,4 @@
-import type { AudioFormatName } from '../../runtime/speech/codecs/contract.js';
+import { AUDIO_MEDIA_TYPES, type AudioFormatName } from '../../runtime/speech/codecs/contract.js';
 import { SPEECH_RATE, type SpeechOut, type Spoken, type SpokenChunk } from '../../runtime/speech/contract.js';
 import type { Reply, Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
@@ -9,6 +9,8 @@ import { failureOf, logFailure } from '../http/errors.js';
 const ACCEPTED: Readonly<Record<string, AudioFormatName>> = {
   mpeg: 'mp3', mp3: 'mp3', opus: 'opus', ogg: 'opus', aac: 'aac', flac: 'flac', 'x-flac': 'flac', wav: 'wav', wave: 'wav', 'x-wav': 'wav', pcm: 'pcm', l16: 'pcm',
 }; // biome-ignore format: a table
+/** What an answer that is no event stream may be. */
+export const SPEECH_MEDIA_TYPES = Object.values(AUDIO_MEDIA_TYPES);
 /** Bytes of one event before base64: a second of PCM. */
 const EVENT_BYTES = 2 * SPEECH_RATE;
 
@@ -48,7 +50,7 @@ export async function speechReply(speech: SpeechOut, request: Request): Promise<
   if (stream_format === 'sse') return { headers, events: openaiEvents(pieces, input) };
   return {
     headers: { ...headers, 'content-disposition': `attachment; filename="speech.${format}"` },
-    contentType: (await encoding()).openEncoder(format).contentType,
+    contentType: AUDIO_MEDIA_TYPES[format],
     pieces,
   };
 }

@@ -1,6 +1,6 @@
 import type { Services } from '../../runtime/services/services.js';
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
-import { speechReply, voiceList } from './speech-wire.js';
+import { SPEECH_MEDIA_TYPES, speechReply, voiceList } from './speech-wire.js';
 
 /** Text to speech. */
 export const speechEndpoints: Endpoint<Services>[] = [
@@ -11,6 +11,7 @@ export const speechEndpoints: Endpoint<Services>[] = [
     summary: 'Speak a text',
     tag: 'audio',
     body: 'universal/speech#SpeechRequest',
+    mediaTypes: SPEECH_MEDIA_TYPES,
     streams: true,
     errorShape: 'openai',
     handler: ({ speech }, request) => speechReply(speech, request),

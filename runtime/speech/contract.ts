@@ -1,7 +1,6 @@
 /** What the speech of this daemon offers, whether it runs here or at another runtime. Audio inside is mono float in -1..1. */
 
-/** Samples a second of speech; mono. */
-export const SPEECH_RATE = 24_000;
+export { SPEECH_RATE } from '../engines/contracts/speaking.js';
 
 /** A voice as `/v1/audio/voices` shows it. */
 export interface Voice {

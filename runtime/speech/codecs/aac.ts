@@ -4,7 +4,6 @@ import { mediabunnyEncoding } from './mediabunny-encoding.js';
 /** AAC-LC in ADTS frames, 128 kbit/s. */
 export const aac: AudioFormat = {
   name: 'aac',
-  contentType: 'audio/aac',
   cheap: false,
   begin: () =>
     mediabunnyEncoding({

@@ -105,12 +105,10 @@ export function openEncoder(name: AudioFormatName): AudioEncoder {
 const closed = () => new Failure('unavailable', 'The audio encoder is closed.');
 
 class CheapEncoder implements AudioEncoder {
-  readonly contentType: string;
   readonly #encoding;
   #open = true;
 
   constructor(name: AudioFormatName) {
-    this.contentType = AUDIO_FORMATS[name].contentType;
     this.#encoding = Promise.resolve(AUDIO_FORMATS[name].begin());
   }
 
@@ -137,7 +135,6 @@ class CheapEncoder implements AudioEncoder {
 }
 
 class ThreadEncoder implements AudioEncoder {
-  readonly contentType: string;
   readonly #name: AudioFormatName;
   readonly #id = ++encodings;
   #thread: EncodeThread | undefined;
@@ -146,7 +143,6 @@ class ThreadEncoder implements AudioEncoder {
 
   constructor(name: AudioFormatName) {
     this.#name = name;
-    this.contentType = AUDIO_FORMATS[name].contentType;
   }
 
   async push(samples: Float32Array): Promise<Uint8Array> {

@@ -4,7 +4,6 @@ import { mediabunnyEncoding } from './mediabunny-encoding.js';
 /** FLAC of 16 bits, whose length nobody knows yet. */
 export const flac: AudioFormat = {
   name: 'flac',
-  contentType: 'audio/flac',
   cheap: false,
   begin: () =>
     mediabunnyEncoding({

@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
-import { type Encoding, SPEECH_RATE } from './contract.js';
+import { SPEECH_RATE } from '../contract.js';
+import type { Encoding } from './contract.js';
 
 type Mediabunny = typeof import('mediabunny');
 

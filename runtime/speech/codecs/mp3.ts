@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { type AudioFormat, SPEECH_RATE } from './contract.js';
+import { SPEECH_RATE } from '../contract.js';
+import type { AudioFormat } from './contract.js';
 
 const KBIT_PER_S = 128;
 
@@ -32,7 +33,6 @@ function infoFrame(first: Uint8Array): Uint8Array {
 /** MPEG-2 layer III by LAME, 128 kbit/s. */
 export const mp3: AudioFormat = {
   name: 'mp3',
-  contentType: 'audio/mpeg',
   cheap: false,
   begin: async () => {
     const { createEncoder } = await import('wasm-media-encoders');

@@ -1,7 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { loadCore } from '../../../native/core.js';
+import { SPEECH_RATE } from '../contract.js';
 import { type OpusLibrary, opusLibrary } from '../opus-library.js';
-import { type AudioFormat, type Encoding, SPEECH_RATE } from './contract.js';
+import type { AudioFormat, Encoding } from './contract.js';
 
 /** Of speech with one channel; more is not heard. */
 const BITS_PER_S = 64_000;
@@ -16,7 +17,6 @@ const MOST_SERIAL = 2 ** 32;
 /** Opus in Ogg, in frames of 20 ms. */
 export const opus: AudioFormat = {
   name: 'opus',
-  contentType: 'audio/opus',
   cheap: false,
   begin: async () => encoding(await opusLibrary()),
 };

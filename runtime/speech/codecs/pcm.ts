@@ -4,7 +4,6 @@ import type { AudioFormat } from './contract.js';
 /** Samples of 16 bits without a header, little-endian. */
 export const pcm: AudioFormat = {
   name: 'pcm',
-  contentType: 'audio/pcm',
   cheap: true,
   begin: () => ({
     push: (samples) => loadCore().encodeSamples(samples, 's16'),

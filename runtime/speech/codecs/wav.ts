@@ -1,10 +1,10 @@
 import { loadCore } from '../../../native/core.js';
-import { type AudioFormat, SPEECH_RATE } from './contract.js';
+import { SPEECH_RATE } from '../contract.js';
+import type { AudioFormat } from './contract.js';
 
 /** A WAV file of 16-bit samples whose length nobody knows yet: its sizes are 0xFFFFFFFF, which players take for "to the end". */
 export const wav: AudioFormat = {
   name: 'wav',
-  contentType: 'audio/wav',
   cheap: true,
   begin: () => {
     let header: Uint8Array | undefined = loadCore().wavHeader(SPEECH_RATE, 's16');

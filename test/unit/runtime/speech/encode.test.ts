@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { type AudioFormatName, SPEECH_RATE } from '../../../../runtime/speech/codecs/contract.js';
+import type { AudioFormatName } from '../../../../runtime/speech/codecs/contract.js';
 import { encodeAudio, openEncoder } from '../../../../runtime/speech/codecs/encode.js';
 import { AUDIO_FORMATS } from '../../../../runtime/speech/codecs/index.js';
 import { wavFile } from '../../../../runtime/speech/codecs/wav.js';
+import { SPEECH_RATE } from '../../../../runtime/speech/contract.js';
 import { Failure } from '../../../../schemas/errors.js';
 import { syllables } from '../../../support/audio/signals.js';
 import { longestHold } from '../../../support/loop-holds.js';
@@ -35,7 +36,6 @@ describe('encoding of speech', () => {
     it(`${name} gives its kind of bytes before the end, whatever the pieces`, async () => {
       const samples = syllables(1.2, SPEECH_RATE);
       const encoder = openEncoder(name);
-      assert.match(encoder.contentType, /^audio\//);
       let early = 0;
       for await (const piece of inPieces(samples, 2400)) early += (await encoder.push(piece)).length;
       const last = await encoder.end();
