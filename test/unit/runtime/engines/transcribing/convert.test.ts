@@ -134,6 +134,8 @@ describe('transcripts that repeat themselves', () => {
     assert.equal(repeats(sentence), false);
     assert.equal(repeats(sentence.repeat(2)), true);
     assert.equal(repeats(sentence.repeat(6)), true);
+    assert.equal(repeats('Please tell me. Please tell me. Please tell me.'), true);
+    assert.equal(repeats('It is late. Close the door. Close the door, and come.'), true);
     assert.equal(repeats('No, no.'), false);
     assert.equal(repeats(''), false);
     assert.equal(
