@@ -6,6 +6,9 @@ export interface Clock {
   after(milliseconds: number, callback: () => void): { cancel(): void };
 }
 
+/** Milliseconds since a time of the clock, to a tenth. */
+export const sinceMs = (clock: Clock, startMs: number): number => Math.round((clock.nowMs() - startMs) * 10) / 10;
+
 /** The time of this machine. */
 export const systemClock: Clock = {
   nowMs: () => performance.now(),

@@ -66,7 +66,13 @@ export class Readiness {
     const { chat, namespace, project, rehearse } = this.#parts;
     const release = await chat.hold(chat.model(namespace, project, name), signal);
     // Elsewhere a rehearsal costs money, and its effect is not known.
-    if (release) await rehearse(signal);
-    return release;
+    if (!release) return undefined;
+    try {
+      await rehearse(signal);
+      return release;
+    } catch (error) {
+      release();
+      throw error;
+    }
   }
 }

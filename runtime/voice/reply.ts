@@ -1,7 +1,7 @@
 import type { KeptByReader } from '../chat/turn.js';
 import type { SpeechOut } from '../speech/contract.js';
 import { CallFilter } from './call-filter.js';
-import { Changes, type Clock } from './clock.js';
+import { Changes, type Clock, sinceMs } from './clock.js';
 import type { ServerMessage, TurnTimings, VoicePeer } from './contract.js';
 import { SpokenText } from './heard.js';
 import { OUT_RATE, PacedAudio } from './pace.js';
@@ -226,7 +226,7 @@ export class Reply {
 
   #mark(name: keyof TurnTimings): void {
     const { timings, clock, askedMs } = this.#parts;
-    timings[name] ??= Math.round((clock.nowMs() - askedMs) * 10) / 10;
+    timings[name] ??= sinceMs(clock, askedMs);
   }
 
   #abortedOr(promise: Promise<void>): Promise<void> {

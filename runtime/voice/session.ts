@@ -3,7 +3,7 @@ import { log } from '../base/log.js';
 import type { Chat } from '../chat/chat.js';
 import type { SpeechInService, SpeechOutService } from '../speech/contract.js';
 import { ask, type Conversation, rehearse } from './asking.js';
-import type { Clock } from './clock.js';
+import { type Clock, sinceMs } from './clock.js';
 import type { Hearing, ServerMessage, TurnTimings, VoiceFrame, VoicePeer } from './contract.js';
 import { HeldLevel } from './ear.js';
 import { Listening, type Utterance } from './listening.js';
@@ -195,12 +195,12 @@ export class VoiceSession {
     this.#utterance = utterance;
     this.#machine.on('utterance');
     const { clock } = this.#parts;
-    const timings: TurnTimings = { endpoint_ms: clock.nowMs() - utterance.spokenMs };
+    const timings: TurnTimings = { endpoint_ms: sinceMs(clock, utterance.spokenMs) };
     const answer = async (): Promise<void> => {
       const text = await utterance.text;
       if (this.#utterance !== utterance) return;
       this.#utterance = undefined;
-      timings.stt_ms = clock.nowMs() - utterance.spokenMs;
+      timings.stt_ms = sinceMs(clock, utterance.spokenMs);
       await this.#heard(text, utterance.spokenMs, timings);
     };
     answer().catch((error: unknown) => {

@@ -16,6 +16,8 @@ export interface Script extends SpeechScript {
   /** What each answer consists of, as pieces; the last one for all that follow. */
   readonly answers?: (string | CompletionPart | Error)[][];
   readonly tokenMs?: number;
+  /** What the rehearsal of the model consists of. */
+  readonly rehearsal?: (string | CompletionPart | Error)[];
 }
 
 /** Something that came from the session. */
@@ -150,7 +152,7 @@ export class VoiceStage {
       complete: async (call, signal) => {
         const isRehearsal = call.request.max_tokens === 1;
         if (!isRehearsal) this.asked.push(call);
-        const pieces = isRehearsal ? [] : this.#nth(this.#script.answers ?? [['Very well. I can do that for you.']], this.asked.length - 1);
+        const pieces = isRehearsal ? (this.#script.rehearsal ?? []) : this.#nth(this.#script.answers ?? [['Very well. I can do that for you.']], this.asked.length - 1);
         const parts = this.#answer(pieces, signal);
         const turn = {
           parts: () => ({

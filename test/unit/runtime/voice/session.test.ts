@@ -70,6 +70,30 @@ describe('a turn', () => {
     assert.equal(stage.speech.spoken[0]!.text, 'The garden has roses,');
   });
 
+  test('gives its models back where the language model cannot rehearse, or the client leaves meanwhile', async () => {
+    const failing = new VoiceStage({ rehearsal: [new Error('no memory')] });
+    await failing.clock.advance(100);
+    assert.equal(failing.messages('error').length, 1);
+    failing.session.end();
+    const slow = new VoiceStage({ rehearsal: ['one two three'], tokenMs: 1000 });
+    await slow.clock.advance(1500);
+    slow.session.end();
+    await slow.clock.advance(5000);
+    assert.deepEqual([failing.held, slow.held], [0, 0]);
+  });
+
+  test('tells its timings in tenths of a millisecond', async () => {
+    const stage = new VoiceStage({ settings: { timings: true }, transcribeMs: 100 / 3 });
+    await stage.speak(1);
+    await stage.silence(1);
+    await stage.until('idle');
+    const { type: _type, ...timings } = stage.messages('timings')[0]!;
+    assert.deepEqual(
+      Object.values(timings).filter((value) => Math.abs(value * 10 - Math.round(value * 10)) > 1e-6),
+      [],
+    );
+  });
+
   test('loads its models at connect and holds them until it ends', async () => {
     const stage = new VoiceStage();
     await stage.clock.advance(10);
