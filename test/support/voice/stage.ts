@@ -152,7 +152,9 @@ export class VoiceStage {
       complete: async (call, signal) => {
         const isRehearsal = call.request.max_tokens === 1;
         if (!isRehearsal) this.asked.push(call);
-        const pieces = isRehearsal ? (this.#script.rehearsal ?? []) : this.#nth(this.#script.answers ?? [['Very well. I can do that for you.']], this.asked.length - 1);
+        const pieces = isRehearsal
+          ? (this.#script.rehearsal ?? [])
+          : this.#nth(this.#script.answers ?? [['Very well. I can do that for you.']], this.asked.length - 1);
         const parts = this.#answer(pieces, signal);
         const turn = {
           parts: () => ({
