@@ -1,4 +1,5 @@
 import type { SpeechIn, TranscribeRequest, TranscriptSegment } from '../../runtime/speech/contract.js';
+import { PcmStream } from '../../runtime/speech/decode/pcm-stream.js';
 import { RATE } from '../../runtime/speech/transcription/stretches.js';
 import { textOf } from '../../runtime/speech/transcription/text.js';
 import type { TranscriptionSocketQuery } from '../../schemas/generated/universal/transcriptions.js';
@@ -30,41 +31,37 @@ function cutOf(samples: Float32Array): number {
   return best;
 }
 
-/** Bytes of PCM as samples; a half sample waits for its other half. */
-class PcmQueue {
-  #pieces: Float32Array[] = [];
-  #odd = new Uint8Array(0);
+/** Samples that wait to be heard, in the pieces in which they came. */
+class SampleQueue {
+  readonly #pieces: Float32Array[] = [];
+  /** Of the first piece, those that are dropped. */
+  #dropped = 0;
   length = 0;
 
-  add(bytes: Uint8Array): void {
-    const joined = this.#odd.length === 0 ? bytes : Buffer.concat([this.#odd, bytes]);
-    const whole = joined.length - (joined.length % 2);
-    this.#odd = joined.slice(whole);
-    this.#push(joined.subarray(0, whole));
+  add(samples: Float32Array): void {
+    if (samples.length > 0) this.#pieces.push(samples);
+    this.length += samples.length;
   }
 
   /** The first of them. */
   peek(count: number): Float32Array {
-    const all = new Float32Array(this.length);
-    let at = 0;
-    for (const piece of this.#pieces) {
-      all.set(piece, at);
-      at += piece.length;
+    const first = new Float32Array(count);
+    let from = this.#dropped;
+    for (let [at, piece] = [0, 0]; at < count; piece += 1) {
+      const samples = this.#pieces[piece]!.subarray(from, from + count - at);
+      first.set(samples, at);
+      at += samples.length;
+      from = 0;
     }
-    this.#pieces = [all];
-    return all.subarray(0, count);
+    return first;
   }
 
   drop(count: number): void {
-    this.#pieces = [this.peek(this.length).slice(count)];
     this.length -= count;
-  }
-
-  #push(bytes: Uint8Array): void {
-    if (bytes.length === 0) return;
-    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-    this.#pieces.push(Float32Array.from({ length: bytes.length / 2 }, (_none, at) => view.getInt16(at * 2, true) / 32_768));
-    this.length += bytes.length / 2;
+    this.#dropped += count;
+    let pieces = 0;
+    for (; this.#dropped > 0 && this.#dropped >= this.#pieces[pieces]!.length; pieces += 1) this.#dropped -= this.#pieces[pieces]!.length;
+    this.#pieces.splice(0, pieces);
   }
 }
 
@@ -73,7 +70,8 @@ class TranscriptionSocket implements SocketListener {
   readonly #speech: SpeechIn;
   readonly #query: Required<Pick<TranscriptionSocketQuery, 'model' | 'word_timestamps' | 'chunk_interval'>>;
   readonly #gone = new AbortController();
-  readonly #queue = new PcmQueue();
+  readonly #pcm = new PcmStream();
+  readonly #queue = new SampleQueue();
   #language: string | undefined;
   #peer!: SocketPeer;
   #said = '';
@@ -113,7 +111,7 @@ class TranscriptionSocket implements SocketListener {
       }
       this.#isEnding = true;
     } else {
-      this.#queue.add(content);
+      this.#queue.add(this.#pcm.push(content));
       if (this.#queue.length > WAITING_S * RATE) {
         this.#fatal(`${WAITING_S} s of audio wait to be heard, the most that may; send it more slowly, or name a smaller model.`);
         return;

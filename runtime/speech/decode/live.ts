@@ -5,6 +5,7 @@ import { breathe } from '../../base/loop.js';
 import { type OpusLibrary, opusLibrary } from '../opus-library.js';
 import { LISTEN_RATE } from './contract.js';
 import { OpusStream } from './opus.js';
+import { PcmStream } from './pcm-stream.js';
 import { kindOf } from './sniff.js';
 
 /** The first bytes tell what a stream is. */
@@ -21,15 +22,12 @@ interface LiveSource {
   push(bytes: Uint8Array): AsyncGenerator<Float32Array> | Generator<Float32Array>;
 }
 
-/** Samples of 16 bits at 16 kHz; a sample may be cut in two. */
+/** Samples of 16 bits at 16 kHz. */
 class PcmSource implements LiveSource {
-  #half: Uint8Array = new Uint8Array(0);
+  readonly #stream = new PcmStream();
 
   *push(bytes: Uint8Array): Generator<Float32Array> {
-    const all = this.#half.length > 0 ? Buffer.concat([this.#half, bytes]) : bytes;
-    const whole = all.length - (all.length % 2);
-    this.#half = all.slice(whole);
-    yield loadCore().decodeSamples(all.subarray(0, whole), 's16', 1);
+    yield this.#stream.push(bytes);
   }
 }
 

@@ -10,6 +10,7 @@ import { Completions } from '../../../../runtime/completions/completions.js';
 import { Models } from '../../../../runtime/models/residency/models.js';
 import { Hearing } from '../../../../runtime/speech/transcription/hearing.js';
 import { Transcription } from '../../../../runtime/speech/transcription/transcription.js';
+import { longestHold } from '../../../support/loop-holds.js';
 import { puppetPath } from '../../../support/models/cache.js';
 import { TestPeer } from '../../../support/speech/peer.js';
 import { writePuppetWhisper } from '../../../support/speech/puppet-whisper.js';
@@ -81,6 +82,19 @@ describe('transcriptions over a WebSocket', () => {
     for (let i = 0; i < 302; i += 1) fast.say(new Uint8Array(32_000));
     assert.match(String((await fast.next('error')).message), /300 s/);
     assert.equal(fast.closedWith, 1011);
+  });
+
+  it('does not hold the event loop for the largest message, or for many small ones', async () => {
+    const large = writing();
+    const message = pcm(tone(131));
+    const held = await longestHold(async () => large.say(message));
+    large.leave();
+    assert.ok((held ?? 0) < 25, `it held the loop for ${held} ms`);
+    const small = writing({ chunk_interval: 30 });
+    for (let at = 0; at < 200_000; at += 2) small.say(message.subarray(at, at + 2));
+    small.say('END');
+    assert.equal((await small.next('segment')).duration, 6.25);
+    await small.next('done');
   });
 
   it('lets go of the engine when the client leaves', async () => {
