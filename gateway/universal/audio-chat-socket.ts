@@ -11,6 +11,9 @@ import type { SocketListener, SocketPeer } from '../http/transport.js';
 const PATH = '/v1/audio/chat';
 /** Of the audio of one turn. */
 const AUDIO_BYTES = 10 * 1024 * 1024;
+/** Of the audio of earlier turns, which the model is told again with each turn: the oldest turns are forgotten beyond it. */
+const KEPT_BYTES = 4 * AUDIO_BYTES;
+const KEPT_TURNS = 100;
 const SAMPLE_BYTES = 2;
 
 /** What the socket of spoken questions works on. */
@@ -18,14 +21,30 @@ export interface AudioChatContext {
   readonly completions: CompletionSource;
 }
 
-type Kept = Pick<UniversalRequest, 'model' | 'max_tokens' | 'temperature' | 'messages'>;
+/** What was asked and answered. */
+interface Turn {
+  readonly messages: readonly Message[];
+  /** Of its audio. */
+  readonly bytes: number;
+}
+
+/** A conversation: what `config` said, and the turns since. */
+interface Conversation extends Pick<UniversalRequest, 'model' | 'max_tokens' | 'temperature' | 'messages'> {
+  readonly turns: Turn[];
+}
+
+/** Forgets the oldest turns that are too much. */
+function forgetOld(turns: Turn[]): void {
+  let bytes = turns.reduce((sum, turn) => sum + turn.bytes, 0);
+  while (bytes > KEPT_BYTES || turns.length > KEPT_TURNS) bytes -= turns.shift()!.bytes;
+}
 
 /** Answers questions that are spoken, in text: `config` first, then audio, then `audio_complete`; a failure is an `error`, and the socket lives on. */
 class AudioChatSocket implements SocketListener {
   readonly #completions: CompletionSource;
   readonly #gone = new AbortController();
   #peer!: SocketPeer;
-  #config: Kept | undefined;
+  #config: Conversation | undefined;
   #format: Required<Omit<AudioChatAudio, 'type'>> = { format: 'pcm', sample_rate: 16_000, channels: 1, sample_width: 2 };
   #audio: Uint8Array[] = [];
   #audioBytes = 0;
@@ -84,7 +103,13 @@ class AudioChatSocket implements SocketListener {
 
   #configure({ model, system_prompt, messages, max_tokens, temperature }: AudioChatConfig): void {
     const system: Message[] = system_prompt ? [{ role: 'system', content: system_prompt }] : [];
-    this.#config = { model, max_tokens: max_tokens ?? 512, temperature: temperature ?? 0.7, messages: [...system, ...(messages ?? [])] };
+    this.#config = {
+      model,
+      max_tokens: max_tokens ?? 512,
+      temperature: temperature ?? 0.7,
+      messages: [...system, ...(messages ?? [])],
+      turns: [],
+    };
   }
 
   #forget(): Buffer {
@@ -111,7 +136,7 @@ class AudioChatSocket implements SocketListener {
     }
   }
 
-  async #complete(config: Kept, audio: Buffer): Promise<void> {
+  async #complete({ turns, messages, ...config }: Conversation, audio: Buffer): Promise<void> {
     const { format, sample_rate: rate, channels } = this.#format;
     const wav = format === 'wav' ? audio : Buffer.concat([wavHead(audio.length, { rate, channels, sampleBytes: SAMPLE_BYTES }), audio]);
     const question: Message = {
@@ -120,7 +145,7 @@ class AudioChatSocket implements SocketListener {
     };
     const request: UniversalRequest = {
       ...config,
-      messages: [...config.messages, question],
+      messages: [...messages, ...turns.flatMap((turn) => turn.messages), question],
       options: {},
       autoTruncate: true,
       stream: true,
@@ -133,7 +158,8 @@ class AudioChatSocket implements SocketListener {
         this.#send({ type: 'text', content: part.text, is_final: false });
       } else if (part.type === 'finish') tokens = part.usage?.total_tokens ?? null;
     }
-    config.messages.push(question, { role: 'assistant', content: text });
+    turns.push({ messages: [question, { role: 'assistant', content: text }], bytes: audio.length });
+    forgetOld(turns);
     this.#send({ type: 'text', content: '', is_final: true });
     this.#send({ type: 'done', total_tokens: tokens });
   }

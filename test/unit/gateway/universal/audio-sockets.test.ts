@@ -7,6 +7,7 @@ import { audioChatSockets } from '../../../../gateway/universal/audio-chat-socke
 import { transcriptionSockets } from '../../../../gateway/universal/transcription-socket.js';
 import { setLogLevel } from '../../../../runtime/base/log.js';
 import { Completions } from '../../../../runtime/completions/completions.js';
+import type { CompletionSource, UniversalRequest } from '../../../../runtime/completions/request.js';
 import { Models } from '../../../../runtime/models/residency/models.js';
 import { Hearing } from '../../../../runtime/speech/transcription/hearing.js';
 import { Transcription } from '../../../../runtime/speech/transcription/transcription.js';
@@ -124,6 +125,29 @@ describe('spoken questions over a WebSocket', () => {
     const first = await peer.next('text');
     assert.equal(typeof first.content, 'string');
     await peer.next('done');
+  });
+
+  it('remembers earlier turns, and no more than 40 MiB of their audio', async () => {
+    const told: UniversalRequest[] = [];
+    const source: CompletionSource = {
+      open: async (request) => {
+        told.push(request);
+        const parts = (async function* () {
+          yield { type: 'text' as const, text: `answer ${told.length}` };
+        })();
+        return { parts } as never;
+      },
+    };
+    const peer = new TestPeer(audioChatSockets[0]!.open({ completions: source }, { params: {}, query: {} }));
+    peer.say({ type: 'config', model: 'any', system_prompt: 'Be brief.' });
+    for (let turn = 0; turn < 7; turn += 1) {
+      for (let part = 0; part < 3; part += 1) peer.say(new Uint8Array(3 * 1024 * 1024));
+      peer.say({ type: 'audio_complete' });
+      await peer.next('done');
+    }
+    const roles = told.map(({ messages }) => messages.map(({ role }) => role.charAt(0)).join(''));
+    assert.deepEqual(roles, ['su', 'suau', 'suauau', 'suauauau', 'suauauauau', 'suauauauau', 'suauauauau']);
+    assert.equal(told.at(-1)!.messages.at(-2)!.content, 'answer 6');
   });
 
   it('says what is wrong and lives on', async () => {
