@@ -2,11 +2,11 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import type { NativeSampleStream } from '../../../native/contract.js';
-import { loadCore } from '../../../native/core.js';
 import { Failure } from '../../../schemas/errors.js';
 import { type FileBytes, LISTEN_RATE } from './contract.js';
 import { CHUNKS_AHEAD, type DecodeAnswer, type DecodeCall, type DecodeTask } from './decode.js';
 import { AUDIO_READERS } from './index.js';
+import { listenResampler } from './listen-resampler.js';
 import { sniff } from './sniff.js';
 
 /** Samples of a chunk: two seconds. */
@@ -94,7 +94,7 @@ async function decode(task: DecodeTask): Promise<void> {
       if (audio.rate !== rate) {
         if (resampler) await chunks.add(resampler.flush());
         rate = audio.rate;
-        resampler = loadCore().openResampler(rate, LISTEN_RATE);
+        resampler = listenResampler(rate);
       }
       for (let place = 0; place < audio.samples.length; place += PIECE_SAMPLES)
         await chunks.add(resampler!.push(audio.samples.subarray(place, place + PIECE_SAMPLES)));

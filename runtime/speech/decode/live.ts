@@ -3,7 +3,7 @@ import { loadCore } from '../../../native/core.js';
 import { Failure } from '../../../schemas/errors.js';
 import { breathe } from '../../base/loop.js';
 import { type OpusLibrary, opusLibrary } from '../opus-library.js';
-import { LISTEN_RATE } from './contract.js';
+import { listenResampler } from './listen-resampler.js';
 import { OpusStream } from './opus.js';
 import { PcmStream } from './pcm-stream.js';
 import { kindOf } from './sniff.js';
@@ -38,7 +38,7 @@ class WavSource implements LiveSource {
   *push(bytes: Uint8Array): Generator<Float32Array> {
     this.#reader.push(bytes);
     for (let samples = this.#reader.read(); samples.length > 0; samples = this.#reader.read()) {
-      this.#resampler ??= loadCore().openResampler(this.#reader.facts()!.rate, LISTEN_RATE);
+      this.#resampler ??= listenResampler(this.#reader.facts()!.rate);
       yield this.#resampler.push(samples);
     }
   }
