@@ -46,7 +46,7 @@ export async function speechReply(speech: SpeechOut, request: Request): Promise<
   const headers = { 'x-speech-engine': spoken.engine, 'x-speech-voice': spoken.voice };
   if (stream === true) return { headers, events: ourEvents(spoken, chunks, request) };
   const format = acceptedFormat(request.header('accept')) ?? response_format;
-  const pieces = encoded(format, chunks);
+  const pieces = encodeAudio(format, samplesOf(chunks));
   if (stream_format === 'sse') return { headers, events: openaiEvents(pieces, input) };
   return {
     headers: { ...headers, 'content-disposition': `attachment; filename="speech.${format}"` },
@@ -70,18 +70,8 @@ async function begun(chunks: AsyncIterable<SpokenChunk>): Promise<AsyncGenerator
   })();
 }
 
-async function* encoded(format: AudioFormatName, chunks: AsyncIterable<SpokenChunk>): AsyncGenerator<Uint8Array, void, undefined> {
-  const encoder = (await encoding()).openEncoder(format);
-  try {
-    for await (const { samples } of chunks) {
-      const bytes = await encoder.push(samples);
-      if (bytes.length > 0) yield bytes;
-    }
-    const last = await encoder.end();
-    if (last.length > 0) yield last;
-  } finally {
-    encoder.close();
-  }
+async function* samplesOf(chunks: AsyncIterable<SpokenChunk>): AsyncGenerator<Float32Array, void, undefined> {
+  for await (const { samples } of chunks) yield samples;
 }
 
 const frame = (event: object): string => `data: ${JSON.stringify(event)}\n\n`;

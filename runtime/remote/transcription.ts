@@ -6,8 +6,8 @@ import type { Heard, Stretch } from '../engines/contracts/transcribing.js';
 import { type Bases, RoundRobin, RUNTIME_TIMEOUT_MS, runtimeBase, together } from '../net/ask/bases.js';
 import { postToOne } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';
+import { wavFile } from '../speech/codecs/wav.js';
 import type { LongTranscribeRequest, SpeechInService, TranscribeRequest, Transcribing } from '../speech/contract.js';
-import { wavOf } from '../speech/transcription/pcm.js';
 import { RATE } from '../speech/transcription/stretches.js';
 import { transcribeBy } from '../speech/transcription/transcription.js';
 
@@ -74,6 +74,6 @@ function formOf(model: string, { samples, language, prompt, temperature, words }
     .filter(([, value]) => value !== '')
     .map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`);
   const file = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="stretch.wav"\r\nContent-Type: audio/wav\r\n\r\n`;
-  const body = Buffer.concat([Buffer.from(texts.join('') + file), wavOf(samples, RATE), Buffer.from(`\r\n--${boundary}--\r\n`)]);
+  const body = Buffer.concat([Buffer.from(texts.join('') + file), wavFile(samples, RATE), Buffer.from(`\r\n--${boundary}--\r\n`)]);
   return { body, type: `multipart/form-data; boundary=${boundary}` };
 }

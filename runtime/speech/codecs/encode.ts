@@ -188,7 +188,7 @@ class ThreadEncoder implements AudioEncoder {
 }
 
 /**
- * Audio as bytes of a format, as soon as they are there. Ends with the input; when the reader stops, or `signal` is aborted, the encoder is closed.
+ * Audio as bytes of a format, as soon as there are some. Ends with the input; when the reader stops, or `signal` is aborted, the encoder is closed.
  * Throws what the input throws, the reason of the signal, and what `AudioEncoder` rejects with.
  */
 export async function* encodeAudio(
@@ -204,7 +204,8 @@ export async function* encodeAudio(
       if (bytes.length > 0) yield bytes;
     }
     signal?.throwIfAborted();
-    yield await encoder.end();
+    const last = await encoder.end();
+    if (last.length > 0) yield last;
   } finally {
     encoder.close();
   }

@@ -18,9 +18,3 @@ export function wavHead(
   head.writeUInt32LE(dataBytes, 40);
   return head;
 }
-
-/** A WAV file of 16 bits, mono. */
-export function wavOf(samples: Float32Array, rate: number): Buffer {
-  const data = Int16Array.from(samples, (sample) => Math.round(Math.max(-1, Math.min(1, sample)) * 32_767));
-  return Buffer.concat([wavHead(data.byteLength, { rate, channels: 1, sampleBytes: 2 }), Buffer.from(data.buffer)]);
-}
