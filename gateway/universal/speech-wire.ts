@@ -46,7 +46,7 @@ export async function speechReply(speech: SpeechOut, request: Request): Promise<
   const headers = { 'x-speech-engine': spoken.engine, 'x-speech-voice': spoken.voice };
   if (stream === true) return { headers, events: ourEvents(spoken, chunks, request) };
   const format = acceptedFormat(request.header('accept')) ?? response_format;
-  const pieces = encodeAudio(format, samplesOf(chunks));
+  const pieces = (await encoding()).encodeAudio(format, samplesOf(chunks));
   if (stream_format === 'sse') return { headers, events: openaiEvents(pieces, input) };
   return {
     headers: { ...headers, 'content-disposition': `attachment; filename="speech.${format}"` },

@@ -21,8 +21,13 @@ export const wav: AudioFormat = {
   },
 };
 
+/** Samples that are encoded at a time. */
+const PIECE_SAMPLES = 1 << 16;
+
 /** A whole WAV file of 16-bit samples, one channel; `rate` in Hz. */
-export function wavFile(samples: Float32Array, rate: number): Uint8Array {
-  const bytes = loadCore().encodeSamples(samples, 's16');
-  return Buffer.concat([loadCore().wavHeader(rate, 's16', bytes.length), bytes]);
+export function wavFile(samples: Float32Array, rate: number): Buffer {
+  const pieces: Uint8Array[] = [loadCore().wavHeader(rate, 's16', 2 * samples.length)];
+  for (let at = 0; at < samples.length; at += PIECE_SAMPLES)
+    pieces.push(loadCore().encodeSamples(samples.subarray(at, at + PIECE_SAMPLES), 's16'));
+  return Buffer.concat(pieces);
 }

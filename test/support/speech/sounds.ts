@@ -1,5 +1,5 @@
 import { seededRandom } from '../../../models/writers/random.js';
-import { wavOf as wavFile } from '../../../runtime/speech/transcription/pcm.js';
+import { wavFile } from '../../../runtime/speech/codecs/wav.js';
 
 const RATE = 16_000;
 
