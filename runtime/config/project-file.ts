@@ -94,7 +94,8 @@ export function parseProjectFile(fileName: string, text: string, subject: string
   }
 }
 
-function unreadable(subject: string, path: string, reason: string, cause?: unknown): Failure {
+/** The failure that a file is no project file, with its name and the reason. */
+export function unreadable(subject: string, path: string, reason: string, cause?: unknown): Failure {
   const fileName = path.slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
   const msg = `could not load ${fileName}: ${reason}`;
   return new Failure('invalid', `${subject}: ${msg}`, {

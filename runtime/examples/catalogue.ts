@@ -5,10 +5,10 @@ import type { Example, ExampleDataset, Manifest, ManifestDataset } from '../../s
 import { check } from '../../schemas/validate.js';
 import { log } from '../base/log.js';
 import { humanSize } from '../base/sizes.js';
-import { findProjectFile, formatOf, parseProjectFile, readProjectText } from '../config/project-file.js';
+import { findProjectFile, parseProjectFile, readProjectText } from '../config/project-file.js';
 import { validateConfig } from '../config/validate.js';
 import { isObject, type JsonObject } from '../config/values.js';
-import { MAX_INLINE_CHARACTERS, parseInWorker } from '../config/yaml-worker.js';
+import { parseLargeProjectFile } from '../config/yaml-worker.js';
 import { type ExampleFile, filesOf, pathOf } from './globs.js';
 
 const MANIFEST = 'manifest.yaml';
@@ -132,8 +132,7 @@ export async function configOf({
       code: 'BadManifest',
     });
   const subject = `The project file ${path} of the example`;
-  if (text.length > MAX_INLINE_CHARACTERS) return { text, value: await parseInWorker(text, formatOf(fileName)), fileName };
-  return { text, value: parseProjectFile(fileName, text, subject).value, fileName };
+  return { text, value: await parseLargeProjectFile(fileName, text, subject), fileName };
 }
 
 /** A dataset of a manifest, complete. Throws `bad_request`. */

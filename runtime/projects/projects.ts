@@ -22,7 +22,7 @@ import { defaultTemplateName, templateText } from '../config/templates/index.js'
 import { writeToml } from '../config/toml.js';
 import { validateConfig } from '../config/validate.js';
 import type { JsonObject } from '../config/values.js';
-import { editLargeYaml } from '../config/yaml-worker.js';
+import { editLargeYaml, parseLargeProjectFile } from '../config/yaml-worker.js';
 import { ProjectCache, projectNotFound } from './cache.js';
 import { ProjectDisk, projectExists } from './disk.js';
 import { Listing } from './listing.js';
@@ -173,7 +173,7 @@ export class Projects {
       const { directory, fileName } = this.#file(namespace, name);
       const subject = `Project ${namespace}/${name}`;
       const { text } = readProjectText(join(directory, fileName), this.#root, subject);
-      const next = change(parseProjectFile(fileName, text, subject).value);
+      const next = change(await parseLargeProjectFile(fileName, text, subject));
       // Names that point at nothing elsewhere in the file do not stand in the way.
       const { errors } = validateConfig(next, namespace, name);
       if (errors.length > 0) throw invalidConfig(subject, errors);

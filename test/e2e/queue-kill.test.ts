@@ -11,7 +11,7 @@ import { hashOf, openDatasetStage, PROJECT, writeProject } from '../support/data
 const KILLS = Number(process.env.KILLS ?? 8);
 const FILES = 24;
 const LINES = 25;
-const CHILD = join(import.meta.dirname, '..', 'unit', 'runtime', 'datasets', 'queue-child.js');
+const CHILD = join(import.meta.dirname, '..', 'unit', 'runtime', 'library', 'datasets', 'queue-child.js');
 
 interface Seen {
   id: string;
