@@ -10,7 +10,7 @@ export function help(): void {
       'Commands',
       '  quern start      both APIs (the default)',
       '  quern runtime    the universal runtime alone',
-      '  quern pull MODEL download a model: org/repo or org/repo:QUANT',
+      '  quern pull MODEL download a model: org/repo, org/repo:QUANT, kokoro, whisper-base ...',
       '  quern models     the models on this machine',
       '  quern rm MODEL   remove a model from the model cache',
       '  quern version    the version',
