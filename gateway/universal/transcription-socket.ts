@@ -1,6 +1,6 @@
 import type { SpeechIn, TranscribeRequest, TranscriptSegment } from '../../runtime/speech/contract.js';
+import { LISTEN_RATE } from '../../runtime/speech/decode/contract.js';
 import { PcmStream } from '../../runtime/speech/decode/pcm-stream.js';
-import { RATE } from '../../runtime/speech/transcription/stretches.js';
 import { textOf } from '../../runtime/speech/transcription/text.js';
 import type { TranscriptionSocketQuery } from '../../schemas/generated/universal/transcriptions.js';
 import type { SocketRoute } from '../http/dispatch.js';
@@ -13,7 +13,7 @@ const PATH = '/v1/audio/transcriptions/stream';
 const WAITING_S = 300;
 /** A piece is cut at its quietest 20 ms in this last part of it, in seconds, so that no word is cut. */
 const CUT_S = 0.6;
-const FRAME = RATE / 50;
+const FRAME = LISTEN_RATE / 50;
 /** Of what was said before, for the model to go on in the same spelling. */
 const PROMPT_CHARACTERS = 200;
 const FATAL = 1011;
@@ -21,7 +21,7 @@ const NO_SPEECH = 'No speech detected';
 
 /** How many of the samples belong to the piece: up to the quietest place near its end. */
 function cutOf(samples: Float32Array): number {
-  const from = Math.max(FRAME, samples.length - CUT_S * RATE);
+  const from = Math.max(FRAME, samples.length - CUT_S * LISTEN_RATE);
   let [best, least] = [samples.length, Number.POSITIVE_INFINITY];
   for (let end = samples.length; end >= from; end -= FRAME) {
     let squares = 0;
@@ -112,7 +112,7 @@ class TranscriptionSocket implements SocketListener {
       this.#isEnding = true;
     } else {
       this.#queue.add(this.#pcm.push(content));
-      if (this.#queue.length > WAITING_S * RATE) {
+      if (this.#queue.length > WAITING_S * LISTEN_RATE) {
         this.#fatal(`${WAITING_S} s of audio wait to be heard, the most that may; send it more slowly, or name a smaller model.`);
         return;
       }
@@ -124,7 +124,7 @@ class TranscriptionSocket implements SocketListener {
   async #hearAll(): Promise<void> {
     this.#isHearing = true;
     try {
-      const interval = Math.round(this.#query.chunk_interval * RATE);
+      const interval = Math.round(this.#query.chunk_interval * LISTEN_RATE);
       while (!this.#gone.signal.aborted && (this.#isEnding || this.#queue.length >= interval)) {
         const isLast = this.#isEnding && this.#queue.length <= interval;
         const piece = this.#queue.peek(Math.min(interval, this.#queue.length));
@@ -161,7 +161,7 @@ class TranscriptionSocket implements SocketListener {
     const segments: TranscriptSegment[] = [];
     for await (const segment of heard.segments) segments.push(segment);
     const text = textOf(segments, heard.language);
-    const duration = samples.length / RATE;
+    const duration = samples.length / LISTEN_RATE;
     const offset = this.#heardS;
     this.#heardS += duration;
     // The next pieces are in the same language, and hearing for it costs as much as hearing.

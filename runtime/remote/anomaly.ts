@@ -15,12 +15,12 @@ import type {
 import type { RowSchema } from '../ml/anomaly/encoder.js';
 import { notFinite } from '../ml/anomaly/rows.js';
 import { partsOf } from '../ml/anomaly/shelf.js';
-import { homeOfVersions } from '../ml/home.js';
 import { checkedName, checkedNewName, LATEST, resolveLatest, VersionNames } from '../ml/names.js';
 import { infinitiesOf } from '../ml/tables/cells.js';
 import { RUNTIME_URL_SETTING, runtimeBase } from '../net/ask/bases.js';
 import { postJson } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';
+import { homeOfVersions } from './home.js';
 
 /** A fit may take long there. */
 const TIMEOUT_MS = 600_000;

@@ -1,12 +1,12 @@
 import { Failure } from '../../schemas/errors.js';
 import type { AppendReply, BufferList, BufferStats as WireStats } from '../../schemas/generated/universal/buffers.js';
 import type { Appended, BufferService, BufferStats, Exported, ExportType, ReadAsk } from '../ml/buffers/contract.js';
-import { homeOf } from '../ml/home.js';
 import { type Row, refuseInfinite } from '../ml/tables/cells.js';
 import { RUNTIME_TIMEOUT_MS, RUNTIME_URL_SETTING, runtimeBase } from '../net/ask/bases.js';
 import { statusFailure, unreachable, upstreamError } from '../net/ask/failures.js';
 import { postJson, urlBelow } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';
+import { homeOf } from './home.js';
 
 /** What messages call the asked thing. */
 const WHAT = 'data buffers';

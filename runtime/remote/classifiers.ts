@@ -1,11 +1,11 @@
 import { Failure } from '../../schemas/errors.js';
 import type { FitResponse, ModelList, PredictResponse, StoredResponse } from '../../schemas/generated/universal/classifiers.js';
 import type { ClassifierFacts, ClassifierService, FitAsk, FitResult, ListedClassifier, Predictions } from '../ml/classifiers/contract.js';
-import { homeOfVersions } from '../ml/home.js';
 import { checkedName, checkedNewName, LATEST, type ListedModel, resolveLatest, VersionNames } from '../ml/names.js';
 import { RUNTIME_URL_SETTING, runtimeBase } from '../net/ask/bases.js';
 import { postJson } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';
+import { homeOfVersions } from './home.js';
 
 /** A fit may take long there, and load a model first. */
 const TIMEOUT_MS = 600_000;

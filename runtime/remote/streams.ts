@@ -1,5 +1,4 @@
 import type { DetectorList, StreamReply, StreamRequest, DetectorStats as WireStats } from '../../schemas/generated/universal/streams.js';
-import { homeOf } from '../ml/home.js';
 import type { DetectorStats, StreamResult, StreamService } from '../ml/streams/contract.js';
 import { LARGEST_SAMPLE } from '../ml/streams/limits.js';
 import { named } from '../ml/streams/samples.js';
@@ -8,6 +7,7 @@ import { RUNTIME_TIMEOUT_MS, RUNTIME_URL_SETTING, runtimeBase } from '../net/ask
 import { postJson } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';
 import type { DetectorSettings } from '../store/store.js';
+import { homeOf } from './home.js';
 
 /** Throws `invalid` for an infinity: JSON would carry it on as null. Where there is a schema, its fields alone count. */
 function refuseInfinite(samples: readonly unknown[], schema: DetectorSettings['schema']): void {

@@ -8,7 +8,7 @@ import { postToOne } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';
 import { wavFile } from '../speech/codecs/wav.js';
 import type { LongTranscribeRequest, SpeechInService, TranscribeRequest, Transcribing } from '../speech/contract.js';
-import { RATE } from '../speech/transcription/stretches.js';
+import { LISTEN_RATE } from '../speech/decode/contract.js';
 import { transcribeBy } from '../speech/transcription/transcription.js';
 
 /** For a runtime that has no room or whose engine died. */
@@ -74,6 +74,6 @@ function formOf(model: string, { samples, language, prompt, temperature, words }
     .filter(([, value]) => value !== '')
     .map(([name, value]) => `--${boundary}\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`);
   const file = `--${boundary}\r\nContent-Disposition: form-data; name="file"; filename="stretch.wav"\r\nContent-Type: audio/wav\r\n\r\n`;
-  const body = Buffer.concat([Buffer.from(texts.join('') + file), wavFile(samples, RATE), Buffer.from(`\r\n--${boundary}--\r\n`)]);
+  const body = Buffer.concat([Buffer.from(texts.join('') + file), wavFile(samples, LISTEN_RATE), Buffer.from(`\r\n--${boundary}--\r\n`)]);
   return { body, type: `multipart/form-data; boundary=${boundary}` };
 }

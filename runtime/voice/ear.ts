@@ -1,5 +1,5 @@
-/** Samples a second of what is heard. */
-export const IN_RATE = 16_000;
+import { LISTEN_RATE } from '../speech/decode/contract.js';
+
 /** Kept from before the first sound of an utterance, in seconds: a word begins more softly than a detector notices. */
 const PRE_ROLL_S = 0.3;
 /** Speech without a gap that begins an utterance, in seconds; a click is shorter. */
@@ -54,7 +54,7 @@ export class Ear {
 
   /** Takes the next frame; true when an utterance begins with it. `onsetS`: seconds of speech that begin one, least `ONSET_S`. */
   hear(frame: SoundFrame, onsetS = ONSET_S): boolean {
-    const seconds = frame.samples.length / IN_RATE;
+    const seconds = frame.samples.length / LISTEN_RATE;
     if (this.#hasBegun) {
       this.#append(frame, seconds);
       return false;
@@ -130,7 +130,7 @@ export class Ear {
     for (;;) {
       const first = this.#before[0];
       if (!first) return;
-      const seconds = first.length / IN_RATE;
+      const seconds = first.length / LISTEN_RATE;
       if (this.#beforeS - seconds < PRE_ROLL_S + this.#onsetS + this.#gapS) return;
       this.#before.shift();
       this.#beforeS -= seconds;
@@ -144,7 +144,7 @@ export class HeldLevel {
 
   /** The loudest of this frame and those of the last moment. */
   of({ samples, level }: { readonly samples: Float32Array; readonly level: number }): number {
-    this.#recent.push({ level, seconds: samples.length / IN_RATE });
+    this.#recent.push({ level, seconds: samples.length / LISTEN_RATE });
     let seconds = this.#recent.reduce((sum, frame) => sum + frame.seconds, 0);
     while (seconds - this.#recent[0]!.seconds >= SYLLABLE_S) seconds -= this.#recent.shift()!.seconds;
     return Math.max(...this.#recent.map((frame) => frame.level));

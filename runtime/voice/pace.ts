@@ -1,7 +1,6 @@
+import { SPEECH_RATE } from '../speech/contract.js';
 import { Changes, type Clock } from './clock.js';
 
-/** Samples a second of what is spoken. */
-export const OUT_RATE = 24_000;
 /** Samples of one message: 80 ms. */
 const FRAME = 1920;
 /** Sent ahead of what is heard, in seconds: the network may be late by so much. */
@@ -9,7 +8,7 @@ const LEAD_S = 0.4;
 /** Audio that may wait here, in seconds; speaking further ahead waits. */
 const MOST_WAITING_S = 10;
 /** Bytes that the network has not taken; beyond, sending waits. */
-const MOST_UNSENT_BYTES = OUT_RATE * 2;
+const MOST_UNSENT_BYTES = SPEECH_RATE * 2;
 /** An echo may come back so late, in seconds. */
 const ECHO_S = 0.5;
 /** A client that takes nothing for so long is given up. */
@@ -69,7 +68,7 @@ export class PacedAudio {
   /** Seconds of the answer that were heard. */
   get heardS(): number {
     this.#advance();
-    return this.#heard / OUT_RATE;
+    return this.#heard / SPEECH_RATE;
   }
 
   /** The loudest that sounds in the client's room about now, as a root mean square in 0..1: what its microphone hears of it is no louder. */
@@ -93,7 +92,7 @@ export class PacedAudio {
 
   /** Resolves when there is room for more audio, or none is wanted. */
   async room(): Promise<void> {
-    while (!this.#isClosed && this.#waiting > MOST_WAITING_S * OUT_RATE) await this.#changes.next();
+    while (!this.#isClosed && this.#waiting > MOST_WAITING_S * SPEECH_RATE) await this.#changes.next();
   }
 
   /** Nothing more comes. */
@@ -142,13 +141,13 @@ export class PacedAudio {
   /** Moves the place that is heard: never beyond what has left for the client. */
   #advance(): void {
     const now = this.#clock.nowMs();
-    const passed = ((now - this.#heardAt) / 1000) * OUT_RATE;
+    const passed = ((now - this.#heardAt) / 1000) * SPEECH_RATE;
     this.#heardAt = now;
     if (this.#isPaused || this.#isClosed) return;
     const left = this.#sent - this.#port.bufferedBytes / 2;
     this.#heard = Math.max(this.#heard, Math.min(left, this.#heard + passed));
     while (this.#ahead.length > 0 && endOf(this.#ahead[0]!) <= this.#heard) this.#ahead.shift();
-    while (this.#levels.length > 0 && this.#levels[0]!.end <= this.#heard - ECHO_S * OUT_RATE) this.#levels.shift();
+    while (this.#levels.length > 0 && this.#levels[0]!.end <= this.#heard - ECHO_S * SPEECH_RATE) this.#levels.shift();
   }
 
   #step(): void {
@@ -156,7 +155,7 @@ export class PacedAudio {
     this.#timer?.cancel();
     this.#advance();
     while (this.#queue.length > 0 && this.#maySend(this.#queue[0]!)) this.#send(this.#queue.shift()!);
-    if (this.#waiting <= MOST_WAITING_S * OUT_RATE) this.#changes.tell();
+    if (this.#waiting <= MOST_WAITING_S * SPEECH_RATE) this.#changes.tell();
     if (this.#isStalled()) {
       this.#events.stalled();
       return;
@@ -166,13 +165,14 @@ export class PacedAudio {
       this.#events.finished();
       return;
     }
-    if (this.#queue.length > 0 || this.#heard < this.#sent) this.#timer = this.#clock.after((FRAME / OUT_RATE) * 500, () => this.#step());
+    if (this.#queue.length > 0 || this.#heard < this.#sent)
+      this.#timer = this.#clock.after((FRAME / SPEECH_RATE) * 500, () => this.#step());
   }
 
   #maySend(item: Item): boolean {
     if ('message' in item) return true;
     if (this.#port.bufferedBytes > MOST_UNSENT_BYTES) return false;
-    return this.#sent - this.#heard < LEAD_S * OUT_RATE;
+    return this.#sent - this.#heard < LEAD_S * SPEECH_RATE;
   }
 
   #send(item: Item): void {

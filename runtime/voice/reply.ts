@@ -1,10 +1,11 @@
 import type { KeptByReader } from '../chat/turn.js';
 import type { SpeechOut } from '../speech/contract.js';
+import { SPEECH_RATE } from '../speech/contract.js';
 import { CallFilter } from './call-filter.js';
 import { Changes, type Clock, sinceMs } from './clock.js';
 import type { ServerMessage, TurnTimings, VoicePeer } from './contract.js';
 import { SpokenText } from './heard.js';
-import { OUT_RATE, PacedAudio } from './pace.js';
+import { PacedAudio } from './pace.js';
 import { type Phrase, PhraseSplitter } from './phrases.js';
 import type { VoiceSettings } from './settings.js';
 
@@ -198,13 +199,13 @@ export class Reply {
       // A text in which nothing can be said has no chunk.
       if (length === 0) this.#between({ type: 'tts_start', phrase_index: index });
       length += samples.length;
-      this.#spoken.add(samples.length / OUT_RATE, words);
+      this.#spoken.add(samples.length / SPEECH_RATE, words);
       this.#pace.audio(pcm(samples));
       await this.#pace.room();
     }
     if (length === 0) return;
     this.#phraseIndex += 1;
-    this.#between({ type: 'tts_done', phrase_index: index, duration: length / OUT_RATE });
+    this.#between({ type: 'tts_done', phrase_index: index, duration: length / SPEECH_RATE });
   }
 
   /** Sends a message at its place in the audio. */

@@ -1,5 +1,8 @@
 import type { LoadedEngine } from './loaded.js';
 
+/** Samples a second of all speech that is listened to; mono, -1 to 1. */
+export const LISTEN_RATE = 16_000;
+
 /** A stretch of audio that is heard at once: at most 30 s, so that no call is long and no more is in memory. */
 export interface Stretch {
   /** 16 kHz mono, -1 to 1. */

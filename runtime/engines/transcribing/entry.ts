@@ -2,12 +2,11 @@ import { backendFolders, loadInference } from '../../../native/addon.js';
 import type { NativeTranscriber } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
 import type { HostedEngine, OpenEngine } from '../../hosts/engine.js';
-import type { Heard, HeardSegment, Stretch } from '../contracts/transcribing.js';
+import { type Heard, type HeardSegment, LISTEN_RATE, type Stretch } from '../contracts/transcribing.js';
 import { convertedFile } from './converted.js';
 import { repeats } from './repeats.js';
 import type { TranscriberOpenBody, TranscriberOpened } from './wire.js';
 
-const RATE = 16_000;
 /** Frames that the encoder sees of 30 s, and of a second; fewer make a short stretch cheap, but too few make the model repeat itself. */
 const ALL_FRAMES = 1500;
 const FRAMES_PER_SECOND = 50;
@@ -23,7 +22,7 @@ const isBelieved = ({ meanLogProbability, noSpeechProbability }: HeardSegment): 
 
 /** Frames for a stretch; 0 = all, where fewer would save nothing. */
 function framesFor(samples: number): number {
-  const frames = Math.ceil((samples / RATE) * FRAMES_PER_SECOND) + SPARE_FRAMES;
+  const frames = Math.ceil((samples / LISTEN_RATE) * FRAMES_PER_SECOND) + SPARE_FRAMES;
   return frames >= ALL_FRAMES ? 0 : frames;
 }
 

@@ -1,5 +1,4 @@
-/** Hz of the samples that listening takes. */
-export const LISTEN_RATE = 16_000;
+export { LISTEN_RATE } from '../../engines/contracts/transcribing.js';
 
 /** What a file is, by its bytes: a container or a coding. */
 export type AudioKind = 'wav' | 'flac' | 'mp3' | 'ogg' | 'webm' | 'mp4' | 'aac' | 'raw';

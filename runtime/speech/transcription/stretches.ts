@@ -1,6 +1,6 @@
-/** Samples in a second. */
-export const RATE = 16_000;
-const FRAME = RATE / 50;
+import { LISTEN_RATE } from '../decode/contract.js';
+
+const FRAME = LISTEN_RATE / 50;
 /** A frame counts as speech that is this much louder than the quietest of the last seconds, and at least as loud as the second. */
 const ABOVE_NOISE = 1.5;
 const LEAST_LEVEL = 0.002;
@@ -114,7 +114,7 @@ class Cutter {
     const taken = this.#frames.slice(0, count);
     const first = Math.max(0, taken.findIndex(({ isSpeech }) => isSpeech) - PAD_FRAMES);
     const last = taken.findLastIndex(({ isSpeech }) => isSpeech);
-    const start = ((this.#passed + first) * FRAME) / RATE;
+    const start = ((this.#passed + first) * FRAME) / LISTEN_RATE;
     this.#drop(count);
     if (taken.filter(({ isSpeech }) => isSpeech).length < LEAST_SPEECH_FRAMES) return undefined;
     const kept = taken.slice(first, last + 1 + PAD_FRAMES);

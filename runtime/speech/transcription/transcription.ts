@@ -4,17 +4,18 @@ import { WhisperClient } from '../../engines/transcribing/client.js';
 import { findWhisper } from '../../models/find/whisper.js';
 import type { Held, Models } from '../../models/residency/models.js';
 import type { LongTranscribeRequest, SpeechInService, TranscribeRequest, Transcribing, TranscriptSegment } from '../contract.js';
+import { LISTEN_RATE } from '../decode/contract.js';
 import type { VoiceActivity } from '../vad/contract.js';
 import type { VoiceDetectors } from '../vad/vad.js';
 import { holdsSpeech } from './gate.js';
-import { RATE, type SpokenStretch, spokenStretches } from './stretches.js';
+import { type SpokenStretch, spokenStretches } from './stretches.js';
 
 /** Of the text before, for the engine to go on in the same spelling. */
 const PROMPT_CHARACTERS = 200;
 /** What was said longer ago is another matter. */
 const PROMPT_SECONDS = 5;
 /** What whole audio is given to the cutter in: a second. */
-const PIECE = RATE;
+const PIECE = LISTEN_RATE;
 /** Where nothing was heard that could tell it. */
 const UNHEARD_LANGUAGE = 'en';
 /** Buffers of an engine beside its weights, in bytes. */
@@ -150,7 +151,7 @@ class Run {
 
   /** Of the audio that was read. */
   get seconds(): number {
-    return this.#samples / RATE;
+    return this.#samples / LISTEN_RATE;
   }
 
   /** The segments of the next stretch in which something was heard; undefined at the end. */

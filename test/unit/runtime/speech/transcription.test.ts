@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { RATE, type SpokenStretch, spokenStretches } from '../../../../runtime/speech/transcription/stretches.js';
+import { LISTEN_RATE } from '../../../../runtime/speech/decode/contract.js';
+import { type SpokenStretch, spokenStretches } from '../../../../runtime/speech/transcription/stretches.js';
 import { srtOf, textOf, vttOf } from '../../../../runtime/speech/transcription/text.js';
 import { noise, silence, tone } from '../../../support/speech/sounds.js';
 
@@ -10,7 +11,7 @@ async function cut(...pieces: Float32Array[]): Promise<SpokenStretch[]> {
   return all;
 }
 
-const seconds = ({ samples }: SpokenStretch): number => samples.length / RATE;
+const seconds = ({ samples }: SpokenStretch): number => samples.length / LISTEN_RATE;
 const joined = (...parts: Float32Array[]): Float32Array => Float32Array.from(parts.flatMap((part) => [...part]));
 
 describe('stretches of speech', () => {
@@ -19,7 +20,7 @@ describe('stretches of speech', () => {
     click.fill(0.9, 8000, 8200);
     for (const [name, samples] of Object.entries({ silence: silence(30), noise: noise(30, 0.3), click, nothing: silence(0) }))
       assert.deepEqual(await cut(samples), [], name);
-    assert.deepEqual(await cut(new Float32Array(RATE).fill(Number.NaN)), [], 'what is no number');
+    assert.deepEqual(await cut(new Float32Array(LISTEN_RATE).fill(Number.NaN)), [], 'what is no number');
   });
 
   it('begin and end a little before and after what is said, wherever the pieces are cut', async () => {

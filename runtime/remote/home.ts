@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { LATEST, versionOf } from './names.js';
+import { LATEST, versionOf } from '../ml/names.js';
 
 /** Which of several runtimes keeps what has this name: always the same one, for each keeps its own. */
 export function homeOf(name: string, bases: readonly string[]): string {
