@@ -1,6 +1,7 @@
-// `npm test`: brings the build up to date, then runs the test suites, cheapest first. Arguments pick suites by folder name.
+// `npm test`: brings the build up to date, then runs the test suites, cheapest first, and ends with a line per suite and the
+// tests that failed. Arguments pick suites by folder name.
 import { spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, root } from './steps.mjs';
 
@@ -15,27 +16,35 @@ const testFiles = (folder) =>
     .filter((entry) => entry.isFile() && entry.name.endsWith('.test.js'))
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
     .sort();
-let failed = false;
+const failedTests = join(root, 'build/failed-tests.txt');
+const summary = [];
+/** Runs a program of one suite to its end, and keeps a line on how it ended. */
+const run = (suite, args) => {
+  const start = performance.now();
+  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
+  summary.push({ suite, passed: status === 0, seconds: Math.round((performance.now() - start) / 1000) });
+  return status === 0;
+};
+let failures = '';
 for (const suite of SUITES.filter((name) => picked.length === 0 || picked.includes(name))) {
   process.stderr.write(`quern: testing ${suite}\n`);
   const files = suite === 'tidy' ? [join(root, 'build/test/tidy.test.js')] : testFiles(suite);
   if (files.length === 0) continue;
-  const { status } = spawnSync(
-    process.execPath,
-    [
-      '--enable-source-maps',
-      '--test',
-      `--test-concurrency=${BESIDE[suite] ?? 2}`,
-      '--test-timeout=240000',
-      '--test-reporter=spec',
-      ...files,
-    ],
-    { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] },
-  );
-  failed ||= status !== 0;
+  const passed = run(suite, [
+    '--enable-source-maps',
+    '--test',
+    `--test-concurrency=${BESIDE[suite] ?? 2}`,
+    '--test-timeout=240000',
+    '--test-reporter=spec',
+    '--test-reporter-destination=stdout',
+    '--test-reporter=./scripts/failed-tests.mjs',
+    `--test-reporter-destination=${failedTests}`,
+    ...files,
+  ]);
+  if (!passed) failures += readFileSync(failedTests, 'utf8');
 }
-if ((picked.length === 0 || picked.includes('native')) && !failed) {
-  const { status } = spawnSync(process.execPath, ['scripts/native-tests.mjs'], { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] });
-  failed ||= status !== 0;
-}
-process.exit(failed ? 1 : 0);
+if ((picked.length === 0 || picked.includes('native')) && summary.every(({ passed }) => passed)) run('C++', ['scripts/native-tests.mjs']);
+process.stderr.write(
+  `\n${summary.map(({ suite, passed, seconds }) => `quern: ${suite} ${passed ? 'passed' : 'FAILED'} in ${seconds} s\n`).join('')}${failures}`,
+);
+process.exitCode = summary.every(({ passed }) => passed) ? 0 : 1;
