@@ -98,6 +98,7 @@ const STEPS = [
       'native',
       'runtime',
       'gateway',
+      'accounts',
       'cli',
       'models',
       'bench',

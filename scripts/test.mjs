@@ -5,9 +5,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, root } from './steps.mjs';
 
-const SUITES = ['tidy', 'unit', 'conformance', 'api', 'native', 'e2e'];
+const SUITES = ['tidy', 'unit', 'conformance', 'api', 'accounts', 'native', 'e2e'];
 /** Files of one suite that run beside each other; two cores, and e2e tests start whole daemons. */
-const BESIDE = { e2e: 1, native: 1, conformance: 1 };
+const BESIDE = { e2e: 1, native: 1, conformance: 1, accounts: 1 };
 
 await build();
 const picked = process.argv.slice(2);

@@ -8,7 +8,7 @@ import { universalEndpoints } from '../gateway/universal/index.js';
 
 // The compiled test lies in build/test; the rules are about the sources beside build.
 const ROOT = join(import.meta.dirname, '..', '..');
-const LAYERS = ['schemas', 'native', 'runtime', 'gateway', 'cli'];
+const LAYERS = ['schemas', 'native', 'runtime', 'accounts', 'gateway', 'cli'];
 /** What `runtime/floors.json` says: the folders of each floor, lowest first, and which of its own floor a folder may import. */
 interface Floors {
   /** The one file that stands in no folder. */
@@ -21,6 +21,15 @@ interface Floors {
 }
 /** Where each third-party package may be imported. */
 const DOORS: Record<string, RegExp> = {
+  '@better-auth/kysely-adapter': /^accounts\/identity\/library\.ts$/,
+  'better-auth': /^accounts\/identity\//,
+  jose: /^accounts\/identity\/social\.ts$/,
+  kysely: /^accounts\//,
+  '@libsql/client': /^accounts\/database\/dialects\/libsql\.ts$/,
+  mysql2: /^accounts\/database\/database\.ts$/,
+  nodemailer: /^accounts\/mail\/mail\.ts$/,
+  pg: /^accounts\/database\/database\.ts$/,
+  '@zxcvbn-ts/language-common': /^accounts\/identity\/common-passwords\.ts$/,
   '@evan/opus': /^runtime\/speech\/opus-library\.ts$/,
   '@fastify/busboy': /^gateway\/http\/multipart\.ts$/,
   '@e965/xlsx': /^runtime\/documents\/parsers\/(?:xlsx|compound)\.ts$/,
@@ -58,7 +67,7 @@ const DOORS: Record<string, RegExp> = {
   'word-extractor': /^runtime\/documents\/parsers\/doc\.ts$/,
   undici: /^runtime\/net\//,
   ws: /^gateway\/http\/node\.ts$/,
-  yaml: /^runtime\/config\//,
+  yaml: /^(?:runtime|accounts)\/config\//,
   tinybench: /^bench\//,
   fastify: /^bench\//,
 };
@@ -133,6 +142,20 @@ function circlesOf(leadsTo: ReadonlyMap<string, Iterable<string>>): string[] {
 }
 
 describe('tidy', () => {
+  it('keeps the accounts library apart: it imports schemas alone, and the gateway alone imports it', () => {
+    const crossing = typescript.flatMap((file) =>
+      ownImports(file)
+        .map((target) => [file.split('/')[0]!, target.split('/')[0]!] as const)
+        .filter(
+          ([from, to]) =>
+            (from === 'accounts' && !['accounts', 'schemas'].includes(to)) ||
+            (to === 'accounts' && !['accounts', 'gateway', 'cli'].includes(from)),
+        )
+        .map(([, to]) => `${file} imports ${to}`),
+    );
+    assert.deepEqual(crossing, []);
+  });
+
   it('imports only downwards through the layers', () => {
     const wrong = typescript.flatMap((file) => {
       const from = LAYERS.indexOf(file.split('/')[0]!);

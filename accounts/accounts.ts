@@ -1,0 +1,168 @@
+import { Failure } from '../schemas/errors.js';
+import type { Environment } from './config/environment.js';
+import { readSettings } from './config/read.js';
+import type { Settings } from './config/settings.js';
+import { type Database, openDatabase } from './database/database.js';
+import type { D1Binding } from './database/dialects/d1.js';
+import { migrate } from './database/migrate.js';
+import { addressReader, visitorOf } from './http/addresses.js';
+import { answerOf, json } from './http/answers.js';
+import { Attempts } from './http/attempts.js';
+import { bytesOf, MAX_BODY_BYTES, objectOf } from './http/bodies.js';
+import { refuseForeignOrigin } from './http/origins.js';
+import { type Call, type Route, routeOf } from './http/route.js';
+import { IdentityEndpoints } from './identity/endpoints.js';
+import { AUTH_PATH, identityLibrary } from './identity/library.js';
+import { PASSWORD_COST, type PasswordCost, work } from './identity/passwords.js';
+import { seedAdmin } from './identity/seed.js';
+import { type Caller, Sessions } from './identity/sessions.js';
+import { mailer, type SendMail } from './mail/mail.js';
+
+/** Where billing, usage, devices and keys are. */
+export const MODULE_PATH = '/api/module';
+
+/** How the library is set up. */
+export interface AccountsOptions {
+  /** The path of `module.yaml`, or its value. */
+  readonly config: string | object;
+  /** `process.env` where absent. */
+  readonly environment?: Environment;
+  /** A worker's binding to D1, for the adapter `d1`. */
+  readonly d1?: D1Binding;
+  /** Sends mails instead of the transport of the file. */
+  readonly sendMail?: SendMail;
+  /** Milliseconds since 1970; `Date.now` where absent. */
+  readonly now?: () => number;
+  /** How dear a hash of a password is, for machines that can more than OWASP's least; less is taken in development alone. */
+  readonly passwordCost?: PasswordCost;
+  /** Takes lines for the server's log; `console.error` where absent. */
+  readonly print?: (line: string) => void;
+}
+
+/** What a mount knows of a request beside what the request says. */
+export interface Arrival {
+  /** The address of the other end of the connection. */
+  readonly ip: string;
+  /** The body, where it was read already. */
+  readonly rawBody?: Uint8Array;
+}
+
+/** The accounts of one server. */
+export interface Accounts {
+  readonly settings: Settings;
+  /** Whether a path is one of the library's. */
+  owns(path: string): boolean;
+  /** Answers a request to one of the library's paths; it never rejects. */
+  handle(request: Request, arrival: Arrival): Promise<Response>;
+  /** Who a request comes from; undefined for nobody. */
+  callerOf(headers: Headers): Promise<Caller | undefined>;
+  close(): Promise<void>;
+}
+
+/**
+ * Reads the module file, opens the database, makes its tables where the file lets it, and the first admin. Rejects with a sentence that
+ * names what is wrong and what to do.
+ */
+export async function createAccounts(options: AccountsOptions): Promise<Accounts> {
+  const { environment = process.env, now = Date.now, print = (line: string) => console.error(line) } = options;
+  const settings = await readSettings(options.config, environment);
+  const database = await openDatabase(settings.database, options.d1);
+  try {
+    await migrate(database, settings.database.autoMigrate);
+    return await assembled(settings, database, { ...options, now, print });
+  } catch (error) {
+    await database.close();
+    throw error;
+  }
+}
+
+async function assembled(
+  settings: Settings,
+  database: Database,
+  { now, print, sendMail, passwordCost = PASSWORD_COST }: AccountsOptions & { now: () => number; print: (line: string) => void },
+): Promise<Accounts> {
+  if (!settings.development && work(passwordCost) < work(PASSWORD_COST))
+    throw new Error('passwordCost: is below the least that OWASP names; leave it out');
+  const library = await identityLibrary(settings, database, sendMail ?? (await mailer(settings.mail, print)), print, passwordCost);
+  await seedAdmin(settings, database, library, print);
+  const sessions = new Sessions(settings, database, library.cookie, now);
+  const attempts = new Attempts(database, now);
+  const identity = new IdentityEndpoints(settings, database, library, sessions, attempts);
+  const addressOf = addressReader(settings.trustedProxies);
+  const routes: readonly Route[] = [];
+  const report = (error: unknown): void => print(`accounts: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  const callerOf = (headers: Headers): Promise<Caller | undefined> => sessions.callerOf(headers);
+  const owns = (path: string): boolean => [AUTH_PATH, MODULE_PATH].some((base) => path === base || path.startsWith(`${base}/`));
+
+  const answer = async (request: Request, { ip, rawBody }: Arrival): Promise<Response> => {
+    const url = new URL(request.url);
+    refuseForeignOrigin(request, settings.trustedOrigins);
+    const isAuth = url.pathname.startsWith(`${AUTH_PATH}/`);
+    const { route, params, allow } = routeOf(routes, request.method, url.pathname);
+    if (!isAuth && !route && allow.length > 0) return notAllowed(allow);
+    if (!isAuth && !route) throw new Failure('not_found', `there is nothing at ${url.pathname}`);
+    const bytes = await bytesOf(request, rawBody, route?.mostBytes ?? MAX_BODY_BYTES);
+    const address = addressOf(ip, request.headers.get('x-forwarded-for'));
+    let known: Promise<Caller | undefined> | undefined;
+    const caller = (): Promise<Caller | undefined> => (known ??= callerOf(request.headers));
+    const signedIn = async (): Promise<Caller> => {
+      const found = await caller();
+      if (!found) throw new Failure('unauthorized', 'sign in first, or send a valid token');
+      return found;
+    };
+    const call: Call = {
+      request,
+      url,
+      params,
+      bytes,
+      body: () => objectOf(bytes, request.headers.get('content-type')),
+      address,
+      visitor: visitorOf(address),
+      caller,
+      signedIn,
+      inSession: async () => {
+        const found = await signedIn();
+        if (found.via !== 'session') throw new Failure('forbidden', 'this takes a signed-in session; a key or a device may not do it');
+        return found;
+      },
+    };
+    if (isAuth) return identity.answer(call);
+    const value = await route!.run(call);
+    return value instanceof Response ? value : json(value);
+  };
+
+  return {
+    settings,
+    owns,
+    callerOf,
+    async handle(request, arrival) {
+      const origin = request.headers.get('origin');
+      if (request.method === 'OPTIONS') return withCors(new Response(null, { status: 204 }), origin, settings.trustedOrigins);
+      const response = await answer(request, arrival).catch((error: unknown) => answerOf(error, report));
+      return withCors(response, origin, settings.trustedOrigins);
+    },
+    close: () => database.close(),
+  };
+}
+
+function notAllowed(allow: readonly string[]): Response {
+  const failure = new Failure('not_allowed', `this takes ${allow.join(' or ')}`);
+  const response = answerOf(failure, () => {});
+  response.headers.set('allow', allow.join(', '));
+  return response;
+}
+
+/** Lets pages of the trusted origins read the answer; others get no word of permission. */
+function withCors(response: Response, origin: string | null, trusted: readonly string[]): Response {
+  if (origin === null) return response;
+  const headers = new Headers(response.headers);
+  headers.append('vary', 'origin');
+  if (trusted.includes(origin)) {
+    headers.set('access-control-allow-origin', origin);
+    headers.set('access-control-allow-credentials', 'true');
+    headers.set('access-control-allow-headers', 'content-type, authorization, x-api-key, idempotency-key');
+    headers.set('access-control-allow-methods', 'GET, POST, PUT, PATCH, DELETE');
+    headers.set('access-control-max-age', '600');
+  }
+  return new Response(response.body, { status: response.status, headers });
+}

@@ -1,0 +1,191 @@
+import { readFile } from 'node:fs/promises';
+import { parseDocument } from 'yaml';
+import { Failure, type FailureItem } from '../../schemas/errors.js';
+import type { ModuleFile, SocialProvider } from '../../schemas/generated/accounts/module.js';
+import { check } from '../../schemas/validate.js';
+import { type Environment, withEnvironment } from './environment.js';
+import { secretsOf } from './secrets.js';
+import { type DatabaseSettings, type PlanSettings, type Settings, SOCIAL_PROVIDERS, type SocialSettings } from './settings.js';
+
+const MAX_FILE_BYTES = 1024 * 1024;
+/** What `*` stands for among the plans of a feature. */
+export const ANYONE = '*';
+
+/**
+ * Reads a module file, or takes its value, and fills it from the environment. Throws `Failure('invalid')` whose message and `errors` name
+ * each path at fault, and `Failure('not_found')` for a file that is not there.
+ */
+export async function readSettings(file: string | object, environment: Environment): Promise<Settings> {
+  return settingsOf(typeof file === 'string' ? await parsed(file) : structuredClone(file), environment);
+}
+
+async function parsed(path: string): Promise<unknown> {
+  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new Failure('not_found', `the module file ${path} cannot be read (${error.code}); "quern accounts init" writes one`);
+  });
+  if (Buffer.byteLength(text) > MAX_FILE_BYTES) throw new Failure('invalid', `${path} is larger than 1 MB`);
+  const document = parseDocument(text, { maxAliasCount: 100 } as never);
+  const [error] = document.errors;
+  if (error) throw new Failure('invalid', `${path} is no YAML: ${error.message.split('\n')[0]}`);
+  return document.toJS({ maxAliasCount: 100 }) ?? {};
+}
+
+/** The settings of a module file's value. */
+export function settingsOf(value: unknown, environment: Environment): Settings {
+  const file = check<ModuleFile>('accounts/module#ModuleFile', withEnvironment(value, environment), 'file');
+  const development = environment.NODE_ENV !== 'production';
+  const auth = file.auth ?? {};
+  const origin = originOf(auth.server_url ?? environment.AUTH_URL ?? (development ? 'http://localhost:3000' : undefined));
+  const plans = plansOf(file);
+  const domain = file.app.domain ?? origin;
+  const settings: Settings = {
+    app: { name: file.app.name, id: file.app.id, domain, ...(file.app.support_email ? { support_email: file.app.support_email } : {}) },
+    database: databaseOf(file),
+    origin,
+    secrets: secretsOf(auth.secret ?? environment.AUTH_SECRET, auth.previous_secret ?? environment.AUTH_PREVIOUS_SECRET, development),
+    session: { maxAgeS: auth.session?.max_age ?? 2_592_000, updateAgeS: auth.session?.update_age ?? 86_400 },
+    emailPassword: auth.methods?.email_password ?? true,
+    social: SOCIAL_PROVIDERS.flatMap((name) => socialOf(name, auth.methods?.[name], environment)),
+    mail: {
+      transport: auth.email?.transport ?? 'console',
+      from: auth.email?.from ?? file.app.support_email ?? `${file.app.name} <no-reply@${new URL(domain).hostname}>`,
+      ...(auth.email?.smtp ? { smtp: { ...auth.email.smtp, port: auth.email.smtp.port ?? 587 } } : {}),
+    },
+    verifyOnSignUp: auth.email?.verify_on_signup ?? false,
+    revealExistingAccounts: auth.reveal_existing_accounts ?? false,
+    trustedOrigins: [...new Set([origin, new URL(domain).origin, ...(auth.trusted_origins ?? []).map((each) => new URL(each).origin)])],
+    trustedProxies: auth.trusted_proxies ?? [],
+    deviceAuth: { enabled: auth.device_auth?.enabled ?? true, clientIds: auth.device_auth?.client_ids },
+    apiKeys: { enabled: auth.api_keys?.enabled ?? true, prefix: auth.api_keys?.prefix ?? 'sk_' },
+    plans,
+    defaultPlan: plans[0]!.name,
+    features: file.features ?? {},
+    billing: billingOf(file, domain, environment),
+    meters: Object.fromEntries(
+      Object.entries(file.meters ?? {}).map(([name, meter]) => [
+        name,
+        { ...meter, label: meter.label ?? name, type: meter.type ?? 'cap', reset_period: meter.reset_period ?? 'month' },
+      ]),
+    ),
+    seed: {
+      ...(file.seed?.admin ? { admin: { ...file.seed.admin, name: file.seed.admin.name ?? 'Admin' } } : {}),
+      testUsers: development
+        ? (file.seed?.test_users ?? []).map((user) => ({ ...user, name: user.name ?? user.email.split('@')[0]! }))
+        : [],
+    },
+    admin: { path: file.admin?.path ?? '/admin', requireRole: file.admin?.require_role ?? 'admin' },
+    development,
+  };
+  refuse(faults(settings));
+  return settings;
+}
+
+function originOf(address: string | undefined): string {
+  if (address === undefined)
+    throw new Failure(
+      'invalid',
+      'module.yaml: auth.server_url: is required in production; set it, or AUTH_URL, to the address that browsers use',
+    );
+  if (!URL.canParse(address) || !/^https?:/.test(address))
+    throw new Failure('invalid', `AUTH_URL: "${address}" is no http or https address`);
+  return new URL(address).origin;
+}
+
+/** Cheapest first, so that a plan further on is an upgrade; one free plan where the file names none. */
+function plansOf(file: ModuleFile): readonly PlanSettings[] {
+  const trial = file.billing?.trial_days ?? 0;
+  const plans = (file.plans ?? []).map((plan) => ({
+    ...plan,
+    display_name: plan.display_name ?? plan.name,
+    price: plan.price ?? 0,
+    interval: plan.interval ?? ('month' as const),
+    trial_days: plan.trial_days || ((plan.price ?? 0) > 0 ? trial : 0),
+    highlighted: plan.highlighted ?? plan.popular ?? false,
+  }));
+  if (!plans.some(({ price }) => price === 0))
+    plans.unshift({ name: 'free', display_name: 'Free', price: 0, interval: 'month', trial_days: 0, highlighted: false });
+  const monthly = ({ price, interval }: PlanSettings): number => (interval === 'year' ? price / 12 : price);
+  return plans.toSorted((a, b) => monthly(a) - monthly(b));
+}
+
+function databaseOf({ app, database }: ModuleFile): DatabaseSettings {
+  const adapter = database?.adapter ?? 'sqlite';
+  const url = database?.url ?? (adapter === 'sqlite' ? `${app.id}-accounts.db` : '');
+  const path = adapter === 'sqlite' ? url.replace(/^(?:file|sqlite):(?:\/\/)?/, '') : url;
+  return { adapter, url: path, autoMigrate: database?.auto_migrate ?? true, ...(database?.token ? { token: database.token } : {}) };
+}
+
+function socialOf(
+  name: (typeof SOCIAL_PROVIDERS)[number],
+  given: boolean | SocialProvider | undefined,
+  environment: Environment,
+): SocialSettings[] {
+  if (!given || (typeof given === 'object' && given.enabled === false)) return [];
+  const own = typeof given === 'object' ? given : {};
+  const clientId = own.client_id ?? environment[`${name.toUpperCase()}_CLIENT_ID`];
+  const clientSecret = own.client_secret ?? environment[`${name.toUpperCase()}_CLIENT_SECRET`];
+  const signs = name === 'apple' && own.private_key !== undefined && own.key_id !== undefined && own.team_id !== undefined;
+  if (!clientId || (!clientSecret && !signs))
+    throw new Failure(
+      'invalid',
+      `module.yaml: auth.methods.${name}: is on, but ${name.toUpperCase()}_CLIENT_ID or ${name.toUpperCase()}_CLIENT_SECRET is not set; set both, or turn it off`,
+    );
+  return [{ ...own, name, client_id: clientId, ...(clientSecret ? { client_secret: clientSecret } : {}) }];
+}
+
+function billingOf({ billing }: ModuleFile, domain: string, environment: Environment): Settings['billing'] {
+  const provider = billing?.provider ?? 'none';
+  const at = (path: string | undefined, otherwise: string): string => new URL(path ?? otherwise, domain).href;
+  if (provider === 'stripe' && !environment.PAYMENT_SECRET_KEY)
+    throw new Failure(
+      'invalid',
+      'module.yaml: billing.provider: is stripe, but PAYMENT_SECRET_KEY is not set; set it, or use the provider none',
+    );
+  return {
+    provider,
+    currency: billing?.currency ?? 'usd',
+    cancelBehavior: billing?.cancel_behavior ?? 'end_of_period',
+    graceDays: billing?.grace_days ?? 3,
+    successUrl: at(billing?.success_url, '/?checkout=success'),
+    cancelUrl: at(billing?.cancel_url, '/?checkout=cancelled'),
+    ...(environment.PAYMENT_SECRET_KEY ? { secretKey: environment.PAYMENT_SECRET_KEY } : {}),
+    ...(environment.PAYMENT_PUBLISHABLE_KEY ? { publishableKey: environment.PAYMENT_PUBLISHABLE_KEY } : {}),
+    webhookSecrets: (environment.PAYMENT_WEBHOOK_SECRET ?? '')
+      .split(',')
+      .map((each) => each.trim())
+      .filter(Boolean),
+  };
+}
+
+/** What a schema cannot say: names that must exist, and what belongs together. */
+function* faults({ plans, features, meters, seed, database, mail, emailPassword, social }: Settings): Generator<FailureItem> {
+  const names = plans.map(({ name }) => name);
+  const unknown = (path: (string | number)[], name: string): FailureItem => ({
+    type: 'unknown_plan',
+    loc: path,
+    msg: `there is no plan "${name}"; the plans are ${names.join(', ')}`,
+    input: name,
+  });
+  for (const [index, name] of names.entries())
+    if (names.indexOf(name) !== index)
+      yield { type: 'duplicate', loc: ['plans', index, 'name'], msg: `"${name}" is the name of two plans`, input: name };
+  for (const [feature, of] of Object.entries(features))
+    for (const [index, plan] of of.entries())
+      if (plan !== ANYONE && !names.includes(plan)) yield unknown(['features', feature, index], plan);
+  for (const [meter, { limits = {} }] of Object.entries(meters))
+    for (const plan of Object.keys(limits)) if (!names.includes(plan)) yield unknown(['meters', meter, 'limits', plan], plan);
+  for (const [index, { plan }] of seed.testUsers.entries())
+    if (plan !== undefined && !names.includes(plan)) yield unknown(['seed', 'test_users', index, 'plan'], plan);
+  if (database.url === '' && database.adapter !== 'd1')
+    yield { type: 'missing', loc: ['database', 'url'], msg: `the adapter ${database.adapter} needs an address` };
+  if (mail.transport === 'smtp' && !mail.smtp)
+    yield { type: 'missing', loc: ['auth', 'email', 'smtp'], msg: 'the transport smtp needs a host' };
+  if (!emailPassword && social.length === 0)
+    yield { type: 'missing', loc: ['auth', 'methods'], msg: 'nobody could sign in; turn on email_password or a provider' };
+}
+
+function refuse(found: Iterable<FailureItem>): void {
+  const errors = [...found];
+  if (errors.length > 0)
+    throw new Failure('invalid', `module.yaml: ${errors.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ')}`, { errors });
+}

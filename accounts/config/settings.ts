@@ -1,0 +1,93 @@
+import type { Meter, Plan, SocialProvider } from '../../schemas/generated/accounts/module.js';
+
+/** The five kinds of database. */
+export type Adapter = 'sqlite' | 'pg' | 'mysql' | 'turso' | 'd1';
+
+/** Where the accounts are kept. */
+export interface DatabaseSettings {
+  readonly adapter: Adapter;
+  /** A path for `sqlite`, an address for the others; empty for a D1 binding. */
+  readonly url: string;
+  readonly token?: string;
+  readonly autoMigrate: boolean;
+}
+
+/** The social providers that the module file may name. */
+export const SOCIAL_PROVIDERS = ['google', 'github', 'discord', 'apple', 'microsoft', 'twitter'] as const;
+/** One of them. */
+export type SocialName = (typeof SOCIAL_PROVIDERS)[number];
+
+/** What one provider is asked with. */
+export interface SocialSettings extends Omit<SocialProvider, 'enabled'> {
+  readonly name: SocialName;
+  readonly client_id: string;
+}
+
+/** How mails leave. */
+export interface MailSettings {
+  readonly transport: 'console' | 'smtp';
+  readonly from: string;
+  readonly smtp?: {
+    readonly host: string;
+    readonly port: number;
+    readonly secure?: boolean;
+    readonly user?: string;
+    readonly password?: string;
+  };
+}
+
+/** A plan with its defaults. */
+export type PlanSettings = Plan & {
+  readonly display_name: string;
+  readonly price: number;
+  readonly interval: 'month' | 'year';
+  readonly trial_days: number;
+};
+
+/** A meter with its defaults. */
+export type MeterSettings = Meter & { readonly label: string; readonly type: 'cap' | 'metered'; readonly reset_period: 'day' | 'month' };
+
+/** The module file as the library works by it: checked, whole, with what the environment adds. */
+export interface Settings {
+  readonly app: { readonly name: string; readonly id: string; readonly domain: string; readonly support_email?: string };
+  readonly database: DatabaseSettings;
+  /** The origin under which browsers reach the server, without a path. */
+  readonly origin: string;
+  /** The secret first, then the one before it where there is one. */
+  readonly secrets: readonly string[];
+  readonly session: { readonly maxAgeS: number; readonly updateAgeS: number };
+  readonly emailPassword: boolean;
+  readonly social: readonly SocialSettings[];
+  readonly mail: MailSettings;
+  readonly verifyOnSignUp: boolean;
+  readonly revealExistingAccounts: boolean;
+  /** Origins whose pages may call with a cookie; ours first. */
+  readonly trustedOrigins: readonly string[];
+  readonly trustedProxies: readonly string[];
+  readonly deviceAuth: { readonly enabled: boolean; readonly clientIds: readonly string[] | undefined };
+  readonly apiKeys: { readonly enabled: boolean; readonly prefix: string };
+  /** The cheapest first; never empty. */
+  readonly plans: readonly PlanSettings[];
+  /** The name of the plan of those who pay for none. */
+  readonly defaultPlan: string;
+  readonly features: Readonly<Record<string, readonly string[]>>;
+  readonly billing: {
+    readonly provider: 'stripe' | 'none';
+    readonly currency: string;
+    readonly cancelBehavior: 'end_of_period' | 'immediate';
+    readonly graceDays: number;
+    readonly successUrl: string;
+    readonly cancelUrl: string;
+    readonly secretKey?: string;
+    readonly publishableKey?: string;
+    readonly webhookSecrets: readonly string[];
+  };
+  readonly meters: Readonly<Record<string, MeterSettings>>;
+  readonly seed: {
+    readonly admin?: { readonly email: string; readonly password: string; readonly name: string };
+    readonly testUsers: readonly { readonly email: string; readonly password: string; readonly name: string; readonly plan?: string }[];
+  };
+  readonly admin: { readonly path: string; readonly requireRole: string };
+  /** Whether weak secrets and test users are taken. */
+  readonly development: boolean;
+}

@@ -1,0 +1,49 @@
+import { BlockList, isIP, isIPv6 } from 'node:net';
+
+/** Finds out from which address a request comes. */
+export type AddressReader = (peer: string, forwardedFor: string | null) => string;
+
+/**
+ * A reader that believes X-Forwarded-For as far as it was written by the given proxies (addresses, or ranges such as `10.0.0.0/8`): the
+ * rightmost address that is none of theirs. Throws an `Error` for a range that is none.
+ */
+export function addressReader(trustedProxies: readonly string[]): AddressReader {
+  const trusted = new BlockList();
+  for (const proxy of trustedProxies) {
+    const [address = '', bits] = proxy.split('/');
+    const family = isIPv6(address) ? 'ipv6' : 'ipv4';
+    if (!isIP(address)) throw new Error(`auth.trusted_proxies: "${proxy}" is no address and no range`);
+    if (bits === undefined) trusted.addAddress(address, family);
+    else trusted.addSubnet(address, Number(bits), family);
+  }
+  const isTrusted = (address: string): boolean => isIP(address) !== 0 && trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  return (peer, forwardedFor) => {
+    let address = plain(peer);
+    const hops = (forwardedFor ?? '').split(',').map((hop) => plain(hop.trim()));
+    while (isTrusted(address)) {
+      const before = hops.pop();
+      if (before === undefined || isIP(before) === 0) return address;
+      address = before;
+    }
+    return address;
+  };
+}
+
+/** An IPv4 address in the dress of IPv6 is the IPv4 address. */
+function plain(address: string): string {
+  return /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1] ?? address;
+}
+
+/** What is counted as one visitor: an IPv4 address, or the /64 of an IPv6 address, which one household has whole. */
+export function visitorOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  const [head = '', tail] = address.split('%')[0]!.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const rest = tail ? tail.split(':') : [];
+  const all =
+    tail === undefined ? groups : [...groups, ...Array.from({ length: Math.max(0, 8 - groups.length - rest.length) }, () => '0'), ...rest];
+  return `${all
+    .slice(0, 4)
+    .map((group) => Number.parseInt(group, 16).toString(16))
+    .join(':')}::/64`;
+}

@@ -1,0 +1,61 @@
+import { sql } from 'kysely';
+import { Failure } from '../../schemas/errors.js';
+import type { Database } from '../database/database.js';
+
+/** How many attempts count in how many seconds. */
+export interface AttemptLimit {
+  readonly most: number;
+  readonly windowS: number;
+}
+
+/** Counts attempts by name, in the database, so that every process of the server and a restart see the same counts. */
+export class Attempts {
+  readonly #database: Database;
+  readonly #now: () => number;
+
+  constructor(database: Database, now: () => number) {
+    this.#database = database;
+    this.#now = now;
+  }
+
+  /** Counts one attempt. `Failure('too_many')` with the seconds to wait where it is one too many. */
+  async take(key: string, limit: AttemptLimit, what: string): Promise<void> {
+    const { tables } = this.#database;
+    const now = this.#now();
+    const since = now - limit.windowS * 1000;
+    const add = (): Promise<{ numUpdatedRows: bigint }> =>
+      tables
+        .updateTable('accounts_attempt')
+        // MySQL sets columns in turn, and would compare a start that is new already: the count goes first.
+        .set({ count: sql`case when started <= ${since} then 1 else count + 1 end` as never })
+        .set({ started: sql`case when started <= ${since} then ${now} else started end` as never })
+        .where('key', '=', key)
+        .executeTakeFirst();
+    if ((await add()).numUpdatedRows === 0n)
+      await tables
+        .insertInto('accounts_attempt')
+        .values({ key, count: 1, started: now })
+        .execute()
+        .catch((error: unknown) => {
+          if (!this.#database.isDuplicate(error)) throw error;
+          return add();
+        });
+    const row = await tables.selectFrom('accounts_attempt').select(['count', 'started']).where('key', '=', key).executeTakeFirst();
+    if (!row || Number(row.count) <= limit.most) return;
+    const retryAfterS = Math.max(1, Math.ceil((Number(row.started) + limit.windowS * 1000 - now) / 1000));
+    throw new Failure('too_many', `too many ${what}; try again in ${retryAfterS} s`, { code: 'too_many_attempts', retryAfterS });
+  }
+
+  /** Forgets the count of a name: the attempt was right. */
+  async clear(key: string): Promise<void> {
+    await this.#database.tables.deleteFrom('accounts_attempt').where('key', '=', key).execute();
+  }
+
+  /** Removes counts whose longest window is over. */
+  async sweep(): Promise<void> {
+    await this.#database.tables
+      .deleteFrom('accounts_attempt')
+      .where('started', '<', this.#now() - 24 * 3600 * 1000)
+      .execute();
+  }
+}

@@ -1,0 +1,214 @@
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { Failure } from '../../schemas/errors.js';
+import type { Settings } from '../config/settings.js';
+import { SOCIAL_PROVIDERS } from '../config/settings.js';
+import type { Database } from '../database/database.js';
+import type { AttemptLimit, Attempts } from '../http/attempts.js';
+import type { Call } from '../http/route.js';
+import { refuseWeakPassword } from './common-passwords.js';
+import { ADDRESS_HEADER, AUTH_PATH, type IdentityLibrary } from './library.js';
+import type { Sessions } from './sessions.js';
+
+const PER_ACCOUNT: AttemptLimit = { most: 8, windowS: 15 * 60 };
+const PER_VISITOR: AttemptLimit = { most: 50, windowS: 10 * 60 };
+const SIGN_UPS: AttemptLimit = { most: 20, windowS: 60 * 60 };
+const MAILS: AttemptLimit = { most: 5, windowS: 60 * 60 };
+const LIST_DEFAULT = 50;
+const LIST_MOST = 100;
+const YEAR_S = 365 * 24 * 3600;
+
+/** The endpoints below `/api/auth`: better-auth behind our limits, checks of passwords and answers that tell no addresses. */
+export class IdentityEndpoints {
+  readonly #settings: Settings;
+  readonly #database: Database;
+  readonly #library: IdentityLibrary;
+  readonly #sessions: Sessions;
+  readonly #attempts: Attempts;
+
+  constructor(settings: Settings, database: Database, library: IdentityLibrary, sessions: Sessions, attempts: Attempts) {
+    this.#settings = settings;
+    this.#database = database;
+    this.#library = library;
+    this.#sessions = sessions;
+    this.#attempts = attempts;
+  }
+
+  /** Answers a request to a path below `/api/auth`. */
+  async answer(call: Call): Promise<Response> {
+    const path = call.url.pathname.slice(AUTH_PATH.length);
+    switch (`${call.request.method} ${path}`) {
+      case 'POST /sign-in/email':
+        return this.#signIn(call);
+      case 'POST /sign-up/email':
+        return this.#signUp(call);
+      case 'GET /sign-in/social':
+        return this.#toProvider(call);
+      case 'POST /request-password-reset':
+      case 'POST /send-verification-email':
+        await this.#attempts.take(`mail:${hashed(text(call.body().email))}`, MAILS, 'mails to this address');
+        await this.#attempts.take(`mail:visitor:${call.visitor}`, PER_VISITOR, 'requests for mails');
+        return this.#pass(call);
+      case 'POST /reset-password':
+        await this.#attempts.take(`reset:${call.visitor}`, PER_VISITOR, 'attempts to set a password');
+        await refuseWeakPassword(text(call.body().newPassword));
+        return this.#pass(call);
+      case 'POST /update-user':
+        refuseOtherFields(call.body(), ['name', 'image']);
+        return this.#pass(call);
+      case 'POST /change-password':
+        return this.#changePassword(call);
+      case 'GET /admin/list-users':
+        return this.#listUsers(call);
+      default:
+        return this.#pass(call);
+    }
+  }
+
+  async #signIn(call: Call): Promise<Response> {
+    const email = text(call.body().email).trim().toLowerCase();
+    const account = this.#isKnownDevice(call.request.headers, email) ? `sign-in:device:${hashed(email)}` : `sign-in:${hashed(email)}`;
+    await this.#attempts.take(`sign-in:visitor:${call.visitor}`, PER_VISITOR, 'attempts to sign in from this address');
+    await this.#attempts.take(account, PER_ACCOUNT, 'attempts to sign in to this account');
+    const response = await this.#pass(call);
+    if (!response.ok) return response;
+    await this.#attempts.clear(account);
+    const secure = this.#settings.origin.startsWith('https:') ? '; Secure' : '';
+    const headers = new Headers(response.headers);
+    headers.append(
+      'set-cookie',
+      `${this.#deviceCookie}=${this.#deviceMark(email, this.#settings.secrets[0]!)}; Path=${AUTH_PATH}; Max-Age=${YEAR_S}; HttpOnly; SameSite=Lax${secure}`,
+    );
+    return new Response(response.body, { status: response.status, headers });
+  }
+
+  /** Whether the browser has signed in to this account before: others that guess cannot keep its owner out. */
+  #isKnownDevice(headers: Headers, email: string): boolean {
+    const mark = Buffer.from(
+      new RegExp(`(?:^|;)\\s*${this.#deviceCookie.replace('.', '\\.')}=([\\w-]+)`).exec(headers.get('cookie') ?? '')?.[1] ?? '',
+    );
+    return this.#settings.secrets.some((secret) => {
+      const right = Buffer.from(this.#deviceMark(email, secret));
+      return right.length === mark.length && timingSafeEqual(right, mark);
+    });
+  }
+
+  get #deviceCookie(): string {
+    return `${this.#settings.app.id}.device`;
+  }
+
+  #deviceMark(email: string, secret: string): string {
+    return createHmac('sha256', secret).update(`known device:${email}`).digest('base64url');
+  }
+
+  async #signUp(call: Call): Promise<Response> {
+    await this.#attempts.take(`sign-up:${call.visitor}`, SIGN_UPS, 'new accounts from this address');
+    refuseOtherFields(call.body(), ['name', 'email', 'password', 'image', 'callbackURL', 'rememberMe']);
+    await refuseWeakPassword(text(call.body().password));
+    const response = await this.#pass(call);
+    if (response.status !== 422) return response;
+    const { code } = (await response.clone().json()) as { code?: string };
+    // Another sign-up with the same address has won a race: by now the address is known, and this is its answer.
+    return code === 'FAILED_TO_CREATE_USER' ? this.#pass(call) : response;
+  }
+
+  /** The specification's link to a provider: better-auth has a POST alone, which checks the address to come back to. */
+  async #toProvider(call: Call): Promise<Response> {
+    const { searchParams } = call.url;
+    const provider = searchParams.get('provider') ?? '';
+    if (!this.#settings.social.some(({ name }) => name === provider))
+      throw new Failure(
+        'bad_request',
+        `there is no sign-in with ${JSON.stringify(provider.slice(0, 50))} here; turn on one of ${SOCIAL_PROVIDERS.join(', ')} in auth.methods`,
+        { code: 'unknown_provider' },
+      );
+    const body = JSON.stringify({ provider, callbackURL: searchParams.get('callbackURL') ?? '/' });
+    const response = await this.#ask(call, new URL(`${AUTH_PATH}/sign-in/social`, call.url), 'POST', Buffer.from(body));
+    if (!response.ok) return response;
+    const { url } = (await response.json()) as { url: string };
+    const headers = new Headers({ location: url, 'cache-control': 'no-store' });
+    for (const cookie of response.headers.getSetCookie()) headers.append('set-cookie', cookie);
+    return new Response(null, { status: 302, headers });
+  }
+
+  /** Other sessions end with the password that began them; this one stays. */
+  async #changePassword(call: Call): Promise<Response> {
+    const caller = await call.inSession();
+    await this.#attempts.take(`password:${caller.userId}`, PER_ACCOUNT, 'attempts to change this password');
+    await refuseWeakPassword(text(call.body().newPassword));
+    const response = await this.#pass(call);
+    if (response.ok)
+      await this.#database.tables
+        .deleteFrom('session')
+        .where('userId', '=', caller.userId)
+        .where('id', '!=', caller.credentialId)
+        .execute();
+    return response;
+  }
+
+  async #listUsers(call: Call): Promise<Response> {
+    const caller = await call.inSession();
+    if (!caller.roles.includes(this.#settings.admin.requireRole))
+      throw new Failure('forbidden', `the list of users is for the role ${this.#settings.admin.requireRole}`, { code: 'role_required' });
+    const url = new URL(call.url);
+    const asked = Number(url.searchParams.get('limit') ?? LIST_DEFAULT);
+    const limit = Number.isInteger(asked) && asked >= 1 ? Math.min(asked, LIST_MOST) : LIST_DEFAULT;
+    url.searchParams.set('limit', String(limit));
+    const offset = Number(url.searchParams.get('offset') ?? 0);
+    url.searchParams.set('offset', String(Number.isInteger(offset) && offset >= 0 ? offset : 0));
+    return this.#ask(call, url, 'GET');
+  }
+
+  #pass(call: Call): Promise<Response> {
+    return this.#ask(call, call.url, call.request.method, call.bytes);
+  }
+
+  /** Asks better-auth with what we know of the request instead of what the client says: the session, the address, and our origin. */
+  #ask(call: Call, url: URL, method: string, bytes?: Uint8Array): Promise<Response> {
+    const headers = new Headers({ origin: this.#settings.origin, [ADDRESS_HEADER]: call.address });
+    for (const name of ['accept', 'user-agent', 'content-type']) {
+      const value = call.request.headers.get(name);
+      if (value !== null) headers.set(name, value);
+    }
+    const cookies = this.#otherCookies(call.request.headers.get('cookie'));
+    const token = this.#sessions.tokenOf(call.request.headers);
+    if (token !== undefined) cookies.push(this.#sessions.cookieFor(token));
+    if (cookies.length > 0) headers.set('cookie', cookies.join('; '));
+    const hasBody = bytes !== undefined && bytes.byteLength > 0;
+    if (hasBody && method === 'POST' && !headers.get('content-type')?.startsWith('application/x-www-form-urlencoded'))
+      headers.set('content-type', 'application/json');
+    if (!hasBody) headers.delete('content-type');
+    return this.#library.handle(
+      new Request(new URL(`${url.pathname}${url.search}`, this.#settings.origin), {
+        method,
+        headers,
+        ...(hasBody ? { body: Buffer.from(bytes) } : {}),
+      }),
+    );
+  }
+
+  #otherCookies(header: string | null): string[] {
+    return (header ?? '')
+      .split(';')
+      .map((pair) => pair.trim())
+      .filter((pair) => pair !== '' && !pair.startsWith(`${this.#library.cookie}=`));
+  }
+}
+
+/** Fields of a user that are not for the user to set, and names that mean nothing, are refused and not dropped. */
+function refuseOtherFields(body: Record<string, unknown>, known: readonly string[]): void {
+  const other = Object.keys(body).filter((name) => !known.includes(name));
+  if (other.length > 0)
+    throw new Failure('bad_request', `${other.slice(0, 5).join(', ')} cannot be set here; send ${known.join(', ')}`, {
+      code: 'field_not_allowed',
+    });
+}
+
+function text(value: unknown): string {
+  if (value === undefined) return '';
+  if (typeof value !== 'string') throw new Failure('bad_request', 'addresses and passwords are texts', { code: 'invalid_body' });
+  return value;
+}
+
+function hashed(email: string): string {
+  return createHash('sha256').update(email.trim().toLowerCase()).digest('base64url');
+}

@@ -1,0 +1,67 @@
+import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+
+/** Least and most characters of a password. */
+export const PASSWORD_LENGTH = { least: 8, most: 128 } as const;
+
+/** How dear a hash is. */
+export interface PasswordCost {
+  /** N is two to this power. */
+  readonly power: number;
+  readonly r: number;
+  readonly p: number;
+}
+
+/** One of the settings that OWASP's password storage cheat sheet names as equal: 32 MiB and about 0.2 s of one core. */
+export const PASSWORD_COST: PasswordCost = { power: 15, r: 8, p: 3 };
+/** What better-auth's own hashes, `<salt>:<hash>`, were made with. */
+const PLAIN_COST: PasswordCost = { power: 14, r: 16, p: 1 };
+const KEY_BYTES = 64;
+const SALT_BYTES = 16;
+
+/** The hash of a password, as `scrypt$<power of N>$<r>$<p>$<salt>$<key>` with both in base64url. Unicode's forms of one text are equal (NFKC). */
+export async function hashOf(password: string, cost = PASSWORD_COST): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const key = await derived(password, salt, cost);
+  return ['scrypt', cost.power, cost.r, cost.p, salt.toString('base64url'), key.toString('base64url')].join('$');
+}
+
+/** Whether the password is the one; a hash that is damaged belongs to no password. `stale` says that the hash should be made anew. */
+export async function verified(password: string, hash: string, cost = PASSWORD_COST): Promise<{ right: boolean; stale: boolean }> {
+  const stored = parsed(hash);
+  if (!stored) return { right: false, stale: false };
+  const key = await derived(password, stored.salt, stored.cost);
+  const right = key.length === stored.key.length && timingSafeEqual(key, stored.key);
+  return { right, stale: right && work(stored.cost) < work(cost) };
+}
+
+/** The number of mixes that a cost asks for, by which costs are compared. */
+export function work({ power, r, p }: PasswordCost): number {
+  return 2 ** power * r * p;
+}
+
+interface Stored {
+  readonly cost: PasswordCost;
+  readonly salt: Buffer | string;
+  readonly key: Buffer;
+}
+
+function parsed(hash: string): Stored | undefined {
+  const ours = /^scrypt\$(\d{2})\$(\d{1,2})\$(\d)\$([\w-]{10,100})\$([\w-]{80,90})$/.exec(hash);
+  if (ours) {
+    const [, power, r, p, salt, key] = ours;
+    const cost = { power: Number(power), r: Number(r), p: Number(p) };
+    // A damaged cost may not take all memory.
+    if (cost.power > 18 || cost.r > 16 || cost.power < 10 || cost.r === 0 || cost.p === 0) return undefined;
+    return { cost, salt: Buffer.from(salt!, 'base64url'), key: Buffer.from(key!, 'base64url') };
+  }
+  const plain = /^([0-9a-f]{16,64}):([0-9a-f]{128})$/.exec(hash);
+  return plain ? { cost: PLAIN_COST, salt: plain[1]!, key: Buffer.from(plain[2]!, 'hex') } : undefined;
+}
+
+function derived(password: string, salt: Buffer | string, { power, r, p }: PasswordCost): Promise<Buffer> {
+  const N = 2 ** power;
+  const options: ScryptOptions = { N, r, p, maxmem: 256 * N * r };
+  return new Promise((resolve, reject) => {
+    scrypt(password.normalize('NFKC'), salt, KEY_BYTES, options, (error, key) => (error ? reject(error) : resolve(key)));
+  });
+}

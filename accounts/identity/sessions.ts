@@ -1,0 +1,126 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Settings } from '../config/settings.js';
+import type { Database } from '../database/database.js';
+import { isSealed, sealed } from './sealed-tokens.js';
+
+/** Who asks. */
+export interface Caller {
+  readonly userId: string;
+  readonly email: string;
+  readonly name: string;
+  /** Roles, such as `user` or `admin`. */
+  readonly roles: readonly string[];
+  /** By what the caller proved it: only a session may make keys, approve devices, pay or administer. */
+  readonly via: 'session' | 'device' | 'api_key';
+  /** The session, device or key. */
+  readonly credentialId: string;
+  /** What a key is limited to; undefined where it is not. */
+  readonly scopes?: readonly string[];
+}
+
+/** Reads sessions of requests, from the cookie or from a bearer token. */
+export class Sessions {
+  readonly #settings: Settings;
+  readonly #database: Database;
+  readonly #cookie: string;
+  readonly #now: () => number;
+
+  constructor(settings: Settings, database: Database, cookie: string, now: () => number) {
+    this.#settings = settings;
+    this.#database = database;
+    this.#cookie = cookie;
+    this.#now = now;
+  }
+
+  /** The token that a request carries: of the cookie where its signature is ours, or else of `Authorization: Bearer`; undefined for none. */
+  tokenOf(headers: Headers): string | undefined {
+    const value = cookieOf(headers.get('cookie'), this.#cookie);
+    const fromCookie = value === undefined ? undefined : this.#opened(value);
+    const bearer = /^bearer\s+(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1];
+    const fromBearer = bearer === undefined ? undefined : bearer.includes('.') ? this.#opened(decoded(bearer)) : bearer;
+    const token = fromCookie ?? fromBearer;
+    return token === undefined || isSealed(token) ? undefined : token;
+  }
+
+  /** The cookie of a token as the present secret signs it, as `name=value`. */
+  cookieFor(token: string): string {
+    return `${this.#cookie}=${encodeURIComponent(`${token}.${signature(token, this.#settings.secrets[0]!)}`)}`;
+  }
+
+  /** Who asks by a session; undefined without a valid one, also when the user is banned. */
+  async callerOf(headers: Headers): Promise<Caller | undefined> {
+    const token = this.tokenOf(headers);
+    if (token === undefined) return undefined;
+    const row = await this.#database.tables
+      .selectFrom('session')
+      .innerJoin('user', 'user.id', 'session.userId')
+      .select([
+        'session.id as sessionId',
+        'session.expiresAt',
+        'user.id as userId',
+        'user.email',
+        'user.name',
+        'user.role',
+        'user.banned',
+        'user.banExpires',
+      ])
+      .where('session.token', '=', sealed(token))
+      .executeTakeFirst();
+    if (!row || momentOf(row.expiresAt) <= this.#now() || isBanned(row, this.#now())) return undefined;
+    return { userId: row.userId, email: row.email, name: row.name, roles: rolesOf(row.role), via: 'session', credentialId: row.sessionId };
+  }
+
+  /** The token of a signed text `<token>.<signature>`, when one of the secrets made it. */
+  #opened(value: string): string | undefined {
+    const at = value.lastIndexOf('.');
+    const token = value.slice(0, at);
+    const given = Buffer.from(value.slice(at + 1), 'base64');
+    const isOurs = this.#settings.secrets.some((secret) => {
+      const right = Buffer.from(signature(token, secret), 'base64');
+      return right.length === given.length && timingSafeEqual(right, given);
+    });
+    return at > 0 && isOurs ? token : undefined;
+  }
+}
+
+/** The way better-auth signs its cookies. */
+function signature(token: string, secret: string): string {
+  return createHmac('sha256', secret).update(token).digest('base64');
+}
+
+function cookieOf(header: string | null, name: string): string | undefined {
+  for (const pair of header?.split(';') ?? []) {
+    const at = pair.indexOf('=');
+    if (pair.slice(0, at).trim() === name) return decoded(pair.slice(at + 1).trim());
+  }
+  return undefined;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Milliseconds since 1970 of a date as a database gives it. */
+export function momentOf(value: Date | string): number {
+  return new Date(value).getTime();
+}
+
+/** Whether a user may not sign in now. */
+export function isBanned(
+  { banned, banExpires }: { banned: boolean | number | null; banExpires: Date | string | null },
+  now: number,
+): boolean {
+  return Boolean(banned) && (banExpires === null || momentOf(banExpires) > now);
+}
+
+/** Roles as better-auth writes them: one, or several with commas. */
+export function rolesOf(role: string | null): readonly string[] {
+  return (role ?? 'user')
+    .split(',')
+    .map((each) => each.trim())
+    .filter(Boolean);
+}
