@@ -50,6 +50,8 @@ export interface Arrival {
 /** The accounts of one server. */
 export interface Accounts {
   readonly settings: Settings;
+  /** The paths that the library answers, each with all that is below it. */
+  readonly paths: readonly string[];
   /** Whether a path is one of the library's. */
   owns(path: string): boolean;
   /** Answers a request to one of the library's paths; it never rejects. */
@@ -92,7 +94,7 @@ async function assembled(
   const routes: readonly Route[] = [];
   const report = (error: unknown): void => print(`accounts: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   const callerOf = (headers: Headers): Promise<Caller | undefined> => sessions.callerOf(headers);
-  const owns = (path: string): boolean => [AUTH_PATH, MODULE_PATH].some((base) => path === base || path.startsWith(`${base}/`));
+  const paths = [AUTH_PATH, MODULE_PATH, settings.admin.path];
 
   const answer = async (request: Request, { ip, rawBody }: Arrival): Promise<Response> => {
     const url = new URL(request.url);
@@ -133,7 +135,8 @@ async function assembled(
 
   return {
     settings,
-    owns,
+    paths,
+    owns: (path) => paths.some((base) => path === base || path.startsWith(`${base}/`)),
     callerOf,
     async handle(request, arrival) {
       const origin = request.headers.get('origin');
