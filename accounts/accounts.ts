@@ -5,18 +5,24 @@ import type { Settings } from './config/settings.js';
 import { type Database, openDatabase } from './database/database.js';
 import type { D1Binding } from './database/dialects/d1.js';
 import { migrate } from './database/migrate.js';
+import { ACCESS_PREFIX, Devices } from './devices/devices.js';
+import { Features } from './gates/features.js';
+import { Meters, type OnWarning } from './gates/meters.js';
 import { addressReader, visitorOf } from './http/addresses.js';
 import { answerOf, json } from './http/answers.js';
 import { Attempts } from './http/attempts.js';
 import { bytesOf, MAX_BODY_BYTES, objectOf } from './http/bodies.js';
 import { refuseForeignOrigin } from './http/origins.js';
-import { type Call, type Route, routeOf } from './http/route.js';
+import { type Call, routeOf } from './http/route.js';
 import { IdentityEndpoints } from './identity/endpoints.js';
 import { AUTH_PATH, identityLibrary } from './identity/library.js';
 import { PASSWORD_COST, type PasswordCost, work } from './identity/passwords.js';
 import { seedAdmin } from './identity/seed.js';
 import { type Caller, Sessions } from './identity/sessions.js';
+import { Keys } from './keys/keys.js';
 import { mailer, type SendMail } from './mail/mail.js';
+import { moduleRoutes } from './module-routes.js';
+import { Plans } from './plans/plans.js';
 
 /** Where billing, usage, devices and keys are. */
 export const MODULE_PATH = '/api/module';
@@ -35,6 +41,8 @@ export interface AccountsOptions {
   readonly now?: () => number;
   /** How dear a hash of a password is, for machines that can more than OWASP's least; less is taken in development alone. */
   readonly passwordCost?: PasswordCost;
+  /** Told once in each period when a user reaches the share of a limit that the module file names. */
+  readonly onWarning?: OnWarning;
   /** Takes lines for the server's log; `console.error` where absent. */
   readonly print?: (line: string) => void;
 }
@@ -58,6 +66,9 @@ export interface Accounts {
   handle(request: Request, arrival: Arrival): Promise<Response>;
   /** Who a request comes from; undefined for nobody. */
   callerOf(headers: Headers): Promise<Caller | undefined>;
+  readonly features: Features;
+  readonly meters: Meters;
+  readonly plans: Plans;
   close(): Promise<void>;
 }
 
@@ -81,7 +92,13 @@ export async function createAccounts(options: AccountsOptions): Promise<Accounts
 async function assembled(
   settings: Settings,
   database: Database,
-  { now, print, sendMail, passwordCost = PASSWORD_COST }: AccountsOptions & { now: () => number; print: (line: string) => void },
+  {
+    now,
+    print,
+    sendMail,
+    passwordCost = PASSWORD_COST,
+    onWarning = () => {},
+  }: AccountsOptions & { now: () => number; print: (line: string) => void },
 ): Promise<Accounts> {
   if (!settings.development && work(passwordCost) < work(PASSWORD_COST))
     throw new Error('passwordCost: is below the least that OWASP names; leave it out');
@@ -91,9 +108,19 @@ async function assembled(
   const attempts = new Attempts(database, now);
   const identity = new IdentityEndpoints(settings, database, library, sessions, attempts);
   const addressOf = addressReader(settings.trustedProxies);
-  const routes: readonly Route[] = [];
+  const plans = new Plans(settings, database, async () => undefined, now);
+  const features = new Features(settings, plans);
+  const meters = new Meters(settings, database, plans, now, onWarning);
+  const devices = new Devices(settings, database, attempts, now);
+  const keys = new Keys(settings, database, attempts, now);
+  const routes = moduleRoutes({ settings, attempts, plans, meters, devices, keys, now });
   const report = (error: unknown): void => print(`accounts: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-  const callerOf = (headers: Headers): Promise<Caller | undefined> => sessions.callerOf(headers);
+  const callerOf = async (headers: Headers): Promise<Caller | undefined> => {
+    const given = headers.get('x-api-key') ?? /^bearer\s+(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? '';
+    if (settings.apiKeys.enabled && keys.isKey(given)) return keys.callerOf(given);
+    if (given.startsWith(ACCESS_PREFIX)) return devices.callerOf(given);
+    return sessions.callerOf(headers);
+  };
   const paths = [AUTH_PATH, MODULE_PATH, settings.admin.path];
 
   const answer = async (request: Request, { ip, rawBody }: Arrival): Promise<Response> => {
@@ -138,6 +165,9 @@ async function assembled(
     paths,
     owns: (path) => paths.some((base) => path === base || path.startsWith(`${base}/`)),
     callerOf,
+    features,
+    meters,
+    plans,
     async handle(request, arrival) {
       const origin = request.headers.get('origin');
       if (request.method === 'OPTIONS') return withCors(new Response(null, { status: 204 }), origin, settings.trustedOrigins);

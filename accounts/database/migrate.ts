@@ -3,8 +3,10 @@ import { COLUMN_TYPES } from './column-types.js';
 import type { Database } from './database.js';
 import type { Migration, SchemaSteps } from './migration.js';
 import { people } from './migrations/1-people.js';
+import { plans } from './migrations/2-plans.js';
+import { credentials } from './migrations/3-credentials.js';
 
-const MIGRATIONS: readonly Migration[] = [people];
+const MIGRATIONS: readonly Migration[] = [people, plans, credentials];
 /** The version of the tables that this program reads and writes. */
 export const TABLES_VERSION = MIGRATIONS.at(-1)!.version;
 

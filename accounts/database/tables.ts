@@ -9,6 +9,46 @@ export interface Tables {
   accounts_attempt: { key: string; count: number; started: number };
   /** Small facts about the whole database, such as the version of its tables. */
   accounts_fact: { name: string; value: string };
+  /** A plan that a user has without paying, until a moment or for good. */
+  accounts_grant: { userId: string; plan: string; until: number | null; reason: string | null };
+  /** What a user has used of a meter in the period that began at `started`; `warned` is 1 once the warning was given. */
+  accounts_usage: { userId: string; meter: string; started: number; used: number; warned: number };
+  /** Uses that were counted under a name, so that a repetition counts once. */
+  accounts_tracked: { name: string; meter: string; count: number; at: number };
+  /** Sign-ins of devices that wait for their user; codes are hashes, `state` is pending, approved, denied or done. */
+  accounts_device_request: {
+    deviceCode: string;
+    userCode: string;
+    clientId: string | null;
+    state: 'pending' | 'approved' | 'denied' | 'done';
+    userId: string | null;
+    expires: number;
+    intervalS: number;
+    polled: number;
+  };
+  accounts_device: { id: string; userId: string; clientId: string | null; created: number; lastUsed: number };
+  /** Pairs of tokens of a device, as hashes; `replaced` is when the next pair was given for this one. */
+  accounts_device_token: {
+    refresh: string;
+    access: string;
+    deviceId: string;
+    accessExpires: number;
+    refreshExpires: number;
+    replaced: number | null;
+  };
+  accounts_key: {
+    id: string;
+    userId: string;
+    hash: string;
+    prefix: string;
+    name: string;
+    /** Separated by spaces; null where the key may do all that a key may. */
+    scopes: string | null;
+    perMinute: number | null;
+    created: number;
+    expires: number | null;
+    lastUsed: number | null;
+  };
   accounts_lock: { name: string; holder: string; until: number };
 }
 

@@ -3,6 +3,7 @@ import { Failure } from '../../schemas/errors.js';
 import type { Settings } from '../config/settings.js';
 import { SOCIAL_PROVIDERS } from '../config/settings.js';
 import type { Database } from '../database/database.js';
+import { endDevicesOf } from '../devices/devices.js';
 import type { AttemptLimit, Attempts } from '../http/attempts.js';
 import type { Call } from '../http/route.js';
 import { refuseWeakPassword } from './common-passwords.js';
@@ -130,18 +131,20 @@ export class IdentityEndpoints {
     return new Response(null, { status: 302, headers });
   }
 
-  /** Other sessions end with the password that began them; this one stays. */
+  /** Other sessions and all devices end with the password that began them; this one stays. */
   async #changePassword(call: Call): Promise<Response> {
     const caller = await call.inSession();
     await this.#attempts.take(`password:${caller.userId}`, PER_ACCOUNT, 'attempts to change this password');
     await refuseWeakPassword(text(call.body().newPassword));
     const response = await this.#pass(call);
-    if (response.ok)
+    if (response.ok) {
       await this.#database.tables
         .deleteFrom('session')
         .where('userId', '=', caller.userId)
         .where('id', '!=', caller.credentialId)
         .execute();
+      await endDevicesOf(this.#database, caller.userId);
+    }
     return response;
   }
 

@@ -6,6 +6,7 @@ import { adminAc, defaultStatements, userAc } from 'better-auth/plugins/admin/ac
 import type { DBAdapter } from 'better-auth/types';
 import type { Settings } from '../config/settings.js';
 import type { Database } from '../database/database.js';
+import { endDevicesOf } from '../devices/devices.js';
 import type { SendMail } from '../mail/mail.js';
 import { hashOf, PASSWORD_COST, PASSWORD_LENGTH, verified } from './passwords.js';
 import { withSealedTokens } from './sealed-tokens.js';
@@ -66,6 +67,7 @@ export async function identityLibrary(
       autoSignIn: settings.revealExistingAccounts && !settings.verifyOnSignUp,
       requireEmailVerification: settings.verifyOnSignUp,
       revokeSessionsOnPasswordReset: true,
+      onPasswordReset: ({ user }) => endDevicesOf(database, user.id),
       password: {
         hash: (password) => hashOf(password, cost),
         verify: async ({ hash, password }) => {

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type Accounts, createAccounts } from '../../accounts/accounts.js';
-import { openDatabase } from '../../accounts/database/database.js';
-import { TABLES_VERSION } from '../../accounts/database/migrate.js';
-import { hashOf } from '../../accounts/identity/passwords.js';
-import { DATABASE_SERVERS, optionsFor, type ReadyDatabase } from '../support/accounts/database-servers.js';
-import { member, PASSWORD, Visitor } from '../support/accounts/visitor.js';
+import { type Accounts, createAccounts } from '../../../accounts/accounts.js';
+import { openDatabase } from '../../../accounts/database/database.js';
+import { TABLES_VERSION } from '../../../accounts/database/migrate.js';
+import { hashOf } from '../../../accounts/identity/passwords.js';
+import { type DatabaseServer, optionsFor, type ReadyDatabase } from '../../support/accounts/database-servers.js';
+import { member, PASSWORD, Visitor } from '../../support/accounts/visitor.js';
 
 const ADMIN = { email: 'root@example.com', password: 'a password for root 1' };
 const CONFIG = { seed: { admin: ADMIN } };
 
-for (const server of DATABASE_SERVERS)
+/** Sign-up, sign-in, sessions, roles and tables. */
+export function peopleSuite(server: DatabaseServer): void {
   describe(`people in ${server.name}`, { skip: server.missing }, () => {
     let database: ReadyDatabase;
     let accounts: Accounts;
@@ -190,3 +191,4 @@ for (const server of DATABASE_SERVERS)
       await assert.rejects(createAccounts(optionsFor(fresh, { config: CONFIG })), /not promoted/);
     });
   });
+}

@@ -1,0 +1,298 @@
+import { Failure } from '../../schemas/errors.js';
+import type { Settings } from '../config/settings.js';
+import type { Database } from '../database/database.js';
+import type { Attempts } from '../http/attempts.js';
+import { hash, keyedHash, newCredential, newUserCode, plainUserCode } from '../http/hashes.js';
+import { type Caller, isBanned, rolesOf } from '../identity/sessions.js';
+
+/** How an access token of a device begins. */
+export const ACCESS_PREFIX = 'dat_';
+const REFRESH_PREFIX = 'drt_';
+const REQUEST_MS = 10 * 60 * 1000;
+/** Seconds that a device waits between two questions; five more after each that came too soon (RFC 8628, section 3.5). */
+const INTERVAL_S = 5;
+const ACCESS_MS = 3600 * 1000;
+const REFRESH_MS = 90 * 24 * 3600 * 1000;
+/** How long a refresh token that was just replaced is refused without alarm: its answer may have been lost, or two programs were as fast. */
+const GRACE_MS = 10_000;
+const WRONG_CODES = { most: 5, windowS: 10 * 60 };
+const LAST_USED_MS = 60_000;
+
+/** What a device shows and waits with. Times are seconds. */
+export interface DeviceRequest {
+  readonly deviceCode: string;
+  readonly userCode: string;
+  readonly verificationUrl: string;
+  readonly verificationUrlComplete: string;
+  readonly expiresIn: number;
+  readonly interval: number;
+}
+
+/** What a device signs in with. */
+export interface DeviceTokens {
+  readonly accessToken: string;
+  readonly refreshToken: string;
+  readonly expiresAt: string;
+  readonly expiresIn: number;
+}
+
+/** An error of OAuth 2, which has names of its own (RFC 6749, section 5.2; RFC 8628, section 3.5). */
+export class DeviceRefusal extends Error {
+  constructor(
+    readonly error:
+      | 'authorization_pending'
+      | 'slow_down'
+      | 'access_denied'
+      | 'expired_token'
+      | 'invalid_grant'
+      | 'invalid_client'
+      | 'invalid_request',
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Signs all devices of a user out, as a new password does. */
+export async function endDevicesOf({ tables }: Database, userId: string): Promise<void> {
+  const own = tables.selectFrom('accounts_device').select('id').where('userId', '=', userId);
+  await tables.deleteFrom('accounts_device_token').where('deviceId', 'in', own).execute();
+  await tables.deleteFrom('accounts_device').where('userId', '=', userId).execute();
+}
+
+/** Devices that are signed in by their user in a browser (RFC 8628), with access tokens of an hour and refresh tokens that work once. */
+export class Devices {
+  readonly #settings: Settings;
+  readonly #database: Database;
+  readonly #attempts: Attempts;
+  readonly #now: () => number;
+
+  constructor(settings: Settings, database: Database, attempts: Attempts, now: () => number) {
+    this.#settings = settings;
+    this.#database = database;
+    this.#attempts = attempts;
+    this.#now = now;
+  }
+
+  /** Begins a sign-in. */
+  async authorize(clientId: string | null): Promise<DeviceRequest> {
+    const { clientIds } = this.#settings.deviceAuth;
+    if (clientIds && !clientIds.includes(clientId ?? ''))
+      throw new DeviceRefusal('invalid_client', `the client ${JSON.stringify(clientId)} is not among auth.device_auth.client_ids`);
+    const deviceCode = newCredential('');
+    const userCode = newUserCode();
+    await this.#database.tables
+      .insertInto('accounts_device_request')
+      .values({
+        deviceCode: hash('device code', deviceCode),
+        userCode: keyedHash(this.#settings.secrets[0]!, 'user code', plainUserCode(userCode)),
+        clientId,
+        state: 'pending',
+        userId: null,
+        expires: this.#now() + REQUEST_MS,
+        intervalS: INTERVAL_S,
+        polled: 0,
+      })
+      .execute();
+    const verificationUrl = new URL('/api/module/device', this.#settings.origin).href;
+    return {
+      deviceCode,
+      userCode,
+      verificationUrl,
+      verificationUrlComplete: `${verificationUrl}?user_code=${userCode}`,
+      expiresIn: REQUEST_MS / 1000,
+      interval: INTERVAL_S,
+    };
+  }
+
+  /** Answers a device that waits: its tokens, once, or a `DeviceRefusal` that says how it stands. */
+  async poll(deviceCode: string): Promise<DeviceTokens> {
+    const { tables } = this.#database;
+    const code = hash('device code', deviceCode);
+    const request = await tables.selectFrom('accounts_device_request').selectAll().where('deviceCode', '=', code).executeTakeFirst();
+    const now = this.#now();
+    if (!request || request.state === 'done')
+      throw new DeviceRefusal('invalid_grant', 'there is no such sign-in, or its tokens were fetched; begin anew');
+    if (Number(request.expires) <= now) throw new DeviceRefusal('expired_token', 'nobody confirmed this sign-in in time; begin anew');
+    if (request.state === 'denied') {
+      await tables.deleteFrom('accounts_device_request').where('deviceCode', '=', code).execute();
+      throw new DeviceRefusal('access_denied', 'the user has refused this sign-in');
+    }
+    if (request.state === 'pending') {
+      const tooSoon = now - Number(request.polled) < Number(request.intervalS) * 1000;
+      await tables
+        .updateTable('accounts_device_request')
+        .set((row) => ({ polled: now, intervalS: tooSoon ? row('intervalS', '+', INTERVAL_S) : row.ref('intervalS') }))
+        .where('deviceCode', '=', code)
+        .execute();
+      if (tooSoon) throw new DeviceRefusal('slow_down', `ask every ${Number(request.intervalS) + INTERVAL_S} s`);
+      throw new DeviceRefusal('authorization_pending', 'the user has not confirmed this sign-in yet');
+    }
+    // The condition lets one of several questions have the tokens.
+    const { numUpdatedRows } = await tables
+      .updateTable('accounts_device_request')
+      .set({ state: 'done' })
+      .where('deviceCode', '=', code)
+      .where('state', '=', 'approved')
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) throw new DeviceRefusal('invalid_grant', 'the tokens of this sign-in were fetched');
+    const deviceId = crypto.randomUUID();
+    await tables
+      .insertInto('accounts_device')
+      .values({ id: deviceId, userId: request.userId!, clientId: request.clientId, created: now, lastUsed: now })
+      .execute();
+    return this.#newTokens(deviceId);
+  }
+
+  /** The user's word on a code that the device shows. `Failure` for a wrong or expired code, and for one that was answered. */
+  async verify(caller: Caller, visitor: string, typed: string, isApproved: boolean): Promise<void> {
+    const { tables } = this.#database;
+    for (const key of [`user code:${caller.userId}`, `user code:${visitor}`]) await this.#attempts.take(key, WRONG_CODES, 'codes');
+    const userCode = keyedHash(this.#settings.secrets[0]!, 'user code', plainUserCode(typed));
+    const { numUpdatedRows } = await tables
+      .updateTable('accounts_device_request')
+      .set({ state: isApproved ? 'approved' : 'denied', userId: caller.userId })
+      .where('userCode', '=', userCode)
+      .where('state', '=', 'pending')
+      .where('expires', '>', this.#now())
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) {
+      const known = await tables
+        .selectFrom('accounts_device_request')
+        .select(['state', 'userId'])
+        .where('userCode', '=', userCode)
+        .where('expires', '>', this.#now())
+        .executeTakeFirst();
+      if (known && known.userId === caller.userId && (known.state === 'denied') !== isApproved) return;
+      if (known) throw new Failure('conflict', 'this code was answered already', { code: 'code_used' });
+      throw new Failure('not_found', 'there is no such code, or its ten minutes are over; look at the device again', {
+        code: 'unknown_code',
+      });
+    }
+    for (const key of [`user code:${caller.userId}`, `user code:${visitor}`]) await this.#attempts.clear(key);
+  }
+
+  /** New tokens for a refresh token, once. One that was replaced a while ago is stolen or copied: all tokens of its device end. */
+  async refresh(refreshToken: string): Promise<DeviceTokens> {
+    const { tables } = this.#database;
+    const refresh = hash('refresh token', refreshToken);
+    const now = this.#now();
+    const row = await tables.selectFrom('accounts_device_token').selectAll().where('refresh', '=', refresh).executeTakeFirst();
+    const invalid = (): DeviceRefusal =>
+      new DeviceRefusal('invalid_grant', 'this refresh token does not hold, or not any more; sign in again');
+    if (!row || Number(row.refreshExpires) <= now) throw invalid();
+    if (!(await this.#owner(row.deviceId))) throw invalid();
+    const { numUpdatedRows } = await tables
+      .updateTable('accounts_device_token')
+      .set({ replaced: now })
+      .where('refresh', '=', refresh)
+      .where('replaced', 'is', null)
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) {
+      const { replaced } =
+        (await tables.selectFrom('accounts_device_token').select('replaced').where('refresh', '=', refresh).executeTakeFirst()) ?? {};
+      if (replaced !== undefined && replaced !== null && now - Number(replaced) > GRACE_MS) await this.#end(row.deviceId);
+      throw invalid();
+    }
+    return this.#newTokens(row.deviceId);
+  }
+
+  /** Who asks by an access token; undefined for one that does not hold. */
+  async callerOf(accessToken: string): Promise<Caller | undefined> {
+    const { tables } = this.#database;
+    const now = this.#now();
+    const row = await tables
+      .selectFrom('accounts_device_token')
+      .select(['deviceId', 'accessExpires'])
+      .where('access', '=', hash('access token', accessToken))
+      .executeTakeFirst();
+    if (!row || Number(row.accessExpires) <= now) return undefined;
+    const owner = await this.#owner(row.deviceId);
+    if (!owner) return undefined;
+    if (now - Number(owner.lastUsed) > LAST_USED_MS)
+      await tables.updateTable('accounts_device').set({ lastUsed: now }).where('id', '=', row.deviceId).execute();
+    return {
+      userId: owner.userId,
+      email: owner.email,
+      name: owner.name,
+      roles: rolesOf(owner.role),
+      via: 'device',
+      credentialId: row.deviceId,
+    };
+  }
+
+  /** The devices of a user, newest first. */
+  async list(userId: string): Promise<readonly { id: string; clientId: string | null; createdAt: string; lastUsed: string }[]> {
+    const rows = await this.#database.tables
+      .selectFrom('accounts_device')
+      .selectAll()
+      .where('userId', '=', userId)
+      .orderBy('created', 'desc')
+      .limit(100)
+      .execute();
+    const iso = (at: number): string => new Date(Number(at)).toISOString();
+    return rows.map(({ id, clientId, created, lastUsed }) => ({ id, clientId, createdAt: iso(created), lastUsed: iso(lastUsed) }));
+  }
+
+  /** Signs a device of the user out; false where the user has none of that id. */
+  async remove(userId: string, id: string): Promise<boolean> {
+    const owned = await this.#database.tables
+      .selectFrom('accounts_device')
+      .select('id')
+      .where('id', '=', id)
+      .where('userId', '=', userId)
+      .executeTakeFirst();
+    if (owned) await this.#end(id);
+    return owned !== undefined;
+  }
+
+  /** Removes requests and tokens whose time is over. */
+  async sweep(): Promise<void> {
+    const { tables } = this.#database;
+    await tables
+      .deleteFrom('accounts_device_request')
+      .where('expires', '<', this.#now() - REQUEST_MS)
+      .execute();
+    await tables.deleteFrom('accounts_device_token').where('refreshExpires', '<', this.#now()).execute();
+  }
+
+  #owner(deviceId: string) {
+    return this.#database.tables
+      .selectFrom('accounts_device')
+      .innerJoin('user', 'user.id', 'accounts_device.userId')
+      .select([
+        'accounts_device.userId',
+        'accounts_device.lastUsed',
+        'user.email',
+        'user.name',
+        'user.role',
+        'user.banned',
+        'user.banExpires',
+      ])
+      .where('accounts_device.id', '=', deviceId)
+      .executeTakeFirst()
+      .then((owner) => (owner && !isBanned(owner, this.#now()) ? owner : undefined));
+  }
+
+  async #end(deviceId: string): Promise<void> {
+    await this.#database.tables.deleteFrom('accounts_device_token').where('deviceId', '=', deviceId).execute();
+    await this.#database.tables.deleteFrom('accounts_device').where('id', '=', deviceId).execute();
+  }
+
+  async #newTokens(deviceId: string): Promise<DeviceTokens> {
+    const now = this.#now();
+    const [accessToken, refreshToken] = [newCredential(ACCESS_PREFIX), newCredential(REFRESH_PREFIX)];
+    await this.#database.tables
+      .insertInto('accounts_device_token')
+      .values({
+        access: hash('access token', accessToken),
+        refresh: hash('refresh token', refreshToken),
+        deviceId,
+        accessExpires: now + ACCESS_MS,
+        refreshExpires: now + REFRESH_MS,
+        replaced: null,
+      })
+      .execute();
+    return { accessToken, refreshToken, expiresAt: new Date(now + ACCESS_MS).toISOString(), expiresIn: ACCESS_MS / 1000 };
+  }
+}

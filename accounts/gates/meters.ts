@@ -1,0 +1,245 @@
+import { Failure } from '../../schemas/errors.js';
+import type { MeterSettings, Settings } from '../config/settings.js';
+import type { Database } from '../database/database.js';
+import type { Plans } from '../plans/plans.js';
+import { upgradeUrl } from './features.js';
+
+/** What is left of a meter. `limit` and `remaining` are null where there is no limit. */
+export interface Reading {
+  readonly meterId: string;
+  readonly used: number;
+  readonly limit: number | null;
+  readonly remaining: number | null;
+  /** When the count begins anew, in ISO 8601 with its zone. */
+  readonly resetAt: string;
+}
+
+/** How a use is counted. */
+export interface TrackOptions {
+  /** A name for this use: the same one counts once, however often it is sent within a day. At most 128 characters. */
+  readonly idempotencyKey?: string;
+}
+
+/** Told once in each period, when the share that the module file names is reached. */
+export type OnWarning = (warning: Reading & { readonly userId: string }) => void;
+
+const LONGEST_NAME = 128;
+const REMEMBERED_MS = 24 * 3600 * 1000;
+
+/** Counts what users use, and refuses what is beyond their plan. Each count is one conditional statement, so that no two take the last one. */
+export class Meters {
+  readonly #settings: Settings;
+  readonly #database: Database;
+  readonly #plans: Plans;
+  readonly #now: () => number;
+  readonly #onWarning: OnWarning;
+
+  constructor(settings: Settings, database: Database, plans: Plans, now: () => number, onWarning: OnWarning) {
+    this.#settings = settings;
+    this.#database = database;
+    this.#plans = plans;
+    this.#now = now;
+    this.#onWarning = onWarning;
+  }
+
+  /** What a user has used, and what is left. */
+  async look(userId: string, meterId: string): Promise<Reading> {
+    const meter = this.#meter(meterId);
+    const period = periodOf(meter, this.#now());
+    const row = await this.#usage(userId, meterId, period.start).executeTakeFirst();
+    return reading(meterId, Number(row?.used ?? 0), await this.#limit(userId, meter), period.end);
+  }
+
+  /** `look` for every meter. */
+  all(userId: string): Promise<readonly Reading[]> {
+    return Promise.all(Object.keys(this.#settings.meters).map((meterId) => this.look(userId, meterId)));
+  }
+
+  /** Passes where `count` more would be within the limit; else `Failure('too_many')`. Nothing is counted. */
+  async check(userId: string, meterId: string, count = 1): Promise<Reading> {
+    const now = await this.look(userId, meterId);
+    if (now.limit !== null && this.#meter(meterId).type === 'cap' && now.used + count > now.limit) throw this.#exceeded(now);
+    return now;
+  }
+
+  /**
+   * Counts a use. `Failure('too_many')` beyond the limit of a `cap`, with nothing counted; `bad_request` for a count that is no whole number
+   * from 1 on; `conflict` for a name that was used for another count; `unavailable` when the database does not answer.
+   */
+  async track(
+    userId: string,
+    meterId: string,
+    count: unknown = 1,
+    { idempotencyKey }: TrackOptions = {},
+  ): Promise<Reading & { tracked: true; count: number }> {
+    const meter = this.#meter(meterId);
+    const amount = wholeCount(count);
+    const name = idempotencyKey === undefined ? undefined : nameOf(userId, idempotencyKey);
+    const period = periodOf(meter, this.#now());
+    const limit = await this.#limit(userId, meter);
+    if (name !== undefined && !(await this.#isNew(name, meterId, amount)))
+      return { ...(await this.look(userId, meterId)), tracked: true, count: amount };
+    try {
+      const cap = meter.type === 'cap' ? limit : null;
+      if (!(await this.#add(userId, meterId, period.start, amount, cap))) throw this.#exceeded(await this.look(userId, meterId));
+    } catch (error) {
+      // What was not counted may be sent again under its name.
+      if (name !== undefined)
+        await this.#database.tables
+          .deleteFrom('accounts_tracked')
+          .where('name', '=', name)
+          .execute()
+          .catch(() => {});
+      throw error instanceof Failure
+        ? error
+        : new Failure('unavailable', 'uses cannot be counted now, so none is let through; try again', { cause: error });
+    }
+    const row = await this.#usage(userId, meterId, period.start).executeTakeFirst();
+    const now = reading(meterId, Number(row?.used ?? 0), limit, period.end);
+    await this.#warn(userId, meter, period.start, now);
+    return { ...now, tracked: true, count: amount };
+  }
+
+  /** Gives back what was counted for an action that then failed; never below nothing. */
+  async refund(userId: string, meterId: string, count: unknown = 1): Promise<Reading> {
+    const amount = wholeCount(count);
+    const { start } = periodOf(this.#meter(meterId), this.#now());
+    await this.#database.tables
+      .updateTable('accounts_usage')
+      .set((row) => ({
+        used: row
+          .case()
+          .when('used', '>', amount)
+          .then(row('used', '-', amount))
+          .else(0)
+          .end() as never,
+      }))
+      .where('userId', '=', userId)
+      .where('meter', '=', meterId)
+      .where('started', '=', start)
+      .execute();
+    return this.look(userId, meterId);
+  }
+
+  /** Forgets names of uses that nobody will send again. */
+  async sweep(): Promise<void> {
+    await this.#database.tables
+      .deleteFrom('accounts_tracked')
+      .where('at', '<', this.#now() - REMEMBERED_MS)
+      .execute();
+  }
+
+  #meter(meterId: string): MeterSettings {
+    const meter = Object.hasOwn(this.#settings.meters, meterId) ? this.#settings.meters[meterId] : undefined;
+    if (!meter)
+      throw new Failure(
+        'bad_request',
+        `there is no meter ${JSON.stringify(String(meterId).slice(0, 64))}; the meters are ${Object.keys(this.#settings.meters).join(', ') || 'none'}`,
+        {
+          code: 'unknown_meter',
+        },
+      );
+    return meter;
+  }
+
+  async #limit(userId: string, meter: MeterSettings): Promise<number | null> {
+    if (!this.#plans.limits) return null;
+    return meter.limits?.[(await this.#plans.of(userId)).name] ?? null;
+  }
+
+  #usage(userId: string, meter: string, started: number) {
+    return this.#database.tables
+      .selectFrom('accounts_usage')
+      .selectAll()
+      .where('userId', '=', userId)
+      .where('meter', '=', meter)
+      .where('started', '=', started);
+  }
+
+  /** Adds within a limit; false where there is no room. */
+  async #add(userId: string, meter: string, started: number, amount: number, limit: number | null): Promise<boolean> {
+    const add = async (): Promise<boolean> => {
+      let query = this.#database.tables
+        .updateTable('accounts_usage')
+        .set((row) => ({ used: row('used', '+', amount) }))
+        .where('userId', '=', userId)
+        .where('meter', '=', meter)
+        .where('started', '=', started);
+      if (limit !== null) query = query.where('used', '<=', limit - amount);
+      return (await query.executeTakeFirst()).numUpdatedRows > 0n;
+    };
+    if (await add()) return true;
+    try {
+      await this.#database.tables.insertInto('accounts_usage').values({ userId, meter, started, used: 0, warned: 0 }).execute();
+    } catch (error) {
+      if (!this.#database.isDuplicate(error)) throw error;
+    }
+    return add();
+  }
+
+  /** Whether a named use is counted for the first time. */
+  async #isNew(name: string, meter: string, count: number): Promise<boolean> {
+    try {
+      await this.#database.tables.insertInto('accounts_tracked').values({ name, meter, count, at: this.#now() }).execute();
+      return true;
+    } catch (error) {
+      if (!this.#database.isDuplicate(error)) throw error;
+    }
+    const before = await this.#database.tables.selectFrom('accounts_tracked').selectAll().where('name', '=', name).executeTakeFirst();
+    if (before && (before.meter !== meter || Number(before.count) !== count))
+      throw new Failure('conflict', 'this idempotency key was used for another use; take a new one', { code: 'idempotency_conflict' });
+    return false;
+  }
+
+  /** The condition makes one of many that cross the line at once the one that tells. */
+  async #warn(userId: string, { warning_at: share }: MeterSettings, started: number, now: Reading): Promise<void> {
+    if (share === undefined || now.limit === null || now.used < share * now.limit) return;
+    const { numUpdatedRows } = await this.#database.tables
+      .updateTable('accounts_usage')
+      .set({ warned: 1 })
+      .where('userId', '=', userId)
+      .where('meter', '=', now.meterId)
+      .where('started', '=', started)
+      .where('warned', '=', 0)
+      .executeTakeFirst();
+    if (numUpdatedRows > 0n) this.#onWarning({ ...now, userId });
+  }
+
+  #exceeded({ meterId, used, limit, resetAt }: Reading): Failure {
+    const upgrade = upgradeUrl(this.#settings, null);
+    return new Failure(
+      'too_many',
+      `${used} of ${limit} ${this.#settings.meters[meterId]!.unit ?? meterId} are used; it begins anew at ${resetAt}, or take a larger plan: ${upgrade}`,
+      {
+        code: 'meter_exceeded',
+        fields: { meter: meterId, limit, used, resetsAt: resetAt, upgrade_url: upgrade, checkout_url: upgrade },
+        retryAfterS: Math.max(1, Math.ceil((Date.parse(resetAt) - this.#now()) / 1000)),
+      },
+    );
+  }
+}
+
+/** The day or month, in UTC, that a moment lies in. */
+export function periodOf({ reset_period: period }: Pick<MeterSettings, 'reset_period'>, now: number): { start: number; end: number } {
+  const date = new Date(now);
+  const [year, month, day] = [date.getUTCFullYear(), date.getUTCMonth(), date.getUTCDate()];
+  return period === 'day'
+    ? { start: Date.UTC(year, month, day), end: Date.UTC(year, month, day + 1) }
+    : { start: Date.UTC(year, month), end: Date.UTC(year, month + 1) };
+}
+
+function reading(meterId: string, used: number, limit: number | null, end: number): Reading {
+  return { meterId, used, limit, remaining: limit === null ? null : Math.max(0, limit - used), resetAt: new Date(end).toISOString() };
+}
+
+function wholeCount(count: unknown): number {
+  if (typeof count === 'number' && Number.isSafeInteger(count) && count >= 1) return count;
+  throw new Failure('bad_request', `count must be a whole number from 1 on, not ${JSON.stringify(count)?.slice(0, 50)}`, {
+    code: 'invalid_count',
+  });
+}
+
+function nameOf(userId: string, key: string): string {
+  if (key === '' || key.length > LONGEST_NAME) throw new Failure('bad_request', `an idempotency key has 1 to ${LONGEST_NAME} characters`);
+  return `${userId}:${key}`;
+}

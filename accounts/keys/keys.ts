@@ -1,0 +1,159 @@
+import { Failure } from '../../schemas/errors.js';
+import type { Settings } from '../config/settings.js';
+import type { Database } from '../database/database.js';
+import type { Attempts } from '../http/attempts.js';
+import { keyedHash, newCredential } from '../http/hashes.js';
+import { type Caller, isBanned, rolesOf } from '../identity/sessions.js';
+
+const MOST_KEYS = 100;
+const LAST_USED_MS = 60_000;
+/** Characters after the prefix that a list shows, so that a person finds the key again. */
+const SHOWN = 4;
+
+/** What a new key may have besides its name. */
+export interface KeyOptions {
+  readonly name: string;
+  readonly scopes?: readonly string[];
+  /** When it ends, in milliseconds since 1970. */
+  readonly expires?: number;
+  /** Most requests in a minute. */
+  readonly perMinute?: number;
+}
+
+/** A key as lists show it. */
+export interface ListedKey {
+  readonly id: string;
+  readonly prefix: string;
+  readonly name: string;
+  readonly scopes: readonly string[] | null;
+  readonly perMinute: number | null;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly lastUsed: string | null;
+}
+
+/** API keys of users; the database has their keyed hashes alone. */
+export class Keys {
+  readonly #settings: Settings;
+  readonly #database: Database;
+  readonly #attempts: Attempts;
+  readonly #now: () => number;
+
+  constructor(settings: Settings, database: Database, attempts: Attempts, now: () => number) {
+    this.#settings = settings;
+    this.#database = database;
+    this.#attempts = attempts;
+    this.#now = now;
+  }
+
+  /** Makes a key; the answer is the one time that it is seen. `Failure('conflict')` beyond 100 keys of a user. */
+  async create(userId: string, { name, scopes, expires, perMinute }: KeyOptions): Promise<ListedKey & { key: string }> {
+    const { tables } = this.#database;
+    const { count } = await tables
+      .selectFrom('accounts_key')
+      .select((row) => row.fn.countAll().as('count'))
+      .where('userId', '=', userId)
+      .executeTakeFirstOrThrow();
+    if (Number(count) >= MOST_KEYS) throw new Failure('conflict', `a user may have ${MOST_KEYS} keys; revoke one first`);
+    const key = newCredential(this.#settings.apiKeys.prefix);
+    const row = {
+      id: crypto.randomUUID(),
+      userId,
+      hash: keyedHash(this.#settings.secrets[0]!, 'api key', key),
+      prefix: key.slice(0, this.#settings.apiKeys.prefix.length + SHOWN),
+      name,
+      scopes: scopes ? scopes.join(' ') : null,
+      perMinute: perMinute ?? null,
+      created: this.#now(),
+      expires: expires ?? null,
+      lastUsed: null,
+    };
+    await tables.insertInto('accounts_key').values(row).execute();
+    return { ...listed(row), key };
+  }
+
+  /** The keys of a user, newest first. */
+  async list(userId: string): Promise<readonly ListedKey[]> {
+    const rows = await this.#database.tables
+      .selectFrom('accounts_key')
+      .selectAll()
+      .where('userId', '=', userId)
+      .orderBy('created', 'desc')
+      .limit(MOST_KEYS)
+      .execute();
+    return rows.map(listed);
+  }
+
+  /** Ends a key of the user; false where the user has none of that id. */
+  async revoke(userId: string, id: string): Promise<boolean> {
+    const { numDeletedRows } = await this.#database.tables
+      .deleteFrom('accounts_key')
+      .where('id', '=', id)
+      .where('userId', '=', userId)
+      .executeTakeFirst();
+    return numDeletedRows > 0n;
+  }
+
+  /** Whether a text looks like a key. */
+  isKey(text: string): boolean {
+    return text.startsWith(this.#settings.apiKeys.prefix);
+  }
+
+  /** Who asks by a key; undefined for one that does not hold. `Failure('too_many')` beyond what the key may do in a minute. */
+  async callerOf(key: string): Promise<Caller | undefined> {
+    const { tables } = this.#database;
+    const now = this.#now();
+    const hashes = this.#settings.secrets.map((secret) => keyedHash(secret, 'api key', key));
+    const row = await tables
+      .selectFrom('accounts_key')
+      .innerJoin('user', 'user.id', 'accounts_key.userId')
+      .select([
+        'accounts_key.id',
+        'accounts_key.userId',
+        'accounts_key.scopes',
+        'accounts_key.perMinute',
+        'accounts_key.expires',
+        'accounts_key.lastUsed',
+      ])
+      .select(['user.email', 'user.name', 'user.role', 'user.banned', 'user.banExpires'])
+      .where('accounts_key.hash', 'in', hashes)
+      .executeTakeFirst();
+    if (!row || (row.expires !== null && Number(row.expires) <= now) || isBanned(row, now)) return undefined;
+    if (row.perMinute !== null)
+      await this.#attempts.take(`key:${row.id}`, { most: Number(row.perMinute), windowS: 60 }, 'requests with this key');
+    if (now - Number(row.lastUsed ?? 0) > LAST_USED_MS)
+      await tables.updateTable('accounts_key').set({ lastUsed: now }).where('id', '=', row.id).execute();
+    return {
+      userId: row.userId,
+      email: row.email,
+      name: row.name,
+      roles: rolesOf(row.role),
+      via: 'api_key',
+      credentialId: row.id,
+      ...(row.scopes === null ? {} : { scopes: row.scopes.split(' ').filter(Boolean) }),
+    };
+  }
+}
+
+function listed(row: {
+  id: string;
+  prefix: string;
+  name: string;
+  scopes: string | null;
+  perMinute: number | null;
+  created: number;
+  expires: number | null;
+  lastUsed: number | null;
+}): ListedKey {
+  const iso = (at: number | null): string | null => (at === null ? null : new Date(Number(at)).toISOString());
+  return {
+    id: row.id,
+    prefix: row.prefix,
+    name: row.name,
+    scopes: row.scopes === null ? null : row.scopes.split(' ').filter(Boolean),
+    perMinute: row.perMinute,
+    createdAt: iso(row.created)!,
+    expiresAt: iso(row.expires),
+    lastUsed: iso(row.lastUsed),
+  };
+}
