@@ -1,4 +1,7 @@
 import { Failure } from '../schemas/errors.js';
+import { Billing } from './billing/billing.js';
+import { billingRoutes } from './billing/routes.js';
+import { Subscriptions } from './billing/subscriptions.js';
 import type { Environment } from './config/environment.js';
 import { readSettings } from './config/read.js';
 import type { Settings } from './config/settings.js';
@@ -43,6 +46,8 @@ export interface AccountsOptions {
   readonly passwordCost?: PasswordCost;
   /** Told once in each period when a user reaches the share of a limit that the module file names. */
   readonly onWarning?: OnWarning;
+  /** Where the payment processor is asked, instead of its own address. */
+  readonly paymentApi?: URL;
   /** Takes lines for the server's log; `console.error` where absent. */
   readonly print?: (line: string) => void;
 }
@@ -69,6 +74,8 @@ export interface Accounts {
   readonly features: Features;
   readonly meters: Meters;
   readonly plans: Plans;
+  /** Asks the processor for all that may have changed while this server was down; rejects when it does not answer. */
+  reconcile(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -98,6 +105,7 @@ async function assembled(
     sendMail,
     passwordCost = PASSWORD_COST,
     onWarning = () => {},
+    paymentApi,
   }: AccountsOptions & { now: () => number; print: (line: string) => void },
 ): Promise<Accounts> {
   if (!settings.development && work(passwordCost) < work(PASSWORD_COST))
@@ -108,12 +116,16 @@ async function assembled(
   const attempts = new Attempts(database, now);
   const identity = new IdentityEndpoints(settings, database, library, sessions, attempts);
   const addressOf = addressReader(settings.trustedProxies);
-  const plans = new Plans(settings, database, async () => undefined, now);
+  const processor =
+    settings.billing.provider === 'stripe' ? (await import('./billing/stripe.js')).stripeProcessor(settings, paymentApi) : undefined;
+  const subscriptions = processor && new Subscriptions(settings, database, processor, now);
+  const plans = new Plans(settings, database, async (userId) => subscriptions?.paidPlan(userId), now);
+  const billing = processor && subscriptions && new Billing({ settings, database, processor, subscriptions, plans, now, print });
   const features = new Features(settings, plans);
   const meters = new Meters(settings, database, plans, now, onWarning);
   const devices = new Devices(settings, database, attempts, now);
   const keys = new Keys(settings, database, attempts, now);
-  const routes = moduleRoutes({ settings, attempts, plans, meters, devices, keys, now });
+  const routes = [...moduleRoutes({ settings, attempts, plans, meters, devices, keys, now }), ...billingRoutes(billing)];
   const report = (error: unknown): void => print(`accounts: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   const callerOf = async (headers: Headers): Promise<Caller | undefined> => {
     const given = headers.get('x-api-key') ?? /^bearer\s+(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? '';
@@ -168,6 +180,7 @@ async function assembled(
     features,
     meters,
     plans,
+    reconcile: async () => subscriptions?.reconcile(),
     async handle(request, arrival) {
       const origin = request.headers.get('origin');
       if (request.method === 'OPTIONS') return withCors(new Response(null, { status: 204 }), origin, settings.trustedOrigins);

@@ -28,6 +28,7 @@ const DOORS: Record<string, RegExp> = {
   '@libsql/client': /^accounts\/database\/dialects\/libsql\.ts$/,
   mysql2: /^accounts\/database\/database\.ts$/,
   nodemailer: /^accounts\/mail\/mail\.ts$/,
+  stripe: /^accounts\/billing\/stripe\.ts$/,
   pg: /^accounts\/database\/database\.ts$/,
   '@zxcvbn-ts/language-common': /^accounts\/identity\/common-passwords\.ts$/,
   '@evan/opus': /^runtime\/speech\/opus-library\.ts$/,

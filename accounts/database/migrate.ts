@@ -5,8 +5,9 @@ import type { Migration, SchemaSteps } from './migration.js';
 import { people } from './migrations/1-people.js';
 import { plans } from './migrations/2-plans.js';
 import { credentials } from './migrations/3-credentials.js';
+import { billing } from './migrations/4-billing.js';
 
-const MIGRATIONS: readonly Migration[] = [people, plans, credentials];
+const MIGRATIONS: readonly Migration[] = [people, plans, credentials, billing];
 /** The version of the tables that this program reads and writes. */
 export const TABLES_VERSION = MIGRATIONS.at(-1)!.version;
 

@@ -49,6 +49,20 @@ export interface Tables {
     expires: number | null;
     lastUsed: number | null;
   };
+  /** A user as a customer of the processor; `checkouts` counts the ones that were begun, the last of which may still be open. */
+  accounts_customer: {
+    userId: string;
+    customerId: string;
+    trialUsed: number;
+    checkouts: number;
+    checkoutPlan: string | null;
+    checkoutUrl: string | null;
+    checkoutId: string | null;
+    checkoutExpires: number;
+  };
+  accounts_subscription: SubscriptionRow;
+  /** Events of the processor; `lease` is until when one process works on it. */
+  accounts_event: { id: string; type: string; state: 'working' | 'done'; lease: number; received: number; note: string | null };
   accounts_lock: { name: string; holder: string; until: number };
 }
 
@@ -108,4 +122,22 @@ export interface VerificationRow {
   expiresAt: Moment;
   createdAt: Moment;
   updatedAt: Moment;
+}
+
+/** What the processor last said of a subscription. `ticket` is the number of the last question, `applied` of the last answer that was taken. */
+export interface SubscriptionRow {
+  id: string;
+  customerId: string;
+  plan: string;
+  status: string;
+  periodStart: number | null;
+  periodEnd: number | null;
+  cancelAt: number | null;
+  trialEnd: number | null;
+  pastDueSince: number | null;
+  cardBrand: string | null;
+  cardLast4: string | null;
+  created: number;
+  ticket: number;
+  applied: number;
 }
