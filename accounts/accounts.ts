@@ -1,4 +1,6 @@
 import { Failure } from '../schemas/errors.js';
+import { Directory } from './admin/directory.js';
+import { adminRoutes } from './admin/routes.js';
 import { Billing } from './billing/billing.js';
 import { billingRoutes } from './billing/routes.js';
 import { Subscriptions } from './billing/subscriptions.js';
@@ -74,6 +76,7 @@ export interface Accounts {
   readonly features: Features;
   readonly meters: Meters;
   readonly plans: Plans;
+  readonly directory: Directory;
   /** Asks the processor for all that may have changed while this server was down; rejects when it does not answer. */
   reconcile(): Promise<void>;
   close(): Promise<void>;
@@ -125,7 +128,12 @@ async function assembled(
   const meters = new Meters(settings, database, plans, now, onWarning);
   const devices = new Devices(settings, database, attempts, now);
   const keys = new Keys(settings, database, attempts, now);
-  const routes = [...moduleRoutes({ settings, attempts, plans, meters, devices, keys, now }), ...billingRoutes(billing)];
+  const directory = new Directory(settings, database, plans, now);
+  const routes = [
+    ...moduleRoutes({ settings, attempts, plans, meters, devices, keys, now }),
+    ...billingRoutes(billing),
+    ...adminRoutes(settings, directory),
+  ];
   const report = (error: unknown): void => print(`accounts: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   const callerOf = async (headers: Headers): Promise<Caller | undefined> => {
     const given = headers.get('x-api-key') ?? /^bearer\s+(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? '';
@@ -180,6 +188,7 @@ async function assembled(
     features,
     meters,
     plans,
+    directory,
     reconcile: async () => subscriptions?.reconcile(),
     async handle(request, arrival) {
       const origin = request.headers.get('origin');

@@ -1,8 +1,10 @@
 import { DATABASE_SERVERS } from '../support/accounts/database-servers.js';
 import { billingSuite } from './suites/billing.js';
 import { credentialsSuite } from './suites/credentials.js';
+import { directorySuite } from './suites/directory.js';
 import { metersSuite } from './suites/meters.js';
 import { peopleSuite } from './suites/people.js';
 
 // One process, so that each server starts once.
-for (const server of DATABASE_SERVERS) for (const suite of [peopleSuite, metersSuite, credentialsSuite, billingSuite]) suite(server);
+for (const server of DATABASE_SERVERS)
+  for (const suite of [peopleSuite, metersSuite, credentialsSuite, billingSuite, directorySuite]) suite(server);

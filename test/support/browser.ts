@@ -1,0 +1,148 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
+
+/** Where Chromium is; undefined where it is not installed. */
+export const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
+
+interface Reply {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: {
+    readonly entry?: { text?: string; level?: string };
+    readonly exceptionDetails?: { text: string; exception?: { description?: string } };
+  };
+  readonly result?: Record<string, unknown>;
+  readonly error?: { readonly message: string };
+}
+
+/** One page in a real browser, driven over the DevTools protocol on a pipe. */
+export class Browser {
+  /** What the page complained of: exceptions, and errors of the network and of its policy. */
+  readonly complaints: string[] = [];
+  readonly #child: ChildProcess;
+  readonly #profile: string;
+  readonly #waiting = new Map<number, (reply: Reply) => void>();
+  #session: string | undefined;
+  #last = 0;
+
+  private constructor(child: ChildProcess, profile: string) {
+    this.#child = child;
+    this.#profile = profile;
+    let rest = '';
+    (child.stdio[4] as Readable).setEncoding('utf8').on('data', (text: string) => {
+      const messages = (rest + text).split('\0');
+      rest = messages.pop()!;
+      for (const message of messages) this.#take(JSON.parse(message) as Reply);
+    });
+  }
+
+  /** Starts a browser of its own with an empty profile. */
+  static async start(): Promise<Browser> {
+    const profile = mkdtempSync(join(tmpdir(), 'quern-browser-'));
+    const options = [
+      '--headless',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--remote-debugging-pipe',
+    ];
+    const child = spawn(CHROMIUM!, [...options, `--user-data-dir=${profile}`, '--window-size=1200,900', 'about:blank'], {
+      stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+    });
+    const browser = new Browser(child, profile);
+    const { targetInfos } = (await browser.#send('Target.getTargets')) as { targetInfos: { targetId: string; type: string }[] };
+    const { targetId } = targetInfos.find(({ type }) => type === 'page')!;
+    browser.#session = ((await browser.#send('Target.attachToTarget', { targetId, flatten: true })) as { sessionId: string }).sessionId;
+    for (const domain of ['Page', 'Runtime', 'Log']) await browser.#send(`${domain}.enable`);
+    return browser;
+  }
+
+  /** Loads an address. */
+  async open(url: string): Promise<void> {
+    await this.#send('Page.navigate', { url });
+    await this.until(`document.readyState === 'complete' && location.href !== 'about:blank'`);
+  }
+
+  /** The value of an expression in the page; promises are awaited. */
+  async value<T>(expression: string): Promise<T> {
+    const { result, exceptionDetails } = (await this.#send('Runtime.evaluate', {
+      expression,
+      awaitPromise: true,
+      returnByValue: true,
+    })) as {
+      result: { value: T };
+      exceptionDetails?: { text: string; exception?: { description?: string } };
+    };
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return result.value;
+  }
+
+  /** Waits until an expression is true in the page, at most 20 s. */
+  async until(expression: string): Promise<void> {
+    const deadline = Date.now() + 20_000;
+    while (!(await this.value(`Boolean(${expression})`).catch(() => false))) {
+      if (Date.now() > deadline)
+        throw new Error(`the page never had ${expression}; it shows: ${await this.value('document.body.innerText')}`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  /** Writes text into the field of a selector, as a person does. */
+  async type(selector: string, text: string): Promise<void> {
+    await this.value(`document.querySelector(${JSON.stringify(selector)}).focus()`);
+    await this.#send('Input.insertText', { text });
+  }
+
+  /** Presses a key, such as `Enter` or `ArrowRight`. */
+  async press(key: string): Promise<void> {
+    const code = { Enter: 13, Tab: 9, ArrowRight: 39, ArrowLeft: 37 }[key] ?? 0;
+    const event = { key, code: key, windowsVirtualKeyCode: code, ...(key === 'Enter' ? { text: '\r' } : {}) };
+    await this.#send('Input.dispatchKeyEvent', { type: 'keyDown', ...event });
+    await this.#send('Input.dispatchKeyEvent', { type: 'keyUp', ...event });
+  }
+
+  /** The page as a PNG file. */
+  async picture(path: string): Promise<void> {
+    const { data } = (await this.#send('Page.captureScreenshot', { format: 'png', captureBeyondViewport: true })) as { data: string };
+    writeFileSync(path, Buffer.from(data, 'base64'));
+  }
+
+  /** What a screen reader finds: role and name of each node that has both. */
+  async accessible(): Promise<{ role: string; name: string }[]> {
+    const { nodes } = (await this.#send('Accessibility.getFullAXTree')) as {
+      nodes: { ignored: boolean; role?: { value: string }; name?: { value: string } }[];
+    };
+    return nodes.filter(({ ignored }) => !ignored).map(({ role, name }) => ({ role: role?.value ?? '', name: name?.value ?? '' }));
+  }
+
+  async close(): Promise<void> {
+    const ended = new Promise((resolve) => this.#child.once('exit', resolve));
+    this.#child.kill('SIGKILL');
+    await ended;
+    rmSync(this.#profile, { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  #send(method: string, params: object = {}): Promise<Record<string, unknown>> {
+    this.#last += 1;
+    const id = this.#last;
+    (this.#child.stdio[3] as Writable).write(
+      `${JSON.stringify({ id, method, params, ...(this.#session ? { sessionId: this.#session } : {}) })}\0`,
+    );
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, ({ result, error }) => (error ? reject(new Error(`${method}: ${error.message}`)) : resolve(result ?? {})));
+    });
+  }
+
+  #take(reply: Reply): void {
+    if (reply.id !== undefined) this.#waiting.get(reply.id)?.(reply);
+    if (reply.method === 'Runtime.exceptionThrown')
+      this.complaints.push(reply.params?.exceptionDetails?.exception?.description ?? reply.params?.exceptionDetails?.text ?? 'exception');
+    if (reply.method === 'Log.entryAdded' && reply.params?.entry?.level === 'error')
+      this.complaints.push(reply.params.entry.text ?? 'error');
+  }
+}
