@@ -22,7 +22,7 @@ import { type Call, routeOf } from './http/route.js';
 import { IdentityEndpoints } from './identity/endpoints.js';
 import { AUTH_PATH, identityLibrary } from './identity/library.js';
 import { PASSWORD_COST, type PasswordCost, work } from './identity/passwords.js';
-import { seedAdmin } from './identity/seed.js';
+import { seedAdmin, seedTestUsers } from './identity/seed.js';
 import { type Caller, Sessions } from './identity/sessions.js';
 import { Keys } from './keys/keys.js';
 import { mailer, type SendMail } from './mail/mail.js';
@@ -77,6 +77,9 @@ export interface Accounts {
   readonly meters: Meters;
   readonly plans: Plans;
   readonly directory: Directory;
+  readonly keys: Keys;
+  /** Makes the test users of the module file that are not there, with their plans; resolves to their addresses. None outside development. */
+  seedTestUsers(): Promise<readonly string[]>;
   /** Asks the processor for all that may have changed while this server was down; rejects when it does not answer. */
   reconcile(): Promise<void>;
   close(): Promise<void>;
@@ -189,6 +192,8 @@ async function assembled(
     meters,
     plans,
     directory,
+    keys,
+    seedTestUsers: () => seedTestUsers(settings, database, library, plans),
     reconcile: async () => subscriptions?.reconcile(),
     async handle(request, arrival) {
       const origin = request.headers.get('origin');

@@ -127,6 +127,13 @@ export function stripeProcessor({ app, billing }: Settings, api?: URL): Processo
   };
 }
 
+/** An event of a customer of nobody, signed: a server that takes it gets bodies as they came, and has the right secret. */
+export function signedTestEvent(secret: string): { payload: string; signature: string } {
+  const object = { object: 'customer', id: 'cus_of_nobody' };
+  const payload = JSON.stringify({ id: `evt_test_${crypto.randomUUID()}`, object: 'event', type: 'customer.created', data: { object } });
+  return { payload, signature: Stripe.webhooks.generateTestHeaderString({ payload, secret }) };
+}
+
 function eventOf(body: Uint8Array, signature: string | null, secrets: readonly string[], now: number): ProcessorEvent {
   const refused = (why: string): Failure =>
     new Failure('bad_request', `this is no event of the processor: ${why}`, { code: 'invalid_signature' });

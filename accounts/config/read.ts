@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
 import { Failure, type FailureItem } from '../../schemas/errors.js';
 import type { ModuleFile, SocialProvider } from '../../schemas/generated/accounts/module.js';
@@ -16,7 +17,11 @@ export const ANYONE = '*';
  * each path at fault, and `Failure('not_found')` for a file that is not there.
  */
 export async function readSettings(file: string | object, environment: Environment): Promise<Settings> {
-  return settingsOf(typeof file === 'string' ? await parsed(file) : structuredClone(file), environment);
+  if (typeof file !== 'string') return settingsOf(structuredClone(file), environment);
+  const settings = settingsOf(await parsed(file), environment);
+  const { database } = settings;
+  // A path in a file is meant from where the file lies, whatever folder the server was started in.
+  return database.adapter === 'sqlite' ? { ...settings, database: { ...database, url: resolve(dirname(file), database.url) } } : settings;
 }
 
 async function parsed(path: string): Promise<unknown> {

@@ -18,7 +18,7 @@ export function secretsOf(secret: string | undefined, previous: string | undefin
     if (development) continue;
     if (value.length < LEAST_CHARACTERS)
       throw new Failure('invalid', `${name}: has ${value.length} characters, and needs ${LEAST_CHARACTERS}; ${REMEDY}`);
-    if (bits(value) < LEAST_BITS) throw new Failure('invalid', `${name}: is easy to guess; ${REMEDY}`);
+    if (bits(value) < LEAST_BITS || isRepetitive(value)) throw new Failure('invalid', `${name}: is easy to guess; ${REMEDY}`);
   }
   return Object.values(given);
 }
@@ -27,4 +27,10 @@ function bits(text: string): number {
   const counts = new Map<string, number>();
   for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1);
   return [...counts.values()].reduce((sum, count) => sum - count * Math.log2(count / text.length), 0);
+}
+
+/** Whether most pairs of neighbours come again: a word that is written over and over looks mixed when each character is counted alone. */
+function isRepetitive(text: string): boolean {
+  const pairs = Array.from({ length: text.length - 1 }, (_, index) => text.slice(index, index + 2));
+  return new Set(pairs).size < pairs.length / 2;
 }

@@ -22,7 +22,7 @@ export async function migrate(database: Database, automatic: boolean): Promise<v
   if (!automatic)
     throw new Error(
       `the accounts database has tables of version ${found}, and this program needs ${TABLES_VERSION}; ` +
-        'set database.auto_migrate to true, or run "quern accounts init --migrate" once',
+        'set database.auto_migrate to true, or run "quern accounts migrate" once',
     );
   await database.locked('migration', async () => {
     await steps(database).table('accounts_fact', (table) =>
@@ -48,8 +48,8 @@ function refuseNewer(found: number): void {
 
 const VERSION_FACT = 'tables';
 
-/** 0 where there are no tables yet. */
-async function tablesVersion({ tables }: Database): Promise<number> {
+/** The version of the tables that are there; 0 for none. */
+export async function tablesVersion({ tables }: Database): Promise<number> {
   const there = await tables.introspection.getTables();
   if (!there.some(({ name }) => name === 'accounts_fact')) return 0;
   const fact = await tables.selectFrom('accounts_fact').select('value').where('name', '=', VERSION_FACT).executeTakeFirst();

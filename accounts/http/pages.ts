@@ -54,6 +54,7 @@ body { margin: 0; font: 16px/1.5 system-ui, sans-serif; color: var(--ink); backg
 main { max-width: 72rem; margin: 0 auto; padding: 1.5rem; }
 input, select, button { font: inherit; color: inherit; background: var(--paper); border: 1px solid var(--line); border-radius: 6px; padding: 0.45rem 0.7rem; }
 button { cursor: pointer; background: var(--soft); }
+button:disabled { opacity: 0.5; cursor: default; }
 button.main { background: var(--accent); border-color: var(--accent); color: var(--paper); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
 [role="status"] { min-height: 1.5em; }

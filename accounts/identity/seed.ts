@@ -1,5 +1,6 @@
 import type { Settings } from '../config/settings.js';
 import type { Database } from '../database/database.js';
+import type { Plans } from '../plans/plans.js';
 import type { IdentityLibrary } from './library.js';
 
 /**
@@ -33,4 +34,22 @@ export async function seedAdmin(
     throw new Error(
       `seed.admin: ${email} belongs to a user without the role ${admin.requireRole}, who is not promoted; choose another address, or give the role by "quern accounts users"`,
     );
+}
+
+/** Makes the test users of the module file that are not there, with their plans; resolves to their addresses. */
+export async function seedTestUsers(
+  { seed }: Settings,
+  database: Database,
+  library: IdentityLibrary,
+  plans: Plans,
+): Promise<readonly string[]> {
+  const made: string[] = [];
+  for (const { email, password, name, plan } of seed.testUsers) {
+    const address = email.toLowerCase();
+    const found = await database.tables.selectFrom('user').select('id').where('email', '=', address).executeTakeFirst();
+    const id = found?.id ?? (await library.createUser({ email: address, password, name, role: 'user' }));
+    if (!found) made.push(address);
+    if (plan !== undefined) await plans.grant(id, plan, null, 'seed');
+  }
+  return made;
 }

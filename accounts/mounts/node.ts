@@ -48,15 +48,20 @@ async function answer(accounts: Accounts, request: NodeRequest, response: Server
   response.end(content ? Buffer.from(await new Response(content).arrayBuffer()) : undefined);
 }
 
-/** The head of a request as the library takes it; the body goes beside it. */
-function webRequest(request: NodeRequest): Request {
+/** The headers of a request as the library takes them. */
+export function headersOf(request: NodeRequest): Headers {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers)) {
     if (value === undefined || name.startsWith(':')) continue;
     headers.set(name, Array.isArray(value) ? value.join(', ') : value);
   }
+  return headers;
+}
+
+/** The head of a request as the library takes it; the body goes beside it. */
+function webRequest(request: NodeRequest): Request {
   const path = (request.originalUrl ?? request.url ?? '/').replace(/^\/\/+/, '/');
-  return new Request(new URL(path, 'http://accounts.invalid'), { method: request.method ?? 'GET', headers });
+  return new Request(new URL(path, 'http://accounts.invalid'), { method: request.method ?? 'GET', headers: headersOf(request) });
 }
 
 async function bodyOf(request: NodeRequest): Promise<Uint8Array | 'too large'> {
