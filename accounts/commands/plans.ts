@@ -1,9 +1,8 @@
-import { readFile, rename, writeFile } from 'node:fs/promises';
-import { parseDocument } from 'yaml';
 import { Failure } from '../../schemas/errors.js';
 import { WEBHOOK_PATH } from '../billing/routes.js';
 import { readSettings } from '../config/read.js';
 import type { Settings } from '../config/settings.js';
+import { writePrice } from '../config/write.js';
 import type { Command } from './command.js';
 
 /** Plans at the payment processor, and its events. */
@@ -71,14 +70,4 @@ export const planCommands: readonly Command[] = [
 async function processorOf(settings: Settings, api: string | boolean | undefined) {
   const { stripeProcessor } = await import('../billing/stripe.js');
   return stripeProcessor(settings, typeof api === 'string' ? new URL(api) : undefined);
-}
-
-/** Writes the price of one plan into the file, whose comments and order stay. */
-async function writePrice(config: string, plan: string, priceId: string): Promise<void> {
-  const document = parseDocument(await readFile(config, 'utf8'));
-  const plans = document.toJS().plans as { name: string }[];
-  document.setIn(['plans', plans.findIndex(({ name }) => name === plan), 'payment_price_id'], priceId);
-  const draft = `${config}.${process.pid}.new`;
-  await writeFile(draft, document.toString({ lineWidth: 0 }));
-  await rename(draft, config);
 }
