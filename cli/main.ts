@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { Failure } from '../schemas/errors.js';
 import { help } from './help.js';
+import { mcp } from './mcp.js';
 import { models } from './models.js';
 import { pull } from './pull.js';
 import { rm } from './rm.js';
@@ -12,7 +13,7 @@ import { version } from './version.js';
 type Verb = (args: string[]) => Promise<void> | void;
 
 const HELP = ['--help', '-h'];
-const VERBS = { start, runtime, pull, models, rm, version, help } satisfies Record<string, Verb>;
+const VERBS = { start, runtime, pull, models, rm, mcp, version, help } satisfies Record<string, Verb>;
 
 const args = process.argv.slice(2);
 const [first = 'start', ...rest] = args;
