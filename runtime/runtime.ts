@@ -102,7 +102,9 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   await sweepStages(projectsRoot);
   const models = new Models({ dataDir, pinTemplates: parts.pinTemplates ?? false });
   const outbound = new Outbound();
-  const hub = new Hub(outbound);
+  const projects = new Projects({ dataDir, purges: parts.deleteProjects ?? false });
+  const events = new Events({ store, projects });
+  const hub = new Hub(outbound, process.env, events);
   const pageImages = new PageImages();
   const files = new Files({ folder: join(dataDir, 'files'), pageImages });
   const hearing = ({ transcription }: Services): Hearing =>
@@ -110,11 +112,9 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const completions: CompletionSource = callsOf(
     new Lazy(async () => new (await import('./completions/completions.js')).Completions({ models, hearing: hearing(services.here) })),
   );
-  const { close: closeServices, ...services } = openServices({ dataDir, models, completions, store, outbound, runtimeUrls });
+  const { close: closeServices, ...services } = openServices({ dataDir, models, completions, store, events, outbound, runtimeUrls });
   const ofModels = modelServices({ core: services.core, outbound, runtimePort });
   const kvCache = new Lazy(async () => new (await import('./kv-cache/kv-cache.js')).KvCache({ folder: join(dataDir, 'cache', 'kv') }));
-  const projects = new Projects({ dataDir, purges: parts.deleteProjects ?? false });
-  const events = new Events({ store, projects });
   const providers = createProviders({ outbound, universal: ofModels.completions, startRunner });
   const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
   const heard = hearing(services.core);

@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
 import type { EventsConfig, ProjectConfig } from '../../schemas/generated/config/project.js';
-import type { EventItem, EventList, EventRecord, FollowQuery, ListQuery } from '../../schemas/generated/core/events.js';
+import type { EventItem, EventList, EventRecord, EventType, FollowQuery, ListQuery } from '../../schemas/generated/core/events.js';
 import { log } from '../base/log.js';
 import { breathe } from '../base/loop.js';
 import type { JsonObject } from '../config/values.js';
@@ -9,7 +9,7 @@ import type { EventKey, Store, StoredEvent } from '../store/store.js';
 import { EventConfigs } from './configs.js';
 import { type EventFilter, filterOf, hasTests, passes } from './filter.js';
 import { Followers } from './followers.js';
-import { type EndedEvent, type EventProject, Recording } from './recording.js';
+import { type EndedEvent, type EventProject, Recording, SERVER_LOG } from './recording.js';
 import { EventRetention, KEPT } from './retention.js';
 import { itemOf, sealedEvent } from './seal.js';
 
@@ -32,7 +32,7 @@ interface EventProjects {
 }
 
 /**
- * The event logs of projects. An event is written after the answer that it tells of, together with others, and never delays one: what ended
+ * The event logs of projects, and that of the server (`SERVER_LOG`). An event is written after the answer that it tells of, together with others, and never delays one: what ended
  * in the last 100 ms before a crash is lost. Old events go by age and by size, as each project says.
  */
 export class Events {
@@ -61,7 +61,7 @@ export class Events {
   }
 
   /** Begins an event, which is kept when it is ended. `startedMs`: milliseconds since 1970, of one that began before. */
-  begin(type: string, project: EventProject, about: { sessionId?: string | undefined; startedMs?: number } = {}): Recording {
+  begin(type: EventType, project: EventProject, about: { sessionId?: string | undefined; startedMs?: number } = {}): Recording {
     const nowMs = Date.now();
     const { sessionId, startedMs = nowMs } = about;
     const fromMs = performance.now() - (nowMs - startedMs);
@@ -72,7 +72,7 @@ export class Events {
 
   /** A page of a project's events, the newest first. Throws `invalid` for a time that is none, and what the project's `load` throws. */
   async list(namespace: string, project: string, query: ListQuery): Promise<EventList> {
-    this.#projects.load(namespace, project);
+    this.#require(namespace, project);
     const { limit = 10, offset = 0 } = query;
     const filter = filterOf(query);
     await this.flush();
@@ -95,13 +95,11 @@ export class Events {
 
   /** One event with all that is kept of it. Throws `not_found`. */
   async get(namespace: string, project: string, id: string): Promise<EventRecord> {
-    this.#projects.load(namespace, project);
+    this.#require(namespace, project);
     await this.flush();
     const found = this.#store.events.get([namespace, project, id]);
     if (!found)
-      throw new Failure('not_found', `Event '${id.slice(0, 200)}' not found in project '${namespace}/${project}'`, {
-        code: 'EventNotFound',
-      });
+      throw new Failure('not_found', `Event '${id.slice(0, 200)}' not found in ${logName(namespace, project)}`, { code: 'EventNotFound' });
     return { ...found, events: found.sub_events };
   }
 
@@ -117,7 +115,7 @@ export class Events {
 
   /** Events as they are stored from now on, until `signal` aborts. Throws `too_many`, and what the project's `load` throws. */
   follow(namespace: string, project: string, filter: FollowQuery, signal: AbortSignal): AsyncIterable<EventItem> {
-    this.#projects.load(namespace, project);
+    this.#require(namespace, project);
     return this.#followers.add({ namespace, project, filter }, signal);
   }
 
@@ -162,7 +160,12 @@ export class Events {
     await this.flush();
   }
 
-  #newId(type: string, atMs: number): string {
+  /** Throws what the project's `load` throws. */
+  #require(namespace: string, project: string): void {
+    if (!isServerLog(namespace, project)) this.#projects.load(namespace, project);
+  }
+
+  #newId(type: EventType, atMs: number): string {
     this.#number = (this.#number + 1) % 2 ** 24;
     const [date, time] = new Date(atMs).toISOString().slice(0, 19).split('T');
     return `evt_${date!.replaceAll('-', '')}_${time!.replaceAll(':', '')}_${type}_${this.#number.toString(16).padStart(6, '0')}`;
@@ -219,6 +222,7 @@ export class Events {
   }
 
   #settings(namespace: string, project: string): EventsConfig {
+    if (isServerLog(namespace, project)) return {};
     try {
       return this.#projects.load(namespace, project).config.events ?? {};
     } catch {
@@ -246,6 +250,11 @@ export class Events {
     }
   }
 }
+
+const isServerLog = (namespace: string, project: string): boolean => namespace === SERVER_LOG.namespace && project === SERVER_LOG.name;
+
+const logName = (namespace: string, project: string): string =>
+  isServerLog(namespace, project) ? 'the log of the server' : `project '${namespace}/${project}'`;
 
 function report(error: unknown): void {
   log('warn', 'the event log could not be tidied up', { error });
