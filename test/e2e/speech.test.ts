@@ -63,7 +63,7 @@ describe('speech over sockets', () => {
       const baseURL = port === 'core' ? `${daemon.core}/v1/default/quickstart` : `${daemon.runtime}/v1`;
       const client = new OpenAI({ apiKey: 'none', maxRetries: 0, baseURL });
       for (const response_format of ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const) {
-        const answer = await client.audio.speech.create({ model: 'kokoro', voice: 'af_heart', input: TEXT, response_format, speed: 1.25 });
+        const answer = await client.audio.speech.create({ model: 'tts-1', voice: 'alloy', input: TEXT, response_format, speed: 1.25 });
         assert.match(answer.headers.get('content-disposition')!, new RegExp(`speech\\.${response_format}`));
         assert.ok((await answer.arrayBuffer()).byteLength > 10_000, response_format);
       }

@@ -121,6 +121,8 @@ test('settings come from the project, then the address, then messages', () => {
     ],
     ['m', 'bf_emma', 0.5, false, 'de', 0.7, 'base'],
   );
+  assert.equal(withSettings(project, { tts_model: 'kokoro' } as never).ttsVoice, 'bf_emma');
+  assert.equal(withSettings(project, { tts_model: 'flite' } as never).ttsVoice, undefined);
   assert.throws(() => sessionQuery({ speed: '9' }), /speed/);
   assert.throws(() => sessionQuery({ system_prompt: 'x'.repeat(10_001) }), /system_prompt/);
 });
