@@ -65,6 +65,10 @@ export interface Runtime {
   readonly retrieval: Retrieval;
   /** Spoken conversations; opened at first use. */
   readonly voice: () => Promise<Voice>;
+  /** Aborts when the daemon begins to stop, for streams that have no end of their own. */
+  readonly stopping: AbortSignal;
+  /** Ends those streams, so that nobody waits for their readers. */
+  endStreams(): void;
   /** Ends all work and closes engines, then the store. */
   close(): Promise<void>;
 }
@@ -104,6 +108,8 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const outbound = new Outbound();
   const projects = new Projects({ dataDir, purges: parts.deleteProjects ?? false });
   const events = new Events({ store, projects });
+  const stopping = new AbortController();
+  stopping.signal.addEventListener('abort', () => events.endStreams(), { once: true });
   const hub = new Hub(outbound, process.env, events);
   const pageImages = new PageImages();
   const files = new Files({ folder: join(dataDir, 'files'), pageImages });
@@ -150,7 +156,10 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     ...services,
     ...documents,
     voice: () => voice.get(),
+    stopping: stopping.signal,
+    endStreams: () => stopping.abort(),
     close: async () => {
+      stopping.abort();
       await (await voice.settled())?.close();
       await closeRetrieval();
       await chat.close();

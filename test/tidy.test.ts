@@ -46,6 +46,7 @@ const DOORS: Record<string, RegExp> = {
   'mdast-util-gfm': /^runtime\/documents\/parsers\/markdown\.ts$/,
   'micromark-extension-gfm': /^runtime\/documents\/parsers\/markdown\.ts$/,
   'mpg123-decoder': /^runtime\/speech\/decode\/mp3\.ts$/,
+  '@modelcontextprotocol/server': /^gateway\/mcp\/service\.ts$/,
   msgpackr: /^runtime\/store\//,
   'node-llama-cpp': /^(native\/inference\/|bench\/)/,
   'onnxruntime-node': /^runtime\/engines\/onnx\/session\.ts$/,

@@ -1,8 +1,11 @@
+import type { CompletionPart } from '../../runtime/providers/contract.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
 import type { CompletionRequest } from '../../schemas/generated/core/chat.js';
 import { CHAT_BODY_BYTES } from '../http/body.js';
 
+/** Progress is told no more often. */
+const PROGRESS_EVERY_MS = 100;
 const CHAT = '/v1/projects/{namespace}/{project}/chat';
 
 function place({ params }: Request): [namespace: string, project: string] {
@@ -15,6 +18,26 @@ async function deleteSession({ chat }: Runtime, request: Request): Promise<{ jso
   return { json: { message: `Session ${id} deleted` } };
 }
 
+/** Tells of the text of an answer while it is written, token by token or several together. */
+function textProgress(tell: Request['progress'], asked: CompletionRequest): ((part: CompletionPart) => void) | undefined {
+  if (!tell) return undefined;
+  const total = asked.max_completion_tokens ?? asked.max_tokens ?? undefined;
+  let tokens = 0;
+  let text = '';
+  let toldMs = performance.now();
+  return (part) => {
+    if (part.type === 'text' && (part.choice ?? 0) === 0) {
+      tokens += 1;
+      text += part.text;
+    }
+    const isDue = part.type === 'finish' || performance.now() - toldMs >= PROGRESS_EVERY_MS;
+    if (text === '' || !isDue) return;
+    tell({ done: tokens, total, text });
+    text = '';
+    toldMs = performance.now();
+  };
+}
+
 /** The chat endpoints of a project: completions, and the sessions that hold their history. */
 export const chatEndpoints: Endpoint<Runtime>[] = [
   endpoint<Runtime>({
@@ -23,6 +46,7 @@ export const chatEndpoints: Endpoint<Runtime>[] = [
     id: 'chat_completions',
     summary: 'Complete a chat on a model of the project',
     tag: 'chat',
+    tool: 'adds',
     body: 'core/chat#CompletionRequest',
     response: 'core/chat#CompletionResponse',
     streams: true,
@@ -36,7 +60,7 @@ export const chatEndpoints: Endpoint<Runtime>[] = [
       const call = { namespace, project, request: body, stateful, sessionId: request.header('x-session-id') };
       const turn = await chat.complete(call, request.signal);
       const headers: Record<string, string> = turn.sessionId === undefined ? {} : { 'X-Session-ID': turn.sessionId };
-      return body.stream ? { headers, events: turn.frames() } : { headers, json: await turn.body() };
+      return body.stream ? { headers, events: turn.frames() } : { headers, json: await turn.body(textProgress(request.progress, body)) };
     },
   }),
   endpoint<Runtime>({

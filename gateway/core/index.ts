@@ -1,6 +1,7 @@
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
 import type { SocketRoute } from '../http/dispatch.js';
+import { mcpEndpoint } from '../mcp/endpoint.js';
 import { chatEndpoints } from './chat.js';
 import { datasetEndpoints } from './datasets.js';
 import { eventEndpoints } from './events.js';
@@ -15,8 +16,8 @@ import { taskEndpoints } from './tasks.js';
 import { visionEndpoints } from './vision.js';
 import { voiceSockets } from './voice.js';
 
-/** Everything that the core API (port 14345) serves; dispatch and OpenAPI are derived from this list. */
-export const coreEndpoints: readonly Endpoint<Runtime>[] = [
+/** The operations of the core API. */
+const operations: readonly Endpoint<Runtime>[] = [
   ...systemEndpoints,
   ...projectEndpoints,
   ...chatEndpoints,
@@ -30,6 +31,9 @@ export const coreEndpoints: readonly Endpoint<Runtime>[] = [
   ...speechEndpoints,
   ...serviceEndpoints,
 ].map(afterParsing);
+
+/** Everything that the core API (port 14345) serves; dispatch and OpenAPI are derived from this list. */
+export const coreEndpoints: readonly Endpoint<Runtime>[] = [...operations, mcpEndpoint(operations)];
 
 /** The WebSockets of the core API. */
 export const coreSockets: readonly SocketRoute<Runtime>[] = [...voiceSockets];

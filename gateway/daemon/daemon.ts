@@ -101,7 +101,7 @@ function ender(running: Running, release: () => void): (reason: string, code: nu
     setTimeout(() => process.exit(1), EXIT_LIMIT_MS).unref();
     void (async () => {
       try {
-        running.runtime.events.endStreams();
+        running.runtime.endStreams();
         await Promise.all(running.listeners.map((listener) => listener.drain(DRAIN_MS)));
         await running.runtime.close();
         release();

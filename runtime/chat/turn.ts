@@ -19,8 +19,8 @@ export interface ChatTurn {
   readonly sessionId: string | undefined;
   /** The event of this turn in the project's log; absent where none is kept. It is there a moment after the turn's end. */
   readonly eventId: string | undefined;
-  /** The whole answer as `core/chat#CompletionResponse`. Throws what the model throws. */
-  body(): Promise<Record<string, unknown>>;
+  /** The whole answer as `core/chat#CompletionResponse`; `watch` sees its parts as they come. Throws what the model throws. */
+  body(watch?: (part: CompletionPart) => void): Promise<Record<string, unknown>>;
   /** The answer as text of server-sent events, up to and with `[DONE]`. Never throws; leaving the loop ends the generation. */
   frames(): AsyncIterable<string>;
   /** The answer in parts, for one who decides what of it is remembered. */
@@ -153,9 +153,10 @@ export class OpenTurn implements ChatTurn {
     };
   }
 
-  async body(): Promise<Record<string, unknown>> {
+  async body(watch?: (part: CompletionPart) => void): Promise<Record<string, unknown>> {
     try {
-      const answers = await collectChoices(this.#parts(undefined));
+      const parts = this.#parts(undefined);
+      const answers = await collectChoices(watch ? seen(parts, watch) : parts);
       const answer = responseBody(answers, { ...this.#wire, contextUsage: this.#completion.contextUsage });
       const body = this.#ends.sources ? { ...answer, sources: this.#ends.sources } : answer;
       this.#ends.record?.answered(answer);
@@ -214,6 +215,13 @@ export class OpenTurn implements ChatTurn {
       }
     };
     return recorded(this.#answer, { emptyText, complete, close: this.#ends.close });
+  }
+}
+
+async function* seen<Part>(parts: AsyncIterable<Part>, watch: (part: Part) => void): AsyncGenerator<Part, void, undefined> {
+  for await (const part of parts) {
+    watch(part);
+    yield part;
   }
 }
 

@@ -107,6 +107,16 @@ export class Projects {
     return this.#listing.bytes(namespace);
   }
 
+  /** The namespaces that have a folder, in order. */
+  namespaces(): string[] {
+    return this.#listing.namespaces();
+  }
+
+  /** The names of what may be projects of a namespace, in order; whether they can be read, `load` tells. */
+  names(namespace: string): string[] {
+    return this.#listing.names(namespace);
+  }
+
   /** Registers who keeps state under project names, such as chat sessions. */
   onErase(listener: EraseListener): void {
     this.#eraseListeners.push(listener);

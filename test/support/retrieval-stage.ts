@@ -61,6 +61,8 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
   const runtime = {
     ...documents,
     ...services,
+    version: '0.0.0',
+    stopping: new AbortController().signal,
     models,
     dataDir,
     projects,
