@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { mkdtemp, open, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { mkdir, mkdtemp, open, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { UploadedFile } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type {
@@ -14,11 +14,13 @@ import type {
   ImportProject,
   ImportReply,
   Manifest,
+  ManifestDataset,
 } from '../../schemas/generated/core/examples.js';
 import { invalidConfig } from '../config/problems.js';
 import { validateConfig } from '../config/validate.js';
 import { isObject, type JsonObject } from '../config/values.js';
 import type { Datasets } from '../library/datasets/datasets.js';
+import { FILE_BYTES } from '../library/datasets/limits.js';
 import type { Projects } from '../projects/projects.js';
 import {
   BUILT_IN_EXAMPLES,
@@ -28,6 +30,7 @@ import {
   configOf,
   datasetFiles,
   type FoundExample,
+  projectFilesOf,
   shownDatasets,
   shownExample,
 } from './catalogue.js';
@@ -67,7 +70,14 @@ export class Examples {
     const example = await this.#catalogue.get(id);
     const config = await configOf(example);
     const wanted = await contentsOf(example);
+    const files = await projectFilesOf(example);
     await this.#projects.createFrom(namespace, name, config, { subject: `Example ${id}`, where: 'example' });
+    const { directory } = this.#projects.load(namespace, name);
+    for (const file of files) {
+      const target = join(directory, ...file.place);
+      await mkdir(dirname(target), { recursive: true });
+      await copied(file, target);
+    }
     return this.#fill(namespace, name, wanted, process);
   }
 
@@ -87,8 +97,7 @@ export class Examples {
     const example = await this.#catalogue.get(id);
     const entry = example.manifest.datasets?.find((one) => one.name === name);
     if (!entry) throw new Failure('not_found', `Dataset '${name}' not found in example '${id}'`, { code: 'DatasetNotFound' });
-    const dataset = completeDataset(entry);
-    const files = await datasetFiles(example, dataset.ingest);
+    const { dataset, files } = await contentsOfDataset(example, entry);
     if (merge) await this.#merge(namespace, project, example);
     const target = wish.target_dataset ?? name;
     const taskId = await this.#add(namespace, project, { dataset: { ...dataset, name: target }, files }, process);
@@ -154,28 +163,58 @@ interface Contents {
 async function contentsOf(example: ManifestExample): Promise<Contents[]> {
   const contents: Contents[] = [];
   for (const entry of example.manifest.datasets ?? []) {
-    const dataset = completeDataset(entry);
-    contents.push({ dataset, files: await datasetFiles(example, dataset.ingest) });
+    contents.push(await contentsOfDataset(example, entry));
   }
   return contents;
+}
+
+/** Throws `bad_request` for an entry that is not complete, `too_large` for a file that no dataset takes. */
+async function contentsOfDataset(example: ManifestExample, entry: ManifestDataset): Promise<Contents> {
+  const dataset = completeDataset(entry);
+  const files = await datasetFiles(example, dataset.ingest);
+  for (const file of files) if (file.sizeBytes > FILE_BYTES) throw tooLarge(file);
+  return { dataset, files };
+}
+
+function tooLarge({ name, sizeBytes }: ExampleFile): Failure {
+  const message = `The file ${JSON.stringify(name)} of the example has ${sizeBytes} bytes; a file may have ${FILE_BYTES}.`;
+  return new Failure('too_large', message, { code: 'FileTooLarge' });
 }
 
 function listOf(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
 }
 
-/** Copies a file of an example as if it had been sent. */
-async function copied({ path, name, sizeBytes }: ExampleFile, target: string): Promise<UploadedFile> {
+/** Copies a file of an example as if it had been sent. Throws `bad_request` for one that has meanwhile become a link, a device or longer. */
+async function copied(file: ExampleFile, target: string): Promise<UploadedFile> {
+  const { path, name, sizeBytes } = file;
   const hash = createHash('sha256');
-  const out = await open(target, 'w', 0o600);
+  // A pipe without a writer would wait for one.
+  const source = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((cause: unknown) => {
+    throw changed(file, cause);
+  });
   try {
-    for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) {
-      hash.update(piece);
-      await out.write(piece);
+    const stats = await source.stat();
+    if (!stats.isFile() || stats.size !== sizeBytes) throw changed(file);
+    const out = await open(target, 'w', 0o600);
+    try {
+      // No further than it was: it may be growing.
+      if (sizeBytes > 0) {
+        for await (const piece of source.createReadStream({ end: sizeBytes - 1, autoClose: false }) as AsyncIterable<Buffer>) {
+          hash.update(piece);
+          await out.write(piece);
+        }
+      }
+      await out.sync();
+    } finally {
+      await out.close();
     }
-    await out.sync();
   } finally {
-    await out.close();
+    await source.close();
   }
   return { field: 'file', name, mimeType: '', path: target, sizeBytes, sha256: hash.digest('hex') };
+}
+
+function changed({ name }: ExampleFile, cause?: unknown): Failure {
+  return new Failure('bad_request', `The file ${JSON.stringify(name)} of the example changed while it was read. Try again.`, { cause });
 }

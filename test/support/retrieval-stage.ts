@@ -7,6 +7,7 @@ import { coreEndpoints } from '../../gateway/core/index.js';
 import { dispatch } from '../../gateway/http/dispatch.js';
 import type { Application } from '../../gateway/http/transport.js';
 import { Chat } from '../../runtime/chat/chat.js';
+import { PageImages } from '../../runtime/documents/parsing/page-images.js';
 import { Events } from '../../runtime/events/events.js';
 import { Examples } from '../../runtime/examples/examples.js';
 import { DATASET_BYTES } from '../../runtime/library/datasets/limits.js';
@@ -53,6 +54,7 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
     runtimePort: 11540,
     datasetQuotaBytes: DATASET_BYTES,
     encoders: modelServices({ core: services.core, outbound }),
+    scans: { pageImages: new PageImages(), vision: services.core.vision },
     provider: () => provider,
     events,
   });
