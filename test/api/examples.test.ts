@@ -82,7 +82,7 @@ truncateSync(join(dataDir, 'examples/giant/files/giant.txt'), 11 * 2 ** 30);
 write('examples/pipes/manifest.yaml', manifest([dataset('notes', 'files/*')]));
 write('examples/pipes/conf/project.yaml', projectFile([database('own', 64)]));
 write('examples/pipes/files/plain.txt', 'A file among pipes.');
-execFileSync('mkfifo', [join(dataDir, 'examples/pipes/files/pipe.txt')]);
+execFileSync('sh', ['-c', 'mkfifo "$0"', join(dataDir, 'examples/pipes/files/pipe.txt')]);
 symlinkSync('/dev/zero', join(dataDir, 'examples/pipes/files/zero.txt'));
 // Parts of the project, and what must not become one.
 write('examples/parts/manifest.yaml', manifest([]));
