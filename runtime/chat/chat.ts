@@ -17,6 +17,8 @@ import { assemble, conversationOf, offeredTools, renderPrompts, settingsOf } fro
 import { contextText, questionsOf, retrieve, sourcesOf } from './passages.js';
 import { type ReplayOf, replayed } from './replay.js';
 import { answerSchema, schemaName } from './schema/answer-schema.js';
+import type { SchemaForm } from './schema/modes.js';
+import { structured } from './schema/structured.js';
 import { type Clock, checkSessionId, systemClock } from './session.js';
 import { Sessions } from './sessions.js';
 import { type ChatTurn, OpenTurn } from './turn.js';
@@ -49,6 +51,8 @@ interface TurnParts {
   signal: AbortSignal;
   sessions: Sessions;
   provider(model: ModelConfig): Provider;
+  /** Whether the model's provider holds an answer to a schema while it is written. */
+  isHeld(model: ModelConfig): boolean;
   /** Absent where nothing is retrieved. */
   retrieval?: Retrieval | undefined;
   /** Absent where no event is kept. */
@@ -85,13 +89,14 @@ async function openTurn(parts: TurnParts): Promise<ChatTurn> {
 }
 
 async function turnOf(
-  { call, project, signal, sessions, provider, retrieval }: TurnParts,
+  { call, project, signal, sessions, provider, isHeld, retrieval }: TurnParts,
   sessionId: string | undefined,
   record: TurnRecord | undefined,
 ): Promise<ChatTurn> {
   const { request, namespace } = call;
   const model = chosenModel(project, request.model);
   const form = await answerForm(project, request);
+  const answering = form ? structured(provider(model), { ...form, held: isHeld(model) }) : provider(model);
   const session = sessionId === undefined ? undefined : await sessions.use([namespace, call.project, sessionId]);
   const release = once(() => session && sessions.release(session));
   // An answer that nobody starts to read has no end of its own.
@@ -116,9 +121,9 @@ async function turnOf(
         hits = passages;
         const system = [...prompts.system, ...contextText(passages)];
         const messages = assemble({ ...prompts, system }, history, request.messages);
-        const asked = { ...settingsOf(model, request), ...form, messages, stream: request.stream ?? false };
+        const asked = { ...settingsOf(model, request), messages, stream: request.stream ?? false };
         record?.opened(model, history.length, passages);
-        return provider(model).open(model, withTools(asked, request, tools), signal);
+        return answering.open(model, withTools(asked, request, tools), signal);
       });
     });
     return new OpenTurn(request, model, completion, {
@@ -171,15 +176,14 @@ function sessionIdOf({ sessionId }: ChatCall): string {
 }
 
 /** The form that the project's schema gives to an answer. Throws `bad_request` for a stream, and for a schema that cannot be used. */
-async function answerForm(project: LoadedProject, request: ChatRequest): Promise<Pick<CompletionRequest, 'response_format'>> {
+async function answerForm(project: LoadedProject, request: ChatRequest): Promise<Omit<SchemaForm, 'held'> | undefined> {
   const { config, namespace, name } = project;
-  if (config.schema === undefined) return {};
+  if (config.schema === undefined) return undefined;
   if (request.stream) {
     const message = `Streaming is not supported while project ${namespace}/${name} has a schema (${config.schema}). Send "stream": false.`;
     throw new Failure('bad_request', message, { code: 'StreamingWithSchema' });
   }
-  const schema = await answerSchema(project.directory, config.schema);
-  return { response_format: { type: 'json_schema', json_schema: { name: schemaName(config.schema), schema } } };
+  return { name: schemaName(config.schema), schema: await answerSchema(project.directory, config.schema) };
 }
 
 function withTools(asked: CompletionRequest, request: ChatRequest, tools: Tool[]): CompletionRequest {
@@ -290,7 +294,8 @@ export class Chat {
   #open(call: ChatCall, project: LoadedProject, signal: AbortSignal): Promise<ChatTurn> {
     const { providers, providerOf, retrieval, events } = this.#parts;
     const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
-    return openTurn({ call, project, signal, sessions: this.#sessions, provider, retrieval, events });
+    const isHeld = (model: ModelConfig): boolean => providerOf(model) === 'universal';
+    return openTurn({ call, project, signal, sessions: this.#sessions, provider, isHeld, retrieval, events });
   }
 
   /** Ends background work. Turns under way are ended by their signals. */
