@@ -1,12 +1,13 @@
 import type { CompletionPart } from '../../runtime/providers/contract.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
-import type { CompletionRequest } from '../../schemas/generated/core/chat.js';
+import type { CompletionRequest, Decision } from '../../schemas/generated/core/chat.js';
 import { CHAT_BODY_BYTES } from '../http/body.js';
 
 /** Progress is told no more often. */
 const PROGRESS_EVERY_MS = 100;
 const CHAT = '/v1/projects/{namespace}/{project}/chat';
+const CALLS = '/v1/projects/{namespace}/{project}/mcp/calls';
 
 function place({ params }: Request): [namespace: string, project: string] {
   return [params.namespace!, params.project!];
@@ -38,7 +39,7 @@ function textProgress(tell: Request['progress'], asked: CompletionRequest): ((pa
   };
 }
 
-/** The chat endpoints of a project: completions, and the sessions that hold their history. */
+/** The chat endpoints of a project: completions, the sessions that hold their history, and the calls of tools that wait for a person. */
 export const chatEndpoints: Endpoint<Runtime>[] = [
   endpoint<Runtime>({
     method: 'POST',
@@ -101,6 +102,28 @@ export const chatEndpoints: Endpoint<Runtime>[] = [
     handler: async ({ chat }, request) => {
       const count = await chat.deleteSessions(...place(request));
       return { json: { message: `${count} ${count === 1 ? 'session' : 'sessions'} deleted`, count } };
+    },
+  }),
+  endpoint<Runtime>({
+    method: 'GET',
+    path: CALLS,
+    id: 'chat_waiting_calls',
+    summary: 'List the calls of tools that wait for a person',
+    tag: 'chat',
+    response: 'core/chat#WaitingReply',
+    handler: async ({ chat }, request) => ({ json: { calls: chat.waitingCalls(...place(request)) } }),
+  }),
+  endpoint<Runtime>({
+    method: 'POST',
+    path: `${CALLS}/{id}`,
+    id: 'chat_decide_call',
+    summary: 'Allow or deny a call of a tool that waits',
+    tag: 'chat',
+    body: 'core/chat#Decision',
+    response: 'core/chat#DecisionReply',
+    handler: async ({ chat }, request) => {
+      const { decision } = request.body as Decision;
+      return { json: await chat.decide(...place(request), request.params.id!, decision, request.signal) };
     },
   }),
 ];

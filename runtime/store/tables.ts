@@ -62,6 +62,8 @@ export interface Tables {
   events: { key: readonly [namespace: string, project: string, id: string]; value: StoredEvent };
   /** Configurations that events refer to, without their secrets, by the hash of that. */
   eventConfigs: { key: readonly [namespace: string, project: string, hash: string]; value: Record<string, unknown> };
+  /** Chat turns that wait for a person, and since when, in milliseconds since 1970. */
+  pausedTurns: { key: readonly [namespace: string, project: string, id: string]; value: { atMs: number; turn: Record<string, unknown> } };
 }
 
 /** A table's name. */
@@ -88,4 +90,5 @@ export const TABLE_NAMES = [
   'eventHeads',
   'events',
   'eventConfigs',
+  'pausedTurns',
 ] as const satisfies readonly TableName[];

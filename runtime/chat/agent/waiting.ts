@@ -1,0 +1,224 @@
+import { randomUUID } from 'node:crypto';
+import { Failure } from '../../../schemas/errors.js';
+import type { Store } from '../../store/store.js';
+import { sizeOf } from '../session.js';
+import type { CallAbout } from './contract.js';
+
+/** What a person said of a call; `late` = nobody said anything in time. */
+export type Decision = 'allow' | 'deny' | 'late';
+
+/** A call that waits for a person. */
+export interface WaitingCall extends CallAbout {
+  /** What it is decided by. */
+  readonly id: string;
+  /** ISO 8601; later it is not made. */
+  readonly expires_at: string;
+}
+
+/** Asks a person about the calls of an answer that is open. */
+export interface Consent {
+  ask(call: CallAbout, signal: AbortSignal): AskedCall;
+}
+
+/** A call that waits, and what is said of it; rejects only with the reason of the signal. */
+export interface AskedCall {
+  readonly waiting: WaitingCall;
+  readonly decision: Promise<Decision>;
+}
+
+/** A turn whose client has its answer and knows what waits. */
+export interface PausedTurn<State> {
+  readonly waiting: readonly WaitingCall[];
+  /** By the model's ids of calls. */
+  readonly decided: Readonly<Record<string, Decision>>;
+  /** What it goes on with. */
+  readonly state: State;
+}
+
+/** What a decision leads to. */
+export interface Decided<State> {
+  /** Calls of the same turn that still wait. */
+  readonly waiting: readonly WaitingCall[];
+  /** The turn that can go on now, where its client does not hold it open. */
+  readonly turn?: PausedTurn<State>;
+}
+
+/** An open answer waits so long, and a paused turn, in milliseconds. */
+const OPEN_MS = 5 * 60_000;
+const PAUSED_MS = 30 * 60_000;
+/** Calls of open answers that wait, in this daemon. */
+const MOST_OPEN = 1_000;
+/** Turns of one project that are paused; the oldest gives way. */
+const MOST_PAUSED = 100;
+/** Characters of a turn that can be paused. */
+const MOST_CHARACTERS = 1024 * 1024;
+
+/** `mcall_` with the 32 hex digits of a call, or of its turn and then its number. */
+const ID = /^mcall_([0-9a-f]{32})(?:_(\d{1,3}))?$/;
+
+interface OpenCall {
+  readonly namespace: string;
+  readonly project: string;
+  readonly waiting: WaitingCall;
+  decide(decision: Decision): void;
+}
+
+/** Calls that wait for a person: those of open answers in memory, those of paused turns on disk, where a restart leaves them. */
+export class WaitingCalls<State> {
+  readonly #store: Store;
+  readonly #open = new Map<string, OpenCall>();
+  /** Decisions of paused turns are stored one after the other. */
+  #work: Promise<unknown> = Promise.resolve();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Asks about calls of an answer that is open. */
+  consent(namespace: string, project: string): Consent {
+    return {
+      ask: (call, signal) => {
+        const waiting = { ...call, id: `mcall_${hex()}`, expires_at: inFuture(OPEN_MS) };
+        return { waiting, decision: this.#decision({ namespace, project, waiting }, signal) };
+      },
+    };
+  }
+
+  /** Whether a turn is small enough to be paused. */
+  canPause(state: unknown): boolean {
+    return sizeOf(state) <= MOST_CHARACTERS;
+  }
+
+  /** Names what a paused turn waits for. */
+  named(calls: readonly CallAbout[]): WaitingCall[] {
+    const turn = hex();
+    return calls.map((call, index) => ({ ...call, id: `mcall_${turn}_${index}`, expires_at: inFuture(PAUSED_MS) }));
+  }
+
+  /** Keeps a turn until all its calls are decided; resolves when it is on disk. */
+  async pause(namespace: string, project: string, turn: PausedTurn<State>): Promise<void> {
+    const id = turnOf(turn.waiting[0]!.id);
+    await this.#exclusively(() =>
+      this.#store.write((batch) => {
+        for (const [, , old] of this.#overdue(namespace, project)) batch.remove('pausedTurns', [namespace, project, old]);
+        batch.put('pausedTurns', [namespace, project, id], { atMs: Date.now(), turn: { ...turn } });
+      }),
+    );
+  }
+
+  /** What waits in a project, the oldest first. */
+  list(namespace: string, project: string): WaitingCall[] {
+    const open = [...this.#open.values()].filter((call) => call.namespace === namespace && call.project === project);
+    const paused = this.#paused(namespace, project).filter(({ atMs }) => !isOver(atMs));
+    const calls = [...open.map(({ waiting }) => waiting), ...paused.flatMap(({ turn }) => undecided(turn))];
+    return calls.sort((a, b) => (a.expires_at < b.expires_at ? -1 : 1));
+  }
+
+  /** Takes a decision. Throws `not_found` for a call that does not wait (any more). */
+  async decide(namespace: string, project: string, id: string, decision: 'allow' | 'deny'): Promise<Decided<State>> {
+    const open = this.#open.get(id);
+    if (open && open.namespace === namespace && open.project === project) {
+      open.decide(decision);
+      return { waiting: [] };
+    }
+    const turnId = ID.exec(id)?.[2] === undefined ? undefined : turnOf(id);
+    if (turnId === undefined) throw notWaiting(id);
+    return this.#exclusively(async () => {
+      const key = [namespace, project, turnId] as const;
+      const record = this.#store.pausedTurns.get(key);
+      const turn = record && !isOver(record.atMs) ? (record.turn as unknown as PausedTurn<State>) : undefined;
+      const call = turn && undecided(turn).find((one) => one.id === id);
+      if (!record || !turn || !call) throw notWaiting(id);
+      const next: PausedTurn<State> = { ...turn, decided: { ...turn.decided, [call.tool_call_id]: decision } };
+      const waiting = undecided(next);
+      // A turn that goes on is gone from the disk first: no call is made twice.
+      await this.#store.write((batch) => {
+        if (waiting.length === 0) batch.remove('pausedTurns', key);
+        else batch.put('pausedTurns', key, { atMs: record.atMs, turn: { ...next } });
+      });
+      return waiting.length === 0 ? { waiting, turn: next } : { waiting };
+    });
+  }
+
+  /** Forgets what waits in a project that is gone. */
+  async erase(namespace: string, project: string): Promise<void> {
+    for (const call of this.#open.values()) if (call.namespace === namespace && call.project === project) call.decide('deny');
+    await this.#exclusively(() =>
+      this.#store.write((batch) => {
+        for (const { id } of this.#paused(namespace, project)) batch.remove('pausedTurns', [namespace, project, id]);
+      }),
+    );
+  }
+
+  #decision(call: Omit<OpenCall, 'decide'>, signal: AbortSignal): Promise<Decision> {
+    if (this.#open.size >= MOST_OPEN) return Promise.resolve('late');
+    const { id } = call.waiting;
+    const decision = new Promise<Decision>((resolve, reject) => {
+      const end = (): void => {
+        clearTimeout(timer);
+        signal.removeEventListener('abort', leave);
+        this.#open.delete(id);
+      };
+      const decide = (said: Decision): void => {
+        end();
+        resolve(said);
+      };
+      const leave = (): void => {
+        end();
+        reject(signal.reason);
+      };
+      const timer = setTimeout(() => decide('late'), OPEN_MS);
+      signal.addEventListener('abort', leave, { once: true });
+      this.#open.set(id, { ...call, decide });
+      if (signal.aborted) leave();
+    });
+    // It may be decided before anybody waits for it.
+    decision.catch(() => undefined);
+    return decision;
+  }
+
+  #paused(namespace: string, project: string): { id: string; atMs: number; turn: PausedTurn<State> }[] {
+    const range = { start: [namespace, project], end: [namespace, project, '\uffff'], limit: MOST_PAUSED };
+    return this.#store.pausedTurns
+      .page(range)
+      .map(({ key, value }) => ({ id: key[2], atMs: value.atMs, turn: value.turn as unknown as PausedTurn<State> }));
+  }
+
+  /** Keys of turns that are over, or give way to another one. */
+  #overdue(namespace: string, project: string): (readonly [string, string, string])[] {
+    const turns = this.#paused(namespace, project).sort((a, b) => a.atMs - b.atMs);
+    const over = turns.filter(({ atMs }, index) => isOver(atMs) || index <= turns.length - MOST_PAUSED);
+    return over.map(({ id }) => [namespace, project, id]);
+  }
+
+  #exclusively<T>(work: () => Promise<T>): Promise<T> {
+    const done = this.#work.then(work);
+    this.#work = done.catch(() => undefined);
+    return done;
+  }
+}
+
+function undecided<State>({ waiting, decided }: PausedTurn<State>): WaitingCall[] {
+  return waiting.filter((call) => !Object.hasOwn(decided, call.tool_call_id));
+}
+
+function isOver(atMs: number): boolean {
+  return Date.now() - atMs > PAUSED_MS;
+}
+
+function turnOf(id: string): string {
+  return ID.exec(id)![1]!;
+}
+
+function hex(): string {
+  return randomUUID().replaceAll('-', '');
+}
+
+function inFuture(ms: number): string {
+  return new Date(Date.now() + ms).toISOString();
+}
+
+function notWaiting(id: string): Failure {
+  const message = `No call waits as '${id.slice(0, 100)}' in this project: it was decided, its time is over, its client left or the daemon has been restarted since. Send the message again.`;
+  return new Failure('not_found', message, { code: 'CallNotWaiting' });
+}
