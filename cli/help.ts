@@ -10,7 +10,7 @@ export function help(): void {
       'Commands',
       '  quern start      both APIs (the default)',
       '  quern runtime    the universal runtime alone',
-      '  quern pull MODEL download a model: org/repo, org/repo:QUANT, kokoro, whisper-base ...',
+      '  quern pull MODEL download a model: org/repo, org/repo:QUANT, kokoro, piper, whisper-base ...',
       '  quern models     the models on this machine',
       '  quern rm MODEL   remove a model from the model cache',
       '  quern mcp serve  this daemon as an MCP server on standard input and output; --start starts the daemon too',

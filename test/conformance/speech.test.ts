@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -15,6 +15,7 @@ import type { Failure } from '../../schemas/errors.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { toneOf, whole } from '../support/speech/sound.js';
 import { EXPORTS, installKokoro, TONES } from '../support/speech/tiny-kokoro.js';
+import { hubPiper, installPiper, PIPER_TONE } from '../support/speech/tiny-piper.js';
 
 setLogLevel('error');
 const REPOSITORY = 'models/onnx-community/Kokoro-82M-v1.0-ONNX';
@@ -226,6 +227,102 @@ describe('the files of Kokoro', () => {
     } finally {
       await close();
     }
+  });
+});
+
+describe('piper', () => {
+  const dataDir = emptyDataDir();
+  let speech: SpeechOut;
+  let models: Models;
+  let close: () => Promise<void>;
+  const joe = hubPiper(join(dataDir, 'hub'), 'en_US-joe-medium');
+  before(async () => {
+    installPiper(joe);
+    installPiper(join(dataDir, 'models/mine/own.onnx'), { speakers: { anna: 0, ben: 1 } });
+    installPiper(join(dataDir, 'models/letters.onnx'), { espeak: 'uk', language: 'uk_UA', readsLetters: true });
+    installPiper(hubPiper(join(dataDir, 'hub'), 'de_DE-thorsten-medium'), { espeak: 'de', language: 'de_DE' });
+    ({ speech, models, close } = await stage('here', dataDir));
+  });
+  after(() => close());
+  const spoken = async (model: string, voice?: string, rest: object = {}) => {
+    const { engine, voice: real, chunks } = await speech.speak({ ...request, model, voice, ...rest }, never);
+    const { samples } = await whole(chunks);
+    return { engine, voice: real, samples, tone: toneOf(samples) };
+  };
+
+  it('lists its voices, each speaker as one, English first', async () => {
+    const voices = await speech.voices('piper');
+    assert.deepEqual(
+      voices.map(({ id, language }) => [id, language]),
+      [
+        ['en_US-joe-medium', 'en-US'],
+        ['own:anna', 'en-US'],
+        ['own:ben', 'en-US'],
+        ['de_DE-thorsten-medium', 'de-DE'],
+        ['letters', 'uk-UA'],
+      ],
+    );
+    assert.deepEqual(voices[0], { id: 'en_US-joe-medium', name: 'Joe (en-US, medium)', language: 'en-US', model: 'piper' });
+    assert.ok((await speech.voices()).some(({ id }) => id === 'own:ben'));
+  });
+
+  it('speaks by the name of the engine, of a voice, of a folder and of a file', async () => {
+    for (const [model, voice] of [
+      ['piper'],
+      ['piper', 'en_US-joe-medium'],
+      ['en_US-joe-medium'],
+      ['en_US-joe-medium', 'nova'],
+      ['rhasspy/piper-voices', 'en_US-joe-medium'],
+      [joe],
+    ]) {
+      const said = await spoken(model!, voice);
+      assert.deepEqual([said.engine, said.voice], ['piper', 'en_US-joe-medium'], model);
+      assert.ok(said.samples.length > 3 * SPEECH_RATE && Math.abs(said.tone - PIPER_TONE) < 8, `${model}: ${said.tone} Hz`);
+    }
+    assert.ok(models.loaded().some(({ key }) => key === 'tts:piper:en_US-joe-medium'));
+  });
+
+  it('has the speakers of a voice, whose rate is not ours, and reads letters where a voice learnt them', async () => {
+    assert.ok(Math.abs((await spoken('mine')).tone - PIPER_TONE) < 8);
+    assert.ok(Math.abs((await spoken('mine', 'own:ben')).tone - 2 * PIPER_TONE) < 12);
+    assert.ok((await spoken('piper', 'letters', { text: 'Abc.' })).samples.length > SPEECH_RATE / 8);
+  });
+
+  it('speaks as fast as it is told', async () => {
+    const usual = (await spoken('piper')).samples.length;
+    for (const speed of [0.25, 2, 4]) {
+      const { samples, tone } = await spoken('piper', undefined, { speed });
+      assert.ok(Math.abs(usual / samples.length / speed - 1) < 0.2 && Math.abs(tone - PIPER_TONE) < 12, `${speed}: ${tone} Hz`);
+    }
+  });
+
+  it('speaks other languages by the program espeak-ng, and says so where it is not installed', async () => {
+    const isHere = (await speech.voices('espeak-ng')).length > 0;
+    const german = spoken('de_DE-thorsten-medium', undefined, { text: 'Guten Tag, wie geht es?' });
+    if (isHere) assert.ok((await german).samples.length > SPEECH_RATE / 4);
+    else await assert.rejects(german, { kind: 'not_found', message: /espeak-ng must be on the PATH/ });
+  });
+
+  it('refuses what is not there with the pull, and what is damaged with its file', async () => {
+    for (const [model, voice, says] of [
+      ['en_GB-alba-medium', undefined, /quern pull en_GB-alba-medium/],
+      ['piper', 'en_GB-alba-medium', /quern pull en_GB-alba-medium/],
+      ['piper', 'nobody', /audio\/voices\?model=piper/],
+      [join(dataDir, 'nothing.onnx'), undefined, /check the path/i],
+    ] as const)
+      await assert.rejects(spoken(model, voice), (error: Failure) => {
+        assert.ok(error.kind === 'not_found' && says.test(error.message), error.message);
+        return true;
+      });
+    const damaged = join(dataDir, 'models/damaged/bad.onnx');
+    installPiper(damaged);
+    writeFileSync(`${damaged}.json`, '{"audio": {"sample_rate": 7}, "phoneme_id_map": {"a": [1]}}');
+    await assert.rejects(spoken('damaged'), { kind: 'invalid', message: /bad\.onnx\.json.*audio\.sample_rate/ });
+    assert.equal((await speech.voices('piper')).length, 5);
+    installPiper(damaged);
+    installKokoro(join(dataDir, 'models/tmp'), EXPORTS['with durations']!);
+    writeFileSync(damaged, readFileSync(join(dataDir, 'models/tmp/onnx/model_quantized.onnx')));
+    await assert.rejects(spoken('damaged'), { kind: 'invalid', message: /no voice of Piper/ });
   });
 });
 

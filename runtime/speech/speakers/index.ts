@@ -8,9 +8,10 @@ import { espeak } from './espeak.js';
 import { flite } from './flite.js';
 import { kokoro } from './kokoro.js';
 import { OPENAI_MODELS, openaiVoices, ownVoice } from './openai.js';
+import { piper } from './piper.js';
 
 /** Everything that speaks, the default first. */
-export const SPEAKERS: readonly Speaker[] = [kokoro, flite, espeak];
+export const SPEAKERS: readonly Speaker[] = [kokoro, piper, flite, espeak];
 
 /** A model that speaks, and who answers to it. */
 interface Answering {
