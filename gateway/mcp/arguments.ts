@@ -148,8 +148,10 @@ function formOf(fields: Arguments, files: readonly string[]): { body: Buffer; co
     if (!files.includes(name)) part(name, '', textOf(value));
     else {
       const { name: fileName, content, encoding, mime_type: type } = check<FileArgument>(FILE, { ...(value as object) });
-      const quoted = encodeURIComponent(fileName);
-      const head = `; filename="file"; filename*=UTF-8''${quoted}${type ? `\r\nContent-Type: ${type.replace(/[^\x21-\x7e]/g, '')}` : ''}`;
+      // As browsers write it.
+      const quoted = fileName.replace(/["\r\n]/g, encodeURIComponent);
+      const typed = type ? `\r\nContent-Type: ${type.replace(/[^\x21-\x7e]/g, '')}` : '';
+      const head = `; filename="${quoted}"${typed}`;
       part(name, head, Buffer.from(content, encoding === 'base64' ? 'base64' : 'utf8'));
     }
   }
