@@ -92,9 +92,9 @@ export interface RuntimeParts {
 }
 
 /** Voice chat, whose code is loaded for its first client. */
-async function openVoice(projects: Projects, chat: Chat, { speech, transcription }: Services): Promise<Voice> {
+async function openVoice(projects: Projects, chat: Chat, events: Events, { speech, transcription }: Services): Promise<Voice> {
   const [{ Voice }, { LiveEars }] = await Promise.all([import('./voice/voice.js'), import('./voice/hearing.js')]);
-  return new Voice({ projects, chat, speech, transcription, ears: new LiveEars() });
+  return new Voice({ projects, chat, events, speech, transcription, ears: new LiveEars() });
 }
 
 /** Opens the store, the engines and everything above them; whatever was opened is closed again when a later part fails. */
@@ -137,7 +137,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     events,
   });
   const chat = new Chat({ projects, providers, providerOf, store, retrieval: documents.retrieval, events });
-  const voice = new Lazy(async () => openVoice(projects, chat, services.core));
+  const voice = new Lazy(async () => openVoice(projects, chat, events, services.core));
   return {
     version,
     dataDir,

@@ -40,6 +40,8 @@ export interface ChatCall {
   stateful: boolean;
   /** The session that the client names; a new one where it is absent or empty. */
   sessionId?: string | undefined;
+  /** True where nobody asked for the turn, so that its event would mislead: none is kept. */
+  unrecorded?: boolean;
   /** Where the call repeats a turn: which one. Only in calls that are not stateful. */
   replay?: ReplayOf;
 }
@@ -88,7 +90,8 @@ export async function openTurn(parts: TurnParts, call: ChatCall): Promise<ChatTu
   const { project, signal, sessions, retrieval } = parts;
   const { request, replay } = call;
   const sessionId = call.stateful ? sessionIdOf(call) : undefined;
-  return opened(parts, { request, sessionId, replayOf: replay?.of }, async ({ model, session, record, prompts, tools, ask, agentOf }) => {
+  const kept = call.unrecorded ? { ...parts, events: undefined } : parts;
+  return opened(kept, { request, sessionId, replayOf: replay?.of }, async ({ model, session, record, prompts, tools, ask, agentOf }) => {
     let opening: Message[] = [];
     let hits: readonly Hit[] = [];
     const completion = await openOrFailStream(model, request, async () => {

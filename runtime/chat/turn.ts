@@ -29,6 +29,8 @@ export interface ChatTurn {
 
 /** An answer whose reader says what of it goes into the history. */
 export interface KeptByReader {
+  /** As `ChatTurn.eventId`. */
+  readonly eventId?: string | undefined;
   /** Throws what the model throws; leaving the loop ends the generation. */
   readonly parts: AsyncIterable<CompletionPart>;
   /** Stores the turn with this answer; resolves when it is on disk. At most one call. */
@@ -181,6 +183,7 @@ export class OpenTurn implements ChatTurn {
   parts(): KeptByReader {
     const { complete, close, record, signal } = this.#ends;
     return {
+      eventId: this.eventId,
       parts: this.#answer,
       keep: async (answer) => {
         await complete(answer);

@@ -8,6 +8,7 @@ import { SpokenText } from './heard.js';
 import { PacedAudio } from './pace.js';
 import { type Phrase, PhraseSplitter } from './phrases.js';
 import type { VoiceSettings } from './settings.js';
+import type { EndedTurn } from './turn-event.js';
 
 /** Phrases that may wait to be spoken; the model waits beyond. */
 const MOST_WAITING = 64;
@@ -20,6 +21,8 @@ export interface ReplyParts {
   readonly speech: Pick<SpeechOut, 'speak'>;
   readonly peer: VoicePeer;
   readonly clock: Clock;
+  /** What the user said. */
+  readonly asked: string;
   /** Clock time at which the user stopped speaking. */
   readonly askedMs: number;
   readonly timings: TurnTimings;
@@ -45,6 +48,9 @@ export class Reply {
   #held: ServerMessage[] | undefined;
   #phraseIndex = 0;
   #isOver = false;
+  #isCut = false;
+  /** What of the answer went into the history; known at its end. */
+  #heard: string | undefined;
 
   constructor(parts: ReplyParts) {
     this.#parts = parts;
@@ -60,9 +66,12 @@ export class Reply {
     this.#pace = new PacedAudio(port, parts.clock, { finished, stalled: parts.stalled });
   }
 
-  /** Where its time went so far. */
-  get timings(): TurnTimings {
-    return this.#parts.timings;
+  /** What was asked and heard so far, and where its time went. */
+  get facts(): EndedTurn {
+    const { asked, timings, clock, askedMs } = this.#parts;
+    const heard = this.#heard ?? this.#spoken.until(this.#pace.heardS);
+    const inferenceEvent = this.#turn?.eventId;
+    return { asked, heard, isCut: this.#isCut, timings, sinceAskedMs: sinceMs(clock, askedMs), inferenceEvent };
   }
 
   /** How loud the answer sounds about now; see `PacedAudio`. */
@@ -100,12 +109,14 @@ export class Reply {
   async cut(): Promise<string> {
     if (this.#isOver) return '';
     const heard = this.#spoken.until(this.#pace.heardS);
+    this.#isCut = true;
     await this.#finish(heard);
     return heard;
   }
 
   async #finish(heard: string): Promise<void> {
     this.#isOver = true;
+    this.#heard = heard;
     this.#pace.close();
     this.#mark('end_ms');
     const turn = this.#turn;

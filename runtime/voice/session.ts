@@ -12,6 +12,7 @@ import { Reply } from './reply.js';
 import { configured, type VoiceSettings } from './settings.js';
 import { StateMachine } from './states.js';
 import { Traffic } from './traffic.js';
+import { type EndedTurn, notUnderstood } from './turn-event.js';
 import { isBackChannel, isStop } from './words.js';
 
 /** Characters of a typed text. */
@@ -38,6 +39,8 @@ export interface SessionParts extends Conversation {
   readonly hearing: Hearing;
   readonly peer: VoicePeer;
   readonly clock: Clock;
+  /** Called when a turn is over, with why it failed where it did. */
+  readonly turnEnded?: (turn: EndedTurn, model: string | undefined, error?: unknown) => void;
   /** Called once, when the session is over; what was heard is on disk when the promise, which never rejects, resolves. */
   readonly ended: (saving: Promise<void>) => void;
 }
@@ -206,6 +209,7 @@ export class VoiceSession {
     answer().catch((error: unknown) => {
       if (this.#isOver || (this.#utterance !== undefined && this.#utterance !== utterance)) return;
       this.#utterance = undefined;
+      this.#tell(notUnderstood(timings, sinceMs(clock, utterance.spokenMs)), error);
       this.#broken(error);
     });
   }
@@ -261,6 +265,7 @@ export class VoiceSession {
       speech,
       peer,
       clock,
+      asked: text,
       askedMs,
       timings,
       open: (signal) => ask(chat, this.#parts, settings, asked, signal),
@@ -274,6 +279,7 @@ export class VoiceSession {
         if (this.#reply !== reply) return;
         this.#reply = undefined;
         this.#unanswered = '';
+        this.#tell(reply.facts, error);
         this.#broken(error);
       },
     );
@@ -284,7 +290,7 @@ export class VoiceSession {
     if (this.#reply !== reply) return;
     this.#reply = undefined;
     this.#unanswered = '';
-    this.#tell(reply.timings);
+    this.#tell(reply.facts);
     this.#machine.on('spoken');
   }
 
@@ -295,7 +301,7 @@ export class VoiceSession {
     if (!reply) return;
     const heard = await reply.cut();
     if (heard !== '') this.#unanswered = '';
-    this.#tell(reply.timings);
+    this.#tell(reply.facts);
   }
 
   #interrupt(): void {
@@ -340,9 +346,11 @@ export class VoiceSession {
     this.end();
   }
 
-  #tell(timings: TurnTimings): void {
+  #tell(turn: EndedTurn, error?: unknown): void {
+    const { timings } = turn;
     log('info', 'a voice turn', { session: this.#parts.id, ...timings });
-    if (this.#settings.timings) this.#send({ type: 'timings', ...timings });
+    this.#parts.turnEnded?.(turn, this.#settings.llmModel, error);
+    if (this.#settings.timings && error === undefined) this.#send({ type: 'timings', ...timings });
   }
 
   /** A turn failed: the client is told, and the next one can come. */

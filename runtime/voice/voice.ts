@@ -3,12 +3,14 @@ import { Failure } from '../../schemas/errors.js';
 import { log } from '../base/log.js';
 import type { Chat } from '../chat/chat.js';
 import { checkSessionId } from '../chat/session.js';
+import type { Events } from '../events/events.js';
 import type { LoadedProject } from '../projects/projects.js';
 import type { SpeechInService, SpeechOutService } from '../speech/contract.js';
 import { type Clock, systemClock } from './clock.js';
 import type { Ears, VoicePeer } from './contract.js';
 import { VoiceSession } from './session.js';
 import { projectSettings, sessionQuery, type VoiceSettings, withSettings } from './settings.js';
+import { keepTurn } from './turn-event.js';
 
 /** Conversations at a time; the oldest gives way. */
 const MOST_SESSIONS = 100;
@@ -28,6 +30,8 @@ export interface VoiceParts {
   /** Closed with the last conversation, by `close`. */
   readonly ears: Ears;
   readonly clock?: Clock;
+  /** Keeps an event of each turn; without it none is kept. */
+  readonly events?: Events;
 }
 
 /** Where a session is asked for. */
@@ -84,9 +88,10 @@ export class Voice {
   }
 
   #open(address: VoiceAddress, peer: VoicePeer): VoiceSession {
-    const { projects, chat, speech, transcription, ears, clock = systemClock } = this.#parts;
+    const { projects, chat, speech, transcription, ears, events, clock = systemClock } = this.#parts;
     const { namespace, project } = address;
-    const { voice } = projects.load(namespace, project).config;
+    const loaded = projects.load(namespace, project);
+    const { voice } = loaded.config;
     const query = sessionQuery(address.query);
     if (voice?.enabled === false) {
       throw new Failure('bad_request', `Voice chat is switched off in project ${namespace}/${project}: its voice.enabled is false.`);
@@ -110,6 +115,7 @@ export class Voice {
       hearing: ears.open(),
       peer,
       clock,
+      turnEnded: (turn, model, error) => events && keepTurn({ events, project: loaded, sessionId: id, model }, turn, error),
       ended: (saving) => {
         this.#sessions.delete(session);
         this.#endings.add(saving);

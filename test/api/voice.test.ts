@@ -7,10 +7,12 @@ import { voiceSockets } from '../../gateway/core/voice.js';
 import { createTransport, dispatch, type Listener } from '../../gateway/http/index.js';
 import { setLogLevel } from '../../runtime/base/log.js';
 import { Chat } from '../../runtime/chat/chat.js';
+import { Events } from '../../runtime/events/events.js';
 import { Projects } from '../../runtime/projects/projects.js';
 import { providerOf } from '../../runtime/providers/index.js';
 import { openStore, type Store } from '../../runtime/store/store.js';
 import { Voice } from '../../runtime/voice/voice.js';
+import { Failure } from '../../schemas/errors.js';
 import { VoiceClient } from '../support/voice/client.js';
 import { LOUDNESS_EARS, ScriptedSpeech } from '../support/voice/scripted-speech.js';
 import { FINISH, ScriptedProvider } from '../unit/runtime/chat/scripted-provider.js';
@@ -45,6 +47,7 @@ for (const transport of ['uws', 'node'] as const) {
     let speech: ScriptedSpeech;
     let store: Store;
     let chat: Chat;
+    let events: Events;
     let voice: Voice;
     let listener: Listener;
     let base: string;
@@ -53,9 +56,10 @@ for (const transport of ['uws', 'node'] as const) {
     const open = async (): Promise<void> => {
       store = await openStore(dataDir);
       const projects = new Projects({ dataDir });
-      chat = new Chat({ projects, providers: { universal: provider } as never, providerOf, store });
+      events = new Events({ store, projects });
+      chat = new Chat({ projects, providers: { universal: provider } as never, providerOf, store, events });
       speech = new ScriptedSpeech({ transcripts: ['What is this?'] });
-      voice = new Voice({ projects, chat, speech, transcription: speech, ears: LOUDNESS_EARS });
+      voice = new Voice({ projects, chat, events, speech, transcription: speech, ears: LOUDNESS_EARS });
       const context = { projects, voice: async () => voice };
       const application = dispatch({ endpoints: [], sockets: voiceSockets, context, access: { bindHost: '127.0.0.1' } });
       listener = await createTransport(transport).listen({ host: '127.0.0.1', port: 0, application });
@@ -65,6 +69,7 @@ for (const transport of ['uws', 'node'] as const) {
       await listener.drain(500);
       await voice.close();
       await chat.close();
+      await events.close();
       await store.close();
     };
     const connect = (query = '', name = 'p', headers = {}): VoiceClient => {
@@ -183,6 +188,36 @@ for (const transport of ['uws', 'node'] as const) {
         ['Be brief.', 'My name is Ada.', 'Nice to meet you.', 'What is my name?'],
       );
       await third.end();
+    });
+
+    it('keeps an event of each turn with its timings, and none of the rehearsal', async () => {
+      const newest = async () =>
+        events.get('ns', 'p', (await events.list('ns', 'p', { limit: 1, offset: 0, type: 'voice_turn' })).events[0]!.event_id);
+      answer('Very well.');
+      const client = connect(`?session_id=timed-${transport}`);
+      await client.state('idle');
+      await client.sound(1, 0.2, 5);
+      await client.sound(1, 0, 5);
+      await client.until(() => client.states.length > 2 && client.states.at(-1) === 'idle', 'the end of the turn');
+      const spoken = await newest();
+      assert.deepEqual(
+        [spoken.status, spoken.session_id, spoken.data.model, spoken.data.is_cut],
+        ['completed', `timed-${transport}`, 'm', false],
+      );
+      assert.deepEqual([spoken.data.transcript, spoken.data.response], ['What is this?', 'Very well.']);
+      const names = ['endpoint_ms', 'stt_ms', 'first_token_ms', 'first_phrase_ms', 'first_audio_ms', 'end_ms'];
+      assert.deepEqual(Object.keys(spoken.data.timings as object), names);
+      const inference = await events.get('ns', 'p', String(spoken.data.inference_event_id));
+      assert.deepEqual([inference.type, inference.session_id], ['inference', `timed-${transport}`]);
+      const chats = await events.list('ns', 'p', { limit: 10, offset: 0, type: 'inference', session_id: `timed-${transport}` });
+      assert.equal(chats.total, 1);
+      provider.say([new Failure('unavailable', 'The model is away.')]);
+      const before = client.states.length;
+      client.say({ type: 'text', text: 'And this?' });
+      await client.until(() => client.states.slice(before).at(-1) === 'idle' || client.messages('error').length > 0, 'the failure');
+      const failed = await newest();
+      assert.deepEqual([failed.status, failed.error, failed.data.transcript], ['failed', 'The model is away.', 'And this?']);
+      await client.end();
     });
 
     it('tells of tool calls, and says something meanwhile', async () => {
