@@ -24,6 +24,13 @@ const words = (chars: number): string => 'word and other, '.repeat(chars / 16);
 const rows = <T>(count: number, of: (i: number) => T): T[] => Array.from({ length: count }, (_none, i) => of(i));
 const json = (value: unknown): string => JSON.stringify(value);
 const chat = (messages: unknown): string => json({ model: 'quern-tiny', max_tokens: 2, messages });
+const mcp = (name: string, given: object): string =>
+  json({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name, arguments: { namespace: 'default', project: 'quickstart', ...given } },
+  });
 const project = (more: object): string =>
   json({ config: { version: 'v1', name: 'quickstart', namespace: 'default', runtime: { models: [] }, ...more } });
 
@@ -62,6 +69,9 @@ const PREPARED: Record<string, { first?: [path: string, body: unknown]; bodies: 
       'a message of braces': () => chat([{ role: 'user', content: '{{'.repeat(7_000_000) }]),
     },
   },
+  'POST /v1/projects/{namespace}/{project}/mcp/calls/{id}': {
+    bodies: { 'an answer of 1 MB': () => json({ approve: words(1_000_000) }) },
+  },
   'POST /v1/projects/{namespace}/{project}/rag/databases/{database_name}/preview': {
     bodies: { 'a file of 10 MB': () => json({ filename: 'a.txt', file_content: Buffer.from(words(10_000_000)).toString('base64') }) },
   },
@@ -73,6 +83,24 @@ const PREPARED: Record<string, { first?: [path: string, body: unknown]; bodies: 
       'many prompts': () =>
         project({ prompts: rows(1_000, (i) => ({ name: `p${i}`, messages: [{ role: 'system', content: words(1_000) }] })) }),
       'many unknown members': () => project(Object.fromEntries(rows(20_000, (i) => [`n${i}`, i]))),
+    },
+  },
+  'POST /mcp': {
+    bodies: {
+      'a call with 1.9 MB of text': () => mcp('rag_query', { query: words(1_900_000) }),
+      'a call with thousands of members in an argument': () =>
+        mcp('rag_query', { query: 'a', metadata_filters: Object.fromEntries(rows(90_000, (i) => [`n${i}`, i])) }),
+      'a call with ten thousand messages': () =>
+        mcp('chat_completions', { max_tokens: 1, messages: rows(10_000, () => ({ role: 'user', content: words(160) })) }),
+      'a file of 1.4 MB': () =>
+        mcp('dataset_data_upload', {
+          dataset: 'docs',
+          file: { name: 'a.txt', content: Buffer.from(words(1_400_000)).toString('base64'), encoding: 'base64' },
+        }),
+      'a hundred messages': () => json(rows(100, (i) => ({ ...JSON.parse(mcp('projects_list', {})), id: i }))),
+      'a hundred lists of tools': () => json(rows(100, (i) => ({ jsonrpc: '2.0', id: i, method: 'tools/list' }))),
+      'ten thousand messages': () => json(rows(10_000, (i) => ({ jsonrpc: '2.0', id: i, method: 'ping' }))),
+      '2 MB of metadata': () => json({ jsonrpc: '2.0', id: 1, method: 'ping', params: { _meta: { a: rows(180_000, (i) => i) } } }),
     },
   },
   'POST /v1/ocr': { bodies: { 'a picture of 24 MB': () => json({ images: ['A'.repeat(24 * 1024 * 1024)] }) } },
@@ -112,11 +140,13 @@ describe('the event loop of the daemon, while each route gets its worst bodies',
     body: string,
     type = 'application/json',
   ): Promise<string> =>
-    fetch(base + pathOf(path), { method, headers: { 'content-type': type }, body }).then(async (reply) => {
-      const text = await reply.text();
-      assert.notEqual(reply.status, 500, text.slice(0, 500));
-      return `${reply.status} ${text.slice(0, 150)}`;
-    });
+    fetch(base + pathOf(path), { method, headers: { 'content-type': type, accept: 'application/json, text/event-stream' }, body }).then(
+      async (reply) => {
+        const text = await reply.text();
+        assert.notEqual(reply.status, 500, text.slice(0, 500));
+        return `${reply.status} ${text.slice(0, 150)}`;
+      },
+    );
 
   const measure = async (
     base: string,
@@ -149,8 +179,8 @@ describe('the event loop of the daemon, while each route gets its worst bodies',
         const { first, bodies = {} } = PREPARED[key] ?? {};
         if (first) await send(base, { method: 'POST', path: first[0] }, json(first[1]));
         const long = longBodies(body, Math.min(bodyLimitBytes, LONG_BYTES));
-        assert.ok(long.length > 0, 'its schema gives no occasion for a long body: put one into PREPARED');
         const prepared = Object.entries(bodies).map(([name, make]) => ({ name, make }));
+        assert.ok(long.length + prepared.length > 0, 'its schema gives no occasion for a long body: put one into PREPARED');
         for (const one of [...brokenBodies(Math.min(bodyLimitBytes, LONG_BYTES)).slice(0, 1), ...long, ...prepared])
           await measure(base, endpoint, one);
       });
