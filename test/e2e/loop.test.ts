@@ -70,7 +70,7 @@ const PREPARED: Record<string, { first?: [path: string, body: unknown]; bodies: 
     },
   },
   'POST /v1/projects/{namespace}/{project}/mcp/calls/{id}': {
-    bodies: { 'an answer of 1 MB': () => json({ approve: words(1_000_000) }) },
+    bodies: { 'an answer of 1 MB': () => json({ decision: words(1_000_000) }) },
   },
   'POST /v1/projects/{namespace}/{project}/rag/databases/{database_name}/preview': {
     bodies: { 'a file of 10 MB': () => json({ filename: 'a.txt', file_content: Buffer.from(words(10_000_000)).toString('base64') }) },
