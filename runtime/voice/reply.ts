@@ -51,6 +51,7 @@ export class Reply {
   #isCut = false;
   /** What of the answer went into the history; known at its end. */
   #heard: string | undefined;
+  #isFilled = false;
 
   constructor(parts: ReplyParts) {
     this.#parts = parts;
@@ -150,7 +151,9 @@ export class Reply {
           this.#mark('first_token_ms');
           await this.#read(splitter, filter.push(part.text));
         } else if (part.type === 'tool_call') {
-          if (calls.take(part) && settings.language.startsWith('en')) await this.#enqueue({ text: FILLER, isCode: false });
+          if (calls.take(part)) await this.#fill();
+        } else if (part.type === 'event') {
+          await this.#told(part.name, part.data, splitter);
         }
       }
     } catch (error) {
@@ -165,6 +168,21 @@ export class Reply {
     this.#say({ type: 'llm_text', text: last?.text ?? '', is_final: true });
     if (last) await this.#enqueue(last);
     await this.#enqueue(undefined);
+  }
+
+  /** A tool of a server is asked: what was said so far is spoken meanwhile, and then the answer goes on. */
+  async #told(name: string, data: Readonly<Record<string, unknown>>, splitter: PhraseSplitter): Promise<void> {
+    const message = serverTool(name, data);
+    if (!message) return;
+    this.#say(message);
+    if (name !== 'tool_call') return;
+    for (const phrase of splitter.end()) await this.#show(phrase);
+    if (this.#answer.trim() === '' && !this.#isFilled) await this.#fill();
+  }
+
+  async #fill(): Promise<void> {
+    this.#isFilled = true;
+    if (this.#parts.settings.language.startsWith('en')) await this.#enqueue({ text: FILLER, isCode: false });
   }
 
   async #read(splitter: PhraseSplitter, text: string): Promise<void> {
@@ -246,6 +264,14 @@ export class Reply {
     const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     return Promise.race([promise, aborted]);
   }
+}
+
+/** What the client hears of the calls of servers' tools. */
+function serverTool(name: string, data: Readonly<Record<string, unknown>>): ServerMessage | undefined {
+  const { result: _result, failed, name: _name, ...about } = data;
+  const state = name === 'tool_call' ? 'running' : name === 'tool_waiting' ? 'waiting' : failed === true ? 'failed' : 'done';
+  if (name === 'tool_progress') return undefined;
+  return { type: 'server_tool', state, ...(about as { tool_call_id: string }) };
 }
 
 /** Gathers the tool calls of an answer, and tells each when it is complete. */

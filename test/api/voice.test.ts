@@ -13,6 +13,7 @@ import { providerOf } from '../../runtime/providers/index.js';
 import { openStore, type Store } from '../../runtime/store/store.js';
 import { Voice } from '../../runtime/voice/voice.js';
 import { Failure } from '../../schemas/errors.js';
+import { ScriptedTools } from '../support/scripted-tools.js';
 import { VoiceClient } from '../support/voice/client.js';
 import { LOUDNESS_EARS, ScriptedSpeech } from '../support/voice/scripted-speech.js';
 import { FINISH, ScriptedProvider } from '../unit/runtime/chat/scripted-provider.js';
@@ -40,6 +41,9 @@ project('p', {
 });
 project('silent', { voice: { llm_model: 'm', enabled: false } });
 project('bare', {});
+project('served', { voice: { llm_model: 'm' }, mcp: { servers: [{ name: 'desk', transport: 'stdio', command: 'desk' }] } });
+const tools = new ScriptedTools();
+tools.tools = { clock: { readOnly: true, call: () => 'noon' } };
 
 for (const transport of ['uws', 'node'] as const) {
   describe(`voice chat over ${transport}`, () => {
@@ -57,7 +61,7 @@ for (const transport of ['uws', 'node'] as const) {
       store = await openStore(dataDir);
       const projects = new Projects({ dataDir });
       events = new Events({ store, projects });
-      chat = new Chat({ projects, providers: { universal: provider } as never, providerOf, store, events });
+      chat = new Chat({ projects, providers: { universal: provider } as never, providerOf, store, events, tools });
       speech = new ScriptedSpeech({ transcripts: ['What is this?'] });
       voice = new Voice({ projects, chat, events, speech, transcription: speech, ears: LOUDNESS_EARS });
       const context = { projects, voice: async () => voice };
@@ -240,6 +244,50 @@ for (const transport of ['uws', 'node'] as const) {
         ['One moment, please.'],
       );
       assert.deepEqual(client.messages('llm_text'), [{ type: 'llm_text', text: '', is_final: true }]);
+      await client.end();
+    });
+
+    it('calls the tools of servers, and goes on speaking with what they give', async () => {
+      provider.say((request) =>
+        request.messages.at(-1)!.role === 'tool'
+          ? [{ type: 'text', text: `It is ${request.messages.at(-1)!.content}.` }, FINISH]
+          : [
+              { type: 'text', text: request.messages.at(-1)!.content === 'Quietly' ? '' : 'Let me see' },
+              { type: 'tool_call', index: 0, id: 'call_1', name: 'clock', arguments: '{}' },
+              { ...FINISH, reason: 'tool_calls' } as never,
+            ],
+      );
+      const client = connect('?language=en', 'served');
+      await client.state('idle');
+      const spoken = speech.spoken.length;
+      await turn(client, 'What time is it?');
+      assert.deepEqual(
+        client.messages('server_tool').map(({ state, tool }) => [state, tool]),
+        [
+          ['running', 'clock'],
+          ['done', undefined],
+        ],
+      );
+      assert.deepEqual(client.messages('tool_call'), []);
+      assert.deepEqual(
+        client.messages('llm_text').map(({ text }) => text),
+        ['Let me see', 'It is noon.'],
+      );
+      const id = client.messages('session_info')[0]!.session_id;
+      assert.deepEqual(
+        (await chat.history('ns', 'served', id)).map(({ role, content }) => [role, content]),
+        [
+          ['user', 'What time is it?'],
+          ['assistant', null],
+          ['tool', 'noon'],
+          ['assistant', 'Let me see\n\nIt is noon.'],
+        ],
+      );
+      await turn(client, 'Quietly');
+      assert.deepEqual(
+        speech.spoken.slice(spoken).map(({ text }) => text),
+        ['Let me see', 'It is noon.', 'One moment, please.', 'It is noon.'],
+      );
       await client.end();
     });
 

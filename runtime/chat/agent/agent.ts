@@ -127,9 +127,9 @@ export class Agent implements Pick<Completion, 'parts' | 'contextUsage'> {
     return this.#state;
   }
 
-  /** The calls of servers' tools and their results, for the history; what was said beside them is part of the answer. */
+  /** The calls of servers' tools and their results, for the history; what was said beside them is part of the answer. None of calls that have no result yet. */
   get messages(): Message[] {
-    return this.#state.rounds.flatMap((round) => messagesOf(round, null));
+    return this.#state.rounds.filter(({ calls, made }) => made.length === calls.length).flatMap((round) => messagesOf(round, null));
   }
 
   /** All calls that were made. */
