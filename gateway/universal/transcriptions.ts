@@ -17,8 +17,8 @@ const FILE_LIMIT_BYTES = 640 * MEBIBYTE;
 const FORMATS = 'wav, mp3, m4a, mp4, webm, flac, ogg or opus';
 const GRANULARITIES = ['word', 'segment'];
 const PLAIN = 'text/plain; charset=utf-8';
-/** Formats with times of segments, which are those of their words: what the model itself says of them is rough. */
-const TIMED: ReadonlySet<unknown> = new Set(['srt', 'vtt', 'verbose_json']);
+/** Formats of subtitles, whose times are those of their words: what the model itself says of a segment is rough. */
+const SUBTITLES: ReadonlySet<unknown> = new Set(['srt', 'vtt']);
 
 const form = (shape: string): FormBody<TranscriptionsContext> => ({
   form: `universal/transcriptions#${shape}`,
@@ -67,7 +67,7 @@ function wanted(request: Request, task: LongTranscribeRequest['task']): Wanted {
     ...(code === undefined ? {} : { language: code }),
     ...(prompt === undefined ? {} : { prompt }),
     ...(temperature === undefined ? {} : { temperature }),
-    words: words || TIMED.has(format),
+    words: words || SUBTITLES.has(format),
     task,
   };
   return { asked, format, words };
