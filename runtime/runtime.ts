@@ -15,6 +15,7 @@ import type { Preview } from './library/databases/preview.js';
 import type { Datasets } from './library/datasets/datasets.js';
 import { sweepPending } from './library/datasets/pending.js';
 import { sweepStages } from './library/ingest/stages.js';
+import { ToolServers } from './mcp/tool-servers.js';
 import { Hub } from './models/fetch/hub.js';
 import { Models } from './models/residency/models.js';
 import { Outbound } from './net/outbound.js';
@@ -43,6 +44,8 @@ export interface Runtime {
   readonly chat: Chat;
   readonly events: Events;
   readonly examples: Examples;
+  /** Servers of projects that offer tools to models. */
+  readonly toolServers: ToolServers;
   readonly completions: CompletionSource;
   readonly models: Models;
   readonly hub: Hub;
@@ -87,6 +90,8 @@ export interface RuntimeParts {
   readonly deleteProjects?: boolean;
   /** Language models must keep the chat template that they had first. */
   readonly pinTemplates?: boolean;
+  /** Every configured tool server may run, also one that came over HTTP. */
+  readonly allowMcp?: boolean;
   /** Opens a listener of our own for `local_accel`. */
   readonly startRunner: StartRunner;
 }
@@ -121,6 +126,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const { close: closeServices, ...services } = openServices({ dataDir, models, completions, store, events, outbound, runtimeUrls });
   const ofModels = modelServices({ core: services.core, outbound, runtimePort });
   const kvCache = new Lazy(async () => new (await import('./kv-cache/kv-cache.js')).KvCache({ folder: join(dataDir, 'cache', 'kv') }));
+  const toolServers = new ToolServers({ projects, outbound, events, version, allowsAll: parts.allowMcp ?? false });
   const providers = createProviders({ outbound, universal: ofModels.completions, startRunner });
   const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
   const heard = hearing(services.core);
@@ -136,7 +142,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     provider,
     events,
   });
-  const chat = new Chat({ projects, providers, providerOf, store, retrieval: documents.retrieval, events });
+  const chat = new Chat({ projects, providers, providerOf, store, retrieval: documents.retrieval, events, tools: toolServers });
   const voice = new Lazy(async () => openVoice(projects, chat, events, services.core));
   return {
     version,
@@ -147,6 +153,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     chat,
     events,
     examples: new Examples({ dataDir, projects, datasets: documents.datasets }),
+    toolServers,
     completions,
     models,
     hub,
@@ -163,6 +170,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
       await (await voice.settled())?.close();
       await closeRetrieval();
       await chat.close();
+      await toolServers.close();
       await hub.close();
       await files.close();
       await (await kvCache.settled())?.close();

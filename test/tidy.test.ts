@@ -39,6 +39,7 @@ const DOORS: Record<string, RegExp> = {
   htmlparser2: /^runtime\/documents\/parsers\/markup\.ts$/,
   lmdb: /^runtime\/store\//,
   mammoth: /^runtime\/documents\/parsers\/docx\.ts$/,
+  '@modelcontextprotocol/client': /^runtime\/mcp\//,
   '@mediabunny/aac-encoder': /^runtime\/speech\/codecs\/aac\.ts$/,
   '@mediabunny/flac-encoder': /^runtime\/speech\/codecs\/flac\.ts$/,
   mediabunny: /^runtime\/speech\/(?:codecs\/mediabunny-encoding|decode\/mp4)\.ts$/,

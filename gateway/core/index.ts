@@ -6,6 +6,7 @@ import { chatEndpoints } from './chat.js';
 import { datasetEndpoints } from './datasets.js';
 import { eventEndpoints } from './events.js';
 import { exampleEndpoints } from './examples.js';
+
 import { modelEndpoints } from './models.js';
 import { projectEndpoints } from './projects.js';
 import { ragEndpoints } from './rag.js';
@@ -13,6 +14,7 @@ import { serviceEndpoints } from './services.js';
 import { speechEndpoints } from './speech.js';
 import { systemEndpoints } from './system.js';
 import { taskEndpoints } from './tasks.js';
+import { toolServerEndpoints } from './tool-servers.js';
 import { visionEndpoints } from './vision.js';
 import { voiceSockets } from './voice.js';
 
@@ -25,6 +27,7 @@ const operations: readonly Endpoint<Runtime>[] = [
   ...taskEndpoints,
   ...eventEndpoints,
   ...exampleEndpoints,
+  ...toolServerEndpoints,
   ...ragEndpoints,
   ...modelEndpoints,
   ...visionEndpoints,

@@ -133,6 +133,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
       runtimePort: options.runtimePort,
       datasetQuotaBytes: options.datasetQuotaBytes,
       pinTemplates: options.pinTemplates,
+      allowMcp: options.allowMcp,
       deleteProjects: options.deleteProjects,
       startRunner: async ({ port, contextSize }) => {
         if (!runtime) throw new Failure('unavailable', 'the daemon is still starting; try again.');

@@ -4,7 +4,6 @@ import type { VoiceConfig } from '../../schemas/generated/config/voice.js';
 /** Sections of a project file that other systems act on and this release does not. */
 const SECTIONS = {
   memory: 'nothing is remembered yet',
-  mcp: 'no tool server is started yet',
 } as const;
 
 /** How a provider can be asked for an answer by a schema. */

@@ -19,7 +19,7 @@ export interface ServerTool {
 
 /** What a call gave. Its text was written by strangers: it is shown to a model as data and never read as calls. */
 export interface ToolResult {
-  /** At most 256 KiB. */
+  /** At most 64 Ki characters. */
   readonly text: string;
   /** Whether the tool, its server or the way there failed; `text` then says how. */
   readonly failed: boolean;
@@ -48,6 +48,8 @@ export interface Toolbox {
 export interface ToolProject {
   readonly namespace: string;
   readonly name: string;
+  /** Absolute path of the project's directory, where its servers run. */
+  readonly directory: string;
   readonly config: ProjectConfig;
 }
 

@@ -1,6 +1,7 @@
 import { realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
+import type { McpServer } from '../../schemas/generated/config/project.js';
 import type { Project, ProjectCreate, ProjectList } from '../../schemas/generated/core/projects.js';
 import { log } from '../base/log.js';
 import { replaceFile } from '../config/atomic-write.js';
@@ -23,6 +24,7 @@ import { writeToml } from '../config/toml.js';
 import { validateConfig } from '../config/validate.js';
 import type { JsonObject } from '../config/values.js';
 import { editLargeYaml, parseLargeProjectFile } from '../config/yaml-worker.js';
+import { CONSENT_FILE, consentText, noteWritten } from '../mcp/consent.js';
 import { ProjectCache, projectNotFound } from './cache.js';
 import { ProjectDisk, projectExists } from './disk.js';
 import { Listing } from './listing.js';
@@ -154,7 +156,8 @@ export class Projects {
     const text = editYaml(given.text, config);
     return this.#locks.run(`${namespace}/${name}`, async () => {
       if (this.#hasFile(namespace, name)) throw projectExists(namespace, name);
-      await this.#disk.add(namespace, name, text);
+      const consent = consentText(await serversIn(NEW_PROJECT_FILE, text, config, namespace, name));
+      await this.#disk.add(namespace, name, text, consent === undefined ? {} : { [CONSENT_FILE]: consent });
       await this.#erased(namespace, name);
       return this.get(namespace, name);
     });
@@ -227,6 +230,8 @@ export class Projects {
         `Project ${namespace}/${name}: the configuration would be larger than ${MAX_PROJECT_FILE_BYTES} bytes.`,
       );
     }
+    const present = this.#cache.get(namespace, name).snapshot.loaded?.config.mcp?.servers ?? [];
+    await noteWritten(directory, present, await serversIn(path, text, value, namespace, name));
     await replaceFile(path, text);
     this.#cache.expect(text, value);
     this.#listing.forget(namespace);
@@ -287,6 +292,16 @@ export class Projects {
       return { path, text: freshYaml(stored) };
     }
   }
+}
+
+/**
+ * The tool servers that a project file is about to have: as they were given, and as they will be read from its text, since whichever is used
+ * must be known as written by a request.
+ */
+async function serversIn(path: string, text: string, given: JsonObject, namespace: string, name: string): Promise<McpServer[]> {
+  if (given.mcp === undefined) return [];
+  const read = await parseLargeProjectFile(basename(path), text, `Project ${namespace}/${name}`);
+  return [given, read].flatMap((raw) => validateConfig(raw, namespace, name).config?.mcp?.servers ?? []);
 }
 
 function refuseReserved(namespace: string): void {

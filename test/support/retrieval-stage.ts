@@ -11,6 +11,7 @@ import { PageImages } from '../../runtime/documents/parsing/page-images.js';
 import { Events } from '../../runtime/events/events.js';
 import { Examples } from '../../runtime/examples/examples.js';
 import { DATASET_BYTES } from '../../runtime/library/datasets/limits.js';
+import { ToolServers } from '../../runtime/mcp/tool-servers.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import { Projects } from '../../runtime/projects/projects.js';
@@ -58,8 +59,9 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
     provider: () => provider,
     events,
   });
+  const toolServers = new ToolServers({ projects, outbound, events, version: '0', allowsAll: false });
   const providers = { universal: provider, compat_api: provider, local_runner: provider, local_accel: provider };
-  const chat = new Chat({ projects, providers, providerOf: () => 'universal', store, retrieval: documents.retrieval, events });
+  const chat = new Chat({ projects, providers, providerOf: () => 'universal', store, retrieval: documents.retrieval, events, tools: toolServers });
   const runtime = {
     ...documents,
     ...services,
@@ -71,11 +73,13 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
     chat,
     events,
     examples: new Examples({ dataDir, projects, datasets: documents.datasets }),
+    toolServers,
     store,
     provider,
     close: async () => {
       await close();
       await chat.close();
+      await toolServers.close();
       await models.close();
       await outbound.close();
       await events.close();
