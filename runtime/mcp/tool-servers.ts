@@ -54,9 +54,11 @@ export class ToolServers implements ProjectTools {
   }
 
   async open(project: ToolProject, servers: readonly string[] | undefined, signal: AbortSignal): Promise<Toolbox> {
-    const wanted = (project.config.mcp?.servers ?? []).filter(({ name }) => servers?.includes(name) ?? true);
+    // A turn that is repeated may have an earlier configuration; servers are always those of the present file.
+    const present = this.#parts.projects.load(project.namespace, project.name);
+    const wanted = (present.config.mcp?.servers ?? []).filter(({ name }) => servers?.includes(name) ?? true);
     if (wanted.length === 0) return { tools: [], notes: [], call: (name) => Promise.resolve(unknownTool(name)) };
-    const known = await this.#sync(project);
+    const known = await this.#sync(present);
     const chosen = wanted.flatMap(({ name }) => known.get(name) ?? []);
     await Promise.all(chosen.map((one) => this.#connection(one, signal)));
     const tools = chosen.flatMap(({ server }) => (server.view.state === 'ready' ? server.view.tools : []));

@@ -61,7 +61,15 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
   });
   const toolServers = new ToolServers({ projects, outbound, events, version: '0', allowsAll: false });
   const providers = { universal: provider, compat_api: provider, local_runner: provider, local_accel: provider };
-  const chat = new Chat({ projects, providers, providerOf: () => 'universal', store, retrieval: documents.retrieval, events, tools: toolServers });
+  const chat = new Chat({
+    projects,
+    providers,
+    providerOf: () => 'universal',
+    store,
+    retrieval: documents.retrieval,
+    events,
+    tools: toolServers,
+  });
   const runtime = {
     ...documents,
     ...services,
