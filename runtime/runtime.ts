@@ -1,12 +1,15 @@
 import { join } from 'node:path';
 import type { ModelConfig } from '../schemas/generated/config/project.js';
 import { callsOf, Lazy } from './base/lazy.js';
+import { log } from './base/log.js';
 import { Chat } from './chat/chat.js';
 import type { CompletionSource } from './completions/request.js';
 import { PageImages } from './documents/parsing/page-images.js';
 import { Events } from './events/events.js';
 import { Examples } from './examples/examples.js';
 import { Files } from './files/files.js';
+import type { Help } from './help/help.js';
+import { placeHelpProject } from './help/project.js';
 import { Images } from './images/images.js';
 import type { KvCache } from './kv-cache/kv-cache.js';
 import type { Databases } from './library/databases/databases.js';
@@ -19,6 +22,7 @@ import { ToolServers } from './mcp/tool-servers.js';
 import { Hub } from './models/fetch/hub.js';
 import { Models } from './models/residency/models.js';
 import { Outbound } from './net/outbound.js';
+import { builtInRoot } from './projects/built-in.js';
 import { Projects } from './projects/projects.js';
 import type { Provider } from './providers/contract.js';
 import { createProviders, providerOf } from './providers/index.js';
@@ -46,6 +50,8 @@ export interface Runtime {
   readonly examples: Examples;
   /** Servers of projects that offer tools to models. */
   readonly toolServers: ToolServers;
+  /** The project that answers about this program; opened at its first use. */
+  readonly help: Help;
   readonly completions: CompletionSource;
   readonly models: Models;
   readonly hub: Hub;
@@ -102,13 +108,24 @@ async function openVoice(projects: Projects, chat: Chat, events: Events, { speec
   return new Voice({ projects, chat, events, speech, transcription, ears: new LiveEars() });
 }
 
+/** A data directory that takes no file has no help, and all else. */
+function placeHelp(dataDir: string): void {
+  try {
+    placeHelpProject(dataDir);
+  } catch (cause) {
+    log('warn', 'the help project could not be written', { cause });
+  }
+}
+
 /** Opens the store, the engines and everything above them; whatever was opened is closed again when a later part fails. */
 export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const { version, dataDir, runtimeUrls, runtimePort, datasetQuotaBytes, startRunner } = parts;
   const store = await openStore(dataDir);
-  const projectsRoot = join(dataDir, 'projects');
-  await sweepPending(projectsRoot);
-  await sweepStages(projectsRoot);
+  placeHelp(dataDir);
+  for (const root of [join(dataDir, 'projects'), builtInRoot(dataDir)]) {
+    await sweepPending(root);
+    await sweepStages(root);
+  }
   const models = new Models({ dataDir, pinTemplates: parts.pinTemplates ?? false });
   const outbound = new Outbound();
   const projects = new Projects({ dataDir, purges: parts.deleteProjects ?? false });
@@ -143,6 +160,8 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     events,
   });
   const chat = new Chat({ projects, providers, providerOf, store, retrieval: documents.retrieval, events, tools: toolServers });
+  const places = runtimeUrls.length > 0 ? undefined : models.places;
+  const ofHelp = { dataDir, projects, chat, events, places, toolServers, datasets: documents.datasets, tasks: documents.tasks };
   const voice = new Lazy(async () => openVoice(projects, chat, events, services.core));
   return {
     version,
@@ -154,6 +173,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     events,
     examples: new Examples({ dataDir, projects, datasets: documents.datasets }),
     toolServers,
+    help: callsOf(new Lazy(async () => new (await import('./help/help.js')).Help(ofHelp))),
     completions,
     models,
     hub,

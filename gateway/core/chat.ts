@@ -1,3 +1,4 @@
+import { isHelpProject } from '../../runtime/projects/built-in.js';
 import type { CompletionPart } from '../../runtime/providers/contract.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
@@ -53,13 +54,15 @@ export const chatEndpoints: Endpoint<Runtime>[] = [
     streams: true,
     bodyLimitBytes: CHAT_BODY_BYTES,
     errorShape: 'by-client',
-    handler: async ({ chat }, request) => {
+    handler: async ({ chat, help }, request) => {
       const [namespace, project] = place(request);
       const body = request.body as CompletionRequest;
       // Any value of X-No-Session counts, even none, and it wins over X-Session-ID.
       const stateful = request.header('x-no-session') === undefined;
       const call = { namespace, project, request: body, stateful, sessionId: request.header('x-session-id') };
-      const turn = await chat.complete(call, request.signal);
+      const turn = isHelpProject(namespace, project)
+        ? await help.complete(call, request.header('x-active-project'), request.signal)
+        : await chat.complete(call, request.signal);
       const headers: Record<string, string> = turn.sessionId === undefined ? {} : { 'X-Session-ID': turn.sessionId };
       return body.stream ? { headers, events: turn.frames() } : { headers, json: await turn.body(textProgress(request.progress, body)) };
     },

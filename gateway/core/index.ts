@@ -6,6 +6,7 @@ import { chatEndpoints } from './chat.js';
 import { datasetEndpoints } from './datasets.js';
 import { eventEndpoints } from './events.js';
 import { exampleEndpoints } from './examples.js';
+import { forHelpProject } from './help-project.js';
 
 import { modelEndpoints } from './models.js';
 import { projectEndpoints } from './projects.js';
@@ -33,7 +34,9 @@ const operations: readonly Endpoint<Runtime>[] = [
   ...visionEndpoints,
   ...speechEndpoints,
   ...serviceEndpoints,
-].map(afterParsing);
+]
+  .map(forHelpProject)
+  .map(afterParsing);
 
 /** Everything that the core API (port 14345) serves; dispatch and OpenAPI are derived from this list. */
 export const coreEndpoints: readonly Endpoint<Runtime>[] = [...operations, mcpEndpoint(operations)];

@@ -16,6 +16,7 @@ import { Agent, type AgentParts, type AgentState, MODEL_CALLS, newState, TOO_LON
 import { type ToolFields, TurnTools } from './agent/offer.js';
 import { openToolbox } from './agent/toolbox.js';
 import type { PausedTurn, WaitingCalls } from './agent/waiting.js';
+import { type AnswerFrame, framed } from './frame.js';
 import { assemble, conversationOf, MAX_TOOLS, offeredTools, type Prompts, renderPrompts, settingsOf } from './model-request.js';
 import { contextText, questionsOf, retrieve, sourcesOf } from './passages.js';
 import type { ReplayOf } from './replay.js';
@@ -44,6 +45,8 @@ export interface ChatCall {
   unrecorded?: boolean;
   /** Where the call repeats a turn: which one. Only in calls that are not stateful. */
   replay?: ReplayOf;
+  /** Text around the answer, by the passages that it is made from. */
+  frame?: ((passages: readonly Hit[]) => AnswerFrame) | undefined;
 }
 
 /** What a turn is opened with. */
@@ -110,7 +113,8 @@ export async function openTurn(parts: TurnParts, call: ChatCall): Promise<ChatTu
       });
     });
     const agent = tools.ofServers.size > 0 ? agentOf(newState(opening), completion) : undefined;
-    return { completion: agent ?? completion, agent, hits };
+    const answer = agent ?? completion;
+    return { completion: call.frame ? framed(answer, call.frame(hits)) : answer, agent, hits };
   });
 }
 

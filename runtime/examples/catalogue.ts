@@ -9,7 +9,8 @@ import { findProjectFile, parseProjectFile, readProjectText } from '../config/pr
 import { validateConfig } from '../config/validate.js';
 import { isObject, type JsonObject } from '../config/values.js';
 import { parseLargeProjectFile } from '../config/yaml-worker.js';
-import { type ExampleFile, filesOf, type NameBudget, nameBudget, pathOf } from './globs.js';
+import { filesOf, type NameBudget, nameBudget, pathOf } from './globs.js';
+import type { PlainFile } from './plain-file.js';
 
 const MANIFEST = 'manifest.yaml';
 /** The examples that come with this program. */
@@ -149,14 +150,14 @@ export async function datasetFiles(
   { root, folder }: FoundExample,
   ingest: readonly string[] | null | undefined,
   budget: NameBudget = nameBudget(),
-): Promise<ExampleFile[]> {
-  const files = new Map<string, ExampleFile>();
+): Promise<PlainFile[]> {
+  const files = new Map<string, PlainFile>();
   for (const glob of ingest ?? []) for (const file of await filesOf(root, folder, glob, budget)) files.set(file.path, file);
   return [...files.values()];
 }
 
 /** A file that becomes a part of the project, and where: in parts, from the project's folder. */
-export interface ProjectFile extends ExampleFile {
+export interface ProjectFile extends PlainFile {
   readonly place: readonly string[];
 }
 

@@ -1,9 +1,5 @@
-import { createHash } from 'node:crypto';
-import { constants } from 'node:fs';
-import { mkdir, mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { UploadedFile } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type {
   Example,
@@ -34,7 +30,7 @@ import {
   shownDatasets,
   shownExample,
 } from './catalogue.js';
-import type { ExampleFile } from './globs.js';
+import { copied, type PlainFile, takeIn } from './plain-file.js';
 
 /** Parts of a `rag` section whose things an import adds where the project lacks their names. */
 const MERGED = ['databases', 'data_processing_strategies'] as const;
@@ -121,17 +117,7 @@ export class Examples {
     } catch (failure) {
       if (!(failure instanceof Failure) || failure.code !== 'DatasetExists') throw failure;
     }
-    const folder = await mkdtemp(join(tmpdir(), 'quern-example-'));
-    const together: string[] = [];
-    try {
-      for (const file of files) {
-        const upload = await copied(file, join(folder, 'file'));
-        together.push(upload.sha256);
-        await this.#datasets.add(namespace, project, name, upload, together);
-      }
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    await takeIn(this.#datasets, { namespace, project, dataset: name }, files);
     return process ? this.#datasets.processing.start(namespace, project, name, {}) : undefined;
   }
 
@@ -157,7 +143,7 @@ export class Examples {
 /** A dataset of an example with its files. */
 interface Contents {
   readonly dataset: CompleteDataset;
-  readonly files: readonly ExampleFile[];
+  readonly files: readonly PlainFile[];
 }
 
 async function contentsOf(example: ManifestExample): Promise<Contents[]> {
@@ -176,45 +162,11 @@ async function contentsOfDataset(example: ManifestExample, entry: ManifestDatase
   return { dataset, files };
 }
 
-function tooLarge({ name, sizeBytes }: ExampleFile): Failure {
+function tooLarge({ name, sizeBytes }: PlainFile): Failure {
   const message = `The file ${JSON.stringify(name)} of the example has ${sizeBytes} bytes; a file may have ${FILE_BYTES}.`;
   return new Failure('too_large', message, { code: 'FileTooLarge' });
 }
 
 function listOf(value: unknown): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];
-}
-
-/** Copies a file of an example as if it had been sent. Throws `bad_request` for one that has meanwhile become a link, a device or longer. */
-async function copied(file: ExampleFile, target: string): Promise<UploadedFile> {
-  const { path, name, sizeBytes } = file;
-  const hash = createHash('sha256');
-  // A pipe without a writer would wait for one.
-  const source = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch((cause: unknown) => {
-    throw changed(file, cause);
-  });
-  try {
-    const stats = await source.stat();
-    if (!stats.isFile() || stats.size !== sizeBytes) throw changed(file);
-    const out = await open(target, 'w', 0o600);
-    try {
-      // No further than it was: it may be growing.
-      if (sizeBytes > 0) {
-        for await (const piece of source.createReadStream({ end: sizeBytes - 1, autoClose: false }) as AsyncIterable<Buffer>) {
-          hash.update(piece);
-          await out.write(piece);
-        }
-      }
-      await out.sync();
-    } finally {
-      await out.close();
-    }
-  } finally {
-    await source.close();
-  }
-  return { field: 'file', name, mimeType: '', path: target, sizeBytes, sha256: hash.digest('hex') };
-}
-
-function changed({ name }: ExampleFile, cause?: unknown): Failure {
-  return new Failure('bad_request', `The file ${JSON.stringify(name)} of the example changed while it was read. Try again.`, { cause });
 }

@@ -1,6 +1,7 @@
 import { lstat, readdir } from 'node:fs/promises';
 import { isAbsolute, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
+import type { PlainFile } from './plain-file.js';
 
 /** Files of one pattern, and folders below it, that are looked at; more are left out. */
 const MAX_FILES = 10_000;
@@ -11,13 +12,6 @@ const MAX_NAMES = 100_000;
 const MAX_STARS = 8;
 /** Patterns that one with alternatives in braces stands for. */
 const MAX_ALTERNATIVES = 64;
-
-/** A file that a pattern means. */
-export interface ExampleFile {
-  readonly path: string;
-  readonly name: string;
-  readonly sizeBytes: number;
-}
 
 /** How many names may still be looked at. */
 export interface NameBudget {
@@ -33,14 +27,14 @@ export function nameBudget(): NameBudget {
  * The files that a pattern means, in the order of their names. It counts from the example's `folder`, or, where it begins with `examples/`,
  * from `root`, which holds all examples. Links are passed over. Throws `bad_request` for one that leads out of `root`, or is no pattern.
  */
-export async function filesOf(root: string, folder: string, glob: string, budget: NameBudget = nameBudget()): Promise<ExampleFile[]> {
+export async function filesOf(root: string, folder: string, glob: string, budget: NameBudget = nameBudget()): Promise<PlainFile[]> {
   const { base, parts } = placeOf(root, folder, glob);
   const fixed = parts.findIndex((part) => /[*?{]/.test(part));
   const rest = fixed < 0 ? parts.slice(-1) : parts.slice(fixed);
   const start = parts.slice(0, parts.length - rest.length);
   const walk = { patterns: alternativesOf(glob, rest), budget, found: [] };
   if (await isFolder(base, start)) await walkThrough(join(base, ...start), [], walk);
-  return walk.found.sort((a: ExampleFile, b: ExampleFile) => (a.path < b.path ? -1 : 1));
+  return walk.found.sort((a: PlainFile, b: PlainFile) => (a.path < b.path ? -1 : 1));
 }
 
 /** A path below `root`, counted as a pattern is. Throws `bad_request` where it leads out. */
@@ -72,7 +66,7 @@ interface Walk {
   /** Each in its parts between slashes. */
   readonly patterns: readonly (readonly string[])[];
   readonly budget: NameBudget;
-  readonly found: ExampleFile[];
+  readonly found: PlainFile[];
 }
 
 async function walkThrough(folder: string, above: readonly string[], walk: Walk): Promise<void> {

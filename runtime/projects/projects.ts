@@ -25,6 +25,7 @@ import { validateConfig } from '../config/validate.js';
 import type { JsonObject } from '../config/values.js';
 import { editLargeYaml, parseLargeProjectFile } from '../config/yaml-worker.js';
 import { CONSENT_FILE, consentText, noteWritten } from '../mcp/consent.js';
+import { builtInRoot, HELP_PROJECT, isHelpProject } from './built-in.js';
 import { ProjectCache, projectNotFound } from './cache.js';
 import { ProjectDisk, projectExists } from './disk.js';
 import { Listing } from './listing.js';
@@ -34,7 +35,7 @@ import type { LoadedProject } from './snapshot.js';
 export type { LoadedProject } from './snapshot.js';
 
 /** Namespaces that cannot be created. */
-const RESERVED_NAMESPACES: readonly string[] = ['llamafarm'];
+const RESERVED_NAMESPACES: readonly string[] = [HELP_PROJECT.namespace];
 
 /** A configuration to be saved: where it came from, for errors, and what it replaces. */
 interface Given {
@@ -65,7 +66,7 @@ export class Projects {
     this.#purges = purges;
     this.#root = join(dataDir, 'projects');
     this.#templates = join(dataDir, 'templates');
-    this.#cache = new ProjectCache(this.#root);
+    this.#cache = new ProjectCache(this.#root, builtInRoot(dataDir));
     this.#listing = new Listing(this.#root, this.#cache);
     this.#disk = new ProjectDisk(this.#root);
   }
@@ -169,6 +170,7 @@ export class Projects {
    */
   put(namespace: string, name: string, config: JsonObject): Promise<Project> {
     return this.#locks.run(`${namespace}/${name}`, async () => {
+      refuseBuiltIn(namespace, name);
       const { directory, snapshot } = this.#cache.get(namespace, name);
       const given = { config, where: ['body', 'config'], current: snapshot.stored };
       const stored = this.#checked(`Project ${namespace}/${name}`, given, namespace, name);
@@ -183,6 +185,7 @@ export class Projects {
    */
   edit(namespace: string, name: string, change: (raw: JsonObject) => JsonObject): Promise<LoadedProject> {
     return this.#locks.run(`${namespace}/${name}`, async () => {
+      refuseBuiltIn(namespace, name);
       const { directory, fileName } = this.#file(namespace, name);
       const subject = `Project ${namespace}/${name}`;
       const { text } = readProjectText(join(directory, fileName), this.#root, subject);
@@ -198,6 +201,7 @@ export class Projects {
   /** Returns the project and, with `purge`, deletes it and everything that belongs to it. */
   delete(namespace: string, name: string, { purge = this.#purges }: { purge?: boolean | undefined }): Promise<Project> {
     return this.#locks.run(`${namespace}/${name}`, async () => {
+      refuseBuiltIn(namespace, name);
       if (!purge) return this.get(namespace, name);
       const { snapshot } = this.#cache.get(namespace, name);
       const unreadable = {
@@ -292,6 +296,13 @@ export class Projects {
       return { path, text: freshYaml(stored) };
     }
   }
+}
+
+/** Throws `forbidden` (ReadOnlyProject) for a project that comes with this program. */
+export function refuseBuiltIn(namespace: string, name: string): void {
+  if (!isHelpProject(namespace, name)) return;
+  const message = `Project ${namespace}/${name} is the help that comes with Quern: it is read only. Make a project of your own in another namespace.`;
+  throw new Failure('forbidden', message, { code: 'ReadOnlyProject' });
 }
 
 /**

@@ -10,6 +10,8 @@ import { Chat } from '../../runtime/chat/chat.js';
 import { PageImages } from '../../runtime/documents/parsing/page-images.js';
 import { Events } from '../../runtime/events/events.js';
 import { Examples } from '../../runtime/examples/examples.js';
+import { Help } from '../../runtime/help/help.js';
+import { placeHelpProject } from '../../runtime/help/project.js';
 import { DATASET_BYTES } from '../../runtime/library/datasets/limits.js';
 import { ToolServers } from '../../runtime/mcp/tool-servers.js';
 import { Models } from '../../runtime/models/residency/models.js';
@@ -70,8 +72,11 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
     events,
     tools: toolServers,
   });
+  placeHelpProject(dataDir);
+  const help = new Help({ ...documents, dataDir, projects, chat, events, places: models.places, toolServers });
   const runtime = {
     ...documents,
+    help,
     ...services,
     version: '0.0.0',
     stopping: new AbortController().signal,
