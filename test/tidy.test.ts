@@ -54,6 +54,7 @@ const DOORS: Record<string, RegExp> = {
   'postal-mime': /^runtime\/documents\/parsers\/eml\.ts$/,
   re2js: /^runtime\/documents\/extractors\/patterns\/custom\.ts$/,
   'smol-toml': /^runtime\/config\/toml\.ts$/,
+  'sherpa-onnx-node': /^runtime\/engines\/sherpa\//,
   sharp: /^runtime\/pictures\/codec\.ts$/,
   'tesseract.js': /^runtime\/engines\/ocr\/tesseract\//,
   'wasm-media-encoders': /^runtime\/speech\/codecs\/mp3\.ts$/,

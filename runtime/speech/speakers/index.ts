@@ -9,9 +9,10 @@ import { flite } from './flite.js';
 import { kokoro } from './kokoro.js';
 import { OPENAI_MODELS, openaiVoices, ownVoice } from './openai.js';
 import { piper } from './piper.js';
+import { sherpa } from './sherpa.js';
 
 /** Everything that speaks, the default first. */
-export const SPEAKERS: readonly Speaker[] = [kokoro, piper, flite, espeak];
+export const SPEAKERS: readonly Speaker[] = [kokoro, piper, sherpa, flite, espeak];
 
 /** A model that speaks, and who answers to it. */
 interface Answering {
