@@ -52,8 +52,9 @@ interface Sherpa {
   };
 }
 
-export type SherpaVoice = InstanceType<Sherpa['OfflineTts']>;
+/** A model that writes down what it is given whole. */
 export type SherpaRecognizer = InstanceType<Sherpa['OfflineRecognizer']>;
+/** A model that writes down speech as it comes. */
 export type SherpaLiveRecognizer = InstanceType<Sherpa['OnlineRecognizer']>;
 
 /** The package that is asked for, as `npm install` takes it. */
