@@ -82,6 +82,12 @@ export class Chat {
     return this.#sessions.read([namespace, project, checkSessionId(id, ['path', 'session_id'])]);
   }
 
+  /** What a session was begun with (`ChatCall.begunWith`); undefined for one that is unknown or expired. Throws as `Projects.load` does. */
+  begunWith(namespace: string, project: string, id: string): Record<string, unknown> | undefined {
+    this.#parts.projects.load(namespace, project);
+    return this.#sessions.begunWith([namespace, project, id]);
+  }
+
   /** Deletes a session, whether or not it exists; resolves when that is on disk. Throws as `Projects.load` does. */
   async deleteSession(namespace: string, project: string, id: string): Promise<void> {
     this.#parts.projects.load(namespace, project);

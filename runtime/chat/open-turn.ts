@@ -41,6 +41,8 @@ export interface ChatCall {
   stateful: boolean;
   /** The session that the client names; a new one where it is absent or empty. */
   sessionId?: string | undefined;
+  /** What a new session remembers for whoever goes on with it (`Chat.begunWith`); no secret. */
+  begunWith?: Record<string, unknown> | undefined;
   /** True where nobody asked for the turn, so that its event would mislead: none is kept. */
   unrecorded?: boolean;
   /** Where the call repeats a turn: which one. Only in calls that are not stateful. */
@@ -94,7 +96,8 @@ export async function openTurn(parts: TurnParts, call: ChatCall): Promise<ChatTu
   const { request, replay } = call;
   const sessionId = call.stateful ? sessionIdOf(call) : undefined;
   const kept = call.unrecorded ? { ...parts, events: undefined } : parts;
-  return opened(kept, { request, sessionId, replayOf: replay?.of }, async ({ model, session, record, prompts, tools, ask, agentOf }) => {
+  const about = { request, sessionId, begunWith: call.begunWith, replayOf: replay?.of };
+  return opened(kept, about, async ({ model, session, record, prompts, tools, ask, agentOf }) => {
     let opening: Message[] = [];
     let hits: readonly Hit[] = [];
     const completion = await openOrFailStream(model, request, async () => {
@@ -132,6 +135,7 @@ export function resumeTurn(parts: TurnParts, { state, decided }: PausedTurn<Paus
 interface TurnAbout {
   readonly request: ChatRequest;
   readonly sessionId: string | undefined;
+  readonly begunWith?: Record<string, unknown> | undefined;
   readonly replayOf?: string | undefined;
 }
 
@@ -179,7 +183,7 @@ async function turnOf(
   const model = chosenModel(project, request.model);
   const form = await answerForm(project, request);
   const provider = form ? structured(parts.provider(model), { ...form, held: parts.isHeld(model) }) : parts.provider(model);
-  const session = sessionId === undefined ? undefined : await sessions.use([namespace, name, sessionId]);
+  const session = sessionId === undefined ? undefined : await sessions.use([namespace, name, sessionId], about.begunWith);
   const release = once(() => session && sessions.release(session));
   // An answer that nobody starts to read has no end of its own.
   const leave = (): void => {

@@ -17,6 +17,8 @@ export interface SessionRecord {
   createdMs: number;
   /** Milliseconds since 1970 of the last turn. */
   lastActiveMs: number;
+  /** What its client began it with, where that is remembered. */
+  begunWith?: Record<string, unknown>;
 }
 
 /** One whole turn: what the client sent and what the model answered, in order. Never changed once written. */

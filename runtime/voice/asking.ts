@@ -14,12 +14,14 @@ export interface Conversation {
   readonly project: string;
   readonly id: string;
   readonly systemPrompt: string | undefined;
+  /** What its client has chosen, for whoever goes on with it. */
+  readonly begunWith: Record<string, unknown>;
 }
 
 /** Asks the model of a conversation, with the prompts, tools, documents and history of its project. Throws as `Chat.complete` does. */
 export async function ask(
   chat: Pick<Chat, 'complete' | 'model'>,
-  { namespace, project, id, systemPrompt }: Conversation,
+  { namespace, project, id, systemPrompt, begunWith }: Conversation,
   { llmModel, thinks }: Pick<VoiceSettings, 'llmModel' | 'thinks'>,
   text: string,
   signal: AbortSignal,
@@ -37,7 +39,7 @@ export async function ask(
     ...(own.max_tokens === undefined && own.max_completion_tokens === undefined ? { max_tokens: MOST_TOKENS } : {}),
     ...more,
   };
-  const turn = await chat.complete({ namespace, project, request, stateful: true, sessionId: id, unrecorded }, signal);
+  const turn = await chat.complete({ namespace, project, request, stateful: true, sessionId: id, begunWith, unrecorded }, signal);
   return turn.parts();
 }
 

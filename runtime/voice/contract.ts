@@ -42,6 +42,14 @@ export interface TurnTimings {
   end_ms?: number;
 }
 
+/** What was said in an utterance. */
+export interface Said {
+  /** Empty where there are no words. */
+  readonly text: string;
+  /** ISO 639-1. */
+  readonly language: string;
+}
+
 /** The client of a session. */
 export interface VoicePeer {
   /** Sends text or bytes; false when the peer takes no more. */

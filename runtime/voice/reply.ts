@@ -5,6 +5,7 @@ import { CallFilter } from './call-filter.js';
 import { Changes, type Clock, sinceMs } from './clock.js';
 import type { ServerMessage, TurnTimings, VoicePeer } from './contract.js';
 import { SpokenText } from './heard.js';
+import { fillerOf } from './languages.js';
 import { PacedAudio } from './pace.js';
 import { type Phrase, PhraseSplitter } from './phrases.js';
 import type { VoiceSettings } from './settings.js';
@@ -12,12 +13,12 @@ import type { EndedTurn } from './turn-event.js';
 
 /** Phrases that may wait to be spoken; the model waits beyond. */
 const MOST_WAITING = 64;
-/** Said while a tool is asked, in place of silence. */
-const FILLER = 'One moment, please.';
 
 /** What an answer is made of. */
 export interface ReplyParts {
   readonly settings: VoiceSettings;
+  /** That is spoken, as ISO 639-1. */
+  readonly language: string;
   readonly speech: Pick<SpeechOut, 'speak'>;
   readonly peer: VoicePeer;
   readonly clock: Clock;
@@ -182,7 +183,8 @@ export class Reply {
 
   async #fill(): Promise<void> {
     this.#isFilled = true;
-    if (this.#parts.settings.language.startsWith('en')) await this.#enqueue({ text: FILLER, isCode: false });
+    const text = fillerOf(this.#parts.language);
+    if (text !== undefined) await this.#enqueue({ text, isCode: false });
   }
 
   async #read(splitter: PhraseSplitter, text: string): Promise<void> {

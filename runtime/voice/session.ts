@@ -4,8 +4,9 @@ import type { Chat } from '../chat/chat.js';
 import type { SpeechInService, SpeechOutService } from '../speech/contract.js';
 import { ask, type Conversation, rehearse } from './asking.js';
 import { type Clock, sinceMs } from './clock.js';
-import type { Hearing, ServerMessage, TurnTimings, VoiceFrame, VoicePeer } from './contract.js';
+import type { Hearing, Said, ServerMessage, TurnTimings, VoiceFrame, VoicePeer } from './contract.js';
 import { HeldLevel } from './ear.js';
+import { isBackChannel, isStop } from './languages.js';
 import { Listening, type Utterance } from './listening.js';
 import { Readiness } from './readiness.js';
 import { Reply } from './reply.js';
@@ -13,7 +14,6 @@ import { configured, type VoiceSettings } from './settings.js';
 import { StateMachine } from './states.js';
 import { Traffic } from './traffic.js';
 import { type EndedTurn, notUnderstood } from './turn-event.js';
-import { isBackChannel, isStop } from './words.js';
 
 /** Characters of a typed text. */
 const MOST_TEXT = 10_000;
@@ -200,11 +200,11 @@ export class VoiceSession {
     const { clock } = this.#parts;
     const timings: TurnTimings = { endpoint_ms: sinceMs(clock, utterance.spokenMs) };
     const answer = async (): Promise<void> => {
-      const text = await utterance.text;
+      const said = await utterance.said;
       if (this.#utterance !== utterance) return;
       this.#utterance = undefined;
       timings.stt_ms = sinceMs(clock, utterance.spokenMs);
-      await this.#heard(text, utterance.spokenMs, timings);
+      await this.#heard(said, utterance.spokenMs, timings);
     };
     answer().catch((error: unknown) => {
       if (this.#isOver || (this.#utterance !== undefined && this.#utterance !== utterance)) return;
@@ -215,9 +215,9 @@ export class VoiceSession {
   }
 
   /** Acts on what was said. */
-  async #heard(text: string, spokenMs: number, timings: TurnTimings): Promise<void> {
+  async #heard({ text, language }: Said, spokenMs: number, timings: TurnTimings): Promise<void> {
     this.#listening.accept();
-    if (this.#reply && (text === '' || isBackChannel(text))) {
+    if (this.#reply && (text === '' || isBackChannel(text, language))) {
       this.#resume();
       return;
     }
@@ -230,11 +230,11 @@ export class VoiceSession {
     this.#send({ type: 'transcription', text, is_final: true });
     await this.#cut();
     if (this.#machine.state !== 'processing') return;
-    if (wasSpeaking && isStop(text)) {
+    if (wasSpeaking && isStop(text, language)) {
       this.#machine.on('nothing');
       return;
     }
-    this.#answer(text, spokenMs, timings);
+    this.#answer({ text, language }, spokenMs, timings);
   }
 
   #typed(text: unknown): void {
@@ -249,12 +249,12 @@ export class VoiceSession {
     this.#machine.on('utterance');
     const now = this.#parts.clock.nowMs();
     this.#cut().then(
-      () => this.#answer(text.trim(), now, {}),
+      () => this.#answer({ text: text.trim(), language: this.#settings.language }, now, {}),
       (error: unknown) => this.#broken(error),
     );
   }
 
-  #answer(text: string, askedMs: number, timings: TurnTimings): void {
+  #answer({ text, language }: Said, askedMs: number, timings: TurnTimings): void {
     if (this.#isOver || !this.#machine.on('answer')) return;
     const { chat, speech, peer, clock } = this.#parts;
     const settings = this.#settings;
@@ -262,6 +262,7 @@ export class VoiceSession {
     this.#unanswered = asked.slice(-MOST_UNANSWERED);
     const reply = new Reply({
       settings,
+      language,
       speech,
       peer,
       clock,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
+import type { Query } from '../../schemas/generated/core/voice.js';
 import { log } from '../base/log.js';
 import type { Chat } from '../chat/chat.js';
 import { checkSessionId } from '../chat/session.js';
@@ -92,7 +93,9 @@ export class Voice {
     const { namespace, project } = address;
     const loaded = projects.load(namespace, project);
     const { voice } = loaded.config;
-    const query = sessionQuery(address.query);
+    const { session_id: known, ...given } = sessionQuery(address.query);
+    const id = known === undefined ? randomUUID() : checkSessionId(known, ['query', 'session_id']);
+    const query: Query = { ...chat.begunWith(namespace, project, id), ...given };
     if (voice?.enabled === false) {
       throw new Failure('bad_request', `Voice chat is switched off in project ${namespace}/${project}: its voice.enabled is false.`);
     }
@@ -101,13 +104,13 @@ export class Voice {
       throw new Failure('bad_request', 'llm_model is required (via query param or voice.llm_model in config)');
     }
     chat.model(namespace, project, settings.llmModel);
-    const id = query.session_id === undefined ? randomUUID() : checkSessionId(query.session_id, ['query', 'session_id']);
     this.#makeRoom(address, id);
     const session: VoiceSession = new VoiceSession({
       namespace,
       project,
       id,
       systemPrompt: query.system_prompt?.replace(CONTROL, (sign) => (sign === '\n' || sign === '\t' ? sign : '')).trim() || undefined,
+      begunWith: { ...query },
       settings,
       chat,
       speech,

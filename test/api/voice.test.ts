@@ -172,7 +172,7 @@ for (const transport of ['uws', 'node'] as const) {
     it('resumes a session by its id, also after a restart', async () => {
       const id = `mine-${transport}`;
       answer('Nice to meet you.');
-      const first = connect(`?session_id=${id}`);
+      const first = connect(`?session_id=${id}&system_prompt=Speak%20like%20a%20pirate.&speed=2`);
       await first.state('idle');
       assert.equal(first.messages('session_info')[0]!.session_id, id);
       await turn(first, 'My name is Ada.');
@@ -189,9 +189,15 @@ for (const transport of ['uws', 'node'] as const) {
       await turn(third, 'What is my name?');
       assert.deepEqual(
         provider.asked.at(-1)!.request.messages.map(({ content }) => content),
-        ['Be brief.', 'My name is Ada.', 'Nice to meet you.', 'What is my name?'],
+        ['Be brief.\n\nSpeak like a pirate.', 'My name is Ada.', 'Nice to meet you.', 'What is my name?'],
       );
+      assert.equal(speech.spoken.at(-1)!.speed, 2);
       await third.end();
+      const other = connect(`?session_id=${id}-other`);
+      await other.state('idle');
+      await turn(other, 'Who are you?');
+      assert.deepEqual(provider.asked.at(-1)!.request.messages[0]!.content, 'Be brief.');
+      await other.end();
     });
 
     it('keeps an event of each turn with its timings, and none of the rehearsal', async () => {
