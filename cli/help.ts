@@ -14,6 +14,7 @@ export function help(): void {
       '  quern models     the models on this machine',
       '  quern rm MODEL   remove a model from the model cache',
       '  quern mcp serve  this daemon as an MCP server on standard input and output; --start starts the daemon too',
+      '  quern mcp        the tool servers of projects: list [NAMESPACE[/PROJECT]], and restart, approve or revoke NAMESPACE/PROJECT/SERVER',
       '  quern version    the version',
       '',
       'The model cache is shared with other programs: HF_HOME, HF_HUB_CACHE, HF_TOKEN, HF_ENDPOINT and HF_HUB_OFFLINE hold.',

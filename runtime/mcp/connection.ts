@@ -37,8 +37,8 @@ const MAX_PAGES = 64;
 export const SAID_BY_SERVER = 'ToolServerError';
 /** Of such words, how many are kept. */
 const MAX_ERROR_CHARACTERS = 2_000;
-/** Status of a server over HTTP that does not know the session any more. */
-const SESSION_GONE = 404;
+/** Code of the failure of a request to a server that has forgotten the session, so that it did nothing. */
+export const SESSION_GONE = 'ToolServerSessionGone';
 
 /** What connections are made with. */
 export interface ConnectionParts {
@@ -51,8 +51,8 @@ export interface ConnectionParts {
 export interface ConnectionEvents {
   /** The server's tools are others now. */
   toolsChanged(): void;
-  /** The connection is gone; `reason` continues a sentence about the server. Not told where it was closed here. */
-  lost(reason: string): void;
+  /** The connection is gone; the message continues a sentence about the server. Not told where it was closed here. */
+  lost(failure: Failure): void;
 }
 
 /** One connection to a server, ready for calls; the only place that uses the client library. */
@@ -188,19 +188,20 @@ export class Connection {
   }
 
   #watch(events: ConnectionEvents): void {
-    const lose = (reason: string): void => {
+    const lose = (failure: Failure): void => {
       if (this.#isClosed) return;
       this.#isClosed = true;
-      this.#setGone(new Failure('unavailable', reason));
+      this.#setGone(failure);
       void this.#client.close().catch(() => {});
-      events.lost(reason);
+      events.lost(failure);
     };
-    this.#client.onclose = () => lose(endingOf(this.#transport) ?? 'closed the connection');
-    const ending = endingOf(this.#transport);
-    if (ending !== undefined) lose(ending);
+    const end = (): void => lose(new Failure('unavailable', endingOf(this.#transport) ?? 'closed the connection'));
+    this.#client.onclose = end;
+    if (endingOf(this.#transport) !== undefined) end();
     this.#client.onerror = (error) => {
       // A stream of events that breaks is opened again by the client library, as another session, which nobody has greeted.
-      if (error.name === 'SseError' || isSessionGone(error)) lose(failureOf(error).message);
+      const isBroken = error.name === 'SseError' || (error instanceof Failure && error.code === 'ConnectFailed');
+      if (isBroken || isSessionGone(error)) lose(failureOf(error));
     };
   }
 
@@ -248,13 +249,18 @@ const endingOf = (transport: Transport): string | undefined => (transport instan
 /** Whether an error says that the two could not agree on a protocol. */
 const isNegotiation = (error: unknown): boolean => (error as { code?: unknown } | undefined)?.code === 'ERA_NEGOTIATION_FAILED';
 
-const isSessionGone = (error: unknown): boolean => (error as { data?: { status?: unknown } } | undefined)?.data?.status === SESSION_GONE;
+/** Whether a server over HTTP says that it does not know the session any more: by 404, or by 400 with a word about sessions. */
+function isSessionGone(error: unknown): boolean {
+  const { status, text } = (error as { data?: { status?: unknown; text?: unknown } } | undefined)?.data ?? {};
+  return status === 404 || (status === 400 && typeof text === 'string' && /session/i.test(text));
+}
 
 /** An error of the client library in our words; its message continues a sentence about the server. */
 function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
   const cause = (error as { cause?: unknown } | undefined)?.cause;
   if (cause instanceof Failure) return cause;
+  if (isSessionGone(error)) return new Failure('unavailable', 'has forgotten the session', { code: SESSION_GONE, cause: error });
   const { code, message = String(error) } = error as { code?: unknown; message?: string };
   if (code === 'REQUEST_TIMEOUT') return new Failure('timed_out', 'did not answer in time', { cause: error });
   if (code === 'CONNECTION_CLOSED') return new Failure('unavailable', 'closed the connection', { cause: error });

@@ -146,8 +146,8 @@ export class ToolServer {
     let made: Connection | undefined;
     const events: ConnectionEvents = {
       toolsChanged: () => void (made && this.#list(made)),
-      lost: (reason) => {
-        if (!signal.aborted && made && this.#connection === made) this.#lost(new Failure('unavailable', reason));
+      lost: (failure) => {
+        if (!signal.aborted && made && this.#connection === made) this.#lost(failure);
       },
     };
     const connection = await Connection.open(this.#config, this.#directory, this.#parts, events, signal);

@@ -6,7 +6,7 @@ import { withoutSecrets } from '../config/secrets.js';
 import type { Events } from '../events/events.js';
 import { recorded, type WorkAbout } from '../events/recorded.js';
 import type { Outbound } from '../net/outbound.js';
-import { type Connection, SAID_BY_SERVER } from './connection.js';
+import { type Connection, SAID_BY_SERVER, SESSION_GONE } from './connection.js';
 import { fingerprintOf, readUnapproved, setApproved } from './consent.js';
 import { promptText, resourceText, resultOf } from './content.js';
 import { ToolServer } from './server.js';
@@ -263,7 +263,13 @@ export class ToolServers implements ProjectTools {
     return { text, failed };
   }
 
-  async #ask(one: Known, { server, tool }: ServerTool, args: unknown, options: ToolCallOptions): Promise<ToolResult & Refusal> {
+  async #ask(
+    one: Known,
+    { server, tool }: Pick<ServerTool, 'server' | 'tool'>,
+    args: unknown,
+    options: ToolCallOptions,
+    isSecond = false,
+  ): Promise<ToolResult & Refusal> {
     if (typeof args !== 'object' || args === null || Array.isArray(args)) return refused(`the arguments of ${tool} must be a JSON object`);
     const connection = await this.#connection(one, options.signal);
     const { tools, reason = one.isApproved ? 'is not ready' : 'may not run: its approval was taken back' } = one.server.view;
@@ -273,6 +279,9 @@ export class ToolServers implements ProjectTools {
       return resultOf(await connection.call(tool, args as Record<string, unknown>, options));
     } catch (error) {
       if (options.signal.aborted) throw options.signal.reason;
+      // The call was not made, and the server is greeted again by now.
+      if (error instanceof Failure && error.code === SESSION_GONE && !isSecond)
+        return this.#ask(one, { server, tool }, args, options, true);
       if (error instanceof Failure) {
         const refusal = refused(`tool server '${server}' ${error.message}`);
         return error.code === SAID_BY_SERVER ? { text: refusal.text, failed: true } : refusal;

@@ -3,6 +3,7 @@
  * (says its `text`), `env` (says its environment), `pid` and `pids` (its process and those that it started).
  */
 import { spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 
 type Call = { readonly name: string; readonly arguments?: Record<string, unknown>; readonly _meta?: { readonly progressToken?: unknown } };
@@ -32,6 +33,7 @@ if (mode === 'floods') flood('y'.repeat(1_000));
 if (mode === 'forks') {
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'], { stdio: 'ignore' });
   children.push(child.pid!);
+  if (process.env.PIDS) writeFileSync(process.env.PIDS, JSON.stringify([process.pid, ...children]));
 }
 
 const CALLS: Readonly<Record<string, (call: Call, id: unknown) => object | undefined | Promise<object | undefined>>> = {
