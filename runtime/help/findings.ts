@@ -20,6 +20,8 @@ const MAX_FINDINGS = 8;
 const MAX_CHARS = 300;
 /** Characters of a model's name. */
 const MAX_NAME_CHARS = 100;
+/** Models and embedders that are looked for; each costs some looks at the disk. */
+const MAX_LOOKED_FOR = 32;
 /** Names that one sentence lists. */
 const MAX_NAMES = 6;
 /** Failures of the last day that are told, and how far back they are looked for. */
@@ -88,7 +90,7 @@ async function modelProblems({ config }: LoadedProject, places: ModelPlaces | un
   const { models } = config.runtime;
   if (models.length === 0) return ['No model is configured: add one under runtime.models of the project file.'];
   const problems: string[] = [];
-  for (const model of models) {
+  for (const model of models.slice(0, MAX_LOOKED_FOR)) {
     const failure = await modelFailure(model, places);
     if (failure !== undefined) problems.push(`Model ${quote(model.name)}: ${missing(model.model, failure)}`);
   }
@@ -111,7 +113,7 @@ async function modelFailure(model: ModelConfig, places: ModelPlaces | undefined)
 
 async function embedderProblems({ config }: LoadedProject, places: ModelPlaces | undefined): Promise<string[]> {
   const problems: string[] = [];
-  for (const { database, type, settings } of embeddersOf(config.rag?.databases ?? [])) {
+  for (const { database, type, settings } of embeddersOf(config.rag?.databases ?? []).slice(0, MAX_LOOKED_FOR)) {
     const model = settings.model ?? settings.model_name;
     if (!places || !MODEL_EMBEDDERS.has(type) || settings.base_url || typeof model !== 'string') continue;
     // Such a name is looked up among the models of the project first.

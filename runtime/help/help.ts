@@ -2,6 +2,7 @@ import { FIRST_MODEL } from '../../models/built-in.js';
 import type { Message } from '../../schemas/generated/common.js';
 import type { CompletionRequest } from '../../schemas/generated/core/chat.js';
 import type { HealthSeed } from '../../schemas/generated/core/system.js';
+import { log } from '../base/log.js';
 import type { Chat, ChatCall } from '../chat/chat.js';
 import { sourceOf } from '../chat/passages.js';
 import type { ChatTurn } from '../chat/turn.js';
@@ -95,7 +96,8 @@ export class Help {
     const unread = files.filter((file) => !gone.includes(file) && file.chunk_count === 0).map(({ hash }) => hash);
     if (unread.length > 0) {
       const id = await datasets.processing.start(namespace, project, PAGES, { hashes: unread });
-      await tasks.finished(namespace, project, id, new AbortController().signal);
+      const { state, error } = await tasks.finished(namespace, project, id, new AbortController().signal);
+      if (state !== 'SUCCESS') log('warn', 'the pages of the help were not read; the next start tries again', { error });
     }
     this.#prepared = true;
   }

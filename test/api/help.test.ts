@@ -131,6 +131,15 @@ const PROBLEMS: Scenario[] = [
     lacks: ['About ns/well'],
     json: () => assert.match(lastAsked(), /Its models are tiny \(universal: quern-tiny\); the default is tiny/),
   }),
+  {
+    name: 'an agent is imported',
+    method: 'POST',
+    path: '/v1/examples/tool-library/import-project',
+    body: { namespace: 'ns', name: 'agent', process: false },
+  },
+  ask('What is wrong?', about('ns/agent'), {
+    contains: ['stock\\" waits for approval', '/v1/projects/ns/agent/mcp/servers/stock/approve', 'and 16 more is in its database yet'],
+  }),
   ask('What is wrong?', about('ns/broken'), { contains: ['About ns/broken', 'runtime.models'] }),
   ask('What is wrong?', about('ns/nope'), { contains: ['ns/nope not found'] }),
   ask('What is wrong?', about('llamafarm/project_seed'), { lacks: ['About '] }),

@@ -9,7 +9,7 @@ import { parseProjectFile } from '../../runtime/config/project-file.js';
 import { BUILT_IN_EXAMPLES } from '../../runtime/examples/catalogue.js';
 import { decodeWhole } from '../../runtime/speech/decode/decode.js';
 import { openRetrievalStage, type RetrievalStage } from '../support/retrieval-stage.js';
-import { FINISH } from '../unit/runtime/chat/scripted-provider.js';
+import { FINISH, type Step } from '../unit/runtime/chat/scripted-provider.js';
 
 setLogLevel('error');
 
@@ -85,7 +85,7 @@ describe('built-in examples', () => {
 
       it('is large enough to be of use, and valid', async () => {
         const { project } = await stage.call('GET', `/v1/projects/tests/${id}`);
-        assert.deepEqual([project.validation_error, project.namespace, project.name], [null, 'tests', id]);
+        assert.deepEqual([project.validation_error, project.notes, project.namespace, project.name], [null, [], 'tests', id]);
         const { datasets } = await stage.call('GET', `/v1/projects/tests/${id}/datasets`);
         const files = datasets.flatMap(({ details }: { details: { files_metadata: { chunk_count: number }[] } }) => details.files_metadata);
         const chunks = files.reduce((sum: number, file: { chunk_count: number }) => sum + file.chunk_count, 0);
@@ -159,5 +159,32 @@ describe('built-in examples', () => {
       const pcm = await decodeWhole(readFileSync(join(folder, name)));
       assert.ok(pcm.length > 16_000 && pcm.length < 160_000, `${name}: ${pcm.length} samples`);
     }
+  });
+
+  it('the tool server of the library starts once it is approved, and answers what a chat asks', async () => {
+    const servers = '/v1/projects/tests/tool-library/mcp/servers';
+    const [waiting] = (await stage.call('GET', servers)).servers;
+    assert.deepEqual([waiting.name, waiting.state, waiting.approved, waiting.tools], ['stock', 'off', false, []]);
+    await stage.call('POST', `${servers}/stock/approve?fingerprint=${waiting.fingerprint}`);
+    const call: Step = { type: 'tool_call', index: 0, id: 'one', name: 'stock__state_of', arguments: '{"number":207}' };
+    stage.provider.say(({ messages }) => {
+      const result = messages.find(({ role }) => role === 'tool');
+      return result ? [{ type: 'text', text: String(result.content) }, FINISH] : [call, { ...FINISH, reason: 'tool_calls' } as Step];
+    });
+    const asked = { messages: [{ role: 'user', content: 'Is the long ladder free?' }] };
+    const { choices } = await stage.call('POST', '/v1/projects/tests/tool-library/chat/completions', asked);
+    assert.match(choices[0].message.content, /207 long ladder: free, on shelf hall/);
+    const [running] = (await stage.call('GET', servers)).servers;
+    assert.deepEqual(
+      [running.state, running.tools.map((tool: { tool: string; ask: boolean }) => [tool.tool, tool.ask])],
+      [
+        'ready',
+        [
+          ['find_things', false],
+          ['state_of', false],
+          ['reserve', true],
+        ],
+      ],
+    );
   });
 });
