@@ -22,6 +22,7 @@ import { benchSpeech } from './speech.js';
 import { benchStart } from './start.js';
 import { benchStreams } from './streams.js';
 import { benchText } from './text.js';
+import { benchTools } from './tools.js';
 import { benchTranscription } from './transcription.js';
 import { benchTurns } from './turns.js';
 import { benchVectors } from './vectors.js';
@@ -36,6 +37,7 @@ const PARTS: Record<string, () => Promise<void>> = {
   loop: benchLoop,
   micro: benchMicro,
   turns: benchTurns,
+  tools: benchTools,
   chat: benchChat,
   cache: benchCache,
   vectors: benchVectors,
