@@ -225,8 +225,7 @@ async function turnOf(
       close: release,
       complete: async (message) => {
         if (agent && agent.waiting.length > 0) {
-          const state = { request, sessionId: sessionId ?? null, agent: agent.state };
-          await waiting.pause(namespace, name, { waiting: agent.waiting, decided: {}, state });
+          await waiting.pause(namespace, name, agent.waiting, { request, sessionId: sessionId ?? null, agent: agent.state });
           return;
         }
         const messages = [...conversationOf(request.messages), ...(agent?.messages ?? []), message];

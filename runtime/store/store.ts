@@ -58,6 +58,7 @@ export class Store {
   readonly events: Table<'events'>;
   readonly eventConfigs: Table<'eventConfigs'>;
   readonly pausedTurns: Table<'pausedTurns'>;
+  readonly pausedStates: Table<'pausedStates'>;
   readonly counts: StoreCounts = { read: 0, written: 0 };
   readonly #environment: Environment;
   readonly #writer: Writer;
@@ -98,6 +99,7 @@ export class Store {
     this.events = new Table('events', tables.events, owner);
     this.eventConfigs = new Table('eventConfigs', tables.eventConfigs, owner);
     this.pausedTurns = new Table('pausedTurns', tables.pausedTurns, owner);
+    this.pausedStates = new Table('pausedStates', tables.pausedStates, owner);
     this.#endLog = repeatInLog(() => this.#openDamage());
   }
 

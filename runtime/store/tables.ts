@@ -64,8 +64,13 @@ export interface Tables {
   events: { key: readonly [namespace: string, project: string, id: string]; value: StoredEvent };
   /** Configurations that events refer to, without their secrets, by the hash of that. */
   eventConfigs: { key: readonly [namespace: string, project: string, hash: string]; value: Record<string, unknown> };
-  /** Chat turns that wait for a person, and since when, in milliseconds since 1970. */
-  pausedTurns: { key: readonly [namespace: string, project: string, id: string]; value: { atMs: number; turn: Record<string, unknown> } };
+  /** What chat turns wait for, and since when, in milliseconds since 1970. */
+  pausedTurns: {
+    key: readonly [namespace: string, project: string, id: string];
+    value: { atMs: number; waiting: readonly object[]; decided: Readonly<Record<string, string>> };
+  };
+  /** What each of them goes on with. */
+  pausedStates: { key: readonly [namespace: string, project: string, id: string]; value: object };
 }
 
 /** A table's name. */
@@ -93,4 +98,5 @@ export const TABLE_NAMES = [
   'events',
   'eventConfigs',
   'pausedTurns',
+  'pausedStates',
 ] as const satisfies readonly TableName[];

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../../schemas/errors.js';
-import type { Store } from '../../store/store.js';
+import type { Batch, Store } from '../../store/store.js';
+import type { Entry } from '../../store/table.js';
 import { sizeOf } from '../session.js';
 import type { CallAbout } from './contract.js';
 
@@ -26,11 +27,15 @@ export interface AskedCall {
   readonly decision: Promise<Decision>;
 }
 
-/** A turn whose client has its answer and knows what waits. */
-export interface PausedTurn<State> {
+/** What a turn waits for, whose client has its answer. */
+interface Pause {
   readonly waiting: readonly WaitingCall[];
   /** By the model's ids of calls. */
   readonly decided: Readonly<Record<string, Decision>>;
+}
+
+/** A turn that can go on. */
+export interface PausedTurn<State> extends Pick<Pause, 'decided'> {
   /** What it goes on with. */
   readonly state: State;
 }
@@ -56,6 +61,8 @@ const MOST_CHARACTERS = 1024 * 1024;
 /** `mcall_` with the 32 hex digits of a call, or of its turn and then its number. */
 const ID = /^mcall_([0-9a-f]{32})(?:_(\d{1,3}))?$/;
 
+type TurnKey = Entry<'pausedTurns'>['key'];
+
 interface OpenCall {
   readonly namespace: string;
   readonly project: string;
@@ -64,7 +71,7 @@ interface OpenCall {
 }
 
 /** Calls that wait for a person: those of open answers in memory, those of paused turns on disk, where a restart leaves them. */
-export class WaitingCalls<State> {
+export class WaitingCalls<State extends object> {
   readonly #store: Store;
   readonly #open = new Map<string, OpenCall>();
   /** Decisions of paused turns are stored one after the other. */
@@ -95,13 +102,14 @@ export class WaitingCalls<State> {
     return calls.map((call, index) => ({ ...call, id: `mcall_${turn}_${index}`, expires_at: inFuture(PAUSED_MS) }));
   }
 
-  /** Keeps a turn until all its calls are decided; resolves when it is on disk. */
-  async pause(namespace: string, project: string, turn: PausedTurn<State>): Promise<void> {
-    const id = turnOf(turn.waiting[0]!.id);
+  /** Keeps a turn until all that it waits for is decided; resolves when it is on disk. */
+  async pause(namespace: string, project: string, waiting: readonly WaitingCall[], state: State): Promise<void> {
+    const key = [namespace, project, turnOf(waiting[0]!.id)] as const;
     await this.#exclusively(() =>
       this.#store.write((batch) => {
-        for (const [, , old] of this.#overdue(namespace, project)) batch.remove('pausedTurns', [namespace, project, old]);
-        batch.put('pausedTurns', [namespace, project, id], { atMs: Date.now(), turn: { ...turn } });
+        for (const old of this.#overdue(namespace, project)) removeTurn(batch, old);
+        batch.put('pausedTurns', key, { atMs: Date.now(), waiting, decided: {} });
+        batch.put('pausedStates', key, state);
       }),
     );
   }
@@ -109,8 +117,8 @@ export class WaitingCalls<State> {
   /** What waits in a project, the oldest first. */
   list(namespace: string, project: string): WaitingCall[] {
     const open = [...this.#open.values()].filter((call) => call.namespace === namespace && call.project === project);
-    const paused = this.#paused(namespace, project).filter(({ atMs }) => !isOver(atMs));
-    const calls = [...open.map(({ waiting }) => waiting), ...paused.flatMap(({ turn }) => undecided(turn))];
+    const paused = this.#paused(namespace, project).filter(({ value }) => !isOver(value.atMs));
+    const calls = [...open.map(({ waiting }) => waiting), ...paused.flatMap(({ value }) => undecided(value as unknown as Pause))];
     return calls.sort((a, b) => (a.expires_at < b.expires_at ? -1 : 1));
   }
 
@@ -126,17 +134,18 @@ export class WaitingCalls<State> {
     return this.#exclusively(async () => {
       const key = [namespace, project, turnId] as const;
       const record = this.#store.pausedTurns.get(key);
-      const turn = record && !isOver(record.atMs) ? (record.turn as unknown as PausedTurn<State>) : undefined;
-      const call = turn && undecided(turn).find((one) => one.id === id);
-      if (!record || !turn || !call) throw notWaiting(id);
-      const next: PausedTurn<State> = { ...turn, decided: { ...turn.decided, [call.tool_call_id]: decision } };
+      const pause = record && !isOver(record.atMs) ? (record as unknown as Pause) : undefined;
+      const call = pause && undecided(pause).find((one) => one.id === id);
+      if (!record || !pause || !call) throw notWaiting(id);
+      const next: Pause = { waiting: pause.waiting, decided: { ...pause.decided, [call.tool_call_id]: decision } };
       const waiting = undecided(next);
+      const state = waiting.length === 0 ? this.#store.pausedStates.get(key) : undefined;
       // A turn that goes on is gone from the disk first: no call is made twice.
       await this.#store.write((batch) => {
-        if (waiting.length === 0) batch.remove('pausedTurns', key);
-        else batch.put('pausedTurns', key, { atMs: record.atMs, turn: { ...next } });
+        if (waiting.length === 0) removeTurn(batch, key);
+        else batch.put('pausedTurns', key, { ...record, ...next });
       });
-      return waiting.length === 0 ? { waiting, turn: next } : { waiting };
+      return state === undefined ? { waiting } : { waiting, turn: { decided: next.decided, state: state as State } };
     });
   }
 
@@ -145,7 +154,7 @@ export class WaitingCalls<State> {
     for (const call of this.#open.values()) if (call.namespace === namespace && call.project === project) call.decide('deny');
     await this.#exclusively(() =>
       this.#store.write((batch) => {
-        for (const { id } of this.#paused(namespace, project)) batch.remove('pausedTurns', [namespace, project, id]);
+        for (const { key } of this.#paused(namespace, project)) removeTurn(batch, key);
       }),
     );
   }
@@ -177,18 +186,14 @@ export class WaitingCalls<State> {
     return decision;
   }
 
-  #paused(namespace: string, project: string): { id: string; atMs: number; turn: PausedTurn<State> }[] {
-    const range = { start: [namespace, project], end: [namespace, project, '\uffff'], limit: MOST_PAUSED };
-    return this.#store.pausedTurns
-      .page(range)
-      .map(({ key, value }) => ({ id: key[2], atMs: value.atMs, turn: value.turn as unknown as PausedTurn<State> }));
+  #paused(namespace: string, project: string): Entry<'pausedTurns'>[] {
+    return this.#store.pausedTurns.page({ start: [namespace, project], end: [namespace, project, '\uffff'], limit: MOST_PAUSED });
   }
 
   /** Keys of turns that are over, or give way to another one. */
-  #overdue(namespace: string, project: string): (readonly [string, string, string])[] {
-    const turns = this.#paused(namespace, project).sort((a, b) => a.atMs - b.atMs);
-    const over = turns.filter(({ atMs }, index) => isOver(atMs) || index <= turns.length - MOST_PAUSED);
-    return over.map(({ id }) => [namespace, project, id]);
+  #overdue(namespace: string, project: string): TurnKey[] {
+    const turns = this.#paused(namespace, project).sort((a, b) => a.value.atMs - b.value.atMs);
+    return turns.filter(({ value }, index) => isOver(value.atMs) || index <= turns.length - MOST_PAUSED).map(({ key }) => key);
   }
 
   #exclusively<T>(work: () => Promise<T>): Promise<T> {
@@ -198,7 +203,12 @@ export class WaitingCalls<State> {
   }
 }
 
-function undecided<State>({ waiting, decided }: PausedTurn<State>): WaitingCall[] {
+function removeTurn(batch: Batch, key: TurnKey): void {
+  batch.remove('pausedTurns', key);
+  batch.remove('pausedStates', key);
+}
+
+function undecided({ waiting, decided }: Pause): WaitingCall[] {
   return waiting.filter((call) => !Object.hasOwn(decided, call.tool_call_id));
 }
 
