@@ -18,7 +18,7 @@ import { openToolbox } from './agent/toolbox.js';
 import type { PausedTurn, WaitingCalls } from './agent/waiting.js';
 import { type AnswerFrame, framed } from './frame.js';
 import { assemble, conversationOf, MAX_TOOLS, offeredTools, type Prompts, renderPrompts, settingsOf } from './model-request.js';
-import { contextText, questionsOf, retrieve, sourcesOf } from './passages.js';
+import { contextText, questionsOf, retrieve, serverContext, sourcesOf } from './passages.js';
 import type { ReplayOf } from './replay.js';
 import { answerSchema, schemaName } from './schema/answer-schema.js';
 import type { SchemaForm } from './schema/modes.js';
@@ -105,11 +105,12 @@ export async function openTurn(parts: TurnParts, call: ChatCall): Promise<ChatTu
       record?.asked(project, questions);
       const found = retrieval ? await retrieve(retrieval, project, questions, signal) : [];
       record?.found(questions, found);
+      const given = await serverContext(parts.tools, project, request, signal);
       const history = session ? await sessions.history(session) : (replay?.history ?? []);
       if (session) await sessions.expect(conversationOf(request.messages)).catch(refuseUnkept);
       return openWithRoom(found, (passages) => {
         hits = passages;
-        const system = [...prompts.system, ...contextText(passages)];
+        const system = [...prompts.system, ...given, ...contextText(passages)];
         opening = assemble({ ...prompts, system }, history, request.messages);
         record?.opened(model, history.length, passages);
         return ask(opening, tools.fields('first'));

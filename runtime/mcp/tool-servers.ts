@@ -145,7 +145,6 @@ export class ToolServers implements ProjectTools {
     };
   }
 
-  /** Reads resources and prompts of servers, as texts in their order. Throws as `resources`, and `unavailable` with the server's answer for what it has not. */
   async read(project: ToolProject, wanted: readonly Context[], signal: AbortSignal): Promise<string[]> {
     return Promise.all(
       wanted.map(async ({ server, resource, prompt, arguments: args = {} }, index) => {

@@ -1,4 +1,5 @@
 import type { ProjectConfig } from '../../schemas/generated/config/project.js';
+import type { Context } from '../../schemas/generated/core/tool-servers.js';
 
 /** A tool of an MCP server, as a model is offered it. */
 export interface ServerTool {
@@ -60,4 +61,9 @@ export interface ProjectTools {
    * waits for them for a bounded time; one that is not ready by then is told of in the notes. Rejects only with the reason of `signal`.
    */
   open(project: ToolProject, servers: readonly string[] | undefined, signal: AbortSignal): Promise<Toolbox>;
+  /**
+   * Reads resources and prompts of servers, as texts of at most 64 Ki characters each, in their order. Throws `invalid` for what is neither,
+   * `not_found` and `forbidden` for a server that is not there or may not run, `unavailable` for one that is not ready or has no such thing.
+   */
+  read(project: ToolProject, wanted: readonly Context[], signal: AbortSignal): Promise<string[]>;
 }

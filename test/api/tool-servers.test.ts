@@ -11,6 +11,7 @@ import { writeProject } from '../support/dataset-stage.js';
 import { scripted } from '../support/mcp/tool-stage.js';
 import { openRetrievalStage, type RetrievalStage } from '../support/retrieval-stage.js';
 import { type Scenario, scenarios } from '../support/scenario.js';
+import { FINISH, type Step } from '../unit/runtime/chat/scripted-provider.js';
 
 setLogLevel('error');
 const dataDir = mkdtempSync(join(tmpdir(), 'quern-api-mcp-'));
@@ -137,6 +138,68 @@ const operators: Scenario[] = [
   }),
 ];
 
+let stage: RetrievalStage;
+const chat = (name: string, request: object, more: Partial<Scenario>): Scenario => ({
+  name,
+  method: 'POST',
+  path: '/v1/projects/ns/own/chat/completions',
+  body: { messages: [{ role: 'user', content: 'Hello' }], ...request },
+  ...more,
+});
+const inContext = (name: string, wanted: object, more: Partial<Scenario>): Scenario => chat(name, { mcp_context: [wanted] }, more);
+const DOCUMENT = 'demo://resource/static/document/architecture.md';
+
+const chats: Scenario[] = [
+  inContext(
+    'gives the model a resource',
+    { server: 'everything', resource: DOCUMENT },
+    {
+      json: () => {
+        const [system] = stage.provider.asked.at(-1)!.request.messages;
+        assert.match(String(system!.content), /<passage>\n\[resource demo:\/\/\S+ of server "everything"\]\n# Everything Server/);
+      },
+    },
+  ),
+  inContext(
+    'gives the model a prompt',
+    { server: 'everything', prompt: 'args-prompt', arguments: { city: 'Bern' } },
+    {
+      json: () => {
+        const [system] = stage.provider.asked.at(-1)!.request.messages;
+        assert.match(String(system!.content), /\[prompt "args-prompt" of server "everything"\]\nWhat's weather in Bern\?/);
+      },
+    },
+  ),
+  inContext(
+    'knows a resource only by its address',
+    { server: 'everything', resource: 'demo://none' },
+    {
+      status: 503,
+      contains: ["The resource demo://none could not be read: tool server 'everything' answered with an error"],
+    },
+  ),
+  inContext(
+    'takes either a resource or a prompt',
+    { server: 'everything' },
+    { status: 422, contains: ['mcp_context.0: give either a resource or a prompt'] },
+  ),
+  inContext('knows no resource of another server', { server: 'other', resource: DOCUMENT }, { status: 404 }),
+  chat(
+    'says in a note which server is missing, and gives back what a tool of another said',
+    {},
+    {
+      json: (body) => {
+        assert.match(body.x_tool_notes[0], /^The tools of server 'exits' are missing: it exited with code 3/);
+        assert.deepEqual(
+          body.x_tool_calls.map((one: { name: string }) => one.name),
+          ['everything__echo'],
+        );
+        assert.equal(body.choices[0].message.content, 'The server says: Echo: over there');
+      },
+    },
+  ),
+];
+
 const overHttp: Scenario[] = [
   put('takes a server over HTTP', 'bare', touching('from-put')),
   list('lets it wait for approval', 'bare', (servers) => {
@@ -196,11 +259,27 @@ scenarios<Runtime>(
   'tool servers',
   {
     endpoints: coreEndpoints,
-    context: () => openRetrievalStage(dataDir),
-    close: async (stage) => {
-      await (stage as RetrievalStage).close();
+    context: async () => {
+      stage = await openRetrievalStage(dataDir);
+      stage.provider.say(({ messages, tools }) => {
+        const last = messages.at(-1)!;
+        const call = {
+          type: 'tool_call',
+          index: 0,
+          id: 'call_1',
+          name: 'everything__echo',
+          arguments: '{"message":"over there"}',
+        } as const;
+        if (last.role === 'tool') return [{ type: 'text', text: `The server says: ${last.content}` }, FINISH];
+        if (tools?.some((tool) => tool.function.name === 'everything__echo')) return [call, { ...FINISH, reason: 'tool_calls' } as Step];
+        return [{ type: 'text', text: 'No tools.' }, FINISH];
+      });
+      return stage;
+    },
+    close: async () => {
+      await stage.close();
       rmSync(dataDir, { recursive: true, force: true });
     },
   },
-  [...operators, ...overHttp],
+  [...operators, ...chats, ...overHttp],
 );

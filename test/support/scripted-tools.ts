@@ -1,4 +1,5 @@
 import type { ProjectTools, ServerTool, ToolCallOptions, ToolResult } from '../../runtime/mcp/toolbox.js';
+import type { Context } from '../../schemas/generated/core/tool-servers.js';
 
 /** One tool of a scripted server: what it is, and what a call of it does. */
 export interface ScriptedTool extends Partial<ServerTool> {
@@ -46,5 +47,9 @@ export class ScriptedTools implements ProjectTools {
         }
       },
     };
+  }
+
+  async read(_project: unknown, wanted: readonly Context[]): Promise<string[]> {
+    return wanted.map(({ server, resource, prompt }) => `${resource ?? prompt} of ${server}`);
   }
 }

@@ -75,6 +75,7 @@ describe('official servers of the protocol', () => {
       ({ child, said } = await listening('streamableHttp', port));
       assert.deepEqual(await call(toolbox, 'echo', { message: 'back' }), { text: 'Echo: back', failed: false });
       await stage.servers.revoke('ns', 'p', 'http');
+      for (let left = 100; left > 0 && !/termination request/.test(said()); left -= 1) await sleep(20);
       assert.match(said(), /termination request/);
       child.kill('SIGKILL');
       await new Promise((ended) => child.once('exit', ended));
