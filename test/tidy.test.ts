@@ -47,7 +47,7 @@ const DOORS: Record<string, RegExp> = {
   'mdast-util-gfm': /^runtime\/documents\/parsers\/markdown\.ts$/,
   'micromark-extension-gfm': /^runtime\/documents\/parsers\/markdown\.ts$/,
   'mpg123-decoder': /^runtime\/speech\/decode\/mp3\.ts$/,
-  '@modelcontextprotocol/server': /^gateway\/mcp\/service\.ts$/,
+  '@modelcontextprotocol/server': /^gateway\/mcp\/ser(?:vice|ver)\.ts$/,
   msgpackr: /^runtime\/store\//,
   'node-llama-cpp': /^(native\/inference\/|bench\/)/,
   'onnxruntime-node': /^runtime\/engines\/onnx\/session\.ts$/,

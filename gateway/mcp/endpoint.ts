@@ -10,7 +10,7 @@ import type { McpService } from './service.js';
 export function mcpEndpoint(operations: readonly Endpoint<Runtime>[]): Endpoint<Runtime> {
   const services = new WeakMap<Runtime, Promise<McpService>>();
   const open = (runtime: Runtime): Promise<McpService> => {
-    const opened = services.get(runtime) ?? import('./service.js').then(({ McpService }) => new McpService(runtime, operations));
+    const opened = services.get(runtime) ?? import('./server.js').then(({ openMcp }) => openMcp(runtime, operations));
     services.set(runtime, opened);
     return opened;
   };

@@ -228,6 +228,18 @@ for (const [title, connect] of Object.entries(MCP_CLIENTS)) {
       assert.equal((await client.listResourceTemplates()).resourceTemplates.length, 2);
     });
 
+    it('completes the parts of an address', async () => {
+      const ref = { type: 'ref/resource', uri: 'quern://projects/{namespace}/{project}/{dataset}/{document}' };
+      const values = async (name: string, value: string, args: Record<string, string> = {}): Promise<string[]> =>
+        (await client.complete({ ref, argument: { name, value }, context: { arguments: args } })).completion.values;
+      assert.deepEqual(await values('namespace', 'M'), ['mcp']);
+      assert.deepEqual(await values('project', '', { namespace: 'mcp' }), ['broken', 'p', 'talk', 'wide']);
+      assert.deepEqual(await values('dataset', 'd', { namespace: 'mcp', project: 'p' }), ['docs']);
+      assert.deepEqual(await values('document', 'vol', { namespace: 'mcp', project: 'p', dataset: 'docs' }), ['volcano größe.txt']);
+      assert.deepEqual(await values('document', '', { namespace: '..', project: 'p', dataset: 'docs' }), []);
+      assert.deepEqual(await values('dance', ''), []);
+    });
+
     it('is told what is no address', async () => {
       for (const uri of [
         'quern://projects/mcp/p/docs/none.txt',
