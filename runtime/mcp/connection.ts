@@ -201,8 +201,13 @@ export class Connection {
     this.#client.onerror = (error) => {
       // A stream of events that breaks is opened again by the client library, as another session, which nobody has greeted.
       const isBroken = error.name === 'SseError' || (error instanceof Failure && error.code === 'ConnectFailed');
-      if (isBroken || isSessionGone(error)) lose(failureOf(error));
+      if (isBroken || (this.#hasSession && isSessionGone(error))) lose(failureOf(error));
     };
+  }
+
+  /** A server without sessions may answer 404 where it has no stream of events. */
+  get #hasSession(): boolean {
+    return this.#transport.sessionId !== undefined;
   }
 
   /** An answer of the server, or why there is none. */
