@@ -47,9 +47,10 @@ export class Chat {
 
   constructor(parts: ChatParts) {
     this.#parts = parts;
-    this.#sessions = new Sessions(parts.store, parts.clock ?? systemClock);
+    const { clock = systemClock } = parts;
+    this.#sessions = new Sessions(parts.store, clock);
     this.#sessions.start();
-    this.#waiting = new WaitingCalls(parts.store);
+    this.#waiting = new WaitingCalls(parts.store, clock);
     parts.projects.onErase?.(async (namespace, project) => {
       await this.#waiting.erase(namespace, project);
       await this.#sessions.deleteAll(namespace, project);
@@ -91,12 +92,15 @@ export class Chat {
   /** Deletes a session, whether or not it exists; resolves when that is on disk. Throws as `Projects.load` does. */
   async deleteSession(namespace: string, project: string, id: string): Promise<void> {
     this.#parts.projects.load(namespace, project);
-    return this.#sessions.delete([namespace, project, checkSessionId(id, ['path', 'session_id'])]);
+    const checked = checkSessionId(id, ['path', 'session_id']);
+    await this.#waiting.eraseSessions(namespace, project, checked);
+    return this.#sessions.delete([namespace, project, checked]);
   }
 
   /** Deletes all sessions of a project and returns how many there were. Throws as `Projects.load` does. */
   async deleteSessions(namespace: string, project: string): Promise<number> {
     this.#parts.projects.load(namespace, project);
+    await this.#waiting.eraseSessions(namespace, project);
     return this.#sessions.deleteAll(namespace, project);
   }
 
@@ -117,8 +121,9 @@ export class Chat {
     return { id, decision, waiting: [...waiting], completion };
   }
 
-  /** Removes expired sessions now, and returns how many; it happens every minute anyway. */
-  sweep(): Promise<number> {
+  /** Removes expired sessions, and turns that waited for too long, now, and returns how many sessions; it happens every minute anyway. */
+  async sweep(): Promise<number> {
+    await this.#waiting.sweep();
     return this.#sessions.sweep();
   }
 
@@ -143,7 +148,8 @@ export class Chat {
   }
 
   /** Ends background work. Turns under way are ended by their signals. */
-  close(): Promise<void> {
-    return this.#sessions.close();
+  async close(): Promise<void> {
+    await this.#waiting.close();
+    await this.#sessions.close();
   }
 }

@@ -12,7 +12,7 @@ import type { LoadedProject } from '../projects/projects.js';
 import type { Completion, CompletionPart, Provider } from '../providers/contract.js';
 import type { Hit } from '../rag/contract.js';
 import type { Retrieval } from '../rag/query/contract.js';
-import { Agent, type AgentParts, type AgentState, MODEL_CALLS, newState, TOO_LONG } from './agent/agent.js';
+import { Agent, type AgentParts, type AgentState, isTooLong, MODEL_CALLS, newState } from './agent/agent.js';
 import { type ToolFields, TurnTools } from './agent/offer.js';
 import { openToolbox } from './agent/toolbox.js';
 import type { PausedTurn, WaitingCalls } from './agent/waiting.js';
@@ -108,12 +108,21 @@ export async function openTurn(parts: TurnParts, call: ChatCall): Promise<ChatTu
       const given = await serverContext(parts.tools, project, request, signal);
       const history = session ? await sessions.history(session) : (replay?.history ?? []);
       if (session) await sessions.expect(conversationOf(request.messages)).catch(refuseUnkept);
-      return openWithRoom(found, (passages) => {
-        hits = passages;
-        const system = [...prompts.system, ...given, ...contextText(passages)];
-        opening = assemble({ ...prompts, system }, history, request.messages);
-        record?.opened(model, history.length, passages);
-        return ask(opening, tools.fields('first'));
+      const open = (): Promise<Completion> =>
+        openWithRoom(found, (passages) => {
+          hits = passages;
+          const system = [...prompts.system, ...given, ...contextText(passages)];
+          opening = assemble({ ...prompts, system }, history, request.messages);
+          record?.opened(model, history.length, passages);
+          return ask(opening, tools.fields('first'));
+        });
+      if (tools.ofServers.size === 0) return open();
+      return open().catch((failure: unknown) => {
+        if (!isTooLong(failure)) throw failure;
+        tools.withdraw(
+          `The tools of servers were left out of this turn: with them, the context of model ${model.name} has no room for the messages.`,
+        );
+        return open();
       });
     });
     const agent = tools.ofServers.size > 0 ? agentOf(newState(opening), completion) : undefined;
@@ -264,7 +273,7 @@ async function openWithRoom(passages: readonly Hit[], open: (passages: readonly 
     try {
       return await open(best);
     } catch (failure) {
-      if (best.length === 0 || !(failure instanceof Failure) || !TOO_LONG.has(failure.code)) throw failure;
+      if (best.length === 0 || !isTooLong(failure)) throw failure;
     }
   }
 }

@@ -67,7 +67,7 @@ export interface Tables {
   /** What chat turns wait for, and since when, in milliseconds since 1970. */
   pausedTurns: {
     key: readonly [namespace: string, project: string, id: string];
-    value: { atMs: number; waiting: readonly object[]; decided: Readonly<Record<string, string>> };
+    value: { atMs: number; sessionId: string | null; waiting: readonly object[]; decided: Readonly<Record<string, string>> };
   };
   /** What each of them goes on with. */
   pausedStates: { key: readonly [namespace: string, project: string, id: string]; value: object };

@@ -45,12 +45,15 @@ writeFileSync(
   }),
 );
 
+const clock = { wallMs: () => Date.now() + aheadMs, steadyMs: () => performance.now() };
+let aheadMs = 0;
+
 async function openRuntime() {
   const store = await openStore(dataDir);
   const projects = new Projects({ dataDir, purges: false });
   const events = new Events({ store, projects });
   const providers = { compat_api: provider, local_runner: provider, local_accel: provider, universal: provider };
-  const chat = new Chat({ projects, providers, providerOf, store, events, tools });
+  const chat = new Chat({ projects, providers, providerOf, store, clock, events, tools });
   const close = async (): Promise<void> => {
     await chat.close();
     await events.close();
@@ -364,6 +367,26 @@ const table: Scenario[] = [
     },
   },
   {
+    name: 'where the model has no room for the tools the turn goes on without them, and says so',
+    ...POST,
+    body: prepared(user('x'), { add: ADDER }, (request) =>
+      request.tools ? [new Failure('bad_request', 'too long', { code: 'context_length_exceeded' })] : [text('hi'), FINISH],
+    ),
+    json: (body) => {
+      assert.equal(body.choices[0].message.content, 'hi');
+      assert.match(body.x_tool_notes[0], /left out of this turn.*model m has no room/);
+    },
+  },
+  {
+    name: 'a tool of a server can be named',
+    ...POST,
+    body: prepared(user('x', { tool_choice: { type: 'function', function: { name: 'add' } } }), ...ADDING),
+    json: (body) => {
+      assert.deepEqual(asked(0).tool_choice, { type: 'function', function: { name: 'add' } });
+      assert.equal(body.x_tool_calls.length, 1);
+    },
+  },
+  {
     name: 'a turn ends at its tenth model call, which may call nothing more',
     ...POST,
     body: prepared(user('x'), { add: ADDER }, (request) =>
@@ -563,6 +586,25 @@ describe('calls that a person must allow', () => {
     await runtime.close();
   });
 
+  it('a turn that nobody decides is gone after half an hour, and one whose session is deleted at once', async () => {
+    const runtime = await openRuntime();
+    for (const end of [
+      () => runtime.chat.sweep(),
+      () => runtime.chat.deleteSession('ns', 'p', 'over'),
+      () => runtime.chat.deleteSessions('ns', 'p'),
+    ]) {
+      stage(...ASKING);
+      const first = (await (await runtime.chat.complete(turnOf(user('go'), 'over'), never)).body()) as unknown as Body;
+      assert.equal(runtime.chat.waitingCalls('ns', 'p').length, 1);
+      aheadMs = end.toString().includes('sweep') ? 31 * 60_000 : 0;
+      await end();
+      assert.deepEqual(runtime.chat.waitingCalls('ns', 'p'), []);
+      aheadMs = 0;
+      await assert.rejects(runtime.chat.decide('ns', 'p', first.x_waiting![0]!.id, 'allow', never), { code: 'CallNotWaiting' });
+    }
+    await runtime.close();
+  });
+
   it('a stream waits, is told what for, and goes on by itself', async () => {
     stage(...ASKING);
     const runtime = await openRuntime();
@@ -623,6 +665,28 @@ describe('a turn with tools that is left', () => {
     for await (const frame of turn.frames()) if (frame.includes('tool_progress')) break;
     assert.equal(ended, true);
     assert.deepEqual(await runtime.chat.history('ns', 'p', 'left'), []);
+    await runtime.close();
+  });
+
+  it('calls nothing a second time when it is repeated, but what only reads', async () => {
+    stage(
+      { add: ADDER, erase: { call: () => 'erased' } },
+      [...call('add', '{"a":1,"b":2}', 0), ...call('erase', '{}', 1), CALLS],
+      [text('done'), FINISH],
+      [...call('add', '{"a":1,"b":2}', 0), ...call('erase', '{}', 1), CALLS],
+      (request) => [text(String(request.messages.at(-1)!.content)), FINISH],
+    );
+    const runtime = await openRuntime();
+    const never = new AbortController().signal;
+    const request = user('x') as ChatRequest;
+    const turn = await runtime.chat.complete({ namespace: 'ns', project: 'p', request, stateful: false }, never);
+    await turn.body();
+    const { replayed } = await runtime.chat.replay('ns', 'p', turn.eventId!, { config: 'current' }, never);
+    assert.equal(replayed.response, 'Error: a replay calls only tools that are read-only.');
+    assert.deepEqual(
+      tools.calls.map(({ name }) => name),
+      ['add', 'erase', 'add'],
+    );
     await runtime.close();
   });
 

@@ -30,6 +30,8 @@ function model({ body }: Seen): Scene {
     steps: frames(delta({ content: 'Let me see. ' }), delta({ tool_calls: made }), delta({}, 'tool_calls'), usage(10, 5), '[DONE]'),
   });
   if (given.length === 0) {
+    if (asked.includes('dig')) return calls(call(0, 'long-running', { duration: 0.4, steps: 2 }));
+    if (asked.includes('echo')) return calls(call(0, 'echo', { message: 'Hi there' }));
     const add = call(0, 'get-sum', { a: 2, b: 40 });
     return asked.includes('lamp') ? calls(add, call(1, 'lamp', { on: true })) : calls(add);
   }
@@ -59,7 +61,7 @@ describe('clients of OpenAI and a project whose tools are called by the server',
       name: 'agent',
       namespace: 'ns',
       runtime: { models: [{ name: 'm', provider: 'compat_api', model: 'm', base_url: host.base }] },
-      mcp: { servers: [{ name: 'everything', transport: 'stdio', command: process.execPath, args: [EVERYTHING, 'stdio'] }] },
+      mcp: { servers: [{ name: 'everything', transport: 'stdio', command: process.execPath, args: [EVERYTHING, 'stdio'], ask: ['echo'] }] },
     };
     writeFileSync(join(folder, 'project.yaml'), JSON.stringify(project));
     daemon = await startDaemon({ dataDir });
@@ -114,5 +116,19 @@ describe('clients of OpenAI and a project whose tools are called by the server',
     assert.match((await generateText(asked)).text, /The tools said: .*lit/);
     assert.match(await streamText(asked).text, /The tools said: .*lit/);
     assert.equal(lit, 2);
+  });
+
+  it('a client that knows: the progress of a long call, and a call that a person allows', async () => {
+    const post = (path: string, body: object): Promise<Response> =>
+      fetch(baseURL + path, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    const ask = (content: string, stream: boolean): Promise<Response> =>
+      post('/chat/completions', { messages: [{ role: 'user', content }], stream });
+    const stream = await (await ask('dig', true)).text();
+    assert.match(stream, /event: tool_progress\ndata: .*"progress":1,"total":2/);
+    assert.match(stream, /event: tool_result\n/);
+    const first = (await (await ask('echo', false)).json()) as { x_waiting: [{ id: string }] };
+    const decided = await post(`/mcp/calls/${first.x_waiting[0].id}`, { decision: 'allow' });
+    const { completion } = (await decided.json()) as { completion: OpenAI.ChatCompletion };
+    assert.match(completion.choices[0]!.message.content!, /The tools said: .*Hi there/);
   });
 });

@@ -15,7 +15,7 @@ export const MODEL_CALLS = 10;
 export const TOO_MANY_CALLS = 'Sorry, I did not come to an answer: this needed more tool calls than one turn may have.';
 
 /** Failures of a prompt that its model has no room for. */
-export const TOO_LONG: ReadonlySet<string> = new Set(['context_length_exceeded', 'context_truncation_failed']);
+const TOO_LONG: ReadonlySet<string> = new Set(['context_length_exceeded', 'context_truncation_failed']);
 
 /** Characters of one result, whatever the context; and where the context is not known. */
 const MOST_CHARACTERS = 64 * 1024;
@@ -69,6 +69,11 @@ export interface AgentParts {
 }
 
 type Finish = Extract<CompletionPart, { type: 'finish' }>;
+
+/** Whether a model has no room for what it was asked. */
+export function isTooLong(failure: unknown): boolean {
+  return failure instanceof Failure && TOO_LONG.has(failure.code);
+}
 
 /** What a turn begins with. */
 export function newState(opening: readonly Message[]): AgentState {
@@ -254,7 +259,7 @@ export class Agent implements Pick<Completion, 'parts' | 'contextUsage'> {
       try {
         return await open(this.#given(room, isLast), tools.fields(isLast ? 'last' : 'later'));
       } catch (failure) {
-        if (room <= LEAST_CHARACTERS || !(failure instanceof Failure) || !TOO_LONG.has(failure.code)) throw failure;
+        if (room <= LEAST_CHARACTERS || !isTooLong(failure)) throw failure;
       }
     }
   }

@@ -32,6 +32,12 @@ export class TurnTools {
       );
   }
 
+  /** Leaves the tools of servers out of this turn, and says why. */
+  withdraw(why: string): void {
+    this.ofServers.clear();
+    this.notes.push(why);
+  }
+
   /** Whether the client made this tool. */
   isOfClient(name: string): boolean {
     return this.#ofClient.some((tool) => tool.function.name === name);
@@ -44,7 +50,7 @@ export class TurnTools {
 
   /** What a model call says of tools. What must be called is asked for once; the last call of a turn can only call what ends it. */
   fields(place: 'first' | 'later' | 'last'): ToolFields {
-    const tools = [...this.#ofClient, ...[...this.ofServers.values()].map(definition)];
+    const tools = [...[...this.ofServers.values()].map(definition), ...this.#ofClient];
     if (tools.length === 0) return {};
     if (place === 'first') return { tools, ...(this.#choice ? { tool_choice: this.#choice } : {}) };
     if (place === 'later') return { tools, tool_choice: freeChoice(this.#choice) };

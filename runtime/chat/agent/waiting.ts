@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../../schemas/errors.js';
+import { log } from '../../base/log.js';
 import type { Batch, Store } from '../../store/store.js';
 import type { Entry } from '../../store/table.js';
-import { sizeOf } from '../session.js';
+import { type Clock, sizeOf } from '../session.js';
 import type { CallAbout } from './contract.js';
 
 /** What a person said of a call; `late` = nobody said anything in time. */
@@ -51,6 +52,7 @@ export interface Decided<State> {
 /** An open answer waits so long, and a paused turn, in milliseconds. */
 const OPEN_MS = 5 * 60_000;
 const PAUSED_MS = 30 * 60_000;
+const SWEEP_MS = 60_000;
 /** Calls of open answers that wait, in this daemon. */
 const MOST_OPEN = 1_000;
 /** Turns of one project that are paused; the oldest gives way. */
@@ -71,21 +73,26 @@ interface OpenCall {
 }
 
 /** Calls that wait for a person: those of open answers in memory, those of paused turns on disk, where a restart leaves them. */
-export class WaitingCalls<State extends object> {
+export class WaitingCalls<State extends { readonly sessionId: string | null }> {
   readonly #store: Store;
+  readonly #clock: Clock;
+  readonly #timer: NodeJS.Timeout;
   readonly #open = new Map<string, OpenCall>();
   /** Decisions of paused turns are stored one after the other. */
   #work: Promise<unknown> = Promise.resolve();
 
-  constructor(store: Store) {
+  constructor(store: Store, clock: Clock) {
     this.#store = store;
+    this.#clock = clock;
+    this.#timer = setInterval(() => this.sweep().catch(report), SWEEP_MS);
+    this.#timer.unref();
   }
 
   /** Asks about calls of an answer that is open. */
   consent(namespace: string, project: string): Consent {
     return {
       ask: (call, signal) => {
-        const waiting = { ...call, id: `mcall_${hex()}`, expires_at: inFuture(OPEN_MS) };
+        const waiting = { ...call, id: `mcall_${hex()}`, expires_at: this.#after(OPEN_MS) };
         return { waiting, decision: this.#decision({ namespace, project, waiting }, signal) };
       },
     };
@@ -99,7 +106,7 @@ export class WaitingCalls<State extends object> {
   /** Names what a paused turn waits for. */
   named(calls: readonly CallAbout[]): WaitingCall[] {
     const turn = hex();
-    return calls.map((call, index) => ({ ...call, id: `mcall_${turn}_${index}`, expires_at: inFuture(PAUSED_MS) }));
+    return calls.map((call, index) => ({ ...call, id: `mcall_${turn}_${index}`, expires_at: this.#after(PAUSED_MS) }));
   }
 
   /** Keeps a turn until all that it waits for is decided; resolves when it is on disk. */
@@ -108,7 +115,7 @@ export class WaitingCalls<State extends object> {
     await this.#exclusively(() =>
       this.#store.write((batch) => {
         for (const old of this.#overdue(namespace, project)) removeTurn(batch, old);
-        batch.put('pausedTurns', key, { atMs: Date.now(), waiting, decided: {} });
+        batch.put('pausedTurns', key, { atMs: this.#clock.wallMs(), sessionId: state.sessionId, waiting, decided: {} });
         batch.put('pausedStates', key, state);
       }),
     );
@@ -117,7 +124,7 @@ export class WaitingCalls<State extends object> {
   /** What waits in a project, the oldest first. */
   list(namespace: string, project: string): WaitingCall[] {
     const open = [...this.#open.values()].filter((call) => call.namespace === namespace && call.project === project);
-    const paused = this.#paused(namespace, project).filter(({ value }) => !isOver(value.atMs));
+    const paused = this.#paused(namespace, project).filter(({ value }) => !this.#isOver(value.atMs));
     const calls = [...open.map(({ waiting }) => waiting), ...paused.flatMap(({ value }) => undecided(value as unknown as Pause))];
     return calls.sort((a, b) => (a.expires_at < b.expires_at ? -1 : 1));
   }
@@ -134,7 +141,7 @@ export class WaitingCalls<State extends object> {
     return this.#exclusively(async () => {
       const key = [namespace, project, turnId] as const;
       const record = this.#store.pausedTurns.get(key);
-      const pause = record && !isOver(record.atMs) ? (record as unknown as Pause) : undefined;
+      const pause = record && !this.#isOver(record.atMs) ? (record as unknown as Pause) : undefined;
       const call = pause && undecided(pause).find((one) => one.id === id);
       if (!record || !pause || !call) throw notWaiting(id);
       const next: Pause = { waiting: pause.waiting, decided: { ...pause.decided, [call.tool_call_id]: decision } };
@@ -152,11 +159,47 @@ export class WaitingCalls<State extends object> {
   /** Forgets what waits in a project that is gone. */
   async erase(namespace: string, project: string): Promise<void> {
     for (const call of this.#open.values()) if (call.namespace === namespace && call.project === project) call.decide('deny');
+    await this.#remove(this.#paused(namespace, project));
+  }
+
+  /** Forgets the paused turns of one session, or of all. */
+  async eraseSessions(namespace: string, project: string, id?: string): Promise<void> {
+    const isOf = (sessionId: string | null): boolean => sessionId !== null && (id === undefined || sessionId === id);
+    await this.#remove(this.#paused(namespace, project).filter(({ value }) => isOf(value.sessionId)));
+  }
+
+  /** Removes turns whose time is over from the disk; done every minute. */
+  async sweep(): Promise<void> {
+    for (let start: TurnKey | undefined; ; ) {
+      const page = this.#store.pausedTurns.page({ ...(start ? { start: [...start] } : {}), limit: MOST_PAUSED });
+      await this.#remove(page.filter(({ value }) => this.#isOver(value.atMs)));
+      const last = page.at(-1)?.key;
+      if (last === undefined || page.length < MOST_PAUSED) return;
+      start = last;
+    }
+  }
+
+  /** Ends the sweeping, and waits for what is being stored. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#work;
+  }
+
+  async #remove(turns: readonly Entry<'pausedTurns'>[]): Promise<void> {
+    if (turns.length === 0) return;
     await this.#exclusively(() =>
       this.#store.write((batch) => {
-        for (const { key } of this.#paused(namespace, project)) removeTurn(batch, key);
+        for (const { key } of turns) removeTurn(batch, key);
       }),
     );
+  }
+
+  #after(ms: number): string {
+    return new Date(this.#clock.wallMs() + ms).toISOString();
+  }
+
+  #isOver(atMs: number): boolean {
+    return this.#clock.wallMs() - atMs > PAUSED_MS;
   }
 
   #decision(call: Omit<OpenCall, 'decide'>, signal: AbortSignal): Promise<Decision> {
@@ -193,7 +236,7 @@ export class WaitingCalls<State extends object> {
   /** Keys of turns that are over, or give way to another one. */
   #overdue(namespace: string, project: string): TurnKey[] {
     const turns = this.#paused(namespace, project).sort((a, b) => a.value.atMs - b.value.atMs);
-    return turns.filter(({ value }, index) => isOver(value.atMs) || index <= turns.length - MOST_PAUSED).map(({ key }) => key);
+    return turns.filter(({ value }, index) => this.#isOver(value.atMs) || index <= turns.length - MOST_PAUSED).map(({ key }) => key);
   }
 
   #exclusively<T>(work: () => Promise<T>): Promise<T> {
@@ -212,10 +255,6 @@ function undecided({ waiting, decided }: Pause): WaitingCall[] {
   return waiting.filter((call) => !Object.hasOwn(decided, call.tool_call_id));
 }
 
-function isOver(atMs: number): boolean {
-  return Date.now() - atMs > PAUSED_MS;
-}
-
 function turnOf(id: string): string {
   return ID.exec(id)![1]!;
 }
@@ -224,11 +263,11 @@ function hex(): string {
   return randomUUID().replaceAll('-', '');
 }
 
-function inFuture(ms: number): string {
-  return new Date(Date.now() + ms).toISOString();
-}
-
 function notWaiting(id: string): Failure {
   const message = `No call waits as '${id.slice(0, 100)}' in this project: it was decided, its time is over, its client left or the daemon has been restarted since. Send the message again.`;
   return new Failure('not_found', message, { code: 'CallNotWaiting' });
+}
+
+function report(error: unknown): void {
+  log('warn', 'turns that waited for too long could not be removed', { error });
 }
