@@ -6,6 +6,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport, dispatch, type Listener } from '../../gateway/http/index.js';
 import { speechEndpoints } from '../../gateway/universal/speech.js';
 import { setLogLevel } from '../../runtime/base/log.js';
+import { openKokoro } from '../../runtime/engines/speaking/kokoro/engine.js';
+import { numbersOf } from '../../runtime/engines/speaking/kokoro/symbols.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import { RemoteSpeech } from '../../runtime/remote/speech.js';
@@ -14,7 +16,7 @@ import { LocalSpeech } from '../../runtime/speech/speak.js';
 import type { Failure } from '../../schemas/errors.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { toneOf, whole } from '../support/speech/sound.js';
-import { EXPORTS, installKokoro, TONES } from '../support/speech/tiny-kokoro.js';
+import { EXPORTS, FRAME_SAMPLES, framesOf, installKokoro, TONES } from '../support/speech/tiny-kokoro.js';
 import { hubPiper, installPiper, PIPER_TONE } from '../support/speech/tiny-piper.js';
 
 setLogLevel('error');
@@ -172,6 +174,41 @@ describe('the files of Kokoro', () => {
         await close();
       }
     });
+
+  it('tell the times of words to the frame, where they have durations', async () => {
+    const dataDir = emptyDataDir();
+    installKokoro(join(dataDir, REPOSITORY), EXPORTS['with durations']!);
+    const files = { folder: join(dataDir, REPOSITORY), graph: 'onnx/model_quantized.onnx', threads: 1, device: 'cpu' };
+    const engine = await openKokoro(files);
+    try {
+      const voice = 'af_heart';
+      for (const phrase of engine.plan(TEXT, voice))
+        for (const speed of [0.5, 1, 2]) {
+          const { words } = await engine.say({ ...phrase, voice, speed });
+          // The symbol before all others has the number 0.
+          let frame = framesOf(0);
+          let at = 0;
+          const symbols = numbersOf(phrase.script).map((number) => number!);
+          const expected = phrase.words.map(({ word, length }) => {
+            const own = symbols.slice(at, at + length);
+            at += length;
+            const heard = own.filter((number) => number > 16);
+            const start = frame;
+            frame += own.reduce((sum, number) => sum + framesOf(number), 0);
+            return { word, start, end: start + heard.reduce((sum, number) => sum + framesOf(number), 0) };
+          });
+          const second = FRAME_SAMPLES / speed / SPEECH_RATE;
+          for (const [index, { word, start, end }] of expected.entries()) {
+            const told = words![index]!;
+            assert.equal(told.word, word);
+            const off = Math.max(Math.abs(told.start - start * second), Math.abs(told.end - end * second));
+            assert.ok(off < 1e-4, `${word} at speed ${speed} is ${off} s off`);
+          }
+        }
+    } finally {
+      await engine.close();
+    }
+  });
 
   it('are taken in the format that is named, else in the usual one', async () => {
     const dataDir = emptyDataDir();
