@@ -6,6 +6,8 @@ import { Chat } from './chat/chat.js';
 import type { CompletionSource } from './completions/request.js';
 import { PageImages } from './documents/parsing/page-images.js';
 import { Events } from './events/events.js';
+import { OtlpExporter } from './events/otlp/exporter.js';
+import type { OtlpSettings } from './events/otlp/settings.js';
 import { Examples } from './examples/examples.js';
 import { Files } from './files/files.js';
 import type { Help } from './help/help.js';
@@ -98,6 +100,8 @@ export interface RuntimeParts {
   readonly pinTemplates?: boolean;
   /** Every configured tool server may run, also one that came over HTTP. */
   readonly allowMcp?: boolean;
+  /** Where events go as traces; absent or null = nowhere. */
+  readonly otlp?: OtlpSettings | null;
   /** Opens a listener of our own for `local_accel`. */
   readonly startRunner: StartRunner;
 }
@@ -129,7 +133,8 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const models = new Models({ dataDir, pinTemplates: parts.pinTemplates ?? false });
   const outbound = new Outbound();
   const projects = new Projects({ dataDir, purges: parts.deleteProjects ?? false });
-  const events = new Events({ store, projects });
+  const exporter = parts.otlp ? new OtlpExporter(outbound, parts.otlp) : undefined;
+  const events = new Events({ store, projects, sink: exporter });
   const stopping = new AbortController();
   stopping.signal.addEventListener('abort', () => events.endStreams(), { once: true });
   const hub = new Hub(outbound, process.env, events);
@@ -196,8 +201,9 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
       await (await kvCache.settled())?.close();
       await closeServices();
       await models.close();
-      await outbound.close();
       await events.close();
+      await exporter?.close();
+      await outbound.close();
       await store.close();
     },
   };

@@ -134,6 +134,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
       datasetQuotaBytes: options.datasetQuotaBytes,
       pinTemplates: options.pinTemplates,
       allowMcp: options.allowMcp,
+      otlp: options.otlp,
       deleteProjects: options.deleteProjects,
       startRunner: async ({ port, contextSize }) => {
         if (!runtime) throw new Failure('unavailable', 'the daemon is still starting; try again.');

@@ -1,8 +1,10 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { type OtlpSettings, otlpSettings } from '../../runtime/events/otlp/settings.js';
 import { DATASET_BYTES } from '../../runtime/library/datasets/limits.js';
 import { Failure } from '../../schemas/errors.js';
+import { VERSION } from './version.js';
 
 /** How the daemon is started: flags first, then environment variables, then defaults. */
 export interface DaemonOptions {
@@ -30,6 +32,8 @@ export interface DaemonOptions {
   pinTemplates: boolean;
   /** Every configured tool server may run, also one that came over HTTP (threat T32). */
   allowMcp: boolean;
+  /** Where events go as traces; null = nowhere. */
+  otlp: OtlpSettings | null;
 }
 
 /** What `--help` lists: flag, environment variable, meaning. One row per option, in the order shown. */
@@ -48,6 +52,7 @@ export const OPTIONS = {
   'delete-projects': ['QUERN_DELETE_PROJECTS', 'DELETE of a project removes it, as purge=true does (yes/no)'],
   'pin-templates': ['QUERN_PIN_TEMPLATES', 'refuse a model whose chat template has changed (yes/no)'],
   'allow-mcp': ['QUERN_ALLOW_MCP', 'run tool servers that came over HTTP without an approval (yes/no)'],
+  'otlp-endpoint': ['OTEL_EXPORTER_OTLP_ENDPOINT', 'send event logs as traces to this OTLP/HTTP receiver'],
   'open-to-network': ['QUERN_OPEN_TO_NETWORK', 'allow a non-loopback address without a key (yes/no)'],
   'allow-network-fs': ['QUERN_ALLOW_NETWORK_FS', 'allow a data directory on a network file system (yes/no)'],
 } as const;
@@ -112,6 +117,7 @@ export function readOptions(args: string[], env: NodeJS.ProcessEnv): DaemonOptio
     deleteProjects: yes('delete-projects'),
     pinTemplates: yes('pin-templates'),
     allowMcp: yes('allow-mcp'),
+    otlp: otlpSettings(text('otlp-endpoint', ''), env, VERSION),
     openToNetwork: yes('open-to-network'),
     allowNetworkFs: yes('allow-network-fs'),
     allowedHosts: list(text('allowed-hosts', '')),

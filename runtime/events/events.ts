@@ -31,6 +31,12 @@ interface EventProjects {
   onErase?(listener: (namespace: string, name: string) => Promise<void>): void;
 }
 
+/** Takes events as they are stored. Must not throw, and nothing waits for it. */
+export interface EventSink {
+  /** `bare` makes the same without what people and models said. */
+  add(event: StoredEvent, bare: () => StoredEvent): void;
+}
+
 /**
  * The event logs of projects, and that of the server (`SERVER_LOG`). An event is written after the answer that it tells of, together with others, and never delays one: what ended
  * in the last 100 ms before a crash is lost. Old events go by age and by size, as each project says.
@@ -41,6 +47,7 @@ export class Events {
   readonly #configs: EventConfigs;
   readonly #retention: EventRetention;
   readonly #followers = new Followers();
+  readonly #sink: EventSink | undefined;
   readonly #erased = new Map<string, number>();
   readonly #pruneTimer: NodeJS.Timeout;
   #waiting: EndedEvent[] = [];
@@ -50,8 +57,9 @@ export class Events {
   #number = randomInt(2 ** 24);
   #closed = false;
 
-  constructor({ store, projects }: { store: Store; projects: EventProjects }) {
+  constructor({ store, projects, sink }: { store: Store; projects: EventProjects; sink?: EventSink | undefined }) {
     this.#store = store;
+    this.#sink = sink;
     this.#projects = projects;
     this.#configs = new EventConfigs(store);
     this.#retention = new EventRetention(store);
@@ -216,6 +224,10 @@ export class Events {
       const { namespace, name } = event.project;
       this.#retention.added(namespace, name, bytes);
       this.#followers.tell(itemOf(record));
+      if (this.#sink) {
+        this.#sink.add(record, () => sealedEvent(event, record.config_hash, 'off'));
+        await breathe();
+      }
       projects.set(`${namespace}/${name}`, event.project);
     }
     for (const { namespace, name, config } of projects.values()) await this.#retention.prune(namespace, name, config.events);
