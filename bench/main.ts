@@ -8,6 +8,7 @@ import { benchColumns } from './columns.js';
 import { benchDownload } from './download.js';
 import { benchEmbeds } from './embeds.js';
 import { benchEncoders } from './encoders.js';
+import { benchEvents } from './events.js';
 import { benchHttp } from './http.js';
 import { benchIngest } from './ingest.js';
 import { Lacking, skip, skippedLines } from './lacking.js';
@@ -38,6 +39,7 @@ const PARTS: Record<string, () => Promise<void>> = {
   micro: benchMicro,
   turns: benchTurns,
   tools: benchTools,
+  events: benchEvents,
   chat: benchChat,
   cache: benchCache,
   vectors: benchVectors,
