@@ -6,15 +6,16 @@ import type { Endpoint, Request } from '../../schemas/endpoint.js';
 /** What may be sent to the help project although it is no GET: whatever asks it something, and a conversation's own end. */
 const ALLOWED = new Set(['rag_query', 'database_preview', 'event_log_replay', 'project_speech']);
 
-/** Keeps the help project as it is, and has its pages read before it is asked. Endpoints of no project stay as they are. */
+/** Keeps the help project as it is, and has its pages read before they are searched. Endpoints of no project stay as they are. */
 export function forHelpProject(one: Endpoint<Runtime>): Endpoint<Runtime> {
   if (one.method === 'GET' || !one.path.includes('/{namespace}/{project}')) return one;
-  const isAsked = one.tag === 'chat' || ALLOWED.has(one.id);
+  const isAllowed = one.tag === 'chat' || ALLOWED.has(one.id);
   const isHelp = ({ params }: Pick<Request, 'params'>): boolean => isHelpProject(params.namespace!, params.project!);
   const handler: Endpoint<Runtime>['handler'] = (runtime, request) => {
     if (!isHelp(request)) return one.handler(runtime, request);
-    if (!isAsked) refuseBuiltIn(request.params.namespace!, request.params.project!);
-    return runtime.help.ready().then(() => one.handler(runtime, request));
+    if (!isAllowed) refuseBuiltIn(request.params.namespace!, request.params.project!);
+    // A chat sees to it itself.
+    return one.id === 'rag_query' ? runtime.help.ready().then(() => one.handler(runtime, request)) : one.handler(runtime, request);
   };
   if (!one.multipart) return { ...one, handler };
   const { admit } = one.multipart;

@@ -42,7 +42,8 @@ export function questionsOf(project: LoadedProject, model: ModelConfig, request:
   }));
 }
 
-function lastQuestion(messages: readonly Message[]): string {
+/** What the user asked last, as it is searched for: at most 20,000 characters. */
+export function lastQuestion(messages: readonly Message[]): string {
   const content = messages.findLast((message) => message.role === 'user')?.content;
   if (typeof content === 'string') return asked(content);
   if (!Array.isArray(content)) return '';

@@ -4,21 +4,19 @@ import type { CompletionRequest } from '../../schemas/generated/core/chat.js';
 import type { HealthSeed } from '../../schemas/generated/core/system.js';
 import { log } from '../base/log.js';
 import type { Chat, ChatCall } from '../chat/chat.js';
-import { sourceOf } from '../chat/passages.js';
+import { lastQuestion } from '../chat/passages.js';
 import type { ChatTurn } from '../chat/turn.js';
 import { isName } from '../config/names.js';
 import { takeIn } from '../examples/plain-file.js';
 import { HELP_PROJECT, isHelpProject } from '../projects/built-in.js';
-import type { Hit } from '../rag/contract.js';
 import type { Tasks } from '../tasks/tasks.js';
+import { citations } from './citations.js';
 import { type Findings, type FindingsParts, findingsOf } from './findings.js';
 import { helpPages } from './pages.js';
 import { PAGES, placeHelpProject } from './project.js';
 
 /** Conversations that are remembered for what they were told of a project. */
 const MAX_TOLD = 1000;
-/** Pages that an answer names. */
-const MAX_SOURCES = 4;
 
 /** What the help is made of. */
 export interface HelpParts extends FindingsParts {
@@ -63,7 +61,9 @@ export class Help {
     const before = this.#news(findings, activeProject, call.stateful ? call.sessionId : undefined);
     // JSON stays what it is.
     const isText = (call.request.response_format?.type ?? 'text') === 'text';
-    const frame: ChatCall['frame'] = isText ? (hits) => ({ before, after: sourcesText(hits) }) : undefined;
+    const frame: ChatCall['frame'] = isText
+      ? (hits) => ({ before, after: citations(hits, lastQuestion(call.request.messages)) })
+      : undefined;
     return this.#parts.chat.complete({ ...call, request, frame }, signal);
   }
 
@@ -128,14 +128,4 @@ function contextOf({ problems, facts }: Findings, activeProject: string | undefi
   const lines = [...facts, ...problems];
   if (!activeProject || lines.length === 0) return undefined;
   return { role: 'system', content: `### The project that the user works on\n\n${lines.join('\n')}` };
-}
-
-/** The pages of the passages, as an answer names them. */
-function sourcesText(hits: readonly Hit[]): string {
-  const pages = [...new Set(hits.map((hit) => sourceOf(hit) ?? ''))].filter((page) => page !== '');
-  if (pages.length === 0) return '';
-  return `\n\nSources: ${pages
-    .slice(0, MAX_SOURCES)
-    .map((page) => (page === 'README.md' ? page : `docs/${page}`))
-    .join(', ')}`;
 }

@@ -70,7 +70,7 @@ const PROJECT: Scenario[] = [
     {},
     {
       json: (body) => {
-        assert.match(textOf(body), /^echo: .*\n\nSources: .*docs\/examples\.md/s);
+        assert.match(textOf(body), /^echo: .*\n\nSources:\n- docs\/examples\.md: .*data directory/s);
         assert.match(lastAsked(), /manifest\.yaml/);
       },
     },
@@ -97,7 +97,7 @@ const PROJECT: Scenario[] = [
     path: `${HELP}/chat/completions`,
     headers: { 'x-no-session': '1' },
     body: { stream: true, messages: [{ role: 'user', content: 'Which speech models are there?' }] },
-    events: [ANY_EVENTS, /Sources: .*\.md/, ANY_EVENTS, '[DONE]'],
+    events: [ANY_EVENTS, /Sources:.*docs\/\w+\.md: /, ANY_EVENTS, '[DONE]'],
   },
   {
     name: 'JSON stays JSON',
@@ -119,7 +119,7 @@ const PROBLEMS: Scenario[] = [
       'acme/embedder',
       'notes\\" has no documents',
       'lonely\\" has no dataset',
-      'Sources: ',
+      'Sources:',
     ],
     lacks: ['sk-secret'],
     json: () => {
