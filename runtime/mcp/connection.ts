@@ -62,6 +62,7 @@ export class Connection {
   readonly #callMs: number;
   readonly #gone: Promise<never>;
   #setGone!: (failure: Failure) => void;
+  #lost: Failure | undefined;
   #isClosed = false;
 
   private constructor(client: Client, transport: Transport, { call_timeout_s: callS = CALL_TIMEOUT_S }: McpServer) {
@@ -124,6 +125,11 @@ export class Connection {
   /** The process id of a server that is a process here. */
   get pid(): number | undefined {
     return this.#transport instanceof ProcessTransport ? (this.#transport.pid ?? undefined) : undefined;
+  }
+
+  /** Throws why it is lost, where it is. */
+  throwIfLost(): void {
+    if (this.#lost) throw this.#lost;
   }
 
   /** The protocol version that was agreed on. */
@@ -191,6 +197,7 @@ export class Connection {
     const lose = (failure: Failure): void => {
       if (this.#isClosed) return;
       this.#isClosed = true;
+      this.#lost = failure;
       this.#setGone(failure);
       void this.#client.close().catch(() => {});
       events.lost(failure);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import type { McpServer } from '../../schemas/generated/config/project.js';
 import { log } from '../base/log.js';
+import { breathe } from '../base/loop.js';
 import { fileFailure, flushDirectory, writeFlushed } from '../config/atomic-write.js';
 
 /** Beside the project file: which of its servers nobody with rights on this machine has agreed to. */
@@ -41,8 +42,17 @@ export async function readUnapproved(directory: string): Promise<Unapproved> {
 }
 
 /** The text of the list for a project that is made over HTTP; undefined where it has no servers. */
-export function consentText(servers: readonly McpServer[]): string | undefined {
-  return servers.length > 0 ? listText(servers.map(fingerprintOf)) : undefined;
+export async function consentText(servers: readonly McpServer[]): Promise<string | undefined> {
+  return servers.length > 0 ? listText([...(await fingerprintsOf(servers))]) : undefined;
+}
+
+async function fingerprintsOf(servers: readonly McpServer[]): Promise<Set<string>> {
+  const found = new Set<string>();
+  for (const server of servers) {
+    found.add(fingerprintOf(server));
+    await breathe();
+  }
+  return found;
 }
 
 /**
@@ -50,10 +60,10 @@ export function consentText(servers: readonly McpServer[]): string | undefined {
  * written, so that no crash leaves a server without its note. `before` are the servers of the present file.
  */
 export async function noteWritten(directory: string, before: readonly McpServer[], written: readonly McpServer[]): Promise<void> {
-  const known = new Set(before.map(fingerprintOf));
-  const added = written.map(fingerprintOf).filter((fingerprint) => !known.has(fingerprint));
+  const known = await fingerprintsOf(before);
+  const kept = await fingerprintsOf(written);
+  const added = [...kept].filter((fingerprint) => !known.has(fingerprint));
   if (added.length === 0 || (await readList(directory)) === undefined) return;
-  const kept = new Set(written.map(fingerprintOf));
   await change(directory, (list) => {
     const all = [...new Set([...list, ...added])];
     const old = all.filter((fingerprint) => !kept.has(fingerprint));

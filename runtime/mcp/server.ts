@@ -55,6 +55,7 @@ export class ToolServer {
   #attempt: Promise<void> | undefined;
   #stop = new AbortController();
   #idle: NodeJS.Timeout | undefined;
+  #isEnded = false;
 
   /** `directory`: where its process runs. */
   constructor(config: McpServer, directory: string, parts: ConnectionParts) {
@@ -79,6 +80,7 @@ export class ToolServer {
   /** Its connection when it is ready within `waitMs`, started where it is not; else undefined, and `view` says why. Rejects with the reason of the signal. */
   async ready(waitMs: number, signal: AbortSignal): Promise<Connection | undefined> {
     signal.throwIfAborted();
+    if (this.#isEnded) return undefined;
     this.#use();
     if (this.#connection) {
       if (performance.now() - this.#listedMs > TOOLS_MS) void this.#list(this.#connection);
@@ -114,6 +116,12 @@ export class ToolServer {
     await attempt;
   }
 
+  /** Ends it for good, for one that its project has no more or has otherwise: turns that still hold it cannot start it again. */
+  end(): Promise<void> {
+    this.#isEnded = true;
+    return this.close('is not in the project any more, or has other settings by now');
+  }
+
   #use(): void {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => void this.close('is not used: it starts when a chat asks for it'), IDLE_MS).unref();
@@ -134,6 +142,7 @@ export class ToolServer {
       if (pauseMs === 0) this.#turn('starting');
       const connection = await this.#connect(signal);
       if (signal.aborted) return await connection.close();
+      connection.throwIfLost();
       this.#connection = connection;
       this.#attempt = undefined;
       this.#turn('ready');
@@ -147,6 +156,7 @@ export class ToolServer {
     const events: ConnectionEvents = {
       toolsChanged: () => void (made && this.#list(made)),
       lost: (failure) => {
+        // One that is lost before it is ready fails its start.
         if (!signal.aborted && made && this.#connection === made) this.#lost(failure);
       },
     };

@@ -36,7 +36,9 @@ export interface ToolServersParts {
 
 /** A server of a project with what decides about it. */
 interface Known {
-  readonly config: McpServer;
+  /** `namespace/name`. */
+  readonly project: string;
+  config: McpServer;
   readonly fingerprint: string;
   readonly server: ToolServer;
   isApproved: boolean;
@@ -174,7 +176,7 @@ export class ToolServers implements ProjectTools {
   async #forget(project: string): Promise<void> {
     const servers = [...(this.#known.get(project)?.values() ?? [])];
     this.#known.delete(project);
-    await Promise.all(servers.map(({ server }) => server.close()));
+    await Promise.all(servers.map(({ server }) => server.end()));
   }
 
   /** The servers of a project as its file has them now; those that it has no more, or has otherwise, are ended. */
@@ -185,31 +187,32 @@ export class ToolServers implements ProjectTools {
     const before = this.#known.get(key);
     const now = new Map<string, Known>();
     for (const config of configs) {
-      const fingerprint = fingerprintOf(config);
       const present = before?.get(config.name);
+      const fingerprint = present?.config === config ? present.fingerprint : fingerprintOf(config);
       const isApproved = this.#parts.allowsAll || !unapproved.has(fingerprint);
-      const kept = present?.fingerprint === fingerprint ? present : undefined;
-      if (kept) kept.isApproved = isApproved;
-      const one = kept ?? { config, fingerprint, isApproved, server: new ToolServer(config, project.directory, this.#parts) };
+      // Turns under way hold what is known of a server, so that it stays the same thing while the server does.
+      const one: Known =
+        present?.fingerprint === fingerprint
+          ? Object.assign(present, { config, isApproved })
+          : { project: key, config, fingerprint, isApproved, server: new ToolServer(config, project.directory, this.#parts) };
       now.set(config.name, one);
       if (!isApproved && one.server.view.state !== 'off') void one.server.close();
     }
     this.#known.delete(key);
     if (now.size > 0) this.#known.set(key, now);
-    for (const [name, { server }] of before ?? []) if (now.get(name)?.server !== server) void server.close();
-    this.#makeRoom(key);
+    for (const [name, { server }] of before ?? []) if (now.get(name)?.server !== server) void server.end();
     return now;
   }
 
-  /** Ends servers of projects that were asked for least recently, so that no more than the limit run. */
-  #makeRoom(project: string): void {
-    const running = [...this.#known].flatMap(([key, servers]) =>
-      [...servers.values()].filter(({ server }) => server.view.state !== 'off').map(({ server }) => ({ key, server })),
+  /** Whether another server of a project may start; ends one of the project that was asked for least recently where too many run. */
+  #hasRoom(project: string): boolean {
+    const running = [...this.#known.values()].flatMap((servers) =>
+      [...servers.values()].filter(({ server }) => server.view.state !== 'off'),
     );
-    const others = running.filter(({ key }) => key !== project);
-    for (const { server } of others.slice(0, Math.max(0, running.length - MAX_RUNNING))) {
-      void server.close(`was ended to make room: at most ${MAX_RUNNING} tool servers run at a time`);
-    }
+    if (running.length < MAX_RUNNING) return true;
+    const oldest = running.find((one) => one.project !== project);
+    void oldest?.server.close(`was ended to make room: at most ${MAX_RUNNING} tool servers run at a time`);
+    return oldest !== undefined;
   }
 
   async #find(namespace: string, name: string, server: string): Promise<Known> {
@@ -235,9 +238,15 @@ export class ToolServers implements ProjectTools {
     });
   }
 
-  #connection({ server, isApproved }: Known, signal: AbortSignal): Promise<Connection | undefined> {
-    if (!isApproved) return Promise.resolve(undefined);
-    return server.ready(server.view.state === 'restarting' ? RESTART_WAIT_MS : START_WAIT_MS, signal);
+  /** The connection of a server that may run, started where it is not; undefined where it is not ready soon. */
+  async #connection({ project, server, isApproved }: Known, signal: AbortSignal): Promise<Connection | undefined> {
+    if (!isApproved) return undefined;
+    const { state } = server.view;
+    if (state === 'off' && !this.#hasRoom(project)) {
+      await server.close(`is not started: ${MAX_RUNNING} tool servers run already, the most at a time`);
+      return undefined;
+    }
+    return server.ready(state === 'restarting' ? RESTART_WAIT_MS : START_WAIT_MS, signal);
   }
 
   /** Calls a tool and keeps an event of it. */

@@ -4,6 +4,7 @@ import { Failure } from '../../schemas/errors.js';
 import type { McpServer } from '../../schemas/generated/config/project.js';
 import type { Project, ProjectCreate, ProjectList } from '../../schemas/generated/core/projects.js';
 import { log } from '../base/log.js';
+import { turn } from '../base/loop.js';
 import { replaceFile } from '../config/atomic-write.js';
 import { editYaml, freshYaml } from '../config/edit.js';
 import { isName, NAME_RULE, quote, requireName } from '../config/names.js';
@@ -157,7 +158,7 @@ export class Projects {
     const text = editYaml(given.text, config);
     return this.#locks.run(`${namespace}/${name}`, async () => {
       if (this.#hasFile(namespace, name)) throw projectExists(namespace, name);
-      const consent = consentText(await serversIn(NEW_PROJECT_FILE, text, config, namespace, name));
+      const consent = await consentText(await serversIn(NEW_PROJECT_FILE, text, config, namespace, name));
       await this.#disk.add(namespace, name, text, consent === undefined ? {} : { [CONSENT_FILE]: consent });
       await this.#erased(namespace, name);
       return this.get(namespace, name);
@@ -312,7 +313,14 @@ export function refuseBuiltIn(namespace: string, name: string): void {
 async function serversIn(path: string, text: string, given: JsonObject, namespace: string, name: string): Promise<McpServer[]> {
   if (given.mcp === undefined) return [];
   const read = await parseLargeProjectFile(basename(path), text, `Project ${namespace}/${name}`);
-  return [given, read].flatMap((raw) => validateConfig(raw, namespace, name).config?.mcp?.servers ?? []);
+  const servers: McpServer[] = [];
+  for (const { version, mcp } of [given, read]) {
+    await turn();
+    // The rest of the file is not needed for them.
+    const { config } = validateConfig({ version, runtime: { models: [] }, mcp } as JsonObject, namespace, name);
+    servers.push(...(config?.mcp?.servers ?? []));
+  }
+  return servers;
 }
 
 function refuseReserved(namespace: string): void {

@@ -100,8 +100,8 @@ describe('consent to tool servers', () => {
     );
   });
 
-  it('begins a project made over HTTP with all its servers unapproved', () => {
-    assert.equal(consentText([]), undefined);
-    assert.deepEqual(JSON.parse(consentText([server()])!), { unapproved: [fingerprintOf(server())] });
+  it('begins a project made over HTTP with all its servers unapproved', async () => {
+    assert.equal(await consentText([]), undefined);
+    assert.deepEqual(JSON.parse((await consentText([server(), server()]))!), { unapproved: [fingerprintOf(server())] });
   });
 });

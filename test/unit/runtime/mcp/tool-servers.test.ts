@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setLogLevel } from '../../../../runtime/base/log.js';
@@ -114,6 +115,12 @@ describe('tool servers', () => {
     assert.ok(performance.now() - startedMs < 1_500, `${performance.now() - startedMs} ms`);
     assert.equal((await server()).state, 'restarting');
     assert.equal((await call(toolbox, 'echo', { text: 'again' })).text, 'again');
+    const pid = Number((await call(toolbox, 'pid')).text);
+    const killed = call(toolbox, 'wait', { stepMs: 60_000 });
+    await call(toolbox, 'echo');
+    process.kill(pid, 'SIGKILL');
+    assert.deepEqual(await killed, { text: "Error: tool server 'good' was ended by SIGKILL.", failed: true });
+    await until('ready');
   });
 
   it('takes changed tools for the next turn, and tells this one of a tool that is gone', async () => {
@@ -135,6 +142,32 @@ describe('tool servers', () => {
     await stage.servers.restart('ns', 'p', 'forks', never);
     for (let left = 300; left > 0 && !pids.every(isGone); left -= 1) await sleep(10);
     assert.deepEqual(pids.map(isGone), [true, true]);
+  });
+
+  it('starts no server again for a turn that began with other settings, or before it was forbidden', async () => {
+    const project = stage.configure(scripted('good', { env: { A: '1' } }));
+    toolbox = await stage.open(project);
+    await stage.open(stage.configure(scripted('good', { env: { A: '2' } })));
+    assert.deepEqual(await call(toolbox, 'pid'), {
+      text: "Error: tool server 'good' is not in the project any more, or has other settings by now.",
+      failed: true,
+    });
+    const { state } = await server();
+    assert.equal(state, 'ready');
+    toolbox = await stage.open(stage.configure(scripted('good', { env: { A: '2' } })));
+    await stage.servers.revoke('ns', 'p', 'good');
+    assert.deepEqual(await call(toolbox, 'pid'), {
+      text: "Error: tool server 'good' may not run: its approval was taken back.",
+      failed: true,
+    });
+    assert.equal((await server()).state, 'off');
+  });
+
+  it('bounds the memory of a server and keeps no copy of it', { skip: process.platform !== 'linux' }, async () => {
+    toolbox = await stage.open(stage.configure(scripted('good')));
+    const limits = readFileSync(`/proc/${(await call(toolbox, 'pid')).text}/limits`, 'utf8');
+    assert.match(limits, /^Max data size +2147483648 +2147483648 /m);
+    assert.match(limits, /^Max core file size +0 +0 /m);
   });
 
   it('offers the allowed tools only, with the marks of the settings', async () => {
