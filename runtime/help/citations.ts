@@ -19,18 +19,22 @@ export function citations(hits: readonly Hit[], question: string): string {
   return lines.length === 0 ? '' : `\n\nSources:\n${lines.join('\n')}`;
 }
 
-/** The sentence or line of a passage that shares most words with the question. */
+/** The sentence or line of a passage that shares most words with the question; of several the longest. */
 function nearest(text: string, asked: ReadonlySet<string>): string {
-  const sentences = text
-    .split(/\n+|(?<=[.!?]) (?=\p{Lu})/u)
-    .map((one) => one.replaceAll(/\s+/g, ' ').trim())
-    .filter((one) => one !== '');
-  const shared = (sentence: string): number => [...wordsOf(sentence)].filter((word) => asked.has(word)).length;
-  const [best = ''] = sentences
-    .map((sentence) => ({ sentence, score: shared(sentence) }))
-    .toSorted((a, b) => b.score - a.score)
-    .map(({ sentence }) => sentence);
-  return best.length > MAX_EXCERPT_CHARS ? `${best.slice(0, MAX_EXCERPT_CHARS - 3)}...` : best;
+  const rated = sentencesOf(text).map((sentence) => ({
+    sentence,
+    shared: [...wordsOf(sentence)].filter((word) => asked.has(word)).length,
+  }));
+  const [best] = rated.sort((a, b) => b.shared - a.shared || b.sentence.length - a.sentence.length);
+  const { sentence } = best ?? { sentence: '' };
+  return sentence.length > MAX_EXCERPT_CHARS ? `${sentence.slice(0, MAX_EXCERPT_CHARS - 3)}...` : sentence;
+}
+
+/** Sentences of Markdown; a row of a table, a heading and an item of a list are one each. */
+function sentencesOf(text: string): string[] {
+  const lines = text.replaceAll(/\n(?![\n|#*`-]|\d+\.)/g, ' ').split('\n');
+  const sentences = lines.flatMap((line) => (line.startsWith('|') ? [line] : line.split(/(?<=[.!?]) (?=\p{Lu})/u)));
+  return sentences.map((one) => one.replaceAll(/\s+/g, ' ').trim()).filter((one) => one !== '');
 }
 
 function wordsOf(text: string): Set<string> {

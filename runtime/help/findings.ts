@@ -71,7 +71,7 @@ export async function findingsOf(parts: FindingsParts, namespace: string, name: 
     ...(await Promise.all([
       modelProblems(project, parts.places),
       embedderProblems(project, parts.places),
-      datasetProblems(project, datasets),
+      datasetProblems(datasets),
       toolServerProblems(project, parts.toolServers),
       failuresOf(project, parts.events),
     ])),
@@ -131,12 +131,8 @@ function embeddersOf(databases: readonly Database[]): { database: string; type: 
   );
 }
 
-function datasetProblems({ config }: LoadedProject, datasets: readonly DatasetItem[]): string[] {
+function datasetProblems(datasets: readonly DatasetItem[]): string[] {
   const problems: string[] = [];
-  const databases = config.rag?.databases ?? [];
-  for (const { name } of databases)
-    if (!datasets.some(({ database }) => database === name))
-      problems.push(`Database ${quote(name)} has no dataset: make one, upload documents to it, and process it.`);
   for (const { name, details } of datasets) {
     const files = details?.files_metadata ?? [];
     const unread = files.filter(({ chunk_count: chunks }) => chunks === 0);
@@ -184,6 +180,8 @@ function factsOf({ namespace, name, config }: LoadedProject, datasets: readonly 
   }
   const databases = config.rag?.databases ?? [];
   if (databases.length > 0) facts.push(`Its databases are ${listed(databases.map((one) => `${one.name} (${one.type})`))}.`);
+  const unused = databases.filter((one) => !datasets.some(({ database }) => database === one.name));
+  if (unused.length > 0) facts.push(`No dataset goes into ${listed(unused.map((one) => one.name))}.`);
   for (const { name: dataset, database, details } of datasets.slice(0, MAX_NAMES)) {
     const files = details?.files_metadata ?? [];
     const chunks = files.reduce((sum, { chunk_count: count = 0 }) => sum + count, 0);
