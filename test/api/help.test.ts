@@ -84,13 +84,24 @@ const PROJECT: Scenario[] = [
       for (const { chunk_count: count } of pages.details.files_metadata) assert.ok(count > 0);
     },
   },
-  {
-    name: 'it is searched as any project is',
-    method: 'POST',
-    path: `${HELP}/rag/query`,
-    body: { query: 'What may a manifest of an example say?', top_k: 3 },
-    contains: ['examples.md'],
-  },
+  // It is searched as any project is.
+  ...Object.entries({
+    'What may a manifest of an example say?': 'examples.md',
+    'How long are events kept?': 'events.md',
+    'How do I approve a tool server?': 'mcp.md',
+    'Which voices can speak?': 'speech.md',
+    'How can I add a new parser?': 'adding.md',
+    'What happens when somebody interrupts the assistant while it speaks?': 'voice.md',
+    'How many model calls may a turn with tools have?': 'tools.md',
+  }).map(
+    ([query, page]): Scenario => ({
+      name: `${query} ${page}`,
+      method: 'POST',
+      path: `${HELP}/rag/query`,
+      body: { query, top_k: 4 },
+      json: ({ results }) => assert.ok(results.some((one: { metadata: { source: string } }) => one.metadata.source === page)),
+    }),
+  ),
   {
     name: 'a stream ends with the pages',
     method: 'POST',
