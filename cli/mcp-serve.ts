@@ -7,6 +7,12 @@ import { baseOf, keyHeaders } from './daemon-address.js';
 import { StdioBridge } from './mcp-bridge.js';
 
 const START_FLAG = '--start';
+/** Flags of this command by what they are called in the query of `/mcp`; those that are true take a value. */
+const SCOPE_FLAGS: Readonly<Record<string, { readonly query: string; readonly takesValue: boolean }>> = {
+  '--project': { query: 'project', takesValue: true },
+  '--tools': { query: 'tools', takesValue: true },
+  '--read-only': { query: 'read_only', takesValue: false },
+};
 /** A daemon that runs answers this soon. */
 const ANSWER_MS = 5_000;
 /** A daemon that was just started answers this soon. */
@@ -15,11 +21,11 @@ const ASK_AGAIN_MS = 200;
 
 /**
  * Serves MCP on standard input and output for clients that start their servers as commands: each message goes to `/mcp` of the running daemon.
- * `--start` starts a daemon where none runs. Standard output carries the protocol only. Throws `unavailable` without a daemon.
+ * `--start` starts a daemon where none runs; `--project namespace/name`, `--tools a,b` and `--read-only` say what the client is offered. Standard output carries the protocol only. Throws `unavailable` without a daemon.
  */
 export async function serve(args: string[]): Promise<void> {
   const starts = args.includes(START_FLAG);
-  const given = args.filter((arg) => arg !== START_FLAG);
+  const { query, given } = scopeIn(args.filter((arg) => arg !== START_FLAG));
   const options = readOptions(given, process.env);
   const base = baseOf(options.host, options.port);
   const outbound = new Outbound();
@@ -30,11 +36,30 @@ export async function serve(args: string[]): Promise<void> {
       await startDaemon(outbound, base, given);
     }
     await checkKey(outbound, base, options);
-    const bridge = new StdioBridge({ outbound, url: `${base}/mcp`, headers: keyHeaders(options), output: process.stdout });
+    const bridge = new StdioBridge({ outbound, url: `${base}/mcp${query}`, headers: keyHeaders(options), output: process.stdout });
     await bridge.run(process.stdin);
   } finally {
     await outbound.close();
   }
+}
+
+/** What the flags say of a scope, as a query; the other arguments are the daemon's. Throws `bad_request` for a flag without its value. */
+function scopeIn(args: readonly string[]): { query: string; given: string[] } {
+  const query = new URLSearchParams();
+  const given: string[] = [];
+  for (let at = 0; at < args.length; at += 1) {
+    const [flag = '', inline] = args[at]!.split(/=(.*)/s);
+    const own = SCOPE_FLAGS[flag];
+    if (!own) given.push(args[at]!);
+    else if (!own.takesValue) query.set(own.query, 'true');
+    else {
+      if (inline === undefined) at += 1;
+      const value = inline ?? args[at];
+      if (value === undefined) throw new Failure('bad_request', `${flag} needs a value. Run "quern help" for the list.`);
+      query.set(own.query, value);
+    }
+  }
+  return { query: query.size > 0 ? `?${query}` : '', given };
 }
 
 async function answers(outbound: Outbound, base: string): Promise<boolean> {

@@ -3,6 +3,7 @@ import type { Runtime } from '../../runtime/runtime.js';
 import { Failure } from '../../schemas/errors.js';
 import type { FileMetadata } from '../../schemas/generated/core/datasets.js';
 import { type Place, pageOf, type Visited } from './pages.js';
+import { checkProject, type Scope } from './scope.js';
 import { placesOf } from './walk.js';
 
 /** Longest text of a document that is read at once. */
@@ -53,17 +54,18 @@ export class Documents {
   }
 
   /** A page of all resources. */
-  async list(cursor: string | undefined): Promise<{ resources: ResourceCard[]; nextCursor?: string }> {
+  async list(scope: Scope, cursor: string | undefined): Promise<{ resources: ResourceCard[]; nextCursor?: string }> {
     const { items: resources, ...rest } = await pageOf(
-      (after) => placesOf(this.#runtime, after, (project) => this.#below(project)),
+      (after) => placesOf(this.#runtime, scope, after, (project) => this.#below(project)),
       cursor,
     );
     return { resources, ...rest };
   }
 
   /** What stands at an address. Throws `not_found`, and what reading a document throws. */
-  async read(uri: string, signal: AbortSignal): Promise<ResourceText> {
+  async read(scope: Scope, uri: string, signal: AbortSignal): Promise<ResourceText> {
     const parts = partsOf(uri);
+    if (parts && parts.length >= 2) checkProject(scope, parts[0]!, parts[1]!);
     if (parts?.length === 2) return this.#readProject(uri, parts[0]!, parts[1]!);
     if (parts?.length === 4) return this.#readDocument(uri, parts as [string, string, string, string], signal);
     throw unknownAddress(uri);

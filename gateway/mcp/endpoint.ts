@@ -20,6 +20,7 @@ export function mcpEndpoint(operations: readonly Endpoint<Runtime>[]): Endpoint<
     id: 'mcp',
     summary: 'Serve a client of the Model Context Protocol',
     tag: 'mcp',
+    query: 'core/mcp#Scope',
     body: 'core/mcp#Post',
     // No operation takes a smaller body, so that no call gets past the limit of its own.
     bodyLimitBytes: DEFAULT_BODY_BYTES,

@@ -4,6 +4,7 @@ import type { Runtime } from '../../runtime/runtime.js';
 import { Failure } from '../../schemas/errors.js';
 import type { PromptSet } from '../../schemas/generated/config/project.js';
 import { pageOf, type Visited } from './pages.js';
+import { checkProject, type Scope } from './scope.js';
 import { placesOf } from './walk.js';
 
 /** A prompt as lists show it. */
@@ -30,18 +31,19 @@ export class Prompts {
   }
 
   /** A page of all prompts. */
-  async list(cursor: string | undefined): Promise<{ prompts: PromptCard[]; nextCursor?: string }> {
-    const { items: prompts, ...rest } = await pageOf((after) => placesOf(this.#runtime, after, cardsOf), cursor);
+  async list(scope: Scope, cursor: string | undefined): Promise<{ prompts: PromptCard[]; nextCursor?: string }> {
+    const { items: prompts, ...rest } = await pageOf((after) => placesOf(this.#runtime, scope, after, cardsOf), cursor);
     return { prompts, ...rest };
   }
 
   /** A prompt with its variables filled in. Throws `not_found`, and `bad_request` for a variable without a value. */
-  async get(name: string, given: Readonly<Record<string, unknown>>): Promise<PromptText> {
+  async get(scope: Scope, name: string, given: Readonly<Record<string, unknown>>): Promise<PromptText> {
     const [namespace = '', project = '', set = '', ...more] = name.split('/');
     if (set === '' || more.length > 0)
       throw new Failure('not_found', `There is no prompt ${JSON.stringify(name.slice(0, 200))}; names are namespace/project/prompt.`, {
         code: 'NotFound',
       });
+    checkProject(scope, namespace, project);
     await this.#runtime.projects.parsing(namespace, project);
     const loaded = this.#runtime.projects.load(namespace, project);
     const sets = loaded.config.prompts ?? [];

@@ -5,6 +5,7 @@ import { failureOf, logFailure } from '../http/errors.js';
 import { completionOf } from './completion.js';
 import { DOCUMENT_TEMPLATES, Documents } from './documents.js';
 import { Prompts } from './prompts.js';
+import { type Scope, scopeOf } from './scope.js';
 import { McpService } from './service.js';
 import { Tools } from './tools.js';
 
@@ -25,40 +26,55 @@ export function openMcp(runtime: Runtime, operations: readonly Endpoint<Runtime>
   const tools = new Tools(runtime, operations);
   const documents = new Documents(runtime);
   const prompts = new Prompts(runtime);
-  return new McpService(() => serverOf(runtime, { tools, documents, prompts }), runtime.stopping);
+  const offer = { tools, documents, prompts };
+  return new McpService(({ requestInfo }) => serverOf(runtime, offer, askedScope(requestInfo)), runtime.stopping);
+}
+
+/** What clients are offered, apart from their scopes. */
+interface Offer {
+  readonly tools: Tools;
+  readonly documents: Documents;
+  readonly prompts: Prompts;
+}
+
+/** The scope in the address of a message, which dispatch has checked. */
+function askedScope(request: Request | undefined): Scope {
+  const { project, tools, read_only: isReadOnly } = Object.fromEntries(new URL(request?.url ?? 'http://localhost').searchParams);
+  return scopeOf({ ...(project ? { project } : {}), ...(tools === undefined ? {} : { tools }), read_only: isReadOnly === 'true' });
 }
 
 /** One for each message: the protocol has no sessions. */
-function serverOf(runtime: Runtime, { tools, documents, prompts }: { tools: Tools; documents: Documents; prompts: Prompts }): Server {
+function serverOf(runtime: Runtime, { tools, documents, prompts }: Offer, scope: Scope): Server {
   const capabilities = { tools: {}, resources: {}, prompts: {}, completions: {} };
   const server = new Server(
     { name: 'quern', version: runtime.version },
     { capabilities, instructions: INSTRUCTIONS, jsonSchemaValidator: NO_VALIDATOR },
   );
-  server.setRequestHandler('tools/list', () => ({ tools: [...tools.cards] }));
+  server.setRequestHandler('tools/list', () => told(async () => ({ tools: tools.cards(scope) })));
   server.setRequestHandler('tools/call', ({ params }, context) =>
     told(() =>
       tools.call({
         name: params.name,
         given: params.arguments ?? {},
+        scope,
         headers: seenHeaders(context),
         signal: context.mcpReq.signal,
         progress: progressOf(context),
       }),
     ),
   );
-  server.setRequestHandler('resources/list', ({ params }) => told(() => documents.list(params?.cursor)));
+  server.setRequestHandler('resources/list', ({ params }) => told(() => documents.list(scope, params?.cursor)));
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: DOCUMENT_TEMPLATES }));
   server.setRequestHandler('resources/read', ({ params }, context) =>
-    told(async () => ({ contents: [await documents.read(params.uri, context.mcpReq.signal)] }), params.uri),
+    told(async () => ({ contents: [await documents.read(scope, params.uri, context.mcpReq.signal)] }), params.uri),
   );
-  server.setRequestHandler('prompts/list', ({ params }) => told(() => prompts.list(params?.cursor)));
-  server.setRequestHandler('prompts/get', ({ params }) => told(() => prompts.get(params.name, params.arguments ?? {})));
+  server.setRequestHandler('prompts/list', ({ params }) => told(() => prompts.list(scope, params?.cursor)));
+  server.setRequestHandler('prompts/get', ({ params }) => told(() => prompts.get(scope, params.name, params.arguments ?? {})));
   server.setRequestHandler('completion/complete', ({ params: { ref, argument, context } }) =>
     told(async () => ({
       // Prompts take any text.
       completion:
-        ref.type === 'ref/resource' ? await completionOf(runtime, { ...argument, known: context?.arguments ?? {} }) : { values: [] },
+        ref.type === 'ref/resource' ? await completionOf(runtime, scope, { ...argument, known: context?.arguments ?? {} }) : { values: [] },
     })),
   );
   return server;

@@ -70,7 +70,8 @@ function webRequest(request: ApiRequest, signal: AbortSignal): Request {
     const value = request.header(name);
     if (value !== undefined) headers.set(name, value);
   }
-  return new Request('http://localhost/mcp', { method: 'POST', headers, signal });
+  const query = new URLSearchParams(Object.entries(request.query).map(([name, value]): [string, string] => [name, String(value)]));
+  return new Request(`http://localhost/mcp?${query}`, { method: 'POST', headers, signal });
 }
 
 /** An answer of the protocol's library as one of ours. `done` is called when nothing more of it can be cancelled. */

@@ -8,6 +8,7 @@ import { errorBody, failureOf } from '../http/errors.js';
 import type { Application } from '../http/transport.js';
 import { type ArgumentPlaces, type Arguments, argumentsOf, type HeaderArgument, requestOf } from './arguments.js';
 import { type InnerAnswer, InnerExchange } from './inner-exchange.js';
+import type { Scope } from './scope.js';
 
 /** Longest result of a tool in characters: about 50,000 tokens, which is what a model can still read. */
 export const MAX_RESULT_CHARS = 200_000;
@@ -32,6 +33,7 @@ export interface ToolResult {
 export interface ToolCall {
   readonly name: string;
   readonly given: Arguments;
+  readonly scope: Scope;
   /** Headers of the message that the tool should see; lower-case names. */
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
@@ -83,14 +85,12 @@ const HINTS: Readonly<Record<Effect, Readonly<Record<string, boolean>>>> = {
 
 /** The operations of the API as tools. A call is a request to the API from inside: the same handler, checks, limits and failures. */
 export class Tools {
-  readonly cards: readonly ToolCard[];
   readonly #tools: ReadonlyMap<string, Tool>;
   readonly #api: Application;
 
   /** `operations`: endpoints of the API, of which those with `tool` count. */
   constructor(runtime: Runtime, operations: readonly Endpoint<Runtime>[]) {
     const tools = operations.filter(({ tool }) => tool !== undefined).map(toolOf);
-    this.cards = tools.map(({ card }) => card);
     this.#tools = new Map(tools.map((tool) => [tool.card.name, tool]));
     this.#api = dispatch({
       endpoints: tools.map(({ endpoint }) => endpoint),
@@ -99,20 +99,35 @@ export class Tools {
     });
   }
 
+  /** The tools of a scope. Throws `bad_request` where it names one that there is not. */
+  cards(scope: Scope): ToolCard[] {
+    const unknown = scope.tools?.find((name) => !this.#tools.has(name));
+    if (unknown !== undefined) throw unknownTool(unknown, this.#tools.keys());
+    return this.#offered(scope).map(({ card }) => (scope.project ? withoutProject(card) : card));
+  }
+
+  #offered({ project, tools, isReadOnly }: Scope): Tool[] {
+    return [...this.#tools.values()].filter(
+      ({ endpoint, places, card }) =>
+        (!project || PROJECT_NAMES.every((name) => places.path.includes(name))) &&
+        (!isReadOnly || endpoint.tool === 'reads') &&
+        (!tools || tools.includes(card.name)),
+    );
+  }
+
   /** Calls a tool. What fails is a result that says so. Throws `not_found` for an unknown tool, and the reason of the signal. */
-  async call({ name, given, headers, signal, progress }: ToolCall): Promise<ToolResult> {
-    const tool = this.#tools.get(name);
+  async call({ name, given, scope, ...call }: ToolCall): Promise<ToolResult> {
+    const offered = this.#offered(scope);
+    const tool = offered.find(({ card }) => card.name === name);
     if (!tool) {
-      const known = [...this.#tools.keys()].join(', ');
-      throw new Failure('not_found', `There is no tool ${JSON.stringify(name.slice(0, 100))}; known are: ${known}.`, {
-        code: 'UnknownTool',
-      });
+      const known = offered.map(({ card }) => card.name);
+      throw unknownTool(name, known);
     }
     try {
-      return resultOf(tool, await this.#ask(tool, given, { headers, signal, progress }));
+      return resultOf(tool, await this.#ask(tool, inProject(scope, given), call));
     } catch (error) {
-      signal.throwIfAborted();
-      return failedResult(errorBody(failureOf(error), 'house', headers['x-request-id'] ?? ''));
+      call.signal.throwIfAborted();
+      return failedResult(errorBody(failureOf(error), 'house', call.headers['x-request-id'] ?? ''));
     }
   }
 
@@ -138,6 +153,29 @@ export class Tools {
     this.#api.request(exchange);
     return exchange.answer;
   }
+}
+
+/** Arguments that a scope of one project gives itself. */
+const PROJECT_NAMES = ['namespace', 'project'];
+
+function withoutProject(card: ToolCard): ToolCard {
+  const { properties, required, ...schema } = card.inputSchema;
+  const kept = Object.fromEntries(Object.entries(properties as object).filter(([name]) => !PROJECT_NAMES.includes(name)));
+  const needed = (required as string[]).filter((name) => !PROJECT_NAMES.includes(name));
+  return { ...card, inputSchema: { ...schema, properties: kept, ...(needed.length > 0 ? { required: needed } : {}) } };
+}
+
+function inProject({ project }: Scope, given: Arguments): Arguments {
+  if (!project) return given;
+  const own = PROJECT_NAMES.find((name) => Object.hasOwn(given, name));
+  if (own !== undefined)
+    throw new Failure('invalid', `${own}: this address is for the project ${project.namespace}/${project.name}; leave the argument out.`);
+  return { ...given, namespace: project.namespace, project: project.name };
+}
+
+function unknownTool(name: string, known: Iterable<string>): Failure {
+  const message = `There is no tool ${JSON.stringify(name.slice(0, 100))}; known are: ${[...known].join(', ')}.`;
+  return new Failure('not_found', message, { code: 'UnknownTool' });
 }
 
 function toolOf(endpoint: Endpoint<Runtime>): Tool {

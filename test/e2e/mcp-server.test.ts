@@ -95,6 +95,24 @@ describe('quern mcp serve', () => {
       await client.close();
     });
 
+  it('offers what its flags say', async () => {
+    const { args, ...rest } = command();
+    const client = new FirstClient({ name: 'test', version: '1.0.0' });
+    await client.connect(
+      new FirstStdioTransport({
+        ...rest,
+        args: [...args, '--read-only', '--project=default/quickstart', '--tools', 'models_list,project_delete'],
+      }),
+    );
+    assert.deepEqual(
+      (await client.listTools()).tools.map(({ name }) => name),
+      ['models_list'],
+    );
+    assert.equal((await client.callTool({ name: 'models_list' })).isError ?? false, false);
+    await client.close();
+    assert.match((await runToEnd([...args.slice(1), '--project'], { QUERN_API_KEY: KEY })).output, /--project needs a value/);
+  });
+
   it('answers a pipe that ends at once, and what is no message', async () => {
     const { command: file, args, env } = command();
     const child = spawn(file, args, { env, stdio: ['pipe', 'pipe', 'inherit'] });
