@@ -10,7 +10,7 @@ const DEFAULT_NAMESPACE = 'default';
 const FINGERPRINT_SHOWN = 12;
 
 /** Asks the running daemon for JSON. Throws `Failure` in the daemon's words, and `unavailable` where none answers. */
-type Ask = <T>(method: 'GET' | 'POST', path: string) => Promise<T>;
+type Ask = <T>(method: 'GET' | 'POST', path: string, body?: object) => Promise<T>;
 
 /** Prints the tool servers of a project, or of all projects of a namespace (`default` unless given), with their states. */
 export function list(args: string[]): Promise<void> {
@@ -57,7 +57,8 @@ function change(args: string[], what: 'restart' | 'approve' | 'revoke'): Promise
   });
 }
 
-async function withDaemon(args: string[], work: (ask: Ask, names: readonly string[]) => Promise<void>): Promise<void> {
+/** Works on the running daemon that the flags behind at most one name mean. */
+export async function withDaemon(args: string[], work: (ask: Ask, names: readonly string[]) => Promise<void>): Promise<void> {
   // What comes before the first flag are names.
   const firstFlag = args.findIndex((arg) => arg.startsWith('-'));
   const names = firstFlag < 0 ? args : args.slice(0, firstFlag);
@@ -65,11 +66,16 @@ async function withDaemon(args: string[], work: (ask: Ask, names: readonly strin
   const options = readOptions(args.slice(names.length), process.env);
   const base = baseOf(options.host, options.port);
   const outbound = new Outbound();
-  const ask: Ask = async (method, path) => {
-    const headers = { accept: 'application/json', ...keyHeaders(options) };
-    const reply = await outbound.request({ url: `${base}${path}`, policy: 'operator', method, headers }).catch((cause: unknown) => {
-      throw new Failure('unavailable', `no daemon answers at ${base}: run "quern start" first, or name its --host and --port.`, { cause });
-    });
+  const ask: Ask = async (method, path, body) => {
+    const headers = { accept: 'application/json', ...keyHeaders(options), ...(body ? { 'content-type': 'application/json' } : {}) };
+    const sent = body ? { body: JSON.stringify(body) } : {};
+    const reply = await outbound
+      .request({ url: `${base}${path}`, policy: 'operator', method, headers, ...sent })
+      .catch((cause: unknown) => {
+        throw new Failure('unavailable', `no daemon answers at ${base}: run "quern start" first, or name its --host and --port.`, {
+          cause,
+        });
+      });
     const answer = JSON.parse(await reply.text()) as { detail?: unknown };
     if (reply.status >= 300) throw new Failure('unavailable', String(answer.detail));
     return answer as never;

@@ -1,9 +1,10 @@
 import { Failure } from '../schemas/errors.js';
+import { allow, calls, deny } from './mcp-calls.js';
 import { serve } from './mcp-serve.js';
 import { approve, list, restart, revoke } from './mcp-servers.js';
 
 /** What stands after `quern mcp`; gets the arguments after its own name. */
-const VERBS = { list, restart, approve, revoke, serve } satisfies Record<string, (args: string[]) => Promise<void>>;
+const VERBS = { list, restart, approve, revoke, calls, allow, deny, serve } satisfies Record<string, (args: string[]) => Promise<void>>;
 
 /** The Model Context Protocol on the command line; lists the tool servers where nothing is said. Throws `bad_request` for an unknown verb. */
 export async function mcp([verb = 'list', ...args]: string[]): Promise<void> {

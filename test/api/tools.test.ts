@@ -109,6 +109,8 @@ const ADDING: Parameters<typeof stage> = [
   [text('It is 5.'), FINISH],
 ];
 
+let told: object[] = [];
+
 const table: Scenario[] = [
   {
     name: 'a tool of a server is called, and the model answers with its result',
@@ -183,6 +185,26 @@ const table: Scenario[] = [
     ],
     lacks: ['tool_calls":[{"index'],
     json: (_body, answer) => assert.match(answer.text, /^event: tool_call\ndata: /m),
+  },
+  {
+    name: 'without a session a client goes on with the calls and results that it was given',
+    ...POST,
+    headers: { 'X-No-Session': '1' },
+    body: prepared(user('2+3?'), ...ADDING),
+    json: (body) => {
+      told = [{ role: 'user', content: '2+3?' }, ...body.x_tool_messages, body.choices[0].message];
+      assert.equal(body.x_tool_messages.length, 2);
+    },
+  },
+  {
+    name: 'which the model then reads',
+    ...POST,
+    headers: { 'X-No-Session': '1' },
+    body: () => {
+      stage({ add: ADDER }, [text('Yes.'), FINISH]);
+      return { messages: [...told, { role: 'user', content: 'Sure?' }] };
+    },
+    json: () => assert.deepEqual(asked().messages.slice(0, -1), told),
   },
   {
     name: 'what must be called is asked for once',

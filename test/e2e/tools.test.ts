@@ -6,7 +6,7 @@ import { after, before, describe, it } from 'node:test';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
 import OpenAI from 'openai';
-import { type DaemonUnderTest, emptyDataDir, startDaemon } from '../support/daemon.js';
+import { type DaemonUnderTest, emptyDataDir, runToEnd, startDaemon } from '../support/daemon.js';
 import { delta, frames, type Scene, ScriptedOpenAI, type Seen, say, usage } from '../support/scripted-openai.js';
 
 const EVERYTHING = createRequire(import.meta.url).resolve('@modelcontextprotocol/server-everything/dist/index.js');
@@ -130,5 +130,12 @@ describe('clients of OpenAI and a project whose tools are called by the server',
     const decided = await post(`/mcp/calls/${first.x_waiting[0].id}`, { decision: 'allow' });
     const { completion } = (await decided.json()) as { completion: OpenAI.ChatCompletion };
     assert.match(completion.choices[0]!.message.content!, /The tools said: .*Hi there/);
+    await (await ask('echo', false)).text();
+    const port = ['--port', new URL(daemon.core).port];
+    const { output } = await runToEnd(['mcp', 'calls', 'ns/agent', ...port]);
+    const [call] = /ns\/agent\/mcall_\w+/.exec(output)!;
+    assert.match(output, /everything\/echo +\{"message":"Hi there"\}/);
+    assert.match((await runToEnd(['mcp', 'allow', call, ...port])).output, /^allowed\n\n.*The tools said: .*Hi there/s);
+    assert.match((await runToEnd(['mcp', 'deny', call, ...port])).output, /No call waits as/);
   });
 });
