@@ -61,6 +61,7 @@ export interface Findings {
 export async function findingsOf(parts: FindingsParts, namespace: string, name: string): Promise<Findings> {
   let project: LoadedProject;
   try {
+    await parts.projects.parsing(namespace, name);
     project = parts.projects.load(namespace, name);
   } catch (failure) {
     return { problems: [saying(failure)], facts: [] };

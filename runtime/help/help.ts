@@ -54,17 +54,20 @@ export class Help {
    * conversation unless it changes. Throws as `Chat.complete` does.
    */
   async complete(call: ChatCall, activeProject: string | undefined, signal: AbortSignal): Promise<ChatTurn> {
-    await this.ready();
+    await this.ready().catch((cause: unknown) => log('warn', 'the pages of the help could not be taken in', { cause }));
     const findings = await this.#findings(activeProject);
     const context = contextOf(findings, activeProject);
     const request: CompletionRequest = { ...call.request, messages: context ? [context, ...call.request.messages] : call.request.messages };
-    const before = this.#news(findings, activeProject, call.stateful ? call.sessionId : undefined);
+    const news = newsOf(findings, activeProject);
+    const isTold = call.stateful && this.#told.get(call.sessionId ?? '') === news;
     // JSON stays what it is.
     const isText = (call.request.response_format?.type ?? 'text') === 'text';
     const frame: ChatCall['frame'] = isText
-      ? (hits) => ({ before, after: citations(hits, lastQuestion(call.request.messages)) })
+      ? (hits) => ({ before: isTold ? '' : news, after: citations(hits, lastQuestion(call.request.messages)) })
       : undefined;
-    return this.#parts.chat.complete({ ...call, request, frame }, signal);
+    const turn = await this.#parts.chat.complete({ ...call, request, frame }, signal);
+    if (isText && turn.sessionId !== undefined) this.#remember(turn.sessionId, news);
+    return turn;
   }
 
   /** What `/health` says of it. */
@@ -110,17 +113,17 @@ export class Help {
     return isHelpProject(namespace, name) ? { problems: [], facts: [] } : findingsOf(this.#parts, namespace, name);
   }
 
-  /** The problems as text before an answer; empty where the conversation was told the same already. */
-  #news({ problems }: Findings, activeProject: string | undefined, sessionId: string | undefined): string {
-    if (problems.length === 0) return '';
-    const text = `About ${(activeProject ?? '').slice(0, 200)}:\n${problems.map((problem) => `- ${problem}`).join('\n')}\n\n`;
-    if (sessionId === undefined) return text;
-    if (this.#told.get(sessionId) === text) return '';
+  #remember(sessionId: string, news: string): void {
     this.#told.delete(sessionId);
-    this.#told.set(sessionId, text);
+    this.#told.set(sessionId, news);
     if (this.#told.size > MAX_TOLD) this.#told.delete(this.#told.keys().next().value!);
-    return text;
   }
+}
+
+/** The problems as text before an answer; empty without any. */
+function newsOf({ problems }: Findings, activeProject = ''): string {
+  if (problems.length === 0) return '';
+  return `About ${activeProject.slice(0, 200)}:\n${problems.map((problem) => `- ${problem}`).join('\n')}\n\n`;
 }
 
 /** What the model is told of the project that the user works on. */

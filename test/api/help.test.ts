@@ -15,6 +15,7 @@ const dataDir = mkdtempSync(join(tmpdir(), 'quern-api-help-'));
 const HELP = '/v1/projects/llamafarm/project_seed';
 const FILE = join(dataDir, 'built-in/llamafarm/project_seed/project.yaml');
 let stage: RetrievalStage;
+let session: string;
 
 writeProject(
   dataDir,
@@ -159,6 +160,24 @@ const PROBLEMS: Scenario[] = [
   ask('First?', { 'x-active-project': 'ns/ill', 'x-session-id': 'one' }, { contains: ['About ns/ill:'] }),
   ask('Again?', { 'x-active-project': 'ns/ill', 'x-session-id': 'one' }, { lacks: ['About ns/ill:'] }),
   ask('Elsewhere?', { 'x-active-project': 'ns/ill', 'x-session-id': 'two' }, { contains: ['About ns/ill:'] }),
+  ask(
+    'New?',
+    { 'x-active-project': 'ns/ill' },
+    {
+      contains: ['About ns/ill:'],
+      json: (_body, answer) => {
+        session = answer.headers['x-session-id']!;
+      },
+    },
+  ),
+  {
+    name: 'the session that it gave knows what it told',
+    method: 'POST',
+    path: `${HELP}/chat/completions`,
+    headers: () => ({ 'x-active-project': 'ns/ill', 'x-session-id': session }),
+    body: { messages: [{ role: 'user', content: 'And again?' }] },
+    lacks: ['About ns/ill:'],
+  },
   {
     name: 'a failed chat of the project',
     method: 'POST',
