@@ -107,6 +107,8 @@ export interface Endpoint<Context> {
   readonly id: string;
   readonly summary: string;
   readonly tag: string;
+  /** What names in the path may be, for the document: handlers say with words of their own what is wrong with one. Any text where it says nothing. */
+  readonly names?: Readonly<Record<string, SchemaName>>;
   readonly query?: SchemaName;
   readonly body?: SchemaName;
   /** Instead of `body`; beside it, for requests whose content type is `multipart/form-data`. */

@@ -47,7 +47,7 @@ function operation(endpoint: Endpoint<never>, components: Components): JsonSchem
     endpoint.response || !endpoint.mediaTypes ? json(endpoint.response && components.reference(endpoint.response)) : {};
   for (const type of endpoint.mediaTypes ?? []) success[type] = { schema: { type: 'string' } };
   if (endpoint.streams) success['text/event-stream'] = { schema: { description: 'Server-sent events.' } };
-  const parameters = [...pathParameters(endpoint.path), ...queryParameters(endpoint.query, components)];
+  const parameters = [...pathParameters(endpoint, components), ...queryParameters(endpoint.query, components)];
   return {
     operationId: endpoint.id,
     summary: endpoint.summary,
@@ -69,8 +69,11 @@ function requestBody({ body, multipart }: Endpoint<never>, components: Component
   return { requestBody: { required: true, content } };
 }
 
-function pathParameters(path: string): JsonSchema[] {
-  return [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => ({ name, in: 'path', required: true, schema: { type: 'string' } }));
+function pathParameters({ path, names = {} }: Endpoint<never>, components: Components): JsonSchema[] {
+  return [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, name = '']) => {
+    const shape = names[name];
+    return { name, in: 'path', required: true, schema: shape ? components.reference(shape) : { type: 'string' } };
+  });
 }
 
 /** The members of a query schema, one parameter each. */

@@ -15,10 +15,11 @@ export function shapeOf(name: string): [file: string, schema: JsonSchema] {
  */
 const CHECKED_BY_HANDLER = 'x-checked';
 
-/** A schema with a boolean as a form may send it; schemas without one as they are. */
+/** A schema with a boolean as a form may send it, and of a text or null the text, since a form has no null beside it; others as they are. */
 function asFormValue(schema: JsonSchema): JsonSchema {
   const { type, ...rest } = schema;
   const types = [type].flat();
+  if (types.includes('string') && types.includes('null')) return { ...rest, type: 'string' };
   if (!types.includes('boolean')) return schema;
   const texts = [...YES, ...NO]
     .map((text) => (/^\d$/.test(text) ? Number(text) : text))
