@@ -50,6 +50,7 @@ const DOORS: Record<string, RegExp> = {
   '@modelcontextprotocol/server': /^gateway\/mcp\/ser(?:vice|ver)\.ts$/,
   msgpackr: /^runtime\/store\//,
   'node-llama-cpp': /^(native\/inference\/|bench\/)/,
+  ogv: /^runtime\/speech\/decode\/vorbis\.ts$/,
   'onnxruntime-node': /^runtime\/engines\/onnx\/session\.ts$/,
   'postal-mime': /^runtime\/documents\/parsers\/eml\.ts$/,
   re2js: /^runtime\/documents\/extractors\/patterns\/custom\.ts$/,
