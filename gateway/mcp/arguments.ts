@@ -34,6 +34,8 @@ interface FileArgument {
 }
 
 const FILE = 'core/mcp#FileArgument';
+/** What the arguments in the path and the query may have together: no request over HTTP could have more. */
+const MAX_ADDRESS_CHARS = 16 * 1024;
 /** What the parts of paths mean. */
 const PATH_MEANINGS: Readonly<Record<string, string>> = {
   namespace: 'Namespace of the project, such as "default".',
@@ -116,15 +118,23 @@ export function requestOf(
   { path: inPath, query: inQuery, body: inBody, files }: ArgumentPlaces,
   given: Arguments,
 ): { path: string; query: string; body: Buffer; contentType: string } {
+  let left = MAX_ADDRESS_CHARS;
+  const addressed = (name: string, text: string): string => {
+    left -= name.length + text.length;
+    if (left < 0) throw addressTooLong(name);
+    return text;
+  };
   const path = endpoint.path.replace(/\{(\w+)\+?\}/g, (_whole, name: string) => {
     const value = given[name];
-    if (typeof value !== 'string' || value === '') throw missing(name, value);
-    return encodeURIComponent(value);
+    // Half a surrogate pair has no form in an address.
+    if (typeof value !== 'string' || value === '' || /\p{Surrogate}/u.test(value)) throw missing(name, value);
+    return encodeURIComponent(addressed(name, value));
   });
   const query = new URLSearchParams();
   for (const name of inQuery) {
     const value = given[name];
-    for (const one of Array.isArray(value) ? value : [value]) if (one !== undefined && one !== null) query.append(name, textOf(one));
+    for (const one of Array.isArray(value) ? value : [value])
+      if (one !== undefined && one !== null) query.append(name, addressed(name, textOf(one)));
   }
   const rest = Object.fromEntries(Object.entries(given).filter(([name]) => !inPath.includes(name) && !inQuery.includes(name)));
   const takesBody = endpoint.body !== undefined || endpoint.multipart !== undefined;
@@ -147,7 +157,7 @@ function formOf(fields: Arguments, files: readonly string[]): { body: Buffer; co
     if (value === undefined || value === null) continue;
     if (!files.includes(name)) part(name, '', textOf(value));
     else {
-      const { name: fileName, content, encoding, mime_type: type } = check<FileArgument>(FILE, { ...(value as object) });
+      const { name: fileName, content, encoding, mime_type: type } = check<FileArgument>(FILE, value);
       // As browsers write it.
       const quoted = fileName.replace(/["\r\n]/g, encodeURIComponent);
       const typed = type ? `\r\nContent-Type: ${type.replace(/[^\x21-\x7e]/g, '')}` : '';
@@ -163,9 +173,13 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
+function addressTooLong(name: string): Failure {
+  return new Failure('too_large', `${name}: the arguments that belong to the address may have ${MAX_ADDRESS_CHARS} characters together.`);
+}
+
 function missing(name: string, value: unknown): Failure {
   const msg = `the argument "${name}" must be a text that is not empty`;
-  const errors = [{ type: 'missing', loc: ['arguments', name], msg, ...(value === undefined ? {} : { input: value }) }];
+  const errors = [{ type: value === undefined ? 'missing' : 'string_type', loc: ['arguments', name], msg }];
   return new Failure('invalid', `${name}: ${msg}.`, { errors });
 }
 

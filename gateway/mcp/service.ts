@@ -46,6 +46,8 @@ export class McpService {
     };
     try {
       const signal = AbortSignal.any([request.signal, cancel.signal]);
+      // Of a stream that nobody has begun to read there is no other end.
+      signal.addEventListener('abort', done, { once: true });
       const response = await this.#handler.fetch(webRequest(request, signal), { parsedBody: message });
       return await replyOf(response, message, done);
     } catch (error) {

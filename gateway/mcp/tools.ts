@@ -99,10 +99,10 @@ export class Tools {
     });
   }
 
-  /** The tools of a scope. Throws `bad_request` where it names one that there is not. */
+  /** The tools of a scope. Throws `not_found` where it names one that there is not. */
   cards(scope: Scope): ToolCard[] {
     const unknown = scope.tools?.find((name) => !this.#tools.has(name));
-    if (unknown !== undefined) throw unknownTool(unknown, this.#tools.keys());
+    if (unknown !== undefined) throw unknownTool(unknown, [...this.#tools.values()]);
     return this.#offered(scope).map(({ card }) => (scope.project ? withoutProject(card) : card));
   }
 
@@ -119,10 +119,7 @@ export class Tools {
   async call({ name, given, scope, ...call }: ToolCall): Promise<ToolResult> {
     const offered = this.#offered(scope);
     const tool = offered.find(({ card }) => card.name === name);
-    if (!tool) {
-      const known = offered.map(({ card }) => card.name);
-      throw unknownTool(name, known);
-    }
+    if (!tool) throw unknownTool(name, offered);
     try {
       return resultOf(tool, await this.#ask(tool, inProject(scope, given), call));
     } catch (error) {
@@ -173,8 +170,9 @@ function inProject({ project }: Scope, given: Arguments): Arguments {
   return { ...given, namespace: project.namespace, project: project.name };
 }
 
-function unknownTool(name: string, known: Iterable<string>): Failure {
-  const message = `There is no tool ${JSON.stringify(name.slice(0, 100))}; known are: ${[...known].join(', ')}.`;
+function unknownTool(name: string, known: readonly Tool[]): Failure {
+  const names = known.map(({ card }) => card.name).join(', ');
+  const message = `There is no tool ${JSON.stringify(name.slice(0, 100))}; known are: ${names}.`;
   return new Failure('not_found', message, { code: 'UnknownTool' });
 }
 

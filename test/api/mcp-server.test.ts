@@ -182,6 +182,9 @@ for (const [title, connect] of Object.entries(MCP_CLIENTS)) {
       );
       assert.match(await text('chat_completions', { namespace: 'mcp', project: 'p', messages: [], session_id: 1 }), /session_id/);
       assert.match(await text('project_get', { namespace: '..', project: 'p' }), /Not Found/);
+      assert.match(await text('project_get', { namespace: '\ud800', project: 'p' }), /argument "namespace" must be a text/);
+      assert.match(await text('project_get', { namespace: 'a'.repeat(20_000), project: 'p' }), /may have 16384 characters together/);
+      assert.match(await text('dataset_data_upload', { namespace: 'mcp', project: 'p', dataset: 'docs', file: 'text' }), /object/);
     });
 
     it('refuses an unknown tool with the names of those that are', async () => {
