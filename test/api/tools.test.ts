@@ -434,6 +434,16 @@ const table: Scenario[] = [
     },
   },
   {
+    name: 'nor does one that goes on in its text',
+    ...POST,
+    body: prepared(user('x', { model: 'short' }), { add: ADDER }, (request) =>
+      request.tool_choice === 'none'
+        ? [text('<tool_call>{"name": "add", '), text('"arguments": {}}</tool_call>'), FINISH]
+        : [...call('add'), CALLS],
+    ),
+    json: (body) => assert.equal(body.choices[0].message.content, TOO_MANY_CALLS),
+  },
+  {
     name: 'an answer that ran out of tokens calls nothing',
     ...POST,
     body: prepared(user('x'), { add: ADDER }, [text('so'), ...call('add', '{"a'), { ...FINISH, reason: 'length' } as CompletionPart]),

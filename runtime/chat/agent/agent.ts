@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../../schemas/errors.js';
 import type { Message, Usage } from '../../../schemas/generated/common.js';
+import { ToolCallParser } from '../../completions/tools/parser.js';
 import type { Toolbox } from '../../mcp/toolbox.js';
+import { parsedCalls } from '../../providers/compat/prompted.js';
 import { Collector, type Completion, type CompletionPart, type ContextUsage, type FinishReason } from '../../providers/contract.js';
 import { aboutOf, makeCalls } from './calls.js';
 import type { CallAbout, CallRecord, MadeCall, ModelCall } from './contract.js';
@@ -182,7 +184,9 @@ export class Agent implements Pick<Completion, 'parts' | 'contextUsage'> {
     let isNew = state.text.trim() !== '';
     let finish: Finish | undefined;
     const held: CompletionPart[] = [];
-    for await (const part of parts) {
+    // Without tools some models still write calls, which nobody should read.
+    const read = state.modelCalls >= most ? parsedCalls(parts, () => new ToolCallParser()) : parts;
+    for await (const part of read) {
       collector.add(part);
       if (part.type === 'finish') finish = part;
       else if (part.type === 'text' && this.#parts.isFormed) held.push(part);
@@ -209,7 +213,10 @@ export class Agent implements Pick<Completion, 'parts' | 'contextUsage'> {
       yield* held;
       return this.#finish(finish.reason, finish);
     }
-    if (state.modelCalls >= most) return yield* this.#atLimit(collected.text, clientIndex.size > 0);
+    if (state.modelCalls >= most) {
+      yield* held;
+      return yield* this.#atLimit(collected.text, clientIndex.size > 0);
+    }
     const taken = state.rounds.flatMap((round) => round.calls.map((call) => call.id));
     state.rounds.push({ text: collected.text, calls: withIds(calls, taken), endsTurn: clientIndex.size > 0, made: [] });
     return undefined;

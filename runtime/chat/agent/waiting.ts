@@ -179,9 +179,10 @@ export class WaitingCalls<State extends { readonly sessionId: string | null }> {
     }
   }
 
-  /** Ends the sweeping, and waits for what is being stored. */
+  /** Ends the sweeping and what waits in memory; resolves when all is stored. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
+    for (const call of this.#open.values()) call.decide('late');
     await this.#work;
   }
 
