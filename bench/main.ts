@@ -8,6 +8,7 @@ import { benchColumns } from './columns.js';
 import { benchDownload } from './download.js';
 import { benchEmbeds } from './embeds.js';
 import { benchEncoders } from './encoders.js';
+import { benchEvents } from './events.js';
 import { benchHttp } from './http.js';
 import { benchIngest } from './ingest.js';
 import { Lacking, skip, skippedLines } from './lacking.js';
@@ -22,6 +23,7 @@ import { benchSpeech } from './speech.js';
 import { benchStart } from './start.js';
 import { benchStreams } from './streams.js';
 import { benchText } from './text.js';
+import { benchTools } from './tools.js';
 import { benchTranscription } from './transcription.js';
 import { benchTurns } from './turns.js';
 import { benchVectors } from './vectors.js';
@@ -36,6 +38,8 @@ const PARTS: Record<string, () => Promise<void>> = {
   loop: benchLoop,
   micro: benchMicro,
   turns: benchTurns,
+  tools: benchTools,
+  events: benchEvents,
   chat: benchChat,
   cache: benchCache,
   vectors: benchVectors,

@@ -18,8 +18,8 @@ import { sizeOf } from './size.js';
 const COUNT = sizeOf('BENCH_SENTENCES', 100, 4);
 const KIT = join(ROOT, 'build', 'speech-kit');
 const HEARD_RATE = 16_000;
-const VOICES = { flite: 'slt', kokoro: 'af_heart' } as const;
-const GOALS = { flite: '<= 8 %', kokoro: '<= 6 %' } as const;
+const VOICES = { flite: 'slt', kokoro: 'af_heart', piper: 'en_US-joe-medium' } as const;
+const GOALS = { flite: '<= 8 %', kokoro: '<= 6 %', piper: '' } as const;
 
 /** Measures how fast each engine speaks, how soon it is heard, and how much of it Whisper tiny.en understands; prints the table. */
 export async function benchSpeech(): Promise<void> {
@@ -30,7 +30,7 @@ export async function benchSpeech(): Promise<void> {
   const speech = new LocalSpeech(models);
   const ears = new Transcription(models, dataDir);
   const rows: Row[] = [];
-  for (const model of ['flite', 'kokoro'] as const) rows.push(...(await measured(model, { models, speech, ears })));
+  for (const model of ['flite', 'kokoro', 'piper'] as const) rows.push(...(await measured(model, { models, speech, ears })));
   table(`Text to speech: ${COUNT} sentences, one after the other`, rows);
   await models.close();
 }

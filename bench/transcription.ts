@@ -10,8 +10,9 @@ import { emptyDataDir } from '../test/support/daemon.js';
 import { SENTENCES } from '../test/support/speech/sentences.js';
 import { whole } from '../test/support/speech/sound.js';
 import { wavOf } from '../test/support/speech/sounds.js';
+import { edgeErrors, pausedSpeech, type TimedWord } from '../test/support/speech/word-times.js';
 import { Lacking, unlessLacking } from './lacking.js';
-import { median, ROOT, type Row, table } from './measure.js';
+import { median, quantile, ROOT, type Row, table } from './measure.js';
 import { sizeOf } from './size.js';
 
 const KIT = join(ROOT, 'build/speech-kit');
@@ -78,6 +79,35 @@ function fasterSeconds(folder: string, wav: string): number {
   throw new Lacking('faster-whisper', 'python3 -m venv V && V/bin/pip install faster-whisper, then set QUERN_BENCH_PYTHON=V/bin/python');
 }
 
+/** Measures how far the words of speech with known pauses are heard from where they sound, in milliseconds, for each engine that speaks. */
+async function wordTimes(speech: LocalSpeech, transcription: Transcription, signal: AbortSignal): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const voice of [
+    { model: 'flite', voice: 'slt' },
+    { model: 'kokoro', voice: 'af_heart' },
+  ]) {
+    const say = async (text: string): Promise<Float32Array> => {
+      const { samples } = await whole((await speech.speak({ text, ...voice, speed: 1 }, signal)).chunks);
+      return decodeWhole(wavOf(samples, SPEECH_RATE));
+    };
+    const paused = await pausedSpeech(say, SENTENCES.slice(20, 20 + COUNT));
+    const { segments } = await transcription.transcribe({ samples: paused.samples, model: MODEL, task: 'transcribe', words: true }, signal);
+    const words: TimedWord[] = [];
+    for await (const segment of segments) words.push(...(segment.words ?? []));
+    const errors = edgeErrors(paused, words).map((seconds) => seconds * 1000);
+    const mean = errors.reduce((sum, error) => sum + error, 0) / errors.length;
+    const [middle, most, last] = [median(errors), quantile(errors, 0.95), Math.max(...errors)].map((error) => error.toFixed(0));
+    rows.push({
+      what: `${voice.model}: ${errors.length} edges of words at pauses, ms off: mean (middle, 95 %, most)`,
+      ours: `${mean.toFixed(0)} (${middle}, ${most}, ${last})`,
+      peer: '',
+      ratio: '',
+      goal: '',
+    });
+  }
+  return rows;
+}
+
 /** Measures how fast speech is written down, and prints the table; how right, the part of text to speech tells. */
 export async function benchTranscription(): Promise<void> {
   const kit = join(KIT, `models--Systran--faster-whisper-${MODEL}/snapshots`);
@@ -113,6 +143,7 @@ export async function benchTranscription(): Promise<void> {
   const faster = await unlessLacking('transcription against faster-whisper', async () =>
     median(await several(async () => fasterSeconds(join(kit, readdirSync(kit)[0]!), wav))),
   );
+  const times = await wordTimes(speech, transcription, signal);
   release();
   await models.close();
   const against = (name: string, theirs: number | undefined, goal: string): Row => ({
@@ -132,6 +163,7 @@ export async function benchTranscription(): Promise<void> {
       ratio: '',
       goal: '',
     },
+    ...times,
   ]);
 }
 

@@ -2,6 +2,7 @@
 import { Failure } from '../schemas/errors.js';
 import { accounts } from './accounts.js';
 import { help } from './help.js';
+import { mcp } from './mcp.js';
 import { models } from './models.js';
 import { pull } from './pull.js';
 import { rm } from './rm.js';
@@ -13,7 +14,7 @@ import { version } from './version.js';
 type Verb = (args: string[]) => Promise<void> | void;
 
 const HELP = ['--help', '-h'];
-const VERBS = { accounts, start, runtime, pull, models, rm, version, help } satisfies Record<string, Verb>;
+const VERBS = { start, runtime, pull, models, rm, mcp, accounts, version, help } satisfies Record<string, Verb>;
 
 const args = process.argv.slice(2);
 const [first = 'start', ...rest] = args;

@@ -10,6 +10,7 @@ import { Outbound } from '../runtime/net/outbound.js';
 import type { OutboundReply } from '../runtime/net/reply.js';
 import { Failure } from '../schemas/errors.js';
 import type { Health } from '../schemas/generated/universal/health.js';
+import { baseOf, keyHeaders } from './daemon-address.js';
 
 /** What is shown of a model. */
 export interface ShownModel {
@@ -44,11 +45,6 @@ export function modelAndOptions(verb: string, args: readonly string[]): { name: 
     throw new Failure('bad_request', `name a model: quern ${verb} org/repo or quern ${verb} org/repo:QUANT.`);
   return { name, options: readOptions(rest, process.env) };
 }
-
-const baseOf = (host: string, port: number): string => {
-  const shown = host.includes(':') ? `[${host}]` : host.replace(/^0\.0\.0\.0$/, '127.0.0.1');
-  return `http://${shown === '[::]' ? '[::1]' : shown}:${port}`;
-};
 
 /** How daemons are asked whether they are there. */
 interface Asking {
@@ -94,7 +90,7 @@ function refuseUntold(base: string, cause: unknown): never {
 export async function openModelCache(options: DaemonOptions, answerMs = ANSWER_MS): Promise<ModelCache> {
   const outbound = new Outbound();
   const [core, runtime] = [baseOf(options.host, options.port), baseOf(options.runtimeHost, options.runtimePort)];
-  const headers: Record<string, string> = options.apiKey === null ? {} : { authorization: `Bearer ${options.apiKey}` };
+  const headers = keyHeaders(options);
   const asking = { outbound, headers, answerMs };
   try {
     const facts = await answerOf(asking, core, '/info');

@@ -1,12 +1,17 @@
 import { join } from 'node:path';
 import type { ModelConfig } from '../schemas/generated/config/project.js';
 import { callsOf, Lazy } from './base/lazy.js';
+import { log } from './base/log.js';
 import { Chat } from './chat/chat.js';
 import type { CompletionSource } from './completions/request.js';
 import { PageImages } from './documents/parsing/page-images.js';
 import { Events } from './events/events.js';
+import { OtlpExporter } from './events/otlp/exporter.js';
+import type { OtlpSettings } from './events/otlp/settings.js';
 import { Examples } from './examples/examples.js';
 import { Files } from './files/files.js';
+import type { Help } from './help/help.js';
+import { placeHelpProject } from './help/project.js';
 import { Images } from './images/images.js';
 import type { KvCache } from './kv-cache/kv-cache.js';
 import type { Databases } from './library/databases/databases.js';
@@ -15,9 +20,11 @@ import type { Preview } from './library/databases/preview.js';
 import type { Datasets } from './library/datasets/datasets.js';
 import { sweepPending } from './library/datasets/pending.js';
 import { sweepStages } from './library/ingest/stages.js';
+import { ToolServers } from './mcp/tool-servers.js';
 import { Hub } from './models/fetch/hub.js';
 import { Models } from './models/residency/models.js';
 import { Outbound } from './net/outbound.js';
+import { builtInRoot } from './projects/built-in.js';
 import { Projects } from './projects/projects.js';
 import type { Provider } from './providers/contract.js';
 import { createProviders, providerOf } from './providers/index.js';
@@ -43,6 +50,10 @@ export interface Runtime {
   readonly chat: Chat;
   readonly events: Events;
   readonly examples: Examples;
+  /** Servers of projects that offer tools to models. */
+  readonly toolServers: ToolServers;
+  /** The project that answers about this program; opened at its first use. */
+  readonly help: Help;
   readonly completions: CompletionSource;
   readonly models: Models;
   readonly hub: Hub;
@@ -65,6 +76,10 @@ export interface Runtime {
   readonly retrieval: Retrieval;
   /** Spoken conversations; opened at first use. */
   readonly voice: () => Promise<Voice>;
+  /** Aborts when the daemon begins to stop, for streams that have no end of their own. */
+  readonly stopping: AbortSignal;
+  /** Ends those streams, so that nobody waits for their readers. */
+  endStreams(): void;
   /** Ends all work and closes engines, then the store. */
   close(): Promise<void>;
 }
@@ -83,26 +98,46 @@ export interface RuntimeParts {
   readonly deleteProjects?: boolean;
   /** Language models must keep the chat template that they had first. */
   readonly pinTemplates?: boolean;
+  /** Every configured tool server may run, also one that came over HTTP. */
+  readonly allowMcp?: boolean;
+  /** Where events go as traces; absent or null = nowhere. */
+  readonly otlp?: OtlpSettings | null;
   /** Opens a listener of our own for `local_accel`. */
   readonly startRunner: StartRunner;
 }
 
 /** Voice chat, whose code is loaded for its first client. */
-async function openVoice(projects: Projects, chat: Chat, { speech, transcription }: Services): Promise<Voice> {
+async function openVoice(projects: Projects, chat: Chat, events: Events, { speech, transcription }: Services): Promise<Voice> {
   const [{ Voice }, { LiveEars }] = await Promise.all([import('./voice/voice.js'), import('./voice/hearing.js')]);
-  return new Voice({ projects, chat, speech, transcription, ears: new LiveEars() });
+  return new Voice({ projects, chat, events, speech, transcription, ears: new LiveEars() });
+}
+
+/** A data directory that takes no file has no help, and all else. */
+function placeHelp(dataDir: string): void {
+  try {
+    placeHelpProject(dataDir);
+  } catch (cause) {
+    log('warn', 'the help project could not be written', { cause });
+  }
 }
 
 /** Opens the store, the engines and everything above them; whatever was opened is closed again when a later part fails. */
 export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const { version, dataDir, runtimeUrls, runtimePort, datasetQuotaBytes, startRunner } = parts;
   const store = await openStore(dataDir);
-  const projectsRoot = join(dataDir, 'projects');
-  await sweepPending(projectsRoot);
-  await sweepStages(projectsRoot);
+  placeHelp(dataDir);
+  for (const root of [join(dataDir, 'projects'), builtInRoot(dataDir)]) {
+    await sweepPending(root);
+    await sweepStages(root);
+  }
   const models = new Models({ dataDir, pinTemplates: parts.pinTemplates ?? false });
   const outbound = new Outbound();
-  const hub = new Hub(outbound);
+  const projects = new Projects({ dataDir, purges: parts.deleteProjects ?? false });
+  const exporter = parts.otlp ? new OtlpExporter(outbound, parts.otlp) : undefined;
+  const events = new Events({ store, projects, sink: exporter });
+  const stopping = new AbortController();
+  stopping.signal.addEventListener('abort', () => events.endStreams(), { once: true });
+  const hub = new Hub(outbound, process.env, events);
   const pageImages = new PageImages();
   const files = new Files({ folder: join(dataDir, 'files'), pageImages });
   const hearing = ({ transcription }: Services): Hearing =>
@@ -110,11 +145,10 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const completions: CompletionSource = callsOf(
     new Lazy(async () => new (await import('./completions/completions.js')).Completions({ models, hearing: hearing(services.here) })),
   );
-  const { close: closeServices, ...services } = openServices({ dataDir, models, completions, store, outbound, runtimeUrls });
+  const { close: closeServices, ...services } = openServices({ dataDir, models, completions, store, events, outbound, runtimeUrls });
   const ofModels = modelServices({ core: services.core, outbound, runtimePort });
   const kvCache = new Lazy(async () => new (await import('./kv-cache/kv-cache.js')).KvCache({ folder: join(dataDir, 'cache', 'kv') }));
-  const projects = new Projects({ dataDir, purges: parts.deleteProjects ?? false });
-  const events = new Events({ store, projects });
+  const toolServers = new ToolServers({ projects, outbound, events, version, allowsAll: parts.allowMcp ?? false });
   const providers = createProviders({ outbound, universal: ofModels.completions, startRunner });
   const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
   const heard = hearing(services.core);
@@ -130,8 +164,10 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     provider,
     events,
   });
-  const chat = new Chat({ projects, providers, providerOf, store, retrieval: documents.retrieval, events });
-  const voice = new Lazy(async () => openVoice(projects, chat, services.core));
+  const chat = new Chat({ projects, providers, providerOf, store, retrieval: documents.retrieval, events, tools: toolServers });
+  const places = runtimeUrls.length > 0 ? undefined : models.places;
+  const ofHelp = { dataDir, projects, chat, events, places, toolServers, datasets: documents.datasets, tasks: documents.tasks };
+  const voice = new Lazy(async () => openVoice(projects, chat, events, services.core));
   return {
     version,
     dataDir,
@@ -141,6 +177,8 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     chat,
     events,
     examples: new Examples({ dataDir, projects, datasets: documents.datasets }),
+    toolServers,
+    help: callsOf(new Lazy(async () => new (await import('./help/help.js')).Help(ofHelp))),
     completions,
     models,
     hub,
@@ -150,17 +188,22 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     ...services,
     ...documents,
     voice: () => voice.get(),
+    stopping: stopping.signal,
+    endStreams: () => stopping.abort(),
     close: async () => {
+      stopping.abort();
       await (await voice.settled())?.close();
       await closeRetrieval();
       await chat.close();
+      await toolServers.close();
       await hub.close();
       await files.close();
       await (await kvCache.settled())?.close();
       await closeServices();
       await models.close();
-      await outbound.close();
       await events.close();
+      await exporter?.close();
+      await outbound.close();
       await store.close();
     },
   };

@@ -46,7 +46,22 @@ export interface Request {
   header(name: string): string | undefined;
   /** Aborts when the client is gone or the request ran out of time. */
   readonly signal: AbortSignal;
+  /** Told how far the work is, by handlers that know; absent where nobody wants to know. */
+  readonly progress?: ((step: Progress) => void) | undefined;
 }
+
+/** How far a request is. */
+export interface Progress {
+  /** Grows with each step, in a unit that the handler chooses, such as tokens. */
+  readonly done: number;
+  /** In the same unit, where it is known. */
+  readonly total?: number | undefined;
+  /** For people: the name of the step, or the text that was written since the last one. */
+  readonly text: string;
+}
+
+/** What a call does to what is kept here. */
+export type Effect = 'reads' | 'adds' | 'changes' | 'removes';
 
 /** A complete answer. `json` is serialised as it is; `bytes` go out untouched with the given content type. */
 export interface WholeReply {
@@ -79,9 +94,9 @@ export type Reply = WholeReply | StreamReply | PiecesReply;
 /**
  * The body of a failure. `house`: `error` is its code, a text. `openai`: `error` is `{message, type, param, code}`, as OpenAI's SDKs read it.
  * `by-client`: the object for OpenAI's SDKs, the code for everyone else. `universal`: the object, and `detail` of a context failure is
- * `{error, message, context_usage}`.
+ * `{error, message, context_usage}`. `json-rpc`: a JSON-RPC error without an id, with the house's object as its `data`.
  */
-export type ErrorShape = 'house' | 'openai' | 'by-client' | 'universal';
+export type ErrorShape = 'house' | 'openai' | 'by-client' | 'universal' | 'json-rpc';
 
 /** One route: path, shapes by name, limits and handler. The lists in `gateway/*` are made of these; dispatch and OpenAPI are derived from them. */
 export interface Endpoint<Context> {
@@ -92,6 +107,8 @@ export interface Endpoint<Context> {
   readonly id: string;
   readonly summary: string;
   readonly tag: string;
+  /** What names in the path may be, for the document: handlers say with words of their own what is wrong with one. Any text where it says nothing. */
+  readonly names?: Readonly<Record<string, SchemaName>>;
   readonly query?: SchemaName;
   readonly body?: SchemaName;
   /** Instead of `body`; beside it, for requests whose content type is `multipart/form-data`. */
@@ -105,6 +122,8 @@ export interface Endpoint<Context> {
   readonly mediaTypes?: readonly string[];
   /** Largest body in bytes; 2 MiB unless given. */
   readonly bodyLimitBytes?: number;
+  /** Offered as a tool to clients of the Model Context Protocol. */
+  readonly tool?: Effect;
   /** How a failure is told; see `ErrorShape`. */
   readonly errorShape?: ErrorShape;
   /** Hidden from OpenAPI (aliases, the docs page). */

@@ -28,14 +28,17 @@ const ownFiles = {
   },
 };
 
-/** Packages stay where they are, and are loaded with `require`: their CommonJS forms are single files. */
+/**
+ * Packages stay where they are. Those of the start are loaded with `require`, as their CommonJS forms are single files; what is imported late stays
+ * an import, so that its names are what the source says.
+ */
 const packages = {
   name: 'packages',
   setup(esbuild) {
     esbuild.onResolve({ filter: /^[^.]/ }, ({ path, kind }) => {
       if (kind === 'entry-point' || path.startsWith('node:')) return undefined;
       if (PACKED.includes(path)) return { path: `./${path}.cjs`, external: true };
-      return kind === 'require-call' ? { path, external: true } : { path, namespace: 'package' };
+      return ['require-call', 'dynamic-import'].includes(kind) ? { path, external: true } : { path, namespace: 'package' };
     });
     esbuild.onLoad({ filter: /./, namespace: 'package' }, ({ path }) => ({
       contents: `module.exports = require(${JSON.stringify(path)})`,

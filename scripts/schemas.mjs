@@ -30,7 +30,9 @@ function importForeign(node, file, imports) {
     imports.set(alias, `import type * as ${alias} from '${from}.js';`);
     return { tsType: `${alias}.${pointer.split('/').pop()}` };
   }
-  return Object.fromEntries(Object.entries(node).map(([key, value]) => [key, importForeign(value, file, imports)]));
+  // What handlers check themselves is of the document alone.
+  const members = Object.entries(node).filter(([key]) => key !== 'x-checked');
+  return Object.fromEntries(members.map(([key, value]) => [key, importForeign(value, file, imports)]));
 }
 
 /** A schema file's content; ends the script with one line that names a file that is no JSON. */

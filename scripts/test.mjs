@@ -6,8 +6,10 @@ import { join } from 'node:path';
 import { build, root } from './steps.mjs';
 
 const SUITES = ['tidy', 'unit', 'conformance', 'api', 'accounts', 'native', 'e2e'];
-/** Files of one suite that run beside each other; two cores, and e2e tests start whole daemons. */
-const BESIDE = { e2e: 1, native: 1, conformance: 1, accounts: 1 };
+/** Suites whose files run one at a time; of the others two run beside each other. */
+const ONE_AT_A_TIME = new Set(['native', 'conformance', 'accounts']);
+/** Files that do so too: they measure how long others are held up, or keep all cores busy by themselves. */
+const ALONE = /e2e[\\/](?:huge-prompts|loop|openapi)\.test\.js$/;
 
 await build();
 const picked = process.argv.slice(2);
@@ -29,19 +31,25 @@ let failures = '';
 for (const suite of SUITES.filter((name) => picked.length === 0 || picked.includes(name))) {
   process.stderr.write(`quern: testing ${suite}\n`);
   const files = suite === 'tidy' ? [join(root, 'build/test/tidy.test.js')] : testFiles(suite);
-  if (files.length === 0) continue;
-  const passed = run(suite, [
-    '--enable-source-maps',
-    '--test',
-    `--test-concurrency=${BESIDE[suite] ?? 2}`,
-    '--test-timeout=240000',
-    '--test-reporter=spec',
-    '--test-reporter-destination=stdout',
-    '--test-reporter=./scripts/failed-tests.mjs',
-    `--test-reporter-destination=${failedTests}`,
-    ...files,
-  ]);
-  if (!passed) failures += readFileSync(failedTests, 'utf8');
+  const isAlone = (file) => ONE_AT_A_TIME.has(suite) || ALONE.test(file);
+  for (const [name, some, beside] of [
+    [suite, files.filter((file) => !isAlone(file)), 2],
+    [files.every(isAlone) ? suite : `${suite}, one at a time`, files.filter(isAlone), 1],
+  ]) {
+    if (some.length === 0) continue;
+    const passed = run(name, [
+      '--enable-source-maps',
+      '--test',
+      `--test-concurrency=${beside}`,
+      '--test-timeout=240000',
+      '--test-reporter=spec',
+      '--test-reporter-destination=stdout',
+      '--test-reporter=./scripts/failed-tests.mjs',
+      `--test-reporter-destination=${failedTests}`,
+      ...some,
+    ]);
+    if (!passed) failures += readFileSync(failedTests, 'utf8');
+  }
 }
 if ((picked.length === 0 || picked.includes('native')) && summary.every(({ passed }) => passed)) run('C++', ['scripts/native-tests.mjs']);
 process.stderr.write(

@@ -1,9 +1,14 @@
+import { isHelpProject } from '../../runtime/projects/built-in.js';
+import type { CompletionPart } from '../../runtime/providers/contract.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
-import type { CompletionRequest } from '../../schemas/generated/core/chat.js';
+import type { CompletionRequest, Decision } from '../../schemas/generated/core/chat.js';
 import { CHAT_BODY_BYTES } from '../http/body.js';
 
+/** Progress is told no more often. */
+const PROGRESS_EVERY_MS = 100;
 const CHAT = '/v1/projects/{namespace}/{project}/chat';
+const CALLS = '/v1/projects/{namespace}/{project}/mcp/calls';
 
 function place({ params }: Request): [namespace: string, project: string] {
   return [params.namespace!, params.project!];
@@ -15,7 +20,27 @@ async function deleteSession({ chat }: Runtime, request: Request): Promise<{ jso
   return { json: { message: `Session ${id} deleted` } };
 }
 
-/** The chat endpoints of a project: completions, and the sessions that hold their history. */
+/** Tells of the text of an answer while it is written, token by token or several together. */
+function textProgress(tell: Request['progress'], asked: CompletionRequest): ((part: CompletionPart) => void) | undefined {
+  if (!tell) return undefined;
+  const total = asked.max_completion_tokens ?? asked.max_tokens ?? undefined;
+  let tokens = 0;
+  let text = '';
+  let toldMs = performance.now();
+  return (part) => {
+    if (part.type === 'text' && (part.choice ?? 0) === 0) {
+      tokens += 1;
+      text += part.text;
+    }
+    const isDue = part.type === 'finish' || performance.now() - toldMs >= PROGRESS_EVERY_MS;
+    if (text === '' || !isDue) return;
+    tell({ done: tokens, total, text });
+    text = '';
+    toldMs = performance.now();
+  };
+}
+
+/** The chat endpoints of a project: completions, the sessions that hold their history, and the calls of tools that wait for a person. */
 export const chatEndpoints: Endpoint<Runtime>[] = [
   endpoint<Runtime>({
     method: 'POST',
@@ -23,20 +48,23 @@ export const chatEndpoints: Endpoint<Runtime>[] = [
     id: 'chat_completions',
     summary: 'Complete a chat on a model of the project',
     tag: 'chat',
+    tool: 'adds',
     body: 'core/chat#CompletionRequest',
     response: 'core/chat#CompletionResponse',
     streams: true,
     bodyLimitBytes: CHAT_BODY_BYTES,
     errorShape: 'by-client',
-    handler: async ({ chat }, request) => {
+    handler: async ({ chat, help }, request) => {
       const [namespace, project] = place(request);
       const body = request.body as CompletionRequest;
       // Any value of X-No-Session counts, even none, and it wins over X-Session-ID.
       const stateful = request.header('x-no-session') === undefined;
       const call = { namespace, project, request: body, stateful, sessionId: request.header('x-session-id') };
-      const turn = await chat.complete(call, request.signal);
+      const turn = isHelpProject(namespace, project)
+        ? await help.complete(call, request.header('x-active-project'), request.signal)
+        : await chat.complete(call, request.signal);
       const headers: Record<string, string> = turn.sessionId === undefined ? {} : { 'X-Session-ID': turn.sessionId };
-      return body.stream ? { headers, events: turn.frames() } : { headers, json: await turn.body() };
+      return body.stream ? { headers, events: turn.frames() } : { headers, json: await turn.body(textProgress(request.progress, body)) };
     },
   }),
   endpoint<Runtime>({
@@ -77,6 +105,28 @@ export const chatEndpoints: Endpoint<Runtime>[] = [
     handler: async ({ chat }, request) => {
       const count = await chat.deleteSessions(...place(request));
       return { json: { message: `${count} ${count === 1 ? 'session' : 'sessions'} deleted`, count } };
+    },
+  }),
+  endpoint<Runtime>({
+    method: 'GET',
+    path: CALLS,
+    id: 'chat_waiting_calls',
+    summary: 'List the calls of tools that wait for a person',
+    tag: 'chat',
+    response: 'core/chat#WaitingReply',
+    handler: async ({ chat }, request) => ({ json: { calls: chat.waitingCalls(...place(request)) } }),
+  }),
+  endpoint<Runtime>({
+    method: 'POST',
+    path: `${CALLS}/{id}`,
+    id: 'chat_decide_call',
+    summary: 'Allow or deny a call of a tool that waits',
+    tag: 'chat',
+    body: 'core/chat#Decision',
+    response: 'core/chat#DecisionReply',
+    handler: async ({ chat }, request) => {
+      const { decision } = request.body as Decision;
+      return { json: await chat.decide(...place(request), request.params.id!, decision, request.signal) };
     },
   }),
 ];

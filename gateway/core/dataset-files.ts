@@ -87,6 +87,7 @@ export const datasetFileEndpoints: Endpoint<DatasetContext>[] = [
     id: 'dataset_data_upload',
     summary: 'Upload a file to a dataset',
     tag: 'datasets',
+    tool: 'adds',
     query: 'core/datasets#UploadQuery',
     multipart: { form: 'core/datasets#UploadForm', maxFiles: 1, fileLimitBytes: FILE_BYTES, admit },
     response: 'core/datasets#UploadReply',

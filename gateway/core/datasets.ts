@@ -12,6 +12,7 @@ export const datasetEndpoints: Endpoint<DatasetContext>[] = [
     id: 'dataset_list',
     summary: 'List the datasets of a project',
     tag: 'datasets',
+    tool: 'reads',
     query: 'core/datasets#ListQuery',
     response: 'core/datasets#DatasetList',
     handler: async ({ datasets }, { params, query }) => ({
@@ -24,6 +25,7 @@ export const datasetEndpoints: Endpoint<DatasetContext>[] = [
     id: 'dataset_strategies_list',
     summary: 'List the processing strategies and databases that a dataset may use',
     tag: 'datasets',
+    tool: 'reads',
     response: 'core/datasets#Strategies',
     handler: ({ datasets }, { params }) => ({ json: datasets.strategies(params.namespace!, params.project!) }),
   }),
@@ -33,6 +35,7 @@ export const datasetEndpoints: Endpoint<DatasetContext>[] = [
     id: 'dataset_create',
     summary: 'Add a dataset to a project',
     tag: 'datasets',
+    tool: 'adds',
     body: 'core/datasets#DatasetCreate',
     response: 'core/datasets#DatasetReply',
     handler: async ({ datasets }, { params, body }) => ({
@@ -45,6 +48,7 @@ export const datasetEndpoints: Endpoint<DatasetContext>[] = [
     id: 'dataset_delete',
     summary: 'Remove a dataset from a project',
     tag: 'datasets',
+    tool: 'removes',
     query: 'core/datasets#DatasetDeleteQuery',
     response: 'core/datasets#DatasetReply',
     handler: async ({ datasets }, request) => {

@@ -1,11 +1,14 @@
+import { SERVER_LOG } from '../../runtime/events/recording.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
 import type { EventItem, FollowQuery, ListQuery, ReplayRequest } from '../../schemas/generated/core/events.js';
 
-const LOGS = '/v1/projects/{namespace}/{project}/event_logs';
+const PROJECT_LOGS = '/v1/projects/{namespace}/{project}/event_logs';
 const tag = 'events';
 
-function place({ params }: Request): [namespace: string, project: string] {
+type Place = [namespace: string, project: string];
+
+function ofProject({ params }: Request): Place {
   return [params.namespace!, params.project!];
 }
 
@@ -13,13 +16,13 @@ async function* frames(items: AsyncIterable<EventItem>): AsyncGenerator<string, 
   for await (const item of items) yield `id: ${item.event_id}\ndata: ${JSON.stringify(item)}\n\n`;
 }
 
-/** The event logs of projects: list, follow, read, run again. */
-export const eventEndpoints: Endpoint<Runtime>[] = [
+/** List, follow and read one log. `id` begins the operation ids, `whose` says in summaries whose log it is. */
+const reading = (path: string, id: string, whose: string, place: (request: Request) => Place): Endpoint<Runtime>[] => [
   endpoint<Runtime>({
     method: 'GET',
-    path: LOGS,
-    id: 'event_logs_list',
-    summary: 'List the events of a project, the newest first',
+    path,
+    id: `${id}s_list`,
+    summary: `List the events of ${whose}, the newest first`,
     tag,
     query: 'core/events#ListQuery',
     response: 'core/events#EventList',
@@ -27,9 +30,9 @@ export const eventEndpoints: Endpoint<Runtime>[] = [
   }),
   endpoint<Runtime>({
     method: 'GET',
-    path: `${LOGS}/stream`,
-    id: 'event_logs_stream',
-    summary: 'Follow the events of a project as they are stored',
+    path: `${path}/stream`,
+    id: `${id}s_stream`,
+    summary: `Follow the events of ${whose} as they are stored`,
     tag,
     query: 'core/events#FollowQuery',
     streams: true,
@@ -39,23 +42,29 @@ export const eventEndpoints: Endpoint<Runtime>[] = [
   }),
   endpoint<Runtime>({
     method: 'GET',
-    path: `${LOGS}/{event_id}`,
-    id: 'event_log_get',
-    summary: 'Read an event with all its steps',
+    path: `${path}/{event_id}`,
+    id: `${id}_get`,
+    summary: `Read an event of ${whose} with all its steps`,
     tag,
     response: 'core/events#EventRecord',
     handler: async ({ events }, request) => ({ json: await events.get(...place(request), request.params.event_id!) }),
   }),
+];
+
+/** The event logs of projects (list, follow, read, run again), and that of the server. */
+export const eventEndpoints: Endpoint<Runtime>[] = [
+  ...reading(PROJECT_LOGS, 'event_log', 'a project', ofProject),
   endpoint<Runtime>({
     method: 'POST',
-    path: `${LOGS}/{event_id}/replay`,
+    path: `${PROJECT_LOGS}/{event_id}/replay`,
     id: 'event_log_replay',
     summary: 'Run a recorded chat again, and say what differs',
     tag,
     body: 'core/events#ReplayRequest',
     response: 'core/events#ReplayReply',
     handler: async ({ chat }, request) => ({
-      json: await chat.replay(...place(request), request.params.event_id!, request.body as ReplayRequest, request.signal),
+      json: await chat.replay(...ofProject(request), request.params.event_id!, request.body as ReplayRequest, request.signal),
     }),
   }),
+  ...reading('/v1/event_logs', 'server_event_log', 'the server', () => [SERVER_LOG.namespace, SERVER_LOG.name]),
 ];

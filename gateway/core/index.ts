@@ -1,10 +1,12 @@
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
 import type { SocketRoute } from '../http/dispatch.js';
+import { mcpEndpoint } from '../mcp/endpoint.js';
 import { chatEndpoints } from './chat.js';
 import { datasetEndpoints } from './datasets.js';
 import { eventEndpoints } from './events.js';
 import { exampleEndpoints } from './examples.js';
+import { forHelpProject } from './help-project.js';
 import { modelEndpoints } from './models.js';
 import { projectEndpoints } from './projects.js';
 import { ragEndpoints } from './rag.js';
@@ -12,11 +14,12 @@ import { serviceEndpoints } from './services.js';
 import { speechEndpoints } from './speech.js';
 import { systemEndpoints } from './system.js';
 import { taskEndpoints } from './tasks.js';
+import { toolServerEndpoints } from './tool-servers.js';
 import { visionEndpoints } from './vision.js';
 import { voiceSockets } from './voice.js';
 
-/** Everything that the core API (port 14345) serves; dispatch and OpenAPI are derived from this list. */
-export const coreEndpoints: readonly Endpoint<Runtime>[] = [
+/** The operations of the core API. */
+const operations: readonly Endpoint<Runtime>[] = [
   ...systemEndpoints,
   ...projectEndpoints,
   ...chatEndpoints,
@@ -24,12 +27,18 @@ export const coreEndpoints: readonly Endpoint<Runtime>[] = [
   ...taskEndpoints,
   ...eventEndpoints,
   ...exampleEndpoints,
+  ...toolServerEndpoints,
   ...ragEndpoints,
   ...modelEndpoints,
   ...visionEndpoints,
   ...speechEndpoints,
   ...serviceEndpoints,
-].map(afterParsing);
+]
+  .map(forHelpProject)
+  .map(afterParsing);
+
+/** Everything that the core API (port 14345) serves; dispatch and OpenAPI are derived from this list. */
+export const coreEndpoints: readonly Endpoint<Runtime>[] = [...operations, mcpEndpoint(operations)];
 
 /** The WebSockets of the core API. */
 export const coreSockets: readonly SocketRoute<Runtime>[] = [...voiceSockets];

@@ -135,6 +135,7 @@ export const modelEndpoints: Endpoint<ModelsContext>[] = [
   endpoint<ModelsContext>({
     method: 'GET',
     path: `${MODELS}/{model_id+}/quantizations`,
+    names: { model_id: 'common#RepositoryName' },
     id: 'model_quantizations',
     summary: 'List the quantisations in which a model can be had',
     tag,
@@ -144,6 +145,7 @@ export const modelEndpoints: Endpoint<ModelsContext>[] = [
   endpoint<ModelsContext>({
     method: 'DELETE',
     path: `${MODELS}/{model_id+}`,
+    names: { model_id: 'common#ModelName' },
     id: 'model_delete',
     summary: 'Remove a model from the cache',
     tag,

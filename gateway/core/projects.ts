@@ -23,6 +23,7 @@ export const projectEndpoints: Endpoint<Runtime>[] = [
     id: 'projects_list',
     summary: 'List the projects of a namespace',
     tag: 'projects',
+    tool: 'reads',
     response: 'core/projects#ProjectList',
     handler: ({ projects }, { params }) => {
       const bytes = projects.listBytes(params.namespace!);
@@ -35,6 +36,7 @@ export const projectEndpoints: Endpoint<Runtime>[] = [
     id: 'project_create',
     summary: 'Create a project from a template',
     tag: 'projects',
+    tool: 'adds',
     body: 'core/projects#ProjectCreate',
     response: 'core/projects#ProjectReply',
     handler: async ({ projects }, { params, body }) => ({
@@ -47,6 +49,7 @@ export const projectEndpoints: Endpoint<Runtime>[] = [
     id: 'project_get',
     summary: 'Read a project',
     tag: 'projects',
+    tool: 'reads',
     response: 'core/projects#ProjectReply',
     handler: ({ projects }, request) => ({ bytes: `{"project":${projects.json(...place(request))}}`, contentType: JSON_TYPE }),
   }),
@@ -56,6 +59,7 @@ export const projectEndpoints: Endpoint<Runtime>[] = [
     id: 'project_update',
     summary: 'Replace the configuration of a project',
     tag: 'projects',
+    tool: 'changes',
     body: 'core/projects#ProjectUpdate',
     response: 'core/projects#ProjectReply',
     handler: async ({ projects }, request) => {
@@ -69,6 +73,7 @@ export const projectEndpoints: Endpoint<Runtime>[] = [
     id: 'project_delete',
     summary: 'Return a project; delete it with purge=true, or where the daemon was started with --delete-projects',
     tag: 'projects',
+    tool: 'removes',
     query: 'core/projects#DeleteQuery',
     response: 'core/projects#ProjectReply',
     handler: async ({ projects }, request) => ({
@@ -81,6 +86,7 @@ export const projectEndpoints: Endpoint<Runtime>[] = [
     id: 'models_list',
     summary: 'List the models configured for a project',
     tag: 'projects',
+    tool: 'reads',
     response: 'core/projects#ModelList',
     handler: ({ projects }, request) => ({ json: listModels(projects.load(...place(request)).config) }),
   }),

@@ -58,10 +58,24 @@ function resultOf(hit: Hit): QueryResult {
   };
 }
 
+function stepProgress(tell: Request['progress']): ((step: string) => void) | undefined {
+  let done = 0;
+  const step = (text: string): void => {
+    done += 1;
+    tell?.({ done, text });
+  };
+  return tell && step;
+}
+
 async function ask({ projects, retrieval }: Runtime, request: Request): Promise<QueryReply> {
   const asked = request.body as QueryRequest;
   const { namespace, name, config } = projects.load(...place(request));
-  const findings = await retrieval.ask({ namespace, project: name, config }, questionOf(asked), request.signal);
+  const findings = await retrieval.ask(
+    { namespace, project: name, config },
+    questionOf(asked),
+    request.signal,
+    stepProgress(request.progress),
+  );
   return {
     query: asked.query,
     results: findings.hits.map(resultOf),
@@ -89,6 +103,7 @@ const databaseEndpoints: Endpoint<Runtime>[] = [
     id: 'database_create',
     summary: 'Add a retrieval database',
     tag: 'rag',
+    tool: 'adds',
     status: 201,
     body: 'core/rag#DatabaseCreate',
     response: 'core/rag#DatabaseReply',
@@ -103,6 +118,7 @@ const databaseEndpoints: Endpoint<Runtime>[] = [
     id: 'database_get',
     summary: 'Read a retrieval database',
     tag: 'rag',
+    tool: 'reads',
     response: 'core/rag#DatabaseDetail',
     handler: ({ databases }, request) => ({ json: databases.get(...place(request), named(request)!) }),
   }),
@@ -112,6 +128,7 @@ const databaseEndpoints: Endpoint<Runtime>[] = [
     id: 'database_update',
     summary: 'Change settings and strategies of a retrieval database',
     tag: 'rag',
+    tool: 'changes',
     body: 'core/rag#DatabaseUpdate',
     response: 'core/rag#DatabaseDetail',
     handler: async ({ databases }, request) => ({
@@ -124,6 +141,7 @@ const databaseEndpoints: Endpoint<Runtime>[] = [
     id: 'database_delete',
     summary: 'Remove a retrieval database and what it holds',
     tag: 'rag',
+    tool: 'removes',
     query: 'core/rag#DatabaseDeleteQuery',
     response: 'core/rag#DatabaseDeleteReply',
     handler: async ({ databases }, request) => {
@@ -167,6 +185,7 @@ export const ragEndpoints: Endpoint<Runtime>[] = [
     id: 'rag_query',
     summary: 'Find the passages that answer a question',
     tag: 'rag',
+    tool: 'reads',
     body: 'core/rag#QueryRequest',
     response: 'core/rag#QueryReply',
     handler: async (runtime, request) => ({ json: await ask(runtime, request) }),

@@ -66,7 +66,7 @@ async function health(runtime: Runtime): Promise<Health> {
     summary: components.map(({ name, status }) => `${name}=${status}`).join(', '),
     components,
     services: Object.fromEntries(components.map(({ name, status }) => [name, status])),
-    seeds: [],
+    seeds: [await runtime.help.seed()],
     timestamp: Math.floor(Date.now() / 1000),
   };
 }

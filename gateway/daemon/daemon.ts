@@ -101,7 +101,7 @@ function ender(running: Running, release: () => void): (reason: string, code: nu
     setTimeout(() => process.exit(1), EXIT_LIMIT_MS).unref();
     void (async () => {
       try {
-        running.runtime.events.endStreams();
+        running.runtime.endStreams();
         await Promise.all(running.listeners.map((listener) => listener.drain(DRAIN_MS)));
         await running.runtime.close();
         release();
@@ -133,6 +133,8 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
       runtimePort: options.runtimePort,
       datasetQuotaBytes: options.datasetQuotaBytes,
       pinTemplates: options.pinTemplates,
+      allowMcp: options.allowMcp,
+      otlp: options.otlp,
       deleteProjects: options.deleteProjects,
       startRunner: async ({ port, contextSize }) => {
         if (!runtime) throw new Failure('unavailable', 'the daemon is still starting; try again.');

@@ -1,8 +1,10 @@
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { type OtlpSettings, otlpSettings } from '../../runtime/events/otlp/settings.js';
 import { DATASET_BYTES } from '../../runtime/library/datasets/limits.js';
 import { Failure } from '../../schemas/errors.js';
+import { VERSION } from './version.js';
 
 /** How the daemon is started: flags first, then environment variables, then defaults. */
 export interface DaemonOptions {
@@ -28,6 +30,10 @@ export interface DaemonOptions {
   deleteProjects: boolean;
   /** Language models must keep the chat template that they had first (threat T5). */
   pinTemplates: boolean;
+  /** Every configured tool server may run, also one that came over HTTP (threat T32). */
+  allowMcp: boolean;
+  /** Where events go as traces; null = nowhere. */
+  otlp: OtlpSettings | null;
 }
 
 /** What `--help` lists: flag, environment variable, meaning. One row per option, in the order shown. */
@@ -45,13 +51,15 @@ export const OPTIONS = {
   'dataset-quota-gb': ['DATASET_QUOTA_GB', 'gigabytes that the files of one dataset may hold (100)'],
   'delete-projects': ['QUERN_DELETE_PROJECTS', 'DELETE of a project removes it, as purge=true does (yes/no)'],
   'pin-templates': ['QUERN_PIN_TEMPLATES', 'refuse a model whose chat template has changed (yes/no)'],
+  'allow-mcp': ['QUERN_ALLOW_MCP', 'run tool servers that came over HTTP without an approval (yes/no)'],
+  'otlp-endpoint': ['OTEL_EXPORTER_OTLP_ENDPOINT', 'send event logs as traces to this OTLP/HTTP receiver'],
   'open-to-network': ['QUERN_OPEN_TO_NETWORK', 'allow a non-loopback address without a key (yes/no)'],
   'allow-network-fs': ['QUERN_ALLOW_NETWORK_FS', 'allow a data directory on a network file system (yes/no)'],
 } as const;
 
 /** A petabyte: beyond it a typing error is likelier than a disk. */
 const MOST_GIGABYTES = 1_000_000;
-const SWITCHES = new Set<string>(['delete-projects', 'pin-templates', 'open-to-network', 'allow-network-fs']);
+const SWITCHES = new Set<string>(['delete-projects', 'pin-templates', 'allow-mcp', 'open-to-network', 'allow-network-fs']);
 
 function port(name: string, text: string): number {
   const value = Number(text);
@@ -108,6 +116,8 @@ export function readOptions(args: string[], env: NodeJS.ProcessEnv): DaemonOptio
     apiKey: text('api-key', '') || null,
     deleteProjects: yes('delete-projects'),
     pinTemplates: yes('pin-templates'),
+    allowMcp: yes('allow-mcp'),
+    otlp: otlpSettings(text('otlp-endpoint', ''), env, VERSION),
     openToNetwork: yes('open-to-network'),
     allowNetworkFs: yes('allow-network-fs'),
     allowedHosts: list(text('allowed-hosts', '')),

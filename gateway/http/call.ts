@@ -100,6 +100,10 @@ export class CheckedRequest implements Request {
     return this.#call.signal;
   }
 
+  get progress(): Request['progress'] {
+    return this.#call.exchange.progress;
+  }
+
   /** A property, so that handlers may take it out of the request. */
   readonly header = (name: string): string | undefined => {
     const value = this.#call.exchange.header(name);

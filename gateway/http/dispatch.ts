@@ -7,7 +7,7 @@ import { coerced } from '../../schemas/validate.js';
 import { Access, type AccessRules } from './access.js';
 import { BodyRoom, DEFAULT_BODY_BYTES, parseQuery, readJson } from './body.js';
 import { Call, CheckedRequest, safeValue, shapeFor } from './call.js';
-import { errorBody, failureOf, logFailure } from './errors.js';
+import { errorBody, failureOf, logFailure, statusOf } from './errors.js';
 import { Forms, formLimitBytes, type ReceivedForm } from './multipart.js';
 import { andThen, sendPieces } from './pieces.js';
 import { Router } from './router.js';
@@ -37,7 +37,8 @@ export interface DispatchOptions<Context> {
   readonly endpoints: readonly Endpoint<Context>[];
   readonly sockets?: readonly SocketRoute<Context>[];
   readonly context: Context;
-  readonly access: AccessRules;
+  /** Absent where requests come from this process, which has checked who asks for them. */
+  readonly access?: AccessRules;
   /** Longest time for a complete answer; `REQUEST_TIME_LIMIT_MS` unless given. */
   readonly timeLimitMs?: number;
   /** Where files of forms lie until their handler is done; on the file system of what keeps them. A folder of the system's unless given. */
@@ -52,14 +53,14 @@ export function dispatch<Context>(options: DispatchOptions<Context>): Applicatio
 class Dispatch<Context> implements Application {
   readonly #router = new Router<Endpoint<Context>>();
   readonly #sockets = new Router<SocketRoute<Context>>();
-  readonly #access: Access;
+  readonly #access: Access | undefined;
   readonly #context: Context;
   readonly #timeLimitMs: number;
   readonly #bodies = new BodyRoom();
   readonly #forms: Forms;
 
   constructor(options: DispatchOptions<Context>) {
-    this.#access = new Access(options.access);
+    this.#access = options.access && new Access(options.access);
     this.#context = options.context;
     this.#timeLimitMs = options.timeLimitMs ?? REQUEST_TIME_LIMIT_MS;
     this.#forms = new Forms(options.uploadFolder ?? join(tmpdir(), `quern-uploads-${process.pid}`));
@@ -81,10 +82,10 @@ class Dispatch<Context> implements Application {
   upgrade(request: UpgradeRequest): SocketListener | Refusal {
     try {
       const host = request.header('host');
-      this.#access.checkHost(host);
+      this.#access?.checkHost(host);
       const origin = request.header('origin');
-      if (origin !== '' && !this.#access.allowsOrigin(origin, host)) throw originRefused(origin);
-      this.#access.checkKey(request);
+      if (origin !== '' && this.#access?.allowsOrigin(origin, host) === false) throw originRefused(origin);
+      this.#access?.checkKey(request);
       const match = this.#sockets.match(request.path);
       const route = match?.methods.get('GET');
       if (!match || !route) throw notFound();
@@ -107,16 +108,16 @@ class Dispatch<Context> implements Application {
     const match = this.#router.match(exchange.path);
     const endpoint = match?.methods.get(method) ?? (method === 'HEAD' ? match?.methods.get('GET') : undefined);
     if (endpoint?.errorShape) call.errorShape = shapeFor(endpoint.errorShape, exchange);
-    this.#access.checkHost(host);
+    this.#access?.checkHost(host);
     if (origin !== '') {
-      if (this.#access.allowsOrigin(origin, host)) call.allowedOrigin = origin;
+      if (this.#access?.allowsOrigin(origin, host) !== false) call.allowedOrigin = origin;
       else if (method !== 'GET' && method !== 'HEAD') throw originRefused(origin);
     }
     if (method === 'OPTIONS') {
       preflight(call, match?.methods);
       return;
     }
-    this.#access.checkKey(exchange);
+    this.#access?.checkKey(exchange);
     if (!match) throw notFound();
     if (!endpoint) throw methodNotAllowed(match.methods);
     this.#run(call, endpoint, match.params);
@@ -233,7 +234,7 @@ class Dispatch<Context> implements Application {
     logFailure(failure, { id: call.id, method: exchange.method, path: exchange.path });
     const headers = call.headers();
     headers.push(...failureHeaders(failure));
-    exchange.reply(failure.status, headers, JSON.stringify(errorBody(failure, call.errorShape, call.id)));
+    exchange.reply(statusOf(failure, call.errorShape), headers, JSON.stringify(errorBody(failure, call.errorShape, call.id)));
   }
 }
 

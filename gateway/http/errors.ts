@@ -10,6 +10,11 @@ const OPENAI_TYPES: Partial<Record<FailureKind, string>> = {
   too_many: 'rate_limit_error',
 };
 
+/** Codes of JSON-RPC; the last one is for what a server refuses for reasons of its own. */
+const RPC_CODES = { parse: -32700, request: -32600, internal: -32603, refused: -32000 } as const;
+/** How the types of faults in the text of a body begin. */
+const TEXT_FAULT = /^(?:json|utf8)_/;
+
 /** Turns anything thrown into a `Failure`: a full disk is named, everything unknown becomes a generic `internal`. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
@@ -33,8 +38,20 @@ export function errorBody(failure: Failure, shape: ErrorShape, requestId: string
   if (failure.errors) house.errors = failure.errors;
   house.request_id = requestId;
   if (shape === 'house' || shape === 'by-client') return house;
+  if (shape === 'json-rpc') return { jsonrpc: '2.0', id: null, error: { code: rpcCode(failure), message: failure.message, data: house } };
   const { detail, error } = openAiParts(failure, shape);
   return { ...house, detail, error };
+}
+
+/** The status of a failure: JSON-RPC over HTTP has 400 for messages that are none. */
+export function statusOf(failure: Failure, shape: ErrorShape): number {
+  return shape === 'json-rpc' && failure.kind === 'invalid' ? 400 : failure.status;
+}
+
+function rpcCode({ kind, errors }: Failure): number {
+  if (kind === 'internal') return RPC_CODES.internal;
+  if (kind !== 'invalid') return RPC_CODES.refused;
+  return TEXT_FAULT.test(errors?.[0]?.type ?? '') ? RPC_CODES.parse : RPC_CODES.request;
 }
 
 function openAiParts(failure: Failure, shape: ErrorShape): { detail: unknown; error: unknown } {

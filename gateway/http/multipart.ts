@@ -12,7 +12,7 @@ import { turn } from '../../runtime/base/loop.js';
 import type { FormBody, UploadedFile } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type { JsonSchema } from '../../schemas/files.js';
-import { shapeOf } from '../../schemas/openapi.js';
+import { shapeOf } from '../../schemas/shapes.js';
 import { coerced } from '../../schemas/validate.js';
 
 /** One text field. */

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, STATUS_CODES } from 'node:http';
 import { createRequire } from 'node:module';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { RawData, WebSocket } from 'ws';
 import { listenFailure } from './listen-failure.js';
@@ -25,10 +26,17 @@ const CONNECTION_CHECK_MS = 1_000;
 
 /** The transport on node:http and ws, for systems without a uWebSockets.js binary. */
 export function nodeTransport(): Transport {
-  return { name: 'node', listen };
+  return { name: 'node', listen: (options) => listenOnNode(options) };
 }
 
-async function listen({ host, port, application, limits: given }: ListenOptions): Promise<Listener> {
+/**
+ * Is asked about each new connection, of which nothing has been read: its descriptor, and how many connections node:http has. True ends it for node:http, which closes
+ * the descriptor.
+ */
+export type Take = (descriptor: number, open: number) => boolean;
+
+/** Opens a port on node:http. Without `take` all connections stay there. */
+export async function listenOnNode({ host, port, application, limits: given }: ListenOptions, take?: Take): Promise<Listener> {
   const limits = { ...DEFAULT_LIMITS, ...given };
   const state: NodeListenerState = { limits, draining: false, lingers: new Set(), closing: new WeakSet() };
   const server = createServer({
@@ -44,19 +52,25 @@ async function listen({ host, port, application, limits: given }: ListenOptions)
   server.on('request', (request, response) => {
     if (!state.closing.has(request.socket)) application.request(new NodeExchange(request, response, state));
   });
-  // A connection that never sends a request: node:http waits for its first byte without end.
-  server.on('connection', (socket) => {
+  let open = 0;
+  server.on('connection', (socket: Socket) => {
+    open += 1;
+    // A connection that never sends a request: node:http waits for its first byte without end.
     const timer = setTimeout(() => {
       if (socket.bytesRead === 0) socket.destroy();
     }, limits.idleTimeoutMs);
     timer.unref();
-    socket.once('close', () => clearTimeout(timer));
+    socket.once('close', () => {
+      open -= 1;
+      clearTimeout(timer);
+    });
   });
   const peers = serveSockets(server, application, state);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(listenFailure(host, port, error)));
     server.listen({ host, port, exclusive: true }, resolve);
   });
+  if (take) divert(server, (descriptor) => take(descriptor, open));
   let drained: Promise<void> | undefined;
   const drain = async (deadlineMs: number): Promise<void> => {
     state.draining = true;
@@ -78,6 +92,23 @@ async function listen({ host, port, application, limits: given }: ListenOptions)
       drained ??= drain(deadlineMs);
       return drained;
     },
+  };
+}
+
+/** A connection or a listener inside node:net, which shows descriptors nowhere else and makes a socket of each connection, 60 us of work, before anybody is asked. */
+interface InnerHandle {
+  readonly fd?: number;
+  onconnection?(error: unknown, connection: InnerHandle | undefined): void;
+  close(): void;
+}
+
+function divert(server: Server, take: (descriptor: number) => boolean): void {
+  const { _handle: listener } = server as unknown as { _handle: InnerHandle };
+  const { onconnection: serve } = listener;
+  if (!serve) return;
+  listener.onconnection = (error, connection) => {
+    if (!error && take(connection?.fd ?? -1)) connection?.close();
+    else serve.call(listener, error, connection);
   };
 }
 

@@ -129,5 +129,5 @@ export class EventSender {
 /** How a failure ends a stream that has begun: one frame with the error body and, where chat clients wait for it, `[DONE]`. */
 function failureFrames(error: unknown, shape: ErrorShape, requestId: string): string {
   const frame = `data: ${JSON.stringify(errorBody(failureOf(error), shape, requestId))}\n\n`;
-  return shape === 'house' ? frame : `${frame}data: [DONE]\n\n`;
+  return shape === 'house' || shape === 'json-rpc' ? frame : `${frame}data: [DONE]\n\n`;
 }

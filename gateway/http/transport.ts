@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Progress } from '../../schemas/endpoint.js';
 
 /** Response headers as a flat list: name, value, name, value. */
 export type HeaderList = readonly string[];
@@ -51,6 +52,8 @@ export interface Exchange {
   bodyStream(limitBytes: number): Readable;
   /** Calls back once when the client goes away before the answer is complete. */
   onGone(callback: () => void): void;
+  /** As in `Request`. */
+  readonly progress?: ((step: Progress) => void) | undefined;
   reply(status: number, headers: HeaderList, body: string | Uint8Array): void;
   stream(status: number, headers: HeaderList): EventStream;
   /** `length`: bytes of the body, at least one. */

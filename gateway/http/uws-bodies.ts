@@ -24,6 +24,7 @@ export class UwsStream implements EventStream {
   constructor(
     private readonly response: UwsResponse,
     private readonly stallTimeoutMs: number,
+    /** Called before the last write. */
     private readonly onEnd: () => void,
   ) {}
 
@@ -42,8 +43,8 @@ export class UwsStream implements EventStream {
     if (!this.#open) return;
     this.#stop();
     // Never with the close flag: the library would write a `Connection` header into the chunked body.
-    this.response.cork(() => this.response.end());
     this.onEnd();
+    this.response.cork(() => this.response.end());
   }
 
   abort(): void {
@@ -144,6 +145,7 @@ export class UwsOpenBody implements OpenBody {
   constructor(
     private readonly response: UwsResponse,
     private readonly stallTimeoutMs: number,
+    /** Called before the last write. */
     private readonly onEnd: () => void,
   ) {
     response.onWritable(() => {
@@ -166,8 +168,8 @@ export class UwsOpenBody implements OpenBody {
   end(): void {
     if (!this.#open) return;
     this.#open = false;
-    this.response.cork(() => this.response.end());
     this.onEnd();
+    this.response.cork(() => this.response.end());
   }
 
   cut(): void {

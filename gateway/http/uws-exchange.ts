@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import type { Readable } from 'node:stream';
 import { BodyStream, bodyTooLarge } from './body-stream.js';
 import { Linger } from './linger.js';
@@ -12,6 +11,7 @@ import {
   type TransportLimits,
 } from './transport.js';
 import { CLOSED_BODY, CLOSED_STREAM, UwsOpenBody, UwsSizedBody, UwsStream } from './uws-bodies.js';
+import { closing, statusLine, tailOf } from './uws-head.js';
 import { LatePause } from './uws-pause.js';
 import type { UwsRequest, UwsResponse } from './uws-surface.js';
 
@@ -26,17 +26,6 @@ const SURE_BODY_CHARS = 4 * 1024;
 const GRACE_MS = 1_000;
 
 const NOTHING = Buffer.alloc(0);
-const statusLines = new Map<number, string>();
-
-function statusLine(status: number): string {
-  let line = statusLines.get(status);
-  if (line === undefined) {
-    line = `${status} ${STATUS_CODES[status] ?? 'Unknown'}`;
-    statusLines.set(status, line);
-  }
-  return line;
-}
-
 /** What an exchange needs of its listener. */
 export interface UwsListenerState {
   readonly limits: TransportLimits;
@@ -66,6 +55,11 @@ export class UwsExchange implements Exchange {
   #detached = false;
   /** Of a body that was refused before its end. */
   #rest: Linger | undefined;
+  /**
+   * The body comes in chunks. The library takes trailers for a request that follows, and reads extensions as digits, so nothing behind the end of such a body is
+   * served: whoever sent it may have meant something else.
+   */
+  readonly #isChunked: boolean;
 
   constructor(
     response: UwsResponse,
@@ -77,6 +71,7 @@ export class UwsExchange implements Exchange {
     this.#request = request;
     this.#listener = listener;
     this.path = request.getUrl();
+    this.#isChunked = request.getHeader('transfer-encoding') !== '';
   }
 
   get query(): string {
@@ -170,7 +165,8 @@ export class UwsExchange implements Exchange {
         // The chunk's memory is only lent for this callback.
         bytes.set(new Uint8Array(chunk), start);
         if (!isLast) return;
-        resolve(bytes.subarray(0, size));
+        const body = bytes.subarray(0, size);
+        this.#afterBody(() => resolve(body));
         settle();
       });
     });
@@ -195,9 +191,15 @@ export class UwsExchange implements Exchange {
       if (!this.#discarded(chunk, isLast)) stream.accept(Buffer.from(new Uint8Array(chunk)));
       if (!isLast) return;
       this.#rest?.end();
-      stream.finish();
+      this.#afterBody(() => stream.finish());
     });
     return stream;
+  }
+
+  /** The end of a body in chunks is told when the library has seen what came with it: it closes the connection at a request whose turn has not come. */
+  #afterBody(then: () => void): void {
+    if (this.#isChunked) setImmediate(then);
+    else then();
   }
 
   #discardRest(): void {
@@ -216,6 +218,11 @@ export class UwsExchange implements Exchange {
   reply(status: number, headers: HeaderList, body: string | Uint8Array): void {
     if (!this.#open || this.#headSent) return;
     this.#headSent = true;
+    if (this.#request && this.#isChunked) {
+      this.detach();
+      setImmediate(() => this.#open && this.#response.cork(() => this.#whole(status, headers, body)));
+      return;
+    }
     // Inside the handler the response is corked already.
     if (this.#request) this.#whole(status, headers, body);
     else this.#response.cork(() => this.#whole(status, headers, body));
@@ -224,18 +231,14 @@ export class UwsExchange implements Exchange {
   stream(status: number, headers: HeaderList): EventStream {
     if (!this.#open || this.#headSent) return CLOSED_STREAM;
     this.#headSent = true;
-    const kept = this.#listener.draining ? closing(headers) : headers;
-    const response = this.#response;
-    const stream = new UwsStream(response, this.#listener.limits.stallTimeoutMs, () => this.#complete());
-    this.onGone(() => stream.abort());
-    response.cork(() => this.#head(status, kept));
-    return stream;
+    return this.#begin(status, headers, new UwsStream(this.#response, this.#listener.limits.stallTimeoutMs, () => this.#ends()));
   }
 
   sized(status: number, headers: HeaderList, length: number): SizedBody {
     if (!this.#open || this.#headSent) return CLOSED_BODY;
     this.#headSent = true;
     if (this.method === 'HEAD') return this.#headAlone(status, [...headers, 'Content-Length', String(length)]);
+    this.#seal();
     return this.#begin(status, headers, new UwsSizedBody(this.#response, length, () => this.#complete()));
   }
 
@@ -244,12 +247,13 @@ export class UwsExchange implements Exchange {
     this.#headSent = true;
     if (this.method === 'HEAD') return this.#headAlone(status, headers);
     const { stallTimeoutMs } = this.#listener.limits;
-    return this.#begin(status, headers, new UwsOpenBody(this.#response, stallTimeoutMs, () => this.#complete()));
+    return this.#begin(status, headers, new UwsOpenBody(this.#response, stallTimeoutMs, () => this.#ends()));
   }
 
   #headAlone(status: number, headers: HeaderList): OpenBody {
+    this.#seal();
     this.#response.cork(() => {
-      this.#head(status, this.#listener.draining ? closing(headers) : headers);
+      this.#head(status, this.#closes ? closing(headers) : headers);
       this.#response.endWithoutBody();
     });
     this.#complete();
@@ -258,8 +262,23 @@ export class UwsExchange implements Exchange {
 
   #begin<Body extends { abort(): void }>(status: number, headers: HeaderList, body: Body): Body {
     this.onGone(() => body.abort());
-    this.#response.cork(() => this.#head(status, this.#listener.draining ? closing(headers) : headers));
+    this.#response.cork(() => this.#head(status, this.#closes ? closing(headers) : headers));
     return body;
+  }
+
+  /** The answer is the last of its connection. */
+  get #closes(): boolean {
+    return this.#listener.draining || this.#rest !== undefined || this.#isChunked;
+  }
+
+  /** To be called before the last byte of an answer: nothing more is read of a connection that may not be read on. The library ends it after ten idle seconds. */
+  #seal(): void {
+    if (this.#isChunked) this.#response.pause();
+  }
+
+  #ends(): void {
+    this.#seal();
+    this.#complete();
   }
 
   #head(status: number, headers: HeaderList): void {
@@ -278,8 +297,8 @@ export class UwsExchange implements Exchange {
       this.#last(this.#rest, status, headers, Buffer.from(body));
       return;
     }
-    // A body that was refused may go on without end.
-    const close = this.#listener.draining || this.#rest !== undefined;
+    const close = this.#closes;
+    this.#seal();
     this.#head(status, headers);
     const large = body.length >= LARGE_BODY_BYTES && !close && this.method !== 'HEAD';
     // The library does not count these as answers, or not surely, and would end the process.
@@ -356,29 +375,6 @@ export class UwsExchange implements Exchange {
     for (const callback of this.#onGone ?? []) callback();
     this.#onGone = undefined;
   }
-}
-
-/** The headers of the last answer after the first, and their text: most answers differ in their request id alone, which comes first. */
-let lastTail: HeaderList = [];
-let lastTailText = '';
-
-function tailOf(headers: HeaderList): string {
-  let index = headers.length === lastTail.length ? 2 : headers.length;
-  while (index < headers.length && headers[index] === lastTail[index]) index += 1;
-  if (index === headers.length && headers.length === lastTail.length) return lastTailText;
-  const lines: string[] = [];
-  for (let at = 2; at < headers.length; at += 2) lines.push(`\r\n${headers[at]}: ${headers[at + 1]}`);
-  lastTail = headers;
-  lastTailText = lines.join('');
-  return lastTailText;
-}
-
-function closing(headers: HeaderList): HeaderList {
-  const kept: string[] = [];
-  for (let index = 0; index < headers.length; index += 2) {
-    if (headers[index]!.toLowerCase() !== 'connection') kept.push(headers[index]!, headers[index + 1]!);
-  }
-  return [...kept, 'Connection', 'close'];
 }
 
 /** The address of the other end; of a response that has not ended. */

@@ -64,6 +64,8 @@ export interface UwsApp {
   ws<State>(pattern: string, behavior: UwsSocketBehavior<State>): UwsApp;
   /** Called with 1 for each new connection and -1 for each that ends. */
   filter(callback: (response: UwsResponse, count: number) => void): UwsApp;
+  /** Serves a connection that somebody else has accepted, given by its descriptor, which belongs to the library from then on. */
+  adoptSocket(descriptor: number): void;
   listen(host: string, port: number, options: number, callback: (token: unknown) => void): UwsApp;
   /** Ends the listening socket and every connection. */
   close(): UwsApp;

@@ -1,9 +1,14 @@
 import { STATUS_CODES } from 'node:http';
 import { createRequire } from 'node:module';
 import { createServer } from 'node:net';
+import type { CoreAddon } from '../../native/contract.js';
+import { loadCore } from '../../native/core.js';
+import { log } from '../../runtime/base/log.js';
 import { Failure } from '../../schemas/errors.js';
 import { errorBody } from './errors.js';
+import { isOrdinary } from './first-request.js';
 import { listenFailure } from './listen-failure.js';
+import { listenOnNode } from './node.js';
 import { keepReadsShort } from './short-reads.js';
 import {
   DEFAULT_LIMITS,
@@ -22,6 +27,10 @@ import type { UwsApp, UwsModule, UwsRequest, UwsResponse, UwsSocket } from './uw
 
 /** uWebSockets.js leaves this time between its ping and the end of a silent WebSocket. */
 const PONG_WAIT_S = 16;
+/** Bytes of a new connection that are looked at before a transport gets it. */
+const LOOK_BYTES = 64 * 1024;
+/** So long a connection without a byte waits in the system; then node:http has it. */
+const SILENCE_S = 1;
 /** How often a draining listener looks whether its requests have ended. */
 const DRAIN_POLL_MS = 20;
 
@@ -55,15 +64,42 @@ class State implements UwsListenerState {
 }
 
 async function listen(uws: UwsModule, options: ListenOptions): Promise<Listener> {
-  const { host, port, application } = options;
   const state = new State({ ...DEFAULT_LIMITS, ...options.limits });
   const app = uws.App();
+  const { connections: most } = state.limits;
   // biome-ignore lint/suspicious/useIterableCallbackReturn: not an array's filter
   app.filter((response, count) => {
     state.connections += count;
-    if (count > 0 && state.connections > state.limits.connections) response.close();
+    if (count > 0 && state.connections > most) response.close();
   });
   const peers = sockets(uws, app, options, state.limits);
+  serveRequests(app, options, state);
+  const core = process.platform === 'linux' ? coreOrNone() : undefined;
+  const door = core ? await sharedDoor(app, options, state, core) : await ownDoor(uws, app, options);
+  keepReadsShort(door.port);
+  let drained: Promise<void> | undefined;
+  const drain = async (deadlineMs: number): Promise<void> => {
+    state.draining = true;
+    const closed = door.drain(deadlineMs);
+    for (const { listener, peer } of [...peers]) {
+      listener.stopping?.();
+      peer?.close(STOPPING.code, STOPPING.reason);
+    }
+    const deadline = performance.now() + deadlineMs;
+    while (state.running > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
+    app.close();
+    await closed;
+  };
+  return {
+    port: door.port,
+    drain: (deadlineMs) => {
+      drained ??= drain(deadlineMs);
+      return drained;
+    },
+  };
+}
+
+function serveRequests(app: UwsApp, { application }: ListenOptions, state: State): void {
   const serve = (response: UwsResponse, request: UwsRequest, method: string): void => {
     if (hasTwoLengths(request)) {
       refuseTwoLengths(response);
@@ -76,33 +112,47 @@ async function listen(uws: UwsModule, options: ListenOptions): Promise<Listener>
   // A route for the most frequent method saves asking the library for it.
   app.get('/*', (response, request) => serve(response, request, 'GET'));
   app.any('/*', (response, request) => serve(response, request, request.getMethod().toUpperCase()));
+}
+
+/** The port of the library itself, where its connections cannot be looked at before. */
+async function ownDoor(uws: UwsModule, app: UwsApp, { host, port }: ListenOptions): Promise<Listener> {
   // Without the exclusive option a second daemon would share the port instead of failing.
   const token = await new Promise<unknown>((resolve) => app.listen(host, port, uws.LIBUS_LISTEN_EXCLUSIVE_PORT, resolve));
   if (!token) {
     app.close();
     throw listenFailure(host, port, await reasonOf(host, port));
   }
-  const bound = uws.us_socket_local_port(token);
-  keepReadsShort(bound);
-  let drained: Promise<void> | undefined;
-  const drain = async (deadlineMs: number): Promise<void> => {
-    state.draining = true;
-    uws.us_listen_socket_close(token);
-    for (const { listener, peer } of [...peers]) {
-      listener.stopping?.();
-      peer?.close(STOPPING.code, STOPPING.reason);
-    }
-    const deadline = performance.now() + deadlineMs;
-    while (state.running > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, DRAIN_POLL_MS));
-    app.close();
-  };
   return {
-    port: bound,
-    drain: (deadlineMs) => {
-      drained ??= drain(deadlineMs);
-      return drained;
-    },
+    port: uws.us_socket_local_port(token),
+    drain: async () => uws.us_listen_socket_close(token),
   };
+}
+
+/**
+ * A port of node:http that gives its ordinary connections to the library. The library misreads chunked bodies with extensions or trailers, and
+ * ends connections whose requests do not wait for the answers to those before: connections that begin so stay with node:http, which one parser reads
+ * from their first byte to the last.
+ */
+async function sharedDoor(app: UwsApp, options: ListenOptions, state: State, core: CoreAddon): Promise<Listener> {
+  const first = Buffer.allocUnsafe(LOOK_BYTES);
+  const door = await listenOnNode(options, (descriptor, open) => {
+    if (open + state.connections >= state.limits.connections) return true;
+    if (!isOrdinary(first.subarray(0, core.peekConnection(descriptor, first)))) return false;
+    const own = core.duplicateConnection(descriptor);
+    if (own >= 0) app.adoptSocket(own);
+    return own >= 0;
+  });
+  core.holdSilentConnections(door.port, SILENCE_S);
+  return door;
+}
+
+function coreOrNone(): CoreAddon | undefined {
+  try {
+    return loadCore();
+  } catch (error) {
+    log('warn', 'all connections go to uWebSockets.js, which knows no extensions of chunks', { error });
+    return undefined;
+  }
 }
 
 /** The library takes the first length of a request that tells two, and others on its way may take the second. */

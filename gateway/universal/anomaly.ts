@@ -170,6 +170,7 @@ export const anomalyEndpoints: Endpoint<AnomalyContext>[] = [
   endpoint<AnomalyContext>({
     method: 'DELETE',
     path: '/v1/anomaly/models/{filename}',
+    names: { filename: 'common#LearnedName' },
     id: 'delete_anomaly_model',
     summary: 'Remove the file of a model and what belongs to it',
     tag: 'anomaly',

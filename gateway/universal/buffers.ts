@@ -99,6 +99,7 @@ export const bufferEndpoints: Endpoint<BuffersContext>[] = [
   endpoint({
     method: 'GET',
     path: '/v1/polars/buffers/{buffer_id}',
+    names: { buffer_id: 'common#BufferName' },
     id: 'get_buffer',
     summary: 'Statistics of a data buffer',
     tag: 'buffers',
@@ -108,6 +109,7 @@ export const bufferEndpoints: Endpoint<BuffersContext>[] = [
   endpoint({
     method: 'DELETE',
     path: '/v1/polars/buffers/{buffer_id}',
+    names: { buffer_id: 'common#BufferName' },
     id: 'delete_buffer',
     summary: 'Delete a data buffer',
     tag: 'buffers',
@@ -120,6 +122,7 @@ export const bufferEndpoints: Endpoint<BuffersContext>[] = [
   endpoint({
     method: 'POST',
     path: '/v1/polars/buffers/{buffer_id}/clear',
+    names: { buffer_id: 'common#BufferName' },
     id: 'clear_buffer',
     summary: 'Take all rows out of a data buffer',
     tag: 'buffers',
@@ -156,6 +159,7 @@ export const bufferEndpoints: Endpoint<BuffersContext>[] = [
   endpoint({
     method: 'GET',
     path: '/v1/polars/buffers/{buffer_id}/data',
+    names: { buffer_id: 'common#BufferName' },
     id: 'buffer_data',
     summary: 'Rows of a data buffer',
     tag: 'buffers',

@@ -149,6 +149,7 @@ export const classifierEndpoints: Endpoint<ClassifierContext>[] = [
   endpoint<ClassifierContext>({
     method: 'DELETE',
     path: '/v1/classifier/models/{name}',
+    names: { name: 'common#LearnedName' },
     id: 'delete_classifier_model',
     summary: 'Remove a classifier',
     tag: 'classifiers',

@@ -14,17 +14,20 @@ const WAITING_CHARS = 64 * 1024;
 const MESSAGE_SAMPLES = SPEECH_RATE / 5;
 const PATH = '/v1/audio/speech/stream';
 
+/** What a socket's address says of the voice. */
+type SpokenQuery = Required<Pick<SpeechSocketQuery, 'model'>> & Pick<SpeechSocketQuery, 'voice'>;
+
 /** Speaks text as it comes, one message after the other: bytes of PCM, then `done`; a failure is an `error`, and the socket lives on. */
 class SpeechSocket implements SocketListener {
   readonly #speech: SpeechOut;
-  readonly #query: Required<Pick<SpeechSocketQuery, 'model' | 'voice'>>;
+  readonly #query: SpokenQuery;
   readonly #gone = new AbortController();
   #peer!: SocketPeer;
   #waiting = 0;
   #last: Promise<void> = Promise.resolve();
   #isEnding = false;
 
-  constructor(speech: SpeechOut, query: Required<Pick<SpeechSocketQuery, 'model' | 'voice'>>) {
+  constructor(speech: SpeechOut, query: SpokenQuery) {
     this.#speech = speech;
     this.#query = query;
   }
@@ -77,10 +80,11 @@ class SpeechSocket implements SocketListener {
   /** Never rejects. */
   async #speak(text: string, speed: number): Promise<void> {
     const { signal } = this.#gone;
+    const { model, voice: named } = this.#query;
     const encoder = (await encoding()).openEncoder('pcm');
     try {
       signal.throwIfAborted();
-      const { chunks, engine, voice } = await this.#speech.speak({ ...this.#query, text, speed }, signal);
+      const { chunks, engine, voice } = await this.#speech.speak({ model, voice: named, text, speed }, signal);
       let sent = 0;
       for await (const { samples } of chunks) {
         for (let at = 0; at < samples.length; at += MESSAGE_SAMPLES) {
@@ -107,6 +111,6 @@ export const speechSockets: SocketRoute<{ readonly here: Pick<Services, 'speech'
   {
     path: PATH,
     query: 'universal/speech#SpeechSocketQuery',
-    open: ({ here }, { query }) => new SpeechSocket(here.speech, query as Required<Pick<SpeechSocketQuery, 'model' | 'voice'>>),
+    open: ({ here }, { query }) => new SpeechSocket(here.speech, query as SpokenQuery),
   },
 ];

@@ -39,7 +39,8 @@ export async function voiceList(speech: SpeechOut, model: string | undefined): P
 
 /** Speaks a request's text: bytes of a format as they are made, or events. Throws `bad_request` for a text in which nothing can be said. */
 export async function speechReply(speech: SpeechOut, request: Request): Promise<Reply> {
-  const { input, model, voice, response_format, speed, stream, stream_format } = request.body as Required<SpeechRequest>;
+  const { input, model, voice, response_format, speed, stream, stream_format } = request.body as Required<Omit<SpeechRequest, 'voice'>> &
+    Pick<SpeechRequest, 'voice'>;
   if (input.trim() === '') throw new Failure('bad_request', 'Input text cannot be empty.', { code: 'EmptyInput' });
   const spoken = await speech.speak({ text: input, model, voice, speed }, request.signal);
   const chunks = await begun(spoken.chunks);

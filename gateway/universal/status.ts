@@ -91,6 +91,7 @@ export const statusEndpoints: Endpoint<StatusContext>[] = [
   endpoint({
     method: 'GET',
     path: '/v1/models/{model_id+}/capabilities',
+    names: { model_id: 'common#ModelName' },
     id: 'model_capabilities',
     summary: 'What a model on this machine can do',
     tag: 'models',

@@ -101,6 +101,7 @@ export const streamEndpoints: Endpoint<StreamsContext>[] = [
   endpoint({
     method: 'GET',
     path: '/v1/anomaly/stream/{model_id}',
+    names: { model_id: 'common#BufferName' },
     id: 'get_stream_detector',
     summary: 'Statistics of a streaming detector',
     tag: 'streams',
@@ -112,6 +113,7 @@ export const streamEndpoints: Endpoint<StreamsContext>[] = [
   endpoint({
     method: 'POST',
     path: '/v1/anomaly/stream/{model_id}/reset',
+    names: { model_id: 'common#BufferName' },
     id: 'reset_stream_detector',
     summary: 'Make a streaming detector forget samples and model',
     tag: 'streams',
@@ -124,6 +126,7 @@ export const streamEndpoints: Endpoint<StreamsContext>[] = [
   endpoint({
     method: 'DELETE',
     path: '/v1/anomaly/stream/{model_id}',
+    names: { model_id: 'common#BufferName' },
     id: 'delete_stream_detector',
     summary: 'Delete a streaming detector',
     tag: 'streams',

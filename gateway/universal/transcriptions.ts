@@ -17,6 +17,8 @@ const FILE_LIMIT_BYTES = 640 * MEBIBYTE;
 const FORMATS = 'wav, mp3, m4a, mp4, webm, flac, ogg or opus';
 const GRANULARITIES = ['word', 'segment'];
 const PLAIN = 'text/plain; charset=utf-8';
+/** Formats of subtitles, whose times are those of their words: what the model itself says of a segment is rough. */
+const SUBTITLES: ReadonlySet<unknown> = new Set(['srt', 'vtt']);
 
 const form = (shape: string): FormBody<TranscriptionsContext> => ({
   form: `universal/transcriptions#${shape}`,
@@ -46,27 +48,32 @@ function audioOf({ files: [file] }: Request): { path: string; name: string } {
   return file;
 }
 
-function wanted(request: Request, task: LongTranscribeRequest['task']): LongTranscribeRequest {
+/** A request to an engine, and what of its answer is shown. */
+interface Wanted {
+  readonly asked: LongTranscribeRequest;
+  readonly format: TranscriptionForm['response_format'];
+  /** Whether the client wants the times of words. */
+  readonly words: boolean;
+}
+
+function wanted(request: Request, task: LongTranscribeRequest['task']): Wanted {
   const { path, name } = audioOf(request);
-  const { model = 'distil-large-v3', language, prompt, temperature, timestamp_granularities } = request.body as TranscriptionForm;
+  const { model = 'distil-large-v3', language, prompt, temperature, response_format: format } = request.body as TranscriptionForm;
+  const words = wantsWords((request.body as TranscriptionForm).timestamp_granularities);
   const code = languageOf(language);
-  return {
+  const asked: LongTranscribeRequest = {
     samples: decodedAudio(path, name, request.signal),
     model,
     ...(code === undefined ? {} : { language: code }),
     ...(prompt === undefined ? {} : { prompt }),
     ...(temperature === undefined ? {} : { temperature }),
-    words: wantsWords(timestamp_granularities),
+    words: words || SUBTITLES.has(format),
     task,
   };
+  return { asked, format, words };
 }
 
-function verbose(
-  transcribing: Transcribing,
-  segments: TranscriptSegment[],
-  task: LongTranscribeRequest['task'],
-  words: boolean,
-): Transcription {
+function verbose(transcribing: Transcribing, segments: TranscriptSegment[], { asked: { task }, words }: Wanted): Transcription {
   const { language, duration } = transcribing;
   const all = segments.flatMap((segment) => segment.words ?? []).map(({ word, start, end }) => ({ word, start, end }));
   return {
@@ -74,20 +81,17 @@ function verbose(
     language,
     duration,
     text: textOf(segments, language),
-    segments: segments.map((segment) => ({ ...segment, words: segment.words === null ? null : [...segment.words] })),
+    segments: segments.map((segment) => ({ ...segment, words: words && segment.words ? [...segment.words] : null })),
     ...(words ? { words: all } : {}),
   };
 }
 
-async function whole(
-  transcribing: Transcribing,
-  format: TranscriptionForm['response_format'],
-  wants: LongTranscribeRequest,
-): Promise<Reply> {
+async function whole(transcribing: Transcribing, wants: Wanted): Promise<Reply> {
+  const { format } = wants;
   const segments: TranscriptSegment[] = [];
   for await (const segment of transcribing.segments) segments.push(segment);
   const text = textOf(segments, transcribing.language);
-  if (format === 'verbose_json') return { json: verbose(transcribing, segments, wants.task, wants.words === true) };
+  if (format === 'verbose_json') return { json: verbose(transcribing, segments, wants) };
   if (format === 'text') return { bytes: `${text}\n`, contentType: PLAIN };
   if (format === 'srt') return { bytes: srtOf(segments), contentType: PLAIN };
   if (format === 'vtt') return { bytes: vttOf(segments), contentType: PLAIN };
@@ -97,9 +101,9 @@ async function whole(
 const frame = (data: object | string): string => `data: ${typeof data === 'string' ? data : JSON.stringify(data)}\n\n`;
 
 /** The segments as our clients know them. */
-async function* segmentEvents(transcribing: Transcribing): AsyncGenerator<string, void, undefined> {
+async function* segmentEvents(transcribing: Transcribing, wants: Wanted): AsyncGenerator<string, void, undefined> {
   for await (const { id, start, end, text, words } of transcribing.segments)
-    yield frame({ id, start, end, text, ...(words === null ? {} : { words }) });
+    yield frame({ id, start, end, text, ...(wants.words && words ? { words } : {}) });
   yield frame('[DONE]');
 }
 
@@ -120,17 +124,16 @@ const isOpenAi = ({ header }: Request): boolean =>
   shapeFor('by-client', { header: (name) => header(name) ?? '', hasHeader: (name) => header(name) !== undefined }) === 'openai';
 
 async function transcribe({ transcription }: TranscriptionsContext, request: Request): Promise<Reply> {
-  const { response_format, stream } = request.body as TranscriptionForm;
+  const { stream } = request.body as TranscriptionForm;
   const wants = wanted(request, 'transcribe');
-  const transcribing = await transcription.transcribe(wants, request.signal);
-  if (stream !== true) return whole(transcribing, response_format, wants);
-  return { events: isOpenAi(request) ? deltaEvents(transcribing) : segmentEvents(transcribing) };
+  const transcribing = await transcription.transcribe(wants.asked, request.signal);
+  if (stream !== true) return whole(transcribing, wants);
+  return { events: isOpenAi(request) ? deltaEvents(transcribing) : segmentEvents(transcribing, wants) };
 }
 
 async function translate({ transcription }: TranscriptionsContext, request: Request): Promise<Reply> {
   const wants = wanted(request, 'translate');
-  const { response_format } = request.body as TranscriptionForm;
-  return whole(await transcription.transcribe(wants, request.signal), response_format, wants);
+  return whole(await transcription.transcribe(wants.asked, request.signal), wants);
 }
 
 /** Speech to text. */

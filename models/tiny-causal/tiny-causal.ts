@@ -19,6 +19,8 @@ export const ANSWER = 'ABC\u00e4DEF';
 export const TRIGGERED_ANSWER = 'PQR';
 /** What comes after a thinking block. */
 export const THOUGHT_ANSWER = 'XYZ';
+/** The token that stands for a call of a tool in a model that has one. */
+const CALL_TOKEN = '\u0001';
 /** See `TRIGGERED_ANSWER`. */
 export const TRIGGER = 'z';
 
@@ -31,6 +33,8 @@ export interface TinyCausalOptions {
   readonly withoutPast?: boolean;
   /** After the first letter, each of a to h is as likely as the others. */
   readonly undecided?: boolean;
+  /** Written in place of `ANSWER`, as one token: the text of a call of a tool. */
+  readonly call?: string;
   /** The template opens a thinking block; after one that has ended comes `THOUGHT_ANSWER`. */
   readonly thinks?: boolean;
   /** An input that text generation does not have; the graph ignores it. */
@@ -114,8 +118,8 @@ function chain(text: string, weight: number, from = '\n'): Float32Array {
   return table;
 }
 
-function plainTable({ undecided = false, thinks = false }: TinyCausalOptions): Float32Array {
-  const table = chain(ANSWER, CERTAIN);
+function plainTable({ undecided = false, thinks = false, call }: TinyCausalOptions): Float32Array {
+  const table = chain(call === undefined ? ANSWER : CALL_TOKEN, CERTAIN);
   if (thinks) for (const [at, weight] of chain(THOUGHT_ANSWER, CERTAIN, '>').entries()) table[at] = Math.max(table[at]!, weight);
   const letters = Buffer.from('abcdefgh');
   // From the first letter on a drawn one, and from each of those on another.
@@ -197,6 +201,11 @@ function graph(options: TinyCausalOptions): OnnxGraph {
   };
 }
 
+/** What a token stands for. */
+function textOf(byte: number, { call }: TinyCausalOptions): Uint8Array {
+  return call !== undefined && byte === CALL_TOKEN.charCodeAt(0) ? Buffer.from(call) : Uint8Array.of(byte);
+}
+
 /** Writes a text-generation export of some hundred kilobytes into a folder: a token per byte, and answers that are known. */
 export function writeTinyCausal(folder: string, options: TinyCausalOptions = {}): void {
   const put = (name: string, content: object | Uint8Array): void => {
@@ -235,7 +244,7 @@ export function writeTinyCausal(folder: string, options: TinyCausalOptions = {})
       continuing_subword_prefix: '',
       end_of_word_suffix: '',
       fuse_unk: false,
-      vocab: Object.fromEntries(Array.from({ length: BYTES }, (_, byte) => [spell(Uint8Array.of(byte)), byte])),
+      vocab: Object.fromEntries(Array.from({ length: BYTES }, (_, byte) => [spell(textOf(byte, options)), byte])),
       merges: [],
     },
   });

@@ -7,7 +7,7 @@
 
 #include "../anomaly/registry.hpp"
 #include "../kernels/cpu.hpp"
-#include "../sockets/receive_buffer.hpp"
+#include "../sockets/connections.hpp"
 #include "../threads/turns.hpp"
 #include "../wire/float_text.hpp"
 #include "anomaly_fit_object.hpp"
@@ -40,25 +40,54 @@ Napi::Value take_short_turns(const Napi::CallbackInfo& info) {
   return Napi::Boolean::New(info.Env(), quern::take_short_turns());
 }
 
+uint16_t port_argument(const Napi::Value& value) {
+  const int32_t port = integer(value, "port");
+  if (port < 1 || port > UINT16_MAX)
+    throw Failure("invalid", "port is " + std::to_string(port) + "; allowed is 1 to 65535.");
+  return static_cast<uint16_t>(port);
+}
+
+/// A Uint8Array's bytes, borrowed; a transferred array counts as empty.
+std::span<uint8_t> bytes_argument(const Napi::Value& value, const char* name) {
+  if (!value.IsTypedArray() || value.As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array)
+    throw Failure("invalid", std::string(name) + " must be a Uint8Array.");
+  Napi::Uint8Array bytes = value.As<Napi::Uint8Array>();
+  const size_t size = bytes.ElementLength();
+  return {size == 0 ? nullptr : bytes.Data(), size};
+}
+
 Napi::Value limit_receive_buffers(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
-    const int32_t port = integer(info[0], "port");
-    if (port < 1 || port > UINT16_MAX)
-      throw Failure("invalid", "port is " + std::to_string(port) + "; allowed is 1 to 65535.");
     return Napi::Boolean::New(info.Env(),
-                              quern::limit_receive_buffers(static_cast<uint16_t>(port), integer(info[1], "bytes")));
+                              quern::limit_receive_buffers(port_argument(info[0]), integer(info[1], "bytes")));
+  });
+}
+
+Napi::Value hold_silent_connections(const Napi::CallbackInfo& info) {
+  return raising(info.Env(), [&]() -> Napi::Value {
+    return Napi::Boolean::New(info.Env(),
+                              quern::hold_silent_connections(port_argument(info[0]), integer(info[1], "seconds")));
+  });
+}
+
+Napi::Value peek_connection(const Napi::CallbackInfo& info) {
+  return raising(info.Env(), [&]() -> Napi::Value {
+    const size_t count = quern::peek(integer(info[0], "socket"), bytes_argument(info[1], "into"));
+    return Napi::Number::New(info.Env(), static_cast<double>(count));
+  });
+}
+
+Napi::Value duplicate_connection(const Napi::CallbackInfo& info) {
+  return raising(info.Env(), [&]() -> Napi::Value {
+    return Napi::Number::New(info.Env(), quern::duplicate(integer(info[0], "socket")));
   });
 }
 
 Napi::Value write_floats(const Napi::CallbackInfo& info) {
   return raising(info.Env(), [&]() -> Napi::Value {
     const std::vector<float> values = float32_array(info[0], "values");
-    if (!info[1].IsTypedArray() || info[1].As<Napi::TypedArray>().TypedArrayType() != napi_uint8_array)
-      throw Failure("invalid", "into must be a Uint8Array.");
-    Napi::Uint8Array bytes = info[1].As<Napi::Uint8Array>();
-    const size_t size = bytes.ElementLength();
-    // A transferred array counts as empty.
-    const std::span<char> into(size == 0 ? nullptr : reinterpret_cast<char*>(bytes.Data()), size);
+    const std::span<uint8_t> bytes = bytes_argument(info[1], "into");
+    const std::span<char> into(reinterpret_cast<char*>(bytes.data()), bytes.size());
     const int32_t at = integer(info[2], "at");
     if (at < 0 || static_cast<size_t>(at) > into.size())
       throw Failure("invalid",
@@ -74,6 +103,9 @@ Napi::Object init(Napi::Env env, Napi::Object exports) {
   exports.Set("instructionSet", Napi::Function::New(env, instruction_set, "instructionSet"));
   exports.Set("takeShortTurns", Napi::Function::New(env, take_short_turns, "takeShortTurns"));
   exports.Set("limitReceiveBuffers", Napi::Function::New(env, limit_receive_buffers, "limitReceiveBuffers"));
+  exports.Set("holdSilentConnections", Napi::Function::New(env, hold_silent_connections, "holdSilentConnections"));
+  exports.Set("peekConnection", Napi::Function::New(env, peek_connection, "peekConnection"));
+  exports.Set("duplicateConnection", Napi::Function::New(env, duplicate_connection, "duplicateConnection"));
   exports.Set("anomalyBackends", Napi::Function::New(env, anomaly_backends, "anomalyBackends"));
   exports.Set("writeFloats", Napi::Function::New(env, write_floats, "writeFloats"));
   AnomalyFitObject::define(env, exports);

@@ -24,6 +24,15 @@ export interface CoreAddon extends AudioFunctions {
    * what is no port.
    */
   limitReceiveBuffers(port: number, bytes: number): boolean;
+  /**
+   * Sync, as `limitReceiveBuffers`. Lets connections to a TCP port wait in the system until their first byte has come, or about `seconds` have passed. False
+   * where the process has no listener there, and on systems other than Linux.
+   */
+  holdSilentConnections(port: number, seconds: number): boolean;
+  /** Sync. Copies what waits to be read on a connection, given by its descriptor, and leaves it there; returns how many bytes, 0 for none. */
+  peekConnection(socket: number, into: Uint8Array): number;
+  /** Sync. A second descriptor of a connection, which outlives the first and belongs to the caller; -1 where the system gives none. */
+  duplicateConnection(socket: number): number;
   /** Sync. The names of the anomaly detectors, in alphabetical order. */
   anomalyBackends(): string[];
   /**

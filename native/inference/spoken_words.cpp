@@ -49,7 +49,8 @@ std::vector<SpokenWord> join_words(const std::vector<SpokenToken>& tokens, bool 
     } else {
       SpokenWord& word = words.back();
       word.text += token.bytes;
-      word.end = end;
+      // A mark has no sound: what it takes is the pause behind the word.
+      if (!follows(token.bytes)) word.end = end;
       word.probability += (token.probability - word.probability) / static_cast<float>(++count);
     }
     last = end;

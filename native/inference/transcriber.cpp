@@ -9,6 +9,7 @@
 
 #include "engine_log.hpp"
 #include "failure.hpp"
+#include "token_times.hpp"
 #include "whisper.h"
 #include "whisper_access.hpp"
 
@@ -28,6 +29,9 @@ constexpr float kSilence = 0.6f;
 /// The engine counts in hundredths of a second; a division gives the nearest number to them.
 constexpr double kTicks = 100;
 constexpr double kRate = WHISPER_SAMPLE_RATE;
+/// The engine hears a window at a time, in frames of so many a second.
+constexpr double kWindowSeconds = WHISPER_CHUNK_SIZE;
+constexpr double kFrames = 50;
 /// In less than 0.1 s nothing is heard.
 constexpr size_t kLeastSamples = WHISPER_SAMPLE_RATE / 10;
 
@@ -41,45 +45,133 @@ bool has_spaces(const std::string& language) {
 struct Call {
   const std::function<void(Segment)>& on_segment;
   const std::atomic<bool>& stop;
+  std::span<const float> samples;
   bool words;
-  double seconds;
+  bool translate;
+  int threads;
   double last = 0;  ///< end of the segment before
+  int waiting = 0;  ///< segments of the window that was decoded last, whose words have no times yet
 
   bool stopped() const { return stop.load(std::memory_order_relaxed); }
+  double seconds() const { return static_cast<double>(samples.size()) / kRate; }
 };
 
-Segment read_segment(whisper_context* context, whisper_state* state, int index, Call& call) {
-  Segment segment;
-  segment.start = std::clamp(static_cast<double>(whisper_full_get_segment_t0_from_state(state, index)) / kTicks,
-                             std::min(call.last, call.seconds), call.seconds);
-  segment.end = std::clamp(static_cast<double>(whisper_full_get_segment_t1_from_state(state, index)) / kTicks,
-                           segment.start, call.seconds);
-  call.last = segment.end;
-  segment.text = whisper_full_get_segment_text_from_state(state, index);
-  segment.no_speech_probability = whisper_full_get_segment_no_speech_prob_from_state(state, index);
+/// The texts and probabilities of a segment's tokens; no times.
+std::vector<SpokenToken> read_tokens(whisper_context* context, whisper_state* state, int index) {
   std::vector<SpokenToken> tokens;
-  double sum = 0;
   const int count = whisper_full_n_tokens_from_state(state, index);
   for (int i = 0; i < count; ++i) {
     const whisper_token_data data = whisper_full_get_token_data_from_state(state, index, i);
     if (data.id >= whisper_token_eot(context)) continue;
-    sum += data.plog;
     tokens.push_back({.bytes = whisper_token_to_str(context, data.id),
-                      .start = static_cast<double>(data.t0) / kTicks,
-                      .end = static_cast<double>(data.t1) / kTicks,
-                      .probability = data.p});
+                      .probability = data.p,
+                      .id = data.id,
+                      .log_probability = data.plog});
   }
+  return tokens;
+}
+
+Segment read_segment(whisper_state* state, int index, const std::vector<SpokenToken>& tokens, Call& call) {
+  Segment segment;
+  segment.start = std::clamp(static_cast<double>(whisper_full_get_segment_t0_from_state(state, index)) / kTicks,
+                             std::min(call.last, call.seconds()), call.seconds());
+  segment.end = std::clamp(static_cast<double>(whisper_full_get_segment_t1_from_state(state, index)) / kTicks,
+                           segment.start, call.seconds());
+  segment.text = whisper_full_get_segment_text_from_state(state, index);
+  segment.no_speech_probability = whisper_full_get_segment_no_speech_prob_from_state(state, index);
+  double sum = 0;
+  for (const SpokenToken& token : tokens) sum += token.log_probability;
   segment.mean_log_probability = tokens.empty() ? 0 : static_cast<float>(sum / static_cast<double>(tokens.size()));
-  const std::string language = whisper_lang_str(std::max(0, whisper_full_lang_id_from_state(state)));
-  if (call.words) segment.words = join_words(tokens, has_spaces(language), segment.start, segment.end);
   return segment;
 }
 
-void tell_new(whisper_context* context, whisper_state* state, int count, void* data) {
+void tell(Segment segment, Call& call) {
+  call.last = segment.end;
+  call.on_segment(std::move(segment));
+}
+
+/// Hundredths of a second at which the window of a segment begins; its first token tells how far in it begins.
+int64_t window_start(whisper_context* context, whisper_state* state, int index) {
+  const int64_t start = whisper_full_get_segment_t0_from_state(state, index);
+  if (whisper_full_n_tokens_from_state(state, index) == 0) return start;
+  const whisper_token_data first = whisper_full_get_token_data_from_state(state, index, 0);
+  return std::max<int64_t>(0, start - 2 * (first.tid - whisper_token_beg(context)));
+}
+
+/// Gives the tokens of one window their times, by what the model attended to.
+void place_tokens(whisper_context* context, whisper_state* state, std::vector<std::vector<SpokenToken>>& segments,
+                  int64_t window, const Call& call) {
+  std::vector<int32_t> tokens{whisper_token_sot(context)};
+  if (whisper_is_multilingual(context) != 0) {
+    tokens.push_back(whisper_token_lang(context, std::max(0, whisper_full_lang_id_from_state(state))));
+    tokens.push_back(call.translate ? whisper_token_translate(context) : whisper_token_transcribe(context));
+  }
+  const size_t first = tokens.size();
+  tokens.push_back(whisper_token_not(context));
+  for (const auto& segment : segments)
+    for (const SpokenToken& token : segment) tokens.push_back(token.id);
+  tokens.push_back(whisper_token_eot(context));
+  const double start = static_cast<double>(window) / kTicks;
+  const double left = std::clamp(call.seconds() - start, 0.0, kWindowSeconds);
+  const std::vector<size_t> frames =
+      token_frames(whisper_attention(context, state, tokens, call.threads), first, static_cast<size_t>(left * kFrames));
+  // Where nothing could be aligned the tokens share the window.
+  const double count = static_cast<double>(tokens.size() - first - 2);
+  const auto time = [&](size_t at) {
+    return start +
+           (frames.empty() ? left * static_cast<double>(at) / count : static_cast<double>(frames[at]) / kFrames);
+  };
+  size_t at = 0;
+  for (auto& segment : segments)
+    for (SpokenToken& token : segment) {
+      token.start = time(at);
+      token.end = time(++at);
+    }
+}
+
+/// Tells the segments that wait for the times of their words; the encoder has not gone on yet.
+void tell_waiting(whisper_context* context, whisper_state* state, Call& call) {
+  const int count = std::exchange(call.waiting, 0);
+  if (count == 0 || call.stopped()) return;
+  const int from = whisper_full_n_segments_from_state(state) - count;
+  std::vector<std::vector<SpokenToken>> tokens;
+  for (int i = 0; i < count; ++i) tokens.push_back(read_tokens(context, state, from + i));
+  place_tokens(context, state, tokens, window_start(context, state, from), call);
+  const bool spaces = has_spaces(whisper_lang_str(std::max(0, whisper_full_lang_id_from_state(state))));
+  std::vector<Segment> segments;
+  std::vector<SpokenWord*> words;
+  for (int i = 0; i < count; ++i) {
+    segments.push_back(read_segment(state, from + i, tokens[static_cast<size_t>(i)], call));
+    segments.back().words = join_words(tokens[static_cast<size_t>(i)], spaces, 0, call.seconds());
+  }
+  for (Segment& segment : segments)
+    for (SpokenWord& word : segment.words) words.push_back(&word);
+  const auto heard = static_cast<size_t>(call.last * kRate);
+  fit_to_sound(words, call.samples.subspan(std::min(heard, call.samples.size())), call.last);
+  for (Segment& segment : segments) {
+    if (!segment.words.empty()) {
+      segment.start = segment.words.front().start;
+      segment.end = segment.words.back().end;
+    }
+    if (call.stopped()) return;
+    tell(std::move(segment), call);
+  }
+}
+
+void on_segments(whisper_context* context, whisper_state* state, int count, void* data) {
   Call& call = *static_cast<Call*>(data);
+  if (call.words) {
+    call.waiting += count;
+    return;
+  }
   const int all = whisper_full_n_segments_from_state(state);
   for (int i = std::max(0, all - count); i < all && !call.stopped(); ++i)
-    call.on_segment(read_segment(context, state, i, call));
+    tell(read_segment(state, i, read_tokens(context, state, i), call), call);
+}
+
+bool on_next_window(whisper_context* context, whisper_state* state, void* data) {
+  tell_waiting(context, state, *static_cast<Call*>(data));
+  return true;
 }
 
 bool is_stopped(void* data) {
@@ -149,8 +241,10 @@ std::string Transcriber::transcribe(std::span<const float> samples, const Transc
   const std::lock_guard lock(mutex_);
   Call call{.on_segment = on_segment,
             .stop = stop,
+            .samples = samples,
             .words = options.words,
-            .seconds = static_cast<double>(samples.size()) / kRate};
+            .translate = options.translate,
+            .threads = options_.threads};
   if (call.stopped()) throw Failure("unavailable", "The transcription was stopped.");
   const std::string prompt = options.prompt.size() > kPromptLimit
                                  ? options.prompt.substr(options.prompt.size() - kPromptLimit)
@@ -163,7 +257,6 @@ std::string Transcriber::transcribe(std::span<const float> samples, const Transc
   params.no_context = true;
   params.print_progress = params.print_realtime = params.print_timestamps = params.print_special = false;
   params.suppress_blank = params.suppress_nst = true;
-  params.token_timestamps = options.words;
   params.audio_ctx = options.audio_context;
   params.greedy.best_of = 1;
   params.temperature = options.temperature;
@@ -171,8 +264,10 @@ std::string Transcriber::transcribe(std::span<const float> samples, const Transc
   params.logprob_thold = kLeastLogProbability;
   params.entropy_thold = kLeastEntropy;
   params.no_speech_thold = kSilence;
-  params.new_segment_callback = tell_new;
+  params.new_segment_callback = on_segments;
   params.new_segment_callback_user_data = &call;
+  params.encoder_begin_callback = on_next_window;
+  params.encoder_begin_callback_user_data = &call;
   params.abort_callback = is_stopped;
   params.abort_callback_user_data = &call;
   // Kept only after a call that went well: of one that ended early something may be left in it.
@@ -184,6 +279,7 @@ std::string Transcriber::transcribe(std::span<const float> samples, const Transc
   take_engine_errors();
   const int code = whisper_full_with_state(context_.get(), state.get(), params, samples.data(),
                                            static_cast<int>(std::min<size_t>(samples.size(), INT32_MAX)));
+  if (code == 0) tell_waiting(context_.get(), state.get(), call);
   const std::string reason = take_engine_errors();
   if (call.stopped()) throw Failure("unavailable", "The transcription was stopped.");
   if (code != 0)

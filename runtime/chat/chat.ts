@@ -1,207 +1,23 @@
-import { randomUUID } from 'node:crypto';
-import { UNCONFIGURED_MODEL } from '../../models/built-in.js';
-import { Failure, type FailureKind } from '../../schemas/errors.js';
-import type { Message, Tool } from '../../schemas/generated/common.js';
+import { Failure } from '../../schemas/errors.js';
+import type { Message } from '../../schemas/generated/common.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import type { CompletionRequest as ChatRequest } from '../../schemas/generated/core/chat.js';
+import type { DecisionReply } from '../../schemas/generated/core/chat.js';
 import type { ReplayReply, ReplayRequest } from '../../schemas/generated/core/events.js';
 import type { Events } from '../events/events.js';
-import { defaultModel } from '../projects/models.js';
+import type { ProjectTools } from '../mcp/toolbox.js';
 import type { LoadedProject } from '../projects/projects.js';
-import type { Completion, CompletionPart, CompletionRequest, Provider } from '../providers/contract.js';
+import type { Provider } from '../providers/contract.js';
 import type { ProviderId } from '../providers/index.js';
-import type { Hit } from '../rag/contract.js';
 import type { Retrieval } from '../rag/query/contract.js';
 import type { Store } from '../store/store.js';
-import { assemble, conversationOf, offeredTools, renderPrompts, settingsOf } from './model-request.js';
-import { contextText, questionsOf, retrieve, sourcesOf } from './passages.js';
-import { type ReplayOf, replayed } from './replay.js';
-import { answerSchema, schemaName } from './schema/answer-schema.js';
+import { type WaitingCall, WaitingCalls } from './agent/waiting.js';
+import { type ChatCall, chosenModel, openTurn, type PausedChat, resumeTurn, type TurnParts } from './open-turn.js';
+import { replayed } from './replay.js';
 import { type Clock, checkSessionId, systemClock } from './session.js';
 import { Sessions } from './sessions.js';
-import { type ChatTurn, OpenTurn } from './turn.js';
-import { TurnRecord } from './turn-record.js';
+import type { ChatTurn } from './turn.js';
 
-/** Failures that nobody outside can do anything about. */
-const BROKEN: ReadonlySet<FailureKind> = new Set(['model_failed', 'internal']);
-
-/** Failures of a prompt that its model has no room for. */
-const TOO_LONG: ReadonlySet<string> = new Set(['context_length_exceeded', 'context_truncation_failed']);
-
-/** One chat request as it arrives. */
-export interface ChatCall {
-  namespace: string;
-  project: string;
-  /** Already checked against its schema. */
-  request: ChatRequest;
-  /** False = nothing is remembered. */
-  stateful: boolean;
-  /** The session that the client names; a new one where it is absent or empty. */
-  sessionId?: string | undefined;
-  /** Where the call repeats a turn: which one. Only in calls that are not stateful. */
-  replay?: ReplayOf;
-}
-
-/** What a turn is made of. */
-interface TurnParts {
-  call: ChatCall;
-  project: LoadedProject;
-  signal: AbortSignal;
-  sessions: Sessions;
-  provider(model: ModelConfig): Provider;
-  /** Absent where nothing is retrieved. */
-  retrieval?: Retrieval | undefined;
-  /** Absent where no event is kept. */
-  events?: Events | undefined;
-}
-
-/** The model that a request names, or the default one; the built-in one in a project without models. Throws `bad_request` (UnknownModel, NoModel). */
-function chosenModel(project: LoadedProject, name: string | null | undefined): ModelConfig {
-  const { runtime } = project.config;
-  const place = `project ${project.namespace}/${project.name}`;
-  if (runtime.models.length === 0) {
-    if (UNCONFIGURED_MODEL && (!name || name === UNCONFIGURED_MODEL.name)) return UNCONFIGURED_MODEL;
-    throw new Failure('bad_request', `No model is configured in ${place}. Add one under runtime.models.`, { code: 'NoModel' });
-  }
-  const model = name ? runtime.models.find((one) => one.name === name) : defaultModel(runtime);
-  if (model) return model;
-  const known = runtime.models.map((one) => one.name).join(', ');
-  throw new Failure('bad_request', `There is no model "${name}" in ${place}. Configured models: ${known}.`, { code: 'UnknownModel' });
-}
-
-/** Opens a turn; see `Chat.complete`. */
-async function openTurn(parts: TurnParts): Promise<ChatTurn> {
-  const { call, project, signal, events } = parts;
-  const { request } = call;
-  const sessionId = call.stateful ? sessionIdOf(call) : undefined;
-  const record = events && new TurnRecord(events, { project, request, sessionId, replayOf: call.replay?.of });
-  try {
-    return await turnOf(parts, sessionId, record);
-  } catch (failure) {
-    if (signal.aborted) record?.left(signal.reason);
-    record?.failed(failure);
-    throw failure;
-  }
-}
-
-async function turnOf(
-  { call, project, signal, sessions, provider, retrieval }: TurnParts,
-  sessionId: string | undefined,
-  record: TurnRecord | undefined,
-): Promise<ChatTurn> {
-  const { request, namespace } = call;
-  const model = chosenModel(project, request.model);
-  const form = await answerForm(project, request);
-  const session = sessionId === undefined ? undefined : await sessions.use([namespace, call.project, sessionId]);
-  const release = once(() => session && sessions.release(session));
-  // An answer that nobody starts to read has no end of its own.
-  const leave = (): void => {
-    release();
-    record?.left(signal.reason);
-  };
-  signal.addEventListener('abort', leave, { once: true });
-  try {
-    const variables = request.variables ?? {};
-    const prompts = renderPrompts(project.config, model, variables);
-    const tools = offeredTools(model, request.tools, variables);
-    let hits: readonly Hit[] = [];
-    const completion = await openOrFailStream(model, request, async () => {
-      const questions = retrieval ? questionsOf(project, model, request) : [];
-      record?.asked(project, questions);
-      const found = retrieval ? await retrieve(retrieval, project, questions, signal) : [];
-      record?.found(questions, found);
-      const history = session ? await sessions.history(session) : (call.replay?.history ?? []);
-      if (session) await sessions.expect(conversationOf(request.messages)).catch(refuseUnkept);
-      return openWithRoom(found, (passages) => {
-        hits = passages;
-        const system = [...prompts.system, ...contextText(passages)];
-        const messages = assemble({ ...prompts, system }, history, request.messages);
-        const asked = { ...settingsOf(model, request), ...form, messages, stream: request.stream ?? false };
-        record?.opened(model, history.length, passages);
-        return provider(model).open(model, withTools(asked, request, tools), signal);
-      });
-    });
-    return new OpenTurn(request, model, completion, {
-      session,
-      signal,
-      record,
-      sources: request.include_sources ? sourcesOf(hits, request.sources_limit) : undefined,
-      close: release,
-      complete: async (message) => {
-        if (session) await sessions.append(session, [...conversationOf(request.messages), message], prompts.first).catch(refuseUnkept);
-      },
-    });
-  } catch (failure) {
-    release();
-    throw failure;
-  }
-}
-
-/** Opens with all the passages, or with the best of them that the model's context has room for: half as many each time that it has not. */
-async function openWithRoom(passages: readonly Hit[], open: (passages: readonly Hit[]) => Promise<Completion>): Promise<Completion> {
-  for (let best = passages; ; best = best.slice(0, Math.floor(best.length / 2))) {
-    try {
-      return await open(best);
-    } catch (failure) {
-      if (best.length === 0 || !(failure instanceof Failure) || !TOO_LONG.has(failure.code)) throw failure;
-    }
-  }
-}
-
-/**
- * A model or a search that fails before a stream has begun fails the stream, which ends with an apology; what the caller can mend, or try
- * later, stays a status.
- */
-async function openOrFailStream(model: ModelConfig, { stream }: ChatRequest, open: () => Promise<Completion>): Promise<Completion> {
-  try {
-    return await open();
-  } catch (failure) {
-    if (!stream || !(failure instanceof Failure) || !BROKEN.has(failure.kind)) throw failure;
-    return { model: model.model, parts: failing(failure) };
-  }
-}
-
-// biome-ignore lint/correctness/useYield: it fails where the first part is due.
-async function* failing(failure: Failure): AsyncGenerator<CompletionPart, void, undefined> {
-  throw failure;
-}
-
-function sessionIdOf({ sessionId }: ChatCall): string {
-  return sessionId ? checkSessionId(sessionId, ['header', 'X-Session-ID']) : randomUUID();
-}
-
-/** The form that the project's schema gives to an answer. Throws `bad_request` for a stream, and for a schema that cannot be used. */
-async function answerForm(project: LoadedProject, request: ChatRequest): Promise<Pick<CompletionRequest, 'response_format'>> {
-  const { config, namespace, name } = project;
-  if (config.schema === undefined) return {};
-  if (request.stream) {
-    const message = `Streaming is not supported while project ${namespace}/${name} has a schema (${config.schema}). Send "stream": false.`;
-    throw new Failure('bad_request', message, { code: 'StreamingWithSchema' });
-  }
-  const schema = await answerSchema(project.directory, config.schema);
-  return { response_format: { type: 'json_schema', json_schema: { name: schemaName(config.schema), schema } } };
-}
-
-function withTools(asked: CompletionRequest, request: ChatRequest, tools: Tool[]): CompletionRequest {
-  if (tools.length === 0) return asked;
-  return { ...asked, tools, ...(request.tool_choice ? { tool_choice: request.tool_choice } : {}) };
-}
-
-/** Fails a turn that the store refused, in the store's words, with the way round it. */
-function refuseUnkept(cause: unknown): never {
-  if (!(cause instanceof Failure)) throw cause;
-  const message = `This turn cannot be kept in its session: ${cause.message} To chat without a session, send the header X-No-Session.`;
-  const retry = cause.retryAfterS === undefined ? {} : { retryAfterS: cause.retryAfterS };
-  throw new Failure(cause.kind, message, { code: cause.code, ...retry, cause });
-}
-
-function once(action: () => void): () => void {
-  let done = false;
-  return () => {
-    if (!done) action();
-    done = true;
-  };
-}
+export type { ChatCall } from './open-turn.js';
 
 /** What chat is made of. */
 export interface ChatParts {
@@ -219,18 +35,24 @@ export interface ChatParts {
   readonly retrieval?: Retrieval;
   /** Keeps an event for each turn; without it none is kept. */
   readonly events?: Events;
+  /** Has the tools of the projects' servers; without it a turn has those of its client only. */
+  readonly tools?: ProjectTools;
 }
 
 /** Chat completions on the models of a project, and the sessions that hold their history. */
 export class Chat {
   readonly #parts: ChatParts;
   readonly #sessions: Sessions;
+  readonly #waiting: WaitingCalls<PausedChat>;
 
   constructor(parts: ChatParts) {
     this.#parts = parts;
-    this.#sessions = new Sessions(parts.store, parts.clock ?? systemClock);
+    const { clock = systemClock } = parts;
+    this.#sessions = new Sessions(parts.store, clock);
     this.#sessions.start();
+    this.#waiting = new WaitingCalls(parts.store, clock);
     parts.projects.onErase?.(async (namespace, project) => {
+      await this.#waiting.erase(namespace, project);
       await this.#sessions.deleteAll(namespace, project);
     });
   }
@@ -261,20 +83,47 @@ export class Chat {
     return this.#sessions.read([namespace, project, checkSessionId(id, ['path', 'session_id'])]);
   }
 
+  /** What a session was begun with (`ChatCall.begunWith`); undefined for one that is unknown or expired. Throws as `Projects.load` does. */
+  begunWith(namespace: string, project: string, id: string): Record<string, unknown> | undefined {
+    this.#parts.projects.load(namespace, project);
+    return this.#sessions.begunWith([namespace, project, id]);
+  }
+
   /** Deletes a session, whether or not it exists; resolves when that is on disk. Throws as `Projects.load` does. */
   async deleteSession(namespace: string, project: string, id: string): Promise<void> {
     this.#parts.projects.load(namespace, project);
-    return this.#sessions.delete([namespace, project, checkSessionId(id, ['path', 'session_id'])]);
+    const checked = checkSessionId(id, ['path', 'session_id']);
+    await this.#waiting.eraseSessions(namespace, project, checked);
+    return this.#sessions.delete([namespace, project, checked]);
   }
 
   /** Deletes all sessions of a project and returns how many there were. Throws as `Projects.load` does. */
   async deleteSessions(namespace: string, project: string): Promise<number> {
     this.#parts.projects.load(namespace, project);
+    await this.#waiting.eraseSessions(namespace, project);
     return this.#sessions.deleteAll(namespace, project);
   }
 
-  /** Removes expired sessions now, and returns how many; it happens every minute anyway. */
-  sweep(): Promise<number> {
+  /** The calls of tools that wait for a person. Throws as `Projects.load` does. */
+  waitingCalls(namespace: string, project: string): WaitingCall[] {
+    this.#parts.projects.load(namespace, project);
+    return this.#waiting.list(namespace, project);
+  }
+
+  /**
+   * Allows or denies a call that waits. A stream that is open goes on by itself; of a turn whose client has its answer already, the reply to the last
+   * decision is the rest. Throws `not_found` for a call that does not wait, and as `complete` does.
+   */
+  async decide(namespace: string, project: string, id: string, decision: 'allow' | 'deny', signal: AbortSignal): Promise<DecisionReply> {
+    const loaded = this.#parts.projects.load(namespace, project);
+    const { waiting, turn } = await this.#waiting.decide(namespace, project, id, decision);
+    const completion = turn ? await (await resumeTurn(this.#turnParts(loaded, signal), turn)).body() : null;
+    return { id, decision, waiting: [...waiting], completion };
+  }
+
+  /** Removes expired sessions, and turns that waited for too long, now, and returns how many sessions; it happens every minute anyway. */
+  async sweep(): Promise<number> {
+    await this.#waiting.sweep();
     return this.#sessions.sweep();
   }
 
@@ -288,13 +137,19 @@ export class Chat {
   }
 
   #open(call: ChatCall, project: LoadedProject, signal: AbortSignal): Promise<ChatTurn> {
-    const { providers, providerOf, retrieval, events } = this.#parts;
+    return openTurn(this.#turnParts(project, signal), call);
+  }
+
+  #turnParts(project: LoadedProject, signal: AbortSignal): TurnParts {
+    const { providers, providerOf, retrieval, events, tools } = this.#parts;
     const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
-    return openTurn({ call, project, signal, sessions: this.#sessions, provider, retrieval, events });
+    const isHeld = (model: ModelConfig): boolean => providerOf(model) === 'universal';
+    return { project, signal, sessions: this.#sessions, waiting: this.#waiting, provider, isHeld, retrieval, events, tools };
   }
 
   /** Ends background work. Turns under way are ended by their signals. */
-  close(): Promise<void> {
-    return this.#sessions.close();
+  async close(): Promise<void> {
+    await this.#waiting.close();
+    await this.#sessions.close();
   }
 }

@@ -67,7 +67,7 @@ function extraOf(model: ModelConfig, request: ChatRequest): Record<string, unkno
 }
 
 /** Most tools of one request, configured ones included. */
-const MAX_TOOLS = 128;
+export const MAX_TOOLS = 128;
 
 function checkedTool(tool: unknown, index: number): Tool {
   try {
@@ -112,7 +112,7 @@ export function offeredTools(model: ModelConfig, requested: readonly unknown[] |
 }
 
 /** The configured prompts of one turn, with their variables resolved. */
-interface Prompts {
+export interface Prompts {
   /** System texts in order. They go before every turn and never into the history. */
   system: string[];
   /** The other prompt messages: the first messages of a conversation. */

@@ -3,15 +3,19 @@ import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { CompletionRequest as ChatRequest } from '../../schemas/generated/core/chat.js';
 import { log } from '../base/log.js';
 import type { WireOptions } from '../completions/wire.js';
+import type { ProjectTools } from '../mcp/toolbox.js';
 import type { LoadedProject } from '../projects/projects.js';
 import type { Hit } from '../rag/contract.js';
 import type { Question, Retrieval } from '../rag/query/contract.js';
 import { databaseOf, defaultOf, retrievalOf, topKOf } from '../rag/query/plan.js';
+import { fenced } from './agent/result-text.js';
 
 /** Passages of different questions that begin alike are the same passage. */
 const SAME_START = 200;
 /** Characters of a message that are searched for. */
 const MAX_QUESTION_CHARS = 20_000;
+/** Characters of what one tool server gives. */
+const MAX_CONTEXT_CHARACTERS = 64 * 1024;
 /** Sources that a stream names unless `sources_limit` says otherwise. */
 const DEFAULT_SOURCES = 10;
 
@@ -38,7 +42,8 @@ export function questionsOf(project: LoadedProject, model: ModelConfig, request:
   }));
 }
 
-function lastQuestion(messages: readonly Message[]): string {
+/** What the user asked last, as it is searched for: at most 20,000 characters. */
+export function lastQuestion(messages: readonly Message[]): string {
   const content = messages.findLast((message) => message.role === 'user')?.content;
   if (typeof content === 'string') return asked(content);
   if (!Array.isArray(content)) return '';
@@ -86,10 +91,30 @@ export function contextText(hits: readonly Hit[]): string[] {
       ...(page === undefined || page === null ? [] : [`page ${page}`]),
       `relevance ${hit.score.toFixed(3)}`,
     ].join(', ');
-    // A document must not end its own block and speak as the prompt.
-    return `<passage>\n[${label}]\n${hit.text.replaceAll('</passage', '<\\/passage')}\n</passage>`;
+    return passage(label, hit.text);
   });
   return [['## Additional context', '### Passages from the documents of this project', ...blocks].join('\n\n')];
+}
+
+/** The resources and prompts of tool servers that a request names, as one text for the system message; none where it names none. Throws as `ProjectTools.read`. */
+export async function serverContext(
+  tools: ProjectTools | undefined,
+  project: LoadedProject,
+  { mcp_context: wanted }: ChatRequest,
+  signal: AbortSignal,
+): Promise<string[]> {
+  if (!tools || !wanted || wanted.length === 0) return [];
+  const texts = await tools.read(project, wanted, signal);
+  const blocks = wanted.map(({ server, resource, prompt }, index) => {
+    const label = resource === undefined ? `prompt "${prompt}"` : `resource ${resource}`;
+    return passage(`${label} of server "${server}"`, fenced(texts[index]!, MAX_CONTEXT_CHARACTERS));
+  });
+  return [['## Additional context', '### Given by tool servers of this project', ...blocks].join('\n\n')];
+}
+
+/** A text of strangers between marks. It must not end its own block and speak as the prompt. */
+function passage(label: string, text: string): string {
+  return `<passage>\n[${label}]\n${text.replaceAll('</passage', '<\\/passage')}\n</passage>`;
 }
 
 /** The name of the document that a passage is from, where it has one. */

@@ -60,6 +60,8 @@ export class Session {
   gone = false;
   /** Resolves when the first turn of the session is stored or refused; undefined when that is not under way. */
   opening: Promise<void> | undefined;
+  /** What its client began it with, where that is to be remembered. */
+  begunWith: Record<string, unknown> | undefined;
   /** Number of the expired session with the same id that this one takes the place of. */
   replaces: number | undefined;
   #turns: PlacedTurn[] | undefined;
@@ -74,6 +76,7 @@ export class Session {
     this.run = record?.run;
     this.nextPlace = record?.turns ?? 0;
     this.createdMs = record?.createdMs ?? createdMs;
+    this.begunWith = record?.begunWith;
     this.usedMs = usedMs;
     if (!record) this.#turns = [];
   }

@@ -40,8 +40,10 @@ export class Sessions {
     this.#sweeper = new Sweeper(store, clock, (key) => this.#expiredLive(key));
   }
 
-  /** Starts a turn in a session, which is made when there is none or it has expired. End it with `release`. */
-  async use(key: SessionKey): Promise<Session> {
+  /**
+   * Starts a turn in a session, which is made when there is none or it has expired; one without turns remembers `begunWith`. End it with `release`.
+   */
+  async use(key: SessionKey, begunWith?: Record<string, unknown>): Promise<Session> {
     const name = nameOf(key);
     while (this.#deleting.has(name)) await this.#deletionOf(name);
     const live = this.#live.get(name);
@@ -54,6 +56,7 @@ export class Sessions {
       });
     }
     session.busy += 1;
+    if (session.nextPlace === 0) session.begunWith = begunWith ?? session.begunWith;
     this.#touch(session);
     return session;
   }
@@ -103,6 +106,13 @@ export class Sessions {
     const messages = session ? await this.history(session) : [];
     this.#makeRoom();
     return messages;
+  }
+
+  /** What a session was begun with and remembers; undefined for one that is unknown or has expired. */
+  begunWith(key: SessionKey): Record<string, unknown> | undefined {
+    const live = this.#live.get(nameOf(key));
+    if (live) return this.#isExpired(live) ? undefined : live.begunWith;
+    return this.#find(key, { characters: 0 })?.begunWith;
   }
 
   /** Deletes a session; resolves when that is on disk, and turns under way are then not stored. Where the disk refuses, all is as before. */
@@ -191,6 +201,7 @@ export class Sessions {
         turns: session.nextPlace,
         createdMs: session.createdMs,
         lastActiveMs: now,
+        ...(session.begunWith && { begunWith: session.begunWith }),
       });
     });
   }

@@ -23,31 +23,47 @@ export type Variables = Readonly<Record<string, unknown>>;
 export function resolveText(text: string, variables: Variables, areRequired = true): string {
   let out = '';
   let copied = 0;
+  for (const { name, defaultText, start, end } of variablesOf(text)) {
+    const isLeft = !areRequired && defaultText === undefined && !hasValue(name, variables);
+    out += text.slice(copied, start) + (isLeft ? text.slice(start, end) : insertedText(name, defaultText, variables));
+    if (out.length > MAX_TEXT_CHARACTERS) throw failed(`the text would have more than ${MAX_TEXT_CHARACTERS} characters.`);
+    copied = end;
+  }
+  return copied === 0 ? text : out + text.slice(copied);
+}
+
+/** A variable in a text: `{{name}}` or `{{name | default}}`, with its offsets. */
+interface Variable {
+  readonly name: string;
+  readonly defaultText: string | undefined;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The variables of a text, in order. Takes time in proportion to the text. */
+export function* variablesOf(text: string): Generator<Variable, void, undefined> {
+  let from = 0;
   let brace = 0;
-  OPENING.lastIndex = 0;
-  for (let found = OPENING.exec(text); found; found = OPENING.exec(text)) {
+  for (;;) {
+    OPENING.lastIndex = from;
+    const found = OPENING.exec(text);
+    if (!found) return;
     const [whole, name = '', sign] = found;
-    const end = found.index + whole.length;
-    let close = end - 2;
+    const start = found.index;
+    const opened = start + whole.length;
+    let close = opened - 2;
     let defaultText: string | undefined;
     if (sign === '|') {
       // The same brace may end the search of many openings; looking for it once keeps the whole linear.
-      if (brace < end) brace = text.indexOf('}', end);
-      if (brace < 0) break;
+      if (brace < opened) brace = text.indexOf('}', opened);
+      if (brace < 0) return;
       close = brace;
-      defaultText = text.slice(end, close).trim();
+      defaultText = text.slice(opened, close).trim();
     }
-    if (text.startsWith('}}', close)) {
-      const isLeft = !areRequired && defaultText === undefined && !hasValue(name, variables);
-      out += text.slice(copied, found.index) + (isLeft ? text.slice(found.index, close + 2) : insertedText(name, defaultText, variables));
-      if (out.length > MAX_TEXT_CHARACTERS) throw failed(`the text would have more than ${MAX_TEXT_CHARACTERS} characters.`);
-      copied = close + 2;
-      OPENING.lastIndex = copied;
-    } else {
-      OPENING.lastIndex = found.index + 1;
-    }
+    const isVariable = text.startsWith('}}', close);
+    from = isVariable ? close + 2 : start + 1;
+    if (isVariable) yield { name, defaultText, start, end: from };
   }
-  return copied === 0 ? text : out + text.slice(copied);
 }
 
 /** Replaces variables in every text below a value, at any depth; keys, numbers and everything else stay. The input is not changed. */

@@ -10,6 +10,7 @@ import { type CollectedCompletion, Collector, type CompletionPart } from '../pro
 import type { Hit } from '../rag/contract.js';
 import type { Question } from '../rag/query/contract.js';
 import { databaseOf, retrievalOf, topKOf } from '../rag/query/plan.js';
+import type { CallAbout, CallRecord, MadeCall } from './agent/contract.js';
 import { sourceOf } from './passages.js';
 
 /** Passages that the log shows the beginning of. */
@@ -28,7 +29,7 @@ interface TurnAbout {
 }
 
 /** The event of one chat turn: what happened in which order, and what came of it. Only its first end counts. */
-export class TurnRecord {
+export class TurnRecord implements CallRecord {
   readonly #recording: Recording;
   readonly #request: ChatRequest;
   readonly #replayOf: string | undefined;
@@ -98,13 +99,23 @@ export class TurnRecord {
     let isFirst = this.#request.stream === true;
     for await (const part of parts) {
       if ((part.choice ?? 0) === 0) collector.add(part);
-      if (isFirst && part.type !== 'progress' && part.type !== 'finish') {
+      if (isFirst && part.type !== 'progress' && part.type !== 'event' && part.type !== 'finish') {
         isFirst = false;
         this.#recording.note(FIRST_TOKEN);
       }
       yield part;
     }
     if (this.#request.stream) this.#recording.note('llm_inference_complete', { finish_reason: collector.collected.finishReason });
+  }
+
+  /** Notes that the model calls a tool of a server. */
+  toolCalled({ arguments: args, ...call }: CallAbout): void {
+    this.#recording.note('tool_call', call, { arguments: args });
+  }
+
+  /** Notes what the tool gave. */
+  toolAnswered({ arguments: _args, result, ...call }: MadeCall): void {
+    this.#recording.note('tool_result', call, { result });
   }
 
   /** Ends the event of an answer in one piece. */

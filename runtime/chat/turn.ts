@@ -1,11 +1,11 @@
 import { Failure } from '../../schemas/errors.js';
-import type { Message, ToolCall } from '../../schemas/generated/common.js';
+import type { Message } from '../../schemas/generated/common.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { CompletionRequest as ChatRequest } from '../../schemas/generated/core/chat.js';
 import { log } from '../base/log.js';
 import { SCHEMA_NOT_MET } from '../completions/answer-check.js';
 import { chunkFrames, completionId, responseBody, type WireOptions } from '../completions/wire.js';
-import { type Completion, type CompletionPart, collectChoices } from '../providers/contract.js';
+import { type CollectedCompletion, Collector, type Completion, type CompletionPart, collectChoices } from '../providers/contract.js';
 import { sourcesFrame } from './passages.js';
 import type { Session } from './session.js';
 import type { TurnRecord } from './turn-record.js';
@@ -19,8 +19,8 @@ export interface ChatTurn {
   readonly sessionId: string | undefined;
   /** The event of this turn in the project's log; absent where none is kept. It is there a moment after the turn's end. */
   readonly eventId: string | undefined;
-  /** The whole answer as `core/chat#CompletionResponse`. Throws what the model throws. */
-  body(): Promise<Record<string, unknown>>;
+  /** The whole answer as `core/chat#CompletionResponse`; `watch` sees its parts as they come. Throws what the model throws. */
+  body(watch?: (part: CompletionPart) => void): Promise<Record<string, unknown>>;
   /** The answer as text of server-sent events, up to and with `[DONE]`. Never throws; leaving the loop ends the generation. */
   frames(): AsyncIterable<string>;
   /** The answer in parts, for one who decides what of it is remembered. */
@@ -29,6 +29,8 @@ export interface ChatTurn {
 
 /** An answer whose reader says what of it goes into the history. */
 export interface KeptByReader {
+  /** As `ChatTurn.eventId`. */
+  readonly eventId?: string | undefined;
   /** Throws what the model throws; leaving the loop ends the generation. */
   readonly parts: AsyncIterable<CompletionPart>;
   /** Stores the turn with this answer; resolves when it is on disk. At most one call. */
@@ -39,32 +41,16 @@ export interface KeptByReader {
 
 type Finish = Extract<CompletionPart, { type: 'finish' }>;
 
-/** Collects what a turn's answer becomes in the history. */
-class AnswerRecorder {
-  #text = '';
-  readonly #calls: (ToolCall & { id: string; function: { name: string; arguments: string } })[] = [];
-  /** Whether the model has said anything, thinking included. */
-  empty = true;
+/** An answer as the assistant's message of the history; thinking is not part of it. */
+function messageOf({ text, toolCalls }: CollectedCompletion): Message {
+  const calls = toolCalls.filter((call) => call !== undefined && isWhole(call.function.arguments));
+  if (calls.length === 0) return { role: 'assistant', content: text };
+  return { role: 'assistant', content: text.trim() === '' ? null : text, tool_calls: calls };
+}
 
-  /** Takes the next part. */
-  take(part: CompletionPart): void {
-    if (part.type === 'finish' || part.type === 'progress') return;
-    this.empty = false;
-    if (part.type === 'text') this.#text += part.text;
-    if (part.type !== 'tool_call') return;
-    this.#calls[part.index] ??= { id: '', type: 'function', function: { name: '', arguments: '' } };
-    const call = this.#calls[part.index]!;
-    if (part.id) call.id = part.id;
-    if (part.name) call.function.name = part.name;
-    if (part.arguments) call.function.arguments += part.arguments;
-  }
-
-  /** The assistant's message; thinking is not part of it. */
-  message(): Message {
-    const calls = this.#calls.filter((call) => call !== undefined && isWhole(call.function.arguments));
-    if (calls.length === 0) return { role: 'assistant', content: this.#text };
-    return { role: 'assistant', content: this.#text.trim() === '' ? null : this.#text, tool_calls: calls };
-  }
+/** Whether the model has said nothing, thinking included. */
+function isEmpty({ text, reasoning, toolCalls }: CollectedCompletion): boolean {
+  return text === '' && reasoning === '' && toolCalls.length === 0;
 }
 
 /** Whether arguments are complete; those of a call that broke off would fail every later turn of the session. */
@@ -84,6 +70,8 @@ interface TurnEnds {
   emptyText?: string | undefined;
   /** Called with the assistant's message when the answer is complete, before its last part goes out. */
   complete(message: Message): Promise<void>;
+  /** Members that the answer has beside its choices; called when it is complete. */
+  beside(): Record<string, unknown>;
   /** Called in every case, last. */
   close(): void;
 }
@@ -93,38 +81,40 @@ interface TurnEnds {
  * answer that breaks off, leave nothing behind. Throws `model_failed` when the parts end without a finish.
  */
 async function* recorded(parts: AsyncIterable<CompletionPart>, ends: TurnEnds): AsyncGenerator<CompletionPart, void, undefined> {
-  const recorders: AnswerRecorder[] = [];
+  const collectors: Collector[] = [];
   let finish: Finish | undefined;
   try {
     for await (const part of parts) {
       const { choice = 0 } = part;
-      recorders[choice] ??= new AnswerRecorder();
-      const recorder = recorders[choice];
-      recorder.take(part);
-      if (part.type === 'finish' && part.reason === 'stop' && recorder.empty && ends.emptyText !== undefined) {
+      collectors[choice] ??= new Collector();
+      const collector = collectors[choice];
+      collector.add(part);
+      if (part.type === 'finish' && part.reason === 'stop' && isEmpty(collector.collected) && ends.emptyText !== undefined) {
         const text: CompletionPart = { type: 'text', text: ends.emptyText, ...(choice === 0 ? {} : { choice }) };
-        recorder.take(text);
+        collector.add(text);
         yield text;
       }
       if (part.type === 'finish' && choice === 0) finish = part;
       else yield part;
     }
     if (!finish) throw new Failure('model_failed', 'The model broke off its answer without finishing it. Try again.');
-    await ends.complete(recorders[0]!.message());
-    yield finish;
+    await ends.complete(messageOf(collectors[0]!.collected));
+    const beside = ends.beside();
+    yield Object.keys(beside).length > 0 ? { ...finish, beside } : finish;
   } finally {
     ends.close();
   }
 }
 
-interface OpenTurnEnds {
+/** What a turn reads. */
+type Answer = Pick<Completion, 'parts' | 'contextUsage'>;
+
+interface OpenTurnEnds extends Omit<TurnEnds, 'emptyText'> {
   session: Session | undefined;
   signal: AbortSignal;
   record: TurnRecord | undefined;
   /** Shown to the client where it asked for them. */
   sources: Record<string, unknown>[] | undefined;
-  complete(message: Message): Promise<void>;
-  close(): void;
 }
 
 /** A turn whose completion is open. */
@@ -132,14 +122,14 @@ export class OpenTurn implements ChatTurn {
   readonly sessionId: string | undefined;
   readonly eventId: string | undefined;
   readonly #request: ChatRequest;
-  readonly #completion: Completion;
+  readonly #completion: Answer;
   readonly #answer: AsyncIterable<CompletionPart>;
   readonly #ends: OpenTurnEnds;
   readonly #wire: WireOptions;
   /** Why the store refused the turn; a stream must say so, whatever it keeps silent about else. */
   #unkept: unknown;
 
-  constructor(request: ChatRequest, model: ModelConfig, completion: Completion, ends: OpenTurnEnds) {
+  constructor(request: ChatRequest, model: ModelConfig, completion: Answer, ends: OpenTurnEnds) {
     this.sessionId = ends.session?.key[2];
     this.#request = request;
     this.eventId = ends.record?.id;
@@ -153,9 +143,10 @@ export class OpenTurn implements ChatTurn {
     };
   }
 
-  async body(): Promise<Record<string, unknown>> {
+  async body(watch?: (part: CompletionPart) => void): Promise<Record<string, unknown>> {
     try {
-      const answers = await collectChoices(this.#parts(undefined));
+      const parts = this.#parts(undefined);
+      const answers = await collectChoices(watch ? seen(parts, watch) : parts);
       const answer = responseBody(answers, { ...this.#wire, contextUsage: this.#completion.contextUsage });
       const body = this.#ends.sources ? { ...answer, sources: this.#ends.sources } : answer;
       this.#ends.record?.answered(answer);
@@ -192,6 +183,7 @@ export class OpenTurn implements ChatTurn {
   parts(): KeptByReader {
     const { complete, close, record, signal } = this.#ends;
     return {
+      eventId: this.eventId,
       parts: this.#answer,
       keep: async (answer) => {
         await complete(answer);
@@ -213,7 +205,14 @@ export class OpenTurn implements ChatTurn {
         throw failure;
       }
     };
-    return recorded(this.#answer, { emptyText, complete, close: this.#ends.close });
+    return recorded(this.#answer, { ...this.#ends, emptyText, complete });
+  }
+}
+
+async function* seen<Part>(parts: AsyncIterable<Part>, watch: (part: Part) => void): AsyncGenerator<Part, void, undefined> {
+  for await (const part of parts) {
+    watch(part);
+    yield part;
   }
 }
 

@@ -69,6 +69,11 @@ function flawOf({ subject, schema }: HeldSchema, text: string): string | undefin
   } catch {
     return undefined;
   }
+  return flawOfValue(subject, schema, value);
+}
+
+/** Why a value does not fit a schema, as a sentence without its end about `subject`; undefined for one that fits. */
+export function flawOfValue(subject: string, schema: unknown, value: unknown): string | undefined {
   try {
     const flaw = new SchemaChecker(new SchemaDocument(schema, new Work(MAX_WORK))).flawOf(value);
     return flaw === null ? undefined : `${subject} does not fit its schema: ${flaw}`;

@@ -60,11 +60,21 @@ type PartOfChoice =
   | { type: 'progress'; read: number; of: number }
   /** `id` and `name` come in the first part of an index, `arguments` grows over the parts. */
   | { type: 'tool_call'; index: number; id?: string; name?: string; arguments?: string }
+  /** Something that happened beside the answer, such as a call of a server's tool. Not a part of the answer. */
+  | { type: 'event'; name: string; data: Readonly<Record<string, unknown>> }
   /**
    * `usage` counts this choice, with the whole prompt, unless the provider knows the counts of all only: then the first choice has them, and the
-   * others have 0. `schemaNotes`: what of a schema was not held while the answer was written, or is broken by it.
+   * others have 0. `schemaNotes`: what of a schema was not held while the answer was written, or is broken by it. `beside`: further members
+   * of the answer, which only this server writes.
    */
-  | { type: 'finish'; reason: FinishReason; usage: Usage; thinkingTokens?: number; schemaNotes?: readonly string[] };
+  | {
+      type: 'finish';
+      reason: FinishReason;
+      usage: Usage;
+      thinkingTokens?: number;
+      schemaNotes?: readonly string[];
+      beside?: Readonly<Record<string, unknown>>;
+    };
 
 /** An accepted completion: everything that can fail before the first token has been checked when this exists. */
 export interface Completion {
@@ -85,6 +95,7 @@ export interface CollectedCompletion {
   usage: Usage;
   thinkingTokens?: number;
   schemaNotes?: readonly string[];
+  beside?: Readonly<Record<string, unknown>>;
 }
 
 /** Gathers the parts of a completion into one piece. */
@@ -116,6 +127,7 @@ export class Collector {
       out.usage = part.usage;
       if (part.thinkingTokens !== undefined) out.thinkingTokens = part.thinkingTokens;
       if (part.schemaNotes) out.schemaNotes = part.schemaNotes;
+      if (part.beside) out.beside = part.beside;
     }
   }
 }

@@ -57,12 +57,14 @@ function errorMember(error: unknown): { message: string; type: string; param: nu
 class FrameWriter {
   readonly #head: string;
   readonly #tail: string;
+  readonly #usage: string;
   /** By choice. */
   readonly #opens: string[] = [];
 
   constructor(readonly options: FrameOptions) {
     this.#head = `data: {"id":${JSON.stringify(options.id)},"object":"chat.completion.chunk","created":${options.created ?? epochSeconds()},"model":${JSON.stringify(options.model)},"choices":[`;
-    this.#tail = `]${options.includeUsage ? ',"usage":null' : ''}}\n\n`;
+    this.#usage = options.includeUsage ? ',"usage":null' : '';
+    this.#tail = `]${this.#usage}}\n\n`;
   }
 
   delta(choice: number, members: string, finish = 'null', logprobs = ''): string {
@@ -87,16 +89,20 @@ class FrameWriter {
       case 'progress':
         // A comment: clients read over it, and proxies see that the stream lives.
         return `: prompt ${part.read}/${part.of}\n\n`;
+      case 'event':
+        // A chunk with an empty delta: clients that do not know it read over it.
+        return `event: ${part.name}\n${this.#head}{"index":0,"delta":{},"finish_reason":null}],"${part.name}":${JSON.stringify(part.data)}${this.#usage}}\n\n`;
       case 'finish':
         return this.#finish(part);
     }
   }
 
   #finish(part: CompletionPart & { type: 'finish' }): string {
-    const { contextUsage, includeUsage } = this.options;
+    const { contextUsage } = this.options;
     const usage = contextUsage ? `,"x_context_usage":${JSON.stringify(contextUsage)}` : '';
     const notes = part.schemaNotes ? `,"x_schema_notes":${JSON.stringify(part.schemaNotes)}` : '';
-    return `${this.#open(part.choice ?? 0)}},"finish_reason":"${part.reason}"}]${usage}${notes}${includeUsage ? ',"usage":null' : ''}}\n\n`;
+    const beside = Object.entries(part.beside ?? {}).map(([name, value]) => `,${JSON.stringify(name)}:${JSON.stringify(value)}`);
+    return `${this.#open(part.choice ?? 0)}},"finish_reason":"${part.reason}"}]${usage}${notes}${beside.join('')}${this.#usage}}\n\n`;
   }
 
   /** The frame of the counts, where the request asked for it and there are any. */
@@ -143,7 +149,7 @@ export async function* chunkFrames(parts: AsyncIterable<CompletionPart>, options
   try {
     for await (const part of parts) {
       const frame = frames.part(part);
-      if (part.type === 'progress') {
+      if (part.type === 'progress' || part.type === 'event') {
         yield frame;
         continue;
       }
@@ -190,7 +196,7 @@ function choiceOf({ text, toolCalls, logprobs, finishReason }: CollectedCompleti
 }
 
 /** What an answer has beside its message, in members that only this server writes. */
-function besideOf({ reasoning, thinkingTokens, schemaNotes }: CollectedCompletion): object {
+function besideOf({ reasoning, thinkingTokens, schemaNotes, beside }: CollectedCompletion): object {
   const thinking = reasoning === '' ? {} : { thinking: { content: reasoning, tokens: thinkingTokens ?? null } };
-  return { ...thinking, ...(schemaNotes ? { x_schema_notes: schemaNotes } : {}) };
+  return { ...thinking, ...(schemaNotes ? { x_schema_notes: schemaNotes } : {}), ...beside };
 }

@@ -4,14 +4,20 @@ import type { VoiceConfig } from '../../schemas/generated/config/voice.js';
 /** Sections of a project file that other systems act on and this release does not. */
 const SECTIONS = {
   memory: 'nothing is remembered yet',
-  mcp: 'no tool server is started yet',
 } as const;
+
+/** How a provider can be asked for an answer by a schema. */
+const INSTRUCTOR_MODES: ReadonlySet<string> = new Set(['json', 'md_json', 'tools']);
 
 /** A setting of a model that has no effect here, and why; absent where it has one or is not given. */
 const MODEL_SETTINGS: Readonly<Record<string, (model: ModelConfig) => string | undefined>> = {
   'transformers.trust_remote_code': ({ transformers }) =>
     transformers?.trust_remote_code ? 'no code of a repository is ever run' : undefined,
-  instructor_mode: ({ instructor_mode: mode }) => mode && 'answers by a schema are held to it while they are written, in every mode',
+  instructor_mode: ({ instructor_mode: mode, provider }) => {
+    if (!mode) return undefined;
+    if (provider === 'universal') return 'answers by a schema are held to it while they are written, in every mode';
+    return INSTRUCTOR_MODES.has(mode) ? undefined : `${JSON.stringify(mode.slice(0, 64))} is none of ${[...INSTRUCTOR_MODES].join(', ')}`;
+  },
   accel: ({ accel, lemonade, provider }) =>
     (accel ?? lemonade) && !['local_accel', 'lemonade'].includes(provider) ? `provider ${provider} does not read it` : undefined,
 };

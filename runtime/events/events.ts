@@ -1,7 +1,7 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
 import type { EventsConfig, ProjectConfig } from '../../schemas/generated/config/project.js';
-import type { EventItem, EventList, EventRecord, FollowQuery, ListQuery } from '../../schemas/generated/core/events.js';
+import type { EventItem, EventList, EventRecord, EventType, FollowQuery, ListQuery } from '../../schemas/generated/core/events.js';
 import { log } from '../base/log.js';
 import { breathe } from '../base/loop.js';
 import type { JsonObject } from '../config/values.js';
@@ -9,7 +9,7 @@ import type { EventKey, Store, StoredEvent } from '../store/store.js';
 import { EventConfigs } from './configs.js';
 import { type EventFilter, filterOf, hasTests, passes } from './filter.js';
 import { Followers } from './followers.js';
-import { type EndedEvent, type EventProject, Recording } from './recording.js';
+import { type EndedEvent, type EventProject, Recording, SERVER_LOG } from './recording.js';
 import { EventRetention, KEPT } from './retention.js';
 import { itemOf, sealedEvent } from './seal.js';
 
@@ -31,8 +31,14 @@ interface EventProjects {
   onErase?(listener: (namespace: string, name: string) => Promise<void>): void;
 }
 
+/** Takes events as they are stored. Must not throw, and nothing waits for it. */
+export interface EventSink {
+  /** `bare` makes the same without what people and models said. */
+  add(event: StoredEvent, bare: () => StoredEvent): void;
+}
+
 /**
- * The event logs of projects. An event is written after the answer that it tells of, together with others, and never delays one: what ended
+ * The event logs of projects, and that of the server (`SERVER_LOG`). An event is written after the answer that it tells of, together with others, and never delays one: what ended
  * in the last 100 ms before a crash is lost. Old events go by age and by size, as each project says.
  */
 export class Events {
@@ -41,6 +47,7 @@ export class Events {
   readonly #configs: EventConfigs;
   readonly #retention: EventRetention;
   readonly #followers = new Followers();
+  readonly #sink: EventSink | undefined;
   readonly #erased = new Map<string, number>();
   readonly #pruneTimer: NodeJS.Timeout;
   #waiting: EndedEvent[] = [];
@@ -50,8 +57,9 @@ export class Events {
   #number = randomInt(2 ** 24);
   #closed = false;
 
-  constructor({ store, projects }: { store: Store; projects: EventProjects }) {
+  constructor({ store, projects, sink }: { store: Store; projects: EventProjects; sink?: EventSink | undefined }) {
     this.#store = store;
+    this.#sink = sink;
     this.#projects = projects;
     this.#configs = new EventConfigs(store);
     this.#retention = new EventRetention(store);
@@ -61,7 +69,7 @@ export class Events {
   }
 
   /** Begins an event, which is kept when it is ended. `startedMs`: milliseconds since 1970, of one that began before. */
-  begin(type: string, project: EventProject, about: { sessionId?: string | undefined; startedMs?: number } = {}): Recording {
+  begin(type: EventType, project: EventProject, about: { sessionId?: string | undefined; startedMs?: number } = {}): Recording {
     const nowMs = Date.now();
     const { sessionId, startedMs = nowMs } = about;
     const fromMs = performance.now() - (nowMs - startedMs);
@@ -72,7 +80,7 @@ export class Events {
 
   /** A page of a project's events, the newest first. Throws `invalid` for a time that is none, and what the project's `load` throws. */
   async list(namespace: string, project: string, query: ListQuery): Promise<EventList> {
-    this.#projects.load(namespace, project);
+    this.#require(namespace, project);
     const { limit = 10, offset = 0 } = query;
     const filter = filterOf(query);
     await this.flush();
@@ -95,13 +103,11 @@ export class Events {
 
   /** One event with all that is kept of it. Throws `not_found`. */
   async get(namespace: string, project: string, id: string): Promise<EventRecord> {
-    this.#projects.load(namespace, project);
+    this.#require(namespace, project);
     await this.flush();
     const found = this.#store.events.get([namespace, project, id]);
     if (!found)
-      throw new Failure('not_found', `Event '${id.slice(0, 200)}' not found in project '${namespace}/${project}'`, {
-        code: 'EventNotFound',
-      });
+      throw new Failure('not_found', `Event '${id.slice(0, 200)}' not found in ${logName(namespace, project)}`, { code: 'EventNotFound' });
     return { ...found, events: found.sub_events };
   }
 
@@ -117,7 +123,7 @@ export class Events {
 
   /** Events as they are stored from now on, until `signal` aborts. Throws `too_many`, and what the project's `load` throws. */
   follow(namespace: string, project: string, filter: FollowQuery, signal: AbortSignal): AsyncIterable<EventItem> {
-    this.#projects.load(namespace, project);
+    this.#require(namespace, project);
     return this.#followers.add({ namespace, project, filter }, signal);
   }
 
@@ -162,7 +168,12 @@ export class Events {
     await this.flush();
   }
 
-  #newId(type: string, atMs: number): string {
+  /** Throws what the project's `load` throws. */
+  #require(namespace: string, project: string): void {
+    if (!isServerLog(namespace, project)) this.#projects.load(namespace, project);
+  }
+
+  #newId(type: EventType, atMs: number): string {
     this.#number = (this.#number + 1) % 2 ** 24;
     const [date, time] = new Date(atMs).toISOString().slice(0, 19).split('T');
     return `evt_${date!.replaceAll('-', '')}_${time!.replaceAll(':', '')}_${type}_${this.#number.toString(16).padStart(6, '0')}`;
@@ -213,12 +224,17 @@ export class Events {
       const { namespace, name } = event.project;
       this.#retention.added(namespace, name, bytes);
       this.#followers.tell(itemOf(record));
+      if (this.#sink) {
+        this.#sink.add(record, () => sealedEvent(event, record.config_hash, 'off'));
+        await breathe();
+      }
       projects.set(`${namespace}/${name}`, event.project);
     }
     for (const { namespace, name, config } of projects.values()) await this.#retention.prune(namespace, name, config.events);
   }
 
   #settings(namespace: string, project: string): EventsConfig {
+    if (isServerLog(namespace, project)) return {};
     try {
       return this.#projects.load(namespace, project).config.events ?? {};
     } catch {
@@ -246,6 +262,11 @@ export class Events {
     }
   }
 }
+
+const isServerLog = (namespace: string, project: string): boolean => namespace === SERVER_LOG.namespace && project === SERVER_LOG.name;
+
+const logName = (namespace: string, project: string): string =>
+  isServerLog(namespace, project) ? 'the log of the server' : `project '${namespace}/${project}'`;
 
 function report(error: unknown): void {
   log('warn', 'the event log could not be tidied up', { error });

@@ -1,4 +1,5 @@
 import type { ProjectConfig } from '../../schemas/generated/config/project.js';
+import type { EventType } from '../../schemas/generated/core/events.js';
 
 /** The project whose event it is, as it is configured at that moment. */
 export interface EventProject {
@@ -7,6 +8,9 @@ export interface EventProject {
   /** Not changed afterwards: its hash is remembered. */
   readonly config: ProjectConfig;
 }
+
+/** The log of the server, for what belongs to no project. No project has an empty name. */
+export const SERVER_LOG: EventProject = { namespace: '', name: '', config: {} as ProjectConfig };
 
 /** Members of an event. */
 export type EventData = Readonly<Record<string, unknown>>;
@@ -39,7 +43,7 @@ export interface EndedEvent {
   readonly id: string;
   /** `req_` and 12 hex digits. */
   readonly requestId: string;
-  readonly type: string;
+  readonly type: EventType;
   readonly project: EventProject;
   readonly sessionId: string | undefined;
   /** Milliseconds since 1970. */

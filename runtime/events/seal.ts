@@ -26,7 +26,8 @@ export function sealedEvent(event: EndedEvent, configHash: string, rule: Content
   });
   const durationMs = rounded(toMs - fromMs);
   const data = {
-    ...(type === 'inference' ? { model: outcome.model ?? null, tokens: outcome.tokens ?? null } : {}),
+    ...(type === 'inference' || outcome.model !== undefined ? { model: outcome.model ?? null } : {}),
+    ...(type === 'inference' ? { tokens: outcome.tokens ?? null } : {}),
     ...shown.members(outcome.data ?? {}, outcome.content),
     duration_ms: durationMs,
   };

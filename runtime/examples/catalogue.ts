@@ -1,5 +1,5 @@
 import { lstat, readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import type { Example, ExampleDataset, Manifest, ManifestDataset } from '../../schemas/generated/core/examples.js';
 import { check } from '../../schemas/validate.js';
@@ -9,7 +9,8 @@ import { findProjectFile, parseProjectFile, readProjectText } from '../config/pr
 import { validateConfig } from '../config/validate.js';
 import { isObject, type JsonObject } from '../config/values.js';
 import { parseLargeProjectFile } from '../config/yaml-worker.js';
-import { type ExampleFile, filesOf, pathOf } from './globs.js';
+import { filesOf, type NameBudget, nameBudget, pathOf } from './globs.js';
+import type { PlainFile } from './plain-file.js';
 
 const MANIFEST = 'manifest.yaml';
 /** The examples that come with this program. */
@@ -17,6 +18,9 @@ export const BUILT_IN_EXAMPLES: string = join(import.meta.dirname, '../../../exa
 /** Bytes of a manifest, and of the project file of an example. */
 const MAX_MANIFEST_BYTES = 64 * 1024;
 const MAX_CONFIG_BYTES = 1024 * 1024;
+/** Folders of an example that an imported project gets as they are: schemas of answers, and the programs of tool servers. */
+const PROJECT_FOLDERS = ['schemas', 'tools'] as const;
+const MAX_PROJECT_BYTES = 16 * 1024 * 1024;
 /** Examples of one folder; more are left out. */
 const MAX_EXAMPLES = 500;
 /** What a dataset's patterns ask for, by the extensions in them. */
@@ -142,10 +146,32 @@ export function completeDataset({ name, strategy, database, ingest }: ManifestDa
 }
 
 /** The files of a dataset of an example, each once. Throws `bad_request` for a pattern that leads out of the examples. */
-export async function datasetFiles({ root, folder }: FoundExample, ingest: readonly string[] | null | undefined): Promise<ExampleFile[]> {
-  const files = new Map<string, ExampleFile>();
-  for (const glob of ingest ?? []) for (const file of await filesOf(root, folder, glob)) files.set(file.path, file);
+export async function datasetFiles(
+  { root, folder }: FoundExample,
+  ingest: readonly string[] | null | undefined,
+  budget: NameBudget = nameBudget(),
+): Promise<PlainFile[]> {
+  const files = new Map<string, PlainFile>();
+  for (const glob of ingest ?? []) for (const file of await filesOf(root, folder, glob, budget)) files.set(file.path, file);
   return [...files.values()];
+}
+
+/** A file that becomes a part of the project, and where: in parts, from the project's folder. */
+export interface ProjectFile extends PlainFile {
+  readonly place: readonly string[];
+}
+
+/** What the project file of an example names beside itself: the files below `schemas` and `tools`. Throws `bad_request` for too many bytes. */
+export async function projectFilesOf({ id, root, folder }: FoundExample): Promise<ProjectFile[]> {
+  const budget = nameBudget();
+  const found: ProjectFile[] = [];
+  for (const part of PROJECT_FOLDERS)
+    for (const file of await filesOf(root, folder, `${part}/**`, budget))
+      found.push({ ...file, place: relative(folder, file.path).split(sep) });
+  if (found.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0) <= MAX_PROJECT_BYTES) return found;
+  throw new Failure('bad_request', `The folders ${PROJECT_FOLDERS.join(' and ')} of example '${id}' may hold ${MAX_PROJECT_BYTES} bytes.`, {
+    code: 'BadManifest',
+  });
 }
 
 /** An example as the list shows it. */
@@ -154,8 +180,9 @@ export async function shownExample(example: FoundExample): Promise<Example> {
   const datasets = manifest?.datasets ?? [];
   const files = new Map<string, number>();
   const ingests = manifest ? datasets.map(({ ingest }) => ingest) : [['files/**']];
+  const budget = nameBudget();
   for (const ingest of ingests)
-    for (const { path, sizeBytes } of await datasetFiles(example, ingest).catch(() => [])) files.set(path, sizeBytes);
+    for (const { path, sizeBytes } of await datasetFiles(example, ingest, budget).catch(() => [])) files.set(path, sizeBytes);
   const dataBytes = [...files.values()].reduce((sum, size) => sum + size, 0);
   const config = manifest?.config?.yaml_path;
   const projectFiles = manifest
@@ -196,8 +223,9 @@ function firstModel(folder: string): string | null {
 /** The datasets of an example as lists show them. */
 export async function shownDatasets(example: FoundExample): Promise<ExampleDataset[]> {
   const shown: ExampleDataset[] = [];
+  const budget = nameBudget();
   for (const { name, strategy, database, ingest } of example.manifest?.datasets ?? []) {
-    const files = await datasetFiles(example, ingest).catch(() => []);
+    const files = await datasetFiles(example, ingest, budget).catch(() => []);
     const sizeBytes = files.reduce((sum, file) => sum + file.sizeBytes, 0);
     shown.push({
       example_id: example.id,

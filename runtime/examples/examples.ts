@@ -1,9 +1,5 @@
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { mkdtemp, open, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { UploadedFile } from '../../schemas/endpoint.js';
+import { mkdir } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import type {
   Example,
@@ -14,11 +10,13 @@ import type {
   ImportProject,
   ImportReply,
   Manifest,
+  ManifestDataset,
 } from '../../schemas/generated/core/examples.js';
 import { invalidConfig } from '../config/problems.js';
 import { validateConfig } from '../config/validate.js';
 import { isObject, type JsonObject } from '../config/values.js';
 import type { Datasets } from '../library/datasets/datasets.js';
+import { FILE_BYTES } from '../library/datasets/limits.js';
 import type { Projects } from '../projects/projects.js';
 import {
   BUILT_IN_EXAMPLES,
@@ -28,10 +26,11 @@ import {
   configOf,
   datasetFiles,
   type FoundExample,
+  projectFilesOf,
   shownDatasets,
   shownExample,
 } from './catalogue.js';
-import type { ExampleFile } from './globs.js';
+import { copied, type PlainFile, takeIn } from './plain-file.js';
 
 /** Parts of a `rag` section whose things an import adds where the project lacks their names. */
 const MERGED = ['databases', 'data_processing_strategies'] as const;
@@ -67,7 +66,14 @@ export class Examples {
     const example = await this.#catalogue.get(id);
     const config = await configOf(example);
     const wanted = await contentsOf(example);
+    const files = await projectFilesOf(example);
     await this.#projects.createFrom(namespace, name, config, { subject: `Example ${id}`, where: 'example' });
+    const { directory } = this.#projects.load(namespace, name);
+    for (const file of files) {
+      const target = join(directory, ...file.place);
+      await mkdir(dirname(target), { recursive: true });
+      await copied(file, target);
+    }
     return this.#fill(namespace, name, wanted, process);
   }
 
@@ -87,8 +93,7 @@ export class Examples {
     const example = await this.#catalogue.get(id);
     const entry = example.manifest.datasets?.find((one) => one.name === name);
     if (!entry) throw new Failure('not_found', `Dataset '${name}' not found in example '${id}'`, { code: 'DatasetNotFound' });
-    const dataset = completeDataset(entry);
-    const files = await datasetFiles(example, dataset.ingest);
+    const { dataset, files } = await contentsOfDataset(example, entry);
     if (merge) await this.#merge(namespace, project, example);
     const target = wish.target_dataset ?? name;
     const taskId = await this.#add(namespace, project, { dataset: { ...dataset, name: target }, files }, process);
@@ -112,17 +117,7 @@ export class Examples {
     } catch (failure) {
       if (!(failure instanceof Failure) || failure.code !== 'DatasetExists') throw failure;
     }
-    const folder = await mkdtemp(join(tmpdir(), 'quern-example-'));
-    const together: string[] = [];
-    try {
-      for (const file of files) {
-        const upload = await copied(file, join(folder, 'file'));
-        together.push(upload.sha256);
-        await this.#datasets.add(namespace, project, name, upload, together);
-      }
-    } finally {
-      await rm(folder, { recursive: true, force: true });
-    }
+    await takeIn(this.#datasets, { namespace, project, dataset: name }, files);
     return process ? this.#datasets.processing.start(namespace, project, name, {}) : undefined;
   }
 
@@ -148,34 +143,30 @@ export class Examples {
 /** A dataset of an example with its files. */
 interface Contents {
   readonly dataset: CompleteDataset;
-  readonly files: readonly ExampleFile[];
+  readonly files: readonly PlainFile[];
 }
 
 async function contentsOf(example: ManifestExample): Promise<Contents[]> {
   const contents: Contents[] = [];
   for (const entry of example.manifest.datasets ?? []) {
-    const dataset = completeDataset(entry);
-    contents.push({ dataset, files: await datasetFiles(example, dataset.ingest) });
+    contents.push(await contentsOfDataset(example, entry));
   }
   return contents;
 }
 
-function listOf(value: unknown): JsonObject[] {
-  return Array.isArray(value) ? value.filter(isObject) : [];
+/** Throws `bad_request` for an entry that is not complete, `too_large` for a file that no dataset takes. */
+async function contentsOfDataset(example: ManifestExample, entry: ManifestDataset): Promise<Contents> {
+  const dataset = completeDataset(entry);
+  const files = await datasetFiles(example, dataset.ingest);
+  for (const file of files) if (file.sizeBytes > FILE_BYTES) throw tooLarge(file);
+  return { dataset, files };
 }
 
-/** Copies a file of an example as if it had been sent. */
-async function copied({ path, name, sizeBytes }: ExampleFile, target: string): Promise<UploadedFile> {
-  const hash = createHash('sha256');
-  const out = await open(target, 'w', 0o600);
-  try {
-    for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) {
-      hash.update(piece);
-      await out.write(piece);
-    }
-    await out.sync();
-  } finally {
-    await out.close();
-  }
-  return { field: 'file', name, mimeType: '', path: target, sizeBytes, sha256: hash.digest('hex') };
+function tooLarge({ name, sizeBytes }: PlainFile): Failure {
+  const message = `The file ${JSON.stringify(name)} of the example has ${sizeBytes} bytes; a file may have ${FILE_BYTES}.`;
+  return new Failure('too_large', message, { code: 'FileTooLarge' });
+}
+
+function listOf(value: unknown): JsonObject[] {
+  return Array.isArray(value) ? value.filter(isObject) : [];
 }

@@ -8,7 +8,7 @@ const COOLDOWN_LIMIT_MS = 60_000;
 const BACK_OFF_MS = 100;
 
 /**
- * Counts the crashes of one thing. Each crash delays the next start (100 ms, 200 ms); the third within 60 s opens the circuit for 10 s,
+ * Counts the crashes of one thing, whatever it answered between them: what crashes now and then takes others' requests with it each time. Each crash delays the next start (100 ms, 200 ms); the third within 60 s opens the circuit for 10 s,
  * and one more after that for twice as long, up to 60 s. A quiet minute forgets all.
  */
 export class Circuit {
@@ -57,7 +57,7 @@ export class Circuit {
     const seconds = Math.ceil((this.#openUntil - this.#now()) / 1000);
     throw new Failure(
       'unavailable',
-      `${this.#name} failed ${this.#failures.length} times in a row and is tried again in ${seconds} s. Last: ${this.#last}`,
+      `${this.#name} failed ${this.#failures.length} times within ${WINDOW_MS / 1000} s and is tried again in ${seconds} s. Last: ${this.#last}`,
       {
         code: 'circuit_open',
         retryAfterS: seconds,

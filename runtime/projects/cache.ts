@@ -5,6 +5,7 @@ import { isName, liesInside, requireName } from '../config/names.js';
 import { findProjectFile, formatOf, look, PROJECT_FILES, readProjectText } from '../config/project-file.js';
 import type { JsonObject } from '../config/values.js';
 import { MAX_INLINE_CHARACTERS, parseInWorker } from '../config/yaml-worker.js';
+import { isHelpProject } from './built-in.js';
 import { type Snapshot, stampOf, takeSnapshot } from './snapshot.js';
 
 /** Projects whose parsed files are kept in memory; the least recently used go first. */
@@ -44,13 +45,15 @@ export function hasSettled(...all: (Stats | null)[]): boolean {
 /** Parsed project files, revalidated by file times at each use: an edit on disk is seen by the next call, at the cost of two `stat` calls. */
 export class ProjectCache {
   readonly #root: string;
+  readonly #builtInRoot: string;
   readonly #known = new Map<string, CachedProject>();
   readonly #parsing = new Map<string, Promise<void>>();
   #expected: { text: string; value: JsonObject } | undefined;
 
-  /** `root` is the directory that holds the namespaces. */
-  constructor(root: string) {
+  /** `root` is the directory that holds the namespaces, `builtInRoot` that of the projects that come with this program. */
+  constructor(root: string, builtInRoot: string) {
     this.#root = root;
+    this.#builtInRoot = builtInRoot;
   }
 
   /** The current state of a project; throws `not_found` without a directory for it. */
@@ -83,7 +86,7 @@ export class ProjectCache {
   /** Parses a large file that has changed in a worker thread, before `get` would do it here; `undefined` where there is nothing to wait for. */
   parsing(namespace: string, name: string): Promise<void> | undefined {
     if (!isName(namespace) || !isName(name)) return undefined;
-    const found = findProjectFile(join(this.#root, namespace, name));
+    const found = findProjectFile(join(this.#rootOf(namespace, name), namespace, name));
     if (!found || found.stats.size <= MAX_INLINE_CHARACTERS || formatOf(found.fileName) === 'json') return undefined;
     const key = `${namespace}/${name}`;
     const seen = this.#known.get(key)?.fileStats;
@@ -93,6 +96,10 @@ export class ProjectCache {
     const parsing = this.#parseInWorker(found.path).finally(() => this.#parsing.delete(key));
     this.#parsing.set(key, parsing);
     return parsing;
+  }
+
+  #rootOf(namespace: string, name: string): string {
+    return isHelpProject(namespace, name) ? this.#builtInRoot : this.#root;
   }
 
   async #parseInWorker(path: string): Promise<void> {
@@ -105,9 +112,10 @@ export class ProjectCache {
   }
 
   #read(namespace: string, name: string, known: CachedProject | undefined): CachedProject {
-    const directory = join(this.#root, requireName('namespace', namespace), requireName('project', name));
+    const root = this.#rootOf(namespace, name);
+    const directory = join(root, requireName('namespace', namespace), requireName('project', name));
     const directoryStats = look(directory);
-    if (!directoryStats?.isDirectory() || !liesInside(this.#root, directory)) throw projectNotFound(namespace, name);
+    if (!directoryStats?.isDirectory() || !liesInside(root, directory)) throw projectNotFound(namespace, name);
     const found = findProjectFile(directory);
     const place = { namespace, name, directory };
     if (!found) {
@@ -120,7 +128,7 @@ export class ProjectCache {
       known.directoryStats = directoryStats;
       return known;
     }
-    const read = readOrFailure(found.path, this.#root, `Project ${namespace}/${name}`);
+    const read = readOrFailure(found.path, root, `Project ${namespace}/${name}`);
     if (read instanceof Failure) {
       const snapshot = { stamp: '', loaded: null, shown: null, stored: null, failure: read };
       return {

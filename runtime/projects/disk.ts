@@ -21,14 +21,15 @@ export class ProjectDisk {
     this.#root = root;
   }
 
-  /** Makes a project directory with its file. Throws `conflict` when a directory with content is there. */
-  async add(namespace: string, name: string, text: string): Promise<void> {
+  /** Makes a project directory with its file and others, each given as name and text. Throws `conflict` when a directory with content is there. */
+  async add(namespace: string, name: string, text: string, others: Readonly<Record<string, string>>): Promise<void> {
     const staged = await this.#stagingPath();
     try {
       const parent = containedPath(this.#root, namespace);
       const isNew = (await mkdir(parent, { recursive: true })) !== undefined;
       await mkdir(staged);
       await writeFlushed(join(staged, NEW_PROJECT_FILE), text);
+      for (const [other, content] of Object.entries(others)) await writeFlushed(join(staged, other), content);
       await flushDirectory(staged);
       await rename(staged, containedPath(this.#root, namespace, name));
       await flushDirectory(parent);

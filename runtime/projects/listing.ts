@@ -38,7 +38,7 @@ export class Listing {
 
   /** The list as objects, sorted by name; a namespace that does not exist is empty, one with an invalid name is `not_found`. */
   list(namespace: string): ProjectList {
-    const names = this.#projectNames(namespace);
+    const names = this.names(namespace);
     const projects = names.flatMap((name) => this.#seen(namespace, name)?.snapshot.shown ?? []);
     return { total: projects.length, projects };
   }
@@ -56,6 +56,17 @@ export class Listing {
       return known.bytes;
     }
     return this.#build(namespace);
+  }
+
+  /** The namespaces that have a folder, in order. */
+  namespaces(): string[] {
+    return foldersIn(this.#root);
+  }
+
+  /** The names of what may be projects of a namespace, in order. */
+  names(namespace: string): string[] {
+    const directory = join(this.#root, requireName('namespace', namespace));
+    return liesInside(this.#root, directory) ? foldersIn(directory) : [];
   }
 
   /** Drops the list of a namespace after a change made by this process. */
@@ -85,7 +96,7 @@ export class Listing {
     const stats = look(join(this.#root, requireName('namespace', namespace)));
     const projects: CachedProject[] = [];
     let sliceStart = performance.now();
-    for (const name of this.#projectNames(namespace)) {
+    for (const name of this.names(namespace)) {
       const parsing = this.#cache.parsing(namespace, name);
       if (parsing) {
         await parsing;
@@ -112,16 +123,6 @@ export class Listing {
     if (this.#lists.size > MAX_CACHED_LISTS) this.#lists.delete(this.#lists.keys().next().value!);
   }
 
-  #projectNames(namespace: string): string[] {
-    const directory = join(this.#root, requireName('namespace', namespace));
-    if (!look(directory)?.isDirectory()) return [];
-    if (!liesInside(this.#root, directory)) return [];
-    return readdirSync(directory, { withFileTypes: true })
-      .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && isName(entry.name))
-      .map((entry) => entry.name)
-      .sort();
-  }
-
   /** The project, or `null` for what is no readable project and therefore not listed. */
   #seen(namespace: string, name: string): CachedProject | null {
     try {
@@ -131,4 +132,13 @@ export class Listing {
       throw failure;
     }
   }
+}
+
+/** Folders, and links that may lead to some, whose names are allowed; none where there is no such directory. */
+function foldersIn(directory: string): string[] {
+  if (!look(directory)?.isDirectory()) return [];
+  return readdirSync(directory, { withFileTypes: true })
+    .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && isName(entry.name))
+    .map((entry) => entry.name)
+    .sort();
 }

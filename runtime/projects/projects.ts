@@ -1,8 +1,10 @@
 import { realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
+import type { McpServer } from '../../schemas/generated/config/project.js';
 import type { Project, ProjectCreate, ProjectList } from '../../schemas/generated/core/projects.js';
 import { log } from '../base/log.js';
+import { turn } from '../base/loop.js';
 import { replaceFile } from '../config/atomic-write.js';
 import { editYaml, freshYaml } from '../config/edit.js';
 import { isName, NAME_RULE, quote, requireName } from '../config/names.js';
@@ -23,6 +25,8 @@ import { writeToml } from '../config/toml.js';
 import { validateConfig } from '../config/validate.js';
 import type { JsonObject } from '../config/values.js';
 import { editLargeYaml, parseLargeProjectFile } from '../config/yaml-worker.js';
+import { CONSENT_FILE, consentText, noteWritten } from '../mcp/consent.js';
+import { builtInRoot, HELP_PROJECT, isHelpProject } from './built-in.js';
 import { ProjectCache, projectNotFound } from './cache.js';
 import { ProjectDisk, projectExists } from './disk.js';
 import { Listing } from './listing.js';
@@ -32,7 +36,7 @@ import type { LoadedProject } from './snapshot.js';
 export type { LoadedProject } from './snapshot.js';
 
 /** Namespaces that cannot be created. */
-const RESERVED_NAMESPACES: readonly string[] = ['llamafarm'];
+const RESERVED_NAMESPACES: readonly string[] = [HELP_PROJECT.namespace];
 
 /** A configuration to be saved: where it came from, for errors, and what it replaces. */
 interface Given {
@@ -63,7 +67,7 @@ export class Projects {
     this.#purges = purges;
     this.#root = join(dataDir, 'projects');
     this.#templates = join(dataDir, 'templates');
-    this.#cache = new ProjectCache(this.#root);
+    this.#cache = new ProjectCache(this.#root, builtInRoot(dataDir));
     this.#listing = new Listing(this.#root, this.#cache);
     this.#disk = new ProjectDisk(this.#root);
   }
@@ -107,6 +111,16 @@ export class Projects {
     return this.#listing.bytes(namespace);
   }
 
+  /** The namespaces that have a folder, in order. */
+  namespaces(): string[] {
+    return this.#listing.namespaces();
+  }
+
+  /** The names of what may be projects of a namespace, in order; whether they can be read, `load` tells. */
+  names(namespace: string): string[] {
+    return this.#listing.names(namespace);
+  }
+
   /** Registers who keeps state under project names, such as chat sessions. */
   onErase(listener: EraseListener): void {
     this.#eraseListeners.push(listener);
@@ -144,7 +158,8 @@ export class Projects {
     const text = editYaml(given.text, config);
     return this.#locks.run(`${namespace}/${name}`, async () => {
       if (this.#hasFile(namespace, name)) throw projectExists(namespace, name);
-      await this.#disk.add(namespace, name, text);
+      const consent = await consentText(await serversIn(NEW_PROJECT_FILE, text, config, namespace, name));
+      await this.#disk.add(namespace, name, text, consent === undefined ? {} : { [CONSENT_FILE]: consent });
       await this.#erased(namespace, name);
       return this.get(namespace, name);
     });
@@ -156,6 +171,7 @@ export class Projects {
    */
   put(namespace: string, name: string, config: JsonObject): Promise<Project> {
     return this.#locks.run(`${namespace}/${name}`, async () => {
+      refuseBuiltIn(namespace, name);
       const { directory, snapshot } = this.#cache.get(namespace, name);
       const given = { config, where: ['body', 'config'], current: snapshot.stored };
       const stored = this.#checked(`Project ${namespace}/${name}`, given, namespace, name);
@@ -170,6 +186,7 @@ export class Projects {
    */
   edit(namespace: string, name: string, change: (raw: JsonObject) => JsonObject): Promise<LoadedProject> {
     return this.#locks.run(`${namespace}/${name}`, async () => {
+      refuseBuiltIn(namespace, name);
       const { directory, fileName } = this.#file(namespace, name);
       const subject = `Project ${namespace}/${name}`;
       const { text } = readProjectText(join(directory, fileName), this.#root, subject);
@@ -185,6 +202,7 @@ export class Projects {
   /** Returns the project and, with `purge`, deletes it and everything that belongs to it. */
   delete(namespace: string, name: string, { purge = this.#purges }: { purge?: boolean | undefined }): Promise<Project> {
     return this.#locks.run(`${namespace}/${name}`, async () => {
+      refuseBuiltIn(namespace, name);
       if (!purge) return this.get(namespace, name);
       const { snapshot } = this.#cache.get(namespace, name);
       const unreadable = {
@@ -217,6 +235,8 @@ export class Projects {
         `Project ${namespace}/${name}: the configuration would be larger than ${MAX_PROJECT_FILE_BYTES} bytes.`,
       );
     }
+    const present = this.#cache.get(namespace, name).snapshot.loaded?.config.mcp?.servers ?? [];
+    await noteWritten(directory, present, await serversIn(path, text, value, namespace, name));
     await replaceFile(path, text);
     this.#cache.expect(text, value);
     this.#listing.forget(namespace);
@@ -277,6 +297,30 @@ export class Projects {
       return { path, text: freshYaml(stored) };
     }
   }
+}
+
+/** Throws `forbidden` (ReadOnlyProject) for a project that comes with this program. */
+export function refuseBuiltIn(namespace: string, name: string): void {
+  if (!isHelpProject(namespace, name)) return;
+  const message = `Project ${namespace}/${name} is the help that comes with Quern: it is read only. Make a project of your own in another namespace.`;
+  throw new Failure('forbidden', message, { code: 'ReadOnlyProject' });
+}
+
+/**
+ * The tool servers that a project file is about to have: as they were given, and as they will be read from its text, since whichever is used
+ * must be known as written by a request.
+ */
+async function serversIn(path: string, text: string, given: JsonObject, namespace: string, name: string): Promise<McpServer[]> {
+  if (given.mcp === undefined) return [];
+  const read = await parseLargeProjectFile(basename(path), text, `Project ${namespace}/${name}`);
+  const servers: McpServer[] = [];
+  for (const { version, mcp } of [given, read]) {
+    await turn();
+    // The rest of the file is not needed for them.
+    const { config } = validateConfig({ version, runtime: { models: [] }, mcp } as JsonObject, namespace, name);
+    servers.push(...(config?.mcp?.servers ?? []));
+  }
+  return servers;
 }
 
 function refuseReserved(namespace: string): void {

@@ -15,36 +15,24 @@ import type {
 import type { RowSchema } from '../ml/anomaly/encoder.js';
 import { notFinite } from '../ml/anomaly/rows.js';
 import { partsOf } from '../ml/anomaly/shelf.js';
-import { checkedName, checkedNewName, LATEST, resolveLatest, VersionNames } from '../ml/names.js';
+import { checkedName, checkedNewName } from '../ml/names.js';
 import { infinitiesOf } from '../ml/tables/cells.js';
-import { RUNTIME_URL_SETTING, runtimeBase } from '../net/ask/bases.js';
-import { postJson } from '../net/ask/json.js';
 import type { Outbound } from '../net/outbound.js';
-import { homeOfVersions } from './home.js';
+import { ModelHomes } from './home.js';
 
-/** A fit may take long there. */
-const TIMEOUT_MS = 600_000;
-
-/**
- * The detectors of universal runtimes elsewhere, over HTTP. All versions of a name are at one of them, since each keeps its own files.
- * Versions are made and found here, so that it works with runtimes that leave that to the core, too.
- */
+/** The detectors of universal runtimes elsewhere, over HTTP. */
 export class RemoteAnomaly implements AnomalyService {
-  readonly #outbound: Outbound;
-  readonly #bases: readonly string[];
-  readonly #versions = new VersionNames();
+  readonly #homes: ModelHomes;
 
   constructor(outbound: Outbound, urls: readonly string[]) {
-    this.#outbound = outbound;
-    this.#bases = urls.map(runtimeBase);
+    this.#homes = new ModelHomes(outbound, urls, 'anomaly', 'anomaly detection');
   }
 
   async fit(ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
-    const base = homeOfVersions(checkedNewName(ask.model), this.#bases);
+    checkedNewName(ask.model);
     await refuseInfinite(ask.data, ask.schema);
-    if (ask.overwrite) return this.#fit(base, ask.model, ask, signal);
-    const there = async () => (await this.#listAt(base, signal)).data.map(listed);
-    return this.#versions.with(ask.model, there, (name) => this.#fit(base, name, ask, signal));
+    const there = async (base: string) => (await this.#listAt(base, signal)).data.map(listed);
+    return this.#homes.fit(ask, there, (base, name) => this.#fit(base, name, ask, signal));
   }
 
   async #fit(base: string, name: string, ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
@@ -61,7 +49,7 @@ export class RemoteAnomaly implements AnomalyService {
       overwrite: true,
       description,
     };
-    const reply = (await this.#send(base, 'fit', body, signal)) as FitResponse;
+    const reply = (await this.#homes.send(base, 'fit', body, signal)) as FitResponse;
     const { threshold, input_dim: columns } = reply.model_params;
     const path = reply.saved_path;
     const filename = path.slice(path.search(/[^/\\]*$/));
@@ -76,7 +64,7 @@ export class RemoteAnomaly implements AnomalyService {
     const { base, model } = await this.#found(ask, signal);
     const { backend, normalization } = ask;
     const body = { model, backend, normalization, data, threshold, explain, feature_names: featureNames };
-    const reply = (await this.#send(base, 'score', body, signal)) as ScoreResponse;
+    const reply = (await this.#homes.send(base, 'score', body, signal)) as ScoreResponse;
     if (!Array.isArray(reply.data) || reply.data.length !== data.length) {
       throw new Failure('model_failed', `${base} answered ${reply.data?.length ?? 'no'} scores for ${data.length} rows.`);
     }
@@ -94,14 +82,14 @@ export class RemoteAnomaly implements AnomalyService {
   async save(ask: ModelAsk, description: string | undefined, signal: AbortSignal): Promise<ModelFacts> {
     const { base, model } = await this.#found(ask, signal);
     const { backend, normalization } = ask;
-    const reply = (await this.#send(base, 'save', { model, backend, normalization, description }, signal)) as SaveResponse;
+    const reply = (await this.#homes.send(base, 'save', { model, backend, normalization, description }, signal)) as SaveResponse;
     const { filename, path, encoder_path: encoderPath, threshold } = reply;
     return { model: reply.model, threshold, normalization: reply.normalization, filename, path, encoderPath, schema: null, features: null };
   }
 
   async load(ask: ModelAsk, signal: AbortSignal): Promise<ModelFacts> {
     const { base, model } = await this.#found(ask, signal);
-    const reply = (await this.#send(
+    const reply = (await this.#homes.send(
       base,
       'load',
       { model, backend: ask.backend, normalization: ask.normalization },
@@ -112,7 +100,7 @@ export class RemoteAnomaly implements AnomalyService {
   }
 
   async list(signal: AbortSignal): Promise<{ folder: string; models: ListedAnomalyModel[] }> {
-    const lists = await Promise.all(this.#bases.map((base) => this.#listAt(base, signal)));
+    const lists = await Promise.all(this.#homes.bases.map((base) => this.#listAt(base, signal)));
     const models = lists.flatMap(({ data }) => data.map(listed)).sort((a, b) => b.modifiedMs - a.modifiedMs);
     return { folder: lists.map(({ models_dir: folder }) => folder).join(', '), models };
   }
@@ -120,25 +108,17 @@ export class RemoteAnomaly implements AnomalyService {
   async remove(filename: string, signal: AbortSignal): Promise<void> {
     const name = checkedName(nameOf(filename));
     const path = `models/${encodeURIComponent(filename)}`;
-    await this.#send(homeOfVersions(name, this.#bases), path, undefined, signal, 'DELETE');
+    await this.#homes.send(this.#homes.of(name), path, undefined, signal, 'DELETE');
   }
 
-  /** Where a model is, and its name there: `-latest` is found out here. */
-  async #found({ model, backend }: ModelAsk, signal: AbortSignal): Promise<{ base: string; model: string }> {
-    const base = homeOfVersions(checkedName(model), this.#bases);
-    if (!model.endsWith(LATEST)) return { base, model };
-    const { data } = await this.#listAt(base, signal);
-    const same = data.map(listed).filter((one) => one.backend === backend);
-    return { base, model: resolveLatest(model, same) };
+  #found({ model, backend }: ModelAsk, signal: AbortSignal): Promise<{ base: string; model: string }> {
+    return this.#homes.find(model, async (base) =>
+      (await this.#listAt(base, signal)).data.map(listed).filter((one) => one.backend === backend),
+    );
   }
 
   #listAt(base: string, signal: AbortSignal): Promise<ModelList> {
-    return this.#send(base, 'models', undefined, signal, 'GET') as Promise<ModelList>;
-  }
-
-  #send(base: string, path: string, body: unknown, signal: AbortSignal, method?: 'GET' | 'DELETE'): Promise<unknown> {
-    const call = { base, path: `/v1/anomaly/${path}`, body, model: 'anomaly detection', ours: true, timeoutMs: TIMEOUT_MS, retries: 0 };
-    return postJson(this.#outbound, { ...call, setting: RUNTIME_URL_SETTING, ...(method ? { method } : {}) }, signal);
+    return this.#homes.send(base, 'models', undefined, signal, 'GET') as Promise<ModelList>;
   }
 }
 

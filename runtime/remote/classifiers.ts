@@ -1,34 +1,24 @@
 import { Failure } from '../../schemas/errors.js';
 import type { FitResponse, ModelList, PredictResponse, StoredResponse } from '../../schemas/generated/universal/classifiers.js';
 import type { ClassifierFacts, ClassifierService, FitAsk, FitResult, ListedClassifier, Predictions } from '../ml/classifiers/contract.js';
-import { checkedName, checkedNewName, LATEST, type ListedModel, resolveLatest, VersionNames } from '../ml/names.js';
-import { RUNTIME_URL_SETTING, runtimeBase } from '../net/ask/bases.js';
-import { postJson } from '../net/ask/json.js';
+import { checkedName, type ListedModel } from '../ml/names.js';
 import type { Outbound } from '../net/outbound.js';
-import { homeOfVersions } from './home.js';
+import { ModelHomes } from './home.js';
 
-/** A fit may take long there, and load a model first. */
-const TIMEOUT_MS = 600_000;
-
-/**
- * The classifiers of universal runtimes elsewhere, over HTTP. All versions of a name are at one of them, since each keeps its own
- * directories. Versions are made and found here, so that it works with runtimes that leave that to the core, too.
- */
+/** The classifiers of universal runtimes elsewhere, over HTTP. */
 export class RemoteClassifiers implements ClassifierService {
-  readonly #outbound: Outbound;
-  readonly #bases: readonly string[];
-  readonly #versions = new VersionNames();
+  readonly #homes: ModelHomes;
 
   constructor(outbound: Outbound, urls: readonly string[]) {
-    this.#outbound = outbound;
-    this.#bases = urls.map(runtimeBase);
+    this.#homes = new ModelHomes(outbound, urls, 'classifier', 'classifiers');
   }
 
   async fit(ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
-    const base = homeOfVersions(checkedNewName(ask.model), this.#bases);
-    if (ask.overwrite) return this.#fit(base, ask.model, ask, signal);
-    const there = () => this.#there(base, signal);
-    return this.#versions.with(ask.model, there, (model) => this.#fit(base, model, ask, signal));
+    return this.#homes.fit(
+      ask,
+      (base) => this.#there(base, signal),
+      (base, model) => this.#fit(base, model, ask, signal),
+    );
   }
 
   async #fit(base: string, model: string, ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
@@ -41,7 +31,7 @@ export class RemoteClassifiers implements ClassifierService {
       seed: ask.seed,
       overwrite: true,
     };
-    const reply = (await this.#send(base, 'fit', body, signal)) as Partial<FitResponse>;
+    const reply = (await this.#homes.send(base, 'fit', body, signal)) as Partial<FitResponse>;
     const { labels = [], base_model: baseModel = '', cross_validation: validation } = reply;
     return {
       model,
@@ -66,7 +56,7 @@ export class RemoteClassifiers implements ClassifierService {
 
   async predict(asked: string, texts: readonly string[], signal: AbortSignal): Promise<Predictions> {
     const { base, model } = await this.#found(asked, signal);
-    const reply = (await this.#send(base, 'predict', { model, texts }, signal)) as PredictResponse;
+    const reply = (await this.#homes.send(base, 'predict', { model, texts }, signal)) as PredictResponse;
     if (!Array.isArray(reply.data) || reply.data.length !== texts.length)
       throw new Failure('model_failed', `${base} answered ${reply.data?.length ?? 'no'} predictions for ${texts.length} texts.`);
     const labels = Object.keys(reply.data[0]?.all_scores ?? {});
@@ -76,30 +66,27 @@ export class RemoteClassifiers implements ClassifierService {
 
   async save(asked: string, description: string | undefined, signal: AbortSignal): Promise<ClassifierFacts> {
     const { base, model } = await this.#found(asked, signal);
-    return factsOf((await this.#send(base, 'save', { model, description }, signal)) as StoredResponse);
+    return factsOf((await this.#homes.send(base, 'save', { model, description }, signal)) as StoredResponse);
   }
 
   async load(asked: string, signal: AbortSignal): Promise<ClassifierFacts> {
     const { base, model } = await this.#found(asked, signal);
-    return factsOf((await this.#send(base, 'load', { model }, signal)) as StoredResponse);
+    return factsOf((await this.#homes.send(base, 'load', { model }, signal)) as StoredResponse);
   }
 
   async list(signal: AbortSignal): Promise<{ folder: string; models: ListedClassifier[] }> {
-    const lists = await Promise.all(this.#bases.map((base) => this.#listAt(base, signal)));
-    return { folder: this.#bases.join(', '), models: lists.flat().sort((a, b) => b.modifiedMs - a.modifiedMs) };
+    const lists = await Promise.all(this.#homes.bases.map((base) => this.#listAt(base, signal)));
+    return { folder: this.#homes.bases.join(', '), models: lists.flat().sort((a, b) => b.modifiedMs - a.modifiedMs) };
   }
 
   async remove(name: string, signal: AbortSignal): Promise<string> {
-    const base = homeOfVersions(checkedName(name), this.#bases);
-    await this.#send(base, `models/${encodeURIComponent(name)}`, undefined, signal, 'DELETE');
+    const base = this.#homes.of(checkedName(name));
+    await this.#homes.send(base, `models/${encodeURIComponent(name)}`, undefined, signal, 'DELETE');
     return `${base}/v1/classifier/models/${name}`;
   }
 
-  /** Where a classifier is, and its name there: `-latest` is found out here. */
-  async #found(asked: string, signal: AbortSignal): Promise<{ base: string; model: string }> {
-    const base = homeOfVersions(checkedName(asked), this.#bases);
-    if (!asked.endsWith(LATEST)) return { base, model: asked };
-    return { base, model: resolveLatest(asked, await this.#there(base, signal)) };
+  #found(asked: string, signal: AbortSignal): Promise<{ base: string; model: string }> {
+    return this.#homes.find(asked, (base) => this.#there(base, signal));
   }
 
   async #there(base: string, signal: AbortSignal): Promise<ListedModel[]> {
@@ -107,16 +94,11 @@ export class RemoteClassifiers implements ClassifierService {
   }
 
   async #listAt(base: string, signal: AbortSignal): Promise<ListedClassifier[]> {
-    const { data } = (await this.#send(base, 'models', undefined, signal, 'GET')) as ModelList;
+    const { data } = (await this.#homes.send(base, 'models', undefined, signal, 'GET')) as ModelList;
     return data.map(({ name: model, path, labels, modified, description }) => {
       const one = { model, path, labels, modifiedMs: modified * 1000 };
       return description === undefined ? one : { ...one, description };
     });
-  }
-
-  #send(base: string, path: string, body: unknown, signal: AbortSignal, method?: 'GET' | 'DELETE'): Promise<unknown> {
-    const call = { base, path: `/v1/classifier/${path}`, body, model: 'classifiers', ours: true, timeoutMs: TIMEOUT_MS, retries: 0 };
-    return postJson(this.#outbound, { ...call, setting: RUNTIME_URL_SETTING, ...(method ? { method } : {}) }, signal);
   }
 }
 

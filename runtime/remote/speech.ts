@@ -58,11 +58,11 @@ export class RemoteSpeech implements SpeechOutService {
       if (error instanceof Failure && error.code === NOTHING_TO_SAY) return undefined;
       throw error;
     });
-    if (!asked) return { engine: model, voice, chunks: silence() };
+    if (!asked) return { engine: model, voice: voice ?? '', chunks: silence() };
     const { reply, upstream } = asked;
     return {
       engine: reply.header('x-speech-engine') ?? model,
-      voice: reply.header('x-speech-voice') ?? voice,
+      voice: reply.header('x-speech-voice') ?? voice ?? '',
       chunks: chunksOf(reply, upstream, signal),
     };
   }

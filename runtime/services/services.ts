@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { callsOf, Lazy } from '../base/lazy.js';
 import type { CompletionSource } from '../completions/request.js';
 import type { EncoderService } from '../encoders/contract.js';
+import type { Events } from '../events/events.js';
 import type { AnomalyService } from '../ml/anomaly/contract.js';
 import type { BufferService } from '../ml/buffers/contract.js';
 import type { ClassifierService } from '../ml/classifiers/contract.js';
@@ -35,6 +36,8 @@ export interface ServiceParts {
   /** Completions by the models of this machine. */
   readonly completions: CompletionSource;
   readonly store: Store;
+  /** Where fits of this machine are kept. */
+  readonly events?: Events;
   readonly outbound: Outbound;
   /** Remote universal runtimes that the core uses instead of the one in this process. */
   readonly runtimeUrls: readonly string[];
@@ -99,7 +102,10 @@ const PLACES: { readonly [Name in keyof Services]: Places<Services[Name]> } = {
     elsewhere: async ({ outbound, runtimeUrls }) => new (await import('../remote/vision.js')).RemoteVision(outbound, runtimeUrls),
   },
   anomaly: {
-    here: async ({ dataDir }) => new (await import('../ml/anomaly/detectors.js')).AnomalyDetectors(join(dataDir, 'models', 'anomaly')),
+    here: async ({ dataDir, events }) => {
+      const { AnomalyDetectors } = await import('../ml/anomaly/detectors.js');
+      return new AnomalyDetectors(join(dataDir, 'models', 'anomaly'), events);
+    },
     elsewhere: async ({ outbound, runtimeUrls }) => new (await import('../remote/anomaly.js')).RemoteAnomaly(outbound, runtimeUrls),
   },
   buffers: {
@@ -107,13 +113,13 @@ const PLACES: { readonly [Name in keyof Services]: Places<Services[Name]> } = {
     elsewhere: async ({ outbound, runtimeUrls }) => new (await import('../remote/buffers.js')).RemoteBuffers(outbound, runtimeUrls),
   },
   streams: {
-    here: async ({ store }) => new (await import('../ml/streams/streams.js')).Streams(store),
+    here: async ({ store, events }) => new (await import('../ml/streams/streams.js')).Streams(store, undefined, events),
     elsewhere: async ({ outbound, runtimeUrls }) => new (await import('../remote/streams.js')).RemoteStreams(outbound, runtimeUrls),
   },
   classifiers: {
-    here: async ({ dataDir }, { encoders }) => {
+    here: async ({ dataDir, events }, { encoders }) => {
       const { Classifiers } = await import('../ml/classifiers/classifiers.js');
-      return new Classifiers(join(dataDir, 'models', 'classifier'), encoders);
+      return new Classifiers(join(dataDir, 'models', 'classifier'), encoders, events);
     },
     elsewhere: async ({ outbound, runtimeUrls }) => {
       const { RemoteClassifiers } = await import('../remote/classifiers.js');

@@ -16,7 +16,8 @@ export interface Voice {
 export interface SpeakRequest {
   readonly text: string;
   readonly model: string;
-  readonly voice: string;
+  /** Absent: the model's default. */
+  readonly voice?: string | undefined;
   /** 0.25 to 4; 1 is the voice's own pace. */
   readonly speed: number;
 }
@@ -97,7 +98,7 @@ export interface SpeechOut {
 /** Speech out as a service, which can be told what will be needed. */
 export interface SpeechOutService extends SpeechOut {
   /** Loads who speaks, and keeps them loaded until the returned function is called. Another runtime keeps its models by its own rules. */
-  keepVoice(model: string, voice: string, signal: AbortSignal): Promise<() => void>;
+  keepVoice(model: string, voice: string | undefined, signal: AbortSignal): Promise<() => void>;
   /** Who speaks where nobody in particular is asked for, in a sentence, for `/health`. */
   speaker(): Promise<string>;
 }

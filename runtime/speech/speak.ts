@@ -4,7 +4,7 @@ import { VoiceClient } from '../engines/speaking/client.js';
 import type { Held, Models } from '../models/residency/models.js';
 import type { SpeakRequest, SpeechOutService, Spoken, SpokenChunk, Voice } from './contract.js';
 import type { FoundVoice } from './speakers/contract.js';
-import { SPEAKERS, speakerOf } from './speakers/index.js';
+import { findVoice, SPEAKERS, voicesOf } from './speakers/index.js';
 
 /** Speaks with the engines of this machine. */
 export class LocalSpeech implements SpeechOutService {
@@ -14,27 +14,23 @@ export class LocalSpeech implements SpeechOutService {
     this.#models = models;
   }
 
-  async voices(model?: string): Promise<Voice[]> {
-    const speakers = model === undefined ? SPEAKERS : [speakerOf(model)];
-    return (await Promise.all(speakers.map((speaker) => speaker.voices(this.#models.places)))).flat();
+  voices(model?: string): Promise<readonly Voice[]> {
+    return voicesOf(model, this.#models.places);
   }
 
   /** The engine is loaded when the first chunk is asked for. */
   async speak({ text, model, voice, speed }: SpeakRequest, signal: AbortSignal): Promise<Spoken> {
-    const found = await speakerOf(model).find(model, voice, this.#models.places);
+    const found = await findVoice(model, voice, this.#models.places);
     return { engine: found.engine, voice: found.voice, chunks: chunksOf(this.#models, found, { text, speed }, signal) };
   }
 
-  async keepVoice(model: string, voice: string, signal: AbortSignal): Promise<() => void> {
-    const held = await holdVoice(this.#models, await speakerOf(model).find(model, voice, this.#models.places), signal);
+  async keepVoice(model: string, voice: string | undefined, signal: AbortSignal): Promise<() => void> {
+    const held = await holdVoice(this.#models, await findVoice(model, voice, this.#models.places), signal);
     return held.release;
   }
 
   async speaker(): Promise<string> {
-    const { model, voices, find } = SPEAKERS[0]!;
-    const { places } = this.#models;
-    const { id } = (await voices(places))[0]!;
-    const { engine, voice, notes } = await find(model, id, places);
+    const { engine, voice, notes } = await findVoice(SPEAKERS[0]!.model, undefined, this.#models.places);
     return [`${engine} speaks as ${voice}`, ...notes].join('; ');
   }
 }

@@ -57,6 +57,8 @@ export class Store {
   readonly eventHeads: Table<'eventHeads'>;
   readonly events: Table<'events'>;
   readonly eventConfigs: Table<'eventConfigs'>;
+  readonly pausedTurns: Table<'pausedTurns'>;
+  readonly pausedStates: Table<'pausedStates'>;
   readonly counts: StoreCounts = { read: 0, written: 0 };
   readonly #environment: Environment;
   readonly #writer: Writer;
@@ -96,6 +98,8 @@ export class Store {
     this.eventHeads = new Table('eventHeads', tables.eventHeads, owner);
     this.events = new Table('events', tables.events, owner);
     this.eventConfigs = new Table('eventConfigs', tables.eventConfigs, owner);
+    this.pausedTurns = new Table('pausedTurns', tables.pausedTurns, owner);
+    this.pausedStates = new Table('pausedStates', tables.pausedStates, owner);
     this.#endLog = repeatInLog(() => this.#openDamage());
   }
 

@@ -17,6 +17,8 @@ export interface SessionRecord {
   createdMs: number;
   /** Milliseconds since 1970 of the last turn. */
   lastActiveMs: number;
+  /** What its client began it with, where that is remembered. */
+  begunWith?: Record<string, unknown>;
 }
 
 /** One whole turn: what the client sent and what the model answered, in order. Never changed once written. */
@@ -62,6 +64,13 @@ export interface Tables {
   events: { key: readonly [namespace: string, project: string, id: string]; value: StoredEvent };
   /** Configurations that events refer to, without their secrets, by the hash of that. */
   eventConfigs: { key: readonly [namespace: string, project: string, hash: string]; value: Record<string, unknown> };
+  /** What chat turns wait for, and since when, in milliseconds since 1970. */
+  pausedTurns: {
+    key: readonly [namespace: string, project: string, id: string];
+    value: { atMs: number; sessionId: string | null; waiting: readonly object[]; decided: Readonly<Record<string, string>> };
+  };
+  /** What each of them goes on with. */
+  pausedStates: { key: readonly [namespace: string, project: string, id: string]; value: object };
 }
 
 /** A table's name. */
@@ -88,4 +97,6 @@ export const TABLE_NAMES = [
   'eventHeads',
   'events',
   'eventConfigs',
+  'pausedTurns',
+  'pausedStates',
 ] as const satisfies readonly TableName[];

@@ -14,16 +14,18 @@ export interface Conversation {
   readonly project: string;
   readonly id: string;
   readonly systemPrompt: string | undefined;
+  /** What its client has chosen, for whoever goes on with it. */
+  readonly begunWith: Record<string, unknown>;
 }
 
 /** Asks the model of a conversation, with the prompts, tools, documents and history of its project. Throws as `Chat.complete` does. */
 export async function ask(
   chat: Pick<Chat, 'complete' | 'model'>,
-  { namespace, project, id, systemPrompt }: Conversation,
+  { namespace, project, id, systemPrompt, begunWith }: Conversation,
   { llmModel, thinks }: Pick<VoiceSettings, 'llmModel' | 'thinks'>,
   text: string,
   signal: AbortSignal,
-  more: Partial<CompletionRequest> = {},
+  { unrecorded = false, ...more }: Partial<CompletionRequest> & { unrecorded?: boolean } = {},
 ): Promise<KeptByReader> {
   const { model_api_parameters: own = {} } = chat.model(namespace, project, llmModel);
   const user: Message = { role: 'user', content: text };
@@ -37,7 +39,7 @@ export async function ask(
     ...(own.max_tokens === undefined && own.max_completion_tokens === undefined ? { max_tokens: MOST_TOKENS } : {}),
     ...more,
   };
-  const turn = await chat.complete({ namespace, project, request, stateful: true, sessionId: id }, signal);
+  const turn = await chat.complete({ namespace, project, request, stateful: true, sessionId: id, begunWith, unrecorded }, signal);
   return turn.parts();
 }
 
@@ -48,7 +50,11 @@ export async function rehearse(
   settings: Pick<VoiceSettings, 'llmModel' | 'thinks'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { parts, close } = await ask(chat, conversation, settings, 'Hello', signal, { max_tokens: 1, rag_enabled: false });
+  const { parts, close } = await ask(chat, conversation, settings, 'Hello', signal, {
+    max_tokens: 1,
+    rag_enabled: false,
+    unrecorded: true,
+  });
   try {
     for await (const _part of parts);
   } finally {

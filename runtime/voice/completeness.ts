@@ -1,3 +1,5 @@
+import { isBackChannel, unfinishedWords } from './languages.js';
+
 /** Whether a text sounds as if its speaker had finished. */
 export type Completeness = 'complete' | 'incomplete' | 'ambiguous';
 
@@ -6,7 +8,7 @@ const LOOKED_AT = 2000;
 
 const words = (text: string): string[] => text.split(' ');
 
-/** After these words more is to come. */
+/** After these words of English more is to come. */
 const UNFINISHED: ReadonlySet<string> = new Set([
   ...words('and but or so because since although though while if when unless until after before as than that which who whom whose where'),
   ...words('to for with at by from in on of about into onto upon through during without within between among under over'),
@@ -32,6 +34,9 @@ const CLIPPED = /(?<![\p{L}\p{N}])['’](?:em|til|till|cause|bout|round|n|tis|tw
 const OPENING_SINGLE = /(?<![\p{L}\p{N}])['‘](?=[\p{L}\p{N}])/gu;
 const CLOSING_SINGLE = /(?<=[\p{L}\p{N}.,!?])['’](?![\p{L}\p{N}])/gu;
 
+const BREAKS_OFF = /(?:\.\.|…|[,:，、：])["'”’」』]?$/;
+const ENDS = /[.!?。！？]["'”’)」』]*$/;
+
 const count = (text: string, pattern: RegExp): number => text.match(pattern)?.length ?? 0;
 
 /** Whether a quotation has begun and not ended; the apostrophe of "don't" begins none. */
@@ -43,8 +48,11 @@ function isQuoting(text: string): boolean {
   return opened > 0 && opened > count(plain, CLOSING_SINGLE);
 }
 
-/** Whether the speaker of a transcript seems to have finished, by its last words. */
-export function completenessOf(transcript: string): Completeness {
+/** Scripts whose words are not parted by spaces. */
+const UNSPACED = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]$/u;
+
+/** Whether the speaker of a transcript in a language (ISO 639-1) seems to have finished, by its last words. */
+export function completenessOf(transcript: string, language: string): Completeness {
   const text = transcript.slice(-LOOKED_AT).toLowerCase().replace(/\s+/g, ' ').trim();
   if (text === '') return 'ambiguous';
   const spoken = text
@@ -54,18 +62,28 @@ export function completenessOf(transcript: string): Completeness {
     .trim();
   const all = words(spoken);
   const last = all.at(-1) ?? '';
+  if (!language.startsWith('en')) return completenessElsewhere(text, spoken, last, language);
   const pair = all.slice(-2).join(' ');
   // A short answer is one, whatever else its word may be.
   if (CLOSING.has(spoken) || CLOSING_PAIRS.has(spoken)) return 'complete';
   if (isUnfinished(text, last, pair)) return 'incomplete';
-  if (/[.!?]["'”’)]*$/.test(text)) return 'complete';
+  if (ENDS.test(text)) return 'complete';
   if (CLOSING.has(last) || CLOSING_PAIRS.has(pair)) return 'complete';
   if (QUESTION.test(spoken) || COMMAND.test(text)) return 'complete';
   return all.length <= 2 ? 'incomplete' : 'ambiguous';
 }
 
+/** The same in a language other than English, of which less is known. */
+function completenessElsewhere(text: string, spoken: string, last: string, language: string): Completeness {
+  if (isBackChannel(spoken, language)) return 'complete';
+  if (BREAKS_OFF.test(text)) return 'incomplete';
+  if (ENDS.test(text)) return 'complete';
+  if (isQuoting(text) || unfinishedWords(language).has(last)) return 'incomplete';
+  return UNSPACED.test(spoken) || words(spoken).length > 2 ? 'ambiguous' : 'incomplete';
+}
+
 function isUnfinished(text: string, last: string, pair: string): boolean {
-  if (/(?:\.\.|…|[,:])["'”’]?$/.test(text)) return true;
+  if (BREAKS_OFF.test(text)) return true;
   // A quotation that ends with the sentence has ended, also where its mark was left out.
   if (!/[.!?]$/.test(text) && isQuoting(text)) return true;
   if (/[!?]["'”’)]*$/.test(text)) return false;

@@ -7,6 +7,18 @@ export type ServerMessage =
   | { readonly type: 'transcription'; readonly text: string; readonly is_final: boolean }
   | { readonly type: 'llm_text'; readonly text: string; readonly is_final: boolean }
   | { readonly type: 'tool_call'; readonly tool_call_id: string; readonly function_name: string; readonly arguments: string }
+  /** A call of a tool of a server: `id` and `expires_at` of one that waits for a person, `duration_ms` of one that was made. */
+  | {
+      readonly type: 'server_tool';
+      readonly state: 'running' | 'waiting' | 'done' | 'failed';
+      readonly tool_call_id: string;
+      readonly server?: string | null;
+      readonly tool?: string | null;
+      readonly arguments?: string;
+      readonly id?: string;
+      readonly expires_at?: string;
+      readonly duration_ms?: number;
+    }
   | { readonly type: 'tts_start'; readonly phrase_index: number }
   /** Seconds of audio. */
   | { readonly type: 'tts_done'; readonly phrase_index: number; readonly duration: number }
@@ -28,6 +40,14 @@ export interface TurnTimings {
   first_audio_ms?: number;
   /** All was heard, or the answer was cut. */
   end_ms?: number;
+}
+
+/** What was said in an utterance. */
+export interface Said {
+  /** Empty where there are no words. */
+  readonly text: string;
+  /** ISO 639-1. */
+  readonly language: string;
 }
 
 /** The client of a session. */

@@ -1,4 +1,5 @@
 import { completenessOf } from './completeness.js';
+import type { Said } from './contract.js';
 import type { VoiceSettings } from './settings.js';
 
 /** Speech shorter than this is given more time, in seconds and by so much. */
@@ -12,15 +13,15 @@ const AMBIGUOUS_FACTOR = 1.25;
 interface Pause {
   readonly speechS: number;
   /** What was said; absent while it is not known. */
-  readonly text: string | undefined;
+  readonly said: Said | undefined;
 }
 
 /** Seconds of silence: `least` after which the words are asked for, `most` after which the utterance is over. */
-export function requiredSilence({ speechS, text }: Pause, settings: VoiceSettings): { least: number; most: number } {
+export function requiredSilence({ speechS, said }: Pause, settings: VoiceSettings): { least: number; most: number } {
   const { baseSilence, maxSilence, thinkingSilence } = settings;
   const least = Math.min(maxSilence, baseSilence * (speechS < SHORT_S ? SHORT_FACTOR : 1));
-  if (text === undefined) return { least, most: maxSilence };
-  const completeness = speechS < TELLING_S ? 'complete' : completenessOf(text);
+  if (said === undefined) return { least, most: maxSilence };
+  const completeness = speechS < TELLING_S ? 'complete' : completenessOf(said.text, said.language);
   const wanted = { complete: least, ambiguous: least * AMBIGUOUS_FACTOR, incomplete: thinkingSilence }[completeness];
   return { least, most: Math.min(maxSilence, wanted) };
 }

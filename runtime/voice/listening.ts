@@ -1,7 +1,8 @@
 import { log } from '../base/log.js';
 import type { SpeechIn } from '../speech/contract.js';
+import { separatorOf } from '../speech/transcription/text.js';
 import type { Clock } from './clock.js';
-import type { VoiceFrame } from './contract.js';
+import type { Said, VoiceFrame } from './contract.js';
 import { Ear } from './ear.js';
 import { requiredSilence } from './endpoint.js';
 import type { VoiceSettings } from './settings.js';
@@ -23,8 +24,8 @@ interface ListeningEvents {
 export interface Utterance {
   /** Clock time of its last sound. */
   readonly spokenMs: number;
-  /** Its words; empty where there are none. Rejects as `SpeechIn.transcribe` does. */
-  readonly text: Promise<string>;
+  /** Rejects as `SpeechIn.transcribe` does. */
+  readonly said: Promise<Said>;
   /** Nobody wants the words any more. */
   drop(): void;
 }
@@ -108,14 +109,14 @@ export class Listening {
     const settings = this.#parts.settings();
     if (!settings.turnDetection) return;
     const { silenceS, speechS } = this.#ear;
-    const pause = { silenceS, speechS, text: undefined };
+    const pause = { silenceS, speechS, said: undefined };
     if (silenceS < requiredSilence(pause, settings).least) return;
     if (!this.#ear.holdsSpeech(false)) {
       this.#giveUp();
       return;
     }
     this.#draft ??= this.#ask();
-    const required = requiredSilence({ ...pause, text: this.#draft.words }, settings);
+    const required = requiredSilence({ ...pause, said: this.#draft.known }, settings);
     if (silenceS >= required.most) this.#finish();
   }
 
@@ -127,7 +128,7 @@ export class Listening {
     const samples = this.#samples();
     this.#ear.clear();
     this.#before = settings().bargeIn ? samples : undefined;
-    events.ended({ spokenMs: this.#spokenMs, text: draft.text, drop: () => draft.drop() });
+    events.ended({ spokenMs: this.#spokenMs, said: draft.said, drop: () => draft.drop() });
   }
 
   #giveUp(): void {
@@ -142,7 +143,7 @@ export class Listening {
 
   #ask(): Draft {
     const { transcription, settings, events } = this.#parts;
-    const draft: Draft = new Draft(transcription, this.#samples(), settings(), (text) => {
+    const draft: Draft = new Draft(transcription, this.#samples(), settings(), ({ text }) => {
       if (this.#draft !== draft) return;
       if (text !== '') events.draft(text);
       this.#judge();
@@ -168,22 +169,17 @@ export class Listening {
 
 /** The words of an utterance that may go on. */
 class Draft {
-  readonly text: Promise<string>;
-  /** Absent until they are known. */
-  words: string | undefined;
+  readonly said: Promise<Said>;
+  /** The same; absent until it is known. */
+  known: Said | undefined;
   readonly #abort = new AbortController();
 
-  constructor(
-    transcription: ListeningParts['transcription'],
-    samples: Float32Array,
-    settings: VoiceSettings,
-    known: (text: string) => void,
-  ) {
-    this.text = transcript(transcription, samples, settings, this.#abort.signal);
-    this.text.then(
-      (text) => {
-        this.words = text;
-        known(text);
+  constructor(transcription: ListeningParts['transcription'], samples: Float32Array, settings: VoiceSettings, heard: (said: Said) => void) {
+    this.said = transcript(transcription, samples, settings, this.#abort.signal);
+    this.said.then(
+      (said) => {
+        this.known = said;
+        heard(said);
       },
       // Whoever waits for the utterance is told.
       (error: unknown) => log('debug', 'an utterance was not transcribed', { error }),
@@ -200,10 +196,10 @@ async function transcript(
   samples: Float32Array,
   { sttModel, language }: VoiceSettings,
   signal: AbortSignal,
-): Promise<string> {
+): Promise<Said> {
   const request = { samples, model: sttModel, task: 'transcribe' as const, ...(language === 'auto' ? {} : { language }) };
-  const { segments } = await transcription.transcribe(request, signal);
+  const heard = await transcription.transcribe(request, signal);
   let text = '';
-  for await (const segment of segments) text += `${segment.text} `;
-  return wordsOf(text);
+  for await (const segment of heard.segments) text += `${segment.text}${separatorOf(heard.language)}`;
+  return { text: wordsOf(text), language: language === 'auto' ? heard.language : language };
 }

@@ -5,21 +5,25 @@ import { CallFilter } from './call-filter.js';
 import { Changes, type Clock, sinceMs } from './clock.js';
 import type { ServerMessage, TurnTimings, VoicePeer } from './contract.js';
 import { SpokenText } from './heard.js';
+import { fillerOf } from './languages.js';
 import { PacedAudio } from './pace.js';
 import { type Phrase, PhraseSplitter } from './phrases.js';
 import type { VoiceSettings } from './settings.js';
+import type { EndedTurn } from './turn-event.js';
 
 /** Phrases that may wait to be spoken; the model waits beyond. */
 const MOST_WAITING = 64;
-/** Said while a tool is asked, in place of silence. */
-const FILLER = 'One moment, please.';
 
 /** What an answer is made of. */
 export interface ReplyParts {
   readonly settings: VoiceSettings;
+  /** That is spoken, as ISO 639-1. */
+  readonly language: string;
   readonly speech: Pick<SpeechOut, 'speak'>;
   readonly peer: VoicePeer;
   readonly clock: Clock;
+  /** What the user said. */
+  readonly asked: string;
   /** Clock time at which the user stopped speaking. */
   readonly askedMs: number;
   readonly timings: TurnTimings;
@@ -45,6 +49,10 @@ export class Reply {
   #held: ServerMessage[] | undefined;
   #phraseIndex = 0;
   #isOver = false;
+  #isCut = false;
+  /** What of the answer went into the history; known at its end. */
+  #heard: string | undefined;
+  #isFilled = false;
 
   constructor(parts: ReplyParts) {
     this.#parts = parts;
@@ -60,9 +68,12 @@ export class Reply {
     this.#pace = new PacedAudio(port, parts.clock, { finished, stalled: parts.stalled });
   }
 
-  /** Where its time went so far. */
-  get timings(): TurnTimings {
-    return this.#parts.timings;
+  /** What was asked and heard so far, and where its time went. */
+  get facts(): EndedTurn {
+    const { asked, timings, clock, askedMs } = this.#parts;
+    const heard = this.#heard ?? this.#spoken.until(this.#pace.heardS);
+    const inferenceEvent = this.#turn?.eventId;
+    return { asked, heard, isCut: this.#isCut, timings, sinceAskedMs: sinceMs(clock, askedMs), inferenceEvent };
   }
 
   /** How loud the answer sounds about now; see `PacedAudio`. */
@@ -100,12 +111,14 @@ export class Reply {
   async cut(): Promise<string> {
     if (this.#isOver) return '';
     const heard = this.#spoken.until(this.#pace.heardS);
+    this.#isCut = true;
     await this.#finish(heard);
     return heard;
   }
 
   async #finish(heard: string): Promise<void> {
     this.#isOver = true;
+    this.#heard = heard;
     this.#pace.close();
     this.#mark('end_ms');
     const turn = this.#turn;
@@ -139,7 +152,9 @@ export class Reply {
           this.#mark('first_token_ms');
           await this.#read(splitter, filter.push(part.text));
         } else if (part.type === 'tool_call') {
-          if (calls.take(part) && settings.language.startsWith('en')) await this.#enqueue({ text: FILLER, isCode: false });
+          if (calls.take(part)) await this.#fill();
+        } else if (part.type === 'event') {
+          await this.#told(part.name, part.data, splitter);
         }
       }
     } catch (error) {
@@ -154,6 +169,22 @@ export class Reply {
     this.#say({ type: 'llm_text', text: last?.text ?? '', is_final: true });
     if (last) await this.#enqueue(last);
     await this.#enqueue(undefined);
+  }
+
+  /** A tool of a server is asked: what was said so far is spoken meanwhile, and then the answer goes on. */
+  async #told(name: string, data: Readonly<Record<string, unknown>>, splitter: PhraseSplitter): Promise<void> {
+    const message = serverTool(name, data);
+    if (!message) return;
+    this.#say(message);
+    if (name !== 'tool_call') return;
+    for (const phrase of splitter.end()) await this.#show(phrase);
+    if (this.#answer.trim() === '' && !this.#isFilled) await this.#fill();
+  }
+
+  async #fill(): Promise<void> {
+    this.#isFilled = true;
+    const text = fillerOf(this.#parts.language);
+    if (text !== undefined) await this.#enqueue({ text, isCode: false });
   }
 
   async #read(splitter: PhraseSplitter, text: string): Promise<void> {
@@ -235,6 +266,14 @@ export class Reply {
     const aborted = new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }));
     return Promise.race([promise, aborted]);
   }
+}
+
+/** What the client hears of the calls of servers' tools. */
+function serverTool(name: string, data: Readonly<Record<string, unknown>>): ServerMessage | undefined {
+  const { result: _result, failed, name: _name, ...about } = data;
+  const state = name === 'tool_call' ? 'running' : name === 'tool_waiting' ? 'waiting' : failed === true ? 'failed' : 'done';
+  if (name === 'tool_progress') return undefined;
+  return { type: 'server_tool', state, ...(about as { tool_call_id: string }) };
 }
 
 /** Gathers the tool calls of an answer, and tells each when it is complete. */

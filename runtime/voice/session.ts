@@ -4,15 +4,16 @@ import type { Chat } from '../chat/chat.js';
 import type { SpeechInService, SpeechOutService } from '../speech/contract.js';
 import { ask, type Conversation, rehearse } from './asking.js';
 import { type Clock, sinceMs } from './clock.js';
-import type { Hearing, ServerMessage, TurnTimings, VoiceFrame, VoicePeer } from './contract.js';
+import type { Hearing, Said, ServerMessage, TurnTimings, VoiceFrame, VoicePeer } from './contract.js';
 import { HeldLevel } from './ear.js';
+import { isBackChannel, isStop } from './languages.js';
 import { Listening, type Utterance } from './listening.js';
 import { Readiness } from './readiness.js';
 import { Reply } from './reply.js';
 import { configured, type VoiceSettings } from './settings.js';
 import { StateMachine } from './states.js';
 import { Traffic } from './traffic.js';
-import { isBackChannel, isStop } from './words.js';
+import { type EndedTurn, notUnderstood } from './turn-event.js';
 
 /** Characters of a typed text. */
 const MOST_TEXT = 10_000;
@@ -38,6 +39,8 @@ export interface SessionParts extends Conversation {
   readonly hearing: Hearing;
   readonly peer: VoicePeer;
   readonly clock: Clock;
+  /** Called when a turn is over, with why it failed where it did. */
+  readonly turnEnded?: (turn: EndedTurn, model: string | undefined, error?: unknown) => void;
   /** Called once, when the session is over; what was heard is on disk when the promise, which never rejects, resolves. */
   readonly ended: (saving: Promise<void>) => void;
 }
@@ -197,23 +200,24 @@ export class VoiceSession {
     const { clock } = this.#parts;
     const timings: TurnTimings = { endpoint_ms: sinceMs(clock, utterance.spokenMs) };
     const answer = async (): Promise<void> => {
-      const text = await utterance.text;
+      const said = await utterance.said;
       if (this.#utterance !== utterance) return;
       this.#utterance = undefined;
       timings.stt_ms = sinceMs(clock, utterance.spokenMs);
-      await this.#heard(text, utterance.spokenMs, timings);
+      await this.#heard(said, utterance.spokenMs, timings);
     };
     answer().catch((error: unknown) => {
       if (this.#isOver || (this.#utterance !== undefined && this.#utterance !== utterance)) return;
       this.#utterance = undefined;
+      this.#tell(notUnderstood(timings, sinceMs(clock, utterance.spokenMs)), error);
       this.#broken(error);
     });
   }
 
   /** Acts on what was said. */
-  async #heard(text: string, spokenMs: number, timings: TurnTimings): Promise<void> {
+  async #heard({ text, language }: Said, spokenMs: number, timings: TurnTimings): Promise<void> {
     this.#listening.accept();
-    if (this.#reply && (text === '' || isBackChannel(text))) {
+    if (this.#reply && (text === '' || isBackChannel(text, language))) {
       this.#resume();
       return;
     }
@@ -226,11 +230,11 @@ export class VoiceSession {
     this.#send({ type: 'transcription', text, is_final: true });
     await this.#cut();
     if (this.#machine.state !== 'processing') return;
-    if (wasSpeaking && isStop(text)) {
+    if (wasSpeaking && isStop(text, language)) {
       this.#machine.on('nothing');
       return;
     }
-    this.#answer(text, spokenMs, timings);
+    this.#answer({ text, language }, spokenMs, timings);
   }
 
   #typed(text: unknown): void {
@@ -245,12 +249,12 @@ export class VoiceSession {
     this.#machine.on('utterance');
     const now = this.#parts.clock.nowMs();
     this.#cut().then(
-      () => this.#answer(text.trim(), now, {}),
+      () => this.#answer({ text: text.trim(), language: this.#settings.language }, now, {}),
       (error: unknown) => this.#broken(error),
     );
   }
 
-  #answer(text: string, askedMs: number, timings: TurnTimings): void {
+  #answer({ text, language }: Said, askedMs: number, timings: TurnTimings): void {
     if (this.#isOver || !this.#machine.on('answer')) return;
     const { chat, speech, peer, clock } = this.#parts;
     const settings = this.#settings;
@@ -258,9 +262,11 @@ export class VoiceSession {
     this.#unanswered = asked.slice(-MOST_UNANSWERED);
     const reply = new Reply({
       settings,
+      language,
       speech,
       peer,
       clock,
+      asked: text,
       askedMs,
       timings,
       open: (signal) => ask(chat, this.#parts, settings, asked, signal),
@@ -274,6 +280,7 @@ export class VoiceSession {
         if (this.#reply !== reply) return;
         this.#reply = undefined;
         this.#unanswered = '';
+        this.#tell(reply.facts, error);
         this.#broken(error);
       },
     );
@@ -284,7 +291,7 @@ export class VoiceSession {
     if (this.#reply !== reply) return;
     this.#reply = undefined;
     this.#unanswered = '';
-    this.#tell(reply.timings);
+    this.#tell(reply.facts);
     this.#machine.on('spoken');
   }
 
@@ -295,7 +302,7 @@ export class VoiceSession {
     if (!reply) return;
     const heard = await reply.cut();
     if (heard !== '') this.#unanswered = '';
-    this.#tell(reply.timings);
+    this.#tell(reply.facts);
   }
 
   #interrupt(): void {
@@ -340,9 +347,11 @@ export class VoiceSession {
     this.end();
   }
 
-  #tell(timings: TurnTimings): void {
+  #tell(turn: EndedTurn, error?: unknown): void {
+    const { timings } = turn;
     log('info', 'a voice turn', { session: this.#parts.id, ...timings });
-    if (this.#settings.timings) this.#send({ type: 'timings', ...timings });
+    this.#parts.turnEnded?.(turn, this.#settings.llmModel, error);
+    if (this.#settings.timings && error === undefined) this.#send({ type: 'timings', ...timings });
   }
 
   /** A turn failed: the client is told, and the next one can come. */

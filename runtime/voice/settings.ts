@@ -7,7 +7,8 @@ import { check, coerced } from '../../schemas/validate.js';
 export interface VoiceSettings {
   readonly sttModel: string;
   readonly ttsModel: string;
-  readonly ttsVoice: string;
+  /** Absent = the default of the model. */
+  readonly ttsVoice: string | undefined;
   /** Absent = nobody has named one. */
   readonly llmModel: string | undefined;
   readonly language: string;
@@ -56,7 +57,7 @@ export function projectSettings(voice: VoiceConfig | undefined): VoiceSettings {
   return {
     sttModel: stt?.model ?? 'base',
     ttsModel: tts?.model ?? 'kokoro',
-    ttsVoice: tts?.voice ?? 'af_heart',
+    ttsVoice: tts?.voice,
     llmModel: voice?.llm_model,
     language: stt?.language ?? 'en',
     speed: tts?.speed ?? 1,
@@ -78,11 +79,12 @@ export function sessionQuery(query: Readonly<Record<string, unknown>>): Query {
   return coerced<Query>('core/voice#Query', Object.fromEntries(Object.entries(query).filter(([, value]) => value !== '')));
 }
 
-/** Settings with those of a query or a message instead of their own. */
+/** Settings with those of a query or a message instead of their own. Another model that speaks does so in its default voice unless one is named too. */
 export function withSettings(settings: VoiceSettings, given: Query | Config): VoiceSettings {
   const values: Record<string, unknown> = { ...given };
   const changes = Object.entries(NAMES).filter(([name]) => values[name] !== undefined);
-  return { ...settings, ...Object.fromEntries(changes.map(([name, own]) => [own, values[name]])) };
+  const isOther = values.tts_model !== undefined && values.tts_model !== settings.ttsModel;
+  return { ...settings, ...(isOther && { ttsVoice: undefined }), ...Object.fromEntries(changes.map(([name, own]) => [own, values[name]])) };
 }
 
 /** What a `config` message changes, and a sentence about each of its fields that cannot act. */

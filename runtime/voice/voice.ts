@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
+import type { Query } from '../../schemas/generated/core/voice.js';
 import { log } from '../base/log.js';
 import type { Chat } from '../chat/chat.js';
 import { checkSessionId } from '../chat/session.js';
+import type { Events } from '../events/events.js';
 import type { LoadedProject } from '../projects/projects.js';
 import type { SpeechInService, SpeechOutService } from '../speech/contract.js';
 import { type Clock, systemClock } from './clock.js';
 import type { Ears, VoicePeer } from './contract.js';
 import { VoiceSession } from './session.js';
 import { projectSettings, sessionQuery, type VoiceSettings, withSettings } from './settings.js';
+import { keepTurn } from './turn-event.js';
 
 /** Conversations at a time; the oldest gives way. */
 const MOST_SESSIONS = 100;
@@ -28,6 +31,8 @@ export interface VoiceParts {
   /** Closed with the last conversation, by `close`. */
   readonly ears: Ears;
   readonly clock?: Clock;
+  /** Keeps an event of each turn; without it none is kept. */
+  readonly events?: Events;
 }
 
 /** Where a session is asked for. */
@@ -84,10 +89,13 @@ export class Voice {
   }
 
   #open(address: VoiceAddress, peer: VoicePeer): VoiceSession {
-    const { projects, chat, speech, transcription, ears, clock = systemClock } = this.#parts;
+    const { projects, chat, speech, transcription, ears, events, clock = systemClock } = this.#parts;
     const { namespace, project } = address;
-    const { voice } = projects.load(namespace, project).config;
-    const query = sessionQuery(address.query);
+    const loaded = projects.load(namespace, project);
+    const { voice } = loaded.config;
+    const { session_id: known, ...given } = sessionQuery(address.query);
+    const id = known === undefined ? randomUUID() : checkSessionId(known, ['query', 'session_id']);
+    const query: Query = { ...chat.begunWith(namespace, project, id), ...given };
     if (voice?.enabled === false) {
       throw new Failure('bad_request', `Voice chat is switched off in project ${namespace}/${project}: its voice.enabled is false.`);
     }
@@ -96,13 +104,13 @@ export class Voice {
       throw new Failure('bad_request', 'llm_model is required (via query param or voice.llm_model in config)');
     }
     chat.model(namespace, project, settings.llmModel);
-    const id = query.session_id === undefined ? randomUUID() : checkSessionId(query.session_id, ['query', 'session_id']);
     this.#makeRoom(address, id);
     const session: VoiceSession = new VoiceSession({
       namespace,
       project,
       id,
       systemPrompt: query.system_prompt?.replace(CONTROL, (sign) => (sign === '\n' || sign === '\t' ? sign : '')).trim() || undefined,
+      begunWith: { ...query },
       settings,
       chat,
       speech,
@@ -110,6 +118,7 @@ export class Voice {
       hearing: ears.open(),
       peer,
       clock,
+      turnEnded: (turn, model, error) => events && keepTurn({ events, project: loaded, sessionId: id, model }, turn, error),
       ended: (saving) => {
         this.#sessions.delete(session);
         this.#endings.add(saving);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { coreEndpoints } from '../../gateway/core/index.js';
 import { setLogLevel } from '../../runtime/base/log.js';
+import { recorded as recordedWork } from '../../runtime/events/recorded.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { Failure } from '../../schemas/errors.js';
 import { writeProject } from '../support/dataset-stage.js';
@@ -382,6 +383,34 @@ const GOING: Scenario[] = [
       assert.ok(answer.text.includes(`id: ${heard}\n`));
     },
   },
+  {
+    name: 'a reader of the log of the server',
+    path: '/v1/event_logs',
+    json: async (body) => {
+      assert.equal(body.total, 0);
+      const exchange = new RecordedExchange({ path: '/v1/event_logs/stream?type=fit' });
+      stage.application.request(exchange);
+      await recordedWork(
+        stage.events,
+        { type: 'fit', model: 'm' },
+        async () => undefined,
+        () => ({}),
+      );
+      await stage.events.flush();
+      stage.events.endStreams();
+      const answer = await exchange.done;
+      id = JSON.parse(answer.events[0]!).event_id;
+    },
+  },
+  {
+    name: 'what belongs to no project is in its list',
+    path: '/v1/event_logs?model=m',
+    json: ({ events, total }) => assert.deepEqual([total, events[0].event_id, events[0].namespace, events[0].project], [1, id, '', '']),
+  },
+  { name: 'and can be read', path: () => `/v1/event_logs/${id}`, json: (body) => assert.equal(body.data.model, 'm') },
+  { name: 'an event of no log', path: '/v1/event_logs/evt_none', status: 404, contains: ["'evt_none'", 'the log of the server'] },
+  { name: '.. is no event of the server', path: '/v1/event_logs/%2e%2e', status: 404 },
+  { name: 'a time that is none', path: '/v1/event_logs?start_time=soon', status: 422, contains: ['soon'] },
   { name: 'a stream of an unknown project', path: '/v1/projects/ns/nope/event_logs/stream', status: 404 },
   { name: 'a stream with a wrong filter', path: `${LOGS}/stream?status=odd`, status: 422 },
   { name: 'the project is made anew', method: 'POST', path: '/v1/projects/ns', body: { name: 'gone' } },

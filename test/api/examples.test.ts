@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { coreEndpoints } from '../../gateway/core/index.js';
@@ -11,7 +12,7 @@ import { type Scenario, scenarios } from '../support/scenario.js';
 
 setLogLevel('error');
 const dataDir = mkdtempSync(join(tmpdir(), 'quern-api-examples-'));
-const BUILT_IN = ['cold-store', 'support-desk', 'weather-station'];
+const BUILT_IN = ['cold-store', 'concierge', 'phrases', 'receipts', 'support-desk', 'tool-library', 'weather-station'];
 let stage: RetrievalStage;
 
 const write = (path: string, text: string): void => {
@@ -66,6 +67,34 @@ write('examples/stars/conf/project.yaml', projectFile([database('own', 64)]));
 write('examples/away-config/manifest.yaml', manifest([], 'config: {yaml_path: ../../secret.txt}'));
 write('examples/bad-config/manifest.yaml', manifest([]));
 write('examples/bad-config/conf/project.yaml', 'version: v1\nruntime: {models: 7}\n');
+// A name that a pattern with many stars could be compared with in very many ways.
+write('examples/slow/manifest.yaml', manifest([dataset('notes', 'files/*a*a*a*a*a*a*a*.md')]));
+write('examples/slow/conf/project.yaml', projectFile([database('own', 64)]));
+write(`examples/slow/files/${'a'.repeat(240)}.txt`, 'x');
+write('examples/braces/manifest.yaml', manifest([dataset('notes', `files/${'{a,b}'.repeat(20)}`)]));
+write('examples/braces/conf/project.yaml', projectFile([database('own', 64)]));
+// A file of eleven gigabytes that takes no room.
+write('examples/giant/manifest.yaml', manifest([dataset('notes', 'files/*')]));
+write('examples/giant/conf/project.yaml', projectFile([database('own', 64)]));
+write('examples/giant/files/giant.txt', '');
+truncateSync(join(dataDir, 'examples/giant/files/giant.txt'), 11 * 2 ** 30);
+// What is no file: a pipe, and a link to a device.
+write('examples/pipes/manifest.yaml', manifest([dataset('notes', 'files/*')]));
+write('examples/pipes/conf/project.yaml', projectFile([database('own', 64)]));
+write('examples/pipes/files/plain.txt', 'A file among pipes.');
+execFileSync('sh', ['-c', 'mkfifo "$0"', join(dataDir, 'examples/pipes/files/pipe.txt')]);
+symlinkSync('/dev/zero', join(dataDir, 'examples/pipes/files/zero.txt'));
+// Parts of the project, and what must not become one.
+write('examples/parts/manifest.yaml', manifest([]));
+write('examples/parts/conf/project.yaml', projectFile([database('own', 64)]));
+write('examples/parts/schemas/deep/answer.json', '{"type":"object"}');
+write('examples/parts/tools/run.mjs', 'process.exit();');
+write('examples/parts/project.yaml', 'name: not-this');
+symlinkSync(join(dataDir, 'secret.txt'), join(dataDir, 'examples/parts/tools/link.txt'));
+write('examples/heavy/manifest.yaml', manifest([]));
+write('examples/heavy/conf/project.yaml', projectFile([database('own', 64)]));
+write('examples/heavy/tools/heavy.bin', '');
+truncateSync(join(dataDir, 'examples/heavy/tools/heavy.bin'), 17 * 2 ** 20);
 writeProject(dataDir, 'ns', 'p', projectFile([database('own', 32)]));
 writeProject(dataDir, 'ns', 'bare', 'version: v1\nruntime: {models: []}\n');
 
@@ -211,6 +240,35 @@ const PROJECTS: Scenario[] = [
   ...refused('away-config', ['Path outside examples directory']),
   ...refused('bad-config', ['runtime.models'], 422),
   ...refused('stars', ['stars']),
+  ...refused('braces', ['A pattern may stand for 64 others']),
+  ...refused('giant', ['giant.txt', 'bytes'], 413),
+  ...refused('heavy', ['schemas and tools', 'heavy']),
+  post(
+    'a pattern that could be slow is not',
+    '/v1/examples/slow/import-project',
+    { namespace: 'ns', name: 'slow', process: false },
+    { json: (body) => assert.deepEqual(body.datasets, ['notes']) },
+  ),
+  post(
+    'pipes and devices are passed over',
+    '/v1/examples/pipes/import-dataset',
+    { namespace: 'ns', project: 'made', dataset: 'notes', target_dataset: 'pipes', process: false },
+    { json: (body) => assert.equal(body.file_count, 1) },
+  ),
+  post(
+    'schemas and tools become parts of the project, and nothing else',
+    '/v1/examples/parts/import-project',
+    { namespace: 'ns', name: 'parts' },
+    {
+      json: () => {
+        const folder = join(dataDir, 'projects/ns/parts');
+        assert.equal(readFileSync(join(folder, 'schemas/deep/answer.json'), 'utf8'), '{"type":"object"}');
+        assert.equal(readFileSync(join(folder, 'tools/run.mjs'), 'utf8'), 'process.exit();');
+        assert.equal(existsSync(join(folder, 'tools/link.txt')), false);
+        assert.match(readFileSync(join(folder, 'project.yaml'), 'utf8'), /name: parts/);
+      },
+    },
+  ),
   ...OUTSIDE.flatMap((_, at) => refused(`outside-${at}`, ['Path outside examples directory'])),
 ];
 

@@ -95,6 +95,26 @@ const rows: Scenario[] = [
     { input: HELLO, model: 'flite', voice: 'rms', response_format: 'pcm' },
     { name: 'a voice of flite', answerHeaders: { 'x-speech-voice': 'rms' }, json: () => {} },
   ),
+  ...[RUNTIME, CORE].flatMap((base) =>
+    [
+      [{ model: 'flite' }, 'slt'],
+      [{ model: 'tts-1' }, 'slt'],
+      [{ model: 'tts-1-hd', voice: 'onyx' }, 'rms'],
+      [{ model: 'gpt-4o-mini-tts', voice: 'fable', instructions: 'Speak softly.' }, 'awb'],
+      [{ model: 'kokoro', voice: 'verse' }, 'kal16'],
+      [{ model: 'flite', voice: 'alloy' }, 'slt'],
+    ].map(([wanted, voice]) =>
+      speak(
+        { input: HELLO, response_format: 'pcm', ...(wanted as object) },
+        {
+          base,
+          name: `${base.speech}: ${JSON.stringify(wanted)} is ${voice}`,
+          answerHeaders: { 'x-speech-engine': 'flite', 'x-speech-voice': voice as string },
+          json: () => {},
+        },
+      ),
+    ),
+  ),
   speak(
     { input: HELLO, stream: true, response_format: 'mp3' },
     {
@@ -135,6 +155,10 @@ const rows: Scenario[] = [
   ...refused(404, { input: HELLO, voice: '../../../etc/passwd' }, 'VoiceNotFound'),
   ...refused(404, { input: HELLO, voice: 'constructor' }, 'VoiceNotFound'),
   ...refused(404, { input: HELLO, model: 'flite', voice: 'af_heart' }, 'af_heart', 'slt'),
+  ...refused(404, { input: HELLO, model: 'piper' }, 'no voice of it is on this machine', 'quern pull en_US-ljspeech-high'),
+  ...refused(404, { input: HELLO, model: 'de_DE-thorsten-medium' }, 'quern pull de_DE-thorsten-medium'),
+  ...refused(404, { input: HELLO, model: '/nowhere/at/all.onnx' }, 'Check the path'),
+  ...refused(404, { input: HELLO, model: 'flite', voice: 'Alloy' }, 'Alloy', 'slt'),
   ...refused(404, { input: HELLO, model: 'pocket-tts' }, 'pocket-tts', 'quern pull kokoro'),
   ...refused(404, { input: HELLO, model: 'someone/kokoro-other' }, 'someone/kokoro-other', 'quern pull'),
   ...refused(404, { input: HELLO, model: 'kokoro:F16', voice: 'nobody' }, 'nobody'),
@@ -178,6 +202,18 @@ const rows: Scenario[] = [
           ['slt', 'rms', 'awb', 'kal16'],
         ),
     },
+    ...['tts-1', 'tts-1-hd', 'gpt-4o-mini-tts'].map(
+      (model): Scenario => ({
+        name: `${base.voices}: OpenAI's voices of ${model}`,
+        path: `${base.voices}?model=${model}`,
+        json: ({ data }) => {
+          const ids = data.map((voice: { id: string }) => voice.id);
+          assert.deepEqual(ids, 'alloy ash ballad coral echo fable onyx nova sage shimmer verse marin cedar'.split(' '));
+          const fable = { id: 'fable', name: 'Fable (British Male)', language: 'en-GB', model, preview_url: null };
+          assert.deepEqual(data[5], fable);
+        },
+      }),
+    ),
     {
       name: `${base.voices}: the voices of an unknown model`,
       path: `${base.voices}?model=nothing`,

@@ -36,6 +36,10 @@ const TABLE: Scenario[] = [
       assert.match(body.components[1].message, /, \d+ MB free$/);
       assert.match(body.summary, /server=healthy, storage=healthy/);
       assert.ok(Math.abs(body.timestamp - Date.now() / 1000) < 60);
+      const [{ message, ...seed }] = body.seeds;
+      const runtime = { provider: 'universal', model: 'quern-tiny' };
+      assert.deepEqual(seed, { name: 'project_seed', namespace: 'llamafarm', status: 'healthy', latency_ms: 0, runtime });
+      assert.match(message, /^the help has \d+ pages; they are read at the first question$/);
     },
   },
   {
@@ -87,6 +91,7 @@ const ailing = {
       },
     },
   ],
+  help: { seed: async () => ({ name: 'project_seed', status: 'unhealthy', message: 'it is ill, which is no harm to the whole' }) },
 } as unknown as Runtime;
 
 scenarios('health of what is not well', { endpoints: coreEndpoints, context: () => ailing }, [

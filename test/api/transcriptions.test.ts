@@ -53,7 +53,7 @@ const FORMS: Scenario[] = [
     'srt has times with a comma',
     spoken,
     { model: 'tiny.en', response_format: 'srt' },
-    { answerHeaders: { 'content-type': /^text\/plain/ }, contains: [`1\n00:00:00,000 --> 00:00:01,200\n${SAID}\n\n`] },
+    { answerHeaders: { 'content-type': /^text\/plain/ }, contains: [`1\n00:00:00,000 --> 00:00:01,980\n${SAID}\n\n`] },
   ),
   transcribed(
     'vtt has times with a point',
@@ -61,7 +61,7 @@ const FORMS: Scenario[] = [
     { model: 'tiny.en', response_format: 'vtt' },
     {
       answerHeaders: { 'content-type': /^text\/plain/ },
-      contains: [`WEBVTT\n\n00:00:00.000 --> 00:00:01.200\n${SAID}\n\n`],
+      contains: [`WEBVTT\n\n00:00:00.000 --> 00:00:01.980\n${SAID}\n\n`],
     },
   ),
   transcribed(

@@ -7,10 +7,13 @@ import { voiceSockets } from '../../gateway/core/voice.js';
 import { createTransport, dispatch, type Listener } from '../../gateway/http/index.js';
 import { setLogLevel } from '../../runtime/base/log.js';
 import { Chat } from '../../runtime/chat/chat.js';
+import { Events } from '../../runtime/events/events.js';
 import { Projects } from '../../runtime/projects/projects.js';
 import { providerOf } from '../../runtime/providers/index.js';
 import { openStore, type Store } from '../../runtime/store/store.js';
 import { Voice } from '../../runtime/voice/voice.js';
+import { Failure } from '../../schemas/errors.js';
+import { ScriptedTools } from '../support/scripted-tools.js';
 import { VoiceClient } from '../support/voice/client.js';
 import { LOUDNESS_EARS, ScriptedSpeech } from '../support/voice/scripted-speech.js';
 import { FINISH, ScriptedProvider } from '../unit/runtime/chat/scripted-provider.js';
@@ -38,6 +41,9 @@ project('p', {
 });
 project('silent', { voice: { llm_model: 'm', enabled: false } });
 project('bare', {});
+project('served', { voice: { llm_model: 'm' }, mcp: { servers: [{ name: 'desk', transport: 'stdio', command: 'desk' }] } });
+const tools = new ScriptedTools();
+tools.tools = { clock: { readOnly: true, call: () => 'noon' } };
 
 for (const transport of ['uws', 'node'] as const) {
   describe(`voice chat over ${transport}`, () => {
@@ -45,6 +51,7 @@ for (const transport of ['uws', 'node'] as const) {
     let speech: ScriptedSpeech;
     let store: Store;
     let chat: Chat;
+    let events: Events;
     let voice: Voice;
     let listener: Listener;
     let base: string;
@@ -53,9 +60,10 @@ for (const transport of ['uws', 'node'] as const) {
     const open = async (): Promise<void> => {
       store = await openStore(dataDir);
       const projects = new Projects({ dataDir });
-      chat = new Chat({ projects, providers: { universal: provider } as never, providerOf, store });
+      events = new Events({ store, projects });
+      chat = new Chat({ projects, providers: { universal: provider } as never, providerOf, store, events, tools });
       speech = new ScriptedSpeech({ transcripts: ['What is this?'] });
-      voice = new Voice({ projects, chat, speech, transcription: speech, ears: LOUDNESS_EARS });
+      voice = new Voice({ projects, chat, events, speech, transcription: speech, ears: LOUDNESS_EARS });
       const context = { projects, voice: async () => voice };
       const application = dispatch({ endpoints: [], sockets: voiceSockets, context, access: { bindHost: '127.0.0.1' } });
       listener = await createTransport(transport).listen({ host: '127.0.0.1', port: 0, application });
@@ -65,6 +73,7 @@ for (const transport of ['uws', 'node'] as const) {
       await listener.drain(500);
       await voice.close();
       await chat.close();
+      await events.close();
       await store.close();
     };
     const connect = (query = '', name = 'p', headers = {}): VoiceClient => {
@@ -163,7 +172,7 @@ for (const transport of ['uws', 'node'] as const) {
     it('resumes a session by its id, also after a restart', async () => {
       const id = `mine-${transport}`;
       answer('Nice to meet you.');
-      const first = connect(`?session_id=${id}`);
+      const first = connect(`?session_id=${id}&system_prompt=Speak%20like%20a%20pirate.&speed=2`);
       await first.state('idle');
       assert.equal(first.messages('session_info')[0]!.session_id, id);
       await turn(first, 'My name is Ada.');
@@ -180,9 +189,45 @@ for (const transport of ['uws', 'node'] as const) {
       await turn(third, 'What is my name?');
       assert.deepEqual(
         provider.asked.at(-1)!.request.messages.map(({ content }) => content),
-        ['Be brief.', 'My name is Ada.', 'Nice to meet you.', 'What is my name?'],
+        ['Be brief.\n\nSpeak like a pirate.', 'My name is Ada.', 'Nice to meet you.', 'What is my name?'],
       );
+      assert.equal(speech.spoken.at(-1)!.speed, 2);
       await third.end();
+      const other = connect(`?session_id=${id}-other`);
+      await other.state('idle');
+      await turn(other, 'Who are you?');
+      assert.deepEqual(provider.asked.at(-1)!.request.messages[0]!.content, 'Be brief.');
+      await other.end();
+    });
+
+    it('keeps an event of each turn with its timings, and none of the rehearsal', async () => {
+      const newest = async () =>
+        events.get('ns', 'p', (await events.list('ns', 'p', { limit: 1, offset: 0, type: 'voice_turn' })).events[0]!.event_id);
+      answer('Very well.');
+      const client = connect(`?session_id=timed-${transport}`);
+      await client.state('idle');
+      await client.sound(1, 0.2, 5);
+      await client.sound(1, 0, 5);
+      await client.until(() => client.states.length > 2 && client.states.at(-1) === 'idle', 'the end of the turn');
+      const spoken = await newest();
+      assert.deepEqual(
+        [spoken.status, spoken.session_id, spoken.data.model, spoken.data.is_cut],
+        ['completed', `timed-${transport}`, 'm', false],
+      );
+      assert.deepEqual([spoken.data.transcript, spoken.data.response], ['What is this?', 'Very well.']);
+      const names = ['endpoint_ms', 'stt_ms', 'first_token_ms', 'first_phrase_ms', 'first_audio_ms', 'end_ms'];
+      assert.deepEqual(Object.keys(spoken.data.timings as object), names);
+      const inference = await events.get('ns', 'p', String(spoken.data.inference_event_id));
+      assert.deepEqual([inference.type, inference.session_id], ['inference', `timed-${transport}`]);
+      const chats = await events.list('ns', 'p', { limit: 10, offset: 0, type: 'inference', session_id: `timed-${transport}` });
+      assert.equal(chats.total, 1);
+      provider.say([new Failure('unavailable', 'The model is away.')]);
+      const before = client.states.length;
+      client.say({ type: 'text', text: 'And this?' });
+      await client.until(() => client.states.slice(before).at(-1) === 'idle' || client.messages('error').length > 0, 'the failure');
+      const failed = await newest();
+      assert.deepEqual([failed.status, failed.error, failed.data.transcript], ['failed', 'The model is away.', 'And this?']);
+      await client.end();
     });
 
     it('tells of tool calls, and says something meanwhile', async () => {
@@ -205,6 +250,50 @@ for (const transport of ['uws', 'node'] as const) {
         ['One moment, please.'],
       );
       assert.deepEqual(client.messages('llm_text'), [{ type: 'llm_text', text: '', is_final: true }]);
+      await client.end();
+    });
+
+    it('calls the tools of servers, and goes on speaking with what they give', async () => {
+      provider.say((request) =>
+        request.messages.at(-1)!.role === 'tool'
+          ? [{ type: 'text', text: `It is ${request.messages.at(-1)!.content}.` }, FINISH]
+          : [
+              { type: 'text', text: request.messages.at(-1)!.content === 'Quietly' ? '' : 'Let me see' },
+              { type: 'tool_call', index: 0, id: 'call_1', name: 'clock', arguments: '{}' },
+              { ...FINISH, reason: 'tool_calls' } as never,
+            ],
+      );
+      const client = connect('?language=en', 'served');
+      await client.state('idle');
+      const spoken = speech.spoken.length;
+      await turn(client, 'What time is it?');
+      assert.deepEqual(
+        client.messages('server_tool').map(({ state, tool }) => [state, tool]),
+        [
+          ['running', 'clock'],
+          ['done', undefined],
+        ],
+      );
+      assert.deepEqual(client.messages('tool_call'), []);
+      assert.deepEqual(
+        client.messages('llm_text').map(({ text }) => text),
+        ['Let me see', 'It is noon.'],
+      );
+      const id = client.messages('session_info')[0]!.session_id;
+      assert.deepEqual(
+        (await chat.history('ns', 'served', id)).map(({ role, content }) => [role, content]),
+        [
+          ['user', 'What time is it?'],
+          ['assistant', null],
+          ['tool', 'noon'],
+          ['assistant', 'Let me see\n\nIt is noon.'],
+        ],
+      );
+      await turn(client, 'Quietly');
+      assert.deepEqual(
+        speech.spoken.slice(spoken).map(({ text }) => text),
+        ['Let me see', 'It is noon.', 'One moment, please.', 'It is noon.'],
+      );
       await client.end();
     });
 

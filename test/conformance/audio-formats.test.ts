@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
@@ -68,6 +68,7 @@ const FILES: Record<string, () => Promise<Buffer>> = {
   'flac 44.1 kHz stereo': () => encodedFile('flac', syllables(SECONDS, 44_100), 44_100, 2),
   'flac 96 kHz': () => encodedFile('flac', syllables(SECONDS, 96_000), 96_000, 1),
   'ogg with Opus, stereo': () => opusFile('ogg', syllables(SECONDS, 48_000), 2),
+  'ogg with Vorbis, stereo': async () => readFileSync(join(import.meta.dirname, '../../../test/support/audio/syllables.ogg')),
   'webm with Opus': () => opusFile('webm', syllables(SECONDS, 48_000)),
   'webm with Opus, stereo': () => opusFile('webm', syllables(SECONDS, 48_000), 2),
   aac: () => spoken('aac', syllables(SECONDS, SPEECH_RATE)),

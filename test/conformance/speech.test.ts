@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport, dispatch, type Listener } from '../../gateway/http/index.js';
 import { speechEndpoints } from '../../gateway/universal/speech.js';
 import { setLogLevel } from '../../runtime/base/log.js';
+import { openKokoro } from '../../runtime/engines/speaking/kokoro/engine.js';
+import { numbersOf } from '../../runtime/engines/speaking/kokoro/symbols.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import { RemoteSpeech } from '../../runtime/remote/speech.js';
@@ -14,7 +16,8 @@ import { LocalSpeech } from '../../runtime/speech/speak.js';
 import type { Failure } from '../../schemas/errors.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { toneOf, whole } from '../support/speech/sound.js';
-import { EXPORTS, installKokoro, TONES } from '../support/speech/tiny-kokoro.js';
+import { EXPORTS, FRAME_SAMPLES, framesOf, installKokoro, TONES } from '../support/speech/tiny-kokoro.js';
+import { hubPiper, installPiper, PIPER_TONE } from '../support/speech/tiny-piper.js';
 
 setLogLevel('error');
 const REPOSITORY = 'models/onnx-community/Kokoro-82M-v1.0-ONNX';
@@ -172,6 +175,41 @@ describe('the files of Kokoro', () => {
       }
     });
 
+  it('tell the times of words to the frame, where they have durations', async () => {
+    const dataDir = emptyDataDir();
+    installKokoro(join(dataDir, REPOSITORY), EXPORTS['with durations']!);
+    const files = { folder: join(dataDir, REPOSITORY), graph: 'onnx/model_quantized.onnx', threads: 1, device: 'cpu' };
+    const engine = await openKokoro(files);
+    try {
+      const voice = 'af_heart';
+      for (const phrase of engine.plan(TEXT, voice))
+        for (const speed of [0.5, 1, 2]) {
+          const { words } = await engine.say({ ...phrase, voice, speed });
+          // The symbol before all others has the number 0.
+          let frame = framesOf(0);
+          let at = 0;
+          const symbols = numbersOf(phrase.script).map((number) => number!);
+          const expected = phrase.words.map(({ word, length }) => {
+            const own = symbols.slice(at, at + length);
+            at += length;
+            const heard = own.filter((number) => number > 16);
+            const start = frame;
+            frame += own.reduce((sum, number) => sum + framesOf(number), 0);
+            return { word, start, end: start + heard.reduce((sum, number) => sum + framesOf(number), 0) };
+          });
+          const second = FRAME_SAMPLES / speed / SPEECH_RATE;
+          for (const [index, { word, start, end }] of expected.entries()) {
+            const told = words![index]!;
+            assert.equal(told.word, word);
+            const off = Math.max(Math.abs(told.start - start * second), Math.abs(told.end - end * second));
+            assert.ok(off < 1e-4, `${word} at speed ${speed} is ${off} s off`);
+          }
+        }
+    } finally {
+      await engine.close();
+    }
+  });
+
   it('are taken in the format that is named, else in the usual one', async () => {
     const dataDir = emptyDataDir();
     installKokoro(join(dataDir, REPOSITORY), EXPORTS['with durations']!, [
@@ -226,6 +264,102 @@ describe('the files of Kokoro', () => {
     } finally {
       await close();
     }
+  });
+});
+
+describe('piper', () => {
+  const dataDir = emptyDataDir();
+  let speech: SpeechOut;
+  let models: Models;
+  let close: () => Promise<void>;
+  const joe = hubPiper(join(dataDir, 'hub'), 'en_US-joe-medium');
+  before(async () => {
+    installPiper(joe);
+    installPiper(join(dataDir, 'models/mine/own.onnx'), { speakers: { anna: 0, ben: 1 } });
+    installPiper(join(dataDir, 'models/letters.onnx'), { espeak: 'uk', language: 'uk_UA', readsLetters: true });
+    installPiper(hubPiper(join(dataDir, 'hub'), 'de_DE-thorsten-medium'), { espeak: 'de', language: 'de_DE' });
+    ({ speech, models, close } = await stage('here', dataDir));
+  });
+  after(() => close());
+  const spoken = async (model: string, voice?: string, rest: object = {}) => {
+    const { engine, voice: real, chunks } = await speech.speak({ ...request, model, voice, ...rest }, never);
+    const { samples } = await whole(chunks);
+    return { engine, voice: real, samples, tone: toneOf(samples) };
+  };
+
+  it('lists its voices, each speaker as one, English first', async () => {
+    const voices = await speech.voices('piper');
+    assert.deepEqual(
+      voices.map(({ id, language }) => [id, language]),
+      [
+        ['en_US-joe-medium', 'en-US'],
+        ['own:anna', 'en-US'],
+        ['own:ben', 'en-US'],
+        ['de_DE-thorsten-medium', 'de-DE'],
+        ['letters', 'uk-UA'],
+      ],
+    );
+    assert.deepEqual(voices[0], { id: 'en_US-joe-medium', name: 'Joe (en-US, medium)', language: 'en-US', model: 'piper' });
+    assert.ok((await speech.voices()).some(({ id }) => id === 'own:ben'));
+  });
+
+  it('speaks by the name of the engine, of a voice, of a folder and of a file', async () => {
+    for (const [model, voice] of [
+      ['piper'],
+      ['piper', 'en_US-joe-medium'],
+      ['en_US-joe-medium'],
+      ['en_US-joe-medium', 'nova'],
+      ['rhasspy/piper-voices', 'en_US-joe-medium'],
+      [joe],
+    ]) {
+      const said = await spoken(model!, voice);
+      assert.deepEqual([said.engine, said.voice], ['piper', 'en_US-joe-medium'], model);
+      assert.ok(said.samples.length > 3 * SPEECH_RATE && Math.abs(said.tone - PIPER_TONE) < 8, `${model}: ${said.tone} Hz`);
+    }
+    assert.ok(models.loaded().some(({ key }) => key === 'tts:piper:en_US-joe-medium'));
+  });
+
+  it('has the speakers of a voice, whose rate is not ours, and reads letters where a voice learnt them', async () => {
+    assert.ok(Math.abs((await spoken('mine')).tone - PIPER_TONE) < 8);
+    assert.ok(Math.abs((await spoken('mine', 'own:ben')).tone - 2 * PIPER_TONE) < 12);
+    assert.ok((await spoken('piper', 'letters', { text: 'Abc.' })).samples.length > SPEECH_RATE / 8);
+  });
+
+  it('speaks as fast as it is told', async () => {
+    const usual = (await spoken('piper')).samples.length;
+    for (const speed of [0.25, 2, 4]) {
+      const { samples, tone } = await spoken('piper', undefined, { speed });
+      assert.ok(Math.abs(usual / samples.length / speed - 1) < 0.2 && Math.abs(tone - PIPER_TONE) < 12, `${speed}: ${tone} Hz`);
+    }
+  });
+
+  it('speaks other languages by the program espeak-ng, and says so where it is not installed', async () => {
+    const isHere = (await speech.voices('espeak-ng')).length > 0;
+    const german = spoken('de_DE-thorsten-medium', undefined, { text: 'Guten Tag, wie geht es?' });
+    if (isHere) assert.ok((await german).samples.length > SPEECH_RATE / 4);
+    else await assert.rejects(german, { kind: 'not_found', message: /espeak-ng must be on the PATH/ });
+  });
+
+  it('refuses what is not there with the pull, and what is damaged with its file', async () => {
+    for (const [model, voice, says] of [
+      ['en_GB-alba-medium', undefined, /quern pull en_GB-alba-medium/],
+      ['piper', 'en_GB-alba-medium', /quern pull en_GB-alba-medium/],
+      ['piper', 'nobody', /audio\/voices\?model=piper/],
+      [join(dataDir, 'nothing.onnx'), undefined, /check the path/i],
+    ] as const)
+      await assert.rejects(spoken(model, voice), (error: Failure) => {
+        assert.ok(error.kind === 'not_found' && says.test(error.message), error.message);
+        return true;
+      });
+    const damaged = join(dataDir, 'models/damaged/bad.onnx');
+    installPiper(damaged);
+    writeFileSync(`${damaged}.json`, '{"audio": {"sample_rate": 7}, "phoneme_id_map": {"a": [1]}}');
+    await assert.rejects(spoken('damaged'), { kind: 'invalid', message: /bad\.onnx\.json.*audio\.sample_rate/ });
+    assert.equal((await speech.voices('piper')).length, 5);
+    installPiper(damaged);
+    installKokoro(join(dataDir, 'models/tmp'), EXPORTS['with durations']!);
+    writeFileSync(damaged, readFileSync(join(dataDir, 'models/tmp/onnx/model_quantized.onnx')));
+    await assert.rejects(spoken('damaged'), { kind: 'invalid', message: /no voice of Piper/ });
   });
 });
 

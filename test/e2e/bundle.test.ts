@@ -42,6 +42,16 @@ describe('the packed daemon', () => {
     assert.match(history, /Hello!/);
   });
 
+  it('finds its examples and its pages, and loads the packages that come late', async () => {
+    assert.match(await (await send('/health')).text(), /the help has \d\d pages/);
+    const made = { namespace: 'default', name: 'library', process: false };
+    assert.equal((await send('/v1/examples/tool-library/import-project', made)).status, 200);
+    const approved = await send('/v1/projects/default/library/mcp/servers/stock/approve', {});
+    assert.match(await approved.text(), /"state":"ready".*find_things/);
+    const wav = await send('/v1/default/library/audio/speech', { input: 'Hello.', response_format: 'flac' });
+    assert.equal(wav.status, 200, await wav.text());
+  });
+
   it('edits and parses large project files in worker threads', async () => {
     const path = '/v1/projects/default/quickstart';
     const { project } = (await (await send(path)).json()) as { project: { config: Record<string, unknown> } };

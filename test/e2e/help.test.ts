@@ -3,7 +3,7 @@ import { describe, it } from 'node:test';
 import { runToEnd } from '../support/daemon.js';
 
 describe('help', () => {
-  for (const command of ['start', 'runtime', 'pull', 'models', 'rm', 'version', ''])
+  for (const command of ['start', 'runtime', 'pull', 'models', 'rm', 'mcp', 'version', ''])
     it(`is what "quern ${command} --help" prints`, async () => {
       for (const flag of ['--help', '-h']) {
         const { code, output } = await runToEnd([...(command === '' ? [] : [command]), flag]);

@@ -12,6 +12,8 @@ import { brokenBodies, longBodies, longForms, type WorstBody } from '../support/
 const MOST_MS = 50;
 /** Best of so many: a first request compiles code, and a busy machine slows any. */
 const TRIES = 3;
+/** Bodies of up to `LONG_BYTES` that are sent side by side; where the loop is held meanwhile, each is sent by itself. */
+const BESIDE = 4;
 /** Bodies of routes with higher limits are no longer than this, apart from those in `PREPARED`. */
 const LONG_BYTES = 1024 * 1024;
 /** Longest text of a field of a form that does not say so itself, and of one for images here. */
@@ -24,6 +26,13 @@ const words = (chars: number): string => 'word and other, '.repeat(chars / 16);
 const rows = <T>(count: number, of: (i: number) => T): T[] => Array.from({ length: count }, (_none, i) => of(i));
 const json = (value: unknown): string => JSON.stringify(value);
 const chat = (messages: unknown): string => json({ model: 'quern-tiny', max_tokens: 2, messages });
+const mcp = (name: string, given: object): string =>
+  json({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name, arguments: { namespace: 'default', project: 'quickstart', ...given } },
+  });
 const project = (more: object): string =>
   json({ config: { version: 'v1', name: 'quickstart', namespace: 'default', runtime: { models: [] }, ...more } });
 
@@ -62,6 +71,9 @@ const PREPARED: Record<string, { first?: [path: string, body: unknown]; bodies: 
       'a message of braces': () => chat([{ role: 'user', content: '{{'.repeat(7_000_000) }]),
     },
   },
+  'POST /v1/projects/{namespace}/{project}/mcp/calls/{id}': {
+    bodies: { 'an answer of 1 MB': () => json({ decision: words(1_000_000) }) },
+  },
   'POST /v1/projects/{namespace}/{project}/rag/databases/{database_name}/preview': {
     bodies: { 'a file of 10 MB': () => json({ filename: 'a.txt', file_content: Buffer.from(words(10_000_000)).toString('base64') }) },
   },
@@ -75,13 +87,37 @@ const PREPARED: Record<string, { first?: [path: string, body: unknown]; bodies: 
       'many unknown members': () => project(Object.fromEntries(rows(20_000, (i) => [`n${i}`, i]))),
     },
   },
+  'POST /mcp': {
+    bodies: {
+      'a call with 1.9 MB of text': () => mcp('rag_query', { query: words(1_900_000) }),
+      'a call with thousands of members in an argument': () =>
+        mcp('rag_query', { query: 'a', metadata_filters: Object.fromEntries(rows(90_000, (i) => [`n${i}`, i])) }),
+      'a call with ten thousand messages': () =>
+        mcp('chat_completions', { max_tokens: 1, messages: rows(10_000, () => ({ role: 'user', content: words(160) })) }),
+      'a file of 1.4 MB': () =>
+        mcp('dataset_data_upload', {
+          dataset: 'docs',
+          file: { name: 'a.txt', content: Buffer.from(words(1_400_000)).toString('base64'), encoding: 'base64' },
+        }),
+      'a file that is a text of 1.9 MB': () => mcp('dataset_data_upload', { dataset: 'docs', file: words(1_900_000) }),
+      'a name of 1.9 MB': () => mcp('project_get', { project: words(1_900_000) }),
+      'a list of 300,000 in the query': () => mcp('dataset_list', { include_extra_details: rows(300_000, () => true) }),
+      'a hundred messages': () => json(rows(100, (i) => ({ ...JSON.parse(mcp('projects_list', {})), id: i }))),
+      'a hundred lists of tools': () => json(rows(100, (i) => ({ jsonrpc: '2.0', id: i, method: 'tools/list' }))),
+      'ten thousand messages': () => json(rows(10_000, (i) => ({ jsonrpc: '2.0', id: i, method: 'ping' }))),
+      '2 MB of metadata': () => json({ jsonrpc: '2.0', id: 1, method: 'ping', params: { _meta: { a: rows(180_000, (i) => i) } } }),
+    },
+  },
   'POST /v1/ocr': { bodies: { 'a picture of 24 MB': () => json({ images: ['A'.repeat(24 * 1024 * 1024)] }) } },
 };
 
+type Route = Pick<Endpoint<never>, 'method' | 'path'>;
+
 const PORTS = { core: coreEndpoints, runtime: universalEndpoints } as const;
 
-/** Both ports serve some areas by the same code. */
-const shared = (path: string): string => path.replace(/^\/v1\/(?:ml|nlp|vision)\//, '/v1/');
+/** Both ports serve some areas by the same code, and audio stands under the name of a project too. */
+const shared = (path: string): string =>
+  path.replace(/^\/v1\/(?:ml|nlp|vision)\//, '/v1/').replace('/v1/{namespace}/{project}/audio/', '/v1/audio/');
 
 const pathOf = (path: string): string =>
   path
@@ -106,36 +142,40 @@ describe('the event loop of the daemon, while each route gets its worst bodies',
       daemon.child.send({ probe: what });
     });
 
-  const send = (
-    base: string,
-    { method, path }: Pick<Endpoint<never>, 'method' | 'path'>,
-    body: string,
-    type = 'application/json',
-  ): Promise<string> =>
-    fetch(base + pathOf(path), { method, headers: { 'content-type': type }, body }).then(async (reply) => {
-      const text = await reply.text();
-      assert.notEqual(reply.status, 500, text.slice(0, 500));
-      return `${reply.status} ${text.slice(0, 150)}`;
-    });
+  const send = (base: string, { method, path }: Route, body: string, type = 'application/json'): Promise<string> =>
+    fetch(base + pathOf(path), { method, headers: { 'content-type': type, accept: 'application/json, text/event-stream' }, body }).then(
+      async (reply) => {
+        const text = await reply.text();
+        assert.notEqual(reply.status, 500, text.slice(0, 500));
+        return `${reply.status} ${text.slice(0, 150)}`;
+      },
+    );
 
-  const measure = async (
-    base: string,
-    endpoint: Pick<Endpoint<never>, 'method' | 'path'>,
-    { name, type, make }: WorstBody,
-  ): Promise<void> => {
-    const body = make();
-    let best = Number.POSITIVE_INFINITY;
-    let answer = '';
-    for (let n = 0; n < TRIES && best > MOST_MS; n += 1) {
-      await probe('reset');
-      answer = await send(base, endpoint, body, type);
-      best = Math.min(best, (await probe('read')).ownMaxMs);
+  /** The longest turn of the loop while some bodies are dealt with, and the answers. */
+  const held = async (base: string, route: Route, bodies: readonly WorstBody[]): Promise<{ ms: number; answers: string[] }> => {
+    await probe('reset');
+    const answers = await Promise.all(bodies.map(({ make, type }) => send(base, route, make(), type)));
+    return { ms: (await probe('read')).ownMaxMs, answers };
+  };
+
+  const measure = async (base: string, route: Route, bodies: readonly WorstBody[], beside = 1): Promise<void> => {
+    for (let at = 0; at < bodies.length; at += beside) {
+      const group = bodies.slice(at, at + beside);
+      if (group.length > 1 && (await held(base, route, group)).ms <= MOST_MS) continue;
+      for (const body of group) {
+        let best = { ms: Number.POSITIVE_INFINITY, answers: [''] };
+        for (let n = 0; n < TRIES && best.ms > MOST_MS; n += 1) {
+          const now = await held(base, route, [body]);
+          if (now.ms < best.ms) best = now;
+        }
+        const told = `${body.name} (${body.make().length} characters)`;
+        assert.ok(best.ms <= MOST_MS, `${told} held the loop for ${best.ms.toFixed(0)} ms; the answer was ${best.answers[0]}`);
+      }
     }
-    assert.ok(best <= MOST_MS, `${name} (${body.length} characters) held the loop for ${best.toFixed(0)} ms; the answer was ${answer}`);
   };
 
   for (const body of brokenBodies(BROKEN_BYTES))
-    it(`${body.name}, 16 MiB of them`, () => measure(daemon.runtime, { method: 'POST', path: '/v1/ocr' }, body));
+    it(`${body.name}, 16 MiB of them`, () => measure(daemon.runtime, { method: 'POST', path: '/v1/ocr' }, [body]));
 
   const seen = new Set<string>();
   for (const [port, endpoints] of Object.entries(PORTS))
@@ -149,10 +189,11 @@ describe('the event loop of the daemon, while each route gets its worst bodies',
         const { first, bodies = {} } = PREPARED[key] ?? {};
         if (first) await send(base, { method: 'POST', path: first[0] }, json(first[1]));
         const long = longBodies(body, Math.min(bodyLimitBytes, LONG_BYTES));
-        assert.ok(long.length > 0, 'its schema gives no occasion for a long body: put one into PREPARED');
         const prepared = Object.entries(bodies).map(([name, make]) => ({ name, make }));
-        for (const one of [...brokenBodies(Math.min(bodyLimitBytes, LONG_BYTES)).slice(0, 1), ...long, ...prepared])
-          await measure(base, endpoint, one);
+        assert.ok(long.length + prepared.length > 0, 'its schema gives no occasion for a long body: put one into PREPARED');
+        const [broken] = brokenBodies(Math.min(bodyLimitBytes, LONG_BYTES));
+        await measure(base, endpoint, [broken!, ...long], BESIDE);
+        await measure(base, endpoint, prepared);
       });
     }
 
@@ -164,7 +205,7 @@ describe('the event loop of the daemon, while each route gets its worst bodies',
         const base = daemon[port as keyof typeof PORTS];
         // What a form may hold in one field, and a field of images up to what a large picture needs.
         const bytes = Math.min(multipart.fieldLimitBytes ?? FIELD_BYTES, LONG_IMAGES_BYTES) - 1024;
-        for (const one of longForms(multipart.form, bytes)) await measure(base, endpoint, one);
+        await measure(base, endpoint, longForms(multipart.form, bytes));
       });
     }
 

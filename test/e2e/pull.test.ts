@@ -52,6 +52,19 @@ describe('quern pull', () => {
     assert.match((await runToEnd(['rm', 'kokoro'], env)).output, /removed kokoro: /);
   });
 
+  it('fetches a voice of Piper by its name: the graph and its settings, and removes no other', async () => {
+    const at = (name: string): string => `en/en_US/${name}/medium/en_US-${name}-medium.onnx`;
+    const voice = (name: string) => ({ [at(name)]: Buffer.from('graph '.repeat(500)), [`${at(name)}.json`]: Buffer.from('{"audio": {}}') });
+    server.put('rhasspy/piper-voices', { ...voice('joe'), ...voice('amy'), 'README.md': weights });
+    const pulled = await runToEnd(['pull', 'en_US-joe-medium'], env);
+    assert.match(pulled.output, /rhasspy\/piper-voices: 2 files, .*licence as en\/en_US\/joe\/medium\/MODEL_CARD/);
+    assert.equal((await runToEnd(['pull', 'en_US-amy-medium'], env)).code, 0);
+    assert.match((await runToEnd(['pull', 'en_US-bob-medium'], env)).output, /has no en\/en_US\/bob/);
+    assert.match((await runToEnd(['models'], env)).output, /en_US-amy-medium +onnx[\s\S]*en_US-joe-medium +onnx/);
+    assert.match((await runToEnd(['rm', 'en_US-joe-medium'], env)).output, /removed en_US-joe-medium/);
+    assert.match((await runToEnd(['models'], env)).output, /en_US-amy-medium +onnx/);
+  });
+
   it('fetches Whisper models by their names: one file each, removed one by one, and no more than are used', async () => {
     const bytes = (text: string): Buffer => Buffer.from(text.repeat(2000));
     server.put('ggerganov/whisper.cpp', {

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import OpenAI, { toFile } from 'openai';
 import { WebSocket } from 'ws';
+import { decodeWhole } from '../../runtime/speech/decode/decode.js';
 import { type DaemonUnderTest, emptyDataDir, startDaemon } from '../support/daemon.js';
 import { writePuppetWhisper } from '../support/speech/puppet-whisper.js';
 import { noise, silence, tone, wavOf } from '../support/speech/sounds.js';
 import { wordErrors } from '../support/speech/word-errors.js';
+import { edgeErrors, pausedSpeech, type TimedWord } from '../support/speech/word-times.js';
 
 const KIT = join(import.meta.dirname, '..', '..', 'speech-kit');
 const TINY = join(KIT, 'models--Systran--faster-whisper-tiny.en');
@@ -132,9 +134,9 @@ describe('speech with real weights', {
     assert.equal(reply.status, 200, reply.ok ? '' : await reply.text());
     return reply.arrayBuffer();
   };
-  const hear = async (audio: ArrayBuffer, fields: Record<string, string> = {}): Promise<Record<string, unknown>> => {
+  const hear = async (audio: ArrayBuffer | Uint8Array, fields: Record<string, string> = {}): Promise<Record<string, unknown>> => {
     const form = new FormData();
-    form.append('file', new Blob([audio]), 'speech.mp3');
+    form.append('file', new Blob([new Uint8Array(audio)]), 'speech.mp3');
     for (const [name, value] of Object.entries({ model: 'tiny.en', ...fields })) form.append(name, value);
     const reply = await fetch(`${daemon.runtime}/v1/audio/transcriptions`, { method: 'POST', body: form });
     assert.equal(reply.status, 200, reply.ok ? '' : await reply.text());
@@ -154,6 +156,19 @@ describe('speech with real weights', {
       all += errors.words;
     }
     assert.ok(wrong / all <= 0.08, `${wrong} of ${all} words`);
+  });
+
+  it('has words where they sound: within 0.1 s, mostly within 0.03', async () => {
+    const paused = await pausedSpeech(async (text) => decodeWhole(Buffer.from(await speak(text))), SENTENCES.slice(0, 5));
+    const { words, segments } = (await hear(wavOf(paused.samples), {
+      response_format: 'verbose_json',
+      timestamp_granularities: 'word',
+    })) as { words: TimedWord[]; segments: TimedWord[] };
+    const errors = edgeErrors(paused, words).sort((one, other) => one - other);
+    assert.ok(errors.length >= paused.pieces.length * 1.6, `${errors.length} edges of ${paused.pieces.length} pieces were heard`);
+    assert.ok(errors[errors.length >> 1]! <= 0.03, `the middle error is ${errors[errors.length >> 1]} s`);
+    assert.ok(errors[Math.floor(errors.length * 0.9)]! <= 0.1, `errors: ${errors.map((one) => one.toFixed(2)).join(' ')}`);
+    assert.deepEqual([segments[0]!.start, segments.at(-1)!.end], [words[0]!.start, words.at(-1)!.end]);
   });
 
   it('is heard beyond 30 s, with times that go on', async () => {

@@ -3,10 +3,11 @@ import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, connect, createServer, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Worker } from 'node:worker_threads';
 import { backendFolders, loadInference } from '../../native/addon.js';
 import { FINISH_ABORTED, FINISH_LENGTH, type NativeGenerateOptions, type NativeSchedulerOptions } from '../../native/contract.js';
@@ -76,6 +77,45 @@ test('the core bounds what connections of a port of this process hold unread, an
   assert.equal(loadCore().limitReceiveBuffers(port, 65_536), false);
   for (const wrong of [0, 65_536])
     assert.throws(() => loadCore().limitReceiveBuffers(wrong, 65_536), failure('invalid', /allowed is 1 to 65535/));
+});
+
+test('the core looks at what a connection has to say without taking it, and keeps it open beside its first descriptor', {
+  skip: process.platform !== 'linux',
+}, async () => {
+  const core = loadCore();
+  const server = createServer({ pauseOnConnect: true }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  assert.equal(core.holdSilentConnections(port, 1), true);
+  const client = connect(port, '127.0.0.1');
+  await once(client, 'connect');
+  let accepted = false;
+  server.once('connection', () => {
+    accepted = true;
+  });
+  await sleep(100);
+  assert.equal(accepted, false, 'a silent connection waits');
+  client.write('hello');
+  const [socket] = (await once(server, 'connection')) as [Socket & { _handle: { fd: number } }];
+  const { fd } = socket._handle;
+  const into = new Uint8Array(16);
+  for (const _time of [1, 2]) assert.equal(Buffer.from(into.subarray(0, core.peekConnection(fd, into))).toString(), 'hello');
+  assert.equal(core.peekConnection(fd, new Uint8Array(2)), 2);
+  assert.equal(core.peekConnection(fd, new Uint8Array(0)), 0);
+  const second = core.duplicateConnection(fd);
+  socket.destroy();
+  await once(socket, 'close');
+  assert.equal(core.peekConnection(second, into), 5);
+  client.destroy();
+  new Socket({ fd: second }).destroy();
+  server.close();
+  assert.equal(core.holdSilentConnections(port, 1), false);
+  for (const wrong of [-1, 1_000_000]) {
+    assert.equal(core.peekConnection(wrong, into), 0);
+    assert.equal(core.duplicateConnection(wrong), -1);
+  }
+  assert.throws(() => core.holdSilentConnections(0, 1), failure('invalid', /allowed is 1 to 65535/));
+  assert.throws(() => core.peekConnection(0, [] as unknown as Uint8Array), failure('invalid', /Uint8Array/));
 });
 
 test('Q8_0 weights are multiplied by our kernel wherever the processor can', {

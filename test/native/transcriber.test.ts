@@ -54,17 +54,36 @@ describe('the native transcriber', () => {
     assert.deepEqual(Object.keys(model).sort(), ['audioLayers', 'multilingual', 'textLayers']);
   });
 
-  it('tells segments with words, whose punctuation is theirs', async () => {
-    const { language, segments } = await heard({ words: true });
+  it('tells segments as the model has them', async () => {
+    const { language, segments } = await heard();
     assert.equal(language, 'en');
     assert.deepEqual(
-      segments.map(({ start, end, text }) => ({ start, end, text })),
-      [{ start: 0, end: 1.5, text: ' Hello there, puppet.' }],
+      segments.map(({ start, end, text, words }) => ({ start, end, text, words })),
+      [{ start: 0, end: 1.5, text: ' Hello there, puppet.', words: null }],
     );
+  });
+
+  it('tells words, whose punctuation is theirs', async () => {
+    const { segments } = await heard({ words: true });
     assert.deepEqual(
       segments[0]!.words!.map(({ word }) => word),
       [' Hello', ' there,', ' puppet.'],
     );
+  });
+
+  it('gives words of audio of any length their times, which go on and stay within it', async () => {
+    for (const seconds of [0.1, 0.11, 0.15, 0.16, 0.5, 30.15]) {
+      const { segments } = await heard({ words: true }, seconds);
+      let last = 0;
+      for (const { words, ...segment } of segments) {
+        assert.ok(words!.length > 0, `${seconds} s`);
+        for (const { start, end } of words!) {
+          assert.ok(start >= last && end >= start && end <= seconds + 1e-6, `${start} to ${end} of ${seconds} s, after ${last}`);
+          last = end;
+        }
+        assert.deepEqual(segment, { ...segment, start: words![0]!.start, end: words!.at(-1)!.end });
+      }
+    }
   });
 
   it('hears nothing in no samples, and in a tenth of a second', async () => {

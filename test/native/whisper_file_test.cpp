@@ -144,12 +144,13 @@ TEST(WhisperFile, SurvivesAnyBytes) {
 
 TEST(SpokenWords, BeginWithASpaceAndKeepTheirMarks) {
   const std::vector<SpokenToken> tokens{
-      {" He", 0, 0.2, 1}, {"llo", 0.2, 0.4, 0.5}, {",", 0.4, 0.5, 1}, {" you", 0.3, 0.2, 1}, {".", 9, 9, 1}};
+      {" He", 0, 0.2, 1}, {"llo", 0.2, 0.4, 0.5}, {",", 0.4, 0.5, 1}, {" you", 0.3, 7, 1}, {".", 7, 9, 1}};
   const auto words = join_words(tokens, true, 0, 1);
   ASSERT_EQ(words.size(), 2u);
   EXPECT_EQ(words[0].text, " Hello,");
   EXPECT_EQ(words[1].text, " you.");
   EXPECT_NEAR(words[0].probability, 2.5 / 3, 1e-6);
+  EXPECT_EQ(words[0].end, 0.4) << "a comma has no sound";
   EXPECT_EQ(words[1].start, 0.5) << "times do not run backwards";
   EXPECT_EQ(words[1].end, 1) << "nor out of the segment";
 }

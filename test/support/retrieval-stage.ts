@@ -7,9 +7,13 @@ import { coreEndpoints } from '../../gateway/core/index.js';
 import { dispatch } from '../../gateway/http/dispatch.js';
 import type { Application } from '../../gateway/http/transport.js';
 import { Chat } from '../../runtime/chat/chat.js';
+import { PageImages } from '../../runtime/documents/parsing/page-images.js';
 import { Events } from '../../runtime/events/events.js';
 import { Examples } from '../../runtime/examples/examples.js';
+import { Help } from '../../runtime/help/help.js';
+import { placeHelpProject } from '../../runtime/help/project.js';
 import { DATASET_BYTES } from '../../runtime/library/datasets/limits.js';
+import { ToolServers } from '../../runtime/mcp/tool-servers.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import { Projects } from '../../runtime/projects/projects.js';
@@ -53,25 +57,42 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
     runtimePort: 11540,
     datasetQuotaBytes: DATASET_BYTES,
     encoders: modelServices({ core: services.core, outbound }),
+    scans: { pageImages: new PageImages(), vision: services.core.vision },
     provider: () => provider,
     events,
   });
+  const toolServers = new ToolServers({ projects, outbound, events, version: '0', allowsAll: false });
   const providers = { universal: provider, compat_api: provider, local_runner: provider, local_accel: provider };
-  const chat = new Chat({ projects, providers, providerOf: () => 'universal', store, retrieval: documents.retrieval, events });
+  const chat = new Chat({
+    projects,
+    providers,
+    providerOf: () => 'universal',
+    store,
+    retrieval: documents.retrieval,
+    events,
+    tools: toolServers,
+  });
+  placeHelpProject(dataDir);
+  const help = new Help({ ...documents, dataDir, projects, chat, events, places: models.places, toolServers });
   const runtime = {
     ...documents,
+    help,
     ...services,
+    version: '0.0.0',
+    stopping: new AbortController().signal,
     models,
     dataDir,
     projects,
     chat,
     events,
     examples: new Examples({ dataDir, projects, datasets: documents.datasets }),
+    toolServers,
     store,
     provider,
     close: async () => {
       await close();
       await chat.close();
+      await toolServers.close();
       await models.close();
       await outbound.close();
       await events.close();

@@ -7,7 +7,11 @@ export type Literal = string | number | boolean | null | undefined | Literal[] |
 export class Cursor {
   #at = 0;
 
-  constructor(readonly tokens: readonly Token[]) {}
+  /** `values` are those of names that the file gives a value: constants, and members of enumerations as `Class.MEMBER`. */
+  constructor(
+    readonly tokens: readonly Token[],
+    readonly values: ReadonlyMap<string, Literal> = new Map(),
+  ) {}
 
   get token(): Token {
     return this.tokens[this.#at]!;
@@ -37,9 +41,13 @@ export class Cursor {
 
   /** A dotted name; the last part tells what it is. */
   dotted(): string {
-    let name = this.expect('name').text;
-    while (this.take('.')) name = this.expect('name').text;
-    return name;
+    return this.#path().at(-1)!;
+  }
+
+  #path(): string[] {
+    const names = [this.expect('name').text];
+    while (this.take('.')) names.push(this.expect('name').text);
+    return names;
   }
 
   /** Items up to a closing bracket, commas between them. */
@@ -74,9 +82,24 @@ export class Cursor {
     if (this.take('[') || this.take('(')) return this.#items(token.text === '[' ? ']' : ')');
     if (this.take('{')) return this.#members();
     if (token.kind !== 'name') return this.refuse('a plain value is expected');
-    // A member of an enumeration, such as Color.RED.
-    this.dotted();
+    if (this.take('lambda')) {
+      this.expect(':');
+      return this.literal();
+    }
+    const name = this.#path().slice(-2).join('.');
+    if (!this.take('(')) return this.values.get(name);
+    this.#skipCall();
     return undefined;
+  }
+
+  /** Skips the arguments of a call, whose bracket is open. */
+  #skipCall(): void {
+    for (let depth = 1; depth > 0; this.#at += 1) {
+      if (this.token.kind === 'end') this.refuse(') is expected');
+      if (this.token.kind !== 'operator') continue;
+      if ('([{'.includes(this.token.text)) depth += 1;
+      else if (')]}'.includes(this.token.text)) depth -= 1;
+    }
   }
 
   /** A literal whose value the text itself tells. */

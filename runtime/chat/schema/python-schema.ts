@@ -1,6 +1,6 @@
-import { Cursor } from './python-cursor.js';
+import { Cursor, type Literal } from './python-cursor.js';
 import { pythonTokens, unreadable } from './python-tokens.js';
-import { type FieldArguments, fieldArguments, readType, type Schema, withRules } from './python-types.js';
+import { type FieldArguments, fieldArguments, isPlainType, readType, type Schema, withRules } from './python-types.js';
 
 const ENUM_BASES: ReadonlySet<string> = new Set(['Enum', 'StrEnum', 'IntEnum']);
 const MIXED_IN: ReadonlySet<string> = new Set(['str', 'int']);
@@ -13,18 +13,38 @@ interface ModelSchema {
   description?: string;
 }
 
-/** A class of a file: a model with its fields, or an enumeration with its values. */
-type ClassSchema = ModelSchema | { readonly enum: unknown[]; description?: string };
+/** An enumeration with its values. */
+interface EnumSchema {
+  readonly enum: Literal[];
+  description?: string;
+}
+
+/** A class of a file: a model with its fields, an enumeration, or a type with a name. */
+type ClassSchema = ModelSchema | EnumSchema | Schema;
+
+/** What stands in the head of a class. */
+interface Head {
+  readonly name: string;
+  readonly line: number;
+  readonly bases: readonly string[];
+  /** Of `RootModel[...]`. */
+  readonly root?: Schema;
+}
+
+const isModel = (schema: ClassSchema | undefined): schema is ModelSchema => schema !== undefined && 'properties' in schema;
 
 /** Reads the classes of a schema file without running any of it. */
 class FileReader {
   readonly #cursor: Cursor;
   readonly #classes = new Map<string, ClassSchema>();
+  /** Names of classes that can be answered by: models, and types with a root. */
+  readonly models: string[] = [];
   /** Classes that types name, with the line of the first mention. */
   readonly #named = new Map<string, number>();
+  readonly #values = new Map<string, Literal>();
 
   constructor(text: string) {
-    this.#cursor = new Cursor(pythonTokens(text));
+    this.#cursor = new Cursor(pythonTokens(text), this.#values);
   }
 
   read(): Map<string, ClassSchema> {
@@ -32,6 +52,7 @@ class FileReader {
     while (!cursor.take('end')) {
       if (cursor.take('class')) this.#class();
       else if (['from', 'import'].includes(cursor.token.text) || cursor.token.kind === 'string') cursor.skipLine();
+      else if (cursor.token.kind === 'name' && (cursor.next?.text === '=' || cursor.next?.text === ':')) this.#assignment();
       else if (!cursor.take('newline')) cursor.refuse('a schema file holds imports and classes only');
     }
     for (const [name, line] of this.#named) {
@@ -40,60 +61,131 @@ class FileReader {
     return this.#classes;
   }
 
-  #class(): void {
+  /** A constant, or a name for a type: `NAME = value`, `NAME: TypeAlias = type`. */
+  #assignment(): void {
+    const cursor = this.#cursor;
+    const name = cursor.expect('name').text;
+    if (cursor.take(':')) readType(cursor, () => ({}));
+    cursor.expect('=');
+    const { token, next } = cursor;
+    const isType =
+      token.kind === 'name' && (isPlainType(token.text) || ['[', '|'].includes(next?.text ?? '') || this.#classes.has(token.text));
+    if (isType) this.#classes.set(name, this.#type());
+    else this.#values.set(name, cursor.literal());
+    cursor.expect('newline');
+  }
+
+  #type(): Schema {
+    return readType(this.#cursor, (name, line) => {
+      if (!this.#named.has(name)) this.#named.set(name, line);
+      return { $ref: `#/$defs/${name}` };
+    });
+  }
+
+  #head(): Head {
     const cursor = this.#cursor;
     const { text: name, line } = cursor.expect('name');
     const bases: string[] = [];
-    if (cursor.take('(')) cursor.list(')', () => bases.push(cursor.dotted()));
-    const isEnum = bases.some((base) => ENUM_BASES.has(base));
-    const unknown = bases.find((base) => base !== 'BaseModel' && !ENUM_BASES.has(base) && !MIXED_IN.has(base) && !this.#classes.has(base));
-    if (bases.length === 0 || unknown !== undefined) {
-      throw unreadable(
-        line,
-        `the class ${name} must derive from BaseModel, Enum or a class above it${unknown ? `, not from ${unknown}` : ''}`,
-      );
-    }
-    const schema = isEnum ? { enum: [] } : modelOf(bases.map((base) => this.#classes.get(base)));
-    this.#classes.set(name, schema);
-    cursor.expect(':');
-    if (cursor.take('newline')) {
-      cursor.expect('indent');
-      while (!cursor.take('dedent')) this.#statement(schema);
-    } else this.#statement(schema);
+    let root: Schema | undefined;
+    const base = (): void => {
+      if (cursor.next?.text === '=') {
+        cursor.expect('name');
+        cursor.expect('=');
+        cursor.literal();
+        return;
+      }
+      bases.push(cursor.dotted());
+      if (bases.at(-1) !== 'RootModel' || !cursor.take('[')) return;
+      root = this.#type();
+      cursor.expect(']');
+    };
+    if (cursor.take('(')) cursor.list(')', base);
+    return { name, line, bases, ...(root && { root }) };
   }
 
-  #statement(schema: ClassSchema): void {
+  #class(): void {
+    const head = this.#head();
+    const schema = this.#opened(head);
+    this.#classes.set(head.name, schema);
+    if (head.root || isModel(schema)) this.models.push(head.name);
+    this.#body((cursor) => {
+      if (cursor.token.kind === 'string') {
+        const text = cleaned(String(cursor.literal()));
+        // Later ones describe a field.
+        schema.description ??= text;
+        cursor.expect('newline');
+      } else if ('enum' in schema) this.#member(head, schema as EnumSchema);
+      else if (isModel(schema)) this.#statement(schema);
+      else cursor.refuse('a model with a root has no fields');
+    });
+  }
+
+  /** The schema of a class before its fields. Throws for one that is neither a model nor an enumeration. */
+  #opened({ name, line, bases, root }: Head): ClassSchema {
+    if (root) return { ...root };
+    if (bases.some((base) => ENUM_BASES.has(base))) return { enum: [] };
+    const unknown = bases.find((base) => base !== 'BaseModel' && !MIXED_IN.has(base) && !this.#classes.has(base));
+    if (bases.length > 0 && unknown === undefined) return modelOf(bases.map((base) => this.#classes.get(base)));
+    const from = unknown ? `, not from ${unknown}` : '';
+    throw unreadable(line, `the class ${name} must derive from BaseModel, Enum or a class above it${from}`);
+  }
+
+  /** Reads what stands in a class: on its line, or in the block below. */
+  #body(statement: (cursor: Cursor) => void): void {
     const cursor = this.#cursor;
-    if (cursor.take('newline') || cursor.take('pass') || cursor.take('...')) return;
-    if (cursor.token.kind === 'string') {
-      const text = String(cursor.literal()).trim();
-      // Later ones describe a field.
-      schema.description ??= text;
-    } else {
-      const { text: name, line } = cursor.expect('name');
-      if ('enum' in schema) {
-        if (!cursor.take('=')) cursor.refuse('NAME = value is expected in an enumeration', line);
-        schema.enum.push(cursor.plain());
-      } else if (name === 'model_config') cursor.skipLine();
-      else if (cursor.take(':')) this.#field(schema, name);
-      else cursor.refuse('name: type is expected in a model', line);
+    const one = (): void => {
+      if (!cursor.take('newline') && !cursor.take('pass') && !cursor.take('...')) statement(cursor);
+    };
+    cursor.expect(':');
+    if (!cursor.take('newline')) {
+      one();
+      return;
     }
+    cursor.expect('indent');
+    while (!cursor.take('dedent')) one();
+  }
+
+  #member({ name: enumeration, bases }: Head, schema: EnumSchema): void {
+    const cursor = this.#cursor;
+    const { text: name, line } = cursor.expect('name');
+    if (!cursor.take('=')) cursor.refuse('NAME = value is expected in an enumeration', line);
+    const isAuto = cursor.token.text === 'auto' && cursor.next?.text === '(';
+    if (isAuto) cursor.literal();
+    const value = isAuto ? (bases.includes('StrEnum') ? name.toLowerCase() : schema.enum.length + 1) : cursor.plain();
+    schema.enum.push(value);
+    this.#values.set(`${enumeration}.${name}`, value);
     cursor.expect('newline');
+  }
+
+  #statement(model: ModelSchema): void {
+    const cursor = this.#cursor;
+    if (cursor.take('class')) {
+      // What pydantic's first version was configured by is no class of the answer.
+      if (cursor.token.text === 'Config') this.#skipClass();
+      else this.#class();
+      return;
+    }
+    const { text: name, line } = cursor.expect('name');
+    if (name === 'model_config') cursor.skipLine();
+    else if (cursor.take(':')) this.#field(model, name);
+    else cursor.refuse('name: type is expected in a model', line);
+    cursor.expect('newline');
+  }
+
+  #skipClass(): void {
+    this.#head();
+    this.#body((cursor) => cursor.skipLine());
   }
 
   #field(model: ModelSchema, name: string): void {
     const cursor = this.#cursor;
-    const type = readType(cursor, (other, line) => {
-      if (!this.#named.has(other)) this.#named.set(other, line);
-      return { $ref: `#/$defs/${other}` };
-    });
+    const type = this.#type();
     let field: FieldArguments = { optional: false, rules: new Map() };
     if (cursor.take('=')) {
-      if (cursor.take('Field')) field = fieldArguments(cursor);
-      else {
-        cursor.literal();
-        field.optional = true;
-      }
+      if (cursor.take('Field')) {
+        cursor.expect('(');
+        field = fieldArguments(cursor);
+      } else field = { ...field, optional: true, standIn: cursor.literal() };
     }
     const key = field.alias ?? name;
     const { properties, required } = model;
@@ -105,9 +197,18 @@ class FileReader {
   }
 }
 
+/** A doc string without the indentation of its lines. */
+function cleaned(text: string): string {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .join('\n')
+    .trim();
+}
+
 /** A model with the fields of its parents. */
 function modelOf(parents: readonly (ClassSchema | undefined)[]): ModelSchema {
-  const models = parents.filter((parent): parent is ModelSchema => parent !== undefined && 'properties' in parent);
+  const models = parents.filter(isModel);
   return {
     type: 'object',
     properties: Object.assign({}, ...models.map(({ properties }) => properties)),
@@ -117,12 +218,13 @@ function modelOf(parents: readonly (ClassSchema | undefined)[]): ModelSchema {
 }
 
 /**
- * The JSON Schema of a model class in a Python file. The file is read, never run: imports, models with typed fields, `Field(...)`, enumerations and
- * doc strings are understood. Throws `bad_request` naming the line of anything else, and for a class that is not there or no model.
+ * The JSON Schema of a model class in a Python file. The file is read, never run: imports, constants, names for types, models with typed fields, classes
+ * inside them, `Field(...)`, enumerations and doc strings are understood. Throws `bad_request` naming the line of anything else, and for a class that is not there or no model.
  */
 export function pythonSchema(text: string, name: string): Schema {
-  const classes = new FileReader(text).read();
-  const models = [...classes].filter(([, schema]) => 'properties' in schema).map(([one]) => one);
+  const reader = new FileReader(text);
+  const classes = reader.read();
+  const { models } = reader;
   if (!models.includes(name)) throw unreadable(1, `the file has no model class ${name}; it has ${models.join(', ') || 'none'}`);
   return { $ref: `#/$defs/${name}`, $defs: Object.fromEntries(classes) };
 }

@@ -1,4 +1,5 @@
-import type { Cursor, Literal } from './python-cursor.js';
+import { Cursor, type Literal } from './python-cursor.js';
+import { pythonTokens, type Token } from './python-tokens.js';
 
 /** A JSON Schema, or a part of one. */
 export type Schema = { [keyword: string]: unknown };
@@ -18,8 +19,41 @@ const PLAIN: Readonly<Record<string, Schema>> = {
   time: { type: 'string', format: 'time' },
   UUID: { type: 'string', format: 'uuid' },
   EmailStr: { type: 'string', format: 'email' },
+  HttpUrl: { type: 'string', format: 'uri' },
+  AnyUrl: { type: 'string', format: 'uri' },
+  AnyHttpUrl: { type: 'string', format: 'uri' },
+  timedelta: { type: 'string', format: 'duration' },
+  UUID4: { type: 'string', format: 'uuid' },
+  IPv4Address: { type: 'string', format: 'ipv4' },
+  IPv6Address: { type: 'string', format: 'ipv6' },
+  Path: { type: 'string' },
+  object: {},
+  List: { type: 'array' },
+  tuple: { type: 'array' },
+  set: { type: 'array' },
+  Dict: { type: 'object' },
+  StrictStr: { type: 'string' },
+  StrictInt: { type: 'integer' },
+  StrictFloat: { type: 'number' },
+  StrictBool: { type: 'boolean' },
+  PositiveInt: { type: 'integer', exclusiveMinimum: 0 },
+  NonNegativeInt: { type: 'integer', minimum: 0 },
+  NegativeInt: { type: 'integer', exclusiveMaximum: 0 },
+  NonPositiveInt: { type: 'integer', maximum: 0 },
+  PositiveFloat: { type: 'number', exclusiveMinimum: 0 },
+  NonNegativeFloat: { type: 'number', minimum: 0 },
+  NegativeFloat: { type: 'number', exclusiveMaximum: 0 },
+  NonPositiveFloat: { type: 'number', maximum: 0 },
+};
+/** Types with limits in brackets, as `conint(ge=0)`, and what they limit. */
+const LIMITED: Readonly<Record<string, Schema>> = {
+  constr: { type: 'string' },
+  conint: { type: 'integer' },
+  confloat: { type: 'number' },
+  condecimal: { type: 'number' },
 };
 const LISTS: ReadonlySet<string> = new Set(['list', 'List', 'Sequence', 'set', 'Set', 'frozenset']);
+const TUPLES: ReadonlySet<string> = new Set(['tuple', 'Tuple']);
 const MAPS: ReadonlySet<string> = new Set(['dict', 'Dict', 'Mapping']);
 /** Arguments of `Field` that are keywords of a schema: on texts and numbers, and on lists. */
 const RULES: Readonly<Record<string, readonly [plain: string, list: string]>> = {
@@ -36,31 +70,50 @@ const RULES: Readonly<Record<string, readonly [plain: string, list: string]>> = 
   regex: ['pattern', 'pattern'],
 };
 const NOTES: ReadonlySet<string> = new Set(['title', 'description', 'examples', 'deprecated']);
+/** Arguments of `Field` that say how Python handles a field, and nothing of its values. */
+const OF_PYTHON: ReadonlySet<string> = new Set([
+  'repr',
+  'exclude',
+  'frozen',
+  'init',
+  'kw_only',
+  'discriminator',
+  'validate_default',
+  'union_mode',
+]);
 
 /** What `Field(...)` says of a field. */
 export interface FieldArguments {
   /** True when a value stands in for a missing one. */
   optional: boolean;
+  /** That value, where the file itself tells it. */
+  standIn?: Literal;
   alias?: string;
   /** Keywords, by the name that `Field` has for them. */
   readonly rules: Map<string, Literal>;
 }
 
-/** Reads the arguments of `Field`, its name already taken. */
+/** What empty values the factories of Python make. */
+const FACTORIES: Readonly<Record<string, Literal>> = { list: [], set: [], dict: {}, str: '', int: 0, bool: false };
+
+/** Reads the arguments of `Field`, its name and bracket already taken. */
 export function fieldArguments(cursor: Cursor): FieldArguments {
   const field: FieldArguments = { optional: false, rules: new Map() };
   let first = true;
-  cursor.expect('(');
   cursor.list(')', () => {
     const { token } = cursor;
     if (first && (token.kind !== 'name' || cursor.next?.text !== '=')) {
       field.optional = token.text !== '...';
-      cursor.literal();
+      field.standIn = cursor.literal();
     } else {
       const name = cursor.expect('name').text;
       cursor.expect('=');
+      const factory = name === 'default_factory' ? FACTORIES[cursor.token.text] : undefined;
       const value = cursor.literal();
-      if (name === 'default' || name === 'default_factory') field.optional = true;
+      if (name === 'default' || name === 'default_factory') {
+        field.optional = true;
+        field.standIn = factory ?? value;
+      } else if (OF_PYTHON.has(name)) return;
       else if (name === 'alias') field.alias = String(value);
       else if (NOTES.has(name) || (Object.hasOwn(RULES, name) && value !== undefined)) field.rules.set(name, value);
       else cursor.refuse(`Field(${name}=...) is not supported`, token.line);
@@ -71,8 +124,8 @@ export function fieldArguments(cursor: Cursor): FieldArguments {
 }
 
 /** A type with what `Field` adds to it: limits to every choice that they can apply to, notes to the whole. */
-export function withRules(schema: Schema, { rules }: FieldArguments): Schema {
-  const notes: Schema = {};
+export function withRules(schema: Schema, { rules, standIn }: FieldArguments): Schema {
+  const notes: Schema = standIn === undefined ? {} : { default: standIn };
   const limits: (readonly [keywords: readonly [plain: string, list: string], value: Literal])[] = [];
   for (const [name, value] of rules) {
     if (NOTES.has(name)) notes[name] = value;
@@ -100,11 +153,25 @@ function anyOf(choices: readonly Schema[]): Schema {
   return flat.length === 1 ? flat[0]! : { anyOf: flat };
 }
 
+/** A type that stands in quotes, since what it names comes later. */
+function quotedType({ value, line }: Token, cursor: Cursor, refer: (name: string, line: number) => Schema): Schema {
+  const inside = new Cursor(pythonTokens(String(value)), cursor.values);
+  const type = readType(inside, (name) => refer(name, line));
+  return inside.take('end') || inside.take('newline') ? type : cursor.refuse('a type is expected in quotes', line);
+}
+
 function singleType(cursor: Cursor, refer: (name: string, line: number) => Schema): Schema {
   const quoted = cursor.take('string');
-  const { line } = quoted ?? cursor.token;
-  const name = quoted ? String(quoted.value) : cursor.dotted();
-  if (quoted || !cursor.take('[')) return Object.hasOwn(PLAIN, name) ? { ...PLAIN[name] } : refer(name, line);
+  if (quoted) return quotedType(quoted, cursor, refer);
+  const { line } = cursor.token;
+  const name = cursor.dotted();
+  if (Object.hasOwn(LIMITED, name) && cursor.take('(')) return withRules(LIMITED[name]!, fieldArguments(cursor));
+  if (name === 'conlist' && cursor.take('(')) {
+    const items = readType(cursor, refer);
+    cursor.take(',');
+    return withRules({ type: 'array', items }, fieldArguments(cursor));
+  }
+  if (!cursor.take('[')) return Object.hasOwn(PLAIN, name) ? { ...PLAIN[name] } : refer(name, line);
   if (name === 'Literal') {
     const values: Literal[] = [];
     cursor.list(']', () => values.push(cursor.plain()));
@@ -112,9 +179,13 @@ function singleType(cursor: Cursor, refer: (name: string, line: number) => Schem
   }
   const types: Schema[] = [];
   let field: FieldArguments | undefined;
+  let isOpen = false;
   cursor.list(']', () => {
-    if (cursor.take('...')) return;
-    if (name === 'Annotated' && cursor.take('Field')) field = fieldArguments(cursor);
+    if (cursor.take('...')) isOpen = true;
+    else if (name === 'Annotated' && cursor.take('Field')) {
+      cursor.expect('(');
+      field = fieldArguments(cursor);
+    } else if (name === 'Annotated' && types.length > 0) cursor.literal();
     else types.push(readType(cursor, refer));
   });
   const [first, second] = types;
@@ -123,7 +194,16 @@ function singleType(cursor: Cursor, refer: (name: string, line: number) => Schem
     if (name === 'Optional') return anyOf([first, { type: 'null' }]);
     if (name === 'Union') return anyOf(types);
     if (LISTS.has(name)) return { type: 'array', items: first };
+    if (TUPLES.has(name))
+      return isOpen
+        ? { type: 'array', items: first }
+        : { type: 'array', prefixItems: types, minItems: types.length, maxItems: types.length };
     if (MAPS.has(name) && second !== undefined) return { type: 'object', additionalProperties: second };
   }
   return cursor.refuse(`the type ${name}[...] is not supported`, line);
+}
+
+/** Whether a name is that of a type which needs no class. */
+export function isPlainType(name: string): boolean {
+  return Object.hasOwn(PLAIN, name) || Object.hasOwn(LIMITED, name);
 }

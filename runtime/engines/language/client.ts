@@ -195,7 +195,8 @@ class PromptReading {
 
   take({ progress, tokens }: GenerateEvent): void {
     const now = performance.now();
-    if (progress) this.#first ??= { ...progress, at: now };
+    // What comes with the first tokens was not seen on its way.
+    if (progress && tokens === 0) this.#first ??= { ...progress, at: now };
     if (tokens === 0 || !this.#first) return;
     const { read, of, at } = this.#first;
     this.#first = undefined;
@@ -251,7 +252,7 @@ class EventStream {
 }
 
 function merged(first: GenerateEvent, second: GenerateEvent): GenerateEvent {
-  const out: GenerateEvent = { ...second, text: first.text + second.text, tokens: first.tokens + second.tokens };
+  const out: GenerateEvent = { ...first, ...second, text: first.text + second.text, tokens: first.tokens + second.tokens };
   if (first.logprobs) out.logprobs = [...first.logprobs, ...(second.logprobs ?? [])];
   return out;
 }

@@ -17,6 +17,25 @@ export function halfToNumber(bits: number): number {
   return sign * (1 + fraction / 2 ** EXPONENT_BITS) * 2 ** (exponent - BIAS);
 }
 
+const bits = new Uint32Array(1);
+const value = new Float32Array(bits.buffer);
+
+/** The bits of the nearest 16-bit float, ties to even; beyond its range infinity. */
+export function numberToHalf(number: number): number {
+  value[0] = number;
+  const all = bits[0]!;
+  const sign = (all >>> 16) & 0x8000;
+  const magnitude = all & 0x7fffffff;
+  if (magnitude >= 0x47800000) return sign | (magnitude > 0x7f800000 ? 0x7e00 : 0x7c00);
+  if (magnitude < 0x38800000) {
+    // Below the normal ones: whole steps of 2^-24, which the addition rounds.
+    value[0] = Math.abs(number) + 0.5;
+    return sign | (bits[0]! - 0x3f000000);
+  }
+  const rounded = magnitude + 0x0fff + ((magnitude >>> 13) & 1);
+  return sign | ((rounded - 0x38000000) >>> 13);
+}
+
 const read = new WeakMap<Tensor, Float32Array>();
 
 /** The values of a float tensor; those of 16 bits are read once. Throws `Failure('invalid')` for other types. */
@@ -32,3 +51,7 @@ export function float32Of(tensor: Tensor): Float32Array {
   read.set(tensor, values);
   return values;
 }
+
+/** Floats as an input takes them: 32 bits, or rounded to 16. */
+export const floatTensor = (type: string, dims: readonly number[], values: Float32Array): Tensor =>
+  type === 'float16' ? { type, dims, data: Uint16Array.from(values, numberToHalf) } : { type: 'float32', dims, data: values };

@@ -2,6 +2,7 @@ import type { Tokenizer } from '@huggingface/tokenizers';
 import { BYTE_OF_CHAR } from '../../../models/writers/byte-alphabet.js';
 import { Failure } from '../../../schemas/errors.js';
 import { openTokenizer } from './long-words.js';
+import { longestToken } from './longest-token.js';
 
 /** The parts of `tokenizer.json` that are read here. */
 interface Definition {
@@ -46,7 +47,7 @@ export class TextTokenizer {
       this.#added.add(id);
     }
     this.#spellsBytes = JSON.stringify([pre_tokenizer ?? null, decoder ?? null]).includes('"ByteLevel"');
-    this.longestToken = this.#spellsBytes ? this.#texts.reduce((most, text = '') => Math.max(most, text.length), 1) : undefined;
+    this.longestToken = longestToken(definition);
     this.dropsFirstSpace = stepsOf(decoder).some(dropsSpace);
     this.controlTexts = added_tokens.filter(({ special }) => special === true).map(({ content }) => content);
   }

@@ -3,9 +3,10 @@ import { HostClient } from '../../hosts/client.js';
 import { defaultThreads } from '../../hosts/memory.js';
 import type { EngineStatus } from '../contracts/loaded.js';
 import type { Heard, Stretch, Transcriber } from '../contracts/transcribing.js';
-import type { TranscriberOpenBody, TranscriberOpened } from './wire.js';
+import type { SherpaOpenBody, TranscriberOpenBody, TranscriberOpened } from './wire.js';
 
-const ENGINE = new URL('./entry.js', import.meta.url);
+const WHISPER = new URL('./entry.js', import.meta.url);
+const SHERPA = new URL('./sherpa/entry.js', import.meta.url);
 /** Half a minute of speech may take a large model minutes on a small machine; a host that takes longer is stuck. */
 const HEAR_LIMIT_MS = 15 * 60_000;
 
@@ -15,8 +16,14 @@ export interface WhisperFiles extends Pick<TranscriberOpenBody, 'path' | 'form' 
   readonly notes: readonly string[];
 }
 
-/** A Whisper model in its host process, from the daemon's side. */
-export class WhisperClient implements Transcriber {
+/** A folder with a model for sherpa-onnx, and how it is called. */
+export interface SherpaFiles extends Pick<SherpaOpenBody, 'folder'> {
+  readonly name: string;
+  readonly notes: readonly string[];
+}
+
+/** A model that writes down speech in its host process, from the daemon's side. */
+export class TranscriberClient implements Transcriber {
   readonly #client: HostClient<TranscriberOpened>;
   readonly status: EngineStatus;
   readonly multilingual: boolean;
@@ -27,16 +34,25 @@ export class WhisperClient implements Transcriber {
     this.status = status;
   }
 
-  /** Starts a host and loads the model in it. Throws `invalid` for a file that cannot be used, `unavailable` when `stop` is aborted meanwhile. */
-  static async load({ name, notes, ...files }: WhisperFiles, circuit: Circuit, stop: AbortSignal): Promise<WhisperClient> {
+  /** Starts a host and loads a Whisper model in it. Throws `invalid` for a file that cannot be used, `unavailable` when `stop` is aborted meanwhile. */
+  static async whisper({ name, notes, ...files }: WhisperFiles, circuit: Circuit, stop: AbortSignal): Promise<TranscriberClient> {
     const forceCpu = /^(1|true|yes)$/i.test(process.env.GGUF_FORCE_CPU ?? '');
     const body: TranscriberOpenBody = { ...files, threads: defaultThreads(), gpu: !forceCpu };
-    const parts = { name: `model ${name}`, engine: ENGINE, circuit, body, callLimitMs: HEAR_LIMIT_MS, atOnce: 1 };
+    const parts = { name: `model ${name}`, engine: WHISPER, circuit, body, callLimitMs: HEAR_LIMIT_MS, atOnce: 1 };
     const { client, opened } = await HostClient.open<TranscriberOpened>(parts, stop);
     const { available, used } = opened;
     const why = used.includes('CPU') ? (forceCpu ? 'the CPU was asked for' : 'no GPU was found') : null;
     const devices = { requested: forceCpu ? 'cpu' : 'auto', available, used, why };
-    return new WhisperClient(client, opened, { devices, options: { n_threads: body.threads }, notes });
+    return new TranscriberClient(client, opened, { devices, options: { n_threads: body.threads }, notes });
+  }
+
+  /** The same of a model for sherpa-onnx; `unavailable` also where that is not installed. */
+  static async sherpa({ name, notes, folder }: SherpaFiles, circuit: Circuit, stop: AbortSignal): Promise<TranscriberClient> {
+    const body: SherpaOpenBody = { folder, threads: defaultThreads() };
+    const parts = { name: `model ${name}`, engine: SHERPA, circuit, body, callLimitMs: HEAR_LIMIT_MS, atOnce: 1 };
+    const { client, opened } = await HostClient.open<TranscriberOpened>(parts, stop);
+    const devices = { requested: 'cpu', available: opened.available, used: opened.used, why: null };
+    return new TranscriberClient(client, opened, { devices, options: { n_threads: body.threads }, notes });
   }
 
   get pid(): number | undefined {

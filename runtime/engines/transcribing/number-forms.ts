@@ -1,4 +1,4 @@
-import { halfToNumber } from '../onnx/float16.js';
+import { halfToNumber, numberToHalf } from '../onnx/float16.js';
 
 /** Values of a block of Q8_0, and its bytes: a 16-bit float that they are multiplied with, and a byte for each. */
 export const BLOCK = 32;
@@ -6,25 +6,6 @@ const BLOCK_BYTES = 34;
 const MOST = 127;
 
 let halves: Float32Array | undefined;
-
-const bits = new Uint32Array(1);
-const value = new Float32Array(bits.buffer);
-
-/** The nearest 16-bit float, ties to even; beyond its range infinity. */
-function halfBits(number: number): number {
-  value[0] = number;
-  const all = bits[0]!;
-  const sign = (all >>> 16) & 0x8000;
-  const magnitude = all & 0x7fffffff;
-  if (magnitude >= 0x47800000) return sign | (magnitude > 0x7f800000 ? 0x7e00 : 0x7c00);
-  if (magnitude < 0x38800000) {
-    // Below the normal ones: whole steps of 2^-24, which the addition rounds.
-    value[0] = Math.abs(number) + 0.5;
-    return sign | (bits[0]! - 0x3f000000);
-  }
-  const rounded = magnitude + 0x0fff + ((magnitude >>> 13) & 1);
-  return sign | ((rounded - 0x38000000) >>> 13);
-}
 
 /** Values in the types that CTranslate2 writes as 32-bit floats. `scales` are those of the rows of bytes, which they were multiplied with. */
 export function toFloats(bytes: Buffer, type: 'f32' | 'f16' | 'bf16' | 'i8', width: number, scales?: Float32Array): Float32Array {
@@ -47,7 +28,7 @@ export function toFloats(bytes: Buffer, type: 'f32' | 'f16' | 'bf16' | 'i8', wid
 /** 32-bit floats in a type of ggml files; the values of Q8_0 come in whole blocks. */
 export function fromFloats(floats: Float32Array, type: 'f32' | 'f16' | 'q8_0'): Buffer {
   if (type === 'f32') return Buffer.from(floats.buffer, floats.byteOffset, floats.byteLength);
-  if (type === 'f16') return Buffer.from(Uint16Array.from(floats, halfBits).buffer);
+  if (type === 'f16') return Buffer.from(Uint16Array.from(floats, numberToHalf).buffer);
   const blocks = floats.length / BLOCK;
   const out = Buffer.alloc(blocks * BLOCK_BYTES);
   for (let block = 0; block < blocks; block += 1) {
@@ -57,7 +38,7 @@ export function fromFloats(floats: Float32Array, type: 'f32' | 'f16' | 'q8_0'): 
     const scale = most / MOST;
     const inverse = scale === 0 ? 0 : 1 / scale;
     const at = block * BLOCK_BYTES;
-    out.writeUInt16LE(halfBits(scale), at);
+    out.writeUInt16LE(numberToHalf(scale), at);
     for (let i = 0; i < BLOCK; i += 1) out.writeInt8(Math.round(floats[from + i]! * inverse), at + 2 + i);
   }
   return out;

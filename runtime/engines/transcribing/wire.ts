@@ -9,7 +9,14 @@ export interface TranscriberOpenBody {
   readonly gpu: boolean;
 }
 
-/** What a loaded Whisper model is. */
+/** Asks a fresh host to load a model for sherpa-onnx. */
+export interface SherpaOpenBody {
+  /** Absolute. */
+  readonly folder: string;
+  readonly threads: number;
+}
+
+/** What a loaded model is. */
 export interface TranscriberOpened {
   readonly multilingual: boolean;
   readonly available: string[];

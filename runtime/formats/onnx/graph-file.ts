@@ -9,6 +9,9 @@ import { type ProtoField, ProtoFile } from './protobuf.js';
 const DEPTH_LIMIT = 16;
 const NAME_LIMIT = 4096;
 const RANK_LIMIT = 64;
+/** Entries of metadata, and the bytes of one; a list of a thousand speakers has 20 kB. */
+const METADATA_LIMIT = 1000;
+const METADATA_TEXT = 1024 * 1024;
 /** Elements of one tensor at most; far above any weight, far below what overflows. */
 const ELEMENT_LIMIT = 2 ** 40;
 /** Tensors that say where outside the graph they lie. */
@@ -16,7 +19,7 @@ const EXTERNAL_LIMIT = 100_000;
 const SHOWN = 300;
 
 /** Fields of the messages of onnx.proto that lead to tensors. */
-const MODEL = { graph: 7, training: 20, functions: 25 };
+const MODEL = { graph: 7, metadata: 14, training: 20, functions: 25 };
 const TRAINING = { initialization: 1, algorithm: 2 };
 const FUNCTION = { node: 7 };
 const GRAPH = { node: 1, initializer: 5, sparse: 15 };
@@ -71,12 +74,25 @@ export function inspectGraph(path: string, folder?: string): GraphFile {
   return walked(path, fileName(path, folder), true);
 }
 
+/** Texts that an export wrote about itself into its graph's file, by their keys. Throws as `inspectGraph` does. */
+export function graphMetadata(path: string): ReadonlyMap<string, string> {
+  return opened(path, fileName(path), (file) => {
+    const entries = new Map<string, string>();
+    for (const field of file.fields()) {
+      if (field.number !== MODEL.metadata || field.wire !== 2) continue;
+      if (entries.size >= METADATA_LIMIT) throw graphFault(fileName(path), `it tells more than ${METADATA_LIMIT} things about itself`);
+      entries.set(...readEntry(file, field, METADATA_TEXT));
+    }
+    return entries;
+  });
+}
+
 /** A key with its value, as tensors name the files of their weights; of several values the last counts, as protobuf has it. */
-export function readEntry(file: ProtoFile, entry: ProtoField): [key: string, value: string] {
+export function readEntry(file: ProtoFile, entry: ProtoField, limit = NAME_LIMIT): [key: string, value: string] {
   let [key, value] = ['', ''];
   for (const part of file.fields(entry.start, entry.end)) {
     if (part.number === ENTRY.key) key = file.text(part, NAME_LIMIT);
-    else if (part.number === ENTRY.value) value = file.text(part, NAME_LIMIT);
+    else if (part.number === ENTRY.value) value = file.text(part, limit);
   }
   return [key, value];
 }
@@ -90,6 +106,15 @@ export function externalFiles(path: string): readonly string[] {
 }
 
 function walked(path: string, name: string, looksOutside: boolean): GraphFile {
+  return opened(path, name, (file) => {
+    const walk = new Walk(path, name, file, looksOutside);
+    walk.model();
+    return { sizeBytes: file.sizeBytes + walk.externalBytes, external: [...walk.external.keys()] };
+  });
+}
+
+/** What a reader makes of a graph's file, which is open meanwhile. */
+function opened<T>(path: string, name: string, read: (file: ProtoFile) => T): T {
   let descriptor: number;
   try {
     descriptor = openSync(path, 'r');
@@ -102,9 +127,7 @@ function walked(path: string, name: string, looksOutside: boolean): GraphFile {
     const stat = fstatSync(descriptor);
     if (!stat.isFile()) throw graphFault(name, 'it is no file');
     if (stat.size === 0) throw graphFault(name, 'it is empty');
-    const walk = new Walk(path, name, new ProtoFile(descriptor, stat.size), looksOutside);
-    walk.model();
-    return { sizeBytes: stat.size + walk.externalBytes, external: [...walk.external.keys()] };
+    return read(new ProtoFile(descriptor, stat.size));
   } catch (error) {
     throw error instanceof RangeError ? graphFault(name, error.message, error) : error;
   } finally {

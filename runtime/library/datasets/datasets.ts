@@ -80,6 +80,11 @@ export class Datasets {
     return { total: datasets.length, datasets };
   }
 
+  /** What is known of the files of a dataset, the oldest first. Throws as `find` does. */
+  files(namespace: string, project: string, name: string): Promise<FileMetadata[]> {
+    return this.#places.list(this.find(namespace, project, name));
+  }
+
   /** Names that a new dataset may use; none without a `rag` section. */
   strategies(namespace: string, project: string): Strategies {
     return strategiesOf(this.#projects.load(namespace, project));

@@ -5,6 +5,8 @@ import { loadCore } from '../../../native/core.js';
 import { Failure } from '../../../schemas/errors.js';
 import { Gate } from '../../base/gate.js';
 import { quote } from '../../config/names.js';
+import type { Events } from '../../events/events.js';
+import { recorded } from '../../events/recorded.js';
 import { checkedName, checkedNewName, LATEST, resolveLatest, savedAt, versionedName } from '../names.js';
 import type { AnomalyService, FitAsk, FitResult, ListedAnomalyModel, ModelAsk, ModelFacts, ScoreAsk, ScoreResult } from './contract.js';
 import { RowEncoder } from './encoder.js';
@@ -21,17 +23,33 @@ const THREADS = Math.max(1, Math.min(8, Math.floor(availableParallelism() / 2)))
 /** Detectors of this process, each in a file of its own below `folder`. */
 export class AnomalyDetectors implements AnomalyService {
   readonly #shelf: Shelf;
+  readonly #events: Events | undefined;
   readonly #memory = new Memory();
   readonly #reading = new Map<string, Promise<HeldModel | undefined>>();
   readonly #fits = new Gate('fits', FITS_AT_ONCE, WAITING_FITS);
   readonly #scores = new Gate('requests that score', SCORES_AT_ONCE, WAITING_SCORES);
   readonly #closing = new AbortController();
 
-  constructor(folder: string) {
+  /** `events` keep the fits. */
+  constructor(folder: string, events?: Events) {
     this.#shelf = new Shelf(folder);
+    this.#events = events;
   }
 
-  async fit(ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
+  fit(ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
+    const { model, backend, normalization, contamination, data } = ask;
+    const about = { kind: 'anomaly', backend, normalization, contamination, rows: data.length };
+    return recorded(
+      this.#events,
+      { type: 'fit', model, data: about },
+      () => this.#fit(ask, signal),
+      ({ model: versioned, samples, columns, threshold }) => ({
+        data: { versioned_name: versioned, samples_fitted: samples, columns, threshold },
+      }),
+    );
+  }
+
+  async #fit(ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
     checkedNewName(ask.model);
     if (ask.data.length < 2) throw new Failure('bad_request', `data has ${ask.data.length} rows; a fit needs at least 2.`);
     checkSize(ask.data.length, 1);

@@ -3,6 +3,8 @@ import { Failure } from '../../../schemas/errors.js';
 import { Gate } from '../../base/gate.js';
 import { quote } from '../../config/names.js';
 import type { EncoderService } from '../../encoders/contract.js';
+import type { Events } from '../../events/events.js';
+import { recorded } from '../../events/recorded.js';
 import { checkedName, checkedNewName, LATEST, type ListedModel, resolveLatest, savedAt, versionedName } from '../names.js';
 import type { ClassifierFacts, ClassifierService, FitAsk, FitResult, ListedClassifier, Predictions } from './contract.js';
 import { checkProbe, chooseEmbedder, embedded, probeOf } from './embedder.js';
@@ -40,6 +42,7 @@ interface Fresh {
 /** The classifiers of this process, each in a directory of its own below `folder`. */
 export class Classifiers implements ClassifierService {
   readonly #shelf: Shelf;
+  readonly #events: Events | undefined;
   readonly #encoders: EncoderService;
   readonly #memory = new Memory();
   readonly #reading = new Map<string, Promise<HeldClassifier | undefined>>();
@@ -48,12 +51,25 @@ export class Classifiers implements ClassifierService {
   readonly #predictions = new Gate('requests that predict', PREDICTIONS_AT_ONCE, WAITING_PREDICTIONS);
   readonly #closing = new AbortController();
 
-  constructor(folder: string, encoders: EncoderService) {
+  /** `events` keep the fits. */
+  constructor(folder: string, encoders: EncoderService, events?: Events) {
     this.#shelf = new Shelf(folder);
+    this.#events = events;
     this.#encoders = encoders;
   }
 
-  async fit(ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
+  fit(ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
+    return recorded(
+      this.#events,
+      { type: 'fit', model: ask.model, data: { kind: 'classifier', base_model: ask.baseModel ?? null, examples: ask.examples.length } },
+      () => this.#fit(ask, signal),
+      ({ model, samples, embedder, labels, quality }) => ({
+        data: { versioned_name: model, samples_fitted: samples, embedder, num_classes: labels.length, accuracy: quality?.accuracy ?? null },
+      }),
+    );
+  }
+
+  async #fit(ask: FitAsk, signal: AbortSignal): Promise<FitResult> {
     checkedNewName(ask.model);
     const examples = await learnable(ask.examples);
     const either = AbortSignal.any([signal, this.#closing.signal]);

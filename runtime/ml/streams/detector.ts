@@ -5,6 +5,7 @@ import { Failure } from '../../../schemas/errors.js';
 import type { Gate } from '../../base/gate.js';
 import { log } from '../../base/log.js';
 import { breathe, orAborted } from '../../base/loop.js';
+import type { Events } from '../../events/events.js';
 import type { Batch, Chain, DetectorRecord, ModelRecord, Store } from '../../store/store.js';
 import { appendTo } from '../tables/cells.js';
 import { SegmentLog } from '../tables/segment-log.js';
@@ -40,6 +41,7 @@ export class Detector {
   users = 0;
   readonly #store: Store;
   readonly #retrainings: Gate;
+  readonly #events: Events | undefined;
   #record: DetectorRecord;
   #table: NativeColumns;
   #log: SegmentLog;
@@ -58,9 +60,10 @@ export class Detector {
   readonly #closing = new AbortController();
   #queue: Promise<unknown> = Promise.resolve();
 
-  constructor(store: Store, name: string, record: DetectorRecord, retrainings: Gate) {
+  constructor(store: Store, name: string, record: DetectorRecord, retrainings: Gate, events?: Events) {
     this.#store = store;
     this.#retrainings = retrainings;
+    this.#events = events;
     this.name = name;
     this.#record = record;
     [this.#table, this.#log] = this.#emptyTable();
@@ -235,7 +238,8 @@ export class Detector {
     this.#record.sinceTraining = this.#record.total;
     if (this.#record.total < Math.max(settings.minSamples, this.#retryAt)) return;
     try {
-      const training = await train(this.#table, settings, this.#seen.keys(), this.#closing.signal);
+      const run = { name: this.name, events: this.#events, signal: this.#closing.signal, background: false };
+      const training = await train(this.#table, settings, this.#seen.keys(), run);
       this.#fresh = training.record;
       this.#adopt(training, this.#record.sinceTraining);
     } catch (failure) {
@@ -374,7 +378,8 @@ export class Detector {
     try {
       const running = this.#retrainings.run(signal, () => {
         learned = this.#record.sinceTraining;
-        return train(this.#table, this.#record.settings, current, signal, true);
+        const run = { name: this.name, events: this.#events, signal, background: true };
+        return train(this.#table, this.#record.settings, current, run);
       });
       // What stands behind all others may take long to notice that it is to stop: only the trainings that wait for its place wait for that.
       const training = await orAborted(running, signal);

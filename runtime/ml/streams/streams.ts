@@ -2,6 +2,7 @@ import { Failure } from '../../../schemas/errors.js';
 import { Gate } from '../../base/gate.js';
 import { breathe } from '../../base/loop.js';
 import { quote } from '../../config/names.js';
+import type { Events } from '../../events/events.js';
 import type { DetectorRecord, DetectorSettings, Store } from '../../store/store.js';
 import { takeOwner } from '../tables/owner.js';
 import type { DetectorStats, StreamResult, StreamService } from './contract.js';
@@ -19,6 +20,7 @@ export class Streams implements StreamService {
   readonly #store: Store;
   readonly #limits: StreamLimits;
   readonly #retrainings: Gate;
+  readonly #events: Events | undefined;
   /** Least recently used first. */
   readonly #loaded = new Map<string, Promise<Detector>>();
   readonly #present = new Map<string, Detector>();
@@ -26,8 +28,10 @@ export class Streams implements StreamService {
   readonly #ending = new Map<string, Promise<unknown>>();
   #closed = false;
 
-  constructor(store: Store, limits: StreamLimits = STREAM_LIMITS) {
+  /** `events` keep the trainings. */
+  constructor(store: Store, limits: StreamLimits = STREAM_LIMITS, events?: Events) {
     this.#store = store;
+    this.#events = events;
     this.#limits = limits;
     this.#retrainings = new Gate('retrainings', limits.retrainings, limits.detectors);
   }
@@ -146,7 +150,7 @@ export class Streams implements StreamService {
     const found = this.#store.detectors.get(name);
     if (found === undefined && settings === undefined) this.#record(name);
     const record = found ?? (await this.#make(name, settings!));
-    const detector = new Detector(this.#store, name, record, this.#retrainings);
+    const detector = new Detector(this.#store, name, record, this.#retrainings, this.#events);
     await detector.load();
     this.#present.set(name, detector);
     return { detector, isNew: found === undefined };

@@ -1,6 +1,8 @@
 import { restoreAnomaly, runFit } from '../../../native/anomaly.js';
 import type { AnomalyState, ColumnFeatures, NativeAnomalyModel, NativeColumns } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
+import type { Events } from '../../events/events.js';
+import { recorded } from '../../events/recorded.js';
 import { alignedBytes, bytesOf, type DetectorSettings, type ModelRecord } from '../../store/store.js';
 import { MAX_TRAINING_NUMBERS } from './limits.js';
 import { type Learned, learnedFrom } from './scores.js';
@@ -17,6 +19,12 @@ export interface Training {
   readonly expected: number[];
   /** The model as it is stored. */
   readonly record: ModelRecord;
+}
+
+/** The keys of samples that a model learns from, and those that each must have. */
+interface Keys {
+  readonly columns: string[];
+  readonly required: string[];
 }
 
 /** Numbers that a model scores in one call. */
@@ -43,13 +51,35 @@ export function checkSize(settings: DetectorSettings, columns: number): void {
   );
 }
 
-/** Fits a model to the rows of a table, in the background where nobody waits for it. Throws what the fit throws. */
-export async function train(
+/** How a model is fitted. */
+export interface TrainingRun {
+  /** Of the detector. */
+  readonly name: string;
+  /** Where the training is kept as an event. */
+  readonly events: Events | undefined;
+  readonly signal: AbortSignal;
+  /** True where nobody waits for it. */
+  readonly background: boolean;
+}
+
+/** Fits a model to the rows of a table, and keeps an event of it. Throws what the fit throws. */
+export function train(table: NativeColumns, settings: DetectorSettings, keys: Keys, run: TrainingRun): Promise<Training> {
+  const { backend, contamination } = settings;
+  const data = { kind: 'stream', backend, contamination, background: run.background, keys: keys.columns.length };
+  const about = { type: 'fit', model: run.name, data } as const;
+  return recorded(
+    run.events,
+    about,
+    () => fitted(table, settings, keys, run),
+    ({ expected }) => ({ data: { samples_fitted: expected.reduce((sum, count) => sum + count, 0) } }),
+  );
+}
+
+async function fitted(
   table: NativeColumns,
   settings: DetectorSettings,
-  keys: { readonly columns: string[]; readonly required: string[] },
-  signal: AbortSignal,
-  background = false,
+  keys: Keys,
+  { signal, background }: TrainingRun,
 ): Promise<Training> {
   const { backend, contamination } = settings;
   const { columns, required } = keys;

@@ -5,7 +5,7 @@ import { formatName } from '../../formats/onnx-names.js';
 import type { ModelPlaces } from '../find/contract.js';
 import { cachedRepositories, filesBelow, snapshotFiles, snapshots } from '../find/hub-cache.js';
 import { ownModels, topFiles } from '../find/own-folders.js';
-import { nameOfFile } from '../find/whisper.js';
+import { partOf } from '../find/parts.js';
 import { RepositoryLayout } from './layout.js';
 
 /** A model on this machine, as listings show it. */
@@ -56,11 +56,12 @@ export async function weigh(paths: readonly string[]): Promise<{ sizeBytes: numb
 /** The models of a repository: one, or each of several that have names of their own. */
 async function inHub(cache: string, id: string): Promise<CachedModel[]> {
   const whole = await wholeInHub(cache, id);
-  if (whole?.model.format !== 'ggml') return whole ? [whole.model] : [];
+  if (!whole) return [];
   const { model, files } = whole;
+  if (!files.some((file) => partOf(id, file) !== undefined)) return [model];
   const named = new Map<string, string[]>();
   for (const file of files) {
-    const name = nameOfFile(id, basename(file)) ?? id;
+    const name = partOf(id, file) ?? id;
     named.set(name, [...(named.get(name) ?? []), file]);
   }
   return Promise.all([...named].map(async ([name, own]) => ({ ...model, id: name, ...(await weigh(own)) })));

@@ -6,7 +6,7 @@ import { repositoriesOf } from '../find/aliases.js';
 import { repositoryFolder, snapshotFiles, snapshots } from '../find/hub-cache.js';
 import { ownPath, WEIGHTS } from '../find/own-folders.js';
 import type { RepositoryPart } from '../find/parts.js';
-import { whisperModel, whisperRepositories } from '../find/whisper.js';
+import { whisperRepositories } from '../find/whisper.js';
 import { RepositoryLayout } from './layout.js';
 import { weigh } from './list.js';
 import { storedFiles, sweepStore } from './shared-store.js';
@@ -147,7 +147,7 @@ export async function removeModel(places: RemovalPlaces, repositories: readonly 
  */
 export async function removePart(places: RemovalPlaces, part: RepositoryPart, needs: Needs): Promise<Removal> {
   const { cache } = places;
-  const { name, repository, files } = part;
+  const { name, repository, files, isKey } = part;
   const layout = new RepositoryLayout(cache, repository);
   const shown = await Promise.all(
     (await snapshots(layout.folder)).map(async (path) => ({ path, files: await snapshotFiles(path, layout.folder) })),
@@ -161,7 +161,7 @@ export async function removePart(places: RemovalPlaces, part: RepositoryPart, ne
       code: 'ModelNotFound',
     });
   if (others.length === 0) return { ...(await removeModel(places, [repository], needs)), id: name };
-  const used = needs.loaded().find((key) => key.startsWith('speech:') && whisperModel(key.split(':')[1]!)?.file === files[0]);
+  const used = needs.loaded().find(isKey);
   if (used !== undefined || isAmong(needs.active, repository))
     throw new Failure(
       'conflict',

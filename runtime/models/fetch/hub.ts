@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
+import type { Events } from '../../events/events.js';
 import type { Outbound } from '../../net/outbound.js';
 import { type Removal, removeModel, removePart } from '../cache/removal.js';
 import { sweepCache } from '../cache/sweep.js';
@@ -7,6 +8,7 @@ import { repositoriesOf } from '../find/aliases.js';
 import { repositoryPart } from '../find/parts.js';
 import { HubClient } from './client.js';
 import { Download } from './download.js';
+import { DownloadRecord } from './download-record.js';
 import type { DownloadEvent } from './events.js';
 import { type DownloadPlan, planDownload, repositoryName } from './plan.js';
 import { optionsOf, type QuantisationOption } from './quantisation-options.js';
@@ -22,6 +24,7 @@ const STOPS = 'The daemon stops; start the download again to go on.';
 export class Hub {
   readonly #outbound: Outbound;
   readonly #env: NodeJS.ProcessEnv | HubSettings;
+  readonly #events: Events | undefined;
   #made: HubClient | undefined;
   #isClosed = false;
   readonly #running = new Map<string, Download>();
@@ -30,10 +33,11 @@ export class Hub {
   /** By repository in lower case; they settle and never reject. */
   readonly #removals = new Map<string, Promise<void>>();
 
-  /** `settings` are those of the environment unless given. */
-  constructor(outbound: Outbound, settings: NodeJS.ProcessEnv | HubSettings = process.env) {
+  /** `settings` are those of the environment unless given; `events` keep what was downloaded. */
+  constructor(outbound: Outbound, settings: NodeJS.ProcessEnv | HubSettings = process.env, events?: Events) {
     this.#outbound = outbound;
     this.#env = settings;
+    this.#events = events;
   }
 
   /** The cache folder. */
@@ -78,6 +82,7 @@ export class Hub {
     while (this.#removals.has(key)) await this.#removals.get(key);
     if (signal.aborted) return;
     const download = this.#join(plan);
+    const record = this.#events && new DownloadRecord(this.#events, plan);
     const queue = download.join();
     const leave = (): void => download.leave(queue);
     signal.addEventListener('abort', leave, { once: true });
@@ -95,12 +100,14 @@ export class Hub {
         ...(plan.licence === null ? {} : { licence: plan.licence }),
       };
       for await (const event of queue) {
+        record?.happened(event);
         yield event;
         if (event.event === 'done') yield { event: 'complete', model_name: plan.name };
       }
     } finally {
       signal.removeEventListener('abort', leave);
       leave();
+      record?.left();
     }
   }
 

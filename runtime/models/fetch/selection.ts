@@ -2,6 +2,7 @@ import { posix } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
 import { chooseFile, isImportanceMatrix, quantisationOf, shardNumber, shardSet } from '../../formats/gguf-names.js';
 import { formatName } from '../../formats/onnx-names.js';
+import { looksLikeSherpa, sherpaGraphs } from '../../formats/sherpa-folder.js';
 import type { RemoteFile } from '../cache/layout.js';
 import { chooseGraphs, externals } from './graphs.js';
 
@@ -97,6 +98,16 @@ function onnxOf(files: readonly RemoteFile[], wanted: string | null): Selection 
   return { files: [...chosen], beside, format: 'onnx', main: graphs.files[0]!, quantisation: wanted, note };
 }
 
+/** A model for sherpa-onnx: the graphs that are opened, and all that lies beside them but recordings to try it with. */
+function sherpaOf(files: readonly RemoteFile[]): Selection | null {
+  const paths = files.map(({ path }) => path);
+  if (!looksLikeSherpa(paths)) return null;
+  const graphs = sherpaGraphs(paths);
+  const isData = (path: string): boolean => /^(?:voices\.bin|[^/]+\.(?:txt|json|fst|far)|(?:espeak-ng-data|dict)\/.+)$/i.test(path);
+  const chosen = files.filter(({ path }) => graphs.includes(path) || isData(path));
+  return { files: chosen, beside: [], format: 'onnx', main: graphs[0]!, quantisation: null, note: null };
+}
+
 /** A Whisper model as faster-whisper fetches it: its weights, its vocabulary and its settings. */
 function whisperOf(files: readonly RemoteFile[]): Selection | null {
   const has = (name: string): boolean => files.some(({ path }) => path === name);
@@ -114,6 +125,10 @@ function whisperOf(files: readonly RemoteFile[]): Selection | null {
 export function select(repository: string, files: readonly RemoteFile[], wanted: string | null): Selection | null {
   const usable = files.filter(({ sizeBytes }) => sizeBytes > 0);
   const exported = (): Selection | null => {
+    // One that was exported for others too, such as with a tokenizer, is fetched for those.
+    const sherpa =
+      wanted === null && !usable.some(({ path }) => path === 'tokenizer.json' || path.startsWith('onnx/')) ? sherpaOf(usable) : null;
+    if (sherpa) return sherpa;
     const graphs = withoutGenAi(usable);
     return graphs.some(({ path }) => /\.onnx$/i.test(path)) ? onnxOf(graphs, wanted) : null;
   };

@@ -58,6 +58,7 @@ const ALIASES: ReadonlyMap<string, Alias> = new Map([
 /** Names that are used without their organisation. */
 const SHORT: ReadonlyMap<string, string> = new Map([
   ['kokoro', 'hexgrad/Kokoro-82M'] as const,
+  ['piper', 'rhasspy/piper-voices'] as const,
   ...[
     'sentence-transformers/all-MiniLM-L6-v2',
     'sentence-transformers/all-mpnet-base-v2',

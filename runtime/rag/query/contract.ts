@@ -44,6 +44,6 @@ export interface Findings {
 
 /** Asks the databases of projects. */
 export interface Retrieval {
-  /** Throws `bad_request` and `not_found` for names that are missing or unknown, naming the known ones, and what embedders and stores throw. */
-  ask(scope: RagScope, question: Question, signal: AbortSignal): Promise<Findings>;
+  /** Throws `bad_request` and `not_found` for names that are missing or unknown, naming the known ones, and what embedders and stores throw. `onStep` is told in words what is done next. */
+  ask(scope: RagScope, question: Question, signal: AbortSignal, onStep?: (step: string) => void): Promise<Findings>;
 }

@@ -39,6 +39,8 @@ export interface MeansParts {
   readonly models: ModelMeans;
   readonly outbound: Outbound;
   readonly signal: AbortSignal;
+  /** As in `Retrieval.ask`. */
+  readonly onStep?: ((step: string) => void) | undefined;
 }
 
 function modelOf(scope: RagScope, name: string): ModelConfig {
@@ -63,9 +65,10 @@ function lacking(name: string, what: string): Failure {
 
 /** The means for one question. A question that is embedded twice is embedded once. */
 export function meansOf(parts: MeansParts): RetrievalMeans {
-  const { scope, store, models, outbound, signal } = parts;
+  const { scope, store, models, outbound, signal, onStep } = parts;
   const embedded = new Map<string, Promise<Float32Array[]>>();
   const embedQuery = (text: string): Promise<Float32Array[]> => {
+    if (!embedded.has(text)) onStep?.('Embedding the question');
     const known = embedded.get(text) ?? parts.embedder().embed([text], 'query', 'interactive', signal);
     embedded.set(text, known);
     return known;
@@ -74,10 +77,14 @@ export function meansOf(parts: MeansParts): RetrievalMeans {
     outbound,
     embed: async (texts, purpose = 'query') =>
       purpose === 'query' && texts.length === 1 ? embedQuery(texts[0]!) : parts.embedder().embed(texts, purpose, 'interactive', signal),
-    search: (query) => store.query(query, signal),
+    search: (query) => {
+      onStep?.('Searching');
+      return store.query(query, signal);
+    },
     denseTrust: () => DENSE_TRUST[parts.embedder().type === 'LexicalEmbedder' ? 'words' : 'model'],
     rerank: async (name, query, texts, timeoutMs, normalise) => {
       if (!models.rerank) throw lacking(name, 'reranking');
+      onStep?.(`Reranking ${texts.length} passages`);
       const how = { timeoutMs, normalise, signal };
       const own = scope.config.runtime?.models.find((one) => one.name === name);
       if (own) return models.rerank(own, query, texts, how);
@@ -89,6 +96,7 @@ export function meansOf(parts: MeansParts): RetrievalMeans {
     complete: async (name, prompt, maxTokens) => {
       const model = modelOf(scope, name);
       if (!models.complete) throw lacking(name, 'chat for retrieval');
+      onStep?.(`Asking the model ${name}`);
       return models.complete(model, prompt, maxTokens, signal);
     },
     retrieve: async (type, options, query) => {
@@ -115,7 +123,7 @@ export interface RetrievalParts extends ModelMeans {
 /** Asks the databases of projects by their configuration. */
 export function createRetrieval(parts: RetrievalParts): Retrieval {
   return {
-    async ask(scope, question, signal): Promise<Findings> {
+    async ask(scope, question, signal, onStep): Promise<Findings> {
       const startMs = performance.now();
       signal.throwIfAborted();
       const database = databaseOf(scope.config, question.database);
@@ -127,7 +135,7 @@ export function createRetrieval(parts: RetrievalParts): Retrieval {
       try {
         const store = await parts.openStore(scope, database);
         const embedder = (): Embedder => parts.embedderFor(scope, database, embeddingOf(database));
-        const means = meansOf({ scope, database, store, embedder, models: parts, outbound: parts.outbound, signal });
+        const means = meansOf({ scope, database, store, embedder, models: parts, outbound: parts.outbound, signal, onStep });
         const hits = withinLimits(await means.retrieve(plan.type, plan.options, query), strategy, question);
         const warnings = hits.length > 0 || !query.filter ? [] : await unknownKeys(query, query.filter, store, means);
         return { hits, database: database.name, strategy: strategy.name, timeMs: performance.now() - startMs, warnings };

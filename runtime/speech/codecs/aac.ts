@@ -10,6 +10,7 @@ export const aac: AudioFormat = {
       codec: 'aac',
       bitsPerS: 128_000,
       frameSamples: 1024,
+      priming: 1024,
       container: ({ AdtsOutputFormat }) => new AdtsOutputFormat(),
       register: async () => (await import('@mediabunny/aac-encoder')).registerAacEncoder(),
     }),

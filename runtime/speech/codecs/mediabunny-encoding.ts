@@ -13,6 +13,8 @@ export interface MediabunnyFormat {
   container(library: Mediabunny): InstanceType<Mediabunny['AdtsOutputFormat' | 'FlacOutputFormat']>;
   /** Samples of a frame, where the last one is filled up with silence that nobody can tell from sound. */
   readonly frameSamples?: number;
+  /** Samples of silence that the encoder puts before the sound; they take the place of the silence that speech begins with, as far as it has so much. */
+  readonly priming?: number;
   /** Makes the codec known to mediabunny. */
   register(): Promise<void>;
 }
@@ -26,13 +28,22 @@ const PARTS = 8;
 /** Of a last frame that is left out when it is hardly filled: the share of it at most, and the effective value of what is lost. */
 const MOST_LEFT_OUT = 0.6;
 const QUIET = 0.01;
+/** Below this nothing is heard. */
+const SILENT = 0.004;
 
 function isQuiet(samples: Float32Array): boolean {
   return samples.reduce((sum, sample) => sum + sample * sample, 0) <= QUIET * QUIET * samples.length;
 }
 
 /** An encoding by mediabunny, whose encoder runs in a worker thread of its own. */
-export async function mediabunnyEncoding({ codec, bitsPerS, container, frameSamples = 1, register }: MediabunnyFormat): Promise<Encoding> {
+export async function mediabunnyEncoding({
+  codec,
+  bitsPerS,
+  container,
+  frameSamples = 1,
+  priming = 0,
+  register,
+}: MediabunnyFormat): Promise<Encoding> {
   const library = await import('mediabunny');
   await register();
   const ready: Uint8Array[] = [];
@@ -62,7 +73,16 @@ export async function mediabunnyEncoding({ codec, bitsPerS, container, frameSamp
     await Promise.all(adding);
     return taking();
   };
-  const push = (samples: Float32Array): Promise<Uint8Array> => {
+  let replaced = priming;
+  /** Samples without the silence at the beginning of the sound for which the encoder has its own. */
+  const afterSilence = (samples: Float32Array): Float32Array => {
+    const loud = samples.subarray(0, replaced).findIndex((sample) => Math.abs(sample) > SILENT);
+    const silent = loud < 0 ? Math.min(replaced, samples.length) : loud;
+    replaced = loud < 0 ? replaced - silent : 0;
+    return samples.subarray(silent);
+  };
+  const push = (given: Float32Array): Promise<Uint8Array> => {
+    const samples = afterSilence(given);
     const all = new Float32Array(rest.length + samples.length);
     all.set(rest);
     all.set(samples, rest.length);

@@ -23,10 +23,10 @@ export interface FoundVoice {
 export interface Speaker {
   /** As requests name it. */
   readonly model: string;
-  /** Whether a request's model is one of these. */
-  answers(model: string): boolean;
-  /** Its voices, the default first; empty where it cannot speak on this machine. */
-  voices(places: ModelPlaces): Promise<readonly Voice[]>;
-  /** Throws `not_found` for a voice that it has not, with the remedy. */
+  /** Whether a request's model is one of these. `files`: what its repository or folder holds, relative; none where it is not here. */
+  answers(model: string, files: readonly string[]): boolean;
+  /** Voices of one of its models, the default first; empty where it cannot speak on this machine. */
+  voices(model: string, places: ModelPlaces): Promise<readonly Voice[]>;
+  /** Throws `not_found` for a model or a voice that is not here, with the remedy. */
   find(model: string, voice: string, places: ModelPlaces): Promise<FoundVoice>;
 }

@@ -29,10 +29,13 @@ function voicesOfProgram(): Promise<readonly Voice[]> {
   return listing;
 }
 
+/** Whether the program is on the PATH of this daemon. */
+export const espeakIsHere = async (): Promise<boolean> => (await voicesOfProgram()).length > 0;
+
 /** Other languages than English, where the program is installed: each voice is called by its language, such as `de`. */
 export const espeak: Speaker = {
   model: MODEL,
-  answers: (model) => model === MODEL,
+  answers: () => false,
   voices: voicesOfProgram,
   find: async (_model, voice) => {
     const voices = await voicesOfProgram();

@@ -28,7 +28,7 @@ export function fliteVoice(voice: string, notes: readonly string[] = []): FoundV
 /** The voice that comes with every installation: small, quick and plain. */
 export const flite: Speaker = {
   model: 'flite',
-  answers: (model) => model === 'flite',
+  answers: () => false,
   voices: async () => Object.entries(NAMES).map(([id, facts]): Voice => ({ id, ...facts, model: 'flite' })),
   find: async (_model, voice) => {
     if (Object.hasOwn(NAMES, voice)) return fliteVoice(voice);

@@ -32,6 +32,7 @@ const OFFERED: Readonly<Record<string, string>> = {
 };
 /** The format that is opened unless another is named, by its names: the one that is fetched. */
 const USUAL = ['INT8', 'QUANTIZED', 'Q8'];
+const NAMED = /kokoro/i;
 const VOICE_FILE = /^voices\/([ab][fm]_[a-z0-9]{1,30})\.bin$/;
 
 /** What the first two letters of a voice's id say: where it comes from and whether it is a woman's. */
@@ -49,6 +50,8 @@ function shown(id: string): Voice {
 const isShortName = (model: string): boolean => !isAbsolute(model) && wholeId(parseName(model).id).toLowerCase() === KOKORO;
 
 const voicesIn = ({ files }: FoundRepository): string[] => files.flatMap((file) => VOICE_FILE.exec(file)?.[1] ?? []);
+
+const defaultFirst = (one: string, other: string): number => Number(other === DEFAULT_VOICE) - Number(one === DEFAULT_VOICE);
 
 function unknownVoice(voice: string, known: readonly string[]): Failure {
   const message = `Model "${MODEL}" has no voice "${voice}"; it has ${known.join(', ')}. Run "quern pull ${MODEL}" for all of them.`;
@@ -79,9 +82,10 @@ async function found(model: string, voice: string, repository: FoundRepository):
 /** Kokoro, by its short name, its repository, or a folder that holds a graph and `voices/`. Under the short name flite speaks where it is not here. */
 export const kokoro: Speaker = {
   model: MODEL,
-  answers: (model) => model.toLowerCase().includes(MODEL) || isAbsolute(model),
-  voices: async (places) => {
-    const repository = await findRepositoryHere(MODEL, places);
+  answers: (model, files) => isShortName(model) || files.some((file) => VOICE_FILE.test(file)) || (files.length === 0 && NAMED.test(model)),
+  voices: async (model, places) => {
+    const repository = await findRepositoryHere(model, places);
+    if (repository && !isShortName(model)) return [...voicesIn(repository)].sort(defaultFirst).map(shown);
     const others = (repository ? voicesIn(repository) : []).filter((id) => !Object.hasOwn(OFFERED, id));
     return [...Object.keys(OFFERED), ...others].map(shown);
   },

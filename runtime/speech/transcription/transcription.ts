@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Heard, HeardSegment, Transcriber } from '../../engines/contracts/transcribing.js';
-import { WhisperClient } from '../../engines/transcribing/client.js';
-import { findWhisper } from '../../models/find/whisper.js';
+import { TranscriberClient } from '../../engines/transcribing/client.js';
+import { findTranscriber } from '../../models/find/transcriber.js';
 import type { Held, Models } from '../../models/residency/models.js';
 import type { LongTranscribeRequest, SpeechInService, TranscribeRequest, Transcribing, TranscriptSegment } from '../contract.js';
 import { LISTEN_RATE } from '../decode/contract.js';
@@ -108,10 +108,8 @@ export class Transcription implements SpeechInService {
 
   /** A model in use, loaded where it is not. */
   async #hold(name: string, signal: AbortSignal): Promise<Held<Transcriber>> {
-    const found = await findWhisper(name, this.#models.places);
-    const { id, format, folder, weights, sizeBytes, notes } = found;
+    const { id, format, folder, weights, sizeBytes, notes } = await findTranscriber(name, this.#models.places);
     const path = format === 'ggml' ? weights[0] : folder;
-    const files = { name: id, path, form: format, sizeBytes, converted: this.#converted, notes };
     return this.#models.hold<Transcriber>(
       {
         key: `speech:${id}:auto`,
@@ -119,7 +117,10 @@ export class Transcription implements SpeechInService {
         type: 'speech',
         name,
         sizeBytes: sizeBytes + BUFFER_BYTES,
-        load: (circuit, stop) => WhisperClient.load(files, circuit, stop),
+        load: (circuit, stop) =>
+          format === 'onnx'
+            ? TranscriberClient.sherpa({ name: id, folder, notes }, circuit, stop)
+            : TranscriberClient.whisper({ name: id, path, form: format, converted: this.#converted, notes }, circuit, stop),
       },
       signal,
     );

@@ -6,53 +6,75 @@ import { floats, integers, type OnnxGraph, writeOnnx } from '../../../models/wri
 export interface Export {
   readonly symbols: 'tokens' | 'input_ids';
   readonly sound: 'audio' | 'waveform';
-  /** Frames of each symbol. */
+  /** Frames of each symbol: one, two or three, as its number says; without them all symbols have two. */
   readonly durations: boolean;
+  /** Floats of 16 bits go in and come out. */
+  readonly isHalf?: boolean;
 }
 
 /** The exports that there are. */
 export const EXPORTS: Readonly<Record<string, Export>> = {
   'of the model repository': { symbols: 'input_ids', sound: 'waveform', durations: false },
   'of the first release': { symbols: 'tokens', sound: 'audio', durations: false },
+  'of 16-bit floats': { symbols: 'input_ids', sound: 'waveform', durations: false, isHalf: true },
+  'of 16-bit floats with durations': { symbols: 'input_ids', sound: 'waveform', durations: true, isHalf: true },
   'with durations': { symbols: 'input_ids', sound: 'waveform', durations: true },
 };
 
-/** Samples that each symbol lasts at speed 1: two frames. */
-export const SYMBOL_SAMPLES = 1200;
+/** Samples of a frame at speed 1. */
+export const FRAME_SAMPLES = 600;
+/** Frames of a symbol in an export with durations. */
+export const framesOf = (symbol: number): number => (symbol % 3) + 1;
 const STYLE = 256;
 
 /** A graph of Kokoro's shape: a tone for each symbol, as high as the mean of the voice's style says. */
-function graph({ symbols, sound, durations }: Export): OnnxGraph {
+function graph({ symbols, sound, durations, isHalf = false }: Export): OnnxGraph {
+  const type = isHalf ? 'float16' : 'float32';
+  const cast = (from: string, to: string, number: number) => ({
+    op: 'Cast',
+    inputs: [from],
+    outputs: [to],
+    attributes: { to: { int: number } },
+  });
   return {
     nodes: [
-      { op: 'Shape', inputs: [symbols], outputs: ['shape'] },
-      { op: 'Gather', inputs: ['shape', 'one_index'], outputs: ['count'] },
-      { op: 'Cast', inputs: ['count'], outputs: ['counted'], attributes: { to: { int: 1 } } },
-      { op: 'Mul', inputs: ['counted', 'symbol_samples'], outputs: ['usual'] },
-      { op: 'Div', inputs: ['usual', 'speed'], outputs: ['lasting'] },
+      { op: 'Flatten', inputs: [symbols], outputs: ['row'], attributes: { axis: { int: 0 } } },
+      { op: 'Mod', inputs: ['row', 'three'], outputs: ['rest'] },
+      { op: 'Mul', inputs: ['rest', durations ? 'one_index' : 'none'], outputs: ['varied'] },
+      { op: 'Add', inputs: ['varied', durations ? 'one_index' : 'two'], outputs: ['frames'] },
+      { op: 'Reshape', inputs: ['frames', 'flat'], outputs: ['duration'] },
+      { op: 'ReduceSum', inputs: ['duration'], outputs: ['count'], attributes: { keepdims: { int: 1 } } },
+      cast('count', 'counted', 1),
+      cast('speed', 'pace', 1),
+      cast('style', 'voice', 1),
+      { op: 'Mul', inputs: ['counted', 'frame_samples'], outputs: ['usual'] },
+      { op: 'Div', inputs: ['usual', 'pace'], outputs: ['lasting'] },
       { op: 'Squeeze', inputs: ['lasting'], outputs: ['limit'] },
       { op: 'Range', inputs: ['zero', 'limit', 'one'], outputs: ['times'] },
-      { op: 'ReduceMean', inputs: ['style'], outputs: ['pitch'], attributes: { keepdims: { int: 0 } } },
+      { op: 'ReduceMean', inputs: ['voice'], outputs: ['pitch'], attributes: { keepdims: { int: 0 } } },
       { op: 'Mul', inputs: ['times', 'pitch'], outputs: ['angle'] },
       { op: 'Sin', inputs: ['angle'], outputs: ['wave'] },
-      { op: 'Mul', inputs: ['wave', 'loudness'], outputs: [sound] },
-      ...(durations ? [{ op: 'Expand', inputs: ['two', 'count'], outputs: ['duration'] }] : []),
+      { op: 'Mul', inputs: ['wave', 'loudness'], outputs: ['loud'] },
+      cast('loud', sound, isHalf ? 10 : 1),
     ],
     initializers: [
       integers('one_index', [1]),
       integers('two', [2]),
-      floats('symbol_samples', [1], [SYMBOL_SAMPLES]),
+      integers('three', [3]),
+      integers('none', [0]),
+      integers('flat', [-1]),
+      floats('frame_samples', [1], [FRAME_SAMPLES]),
       floats('zero', [], [0]),
       floats('one', [], [1]),
       floats('loudness', [], [0.3]),
     ],
     inputs: [
       { name: symbols, type: 'int64', dims: [1, 'sequence_length'] },
-      { name: 'style', type: 'float32', dims: [1, STYLE] },
-      { name: 'speed', type: 'float32', dims: [1] },
+      { name: 'style', type, dims: [1, STYLE] },
+      { name: 'speed', type, dims: [1] },
     ],
     outputs: [
-      { name: sound, type: 'float32', dims: ['num_samples'] },
+      { name: sound, type, dims: ['num_samples'] },
       ...(durations ? [{ name: 'duration', type: 'int64' as const, dims: ['sequence_length'] }] : []),
     ],
   };

@@ -50,7 +50,7 @@ export class ScriptedSpeech implements Pick<SpeechOutService, 'speak' | 'keepVoi
     this.#sleep = wait;
   }
 
-  async keepVoice(model: string, voice: string): Promise<() => void> {
+  async keepVoice(model: string, voice = 'by default'): Promise<() => void> {
     return this.#keep(`${model} ${voice}`);
   }
 
@@ -63,7 +63,7 @@ export class ScriptedSpeech implements Pick<SpeechOutService, 'speak' | 'keepVoi
     this.spoken.push(request);
     if (speakMs > 0) await this.#sleep(speakMs, signal);
     if (request.text === mute) throw new Failure('unavailable', 'The voice crashed.');
-    return { engine: 'scripted', voice: request.voice, chunks: this.#chunks(request) };
+    return { engine: 'scripted', voice: request.voice ?? 'by default', chunks: this.#chunks(request) };
   }
 
   async transcribe(request: TranscribeRequest | LongTranscribeRequest, signal: AbortSignal): ReturnType<SpeechInService['transcribe']> {

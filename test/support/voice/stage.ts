@@ -55,6 +55,7 @@ export class VoiceStage {
       project: 'p',
       id: 'session-1',
       systemPrompt: undefined,
+      begunWith: {},
       settings: { ...projectSettings({ llm_model: 'm' }), ...script.settings },
       chat: this.#chat(),
       speech: this.speech,

@@ -58,8 +58,37 @@ describe('openApiDocument', () => {
     ];
     const text = JSON.stringify(openApiDocument({ title: 'Test', version: '1' }, endpoints));
     assert.doesNotMatch(text, /x-checked/);
-    assert.match(text, /"buffer_id":\{[^}]*"maxLength":128[^}]*"pattern"/);
+    assert.match(text, /"buffer_id":\{[^}]*"\$ref":"#\/components\/schemas\/BufferName"/);
+    assert.match(text, /"BufferName":\{[^}]*"maxLength":128[^}]*"pattern"/);
     assert.match(text, /"tools":\{[^}]*"maxItems":128/);
+  });
+
+  it('tells what a name in a path may be, where its endpoint says so', () => {
+    const record = {
+      method: 'GET',
+      path: '/b/{one}/{two}',
+      id: 'b',
+      summary: '',
+      tag: 'a',
+      names: { two: 'common#BufferName' },
+      handler,
+    } as const;
+    const { paths } = openApiDocument({ title: 'Test', version: '1' }, [endpoint<never>(record)]) as {
+      paths: Record<string, { get: { parameters: object[] } }>;
+    };
+    assert.deepEqual(paths['/b/{one}/{two}']!.get.parameters, [
+      { name: 'one', in: 'path', required: true, schema: { type: 'string' } },
+      { name: 'two', in: 'path', required: true, schema: { $ref: '#/components/schemas/BufferName' } },
+    ]);
+  });
+
+  it('has no null for a text of a form', () => {
+    const multipart = { form: 'universal/images#EditForm' as const, maxFiles: 1, fileLimitBytes: 1 };
+    const one = endpoint<never>({ method: 'POST', path: '/b', id: 'b', summary: '', tag: 'a', multipart, handler });
+    const { components } = openApiDocument({ title: 'Test', version: '1' }, [one]) as {
+      components: { schemas: Record<string, { allOf?: object[]; properties?: Record<string, { type: unknown }> }> };
+    };
+    assert.equal(components.schemas.ImageOptionsForm!.properties!.project!.type, 'string');
   });
 
   it('tells which texts of a form are booleans, and leaves JSON as it is', () => {

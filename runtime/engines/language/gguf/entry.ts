@@ -54,7 +54,7 @@ class GgufEngine implements HostedEngine {
   async #prepare(model: LoadedGguf, request: PrepareRequest, signal: AbortSignal): Promise<unknown> {
     await new Promise((resolve) => setImmediate(resolve));
     signal.throwIfAborted();
-    return model.prepare(request);
+    return model.prepare(request, signal);
   }
 }
 

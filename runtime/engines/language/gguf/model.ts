@@ -84,8 +84,8 @@ export class LoadedGguf {
     return { model, opened };
   }
 
-  async prepare(request: PrepareRequest): Promise<PreparedPrompt> {
-    const prompt = await this.#renderer.render(request);
+  async prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedPrompt> {
+    const prompt = await this.#renderer.render(request, signal);
     return { promptId: this.#prompts.add(prompt), promptTokens: prompt.tokens.length, endsInThinking: prompt.endsInThinking };
   }
 

@@ -14,7 +14,7 @@ class ExportEngine implements HostedEngine {
     this.#emit = emit;
   }
 
-  async call(method: string, body: unknown): Promise<unknown> {
+  async call(method: string, body: unknown, signal: AbortSignal): Promise<unknown> {
     if (method === 'open') {
       const { model, opened } = await LoadedExport.open(body as OpenBody, this.#emit);
       this.#model = model;
@@ -22,7 +22,7 @@ class ExportEngine implements HostedEngine {
     }
     const model = this.#model;
     if (!model) throw new Failure('unavailable', 'The model is not loaded yet.');
-    if (method === 'prepare') return model.prepare(body as PrepareRequest);
+    if (method === 'prepare') return model.prepare(body as PrepareRequest, signal);
     if (method === 'countTokens') return model.countTokens(body as string[]);
     if (method === 'generate') return model.generate(body as GenerateBody);
     if (method === 'abort') return model.abort(body as number);

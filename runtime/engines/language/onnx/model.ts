@@ -11,6 +11,7 @@ import { WaitingPrompts } from '../waiting-prompts.js';
 import type { GenerateBody, HostEvent, StepExtra } from '../wire.js';
 import { Decoder } from './decoder.js';
 import { type ExportFacts, exportFacts } from './export-files.js';
+import { LongTexts, SHORT_CHARACTERS } from './long-texts.js';
 import { isCuttable, type Past } from './past-states.js';
 import { logOfSum, mostLikely, Sampler } from './sampler.js';
 import { Histories } from './seen-prompts.js';
@@ -49,17 +50,21 @@ export class LoadedExport {
   readonly #running = new Set<number>();
   readonly #emit: (event: HostEvent) => void;
 
-  private constructor(facts: ExportFacts, decoder: Decoder, contextSize: number, emit: (event: HostEvent) => void) {
+  private constructor(facts: ExportFacts, decoder: Decoder, { folder, contextSize = null }: OpenBody, emit: (event: HostEvent) => void) {
     const tokenizer = new TextTokenizer(facts.tokenizer, facts.tokenizerConfig);
-    const tokenize = (text: string, addSpecial: boolean): Int32Array => tokenizer.encode(text, addSpecial);
+    const long = new LongTexts(folder);
     this.#decoder = decoder;
     this.#tokenizer = tokenizer;
-    this.#contextSize = contextSize;
+    this.#contextSize = Math.min(contextSize ?? facts.contextSize, facts.contextSize);
     this.#emit = emit;
     this.#texts = new TokenTexts({ tokenBytes: (token) => tokenizer.bytes(token) });
-    this.#thinkTags = { start: [...tokenize(THINK_START, false)], end: [...tokenize(THINK_END, false)] };
+    this.#thinkTags = { start: [...tokenizer.encode(THINK_START, false)], end: [...tokenizer.encode(THINK_END, false)] };
     // Chat templates write all that belongs into a prompt, as transformers has it; only plain lines get what the tokenizer puts around a text.
-    this.#renderer = new Renderer(tokenize, { ...facts, controlTexts: tokenizer.controlTexts, framesPlainOnly: true });
+    this.#renderer = new Renderer(
+      (text, addSpecial, signal) =>
+        text.length > SHORT_CHARACTERS ? long.encode(text, addSpecial, signal) : tokenizer.encode(text, addSpecial),
+      { ...facts, controlTexts: tokenizer.controlTexts, framesPlainOnly: true },
+    );
     const ended = tokenizer.idOf(facts.eosText);
     this.#ends = new Set(ended === undefined ? facts.ends : [...facts.ends, ended]);
   }
@@ -74,8 +79,7 @@ export class LoadedExport {
       shapesVary: true,
     });
     const decoder = new Decoder(session, facts);
-    const contextSize = Math.min(body.contextSize ?? facts.contextSize, facts.contextSize);
-    const model = new LoadedExport(facts, decoder, contextSize, emit);
+    const model = new LoadedExport(facts, decoder, body, emit);
     await decoder.tryPieces(model.#tokenizer.encode(SAMPLE, false));
     const { architecture, template, recommended } = facts;
     const slow = decoder.resumes ? [] : [decoder.remembers ? REREADS : FORGETS];
@@ -84,7 +88,7 @@ export class LoadedExport {
       model,
       opened: {
         architecture,
-        contextSize,
+        contextSize: model.#contextSize,
         trainedContextSize: facts.contextSize,
         ...(model.#tokenizer.longestToken === undefined ? {} : { longestToken: model.#tokenizer.longestToken }),
         ownTemplate: template,
@@ -96,8 +100,8 @@ export class LoadedExport {
     };
   }
 
-  async prepare(request: PrepareRequest): Promise<PreparedPrompt> {
-    const prompt = await this.#renderer.render(request);
+  async prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedPrompt> {
+    const prompt = await this.#renderer.render(request, signal);
     return { promptId: this.#prompts.add(prompt), promptTokens: prompt.tokens.length, endsInThinking: prompt.endsInThinking };
   }
 

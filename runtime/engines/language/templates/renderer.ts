@@ -17,8 +17,8 @@ export interface RenderedPrompt {
   readonly stops: readonly string[];
 }
 
-/** Tokens of one piece of a prompt, in which texts of control tokens become those tokens. */
-type Tokenize = (text: string, addSpecial: boolean) => Int32Array | Promise<Int32Array>;
+/** Tokens of one piece of a prompt, in which texts of control tokens become those tokens. `signal` is aborted when nobody wants them any more. */
+type Tokenize = (text: string, addSpecial: boolean, signal: AbortSignal) => Int32Array | Promise<Int32Array>;
 
 /** What a renderer is made for. */
 export interface RendererFacts {
@@ -58,7 +58,7 @@ export class Renderer {
   }
 
   /** Throws `Failure` with code `template_refused` or `template_failed` where the template does not render, of kind `busy` where there was no time for it. */
-  async render(request: PrepareRequest): Promise<RenderedPrompt> {
+  async render(request: PrepareRequest, signal: AbortSignal): Promise<RenderedPrompt> {
     const form = request.chatTemplate === undefined ? this.#own : this.#asked(request.chatTemplate);
     if (form instanceof Failure) throw form;
     const rendered = this.#text(form, request);
@@ -68,7 +68,7 @@ export class Renderer {
     // Templates write the beginning token themselves; a second one would confuse the model.
     const isFramed = framesPlainOnly ? form.text === KNOWN_TEMPLATES[PLAIN]!.template : bosText === '' || !first.startsWith(bosText);
     const parts: Int32Array[] = [];
-    for (const [index, piece] of pieces.entries()) parts.push(await this.#tokenize(piece, index === 0 && isFramed));
+    for (const [index, piece] of pieces.entries()) parts.push(await this.#tokenize(piece, index === 0 && isFramed, signal));
     const tokens = parts.length === 1 ? parts[0]! : joined(parts);
     if (tokens.length === 0) throw new Failure('bad_request', 'The prompt is empty; send at least one message with content.');
     return { tokens, endsInThinking: request.addGenerationPrompt && rendered.trimEnd().endsWith('<think>'), stops: form.stops };

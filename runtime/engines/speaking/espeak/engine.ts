@@ -32,6 +32,20 @@ async function say({ script, voice, speed }: Saying): Promise<Sound> {
   return { samples: through(resampler, loadCore().decodeSamples(wav.subarray(WAV_HEAD), 's16', 1)) };
 }
 
+/** Marks that are heard, which the program leaves out of its symbols. */
+const MARKS = /[,;:.!?…—]+/g;
+/** What it puts around words that it says in another language, and between symbols. */
+const NOTES = /\([a-z-]{2,12}\)|[\u200d_]/g;
+
+/** The symbols of sounds of a text in one of the program's voices, with the marks of the text between its parts. */
+export async function espeakSymbols(text: string, voice: string): Promise<string> {
+  const printed = (await run(['--stdin', '-q', '-b', '1', '--ipa', '-v', voice], text)).toString('utf8');
+  const parts = printed.split('\n').map((line) => line.replace(NOTES, '').trim());
+  const spoken = parts.filter((part) => part !== '');
+  const marks = text.match(MARKS) ?? [];
+  return spoken.map((part, at) => `${part}${marks.at(at === spoken.length - 1 ? -1 : at)?.[0] ?? ''}`).join(' ');
+}
+
 function run(args: readonly string[], text: string): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const child = execFile(PROGRAM, args, { encoding: 'buffer', timeout: LIMIT_MS, maxBuffer: LIMIT_BYTES }, (error, output) => {

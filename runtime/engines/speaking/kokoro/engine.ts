@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Failure } from '../../../../schemas/errors.js';
 import { type Saying, type Sound, SPEECH_RATE, type VoiceEngine, type VoiceFiles, type WordTime } from '../../contracts/speaking.js';
 import type { OnnxSession, Tensor, TensorSlot } from '../../onnx/contract.js';
-import { float32Of } from '../../onnx/float16.js';
+import { float32Of, floatTensor } from '../../onnx/float16.js';
 import { openSession } from '../../onnx/session.js';
 import { planSounds } from '../text/plan.js';
 import type { Accent } from '../text/sounds.js';
@@ -26,6 +26,7 @@ class Kokoro implements VoiceEngine {
   readonly #session: OnnxSession;
   readonly #folder: string;
   readonly #symbols: TensorSlot;
+  readonly #style: TensorSlot;
   readonly #speed: TensorSlot;
   readonly #sound: string;
   readonly #duration: string | undefined;
@@ -36,7 +37,7 @@ class Kokoro implements VoiceEngine {
     this.#folder = folder;
     this.#symbols = inputOf(session, SYMBOL_INPUTS);
     this.#speed = inputOf(session, ['speed']);
-    inputOf(session, ['style']);
+    this.#style = inputOf(session, ['style']);
     this.#sound = outputOf(session, SOUND_OUTPUTS) ?? session.outputs[0]?.name ?? '';
     this.#duration = outputOf(session, DURATION_OUTPUTS);
     const { requested, available, used, why } = session.providers;
@@ -54,7 +55,7 @@ class Kokoro implements VoiceEngine {
     const row = Math.min(known.length, style.length / STYLE - 1);
     const results = await this.#session.run({
       [this.#symbols.name]: whole(this.#symbols, [0, ...known, 0]),
-      style: { type: 'float32', dims: [1, STYLE], data: style.slice(row * STYLE, (row + 1) * STYLE) },
+      style: floatTensor(this.#style.type, [1, STYLE], style.slice(row * STYLE, (row + 1) * STYLE)),
       speed: one(this.#speed, speed),
     });
     const samples = float32Of(results[this.#sound]!);
@@ -108,7 +109,7 @@ function one({ type, dims: wanted }: TensorSlot, value: number): Tensor {
   const dims = wanted.length === 0 ? [] : [1];
   return type === 'int32'
     ? { type, dims, data: Int32Array.of(Math.max(1, Math.round(value))) }
-    : { type: 'float32', dims, data: Float32Array.of(value) };
+    : floatTensor(type, dims, Float32Array.of(value));
 }
 
 /** When each word sounds, by the frames of its symbols; the space and the mark behind it are left out. */

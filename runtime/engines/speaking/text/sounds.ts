@@ -132,6 +132,7 @@ function britishVowel(phones: readonly Phone[], at: number, word: string): strin
     if (kind === 'AO') return linked && /orr|ori|oro|ora|fore|ore[nsv]/.test(word) && !/tori|gori|glori|stor|oral/.test(word) ? 'ɒ' : 'ɔː';
     if (kind === 'AA') return linked && /orr|or/.test(word) ? 'ɒ' : 'ɑː';
   }
+  if (kind === 'AA' && /[ao]ught|aw/.test(word)) return 'ɔː';
   if (kind === 'AA') return /o/.test(word) || /(?:^|[^aeiou])(?:wa|qua|wha)/.test(word) ? 'ɒ' : 'ɑː';
   if (kind === 'AO') return LONG_O.test(word) && !/^(?:always|also)$/.test(word) ? 'ɔː' : 'ɒ';
   if (kind === 'AE') return BATH.test(word) ? 'ɑː' : 'a';

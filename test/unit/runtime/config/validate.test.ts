@@ -394,7 +394,8 @@ test('what has no effect is told with the reason', () => {
     [{ instructor_mode: 'md_json' }, /^instructor_mode of model 'm' has no effect/],
     [{ accel: { port: 1234 } }, /^accel of model 'm' has no effect: provider universal/],
     [{ provider: 'local_accel', accel: { port: 1234 } }, undefined],
-    [{}, /^The section mcp has no effect/, { mcp: { servers: [] } }],
+    [{}, undefined, { mcp: { servers: [] } }],
+    [{}, /^The section memory has no effect/, { memory: { stores: [] } }],
     [
       {},
       undefined,

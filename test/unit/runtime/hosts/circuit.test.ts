@@ -28,7 +28,7 @@ describe('circuit', () => {
         () => circuit.check(),
         (error: Error & { retryAfterS?: number }) => {
           opened.push(error.retryAfterS!);
-          return /Model x/.test(error.message);
+          return /^Model x failed \d times within 60 s and is tried again in \d+ s\. Last: crash$/.test(error.message);
         },
       );
       clock.now += error60(opened.at(-1)!);

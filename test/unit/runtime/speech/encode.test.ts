@@ -71,6 +71,19 @@ describe('encoding of speech', () => {
     });
   }
 
+  it('aac is at most 60 ms longer than speech with a breath before it, however its end falls', async () => {
+    for (const more of [1, 200, 400, 600, 614, 615, 800, 1023]) {
+      const samples = syllables(0.5, SPEECH_RATE)
+        .slice(0, 8192 + more)
+        .fill(0, 0, 0.03 * SPEECH_RATE);
+      const bytes = await encoded('aac', samples);
+      let frames = 0;
+      for (let at = 0; at < bytes.length; frames += 1) at += (bytes.readUIntBE(at + 3, 3) >> 5) & 0x1fff;
+      const offMs = (1000 * (frames * 1024 - samples.length)) / SPEECH_RATE;
+      assert.ok(Math.abs(offMs) <= 60, `${more} samples in the last frame: ${offMs} ms`);
+    }
+  });
+
   it('does not hold the event loop while a minute is encoded', async () => {
     const minute = syllables(60, SPEECH_RATE);
     for (const name of names) {

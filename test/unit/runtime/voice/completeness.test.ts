@@ -63,12 +63,12 @@ const CASES: Record<Completeness, readonly string[]> = {
 describe('the end of what is said', () => {
   for (const [expected, texts] of Object.entries(CASES))
     it(`is ${expected}`, () => {
-      for (const text of texts) assert.equal(completenessOf(text), expected, JSON.stringify(text));
+      for (const text of texts) assert.equal(completenessOf(text, 'en'), expected, JSON.stringify(text));
     });
 
   it('takes time for the end of a text only', () => {
     const started = process.cpuUsage();
-    for (const piece of ["'a ", 'what ', '"', '. ', 'a', '\n', "s' "]) completenessOf(piece.repeat(500_000));
+    for (const piece of ["'a ", 'what ', '"', '. ', 'a', '\n', "s' "]) completenessOf(piece.repeat(500_000), 'en');
     const { user } = process.cpuUsage(started);
     assert.ok(user < 500_000, `${user} us`);
   });

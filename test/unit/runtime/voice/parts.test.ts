@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { CallFilter } from '../../../../runtime/voice/call-filter.js';
 import { SpokenText } from '../../../../runtime/voice/heard.js';
+import { isBackChannel, isStop } from '../../../../runtime/voice/languages.js';
 import { configured, projectSettings, sessionQuery, withSettings } from '../../../../runtime/voice/settings.js';
 import { StateMachine, TRANSITIONS, type VoiceEvent, type VoiceState } from '../../../../runtime/voice/states.js';
-import { isBackChannel, isStop, wordsOf } from '../../../../runtime/voice/words.js';
+import { wordsOf } from '../../../../runtime/voice/words.js';
 
 const STATES: VoiceState[] = ['idle', 'listening', 'processing', 'speaking', 'interrupted'];
 
@@ -93,10 +94,10 @@ test('what was heard follows the words or the share of the time', () => {
 });
 
 test('words that end an answer, words that do not, and sounds that are none', () => {
-  for (const text of ['Uh-huh.', 'yeah', 'Yeah, yeah.', 'Mm-hmm', 'OK, I see.', 'Right!']) assert.ok(isBackChannel(text), text);
-  for (const text of ['Stop.', 'okay stop', 'Yes, but why?', 'No', '', 'I see a tree']) assert.ok(!isBackChannel(text), text);
-  for (const text of ['Stop!', 'Please stop.', 'Stop, stop.', 'OK, stop', "That's enough", 'Be quiet']) assert.ok(isStop(text), text);
-  for (const text of ['Stop the music in the kitchen', 'Where does the bus stop?', '']) assert.ok(!isStop(text), text);
+  for (const text of ['Uh-huh.', 'yeah', 'Yeah, yeah.', 'Mm-hmm', 'OK, I see.', 'Right!']) assert.ok(isBackChannel(text, 'en'), text);
+  for (const text of ['Stop.', 'okay stop', 'Yes, but why?', 'No', '', 'I see a tree']) assert.ok(!isBackChannel(text, 'en'), text);
+  for (const text of ['Stop!', 'Please stop.', 'Stop, stop.', 'OK, stop', "That's enough", 'Be quiet']) assert.ok(isStop(text, 'en'), text);
+  for (const text of ['Stop the music in the kitchen', 'Where does the bus stop?', '']) assert.ok(!isStop(text, 'en'), text);
   assert.equal(wordsOf(' [BLANK_AUDIO] (wind blowing) ♪ ... '), '');
   assert.equal(wordsOf('Hello  [laughs] there.'), 'Hello there.');
 });
@@ -121,6 +122,8 @@ test('settings come from the project, then the address, then messages', () => {
     ],
     ['m', 'bf_emma', 0.5, false, 'de', 0.7, 'base'],
   );
+  assert.equal(withSettings(project, { tts_model: 'kokoro' } as never).ttsVoice, 'bf_emma');
+  assert.equal(withSettings(project, { tts_model: 'flite' } as never).ttsVoice, undefined);
   assert.throws(() => sessionQuery({ speed: '9' }), /speed/);
   assert.throws(() => sessionQuery({ system_prompt: 'x'.repeat(10_001) }), /system_prompt/);
 });

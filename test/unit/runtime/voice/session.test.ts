@@ -97,7 +97,7 @@ describe('a turn', () => {
   test('loads its models at connect and holds them until it ends', async () => {
     const stage = new VoiceStage();
     await stage.clock.advance(10);
-    assert.deepEqual(stage.speech.kept, ['kokoro af_heart', 'base']);
+    assert.deepEqual(stage.speech.kept, ['kokoro by default', 'base']);
     assert.equal(stage.held, 3);
     stage.session.end();
     assert.equal(stage.held, 0);

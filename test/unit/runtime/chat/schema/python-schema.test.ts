@@ -58,10 +58,10 @@ describe('schemas of Python files', () => {
       type: 'object',
       properties: {
         ...thing,
-        colour: { anyOf: [{ $ref: '#/$defs/Colour' }, { type: 'null' }] },
-        tags: { type: 'array', items: { type: 'string' }, maxItems: 3 },
+        colour: { anyOf: [{ $ref: '#/$defs/Colour' }, { type: 'null' }], default: null },
+        tags: { type: 'array', items: { type: 'string' }, maxItems: 3, default: [] },
         kind: { enum: ['new', 'used', -1, true] },
-        next: { anyOf: [{ $ref: '#/$defs/Offer' }, { type: 'null' }] },
+        next: { anyOf: [{ $ref: '#/$defs/Offer' }, { type: 'null' }], default: null },
         parts: { type: 'object', additionalProperties: { type: 'array', items: { $ref: '#/$defs/Thing' } } },
         offer_id: { type: 'integer' },
       },
@@ -89,6 +89,69 @@ describe('schemas of Python files', () => {
       },
       y: { type: 'integer' },
     });
+  });
+
+  it('hold classes inside classes, names for types, constants and what Python fills in', () => {
+    const file = `from enum import IntEnum, StrEnum, auto
+MOST = 5
+Score = Annotated[float, Field(ge=0, le=1)]
+logger = logging.getLogger(__name__)
+
+class Kind(StrEnum):
+    """What it is.
+       In two lines."""
+    Good = auto()
+    BAD = "bad"
+
+class Level(IntEnum):
+    LOW = auto()
+    HIGH = auto()
+
+class Report(BaseModel, extra="forbid"):
+    class Config:
+        frozen = True
+    class Line(BaseModel):
+        text: constr(min_length=1, max_length=MOST)
+        score: Score = 0.5
+    lines: "list[Line]" = Field(min_length=1, max_length=MOST, repr=False)
+    kind: Kind = Kind.BAD
+    fixed: Literal[Kind.Good] = Field(default=Kind.Good)
+    pair: tuple[int, str] | None = None
+    many: Tuple[int, ...] = Field(default_factory=lambda: [1])
+    counts: conlist(PositiveInt, min_length=1)
+    made: datetime = Field(default_factory=datetime.now)
+
+class Words(RootModel[list[str]]):
+    """Only words."""
+`;
+    const { $defs } = pythonSchema(file, 'Report') as { $defs: Record<string, Loose> };
+    assert.deepEqual($defs.Kind, { enum: ['good', 'bad'], description: 'What it is.\nIn two lines.' });
+    assert.deepEqual($defs.Level, { enum: [1, 2] });
+    assert.deepEqual($defs.Line.properties, {
+      text: { type: 'string', minLength: 1, maxLength: 5 },
+      score: { $ref: '#/$defs/Score', default: 0.5 },
+    });
+    assert.deepEqual($defs.Score, { type: 'number', minimum: 0, maximum: 1 });
+    assert.deepEqual($defs.Report.properties, {
+      lines: { type: 'array', items: { $ref: '#/$defs/Line' }, minItems: 1, maxItems: 5 },
+      kind: { $ref: '#/$defs/Kind', default: 'bad' },
+      fixed: { enum: ['good'], default: 'good' },
+      pair: {
+        anyOf: [{ type: 'array', prefixItems: [{ type: 'integer' }, { type: 'string' }], minItems: 2, maxItems: 2 }, { type: 'null' }],
+        default: null,
+      },
+      many: { type: 'array', items: { type: 'integer' }, default: [1] },
+      counts: { type: 'array', items: { type: 'integer', exclusiveMinimum: 0 }, minItems: 1 },
+      made: { type: 'string', format: 'date-time' },
+    });
+    assert.deepEqual($defs.Report.required, ['lines', 'counts']);
+    const words = pythonSchema(file, 'Words') as { $defs: Record<string, Loose> };
+    assert.deepEqual(words.$defs.Words, { type: 'array', items: { type: 'string' }, description: 'Only words.' });
+  });
+
+  it('keep the size of names for types that double', () => {
+    const doubling = Array.from({ length: 60 }, (_, at) => `T${at + 1} = tuple[T${at}, T${at}]\n`).join('');
+    assert.ok(JSON.stringify(pythonSchema(`T0 = int\n${doubling}${MODEL}    x: T60\n`, 'A')).length < 20_000);
   });
 
   const REFUSED: [name: string, file: string, says: RegExp][] = [

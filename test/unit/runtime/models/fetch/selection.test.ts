@@ -244,4 +244,12 @@ describe('what is fetched of a repository', () => {
     ];
     assert.deepEqual(chosen(files, 'INT8'), ['config.json', 'onnx/model_quantized.onnx', 'voices/af_heart.bin', 'voices/bm_lewis.bin']);
   });
+
+  it('takes all of a model for sherpa-onnx in one form, without the recordings to try it with', () => {
+    const voice = ['espeak-ng-data/phontab', 'espeak-ng-data/lang/gmw/en', 'model.onnx', 'tokens.txt', 'voices.bin'];
+    assert.deepEqual(chosen([...voice, 'model.int8.onnx', 'README.md', 'test_wavs/0.wav']), voice);
+    const ear = ['decoder.int8.onnx', 'encoder.int8.onnx', 'joiner.int8.onnx', 'tokens.txt'];
+    assert.deepEqual(chosen([...ear, 'decoder.onnx', 'encoder.onnx', 'joiner.onnx', 'bpe.model', 'test_wavs/en.wav']), ear);
+    assert.deepEqual(chosen(['model.int8.onnx', 'model.onnx', 'tokens.txt']), ['model.int8.onnx', 'tokens.txt']);
+  });
 });

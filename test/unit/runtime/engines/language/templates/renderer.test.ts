@@ -17,7 +17,7 @@ function opened(
   return {
     text: async (messages, chatTemplate) => {
       const asked = chatTemplate === undefined ? {} : { chatTemplate };
-      const { tokens } = await renderer.render({ messages, addGenerationPrompt: true, ...asked });
+      const { tokens } = await renderer.render({ messages, addGenerationPrompt: true, ...asked }, AbortSignal.any([]));
       return String.fromCodePoint(...tokens);
     },
     notes: renderer.notes,

@@ -1,8 +1,10 @@
-#include "receive_buffer.hpp"
+#include "connections.hpp"
 
 #ifndef _WIN32
 #include <dirent.h>
+#include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sys/socket.h>
 
 #include <cstdlib>
@@ -30,9 +32,8 @@ bool is_listening(int socket) noexcept {
   return ::getsockopt(socket, SOL_SOCKET, SO_ACCEPTCONN, &value, &size) == 0 && value != 0;
 }
 
-}  // namespace
-
-bool limit_receive_buffers(uint16_t port, int bytes) noexcept {
+/// Sets an option of every listener of a port in this process; false where there is none, or none takes it.
+bool set_for_listeners(uint16_t port, int level, int option, int value) noexcept {
   const std::unique_ptr<DIR, int (*)(DIR*)> open{::opendir("/dev/fd"), ::closedir};
   if (!open) return false;
   bool found = false;
@@ -40,13 +41,46 @@ bool limit_receive_buffers(uint16_t port, int bytes) noexcept {
     char* end = nullptr;
     const auto socket = static_cast<int>(std::strtol(entry->d_name, &end, 10));
     if (end == entry->d_name || *end != '\0' || !is_listening(socket) || port_of(socket) != port) continue;
-    // What a listener has its connections have from their first byte on.
-    if (::setsockopt(socket, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes) == 0) found = true;
+    if (::setsockopt(socket, level, option, &value, sizeof value) == 0) found = true;
   }
   return found;
 }
+
+}  // namespace
+
+bool limit_receive_buffers(uint16_t port, int bytes) noexcept {
+  // What a listener has its connections have from their first byte on.
+  return set_for_listeners(port, SOL_SOCKET, SO_RCVBUF, bytes);
+}
+
+size_t peek(int socket, std::span<uint8_t> into) noexcept {
+  const ssize_t count = ::recv(socket, into.data(), into.size(), MSG_PEEK | MSG_DONTWAIT);
+  return count > 0 ? static_cast<size_t>(count) : 0;
+}
+
+int duplicate(int socket) noexcept {
+  return ::fcntl(socket, F_DUPFD_CLOEXEC, 0);
+}
 #else
 bool limit_receive_buffers(uint16_t, int) noexcept {
+  return false;
+}
+
+size_t peek(int, std::span<uint8_t>) noexcept {
+  return 0;
+}
+
+int duplicate(int) noexcept {
+  return -1;
+}
+#endif
+
+#ifdef TCP_DEFER_ACCEPT
+bool hold_silent_connections(uint16_t port, int seconds) noexcept {
+  return set_for_listeners(port, IPPROTO_TCP, TCP_DEFER_ACCEPT, seconds);
+}
+#else
+bool hold_silent_connections(uint16_t, int) noexcept {
   return false;
 }
 #endif
