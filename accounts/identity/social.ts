@@ -14,7 +14,7 @@ function optionsOf(provider: SocialSettings): unknown {
   const { name, client_id: clientId, client_secret: clientSecret, scope, redirect_uri: redirectURI, tenant } = provider;
   const common = { clientId, ...(scope ? { scope } : {}), ...(redirectURI ? { redirectURI } : {}) };
   if (name === 'apple' && !clientSecret) return async () => ({ ...common, clientSecret: await appleSecret(provider) });
-  return { ...common, clientSecret, ...(name === 'microsoft' ? { tenantId: tenant ?? 'common' } : {}) };
+  return { ...common, clientSecret, ...(name === 'microsoft' ? { tenantId: tenant ?? 'common', disableProfilePhoto: true } : {}) };
 }
 
 /** Apple wants a token signed by the team's key where others want a password. */
