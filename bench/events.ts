@@ -99,18 +99,25 @@ async function benchChats({ dataDir, store, projects, events }: Stage): Promise<
     on: new Chat({ projects, providers, providerOf, store, events }),
   };
   const rates: Record<keyof typeof chats, number[]> = { off: [], on: [] };
+  const costs: Record<keyof typeof chats, number[]> = { off: [], on: [] };
   for (let round = 0; round <= ROUNDS; round += 1)
     for (const which of round % 2 === 0 ? (['off', 'on'] as const) : (['on', 'off'] as const)) {
+      const before = process.cpuUsage();
       const rate = await chatsPerSecond(chats[which]);
       await events.flush();
+      const { user, system } = process.cpuUsage(before);
       // The first round loads the model.
-      if (round > 0) rates[which].push(rate);
+      if (round === 0) continue;
+      rates[which].push(rate);
+      costs[which].push((user + system) / 1000 / CHATS);
     }
   const [off, on] = [median(rates.off), median(rates.on)];
   const ratios = median(rates.on.map((rate, at) => rate / rates.off[at]!));
   table(`Chat with event logs on against off (${STREAMS} streams of ${TOKENS} tokens, the model of the chat benchmark, ${ROUNDS} rounds)`, [
     row('chats per second, off', off.toFixed(1)),
     row('chats per second, on', on.toFixed(1), '>= 0.98x', `${ratios.toFixed(3)}x`),
+    row('processor time of the daemon per chat, off, ms', median(costs.off).toFixed(2)),
+    row('processor time of the daemon per chat, on, ms', median(costs.on).toFixed(2)),
   ]);
   for (const chat of Object.values(chats)) await chat.close();
   await models.close();

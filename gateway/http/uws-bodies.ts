@@ -24,6 +24,8 @@ export class UwsStream implements EventStream {
   constructor(
     private readonly response: UwsResponse,
     private readonly stallTimeoutMs: number,
+    /** Nothing more may be read of the connection after it. */
+    private readonly isLast: boolean,
     /** Called before the last write. */
     private readonly onEnd: () => void,
   ) {}
@@ -41,9 +43,14 @@ export class UwsStream implements EventStream {
 
   end(): void {
     if (!this.#open) return;
+    // What is buffered then would be written later, and that has the library read on.
+    if (this.isLast && this.#lagging) {
+      void this.ready().then(() => this.end());
+      return;
+    }
     this.#stop();
-    // Never with the close flag: the library would write a `Connection` header into the chunked body.
     this.onEnd();
+    // Never with the close flag: the library would write a `Connection` header into the chunked body.
     this.response.cork(() => this.response.end());
   }
 
@@ -93,6 +100,8 @@ export class UwsSizedBody implements SizedBody {
   constructor(
     private readonly response: UwsResponse,
     private readonly length: number,
+    /** Called before each write: any may be the last. */
+    private readonly onWrite: () => void,
     private readonly onEnd: () => void,
   ) {
     response.onWritable((offset) => (this.#open && this.#taken ? this.#push(offset) : true));
@@ -119,6 +128,7 @@ export class UwsSizedBody implements SizedBody {
   }
 
   #push(offset: number): boolean {
+    this.onWrite();
     const [taken, done] = this.response.tryEnd(this.#piece.subarray(offset - this.#start), this.length);
     if (done) {
       this.#open = false;

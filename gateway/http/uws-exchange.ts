@@ -231,15 +231,24 @@ export class UwsExchange implements Exchange {
   stream(status: number, headers: HeaderList): EventStream {
     if (!this.#open || this.#headSent) return CLOSED_STREAM;
     this.#headSent = true;
-    return this.#begin(status, headers, new UwsStream(this.#response, this.#listener.limits.stallTimeoutMs, () => this.#ends()));
+    return this.#begin(
+      status,
+      headers,
+      new UwsStream(this.#response, this.#listener.limits.stallTimeoutMs, this.#isChunked, () => this.#ends()),
+    );
   }
 
   sized(status: number, headers: HeaderList, length: number): SizedBody {
     if (!this.#open || this.#headSent) return CLOSED_BODY;
     this.#headSent = true;
     if (this.method === 'HEAD') return this.#headAlone(status, [...headers, 'Content-Length', String(length)]);
-    this.#seal();
-    return this.#begin(status, headers, new UwsSizedBody(this.#response, length, () => this.#complete()));
+    const body = new UwsSizedBody(
+      this.#response,
+      length,
+      () => this.#seal(),
+      () => this.#complete(),
+    );
+    return this.#begin(status, headers, body);
   }
 
   unsized(status: number, headers: HeaderList): OpenBody {
@@ -271,7 +280,10 @@ export class UwsExchange implements Exchange {
     return this.#listener.draining || this.#rest !== undefined || this.#isChunked;
   }
 
-  /** To be called before the last byte of an answer: nothing more is read of a connection that may not be read on. The library ends it after ten idle seconds. */
+  /**
+   * To be called before each write that may be the last of an answer: nothing more is read of a connection that may not be read on. A write that is not taken whole has
+   * the library read again; it closes the connection then at a request, since the answer is not complete. After it the library ends a connection that idles for ten seconds.
+   */
   #seal(): void {
     if (this.#isChunked) this.#response.pause();
   }
@@ -298,15 +310,16 @@ export class UwsExchange implements Exchange {
       return;
     }
     const close = this.#closes;
-    this.#seal();
-    this.#head(status, headers);
-    const large = body.length >= LARGE_BODY_BYTES && !close && this.method !== 'HEAD';
+    const large =
+      body.length > 0 && !bodiless && this.method !== 'HEAD' && (this.#isChunked || (body.length >= LARGE_BODY_BYTES && !close));
+    this.#head(status, large && close ? closing(headers) : headers);
     // The library does not count these as answers, or not surely, and would end the process.
     if (this.#request && (bodiless || this.method === 'HEAD' || body.length > SURE_BODY_CHARS)) response.onAborted(() => this.#aborted());
     if (large) {
       this.#large(typeof body === 'string' ? Buffer.from(body) : body);
       return;
     }
+    this.#seal();
     if (bodiless && !close) response.endWithoutBody();
     else if (this.method === 'HEAD') {
       if (close) response.writeHeader('Connection', 'close');
@@ -350,6 +363,7 @@ export class UwsExchange implements Exchange {
   #large(body: Uint8Array): void {
     const response = this.#response;
     const push = (offset: number): boolean => {
+      this.#seal();
       const [taken, done] = response.tryEnd(body.subarray(offset), body.byteLength);
       if (done) this.#complete();
       return taken;

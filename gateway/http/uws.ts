@@ -36,9 +36,9 @@ const DRAIN_POLL_MS = 20;
 
 /**
  * Loads uWebSockets.js: one that the user installed, else the platform package. Throws when neither is there or its binary
- * does not fit this system.
+ * does not fit this system. `looks`: whether connections are looked at first, see `sharedDoor`; only Linux has what that needs.
  */
-export function uwsTransport(): Transport {
+export function uwsTransport(looks = process.platform === 'linux'): Transport {
   // Read by the library once, while it loads.
   process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= String(DEFAULT_LIMITS.headerBytes);
   const require = createRequire(import.meta.url);
@@ -47,7 +47,7 @@ export function uwsTransport(): Transport {
   for (const name of names) {
     try {
       const module = require(name) as UwsModule;
-      return { name: 'uws', listen: (options) => listen(module, options) };
+      return { name: 'uws', listen: (options) => listen(module, options, looks) };
     } catch (error) {
       reasons.push(`${name}: ${(error as Error).message.split('\n')[0]}`);
     }
@@ -63,7 +63,7 @@ class State implements UwsListenerState {
   constructor(readonly limits: TransportLimits) {}
 }
 
-async function listen(uws: UwsModule, options: ListenOptions): Promise<Listener> {
+async function listen(uws: UwsModule, options: ListenOptions, looks: boolean): Promise<Listener> {
   const state = new State({ ...DEFAULT_LIMITS, ...options.limits });
   const app = uws.App();
   const { connections: most } = state.limits;
@@ -74,7 +74,8 @@ async function listen(uws: UwsModule, options: ListenOptions): Promise<Listener>
   });
   const peers = sockets(uws, app, options, state.limits);
   serveRequests(app, options, state);
-  const core = process.platform === 'linux' ? coreOrNone() : undefined;
+  // Older versions of the library take no connections from others.
+  const core = looks && 'adoptSocket' in app ? coreOrNone() : undefined;
   const door = core ? await sharedDoor(app, options, state, core) : await ownDoor(uws, app, options);
   keepReadsShort(door.port);
   let drained: Promise<void> | undefined;

@@ -190,6 +190,8 @@ interface AnswerGrammar {
   readonly grammarStart?: string;
   /** What the finished answer is checked by; absent where the grammar holds everything. */
   readonly check?: AnswerCheck;
+  /** GBNF of the answer alone, by which one that runs out of tokens is closed; absent where the answer is no JSON, or may be a call. */
+  readonly answer?: string;
 }
 
 /** Grammars made lately, since clients send the same schema with each request; the oldest goes first. */
@@ -238,7 +240,12 @@ function makeGrammar(shape: AnswerShape, forced: boolean): AnswerGrammar {
   const alternatives = formed ? [formed.expression] : [];
   if (shape.offer.tools.length > 0) alternatives.push(callsAnswer(shape, rules, (tool) => tools.call(tool)));
   const answer = oneOf(alternatives);
-  return { grammar: rules.text(afterThinking(answer, shape.thinking)), ...checkOf(formed?.held, tools) };
+  const isJson = formed !== undefined && (shape.form.kind === 'schema' || shape.form.kind === 'object') && shape.offer.tools.length === 0;
+  return {
+    grammar: rules.text(afterThinking(answer, shape.thinking)),
+    ...checkOf(formed?.held, tools),
+    ...(isJson ? { answer: rules.text(answer) } : {}),
+  };
 }
 
 function afterThinking(answer: string, thinking: AnswerShape['thinking']): string {

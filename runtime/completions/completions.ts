@@ -17,6 +17,7 @@ import { type ThinkingPlan, thinkingPlan, withSoftSwitch } from './thinking.js';
 import { formatOf, INJECTED_FORMAT, type ToolFormat } from './tools/formats.js';
 import { injectOffer, offerTools, type ToolOffer, toolHistoryAsText } from './tools/offer.js';
 import { ToolCallParser } from './tools/parser.js';
+import { WholeAnswer } from './whole-answer.js';
 
 /** Failures that say nothing about the template, so that another rendering would not help. */
 const NOT_THE_TEMPLATE: ReadonlySet<string> = new Set(['unavailable', 'busy', 'timed_out', 'too_many']);
@@ -83,6 +84,8 @@ interface Generation {
   generate: GenerateRequest;
   reader: OutputReader;
   check: AnswerCheck | undefined;
+  /** Closes an answer that runs out of tokens; absent where it has no form that can be closed. */
+  whole: WholeAnswer | undefined;
 }
 
 /** `again` = an answer did not fit its schema, and another is drawn: with the next seed, and not too cold to differ. */
@@ -107,7 +110,7 @@ function generation(plan: Plan, prompt: Prompt, again = false): Generation {
     parallel,
     thinking: prepared.endsInThinking ? 'open' : mayThink ? 'possible' : 'none',
   });
-  const { check, ...grammar } = held ?? {};
+  const { check, answer, ...grammar } = held ?? {};
   const sampling = engineSampling(request, model.info.sampling, held !== undefined && held.grammarStart === undefined);
   if (again)
     Object.assign(sampling, {
@@ -129,7 +132,8 @@ function generation(plan: Plan, prompt: Prompt, again = false): Generation {
     topLogprobs: sampling.logprobs ? sampling.top_logprobs : undefined,
     promptTokens: prepared.promptTokens,
   });
-  return { generate, reader, check };
+  const whole = answer === undefined ? undefined : new WholeAnswer(answer, maxTokens, (texts) => model.countTokens(texts));
+  return { generate, reader, check, whole };
 }
 
 /** The parts of a generation whose first event was asked for already. */
@@ -138,29 +142,29 @@ async function* partsOfChoice(
   events: AsyncIterator<GenerateEvent>,
   reader: OutputReader,
   hold: ModelHold,
-  states: StateUse | undefined,
+  { states, whole }: { states: StateUse | undefined; whole: WholeAnswer | undefined },
 ): CompletionParts {
   let last: GenerateEvent | undefined;
   const answer = states && new Collector();
+  let used = 0;
   try {
     let step = await first;
     while (!step.done) {
       if (step.value.progress) yield { type: 'progress', ...step.value.progress };
       // A plain loop: `yield*` would await each part once more.
-      for (const part of reader.take(step.value)) {
-        answer?.add(part);
-        yield part;
-      }
+      const parts = reader.take(step.value);
+      used += step.value.tokens;
+      for (const part of parts) answer?.add(part);
+      for (const part of whole?.take(parts, used) ?? parts) yield part;
       if (step.value.finish) last = step.value;
       if (reader.finished) break;
       step = await events.next();
     }
     hold.signal.throwIfAborted();
     if (!last && !reader.finished) throw new Failure('model_failed', 'The model stopped without finishing its answer; try again.');
-    for (const part of reader.finish(last)) {
-      answer?.add(part);
-      yield part;
-    }
+    const parts = reader.finish(last);
+    for (const part of parts) answer?.add(part);
+    for (const part of (await whole?.end(parts)) ?? parts) yield part;
     if (answer) await states?.after(hold.acquired.model, { ...answer.collected, reusedTokens: last?.counts?.reused ?? 0 });
   } finally {
     hold.end();
@@ -175,14 +179,14 @@ async function begun(
   hold: ModelHold,
   again = false,
 ): Promise<{ check: AnswerCheck | undefined; parts: CompletionParts }> {
-  const { generate, reader, check } = generation(plan, prompt, again);
+  const { generate, reader, check, whole } = generation(plan, prompt, again);
   const events = plan.model.generate(generate, hold.signal)[Symbol.asyncIterator]();
   const first = events.next();
   // Nobody may ever read them, when the client goes.
   first.catch(() => undefined);
   hold.signal.addEventListener('abort', () => void events.return?.().catch(() => undefined), { once: true });
   await settleSoon(first);
-  return { check, parts: partsOfChoice(first, events, reader, hold, plan.request.states) };
+  return { check, parts: partsOfChoice(first, events, reader, hold, { states: plan.request.states, whole }) };
 }
 
 /** A model whose conversations are written by another chat template; known ones go by their names. */

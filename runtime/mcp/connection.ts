@@ -15,7 +15,7 @@ import type { McpServer } from '../../schemas/generated/config/project.js';
 import { orAborted } from '../base/loop.js';
 import { expandEnv } from '../config/variables.js';
 import type { Outbound } from '../net/outbound.js';
-import { fetchThrough } from './http.js';
+import { fetchThrough, type HttpEvents } from './http.js';
 import { aboutServer } from './limits.js';
 import { ProcessTransport } from './process.js';
 import type { ToolCallOptions } from './toolbox.js';
@@ -29,6 +29,8 @@ const CALL_TIMEOUT_S = 120;
 const LONGEST_CALL_MS = 60 * 60 * 1000;
 /** Time in which a process may say that it speaks the newest protocol; one of an older protocol may leave the question unanswered. */
 const PROBE_MS = 5_000;
+/** Of an answer that broke off; of the range that JSON-RPC leaves to implementations. */
+const BROKEN_CODE = -32_002;
 /** Time to take leave of a server over HTTP. */
 const LEAVE_MS = 2_000;
 /** Pages of a list that are read. */
@@ -63,6 +65,8 @@ export class Connection {
   readonly #gone: Promise<never>;
   #setGone!: (failure: Failure) => void;
   #lost: Failure | undefined;
+  /** While it is being opened the client library tells of what breaks. */
+  #lose: (failure: Failure) => void = () => {};
   #isClosed = false;
 
   private constructor(client: Client, transport: Transport, { call_timeout_s: callS = CALL_TIMEOUT_S }: McpServer) {
@@ -89,7 +93,10 @@ export class Connection {
     const limitMs = (server.connect_timeout_s ?? CONNECT_TIMEOUT_S) * 1000;
     const { Client } = await import('@modelcontextprotocol/client');
     for (const mode of ['auto', 'legacy'] as const) {
-      const transport = await transportOf(server, directory, parts.outbound);
+      const transport: Transport = await transportOf(server, directory, parts.outbound, {
+        ended: (id, { message }) => transport.onmessage?.({ jsonrpc: '2.0', id, error: { code: BROKEN_CODE, message } }),
+        flooded: (failure) => connection.#lose(failure),
+      });
       const client = new Client(
         { name: 'quern', version: parts.version },
         {
@@ -194,7 +201,7 @@ export class Connection {
   }
 
   #watch(events: ConnectionEvents): void {
-    const lose = (failure: Failure): void => {
+    this.#lose = (failure) => {
       if (this.#isClosed) return;
       this.#isClosed = true;
       this.#lost = failure;
@@ -202,19 +209,21 @@ export class Connection {
       void this.#client.close().catch(() => {});
       events.lost(failure);
     };
-    const end = (): void => lose(new Failure('unavailable', endingOf(this.#transport) ?? 'closed the connection'));
+    const end = (): void => this.#lose(new Failure('unavailable', endingOf(this.#transport) ?? 'closed the connection'));
     this.#client.onclose = end;
     if (endingOf(this.#transport) !== undefined) end();
     this.#client.onerror = (error) => {
       // A stream of events that breaks is opened again by the client library, as another session, which nobody has greeted.
       const isBroken = error.name === 'SseError' || (error instanceof Failure && error.code === 'ConnectFailed');
-      if (isBroken || (this.#hasSession && isSessionGone(error))) lose(failureOf(error));
+      const failure = this.#failure(error);
+      if (isBroken || failure.code === SESSION_GONE) this.#lose(failure);
     };
   }
 
-  /** A server without sessions may answer 404 where it has no stream of events. */
-  get #hasSession(): boolean {
-    return this.#transport.sessionId !== undefined;
+  /** An error of the client library in our words; only a server with sessions can have forgotten one. */
+  #failure(error: unknown): Failure {
+    if (this.#transport.sessionId === undefined || !isSessionGone(error)) return failureOf(error);
+    return new Failure('unavailable', 'has forgotten the session', { code: SESSION_GONE, cause: error });
   }
 
   /** An answer of the server, or why there is none. */
@@ -224,17 +233,17 @@ export class Connection {
     } catch (error) {
       answer.catch(() => {});
       if (signal?.aborted) throw signal.reason;
-      throw failureOf(error);
+      throw this.#failure(error);
     }
   }
 }
 
-async function transportOf(server: McpServer, directory: string, outbound: Outbound): Promise<Transport> {
+async function transportOf(server: McpServer, directory: string, outbound: Outbound, events: HttpEvents): Promise<Transport> {
   const { transport, command = '', args = [], env = {}, base_url: base = '', headers = {} } = expanded(server);
   if (transport === 'stdio') return new ProcessTransport({ command, args, env, directory });
   const { StreamableHTTPClientTransport, SSEClientTransport } = await import('@modelcontextprotocol/client');
   if (!URL.canParse(base)) throw new Failure('bad_request', 'has a base_url that is no URL: write it as http://host:port/path');
-  const options = { fetch: fetchThrough(outbound), requestInit: { headers } };
+  const options = { fetch: fetchThrough(outbound, events), requestInit: { headers } };
   return (
     transport === 'http' ? new StreamableHTTPClientTransport(new URL(base), options) : new SSEClientTransport(new URL(base), options)
   ) as Transport;
@@ -261,9 +270,12 @@ const endingOf = (transport: Transport): string | undefined => (transport instan
 /** Whether an error says that the two could not agree on a protocol. */
 const isNegotiation = (error: unknown): boolean => (error as { code?: unknown } | undefined)?.code === 'ERA_NEGOTIATION_FAILED';
 
-/** Whether a server over HTTP says that it does not know the session any more: by 404, or by 400 with a word about sessions. */
+/** Whether a server over HTTP says of a message that it does not know the session any more: by 404, or by 400 with a word about sessions. */
 function isSessionGone(error: unknown): boolean {
-  const { status, text } = (error as { data?: { status?: unknown; text?: unknown } } | undefined)?.data ?? {};
+  const { code, data } = error as { code?: unknown; data?: { status?: unknown; text?: unknown } };
+  // A server without a stream of events may answer 404 to whoever wants one.
+  if (code !== 'CLIENT_HTTP_NOT_IMPLEMENTED') return false;
+  const { status, text } = data ?? {};
   return status === 404 || (status === 400 && typeof text === 'string' && /session/i.test(text));
 }
 
@@ -272,7 +284,6 @@ function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
   const cause = (error as { cause?: unknown } | undefined)?.cause;
   if (cause instanceof Failure) return cause;
-  if (isSessionGone(error)) return new Failure('unavailable', 'has forgotten the session', { code: SESSION_GONE, cause: error });
   const { code, message = String(error) } = error as { code?: unknown; message?: string };
   if (code === 'REQUEST_TIMEOUT') return new Failure('timed_out', 'did not answer in time', { cause: error });
   if (code === 'CONNECTION_CLOSED') return new Failure('unavailable', 'closed the connection', { cause: error });

@@ -4,7 +4,7 @@ import type { McpServer } from '../../schemas/generated/config/project.js';
 import { withoutTextSecrets } from '../../schemas/secrets.js';
 import { log } from '../base/log.js';
 import { orAborted } from '../base/loop.js';
-import { Connection, type ConnectionEvents, type ConnectionParts } from './connection.js';
+import { Connection, type ConnectionEvents, type ConnectionParts, SESSION_GONE } from './connection.js';
 import { type ListedTool, listedTools } from './tools.js';
 
 /**
@@ -177,11 +177,13 @@ export class ToolServer {
     if (!(error instanceof Failure)) log('error', `tool server ${this.#config.name} could not be started`, { cause: error });
     if (this.#state === 'ready' && Date.now() - this.#sinceMs > PROVEN_MS) this.#tries = 0;
     this.#connection = undefined;
-    const pauseMs = PAUSES_MS[this.#tries];
+    // A server that has forgotten its session is there.
+    const isForgotten = this.#state === 'ready' && error instanceof Failure && error.code === SESSION_GONE;
+    const pauseMs = isForgotten ? 0 : PAUSES_MS[this.#tries];
     const isFinal = pauseMs === undefined || isHopeless(error);
     this.#turn(isFinal ? 'failed' : 'restarting', reason);
     log('warn', `tool server ${this.#config.name} ${this.#reason}`, { state: this.#state });
-    this.#tries += 1;
+    if (!isForgotten) this.#tries += 1;
     this.#attempt = isFinal ? undefined : this.#start(pauseMs);
   }
 

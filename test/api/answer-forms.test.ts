@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import { Completions } from '../../runtime/completions/completions.js';
+import { Closing } from '../../runtime/completions/grammar/closing.js';
+import { GrammarRules } from '../../runtime/completions/grammar/rules.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { emptyDataDir } from '../support/daemon.js';
@@ -191,6 +193,94 @@ const STREAMED: Scenario[] = [
   ),
 ];
 
+/** The built-in model writes texts of some length. */
+const REPORT = {
+  type: 'object',
+  properties: {
+    title: { type: 'string', minLength: 30 },
+    lines: {
+      type: 'array',
+      items: { type: 'object', properties: { text: { type: 'string', minLength: 10 } }, required: ['text'] },
+      minItems: 2,
+    },
+    kind: { enum: ['good', 'bad'] },
+  },
+  required: ['title', 'lines', 'kind'],
+};
+let cut = 0;
+const fitsReport = (answer: Loose): void => {
+  const [{ message, finish_reason: reason }] = answer.choices;
+  const { title, lines, kind } = JSON.parse(message.content);
+  assert.ok(title.length >= 30 && lines.length >= 2 && ['good', 'bad'].includes(kind), message.content);
+  for (const { text } of lines) assert.ok(text.length >= 10);
+  if (reason !== 'length') return;
+  cut += 1;
+  assert.match(answer.x_schema_notes.join(), /ran out of tokens and was closed/);
+};
+const SHORT_OF_TOKENS: Scenario[] = [
+  ...[100, 120, 140, 160, 180].map((most) =>
+    asking(
+      `an answer of ${most} tokens is whole`,
+      { ...format(REPORT, true), max_tokens: most },
+      {
+        json: (answer) => {
+          fitsReport(answer);
+          assert.ok(answer.usage.completion_tokens <= most, `${answer.usage.completion_tokens} of ${most} tokens`);
+        },
+      },
+    ),
+  ),
+  asking(
+    'a stream is whole too, and each part of it can be closed',
+    { ...format(REPORT, true), max_tokens: 110, stream: true },
+    {
+      json: (_body, { events }) => {
+        const rules = new GrammarRules();
+        const closing = new Closing(rules.text(rules.base('object')));
+        let content = '';
+        for (const event of events.filter((one) => one !== '[DONE]')) {
+          const text: string = JSON.parse(event).choices[0]?.delta.content ?? '';
+          closing.push(text);
+          content += text;
+          JSON.parse(content + closing.text);
+        }
+        fitsReport({ choices: [{ message: { content }, finish_reason: 'stop' }] });
+        assert.ok(cut > 0, 'no answer ran out of tokens');
+      },
+    },
+  ),
+  asking(
+    'an answer for which there is no room at all is cut',
+    { ...format(REPORT, true), max_tokens: 5 },
+    {
+      json: (answer) => {
+        assert.equal(answer.choices[0].finish_reason, 'length');
+        assert.throws(() => JSON.parse(answer.choices[0].message.content));
+      },
+    },
+  ),
+  answers(
+    'a schema with recursion',
+    {
+      ...format(
+        {
+          $defs: {
+            n: {
+              type: 'object',
+              properties: { v: { type: 'integer' }, next: { anyOf: [{ $ref: '#/$defs/n' }, { type: 'null' }] } },
+              required: ['v', 'next'],
+            },
+          },
+          $ref: '#/$defs/n',
+        },
+        true,
+      ),
+      max_tokens: 60,
+    },
+    (value) => assert.ok(Number.isInteger(value.v) && 'next' in value),
+  ),
+];
+
 const HOSTILE: Scenario[] = [
   ...['anyOf that doubles with other properties', 'properties by patterns', 'a chain of references'].map((name) =>
     asking(`${name}, of an answer`, format(HOSTILE_SCHEMAS[name]!()), { status: 422, contains: ['The schema '] }),
@@ -233,5 +323,5 @@ scenarios<Runtime>(
     },
     close: ({ models }) => models.close(),
   },
-  [...IN_WHOLE, ...STREAMED, ...HOSTILE, ...AMBIGUOUS],
+  [...IN_WHOLE, ...STREAMED, ...SHORT_OF_TOKENS, ...HOSTILE, ...AMBIGUOUS],
 );

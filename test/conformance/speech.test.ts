@@ -1,18 +1,23 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { WebSocket } from 'ws';
 import { createTransport, dispatch, type Listener } from '../../gateway/http/index.js';
 import { speechEndpoints } from '../../gateway/universal/speech.js';
+import { speechSockets } from '../../gateway/universal/speech-socket.js';
 import { setLogLevel } from '../../runtime/base/log.js';
 import { openKokoro } from '../../runtime/engines/speaking/kokoro/engine.js';
 import { numbersOf } from '../../runtime/engines/speaking/kokoro/symbols.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import { RemoteSpeech } from '../../runtime/remote/speech.js';
+import type { Services } from '../../runtime/services/services.js';
 import { SPEECH_RATE, type SpeechOut, type SpokenChunk } from '../../runtime/speech/contract.js';
 import { LocalSpeech } from '../../runtime/speech/speak.js';
+import type { Endpoint } from '../../schemas/endpoint.js';
 import type { Failure } from '../../schemas/errors.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { toneOf, whole } from '../support/speech/sound.js';
@@ -157,6 +162,47 @@ for (const place of PLACES)
     it('speaks to several at a time', async () => {
       const all = await Promise.all(Array.from({ length: 8 }, async () => whole((await speech.speak(request, never)).chunks)));
       assert.equal(new Set(all.map(({ samples }) => samples.length)).size, 1);
+    });
+  });
+
+for (const transport of ['uws', 'node'] as const)
+  describe(`speech over the ${transport} transport`, () => {
+    const models = new Models({ dataDir: emptyDataDir(), places: { hub: '/nowhere' } });
+    const speech = new LocalSpeech(models);
+    let listener: Listener;
+    before(async () => {
+      const services: { readonly here: Pick<Services, 'speech'> } & Pick<Services, 'speech'> = { speech, here: { speech } };
+      const endpoints = speechEndpoints as Endpoint<Pick<Services, 'speech'>>[] as Endpoint<typeof services>[];
+      const application = dispatch({ endpoints, sockets: speechSockets, context: services, access: { bindHost: '127.0.0.1' } });
+      listener = await createTransport(transport).listen({ host: '127.0.0.1', port: 0, application });
+    });
+    after(async () => {
+      await listener.drain(100);
+      await models.close();
+    });
+
+    it('gives the same sound as bytes, as events and over a WebSocket', async () => {
+      const ask = async (rest: object): Promise<Buffer> => {
+        const body = JSON.stringify({ input: TEXT, model: 'flite', ...rest });
+        const answer = await fetch(`http://127.0.0.1:${listener.port}/v1/audio/speech`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body,
+        });
+        return Buffer.from(await answer.arrayBuffer());
+      };
+      const bytes = await ask({ response_format: 'pcm' });
+      const events = [...(await ask({ stream: true })).toString().matchAll(/"data":"([^"]*)"/g)].map(([, data]) =>
+        Buffer.from(data!, 'base64'),
+      );
+      assert.deepEqual(Buffer.concat(events), bytes);
+      const socket = new WebSocket(`ws://127.0.0.1:${listener.port}/v1/audio/speech/stream?model=flite`);
+      const pieces: Buffer[] = [];
+      socket.on('message', (content: Buffer, isBinary) => isBinary && pieces.push(content));
+      socket.on('open', () => socket.send(JSON.stringify({ text: TEXT, final: true })));
+      await once(socket, 'close');
+      assert.ok(bytes.length > SPEECH_RATE && pieces.length > 5);
+      assert.deepEqual(Buffer.concat(pieces), bytes);
     });
   });
 

@@ -5,6 +5,7 @@ import { connect, type Socket } from 'node:net';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createTransport, dispatch, type Listener, type SocketPeer } from '../../gateway/http/index.js';
+import { uwsTransport } from '../../gateway/http/uws.js';
 import { setLogLevel } from '../../runtime/base/log.js';
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
 
@@ -90,6 +91,14 @@ async function eventually(condition: () => boolean | Promise<boolean>, what: str
   while (!(await condition())) {
     assert.ok(Date.now() < deadline, what);
     await sleep(10);
+  }
+}
+
+/** Waits until nothing has come for a while. */
+async function untilQuiet(socket: Socket, received: () => number): Promise<void> {
+  for (let before = -1; before !== received() && !socket.closed; ) {
+    before = received();
+    await sleep(150);
   }
 }
 
@@ -316,24 +325,29 @@ for (const name of ['uws', 'node'] as const) {
       'POST /nowhere',
       'GET /late',
       'GET /burst',
+      'GET /huge',
       'HEAD /quick/chunked',
     ];
     for (const isLater of [false, true])
       it(`takes no trailer for a request, ${isLater ? 'later on a connection' : 'at its beginning'}`, async () => {
-        const smuggle = async (head: string, isSplit: boolean): Promise<void> => {
+        const smuggle = async (head: string, isSplit: boolean, readsLate = false): Promise<void> => {
           const socket = await raw(isLater ? 'GET /quick/first HTTP/1.1\r\nHost: localhost\r\n\r\n' : '');
           let text = '';
           socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
           if (isLater) await eventually(() => text.includes('"first"'), 'the first answer comes');
           const rest = 'Host: localhost\r\n\r\n';
           socket.write(`${head} HTTP/1.1\r\n${CHUNKED}3\r\n{} \r\n0\r\nX:GET /quick/smuggled HTTP/1.1\r\n${isSplit ? '' : rest}`);
+          if (readsLate) socket.pause();
           if (isSplit) await sleep(250);
+          // Reads what it did not before it speaks again: at the end of its answer the connection was busy writing.
+          if (readsLate) await untilQuiet(socket.resume(), () => text.length);
           if (isSplit && !socket.closed) socket.write(rest);
           await sleep(300);
           socket.destroy();
           assert.doesNotMatch(text, /smuggled/, `${head}, ${isSplit ? 'in two packets' : 'in one'}`);
         };
-        await Promise.all(heads.flatMap((head) => [smuggle(head, false), smuggle(head, true)]));
+        const late = ['GET /burst', 'GET /huge'].map((head) => smuggle(head, true, true));
+        await Promise.all([...late, ...heads.flatMap((head) => [smuggle(head, false), smuggle(head, true)])]);
       });
 
     for (const second of ['4', '5', '']) {
@@ -581,3 +595,32 @@ class WebSocketClient {
     this.#socket.destroy();
   }
 }
+
+describe('transport uws where connections cannot be looked at before it has them', () => {
+  let listener: Listener;
+  const application = dispatch({ endpoints, context: new Scene(), access: { bindHost: '127.0.0.1' } });
+  before(async () => {
+    setLogLevel('error');
+    listener = await uwsTransport(false).listen({ host: '127.0.0.1', port: 0, application });
+  });
+  after(() => listener.drain(100));
+
+  it('answers, and takes no trailer for a request', async () => {
+    assert.equal((await fetch(`http://127.0.0.1:${listener.port}/quick/a`)).status, 200);
+    const body = 'Host: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n3\r\n{} \r\n0\r\n';
+    const socket = connect(listener.port, '127.0.0.1');
+    socket.on('error', () => socket.destroy());
+    let text = '';
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+    socket.write(`POST /echo HTTP/1.1\r\n${body}X:GET /quick/smuggled HTTP/1.1\r\n`);
+    await sleep(250);
+    if (!socket.closed) socket.write('Host: localhost\r\n\r\n');
+    await sleep(250);
+    socket.destroy();
+    assert.match(text, /^HTTP\/1.1 4\d\d /);
+    assert.doesNotMatch(text, /smuggled/);
+  });
+
+  it('says that a port is in use', () =>
+    assert.rejects(uwsTransport(false).listen({ host: '127.0.0.1', port: listener.port, application }), { code: 'PortInUse' }));
+});

@@ -124,7 +124,7 @@ class CallRun {
       ...aboutOf(call, tool),
       failed,
       result: fenced(text, maxCharacters),
-      duration_ms: Math.round(this.#elapsedMs(call)),
+      duration_ms: Math.round(this.#elapsedMs(call) * 100) / 100,
     };
     this.#made.set(call, made);
     record?.toolAnswered(made);

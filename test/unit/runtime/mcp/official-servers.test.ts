@@ -71,8 +71,8 @@ describe('official servers of the protocol', () => {
       const toolbox = await stage.open(stage.configure(server));
       child.kill('SIGKILL');
       await new Promise((ended) => child.once('exit', ended));
-      // It comes back before anybody has noticed, and knows no session.
       ({ child, said } = await listening('streamableHttp', port));
+      for (let left = 100; left > 0 && (await call(toolbox, 'echo', { message: 'x' })).failed; left -= 1) await sleep(50);
       assert.deepEqual(await call(toolbox, 'echo', { message: 'back' }), { text: 'Echo: back', failed: false });
       await stage.servers.revoke('ns', 'p', 'http');
       for (let left = 100; left > 0 && !/termination request/.test(said()); left -= 1) await sleep(20);

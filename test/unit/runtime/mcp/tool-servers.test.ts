@@ -21,7 +21,7 @@ describe('tool servers', () => {
 
   const server = async () => (await stage.servers.list('ns', 'p'))[0]!;
   const until = async (state: ServerState): Promise<void> => {
-    for (let left = 200; left > 0 && (await server()).state !== state; left -= 1) await sleep(10);
+    for (let left = 1_000; left > 0 && (await server()).state !== state; left -= 1) await sleep(10);
     assert.equal((await server()).state, state);
   };
   const isGone = (pid: number): boolean => {
@@ -120,7 +120,7 @@ describe('tool servers', () => {
     await call(toolbox, 'echo');
     process.kill(pid, 'SIGKILL');
     assert.deepEqual(await killed, { text: "Error: tool server 'good' was ended by SIGKILL.", failed: true });
-    await until('ready');
+    await stage.servers.restart('ns', 'p', 'good', never);
   });
 
   it('takes changed tools for the next turn, and tells this one of a tool that is gone', async () => {
