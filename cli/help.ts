@@ -17,6 +17,7 @@ export function help(): void {
       '                   --project NAMESPACE/NAME, --tools A,B and --read-only say what a client is offered',
       '  quern mcp        the tool servers of projects: list [NAMESPACE[/PROJECT]], and restart, approve or revoke NAMESPACE/PROJECT/SERVER;',
       '                   calls NAMESPACE/PROJECT that wait for you, and allow or deny NAMESPACE/PROJECT/CALL',
+      '  quern accounts   the accounts library for servers of your own: init, validate, doctor, plans push ... (quern accounts help)',
       '  quern version    the version',
       '',
       'The model cache is shared with other programs: HF_HOME, HF_HUB_CACHE, HF_TOKEN, HF_ENDPOINT and HF_HUB_OFFLINE hold.',
