@@ -41,13 +41,13 @@ export class TalkStage {
   }
 
   /** The address of a talk. */
-  path(query = '?stt_model=tiny.en'): string {
-    return `/v1/test/talk/voice/chat${query}&tts_model=flite&tts_voice=slt&timings=true`;
+  path(query = '?stt_model=tiny.en', voice = 'tts_model=flite&tts_voice=slt'): string {
+    return `/v1/test/talk/voice/chat${query}&${voice}&timings=true`;
   }
 
   /** A talk that has begun. */
-  async connect(query?: string): Promise<VoiceClient> {
-    const client = new VoiceClient(this.daemon.core, this.path(query));
+  async connect(query?: string, voice?: string): Promise<VoiceClient> {
+    const client = new VoiceClient(this.daemon.core, this.path(query, voice));
     await client.state('idle');
     return client;
   }
