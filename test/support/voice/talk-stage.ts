@@ -31,6 +31,14 @@ export class TalkStage {
     for (const text of texts) this.#said.set(text, await utterance(this.daemon.runtime, text));
   }
 
+  /** Waits until the models are loaded. */
+  async warm(): Promise<void> {
+    const client = await this.connect();
+    const isLoaded = (): boolean => ['tiny.en', 'flite'].every((name) => this.daemon.output().includes(`loaded ${name}`));
+    await client.until(isLoaded, 'the models', 60_000);
+    await client.end();
+  }
+
   async close(): Promise<void> {
     await this.daemon?.end('SIGKILL');
   }
