@@ -14,7 +14,7 @@ describe('voice chat with the recorder of a browser', { skip: CHROMIUM ? TALK_KI
     await browser.open();
   });
   after(async () => {
-    browser.close();
+    await browser.close();
     await stage.close();
   });
 

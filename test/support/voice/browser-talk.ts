@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,10 +61,11 @@ export class BrowserTalk {
     await once(this.#server, 'listening');
   }
 
-  close(): void {
-    this.#browser?.kill('SIGKILL');
+  async close(): Promise<void> {
+    this.#end();
     this.#server.close();
-    rmSync(this.#folder, { recursive: true, force: true, maxRetries: 5 });
+    // Processes of the browser may write for a moment yet.
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
 
   /** Says these texts, each so many seconds behind the one before, until so many have been answered; gives what the page saw. */
@@ -76,11 +78,18 @@ export class BrowserTalk {
     const page = `http://127.0.0.1:${port}/?form=${form}&until=${until}&socket=${encodeURIComponent(socket)}`;
     const report = new Promise<Seen>((resolve) => (this.#reported = resolve));
     const own = [`--use-file-for-fake-audio-capture=${microphone}%noloop`, `--user-data-dir=${join(this.#folder, form)}`];
-    this.#browser = spawn(CHROMIUM!, [...OPTIONS, ...own, page], { stdio: 'ignore' });
+    this.#browser = spawn(CHROMIUM!, [...OPTIONS, ...own, page], { stdio: 'ignore', detached: true });
     const late = setTimeout(() => this.#reported([{ atMs: 0, type: 'failed', message: 'the page did not report' }]), PATIENCE_MS);
     const seen = await report;
     clearTimeout(late);
-    this.#browser.kill('SIGKILL');
+    this.#end();
     return seen;
+  }
+
+  /** Ends the browser with all its processes. */
+  #end(): void {
+    const pid = this.#browser?.pid;
+    this.#browser = undefined;
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   }
 }
