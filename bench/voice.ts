@@ -84,8 +84,16 @@ export async function benchStages(): Promise<void> {
     // The first turn may wait for the models.
     const turns = client.messages('timings').slice(1);
     const stages = ['endpoint_ms', 'stt_ms', 'first_token_ms', 'first_phrase_ms', 'first_audio_ms'] as const;
-    const middle = stages.map((one) => `${one.replace('_ms', '').replace('_', ' ')} ${median(turns.map((times) => times[one]!)).toFixed(0)}`);
-    rows.push({ what: `Whisper tiny.en, ${name}: p50 of ${turns.length} turns, ms`, ours: middle.join(', '), peer: '', ratio: '', goal: 'first audio < 1000' });
+    const middle = stages.map(
+      (one) => `${one.replace('_ms', '').replace('_', ' ')} ${median(turns.map((times) => times[one]!)).toFixed(0)}`,
+    );
+    rows.push({
+      what: `Whisper tiny.en, ${name}: p50 of ${turns.length} turns, ms`,
+      ours: middle.join(', '),
+      peer: '',
+      ratio: '',
+      goal: 'first audio < 1000',
+    });
   }
   await stage.close();
   table('Voice: from the end of speech to each stage, with real engines', rows);

@@ -78,7 +78,7 @@ export class BrowserTalk {
     const page = `http://127.0.0.1:${port}/?form=${form}&until=${until}&socket=${encodeURIComponent(socket)}`;
     const report = new Promise<Seen>((resolve) => (this.#reported = resolve));
     const own = [`--use-file-for-fake-audio-capture=${microphone}%noloop`, `--user-data-dir=${join(this.#folder, form)}`];
-    this.#browser = spawn(CHROMIUM!, [...OPTIONS, ...own, page], { stdio: 'ignore', detached: true });
+    this.#browser = spawn(CHROMIUM!, [...OPTIONS, ...own, page], { stdio: 'ignore' });
     const late = setTimeout(() => this.#reported([{ atMs: 0, type: 'failed', message: 'the page did not report' }]), PATIENCE_MS);
     const seen = await report;
     clearTimeout(late);
@@ -86,10 +86,8 @@ export class BrowserTalk {
     return seen;
   }
 
-  /** Ends the browser with all its processes. */
   #end(): void {
-    const pid = this.#browser?.pid;
+    this.#browser?.kill('SIGKILL');
     this.#browser = undefined;
-    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
   }
 }
