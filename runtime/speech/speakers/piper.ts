@@ -1,5 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
+import { breathe } from '../../base/loop.js';
 import { howToFetch, modelMissing } from '../../formats/model-missing.js';
 import { graphBytes } from '../../formats/onnx/graph-bytes.js';
 import { type PiperSettings, piperSettingsFile, readPiperSettings } from '../../formats/piper-settings.js';
@@ -26,7 +27,7 @@ async function described(voices: readonly PiperVoice[]): Promise<Described[]> {
   const all: Described[] = [];
   for (const voice of voices) {
     // Each reads a file, and there may be hundreds.
-    await new Promise((resolve) => setImmediate(resolve));
+    await breathe();
     try {
       all.push(...describe(voice, readPiperSettings(voice.folder, voice.graph)));
     } catch (error) {
