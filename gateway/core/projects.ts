@@ -33,6 +33,7 @@ export const projectEndpoints: Endpoint<Runtime>[] = [
   endpoint<Runtime>({
     method: 'POST',
     path: NAMESPACE,
+    names: { namespace: 'common#OpenNamespace' },
     id: 'project_create',
     summary: 'Create a project from a template',
     tag: 'projects',

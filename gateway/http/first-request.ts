@@ -1,7 +1,7 @@
 const HEAD_END = Buffer.from('\r\n\r\n');
 /** Bodies of unknown length, and clients that wait for a word before they send theirs. */
 const UNUSUAL = /\n(?:transfer-encoding|expect)[ \t]*:/i;
-const LENGTHS = /\ncontent-length[ \t]*:[ \t]*(\d*)[ \t]*\r/gi;
+const LENGTHS = /\ncontent-length[ \t]*:([^\r]*)\r/gi;
 
 /**
  * True where the first bytes of a connection are one whole head of HTTP/1.1 and no more than the body whose length it tells. False for a body of
@@ -13,5 +13,5 @@ export function isOrdinary(first: Buffer): boolean {
   const head = first.toString('latin1', 0, end + 2);
   if (!head.startsWith(' HTTP/1.1\r', head.indexOf('\r') - 9) || UNUSUAL.test(head)) return false;
   const lengths = [...head.matchAll(LENGTHS)];
-  return lengths.length < 2 && first.length - end - HEAD_END.length <= Number(lengths[0]?.[1] ?? 0);
+  return lengths.length < 2 && first.length - end - HEAD_END.length <= Number(lengths[0]?.[1]?.trim() ?? 0);
 }

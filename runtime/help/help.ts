@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { FIRST_MODEL } from '../../models/built-in.js';
 import type { Message } from '../../schemas/generated/common.js';
 import type { CompletionRequest } from '../../schemas/generated/core/chat.js';
@@ -15,6 +16,9 @@ import { type Findings, type FindingsParts, findingsOf } from './findings.js';
 import { helpPages } from './pages.js';
 import { PAGES, placeHelpProject } from './project.js';
 
+/** A first question waits so long for the pages. */
+const READY_LIMIT_MS = 10_000;
+const NOT_READY = '\n\nThe pages of the documentation are still being read: ask again in a moment for an answer from them.';
 /** Conversations that are remembered for what they were told of a project. */
 const MAX_TOLD = 1000;
 
@@ -54,7 +58,7 @@ export class Help {
    * conversation unless it changes. Throws as `Chat.complete` does.
    */
   async complete(call: ChatCall, activeProject: string | undefined, signal: AbortSignal): Promise<ChatTurn> {
-    await this.ready().catch((cause: unknown) => log('warn', 'the pages of the help could not be taken in', { cause }));
+    const isReady = await this.#readySoon(signal);
     const findings = await this.#findings(activeProject);
     const context = contextOf(findings, activeProject);
     const request: CompletionRequest = { ...call.request, messages: context ? [context, ...call.request.messages] : call.request.messages };
@@ -63,7 +67,7 @@ export class Help {
     // JSON stays what it is.
     const isText = (call.request.response_format?.type ?? 'text') === 'text';
     const frame: ChatCall['frame'] = isText
-      ? (hits) => ({ before: isTold ? '' : news, after: citations(hits, lastQuestion(call.request.messages)) })
+      ? (hits) => ({ before: isTold ? '' : news, after: isReady ? citations(hits, lastQuestion(call.request.messages)) : NOT_READY })
       : undefined;
     const turn = await this.#parts.chat.complete({ ...call, request, frame }, signal);
     if (isText && turn.sessionId !== undefined) this.#remember(turn.sessionId, news);
@@ -83,6 +87,20 @@ export class Help {
       namespace: HELP_PROJECT.namespace,
       runtime: { provider: 'universal', model: FIRST_MODEL.name },
     };
+  }
+
+  /** Whether the pages can be asked; false where that takes too long, or fails. */
+  async #readySoon(signal: AbortSignal): Promise<boolean> {
+    if (this.#prepared) return true;
+    const ready = this.ready().then(
+      () => true,
+      (cause: unknown) => {
+        log('warn', 'the pages of the help could not be taken in', { cause });
+        return false;
+      },
+    );
+    const late = sleep(READY_LIMIT_MS, false, { signal, ref: false }).catch(() => false);
+    return Promise.race([ready, late]);
   }
 
   async #prepare(): Promise<void> {

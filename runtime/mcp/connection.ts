@@ -129,11 +129,6 @@ export class Connection {
     throw new Failure('unavailable', 'ended before it spoke');
   }
 
-  /** The process id of a server that is a process here. */
-  get pid(): number | undefined {
-    return this.#transport instanceof ProcessTransport ? (this.#transport.pid ?? undefined) : undefined;
-  }
-
   /** Throws why it is lost, where it is. */
   throwIfLost(): void {
     if (this.#lost) throw this.#lost;

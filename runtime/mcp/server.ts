@@ -5,7 +5,8 @@ import { withoutTextSecrets } from '../../schemas/secrets.js';
 import { log } from '../base/log.js';
 import { orAborted } from '../base/loop.js';
 import { Connection, type ConnectionEvents, type ConnectionParts, SESSION_GONE } from './connection.js';
-import { type ListedTool, listedTools } from './tools.js';
+import type { ServerTool } from './toolbox.js';
+import { listedTools } from './tools.js';
 
 /**
  * `off`: nobody has asked for it, or it may not run. `starting`: its process or connection is being made. `ready`: it takes calls. `restarting`:
@@ -24,17 +25,16 @@ const IDLE_MS = 30 * 60_000;
 /** Tools are listed again when they are this old; servers tell of changes, and some forget to. */
 const TOOLS_MS = 300_000;
 
-/** What a server is, in one place for tests and for people. */
+/** What a server is at a moment. */
 export interface ServerView {
   readonly state: ServerState;
   /** Why it is in this state, in a sentence about the server; absent where there is nothing to say. */
   readonly reason?: string;
   /** Milliseconds since 1970. */
   readonly sinceMs: number;
-  readonly tools: readonly ListedTool[];
+  readonly tools: readonly ServerTool[];
   /** What of its tools cannot be offered. */
   readonly notes: readonly string[];
-  readonly pid?: number;
   readonly protocol?: string;
 }
 
@@ -47,7 +47,7 @@ export class ToolServer {
   #reason: string | undefined;
   #sinceMs = Date.now();
   #connection: Connection | undefined;
-  #tools: readonly ListedTool[] = [];
+  #tools: readonly ServerTool[] = [];
   #notes: readonly string[] = [];
   #listedMs = 0;
   #tries = 0;
@@ -65,14 +65,13 @@ export class ToolServer {
   }
 
   get view(): ServerView {
-    const { pid, protocol } = this.#connection ?? {};
+    const protocol = this.#connection?.protocol;
     return {
       state: this.#state,
       sinceMs: this.#sinceMs,
       tools: this.#tools,
       notes: this.#notes,
       ...(this.#reason === undefined ? {} : { reason: this.#reason }),
-      ...(pid === undefined ? {} : { pid }),
       ...(protocol === undefined ? {} : { protocol }),
     };
   }

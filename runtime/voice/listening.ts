@@ -8,6 +8,11 @@ import { requiredSilence } from './endpoint.js';
 import type { VoiceSettings } from './settings.js';
 import { wordsOf } from './words.js';
 
+/** A pause of this length may be the end: the words are asked for, so that they are there when it is. In seconds. */
+const PROBE_S = 0.2;
+/** More speech takes long to write down; nothing is asked for before the pause is long enough for an end. In seconds. */
+const MOST_PROBED_S = 10;
+
 /** What a `Listening` tells. */
 interface ListeningEvents {
   /** Somebody began to speak. */
@@ -39,8 +44,8 @@ interface ListeningParts {
 }
 
 /**
- * Finds utterances in what the microphone hears. The words are asked for as soon as a pause is long enough for the end of a sentence: they tell how
- * long the pause must be, and are there when it is.
+ * Finds utterances in what the microphone hears. The words are asked for as soon as somebody pauses: they tell how long the pause must be, and are
+ * there when it is.
  */
 export class Listening {
   readonly #parts: ListeningParts;
@@ -110,7 +115,11 @@ export class Listening {
     if (!settings.turnDetection) return;
     const { silenceS, speechS } = this.#ear;
     const pause = { silenceS, speechS, said: undefined };
-    if (silenceS < requiredSilence(pause, settings).least) return;
+    const { least } = requiredSilence(pause, settings);
+    if (silenceS < least) {
+      if (silenceS >= PROBE_S && speechS <= MOST_PROBED_S && this.#ear.holdsSpeech(false)) this.#draft ??= this.#ask();
+      return;
+    }
     if (!this.#ear.holdsSpeech(false)) {
       this.#giveUp();
       return;

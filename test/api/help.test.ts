@@ -66,6 +66,24 @@ const PROJECT: Scenario[] = [
   { name: 'it is there before the first question', path: HELP, contains: ['project_seed', 'quern-tiny', '"validation_error":null'] },
   { name: 'it is in no list of the user', path: '/v1/projects/ns', lacks: ['project_seed'] },
   { name: 'nothing is read before it is asked', path: `${HELP}/datasets`, json: ({ datasets }) => assert.deepEqual(datasets[0].files, []) },
+  // It is searched as any project is; the first search waits for its pages, however long they take.
+  ...Object.entries({
+    'What may a manifest of an example say?': 'examples.md',
+    'How long are events kept?': 'events.md',
+    'How do I approve a tool server?': 'mcp.md',
+    'Which voices can speak?': 'speech.md',
+    'How can I add a new parser?': 'adding.md',
+    'What happens when somebody interrupts the assistant while it speaks?': 'voice.md',
+    'How many model calls may a turn with tools have?': 'tools.md',
+  }).map(
+    ([query, page]): Scenario => ({
+      name: `${query} ${page}`,
+      method: 'POST',
+      path: `${HELP}/rag/query`,
+      body: { query, top_k: 4 },
+      json: ({ results }) => assert.ok(results.some((one: { metadata: { source: string } }) => one.metadata.source === page)),
+    }),
+  ),
   ask(
     'How do I put my own example into the data directory?',
     {},
@@ -85,24 +103,6 @@ const PROJECT: Scenario[] = [
       for (const { chunk_count: count } of pages.details.files_metadata) assert.ok(count > 0);
     },
   },
-  // It is searched as any project is.
-  ...Object.entries({
-    'What may a manifest of an example say?': 'examples.md',
-    'How long are events kept?': 'events.md',
-    'How do I approve a tool server?': 'mcp.md',
-    'Which voices can speak?': 'speech.md',
-    'How can I add a new parser?': 'adding.md',
-    'What happens when somebody interrupts the assistant while it speaks?': 'voice.md',
-    'How many model calls may a turn with tools have?': 'tools.md',
-  }).map(
-    ([query, page]): Scenario => ({
-      name: `${query} ${page}`,
-      method: 'POST',
-      path: `${HELP}/rag/query`,
-      body: { query, top_k: 4 },
-      json: ({ results }) => assert.ok(results.some((one: { metadata: { source: string } }) => one.metadata.source === page)),
-    }),
-  ),
   {
     name: 'a stream ends with the pages',
     method: 'POST',

@@ -334,6 +334,30 @@ for (const transport of ['uws', 'node'] as const) {
       assert.ok(performance.now() - vanished < 1000);
     });
 
+    it('serves fifty clients at once, each its own answer, and frees all of them when half vanish', async () => {
+      const before = voice.count;
+      provider.say([{ type: 'text', text: 'Very well.' }, FINISH]);
+      const many = Array.from({ length: 50 }, () => connect());
+      await Promise.all(many.map((client) => client.state('idle')));
+      assert.equal(voice.count, before + 50);
+      await Promise.all(many.map((client, index) => turn(client, `Hello from ${index}`)));
+      for (const client of many) {
+        assert.deepEqual(
+          client.messages('llm_text').map(({ text, is_final }) => [text, is_final]),
+          [['Very well.', true]],
+        );
+        assert.ok(client.audioS > 0 && client.messages('error').length === 0);
+      }
+      const asked = provider.asked.slice(-50).map(({ request }) => request.messages.at(-1)!.content);
+      assert.equal(new Set(asked).size, 50);
+      for (const [index, client] of many.entries()) {
+        if (index % 2 === 0) client.socket.terminate();
+        else void client.end();
+      }
+
+      await many[0]!.until(() => voice.count === before, 'the end of all', 2000);
+    });
+
     it('keeps models loaded where the project says so, and no longer than the connection where it does not', async () => {
       const client = connect();
       await client.state('idle');

@@ -88,7 +88,11 @@ describe('canaries in every secret field', () => {
     const asked = `${method} ${url.replace(/^http:\/\/[^/]+/, '')}`;
     const answered = fetch(url, {
       method,
-      headers: { 'x-api-key': KEY, ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }) },
+      headers: {
+        'x-api-key': KEY,
+        'x-active-project': 'keep/p',
+        ...(body === undefined || isForm ? {} : { 'content-type': 'application/json' }),
+      },
       ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
       signal: AbortSignal.timeout(LONGEST_ANSWER_MS),
     }).then(async (response) => ({
@@ -148,6 +152,16 @@ describe('canaries in every secret field', () => {
     for (const key of ['canary-of-model', 'canary-from-the-environment', 'canary-in-query', 'canary-header'])
       assert.ok(echo.asked().includes(key), `${key} was not used`);
     assert.ok(!echo.asked().includes('canary-elsewhere'));
+  });
+
+  it('the help, which looks at the project, repeats none', async () => {
+    // Its pages are read at the first question, which is let take longer than an answer.
+    const help = `${daemon.core}/v1/projects/llamafarm/project_seed`;
+    const headers = { 'x-api-key': KEY, 'content-type': 'application/json' };
+    assert.equal((await fetch(`${help}/rag/query`, { method: 'POST', headers, body: '{"query":"secrets"}' })).status, 200);
+    const asked = { messages: [{ role: 'user', content: 'What is wrong with my project, and which settings has it?' }] };
+    const { text } = await core('POST', '/v1/projects/llamafarm/project_seed/chat/completions', asked);
+    assert.match(text, /About keep\/p:/);
   });
 
   it('databases that are asked and refused repeat none, nor do tasks', async () => {

@@ -231,7 +231,8 @@ describe('what is spoken, heard again', {
   for (const [model, voice, count, most] of [
     ['flite', 'slt', 10, 0.12],
     ['kokoro', 'af_heart', 3, 0.12],
-    ['piper', 'en_US-joe-medium', 5, 0.15],
+    // Its lengths and pitch are drawn anew each time.
+    ['piper', 'en_US-joe-medium', 5, 0.25],
   ] as const)
     it(`is what was said: ${model}`, { timeout: 240_000 }, async () => {
       let [errors, words] = [0, 0];

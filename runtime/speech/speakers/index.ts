@@ -7,7 +7,7 @@ import type { FoundVoice, Speaker } from './contract.js';
 import { espeak } from './espeak.js';
 import { flite } from './flite.js';
 import { kokoro } from './kokoro.js';
-import { OPENAI_MODELS, openaiVoices, ownVoice } from './openai.js';
+import { isOpenaiVoice, OPENAI_MODELS, openaiVoices, ownVoice } from './openai.js';
 import { piper } from './piper.js';
 import { sherpa } from './sherpa.js';
 
@@ -49,6 +49,7 @@ export async function voicesOf(named: string | undefined, places: ModelPlaces): 
 /** Who speaks when a model is asked for, in the voice that is named or its default. Throws `not_found` for either, with the remedy. */
 export async function findVoice(named: string, voice: string | undefined, places: ModelPlaces): Promise<FoundVoice> {
   const { speaker, model } = await speakerOf(named, places);
+  if (voice !== undefined && !isOpenaiVoice(voice)) return speaker.find(model, voice, places);
   const known = await speaker.voices(model, places);
   return speaker.find(model, voice === undefined ? (known[0]?.id ?? '') : ownVoice(voice, known), places);
 }

@@ -20,9 +20,12 @@ const OPENAI_VOICES: Readonly<Record<string, readonly string[]>> = {
   cedar: ['am_eric', 'bm_george'],
 };
 
+/** Whether a voice is one of OpenAI's. */
+export const isOpenaiVoice = (voice: string): boolean => Object.hasOwn(OPENAI_VOICES, voice);
+
 /** The voice of a model that speaks for one of OpenAI's: the nearest, else the model's default. Other names, and those that the model has itself, stay as they are. */
 export function ownVoice(voice: string, known: readonly Voice[]): string {
-  if (!Object.hasOwn(OPENAI_VOICES, voice) || known.some(({ id }) => id === voice)) return voice;
+  if (!isOpenaiVoice(voice) || known.some(({ id }) => id === voice)) return voice;
   const nearest = OPENAI_VOICES[voice]!.find((name) => known.some(({ id }) => id === name));
   return nearest ?? known[0]?.id ?? voice;
 }

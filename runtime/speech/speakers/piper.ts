@@ -1,5 +1,6 @@
 import { isAbsolute, join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
+import { breathe } from '../../base/loop.js';
 import { howToFetch, modelMissing } from '../../formats/model-missing.js';
 import { graphBytes } from '../../formats/onnx/graph-bytes.js';
 import { type PiperSettings, piperSettingsFile, readPiperSettings } from '../../formats/piper-settings.js';
@@ -18,17 +19,21 @@ interface Described extends Voice {
   readonly settings: PiperSettings;
 }
 
-/** The voices of a model, English ones first. Those whose settings cannot be read are left out. */
-async function described(model: string, places: ModelPlaces): Promise<Described[]> {
-  const voices = model === MODEL ? await pipersHere(places) : await findPipers(model, places);
-  const all = voices.flatMap((voice) => {
+const voicesOf = (model: string, places: ModelPlaces): Promise<PiperVoice[]> =>
+  model === MODEL ? pipersHere(places) : findPipers(model, places);
+
+/** Voices with what their settings say, English ones first. Of several those whose settings cannot be read are left out. */
+async function described(voices: readonly PiperVoice[]): Promise<Described[]> {
+  const all: Described[] = [];
+  for (const voice of voices) {
+    // Each reads a file, and there may be hundreds.
+    await breathe();
     try {
-      return describe(voice, readPiperSettings(voice.folder, voice.graph));
+      all.push(...describe(voice, readPiperSettings(voice.folder, voice.graph)));
     } catch (error) {
-      if (error instanceof Failure && voices.length > 1) return [];
-      throw error;
+      if (!(error instanceof Failure && voices.length > 1)) throw error;
     }
-  });
+  }
   return all.sort((one, other) => Number(isEnglish(other.language)) - Number(isEnglish(one.language)));
 }
 
@@ -52,11 +57,14 @@ export const piper: Speaker = {
   model: MODEL,
   answers: (model, files) =>
     isPiperName(model) || files.some((file) => files.includes(piperSettingsFile(file))) || (isAbsolute(model) && /\.onnx$/.test(model)),
-  voices: async (model, places) => (await described(model, places)).map(({ id, name, language }) => ({ id, name, language, model: MODEL })),
+  voices: async (model, places) =>
+    (await described(await voicesOf(model, places))).map(({ id, name, language }) => ({ id, name, language, model: MODEL })),
   find: async (model, voice, places) => {
-    const all = await described(model, places);
+    const all = await voicesOf(model, places);
     if (all.length === 0) throw missing(model);
-    const found = all.find(({ id }) => id === voice);
+    const found = (await described(all.filter(({ name }) => voice === name || voice.startsWith(`${name}:`)))).find(
+      ({ id }) => id === voice,
+    );
     if (!found) {
       const remedies = isPiperName(voice) ? [howToFetch(voice)] : [`GET /v1/audio/voices?model=${MODEL} lists its voices`];
       throw modelMissing(model, { why: `it has no voice "${voice}"`, remedies, code: 'VoiceNotFound' });

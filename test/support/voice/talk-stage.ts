@@ -31,6 +31,14 @@ export class TalkStage {
     for (const text of texts) this.#said.set(text, await utterance(this.daemon.runtime, text));
   }
 
+  /** Waits until the models are loaded. */
+  async warm(): Promise<void> {
+    const client = await this.connect();
+    const isLoaded = (): boolean => ['tiny.en', 'flite'].every((name) => this.daemon.output().includes(`loaded ${name}`));
+    await client.until(isLoaded, 'the models', 60_000);
+    await client.end();
+  }
+
   async close(): Promise<void> {
     await this.daemon?.end('SIGKILL');
   }
@@ -41,13 +49,13 @@ export class TalkStage {
   }
 
   /** The address of a talk. */
-  path(query = '?stt_model=tiny.en'): string {
-    return `/v1/test/talk/voice/chat${query}&tts_model=flite&tts_voice=slt&timings=true`;
+  path(query = '?stt_model=tiny.en', voice = 'tts_model=flite&tts_voice=slt'): string {
+    return `/v1/test/talk/voice/chat${query}&${voice}&timings=true`;
   }
 
   /** A talk that has begun. */
-  async connect(query?: string): Promise<VoiceClient> {
-    const client = new VoiceClient(this.daemon.core, this.path(query));
+  async connect(query?: string, voice?: string): Promise<VoiceClient> {
+    const client = new VoiceClient(this.daemon.core, this.path(query, voice));
     await client.state('idle');
     return client;
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { isOrdinary } from '../../../../gateway/http/first-request.js';
+import { processorMs } from '../../../support/processor-time.js';
 
 const head = (...lines: string[]): string => ['POST /a HTTP/1.1', 'Host: a', ...lines, '', ''].join('\r\n');
 
@@ -26,3 +27,17 @@ const CASES: [what: string, first: string, ordinary: boolean][] = [
 
 for (const [what, first, ordinary] of CASES)
   it(`takes ${what} for ${ordinary ? 'ordinary' : 'unusual'}`, () => assert.equal(isOrdinary(Buffer.from(first)), ordinary));
+
+it('looks at a long head in time that grows with its length', () => {
+  for (const [name, filling] of [
+    ['Content-Length:', ' '],
+    ['Content-Length: ', '4'],
+    ['Content-Length', ' '],
+    ['\r', '\n'],
+    ['', '\r\nContent-Length:1'],
+  ] as const) {
+    const first = Buffer.from(head(`${name}${filling.repeat(60_000 / filling.length)}x`));
+    const ms = processorMs(() => isOrdinary(first));
+    assert.ok(ms < 50, `${JSON.stringify(name + filling)} took ${ms} ms`);
+  }
+});

@@ -112,9 +112,38 @@ describe('a turn', () => {
     await stage.until('idle');
     const [timings] = stage.messages('timings');
     assert.ok(timings);
-    assert.ok(Math.abs(timings.endpoint_ms! - 500) <= 40, `endpoint ${timings.endpoint_ms}`);
+    assert.ok(Math.abs(timings.endpoint_ms! - 400) <= 40, `endpoint ${timings.endpoint_ms}`);
     assert.ok(timings.stt_ms! >= timings.endpoint_ms! && timings.first_token_ms! >= timings.stt_ms!);
     assert.ok(timings.first_phrase_ms! >= timings.first_token_ms! && timings.first_audio_ms! >= timings.first_phrase_ms! + 30);
+  });
+
+  test('has its words when the pause is long enough: they are asked for at its beginning', async () => {
+    const stage = new VoiceStage({ settings: { timings: true }, transcribeMs: 350, transcripts: ['What is this?'] });
+    await stage.speak(1);
+    await stage.silence(1);
+    await stage.until('idle');
+    const { endpoint_ms, stt_ms } = stage.messages('timings')[0]!;
+    // Short speech ends after 1.5 times 0.4 s.
+    assert.ok(endpoint_ms! <= 640 && stt_ms! - endpoint_ms! <= 10, `the end after ${endpoint_ms} ms, its words after ${stt_ms}`);
+  });
+
+  test('asks for words again where somebody goes on after a short pause, and answers once', async () => {
+    const stage = new VoiceStage({ transcribeMs: 100, transcripts: ['I would like', 'I would like tea.'] });
+    await stage.speak(1);
+    await stage.silence(0.3);
+    await stage.speak(1);
+    await stage.silence(1);
+    await stage.until('idle');
+    const said = stage.messages('transcription');
+    assert.deepEqual(
+      said.map(({ text, is_final }) => [text, is_final]),
+      [
+        ['I would like', false],
+        ['I would like tea.', false],
+        ['I would like tea.', true],
+      ],
+    );
+    assert.equal(stage.asked.length, 1);
   });
 
   test('can be typed', async () => {
