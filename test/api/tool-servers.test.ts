@@ -4,6 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { coreEndpoints } from '../../gateway/core/index.js';
 import { setLogLevel } from '../../runtime/base/log.js';
+import { fingerprintOf, readUnapproved } from '../../runtime/mcp/consent.js';
+import { Projects } from '../../runtime/projects/projects.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { McpServer } from '../../schemas/generated/config/project.js';
 import type { Server } from '../../schemas/generated/core/tool-servers.js';
@@ -226,7 +228,7 @@ const overHttp: Scenario[] = [
   list('asks anew', 'bare', (servers) => assert.deepEqual(states(servers), ['good false off'])),
   put('takes the approved arguments back', 'bare', scripted('good')),
   list('asks anew for what had gone', 'bare', (servers) => assert.deepEqual(states(servers), ['good false off'])),
-  put('takes a server whose text the file has otherwise', 'bare', { ...touching('from-odd-text'), env: { A: '\ud800 \u0085 \r x' } }),
+  put('takes a server with odd characters', 'bare', { ...touching('from-odd-text'), env: { A: '\ud800 \u0085 \r x' } }),
   list('knows it all the same', 'bare', (servers) => assert.deepEqual(states(servers), ['touching false off'])),
   {
     name: 'makes a project from a template that names a server',
@@ -248,7 +250,14 @@ const overHttp: Scenario[] = [
     name: 'keeps the approval out of answers about the project',
     path: '/v1/projects/ns/bare',
     lacks: ['unapproved'],
-    json: () => {
+    json: async () => {
+      // As it is read from the file after a restart.
+      const { directory, config } = new Projects({ dataDir }).load('ns', 'bare');
+      const unapproved = await readUnapproved(directory);
+      assert.deepEqual(
+        config.mcp?.servers?.map((one) => unapproved.has(fingerprintOf(one))),
+        [true],
+      );
       for (const file of ['from-put', 'from-odd-text', 'from-template', 'from-example']) didNotRun(file);
       assert.match(readFileSync(join(dataDir, 'projects/ns/bare/.mcp-unapproved.json'), 'utf8'), /[0-9a-f]{64}/);
     },
