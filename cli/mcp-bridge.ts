@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import type { Outbound } from '../runtime/net/outbound.js';
-import type { OutboundReply } from '../runtime/net/reply.js';
 import { Failure } from '../schemas/errors.js';
+import { eventDataOf } from './event-data.js';
 
 /** The longest message of a client, in bytes; the daemon takes no longer ones either. */
 const MESSAGE_BYTES = 2 * 1024 * 1024;
@@ -115,7 +115,7 @@ export class StdioBridge {
     if (message.method === 'initialize') this.#session = reply.header('mcp-session-id');
     const isStream = /^text\/event-stream\b/i.test(reply.header('content-type') ?? '');
     if (isStream && reply.status === 200) {
-      for await (const text of eventsOf(reply)) await this.#answer(message, text);
+      for await (const text of eventDataOf(reply)) await this.#answer(message, text);
       return;
     }
     const text = await reply.text();
@@ -192,19 +192,4 @@ async function* linesOf(input: Readable): AsyncGenerator<string | undefined, voi
     else pieces.push(rest);
   }
   if (size > 0) yield size > MESSAGE_BYTES ? undefined : Buffer.concat(pieces).toString('utf8');
-}
-
-/** The `data` of each server-sent event. */
-async function* eventsOf(reply: OutboundReply): AsyncGenerator<string, void, undefined> {
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of reply.chunks()) {
-    text += decoder.decode(chunk, { stream: true });
-    const frames = text.split('\n\n');
-    text = frames.pop() ?? '';
-    for (const frame of frames) {
-      const data = frame.split('\n').flatMap((line) => (line.startsWith('data:') ? [line.slice(5).trimStart()] : []));
-      if (data.length > 0 && data.some((line) => line !== '')) yield data.join('\n');
-    }
-  }
 }

@@ -11,6 +11,7 @@ import type { OutboundReply } from '../runtime/net/reply.js';
 import { Failure } from '../schemas/errors.js';
 import type { Health } from '../schemas/generated/universal/health.js';
 import { baseOf, keyHeaders } from './daemon-address.js';
+import { eventDataOf } from './event-data.js';
 
 /** What is shown of a model. */
 export interface ShownModel {
@@ -140,14 +141,7 @@ async function failureOf(reply: OutboundReply): Promise<Failure> {
 }
 
 async function* eventsOf(reply: OutboundReply): AsyncGenerator<DownloadEvent, void, undefined> {
-  const decoder = new TextDecoder();
-  let text = '';
-  for await (const chunk of reply.chunks()) {
-    text += decoder.decode(chunk, { stream: true });
-    const frames = text.split('\n\n');
-    text = frames.pop() ?? '';
-    for (const frame of frames) if (frame.startsWith('data: ')) yield JSON.parse(frame.slice('data: '.length)) as DownloadEvent;
-  }
+  for await (const data of eventDataOf(reply)) yield JSON.parse(data) as DownloadEvent;
 }
 
 /** A name as a part of an address. Throws `bad_request` for parts that an address would fold, so that it named something else. */
