@@ -150,6 +150,7 @@ async function assembled(
     const url = new URL(request.url);
     refuseForeignOrigin(request, settings.trustedOrigins);
     const isAuth = url.pathname.startsWith(`${AUTH_PATH}/`);
+    if (url.href.includes('%00')) throw new Failure('bad_request', 'an address may not hold the character NUL');
     const { route, params, allow } = routeOf(routes, request.method, url.pathname);
     if (!isAuth && !route && allow.length > 0) return notAllowed(allow);
     if (!isAuth && !route) throw new Failure('not_found', `there is nothing at ${url.pathname}`);
@@ -198,8 +199,10 @@ async function assembled(
     async handle(request, arrival) {
       const origin = request.headers.get('origin');
       if (request.method === 'OPTIONS') return withCors(new Response(null, { status: 204 }), origin, settings.trustedOrigins);
-      const response = await answer(request, arrival).catch((error: unknown) => answerOf(error, report));
-      return withCors(response, origin, settings.trustedOrigins);
+      const isHead = request.method === 'HEAD';
+      const asked = isHead ? new Request(request.url, { headers: request.headers }) : request;
+      const response = await answer(asked, arrival).catch((error: unknown) => answerOf(error, report));
+      return withCors(isHead ? new Response(null, response) : response, origin, settings.trustedOrigins);
     },
     close: () => database.close(),
   };

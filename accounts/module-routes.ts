@@ -193,7 +193,7 @@ function keyOptions(call: Call, now: number): Parameters<Keys['create']>[1] {
     Array.isArray(given) && given.length <= 50 && given.every((scope) => typeof scope === 'string' && /^[\w:.*-]{1,64}$/.test(scope));
   if (given !== undefined && !isScopes)
     throw new Failure('bad_request', 'scopes is a list of at most 50 names of letters, digits and : . * - _');
-  const expires = expiresAt === undefined || expiresAt === null ? undefined : Date.parse(String(expiresAt));
+  const expires = expiresAt === undefined || expiresAt === null ? undefined : Date.parse(text(expiresAt, 'expiresAt'));
   if (expires !== undefined && !(expires > now && expires < now + 10 * YEAR_MS))
     throw new Failure('bad_request', 'expiresAt is a time to come, in ISO 8601, within ten years');
   if (perMinute !== undefined && !(typeof perMinute === 'number' && Number.isInteger(perMinute) && perMinute >= 1 && perMinute <= 1e6))

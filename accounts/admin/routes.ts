@@ -1,6 +1,6 @@
 import { Failure } from '../../schemas/errors.js';
 import type { Settings } from '../config/settings.js';
-import type { Call, Route } from '../http/route.js';
+import { type Call, type Route, wholeFrom } from '../http/route.js';
 import type { Caller } from '../identity/sessions.js';
 import type { Directory } from './directory.js';
 import { adminPage } from './page.js';
@@ -8,7 +8,7 @@ import { adminScript } from './script.js';
 
 /** The admin page and what it asks for, for sessions with the role that the module file names. */
 export function adminRoutes({ admin, app, plans }: Settings, directory: Directory): readonly Route[] {
-  const base = admin.path.replace(/\/+$/, '');
+  const base = admin.path;
   const asAdmin = async (call: Call): Promise<Caller> => {
     const caller = await call.inSession();
     if (!caller.roles.includes(admin.requireRole))
@@ -31,7 +31,6 @@ export function adminRoutes({ admin, app, plans }: Settings, directory: Director
       return { changed: true };
     },
   });
-  const count = (text: string | null): number => Math.max(0, Math.trunc(Number(text ?? 0)) || 0);
   return [
     {
       method: 'GET',
@@ -56,17 +55,24 @@ export function adminRoutes({ admin, app, plans }: Settings, directory: Director
     read('users', ({ url }) =>
       directory.users({
         search: (url.searchParams.get('search') ?? '').slice(0, 200),
-        offset: count(url.searchParams.get('offset')),
-        limit: count(url.searchParams.get('limit')) || 50,
+        offset: wholeFrom(url.searchParams.get('offset')),
+        limit: wholeFrom(url.searchParams.get('limit')) || 50,
       }),
     ),
     read('subscriptions', () => directory.subscriptions()),
     read('meters', () => directory.meters()),
     read('events', () => directory.events()),
     read('sign-ups', () => directory.signUps()),
-    change('plan', async (call, by) => directory.setPlan(call.params.id!, String(call.body().plan ?? ''), `by ${by.email}`)),
-    change('role', async (call) => directory.setRole(call.params.id!, String(call.body().role ?? ''))),
+    change('plan', async (call, by) => directory.setPlan(call.params.id!, nameIn(call, 'plan'), `by ${by.email}`)),
+    change('role', async (call) => directory.setRole(call.params.id!, nameIn(call, 'role'))),
     change('ban', async (call) => directory.setBanned(call.params.id!, call.body().banned !== false)),
     change('sign-out', (call) => directory.signOut(call.params.id!)),
   ];
+}
+
+/** A name in the body; empty where there is none. */
+function nameIn(call: Call, field: string): string {
+  const { [field]: name = '' } = call.body();
+  if (typeof name === 'string') return name;
+  throw new Failure('bad_request', `${field} must be a text`);
 }

@@ -78,7 +78,7 @@ export function settingsOf(value: unknown, environment: Environment): Settings {
         ? (file.seed?.test_users ?? []).map((user) => ({ ...user, name: user.name ?? user.email.split('@')[0]! }))
         : [],
     },
-    admin: { path: file.admin?.path ?? '/admin', requireRole: file.admin?.require_role ?? 'admin' },
+    admin: { path: (file.admin?.path ?? '/admin').replace(/\/$/, ''), requireRole: file.admin?.require_role ?? 'admin' },
     development,
   };
   refuse(faults(settings));
@@ -163,7 +163,7 @@ function billingOf({ billing }: ModuleFile, domain: string, environment: Environ
 }
 
 /** What a schema cannot say: names that must exist, and what belongs together. */
-function* faults({ plans, features, meters, seed, database, mail, emailPassword, social }: Settings): Generator<FailureItem> {
+function* faults({ plans, features, meters, seed, database, mail, emailPassword, social, admin }: Settings): Generator<FailureItem> {
   const names = plans.map(({ name }) => name);
   const unknown = (path: (string | number)[], name: string): FailureItem => ({
     type: 'unknown_plan',
@@ -185,6 +185,8 @@ function* faults({ plans, features, meters, seed, database, mail, emailPassword,
     yield { type: 'missing', loc: ['database', 'url'], msg: `the adapter ${database.adapter} needs an address` };
   if (mail.transport === 'smtp' && !mail.smtp)
     yield { type: 'missing', loc: ['auth', 'email', 'smtp'], msg: 'the transport smtp needs a host' };
+  if (/^\/api\/(?:auth|module)(?:\/|$)/.test(admin.path))
+    yield { type: 'taken', loc: ['admin', 'path'], msg: `${admin.path} is a path of the library; choose another`, input: admin.path };
   if (!emailPassword && social.length === 0)
     yield { type: 'missing', loc: ['auth', 'methods'], msg: 'nobody could sign in; turn on email_password or a provider' };
 }

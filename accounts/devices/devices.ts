@@ -148,11 +148,11 @@ export class Devices {
   async verify(caller: Caller, visitor: string, typed: string, isApproved: boolean): Promise<void> {
     const { tables } = this.#database;
     for (const key of [`user code:${caller.userId}`, `user code:${visitor}`]) await this.#attempts.take(key, WRONG_CODES, 'codes');
-    const userCode = keyedHash(this.#settings.secrets[0]!, 'user code', plainUserCode(typed));
+    const codes = this.#settings.secrets.map((secret) => keyedHash(secret, 'user code', plainUserCode(typed)));
     const { numUpdatedRows } = await tables
       .updateTable('accounts_device_request')
       .set({ state: isApproved ? 'approved' : 'denied', userId: caller.userId })
-      .where('userCode', '=', userCode)
+      .where('userCode', 'in', codes)
       .where('state', '=', 'pending')
       .where('expires', '>', this.#now())
       .executeTakeFirst();
@@ -160,7 +160,7 @@ export class Devices {
       const known = await tables
         .selectFrom('accounts_device_request')
         .select(['state', 'userId'])
-        .where('userCode', '=', userCode)
+        .where('userCode', 'in', codes)
         .where('expires', '>', this.#now())
         .executeTakeFirst();
       if (known && known.userId === caller.userId && (known.state === 'denied') !== isApproved) return;

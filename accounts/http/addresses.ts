@@ -19,7 +19,7 @@ export function addressReader(trustedProxies: readonly string[]): AddressReader 
   const isTrusted = (address: string): boolean => isIP(address) !== 0 && trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
   return (peer, forwardedFor) => {
     let address = plain(peer);
-    const hops = (forwardedFor ?? '').split(',').map((hop) => plain(hop.trim()));
+    const hops = (forwardedFor ?? '').split(',').map((hop) => plain(withoutPort(hop.trim())));
     while (isTrusted(address)) {
       const before = hops.pop();
       if (before === undefined || isIP(before) === 0) return address;
@@ -27,6 +27,11 @@ export function addressReader(trustedProxies: readonly string[]): AddressReader 
     }
     return address;
   };
+}
+
+/** Some proxies write `1.2.3.4:5678` or `[2001:db8::1]:443`. */
+function withoutPort(hop: string): string {
+  return /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(hop)?.[1] ?? /^\[([^\]]+)\](?::\d+)?$/.exec(hop)?.[1] ?? hop;
 }
 
 /** An IPv4 address in the dress of IPv6 is the IPv4 address. */

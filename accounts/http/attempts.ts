@@ -23,12 +23,14 @@ export class Attempts {
     const { tables } = this.#database;
     const now = this.#now();
     const since = now - limit.windowS * 1000;
+    // A start that lies further ahead than a window was written before the clock was set back.
+    const isOver = sql`(started <= ${since} or started > ${now + limit.windowS * 1000})`;
     const add = (): Promise<{ numUpdatedRows: bigint }> =>
       tables
         .updateTable('accounts_attempt')
         // MySQL sets columns in turn, and would compare a start that is new already: the count goes first.
-        .set({ count: sql`case when started <= ${since} then 1 else count + 1 end` as never })
-        .set({ started: sql`case when started <= ${since} then ${now} else started end` as never })
+        .set({ count: sql`case when ${isOver} then 1 else count + 1 end` as never })
+        .set({ started: sql`case when ${isOver} then ${now} else started end` as never })
         .where('key', '=', key)
         .executeTakeFirst();
     if ((await add()).numUpdatedRows === 0n)

@@ -68,3 +68,9 @@ function partsOf(pattern: string, path: string): Record<string, string> | undefi
   }
   return params;
 }
+
+/** A whole number from 0 on of a query; what is none, or beyond 2^53, is 0. */
+export function wholeFrom(text: string | null): number {
+  const value = Number(text ?? 0);
+  return Number.isSafeInteger(value) && value >= 0 ? value : 0;
+}

@@ -5,7 +5,7 @@ import { SOCIAL_PROVIDERS } from '../config/settings.js';
 import type { Database } from '../database/database.js';
 import { endDevicesOf } from '../devices/devices.js';
 import type { AttemptLimit, Attempts } from '../http/attempts.js';
-import type { Call } from '../http/route.js';
+import { type Call, wholeFrom } from '../http/route.js';
 import { refuseWeakPassword } from './common-passwords.js';
 import { ADDRESS_HEADER, AUTH_PATH, type IdentityLibrary } from './library.js';
 import type { Sessions } from './sessions.js';
@@ -14,6 +14,8 @@ const PER_ACCOUNT: AttemptLimit = { most: 8, windowS: 15 * 60 };
 const PER_VISITOR: AttemptLimit = { most: 50, windowS: 10 * 60 };
 const SIGN_UPS: AttemptLimit = { most: 20, windowS: 60 * 60 };
 const MAILS: AttemptLimit = { most: 5, windowS: 60 * 60 };
+const LONGEST_NAME = 200;
+const LONGEST_IMAGE = 2048;
 const LIST_DEFAULT = 50;
 const LIST_MOST = 100;
 const YEAR_S = 365 * 24 * 3600;
@@ -55,6 +57,7 @@ export class IdentityEndpoints {
         return this.#pass(call);
       case 'POST /update-user':
         refuseOtherFields(call.body(), ['name', 'image']);
+        refuseLongFields(call.body());
         return this.#pass(call);
       case 'POST /change-password':
         return this.#changePassword(call);
@@ -104,6 +107,7 @@ export class IdentityEndpoints {
   async #signUp(call: Call): Promise<Response> {
     await this.#attempts.take(`sign-up:${call.visitor}`, SIGN_UPS, 'new accounts from this address');
     refuseOtherFields(call.body(), ['name', 'email', 'password', 'image', 'callbackURL', 'rememberMe']);
+    refuseLongFields(call.body());
     await refuseWeakPassword(text(call.body().password));
     const response = await this.#pass(call);
     if (response.status !== 422) return response;
@@ -153,15 +157,13 @@ export class IdentityEndpoints {
     if (!caller.roles.includes(this.#settings.admin.requireRole))
       throw new Failure('forbidden', `the list of users is for the role ${this.#settings.admin.requireRole}`, { code: 'role_required' });
     const url = new URL(call.url);
-    const asked = Number(url.searchParams.get('limit') ?? LIST_DEFAULT);
-    const limit = Number.isInteger(asked) && asked >= 1 ? Math.min(asked, LIST_MOST) : LIST_DEFAULT;
-    url.searchParams.set('limit', String(limit));
-    const offset = Number(url.searchParams.get('offset') ?? 0);
-    url.searchParams.set('offset', String(Number.isInteger(offset) && offset >= 0 ? offset : 0));
+    url.searchParams.set('limit', String(Math.min(wholeFrom(url.searchParams.get('limit')) || LIST_DEFAULT, LIST_MOST)));
+    url.searchParams.set('offset', String(wholeFrom(url.searchParams.get('offset'))));
     return this.#ask(call, url, 'GET');
   }
 
-  #pass(call: Call): Promise<Response> {
+  async #pass(call: Call): Promise<Response> {
+    call.body();
     return this.#ask(call, call.url, call.request.method, call.bytes);
   }
 
@@ -204,6 +206,16 @@ function refuseOtherFields(body: Record<string, unknown>, known: readonly string
     throw new Failure('bad_request', `${other.slice(0, 5).join(', ')} cannot be set here; send ${known.join(', ')}`, {
       code: 'field_not_allowed',
     });
+}
+
+/** What people see of a user: a name is a text, and an image the address of one. */
+function refuseLongFields(body: Record<string, unknown>): void {
+  const { name, image } = body;
+  if (name !== undefined && !(typeof name === 'string' && name.trim() !== '' && name.length <= LONGEST_NAME))
+    throw new Failure('bad_request', `name is a text of 1 to ${LONGEST_NAME} characters`, { code: 'invalid_name' });
+  const isImage = typeof image === 'string' && image.length <= LONGEST_IMAGE && /^https?:\/\//i.test(image);
+  if (image !== undefined && image !== null && !isImage)
+    throw new Failure('bad_request', `image is an http or https address of at most ${LONGEST_IMAGE} characters`, { code: 'invalid_image' });
 }
 
 function text(value: unknown): string {

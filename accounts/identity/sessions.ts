@@ -34,8 +34,8 @@ export class Sessions {
 
   /** The token that a request carries: of the cookie where its signature is ours, or else of `Authorization: Bearer`; undefined for none. */
   tokenOf(headers: Headers): string | undefined {
-    const value = cookieOf(headers.get('cookie'), this.#cookie);
-    const fromCookie = value === undefined ? undefined : this.#opened(value);
+    // A neighbour on the same domain may have planted another cookie of this name: the one that we signed counts.
+    const fromCookie = cookiesOf(headers.get('cookie'), this.#cookie).flatMap((value) => this.#opened(value) ?? [])[0];
     const bearer = /^bearer\s+(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1];
     const fromBearer = bearer === undefined ? undefined : bearer.includes('.') ? this.#opened(decoded(bearer)) : bearer;
     const token = fromCookie ?? fromBearer;
@@ -88,12 +88,13 @@ function signature(token: string, secret: string): string {
   return createHmac('sha256', secret).update(token).digest('base64');
 }
 
-function cookieOf(header: string | null, name: string): string | undefined {
-  for (const pair of header?.split(';') ?? []) {
-    const at = pair.indexOf('=');
-    if (pair.slice(0, at).trim() === name) return decoded(pair.slice(at + 1).trim());
-  }
-  return undefined;
+/** The values of all cookies of a name. */
+function cookiesOf(header: string | null, name: string): readonly string[] {
+  return (header ?? '')
+    .split(';')
+    .map((pair) => pair.trim())
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => decoded(pair.slice(name.length + 1)));
 }
 
 function decoded(text: string): string {

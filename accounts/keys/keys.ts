@@ -109,6 +109,7 @@ export class Keys {
       .innerJoin('user', 'user.id', 'accounts_key.userId')
       .select([
         'accounts_key.id',
+        'accounts_key.hash',
         'accounts_key.userId',
         'accounts_key.scopes',
         'accounts_key.perMinute',
@@ -121,8 +122,9 @@ export class Keys {
     if (!row || (row.expires !== null && Number(row.expires) <= now) || isBanned(row, now)) return undefined;
     if (row.perMinute !== null)
       await this.#attempts.take(`key:${row.id}`, { most: Number(row.perMinute), windowS: 60 }, 'requests with this key');
-    if (now - Number(row.lastUsed ?? 0) > LAST_USED_MS)
-      await tables.updateTable('accounts_key').set({ lastUsed: now }).where('id', '=', row.id).execute();
+    // A key that stands under the secret before moves to the present one, so that it outlives the other.
+    if (now - Number(row.lastUsed ?? 0) > LAST_USED_MS || row.hash !== hashes[0])
+      await tables.updateTable('accounts_key').set({ lastUsed: now, hash: hashes[0]! }).where('id', '=', row.id).execute();
     return {
       userId: row.userId,
       email: row.email,

@@ -4,6 +4,9 @@ import type { Accounts } from '../accounts.js';
 /** Most bytes that a mount takes before the library says how many a path may have. */
 const MOST_BYTES = 1024 * 1024;
 
+/** Methods that Node takes and a `Request` cannot have. */
+const UNASKABLE = new Set(['TRACE', 'TRACK', 'CONNECT']);
+
 /** A request of `node:http`, or of a framework on top of it, which may have read the body. */
 export type NodeRequest = IncomingMessage & { readonly originalUrl?: string; readonly rawBody?: unknown; readonly body?: unknown };
 
@@ -17,6 +20,10 @@ export function nodeHandler(accounts: Accounts): (request: NodeRequest, response
     if (!accounts.owns(path)) {
       if (next) next();
       else response.writeHead(404, { 'content-type': 'application/json' }).end('{"error":"not_found"}');
+      return;
+    }
+    if (UNASKABLE.has(request.method ?? '')) {
+      response.writeHead(405, { 'content-type': 'application/json', allow: 'GET, POST, DELETE' }).end('{"error":"not_allowed"}');
       return;
     }
     answer(accounts, request, response).catch(() => response.destroy());

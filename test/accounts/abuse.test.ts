@@ -1,0 +1,243 @@
+import assert from 'node:assert/strict';
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import { after, before, describe, it } from 'node:test';
+import { type Accounts, createAccounts } from '../../accounts/accounts.js';
+import { DATABASE_SERVERS, optionsFor, type ReadyDatabase } from '../support/accounts/database-servers.js';
+import { member, PASSWORD, Visitor } from '../support/accounts/visitor.js';
+
+const ADMIN = { email: 'root@example.com', password: 'a password for root 1' };
+const CONFIG = {
+  seed: { admin: ADMIN },
+  plans: [{ name: 'free' }, { name: 'pro', price: 20 }],
+  features: { export: ['pro'] },
+  meters: { calls: { limits: { free: 5 } } },
+};
+const [sqlite] = DATABASE_SERVERS;
+const SECRETS = { old: 'the first secret of a test, 40 letters!!', next: 'another secret of a test, 40 characters?' };
+
+/** How many passwords are hashed or compared while `work` runs. */
+async function hashesOf(work: () => Promise<unknown>): Promise<number> {
+  const { scrypt } = crypto;
+  let calls = 0;
+  crypto.scrypt = ((...given: Parameters<typeof scrypt>) => {
+    calls++;
+    scrypt(...given);
+  }) as typeof scrypt;
+  syncBuiltinESMExports();
+  try {
+    await work();
+  } finally {
+    crypto.scrypt = scrypt;
+    syncBuiltinESMExports();
+  }
+  return calls;
+}
+
+describe('accounts that strangers try', () => {
+  let database: ReadyDatabase;
+  let accounts: Accounts;
+  before(async () => {
+    database = await sqlite!.open();
+    accounts = await createAccounts(optionsFor(database, { config: CONFIG }));
+  });
+  after(() => accounts?.close());
+
+  it('hash once for an address that is known and for one that is not', async () => {
+    await new Visitor(accounts).signUp('ann@example.com');
+    assert.equal(await hashesOf(() => new Visitor(accounts).signIn('ann@example.com', 'not the one 123')), 1);
+    assert.equal(await hashesOf(() => new Visitor(accounts).signIn('nobody@example.com')), 1);
+    assert.equal(await hashesOf(() => new Visitor(accounts).signUp('ann@example.com')), 1);
+    assert.equal(await hashesOf(() => new Visitor(accounts).signUp('new@example.com')), 1);
+  });
+
+  it('let the owner in on a known browser while strangers guess', async () => {
+    const owner = await member(accounts, 'bob@example.com');
+    await owner.post('/api/auth/sign-out');
+    const guesses: number[] = [];
+    for (let index = 0; index < 10; index++)
+      guesses.push((await new Visitor(accounts, `198.51.100.${index}`).signIn('bob@example.com', `guess number ${index}`)).status);
+    assert.deepEqual(guesses.slice(-2), [429, 429]);
+    const stranger = await new Visitor(accounts, '198.51.100.99').signIn('bob@example.com');
+    assert.equal(stranger.status, 429);
+    assert.ok(Number(stranger.headers.get('retry-after')) > 0);
+    assert.equal((await owner.signIn('bob@example.com')).status, 200);
+  });
+
+  it('count by the address of the connection, whatever X-Forwarded-For says', async () => {
+    const replies: number[] = [];
+    for (let index = 0; index < 52; index++) {
+      const visitor = new Visitor(accounts, '192.0.2.1');
+      visitor.headers = { 'x-forwarded-for': `198.51.100.${index}` };
+      replies.push((await visitor.signIn(`nobody${index}@example.com`)).status);
+    }
+    assert.deepEqual([replies[0], replies.at(-1)], [401, 429]);
+  });
+
+  it('count by the last address that no trusted proxy has, without its port', async () => {
+    const proxied = await createAccounts(
+      optionsFor(await sqlite!.open(), { config: { auth: { trusted_proxies: ['10.0.0.0/8', '::1'] } } }),
+    );
+    const from = async (forwarded: string, email: string): Promise<number> => {
+      const visitor = new Visitor(proxied, '10.0.0.1');
+      visitor.headers = { 'x-forwarded-for': forwarded };
+      return (await visitor.signIn(email)).status;
+    };
+    for (let index = 0; index < 51; index++) await from(`1.2.3.${index}, 203.0.113.9:${index + 1024}, 10.0.0.7`, `x${index}@example.com`);
+    assert.equal(await from('203.0.113.9', 'y@example.com'), 429);
+    assert.equal(await from('203.0.113.10:80', 'y@example.com'), 401);
+    assert.equal(await from('[2001:db8::1]:443', 'z@example.com'), 401);
+    await proxied.close();
+  });
+
+  it('give a new token at each sign-in, and never take a planted one', async () => {
+    const thief = await member(accounts, 'thief@example.com');
+    await new Visitor(accounts).signUp('cat@example.com');
+    const victim = new Visitor(accounts);
+    const planted = thief.cookie.split('; ').find((pair) => pair.startsWith('demo.session_token='))!;
+    victim.setCookie('demo.session_token', planted.slice(planted.indexOf('=') + 1));
+    const first = (await victim.signIn('cat@example.com')).body.token;
+    const second = (await victim.signIn('cat@example.com')).body.token;
+    assert.notEqual(first, second);
+    assert.ok(!decodeURIComponent(planted).includes(first));
+    assert.notEqual((await thief.get('/api/auth/get-session')).body?.user.email, 'cat@example.com');
+  });
+
+  it('take the session cookie that is ours among several of its name', async () => {
+    const visitor = await member(accounts, 'dan@example.com');
+    const ours = visitor.cookie;
+    const planted = new Visitor(accounts);
+    for (const cookie of [`demo.session_token=planted; ${ours}`, `${ours}; demo.session_token=planted`])
+      assert.equal((await planted.get('/api/auth/get-session', { cookie })).body?.user.email, 'dan@example.com', cookie.slice(0, 40));
+  });
+
+  it('are no means to sign a browser in from a foreign page', async () => {
+    await new Visitor(accounts).signUp('eve@example.com');
+    for (const origin of ['https://evil.example', 'null', 'http://localhost:3000.evil.example', 'http://localhost:30001']) {
+      const visitor = new Visitor(accounts);
+      visitor.headers = { origin };
+      assert.equal((await visitor.signIn('eve@example.com')).status, 403, origin);
+      const form = await visitor.ask('POST', '/api/auth/sign-in/email', `email=eve%40example.com&password=${PASSWORD}`, {
+        'content-type': 'application/x-www-form-urlencoded',
+      });
+      assert.equal(form.status, 403, origin);
+      assert.deepEqual(form.headers.getSetCookie(), []);
+    }
+  });
+
+  it('answer bad values with 4xx, and do not fail', async () => {
+    const visitor = await member(accounts, 'fay@example.com');
+    const admin = new Visitor(accounts);
+    await admin.signIn(ADMIN.email, ADMIN.password);
+    const deep = '['.repeat(30_000) + ']'.repeat(30_000);
+    const odd = { toString: 1, valueOf: 1 };
+    const asked: [Visitor, string, string, unknown?][] = [];
+    for (const id of ['__proto__', 'constructor', 'toString', 'no%00pe', '%E0%A4%A', '..%2f..']) {
+      asked.push([visitor, 'GET', `/api/module/usage/${id}`], [visitor, 'DELETE', `/api/module/devices/${id}`]);
+      asked.push([visitor, 'DELETE', `/api/module/apikeys/${id}`], [admin, 'POST', `/admin/data/users/${id}/sign-out`, {}]);
+    }
+    for (const value of ['__proto__', 'constructor', '\u0000', odd, [], null, 1.5, 'x'.repeat(60_000)])
+      asked.push(
+        [visitor, 'POST', '/api/module/usage/track', { meterId: value }],
+        [visitor, 'POST', '/api/module/usage/track', { meterId: 'calls', count: value }],
+        [visitor, 'POST', '/api/module/device/token', { deviceCode: value }],
+        [visitor, 'POST', '/api/module/device/refresh', { refreshToken: value }],
+        [visitor, 'POST', '/api/module/device/verify', { userCode: value, action: 'approve' }],
+        [visitor, 'POST', '/api/module/apikeys', { name: 'a', expiresAt: value ?? 'no' }],
+        [admin, 'POST', '/admin/data/users/x/plan', { plan: value }],
+        [new Visitor(accounts, '192.0.2.77'), 'POST', '/api/auth/sign-in/email', { email: value, password: PASSWORD }],
+      );
+    for (const value of ['', '\u0000', odd, [], null, 5, 'x'.repeat(60_000)])
+      asked.push(
+        [visitor, 'POST', '/api/auth/update-user', { name: value }],
+        [visitor, 'POST', '/api/auth/update-user', { image: value ?? 'javascript:alert(1)' }],
+        [visitor, 'POST', '/api/module/apikeys', { name: value }],
+        [visitor, 'POST', '/api/module/apikeys', { name: 'a', scopes: [value] }],
+        [
+          new Visitor(accounts, '192.0.2.77'),
+          'POST',
+          '/api/auth/sign-up/email',
+          { email: 'q@example.com', password: PASSWORD, name: value },
+        ],
+      );
+    for (const body of [`{"meterId":"calls","count":${deep}}`, `{"name":"a","expiresAt":${deep}}`, deep, '{', '[]', '"x"', '\u0000'])
+      for (const path of ['/api/module/usage/track', '/api/module/apikeys', '/api/auth/sign-in/email', '/api/module/device/verify'])
+        asked.push([visitor, 'POST', path, body]);
+    const mine = (await admin.get('/admin/data/users?search=fay')).body.users[0].id;
+    for (const body of [`{"plan":${deep}}`, { plan: odd }, { plan: '__proto__' }])
+      asked.push([admin, 'POST', `/admin/data/users/${mine}/plan`, body], [admin, 'POST', `/admin/data/users/${mine}/role`, body]);
+    asked.push([admin, 'POST', `/admin/data/users/${mine}/role`, { role: odd }]);
+    const wrong: string[] = [];
+    for (const [who, method, path, body] of asked) {
+      const { status, text } = await who.ask(method, path, body);
+      if (status < 400 || status >= 500)
+        wrong.push(`${method} ${path} ${JSON.stringify(body ?? null).slice(0, 80)}: ${status} ${text.slice(0, 90)}`);
+    }
+    assert.deepEqual(wrong, []);
+  });
+
+  it('list nothing beyond the end, however far the offset', async () => {
+    const admin = new Visitor(accounts);
+    await admin.signIn(ADMIN.email, ADMIN.password);
+    for (const offset of ['1e300', 'Infinity', '9007199254740993', '-1', '0x10', 'NaN', '__proto__']) {
+      for (const path of ['/api/auth/admin/list-users?', '/admin/data/users?']) {
+        const { status, text } = await admin.get(`${path}offset=${offset}&limit=${offset}`);
+        assert.equal(status, 200, `${path}${offset}: ${text}`);
+      }
+    }
+  });
+
+  it('refuse a body of 1 MB unread', async () => {
+    const visitor = new Visitor(accounts);
+    for (const path of ['/api/auth/sign-in/email', '/api/module/usage/track'])
+      assert.equal((await visitor.ask('POST', path, `"${'x'.repeat(1_000_000)}"`)).status, 413, path);
+  });
+
+  it('take an address with capitals as the same, and none that is not plain', async () => {
+    await new Visitor(accounts, '192.0.2.5').signUp('gus@example.com');
+    assert.equal((await new Visitor(accounts).signIn('GUS@Example.com')).status, 200);
+    for (const email of ['ünï@exämple.com', 'a b@example.com', 'a@', '<b>@example.com', `${'x'.repeat(300)}@example.com`])
+      assert.equal((await new Visitor(accounts, '192.0.2.5').signUp(email)).status, 400, email);
+  });
+
+  it('answer HEAD as GET without a body, and other methods with 405', async () => {
+    const head = await new Visitor(accounts).ask('HEAD', '/api/module/config');
+    assert.deepEqual([head.status, head.text], [200, '']);
+    assert.equal((await new Visitor(accounts).ask('HEAD', '/api/auth/ok')).status, 200);
+    assert.equal((await new Visitor(accounts).ask('PUT', '/api/module/config')).status, 405);
+  });
+
+  it('keep sessions, keys and codes when the secret is changed, as long as the one before it is named', async () => {
+    const fresh = await sqlite!.open();
+    const start = (environment: Record<string, string>): Promise<Accounts> => createAccounts(optionsFor(fresh, { environment }));
+    const first = await start({ AUTH_SECRET: SECRETS.old });
+    const visitor = await member(first, 'ann@example.com');
+    const { key } = (await visitor.post('/api/module/apikeys', { name: 'one' })).body;
+    const { userCode, deviceCode } = (await visitor.post('/api/module/device/authorize')).body;
+    await first.close();
+    const second = await start({ AUTH_SECRET: SECRETS.next, AUTH_PREVIOUS_SECRET: SECRETS.old });
+    const again = new Visitor(second);
+    const cookie = { cookie: visitor.cookie };
+    assert.equal((await again.get('/api/auth/get-session', cookie)).body?.user.email, 'ann@example.com');
+    assert.equal((await again.get('/api/module/subscription/status', { 'x-api-key': key })).status, 200);
+    assert.equal((await again.post('/api/module/device/verify', { userCode, action: 'approve' }, cookie)).status, 200);
+    assert.equal((await again.post('/api/module/device/token', { deviceCode })).status, 200);
+    await second.close();
+    // A key that was used meanwhile stands under the new secret alone.
+    const third = await start({ AUTH_SECRET: SECRETS.next });
+    assert.equal((await new Visitor(third).get('/api/auth/get-session', cookie)).body, null);
+    assert.equal((await new Visitor(third).get('/api/module/subscription/status', { 'x-api-key': key })).status, 200);
+    await third.close();
+  });
+
+  it('shut nobody out for longer when the clock is set back', async () => {
+    let now = Date.now();
+    const timed = await createAccounts(optionsFor(await sqlite!.open(), { now: () => now }));
+    await new Visitor(timed).signUp('ann@example.com');
+    for (let index = 0; index < 10; index++) await new Visitor(timed, `198.51.100.${index}`).signIn('ann@example.com', 'a wrong guess');
+    assert.equal((await new Visitor(timed).signIn('ann@example.com')).status, 429);
+    now -= 365 * 24 * 3600 * 1000;
+    assert.equal((await new Visitor(timed).signIn('ann@example.com')).status, 200);
+    await timed.close();
+  });
+});
