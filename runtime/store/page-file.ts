@@ -192,14 +192,26 @@ export class Page {
     if (lower % 2 !== 0 || lower > upper || upper > most) return undefined;
     const places: number[] = [];
     let lowest = most;
+    let filled = 0;
     for (let at = 0; at < lower; at += 2) {
       const place = this.bytes.readUInt16LE(HEADER_BYTES + at);
       if (place % 2 !== 0 || place + NODE_BYTES > most) return undefined;
       lowest = Math.min(lowest, place);
+      filled += this.#nodeBytes(place + HEADER_BYTES);
       places.push(place + HEADER_BYTES);
     }
-    // Nodes lie close together at the end of their page.
-    return lowest === upper ? places : undefined;
+    // Nodes lie close together at the end of their page, so one that is not counted leaves a gap.
+    return lowest === upper && filled === most - upper ? places : undefined;
+  }
+
+  /** What a node takes of its page, by its own account. */
+  #nodeBytes(place: number): number {
+    const isBranch = this.flags === BRANCH;
+    const keyBytes = this.bytes.readUInt16LE(place + 6);
+    const isBig = (this.bytes.readUInt16LE(place + 4) & BIG_VALUE) !== 0;
+    const valueBytes = isBranch ? 0 : isBig ? OVERFLOW_NODE_BYTES : this.bytes.readUInt32LE(place);
+    const bytes = NODE_BYTES + keyBytes + valueBytes;
+    return bytes + (bytes % 2);
   }
 
   /** Every place where a node of a page may begin whose account of them is wrong. What lies in front of the first was removed once. */
