@@ -4,6 +4,7 @@ import { adminRoutes } from './admin/routes.js';
 import { Billing } from './billing/billing.js';
 import { billingRoutes } from './billing/routes.js';
 import { Subscriptions } from './billing/subscriptions.js';
+import { Chores } from './chores.js';
 import type { Environment } from './config/environment.js';
 import { readSettings } from './config/read.js';
 import type { Settings } from './config/settings.js';
@@ -132,6 +133,7 @@ async function assembled(
   const devices = new Devices(settings, database, attempts, now);
   const keys = new Keys(settings, database, attempts, now);
   const directory = new Directory(settings, database, plans, now);
+  const chores = new Chores({ attempts, devices, meters }, subscriptions, print);
   const routes = [
     ...moduleRoutes({ settings, attempts, plans, meters, devices, keys, now }),
     ...billingRoutes(billing),
@@ -204,7 +206,10 @@ async function assembled(
       const response = await answer(asked, arrival).catch((error: unknown) => answerOf(error, report));
       return withCors(isHead ? new Response(null, response) : response, origin, settings.trustedOrigins);
     },
-    close: () => database.close(),
+    async close() {
+      await chores.end();
+      await database.close();
+    },
   };
 }
 
