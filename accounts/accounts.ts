@@ -19,7 +19,7 @@ import { answerOf, json } from './http/answers.js';
 import { Attempts } from './http/attempts.js';
 import { bytesOf, MAX_BODY_BYTES, objectOf } from './http/bodies.js';
 import { refuseForeignOrigin } from './http/origins.js';
-import { type Call, routeOf } from './http/route.js';
+import { type Call, routeOf, UNASKABLE } from './http/route.js';
 import { IdentityEndpoints } from './identity/endpoints.js';
 import { AUTH_PATH, identityLibrary } from './identity/library.js';
 import { PASSWORD_COST, type PasswordCost, work } from './identity/passwords.js';
@@ -149,6 +149,7 @@ async function assembled(
   const paths = [AUTH_PATH, MODULE_PATH, settings.admin.path];
 
   const answer = async (request: Request, { ip, rawBody }: Arrival): Promise<Response> => {
+    if (UNASKABLE.has(request.method)) return notAllowed(['GET', 'POST', 'DELETE']);
     const url = new URL(request.url);
     refuseForeignOrigin(request, settings.trustedOrigins);
     const isAuth = url.pathname.startsWith(`${AUTH_PATH}/`);
