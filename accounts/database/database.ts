@@ -56,8 +56,11 @@ async function opened({ adapter, url, token }: DatabaseSettings, binding: D1Bind
       const types = {
         getTypeParser: (id: number, format?: 'text' | 'binary') => (id === 20 ? Number : pg.types.getTypeParser(id, format as 'text')),
       };
+      const pool = new pg.Pool({ connectionString: url, types, max: 10 });
+      // Unheard, the end of a connection that nobody uses would end the process; the pool opens another when it is asked.
+      pool.on('error', () => {});
       return {
-        dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, types, max: 10 }) }),
+        dialect: new PostgresDialect({ pool }),
         language: 'postgres',
         transactional: true,
       };
