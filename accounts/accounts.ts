@@ -4,6 +4,7 @@ import { adminRoutes } from './admin/routes.js';
 import { Billing } from './billing/billing.js';
 import { billingRoutes } from './billing/routes.js';
 import { Subscriptions } from './billing/subscriptions.js';
+import { Chores } from './chores.js';
 import type { Environment } from './config/environment.js';
 import { readSettings } from './config/read.js';
 import type { Settings } from './config/settings.js';
@@ -18,7 +19,7 @@ import { answerOf, json } from './http/answers.js';
 import { Attempts } from './http/attempts.js';
 import { bytesOf, MAX_BODY_BYTES, objectOf } from './http/bodies.js';
 import { refuseForeignOrigin } from './http/origins.js';
-import { type Call, routeOf } from './http/route.js';
+import { type Call, routeOf, UNASKABLE } from './http/route.js';
 import { IdentityEndpoints } from './identity/endpoints.js';
 import { AUTH_PATH, identityLibrary } from './identity/library.js';
 import { PASSWORD_COST, type PasswordCost, work } from './identity/passwords.js';
@@ -132,6 +133,7 @@ async function assembled(
   const devices = new Devices(settings, database, attempts, now);
   const keys = new Keys(settings, database, attempts, now);
   const directory = new Directory(settings, database, plans, now);
+  const chores = new Chores({ attempts, devices, meters }, subscriptions, print);
   const routes = [
     ...moduleRoutes({ settings, attempts, plans, meters, devices, keys, now }),
     ...billingRoutes(billing),
@@ -147,6 +149,7 @@ async function assembled(
   const paths = [AUTH_PATH, MODULE_PATH, settings.admin.path];
 
   const answer = async (request: Request, { ip, rawBody }: Arrival): Promise<Response> => {
+    if (UNASKABLE.has(request.method)) return notAllowed(['GET', 'POST', 'DELETE']);
     const url = new URL(request.url);
     refuseForeignOrigin(request, settings.trustedOrigins);
     const isAuth = url.pathname.startsWith(`${AUTH_PATH}/`);
@@ -204,7 +207,10 @@ async function assembled(
       const response = await answer(asked, arrival).catch((error: unknown) => answerOf(error, report));
       return withCors(isHead ? new Response(null, response) : response, origin, settings.trustedOrigins);
     },
-    close: () => database.close(),
+    async close() {
+      await chores.end();
+      await database.close();
+    },
   };
 }
 

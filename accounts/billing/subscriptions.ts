@@ -60,10 +60,10 @@ export class Subscriptions {
     for (const id of new Set([...local.map((row) => row.id), ...there.map((state) => state.id)])) await this.refresh(id, customerId);
   }
 
-  /** Asks for everything that is not over, or should have changed by now; rejects when the processor does not answer. */
-  async reconcile(): Promise<void> {
+  /** Asks for everything that is not over, until `isOver`; rejects when the processor does not answer. */
+  async reconcile(isOver = (): boolean => false): Promise<void> {
     const rows = await this.#database.tables.selectFrom('accounts_subscription').select(['id', 'customerId', 'status']).execute();
-    for (const { id, customerId, status } of rows) if (!OVER.has(status)) await this.refresh(id, customerId);
+    for (const { id, customerId, status } of rows) if (!OVER.has(status) && !isOver()) await this.refresh(id, customerId);
   }
 
   #of(userId: string): Promise<SubscriptionRow[]> {

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { type Dialect, Kysely, MysqlDialect, PostgresDialect, SqliteDialect, sql } from 'kysely';
+import { type Dialect, type InsertQueryBuilder, Kysely, MysqlDialect, PostgresDialect, SqliteDialect, sql } from 'kysely';
 import type { DatabaseSettings } from '../config/settings.js';
 import type { D1Binding } from './dialects/d1.js';
 import type { Tables } from './tables.js';
@@ -15,6 +15,8 @@ export interface Database {
   readonly transactional: boolean;
   /** Runs `work` while no other process that has this database open runs work under the same name. Waits at most a minute. */
   locked<T>(name: string, work: () => Promise<T>): Promise<T>;
+  /** The insert, which adds no record where one with such a unique value is there already, and does not fail. */
+  newOnly<Table extends keyof Tables, Result>(insert: InsertQueryBuilder<Tables, Table, Result>): InsertQueryBuilder<Tables, Table, Result>;
   /** Whether an error says that a record with such a unique value is there already. */
   isDuplicate(error: unknown): boolean;
   close(): Promise<void>;
@@ -34,6 +36,7 @@ export async function openDatabase(settings: DatabaseSettings, binding?: D1Bindi
     language,
     transactional,
     locked: (name, work) => (language === 'sqlite' ? withLockRecord(tables, name, work) : withServerLock(tables, language, name, work)),
+    newOnly: (insert) => (language === 'mysql' ? insert.ignore() : insert.onConflict((conflict) => conflict.doNothing())),
     isDuplicate,
     close: () => tables.destroy(),
   };
@@ -53,8 +56,11 @@ async function opened({ adapter, url, token }: DatabaseSettings, binding: D1Bind
       const types = {
         getTypeParser: (id: number, format?: 'text' | 'binary') => (id === 20 ? Number : pg.types.getTypeParser(id, format as 'text')),
       };
+      const pool = new pg.Pool({ connectionString: url, types, max: 10 });
+      // Unheard, the end of a connection that nobody uses would end the process; the pool opens another when it is asked.
+      pool.on('error', () => {});
       return {
-        dialect: new PostgresDialect({ pool: new pg.Pool({ connectionString: url, types, max: 10 }) }),
+        dialect: new PostgresDialect({ pool }),
         language: 'postgres',
         transactional: true,
       };

@@ -128,20 +128,19 @@ export class Devices {
       if (tooSoon) throw new DeviceRefusal('slow_down', `ask every ${Number(request.intervalS) + INTERVAL_S} s`);
       throw new DeviceRefusal('authorization_pending', 'the user has not confirmed this sign-in yet');
     }
-    // The condition lets one of several questions have the tokens.
-    const { numUpdatedRows } = await tables
-      .updateTable('accounts_device_request')
-      .set({ state: 'done' })
-      .where('deviceCode', '=', code)
-      .where('state', '=', 'approved')
-      .executeTakeFirst();
-    if (numUpdatedRows === 0n) throw new DeviceRefusal('invalid_grant', 'the tokens of this sign-in were fetched');
-    const deviceId = crypto.randomUUID();
-    await tables
-      .insertInto('accounts_device')
-      .values({ id: deviceId, userId: request.userId!, clientId: request.clientId, created: now, lastUsed: now })
-      .execute();
-    return this.#newTokens(deviceId);
+    // Named after the code: a question that was cut off here leaves nothing that the next one would make twice.
+    const deviceId = hash('device', deviceCode);
+    const device = { id: deviceId, userId: request.userId!, clientId: request.clientId, created: now, lastUsed: now };
+    await this.#database.newOnly(tables.insertInto('accounts_device').values(device)).execute();
+    return this.#handOver(deviceId, async () => {
+      const { numUpdatedRows } = await tables
+        .updateTable('accounts_device_request')
+        .set({ state: 'done' })
+        .where('deviceCode', '=', code)
+        .where('state', '=', 'approved')
+        .executeTakeFirst();
+      if (numUpdatedRows === 0n) throw new DeviceRefusal('invalid_grant', 'the tokens of this sign-in were fetched');
+    });
   }
 
   /** The user's word on a code that the device shows. `Failure` for a wrong or expired code, and for one that was answered. */
@@ -182,19 +181,19 @@ export class Devices {
       new DeviceRefusal('invalid_grant', 'this refresh token does not hold, or not any more; sign in again');
     if (!row || Number(row.refreshExpires) <= now) throw invalid();
     if (!(await this.#owner(row.deviceId))) throw invalid();
-    const { numUpdatedRows } = await tables
-      .updateTable('accounts_device_token')
-      .set({ replaced: now })
-      .where('refresh', '=', refresh)
-      .where('replaced', 'is', null)
-      .executeTakeFirst();
-    if (numUpdatedRows === 0n) {
+    return this.#handOver(row.deviceId, async () => {
+      const { numUpdatedRows } = await tables
+        .updateTable('accounts_device_token')
+        .set({ replaced: now })
+        .where('refresh', '=', refresh)
+        .where('replaced', 'is', null)
+        .executeTakeFirst();
+      if (numUpdatedRows > 0n) return;
       const { replaced } =
         (await tables.selectFrom('accounts_device_token').select('replaced').where('refresh', '=', refresh).executeTakeFirst()) ?? {};
       if (replaced !== undefined && replaced !== null && now - Number(replaced) > GRACE_MS) await this.#end(row.deviceId);
       throw invalid();
-    }
-    return this.#newTokens(row.deviceId);
+    });
   }
 
   /** Who asks by an access token; undefined for one that does not hold. */
@@ -279,20 +278,32 @@ export class Devices {
     await this.#database.tables.deleteFrom('accounts_device').where('id', '=', deviceId).execute();
   }
 
-  async #newTokens(deviceId: string): Promise<DeviceTokens> {
+  /**
+   * New tokens for a device, made before `spend` takes what they are given for: a server that dies between the two leaves tokens that nobody
+   * has, and no device without. They are removed where `spend` rejects.
+   */
+  async #handOver(deviceId: string, spend: () => Promise<void>): Promise<DeviceTokens> {
+    const { tables } = this.#database;
     const now = this.#now();
     const [accessToken, refreshToken] = [newCredential(ACCESS_PREFIX), newCredential(REFRESH_PREFIX)];
-    await this.#database.tables
+    const refresh = hash('refresh token', refreshToken);
+    await tables
       .insertInto('accounts_device_token')
       .values({
         access: hash('access token', accessToken),
-        refresh: hash('refresh token', refreshToken),
+        refresh,
         deviceId,
         accessExpires: now + ACCESS_MS,
         refreshExpires: now + REFRESH_MS,
         replaced: null,
       })
       .execute();
+    try {
+      await spend();
+    } catch (error) {
+      await tables.deleteFrom('accounts_device_token').where('refresh', '=', refresh).execute();
+      throw error;
+    }
     return { accessToken, refreshToken, expiresAt: new Date(now + ACCESS_MS).toISOString(), expiresIn: ACCESS_MS / 1000 };
   }
 }

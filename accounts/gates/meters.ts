@@ -1,6 +1,8 @@
+import type { Kysely } from 'kysely';
 import { Failure } from '../../schemas/errors.js';
 import type { MeterSettings, Settings } from '../config/settings.js';
 import type { Database } from '../database/database.js';
+import type { Tables } from '../database/tables.js';
 import type { Plans } from '../plans/plans.js';
 import { upgradeUrl } from './features.js';
 
@@ -18,6 +20,16 @@ export interface Reading {
 export interface TrackOptions {
   /** A name for this use: the same one counts once, however often it is sent within a day. At most 128 characters. */
   readonly idempotencyKey?: string;
+}
+
+/** One use to count: within `cap` where there is one, and once under its name. */
+interface Use {
+  readonly userId: string;
+  readonly meterId: string;
+  readonly start: number;
+  readonly amount: number;
+  readonly name: string | undefined;
+  readonly cap: number | null;
 }
 
 /** Told once in each period, when the share that the module file names is reached. */
@@ -74,30 +86,21 @@ export class Meters {
   ): Promise<Reading & { tracked: true; count: number }> {
     const meter = this.#meter(meterId);
     const amount = wholeCount(count);
+    const { start, end } = periodOf(meter, this.#now());
     const name = idempotencyKey === undefined ? undefined : nameOf(userId, idempotencyKey);
-    const period = periodOf(meter, this.#now());
-    const limit = await this.#limit(userId, meter);
-    if (name !== undefined && !(await this.#isNew(name, meterId, amount)))
-      return { ...(await this.look(userId, meterId)), tracked: true, count: amount };
     try {
-      const cap = meter.type === 'cap' ? limit : null;
-      if (!(await this.#add(userId, meterId, period.start, amount, cap))) throw this.#exceeded(await this.look(userId, meterId));
+      const limit = await this.#limit(userId, meter);
+      const use = { userId, meterId, start, amount, name, cap: meter.type === 'cap' ? limit : null };
+      const outcome = await this.#counted(use);
+      const row = await this.#usage(userId, meterId, start).executeTakeFirst();
+      const now = reading(meterId, Number(row?.used ?? 0), limit, end);
+      if (outcome === 'full') throw this.#exceeded(now);
+      if (outcome === 'counted') await this.#warn(userId, meter, start, now);
+      return { ...now, tracked: true, count: amount };
     } catch (error) {
-      // What was not counted may be sent again under its name.
-      if (name !== undefined)
-        await this.#database.tables
-          .deleteFrom('accounts_tracked')
-          .where('name', '=', name)
-          .execute()
-          .catch(() => {});
-      throw error instanceof Failure
-        ? error
-        : new Failure('unavailable', 'uses cannot be counted now, so none is let through; try again', { cause: error });
+      if (error instanceof Failure) throw error;
+      throw new Failure('unavailable', 'uses cannot be counted now, so none is let through; try again', { cause: error });
     }
-    const row = await this.#usage(userId, meterId, period.start).executeTakeFirst();
-    const now = reading(meterId, Number(row?.used ?? 0), limit, period.end);
-    await this.#warn(userId, meter, period.start, now);
-    return { ...now, tracked: true, count: amount };
   }
 
   /** Gives back what was counted for an action that then failed; never below nothing. */
@@ -156,36 +159,47 @@ export class Meters {
       .where('started', '=', started);
   }
 
+  /** A named use and its name are one step, where the database has such: neither is there without the other, whenever the server dies. */
+  async #counted(use: Use): Promise<'counted' | 'known' | 'full'> {
+    const { tables, transactional } = this.#database;
+    if (use.name === undefined) return (await this.#add(tables, use)) ? 'counted' : 'full';
+    const { name } = use;
+    const count = async (within: Kysely<Tables>): Promise<'counted' | 'known' | 'full'> => {
+      if (!(await this.#isNew(within, name, use))) return 'known';
+      if (await this.#add(within, use)) return 'counted';
+      // What was not counted may be sent again under its name.
+      await forget(within, name);
+      return 'full';
+    };
+    if (transactional) return tables.transaction().execute(count);
+    return count(tables).catch(async (error: unknown) => {
+      if (!(error instanceof Failure)) await forget(tables, name).catch(() => {});
+      throw error;
+    });
+  }
+
   /** Adds within a limit; false where there is no room. */
-  async #add(userId: string, meter: string, started: number, amount: number, limit: number | null): Promise<boolean> {
+  async #add(tables: Kysely<Tables>, { userId, meterId: meter, start: started, amount, cap }: Use): Promise<boolean> {
     const add = async (): Promise<boolean> => {
-      let query = this.#database.tables
+      let query = tables
         .updateTable('accounts_usage')
         .set((row) => ({ used: row('used', '+', amount) }))
         .where('userId', '=', userId)
         .where('meter', '=', meter)
         .where('started', '=', started);
-      if (limit !== null) query = query.where('used', '<=', limit - amount);
+      if (cap !== null) query = query.where('used', '<=', cap - amount);
       return (await query.executeTakeFirst()).numUpdatedRows > 0n;
     };
     if (await add()) return true;
-    try {
-      await this.#database.tables.insertInto('accounts_usage').values({ userId, meter, started, used: 0, warned: 0 }).execute();
-    } catch (error) {
-      if (!this.#database.isDuplicate(error)) throw error;
-    }
+    await this.#database.newOnly(tables.insertInto('accounts_usage').values({ userId, meter, started, used: 0, warned: 0 })).execute();
     return add();
   }
 
   /** Whether a named use is counted for the first time. */
-  async #isNew(name: string, meter: string, count: number): Promise<boolean> {
-    try {
-      await this.#database.tables.insertInto('accounts_tracked').values({ name, meter, count, at: this.#now() }).execute();
-      return true;
-    } catch (error) {
-      if (!this.#database.isDuplicate(error)) throw error;
-    }
-    const before = await this.#database.tables.selectFrom('accounts_tracked').selectAll().where('name', '=', name).executeTakeFirst();
+  async #isNew(tables: Kysely<Tables>, name: string, { meterId: meter, amount: count }: Use): Promise<boolean> {
+    const insert = this.#database.newOnly(tables.insertInto('accounts_tracked').values({ name, meter, count, at: this.#now() }));
+    if (((await insert.executeTakeFirst()).numInsertedOrUpdatedRows ?? 0n) > 0n) return true;
+    const before = await tables.selectFrom('accounts_tracked').selectAll().where('name', '=', name).executeTakeFirst();
     if (before && (before.meter !== meter || Number(before.count) !== count))
       throw new Failure('conflict', 'this idempotency key was used for another use; take a new one', { code: 'idempotency_conflict' });
     return false;
@@ -237,6 +251,10 @@ function wholeCount(count: unknown): number {
   throw new Failure('bad_request', `count must be a whole number from 1 on, not ${JSON.stringify(count)?.slice(0, 50)}`, {
     code: 'invalid_count',
   });
+}
+
+async function forget(tables: Kysely<Tables>, name: string): Promise<void> {
+  await tables.deleteFrom('accounts_tracked').where('name', '=', name).execute();
 }
 
 function nameOf(userId: string, key: string): string {

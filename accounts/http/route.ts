@@ -1,5 +1,8 @@
 import type { Caller } from '../identity/sessions.js';
 
+/** Methods that servers take, and that a `Request` cannot have. */
+export const UNASKABLE: ReadonlySet<string> = new Set(['TRACE', 'TRACK', 'CONNECT']);
+
 /** A request on its way through a route. */
 export interface Call {
   readonly request: Request;

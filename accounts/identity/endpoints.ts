@@ -14,6 +14,8 @@ const PER_ACCOUNT: AttemptLimit = { most: 8, windowS: 15 * 60 };
 const PER_VISITOR: AttemptLimit = { most: 50, windowS: 10 * 60 };
 const SIGN_UPS: AttemptLimit = { most: 20, windowS: 60 * 60 };
 const MAILS: AttemptLimit = { most: 5, windowS: 60 * 60 };
+/** What a mail server takes (RFC 5321). */
+const LONGEST_EMAIL = 254;
 const LONGEST_NAME = 200;
 const LONGEST_IMAGE = 2048;
 const LIST_DEFAULT = 50;
@@ -108,6 +110,8 @@ export class IdentityEndpoints {
     await this.#attempts.take(`sign-up:${call.visitor}`, SIGN_UPS, 'new accounts from this address');
     refuseOtherFields(call.body(), ['name', 'email', 'password', 'image', 'callbackURL', 'rememberMe']);
     refuseLongFields(call.body());
+    if (text(call.body().email).length > LONGEST_EMAIL)
+      throw new Failure('bad_request', `an address has at most ${LONGEST_EMAIL} characters`, { code: 'invalid_email' });
     await refuseWeakPassword(text(call.body().password));
     const response = await this.#pass(call);
     if (response.status !== 422) return response;

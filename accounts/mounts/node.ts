@@ -1,11 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Accounts } from '../accounts.js';
+import { UNASKABLE } from '../http/route.js';
 
 /** Most bytes that a mount takes before the library says how many a path may have. */
 const MOST_BYTES = 1024 * 1024;
-
-/** Methods that Node takes and a `Request` cannot have. */
-const UNASKABLE = new Set(['TRACE', 'TRACK', 'CONNECT']);
 
 /** A request of `node:http`, or of a framework on top of it, which may have read the body. */
 export type NodeRequest = IncomingMessage & { readonly originalUrl?: string; readonly rawBody?: unknown; readonly body?: unknown };

@@ -29,21 +29,39 @@ export function mountOnUws(app: UwsApp, accounts: Accounts): void {
     for (const pattern of [base, `${base}/*`])
       app.any(pattern, (response, request) => {
         // The request is gone after the first wait, so all of it is read here.
-        const headers = new Headers();
-        request.forEach((name, value) => {
-          headers.append(name, value);
-        });
-        const query = request.getQuery();
-        const url = `http://accounts.invalid${request.getUrl()}${query ? `?${query}` : ''}`;
-        const method = request.getMethod().toUpperCase();
+        const asked = webRequest(request);
+        if (!asked) return refuse(response, '400 Bad Request', 'bad_request');
         const ip = Buffer.from(response.getRemoteAddressAsText()).toString();
         take(response, (rawBody, ended) => {
-          accounts.handle(new Request(url, { method, headers }), { ip, rawBody }).then(
+          accounts.handle(asked, { ip, rawBody }).then(
             (answer) => send(response, answer, ended),
             () => ended() || response.close(),
           );
         });
       });
+}
+
+/** The head of a request as the library takes it; undefined for a method or bytes that HTTP has not, at which an exception would end the process. */
+function webRequest(request: UwsRequest): Request | undefined {
+  try {
+    const headers = new Headers();
+    request.forEach((name, value) => {
+      headers.append(name, value);
+    });
+    const query = request.getQuery();
+    const url = `http://accounts.invalid${request.getUrl()}${query ? `?${query}` : ''}`;
+    return new Request(url, { method: request.getMethod().toUpperCase(), headers });
+  } catch {
+    return undefined;
+  }
+}
+
+function refuse(response: UwsResponse, status: string, error: string): void {
+  response.cork(() => {
+    response.writeStatus(status);
+    response.writeHeader('content-type', 'application/json');
+    response.end(Buffer.from(JSON.stringify({ error, message: 'the library does not take this request' })));
+  });
 }
 
 /** Collects a body, and hands it on with a function that tells whether the client has gone. */
@@ -58,11 +76,7 @@ function take(response: UwsResponse, done: (body: Uint8Array, ended: () => boole
     if (gone || bytes > MOST_BYTES) return;
     bytes += chunk.byteLength;
     if (bytes > MOST_BYTES) {
-      response.cork(() => {
-        response.writeStatus('413 Payload Too Large');
-        response.writeHeader('content-type', 'application/json');
-        response.end(Buffer.from('{"error":"too_large","message":"the body is too large"}'));
-      });
+      refuse(response, '413 Payload Too Large', 'too_large');
       gone = true;
       return;
     }

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import crypto from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { after, before, describe, it } from 'node:test';
+import { sql } from 'kysely';
 import { type Accounts, createAccounts } from '../../accounts/accounts.js';
+import { openDatabase } from '../../accounts/database/database.js';
 import { DATABASE_SERVERS, optionsFor, type ReadyDatabase } from '../support/accounts/database-servers.js';
-import { member, PASSWORD, Visitor } from '../support/accounts/visitor.js';
+import { member, PASSWORD, type Reply, Visitor } from '../support/accounts/visitor.js';
 
 const ADMIN = { email: 'root@example.com', password: 'a password for root 1' };
 const CONFIG = {
@@ -239,5 +241,51 @@ describe('accounts that strangers try', () => {
     now -= 365 * 24 * 3600 * 1000;
     assert.equal((await new Visitor(timed).signIn('ann@example.com')).status, 200);
     await timed.close();
+  });
+
+  it('count nothing twice and lose nothing when the server dies in between', async () => {
+    const ann = await member(accounts, 'hal@example.com', '192.0.2.11');
+    const userId = (await ann.get('/api/auth/get-session')).body.user.id;
+    const { tables, close } = await openDatabase(accounts.settings.database);
+    const dying = async (statement: string, work: () => Promise<unknown>): Promise<void> => {
+      const name = sql.raw(statement.replaceAll(' ', '_'));
+      await sql`create trigger ${name} before ${sql.raw(statement)} begin select raise(abort, 'the server has died'); end`.execute(tables);
+      await work();
+      await sql`drop trigger ${name}`.execute(tables);
+    };
+    await ann.post('/api/module/usage/track', { meterId: 'calls' });
+    const track = (): Promise<Reply> => ann.post('/api/module/usage/track', { meterId: 'calls', idempotencyKey: 'one' });
+    const uncounted = async (): Promise<void> => assert.equal((await track()).status, 503);
+    // A server that is gone takes nothing back either.
+    await dying('update on accounts_usage', () => dying('delete on accounts_tracked', uncounted));
+    assert.equal((await track()).body.used, 2);
+    assert.equal((await track()).body.used, 2);
+
+    const { userCode, deviceCode } = (await ann.post('/api/module/device/authorize')).body;
+    await ann.post('/api/module/device/verify', { userCode, action: 'approve' });
+    const poll = (): Promise<Reply> => ann.post('/api/module/device/token', { deviceCode });
+    await dying('insert on accounts_device_token', async () => assert.equal((await poll()).status, 500));
+    const { refreshToken } = (await poll()).body;
+    const refresh = (): Promise<Reply> => ann.post('/api/module/device/refresh', { refreshToken });
+    await dying('insert on accounts_device_token', async () => assert.equal((await refresh()).status, 500));
+    assert.equal((await refresh()).status, 200);
+    assert.equal((await ann.get('/api/module/devices')).body.length, 1);
+
+    await dying('insert on account', async () =>
+      assert.equal((await new Visitor(accounts, '192.0.2.12').signUp('ida@example.com')).status, 500),
+    );
+    assert.equal((await tables.selectFrom('user').select('id').where('email', '=', 'ida@example.com').execute()).length, 0);
+    assert.equal((await accounts.meters.look(userId, 'calls')).used, 2);
+    await close();
+  });
+
+  it('have their old records removed at the start', async () => {
+    const { tables, close } = await openDatabase(accounts.settings.database);
+    await tables.insertInto('accounts_attempt').values({ key: 'of last year', count: 1, started: 1 }).execute();
+    await tables.insertInto('accounts_tracked').values({ name: 'of last year', meter: 'calls', count: 1, at: 1 }).execute();
+    await (await createAccounts(optionsFor(database, { config: CONFIG }))).close();
+    assert.deepEqual(await tables.selectFrom('accounts_tracked').select('name').where('at', '=', 1).execute(), []);
+    assert.deepEqual(await tables.selectFrom('accounts_attempt').select('key').where('started', '=', 1).execute(), []);
+    await close();
   });
 });

@@ -120,6 +120,34 @@ for (const [name, mount] of Object.entries(MOUNTS))
       assert.ok([400, 415].includes(plain.status));
     });
 
+    it('answers methods, bytes and addresses that no browser would send, and goes on', async () => {
+      const { port } = new URL(base);
+      const heads = [
+        'TRACE /api/auth/ok HTTP/1.1',
+        'PURGE /api/auth/ok HTTP/1.1',
+        'GET /api/auth/ok%00 HTTP/1.1',
+        'GET /api/auth/%ff%fe?%ff=%GG HTTP/1.1',
+        'GET /api/auth/ok HTTP/1.1\r\nX-Odd: \xff\xfe\x80\r\nCookie: demo.session_token=%ff%; demo.session_token=\xe9',
+        'GET /api/module/config HTTP/1.1\r\nX-Forwarded-For: , ,;, \xff\r\nAuthorization: Bearer \xff',
+      ];
+      for (const head of heads) {
+        const answer = await new Promise<string>((resolve, reject) => {
+          let text = '';
+          const socket = connect(Number(port), '127.0.0.1', () =>
+            socket.write(Buffer.from(`${head}\r\nHost: localhost\r\nConnection: close\r\n\r\n`, 'latin1')),
+          );
+          socket.setTimeout(5000, () => socket.destroy(new Error(`no answer to ${head}`)));
+          socket.on('data', (chunk) => (text += chunk)).on('error', reject);
+          socket.on('data', () => socket.end());
+          socket.on('close', () => resolve(text));
+        });
+        assert.match(answer, /^HTTP\/1\.1 [24]\d\d /, `${head}: ${answer.slice(0, 100)}`);
+      }
+      const { status, headers } = await fetch(`${base}/api/module/config`, { method: 'HEAD' });
+      assert.deepEqual([status, headers.get('content-type')], [200, 'application/json']);
+      assert.deepEqual(await (await fetch(`${base}/api/auth/ok`)).json(), { ok: true });
+    });
+
     it('goes on after a client that vanishes', async () => {
       const socket = connect(Number(new URL(base).port), '127.0.0.1');
       socket.write(

@@ -1,14 +1,26 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { type Kysely, sql } from 'kysely';
 import { type Accounts, createAccounts } from '../../../accounts/accounts.js';
 import { openDatabase } from '../../../accounts/database/database.js';
 import { TABLES_VERSION } from '../../../accounts/database/migrate.js';
+import type { Tables } from '../../../accounts/database/tables.js';
 import { hashOf } from '../../../accounts/identity/passwords.js';
 import { type DatabaseServer, optionsFor, type ReadyDatabase } from '../../support/accounts/database-servers.js';
 import { member, PASSWORD, Visitor } from '../../support/accounts/visitor.js';
 
 const ADMIN = { email: 'root@example.com', password: 'a password for root 1' };
 const CONFIG = { seed: { admin: ADMIN } };
+
+/** How a database server is made to drop all connections but the asking one. */
+const DROP_ALL: Readonly<Record<string, (tables: Kysely<Tables>) => Promise<readonly string[]>>> = {
+  pg: async () => ['select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()'],
+  mysql: async (tables) => {
+    const { rows } = await sql<{ id: number }>`
+      select id from information_schema.processlist where db = database() and id <> connection_id()`.execute(tables);
+    return rows.map(({ id }) => `kill ${id}`);
+  },
+};
 
 /** Sign-up, sign-in, sessions, roles and tables. */
 export function peopleSuite(server: DatabaseServer): void {
@@ -155,6 +167,23 @@ export function peopleSuite(server: DatabaseServer): void {
         assert.equal((await new Visitor(accounts).signIn('joe@example.com')).status, 401);
       } finally {
         await opened.close();
+      }
+    });
+
+    it('are served again once the database is back that dropped every connection', { skip: !DROP_ALL[server.name] }, async () => {
+      const visitor = await member(accounts, 'kim@example.com');
+      const { tables, close } = await openDatabase(accounts.settings.database);
+      try {
+        for (const statement of await DROP_ALL[server.name]!(tables))
+          await sql
+            .raw(statement)
+            .execute(tables)
+            .catch(() => {});
+        await new Promise((resolve) => setTimeout(resolve, 300));
+        await visitor.get('/api/auth/get-session');
+        assert.equal((await visitor.get('/api/auth/get-session')).body?.user.email, 'kim@example.com');
+      } finally {
+        await close();
       }
     });
 
