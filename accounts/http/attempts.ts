@@ -25,26 +25,23 @@ export class Attempts {
     const since = now - limit.windowS * 1000;
     // A start that lies further ahead than a window was written before the clock was set back.
     const isOver = sql`(started <= ${since} or started > ${now + limit.windowS * 1000})`;
-    const add = (): Promise<{ numUpdatedRows: bigint }> =>
-      tables
+    // What is one too many is not counted, so that of many at once as many pass as may.
+    const add = async (): Promise<boolean> => {
+      const { numUpdatedRows } = await tables
         .updateTable('accounts_attempt')
         // MySQL sets columns in turn, and would compare a start that is new already: the count goes first.
         .set({ count: sql`case when ${isOver} then 1 else count + 1 end` as never })
         .set({ started: sql`case when ${isOver} then ${now} else started end` as never })
         .where('key', '=', key)
+        .where(sql<boolean>`(count < ${limit.most} or ${isOver})`)
         .executeTakeFirst();
-    if ((await add()).numUpdatedRows === 0n)
-      await tables
-        .insertInto('accounts_attempt')
-        .values({ key, count: 1, started: now })
-        .execute()
-        .catch((error: unknown) => {
-          if (!this.#database.isDuplicate(error)) throw error;
-          return add();
-        });
-    const row = await tables.selectFrom('accounts_attempt').select(['count', 'started']).where('key', '=', key).executeTakeFirst();
-    if (!row || Number(row.count) <= limit.most) return;
-    const retryAfterS = Math.max(1, Math.ceil((Number(row.started) + limit.windowS * 1000 - now) / 1000));
+      return numUpdatedRows > 0n;
+    };
+    if (await add()) return;
+    const first = this.#database.newOnly(tables.insertInto('accounts_attempt').values({ key, count: 1, started: now }));
+    if (((await first.executeTakeFirst()).numInsertedOrUpdatedRows ?? 0n) > 0n || (await add())) return;
+    const row = await tables.selectFrom('accounts_attempt').select('started').where('key', '=', key).executeTakeFirst();
+    const retryAfterS = Math.max(1, Math.ceil((Number(row?.started ?? now) + limit.windowS * 1000 - now) / 1000));
     throw new Failure('too_many', `too many ${what}; try again in ${retryAfterS} s`, { code: 'too_many_attempts', retryAfterS });
   }
 

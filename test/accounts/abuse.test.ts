@@ -243,6 +243,13 @@ describe('accounts that strangers try', () => {
     await timed.close();
   });
 
+  it('let as many of fifty in that come at once as may', async () => {
+    const replies = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => new Visitor(accounts, '192.0.2.50').signUp(`many${index}@example.com`)),
+    );
+    assert.equal(replies.filter(({ status }) => status === 200).length, 20);
+  });
+
   it('count nothing twice and lose nothing when the server dies in between', async () => {
     const ann = await member(accounts, 'hal@example.com', '192.0.2.11');
     const userId = (await ann.get('/api/auth/get-session')).body.user.id;
