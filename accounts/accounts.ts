@@ -14,6 +14,7 @@ import { migrate } from './database/migrate.js';
 import { ACCESS_PREFIX, Devices } from './devices/devices.js';
 import { Features } from './gates/features.js';
 import { Meters, type OnWarning } from './gates/meters.js';
+import type { Ground } from './ground.js';
 import { addressReader, visitorOf } from './http/addresses.js';
 import { answerOf, json } from './http/answers.js';
 import { Attempts } from './http/attempts.js';
@@ -119,20 +120,21 @@ async function assembled(
     throw new Error('passwordCost: is below the least that OWASP names; leave it out');
   const library = await identityLibrary(settings, database, sendMail ?? (await mailer(settings.mail, print)), print, passwordCost);
   await seedAdmin(settings, database, library, print);
-  const sessions = new Sessions(settings, database, library.cookie, now);
-  const attempts = new Attempts(database, now);
-  const identity = new IdentityEndpoints(settings, database, library, sessions, attempts);
+  const ground: Ground = { settings, database, now, print };
+  const sessions = new Sessions(ground, library.cookie);
+  const attempts = new Attempts(ground);
+  const identity = new IdentityEndpoints(ground, library, sessions, attempts);
   const addressOf = addressReader(settings.trustedProxies);
   const processor =
     settings.billing.provider === 'stripe' ? (await import('./billing/stripe.js')).stripeProcessor(settings, paymentApi) : undefined;
-  const subscriptions = processor && new Subscriptions(settings, database, processor, now);
-  const plans = new Plans(settings, database, async (userId) => subscriptions?.paidPlan(userId), now);
-  const billing = processor && subscriptions && new Billing({ settings, database, processor, subscriptions, plans, now, print });
+  const subscriptions = processor && new Subscriptions(ground, processor);
+  const plans = new Plans(ground, async (userId) => subscriptions?.paidPlan(userId));
+  const billing = processor && subscriptions && new Billing(ground, { processor, subscriptions, plans });
   const features = new Features(settings, plans);
-  const meters = new Meters(settings, database, plans, now, onWarning);
-  const devices = new Devices(settings, database, attempts, now);
-  const keys = new Keys(settings, database, attempts, now);
-  const directory = new Directory(settings, database, plans, now);
+  const meters = new Meters(ground, plans, onWarning);
+  const devices = new Devices(ground, attempts);
+  const keys = new Keys(ground, attempts);
+  const directory = new Directory(ground, plans);
   const chores = new Chores({ attempts, devices, meters }, subscriptions, print);
   const routes = [
     ...moduleRoutes({ settings, attempts, plans, meters, devices, keys, now }),
@@ -182,7 +184,7 @@ async function assembled(
         return found;
       },
     };
-    if (isAuth) return identity.answer(call);
+    if (isAuth) return withoutCache(await identity.answer(call));
     const value = await route!.run(call);
     return value instanceof Response ? value : json(value);
   };
@@ -219,6 +221,13 @@ function notAllowed(allow: readonly string[]): Response {
   const response = answerOf(failure, () => {});
   response.headers.set('allow', allow.join(', '));
   return response;
+}
+
+/** What says who somebody is belongs into no cache on its way. */
+function withoutCache(response: Response): Response {
+  const headers = new Headers(response.headers);
+  if (!headers.has('cache-control')) headers.set('cache-control', 'no-store');
+  return new Response(response.body, { status: response.status, headers });
 }
 
 /** Lets pages of the trusted origins read the answer; others get no word of permission. */

@@ -1,9 +1,8 @@
 import { sql } from 'kysely';
 import { Failure } from '../../schemas/errors.js';
-import type { Settings } from '../config/settings.js';
-import type { Database } from '../database/database.js';
 import { endDevicesOf } from '../devices/devices.js';
 import { periodOf } from '../gates/meters.js';
+import type { Ground } from '../ground.js';
 import { isBanned, momentOf, rolesOf } from '../identity/sessions.js';
 import type { Plans } from '../plans/plans.js';
 
@@ -24,16 +23,12 @@ export interface ListedUser {
 
 /** What an administrator sees and changes: people, subscriptions, meters and events. */
 export class Directory {
-  readonly #settings: Settings;
-  readonly #database: Database;
+  readonly #ground: Ground;
   readonly #plans: Plans;
-  readonly #now: () => number;
 
-  constructor(settings: Settings, database: Database, plans: Plans, now: () => number) {
-    this.#settings = settings;
-    this.#database = database;
+  constructor(ground: Ground, plans: Plans) {
+    this.#ground = ground;
     this.#plans = plans;
-    this.#now = now;
   }
 
   /** Users whose address or name holds `search`, newest first, at most 100 from `offset` on, and how many there are. */
@@ -47,9 +42,9 @@ export class Directory {
     limit?: number;
   }): Promise<{ users: readonly ListedUser[]; total: number }> {
     const wanted = `%${search.toLowerCase().replace(/[\\%_]/g, (character) => `\\${character}`)}%`;
-    const escapeWith = this.#database.language === 'mysql' ? sql.raw("'\\\\'") : sql.raw("'\\'");
+    const escapeWith = this.#ground.database.language === 'mysql' ? sql.raw("'\\\\'") : sql.raw("'\\'");
     const matches = sql<boolean>`(lower(${sql.ref('user.email')}) like ${wanted} escape ${escapeWith} or lower(${sql.ref('user.name')}) like ${wanted} escape ${escapeWith})`;
-    const { tables } = this.#database;
+    const { tables } = this.#ground.database;
     const [{ total }, rows] = await Promise.all([
       tables
         .selectFrom('user')
@@ -72,7 +67,7 @@ export class Directory {
         name: row.name,
         plan: (await this.#plans.of(row.id)).name,
         roles: rolesOf(row.role),
-        banned: isBanned(row, this.#now()),
+        banned: isBanned(row, this.#ground.now()),
         joined: new Date(row.createdAt).toISOString(),
         sessions: await this.#sessions(row.id),
       })),
@@ -82,7 +77,7 @@ export class Directory {
 
   /** The id of the user with an address. `Failure('not_found')` for none. */
   async idOf(email: string): Promise<string> {
-    const row = await this.#database.tables
+    const row = await this.#ground.database.tables
       .selectFrom('user')
       .select('id')
       .where('email', '=', email.trim().toLowerCase())
@@ -97,7 +92,7 @@ export class Directory {
     if (plan !== '' && !this.#plans.named(plan))
       throw new Failure(
         'bad_request',
-        `there is no plan ${JSON.stringify(plan)}; the plans are ${this.#settings.plans.map(({ name }) => name).join(', ')}`,
+        `there is no plan ${JSON.stringify(plan)}; the plans are ${this.#ground.settings.plans.map(({ name }) => name).join(', ')}`,
       );
     await this.#plans.grant(userId, plan, null, reason);
   }
@@ -105,20 +100,20 @@ export class Directory {
   /** Gives or takes the role of the admin page. `Failure('conflict')` where nobody with it would be left. */
   async setRole(userId: string, role: string): Promise<void> {
     await this.#known(userId);
-    const { requireRole } = this.#settings.admin;
+    const { requireRole } = this.#ground.settings.admin;
     if (role !== 'user' && role !== requireRole)
       throw new Failure('bad_request', `a role is user or ${requireRole}, not ${JSON.stringify(role)}`);
     if (role === 'user') await this.#keepAnAdmin(userId);
-    await this.#database.tables.updateTable('user').set({ role }).where('id', '=', userId).execute();
+    await this.#ground.database.tables.updateTable('user').set({ role }).where('id', '=', userId).execute();
   }
 
   /** Shuts a user out at once, and ends what it is signed in with; or lets it in again. */
   async setBanned(userId: string, banned: boolean): Promise<void> {
     await this.#known(userId);
     if (banned) await this.#keepAnAdmin(userId);
-    await this.#database.tables
+    await this.#ground.database.tables
       .updateTable('user')
-      .set({ banned: this.#database.language === 'postgres' ? banned : Number(banned), banReason: null, banExpires: null })
+      .set({ banned: this.#ground.database.language === 'postgres' ? banned : Number(banned), banReason: null, banExpires: null })
       .where('id', '=', userId)
       .execute();
     if (banned) await this.signOut(userId);
@@ -127,13 +122,13 @@ export class Directory {
   /** Ends all sessions and devices of a user. */
   async signOut(userId: string): Promise<void> {
     await this.#known(userId);
-    await this.#database.tables.deleteFrom('session').where('userId', '=', userId).execute();
-    await endDevicesOf(this.#database, userId);
+    await this.#ground.database.tables.deleteFrom('session').where('userId', '=', userId).execute();
+    await endDevicesOf(this.#ground.database, userId);
   }
 
   /** Subscriptions, newest first. */
   async subscriptions(): Promise<readonly object[]> {
-    const rows = await this.#database.tables
+    const rows = await this.#ground.database.tables
       .selectFrom('accounts_subscription')
       .innerJoin('accounts_customer', 'accounts_customer.customerId', 'accounts_subscription.customerId')
       .innerJoin('user', 'user.id', 'accounts_customer.userId')
@@ -155,9 +150,9 @@ export class Directory {
   /** Each meter's sum over all users in its present period, and how many of them used it. */
   async meters(): Promise<readonly object[]> {
     return Promise.all(
-      Object.entries(this.#settings.meters).map(async ([meterId, meter]) => {
-        const { start, end } = periodOf(meter, this.#now());
-        const row = await this.#database.tables
+      Object.entries(this.#ground.settings.meters).map(async ([meterId, meter]) => {
+        const { start, end } = periodOf(meter, this.#ground.now());
+        const row = await this.#ground.database.tables
           .selectFrom('accounts_usage')
           .select((each) => [each.fn.sum('used').as('used'), each.fn.countAll().as('users')])
           .where('meter', '=', meterId)
@@ -177,7 +172,7 @@ export class Directory {
 
   /** The processor's last events and what was done about them. */
   async events(): Promise<readonly object[]> {
-    const rows = await this.#database.tables
+    const rows = await this.#ground.database.tables
       .selectFrom('accounts_event')
       .select(['id', 'type', 'state', 'received', 'note'])
       .orderBy('received', 'desc')
@@ -188,12 +183,12 @@ export class Directory {
 
   /** New users of each of the last 30 days (UTC), oldest day first. */
   async signUps(): Promise<readonly { day: string; count: number }[]> {
-    const today = Math.floor(this.#now() / DAY_MS) * DAY_MS;
+    const today = Math.floor(this.#ground.now() / DAY_MS) * DAY_MS;
     const since = new Date(today - 29 * DAY_MS);
-    const rows = await this.#database.tables
+    const rows = await this.#ground.database.tables
       .selectFrom('user')
       .select('createdAt')
-      .where('createdAt', '>=', this.#database.language === 'sqlite' ? (since.toISOString() as never) : (since as never))
+      .where('createdAt', '>=', this.#ground.database.language === 'sqlite' ? (since.toISOString() as never) : (since as never))
       .limit(100_000)
       .execute();
     const counts = new Map<string, number>();
@@ -208,24 +203,29 @@ export class Directory {
   }
 
   async #known(userId: string): Promise<void> {
-    const row = await this.#database.tables.selectFrom('user').select('id').where('id', '=', userId).executeTakeFirst();
+    const row = await this.#ground.database.tables.selectFrom('user').select('id').where('id', '=', userId).executeTakeFirst();
     if (!row) throw new Failure('not_found', 'there is no user of this id');
   }
 
   async #keepAnAdmin(userId: string): Promise<void> {
-    const rows = await this.#database.tables
+    const rows = await this.#ground.database.tables
       .selectFrom('user')
       .select(['id', 'role', 'banned', 'banExpires'])
       .where('role', 'is not', null)
       .where('role', '!=', 'user')
       .execute();
-    const admins = rows.filter((row) => rolesOf(row.role).includes(this.#settings.admin.requireRole) && !isBanned(row, this.#now()));
+    const admins = rows.filter(
+      (row) => rolesOf(row.role).includes(this.#ground.settings.admin.requireRole) && !isBanned(row, this.#ground.now()),
+    );
     if (admins.length === 1 && admins[0]!.id === userId)
-      throw new Failure('conflict', `this is the last user with the role ${this.#settings.admin.requireRole}; give it to another first`);
+      throw new Failure(
+        'conflict',
+        `this is the last user with the role ${this.#ground.settings.admin.requireRole}; give it to another first`,
+      );
   }
 
   async #sessions(userId: string): Promise<number> {
-    const { count } = await this.#database.tables
+    const { count } = await this.#ground.database.tables
       .selectFrom('session')
       .select((row) => row.fn.countAll().as('count'))
       .where('userId', '=', userId)

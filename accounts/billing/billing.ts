@@ -1,6 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
-import type { Settings } from '../config/settings.js';
-import type { Database } from '../database/database.js';
+import type { Ground } from '../ground.js';
 import type { Caller } from '../identity/sessions.js';
 import type { Plans } from '../plans/plans.js';
 import type { Processor } from './processor.js';
@@ -11,30 +10,16 @@ const LEASE_MS = 60_000;
 
 /** Checkout, cancelling and what is paid, by a payment processor; its events change the local copy and nothing else does. */
 export class Billing {
-  readonly #settings: Settings;
-  readonly #database: Database;
+  readonly #ground: Ground;
   readonly #processor: Processor;
   readonly #subscriptions: Subscriptions;
   readonly #plans: Plans;
-  readonly #now: () => number;
-  readonly #print: (line: string) => void;
 
-  constructor(parts: {
-    settings: Settings;
-    database: Database;
-    processor: Processor;
-    subscriptions: Subscriptions;
-    plans: Plans;
-    now: () => number;
-    print: (line: string) => void;
-  }) {
-    this.#settings = parts.settings;
-    this.#database = parts.database;
+  constructor(ground: Ground, parts: { processor: Processor; subscriptions: Subscriptions; plans: Plans }) {
+    this.#ground = ground;
     this.#processor = parts.processor;
     this.#subscriptions = parts.subscriptions;
     this.#plans = parts.plans;
-    this.#now = parts.now;
-    this.#print = parts.print;
   }
 
   /**
@@ -44,7 +29,7 @@ export class Billing {
   async checkout(caller: Caller, planId: string): Promise<{ url: string; sessionId: string }> {
     const plan = this.#plans.named(planId);
     if (!plan || plan.price === 0) {
-      const sold = this.#settings.plans.filter(({ price }) => price > 0).map(({ name }) => name);
+      const sold = this.#ground.settings.plans.filter(({ price }) => price > 0).map(({ name }) => name);
       throw new Failure(
         'bad_request',
         `there is no plan ${JSON.stringify(planId)} to pay for; choose one of ${sold.join(', ') || 'none'}`,
@@ -60,7 +45,7 @@ export class Billing {
       if (
         customer.checkoutUrl &&
         customer.checkoutPlan === plan.name &&
-        Number(customer.checkoutExpires) > this.#now() &&
+        Number(customer.checkoutExpires) > this.#ground.now() &&
         (await this.#processor.isOpen(customer.checkoutId!))
       )
         return { url: customer.checkoutUrl, sessionId: customer.checkoutId! };
@@ -72,7 +57,7 @@ export class Billing {
         trialDays: customer.trialUsed ? 0 : plan.trial_days,
         attempt,
       });
-      await this.#database.tables
+      await this.#ground.database.tables
         .updateTable('accounts_customer')
         .set({
           checkouts: Number(customer.checkouts) + 1,
@@ -94,7 +79,7 @@ export class Billing {
     let stale = false;
     const invoices = customer
       ? await this.#processor.invoices(customer.customerId).catch((error: Error) => {
-          this.#print(`accounts: invoices cannot be read: ${error.message}`);
+          this.#ground.print(`accounts: invoices cannot be read: ${error.message}`);
           stale = true;
           return [];
         })
@@ -131,7 +116,7 @@ export class Billing {
   async cancel({ userId }: Caller): Promise<object> {
     const row = await this.#subscriptions.current(userId);
     if (!row) throw new Failure('not_found', 'you have no subscription', { code: 'no_subscription' });
-    const when = this.#settings.billing.cancelBehavior;
+    const when = this.#ground.settings.billing.cancelBehavior;
     if (row.cancelAt === null) await this.#asking(async () => this.#subscriptions.keep(await this.#processor.cancel(row.id, when)));
     const after = await this.#subscriptions.current(userId);
     const cancelAt = after?.cancelAt ?? null;
@@ -165,8 +150,8 @@ export class Billing {
    * Rejects when that fails, so that the processor sends it again.
    */
   async event(body: Uint8Array, signature: string | null): Promise<{ received: true; note: string }> {
-    const event = this.#processor.event(body, signature, this.#now());
-    const { tables } = this.#database;
+    const event = this.#processor.event(body, signature, this.#ground.now());
+    const { tables } = this.#ground.database;
     if (!(await this.#claim(event.id, event.type))) return { received: true, note: 'known' };
     try {
       const note = await this.#take(event.customerId, event.subscriptionId);
@@ -186,7 +171,7 @@ export class Billing {
   async #take(customerId: string | undefined, subscriptionId: string | undefined): Promise<string> {
     const known =
       customerId &&
-      (await this.#database.tables
+      (await this.#ground.database.tables
         .selectFrom('accounts_customer')
         .select('userId')
         .where('customerId', '=', customerId)
@@ -203,8 +188,8 @@ export class Billing {
 
   /** True for the one who is to work on an event; false for one that was done. `Failure('conflict')` while another works on it. */
   async #claim(id: string, type: string): Promise<boolean> {
-    const { tables } = this.#database;
-    const now = this.#now();
+    const { tables } = this.#ground.database;
+    const now = this.#ground.now();
     try {
       await tables
         .insertInto('accounts_event')
@@ -212,7 +197,7 @@ export class Billing {
         .execute();
       return true;
     } catch (error) {
-      if (!this.#database.isDuplicate(error)) throw error;
+      if (!this.#ground.database.isDuplicate(error)) throw error;
     }
     const row = await tables.selectFrom('accounts_event').select('state').where('id', '=', id).executeTakeFirst();
     if (row?.state === 'done') return false;
@@ -231,7 +216,7 @@ export class Billing {
     const row = await this.#row(userId);
     if (row) return row;
     const customerId = await this.#processor.customer({ id: userId, email, name });
-    await this.#database.tables
+    await this.#ground.database.tables
       .insertInto('accounts_customer')
       .values({
         userId,
@@ -245,13 +230,13 @@ export class Billing {
       })
       .execute()
       .catch((error: unknown) => {
-        if (!this.#database.isDuplicate(error)) throw error;
+        if (!this.#ground.database.isDuplicate(error)) throw error;
       });
     return (await this.#row(userId))!;
   }
 
   #row(userId: string) {
-    return this.#database.tables.selectFrom('accounts_customer').selectAll().where('userId', '=', userId).executeTakeFirst();
+    return this.#ground.database.tables.selectFrom('accounts_customer').selectAll().where('userId', '=', userId).executeTakeFirst();
   }
 
   async #asking<T>(work: () => Promise<T>): Promise<T> {
@@ -259,7 +244,7 @@ export class Billing {
       return await work();
     } catch (error) {
       if (error instanceof Failure) throw error;
-      this.#print(`accounts: the payment processor: ${(error as Error).message}`);
+      this.#ground.print(`accounts: the payment processor: ${(error as Error).message}`);
       throw new Failure('unavailable', 'the payment processor does not answer; nothing was changed, try again', {
         code: 'processor_unavailable',
         cause: error,

@@ -1,6 +1,5 @@
-import type { Settings } from '../config/settings.js';
-import type { Database } from '../database/database.js';
 import type { SubscriptionRow } from '../database/tables.js';
+import type { Ground } from '../ground.js';
 import type { Processor, ProcessorSubscription } from './processor.js';
 
 /** Statuses with which a plan is had, and those that end a subscription. */
@@ -10,16 +9,12 @@ const DAY_MS = 24 * 3600 * 1000;
 
 /** The local copy of what the processor says, which answers while the processor does not. */
 export class Subscriptions {
-  readonly #settings: Settings;
-  readonly #database: Database;
+  readonly #ground: Ground;
   readonly #processor: Processor;
-  readonly #now: () => number;
 
-  constructor(settings: Settings, database: Database, processor: Processor, now: () => number) {
-    this.#settings = settings;
-    this.#database = database;
+  constructor(ground: Ground, processor: Processor) {
+    this.#ground = ground;
     this.#processor = processor;
-    this.#now = now;
   }
 
   /** The plan that a user pays for now; undefined for none. */
@@ -51,7 +46,7 @@ export class Subscriptions {
 
   /** `refresh` for all subscriptions of a customer. */
   async refreshAll(customerId: string): Promise<void> {
-    const local = await this.#database.tables
+    const local = await this.#ground.database.tables
       .selectFrom('accounts_subscription')
       .select('id')
       .where('customerId', '=', customerId)
@@ -62,12 +57,12 @@ export class Subscriptions {
 
   /** Asks for everything that is not over, until `isOver`; rejects when the processor does not answer. */
   async reconcile(isOver = (): boolean => false): Promise<void> {
-    const rows = await this.#database.tables.selectFrom('accounts_subscription').select(['id', 'customerId', 'status']).execute();
+    const rows = await this.#ground.database.tables.selectFrom('accounts_subscription').select(['id', 'customerId', 'status']).execute();
     for (const { id, customerId, status } of rows) if (!OVER.has(status) && !isOver()) await this.refresh(id, customerId);
   }
 
   #of(userId: string): Promise<SubscriptionRow[]> {
-    return this.#database.tables
+    return this.#ground.database.tables
       .selectFrom('accounts_subscription')
       .innerJoin('accounts_customer', 'accounts_customer.customerId', 'accounts_subscription.customerId')
       .selectAll('accounts_subscription')
@@ -81,12 +76,12 @@ export class Subscriptions {
   #isPaid({ status, pastDueSince, plan }: SubscriptionRow): boolean {
     if (plan === '') return false;
     if (PAID.has(status)) return true;
-    return status === 'past_due' && this.#now() < Number(pastDueSince ?? 0) + this.#settings.billing.graceDays * DAY_MS;
+    return status === 'past_due' && this.#ground.now() < Number(pastDueSince ?? 0) + this.#ground.settings.billing.graceDays * DAY_MS;
   }
 
   /** The number of a question, larger than all before it. */
   async #ticket(id: string, customerId: string): Promise<number> {
-    const { tables } = this.#database;
+    const { tables } = this.#ground.database;
     while (true) {
       const row = await tables.selectFrom('accounts_subscription').select('ticket').where('id', '=', id).executeTakeFirst();
       if (!row) {
@@ -103,10 +98,10 @@ export class Subscriptions {
         };
         await tables
           .insertInto('accounts_subscription')
-          .values({ id, customerId, ...fresh, created: this.#now(), ticket: 0, applied: 0 })
+          .values({ id, customerId, ...fresh, created: this.#ground.now(), ticket: 0, applied: 0 })
           .execute()
           .catch((error: unknown) => {
-            if (!this.#database.isDuplicate(error)) throw error;
+            if (!this.#ground.database.isDuplicate(error)) throw error;
           });
         continue;
       }
@@ -122,7 +117,7 @@ export class Subscriptions {
   }
 
   async #apply(id: string, state: ProcessorSubscription | undefined, ticket: number): Promise<boolean> {
-    const { tables } = this.#database;
+    const { tables } = this.#ground.database;
     const customer =
       state &&
       (await tables.selectFrom('accounts_customer').select('userId').where('customerId', '=', state.customerId).executeTakeFirst());
@@ -131,7 +126,7 @@ export class Subscriptions {
       return false;
     }
     const before = await tables.selectFrom('accounts_subscription').select('pastDueSince').where('id', '=', id).executeTakeFirst();
-    const pastDueSince = state?.status === 'past_due' ? Number(before?.pastDueSince ?? this.#now()) : null;
+    const pastDueSince = state?.status === 'past_due' ? Number(before?.pastDueSince ?? this.#ground.now()) : null;
     await tables
       .updateTable('accounts_subscription')
       .set(

@@ -1,6 +1,6 @@
 import { Failure } from '../../schemas/errors.js';
-import type { Settings } from '../config/settings.js';
 import type { Database } from '../database/database.js';
+import type { Ground } from '../ground.js';
 import type { Attempts } from '../http/attempts.js';
 import { hash, keyedHash, newCredential, newUserCode, plainUserCode } from '../http/hashes.js';
 import { type Caller, isBanned, rolesOf } from '../identity/sessions.js';
@@ -62,39 +62,35 @@ export async function endDevicesOf({ tables }: Database, userId: string): Promis
 
 /** Devices that are signed in by their user in a browser (RFC 8628), with access tokens of an hour and refresh tokens that work once. */
 export class Devices {
-  readonly #settings: Settings;
-  readonly #database: Database;
+  readonly #ground: Ground;
   readonly #attempts: Attempts;
-  readonly #now: () => number;
 
-  constructor(settings: Settings, database: Database, attempts: Attempts, now: () => number) {
-    this.#settings = settings;
-    this.#database = database;
+  constructor(ground: Ground, attempts: Attempts) {
+    this.#ground = ground;
     this.#attempts = attempts;
-    this.#now = now;
   }
 
   /** Begins a sign-in. */
   async authorize(clientId: string | null): Promise<DeviceRequest> {
-    const { clientIds } = this.#settings.deviceAuth;
+    const { clientIds } = this.#ground.settings.deviceAuth;
     if (clientIds && !clientIds.includes(clientId ?? ''))
       throw new DeviceRefusal('invalid_client', `the client ${JSON.stringify(clientId)} is not among auth.device_auth.client_ids`);
     const deviceCode = newCredential('');
     const userCode = newUserCode();
-    await this.#database.tables
+    await this.#ground.database.tables
       .insertInto('accounts_device_request')
       .values({
         deviceCode: hash('device code', deviceCode),
-        userCode: keyedHash(this.#settings.secrets[0]!, 'user code', plainUserCode(userCode)),
+        userCode: keyedHash(this.#ground.settings.secrets[0]!, 'user code', plainUserCode(userCode)),
         clientId,
         state: 'pending',
         userId: null,
-        expires: this.#now() + REQUEST_MS,
+        expires: this.#ground.now() + REQUEST_MS,
         intervalS: INTERVAL_S,
         polled: 0,
       })
       .execute();
-    const verificationUrl = new URL('/api/module/device', this.#settings.origin).href;
+    const verificationUrl = new URL('/api/module/device', this.#ground.settings.origin).href;
     return {
       deviceCode,
       userCode,
@@ -107,10 +103,10 @@ export class Devices {
 
   /** Answers a device that waits: its tokens, once, or a `DeviceRefusal` that says how it stands. */
   async poll(deviceCode: string): Promise<DeviceTokens> {
-    const { tables } = this.#database;
+    const { tables } = this.#ground.database;
     const code = hash('device code', deviceCode);
     const request = await tables.selectFrom('accounts_device_request').selectAll().where('deviceCode', '=', code).executeTakeFirst();
-    const now = this.#now();
+    const now = this.#ground.now();
     if (!request || request.state === 'done')
       throw new DeviceRefusal('invalid_grant', 'there is no such sign-in, or its tokens were fetched; begin anew');
     if (Number(request.expires) <= now) throw new DeviceRefusal('expired_token', 'nobody confirmed this sign-in in time; begin anew');
@@ -131,7 +127,7 @@ export class Devices {
     // Named after the code: a question that was cut off here leaves nothing that the next one would make twice.
     const deviceId = hash('device', deviceCode);
     const device = { id: deviceId, userId: request.userId!, clientId: request.clientId, created: now, lastUsed: now };
-    await this.#database.newOnly(tables.insertInto('accounts_device').values(device)).execute();
+    await this.#ground.database.newOnly(tables.insertInto('accounts_device').values(device)).execute();
     return this.#handOver(deviceId, async () => {
       const { numUpdatedRows } = await tables
         .updateTable('accounts_device_request')
@@ -145,22 +141,22 @@ export class Devices {
 
   /** The user's word on a code that the device shows. `Failure` for a wrong or expired code, and for one that was answered. */
   async verify(caller: Caller, visitor: string, typed: string, isApproved: boolean): Promise<void> {
-    const { tables } = this.#database;
+    const { tables } = this.#ground.database;
     for (const key of [`user code:${caller.userId}`, `user code:${visitor}`]) await this.#attempts.take(key, WRONG_CODES, 'codes');
-    const codes = this.#settings.secrets.map((secret) => keyedHash(secret, 'user code', plainUserCode(typed)));
+    const codes = this.#ground.settings.secrets.map((secret) => keyedHash(secret, 'user code', plainUserCode(typed)));
     const { numUpdatedRows } = await tables
       .updateTable('accounts_device_request')
       .set({ state: isApproved ? 'approved' : 'denied', userId: caller.userId })
       .where('userCode', 'in', codes)
       .where('state', '=', 'pending')
-      .where('expires', '>', this.#now())
+      .where('expires', '>', this.#ground.now())
       .executeTakeFirst();
     if (numUpdatedRows === 0n) {
       const known = await tables
         .selectFrom('accounts_device_request')
         .select(['state', 'userId'])
         .where('userCode', 'in', codes)
-        .where('expires', '>', this.#now())
+        .where('expires', '>', this.#ground.now())
         .executeTakeFirst();
       if (known && known.userId === caller.userId && (known.state === 'denied') !== isApproved) return;
       if (known) throw new Failure('conflict', 'this code was answered already', { code: 'code_used' });
@@ -173,9 +169,9 @@ export class Devices {
 
   /** New tokens for a refresh token, once. One that was replaced a while ago is stolen or copied: all tokens of its device end. */
   async refresh(refreshToken: string): Promise<DeviceTokens> {
-    const { tables } = this.#database;
+    const { tables } = this.#ground.database;
     const refresh = hash('refresh token', refreshToken);
-    const now = this.#now();
+    const now = this.#ground.now();
     const row = await tables.selectFrom('accounts_device_token').selectAll().where('refresh', '=', refresh).executeTakeFirst();
     const invalid = (): DeviceRefusal =>
       new DeviceRefusal('invalid_grant', 'this refresh token does not hold, or not any more; sign in again');
@@ -198,8 +194,8 @@ export class Devices {
 
   /** Who asks by an access token; undefined for one that does not hold. */
   async callerOf(accessToken: string): Promise<Caller | undefined> {
-    const { tables } = this.#database;
-    const now = this.#now();
+    const { tables } = this.#ground.database;
+    const now = this.#ground.now();
     const row = await tables
       .selectFrom('accounts_device_token')
       .select(['deviceId', 'accessExpires'])
@@ -222,7 +218,7 @@ export class Devices {
 
   /** The devices of a user, newest first. */
   async list(userId: string): Promise<readonly { id: string; clientId: string | null; createdAt: string; lastUsed: string }[]> {
-    const rows = await this.#database.tables
+    const rows = await this.#ground.database.tables
       .selectFrom('accounts_device')
       .selectAll()
       .where('userId', '=', userId)
@@ -235,7 +231,7 @@ export class Devices {
 
   /** Signs a device of the user out; false where the user has none of that id. */
   async remove(userId: string, id: string): Promise<boolean> {
-    const owned = await this.#database.tables
+    const owned = await this.#ground.database.tables
       .selectFrom('accounts_device')
       .select('id')
       .where('id', '=', id)
@@ -247,16 +243,16 @@ export class Devices {
 
   /** Removes requests and tokens whose time is over. */
   async sweep(): Promise<void> {
-    const { tables } = this.#database;
+    const { tables } = this.#ground.database;
     await tables
       .deleteFrom('accounts_device_request')
-      .where('expires', '<', this.#now() - REQUEST_MS)
+      .where('expires', '<', this.#ground.now() - REQUEST_MS)
       .execute();
-    await tables.deleteFrom('accounts_device_token').where('refreshExpires', '<', this.#now()).execute();
+    await tables.deleteFrom('accounts_device_token').where('refreshExpires', '<', this.#ground.now()).execute();
   }
 
   #owner(deviceId: string) {
-    return this.#database.tables
+    return this.#ground.database.tables
       .selectFrom('accounts_device')
       .innerJoin('user', 'user.id', 'accounts_device.userId')
       .select([
@@ -270,12 +266,12 @@ export class Devices {
       ])
       .where('accounts_device.id', '=', deviceId)
       .executeTakeFirst()
-      .then((owner) => (owner && !isBanned(owner, this.#now()) ? owner : undefined));
+      .then((owner) => (owner && !isBanned(owner, this.#ground.now()) ? owner : undefined));
   }
 
   async #end(deviceId: string): Promise<void> {
-    await this.#database.tables.deleteFrom('accounts_device_token').where('deviceId', '=', deviceId).execute();
-    await this.#database.tables.deleteFrom('accounts_device').where('id', '=', deviceId).execute();
+    await this.#ground.database.tables.deleteFrom('accounts_device_token').where('deviceId', '=', deviceId).execute();
+    await this.#ground.database.tables.deleteFrom('accounts_device').where('id', '=', deviceId).execute();
   }
 
   /**
@@ -283,8 +279,8 @@ export class Devices {
    * has, and no device without. They are removed where `spend` rejects.
    */
   async #handOver(deviceId: string, spend: () => Promise<void>): Promise<DeviceTokens> {
-    const { tables } = this.#database;
-    const now = this.#now();
+    const { tables } = this.#ground.database;
+    const now = this.#ground.now();
     const [accessToken, refreshToken] = [newCredential(ACCESS_PREFIX), newCredential(REFRESH_PREFIX)];
     const refresh = hash('refresh token', refreshToken);
     await tables

@@ -1,8 +1,8 @@
 import type { Kysely } from 'kysely';
 import { Failure } from '../../schemas/errors.js';
-import type { MeterSettings, Settings } from '../config/settings.js';
-import type { Database } from '../database/database.js';
+import type { MeterSettings } from '../config/settings.js';
 import type { Tables } from '../database/tables.js';
+import type { Ground } from '../ground.js';
 import type { Plans } from '../plans/plans.js';
 import { upgradeUrl } from './features.js';
 
@@ -40,31 +40,27 @@ const REMEMBERED_MS = 24 * 3600 * 1000;
 
 /** Counts what users use, and refuses what is beyond their plan. Each count is one conditional statement, so that no two take the last one. */
 export class Meters {
-  readonly #settings: Settings;
-  readonly #database: Database;
+  readonly #ground: Ground;
   readonly #plans: Plans;
-  readonly #now: () => number;
   readonly #onWarning: OnWarning;
 
-  constructor(settings: Settings, database: Database, plans: Plans, now: () => number, onWarning: OnWarning) {
-    this.#settings = settings;
-    this.#database = database;
+  constructor(ground: Ground, plans: Plans, onWarning: OnWarning) {
+    this.#ground = ground;
     this.#plans = plans;
-    this.#now = now;
     this.#onWarning = onWarning;
   }
 
   /** What a user has used, and what is left. */
   async look(userId: string, meterId: string): Promise<Reading> {
     const meter = this.#meter(meterId);
-    const period = periodOf(meter, this.#now());
+    const period = periodOf(meter, this.#ground.now());
     const row = await this.#usage(userId, meterId, period.start).executeTakeFirst();
     return reading(meterId, Number(row?.used ?? 0), await this.#limit(userId, meter), period.end);
   }
 
   /** `look` for every meter. */
   all(userId: string): Promise<readonly Reading[]> {
-    return Promise.all(Object.keys(this.#settings.meters).map((meterId) => this.look(userId, meterId)));
+    return Promise.all(Object.keys(this.#ground.settings.meters).map((meterId) => this.look(userId, meterId)));
   }
 
   /** Passes where `count` more would be within the limit; else `Failure('too_many')`. Nothing is counted. */
@@ -86,7 +82,7 @@ export class Meters {
   ): Promise<Reading & { tracked: true; count: number }> {
     const meter = this.#meter(meterId);
     const amount = wholeCount(count);
-    const { start, end } = periodOf(meter, this.#now());
+    const { start, end } = periodOf(meter, this.#ground.now());
     const name = idempotencyKey === undefined ? undefined : nameOf(userId, idempotencyKey);
     try {
       const limit = await this.#limit(userId, meter);
@@ -106,8 +102,8 @@ export class Meters {
   /** Gives back what was counted for an action that then failed; never below nothing. */
   async refund(userId: string, meterId: string, count: unknown = 1): Promise<Reading> {
     const amount = wholeCount(count);
-    const { start } = periodOf(this.#meter(meterId), this.#now());
-    await this.#database.tables
+    const { start } = periodOf(this.#meter(meterId), this.#ground.now());
+    await this.#ground.database.tables
       .updateTable('accounts_usage')
       .set((row) => ({
         used: row
@@ -126,18 +122,18 @@ export class Meters {
 
   /** Forgets names of uses that nobody will send again. */
   async sweep(): Promise<void> {
-    await this.#database.tables
+    await this.#ground.database.tables
       .deleteFrom('accounts_tracked')
-      .where('at', '<', this.#now() - REMEMBERED_MS)
+      .where('at', '<', this.#ground.now() - REMEMBERED_MS)
       .execute();
   }
 
   #meter(meterId: string): MeterSettings {
-    const meter = Object.hasOwn(this.#settings.meters, meterId) ? this.#settings.meters[meterId] : undefined;
+    const meter = Object.hasOwn(this.#ground.settings.meters, meterId) ? this.#ground.settings.meters[meterId] : undefined;
     if (!meter)
       throw new Failure(
         'bad_request',
-        `there is no meter ${JSON.stringify(String(meterId).slice(0, 64))}; the meters are ${Object.keys(this.#settings.meters).join(', ') || 'none'}`,
+        `there is no meter ${JSON.stringify(String(meterId).slice(0, 64))}; the meters are ${Object.keys(this.#ground.settings.meters).join(', ') || 'none'}`,
         {
           code: 'unknown_meter',
         },
@@ -151,7 +147,7 @@ export class Meters {
   }
 
   #usage(userId: string, meter: string, started: number) {
-    return this.#database.tables
+    return this.#ground.database.tables
       .selectFrom('accounts_usage')
       .selectAll()
       .where('userId', '=', userId)
@@ -161,7 +157,7 @@ export class Meters {
 
   /** A named use and its name are one step, where the database has such: neither is there without the other, whenever the server dies. */
   async #counted(use: Use): Promise<'counted' | 'known' | 'full'> {
-    const { tables, transactional } = this.#database;
+    const { tables, transactional } = this.#ground.database;
     if (use.name === undefined) return (await this.#add(tables, use)) ? 'counted' : 'full';
     const { name } = use;
     const count = async (within: Kysely<Tables>): Promise<'counted' | 'known' | 'full'> => {
@@ -191,13 +187,17 @@ export class Meters {
       return (await query.executeTakeFirst()).numUpdatedRows > 0n;
     };
     if (await add()) return true;
-    await this.#database.newOnly(tables.insertInto('accounts_usage').values({ userId, meter, started, used: 0, warned: 0 })).execute();
+    await this.#ground.database
+      .newOnly(tables.insertInto('accounts_usage').values({ userId, meter, started, used: 0, warned: 0 }))
+      .execute();
     return add();
   }
 
   /** Whether a named use is counted for the first time. */
   async #isNew(tables: Kysely<Tables>, name: string, { meterId: meter, amount: count }: Use): Promise<boolean> {
-    const insert = this.#database.newOnly(tables.insertInto('accounts_tracked').values({ name, meter, count, at: this.#now() }));
+    const insert = this.#ground.database.newOnly(
+      tables.insertInto('accounts_tracked').values({ name, meter, count, at: this.#ground.now() }),
+    );
     if (((await insert.executeTakeFirst()).numInsertedOrUpdatedRows ?? 0n) > 0n) return true;
     const before = await tables.selectFrom('accounts_tracked').selectAll().where('name', '=', name).executeTakeFirst();
     if (before && (before.meter !== meter || Number(before.count) !== count))
@@ -208,7 +208,7 @@ export class Meters {
   /** The condition makes one of many that cross the line at once the one that tells. */
   async #warn(userId: string, { warning_at: share }: MeterSettings, started: number, now: Reading): Promise<void> {
     if (share === undefined || now.limit === null || now.used < share * now.limit) return;
-    const { numUpdatedRows } = await this.#database.tables
+    const { numUpdatedRows } = await this.#ground.database.tables
       .updateTable('accounts_usage')
       .set({ warned: 1 })
       .where('userId', '=', userId)
@@ -220,14 +220,14 @@ export class Meters {
   }
 
   #exceeded({ meterId, used, limit, resetAt }: Reading): Failure {
-    const upgrade = upgradeUrl(this.#settings, null);
+    const upgrade = upgradeUrl(this.#ground.settings, null);
     return new Failure(
       'too_many',
-      `${used} of ${limit} ${this.#settings.meters[meterId]!.unit ?? meterId} are used; it begins anew at ${resetAt}, or take a larger plan: ${upgrade}`,
+      `${used} of ${limit} ${this.#ground.settings.meters[meterId]!.unit ?? meterId} are used; it begins anew at ${resetAt}, or take a larger plan: ${upgrade}`,
       {
         code: 'meter_exceeded',
         fields: { meter: meterId, limit, used, resetsAt: resetAt, upgrade_url: upgrade, checkout_url: upgrade },
-        retryAfterS: Math.max(1, Math.ceil((Date.parse(resetAt) - this.#now()) / 1000)),
+        retryAfterS: Math.max(1, Math.ceil((Date.parse(resetAt) - this.#ground.now()) / 1000)),
       },
     );
   }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { Failure } from '../../schemas/errors.js';
-import type { Database } from '../database/database.js';
+import type { Ground } from '../ground.js';
 
 /** How many attempts count in how many seconds. */
 export interface AttemptLimit {
@@ -10,18 +10,16 @@ export interface AttemptLimit {
 
 /** Counts attempts by name, in the database, so that every process of the server and a restart see the same counts. */
 export class Attempts {
-  readonly #database: Database;
-  readonly #now: () => number;
+  readonly #ground: Ground;
 
-  constructor(database: Database, now: () => number) {
-    this.#database = database;
-    this.#now = now;
+  constructor(ground: Ground) {
+    this.#ground = ground;
   }
 
   /** Counts one attempt. `Failure('too_many')` with the seconds to wait where it is one too many. */
   async take(key: string, limit: AttemptLimit, what: string): Promise<void> {
-    const { tables } = this.#database;
-    const now = this.#now();
+    const { tables } = this.#ground.database;
+    const now = this.#ground.now();
     const since = now - limit.windowS * 1000;
     // A start that lies further ahead than a window was written before the clock was set back.
     const isOver = sql`(started <= ${since} or started > ${now + limit.windowS * 1000})`;
@@ -38,7 +36,7 @@ export class Attempts {
       return numUpdatedRows > 0n;
     };
     if (await add()) return;
-    const first = this.#database.newOnly(tables.insertInto('accounts_attempt').values({ key, count: 1, started: now }));
+    const first = this.#ground.database.newOnly(tables.insertInto('accounts_attempt').values({ key, count: 1, started: now }));
     if (((await first.executeTakeFirst()).numInsertedOrUpdatedRows ?? 0n) > 0n || (await add())) return;
     const row = await tables.selectFrom('accounts_attempt').select('started').where('key', '=', key).executeTakeFirst();
     const retryAfterS = Math.max(1, Math.ceil((Number(row?.started ?? now) + limit.windowS * 1000 - now) / 1000));
@@ -47,14 +45,14 @@ export class Attempts {
 
   /** Forgets the count of a name: the attempt was right. */
   async clear(key: string): Promise<void> {
-    await this.#database.tables.deleteFrom('accounts_attempt').where('key', '=', key).execute();
+    await this.#ground.database.tables.deleteFrom('accounts_attempt').where('key', '=', key).execute();
   }
 
   /** Removes counts whose longest window is over. */
   async sweep(): Promise<void> {
-    await this.#database.tables
+    await this.#ground.database.tables
       .deleteFrom('accounts_attempt')
-      .where('started', '<', this.#now() - 24 * 3600 * 1000)
+      .where('started', '<', this.#ground.now() - 24 * 3600 * 1000)
       .execute();
   }
 }

@@ -1,9 +1,8 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
-import type { Settings } from '../config/settings.js';
 import { SOCIAL_PROVIDERS } from '../config/settings.js';
-import type { Database } from '../database/database.js';
 import { endDevicesOf } from '../devices/devices.js';
+import type { Ground } from '../ground.js';
 import type { AttemptLimit, Attempts } from '../http/attempts.js';
 import { type Call, wholeFrom } from '../http/route.js';
 import { refuseWeakPassword } from './common-passwords.js';
@@ -18,21 +17,20 @@ const MAILS: AttemptLimit = { most: 5, windowS: 60 * 60 };
 const LONGEST_EMAIL = 254;
 const LONGEST_NAME = 200;
 const LONGEST_IMAGE = 2048;
+const PASSED_TO_ADMINS = new Set(['/admin/ban-user', '/admin/unban-user']);
 const LIST_DEFAULT = 50;
 const LIST_MOST = 100;
 const YEAR_S = 365 * 24 * 3600;
 
 /** The endpoints below `/api/auth`: better-auth behind our limits, checks of passwords and answers that tell no addresses. */
 export class IdentityEndpoints {
-  readonly #settings: Settings;
-  readonly #database: Database;
+  readonly #ground: Ground;
   readonly #library: IdentityLibrary;
   readonly #sessions: Sessions;
   readonly #attempts: Attempts;
 
-  constructor(settings: Settings, database: Database, library: IdentityLibrary, sessions: Sessions, attempts: Attempts) {
-    this.#settings = settings;
-    this.#database = database;
+  constructor(ground: Ground, library: IdentityLibrary, sessions: Sessions, attempts: Attempts) {
+    this.#ground = ground;
     this.#library = library;
     this.#sessions = sessions;
     this.#attempts = attempts;
@@ -66,6 +64,12 @@ export class IdentityEndpoints {
       case 'GET /admin/list-users':
         return this.#listUsers(call);
       default:
+        // Its other endpoints for admins know nothing of the last admin, of weak passwords, of devices and of subscriptions.
+        if (path.startsWith('/admin/') && !PASSED_TO_ADMINS.has(path))
+          throw new Failure(
+            'not_found',
+            `there is nothing at ${call.url.pathname}; the admin page at ${this.#ground.settings.admin.path} does more`,
+          );
         return this.#pass(call);
     }
   }
@@ -78,11 +82,11 @@ export class IdentityEndpoints {
     const response = await this.#pass(call);
     if (!response.ok) return response;
     await this.#attempts.clear(account);
-    const secure = this.#settings.origin.startsWith('https:') ? '; Secure' : '';
+    const secure = this.#ground.settings.origin.startsWith('https:') ? '; Secure' : '';
     const headers = new Headers(response.headers);
     headers.append(
       'set-cookie',
-      `${this.#deviceCookie}=${this.#deviceMark(email, this.#settings.secrets[0]!)}; Path=${AUTH_PATH}; Max-Age=${YEAR_S}; HttpOnly; SameSite=Lax${secure}`,
+      `${this.#deviceCookie}=${this.#deviceMark(email, this.#ground.settings.secrets[0]!)}; Path=${AUTH_PATH}; Max-Age=${YEAR_S}; HttpOnly; SameSite=Lax${secure}`,
     );
     return new Response(response.body, { status: response.status, headers });
   }
@@ -92,14 +96,14 @@ export class IdentityEndpoints {
     const mark = Buffer.from(
       new RegExp(`(?:^|;)\\s*${this.#deviceCookie.replace('.', '\\.')}=([\\w-]+)`).exec(headers.get('cookie') ?? '')?.[1] ?? '',
     );
-    return this.#settings.secrets.some((secret) => {
+    return this.#ground.settings.secrets.some((secret) => {
       const right = Buffer.from(this.#deviceMark(email, secret));
       return right.length === mark.length && timingSafeEqual(right, mark);
     });
   }
 
   get #deviceCookie(): string {
-    return `${this.#settings.app.id}.device`;
+    return `${this.#ground.settings.app.id}.device`;
   }
 
   #deviceMark(email: string, secret: string): string {
@@ -124,7 +128,7 @@ export class IdentityEndpoints {
   async #toProvider(call: Call): Promise<Response> {
     const { searchParams } = call.url;
     const provider = searchParams.get('provider') ?? '';
-    if (!this.#settings.social.some(({ name }) => name === provider))
+    if (!this.#ground.settings.social.some(({ name }) => name === provider))
       throw new Failure(
         'bad_request',
         `there is no sign-in with ${JSON.stringify(provider.slice(0, 50))} here; turn on one of ${SOCIAL_PROVIDERS.join(', ')} in auth.methods`,
@@ -146,20 +150,22 @@ export class IdentityEndpoints {
     await refuseWeakPassword(text(call.body().newPassword));
     const response = await this.#pass(call);
     if (response.ok) {
-      await this.#database.tables
+      await this.#ground.database.tables
         .deleteFrom('session')
         .where('userId', '=', caller.userId)
         .where('id', '!=', caller.credentialId)
         .execute();
-      await endDevicesOf(this.#database, caller.userId);
+      await endDevicesOf(this.#ground.database, caller.userId);
     }
     return response;
   }
 
   async #listUsers(call: Call): Promise<Response> {
     const caller = await call.inSession();
-    if (!caller.roles.includes(this.#settings.admin.requireRole))
-      throw new Failure('forbidden', `the list of users is for the role ${this.#settings.admin.requireRole}`, { code: 'role_required' });
+    if (!caller.roles.includes(this.#ground.settings.admin.requireRole))
+      throw new Failure('forbidden', `the list of users is for the role ${this.#ground.settings.admin.requireRole}`, {
+        code: 'role_required',
+      });
     const url = new URL(call.url);
     url.searchParams.set('limit', String(Math.min(wholeFrom(url.searchParams.get('limit')) || LIST_DEFAULT, LIST_MOST)));
     url.searchParams.set('offset', String(wholeFrom(url.searchParams.get('offset'))));
@@ -173,7 +179,7 @@ export class IdentityEndpoints {
 
   /** Asks better-auth with what we know of the request instead of what the client says: the session, the address, and our origin. */
   #ask(call: Call, url: URL, method: string, bytes?: Uint8Array): Promise<Response> {
-    const headers = new Headers({ origin: this.#settings.origin, [ADDRESS_HEADER]: call.address });
+    const headers = new Headers({ origin: this.#ground.settings.origin, [ADDRESS_HEADER]: call.address });
     for (const name of ['accept', 'user-agent', 'content-type']) {
       const value = call.request.headers.get(name);
       if (value !== null) headers.set(name, value);
@@ -187,7 +193,7 @@ export class IdentityEndpoints {
       headers.set('content-type', 'application/json');
     if (!hasBody) headers.delete('content-type');
     return this.#library.handle(
-      new Request(new URL(`${url.pathname}${url.search}`, this.#settings.origin), {
+      new Request(new URL(`${url.pathname}${url.search}`, this.#ground.settings.origin), {
         method,
         headers,
         ...(hasBody ? { body: Buffer.from(bytes) } : {}),

@@ -1,6 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Settings } from '../config/settings.js';
-import type { Database } from '../database/database.js';
+import type { Ground } from '../ground.js';
 import { isSealed, sealed } from './sealed-tokens.js';
 
 /** Who asks. */
@@ -20,16 +19,12 @@ export interface Caller {
 
 /** Reads sessions of requests, from the cookie or from a bearer token. */
 export class Sessions {
-  readonly #settings: Settings;
-  readonly #database: Database;
+  readonly #ground: Ground;
   readonly #cookie: string;
-  readonly #now: () => number;
 
-  constructor(settings: Settings, database: Database, cookie: string, now: () => number) {
-    this.#settings = settings;
-    this.#database = database;
+  constructor(ground: Ground, cookie: string) {
+    this.#ground = ground;
     this.#cookie = cookie;
-    this.#now = now;
   }
 
   /** The token that a request carries: of the cookie where its signature is ours, or else of `Authorization: Bearer`; undefined for none. */
@@ -44,14 +39,14 @@ export class Sessions {
 
   /** The cookie of a token as the present secret signs it, as `name=value`. */
   cookieFor(token: string): string {
-    return `${this.#cookie}=${encodeURIComponent(`${token}.${signature(token, this.#settings.secrets[0]!)}`)}`;
+    return `${this.#cookie}=${encodeURIComponent(`${token}.${signature(token, this.#ground.settings.secrets[0]!)}`)}`;
   }
 
   /** Who asks by a session; undefined without a valid one, also when the user is banned. */
   async callerOf(headers: Headers): Promise<Caller | undefined> {
     const token = this.tokenOf(headers);
     if (token === undefined) return undefined;
-    const row = await this.#database.tables
+    const row = await this.#ground.database.tables
       .selectFrom('session')
       .innerJoin('user', 'user.id', 'session.userId')
       .select([
@@ -66,7 +61,7 @@ export class Sessions {
       ])
       .where('session.token', '=', sealed(token))
       .executeTakeFirst();
-    if (!row || momentOf(row.expiresAt) <= this.#now() || isBanned(row, this.#now())) return undefined;
+    if (!row || momentOf(row.expiresAt) <= this.#ground.now() || isBanned(row, this.#ground.now())) return undefined;
     return { userId: row.userId, email: row.email, name: row.name, roles: rolesOf(row.role), via: 'session', credentialId: row.sessionId };
   }
 
@@ -75,7 +70,7 @@ export class Sessions {
     const at = value.lastIndexOf('.');
     const token = value.slice(0, at);
     const given = Buffer.from(value.slice(at + 1), 'base64');
-    const isOurs = this.#settings.secrets.some((secret) => {
+    const isOurs = this.#ground.settings.secrets.some((secret) => {
       const right = Buffer.from(signature(token, secret), 'base64');
       return right.length === given.length && timingSafeEqual(right, given);
     });

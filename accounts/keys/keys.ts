@@ -1,6 +1,6 @@
 import { Failure } from '../../schemas/errors.js';
-import type { Settings } from '../config/settings.js';
-import type { Database } from '../database/database.js';
+import type { Tables } from '../database/tables.js';
+import type { Ground } from '../ground.js';
 import type { Attempts } from '../http/attempts.js';
 import { keyedHash, newCredential } from '../http/hashes.js';
 import { type Caller, isBanned, rolesOf } from '../identity/sessions.js';
@@ -34,37 +34,33 @@ export interface ListedKey {
 
 /** API keys of users; the database has their keyed hashes alone. */
 export class Keys {
-  readonly #settings: Settings;
-  readonly #database: Database;
+  readonly #ground: Ground;
   readonly #attempts: Attempts;
-  readonly #now: () => number;
 
-  constructor(settings: Settings, database: Database, attempts: Attempts, now: () => number) {
-    this.#settings = settings;
-    this.#database = database;
+  constructor(ground: Ground, attempts: Attempts) {
+    this.#ground = ground;
     this.#attempts = attempts;
-    this.#now = now;
   }
 
   /** Makes a key; the answer is the one time that it is seen. `Failure('conflict')` beyond 100 keys of a user. */
   async create(userId: string, { name, scopes, expires, perMinute }: KeyOptions): Promise<ListedKey & { key: string }> {
-    const { tables } = this.#database;
+    const { tables } = this.#ground.database;
     const { count } = await tables
       .selectFrom('accounts_key')
       .select((row) => row.fn.countAll().as('count'))
       .where('userId', '=', userId)
       .executeTakeFirstOrThrow();
     if (Number(count) >= MOST_KEYS) throw new Failure('conflict', `a user may have ${MOST_KEYS} keys; revoke one first`);
-    const key = newCredential(this.#settings.apiKeys.prefix);
+    const key = newCredential(this.#ground.settings.apiKeys.prefix);
     const row = {
       id: crypto.randomUUID(),
       userId,
-      hash: keyedHash(this.#settings.secrets[0]!, 'api key', key),
-      prefix: key.slice(0, this.#settings.apiKeys.prefix.length + SHOWN),
+      hash: keyedHash(this.#ground.settings.secrets[0]!, 'api key', key),
+      prefix: key.slice(0, this.#ground.settings.apiKeys.prefix.length + SHOWN),
       name,
       scopes: scopes ? scopes.join(' ') : null,
       perMinute: perMinute ?? null,
-      created: this.#now(),
+      created: this.#ground.now(),
       expires: expires ?? null,
       lastUsed: null,
     };
@@ -74,7 +70,7 @@ export class Keys {
 
   /** The keys of a user, newest first. */
   async list(userId: string): Promise<readonly ListedKey[]> {
-    const rows = await this.#database.tables
+    const rows = await this.#ground.database.tables
       .selectFrom('accounts_key')
       .selectAll()
       .where('userId', '=', userId)
@@ -86,7 +82,7 @@ export class Keys {
 
   /** Ends a key of the user; false where the user has none of that id. */
   async revoke(userId: string, id: string): Promise<boolean> {
-    const { numDeletedRows } = await this.#database.tables
+    const { numDeletedRows } = await this.#ground.database.tables
       .deleteFrom('accounts_key')
       .where('id', '=', id)
       .where('userId', '=', userId)
@@ -96,14 +92,14 @@ export class Keys {
 
   /** Whether a text looks like a key. */
   isKey(text: string): boolean {
-    return text.startsWith(this.#settings.apiKeys.prefix);
+    return text.startsWith(this.#ground.settings.apiKeys.prefix);
   }
 
   /** Who asks by a key; undefined for one that does not hold. `Failure('too_many')` beyond what the key may do in a minute. */
   async callerOf(key: string): Promise<Caller | undefined> {
-    const { tables } = this.#database;
-    const now = this.#now();
-    const hashes = this.#settings.secrets.map((secret) => keyedHash(secret, 'api key', key));
+    const { tables } = this.#ground.database;
+    const now = this.#ground.now();
+    const hashes = this.#ground.settings.secrets.map((secret) => keyedHash(secret, 'api key', key));
     const row = await tables
       .selectFrom('accounts_key')
       .innerJoin('user', 'user.id', 'accounts_key.userId')
@@ -137,16 +133,7 @@ export class Keys {
   }
 }
 
-function listed(row: {
-  id: string;
-  prefix: string;
-  name: string;
-  scopes: string | null;
-  perMinute: number | null;
-  created: number;
-  expires: number | null;
-  lastUsed: number | null;
-}): ListedKey {
+function listed(row: Tables['accounts_key']): ListedKey {
   const iso = (at: number | null): string | null => (at === null ? null : new Date(Number(at)).toISOString());
   return {
     id: row.id,

@@ -53,6 +53,7 @@ export class Browser {
     ];
     const child = spawn(CHROMIUM!, [...options, `--user-data-dir=${profile}`, '--window-size=1200,900', 'about:blank'], {
       stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
+      detached: true,
     });
     const browser = new Browser(child, profile);
     const { targetInfos } = (await browser.#send('Target.getTargets')) as { targetInfos: { targetId: string; type: string }[] };
@@ -122,9 +123,10 @@ export class Browser {
 
   async close(): Promise<void> {
     const ended = new Promise((resolve) => this.#child.once('exit', resolve));
-    this.#child.kill('SIGKILL');
+    // Its helpers go on writing into the profile for a moment otherwise.
+    process.kill(-this.#child.pid!, 'SIGKILL');
     await ended;
-    rmSync(this.#profile, { recursive: true, force: true, maxRetries: 5 });
+    rmSync(this.#profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   }
 
   #send(method: string, params: object = {}): Promise<Record<string, unknown>> {

@@ -122,7 +122,7 @@ export function billingSuite(server: DatabaseServer): void {
         'invoice.paid',
         'customer.subscription.deleted',
       ];
-      const orders = server.name === 'd1' ? 3 : 12;
+      const orders = server.name === 'sqlite' ? 12 : 4;
       for (let order = 0; order < orders; order += 1) {
         const visitor = await user();
         const subscription = standIn.pay((await visitor.post('/api/module/checkout', { planId: 'team' })).body.sessionId);

@@ -128,6 +128,14 @@ export function peopleSuite(server: DatabaseServer): void {
       }
     });
 
+    it('are changed by our rules alone, and told to no cache', async () => {
+      const admin = new Visitor(accounts);
+      await admin.signIn(ADMIN.email, ADMIN.password);
+      for (const path of ['set-role', 'remove-user', 'set-user-password', 'create-user', 'impersonate-user', 'update-user'])
+        assert.equal((await admin.post(`/api/auth/admin/${path}`, {})).status, 404, path);
+      assert.equal((await admin.get('/api/auth/get-session')).headers.get('cache-control'), 'no-store');
+    });
+
     it('are listed for the admin alone, at most 100 at a time, without hashes', async () => {
       assert.equal((await new Visitor(accounts).get('/api/auth/admin/list-users')).status, 401);
       assert.equal((await (await member(accounts, 'hal@example.com')).get('/api/auth/admin/list-users')).status, 403);

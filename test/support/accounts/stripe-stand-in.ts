@@ -48,7 +48,7 @@ export class StripeStandIn {
   readonly subscriptions = new Map<string, Subscription>();
   /** Requests by method and path, in order. */
   readonly asked: string[] = [];
-  /** Answers with 503 while set. */
+  /** Answers with 503 while set, and asks for no other try, which would wait. */
   isDown = false;
   /** Called before each answer that reads a subscription, so that a test can let answers overtake each other. */
   delay: () => Promise<void> = async () => {};
@@ -59,7 +59,8 @@ export class StripeStandIn {
   private constructor() {
     this.#server = createServer((request, response) => {
       this.#answer(request).then(
-        ([status, body]) => response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body)),
+        ([status, body]) =>
+          response.writeHead(status, { 'content-type': 'application/json', 'stripe-should-retry': 'false' }).end(JSON.stringify(body)),
         (error: Error) =>
           response
             .writeHead(500, { 'content-type': 'application/json' })
