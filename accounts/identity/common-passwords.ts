@@ -3,7 +3,7 @@ import { PASSWORD_LENGTH } from './passwords.js';
 
 let common: ReadonlySet<string> | undefined;
 
-/** Refuses a password that is too short, too long (before it is hashed) or among some 40,000 that many people take: `Failure('bad_request')`. */
+/** Refuses a password that is too short, too long (before it is hashed) or among some 18,000 that many people take: `Failure('bad_request')`. */
 export async function refuseWeakPassword(password: string): Promise<void> {
   const characters = [...password].length;
   if (characters < PASSWORD_LENGTH.least)
