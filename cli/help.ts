@@ -2,7 +2,8 @@ import { OPTIONS } from '../gateway/daemon/options.js';
 
 /** Prints the commands and options. */
 export function help(): void {
-  const rows = Object.entries(OPTIONS).map(([flag, [variable, meaning]]) => `  --${flag.padEnd(18)}${variable.padEnd(24)}${meaning}`);
+  const width = 2 + Math.max(...Object.values(OPTIONS).map(([variable]) => variable.length));
+  const rows = Object.entries(OPTIONS).map(([flag, [variable, meaning]]) => `  --${flag.padEnd(18)}${variable.padEnd(width)}${meaning}`);
   process.stdout.write(
     [
       'quern: a local AI runtime in one daemon.',
@@ -22,7 +23,7 @@ export function help(): void {
       '',
       'The model cache is shared with other programs: HF_HOME, HF_HUB_CACHE, HF_TOKEN, HF_ENDPOINT and HF_HUB_OFFLINE hold.',
       '',
-      'Options             environment             meaning (default)',
+      `${'Options'.padEnd(20)}${'environment'.padEnd(width)}meaning (default)`,
       ...rows,
       '',
     ].join('\n'),

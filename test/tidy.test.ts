@@ -57,7 +57,7 @@ const DOORS: Record<string, RegExp> = {
   'mdast-util-gfm': /^runtime\/documents\/parsers\/markdown\.ts$/,
   'micromark-extension-gfm': /^runtime\/documents\/parsers\/markdown\.ts$/,
   'mpg123-decoder': /^runtime\/speech\/decode\/mp3\.ts$/,
-  '@modelcontextprotocol/server': /^gateway\/mcp\/ser(?:vice|ver)\.ts$/,
+  '@modelcontextprotocol/server': /^gateway\/mcp\/(?:library|server|service)\.ts$/,
   msgpackr: /^runtime\/store\//,
   'node-llama-cpp': /^(native\/inference\/|bench\/)/,
   ogv: /^runtime\/speech\/decode\/vorbis\.ts$/,
@@ -73,6 +73,7 @@ const DOORS: Record<string, RegExp> = {
   undici: /^runtime\/net\//,
   ws: /^gateway\/http\/node\.ts$/,
   yaml: /^(?:runtime|accounts)\/config\//,
+  zod: /^(?:gateway|runtime)\/mcp\/library\.ts$/,
   tinybench: /^bench\//,
   fastify: /^bench\//,
 };

@@ -1,9 +1,10 @@
-import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server, type ServerContext } from '@modelcontextprotocol/server';
+import type { ServerContext, Server as ServerOfLibrary } from '@modelcontextprotocol/server';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint, Progress } from '../../schemas/endpoint.js';
 import { failureOf, logFailure } from '../http/errors.js';
 import { completionOf } from './completion.js';
 import { DOCUMENT_TEMPLATES, Documents } from './documents.js';
+import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from './library.js';
 import { Prompts } from './prompts.js';
 import { type Scope, scopeOf } from './scope.js';
 import { McpService } from './service.js';
@@ -44,7 +45,7 @@ function askedScope(request: Request | undefined): Scope {
 }
 
 /** One for each message: the protocol has no sessions. */
-function serverOf(runtime: Runtime, { tools, documents, prompts }: Offer, scope: Scope): Server {
+function serverOf(runtime: Runtime, { tools, documents, prompts }: Offer, scope: Scope): ServerOfLibrary {
   const capabilities = { tools: {}, resources: {}, prompts: {}, completions: {} };
   const server = new Server(
     { name: 'quern', version: runtime.version },

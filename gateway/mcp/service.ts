@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { createMcpHandler, type McpHttpHandler, type McpServerFactory } from '@modelcontextprotocol/server';
+import type { McpHttpHandler, McpServerFactory } from '@modelcontextprotocol/server';
 import { log } from '../../runtime/base/log.js';
 import type { Request as ApiRequest, Reply } from '../../schemas/endpoint.js';
+import { createMcpHandler } from './library.js';
 
 /** Headers that the protocol reads, and those that a tool sees. */
 const PASSED = ['accept', 'content-type', 'mcp-protocol-version', 'mcp-method', 'mcp-name', 'mcp-session-id', 'host'];

@@ -91,7 +91,7 @@ export class Connection {
     signal: AbortSignal,
   ): Promise<Connection> {
     const limitMs = (server.connect_timeout_s ?? CONNECT_TIMEOUT_S) * 1000;
-    const { Client } = await import('@modelcontextprotocol/client');
+    const { Client } = await import('./library.js');
     for (const mode of ['auto', 'legacy'] as const) {
       const transport: Transport = await transportOf(server, directory, parts.outbound, {
         ended: (id, { message }) => transport.onmessage?.({ jsonrpc: '2.0', id, error: { code: BROKEN_CODE, message } }),
@@ -236,7 +236,7 @@ export class Connection {
 async function transportOf(server: McpServer, directory: string, outbound: Outbound, events: HttpEvents): Promise<Transport> {
   const { transport, command = '', args = [], env = {}, base_url: base = '', headers = {} } = expanded(server);
   if (transport === 'stdio') return new ProcessTransport({ command, args, env, directory });
-  const { StreamableHTTPClientTransport, SSEClientTransport } = await import('@modelcontextprotocol/client');
+  const { StreamableHTTPClientTransport, SSEClientTransport } = await import('./library.js');
   if (!URL.canParse(base)) throw new Failure('bad_request', 'has a base_url that is no URL: write it as http://host:port/path');
   const options = { fetch: fetchThrough(outbound, events), requestInit: { headers } };
   return (

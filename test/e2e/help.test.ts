@@ -9,6 +9,7 @@ describe('help', () => {
         const { code, output } = await runToEnd([...(command === '' ? [] : [command]), flag]);
         assert.equal(code, 0, output);
         assert.match(output, /quern pull MODEL[\s\S]*--runtime-url/);
+        assert.match(output, /OTEL_EXPORTER_OTLP_ENDPOINT {2}send/);
       }
     });
 

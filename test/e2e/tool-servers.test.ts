@@ -43,6 +43,7 @@ describe('tool servers of a daemon', () => {
     const before = await quern('list');
     assert.equal(before.code, 0, before.output);
     assert.match(before.output, /^default\/quickstart\/forks +waits for approval +0 tools +[0-9a-f]{12} +.*scripted-server\.js forks$/m);
+    assert.equal((await quern()).output, before.output);
     const approved = await quern('approve', 'default/quickstart/forks');
     assert.match(approved.output, /^default\/quickstart\/forks runs or calls: .*\ndefault\/quickstart\/forks is ready, with 12 tools\n$/);
     const other = await quern('restart', 'default/quickstart/other');
