@@ -14,7 +14,7 @@ const SECONDS = process.env.SCHEMATHESIS_SECONDS;
 
 /** Runs all checks against an API; resolves to what was found. */
 function findings(url: string): Promise<{ code: number | null; output: string }> {
-  const phases = SECONDS ? ['--max-time', SECONDS] : ['--phases', 'examples,coverage', '--max-time', '80'];
+  const phases = SECONDS ? ['--max-time', SECONDS] : ['--phases', 'examples,coverage', '--max-time', '50'];
   const child = spawn(
     PROGRAM,
     [
