@@ -7,7 +7,7 @@ import { build, root } from './steps.mjs';
 
 const SUITES = ['tidy', 'unit', 'conformance', 'api', 'accounts', 'native', 'e2e'];
 /** Suites whose files run one at a time; of the others two run beside each other. */
-const ONE_AT_A_TIME = new Set(['native', 'conformance']);
+const ONE_AT_A_TIME = new Set(['native']);
 /** Files that do so too: they measure how long others are held up, or keep all cores busy by themselves. */
 const ALONE = /e2e[\\/](?:huge-prompts|loop|openapi)\.test\.js$/;
 
