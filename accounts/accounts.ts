@@ -135,7 +135,7 @@ async function assembled(
   const devices = new Devices(ground, attempts);
   const keys = new Keys(ground, attempts);
   const directory = new Directory(ground, plans);
-  const chores = new Chores({ attempts, devices, meters }, subscriptions, print);
+  const chores = new Chores({ attempts, devices, meters, ...(billing ? { billing } : {}) }, subscriptions, print);
   const routes = [
     ...moduleRoutes({ settings, attempts, plans, meters, devices, keys, now }),
     ...billingRoutes(billing),

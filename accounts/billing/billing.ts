@@ -7,6 +7,8 @@ import type { Subscriptions } from './subscriptions.js';
 
 /** How long one process may work on an event before another takes it over. */
 const LEASE_MS = 60_000;
+/** How long events are known, and shown to the admin. */
+const REMEMBERED_MS = 90 * 24 * 3600 * 1000;
 
 /** Checkout, cancelling and what is paid, by a payment processor; its events change the local copy and nothing else does. */
 export class Billing {
@@ -166,6 +168,16 @@ export class Billing {
         .catch(() => {});
       throw error;
     }
+  }
+
+  /** Forgets events that the processor, which tries for three days, will not send again. */
+  async sweep(): Promise<void> {
+    const { tables } = this.#ground.database;
+    await tables
+      .deleteFrom('accounts_event')
+      .where('state', '=', 'done')
+      .where('received', '<', this.#ground.now() - REMEMBERED_MS)
+      .execute();
   }
 
   async #take(customerId: string | undefined, subscriptionId: string | undefined): Promise<string> {

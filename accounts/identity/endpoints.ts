@@ -48,8 +48,9 @@ export class IdentityEndpoints {
         return this.#toProvider(call);
       case 'POST /request-password-reset':
       case 'POST /send-verification-email':
-        await this.#attempts.take(`mail:${hashed(text(call.body().email))}`, MAILS, 'mails to this address');
+        // The visitor first: what one may write of counts is bounded by its own.
         await this.#attempts.take(`mail:visitor:${call.visitor}`, PER_VISITOR, 'requests for mails');
+        await this.#attempts.take(`mail:${hashed(text(call.body().email))}`, MAILS, 'mails to this address');
         return this.#pass(call);
       case 'POST /reset-password':
         await this.#attempts.take(`reset:${call.visitor}`, PER_VISITOR, 'attempts to set a password');

@@ -212,6 +212,23 @@ export function billingSuite(server: DatabaseServer): void {
       assert.equal((await (await user()).post('/api/module/cancel')).status, 404);
     });
 
+    it('forgets its events after three months', async () => {
+      const { subscription } = await payer('team');
+      const event = standIn.event('customer.subscription.updated', subscription);
+      await deliver(event);
+      const opened = await openDatabase(accounts.settings.database, database.d1);
+      const left = async () => (await opened.tables.selectFrom('accounts_event').select('id').execute()).length;
+      assert.ok((await left()) > 1);
+      await opened.tables.updateTable('accounts_event').set({ received: 1 }).where('state', '=', 'done').execute();
+      const second = await createAccounts({
+        ...optionsFor(database, { config: configOf(standIn), environment: { PAYMENT_SECRET_KEY: 'sk_test_of_a_test' } }),
+        paymentApi: standIn.url,
+      });
+      await second.close();
+      assert.equal(await left(), 0);
+      await opened.close();
+    });
+
     it('gives a trial once for ever', async () => {
       const { visitor, subscription } = await payer('pro');
       subscription.status = 'canceled';
