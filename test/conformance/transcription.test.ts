@@ -154,9 +154,9 @@ for (const place of PLACES)
         const running = heard({ samples: endless() }).catch((error: unknown) => (failure = error));
         // Between two stretches its death harms nobody.
         for (let tries = 0; failure === undefined && tries < 50; tries += 1) {
-          await new Promise((resolve) => setTimeout(resolve, 150));
           const pid = models.loaded().find(({ name }) => name === 'tiny.en')?.pid;
           if (pid !== undefined) process.kill(pid, 'SIGKILL');
+          await new Promise((resolve) => setTimeout(resolve, 150));
         }
         await running;
         assert.ok(failure instanceof Failure && failure.kind === 'unavailable', String(failure));
