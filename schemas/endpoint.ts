@@ -46,6 +46,8 @@ export interface Request {
   header(name: string): string | undefined;
   /** Aborts when the client is gone or the request ran out of time. */
   readonly signal: AbortSignal;
+  /** Who asks, where accounts are on. */
+  readonly visitor?: { readonly isAdmin: boolean; readonly isStranger: boolean } | undefined;
   /** Told how far the work is, by handlers that know; absent where nobody wants to know. */
   readonly progress?: ((step: Progress) => void) | undefined;
 }
@@ -62,6 +64,14 @@ export interface Progress {
 
 /** What a call does to what is kept here. */
 export type Effect = 'reads' | 'adds' | 'changes' | 'removes';
+
+/**
+ * Who may call an endpoint where accounts are on; without accounts everybody may. `anyone`: also who is not signed in, and the answer says nothing of
+ * users. `users`: who is signed in; what is kept is kept for the caller alone. `members`: who may see the namespace that the request names; for others
+ * it is not there. `writers`: those of them who may change what is in it. `founders`: its writers, and everyone where the namespace is new, which
+ * becomes the caller's. `admins`: those who run the machine.
+ */
+export type EndpointAccess = 'anyone' | 'users' | 'members' | 'writers' | 'founders' | 'admins';
 
 /** A complete answer. `json` is serialised as it is; `bytes` go out untouched with the given content type. */
 export interface WholeReply {
@@ -105,6 +115,7 @@ export interface Endpoint<Context> {
   readonly path: string;
   /** OpenAPI operation id, stable. */
   readonly id: string;
+  readonly access: EndpointAccess;
   readonly summary: string;
   readonly tag: string;
   /** What names in the path may be, for the document: handlers say with words of their own what is wrong with one. Any text where it says nothing. */

@@ -3,8 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';
 import { describe, it } from 'node:test';
-import { coreEndpoints } from '../gateway/core/index.js';
-import { universalEndpoints } from '../gateway/universal/index.js';
+import { coreEndpoints, coreSockets } from '../gateway/core/index.js';
+import { universalEndpoints, universalSockets } from '../gateway/universal/index.js';
 
 // The compiled test lies in build/test; the rules are about the sources beside build.
 const ROOT = join(import.meta.dirname, '..', '..');
@@ -347,6 +347,14 @@ describe('tidy', () => {
       sources.filter((file) => /(?:^|[/-])(?:utils?|helpers?|managers?)(?:[-.]|$)/.test(file)),
       [],
     );
+  });
+
+  it('says with each endpoint whose namespace a caller must have, where its path names one', () => {
+    const ofNamespaces = new Set<string>(['members', 'writers', 'founders', 'admins']);
+    const wrong = [...coreEndpoints, ...universalEndpoints, ...coreSockets, ...universalSockets]
+      .filter(({ access, path }) => path.includes('{namespace}') && !ofNamespaces.has(access))
+      .map(({ access, path }) => `${path} is for ${access}`);
+    assert.deepEqual(wrong, []);
   });
 
   it('has a scenario for every endpoint', () => {

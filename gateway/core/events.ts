@@ -1,6 +1,6 @@
 import { SERVER_LOG } from '../../runtime/events/recording.js';
 import type { Runtime } from '../../runtime/runtime.js';
-import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
+import { type Endpoint, type EndpointAccess, endpoint, type Request } from '../../schemas/endpoint.js';
 import type { EventItem, FollowQuery, ListQuery, ReplayRequest } from '../../schemas/generated/core/events.js';
 
 const PROJECT_LOGS = '/v1/projects/{namespace}/{project}/event_logs';
@@ -17,11 +17,18 @@ async function* frames(items: AsyncIterable<EventItem>): AsyncGenerator<string, 
 }
 
 /** List, follow and read one log. `id` begins the operation ids, `whose` says in summaries whose log it is. */
-const reading = (path: string, id: string, whose: string, place: (request: Request) => Place): Endpoint<Runtime>[] => [
+const reading = (
+  path: string,
+  id: string,
+  access: EndpointAccess,
+  whose: string,
+  place: (request: Request) => Place,
+): Endpoint<Runtime>[] => [
   endpoint<Runtime>({
     method: 'GET',
     path,
     id: `${id}s_list`,
+    access,
     summary: `List the events of ${whose}, the newest first`,
     tag,
     query: 'core/events#ListQuery',
@@ -32,6 +39,7 @@ const reading = (path: string, id: string, whose: string, place: (request: Reque
     method: 'GET',
     path: `${path}/stream`,
     id: `${id}s_stream`,
+    access,
     summary: `Follow the events of ${whose} as they are stored`,
     tag,
     query: 'core/events#FollowQuery',
@@ -44,6 +52,7 @@ const reading = (path: string, id: string, whose: string, place: (request: Reque
     method: 'GET',
     path: `${path}/{event_id}`,
     id: `${id}_get`,
+    access,
     summary: `Read an event of ${whose} with all its steps`,
     tag,
     response: 'core/events#EventRecord',
@@ -53,11 +62,12 @@ const reading = (path: string, id: string, whose: string, place: (request: Reque
 
 /** The event logs of projects (list, follow, read, run again), and that of the server. */
 export const eventEndpoints: Endpoint<Runtime>[] = [
-  ...reading(PROJECT_LOGS, 'event_log', 'a project', ofProject),
+  ...reading(PROJECT_LOGS, 'event_log', 'writers', 'a project', ofProject),
   endpoint<Runtime>({
     method: 'POST',
     path: `${PROJECT_LOGS}/{event_id}/replay`,
     id: 'event_log_replay',
+    access: 'writers',
     summary: 'Run a recorded chat again, and say what differs',
     tag,
     body: 'core/events#ReplayRequest',
@@ -66,5 +76,5 @@ export const eventEndpoints: Endpoint<Runtime>[] = [
       json: await chat.replay(...ofProject(request), request.params.event_id!, request.body as ReplayRequest, request.signal),
     }),
   }),
-  ...reading('/v1/event_logs', 'server_event_log', 'the server', () => [SERVER_LOG.namespace, SERVER_LOG.name]),
+  ...reading('/v1/event_logs', 'server_event_log', 'admins', 'the server', () => [SERVER_LOG.namespace, SERVER_LOG.name]),
 ];

@@ -14,6 +14,7 @@ type VoiceContext = Pick<Runtime, 'projects' | 'voice'>;
 export const voiceSockets: SocketRoute<VoiceContext>[] = [
   {
     path: '/v1/{namespace}/{project}/voice/chat',
+    access: 'members',
     open: (runtime, { params, query }) => voiceListener(runtime, { namespace: params.namespace!, project: params.project!, query }),
   },
 ];

@@ -1,7 +1,7 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { log } from '../../runtime/base/log.js';
-import type { Endpoint, PiecesReply, Reply, SchemaName, StreamReply, WholeReply } from '../../schemas/endpoint.js';
+import type { Endpoint, EndpointAccess, PiecesReply, Reply, SchemaName, StreamReply, WholeReply } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import { coerced } from '../../schemas/validate.js';
 import { Access, type AccessRules } from './access.js';
@@ -27,6 +27,7 @@ const FORM_TYPE = /^\s*multipart\/form-data\b/i;
 export interface SocketRoute<Context> {
   /** As in `Endpoint`. */
   readonly path: string;
+  readonly access: EndpointAccess;
   readonly query?: SchemaName;
   /** Throws a `Failure` to refuse the upgrade. */
   open(context: Context, request: { params: Readonly<Record<string, string>>; query: Readonly<Record<string, unknown>> }): SocketListener;

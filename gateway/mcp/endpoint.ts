@@ -18,6 +18,7 @@ export function mcpEndpoint(operations: readonly Endpoint<Runtime>[]): Endpoint<
     method: 'POST',
     path: '/mcp',
     id: 'mcp',
+    access: 'users',
     summary: 'Serve a client of the Model Context Protocol',
     tag: 'mcp',
     query: 'core/mcp#Scope',

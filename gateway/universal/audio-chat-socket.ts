@@ -177,5 +177,5 @@ class AudioChatSocket implements SocketListener {
 
 /** Questions that are spoken, answered in text, over a WebSocket. */
 export const audioChatSockets: SocketRoute<AudioChatContext>[] = [
-  { path: PATH, open: ({ completions }) => new AudioChatSocket(completions) },
+  { path: PATH, access: 'users', open: ({ completions }) => new AudioChatSocket(completions) },
 ];

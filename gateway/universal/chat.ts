@@ -89,6 +89,7 @@ export const chatEndpoints: Endpoint<Runtime>[] = [
     method: 'POST',
     path: '/v1/chat/completions',
     id: 'create_chat_completion',
+    access: 'users',
     summary: 'Complete a chat with a local model',
     tag: 'chat',
     body: 'universal/chat#CompletionRequest',

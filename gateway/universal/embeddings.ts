@@ -94,6 +94,7 @@ export const embeddingEndpoints: Endpoint<EncodersContext>[] = [
     method: 'POST',
     path: '/v1/embeddings',
     id: 'create_embeddings',
+    access: 'users',
     summary: 'Turn texts into vectors of length 1',
     tag: 'encoders',
     body: 'universal/encoders#EmbeddingRequest',

@@ -110,6 +110,7 @@ class SpeechSocket implements SocketListener {
 export const speechSockets: SocketRoute<{ readonly here: Pick<Services, 'speech'> }>[] = [
   {
     path: PATH,
+    access: 'users',
     query: 'universal/speech#SpeechSocketQuery',
     open: ({ here }, { query }) => new SpeechSocket(here.speech, query as SpokenQuery),
   },

@@ -196,6 +196,7 @@ class TranscriptionSocket implements SocketListener {
 export const transcriptionSockets: SocketRoute<{ readonly here: TranscriptionsContext }>[] = [
   {
     path: PATH,
+    access: 'users',
     query: 'universal/transcriptions#TranscriptionSocketQuery',
     open: ({ here }, { query }) => new TranscriptionSocket(here.transcription, query as TranscriptionSocketQuery),
   },

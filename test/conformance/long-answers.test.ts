@@ -30,6 +30,7 @@ async function* pieces(scene: Scene, count: number, failing = -1): AsyncGenerato
 const answering = (path: string, count: number, failing?: number): Endpoint<Scene>[] =>
   ['/told', '/open'].map((kind) =>
     endpoint({
+      access: 'users',
       method: 'GET',
       path: kind + path,
       id: `${kind}${path}`,

@@ -26,6 +26,7 @@ let served = 0;
 const endpoints = [
   endpoint({
     ...common,
+    access: 'users',
     method: 'GET',
     path: '/side',
     id: 'side',
@@ -34,10 +35,19 @@ const endpoints = [
       return { json: {} };
     },
   }),
-  endpoint({ ...common, path: '/large', id: 'large', body: 'common#Usage', bodyLimitBytes: 256 * MIB, handler: () => ({ json: {} }) }),
-  endpoint({ ...common, path: '/json', id: 'json', body: 'common#Usage', handler: () => ({ json: {} }) }),
   endpoint({
     ...common,
+    access: 'users',
+    path: '/large',
+    id: 'large',
+    body: 'common#Usage',
+    bodyLimitBytes: 256 * MIB,
+    handler: () => ({ json: {} }),
+  }),
+  endpoint({ ...common, access: 'users', path: '/json', id: 'json', body: 'common#Usage', handler: () => ({ json: {} }) }),
+  endpoint({
+    ...common,
+    access: 'users',
     path: '/form',
     id: 'form',
     multipart: { form: 'core/datasets#UploadForm', maxFiles: 1, fileLimitBytes: MIB },

@@ -45,10 +45,18 @@ async function* ticks(scene: Scene, everyMs: number, size: number): AsyncGenerat
 }
 
 const endpoints: Endpoint<Scene>[] = [
-  endpoint({ ...common, method: 'GET', path: '/quick/{name}', id: 'quick', handler: (_, { params }) => ({ json: { name: params.name } }) }),
-  endpoint({ ...common, method: 'GET', path: '/huge', id: 'huge', handler: () => ({ bytes: 'h'.repeat(3_000_000) }) }),
   endpoint({
     ...common,
+    access: 'users',
+    method: 'GET',
+    path: '/quick/{name}',
+    id: 'quick',
+    handler: (_, { params }) => ({ json: { name: params.name } }),
+  }),
+  endpoint({ ...common, access: 'users', method: 'GET', path: '/huge', id: 'huge', handler: () => ({ bytes: 'h'.repeat(3_000_000) }) }),
+  endpoint({
+    ...common,
+    access: 'users',
     method: 'GET',
     path: '/late',
     id: 'late',
@@ -60,6 +68,7 @@ const endpoints: Endpoint<Scene>[] = [
   }),
   endpoint({
     ...common,
+    access: 'users',
     method: 'GET',
     path: '/held',
     id: 'held',
@@ -70,11 +79,34 @@ const endpoints: Endpoint<Scene>[] = [
       return {};
     },
   }),
-  endpoint({ ...common, method: 'POST', path: '/echo', id: 'echo', body: 'common#Usage', handler: (_, { body }) => ({ json: body }) }),
-  endpoint({ ...common, method: 'GET', path: '/ticks', id: 'ticks', handler: (scene) => ({ events: ticks(scene, 2, 10) }) }),
-  endpoint({ ...common, method: 'GET', path: '/flood', id: 'flood', handler: (scene) => ({ events: ticks(scene, 0, 50_000) }) }),
   endpoint({
     ...common,
+    access: 'users',
+    method: 'POST',
+    path: '/echo',
+    id: 'echo',
+    body: 'common#Usage',
+    handler: (_, { body }) => ({ json: body }),
+  }),
+  endpoint({
+    ...common,
+    access: 'users',
+    method: 'GET',
+    path: '/ticks',
+    id: 'ticks',
+    handler: (scene) => ({ events: ticks(scene, 2, 10) }),
+  }),
+  endpoint({
+    ...common,
+    access: 'users',
+    method: 'GET',
+    path: '/flood',
+    id: 'flood',
+    handler: (scene) => ({ events: ticks(scene, 0, 50_000) }),
+  }),
+  endpoint({
+    ...common,
+    access: 'users',
     method: 'GET',
     path: '/burst',
     id: 'burst',
@@ -116,6 +148,7 @@ for (const name of ['uws', 'node'] as const) {
         access: { bindHost: '127.0.0.1' },
         sockets: [
           {
+            access: 'users',
             path: '/socket/{room}',
             open: (context) => ({
               open: (peer) => {
@@ -515,6 +548,7 @@ for (const name of ['uws', 'node'] as const) {
       let peer: SocketPeer;
       const socket = {
         path: '/socket',
+        access: 'users' as const,
         open: () => ({
           open: (opened: SocketPeer) => {
             peer = opened;

@@ -28,6 +28,7 @@ const common = { method: 'POST', summary: '', tag: 'test' } as const;
 const endpoints: Endpoint<Scene>[] = [
   endpoint({
     ...common,
+    access: 'users',
     path: '/one',
     id: 'one',
     multipart: { form: 'core/datasets#UploadForm', maxFiles: 1, fileLimitBytes: 4 * 1024 * MIB },
@@ -41,6 +42,7 @@ const endpoints: Endpoint<Scene>[] = [
   }),
   endpoint({
     ...common,
+    access: 'users',
     path: '/small',
     id: 'small',
     multipart: { form: 'core/datasets#BulkForm', maxFiles: 3, fileLimitBytes: 1000 },
@@ -51,6 +53,7 @@ const endpoints: Endpoint<Scene>[] = [
   }),
   endpoint({
     ...common,
+    access: 'users',
     path: '/closed',
     id: 'closed',
     multipart: {

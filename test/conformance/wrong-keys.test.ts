@@ -17,8 +17,10 @@ for (const name of ['uws', 'node'] as const) {
       setLogLevel('error');
       const listening = { open: () => {}, message: () => {}, closed: () => {} };
       const application = dispatch({
-        endpoints: [endpoint({ method: 'GET', path: '/x', id: 'x', summary: '', tag: 't', handler: () => ({ json: {} }) })],
-        sockets: [{ path: '/socket', open: () => listening }],
+        endpoints: [
+          endpoint({ access: 'users', method: 'GET', path: '/x', id: 'x', summary: '', tag: 't', handler: () => ({ json: {} }) }),
+        ],
+        sockets: [{ access: 'users', path: '/socket', open: () => listening }],
         context: undefined,
         access: { bindHost: '127.0.0.1', apiKey: KEY },
       });

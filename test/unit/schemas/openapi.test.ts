@@ -6,8 +6,18 @@ import { openApiDocument } from '../../../schemas/openapi.js';
 
 const handler = (): { json: null } => ({ json: null });
 const list: Endpoint<never>[] = [
-  endpoint<never>({ method: 'GET', path: '/a/{name}', id: 'a_get', summary: 'One', tag: 'a', response: 'common#Message', handler }),
   endpoint<never>({
+    access: 'users',
+    method: 'GET',
+    path: '/a/{name}',
+    id: 'a_get',
+    summary: 'One',
+    tag: 'a',
+    response: 'common#Message',
+    handler,
+  }),
+  endpoint<never>({
+    access: 'users',
     method: 'POST',
     path: '/a/{name}',
     id: 'a_post',
@@ -18,9 +28,19 @@ const list: Endpoint<never>[] = [
     status: 201,
     handler,
   }),
-  endpoint<never>({ method: 'GET', path: '/models/{id+}', id: 'model', summary: 'Model', tag: 'b', query: 'common#Usage', handler }),
-  endpoint<never>({ method: 'GET', path: '/secret', id: 'secret', summary: '', tag: 'c', hidden: true, handler }),
   endpoint<never>({
+    access: 'users',
+    method: 'GET',
+    path: '/models/{id+}',
+    id: 'model',
+    summary: 'Model',
+    tag: 'b',
+    query: 'common#Usage',
+    handler,
+  }),
+  endpoint<never>({ access: 'users', method: 'GET', path: '/secret', id: 'secret', summary: '', tag: 'c', hidden: true, handler }),
+  endpoint<never>({
+    access: 'users',
     method: 'POST',
     path: '/project',
     id: 'project',
@@ -53,8 +73,26 @@ describe('openApiDocument', () => {
 
   it('tells what handlers check themselves as if the schema said it', () => {
     const endpoints = [
-      endpoint<never>({ method: 'POST', path: '/b', id: 'b', summary: '', tag: 'a', body: 'universal/buffers#CreateRequest', handler }),
-      endpoint<never>({ method: 'POST', path: '/c', id: 'c', summary: '', tag: 'a', body: 'universal/cache#PrepareRequest', handler }),
+      endpoint<never>({
+        access: 'users',
+        method: 'POST',
+        path: '/b',
+        id: 'b',
+        summary: '',
+        tag: 'a',
+        body: 'universal/buffers#CreateRequest',
+        handler,
+      }),
+      endpoint<never>({
+        access: 'users',
+        method: 'POST',
+        path: '/c',
+        id: 'c',
+        summary: '',
+        tag: 'a',
+        body: 'universal/cache#PrepareRequest',
+        handler,
+      }),
     ];
     const text = JSON.stringify(openApiDocument({ title: 'Test', version: '1' }, endpoints));
     assert.doesNotMatch(text, /x-checked/);
@@ -68,6 +106,7 @@ describe('openApiDocument', () => {
       method: 'GET',
       path: '/b/{one}/{two}',
       id: 'b',
+      access: 'users',
       summary: '',
       tag: 'a',
       names: { two: 'common#BufferName' },
@@ -84,7 +123,7 @@ describe('openApiDocument', () => {
 
   it('has no null for a text of a form', () => {
     const multipart = { form: 'universal/images#EditForm' as const, maxFiles: 1, fileLimitBytes: 1 };
-    const one = endpoint<never>({ method: 'POST', path: '/b', id: 'b', summary: '', tag: 'a', multipart, handler });
+    const one = endpoint<never>({ access: 'users', method: 'POST', path: '/b', id: 'b', summary: '', tag: 'a', multipart, handler });
     const { components } = openApiDocument({ title: 'Test', version: '1' }, [one]) as {
       components: { schemas: Record<string, { allOf?: object[]; properties?: Record<string, { type: unknown }> }> };
     };
@@ -94,6 +133,7 @@ describe('openApiDocument', () => {
   it('tells which texts of a form are booleans, and leaves JSON as it is', () => {
     const multipart = { form: 'universal/images#EditForm' as const, maxFiles: 1, fileLimitBytes: 1 };
     const both = endpoint<never>({
+      access: 'users',
       method: 'POST',
       path: '/b',
       id: 'b',

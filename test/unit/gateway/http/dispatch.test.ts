@@ -22,22 +22,45 @@ interface Context {
 const common = { summary: 'Something', tag: 'things' };
 const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
 const list: Endpoint<Context>[] = [
-  endpoint({ ...common, method: 'GET', path: '/', id: 'root', handler: () => ({ json: { root: true } }) }),
-  endpoint({ ...common, method: 'GET', path: '/health/liveness', id: 'live', handler: () => ({ json: { status: 'ok' } }) }),
+  endpoint({ ...common, access: 'users', method: 'GET', path: '/', id: 'root', handler: () => ({ json: { root: true } }) }),
   endpoint({
     ...common,
+    access: 'users',
+    method: 'GET',
+    path: '/health/liveness',
+    id: 'live',
+    handler: () => ({ json: { status: 'ok' } }),
+  }),
+  endpoint({
+    ...common,
+    access: 'users',
     method: 'GET',
     path: '/v1/things',
     id: 'things',
     query: 'common#Usage',
     handler: (_, { query }) => ({ json: query }),
   }),
-  endpoint({ ...common, method: 'GET', path: '/v1/things/{name}', id: 'thing', handler: (_, { params }) => ({ json: params }) }),
-  endpoint({ ...common, method: 'GET', path: '/v1/things/special', id: 'special', handler: () => ({ json: 'special' }) }),
-  endpoint({ ...common, method: 'DELETE', path: '/v1/things/{name}', id: 'gone', status: 204, handler: () => ({}) }),
-  endpoint({ ...common, method: 'GET', path: '/v1/models/{id+}', id: 'model', handler: (_, { params }) => ({ json: params }) }),
   endpoint({
     ...common,
+    access: 'users',
+    method: 'GET',
+    path: '/v1/things/{name}',
+    id: 'thing',
+    handler: (_, { params }) => ({ json: params }),
+  }),
+  endpoint({ ...common, access: 'users', method: 'GET', path: '/v1/things/special', id: 'special', handler: () => ({ json: 'special' }) }),
+  endpoint({ ...common, access: 'users', method: 'DELETE', path: '/v1/things/{name}', id: 'gone', status: 204, handler: () => ({}) }),
+  endpoint({
+    ...common,
+    access: 'users',
+    method: 'GET',
+    path: '/v1/models/{id+}',
+    id: 'model',
+    handler: (_, { params }) => ({ json: params }),
+  }),
+  endpoint({
+    ...common,
+    access: 'users',
     method: 'POST',
     path: '/v1/things',
     id: 'make',
@@ -51,6 +74,7 @@ const list: Endpoint<Context>[] = [
   }),
   endpoint({
     ...common,
+    access: 'users',
     method: 'GET',
     path: '/fail/{kind}',
     id: 'fail',
@@ -62,6 +86,7 @@ const list: Endpoint<Context>[] = [
   }),
   endpoint({
     ...common,
+    access: 'users',
     method: 'POST',
     path: '/chat/{shape}',
     id: 'chat',
@@ -73,6 +98,7 @@ const list: Endpoint<Context>[] = [
   }),
   endpoint({
     ...common,
+    access: 'users',
     method: 'GET',
     path: '/universal',
     id: 'universal',
@@ -83,6 +109,7 @@ const list: Endpoint<Context>[] = [
   }),
   endpoint({
     ...common,
+    access: 'users',
     method: 'GET',
     path: '/stream/{end}',
     id: 'stream',
@@ -354,7 +381,7 @@ describe('dispatch, sockets', () => {
       endpoints: [],
       context: { calls: 0 },
       access: { bindHost: '127.0.0.1', apiKey: 'k' },
-      sockets: [{ path: '/socket', open: () => listener }],
+      sockets: [{ access: 'users', path: '/socket', open: () => listener }],
     });
     const ask = (headers: Record<string, string>) =>
       application.upgrade({
@@ -372,7 +399,7 @@ describe('dispatch, sockets', () => {
 describe('dispatch, timing', () => {
   const slow = (handler: Endpoint<Context>['handler'], timeLimitMs?: number) =>
     dispatch({
-      endpoints: [endpoint({ ...common, method: 'GET', path: '/slow', id: 'slow', handler })],
+      endpoints: [endpoint({ ...common, access: 'users', method: 'GET', path: '/slow', id: 'slow', handler })],
       context: { calls: 0 },
       access: { bindHost: '127.0.0.1' },
       ...(timeLimitMs === undefined ? {} : { timeLimitMs }),
@@ -400,6 +427,7 @@ describe('dispatch, timing', () => {
       endpoints: [
         endpoint({
           ...common,
+          access: 'users',
           method: 'POST',
           path: '/v1/large',
           id: 'large',

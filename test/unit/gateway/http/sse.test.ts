@@ -15,6 +15,7 @@ it('keeps a stream open that is silent for 300 s, and adds nothing to one that s
   const application = dispatch({
     endpoints: [
       endpoint({
+        access: 'users',
         method: 'GET',
         path: '/stream',
         id: 'stream',
