@@ -11,7 +11,7 @@ import type { Settings } from './config/settings.js';
 import { type Database, openDatabase } from './database/database.js';
 import type { D1Binding } from './database/dialects/d1.js';
 import { migrate } from './database/migrate.js';
-import { ACCESS_PREFIX, Devices } from './devices/devices.js';
+import { Devices } from './devices/devices.js';
 import { Features } from './gates/features.js';
 import { Meters, type OnWarning } from './gates/meters.js';
 import type { Ground } from './ground.js';
@@ -22,6 +22,7 @@ import { bytesOf, MAX_BODY_BYTES, objectOf } from './http/bodies.js';
 import { refuseForeignOrigin } from './http/origins.js';
 import { type Call, routeOf, UNASKABLE } from './http/route.js';
 import { IdentityEndpoints } from './identity/endpoints.js';
+import { Identities, type Identity } from './identity/identities.js';
 import { AUTH_PATH, identityLibrary } from './identity/library.js';
 import { PASSWORD_COST, type PasswordCost, work } from './identity/passwords.js';
 import { seedAdmin, seedTestUsers } from './identity/seed.js';
@@ -73,8 +74,13 @@ export interface Accounts {
   owns(path: string): boolean;
   /** Answers a request to one of the library's paths; it never rejects. */
   handle(request: Request, arrival: Arrival): Promise<Response>;
-  /** Who a request comes from; undefined for nobody. */
+  /** Who a request comes from, as the database has it now; undefined for nobody. */
   callerOf(headers: Headers): Promise<Caller | undefined>;
+  /**
+   * Who a request comes from, with the user's plan; undefined for nobody. Quick enough for every request: an answer is believed for two
+   * seconds, in which what other processes change is not seen; what this one changes is seen at once.
+   */
+  identify(headers: Headers): Promise<Identity | undefined>;
   readonly features: Features;
   readonly meters: Meters;
   readonly plans: Plans;
@@ -142,12 +148,7 @@ async function assembled(
     ...adminRoutes(settings, directory),
   ];
   const report = (error: unknown): void => print(`accounts: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-  const callerOf = async (headers: Headers): Promise<Caller | undefined> => {
-    const given = headers.get('x-api-key') ?? /^bearer\s+(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? '';
-    if (settings.apiKeys.enabled && keys.isKey(given)) return keys.callerOf(given);
-    if (given.startsWith(ACCESS_PREFIX)) return devices.callerOf(given);
-    return sessions.callerOf(headers);
-  };
+  const identities = new Identities(ground, { sessions, devices, keys, plans });
   const paths = [AUTH_PATH, MODULE_PATH, settings.admin.path];
 
   const answer = async (request: Request, { ip, rawBody }: Arrival): Promise<Response> => {
@@ -162,7 +163,7 @@ async function assembled(
     const bytes = await bytesOf(request, rawBody, route?.mostBytes ?? MAX_BODY_BYTES);
     const address = addressOf(ip, request.headers.get('x-forwarded-for'));
     let known: Promise<Caller | undefined> | undefined;
-    const caller = (): Promise<Caller | undefined> => (known ??= callerOf(request.headers));
+    const caller = (): Promise<Caller | undefined> => (known ??= identities.callerOf(request.headers));
     const signedIn = async (): Promise<Caller> => {
       const found = await caller();
       if (!found) throw new Failure('unauthorized', 'sign in first, or send a valid token');
@@ -193,7 +194,8 @@ async function assembled(
     settings,
     paths,
     owns: (path) => paths.some((base) => path === base || path.startsWith(`${base}/`)),
-    callerOf,
+    callerOf: (headers) => identities.callerOf(headers),
+    identify: (headers) => identities.identify(headers),
     features,
     meters,
     plans,

@@ -4,6 +4,7 @@ export { createAccounts } from './accounts.js';
 export type { ClientOptions } from './client/client.js';
 export { AccountsClient, AccountsError } from './client/client.js';
 export type { Wanted } from './gates/guard.js';
+export type { Identity } from './identity/identities.js';
 export type { Caller } from './identity/sessions.js';
 export { fastifyPlugin } from './mounts/fastify.js';
 export { expressGuard, refusalOf } from './mounts/guards.js';

@@ -1,26 +1,38 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
-import { type Dialect, type InsertQueryBuilder, Kysely, MysqlDialect, PostgresDialect, SqliteDialect, sql } from 'kysely';
+import { type Dialect, type InsertQueryBuilder, Kysely, MysqlDialect, PostgresDialect, SqliteDialect } from 'kysely';
+import { Failure } from '../../schemas/errors.js';
 import type { DatabaseSettings } from '../config/settings.js';
 import type { D1Binding } from './dialects/d1.js';
 import type { Tables } from './tables.js';
+import { asFailure, isBusy } from './unavailable.js';
+import { ANSWER_MS, type Change, watchedDialect } from './watched-dialect.js';
 
 /** The languages of the five adapters. */
 export type DatabaseLanguage = 'sqlite' | 'postgres' | 'mysql';
 
-/** An open database of accounts. */
+/**
+ * An open database of accounts. A statement has ten seconds; one that finds no database throws `Failure('unavailable')`, one without room
+ * `Failure('disk_full')`.
+ */
 export interface Database {
   readonly tables: Kysely<Tables>;
   readonly language: DatabaseLanguage;
   /** Whether several statements can be one step; D1 has no transactions, so each change there is one conditional statement. */
   readonly transactional: boolean;
-  /** Runs `work` while no other process that has this database open runs work under the same name. Waits at most a minute. */
-  locked<T>(name: string, work: () => Promise<T>): Promise<T>;
+  /** Tells a listener of what this process changes, once others can see it. */
+  onChange(listener: (change: Change) => void): void;
+  /** Runs work of others, which may hide that the database failed: `failure` is the first time that it did. */
+  failureDuring<T>(work: () => Promise<T>): Promise<{ value: T; failure: Failure | undefined }>;
   /** The insert, which adds no record where one with such a unique value is there already, and does not fail. */
   newOnly<Table extends keyof Tables, Result>(insert: InsertQueryBuilder<Tables, Table, Result>): InsertQueryBuilder<Tables, Table, Result>;
   /** Whether an error says that a record with such a unique value is there already. */
   isDuplicate(error: unknown): boolean;
   close(): Promise<void>;
 }
+
+/** Most connections to a server at once. */
+const CONNECTIONS = 10;
 
 const loadModule = createRequire(import.meta.url);
 
@@ -30,12 +42,31 @@ const loadModule = createRequire(import.meta.url);
  */
 export async function openDatabase(settings: DatabaseSettings, binding?: D1Binding): Promise<Database> {
   const { dialect, language, transactional } = await opened(settings, binding);
-  const tables = new Kysely<Tables>({ dialect });
+  const listeners: ((change: Change) => void)[] = [];
+  const failures = new AsyncLocalStorage<{ first?: Failure }>();
+  const watched = watchedDialect(dialect, {
+    changed: (change) => {
+      for (const listener of listeners) listener(change);
+    },
+    failed(error) {
+      const failure = asFailure(error, settings.adapter);
+      const noted = failures.getStore();
+      if (noted && failure instanceof Failure) noted.first ??= failure;
+      return failure;
+    },
+    isBusy,
+  });
+  const tables = new Kysely<Tables>({ dialect: watched });
   return {
     tables,
     language,
     transactional,
-    locked: (name, work) => (language === 'sqlite' ? withLockRecord(tables, name, work) : withServerLock(tables, language, name, work)),
+    onChange: (listener) => void listeners.push(listener),
+    async failureDuring(work) {
+      const noted: { first?: Failure } = {};
+      const value = await failures.run(noted, work);
+      return { value, failure: noted.first };
+    },
     newOnly: (insert) => (language === 'mysql' ? insert.ignore() : insert.onConflict((conflict) => conflict.doNothing())),
     isDuplicate,
     close: () => tables.destroy(),
@@ -56,7 +87,7 @@ async function opened({ adapter, url, token }: DatabaseSettings, binding: D1Bind
       const types = {
         getTypeParser: (id: number, format?: 'text' | 'binary') => (id === 20 ? Number : pg.types.getTypeParser(id, format as 'text')),
       };
-      const pool = new pg.Pool({ connectionString: url, types, max: 10 });
+      const pool = new pg.Pool({ connectionString: url, types, max: CONNECTIONS, statement_timeout: ANSWER_MS });
       // Unheard, the end of a connection that nobody uses would end the process; the pool opens another when it is asked.
       pool.on('error', () => {});
       return {
@@ -67,7 +98,9 @@ async function opened({ adapter, url, token }: DatabaseSettings, binding: D1Bind
     }
     case 'mysql': {
       const { createPool } = await import('mysql2');
-      const pool = createPool({ uri: url, timezone: 'Z', connectionLimit: 10, supportBigNumbers: true });
+      const pool = createPool({ uri: url, timezone: 'Z', connectionLimit: CONNECTIONS, supportBigNumbers: true });
+      // A statement that waits for a lock longer than anybody waits for its answer would keep its connection.
+      pool.on('connection', (connection) => connection.query(`set innodb_lock_wait_timeout = ${ANSWER_MS / 1000}`, () => {}));
       return { dialect: new MysqlDialect({ pool }), language: 'mysql', transactional: true };
     }
     case 'd1': {
@@ -101,7 +134,7 @@ function fromBetterSqlite(path: string): Dialect | undefined {
   } catch {
     return undefined;
   }
-  const database = new Sqlite(path, { timeout: 10_000 });
+  const database = new Sqlite(path, { timeout: 0 });
   for (const pragma of ['journal_mode = wal', 'synchronous = full', 'foreign_keys = on']) database.pragma(pragma);
   return new SqliteDialect({ database: database as never });
 }
@@ -110,65 +143,4 @@ function fromBetterSqlite(path: string): Dialect | undefined {
 function isDuplicate(error: unknown): boolean {
   const { code, message } = error as { code?: unknown; message?: unknown };
   return code === '23505' || code === 'ER_DUP_ENTRY' || /UNIQUE constraint failed/i.test(String(message));
-}
-
-const LOCK_WAIT_MS = 60_000;
-
-/** A lock that the server gives back by itself when the connection ends. */
-async function withServerLock<T>(tables: Kysely<Tables>, language: DatabaseLanguage, name: string, work: () => Promise<T>): Promise<T> {
-  return tables.connection().execute(async (connection) => {
-    if (language === 'postgres') {
-      await sql`select pg_advisory_lock(hashtext(${`accounts:${name}`}))`.execute(connection);
-      try {
-        return await work();
-      } finally {
-        await sql`select pg_advisory_unlock(hashtext(${`accounts:${name}`}))`.execute(connection);
-      }
-    }
-    const { rows } = await sql<{ held: number | null }>`select get_lock(${`accounts:${name}`}, ${LOCK_WAIT_MS / 1000}) as held`.execute(
-      connection,
-    );
-    if (rows[0]?.held !== 1) throw new Error(`another process has held the lock ${name} of the accounts database for a minute`);
-    try {
-      return await work();
-    } finally {
-      await sql`select release_lock(${`accounts:${name}`})`.execute(connection);
-    }
-  });
-}
-
-/** How long a lock record counts when its holder has ended without taking it away. */
-const LEASE_MS = 20_000;
-
-/** A lock as a record with a lease, for databases whose transactions, if any, cannot span the statements of a migration. */
-async function withLockRecord<T>(tables: Kysely<Tables>, name: string, work: () => Promise<T>): Promise<T> {
-  await tables.schema
-    .createTable('accounts_lock')
-    .ifNotExists()
-    .addColumn('name', 'text', (column) => column.primaryKey())
-    .addColumn('holder', 'text', (column) => column.notNull())
-    .addColumn('until', 'bigint', (column) => column.notNull())
-    .execute();
-  const holder = crypto.randomUUID();
-  const started = Date.now();
-  const claim = async (): Promise<boolean> => {
-    const now = Date.now();
-    await sql`insert into accounts_lock (name, holder, until) values (${name}, ${holder}, ${now + LEASE_MS})
-      on conflict (name) do update set holder = excluded.holder, until = excluded.until
-      where accounts_lock.until < ${now} or accounts_lock.holder = ${holder}`.execute(tables);
-    const held = await tables.selectFrom('accounts_lock').select('holder').where('name', '=', name).executeTakeFirst();
-    return held?.holder === holder;
-  };
-  while (!(await claim())) {
-    if (Date.now() - started > LOCK_WAIT_MS)
-      throw new Error(`another process has held the lock ${name} of the accounts database for a minute`);
-    await new Promise((resolve) => setTimeout(resolve, 50 + Math.random() * 100));
-  }
-  const renewing = setInterval(() => claim().catch(() => {}), LEASE_MS / 4);
-  try {
-    return await work();
-  } finally {
-    clearInterval(renewing);
-    await tables.deleteFrom('accounts_lock').where('name', '=', name).where('holder', '=', holder).execute();
-  }
 }

@@ -1,6 +1,7 @@
 import type { CreateTableBuilder } from 'kysely';
 import { COLUMN_TYPES } from './column-types.js';
 import type { Database } from './database.js';
+import { locked } from './locked.js';
 import type { Migration, SchemaSteps } from './migration.js';
 import { people } from './migrations/1-people.js';
 import { plans } from './migrations/2-plans.js';
@@ -24,7 +25,7 @@ export async function migrate(database: Database, automatic: boolean): Promise<v
       `the accounts database has tables of version ${found}, and this program needs ${TABLES_VERSION}; ` +
         'set database.auto_migrate to true, or run "quern accounts migrate" once',
     );
-  await database.locked('migration', async () => {
+  await locked(database, 'migration', async () => {
     await steps(database).table('accounts_fact', (table) =>
       table
         .addColumn('name', COLUMN_TYPES[database.language].key, (column) => column.primaryKey())

@@ -3,7 +3,7 @@ import type { Database } from '../database/database.js';
 import type { Ground } from '../ground.js';
 import type { Attempts } from '../http/attempts.js';
 import { hash, keyedHash, newCredential, newUserCode, plainUserCode } from '../http/hashes.js';
-import { type Caller, isBanned, rolesOf } from '../identity/sessions.js';
+import { type Caller, isBanned, type Proof, rolesOf } from '../identity/sessions.js';
 
 /** How an access token of a device begins. */
 export const ACCESS_PREFIX = 'dat_';
@@ -193,7 +193,7 @@ export class Devices {
   }
 
   /** Who asks by an access token; undefined for one that does not hold. */
-  async callerOf(accessToken: string): Promise<Caller | undefined> {
+  async proofOf(accessToken: string): Promise<Proof | undefined> {
     const { tables } = this.#ground.database;
     const now = this.#ground.now();
     const row = await tables
@@ -206,13 +206,10 @@ export class Devices {
     if (!owner) return undefined;
     if (now - Number(owner.lastUsed) > LAST_USED_MS)
       await tables.updateTable('accounts_device').set({ lastUsed: now }).where('id', '=', row.deviceId).execute();
+    const { userId, email, name, role } = owner;
     return {
-      userId: owner.userId,
-      email: owner.email,
-      name: owner.name,
-      roles: rolesOf(owner.role),
-      via: 'device',
-      credentialId: row.deviceId,
+      caller: { userId, email, name, roles: rolesOf(role), via: 'device', credentialId: row.deviceId },
+      until: Number(row.accessExpires),
     };
   }
 

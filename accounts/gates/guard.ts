@@ -18,11 +18,11 @@ export interface Wanted {
  * `Failure`: `unauthorized` for nobody, `forbidden` for a wrong role, scope or plan, `too_many` for a meter that is used up.
  */
 export async function guarded(
-  accounts: Pick<Accounts, 'callerOf' | 'features' | 'meters'>,
+  accounts: Pick<Accounts, 'identify' | 'features' | 'meters'>,
   headers: Headers,
   wanted: Wanted,
 ): Promise<Caller | undefined> {
-  const caller = await accounts.callerOf(headers);
+  const caller = await accounts.identify(headers);
   const isOpen = wanted.feature !== undefined && !wanted.role && !wanted.meter && (await accounts.features.has(caller, wanted.feature));
   if (!caller) {
     if (isOpen) return undefined;

@@ -10,7 +10,7 @@ export function json(value: unknown, status = 200, headers: Readonly<Record<stri
 
 /**
  * What went wrong, as an answer: `error` is a name for programs, `message` (and `detail`, the same) a sentence for people. What is no
- * `Failure` is told to `report` and answered with 500 and without its words.
+ * `Failure` is told to `report` and answered with 500 and without its words; so is what caused a `Failure`.
  */
 export function answerOf(error: unknown, report: (error: unknown) => void): Response {
   if (!(error instanceof Failure)) {
@@ -25,7 +25,8 @@ export function answerOf(error: unknown, report: (error: unknown) => void): Resp
       500,
     );
   }
-  const { kind, code, message, fields, retryAfterS } = error;
+  const { kind, code, message, fields, retryAfterS, cause } = error;
+  if (cause !== undefined) report(cause);
   return json(
     { error: code, code: code.toUpperCase(), message, detail: message, ...fields },
     STATUS_OF_KIND[kind],

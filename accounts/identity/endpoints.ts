@@ -179,7 +179,7 @@ export class IdentityEndpoints {
   }
 
   /** Asks better-auth with what we know of the request instead of what the client says: the session, the address, and our origin. */
-  #ask(call: Call, url: URL, method: string, bytes?: Uint8Array): Promise<Response> {
+  async #ask(call: Call, url: URL, method: string, bytes?: Uint8Array): Promise<Response> {
     const headers = new Headers({ origin: this.#ground.settings.origin, [ADDRESS_HEADER]: call.address });
     for (const name of ['accept', 'user-agent', 'content-type']) {
       const value = call.request.headers.get(name);
@@ -193,13 +193,15 @@ export class IdentityEndpoints {
     if (hasBody && method === 'POST' && !headers.get('content-type')?.startsWith('application/x-www-form-urlencoded'))
       headers.set('content-type', 'application/json');
     if (!hasBody) headers.delete('content-type');
-    return this.#library.handle(
-      new Request(new URL(`${url.pathname}${url.search}`, this.#ground.settings.origin), {
-        method,
-        headers,
-        ...(hasBody ? { body: Buffer.from(bytes) } : {}),
-      }),
-    );
+    const request = new Request(new URL(`${url.pathname}${url.search}`, this.#ground.settings.origin), {
+      method,
+      headers,
+      ...(hasBody ? { body: Buffer.from(bytes) } : {}),
+    });
+    // The library takes a database that does not answer for one that knows nobody.
+    const { value: response, failure } = await this.#ground.database.failureDuring(() => this.#library.handle(request));
+    if (failure) throw failure;
+    return response;
   }
 
   #otherCookies(header: string | null): string[] {

@@ -17,6 +17,12 @@ export interface Caller {
   readonly scopes?: readonly string[];
 }
 
+/** Who asks, and until when that may be believed without asking the database again; in milliseconds since 1970. */
+export interface Proof {
+  readonly caller: Caller;
+  readonly until: number;
+}
+
 /** Reads sessions of requests, from the cookie or from a bearer token. */
 export class Sessions {
   readonly #ground: Ground;
@@ -42,10 +48,8 @@ export class Sessions {
     return `${this.#cookie}=${encodeURIComponent(`${token}.${signature(token, this.#ground.settings.secrets[0]!)}`)}`;
   }
 
-  /** Who asks by a session; undefined without a valid one, also when the user is banned. */
-  async callerOf(headers: Headers): Promise<Caller | undefined> {
-    const token = this.tokenOf(headers);
-    if (token === undefined) return undefined;
+  /** Who asks by a session's token; undefined for one that does not hold, also when the user is banned. */
+  async proofOf(token: string): Promise<Proof | undefined> {
     const row = await this.#ground.database.tables
       .selectFrom('session')
       .innerJoin('user', 'user.id', 'session.userId')
@@ -62,7 +66,11 @@ export class Sessions {
       .where('session.token', '=', sealed(token))
       .executeTakeFirst();
     if (!row || momentOf(row.expiresAt) <= this.#ground.now() || isBanned(row, this.#ground.now())) return undefined;
-    return { userId: row.userId, email: row.email, name: row.name, roles: rolesOf(row.role), via: 'session', credentialId: row.sessionId };
+    const { userId, email, name, role, sessionId } = row;
+    return {
+      caller: { userId, email, name, roles: rolesOf(role), via: 'session', credentialId: sessionId },
+      until: momentOf(row.expiresAt),
+    };
   }
 
   /** The token of a signed text `<token>.<signature>`, when one of the secrets made it. */

@@ -3,7 +3,7 @@ import type { Tables } from '../database/tables.js';
 import type { Ground } from '../ground.js';
 import type { Attempts } from '../http/attempts.js';
 import { keyedHash, newCredential } from '../http/hashes.js';
-import { type Caller, isBanned, rolesOf } from '../identity/sessions.js';
+import { isBanned, type Proof, rolesOf } from '../identity/sessions.js';
 
 const MOST_KEYS = 100;
 const LAST_USED_MS = 60_000;
@@ -96,7 +96,7 @@ export class Keys {
   }
 
   /** Who asks by a key; undefined for one that does not hold. `Failure('too_many')` beyond what the key may do in a minute. */
-  async callerOf(key: string): Promise<Caller | undefined> {
+  async proofOf(key: string): Promise<Proof | undefined> {
     const { tables } = this.#ground.database;
     const now = this.#ground.now();
     const hashes = this.#ground.settings.secrets.map((secret) => keyedHash(secret, 'api key', key));
@@ -122,13 +122,17 @@ export class Keys {
     if (now - Number(row.lastUsed ?? 0) > LAST_USED_MS || row.hash !== hashes[0])
       await tables.updateTable('accounts_key').set({ lastUsed: now, hash: hashes[0]! }).where('id', '=', row.id).execute();
     return {
-      userId: row.userId,
-      email: row.email,
-      name: row.name,
-      roles: rolesOf(row.role),
-      via: 'api_key',
-      credentialId: row.id,
-      ...(row.scopes === null ? {} : { scopes: row.scopes.split(' ').filter(Boolean) }),
+      caller: {
+        userId: row.userId,
+        email: row.email,
+        name: row.name,
+        roles: rolesOf(row.role),
+        via: 'api_key',
+        credentialId: row.id,
+        ...(row.scopes === null ? {} : { scopes: row.scopes.split(' ').filter(Boolean) }),
+      },
+      // A key whose requests are counted is asked for each time.
+      until: row.perMinute !== null ? 0 : row.expires === null ? Infinity : Number(row.expires),
     };
   }
 }

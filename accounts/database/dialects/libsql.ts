@@ -1,9 +1,6 @@
 import { type Client, createClient, type InArgs, type ResultSet } from '@libsql/client';
 import type { SqliteSource, StatementAnswer } from './sqlite-over-queries.js';
 
-/** How long a statement waits for another process that writes to the same file, in milliseconds. */
-const BUSY_MS = 10_000;
-
 /**
  * A SQLite file, or a server of libSQL (Turso). A file is asked one thing at a time: an interactive transaction beside another one
  * would be told that the database is busy. `address` begins with `file:`, `libsql:`, `http:`, `https:`, `ws:` or `wss:`.
@@ -13,34 +10,41 @@ export function libsqlSource(address: string, authToken?: string): SqliteSource 
   const client: Client = createClient({
     url: address,
     ...(authToken === undefined ? {} : { authToken }),
-    ...(isFile ? { concurrency: 1, timeout: BUSY_MS } : {}),
+    ...(isFile ? { concurrency: 1, timeout: 0 } : {}),
   });
-  const ready = isFile ? prepared(client) : Promise.resolve();
-  ready.catch(() => {});
+  let ready: Promise<void> | undefined;
+  /** Asks a connection whose modes are set; the client may replace one that has failed. */
+  const asked = async <Answer>(work: () => Promise<Answer>): Promise<Answer> => {
+    try {
+      ready ??= isFile ? prepared(client) : Promise.resolve();
+      await ready;
+      return await work();
+    } catch (error) {
+      ready = undefined;
+      throw error;
+    }
+  };
   return {
     oneAtATime: isFile,
-    async run(statement, parameters) {
-      await ready;
-      return answer(await client.execute({ sql: statement, args: parameters as InArgs }));
-    },
-    async begin() {
-      await ready;
-      const transaction = await client.transaction('write');
-      return {
-        run: async (statement, parameters) => answer(await transaction.execute({ sql: statement, args: parameters as InArgs })),
-        commit: () => transaction.commit(),
-        rollback: () => transaction.rollback(),
-      };
-    },
+    run: (statement, parameters) => asked(async () => answer(await client.execute({ sql: statement, args: parameters as InArgs }))),
+    begin: () =>
+      asked(async () => {
+        const transaction = await client.transaction('write');
+        return {
+          run: async (statement, parameters) => answer(await transaction.execute({ sql: statement, args: parameters as InArgs })),
+          commit: () => asked(() => transaction.commit()),
+          rollback: () => asked(() => transaction.rollback()),
+        };
+      }),
     async close() {
       client.close();
     },
   };
 }
 
-/** The modes of a file that outlive no connection, but for the journal. */
+/** The modes of a file that outlive no connection, but for the journal. SQLite's own wait for other processes would hold the event loop. */
 async function prepared(client: Client): Promise<void> {
-  await client.execute(`pragma busy_timeout = ${BUSY_MS}`);
+  await client.execute('pragma busy_timeout = 0');
   await client.execute('pragma journal_mode = wal');
   await client.execute('pragma synchronous = full');
   await client.execute('pragma foreign_keys = on');
