@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Failure } from '../../schemas/errors.js';
+import { Failure, type FailureKind } from '../../schemas/errors.js';
 import { log } from '../base/log.js';
 import { orAborted } from '../base/loop.js';
 import type { Circuit } from './circuit.js';
@@ -140,8 +140,11 @@ export class Supervisor<Opened> {
   }
 }
 
-/** Counts a failed opening, except those that the caller or the file is at fault for: they fail alike each time and harm nobody. */
+/** Failures that the caller, the file or the disk is at fault for: they fail alike each time and harm nobody. */
+const BLAMELESS: ReadonlySet<FailureKind> = new Set(['invalid', 'bad_request', 'not_found', 'disk_full', 'forbidden']);
+
+/** Counts a failed opening for which the process may be at fault. */
 function countFailure(circuit: Circuit, error: unknown): void {
-  if (error instanceof Failure && ['invalid', 'bad_request', 'not_found'].includes(error.kind)) return;
+  if (error instanceof Failure && BLAMELESS.has(error.kind)) return;
   circuit.failed(error instanceof Error ? error.message : String(error));
 }

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
+import { promisify } from 'node:util';
 import type { AudioFormatName } from '../../runtime/speech/codecs/contract.js';
 import { encodeAudio } from '../../runtime/speech/codecs/encode.js';
 import { AUDIO_FORMATS } from '../../runtime/speech/codecs/index.js';
@@ -166,6 +168,15 @@ describe('audio files', () => {
     assert.ok(Math.abs(samples / LISTEN_RATE - 3600) < 1);
     assert.ok(largest < 200 * 2 ** 20, `${largest} bytes were held`);
     await assert.rejects(decodeWhole(path, { mostSeconds: 30 }), refused('too_large', /longer than 30 s/));
+  });
+
+  it('keeps no program alive when they are read', async () => {
+    const decode = new URL('../../runtime/speech/decode/decode.js', import.meta.url);
+    const path = join(folder, 'short.wav');
+    writeFileSync(path, wavOf(heard, LISTEN_RATE, { depth: 's16', channels: 1 }));
+    const program = join(folder, 'decode.mjs');
+    writeFileSync(program, `import { decodeWhole } from ${JSON.stringify(decode)};\nawait decodeWhole(${JSON.stringify(path)});`);
+    await promisify(execFile)(process.execPath, [program], { timeout: 15_000 });
   });
 
   it('stops when nobody reads any more', async () => {

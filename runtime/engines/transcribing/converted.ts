@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, readdir, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileFailure } from '../../config/atomic-write.js';
 import { type Converted, convertModel } from './convert.js';
 
 /** Stands beside a converted file. */
@@ -12,6 +13,8 @@ interface Note extends Converted {
 
 /** Raised where the converter writes something else, so that older files are made anew. */
 const FORM = 1;
+/** What has not grown for so long no process writes. */
+const ABANDONED_MS = 10 * 60_000;
 
 async function noteOf(path: string): Promise<Note | undefined> {
   try {
@@ -41,12 +44,17 @@ async function sweep(folder: string): Promise<void> {
     if (note && (await stat(note.source).catch(() => undefined))) continue;
     for (const one of [name, name.replace(/json$/, 'bin')]) await rm(join(folder, one), { force: true });
   }
-  for (const name of names.filter((one) => one.endsWith('.part'))) await rm(join(folder, name), { force: true });
+  for (const name of names.filter((one) => one.endsWith('.part'))) {
+    const { mtimeMs = 0 } = (await stat(join(folder, name)).catch(() => undefined)) ?? {};
+    // Another process may write it.
+    if (Date.now() - mtimeMs > ABANDONED_MS) await rm(join(folder, name), { force: true });
+  }
 }
 
 /**
  * The ggml file of a CTranslate2 model in `model`: made at the first call and kept in `folder` with its SHA-256, which is checked each time. Made
- * anew where the model has changed or the file is damaged. Throws `invalid` for a model that cannot be read.
+ * anew where the model has changed or the file is damaged. Throws `invalid` for a model that cannot be read, `disk_full` or `forbidden` where it
+ * cannot be kept; nothing of it stays then.
  */
 export async function convertedFile(model: string, folder: string, signal: AbortSignal): Promise<string> {
   const source = await realpath(join(model, 'model.bin'));
@@ -54,17 +62,17 @@ export async function convertedFile(model: string, folder: string, signal: Abort
   const key = createHash('sha256').update(`${FORM}\0${source}\0${size}\0${mtimeMs}`).digest('hex').slice(0, 32);
   const [file, beside] = [join(folder, `${key}.bin`), join(folder, `${key}.json`)];
   if (await isWhole(file, await noteOf(beside))) return file;
-  await mkdir(folder, { recursive: true });
-  await sweep(folder);
   const part = `${file}.part`;
   try {
+    await mkdir(folder, { recursive: true });
+    await sweep(folder);
     const made = await convertModel(model, part, signal);
     const note: Note = { ...made, source };
     await rename(part, file);
     await writeFile(beside, JSON.stringify(note), { flush: true });
   } catch (error) {
-    await rm(part, { force: true });
-    throw error;
+    for (const one of [part, file, beside]) await rm(one, { force: true });
+    throw fileFailure(error, 'keep the model in the form that its engine reads');
   }
   return file;
 }

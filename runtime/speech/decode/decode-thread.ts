@@ -14,6 +14,9 @@ const CHUNK_SAMPLES = 2 * LISTEN_RATE;
 /** Samples that the resampler takes at a time. */
 const PIECE_SAMPLES = 1 << 16;
 
+// Some libraries print what is wrong with a file. A stream that the daemon empties would keep its process alive.
+process.stderr.write = () => true;
+
 let credit = 0;
 let stopped = false;
 let waiting: (() => void) | undefined;

@@ -56,15 +56,12 @@ class DecodeThread {
   static readonly #idle: DecodeThread[] = [];
   readonly #worker = new Worker(new URL('./decode-thread.js', import.meta.url), {
     resourceLimits: { maxOldGenerationSizeMb: HEAP_MIB },
-    // Some libraries print what is wrong with a file.
-    stderr: true,
   });
   #owner: Decoding | undefined;
   #timer: NodeJS.Timeout | undefined;
   #hasEnded = false;
 
   private constructor() {
-    this.#worker.stderr.resume();
     this.#worker.on('message', (answer: DecodeAnswer) => this.#owner?.take(answer));
     this.#worker.on('error', (error) => this.#owner?.die(error));
     this.#worker.on('exit', () => {
