@@ -21,6 +21,8 @@ import type { Datasets } from './library/datasets/datasets.js';
 import { sweepPending } from './library/datasets/pending.js';
 import { sweepStages } from './library/ingest/stages.js';
 import { ToolServers } from './mcp/tool-servers.js';
+import type { Memories } from './memory/contract.js';
+import type { OpenMemories } from './memory/memories.js';
 import { Hub } from './models/fetch/hub.js';
 import { Models } from './models/residency/models.js';
 import { Outbound } from './net/outbound.js';
@@ -35,7 +37,7 @@ import { modelServices } from './services/model-services.js';
 import { openRetrieval } from './services/retrieval.js';
 import { type InMemory, openServices, type Services } from './services/services.js';
 import type { Hearing } from './speech/transcription/hearing.js';
-import { openStore } from './store/store.js';
+import { openStore, type Store } from './store/store.js';
 import type { Tasks } from './tasks/tasks.js';
 import type { Voice } from './voice/voice.js';
 
@@ -74,6 +76,8 @@ export interface Runtime {
   readonly inspection: DatabaseInspection;
   readonly preview: Preview;
   readonly retrieval: Retrieval;
+  /** What projects remember; opened at its first use, or soon after a start where something is kept. */
+  readonly memories: Memories;
   /** Spoken conversations; opened at first use. */
   readonly voice: () => Promise<Voice>;
   /** Aborts when the daemon begins to stop, for streams that have no end of their own. */
@@ -110,6 +114,20 @@ export interface RuntimeParts {
 async function openVoice(projects: Projects, chat: Chat, events: Events, { speech, transcription }: Services): Promise<Voice> {
   const [{ Voice }, { LiveEars }] = await Promise.all([import('./voice/voice.js'), import('./voice/hearing.js')]);
   return new Voice({ projects, chat, events, speech, transcription, ears: new LiveEars() });
+}
+
+/** How long after a start what is kept in memory is looked through for what is past its time. */
+const TIDY_AFTER_MS = 10_000;
+
+/** The memory of projects, whose code is loaded for its first use; a project that is deleted takes its own along. */
+function lazyMemories(store: Store, projects: Projects): Lazy<OpenMemories> {
+  const memories = new Lazy(async () => new (await import('./memory/memories.js')).OpenMemories({ store, projects }));
+  const isUsed = (): boolean => [store.memoryStores, store.memoryTrash].some((table) => table.keys({ limit: 1 }).length > 0);
+  projects.onErase(async (namespace, name) => {
+    if (memories.opened || isUsed()) await (await memories.get()).erase(namespace, name);
+  });
+  if (isUsed()) setTimeout(() => void memories.get(), TIDY_AFTER_MS).unref();
+  return memories;
 }
 
 /** A data directory that takes no file has no help, and all else. */
@@ -167,6 +185,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const chat = new Chat({ projects, providers, providerOf, store, retrieval: documents.retrieval, events, tools: toolServers });
   const places = runtimeUrls.length > 0 ? undefined : models.places;
   const ofHelp = { dataDir, projects, chat, events, places, toolServers, datasets: documents.datasets, tasks: documents.tasks };
+  const memories = lazyMemories(store, projects);
   const voice = new Lazy(async () => openVoice(projects, chat, events, services.core));
   return {
     version,
@@ -187,12 +206,14 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     files,
     ...services,
     ...documents,
+    memories: callsOf(memories),
     voice: () => voice.get(),
     stopping: stopping.signal,
     endStreams: () => stopping.abort(),
     close: async () => {
       stopping.abort();
       await (await voice.settled())?.close();
+      await (await memories.settled())?.close();
       await closeRetrieval();
       await chat.close();
       await toolServers.close();

@@ -1,11 +1,6 @@
 import type { ModelConfig, ProjectConfig } from '../../schemas/generated/config/project.js';
 import type { VoiceConfig } from '../../schemas/generated/config/voice.js';
 
-/** Sections of a project file that other systems act on and this release does not. */
-const SECTIONS = {
-  memory: 'nothing is remembered yet',
-} as const;
-
 /** How a provider can be asked for an answer by a schema. */
 const INSTRUCTOR_MODES: ReadonlySet<string> = new Set(['json', 'md_json', 'tools']);
 
@@ -36,14 +31,11 @@ function voiceNotes({ tts, emotion }: VoiceConfig): string[] {
 
 /** What a configuration asks for that has no effect, in sentences for the log and for whoever reads the project. */
 export function settingNotes(config: ProjectConfig): string[] {
-  const ofSections = Object.entries(SECTIONS)
-    .filter(([section]) => config[section as keyof typeof SECTIONS] !== undefined)
-    .map(([section, why]) => `The section ${section} has no effect: ${why}.`);
   const ofModels = config.runtime.models.flatMap((model) =>
     Object.entries(MODEL_SETTINGS).flatMap(([setting, why]) => {
       const reason = why(model);
       return reason ? [`${setting} of model '${model.name}' has no effect: ${reason}.`] : [];
     }),
   );
-  return [...ofSections, ...ofModels, ...(config.voice ? voiceNotes(config.voice) : [])];
+  return [...ofModels, ...(config.voice ? voiceNotes(config.voice) : [])];
 }

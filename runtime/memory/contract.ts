@@ -95,8 +95,8 @@ export interface ReadFilter {
   readonly fromMs?: number;
   readonly toMs?: number;
   /**
-   * The read is answered as of this moment: records of a later time are not there, and of what has a validity only what held then. Absent:
-   * all times, and what is valid now.
+   * The read is answered as of this moment: records of a later time are not there, and of nodes, edges and facts only what held then. Absent:
+   * all times, and of nodes, edges and facts what holds now; reads of `records` take those that ended too.
    */
   readonly asOfMs?: number;
   readonly types?: readonly MemoryType[];
@@ -281,31 +281,10 @@ export interface MemoryStore {
 /** The stores of all projects. */
 export interface Memories {
   /**
-   * Opens a store of a project, its `default_store` where no name is given; the only store where there is one. Throws `not_found`
+   * Opens a store of a project; its `default_store`, or else its first, where no name is given. Throws `not_found`
    * (MemoryNotConfigured, MemoryStoreNotFound), and what loading the project throws.
    */
   of(namespace: string, project: string, storeName?: string): Promise<MemoryStore>;
   /** Ends the work in the background. */
   close(): Promise<void>;
-}
-
-/** One line of an index: below its kind's name, a list that orders it, and a small value. */
-export interface IndexEntry {
-  /** Numbers and texts; the record's `seq` comes last by itself. */
-  readonly key: readonly (string | number)[];
-  readonly value?: unknown;
-}
-
-/**
- * A kind of store. Its indexes are functions of the records, so that they are made anew from them; the store writes records and entries in one
- * transaction.
- */
-export interface MemoryKind {
-  readonly name: KindName;
-  /** Whether the project turned it on in this store. */
-  isOn(config: StoreConfig): boolean;
-  /** Whether it keeps such a record. */
-  takes(record: NewMemory): boolean;
-  /** The lines of its indexes for a record. */
-  entries(record: MemoryRecord, config: StoreConfig): readonly IndexEntry[];
 }

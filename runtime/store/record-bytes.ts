@@ -12,7 +12,14 @@ const SCRATCH = Buffer.allocUnsafeSlow(1024 * 1024);
 /** How every text of JSON that is stored begins. As MessagePack it is the number 123, which has no second byte. */
 const BRACE = 0x7b;
 /** Their records are large, many and made of JSON anyway: V8 reads and writes those several times as fast as MessagePack. */
-const JSON_TABLES: ReadonlySet<TableName> = new Set<TableName>(['chunks', 'events', 'eventConfigs', 'pausedTurns', 'pausedStates']);
+const JSON_TABLES: ReadonlySet<TableName> = new Set<TableName>([
+  'chunks',
+  'events',
+  'eventConfigs',
+  'pausedTurns',
+  'pausedStates',
+  'memories',
+]);
 
 /** The bytes of a record. */
 export function encoded(table: TableName, value: unknown): Uint8Array {

@@ -15,6 +15,7 @@ export type { ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowRan
 export type { DetectorRecord, DetectorSettings, ModelRecord, SegmentRecord, StoredColumn, TableRecord } from './column-records.js';
 export { alignedBytes, bytesOf } from './column-records.js';
 export type { EventKey, StoredEvent } from './event-records.js';
+export type { MemoryKey, MemoryLineKey, MemoryStoreRecord } from './memory-records.js';
 /** Records that users of the store hold. */
 export type { SessionKey, SessionRecord } from './tables.js';
 export type { Cleanup, ItemOutcome, ItemRecord, TaskKey, TaskRecord } from './task-records.js';
@@ -59,6 +60,11 @@ export class Store {
   readonly eventConfigs: Table<'eventConfigs'>;
   readonly pausedTurns: Table<'pausedTurns'>;
   readonly pausedStates: Table<'pausedStates'>;
+  readonly memoryStores: Table<'memoryStores'>;
+  readonly memories: Table<'memories'>;
+  readonly memoryLines: Table<'memoryLines'>;
+  readonly memoryNotes: Table<'memoryNotes'>;
+  readonly memoryTrash: Table<'memoryTrash'>;
   readonly counts: StoreCounts = { read: 0, written: 0 };
   readonly #environment: Environment;
   readonly #writer: Writer;
@@ -100,6 +106,11 @@ export class Store {
     this.eventConfigs = new Table('eventConfigs', tables.eventConfigs, owner);
     this.pausedTurns = new Table('pausedTurns', tables.pausedTurns, owner);
     this.pausedStates = new Table('pausedStates', tables.pausedStates, owner);
+    this.memoryStores = new Table('memoryStores', tables.memoryStores, owner);
+    this.memories = new Table('memories', tables.memories, owner);
+    this.memoryLines = new Table('memoryLines', tables.memoryLines, owner);
+    this.memoryNotes = new Table('memoryNotes', tables.memoryNotes, owner);
+    this.memoryTrash = new Table('memoryTrash', tables.memoryTrash, owner);
     this.#endLog = repeatInLog(() => this.#openDamage());
   }
 

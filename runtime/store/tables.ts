@@ -2,6 +2,7 @@ import type { Message } from '../../schemas/generated/common.js';
 import type { ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowKey, WasteRecord } from './chunk-records.js';
 import type { DetectorRecord, ModelRecord, SegmentKey, SegmentRecord, TableRecord } from './column-records.js';
 import type { EventHead, EventKey, StoredEvent } from './event-records.js';
+import type { MemoryKey, MemoryLineKey, MemoryRecordKey, MemoryStoreRecord, StoredMemory } from './memory-records.js';
 import type { ItemKey, ItemRecord, TaskKey, TaskRecord } from './task-records.js';
 
 /** A session's address; an id means nothing outside its project. */
@@ -71,6 +72,15 @@ export interface Tables {
   };
   /** What each of them goes on with. */
   pausedStates: { key: readonly [namespace: string, project: string, id: string]; value: object };
+  memoryStores: { key: MemoryKey; value: MemoryStoreRecord };
+  /** In the order in which they came to their store. */
+  memories: { key: MemoryRecordKey; value: StoredMemory };
+  /** Made of the records, in one transaction with them. */
+  memoryLines: { key: MemoryLineKey; value: unknown };
+  /** Small values beside the records of a store, by name. */
+  memoryNotes: { key: readonly [owner: number, name: string]; value: unknown };
+  /** Numbers of memory stores whose records wait to be removed; the value is when that was decided, in milliseconds since 1970. */
+  memoryTrash: { key: number; value: number };
 }
 
 /** A table's name. */
@@ -99,4 +109,9 @@ export const TABLE_NAMES = [
   'eventConfigs',
   'pausedTurns',
   'pausedStates',
+  'memoryStores',
+  'memories',
+  'memoryLines',
+  'memoryNotes',
+  'memoryTrash',
 ] as const satisfies readonly TableName[];

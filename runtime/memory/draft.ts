@@ -1,0 +1,229 @@
+import { Failure } from '../../schemas/errors.js';
+import type { MemoryStore as StoreConfig } from '../../schemas/generated/config/memory.js';
+import { breathe } from '../base/loop.js';
+import type { Batch, MemoryStoreRecord } from '../store/store.js';
+import { checkedMemory, checkTime } from './check.js';
+import type { KindName, MemoryChange, MemoryRecord, NewMemory } from './contract.js';
+import type { RecordChange } from './kind.js';
+import { MEMORY_KINDS } from './kinds/index.js';
+import { workingMemory } from './kinds/working.js';
+import { type Line, type Lines, lineKey } from './lines.js';
+
+/** Records that leave working memory with one change, at most. */
+const MOST_EVICTED = 2_048;
+
+/** A change, and what kinds let go of beside it. */
+export interface DraftChange extends MemoryChange {
+  /** Records that leave a kind, by number. */
+  readonly drop?: { readonly kind: KindName; readonly seqs: readonly number[] };
+  /** Records that count as having come at another moment. */
+  readonly stamp?: { readonly seqs: readonly number[]; readonly addedMs: number };
+  /** When the newest record came, where that was wrong. */
+  readonly newestMs?: number;
+  /** Records of `add` that have their numbers already, from this one on. */
+  readonly firstSeq?: number;
+}
+
+/** The lines of all indexes for a record. */
+export function linesOf(record: MemoryRecord, config: StoreConfig): Line[] {
+  const { id, who, hash, kinds } = record;
+  const lines: Line[] = [{ index: 'id', key: [id] }];
+  if (who?.user !== undefined) lines.push({ index: 'user', key: [who.user] });
+  if (who?.session !== undefined) lines.push({ index: 'session', key: [who.session] });
+  if (hash !== undefined) lines.push({ index: 'hash', key: [hash] });
+  for (const kind of MEMORY_KINDS) if (kinds.includes(kind.name)) lines.push(...kind.lines(record, config));
+  return lines;
+}
+
+/** What a record adds to the counts of its store. */
+function countsOf(record: MemoryRecord): Record<string, number> {
+  const { seq: _seq, ...stored } = record;
+  return {
+    records: 1,
+    bytes: Buffer.byteLength(JSON.stringify(stored)),
+    nodes: record.node ? 1 : 0,
+    edges: record.edge ? 1 : 0,
+    links: record.kinds.length > 1 ? 1 : 0,
+    ...Object.fromEntries(record.kinds.map((kind) => [kind, 1])),
+  };
+}
+
+/** Changes of one transaction, collected until they are written. Each change is taken whole or, where it throws, not at all. */
+export class Draft {
+  readonly state: MemoryStoreRecord;
+  readonly #lines: Lines;
+  readonly #config: StoreConfig;
+  readonly #nowMs: number;
+  /** By number. */
+  readonly #changes = new Map<number, RecordChange>();
+  readonly #notes = new Map<string, unknown>();
+  /** Numbers by id, of records that were added here; null for those that went. */
+  readonly #ids = new Map<string, number | null>();
+
+  constructor(state: MemoryStoreRecord, lines: Lines, config: StoreConfig, nowMs: number) {
+    this.state = { ...state, counts: { ...state.counts } };
+    this.#lines = lines;
+    this.#config = config;
+    this.#nowMs = nowMs;
+  }
+
+  /** How much the transaction holds. */
+  get size(): number {
+    return this.#changes.size;
+  }
+
+  get changes(): RecordChange[] {
+    return [...this.#changes.values()].filter(({ before, after }) => before || after);
+  }
+
+  /** Takes a change in; returns the records that it adds. */
+  take({ add = [], end = [], remove = [], notes = {}, drop, stamp, newestMs, firstSeq }: DraftChange): MemoryRecord[] {
+    const checked = this.#checked(add);
+    for (const { toMs } of end) checkTime('valid_to', toMs, this.#nowMs);
+    for (const { id, toMs, supersededBy } of end) {
+      const record = this.#byId(id);
+      const { valid } = record ?? {};
+      if (record && valid)
+        this.#set(record.seq, {
+          ...record,
+          valid: { fromMs: Math.min(valid.fromMs, toMs), toMs },
+          ...(supersededBy === undefined ? {} : { supersededBy }),
+        });
+    }
+    for (const id of remove) {
+      const record = this.#byId(id);
+      if (record) this.#set(record.seq, undefined);
+    }
+    for (const seq of drop?.seqs ?? []) this.#drop(seq, drop!.kind);
+    for (const seq of stamp?.seqs ?? []) {
+      const record = this.#current(seq);
+      if (record) this.#set(seq, { ...record, addedMs: stamp!.addedMs });
+    }
+    this.state.newestMs = newestMs ?? this.state.newestMs;
+    for (const [name, value] of Object.entries(notes)) this.#notes.set(name, value);
+    const added = checked.map((record, place) => this.#add(record, firstSeq === undefined ? undefined : firstSeq + place));
+    this.#keepWithin();
+    return added;
+  }
+
+  /** Puts everything into one transaction. */
+  async fill(batch: Batch, key: readonly [string, string, string]): Promise<void> {
+    const { owner } = this.state;
+    for (const { before, after } of this.#changes.values()) {
+      if (before) {
+        for (const line of linesOf(before, this.#config)) batch.remove('memoryLines', lineKey(owner, line, before.seq));
+        if (!after) batch.remove('memories', [owner, before.seq]);
+      }
+      if (after) {
+        const { seq, ...stored } = after;
+        batch.put('memories', [owner, seq], stored);
+        for (const line of linesOf(after, this.#config)) batch.put('memoryLines', lineKey(owner, line, seq), line.value ?? null);
+      }
+      await breathe();
+    }
+    for (const [name, value] of this.#notes) {
+      if (value === null) batch.remove('memoryNotes', [owner, name]);
+      else batch.put('memoryNotes', [owner, name], value);
+    }
+    batch.put('memoryStores', key, this.state);
+  }
+
+  /** Nothing is changed before everything was checked. */
+  #checked(add: readonly NewMemory[]) {
+    const checked = add.map((given) => {
+      const record = checkedMemory(given, this.#nowMs);
+      return { ...record, kinds: this.#kindsFor(record) };
+    });
+    const ids = new Set<string>();
+    for (const { id } of checked) {
+      if (ids.has(id) || this.#seqOf(id) !== undefined)
+        throw new Failure(
+          'conflict',
+          `There is a memory ${id} in store '${this.#config.name}' already. Remove it first, or leave the id out.`,
+          {
+            code: 'MemoryExists',
+          },
+        );
+      ids.add(id);
+    }
+    return checked;
+  }
+
+  #kindsFor(record: NewMemory & { timeMs: number }): KindName[] {
+    const on = MEMORY_KINDS.filter((kind) => kind.isOn(this.#config));
+    const kinds = on.filter((kind) => kind.takes(record, this.#config, this.#nowMs)).map(({ name }) => name);
+    if (kinds.length > 0) return kinds;
+    const time = new Date(record.timeMs).toISOString();
+    throw new Failure(
+      'conflict',
+      `No part of memory store '${this.#config.name}' keeps ${record.type} records of ${time}; it has ${on.map(({ name }) => name).join(', ') || 'none turned on'}. Turn on what should keep it in the project's memory section, or see to its retention_days.`,
+      { code: 'MemoryKindOff' },
+    );
+  }
+
+  #add(record: Omit<MemoryRecord, 'seq' | 'addedMs'>, given: number | undefined): MemoryRecord {
+    const { state } = this;
+    state.newestMs = Math.max(state.newestMs, this.#nowMs);
+    const seq = given ?? state.nextSeq;
+    state.nextSeq = Math.max(state.nextSeq, seq + 1);
+    const added = { ...record, seq, addedMs: state.newestMs };
+    this.#set(seq, added);
+    return added;
+  }
+
+  #drop(seq: number, kind: KindName): void {
+    const record = this.#current(seq);
+    if (!record?.kinds.includes(kind)) return;
+    const kinds = record.kinds.filter((one) => one !== kind);
+    this.#set(seq, kinds.length === 0 ? undefined : { ...record, kinds });
+  }
+
+  /** Working memory has no more records than it may, also for a moment. */
+  #keepWithin(): void {
+    if (!workingMemory.isOn(this.#config)) return;
+    // A cap that was lowered far is reached over several transactions, and by pruning.
+    const excess = Math.min(MOST_EVICTED, (this.state.counts.working_memory ?? 0) - this.#config.working_memory!.max_records!);
+    if (excess <= 0) return;
+    // What lies on the disk is older than what is added here, which a cap below a transaction's size can reach.
+    let left = excess;
+    const evict = (seq: number): void => {
+      if (left > 0 && this.#current(seq)?.kinds.includes('working_memory')) {
+        this.#drop(seq, 'working_memory');
+        left -= 1;
+      }
+    };
+    // Some of the oldest may have gone in this transaction.
+    for (const { seq } of this.#lines.first('working', [], excess + this.#changes.size)) evict(seq);
+    for (const seq of [...this.#changes.keys()].sort((a, b) => a - b)) evict(seq);
+  }
+
+  #current(seq: number): MemoryRecord | undefined {
+    const change = this.#changes.get(seq);
+    return change ? change.after : this.#lines.record(seq);
+  }
+
+  #seqOf(id: string): number | undefined {
+    const known = this.#ids.get(id);
+    return known === undefined ? this.#lines.first('id', [id], 1)[0]?.seq : (known ?? undefined);
+  }
+
+  #byId(id: string): MemoryRecord | undefined {
+    const seq = this.#seqOf(id);
+    return seq === undefined ? undefined : this.#current(seq);
+  }
+
+  #set(seq: number, after: MemoryRecord | undefined): void {
+    const current = this.#current(seq);
+    const change = this.#changes.get(seq);
+    this.#changes.set(seq, { before: change ? change.before : current, after });
+    if (current) this.#count(current, -1);
+    if (after) this.#count(after, 1);
+    const { id } = (after ?? current)!;
+    this.#ids.set(id, after ? seq : null);
+  }
+
+  #count(record: MemoryRecord, sign: 1 | -1): void {
+    const { counts } = this.state;
+    for (const [name, count] of Object.entries(countsOf(record))) counts[name] = (counts[name] ?? 0) + sign * count;
+  }
+}

@@ -1,0 +1,118 @@
+import { Failure } from '../../../schemas/errors.js';
+import { breathe } from '../../base/loop.js';
+import { quote } from '../../config/names.js';
+import type { GraphPath, MemoryRecord, Subgraph } from '../contract.js';
+import { Heap } from '../heap.js';
+import { pathOf, type Trail, type Walk } from './edges.js';
+
+/** Edges that one walk looks at; what lies behind is left out, and the answer says so. */
+const MOST_WALKED = 100_000;
+/** Edges that the search for a shortest way looks at; then it is given up with a failure, since a longer way would be a wrong answer. */
+const MOST_SEARCHED = 1_000_000;
+/** Edges of one neighbourhood. */
+const MOST_EDGES = 5_000;
+
+/** A start of ways. */
+const startAt = (name: string): Trail => ({ name, hops: 0, weight: 0, step: undefined, before: undefined });
+
+/** What is at most `depth` edges away from a node, at most `mostNodes`, with the edges that led there. */
+export async function neighbourhoodOf(
+  walk: Walk,
+  start: string,
+  depth: number,
+  mostNodes: number,
+): Promise<{ depths: Map<string, number>; edges: MemoryRecord[]; truncated: boolean }> {
+  const depths = new Map([[start, 0]]);
+  const edges = new Map<number, MemoryRecord>();
+  // Nodes are added behind the one that is looked at, so that the nearest come first.
+  for (const [name, at] of depths) {
+    if (at >= depth) break;
+    for await (const step of walk.from(name)) {
+      const isKnown = depths.has(step.to);
+      if (walk.looked > MOST_WALKED || edges.size >= MOST_EDGES || (!isKnown && depths.size >= mostNodes))
+        return { depths, edges: [...edges.values()], truncated: true };
+      if (!isKnown) depths.set(step.to, at + 1);
+      const record = edges.has(step.seq) ? undefined : walk.edge(step);
+      if (record) edges.set(step.seq, record);
+      await breathe();
+    }
+  }
+  return { depths, edges: [...edges.values()], truncated: false };
+}
+
+/** Ways of at most `depth` edges without a node twice, the shortest first. */
+export async function pathsBetween(
+  walk: Walk,
+  from: string,
+  to: string,
+  depth: number,
+  most: number,
+): Promise<{ paths: GraphPath[]; truncated: boolean }> {
+  const paths: GraphPath[] = [];
+  const trails: Trail[] = [startAt(from)];
+  // The list grows while it is read.
+  for (const trail of trails) {
+    if (trail.name === to) {
+      const path = pathOf(walk, trail);
+      if (path) paths.push(path);
+      if (paths.length >= most) return { paths, truncated: true };
+      continue;
+    }
+    if (trail.hops >= depth) continue;
+    for await (const step of walk.from(trail.name)) {
+      if (walk.looked > MOST_WALKED) return { paths, truncated: true };
+      if (!isOn(trail, step.to))
+        trails.push({ name: step.to, hops: trail.hops + 1, weight: trail.weight + step.weight, step, before: trail });
+      await breathe();
+    }
+  }
+  return { paths, truncated: false };
+}
+
+/** The way of at most `depth` edges that costs least: each edge 1, or its weight. Throws `too_large` when it would look at too many edges. */
+export async function cheapestPath(
+  walk: Walk,
+  from: string,
+  to: string,
+  depth: number,
+  by: 'hops' | 'weight',
+): Promise<GraphPath | undefined> {
+  const costOf = by === 'hops' ? ({ hops }: Trail) => hops : ({ weight }: Trail) => weight;
+  const open = new Heap<Trail>(costOf, [startAt(from)]);
+  /** The fewest edges by which a node was reached so far. Ways come out by their cost, so that one that costs more must have fewer edges. */
+  const fewest = new Map<string, number>();
+  while (open.size > 0) {
+    const trail = open.pop()!;
+    if (trail.name === to) return pathOf(walk, trail);
+    if (trail.hops >= (fewest.get(trail.name) ?? Number.POSITIVE_INFINITY)) continue;
+    fewest.set(trail.name, trail.hops);
+    if (trail.hops >= depth) continue;
+    for await (const step of walk.from(trail.name)) {
+      if (walk.looked > MOST_SEARCHED) {
+        throw new Failure(
+          'too_large',
+          `The search for a way from ${quote(from)} to ${quote(to)} looked at ${MOST_SEARCHED} edges and did not end. Ask for one relation, or for less time.`,
+        );
+      }
+      const hops = trail.hops + 1;
+      if (hops < (fewest.get(step.to) ?? Number.POSITIVE_INFINITY))
+        open.push({ name: step.to, hops, weight: trail.weight + step.weight, step, before: trail });
+      await breathe();
+    }
+  }
+  return undefined;
+}
+
+function isOn(trail: Trail, name: string): boolean {
+  for (let at: Trail | undefined = trail; at; at = at.before) if (at.name === name) return true;
+  return false;
+}
+
+/** A part of the graph as it is shown. */
+export function subgraphOf(
+  { depths, edges, truncated }: Awaited<ReturnType<typeof neighbourhoodOf>>,
+  recordOf: (name: string) => MemoryRecord | undefined,
+): Subgraph {
+  const nodes = [...depths].map(([name, depth]) => ({ name, depth, record: recordOf(name) ?? null }));
+  return { nodes, edges, truncated };
+}

@@ -1,0 +1,91 @@
+import { breathe } from '../../base/loop.js';
+import type { GraphReads, MemoryRecord, ReadFilter } from '../contract.js';
+import { limitOf, passes } from '../filter.js';
+import { type EdgeValue, Walk, type WalkFilter } from '../graph/edges.js';
+import { cheapestPath, neighbourhoodOf, pathsBetween, subgraphOf } from '../graph/paths.js';
+import type { KindSpace, MemoryKind } from '../kind.js';
+import type { Line } from '../lines.js';
+
+/** What is linked with what: nodes, edges and facts, until they are removed. */
+export const graph: MemoryKind<GraphReads> = {
+  name: 'graph',
+  index: 'graph',
+  isOn: ({ graph: settings }) => settings !== undefined && settings.enabled !== false,
+  takes: ({ type }) => type === 'node' || type === 'edge' || type === 'fact',
+  lines({ node, edge, valid }) {
+    const lines: Line[] = [{ index: 'graph', key: [] }];
+    if (node) lines.push({ index: 'nodes', key: [node.name] });
+    if (!edge) return lines;
+    const holds = [edge.relation, edge.weight, valid!.fromMs, valid!.toMs ?? null] as const;
+    lines.push({ index: 'out', key: [edge.from], value: [edge.to, ...holds] satisfies EdgeValue });
+    lines.push({ index: 'in', key: [edge.to], value: [edge.from, ...holds] satisfies EdgeValue });
+    return lines;
+  },
+  open: (space) => new OpenGraph(space),
+};
+
+class OpenGraph implements GraphReads {
+  readonly #space: KindSpace;
+
+  constructor(space: KindSpace) {
+    this.#space = space;
+  }
+
+  get #mostDepth(): number {
+    return this.#space.config.graph!.max_path_depth!;
+  }
+
+  async node(name: string, filter: ReadFilter = {}): Promise<MemoryRecord | undefined> {
+    for await (const { seq } of this.#space.lines.all('nodes', { prefix: [name], newestFirst: true })) {
+      const record = this.#space.lines.record(seq);
+      if (record && passes(record, this.#asOf(filter))) return record;
+      await breathe();
+    }
+    return undefined;
+  }
+
+  newest(filter: ReadFilter): Promise<MemoryRecord[]> {
+    return this.#take(this.#space.lines.all('graph', { newestFirst: true }), this.#asOf(filter));
+  }
+
+  edges(name: string, filter: WalkFilter): Promise<MemoryRecord[]> {
+    return this.#take(this.#walk(filter).from(name), this.#asOf(filter));
+  }
+
+  async neighbourhood(name: string, depth: number, filter: WalkFilter) {
+    const found = await neighbourhoodOf(this.#walk(filter), name, Math.min(depth, this.#mostDepth), limitOf(filter));
+    const records = new Map<string, MemoryRecord | undefined>();
+    const { types: _edges, limit: _nodes, ...ofNodes } = filter;
+    for (const known of found.depths.keys()) records.set(known, await this.node(known, ofNodes));
+    return subgraphOf(found, (known) => records.get(known));
+  }
+
+  paths(from: string, to: string, { depth = this.#mostDepth, ...filter }: WalkFilter & { depth?: number }) {
+    return pathsBetween(this.#walk(filter), from, to, Math.min(depth, this.#mostDepth), limitOf(filter));
+  }
+
+  shortestPath(from: string, to: string, by: 'hops' | 'weight', filter: WalkFilter) {
+    return cheapestPath(this.#walk(filter), from, to, this.#mostDepth, by);
+  }
+
+  #walk(filter: WalkFilter): Walk {
+    return new Walk(this.#space.lines, filter, this.#space.nowMs());
+  }
+
+  /** Reads that name no moment are answered as of now. */
+  #asOf(filter: ReadFilter): ReadFilter {
+    return { ...filter, asOfMs: filter.asOfMs ?? this.#space.nowMs() };
+  }
+
+  async #take(found: AsyncIterable<{ seq: number }>, filter: ReadFilter): Promise<MemoryRecord[]> {
+    const limit = limitOf(filter);
+    const records: MemoryRecord[] = [];
+    for await (const { seq } of found) {
+      const record = this.#space.lines.record(seq);
+      if (record && passes(record, filter)) records.push(record);
+      if (records.length >= limit) break;
+      await breathe();
+    }
+    return records;
+  }
+}

@@ -1,0 +1,43 @@
+import type { MemoryRecord, WorkingReads } from '../contract.js';
+import { limitOf, passes } from '../filter.js';
+import { EXPIRED_AT_ONCE, type MemoryKind } from '../kind.js';
+
+/** What came lately: everything that is neither node, edge nor fact, for `ttl_seconds` from its arrival, the newest `max_records`. */
+export const workingMemory: MemoryKind<WorkingReads> = {
+  name: 'working_memory',
+  // Records arrive in the order of their numbers.
+  index: 'working',
+  isOn: ({ working_memory: settings }) => settings !== undefined && settings.enabled !== false,
+  takes: ({ type }) => type !== 'node' && type !== 'edge' && type !== 'fact',
+  lines: ({ addedMs }) => [{ index: 'working', key: [], value: addedMs }],
+  expired({ lines, config, nowMs }, count) {
+    const { ttl_seconds: ttl, max_records: most } = config.working_memory as Required<NonNullable<typeof config.working_memory>>;
+    const oldestMs = nowMs() - ttl * 1_000;
+    const above = Math.min(EXPIRED_AT_ONCE, count - most);
+    const first = lines.first('working', [], EXPIRED_AT_ONCE);
+    return first.filter(({ value }, place) => place < above || (value as number) <= oldestMs).map(({ seq }) => seq);
+  },
+  open: ({ lines, config, nowMs }) => ({
+    async newest(filter) {
+      const limit = limitOf(filter);
+      const oldestMs = nowMs() - config.working_memory!.ttl_seconds! * 1_000;
+      const { session, user } = filter;
+      const found: MemoryRecord[] = [];
+      const pages =
+        session !== undefined
+          ? lines.all('session', { prefix: [session], newestFirst: true })
+          : user !== undefined
+            ? lines.all('user', { prefix: [user], newestFirst: true })
+            : lines.all('working', { newestFirst: true });
+      for await (const { seq } of pages) {
+        const record = lines.record(seq);
+        if (!record) continue;
+        // Older numbers came earlier.
+        if (record.addedMs <= oldestMs) break;
+        if (record.kinds.includes('working_memory') && passes(record, filter)) found.push(record);
+        if (found.length >= limit) break;
+      }
+      return found;
+    },
+  }),
+};
