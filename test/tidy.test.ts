@@ -23,7 +23,6 @@ interface Floors {
 const DOORS: Record<string, RegExp> = {
   '@better-auth/kysely-adapter': /^accounts\/identity\/library\.ts$/,
   'better-auth': /^accounts\/identity\//,
-  jose: /^accounts\/identity\/social\.ts$/,
   kysely: /^accounts\//,
   '@libsql/client': /^accounts\/database\/dialects\/libsql\.ts$/,
   mysql2: /^accounts\/database\/database\.ts$/,

@@ -1,3 +1,4 @@
+import { createPrivateKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { parseDocument } from 'yaml';
@@ -187,8 +188,23 @@ function* faults({ plans, features, meters, seed, database, mail, emailPassword,
     yield { type: 'missing', loc: ['auth', 'email', 'smtp'], msg: 'the transport smtp needs a host' };
   if (/^\/api\/(?:auth|module)(?:\/|$)/.test(admin.path))
     yield { type: 'taken', loc: ['admin', 'path'], msg: `${admin.path} is a path of the library; choose another`, input: admin.path };
+  for (const { name, private_key: key } of social)
+    if (key !== undefined && !isKeyOfApple(key))
+      yield {
+        type: 'invalid_key',
+        loc: ['auth', 'methods', name, 'private_key'],
+        msg: 'is no private key in PEM for ES256; take the file AuthKey_*.p8 of Apple whole, with its line breaks',
+      };
   if (!emailPassword && social.length === 0)
     yield { type: 'missing', loc: ['auth', 'methods'], msg: 'nobody could sign in; turn on email_password or a provider' };
+}
+
+function isKeyOfApple(pem: string): boolean {
+  try {
+    return createPrivateKey(pem).asymmetricKeyDetails?.namedCurve === 'prime256v1';
+  } catch {
+    return false;
+  }
 }
 
 function refuse(found: Iterable<FailureItem>): void {

@@ -7,6 +7,7 @@ import type { AttemptLimit, Attempts } from '../http/attempts.js';
 import { type Call, wholeFrom } from '../http/route.js';
 import { refuseWeakPassword } from './common-passwords.js';
 import { ADDRESS_HEADER, AUTH_PATH, type IdentityLibrary } from './library.js';
+import { refusalPage } from './refusal-page.js';
 import type { Sessions } from './sessions.js';
 
 const PER_ACCOUNT: AttemptLimit = { most: 8, windowS: 15 * 60 };
@@ -64,6 +65,8 @@ export class IdentityEndpoints {
         return this.#changePassword(call);
       case 'GET /admin/list-users':
         return this.#listUsers(call);
+      case 'GET /error':
+        return refusalPage(this.#ground.settings, call.url.searchParams.get('error') ?? '');
       default:
         // Its other endpoints for admins know nothing of the last admin, of weak passwords, of devices and of subscriptions.
         if (path.startsWith('/admin/') && !PASSED_TO_ADMINS.has(path))

@@ -10,7 +10,7 @@ import { endDevicesOf } from '../devices/devices.js';
 import type { SendMail } from '../mail/mail.js';
 import { hashOf, PASSWORD_COST, PASSWORD_LENGTH, verified } from './passwords.js';
 import { withSealedTokens } from './sealed-tokens.js';
-import { socialProviders } from './social.js';
+import { boundProviders, socialProviders } from './social.js';
 
 /** Where the library's endpoints are. */
 export const AUTH_PATH = '/api/auth';
@@ -56,6 +56,7 @@ export async function identityLibrary(
     telemetry: { enabled: false },
     // What it would log names addresses and statements.
     logger: { level: 'error', log: (level, message) => print(`accounts: ${level}: ${message}`) },
+    onAPIError: { errorURL: new URL(`${AUTH_PATH}/error`, settings.origin).href },
     rateLimit: { enabled: false },
     session: { expiresIn: settings.session.maxAgeS, updateAge: settings.session.updateAgeS },
     verification: { storeIdentifier: 'hashed' },
@@ -122,6 +123,7 @@ export async function identityLibrary(
       ipAddress: { ipAddressHeaders: [ADDRESS_HEADER] },
     },
     plugins: [
+      boundProviders(),
       admin({
         adminRoles: [...new Set(['admin', adminSettings.requireRole])],
         ac: access,
