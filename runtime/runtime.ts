@@ -3,6 +3,7 @@ import type { ModelConfig } from '../schemas/generated/config/project.js';
 import { callsOf, Lazy } from './base/lazy.js';
 import { log } from './base/log.js';
 import { Chat } from './chat/chat.js';
+import { NamedModels } from './completions/named/named-models.js';
 import type { CompletionSource } from './completions/request.js';
 import { PageImages } from './documents/parsing/page-images.js';
 import { Events } from './events/events.js';
@@ -58,6 +59,8 @@ export interface Runtime {
   readonly help: Help;
   readonly completions: CompletionSource;
   readonly models: Models;
+  /** Models that clients made of others. */
+  readonly named: NamedModels;
   readonly hub: Hub;
   /** Images by diffusion models. */
   readonly images: Images;
@@ -149,6 +152,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     await sweepStages(root);
   }
   const models = new Models({ dataDir, pinTemplates: parts.pinTemplates ?? false });
+  const named = new NamedModels(store, models);
   const outbound = new Outbound();
   const projects = new Projects({ dataDir, purges: parts.deleteProjects ?? false });
   const exporter = parts.otlp ? new OtlpExporter(outbound, parts.otlp) : undefined;
@@ -161,7 +165,9 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const hearing = ({ transcription }: Services): Hearing =>
     callsOf(new Lazy(async () => new (await import('./speech/transcription/hearing.js')).Hearing(transcription)));
   const completions: CompletionSource = callsOf(
-    new Lazy(async () => new (await import('./completions/completions.js')).Completions({ models, hearing: hearing(services.here) })),
+    new Lazy(
+      async () => new (await import('./completions/completions.js')).Completions({ models, named, hearing: hearing(services.here) }),
+    ),
   );
   const { close: closeServices, ...services } = openServices({ dataDir, models, completions, store, events, outbound, runtimeUrls });
   const ofModels = modelServices({ core: services.core, outbound, runtimePort });
@@ -200,6 +206,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     help: callsOf(new Lazy(async () => new (await import('./help/help.js')).Help(ofHelp))),
     completions,
     models,
+    named,
     hub,
     kvCache: () => kvCache.get(),
     images: new Images(models),

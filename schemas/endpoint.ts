@@ -83,10 +83,14 @@ export interface WholeReply {
   readonly contentType?: string;
 }
 
-/** A Server-Sent-Events answer: each item is the full text of one or more frames, ending in a blank line. */
+/**
+ * An answer that comes bit by bit. Each item is the full text of one or more Server-Sent Events, ending in a blank line, or where `lines` is set of one or
+ * more lines of JSON (`application/x-ndjson`).
+ */
 export interface StreamReply {
   readonly headers?: Readonly<Record<string, string>>;
   readonly events: AsyncIterable<string>;
+  readonly lines?: true;
 }
 
 /** A long answer, of which no more is in memory than the client takes at a time. `pieces` are told to return where the client leaves, also before the first. */
@@ -104,9 +108,10 @@ export type Reply = WholeReply | StreamReply | PiecesReply;
 /**
  * The body of a failure. `house`: `error` is its code, a text. `openai`: `error` is `{message, type, param, code}`, as OpenAI's SDKs read it.
  * `by-client`: the object for OpenAI's SDKs, the code for everyone else. `universal`: the object, and `detail` of a context failure is
- * `{error, message, context_usage}`. `json-rpc`: a JSON-RPC error without an id, with the house's object as its `data`.
+ * `{error, message, context_usage}`. `json-rpc`: a JSON-RPC error without an id, with the house's object as its `data`. `ollama`: `{error}`, a
+ * sentence. `anthropic`: `{type: "error", error: {type, message}, request_id}`.
  */
-export type ErrorShape = 'house' | 'openai' | 'by-client' | 'universal' | 'json-rpc';
+export type ErrorShape = 'house' | 'openai' | 'by-client' | 'universal' | 'json-rpc' | 'ollama' | 'anthropic';
 
 /** One route: path, shapes by name, limits and handler. The lists in `gateway/*` are made of these; dispatch and OpenAPI are derived from them. */
 export interface Endpoint<Context> {
@@ -122,13 +127,15 @@ export interface Endpoint<Context> {
   readonly names?: Readonly<Record<string, SchemaName>>;
   readonly query?: SchemaName;
   readonly body?: SchemaName;
+  /** JSON is also read where the content type does not say so, unless a web page sends it: its clients are known to leave that out. */
+  readonly anyContentType?: boolean;
   /** Instead of `body`; beside it, for requests whose content type is `multipart/form-data`. */
   readonly multipart?: FormBody<Context>;
   readonly response?: SchemaName;
   /** Success status, 200 unless given. */
   readonly status?: number;
-  /** True when the success answer may be `text/event-stream`. */
-  readonly streams?: boolean;
+  /** True when the success answer may be `text/event-stream`; `lines` when it may be `application/x-ndjson`. */
+  readonly streams?: boolean | 'lines';
   /** Media types of success answers that are no JSON, such as `audio/mpeg`. Where they are given, JSON is an answer only with `response`. */
   readonly mediaTypes?: readonly string[];
   /** Largest body in bytes; 2 MiB unless given. */

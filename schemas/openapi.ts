@@ -1,4 +1,4 @@
-import type { Endpoint, SchemaName } from './endpoint.js';
+import type { Endpoint, ErrorShape, SchemaName } from './endpoint.js';
 import type { JsonSchema } from './files.js';
 import { Components, shapeOf } from './shapes.js';
 
@@ -10,6 +10,12 @@ export interface ApiTitle {
 }
 
 const ERROR: SchemaName = 'common#ErrorBody';
+/** What a failure looks like where that is not the house's body, or one that has all of it. */
+const OTHER_ERRORS: Partial<Record<ErrorShape, SchemaName>> = { ollama: 'common#OllamaError', anthropic: 'common#AnthropicError' };
+const STREAMS = {
+  'text/event-stream': 'Server-sent events.',
+  'application/x-ndjson': 'One JSON object a line.',
+} as const;
 /** Marks operations that are tools of the Model Context Protocol too. */
 const TOOL_TAG = 'mcp';
 
@@ -46,7 +52,10 @@ function operation(endpoint: Endpoint<never>, components: Components): JsonSchem
   const success: JsonSchema =
     endpoint.response || !endpoint.mediaTypes ? json(endpoint.response && components.reference(endpoint.response)) : {};
   for (const type of endpoint.mediaTypes ?? []) success[type] = { schema: { type: 'string' } };
-  if (endpoint.streams) success['text/event-stream'] = { schema: { description: 'Server-sent events.' } };
+  if (endpoint.streams) {
+    const type = endpoint.streams === 'lines' ? 'application/x-ndjson' : 'text/event-stream';
+    success[type] = { schema: { description: STREAMS[type] } };
+  }
   const parameters = [...pathParameters(endpoint, components), ...queryParameters(endpoint.query, components)];
   return {
     operationId: endpoint.id,
@@ -56,7 +65,7 @@ function operation(endpoint: Endpoint<never>, components: Components): JsonSchem
     ...requestBody(endpoint, components),
     responses: {
       [String(endpoint.status ?? 200)]: { description: 'Success.', content: success },
-      default: { description: 'Failure.', content: json(components.reference(ERROR)) },
+      default: { description: 'Failure.', content: json(components.reference(OTHER_ERRORS[endpoint.errorShape ?? 'house'] ?? ERROR)) },
     },
   };
 }

@@ -53,21 +53,26 @@ const CHECKED_AT_ONCE_BYTES = 16 * 1024;
 
 const JSON_TYPE = /^application\/(?:json|[\w.+-]+\+json)\s*(?:;\s*charset="?utf-?8"?\s*)?$/i;
 
+/** How a JSON body is read. */
+interface BodyRules {
+  readonly limitBytes: number;
+  /** As in `readBody`. */
+  readonly take: (bytes: number) => void;
+  /** As `Endpoint.anyContentType`. */
+  readonly anyType?: boolean | undefined;
+}
+
 /**
- * Reads and checks a JSON body; `undefined` when the client went away meanwhile. Starts reading before its first `await`; `take` as in `readBody`.
- * Only JSON content types pass: a web page can send any other without asking first (threat T9).
+ * Reads and checks a JSON body; `undefined` when the client went away meanwhile. Starts reading before its first `await`.
+ * Only JSON content types pass: a web page can send any other without asking first (threat T9). Browsers name their page in `Origin` or `Sec-Fetch-Site`.
  */
-export async function readJson(
-  exchange: Exchange,
-  schema: SchemaName,
-  limitBytes: number,
-  take: (bytes: number) => void,
-): Promise<{ value: unknown } | undefined> {
+export async function readJson(exchange: Exchange, schema: SchemaName, rules: BodyRules): Promise<{ value: unknown } | undefined> {
   const type = exchange.header('content-type');
-  const reading = exchange.readBody(limitBytes, take);
+  const isChecked = rules.anyType !== true || exchange.hasHeader('origin') || exchange.hasHeader('sec-fetch-site');
+  const reading = exchange.readBody(rules.limitBytes, rules.take);
   const bytes = await reading;
   if (bytes === undefined) return undefined;
-  if (bytes.length > 0 && !JSON_TYPE.test(type.trim())) {
+  if (bytes.length > 0 && isChecked && !JSON_TYPE.test(type.trim())) {
     const got = type === '' ? 'None was given' : `Got ${JSON.stringify(type.slice(0, 100))}`;
     throw new Failure('unsupported_type', `The body must be JSON. ${got}: add the header "Content-Type: application/json".`);
   }

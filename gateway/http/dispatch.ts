@@ -11,7 +11,7 @@ import { errorBody, failureOf, logFailure, statusOf } from './errors.js';
 import { Forms, formLimitBytes, type ReceivedForm } from './multipart.js';
 import { andThen, sendPieces } from './pieces.js';
 import { Router } from './router.js';
-import { EventSender } from './sse.js';
+import { EventSender, streamHeaders } from './sse.js';
 import type { Application, Exchange, Refusal, SocketListener, UpgradeRequest } from './transport.js';
 
 /** Longest time for a complete answer; a model that writes a long text on a slow machine needs minutes. Streams have none. */
@@ -154,7 +154,7 @@ class Dispatch<Context> implements Application {
     const limitBytes = endpoint.bodyLimitBytes ?? DEFAULT_BODY_BYTES;
     const share = this.#bodies.share();
     try {
-      const body = await readJson(call.exchange, endpoint.body!, limitBytes, share.take);
+      const body = await readJson(call.exchange, endpoint.body!, { limitBytes, take: share.take, anyType: endpoint.anyContentType });
       if (body === undefined) return undefined;
       return await endpoint.handler(this.#context, new CheckedRequest(call, params, query, body.value));
     } finally {
@@ -213,9 +213,9 @@ class Dispatch<Context> implements Application {
     const headers = Object.entries(reply.headers ?? {}).flatMap(([name, value]) => [name, safeValue(value)]);
     if (exchange.method === 'HEAD' || call.answered) {
       call.abort(new DOMException('The answer is not wanted.', 'AbortError'));
-      if (!call.answered) exchange.reply(200, [...call.headers(), 'Content-Type', 'text/event-stream; charset=utf-8', ...headers], '');
+      if (!call.answered) exchange.reply(200, [...call.headers(), ...streamHeaders(reply.lines), ...headers], '');
     }
-    const sender = new EventSender(call, headers, (error) => this.#fail(call, error));
+    const sender = new EventSender(call, { headers, lines: reply.lines, onFailureBeforeStart: (error) => this.#fail(call, error) });
     void sender.run(reply.events);
   }
 

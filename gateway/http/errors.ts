@@ -15,6 +15,19 @@ const RPC_CODES = { parse: -32700, request: -32600, internal: -32603, refused: -
 /** How the types of faults in the text of a body begin. */
 const TEXT_FAULT = /^(?:json|utf8)_/;
 
+/** How Anthropic's clients name our kinds; those of 4xx are `invalid_request_error` where nothing is said, all others `api_error`. */
+const ANTHROPIC_TYPES: Partial<Record<FailureKind, string>> = {
+  unauthorized: 'authentication_error',
+  forbidden: 'permission_error',
+  not_found: 'not_found_error',
+  too_large: 'request_too_large',
+  too_many: 'rate_limit_error',
+  busy: 'overloaded_error',
+  timed_out: 'timeout_error',
+};
+/** Shapes whose clients know no 422: what is wrong with a body is 400 there. */
+const PLAIN_400: ReadonlySet<ErrorShape> = new Set(['json-rpc', 'ollama', 'anthropic']);
+
 /** Turns anything thrown into a `Failure`: a full disk is named, everything unknown becomes a generic `internal`. */
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
@@ -32,8 +45,23 @@ function outOfSpace(error: unknown): boolean {
   return false;
 }
 
+/** How clients of other programs are told that a model is not there; ours goes on with what is to be done. */
+const MISSING_MODEL: Partial<Record<ErrorShape, (model: string) => string>> = {
+  ollama: (model) => `model '${model}' not found`,
+  anthropic: (model) => `model: ${model} not found`,
+};
+
+function messageFor(failure: Failure, shape: ErrorShape): string {
+  const model = failure.fields?.model;
+  const words = failure.code === 'ModelNotFound' && typeof model === 'string' ? MISSING_MODEL[shape]?.(model) : undefined;
+  return words === undefined ? failure.message : failure.message.replace(`Model "${model}" not found`, () => words);
+}
+
 /** The JSON body of a failure. Causes never get into it. */
 export function errorBody(failure: Failure, shape: ErrorShape, requestId: string): Record<string, unknown> {
+  const message = messageFor(failure, shape);
+  if (shape === 'ollama') return { error: message };
+  if (shape === 'anthropic') return { type: 'error', error: { type: anthropicType(failure), message }, request_id: requestId };
   const house: Record<string, unknown> = { ...failure.fields, detail: failure.message, error: failure.code, message: failure.message };
   if (failure.errors) house.errors = failure.errors;
   house.request_id = requestId;
@@ -43,9 +71,13 @@ export function errorBody(failure: Failure, shape: ErrorShape, requestId: string
   return { ...house, detail, error };
 }
 
-/** The status of a failure: JSON-RPC over HTTP has 400 for messages that are none. */
+/** The status of a failure. */
 export function statusOf(failure: Failure, shape: ErrorShape): number {
-  return shape === 'json-rpc' && failure.kind === 'invalid' ? 400 : failure.status;
+  return failure.kind === 'invalid' && PLAIN_400.has(shape) ? 400 : failure.status;
+}
+
+function anthropicType({ kind, status }: Failure): string {
+  return ANTHROPIC_TYPES[kind] ?? (status < 500 ? 'invalid_request_error' : 'api_error');
 }
 
 function rpcCode({ kind, errors }: Failure): number {

@@ -4,16 +4,18 @@ import { errorBody, failureOf, logFailure } from './errors.js';
 import type { EventStream, HeaderList } from './transport.js';
 
 /** What a stream is answered with, besides the headers of every answer. */
-export const STREAM_HEADERS: HeaderList = [
-  'Content-Type',
-  'text/event-stream; charset=utf-8',
-  'Cache-Control',
-  'no-cache',
-  'Connection',
-  'keep-alive',
-  'X-Accel-Buffering',
-  'no',
-];
+export function streamHeaders(lines = false): HeaderList {
+  const type = lines ? 'application/x-ndjson' : 'text/event-stream; charset=utf-8';
+  return ['Content-Type', type, 'Cache-Control', 'no-cache', 'Connection', 'keep-alive', 'X-Accel-Buffering', 'no'];
+}
+
+/** How the items of a stream are sent. */
+interface SendRules {
+  readonly headers: HeaderList;
+  /** As in `StreamReply`. */
+  readonly lines?: boolean | undefined;
+  readonly onFailureBeforeStart: (error: unknown) => void;
+}
 
 /** A stream that fails within this time of being asked for is answered with the failure's own status. */
 const FIRST_EVENT_MS = 1_000;
@@ -23,7 +25,7 @@ const KEEP_ALIVE_MS = 15_000;
 const MAX_PENDING_CHARS = 64 * 1024;
 const COMMENT = ': keep-alive\n\n';
 
-/** Sends the events of an iterable as they come; those that come within one turn of the event loop leave in one write. */
+/** Sends the events or lines of an iterable as they come; those that come within one turn of the event loop leave in one write. */
 export class EventSender {
   #stream: EventStream | undefined;
   #pending = '';
@@ -34,8 +36,7 @@ export class EventSender {
 
   constructor(
     private readonly call: Call,
-    private readonly headers: HeaderList,
-    private readonly onFailureBeforeStart: (error: unknown) => void,
+    private readonly rules: SendRules,
   ) {}
 
   /** Runs the iterable to its end. Never rejects. When the client goes, the request's signal aborts and the iterator is told to return at once. */
@@ -49,7 +50,8 @@ export class EventSender {
     };
     if (signal.aborted) return leave();
     signal.addEventListener('abort', leave, { once: true });
-    this.#timer = setTimeout(() => this.#keepAlive(), FIRST_EVENT_MS);
+    // Readers of lines know no comments.
+    if (!this.rules.lines) this.#timer = setTimeout(() => this.#keepAlive(), FIRST_EVENT_MS);
     try {
       for (;;) {
         const step = await iterator.next();
@@ -89,7 +91,7 @@ export class EventSender {
 
   #open(): EventStream {
     this.call.answered = true;
-    this.#stream ??= this.call.exchange.stream(200, [...this.call.headers(), ...STREAM_HEADERS, ...this.headers]);
+    this.#stream ??= this.call.exchange.stream(200, [...this.call.headers(), ...streamHeaders(this.rules.lines), ...this.rules.headers]);
     return this.#stream;
   }
 
@@ -110,7 +112,7 @@ export class EventSender {
   #fail(error: unknown): void {
     if (this.call.exchange.gone) return;
     if (this.#stream === undefined && this.#pending === '') {
-      this.onFailureBeforeStart(error);
+      this.rules.onFailureBeforeStart(error);
       return;
     }
     const failure = failureOf(error);
@@ -128,6 +130,8 @@ export class EventSender {
 
 /** How a failure ends a stream that has begun: one frame with the error body and, where chat clients wait for it, `[DONE]`. */
 function failureFrames(error: unknown, shape: ErrorShape, requestId: string): string {
+  if (shape === 'ollama') return `${JSON.stringify(errorBody(failureOf(error), shape, requestId))}\n`;
+  if (shape === 'anthropic') return `event: error\ndata: ${JSON.stringify(errorBody(failureOf(error), shape, requestId))}\n\n`;
   const frame = `data: ${JSON.stringify(errorBody(failureOf(error), shape, requestId))}\n\n`;
   return shape === 'house' || shape === 'json-rpc' ? frame : `${frame}data: [DONE]\n\n`;
 }

@@ -18,7 +18,7 @@ const SAMPLE_BYTES = 2;
 
 /** What the socket of spoken questions works on. */
 export interface AudioChatContext {
-  readonly completions: CompletionSource;
+  readonly completions: Pick<CompletionSource, 'open'>;
 }
 
 /** What was asked and answered. */
@@ -41,7 +41,7 @@ function forgetOld(turns: Turn[]): void {
 
 /** Answers questions that are spoken, in text: `config` first, then audio, then `audio_complete`; a failure is an `error`, and the socket lives on. */
 class AudioChatSocket implements SocketListener {
-  readonly #completions: CompletionSource;
+  readonly #completions: Pick<CompletionSource, 'open'>;
   readonly #gone = new AbortController();
   #peer!: SocketPeer;
   #config: Conversation | undefined;
@@ -50,7 +50,7 @@ class AudioChatSocket implements SocketListener {
   #audioBytes = 0;
   #isAnswering = false;
 
-  constructor(completions: CompletionSource) {
+  constructor(completions: Pick<CompletionSource, 'open'>) {
     this.#completions = completions;
   }
 

@@ -10,7 +10,6 @@ import { askOf, type EncodersContext, TEXTS_BYTES, usageOf } from './encoders.js
 const NUMBER_BYTES = 16;
 /** And what stands around each vector. */
 const ROW_BYTES = 80;
-const HEAD = '{"object":"list","data":[';
 
 /** The texts of a request. Throws `invalid` for token ids, which some clients send for models of their own. */
 function textsOf({ input }: EmbeddingRequest): string[] {
@@ -58,24 +57,28 @@ class VectorWriter {
   }
 }
 
-/** The whole answer as JSON; thousands of vectors are written a few at a time, so that other requests go on meanwhile. */
-async function bodyOf(
-  model: string,
-  vectors: readonly Float32Array[],
-  tokens: number,
-  base64: boolean,
-  signal: AbortSignal,
-): Promise<Buffer> {
-  const end = `],"model":${JSON.stringify(model)},"usage":${JSON.stringify(usageOf(tokens))}}`;
-  const writer = new VectorWriter(vectors, base64, HEAD + end);
-  writer.text(HEAD);
+/** What stands around vectors in an answer. */
+interface VectorFrame {
+  readonly head: string;
+  /** Before a vector, at most `ROW_BYTES` together with what is behind it. */
+  readonly row: (index: number) => string;
+  readonly rowEnd: string;
+  readonly end: string;
+  readonly base64?: boolean;
+}
+
+/** A whole answer with vectors as JSON; thousands of them are written a few at a time, so that other requests go on meanwhile. */
+export async function vectorsBody(vectors: readonly Float32Array[], frame: VectorFrame, signal: AbortSignal): Promise<Buffer> {
+  const { head, row, rowEnd, end, base64 = false } = frame;
+  const writer = new VectorWriter(vectors, base64, head + end);
+  writer.text(head);
   for (const [index, vector] of vectors.entries()) {
     // A batch of many requests ends at once: each waits for its turn before it begins to write.
     await breathe();
     signal.throwIfAborted();
-    writer.text(`${index === 0 ? '' : ','}{"object":"embedding","index":${index},"embedding":`);
+    writer.text((index === 0 ? '' : ',') + row(index));
     writer.vector(vector);
-    writer.text('}');
+    writer.text(rowEnd);
   }
   writer.text(end);
   return writer.written;
@@ -84,7 +87,14 @@ async function bodyOf(
 async function embed({ encoders }: EncodersContext, request: Request): Promise<Reply> {
   const body = request.body as EmbeddingRequest;
   const { vectors, tokens } = await encoders.embed(askOf(body, request), textsOf(body), body.dimensions ?? undefined);
-  const bytes = await bodyOf(body.model, vectors, tokens, body.encoding_format === 'base64', request.signal);
+  const frame = {
+    head: '{"object":"list","data":[',
+    row: (index: number) => `{"object":"embedding","index":${index},"embedding":`,
+    rowEnd: '}',
+    end: `],"model":${JSON.stringify(body.model)},"usage":${JSON.stringify(usageOf(tokens))}}`,
+    base64: body.encoding_format === 'base64',
+  };
+  const bytes = await vectorsBody(vectors, frame, request.signal);
   return { bytes, contentType: 'application/json' };
 }
 

@@ -9,9 +9,10 @@ import { type Allocation, allocate, completionRoom, contextFailure, contextUsage
 import { Collector, type Completion } from './contract.js';
 import { type Fitted, fitPrompt } from './fit.js';
 import { type PlainMessage, plainMessages, strategyOf } from './messages.js';
+import type { NamedModels } from './named/named-models.js';
 import { MAX_CHOICES, ModelHold, OpenedCompletion, openChoices, settleSoon } from './opened-completion.js';
 import { OutputReader } from './output.js';
-import type { ModelSource, StateUse, UniversalRequest } from './request.js';
+import type { AcquiredModel, ModelRequest, ModelSource, StateUse, UniversalRequest } from './request.js';
 import { engineSampling, seedAfter } from './settings.js';
 import { type ThinkingPlan, thinkingPlan, withSoftSwitch } from './thinking.js';
 import { formatOf, INJECTED_FORMAT, type ToolFormat } from './tools/formats.js';
@@ -211,17 +212,28 @@ export interface Hearing {
 export class Completions {
   readonly #models: ModelSource;
   readonly #hearing: Hearing | undefined;
+  readonly #named: Pick<NamedModels, 'applied'> | undefined;
 
-  constructor(parts: { models: ModelSource; hearing?: Hearing }) {
+  /** `named` are the models that clients made of others. */
+  constructor(parts: { models: ModelSource; hearing?: Hearing; named?: Pick<NamedModels, 'applied'> }) {
     this.#models = parts.models;
     this.#hearing = parts.hearing;
+    this.#named = parts.named;
+  }
+
+  hold(request: ModelRequest, signal: AbortSignal): Promise<AcquiredModel> {
+    const { model, options, keepLoaded, stayMs, transformers } =
+      this.#named?.applied({ messages: [], autoTruncate: true, ...request }) ?? request;
+    const residency = { keepLoaded: keepLoaded ?? false, stayMs, ...(transformers ? { transformers } : {}) };
+    return this.#models.acquire(model, options, signal, residency);
   }
 
   /**
    * Loads the model, builds a prompt that fits, and waits for the first step, so that all that can fail before the first token fails here.
    * Aborting the signal frees the sequences and gives the model back, read or not. Saved states are for choice 0: the others share its prompt.
    */
-  async open(request: UniversalRequest, signal: AbortSignal): Promise<Completion> {
+  async open(asked: UniversalRequest, signal: AbortSignal): Promise<Completion> {
+    const request = this.#named?.applied(asked) ?? asked;
     const heard =
       this.#hearing && request.messages.some(hasAudio) ? await this.#hearing.messages(request.messages, signal) : request.messages;
     return openChoices({ ...request, messages: heard }, signal, ({ states, ...one }, each, choice) =>
@@ -237,10 +249,9 @@ export class Completions {
       answerGrammar({ offer, form, format: INJECTED_FORMAT, parallel: true, thinking: 'none' });
     const messages = plainMessages(request.messages);
     if (messages.length === 0) throw new Failure('bad_request', 'messages is empty; send at least one message.');
-    const acquired = await this.#models.acquire(request.model, request.options, signal, {
-      keepLoaded: request.keepLoaded ?? false,
-      ...(request.transformers ? { transformers: request.transformers } : {}),
-    });
+    const asked = performance.now();
+    const acquired = await this.hold(request, signal);
+    const loadMs = performance.now() - asked;
     const hold = new ModelHold(acquired, signal);
     try {
       hold.signal.throwIfAborted();
@@ -261,7 +272,11 @@ export class Completions {
       const usage = contextUsage(plan.allocation, prompt.prepared.promptTokens, prompt.truncation);
       const again = async () => (await begun(plan, await makePrompt(plan, hold.signal), hold, true)).parts;
       const whole = request.stream !== true;
-      return new OpenedCompletion(request.model, usage, hold, check ? checkedParts(parts, check, whole ? again : undefined) : parts);
+      return new OpenedCompletion(
+        { model: request.model, contextUsage: usage, loadMs },
+        hold,
+        check ? checkedParts(parts, check, whole ? again : undefined) : parts,
+      );
     } catch (error) {
       hold.end(error);
       throw error;

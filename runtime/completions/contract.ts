@@ -81,6 +81,8 @@ export interface Completion {
   /** The model as the provider names it. */
   readonly model: string;
   readonly contextUsage?: ContextUsage;
+  /** What the loading of the model took; 0 where it was in memory. Absent where the model is elsewhere. */
+  readonly loadMs?: number;
   /** Consumed once. Leaving the loop early, or aborting the signal, frees the sequence within one decode step. Failures are thrown as `Failure`. */
   readonly parts: AsyncIterable<CompletionPart>;
 }

@@ -50,14 +50,15 @@ export class ModelHold {
 
 /** A completion whose parts may be read once. Ending the reading, even before its start, ends the hold. */
 export class OpenedCompletion implements Completion {
+  readonly model: string;
+  readonly contextUsage: ContextUsage;
+  readonly loadMs: number;
   readonly parts: AsyncIterable<CompletionPart>;
 
-  constructor(
-    readonly model: string,
-    readonly contextUsage: ContextUsage,
-    hold: ModelHold,
-    source: AsyncGenerator<CompletionPart, void, undefined>,
-  ) {
+  constructor(facts: Required<Omit<Completion, 'parts'>>, hold: ModelHold, source: AsyncGenerator<CompletionPart, void, undefined>) {
+    this.model = facts.model;
+    this.contextUsage = facts.contextUsage;
+    this.loadMs = facts.loadMs;
     hold.awaitReader();
     const iterator: AsyncIterator<CompletionPart, void, undefined> = {
       next() {

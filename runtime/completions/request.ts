@@ -20,6 +20,8 @@ export interface UniversalRequest extends CompletionRequest {
   injectTools?: boolean;
   /** True = the model stays in memory when it is idle. */
   keepLoaded?: boolean;
+  /** How long the model stays in memory after this answer, in place of the limit of all models; 0 = no longer, Infinity = until it is in the way. */
+  stayMs?: number | undefined;
   /** How an ONNX export is run. */
   transformers?: LanguageSettings;
   /** Uses saved KV states around the generation. */
@@ -56,7 +58,7 @@ export interface ModelSource {
     id: string,
     options: LanguageOptions,
     signal: AbortSignal,
-    residency?: { keepLoaded?: boolean; transformers?: LanguageSettings },
+    residency?: { keepLoaded?: boolean; stayMs?: number | undefined; transformers?: LanguageSettings },
   ): Promise<AcquiredModel>;
   /** The Jinja text, or the name of a known template, that a setting `chat_template` stands for. Throws `invalid` for one that stands for none. */
   chatTemplate(setting: string): Promise<string>;
@@ -65,4 +67,9 @@ export interface ModelSource {
 /** What opens completions; `Completions` is one. */
 export interface CompletionSource {
   open(request: UniversalRequest, signal: AbortSignal): Promise<Completion>;
+  /** Loads the model of a request, and keeps it loaded until it is released. */
+  hold(request: ModelRequest, signal: AbortSignal): Promise<AcquiredModel>;
 }
+
+/** What of a request says which model it needs, and how that is loaded. */
+export type ModelRequest = Pick<UniversalRequest, 'model' | 'options' | 'keepLoaded' | 'stayMs' | 'transformers'>;

@@ -1,5 +1,5 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
-import type { CompletionSource, ModelSource, UniversalRequest } from '../completions/request.js';
+import type { CompletionSource, UniversalRequest } from '../completions/request.js';
 import { checkedExtra, formFields, generationSettings, languageOptions, languageSettings } from '../completions/settings.js';
 import type { CompletionRequest, Provider } from './contract.js';
 
@@ -24,13 +24,12 @@ function universalRequest(model: ModelConfig, request: CompletionRequest): Unive
 }
 
 /** Completes chats on the in-process runtime. A prompt over the context is refused unless `extra_body` sets `auto_truncate`. */
-export function createUniversalProvider(completions: CompletionSource, models?: Pick<ModelSource, 'acquire'>): Provider {
+export function createUniversalProvider(completions: CompletionSource): Provider {
   return {
     open: (model, request, signal) => completions.open(universalRequest(model, request), signal),
     hold: async (model, signal) => {
-      const { model: name, options, transformers } = universalRequest(model, { messages: [] });
-      const acquired = await models?.acquire(name, options, signal, transformers ? { transformers } : {});
-      return acquired?.release;
+      const { keepLoaded: _kept, ...request } = universalRequest(model, { messages: [] });
+      return (await completions.hold(request, signal)).release;
     },
   };
 }

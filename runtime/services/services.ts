@@ -70,7 +70,7 @@ interface Places<Service> {
 /** How each service is opened in either place. Its code is loaded at its first call. */
 const PLACES: { readonly [Name in keyof Services]: Places<Services[Name]> } = {
   completions: {
-    here: async ({ completions, models }) => (await import('../providers/universal.js')).createUniversalProvider(completions, models),
+    here: async ({ completions }) => (await import('../providers/universal.js')).createUniversalProvider(completions),
     elsewhere: async ({ outbound, runtimeUrls, chats }) => {
       const [{ RemoteCompletions }, { ChatClient }, { RoundRobin, runtimeBase }] = await Promise.all([
         import('../remote/completions.js'),

@@ -12,6 +12,7 @@ import type { TableName, Tables } from './tables.js';
 import { type Chain, type Change, Writer } from './writer.js';
 
 export type { ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowRange } from './chunk-records.js';
+export type { NamedModelRecord } from './client-records.js';
 export type { DetectorRecord, DetectorSettings, ModelRecord, SegmentRecord, StoredColumn, TableRecord } from './column-records.js';
 export { alignedBytes, bytesOf } from './column-records.js';
 export type { EventKey, StoredEvent } from './event-records.js';
@@ -65,6 +66,7 @@ export class Store {
   readonly memoryLines: Table<'memoryLines'>;
   readonly memoryNotes: Table<'memoryNotes'>;
   readonly memoryTrash: Table<'memoryTrash'>;
+  readonly namedModels: Table<'namedModels'>;
   readonly counts: StoreCounts = { read: 0, written: 0 };
   readonly #environment: Environment;
   readonly #writer: Writer;
@@ -111,6 +113,7 @@ export class Store {
     this.memoryLines = new Table('memoryLines', tables.memoryLines, owner);
     this.memoryNotes = new Table('memoryNotes', tables.memoryNotes, owner);
     this.memoryTrash = new Table('memoryTrash', tables.memoryTrash, owner);
+    this.namedModels = new Table('namedModels', tables.namedModels, owner);
     this.#endLog = repeatInLog(() => this.#openDamage());
   }
 

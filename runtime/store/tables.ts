@@ -1,5 +1,6 @@
 import type { Message } from '../../schemas/generated/common.js';
 import type { ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowKey, WasteRecord } from './chunk-records.js';
+import type { NamedModelRecord } from './client-records.js';
 import type { DetectorRecord, ModelRecord, SegmentKey, SegmentRecord, TableRecord } from './column-records.js';
 import type { EventHead, EventKey, StoredEvent } from './event-records.js';
 import type { MemoryKey, MemoryLineKey, MemoryRecordKey, MemoryStoreRecord, StoredMemory } from './memory-records.js';
@@ -81,6 +82,8 @@ export interface Tables {
   memoryNotes: { key: readonly [owner: number, name: string]; value: unknown };
   /** Numbers of memory stores whose records wait to be removed; the value is when that was decided, in milliseconds since 1970. */
   memoryTrash: { key: number; value: number };
+  /** Models that clients made of others, by name. */
+  namedModels: { key: string; value: NamedModelRecord };
 }
 
 /** A table's name. */
@@ -114,4 +117,5 @@ export const TABLE_NAMES = [
   'memoryLines',
   'memoryNotes',
   'memoryTrash',
+  'namedModels',
 ] as const satisfies readonly TableName[];

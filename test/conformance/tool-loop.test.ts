@@ -117,7 +117,7 @@ describe('a turn that calls tools of servers', () => {
   before(async () => {
     store = await openStore(dataDir);
     host = await ScriptedOpenAI.start();
-    const universal = createUniversalProvider(new Completions({ models }), models);
+    const universal = createUniversalProvider(new Completions({ models }));
     chat = new Chat({ projects: new Projects({ dataDir }), providers: testedProviders({ outbound, universal }), providerOf, store, tools });
   });
   after(async () => {

@@ -29,7 +29,7 @@ export interface Scenario {
   readonly lacks?: readonly string[];
   /** Headers that must be there, by lower-case name. */
   readonly answerHeaders?: Readonly<Record<string, string | RegExp>>;
-  /** Further checks on the parsed body. */
+  /** Further checks on the parsed body; lines of JSON are a list. */
   // biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape
   readonly json?: (body: any, answer: Answer) => void | Promise<void>;
   /** The whole stream, event by event. */
@@ -87,8 +87,17 @@ async function play(application: Application, scenario: Scenario): Promise<void>
     else assert.match(answer.headers[name] ?? '', value, `header ${name}`);
   }
   if (scenario.events) assertEvents(answer.events, scenario.events);
-  if (scenario.json)
-    await scenario.json(answer.text === '' || answer.bytes || answer.events.length > 0 ? undefined : JSON.parse(answer.text), answer);
+  if (scenario.json) await scenario.json(parsedBody(answer), answer);
+}
+
+/** The body as JSON; of lines of JSON a list. */
+function parsedBody({ text, bytes, events, headers }: Answer): unknown {
+  if (text === '' || bytes || events.length > 0) return undefined;
+  if (headers['content-type'] !== 'application/x-ndjson') return JSON.parse(text);
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
 }
 
 /** Compares a stream with what is expected of it, event by event; `ANY_EVENTS` matches as few as possible. */

@@ -35,6 +35,8 @@ export interface GgufHeader extends ModelShape {
   readonly sampling: RecommendedSampling;
   /** The tensor type that most bytes have, such as `Q4_K`. */
   readonly mainType: string;
+  /** Numbers of all tensors together. */
+  readonly parameters: number;
   /** Positions are turned otherwise in contexts longer than that of its first training (LongRoPE, as in Phi 3 of 128k). */
   readonly isLongRope: boolean;
   readonly notes: readonly string[];
@@ -168,6 +170,7 @@ async function readHeader(path: string): Promise<GgufHeader> {
     ranking: readRanking(file, first.metadata, tables),
     sampling: recommended.sampling,
     mainType: mainType(tables),
+    parameters: tables.flatMap((table) => [...table.values()]).reduce((sum, { shape }) => sum + shape.reduce((a, b) => a * b, 1), 0),
     isLongRope: tables.some((table) => [...table.keys()].some((name) => name.includes('rope_factors_long'))),
     notes: tooLong
       ? [

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { Failure } from '../../../schemas/errors.js';
 import { log } from '../../base/log.js';
 import { fileOf } from '../../base/paths.js';
 import type { LanguageModel, LanguageOptions } from '../../engines/contracts/language.js';
@@ -6,6 +7,7 @@ import type { EngineStatus, LoadedEngine } from '../../engines/contracts/loaded.
 import type { LanguageClient } from '../../engines/language/client.js';
 import { Circuit } from '../../hosts/circuit.js';
 import type { ModelPlaces } from '../find/contract.js';
+import { findAdapter } from '../find/gguf.js';
 import { findLanguage, type LanguageSettings } from '../find/language.js';
 import { knownModels, modelPlaces, namedModels } from '../find/places.js';
 import { chatTemplateOf } from './chat-template.js';
@@ -29,6 +31,8 @@ export interface LoadedModel {
   readonly name: string;
   /** Requests that use it now. */
   readonly uses: number;
+  /** How long it stays when nobody uses it any more; infinite for one that is kept. */
+  readonly staysMs: number;
   readonly pid: number | undefined;
   readonly status: EngineStatus;
 }
@@ -37,6 +41,8 @@ export interface LoadedModel {
 export interface LanguageResidency {
   /** Never unloaded for being idle. */
   readonly keepLoaded?: boolean;
+  /** As in `LoadRequest`. */
+  readonly stayMs?: number | undefined;
   readonly transformers?: LanguageSettings;
 }
 
@@ -63,6 +69,8 @@ export interface HoldRequest<T extends LoadedEngine> {
   readonly keepLoaded?: boolean;
   /** Unloaded when it is idle for so long, where that is less than the limit of all models. */
   readonly idleMs?: number;
+  /** How long it stays after this use, whatever the limit of all models; 0 = no longer. */
+  readonly stayMs?: number | undefined;
   /** The circuit counts the crashes of this key and is given to the supervisor of its host; `stop` is aborted when the load is given up. */
   readonly load: (circuit: Circuit, stop: AbortSignal) => Promise<T>;
 }
@@ -117,14 +125,14 @@ export class Models {
    * for a file or options that cannot work, `unavailable` when its engine crashes or is held back after crashes.
    */
   async acquire(name: string, options: LanguageOptions, signal: AbortSignal, residency: LanguageResidency = {}): Promise<AcquiredModel> {
-    const { keepLoaded = false, transformers = {} } = residency;
+    const { keepLoaded = false, stayMs, transformers = {} } = residency;
     const found = await findLanguage(name, transformers, this.places);
     const source = await fileOf(found.weights[0]);
     signal.throwIfAborted();
     const key = cacheKey(found.id, found.quantisation, options) + (found.format === 'onnx' ? exportKey(transformers) : '');
     const parts = { name, found, options, device: transformers.device ?? 'auto', room: this.#room, templates: this.#templates };
     const load = (circuit: Circuit, stop: AbortSignal): Promise<LanguageClient> => loadLanguage({ ...parts, circuit }, stop);
-    const { engine, release } = await this.#take({ key, source, type: 'language', name, keepLoaded, load }, signal);
+    const { engine, release } = await this.#take({ key, source, type: 'language', name, keepLoaded, stayMs, load }, signal);
     return { model: engine, key, release };
   }
 
@@ -143,10 +151,22 @@ export class Models {
     return chatTemplateOf(setting, this.places.folder);
   }
 
+  /** Resolves where a language model or encoder of this name is on this machine; throws as finding it does where none is. */
+  async require(name: string): Promise<void> {
+    await findLanguage(name, {}, this.places).catch((error: unknown) => {
+      if (!(error instanceof Failure) || error.code !== 'WrongModelType') throw error;
+    });
+  }
+
+  /** The path of a LoRA adapter; throws as `findAdapter` does. */
+  adapter(name: string): Promise<string> {
+    return findAdapter(name, this.places);
+  }
+
   /** Models in memory, first loaded first. */
   loaded(): LoadedModel[] {
-    return this.#residency.loaded().map(({ key, resident: { type, name, engine }, uses }) => {
-      return { key, type, name, uses, pid: engine.pid, status: engine.status };
+    return this.#residency.loaded().map(({ key, resident: { type, name, engine }, uses, staysMs }) => {
+      return { key, type, name, uses, staysMs, pid: engine.pid, status: engine.status };
     });
   }
 
@@ -189,9 +209,9 @@ export class Models {
   }
 
   async #take<T extends LoadedEngine>(request: Omit<HoldRequest<T>, 'sizeBytes'>, signal: AbortSignal): Promise<Held<T>> {
-    const { key, source, keepLoaded = false, idleMs } = request;
+    const { key, source, keepLoaded = false, idleMs, stayMs } = request;
     const load = (stop: AbortSignal): Promise<Shown> => this.#load(request, stop);
-    const { resident, release, discard } = await this.#residency.acquire({ key, source, keep: keepLoaded, idleMs, load }, signal);
+    const { resident, release, discard } = await this.#residency.acquire({ key, source, keep: keepLoaded, idleMs, stayMs, load }, signal);
     // A key belongs to one kind of engine, so what lies under it is what its load makes.
     return { engine: resident.engine as T, key, release, discard };
   }

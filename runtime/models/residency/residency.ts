@@ -53,7 +53,8 @@ interface Entry<T> {
   /** Monotonic milliseconds of the last release or acquisition. */
   lastUsed: number;
   keep: boolean;
-  readonly idleMs: number;
+  /** Infinite for one that is never unloaded for being idle. */
+  idleMs: number;
 }
 
 /** How a resident is loaded when nobody has. */
@@ -65,6 +66,8 @@ export interface LoadRequest<T> {
   readonly keep: boolean;
   /** Unloaded when it is idle for so long, where that is less than the limit of all. */
   readonly idleMs?: number | undefined;
+  /** How long it stays in memory after this use, whatever the limit of all; 0 = it is unloaded at the end of its use. What was asked last holds. */
+  readonly stayMs?: number | undefined;
   /** Aborted when the load is given up. */
   readonly load: (signal: AbortSignal) => Promise<T>;
 }
@@ -90,8 +93,11 @@ export class Residency<T extends Resident> {
   }
 
   /** What is loaded, in the order of loading; does not count as use. */
-  loaded(): { key: string; resident: T; uses: number }[] {
-    return [...this.#entries.values()].flatMap(({ key, resident, uses }) => (resident ? [{ key, resident, uses }] : []));
+  loaded(): { key: string; resident: T; uses: number; staysMs: number }[] {
+    return [...this.#entries.values()].flatMap(({ key, resident, uses, keep, idleMs, lastUsed }) => {
+      const staysMs = keep ? Number.POSITIVE_INFINITY : uses > 0 ? idleMs : Math.max(0, lastUsed + idleMs - performance.now());
+      return resident ? [{ key, resident, uses, staysMs }] : [];
+    });
   }
 
   /** Keys that are being loaded. */
@@ -105,6 +111,10 @@ export class Residency<T extends Resident> {
     if (this.#closed) throw new Failure('unavailable', 'The daemon is shutting down.', { retryAfterS: 5 });
     const entry = this.#entryOf(request);
     entry.keep ||= request.keep;
+    if (request.stayMs !== undefined) {
+      entry.idleMs = request.stayMs;
+      entry.keep = request.keep;
+    }
     entry.uses += 1;
     let released = false;
     const release = (): void => {
@@ -112,7 +122,8 @@ export class Residency<T extends Resident> {
       released = true;
       entry.uses -= 1;
       entry.lastUsed = performance.now();
-      if (this.#discarded.has(entry) && entry.uses === 0) void this.#unload(entry);
+      if (entry.uses > 0) return;
+      if (this.#discarded.has(entry) || (entry.idleMs === 0 && !entry.keep)) void this.#unload(entry);
     };
     try {
       const resident = await orAborted(entry.loading, signal);

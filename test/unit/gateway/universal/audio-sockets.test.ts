@@ -129,7 +129,7 @@ describe('spoken questions over a WebSocket', () => {
 
   it('remembers earlier turns, and no more than 40 MiB of their audio', async () => {
     const told: UniversalRequest[] = [];
-    const source: CompletionSource = {
+    const source: Pick<CompletionSource, 'open'> = {
       open: async (request) => {
         told.push(request);
         const parts = (async function* () {

@@ -1,0 +1,21 @@
+import type { Options } from '../../schemas/generated/universal/ollama.js';
+
+/** A model that a client made of another one: a name with settings. */
+export interface NamedModelRecord {
+  /** The model of this machine that it is made of, never another of these. */
+  readonly from: string;
+  readonly system?: string;
+  /** Jinja text, a file or a known name, as `chat_template` takes it. */
+  readonly template?: string;
+  /** As it was given, where that was in another language. */
+  readonly givenTemplate?: string;
+  /** By Ollama's names. */
+  readonly parameters: Options;
+  /** Come before those of each chat. */
+  readonly messages: readonly { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }[];
+  /** Paths of LoRA adapters. */
+  readonly adapters: readonly string[];
+  readonly license: readonly string[];
+  /** Milliseconds since 1970 of its creation or last change. */
+  readonly atMs: number;
+}

@@ -1,0 +1,489 @@
+import assert from 'node:assert/strict';
+import { PUPPET_SCRIPTS } from '../../models/puppet/puppet-scripts.js';
+import { compatStage } from '../support/compat-stage.js';
+import { HubServer } from '../support/hub-server.js';
+import { type Scenario, scenarios } from '../support/scenario.js';
+
+const hub = await HubServer.start();
+hub.put('org/gguf', { 'model-Q4_K_M.gguf': Buffer.alloc(200_000, 1) });
+const stage = compatStage(hub);
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape
+type Answer = any;
+
+const post = (name: string, path: string, body: unknown, rest: Omit<Scenario, 'name' | 'path' | 'body'> = {}): Scenario => ({
+  name,
+  method: 'POST',
+  path,
+  body,
+  ...rest,
+});
+const user = (content: string) => [{ role: 'user', content }];
+const chat = (name: string, content: string, more: object, rest: Omit<Scenario, 'name' | 'path' | 'body'> = {}): Scenario =>
+  post(name, '/api/chat', { model: 'puppet', stream: false, messages: user(content), ...more }, rest);
+const textOf = (lines: Answer[]): string => lines.map((one) => one.message?.content ?? one.response ?? '').join('');
+const TOOL = {
+  type: 'function',
+  function: { name: 'get_weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
+};
+const HELLO = PUPPET_SCRIPTS.hello.answer;
+
+function assertTimes(end: Answer): void {
+  for (const name of ['total_duration', 'load_duration', 'prompt_eval_duration', 'eval_duration'])
+    assert.ok(Number.isInteger(end[name]) && end[name] >= 0, `${name} is ${end[name]}`);
+  assert.ok(end.prompt_eval_count > 0 && end.eval_count > 0);
+  assert.ok(end.total_duration >= end.eval_duration);
+}
+
+const ANSWERS: Scenario[] = [
+  { name: 'tells that it runs', path: '/', contains: ['Ollama is running'], answerHeaders: { 'content-type': /^text\/plain/ } },
+  { name: 'has a version', path: '/api/version', json: (body) => assert.deepEqual(Object.keys(body), ['version']) },
+  chat(
+    'answers a chat',
+    'hello',
+    {},
+    {
+      json: (body) => {
+        assert.deepEqual(body.message, { role: 'assistant', content: HELLO });
+        assert.deepEqual([body.done, body.done_reason, body.model], [true, 'stop', 'puppet']);
+        assertTimes(body);
+      },
+    },
+  ),
+  chat(
+    'streams unless it is told otherwise',
+    'hello',
+    { stream: undefined, model: 'puppet:latest' },
+    {
+      answerHeaders: { 'content-type': 'application/x-ndjson' },
+      json: (lines) => {
+        assert.equal(textOf(lines), HELLO);
+        assert.ok(lines.length > 1);
+        assert.ok(lines.slice(0, -1).every((one: Answer) => one.done === false));
+        assert.equal(lines.at(-1).done_reason, 'stop');
+        assertTimes(lines.at(-1));
+      },
+    },
+  ),
+  chat(
+    'takes a body of no content type, as curl sends it',
+    '',
+    {},
+    {
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      contains: ['"done":true'],
+    },
+  ),
+  chat(
+    'takes none of those from a web page',
+    '',
+    {},
+    {
+      headers: { 'content-type': 'text/plain', origin: 'http://localhost:3000' },
+      status: 415,
+      contains: ['{"error":"The body must be JSON.'],
+    },
+  ),
+  chat(
+    'cuts at num_predict',
+    'count',
+    { options: { num_predict: 5 } },
+    {
+      json: (body) => assert.deepEqual([body.done_reason, body.eval_count], ['length', 5]),
+    },
+  ),
+  chat(
+    'answers to the end without num_predict',
+    'count',
+    { options: { num_predict: -2, numa: true, whatever: 1 } },
+    {
+      json: (body) => assert.equal(body.message.content, PUPPET_SCRIPTS.long.answer),
+    },
+  ),
+  chat(
+    'stops at a text',
+    'stops',
+    { options: { stop: ['STOPPED'] } },
+    { json: (body) => assert.equal(body.message.content, 'alpha beta ') },
+  ),
+  chat(
+    'tells what was thought',
+    'ponder',
+    { think: true },
+    {
+      json: (body) => {
+        assert.match(body.message.thinking, /Two and two make four/);
+        assert.equal(body.message.content, PUPPET_SCRIPTS.think.answer);
+      },
+    },
+  ),
+  chat(
+    'tells what was thought as it comes',
+    'ponder',
+    { think: 'high', stream: true },
+    {
+      json: (lines) => {
+        assert.match(lines.map((one: Answer) => one.message.thinking ?? '').join(''), /Two and two make four/);
+        assert.equal(textOf(lines), PUPPET_SCRIPTS.think.answer);
+      },
+    },
+  ),
+  ...[false, true].map((stream) =>
+    chat(
+      `calls tools with arguments that are objects, stream ${stream}`,
+      'weather',
+      { tools: [TOOL], stream },
+      {
+        json: (body) => {
+          const calls = [body].flat().flatMap((one: Answer) => one.message.tool_calls ?? []);
+          assert.deepEqual(calls, [{ function: { name: 'get_weather', arguments: { city: 'Paris' } } }]);
+        },
+      },
+    ),
+  ),
+  post(
+    'reads the result of a tool',
+    '/api/chat',
+    {
+      model: 'puppet',
+      stream: false,
+      tools: [TOOL],
+      messages: [
+        ...user('weather'),
+        { role: 'assistant', content: '', tool_calls: [{ function: { name: 'get_weather', arguments: { city: 'Paris' } } }] },
+        { role: 'tool', tool_name: 'get_weather', content: '21 degrees' },
+      ],
+    },
+    { contains: ['It is sunny in Paris today'] },
+  ),
+  chat(
+    'holds an answer to JSON',
+    'json',
+    { format: 'json' },
+    { json: (body) => assert.equal(JSON.parse(body.message.content).name, 'Ada') },
+  ),
+  chat(
+    'holds an answer to a schema',
+    'hello',
+    { format: { enum: ['yes', 'no'] } },
+    {
+      json: (body) => assert.match(body.message.content, /^"(yes|no)"$/),
+    },
+  ),
+  chat(
+    'refuses an image that the model cannot see',
+    'hello',
+    { messages: [{ role: 'user', content: 'hello', images: ['iVBORw0KGgo='] }] },
+    {
+      status: 400,
+      contains: ['{"error":"The message has a part of type image_url'],
+    },
+  ),
+  post(
+    'answers one prompt',
+    '/api/generate',
+    { model: 'puppet', prompt: 'hello', stream: false },
+    {
+      json: (body) => {
+        assert.equal(body.response, HELLO);
+        assertTimes(body);
+      },
+    },
+  ),
+  post(
+    'streams an answer to one prompt',
+    '/api/generate',
+    { model: 'puppet', prompt: 'hello', system: 'Be brief.' },
+    {
+      json: (lines) => assert.equal(textOf(lines), HELLO),
+    },
+  ),
+  post(
+    'loads a model that is asked nothing',
+    '/api/generate',
+    { model: 'puppet', keep_alive: '10m' },
+    {
+      json: (body) => assert.deepEqual([body.response, body.done, body.done_reason], ['', true, 'load']),
+    },
+  ),
+  {
+    name: 'lists what is in memory, with the time until which it stays',
+    path: '/api/ps',
+    json: ({ models }) => {
+      const [one] = models;
+      assert.equal(one.name, 'puppet:latest');
+      const minutes = (Date.parse(one.expires_at) - Date.now()) / 60_000;
+      assert.ok(minutes > 9 && minutes <= 10, `${minutes}`);
+      assert.ok(one.context_length > 0);
+    },
+  },
+  chat(
+    'keeps a model for ever',
+    'hello',
+    { keep_alive: -1 },
+    {
+      json: async () => assert.equal(stage.endpoints.length > 0, true),
+    },
+  ),
+  { name: 'says so in a far year', path: '/api/ps', contains: ['"expires_at":"2318'] },
+  post(
+    'unloads a model at once',
+    '/api/chat',
+    { model: 'puppet', messages: [], keep_alive: 0 },
+    {
+      json: (body) => assert.equal(body.done_reason, 'unload'),
+    },
+  ),
+  { name: 'which is gone then', path: '/api/ps', json: ({ models }) => assert.deepEqual(models, []) },
+  post(
+    'turns texts into vectors',
+    '/api/embed',
+    { model: 'tiny/embedder', input: ['a dog', 'a cat'] },
+    {
+      json: (body) => {
+        assert.deepEqual([body.embeddings.length, body.embeddings[0].length], [2, 64]);
+        assert.ok(body.total_duration > 0 && body.prompt_eval_count > 0);
+      },
+    },
+  ),
+  post(
+    'turns one text into a vector',
+    '/api/embeddings',
+    { model: 'tiny/embedder', prompt: 'a dog' },
+    {
+      json: (body) => assert.equal(body.embedding.length, 64),
+    },
+  ),
+];
+
+const MODELS: Scenario[] = [
+  {
+    name: 'lists the models that can be named',
+    path: '/api/tags',
+    json: ({ models }) => {
+      const names = models.map((one: Answer) => one.name);
+      for (const name of ['puppet:latest', 'quern-tiny:latest', 'tiny/embedder:latest'])
+        assert.ok(names.includes(name), `${name} of ${names}`);
+      for (const one of models) assert.match(one.digest, /^[0-9a-f]{64}$/);
+    },
+  },
+  post(
+    'tells what a model is',
+    '/api/show',
+    { model: 'puppet' },
+    {
+      json: (body) => {
+        assert.deepEqual(body.capabilities, ['completion', 'tools', 'thinking']);
+        const { 'general.architecture': family } = body.model_info;
+        assert.equal(body.model_info[`${family}.context_length`], 8192);
+        assert.equal(body.details.family, family);
+        assert.match(body.details.parameter_size, /^[\d.]+M$/);
+        assert.match(body.modelfile, /^FROM puppet\n/);
+      },
+    },
+  ),
+  post(
+    'tells that a model embeds',
+    '/api/show',
+    { name: 'tiny/embedder' },
+    { json: (body) => assert.deepEqual(body.capabilities, ['embedding']) },
+  ),
+  post(
+    'makes a model by a Modelfile',
+    '/api/create',
+    {
+      name: 'stopper',
+      modelfile:
+        'FROM puppet\n# a remark\nSYSTEM """You are\nbrief."""\nPARAMETER stop STOPPED\nPARAMETER num_ctx 1024\nparameter temperature 0\nLICENSE "free"\n',
+    },
+    { json: (lines) => assert.equal(lines.at(-1).status, 'success') },
+  ),
+  post(
+    'which is shown as it was made',
+    '/api/show',
+    { model: 'stopper' },
+    {
+      json: (body) => {
+        assert.equal(body.system, 'You are\nbrief.');
+        assert.match(body.parameters, /stop +"STOPPED"\nnum_ctx +1024\ntemperature +0/);
+        assert.match(body.modelfile, /FROM puppet\nSYSTEM """You are\nbrief\."""\nPARAMETER stop "STOPPED"\n/);
+        assert.deepEqual([body.license, body.details.parent_model], ['free', 'puppet']);
+      },
+    },
+  ),
+  post(
+    'and answers with its settings',
+    '/api/chat',
+    { model: 'stopper', stream: false, messages: user('stops') },
+    {
+      json: (body) => assert.deepEqual([body.model, body.message.content], ['stopper', 'alpha beta ']),
+    },
+  ),
+  post(
+    'also where another API names it',
+    '/v1/chat/completions',
+    { model: 'stopper:latest', messages: user('stops') },
+    {
+      json: (body) => {
+        assert.equal(body.choices[0].message.content, 'alpha beta ');
+        assert.equal(body.x_context_usage.total_context, 1024);
+      },
+    },
+  ),
+  post(
+    'whose settings a request changes',
+    '/api/chat',
+    { model: 'stopper', stream: false, messages: user('stops'), options: { stop: ['END'] } },
+    {
+      json: (body) => assert.equal(body.message.content, 'alpha beta STOPPED gamma delta '),
+    },
+  ),
+  post(
+    'makes a model of members',
+    '/api/create',
+    {
+      model: 'greeter',
+      from: 'stopper',
+      stream: false,
+      messages: [
+        { role: 'user', content: 'a' },
+        { role: 'assistant', content: 'b' },
+      ],
+      parameters: { num_predict: 3 },
+    },
+    { json: (body) => assert.deepEqual(body, { status: 'success' }) },
+  ),
+  post(
+    'that has what it is made of',
+    '/api/show',
+    { model: 'greeter' },
+    {
+      json: (body) => {
+        assert.match(body.modelfile, /^FROM puppet\n/);
+        assert.match(body.parameters, /num_predict +3/);
+        assert.match(body.parameters, /num_ctx +1024/);
+        assert.equal(body.messages.length, 2);
+      },
+    },
+  ),
+  post('gives a model a second name', '/api/copy', { source: 'greeter', destination: 'other/greeter:v2' }),
+  post('of one that was not made here too', '/api/copy', { source: 'puppet', destination: 'doll' }),
+  {
+    name: 'lists them all',
+    path: '/api/tags',
+    contains: ['"stopper:latest"', '"greeter:latest"', '"other/greeter:v2"', '"doll:latest"', '"parent_model":"puppet"'],
+  },
+  { name: 'deletes a model that was made', method: 'DELETE', path: '/api/delete', body: { model: 'greeter' } },
+  { name: 'and no other', path: '/api/tags', contains: ['"other/greeter:v2"'], lacks: ['"greeter:latest"'] },
+  post(
+    'pulls a model with its progress',
+    '/api/pull',
+    { model: 'hf.co/org/gguf:Q4_K_M' },
+    {
+      json: (lines) => {
+        const told = lines.map((one: Answer) => one.status);
+        assert.equal(told[0], 'pulling manifest');
+        assert.equal(told.at(-1), 'success');
+        const last = lines.findLast((one: Answer) => one.total);
+        assert.deepEqual([last.completed, last.total], [200_000, 200_000]);
+      },
+    },
+  ),
+  post(
+    'pulls what is there already',
+    '/api/pull',
+    { model: 'quern-tiny', stream: false },
+    { json: (body) => assert.deepEqual(body, { status: 'success' }) },
+  ),
+  { name: 'deletes a model of the cache', method: 'DELETE', path: '/api/delete', body: { model: 'org/gguf' } },
+];
+
+const inOllamasShape = (body: Answer): void => {
+  assert.deepEqual(Object.keys(body), ['error']);
+  assert.equal(typeof body.error, 'string');
+};
+const refused = (name: string, path: string, body: unknown, status: number, text: string, method = 'POST'): Scenario => ({
+  name,
+  method,
+  path,
+  body,
+  status,
+  contains: [text],
+  json: inOllamasShape,
+});
+
+const REFUSED: Scenario[] = [
+  refused(
+    'refuses an unknown model in its words',
+    '/api/chat',
+    { model: 'llama3.2', messages: user('a') },
+    404,
+    "model 'llama3.2' not found: it is not on this machine",
+  ),
+  refused('also of a prompt', '/api/generate', { model: 'llama3.2:latest', prompt: 'a' }, 404, "model 'llama3.2:latest' not found"),
+  refused('also of vectors', '/api/embed', { model: 'org/none', input: 'a' }, 404, "model 'org/none' not found"),
+  refused('also of what is shown', '/api/show', { model: 'none' }, 404, "model 'none' not found"),
+  refused('also of what is copied', '/api/copy', { source: 'none', destination: 'b' }, 404, "model 'none' not found"),
+  refused('also of what is deleted', '/api/delete', { model: 'org/none' }, 404, 'not', 'DELETE'),
+  refused('a model is named', '/api/show', {}, 400, 'model is missing'),
+  refused('a role that is none', '/api/chat', { model: 'puppet', messages: [{ role: 'robot', content: 'a' }] }, 400, 'messages'),
+  refused('a wrong type', '/api/chat', { model: 'puppet', messages: 'hello' }, 400, 'messages'),
+  refused(
+    'options of a wrong type',
+    '/api/chat',
+    { model: 'puppet', messages: user('a'), options: { temperature: 'hot' } },
+    400,
+    'temperature',
+  ),
+  refused(
+    'a sampler that is not there',
+    '/api/chat',
+    { model: 'puppet', messages: user('a'), options: { mirostat: 2 } },
+    400,
+    'options.mirostat is 2',
+  ),
+  refused('a duration that is none', '/api/chat', { model: 'puppet', messages: user('a'), keep_alive: 'soon' }, 400, 'keep_alive'),
+  refused('a format that is none', '/api/chat', { model: 'puppet', messages: user('a'), format: 'xml' }, 400, 'format'),
+  refused('deep JSON', '/api/chat', `{"model":"puppet","messages":${'['.repeat(70)}${']'.repeat(70)}}`, 400, 'deep'),
+  refused('broken JSON', '/api/chat', '{"model":', 400, 'JSON'),
+  refused('17 MB', '/api/chat', { model: 'puppet', messages: user('a'.repeat(17 * 2 ** 20)) }, 413, 'bytes'),
+  refused('no push', '/api/push', { model: 'puppet' }, 405, 'Models are not pushed from here'),
+  refused(
+    'an unknown instruction by its name',
+    '/api/create',
+    { name: 'a', modelfile: 'FROM puppet\nFLAVOUR sweet' },
+    400,
+    'line 2: unknown instruction',
+  ),
+  refused('a text without an end', '/api/create', { name: 'a', modelfile: 'FROM puppet\nSYSTEM """a' }, 400, 'never end'),
+  refused('a model of nothing', '/api/create', { name: 'a', modelfile: 'SYSTEM a' }, 400, '\\"from\\" is missing'),
+  refused('a model of what is not there', '/api/create', { name: 'a', from: 'none' }, 404, "model 'none' not found"),
+  refused('a name that is none', '/api/create', { name: '../a', from: 'puppet' }, 400, 'cannot be the name of a model'),
+  refused(
+    'the name of a model of this machine',
+    '/api/create',
+    { name: 'puppet', from: 'quern-tiny' },
+    409,
+    'puppet is a model of this machine',
+  ),
+  refused('a parameter of a wrong type', '/api/create', { name: 'a', modelfile: 'FROM puppet\nPARAMETER num_ctx many' }, 400, 'num_ctx'),
+  refused(
+    'an adapter that is not there',
+    '/api/create',
+    { name: 'a', from: 'puppet', adapters: ['/none.gguf'] },
+    404,
+    'LoRA adapter /none.gguf',
+  ),
+  refused('uploaded weights', '/api/create', { name: 'a', from: 'puppet', files: { 'a.gguf': 'sha256:0' } }, 400, 'uploaded weights'),
+  refused(
+    'a template with what has no translation',
+    '/api/create',
+    { name: 'a', from: 'puppet', template: '{{ with .Prompt }}{{ . }}{{ end }}' },
+    400,
+    'TEMPLATE has {{ with .Prompt }}',
+  ),
+  refused('a built-in model is not deleted', '/api/delete', { model: 'quern-tiny' }, 409, 'comes with this program', 'DELETE'),
+  refused('a pull of what no hub has', '/api/pull', { model: 'org/nowhere' }, 404, 'org/nowhere'),
+];
+
+scenarios("Ollama's API", stage, [...ANSWERS, ...MODELS, ...REFUSED]);
