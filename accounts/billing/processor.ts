@@ -65,4 +65,10 @@ export interface Processor {
   event(body: Uint8Array, signature: string | null, now: number): ProcessorEvent;
   /** Makes product and price of a plan what the module file says; resolves to the price, and to what was done. */
   push(plan: PlanSettings): Promise<{ priceId: string; change: 'none' | 'created' | 'repriced' }>;
+  /** The addresses to which the processor sends events. */
+  endpoints(): Promise<readonly { readonly url: string; readonly isOn: boolean; readonly events: readonly string[] }[]>;
+  /** A price, in whole units of its currency; undefined where there is none of this name. */
+  price(
+    id: string,
+  ): Promise<{ readonly isOn: boolean; readonly amount: number; readonly currency: string; readonly interval: string } | undefined>;
 }

@@ -74,12 +74,8 @@ export function stripeProcessor({ app, billing }: Settings, api?: URL): Processo
       return (await stripe.billingPortal.sessions.create({ customer: customerId, return_url: billing.cancelUrl })).url;
     },
     async subscription(id) {
-      try {
-        return read(await stripe.subscriptions.retrieve(id, { expand }));
-      } catch (error) {
-        if (error instanceof Stripe.errors.StripeError && error.statusCode === 404) return undefined;
-        throw error;
-      }
+      const subscription = await known(stripe.subscriptions.retrieve(id, { expand }));
+      return subscription && read(subscription);
     },
     async subscriptions(customerId) {
       const { data } = await stripe.subscriptions.list({
@@ -96,7 +92,7 @@ export function stripeProcessor({ app, billing }: Settings, api?: URL): Processo
         (invoice): Invoice => ({
           id: invoice.id ?? '',
           date: invoice.created,
-          amount: invoice.amount_paid / 100,
+          amount: invoice.amount_paid / smallestUnits(invoice.currency),
           currency: invoice.currency,
           status: invoice.status ?? 'draft',
           pdfUrl: invoice.invoice_pdf ?? null,
@@ -124,7 +120,49 @@ export function stripeProcessor({ app, billing }: Settings, api?: URL): Processo
     event: (body, signature, now) => eventOf(body, signature, billing.webhookSecrets, now),
     push: (plan) =>
       pushed(stripe, plan, productOf(plan.name), `${app.id}:${plan.name}:${plan.interval}:${billing.currency}`, billing.currency),
+    async endpoints() {
+      const { data } = await stripe.webhookEndpoints.list({ limit: 100 });
+      return data.map(({ url, status, enabled_events: events }) => ({ url, isOn: status === 'enabled', events }));
+    },
+    async price(id) {
+      const price = await known(stripe.prices.retrieve(id));
+      return (
+        price && {
+          isOn: price.active,
+          amount: (price.unit_amount ?? 0) / smallestUnits(price.currency),
+          currency: price.currency,
+          interval: price.recurring?.interval ?? 'once',
+        }
+      );
+    },
   };
+}
+
+/** Currencies that the processor counts in whole units, and in thousandths; all others in hundredths. */
+const WHOLE = new Set('bif clp djf gnf jpy kmf krw mga pyg rwf vnd vuv xaf xof xpf'.split(' '));
+const THOUSANDTHS = new Set('bhd jod kwd omr tnd'.split(' '));
+
+/** How many of what the processor counts make one unit of a currency. */
+function smallestUnits(currency: string): number {
+  if (WHOLE.has(currency)) return 1;
+  return THOUSANDTHS.has(currency) ? 1000 : 100;
+}
+
+/** A price as the processor counts it; it takes no thousandths. */
+function amountOf(price: number, currency: string): number {
+  const units = smallestUnits(currency);
+  const counted = Math.min(units, 100);
+  return Math.round(price * counted) * (units / counted);
+}
+
+/** What was asked for; undefined where the processor knows nothing of that name. */
+async function known<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof Stripe.errors.StripeError && error.statusCode === 404) return undefined;
+    throw error;
+  }
 }
 
 /** An event of a customer of nobody, signed: a server that takes it gets bodies as they came, and has the right secret. */
@@ -175,13 +213,8 @@ async function pushed(
   lookupKey: string,
   currency: string,
 ): Promise<{ priceId: string; change: 'none' | 'created' | 'repriced' }> {
-  const amount = Math.round(plan.price * 100);
-  try {
-    await stripe.products.retrieve(productId);
-  } catch (error) {
-    if (!(error instanceof Stripe.errors.StripeError) || error.statusCode !== 404) throw error;
-    await stripe.products.create({ id: productId, name: plan.display_name });
-  }
+  const amount = amountOf(plan.price, currency);
+  if (!(await known(stripe.products.retrieve(productId)))) await stripe.products.create({ id: productId, name: plan.display_name });
   const { data } = await stripe.prices.list({ lookup_keys: [lookupKey], active: true, limit: 1 });
   const [present] = data;
   if (present && present.unit_amount === amount && idOf(present.product) === productId) return { priceId: present.id, change: 'none' };

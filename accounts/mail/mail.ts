@@ -14,9 +14,25 @@ export type SendMail = (mail: Mail) => Promise<void>;
 export async function mailer(settings: MailSettings, print: (line: string) => void): Promise<SendMail> {
   if (settings.transport === 'console' || !settings.smtp)
     return async ({ to, subject, text }) => print(`mail to ${to}: ${subject}\n${text}`);
+  const transport = await transportOf(settings.smtp);
+  return async ({ to, subject, text }) => {
+    await transport.sendMail({ from: settings.from, to, subject, text });
+  };
+}
+
+/** Connects to the mail server and signs in there; rejects with what it said when it does not take mails. */
+export async function greetMailServer({ smtp }: MailSettings): Promise<void> {
+  const transport = await transportOf(smtp!);
+  try {
+    await transport.verify();
+  } finally {
+    transport.close();
+  }
+}
+
+async function transportOf({ host, port, secure = port === 465, user, password }: NonNullable<MailSettings['smtp']>) {
   const { createTransport } = await import('nodemailer');
-  const { host, port, secure = port === 465, user, password } = settings.smtp;
-  const transport = createTransport({
+  return createTransport({
     host,
     port,
     secure,
@@ -27,7 +43,4 @@ export async function mailer(settings: MailSettings, print: (line: string) => vo
     disableFileAccess: true,
     disableUrlAccess: true,
   });
-  return async ({ to, subject, text }) => {
-    await transport.sendMail({ from: settings.from, to, subject, text });
-  };
 }

@@ -14,6 +14,7 @@ interface Price {
   lookup_key: string | null;
   active: boolean;
   recurring: { interval: string };
+  currency?: string;
 }
 interface Checkout {
   id: string;
@@ -33,6 +34,15 @@ interface Subscription {
   created: number;
 }
 
+/** A request as it came. */
+export interface MirroredRequest {
+  readonly method: string;
+  /** With the query. */
+  readonly path: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: Buffer;
+}
+
 const MONTH_S = 30 * 24 * 3600;
 
 /**
@@ -50,6 +60,10 @@ export class StripeStandIn {
   readonly asked: string[] = [];
   /** Answers with 503 while set, and asks for no other try, which would wait. */
   isDown = false;
+  /** Where events are sent, as the owner has said at the processor. */
+  readonly endpoints: { url: string; status: 'enabled' | 'disabled'; enabled_events: string[] }[] = [];
+  /** Is handed each request too, while set. */
+  mirror: ((request: MirroredRequest) => Promise<void>) | undefined;
   /** Called before each answer that reads a subscription, so that a test can let answers overtake each other. */
   delay: () => Promise<void> = async () => {};
   #count = 0;
@@ -143,6 +157,9 @@ export class StripeStandIn {
     const url = new URL(request.url ?? '/', 'http://stand-in');
     const path = `${request.method} ${url.pathname.replace('/v1', '')}`;
     this.asked.push(path);
+    await this.mirror?.({ method: request.method!, path: request.url!, headers: request.headers, body: Buffer.concat(pieces) });
+    if (request.headers.authorization?.includes('wrong'))
+      return [401, { error: { type: 'invalid_request_error', message: 'Invalid API Key provided: sk_test_*****rong' } }];
     if (this.isDown) return [503, { error: { type: 'api_error', message: 'down' } }];
     const fields = parsed(Buffer.concat(pieces).toString() || url.search.slice(1));
     const key = request.headers['idempotency-key'] as string | undefined;
@@ -174,6 +191,10 @@ export class StripeStandIn {
         return list(
           [...this.prices.values()].filter(({ active, lookup_key }) => active && [fields.lookup_keys].flat().includes(lookup_key)),
         );
+      case 'GET /prices/:id':
+        return this.prices.get(id);
+      case 'GET /webhook_endpoints':
+        return list(this.endpoints.map((each, index) => ({ id: `we_${index}`, object: 'webhook_endpoint', ...each })));
       case 'POST /prices': {
         const lookupKey = (fields.lookup_key as string) ?? null;
         for (const price of this.prices.values()) if (lookupKey !== null && price.lookup_key === lookupKey) price.lookup_key = null;
@@ -182,6 +203,7 @@ export class StripeStandIn {
           object: 'price',
           product: String(fields.product),
           unit_amount: Number(fields.unit_amount),
+          currency: String(fields.currency),
           lookup_key: lookupKey,
           active: true,
           recurring: fields.recurring as { interval: string },
