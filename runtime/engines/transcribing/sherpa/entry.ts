@@ -14,6 +14,15 @@ const TAIL_SAMPLES = 0.7 * LISTEN_RATE;
 const WORD_S = 0.5;
 /** What a token is called that begins a word. */
 const BEGINNING = /^[▁\s]/;
+/** What a token ends with whose word goes on. */
+const GOING_ON = /@@$/;
+/** Languages by the letters that only they have, for models that do not tell what they heard. */
+const BY_LETTERS = {
+  ja: /[\p{Script=Hiragana}\p{Script=Katakana}]/u,
+  ko: /\p{Script=Hangul}/u,
+  zh: /\p{Script=Han}/u,
+  ru: /\p{Script=Cyrillic}/u,
+};
 
 /** How a folder is opened; a Whisper model anew for each language and task. */
 function configOf(
@@ -23,12 +32,11 @@ function configOf(
   { language, translate }: Pick<Stretch, 'language' | 'translate'>,
 ): object {
   const at = (file: string): string => join(folder, file);
-  const { kind, main, graphs, tokens, metadata } = model;
+  const { kind, live, main, graphs, tokens, metadata } = model;
   const common = { tokens: at(tokens), numThreads: threads, provider: 'cpu', debug: 0 };
   const own = (): object => {
     switch (kind) {
-      case 'transducer':
-      case 'streamingTransducer': {
+      case 'transducer': {
         const isNemo = /^EncDec/i.test(metadata.get('model_type') ?? '');
         const parts = { encoder: at(main), decoder: at(graphs.decoder!), joiner: at(graphs.joiner!) };
         return { transducer: parts, ...(isNemo && { modelType: 'nemo_transducer' }) };
@@ -43,8 +51,16 @@ function configOf(
             tailPaddings: -1,
           },
         };
+      case 'moonshine':
+        return {
+          moonshine: { preprocessor: at(main), ...Object.fromEntries(Object.entries(graphs).map(([part, file]) => [part, at(file)])) },
+        };
       case 'senseVoice':
         return { senseVoice: { model: at(main), language: '', useInverseTextNormalization: 1 } };
+      case 'paraformer':
+        return { paraformer: live ? { encoder: at(main), decoder: at(graphs.decoder!) } : { model: at(main) } };
+      case 'zipformerCtc':
+        return { [live ? 'zipformer2Ctc' : kind]: { model: at(main) } };
       default:
         return { [kind]: { model: at(main) } };
     }
@@ -100,7 +116,7 @@ async function openEar({ folder, threads }: SherpaOpenBody): Promise<Ear> {
   for (const graph of model.weights) inspectGraph(join(folder, graph), folder);
   const configFor = (stretch: Pick<Stretch, 'language' | 'translate'>): object => configOf(folder, model, threads, stretch);
   const config = configFor({ language: isMultilingual(model) ? '' : 'en', translate: false });
-  if (model.kind === 'streamingTransducer') return liveEar(new OnlineRecognizer(config), model);
+  if (model.live) return liveEar(new OnlineRecognizer(config), model);
   return wholeEar(new OfflineRecognizer(config), model, configFor);
 }
 
@@ -121,10 +137,13 @@ function requireAble({ kind, metadata }: SherpaFolder, { language, translate }: 
 /** The words of a text by the times of its tokens; null where there are none. */
 function wordsOf({ tokens = [], timestamps = [] }: SherpaText, seconds: number): HeardWord[] | null {
   if (timestamps.length === 0 || timestamps.length !== tokens.length) return null;
+  // Paraformer marks tokens whose word goes on, the others those that begin one.
+  const marksBeginnings = tokens.some((token) => BEGINNING.test(token));
   const words: { word: string; start: number }[] = [];
   for (const [index, token] of tokens.entries()) {
-    const letters = token.replace(/^▁/, ' ');
-    if (words.length === 0 || BEGINNING.test(token)) words.push({ word: letters, start: timestamps[index]! });
+    const begins = marksBeginnings ? BEGINNING.test(token) : !GOING_ON.test(tokens[index - 1] ?? '');
+    const letters = token.replace(/^▁/, ' ').replace(GOING_ON, '');
+    if (words.length === 0 || begins) words.push({ word: letters, start: timestamps[index]! });
     else words.at(-1)!.word += letters;
   }
   return words
@@ -137,8 +156,9 @@ function wordsOf({ tokens = [], timestamps = [] }: SherpaText, seconds: number):
     }));
 }
 
-/** The language of a result, such as `<|en|>` of SenseVoice. */
-const languageOf = ({ lang = '' }: SherpaText, asked: string): string => /[a-z]{2,3}/.exec(lang)?.[0] ?? (asked || 'en');
+/** The language of a result: what the model says, such as `<|en|>` of SenseVoice, what was asked for, or by its letters. */
+const languageOf = ({ lang = '', text }: SherpaText, asked: string): string =>
+  /[a-z]{2,3}/.exec(lang)?.[0] ?? (asked || (Object.entries(BY_LETTERS).find(([, letters]) => letters.test(text))?.[0] ?? 'en'));
 
 /** Models of sherpa-onnx in a host process: `open` once, then any number of `hear`, one at a time, each of which blocks. */
 class SherpaEngine implements HostedEngine {

@@ -251,5 +251,7 @@ describe('what is fetched of a repository', () => {
     const ear = ['decoder.int8.onnx', 'encoder.int8.onnx', 'joiner.int8.onnx', 'tokens.txt'];
     assert.deepEqual(chosen([...ear, 'decoder.onnx', 'encoder.onnx', 'joiner.onnx', 'bpe.model', 'test_wavs/en.wav']), ear);
     assert.deepEqual(chosen(['model.int8.onnx', 'model.onnx', 'tokens.txt']), ['model.int8.onnx', 'tokens.txt']);
+    const moonshine = ['cached_decode.int8.onnx', 'encode.int8.onnx', 'preprocess.onnx', 'tokens.txt', 'uncached_decode.int8.onnx'];
+    assert.deepEqual(chosen([...moonshine, 'LICENSE', 'test_wavs/0.wav']), moonshine);
   });
 });
