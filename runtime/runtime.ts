@@ -23,7 +23,7 @@ import { sweepPending } from './library/datasets/pending.js';
 import { sweepStages } from './library/ingest/stages.js';
 import { ToolServers } from './mcp/tool-servers.js';
 import type { Memories } from './memory/contract.js';
-import type { OpenMemories } from './memory/memories.js';
+import type { Mind } from './memory/mind.js';
 import { Hub } from './models/fetch/hub.js';
 import { Models } from './models/residency/models.js';
 import { Outbound } from './net/outbound.js';
@@ -34,11 +34,12 @@ import { createProviders, providerOf } from './providers/index.js';
 import type { StartRunner } from './providers/runners.js';
 import type { Retrieval } from './rag/query/contract.js';
 import { type HealthCheck, healthChecks } from './services/health.js';
+import { openMemory } from './services/memory.js';
 import { modelServices } from './services/model-services.js';
 import { openRetrieval } from './services/retrieval.js';
 import { type InMemory, openServices, type Services } from './services/services.js';
 import type { Hearing } from './speech/transcription/hearing.js';
-import { openStore, type Store } from './store/store.js';
+import { openStore } from './store/store.js';
 import type { Tasks } from './tasks/tasks.js';
 import type { Voice } from './voice/voice.js';
 
@@ -81,6 +82,8 @@ export interface Runtime {
   readonly retrieval: Retrieval;
   /** What projects remember; opened at its first use, or soon after a start where something is kept. */
   readonly memories: Memories;
+  /** Recall, consolidation and forgetting over them. */
+  readonly mind: Pick<Mind, 'recall' | 'remember' | 'forget' | 'consolidate'>;
   /** Spoken conversations; opened at first use. */
   readonly voice: () => Promise<Voice>;
   /** Aborts when the daemon begins to stop, for streams that have no end of their own. */
@@ -117,20 +120,6 @@ export interface RuntimeParts {
 async function openVoice(projects: Projects, chat: Chat, events: Events, { speech, transcription }: Services): Promise<Voice> {
   const [{ Voice }, { LiveEars }] = await Promise.all([import('./voice/voice.js'), import('./voice/hearing.js')]);
   return new Voice({ projects, chat, events, speech, transcription, ears: new LiveEars() });
-}
-
-/** How long after a start what is kept in memory is looked through for what is past its time. */
-const TIDY_AFTER_MS = 10_000;
-
-/** The memory of projects, whose code is loaded for its first use; a project that is deleted takes its own along. */
-function lazyMemories(store: Store, projects: Projects): Lazy<OpenMemories> {
-  const memories = new Lazy(async () => new (await import('./memory/memories.js')).OpenMemories({ store, projects }));
-  const isUsed = (): boolean => [store.memoryStores, store.memoryTrash].some((table) => table.keys({ limit: 1 }).length > 0);
-  projects.onErase(async (namespace, name) => {
-    if (memories.opened || isUsed()) await (await memories.get()).erase(namespace, name);
-  });
-  if (isUsed()) setTimeout(() => void memories.get(), TIDY_AFTER_MS).unref();
-  return memories;
 }
 
 /** A data directory that takes no file has no help, and all else. */
@@ -176,6 +165,20 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const providers = createProviders({ outbound, universal: ofModels.completions, startRunner });
   const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
   const heard = hearing(services.core);
+  const {
+    close: closeMemory,
+    kinds,
+    ...memory
+  } = openMemory({
+    store,
+    projects,
+    outbound,
+    runtimePort,
+    encoders: ofModels,
+    provider,
+    events,
+    tasks: () => documents.tasks,
+  });
   const { close: closeRetrieval, ...documents } = openRetrieval({
     store,
     projects,
@@ -187,11 +190,20 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     recordings: (...asked) => heard.recording(...asked),
     provider,
     events,
+    kinds,
   });
-  const chat = new Chat({ projects, providers, providerOf, store, retrieval: documents.retrieval, events, tools: toolServers });
+  const chat = new Chat({
+    projects,
+    providers,
+    providerOf,
+    store,
+    retrieval: documents.retrieval,
+    events,
+    tools: toolServers,
+    memory: memory.mind,
+  });
   const places = runtimeUrls.length > 0 ? undefined : models.places;
   const ofHelp = { dataDir, projects, chat, events, places, toolServers, datasets: documents.datasets, tasks: documents.tasks };
-  const memories = lazyMemories(store, projects);
   const voice = new Lazy(async () => openVoice(projects, chat, events, services.core));
   return {
     version,
@@ -213,15 +225,15 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     files,
     ...services,
     ...documents,
-    memories: callsOf(memories),
+    ...memory,
     voice: () => voice.get(),
     stopping: stopping.signal,
     endStreams: () => stopping.abort(),
     close: async () => {
       stopping.abort();
       await (await voice.settled())?.close();
-      await (await memories.settled())?.close();
       await closeRetrieval();
+      await closeMemory();
       await chat.close();
       await toolServers.close();
       await hub.close();

@@ -11,6 +11,7 @@ import type { ProviderId } from '../providers/index.js';
 import type { Retrieval } from '../rag/query/contract.js';
 import type { Store } from '../store/store.js';
 import { type WaitingCall, WaitingCalls } from './agent/waiting.js';
+import type { ProjectMemory } from './memories.js';
 import { type ChatCall, chosenModel, openTurn, type PausedChat, resumeTurn, type TurnParts } from './open-turn.js';
 import { replayed } from './replay.js';
 import { type Clock, checkSessionId, systemClock } from './session.js';
@@ -37,6 +38,8 @@ export interface ChatParts {
   readonly events?: Events;
   /** Has the tools of the projects' servers; without it a turn has those of its client only. */
   readonly tools?: ProjectTools;
+  /** Remembers turns and recalls what was said; without it a turn knows its session only. */
+  readonly memory?: ProjectMemory;
 }
 
 /** Chat completions on the models of a project, and the sessions that hold their history. */
@@ -141,10 +144,10 @@ export class Chat {
   }
 
   #turnParts(project: LoadedProject, signal: AbortSignal): TurnParts {
-    const { providers, providerOf, retrieval, events, tools } = this.#parts;
+    const { providers, providerOf, retrieval, events, tools, memory } = this.#parts;
     const provider = (model: ModelConfig): Provider => providers[providerOf(model)];
     const isHeld = (model: ModelConfig): boolean => providerOf(model) === 'universal';
-    return { project, signal, sessions: this.#sessions, waiting: this.#waiting, provider, isHeld, retrieval, events, tools };
+    return { project, signal, sessions: this.#sessions, waiting: this.#waiting, provider, isHeld, retrieval, events, tools, memory };
   }
 
   /** Ends background work. Turns under way are ended by their signals. */

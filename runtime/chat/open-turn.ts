@@ -4,6 +4,7 @@ import { Failure, type FailureKind } from '../../schemas/errors.js';
 import type { Message } from '../../schemas/generated/common.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { CompletionRequest as ChatRequest } from '../../schemas/generated/core/chat.js';
+import { log } from '../base/log.js';
 import { FORM_FIELDS } from '../completions/settings.js';
 import type { Events } from '../events/events.js';
 import type { ProjectTools } from '../mcp/toolbox.js';
@@ -17,6 +18,7 @@ import { type ToolFields, TurnTools } from './agent/offer.js';
 import { openToolbox } from './agent/toolbox.js';
 import type { PausedTurn, WaitingCalls } from './agent/waiting.js';
 import { type AnswerFrame, framed } from './frame.js';
+import { isMemory, memoryText, memoryWish, type ProjectMemory, recalled, type TurnOwner, turnMemories } from './memories.js';
 import { assemble, conversationOf, MAX_TOOLS, offeredTools, type Prompts, renderPrompts, settingsOf } from './model-request.js';
 import { contextText, questionsOf, retrieve, serverContext, sourcesOf } from './passages.js';
 import type { ReplayOf } from './replay.js';
@@ -66,6 +68,8 @@ export interface TurnParts {
   readonly events: Events | undefined;
   /** Absent where no tool of a server is offered. */
   readonly tools: ProjectTools | undefined;
+  /** Absent where nothing is remembered. */
+  readonly memory: ProjectMemory | undefined;
 }
 
 /** A turn that waits for a person, as it is kept. */
@@ -95,7 +99,7 @@ export async function openTurn(parts: TurnParts, call: ChatCall): Promise<ChatTu
   const { project, signal, sessions, retrieval } = parts;
   const { request, replay } = call;
   const sessionId = call.stateful ? sessionIdOf(call) : undefined;
-  const kept = call.unrecorded ? { ...parts, events: undefined } : parts;
+  const kept = call.unrecorded ? { ...parts, events: undefined, memory: undefined } : parts;
   const about = { request, sessionId, begunWith: call.begunWith, replayOf: replay?.of };
   return opened(kept, about, async ({ model, session, record, prompts, tools, ask, agentOf }) => {
     let opening: Message[] = [];
@@ -107,11 +111,16 @@ export async function openTurn(parts: TurnParts, call: ChatCall): Promise<ChatTu
       record?.found(questions, found);
       const given = await serverContext(parts.tools, project, request, signal);
       const history = session ? await sessions.history(session) : (replay?.history ?? []);
+      const wish = parts.memory && memoryWish(project, model, request);
+      const owner = ownerOf(request, sessionId);
+      const memories = wish ? await recalled(parts.memory!, project, wish, request, owner, history, signal) : [];
+      record?.recalled(memories);
       if (session) await sessions.expect(conversationOf(request.messages)).catch(refuseUnkept);
       const open = (): Promise<Completion> =>
-        openWithRoom(found, (passages) => {
+        openWithRoom([...found, ...memories], (passages) => {
           hits = passages;
-          const system = [...prompts.system, ...given, ...contextText(passages)];
+          const ofDocuments = passages.filter((hit) => !isMemory(hit));
+          const system = [...prompts.system, ...given, ...contextText(ofDocuments), ...memoryText(passages.filter(isMemory))];
           opening = assemble({ ...prompts, system }, history, request.messages);
           record?.opened(model, history.length, passages);
           return ask(opening, tools.fields('first'));
@@ -240,6 +249,7 @@ async function turnOf(
         }
         const messages = [...conversationOf(request.messages), ...(agent?.messages ?? []), message];
         if (session) await sessions.append(session, messages, prompts.first).catch(refuseUnkept);
+        rememberSoon(parts, about, { model, message, event: record?.id });
       },
       beside: () => besideAnswer(request, session === undefined, tools, agent),
     });
@@ -247,6 +257,31 @@ async function turnOf(
     release();
     throw failure;
   }
+}
+
+/** Whose turn it is. */
+function ownerOf({ user }: ChatRequest, session: string | undefined): TurnOwner {
+  return { user: user || undefined, session };
+}
+
+/** Remembers a turn where its project wants that, without anybody waiting for it. A repetition, and a turn that nobody asked for, say nothing new. */
+function rememberSoon(parts: TurnParts, about: TurnAbout, turn: { model: ModelConfig; message: Message; event: string | undefined }): void {
+  const { project, memory } = parts;
+  const { request, sessionId, replayOf } = about;
+  const wish = memory && replayOf === undefined ? memoryWish(project, turn.model, request) : undefined;
+  // A client that wants no session wants nothing kept, unless it says so.
+  if (!wish?.remember || (sessionId === undefined && !request.memory)) return;
+  // Only spoken conversations leave something in their session.
+  const isSpoken = about.begunWith !== undefined;
+  const records = turnMemories(request, turn.message, {
+    model: turn.model.name,
+    owner: ownerOf(request, sessionId),
+    event: turn.event,
+    isSpoken,
+  });
+  memory!
+    .remember(project.namespace, project.name, wish.store, records)
+    .catch((error: unknown) => log('warn', 'a chat turn could not be remembered', { project: project.name, error }));
 }
 
 /** Whether a request asks for a form of the answer. */

@@ -113,7 +113,7 @@ export async function serverContext(
 }
 
 /** A text of strangers between marks. It must not end its own block and speak as the prompt. */
-function passage(label: string, text: string): string {
+export function passage(label: string, text: string): string {
   return `<passage>\n[${label}]\n${text.replaceAll('</passage', '<\\/passage')}\n</passage>`;
 }
 

@@ -84,6 +84,15 @@ export class TurnRecord implements CallRecord {
     this.#recording.note('rag_retrieval_complete', data, { top_chunks: top });
   }
 
+  /** Notes what was remembered. */
+  recalled(memories: readonly Hit[]): void {
+    if (memories.length === 0) return;
+    const top = memories
+      .slice(0, TOP_CHUNKS)
+      .map(({ id, text, score }) => ({ id, content_preview: text.slice(0, PREVIEW_CHARACTERS), score }));
+    this.#recording.note('memory_recalled', { memories: memories.length }, { top_memories: top });
+  }
+
   /** Notes what the model is given, and that it is asked. */
   opened(model: ModelConfig, historyMessages: number, passages: readonly Hit[]): void {
     this.#model = model.name;

@@ -27,6 +27,8 @@ export function danglingNames(config: ProjectConfig): Problem[] {
   expect(memory?.default_store, stores, ['memory', 'default_store'], 'memory store');
   runtime.models.forEach((model, index) => {
     expect(model.target_database, databases, ['runtime', 'models', index, 'target_database'], 'database');
+    const own = typeof model.memory === 'object' ? model.memory.store : undefined;
+    expect(own, stores, ['runtime', 'models', index, 'memory', 'store'], 'memory store');
     model.mcp_servers?.forEach((server, place) => {
       expect(server, names(mcp?.servers), ['runtime', 'models', index, 'mcp_servers', place], 'tool server');
     });

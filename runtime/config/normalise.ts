@@ -19,6 +19,7 @@ const FLAT_FIELDS = [
   'tools',
   'mcp_servers',
   'rag_enabled',
+  'memory',
   'target_database',
   'accel',
   'lemonade',

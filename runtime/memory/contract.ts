@@ -227,6 +227,8 @@ export interface MemoryChanged {
   readonly added: readonly MemoryRecord[];
   readonly ended: readonly MemoryRecord[];
   readonly removed: readonly number[];
+  /** All that was there before is gone; it is not named in `removed`. */
+  readonly isCleared?: true;
 }
 
 /** How much a store holds. */

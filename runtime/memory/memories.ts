@@ -23,6 +23,8 @@ interface MemoriesParts {
   readonly projects: MemoryProjects;
   /** Milliseconds since 1970; the system's clock where it is absent. */
   readonly nowMs?: () => number;
+  /** Told of each store that is opened. */
+  readonly onOpen?: (store: OpenStore) => void;
 }
 
 interface Opened {
@@ -122,6 +124,7 @@ export class OpenMemories implements Memories {
     if (this.#closed) throw new Failure('unavailable', 'The memory stores are closed: the daemon is stopping.');
     const opened = open();
     await opened.ready();
+    this.#parts.onOpen?.(opened);
     return opened;
   }
 

@@ -327,6 +327,7 @@ export class OpenStore implements MemoryStore {
     this.#state = state;
     this.#lines.owner = state.owner;
     this.#openKinds();
+    for (const listener of this.#listeners) listener({ added: [], ended: [], removed: [], isCleared: true });
   }
 
   /** Records that came while the clock was ahead count as having come now: else they would stay until it gets there. */

@@ -20,6 +20,7 @@ import { OpenedStores } from '../rag/opened-stores.js';
 import type { Retrieval } from '../rag/query/contract.js';
 import type { RetrievalParts as QueryParts } from '../rag/query/retrieval.js';
 import type { Store } from '../store/store.js';
+import type { TaskKind } from '../tasks/contract.js';
 import type { Tasks } from '../tasks/tasks.js';
 import type { VisionService } from '../vision/contract.js';
 import type { ModelServices } from './model-services.js';
@@ -44,6 +45,8 @@ export interface RetrievalParts {
   provider(model: ModelConfig): Provider;
   /** Keeps events of files on their way in; without it none is kept. */
   readonly events?: Events;
+  /** Kinds of tasks beside those of datasets, by name. */
+  readonly kinds?: Readonly<Record<string, TaskKind>>;
 }
 
 /** Documents and the questions to them. Close it before the store. */
@@ -69,12 +72,20 @@ export function openRetrieval({
   recordings,
   provider,
   events,
+  kinds = {},
 }: RetrievalParts): OpenRetrieval {
   const stores = new OpenedStores({ store, outbound });
   const embedders = createEmbedders({ outbound, runtimePort, runtime: encoders.embed });
   const parsing = new Parsing({}, scans && { pageImages: scans.pageImages, ocr: (...asked) => textOf(scans.vision, ...asked) }, recordings);
   const ingest = new FileIngest({ projects, stores, embedders, parsing });
-  const { datasets, tasks } = openDatasets({ store, projects, ingest, quotaBytes: datasetQuotaBytes, ...(events ? { events } : {}) });
+  const { datasets, tasks } = openDatasets({
+    store,
+    projects,
+    ingest,
+    quotaBytes: datasetQuotaBytes,
+    kinds,
+    ...(events ? { events } : {}),
+  });
   projects.onErase((namespace, name) => stores.erase(namespace, name));
   const parts = {
     outbound,

@@ -19,6 +19,7 @@ import { isObject, type JsonObject } from '../../config/values.js';
 import type { Events } from '../../events/events.js';
 import type { LoadedProject, Projects } from '../../projects/projects.js';
 import type { Store } from '../../store/store.js';
+import type { TaskKind } from '../../tasks/contract.js';
 import { Tasks, type TasksOptions } from '../../tasks/tasks.js';
 import type { Ingest } from './contract.js';
 import { DATASET_KIND, datasetKind } from './kind.js';
@@ -244,17 +245,19 @@ interface OpenDatasetsParts {
   /** Bytes of all files of one dataset; `DATASET_BYTES` unless given. */
   readonly quotaBytes?: number;
   readonly taskOptions?: TasksOptions;
+  /** Kinds of tasks beside those of datasets, by name. */
+  readonly kinds?: Readonly<Record<string, TaskKind>>;
   /** Keeps an event for each file and each task; without it none is kept. */
   readonly events?: Events;
 }
 
 /** Opens the datasets and the queue of their tasks, which goes on where it was. Close the tasks before what ingestion uses, and the store after it. */
-export function openDatasets({ store, projects, ingest, quotaBytes, taskOptions, events }: OpenDatasetsParts): {
+export function openDatasets({ store, projects, ingest, quotaBytes, taskOptions, kinds, events }: OpenDatasetsParts): {
   datasets: Datasets;
   tasks: Tasks;
 } {
   const places = new DatasetPlaces();
-  const tasks = new Tasks(store, { [DATASET_KIND]: datasetKind({ projects, places, ingest }, events) }, taskOptions);
+  const tasks = new Tasks(store, { ...kinds, [DATASET_KIND]: datasetKind({ projects, places, ingest }, events) }, taskOptions);
   projects.onErase((namespace, name) => tasks.erase(namespace, name));
   const datasets = new Datasets({ projects, places, tasks, ingest, ...(quotaBytes === undefined ? {} : { quotaBytes }) });
   return { datasets, tasks };

@@ -1,0 +1,130 @@
+import { breathe } from '../../base/loop.js';
+import { pickable, textrank } from '../../documents/extractors/sentence-rankings.js';
+import type { MemoryRecord, MemoryStore, NewMemory } from '../contract.js';
+import { mentionsIn } from '../extraction/entities.js';
+import { statementsIn } from '../extraction/relations.js';
+import type { Statement } from '../extraction/statement.js';
+import { FactBook, type FactChanges, type Finding, type Likeness, provenanceOf } from '../facts.js';
+
+/** What of a text becomes a node; figures and dates stay in the text. */
+const NODE_TYPES: ReadonlySet<string> = new Set(['PERSON', 'ORG', 'GPE', 'LOC', 'FAC', 'PRODUCT', 'EVENT', 'LAW', 'NAME', 'EMAIL', 'URL']);
+/** Characters of a node's name. */
+const NAME_UNITS = 256;
+/** Sentences from which on a session is summed up, and those of its summary. */
+const SUMMED_SENTENCES = 8;
+const SUMMARY_SENTENCES = 3;
+/** Records that a summary names as what it was made of. */
+const SOURCES = 256;
+/** Least and most code units of a sentence that sums up. */
+const SENTENCE_UNITS = [20, 400] as const;
+
+/** Statements that a chat model takes from records; each with the record whose words say it. */
+export type ReadByModel = (
+  records: readonly MemoryRecord[],
+  signal: AbortSignal,
+) => Promise<{ statement: Statement; source: MemoryRecord }[]>;
+
+/** What a batch is read with. */
+export interface BatchMeans {
+  readonly store: MemoryStore;
+  readonly likeness: Likeness;
+  /** Where the project wants relations from its chat model. */
+  readonly byModel: ReadByModel | undefined;
+  readonly signal: AbortSignal;
+  /** Names the work, so that it can be taken back. */
+  readonly run: string;
+}
+
+/** What a batch comes to; nothing is stored yet. */
+export interface BatchOutcome extends FactChanges {
+  readonly facts: number;
+  readonly nodes: number;
+}
+
+/** Whether records of this kind say something in words. */
+export function isSaid({ type, text }: MemoryRecord): boolean {
+  return (type === 'text' || type === 'chat' || type === 'audio') && text.trim() !== '';
+}
+
+/** Whether a record is an answer of the assistant: what it says is no news about anybody. */
+function isAnswer({ metadata }: MemoryRecord): boolean {
+  return metadata?.role === 'assistant' || metadata?.role === 'system' || metadata?.role === 'tool';
+}
+
+/** Takes names and facts from records, in their order. Linear in their texts. */
+export async function readBatch(records: readonly MemoryRecord[], means: BatchMeans): Promise<BatchOutcome> {
+  const { graph } = means.store.config;
+  const said = records.filter((record) => isSaid(record) && !isAnswer(record));
+  const book = new FactBook(means.store, means.likeness, means.run);
+  const nodes = new Map<string, NewMemory>();
+  let facts = 0;
+  if (means.store.graph && graph?.entity_extraction !== false) {
+    for (const source of said) {
+      await breathe();
+      means.signal.throwIfAborted();
+      for (const finding of findingsIn(source)) if (await book.take(finding)) facts += 1;
+      for (const node of await nodesIn(source, means)) nodes.set(node.node!.name, node);
+    }
+    for (const { statement, source } of (await means.byModel?.(said, means.signal)) ?? []) {
+      if (await book.take({ statement, source, by: 'model' })) facts += 1;
+    }
+  }
+  const summaries = means.store.graph && means.store.config.consolidation?.extract_summaries ? summariesOf(said, means.run) : [];
+  const { add, end } = book.changes;
+  const fresh = [...nodes.values()];
+  return { add: [...add, ...fresh, ...summaries], end, facts, nodes: fresh.length + summaries.length };
+}
+
+function* findingsIn(source: MemoryRecord): Generator<Finding> {
+  const isSpeaker = source.provenance?.document === undefined;
+  for (const statement of statementsIn({ text: source.text, atMs: source.timeMs, isSpeaker })) yield { statement, source, by: 'rules' };
+}
+
+async function nodesIn(source: MemoryRecord, { store, run }: BatchMeans): Promise<NewMemory[]> {
+  const nodes: NewMemory[] = [];
+  for (const { name, type } of mentionsIn(source.text)) {
+    if (!NODE_TYPES.has(type) || name.length > NAME_UNITS || (await store.graph!.node(name)) !== undefined) continue;
+    nodes.push({
+      type: 'node',
+      node: { name },
+      data: { name, kind: type },
+      text: name,
+      timeMs: source.timeMs,
+      ...(source.who ? { who: source.who } : {}),
+      provenance: provenanceOf(source),
+      metadata: { run },
+    });
+  }
+  return nodes;
+}
+
+/** The sentences that say most of what a session was about, as a node of the graph, so that they outlive working memory. */
+function summariesOf(said: readonly MemoryRecord[], run: string): NewMemory[] {
+  const sessions = new Map<string, MemoryRecord[]>();
+  for (const record of said) {
+    const whose = JSON.stringify([record.who?.user ?? null, record.who?.session ?? null]);
+    sessions.set(whose, [...(sessions.get(whose) ?? []), record]);
+  }
+  return [...sessions.values()].flatMap((records) => {
+    const { sentences } = pickable(records.map(({ text }) => text).join('\n\n'), ...SENTENCE_UNITS);
+    if (sentences.length < SUMMED_SENTENCES) return [];
+    const scores = textrank(sentences, SUMMARY_SENTENCES);
+    const best = [...sentences.keys()].sort((a, b) => scores[b]! - scores[a]!).slice(0, SUMMARY_SENTENCES);
+    const text = best
+      .sort((a, b) => a - b)
+      .map((at) => sentences[at]!.text)
+      .join(' ');
+    const [first, last] = [records[0]!, records.at(-1)!];
+    const name = `Summary of ${new Date(first.timeMs).toISOString().slice(0, 16).replace('T', ' ')} (${first.id.slice(0, 8)})`;
+    return {
+      type: 'node',
+      node: { name },
+      data: { name, kind: 'SUMMARY', from_ms: first.timeMs, to_ms: last.timeMs },
+      text,
+      timeMs: last.timeMs,
+      ...(first.who ? { who: first.who } : {}),
+      provenance: { records: records.slice(0, SOURCES).map(({ id }) => id) },
+      metadata: { run },
+    };
+  });
+}

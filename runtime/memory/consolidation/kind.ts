@@ -1,0 +1,149 @@
+import { Failure } from '../../../schemas/errors.js';
+import type { ItemOutcome } from '../../store/store.js';
+import type { RunContext, TaskItem, TaskKind } from '../../tasks/contract.js';
+import type { MemoryRecord, MemoryStore, NewMemory } from '../contract.js';
+import { type BatchMeans, type BatchOutcome, isSaid, readBatch } from './batch.js';
+import { type ConsolidationInput, consolidationLock, inputOf } from './task.js';
+
+/** The note that says how far a store is consolidated. */
+const CURSOR = 'consolidated';
+
+/** Records of one batch, whatever the project says, and changes that one transaction takes. */
+const MOST_READ = 256;
+const CHANGES = 900;
+
+/** How far a store is consolidated, and what the last run has come to so far. */
+interface Cursor {
+  /** Records up to this `seq` are done. */
+  readonly seq: number;
+  readonly run: string;
+  readonly records: number;
+  readonly facts: number;
+  readonly nodes: number;
+}
+
+/** Records that consolidation reads; facts and nodes are what it makes. */
+const READ = { types: ['text', 'chat', 'audio'] as const };
+
+/** How far a store is consolidated, as a `seq`. */
+export function cursorOf(store: MemoryStore): number {
+  return (store.note(CURSOR) as Cursor | undefined)?.seq ?? 0;
+}
+
+/** How many records wait for consolidation, counted up to `most`. */
+export async function waitingRecords(store: MemoryStore, most: number): Promise<number> {
+  let count = 0;
+  for await (const record of store.records({ ...READ, afterSeq: cursorOf(store) })) {
+    if (isSaid(record)) count += 1;
+    if (count >= most) break;
+  }
+  return count;
+}
+
+/** What runs of consolidation need. */
+export interface ConsolidationParts {
+  store(namespace: string, project: string, name: string): Promise<MemoryStore>;
+  /** Embedder and chat model of the project. */
+  means(store: MemoryStore, useModel: boolean, signal: AbortSignal): Promise<Pick<BatchMeans, 'likeness' | 'byModel'>>;
+}
+
+/**
+ * Consolidates a store, one item per task. Each batch stores its facts together with the cursor, so that a run goes on where the process ended, and
+ * no record is read twice or passed over.
+ */
+export function consolidationKind(parts: ConsolidationParts, record: RecordRun = (_item, work) => work()): TaskKind {
+  const open = (item: TaskItem): Promise<MemoryStore> => parts.store(item.namespace, item.project, inputOf(item).store);
+  return {
+    run: (item, context) => record(item, async () => consolidate(await open(item), inputOf(item), parts, context)),
+    revert: async (item) => revert(await open(item), inputOf(item)),
+    lock: consolidationLock,
+  };
+}
+
+/** Keeps an event of a run. */
+export type RecordRun = (item: TaskItem, work: () => Promise<ItemOutcome>) => Promise<ItemOutcome>;
+
+async function consolidate(
+  store: MemoryStore,
+  input: ConsolidationInput,
+  parts: ConsolidationParts,
+  context: RunContext,
+): Promise<ItemOutcome> {
+  const { signal } = context;
+  const means = await parts.means(store, input.use_llm, signal);
+  const batchSize = Math.min(store.config.consolidation?.batch_size ?? 100, MOST_READ);
+  const known = store.note(CURSOR) as Cursor | undefined;
+  let done: Cursor = known?.run === input.run ? known : { seq: known?.seq ?? 0, run: input.run, records: 0, facts: 0, nodes: 0 };
+  await context.touch();
+  for (;;) {
+    signal.throwIfAborted();
+    const all = await nextBatch(store, done.seq, batchSize);
+    if (all.length === 0) break;
+    const { batch, add, end, facts, nodes } = await readFitting(all, { ...means, store, signal, run: input.run });
+    const last = batch.at(-1)!;
+    done = { seq: last.seq, run: input.run, records: done.records + batch.length, facts: done.facts + facts, nodes: done.nodes + nodes };
+    await store.write({ add, end, notes: { [CURSOR]: done } });
+    context.report({ done: done.records, stored: done.facts });
+  }
+  const pruned = store.config.consolidation?.prune_after_consolidate === false ? 0 : await store.prune();
+  const info = {
+    store: store.name,
+    records_processed: done.records,
+    facts_extracted: done.facts,
+    nodes_created: done.nodes,
+    pruned,
+    synthesis_method: means.byModel ? 'llm' : 'rule_based',
+  };
+  return { status: 'success', stored: done.facts, skipped: 0, info };
+}
+
+/** Reads a batch, or as much of its beginning as one transaction takes. */
+async function readFitting(all: readonly MemoryRecord[], means: BatchMeans): Promise<BatchOutcome & { batch: readonly MemoryRecord[] }> {
+  for (let batch = all; ; batch = batch.slice(0, Math.ceil(batch.length / 2))) {
+    const outcome = await readBatch(batch, means);
+    if (batch.length === 1 || outcome.add.length + outcome.end.length <= CHANGES) return { ...outcome, batch };
+  }
+}
+
+async function nextBatch(store: MemoryStore, afterSeq: number, size: number): Promise<MemoryRecord[]> {
+  const batch: MemoryRecord[] = [];
+  for await (const record of store.records({ ...READ, afterSeq })) {
+    batch.push(record);
+    if (batch.length >= size) break;
+  }
+  return batch;
+}
+
+/** Takes back what a run has made: its facts and nodes go, and what they ended holds again. Returns how many there were. */
+async function revert(store: MemoryStore, { run, after_seq: afterSeq }: ConsolidationInput): Promise<number> {
+  const remove: string[] = [];
+  const ended: MemoryRecord[] = [];
+  const made = new Set<string>();
+  for await (const record of store.records({ types: ['fact', 'node'] })) {
+    if (record.metadata?.run === run) {
+      remove.push(record.id);
+      made.add(record.id);
+    } else if (record.supersededBy !== undefined) ended.push(record);
+  }
+  const reopened = ended.filter(({ supersededBy }) => made.has(supersededBy!));
+  const cursor = store.note(CURSOR) as Cursor | undefined;
+  if (cursor?.run !== run && remove.length === 0) return 0;
+  const again = reopened.map(({ id: _id, seq: _seq, addedMs: _addedMs, kinds: _kinds, supersededBy: _by, valid, ...rest }): NewMemory => {
+    return { ...rest, valid: { fromMs: valid?.fromMs ?? rest.timeMs } };
+  });
+  await store.write({
+    remove: [...remove, ...reopened.map(({ id }) => id)],
+    add: again,
+    ...(cursor?.run === run ? { notes: { [CURSOR]: { ...cursor, seq: afterSeq } } } : {}),
+  });
+  return remove.length;
+}
+
+/** Failure of a store that does not consolidate. */
+export function consolidationOff(store: MemoryStore): Failure {
+  return new Failure(
+    'conflict',
+    `Memory store ${store.name} of ${store.namespace}/${store.project} has no consolidation. Add "consolidation: {}" to it in the project file.`,
+    { code: 'ConsolidationOff' },
+  );
+}

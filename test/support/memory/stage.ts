@@ -1,0 +1,89 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readBatch } from '../../../runtime/memory/consolidation/batch.js';
+import type { MemoryStore, NewMemory } from '../../../runtime/memory/contract.js';
+import { factData, likenessBy } from '../../../runtime/memory/facts.js';
+import { OpenMemories } from '../../../runtime/memory/memories.js';
+import { Mind, type MindProject } from '../../../runtime/memory/mind.js';
+import type { Outbound } from '../../../runtime/net/outbound.js';
+import type { Embedder } from '../../../runtime/rag/embedders/contract.js';
+import { createEmbedders } from '../../../runtime/rag/embedders/index.js';
+import { openStore as openState } from '../../../runtime/store/store.js';
+import type { MemoryStore as StoreConfig } from '../../../schemas/generated/config/memory.js';
+
+const never = new AbortController().signal;
+
+/** The embedder that needs no model. */
+export function lexicalEmbedder(): Embedder {
+  // It asks nobody.
+  const outbound = undefined as unknown as Outbound;
+  return createEmbedders({ outbound }).of('memory', { name: 'words', type: 'LexicalEmbedder', config: {} });
+}
+
+/** All kinds with their defaults, and nothing that goes by its age: the conversation is a year old. */
+export const EVERYTHING: StoreConfig = {
+  name: 'main',
+  working_memory: { enabled: true, ttl_seconds: 3_155_760_000, max_records: 1_000_000 },
+  spatial: { enabled: true, retention_days: 36_500, index_type: 'rtree' },
+  graph: { enabled: true, max_path_depth: 10, entity_extraction: true, relationship_extraction: false },
+  consolidation: {
+    enabled: true,
+    interval_seconds: 300,
+    min_records: 10,
+    batch_size: 100,
+    prune_after_consolidate: true,
+    extract_summaries: false,
+  },
+};
+
+/** An empty memory store in a new folder, for one test. */
+export async function openMemory(after: (close: () => Promise<void>) => void, config: StoreConfig = EVERYTHING): Promise<MemoryStore> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'quern-memory-'));
+  const store = await openState(dataDir);
+  const memories = new OpenMemories({
+    store,
+    projects: { load: () => ({ config: { memory: { default_store: config.name, stores: [config] } } }) },
+  });
+  after(async () => {
+    await memories.close();
+    await store.close();
+    rmSync(dataDir, { recursive: true });
+  });
+  return memories.of('n', 'p');
+}
+
+/** A mind over one store, without a queue and without a chat model. */
+export function mindOver(store: MemoryStore): Mind {
+  const none = (): never => {
+    throw new Error('this mind has none');
+  };
+  return new Mind({
+    memories: { of: async () => store, close: async () => {} },
+    embedders: createEmbedders({ outbound: none as unknown as Outbound }),
+    load: (namespace, name) =>
+      ({ namespace, name, config: { name, namespace, version: 'v1', runtime: { models: [] } } }) as unknown as MindProject,
+    chatModel: () => undefined,
+    provider: none,
+    tasks: none,
+  });
+}
+
+/** Says something to a store and takes its facts. Returns the record's id. */
+export async function say(store: MemoryStore, text: string, about: Partial<NewMemory> = {}): Promise<string> {
+  const added = await store.write({ add: [{ type: 'chat', data: text, text, metadata: { role: 'user' }, ...about }] });
+  const likeness = likenessBy(lexicalEmbedder(), never);
+  const { add, end } = await readBatch(added, { store, likeness, byModel: undefined, signal: never, run: 'test' });
+  await store.write({ add, end });
+  return added[0]!.id;
+}
+
+/** All facts of a store in short, the ended ones with a tilde before them. */
+export async function factsOf(store: MemoryStore): Promise<string[]> {
+  const facts: string[] = [];
+  for await (const fact of store.records({ types: ['fact'] })) {
+    const { subject, relation, object, negated } = factData(fact);
+    facts.push(`${fact.valid?.toMs === undefined ? '' : '~'}${negated ? 'not ' : ''}${subject} | ${relation} | ${object}`);
+  }
+  return facts;
+}
