@@ -7,6 +7,9 @@ const LOCK_NAME = 'quern.lock';
 /** `statfs` types of file systems whose locks and renames other machines can break: NFS, SMB, CIFS, SMB2 (Linux magic numbers). */
 const NETWORK_FILE_SYSTEMS = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42]);
 
+/** The file that says which process uses a data directory. */
+export const lockFile = (dataDir: string): string => join(dataDir, LOCK_NAME);
+
 /** A held data directory. */
 export interface DataDirLock {
   release(): void;
@@ -53,7 +56,7 @@ function refuseNetworkFileSystem(dataDir: string): void {
  * A lock whose owner is dead (SIGKILL, power loss) is taken over. Throws `Failure` with the remedy.
  */
 export function lockDataDir(dataDir: string, allowNetwork = false): DataDirLock {
-  const lock = join(dataDir, LOCK_NAME);
+  const lock = lockFile(dataDir);
   const mine = join(dataDir, `${LOCK_NAME}.${process.pid}`);
   claim(mine, dataDir);
   try {

@@ -59,7 +59,8 @@ export const OPTIONS = {
 
 /** A petabyte: beyond it a typing error is likelier than a disk. */
 const MOST_GIGABYTES = 1_000_000;
-const SWITCHES = new Set<string>(['delete-projects', 'pin-templates', 'allow-mcp', 'open-to-network', 'allow-network-fs']);
+/** The options that take no value. */
+export const SWITCHES = new Set<string>(['delete-projects', 'pin-templates', 'allow-mcp', 'open-to-network', 'allow-network-fs']);
 
 function port(name: string, text: string): number {
   const value = Number(text);

@@ -23,7 +23,8 @@ export interface OutboundRequest {
   readonly method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string>>;
-  readonly body?: string | Uint8Array;
+  /** A stream is sent as it is read, and with no redirect. */
+  readonly body?: string | Uint8Array | Readable;
   /** Redirects to follow, 0 to 5; none unless given: a redirect is then an ordinary reply. */
   readonly redirects?: number;
   readonly limits?: Partial<OutboundLimits>;
@@ -42,7 +43,7 @@ interface Hop {
   policy: AddressPolicy;
   method: NonNullable<OutboundRequest['method']>;
   headers: Record<string, string>;
-  body: string | Uint8Array | undefined;
+  body: string | Uint8Array | Readable | undefined;
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);

@@ -84,8 +84,14 @@ describe('the packed daemon', () => {
 
   it('tells source files in its source maps and holds no schema compiler', () => {
     const files = readdirSync(BUNDLE);
-    const { sources } = JSON.parse(readFileSync(join(BUNDLE, 'main.js.map'), 'utf8')) as { sources: string[] };
-    assert.ok(sources.some((source) => source.endsWith('gateway/daemon/daemon.ts')));
+    const sources = files
+      .filter((name) => name.endsWith('.js.map'))
+      .flatMap((name) => (JSON.parse(readFileSync(join(BUNDLE, name), 'utf8')) as { sources: string[] }).sources);
+    for (const file of ['cli/main.ts', 'gateway/daemon/daemon.ts'])
+      assert.ok(
+        sources.some((source) => source.endsWith(file)),
+        file,
+      );
     for (const file of files.filter((name) => name.endsWith('.js')))
       assert.doesNotMatch(readFileSync(join(BUNDLE, file), 'utf8'), /(?:from|require\w*\() ?["']ajv/, file);
   });

@@ -68,7 +68,7 @@ describe('the daemon', () => {
   it('refuses a second daemon on the same data directory, and a dead owner does not block the next', async () => {
     const daemon = await started();
     const second = await runToEnd(['start', '--port', '0', '--runtime-port', '0', '--data-dir', daemon.dataDir]);
-    assert.equal(second.code, 1);
+    assert.equal(second.code, 5);
     assert.match(complaint(second.output), new RegExp(`pid ${daemon.child.pid}.*--data-dir`));
     await daemon.end('SIGKILL');
     const next = await started({ dataDir: daemon.dataDir });
@@ -81,7 +81,7 @@ describe('the daemon', () => {
     await new Promise((resolve) => server.once('listening', resolve));
     const { code, output } = await runToEnd(['start', '--port', String(port), '--runtime-port', '0', '--data-dir', emptyDataDir()]);
     server.close();
-    assert.equal(code, 1);
+    assert.equal(code, 5);
     assert.match(complaint(output), new RegExp(`${port}.*--port`));
   });
 
@@ -89,26 +89,26 @@ describe('the daemon', () => {
     const file = join(emptyDataDir(), 'file');
     writeFileSync(file, '');
     const { code, output } = await runToEnd(['start', '--port', '0', '--runtime-port', '0', '--data-dir', join(file, 'below')]);
-    assert.equal(code, 1);
+    assert.equal(code, 5);
     assert.match(complaint(output), /cannot write to the data directory .*--data-dir/);
     if (process.getuid?.() === 0) return t.diagnostic('root ignores permissions: the read-only folder was not tried');
     const folder = emptyDataDir();
     chmodSync(folder, 0o500);
-    assert.equal((await runToEnd(['start', '--data-dir', folder])).code, 1);
+    assert.equal((await runToEnd(['start', '--data-dir', folder])).code, 5);
   });
 
   it('refuses an open bind without a key, and unknown options', async () => {
-    for (const [args, pattern] of [
-      [['start', '--host', '0.0.0.0'], /--api-key.*--open-to-network/],
-      [['runtime', '--runtime-host', '::'], /--api-key.*--open-to-network/],
-      [['start', '--port', 'http'], /--port must be a port/],
-      [['runtime', '--port', '9000'], /--port is for the core API.*use --runtime-port/],
-      [['runtime', '--host=127.0.0.1'], /use --runtime-host/],
-      [['start', '--no-such'], /no-such.*help/],
-      [['dance'], /unknown command "dance"/],
+    for (const [status, args, pattern] of [
+      [4, ['start', '--host', '0.0.0.0'], /--api-key.*--open-to-network/],
+      [4, ['runtime', '--runtime-host', '::'], /--api-key.*--open-to-network/],
+      [2, ['start', '--port', 'http'], /--port must be a port/],
+      [2, ['runtime', '--port', '9000'], /--port is for the core API.*use --runtime-port/],
+      [2, ['runtime', '--host=127.0.0.1'], /use --runtime-host/],
+      [2, ['start', '--no-such'], /no-such.*help/],
+      [2, ['dance'], /unknown command "dance"/],
     ] as const) {
       const { code, output } = await runToEnd([...args, ...(args[0] === 'dance' ? [] : ['--data-dir', emptyDataDir()])]);
-      assert.equal(code, 1, output);
+      assert.equal(code, status, output);
       assert.match(complaint(output), pattern);
     }
   });

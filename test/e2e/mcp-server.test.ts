@@ -136,11 +136,11 @@ describe('quern mcp serve', () => {
   it('says what is missing', async () => {
     const port = String(await freePort());
     const alone = await runToEnd(['mcp', 'serve', '--port', port]);
-    assert.equal(alone.code, 1);
+    assert.equal(alone.code, 5);
     assert.match(alone.output, /no daemon answers at .*run "quern start" first, or add --start/);
     const { args } = command();
     const wrong = await runToEnd(args.slice(1), { QUERN_API_KEY: 'wrong' });
-    assert.equal(wrong.code, 1);
+    assert.equal(wrong.code, 4);
     assert.match(wrong.output, /wants a key/);
     const unknown = await runToEnd(['mcp', 'dance']);
     assert.match(unknown.output, /unknown command "mcp dance": .*serve/);

@@ -91,12 +91,12 @@ describe('quern pull', () => {
     assert.deepEqual([/whisper-tiny +ggml/.test(left), /whisper-base\.en +ggml/.test(left)], [false, true]);
     const folder = join(cache, 'models--ggerganov--whisper.cpp');
     assert.equal(readdirSync(join(folder, 'blobs')).length, 1);
-    assert.equal((await runToEnd(['rm', 'whisper-tiny'], env)).code, 1);
+    assert.equal((await runToEnd(['rm', 'whisper-tiny'], env)).code, 3);
     assert.match((await runToEnd(['rm', 'whisper-base.en'], env)).output, /removed whisper-base\.en/);
     assert.ok(!existsSync(folder));
     assert.match((await runToEnd(['rm', 'Systran/faster-whisper-tiny'], env)).output, /removed/);
     const absent = await runToEnd(['pull', 'whisper-small'], env);
-    assert.deepEqual([absent.code, /whisper-small/.test(absent.output)], [1, true], absent.output);
+    assert.deepEqual([absent.code, /whisper-small/.test(absent.output)], [3, true], absent.output);
   });
 
   it('downloads, lists and removes without a daemon, and the cache is one that the hub reads itself', async () => {
@@ -116,9 +116,9 @@ describe('quern pull', () => {
     const removed = await runToEnd(['rm', 'org/alone'], env);
     assert.match(removed.output, /removed org\/alone: 40\.0MB/);
     assert.ok(!existsSync(join(cache, 'models--org--alone')));
-    assert.equal((await runToEnd(['rm', 'org/alone'], env)).code, 1);
+    assert.equal((await runToEnd(['rm', 'org/alone'], env)).code, 3);
     const absent = await runToEnd(['pull', 'org/absent'], env);
-    assert.deepEqual([absent.code, /org\/absent is not on the hub/.test(absent.output)], [1, true]);
+    assert.deepEqual([absent.code, /org\/absent is not on the hub/.test(absent.output)], [3, true]);
   });
 
   for (const flag of ['--port', '--runtime-port']) {
@@ -130,7 +130,7 @@ describe('quern pull', () => {
       const { port } = silent.address() as AddressInfo;
       const refused = await runToEnd(['rm', 'org/kept', flag, String(port)], env);
       silent.close();
-      assert.deepEqual([refused.code, existsSync(kept)], [1, true], refused.output);
+      assert.deepEqual([refused.code, existsSync(kept)], [5, true], refused.output);
       assert.match(refused.output, new RegExp(`127\\.0\\.0\\.1:${port}.*(?:stop it|try again)`, 's'));
       rmSync(kept, { recursive: true });
     });

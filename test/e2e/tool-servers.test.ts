@@ -47,7 +47,7 @@ describe('tool servers of a daemon', () => {
     const approved = await quern('approve', 'default/quickstart/forks');
     assert.match(approved.output, /^default\/quickstart\/forks runs or calls: .*\ndefault\/quickstart\/forks is ready, with 12 tools\n$/);
     const other = await quern('restart', 'default/quickstart/other');
-    assert.equal(other.code, 1);
+    assert.equal(other.code, 3);
     assert.match(other.output, /quern: Project default\/quickstart has no tool server 'other'/);
   });
 

@@ -32,14 +32,14 @@ const DELIMITER_LINE = /^"?sep=(.)"?[ \t]{0,10}(?:\r\n|[\r\n]|$)/i;
 const DELIMITER_LINES = 20;
 
 /** The configured delimiter, or the one that more of the first lines have. */
-function delimiterOf(file: SourceFile, text: string, configured: string): string {
+function delimiterOf(file: Pick<SourceFile, 'name'>, text: string, configured: string): string {
   if (/\.(?:tsv|tab)$/i.test(file.name) && configured === ',') return '\t';
   const lines = text.slice(0, RECORD_UNITS).split(/\r\n|[\r\n]/, DELIMITER_LINES);
   const having = (delimiter: string): number => lines.filter((line) => line.includes(delimiter)).length;
   return DELIMITERS.reduce((best, other) => (having(other) > having(best) ? other : best), configured);
 }
 
-async function records(file: SourceFile, text: string, delimiter: string, options: Metadata): Promise<string[][]> {
+async function records(file: Pick<SourceFile, 'name'>, text: string, delimiter: string, options: Metadata): Promise<string[][]> {
   const { parse } = await import('csv-parse/sync');
   try {
     return parse(text, {
@@ -55,6 +55,11 @@ async function records(file: SourceFile, text: string, delimiter: string, option
   } catch (error) {
     throw damaged(file, `its table cannot be read (${error instanceof Error ? error.message.slice(0, 200) : 'unknown reason'})`, error);
   }
+}
+
+/** The records of a table in its text, each as its cells; the delimiter is looked for. Throws `invalid` for a text that is no table. */
+export function readRecords(name: string, text: string): Promise<string[][]> {
+  return records({ name }, text, delimiterOf({ name }, text, ','), PYTHON);
 }
 
 /** Tables as text: comma, tab, semicolon or bar between the values. */

@@ -2,7 +2,7 @@ import { Failure } from '../../../schemas/errors.js';
 import type { ParseLimits, SourceFile } from './contract.js';
 
 /** The refusal of a file whose format is right and whose content is not. */
-export function damaged(file: SourceFile, why: string, cause?: unknown): Failure {
+export function damaged(file: Pick<SourceFile, 'name'>, why: string, cause?: unknown): Failure {
   return new Failure('invalid', `${file.name} is damaged: ${why}.`, { code: 'damaged', cause });
 }
 

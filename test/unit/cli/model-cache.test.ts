@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
-import { openModelCache } from '../../../cli/model-cache.js';
+import { openModelCache } from '../../../cli/models/model-cache.js';
 import { readOptions } from '../../../gateway/daemon/options.js';
 import { statusEndpoints } from '../../../gateway/universal/status.js';
 import type { LoadedEngine } from '../../../runtime/engines/contracts/loaded.js';

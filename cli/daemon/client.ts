@@ -1,0 +1,171 @@
+import { Readable } from 'node:stream';
+import { type DaemonOptions, isLoopback } from '../../gateway/daemon/options.js';
+import { Outbound, type OutboundRequest } from '../../runtime/net/outbound.js';
+import type { OutboundReply } from '../../runtime/net/reply.js';
+import { Failure, type FailureKind, STATUS_OF_KIND } from '../../schemas/errors.js';
+import type { Call } from '../verb.js';
+import { baseOf, keyHeaders } from './address.js';
+import { startBehind } from './background.js';
+import { eventDataOf } from './event-data.js';
+
+/** Which of the two APIs of a daemon. */
+export type Api = 'core' | 'runtime';
+
+/** What is sent to a daemon. */
+interface Sent {
+  readonly method?: NonNullable<OutboundRequest['method']>;
+  readonly api?: Api;
+  readonly json?: unknown;
+  /** A body that is no JSON, with its type. */
+  readonly body?: string | Uint8Array | Readable;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** A daemon that runs says so this soon. */
+const LIVENESS_MS = 5000;
+/** A request may take this long: models are loaded and files are read for it. */
+const LONGEST_MS = 7 * 24 * 3600 * 1000;
+const REPLY_BYTES = 1024 ** 3;
+const ERROR_BYTES = 64 * 1024;
+
+/** A path with its values as parts of an address. Throws `bad_request` for values that an address would fold. */
+export function route(parts: TemplateStringsArray, ...values: string[]): string {
+  const wrong = values.find((value) => value === '' || value === '.' || value === '..');
+  if (wrong !== undefined) throw new Failure('bad_request', `"${wrong}" is no name.`);
+  return parts.reduce((path, part, index) => path + encodeURIComponent(values[index - 1]!) + part);
+}
+
+/** The kind of failure behind a status. */
+function kindOf(status: number): FailureKind {
+  const found = Object.entries(STATUS_OF_KIND).find(([, known]) => known === status);
+  if (found) return found[0] as FailureKind;
+  return status >= 500 ? 'unavailable' : 'bad_request';
+}
+
+/** The failure that the answer of the daemon at an address stands for, in its own words. */
+export async function failureOf(reply: OutboundReply, base: string): Promise<Failure> {
+  const text = await reply.text(ERROR_BYTES);
+  if (reply.status === 401) return new Failure('unauthorized', `the daemon at ${base} wants a key: give --api-key or QUERN_API_KEY.`);
+  let said: unknown;
+  try {
+    said = (JSON.parse(text) as { detail?: unknown }).detail;
+  } catch {
+    // What is said below names the status.
+  }
+  return new Failure(kindOf(reply.status), typeof said === 'string' ? said : `${base} answered ${reply.status}: ${text.slice(0, 200)}`);
+}
+
+/** A running daemon as the verbs ask it; failures come in the daemon's own words. */
+export class DaemonClient {
+  readonly #outbound: Outbound;
+  readonly #bases: Readonly<Record<Api, string>>;
+  readonly #headers: Record<string, string>;
+
+  constructor(options: DaemonOptions) {
+    this.#outbound = new Outbound();
+    this.#bases = { core: baseOf(options.host, options.port), runtime: baseOf(options.runtimeHost, options.runtimePort) };
+    this.#headers = keyHeaders(options);
+  }
+
+  /** The address of an API. */
+  baseOf(api: Api): string {
+    return this.#bases[api];
+  }
+
+  /** Whether something answers at the address of the core API. */
+  async isThere(): Promise<boolean> {
+    try {
+      const limits = { headersMs: LIVENESS_MS, totalMs: LIVENESS_MS };
+      const reply = await this.#outbound.request({ url: `${this.#bases.core}/health/liveness`, policy: 'operator', limits });
+      reply.discard();
+      return reply.status < 500;
+    } catch {
+      return false;
+    }
+  }
+
+  /** Sends a request and resolves to its reply, whose body is not read yet. Throws what the daemon says for a status above 299. */
+  async reply(path: string, { method, api = 'core', json, body, headers = {}, signal }: Sent = {}): Promise<OutboundReply> {
+    const content = json === undefined ? body : JSON.stringify(json);
+    const reply = await this.#outbound
+      .request({
+        url: `${this.#bases[api]}${path}`,
+        policy: 'operator',
+        method: method ?? (content === undefined ? 'GET' : 'POST'),
+        headers: {
+          accept: 'application/json',
+          ...this.#headers,
+          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        limits: { headersMs: LONGEST_MS, idleMs: LONGEST_MS, totalMs: LONGEST_MS, responseBytes: REPLY_BYTES },
+        ...(content === undefined ? {} : { body: content }),
+        ...(signal ? { signal } : {}),
+      })
+      .catch((cause: unknown) => {
+        if (signal?.aborted) throw cause;
+        throw this.#isAway(api, cause);
+      });
+    if (reply.status >= 300) throw await failureOf(reply, this.#bases[api]);
+    return reply;
+  }
+
+  /** Sends a request and resolves to the JSON of its answer; null where the answer is empty. */
+  async ask<T>(path: string, sent: Sent = {}): Promise<T> {
+    const text = await (await this.reply(path, sent)).text();
+    return (text === '' ? null : JSON.parse(text)) as T;
+  }
+
+  /** The JSON of each server-sent event of an answer; the mark `[DONE]` ends it. */
+  async *events<T>(path: string, sent: Sent = {}): AsyncGenerator<T, void, undefined> {
+    for await (const data of eventDataOf(await this.reply(path, sent))) {
+      if (data === '[DONE]') return;
+      yield JSON.parse(data) as T;
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#outbound.close();
+  }
+
+  #isAway(api: Api, cause: unknown): Failure {
+    if (cause instanceof Failure && cause.code !== 'ConnectFailed') return cause;
+    return new Failure('unavailable', `no daemon answers at ${this.#bases[api]}: run "quern start" first, or name its --host and --port.`, {
+      cause,
+    });
+  }
+}
+
+/**
+ * Works with the daemon that a call means. Where none runs on this machine, one is started that outlives the call, unless `starts` is false or the
+ * caller gave `--no-start`.
+ */
+export async function withDaemon<T>(call: Call, work: (daemon: DaemonClient) => Promise<T>, { starts = true } = {}): Promise<T> {
+  const daemon = new DaemonClient(call.daemon);
+  try {
+    const isHere = isLoopback(call.daemon.host);
+    if (starts && isHere && call.flags['no-start'] !== true && !(await daemon.isThere())) await startBehind(call, daemon);
+    return await work(daemon);
+  } finally {
+    await daemon.close();
+  }
+}
+
+/** A form with fields and a file from the disk, as the body of a request and its headers; the file is read as it is sent. */
+export function formOf(
+  fields: Readonly<Record<string, string>>,
+  file: { field: string; name: string; content: AsyncIterable<Uint8Array> },
+) {
+  const boundary = `quern-${crypto.randomUUID()}`;
+  const quoted = (text: string): string => text.replaceAll(/["\r\n]/g, (sign) => encodeURIComponent(sign));
+  async function* parts(): AsyncGenerator<Uint8Array, void, undefined> {
+    for (const [name, value] of Object.entries(fields))
+      yield Buffer.from(`--${boundary}\r\ncontent-disposition: form-data; name="${quoted(name)}"\r\n\r\n${value}\r\n`);
+    const about = `content-disposition: form-data; name="${quoted(file.field)}"; filename="${quoted(file.name)}"`;
+    yield Buffer.from(`--${boundary}\r\n${about}\r\ncontent-type: application/octet-stream\r\n\r\n`);
+    yield* file.content;
+    yield Buffer.from(`\r\n--${boundary}--\r\n`);
+  }
+  return { body: Readable.from(parts()), headers: { 'content-type': `multipart/form-data; boundary=${boundary}` } };
+}

@@ -1,0 +1,168 @@
+import type { DaemonOptions } from '../../gateway/daemon/options.js';
+import { setLogLevel } from '../../runtime/base/log.js';
+import { cachedModels } from '../../runtime/models/cache/list.js';
+import type { DownloadEvent } from '../../runtime/models/fetch/events.js';
+import { Hub } from '../../runtime/models/fetch/hub.js';
+import { withSpaceNote } from '../../runtime/models/fetch/space.js';
+import { modelPlaces } from '../../runtime/models/find/places.js';
+import type { OutboundFault } from '../../runtime/net/faults.js';
+import { Outbound } from '../../runtime/net/outbound.js';
+import type { OutboundReply } from '../../runtime/net/reply.js';
+import { Failure } from '../../schemas/errors.js';
+import type { Health } from '../../schemas/generated/universal/health.js';
+import { baseOf, keyHeaders } from '../daemon/address.js';
+import { failureOf } from '../daemon/client.js';
+import { eventDataOf } from '../daemon/event-data.js';
+
+/** What is shown of a model. */
+export interface ShownModel {
+  readonly id: string;
+  readonly format: string;
+  readonly quantisations: readonly string[];
+  readonly sizeBytes: number;
+  readonly source: string;
+}
+
+/** The model cache as the commands see it: that of a running daemon, or worked on in this process where none runs. */
+export interface ModelCache {
+  download(name: string): AsyncIterable<DownloadEvent>;
+  list(): Promise<ShownModel[]>;
+  /** Resolves to the bytes that became free. */
+  remove(name: string): Promise<number>;
+  close(): Promise<void>;
+}
+
+/** A daemon that runs answers this soon. */
+const ANSWER_MS = 5000;
+/** How a request ends where nobody listens, or something else than a daemon does. */
+const NO_DAEMON: ReadonlySet<string> = new Set<OutboundFault>(['ConnectFailed', 'BadResponse', 'ResponseTooLarge']);
+/** A download may take this long. */
+const LONGEST_MS = 7 * 24 * 3600 * 1000;
+const EVENTS_BYTES = 1024 ** 3;
+
+/** How daemons are asked whether they are there. */
+interface Asking {
+  readonly outbound: Outbound;
+  readonly headers: Record<string, string>;
+  readonly answerMs: number;
+}
+
+/** What an address answers in time; empty where nobody listens or what listens is no daemon. Throws where that cannot be told. */
+async function answerOf({ outbound, headers, answerMs }: Asking, base: string, path: string): Promise<string> {
+  const limits = { headersMs: answerMs, totalMs: answerMs };
+  try {
+    const reply = await outbound.request({ url: `${base}${path}`, policy: 'operator', headers, limits });
+    const text = await reply.text();
+    if (reply.status === 401 || reply.status === 403)
+      throw new Failure('unauthorized', `the daemon at ${base} wants a key: give --api-key or QUERN_API_KEY.`);
+    if (reply.status >= 500) throw new Failure('unavailable', `${base} answered ${reply.status}.`);
+    return text;
+  } catch (error) {
+    if (error instanceof Failure && NO_DAEMON.has(error.code)) return '';
+    throw error;
+  }
+}
+
+/** The keys of the models that the runtime at an address has loaded or is loading; none where no runtime is. */
+async function keysAt(asking: Asking, base: string): Promise<string[]> {
+  const text = await answerOf(asking, base, '/health').catch((error: unknown) => refuseUntold(base, error));
+  try {
+    const { loaded_models: loaded, loading_models: loading } = JSON.parse(text) as Health;
+    return [...loaded, ...(loading ?? [])].map(String);
+  } catch {
+    return [];
+  }
+}
+
+function refuseUntold(base: string, cause: unknown): never {
+  if (!(cause instanceof Failure) || cause.kind === 'unauthorized') throw cause;
+  const why = `whether a daemon at ${base} needs the model cannot be told: ${cause.message}`;
+  throw new Failure('unavailable', `${why} Try again when it answers, or stop it first.`, { cause });
+}
+
+/** The cache of the daemon that answers at the given address within `answerMs`, else that of this machine. */
+export async function openModelCache(options: DaemonOptions, answerMs = ANSWER_MS): Promise<ModelCache> {
+  const outbound = new Outbound();
+  const [core, runtime] = [baseOf(options.host, options.port), baseOf(options.runtimeHost, options.runtimePort)];
+  const headers = keyHeaders(options);
+  const asking = { outbound, headers, answerMs };
+  try {
+    const facts = await answerOf(asking, core, '/info');
+    if (facts.includes('"data_directory"')) return daemonCache(outbound, core, headers);
+  } catch (error) {
+    if (!(error instanceof Failure) || error.kind === 'unauthorized') throw error;
+    return ownCache(outbound, options, async () => refuseUntold(core, error));
+  }
+  // "quern runtime" has models and no core API.
+  return ownCache(outbound, options, () => keysAt(asking, runtime));
+}
+
+/** `loaded` tells the keys of the models that others have loaded or are loading, and throws where that cannot be told. */
+function ownCache(outbound: Outbound, { dataDir }: DaemonOptions, loaded: () => Promise<string[]>): ModelCache {
+  // What the daemon logs would stand in the middle of the progress.
+  if (process.env.LOG_LEVEL === undefined) setLogLevel('error');
+  const hub = new Hub(outbound);
+  const places = { ...modelPlaces(dataDir), hub: hub.cache };
+  return {
+    download: async function* (name) {
+      const { signal } = new AbortController();
+      const plan = await hub.plan(name, signal);
+      const fit = await hub.fit(plan);
+      if (!fit.canDownload) throw new Failure('disk_full', fit.message);
+      yield* hub.download(withSpaceNote(plan, fit), signal);
+    },
+    list: () => cachedModels(places),
+    remove: async (name) => {
+      const keys = await loaded();
+      return (await hub.remove(name, () => keys, places.folder)).freedBytes;
+    },
+    close: async () => {
+      await hub.close();
+      await outbound.close();
+    },
+  };
+}
+
+async function* eventsOf(reply: OutboundReply): AsyncGenerator<DownloadEvent, void, undefined> {
+  for await (const data of eventDataOf(reply)) yield JSON.parse(data) as DownloadEvent;
+}
+
+/** A name as a part of an address. Throws `bad_request` for parts that an address would fold, so that it named something else. */
+export function pathOf(name: string): string {
+  const parts = name.split('/');
+  if (parts.some((part) => part === '' || part === '.' || part === '..'))
+    throw new Failure('bad_request', `"${name}" is not the name of a model; "quern models" lists them.`, { code: 'InvalidModelName' });
+  return parts.map(encodeURIComponent).join('/');
+}
+
+function daemonCache(outbound: Outbound, base: string, headers: Record<string, string>): ModelCache {
+  const ask = async (method: 'GET' | 'POST' | 'DELETE', path: string, body?: object): Promise<OutboundReply> => {
+    const content = body === undefined ? {} : { body: JSON.stringify(body), headers: { ...headers, 'content-type': 'application/json' } };
+    const limits = { headersMs: LONGEST_MS, totalMs: LONGEST_MS, responseBytes: EVENTS_BYTES };
+    const reply = await outbound.request({ url: `${base}${path}`, policy: 'operator', method, headers, limits, ...content });
+    if (reply.status !== 200) throw await failureOf(reply, base);
+    return reply;
+  };
+  const json = async (reply: OutboundReply): Promise<unknown> => JSON.parse(await reply.text());
+  return {
+    download: async function* (name) {
+      yield* eventsOf(await ask('POST', '/v1/models/download', { model_name: name }));
+    },
+    list: async () => {
+      const { data } = (await json(await ask('GET', '/v1/models'))) as {
+        data: { id: string; format: string; quantizations: string[]; size_bytes: number; source: string }[];
+      };
+      return data.map(({ id, format, quantizations, size_bytes, source }) => ({
+        id,
+        format,
+        quantisations: quantizations,
+        sizeBytes: size_bytes,
+        source,
+      }));
+    },
+    remove: async (name) => {
+      return ((await json(await ask('DELETE', `/v1/models/${pathOf(name)}`))) as { size_freed: number }).size_freed;
+    },
+    close: () => outbound.close(),
+  };
+}

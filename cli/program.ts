@@ -1,0 +1,69 @@
+import { Failure, type FailureKind } from '../schemas/errors.js';
+import { Output, type Streams } from './output.js';
+import { parseCall, type RawVerb, type Verb } from './verb.js';
+import { VERBS } from './verbs.js';
+
+/** What a command line is run with. */
+export interface Surroundings extends Streams {
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly env: NodeJS.ProcessEnv;
+  /** The command that runs this program; without it no daemon is started. */
+  readonly program?: readonly string[];
+}
+
+/** Exit codes by what went wrong; 1 for everything else. */
+const EXIT_CODES: Partial<Record<FailureKind, number>> = {
+  bad_request: 2,
+  invalid: 2,
+  not_found: 3,
+  unauthorized: 4,
+  forbidden: 4,
+  unavailable: 5,
+  busy: 5,
+  timed_out: 5,
+};
+const HELP_FLAGS = ['--help', '-h'];
+
+/** The verb that the first words name, and the arguments behind it. Throws `bad_request` for none. */
+function findVerb(given: readonly string[]): { verb: Verb | RawVerb; args: string[] } {
+  const args = given[0] === '--version' ? ['version'] : given.length === 0 || given[0]!.startsWith('-') ? ['start', ...given] : given;
+  for (const count of [2, 1]) {
+    const said = args.slice(0, count).join(' ');
+    const verb = VERBS.find(({ name, aliases = [] }) => [name, ...aliases].includes(said));
+    // A family's own name stands for one of its verbs, but not before a word that is none of them.
+    const isForFamily = count === 1 && verb?.name.includes(' ') && args[1] !== undefined && !args[1].startsWith('-');
+    if (verb && !isForFamily) return { verb, args: args.slice(count) };
+  }
+  const [first, second] = args;
+  const family = VERBS.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name.split(' ')[1]);
+  const known = family.length > 0 ? family : VERBS.filter(({ name }) => !name.includes(' ')).map(({ name }) => name);
+  const word = family.length > 0 && second !== undefined ? `${first} ${second}` : first;
+  throw new Failure('bad_request', `unknown command "${word}": use ${known.join(', ')}.`);
+}
+
+/** Runs one command line and resolves to its exit code; what a verb throws is printed, as JSON where `--json` was given. */
+export async function runProgram(given: readonly string[], around: Surroundings): Promise<number> {
+  const { env, stdin: input, program = null } = around;
+  const open = (isJson: boolean): Output => new Output(around, { isJson, env });
+  try {
+    const isHelp = given.some((arg) => HELP_FLAGS.includes(arg));
+    if (isHelp && given[0]!.startsWith('-')) return await runProgram(['help'], around);
+    const { verb, args } = findVerb(given);
+    if (isHelp && verb.name !== 'help') return await runProgram(['help', ...verb.name.split(' ')], around);
+    if ('isRaw' in verb) {
+      await (await verb.load())(args);
+      return Number(process.exitCode ?? 0);
+    }
+    const call = parseCall(verb, args, { env, input, verbs: VERBS, program, open });
+    const outcome = await (await verb.load())(call);
+    if (outcome === undefined) return 0;
+    call.out.result(outcome.result);
+    outcome.show?.();
+    return outcome.isBad === true ? 1 : 0;
+  } catch (error) {
+    if (!(error instanceof Failure)) throw error;
+    const { code, kind, message } = error;
+    around.stderr.write(given.includes('--json') ? `${JSON.stringify({ error: { kind, code, message } })}\n` : `quern: ${message}\n`);
+    return EXIT_CODES[kind] ?? 1;
+  }
+}

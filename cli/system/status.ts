@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { lockFile } from '../../gateway/daemon/lock.js';
+import { humanSize } from '../../runtime/base/sizes.js';
+import { isAlive, readOwner } from '../../runtime/hosts/owner.js';
+import { Failure } from '../../schemas/errors.js';
+import type { Health as CoreHealth, Disk, Info } from '../../schemas/generated/core/system.js';
+import type { Health } from '../../schemas/generated/universal/health.js';
+import type { ModelList } from '../../schemas/generated/universal/models.js';
+import { withDaemon } from '../daemon/client.js';
+import type { Run } from '../verb.js';
+
+const STATUS_STYLES = { healthy: 'green', degraded: 'yellow', unhealthy: 'red' } as const;
+/** A daemon that is told to stop finishes what runs for at most 10 s. */
+const STOP_MS = 15_000;
+const LOOK_AGAIN_MS = 50;
+
+/** Whether a daemon runs, and how its parts are. The exit code is 5 where none runs, and 1 where a part is not well. */
+export const status: Run = (call) =>
+  withDaemon(
+    call,
+    async (daemon) => {
+      const { out } = call;
+      const [info, health, disk] = await Promise.all([
+        daemon.ask<Info>('/info'),
+        daemon.ask<CoreHealth>('/health'),
+        daemon.ask<Disk>('/v1/system/disk'),
+      ]);
+      return {
+        result: { ...info, core: daemon.baseOf('core'), runtime: daemon.baseOf('runtime'), health, disk },
+        isBad: health.status === 'unhealthy',
+        show: () => {
+          out.line(`Quern ${info.version} answers at ${daemon.baseOf('core')} (core) and ${daemon.baseOf('runtime')} (runtime)`);
+          out.line(`data in ${info.data_directory}, ${humanSize(disk.cache.free_bytes)} free (${disk.cache.percent_free} %)\n`);
+          for (const { name, status: state, message } of health.components)
+            out.line(`${out.style(STATUS_STYLES[state], state.padEnd(10))} ${name.padEnd(18)} ${message}`);
+        },
+      };
+    },
+    { starts: false },
+  );
+
+/** The models that are in memory, where they run, and for how many. */
+export const ps: Run = (call) =>
+  withDaemon(
+    call,
+    async (daemon) => {
+      const [{ data }, { engines = [], loading_models: loading = [] }] = await Promise.all([
+        daemon.ask<ModelList>('/v1/models', { api: 'runtime' }),
+        daemon.ask<Health>('/health', { api: 'runtime' }),
+      ]);
+      const models = data.map(({ id, type, key }) => {
+        const { used = [], why = '' } = engines.find(({ model }) => model === key) ?? {};
+        return { name: id, type, devices: used, why };
+      });
+      return {
+        result: { models, loading },
+        show: () => {
+          const rows = models.map(({ name, type, devices, why }) => [name, String(type), devices.join(', ') || 'CPU', why ?? '']);
+          if (rows.length === 0) call.out.line('no model is in memory; the first request loads one');
+          else call.out.table(['MODEL', 'KIND', 'DEVICE', 'WHY'], rows);
+          for (const name of loading) call.out.line(`${String(name)} is being loaded`);
+        },
+      };
+    },
+    { starts: false },
+  );
+
+/** Ends the daemon that uses the data directory; resolves when it is gone. What runs is finished first, for up to 10 s. */
+export const stop: Run = async ({ daemon: { dataDir }, out }) => {
+  const owner = readOwner(lockFile(dataDir));
+  if (!owner || !isAlive(owner))
+    throw new Failure('unavailable', `no daemon uses the data directory ${dataDir}; name another with --data-dir.`);
+  try {
+    process.kill(owner.pid, 'SIGTERM');
+  } catch (cause) {
+    throw new Failure('forbidden', `the daemon (process ${owner.pid}) belongs to another user: stop it as that user.`, { cause });
+  }
+  for (const until = Date.now() + STOP_MS; isAlive(owner); await sleep(LOOK_AGAIN_MS))
+    if (Date.now() > until)
+      throw new Failure(
+        'timed_out',
+        `the daemon (process ${owner.pid}) did not end within ${STOP_MS / 1000} s; "kill -9 ${owner.pid}" ends it.`,
+      );
+  return { result: { stopped: owner.pid }, show: () => out.line(`the daemon (process ${owner.pid}) has ended`) };
+};
