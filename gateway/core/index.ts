@@ -7,6 +7,8 @@ import { datasetEndpoints } from './datasets.js';
 import { eventEndpoints } from './events.js';
 import { exampleEndpoints } from './examples.js';
 import { forHelpProject } from './help-project.js';
+import { memoryEndpoints } from './memory.js';
+import { memoryReadEndpoints } from './memory-reads.js';
 import { modelEndpoints } from './models.js';
 import { projectEndpoints } from './projects.js';
 import { ragEndpoints } from './rag.js';
@@ -29,6 +31,8 @@ const operations: readonly Endpoint<Runtime>[] = [
   ...exampleEndpoints,
   ...toolServerEndpoints,
   ...ragEndpoints,
+  ...memoryEndpoints,
+  ...memoryReadEndpoints,
   ...modelEndpoints,
   ...visionEndpoints,
   ...speechEndpoints,

@@ -131,7 +131,9 @@ export interface SeriesBucket {
 
 /** Reads of time series. */
 export interface SeriesReads {
-  /** The names of the series that have points. */
+  /** Points of all series, the newest time first. */
+  newest(filter: ReadFilter): Promise<MemoryRecord[]>;
+  /** The names of the series that have points, at most 1,000. */
   names(): Promise<string[]>;
   /** Points in the order of their times; the newest first with `newestFirst`. */
   range(series: string, filter: ReadFilter, newestFirst?: boolean): Promise<MemoryRecord[]>;
@@ -260,11 +262,20 @@ export interface MemoryStore {
   readonly graph: GraphReads | undefined;
   /** Makes changes in one transaction; returns the records that were added. Throws `conflict` (MemoryKindOff) for a record that no kind of the store takes. */
   write(change: MemoryChange): Promise<MemoryRecord[]>;
+  /** Throws what adding a record now would throw, but for a full disk. */
+  admit(memory: NewMemory): void;
+  /**
+   * Adds `count` records that come in batches of at most 1,000, all or none, also when the process ends meanwhile: the next start then takes them
+   * back. Changes of others are made between the batches.
+   */
+  addTogether(count: number, batches: AsyncIterable<readonly NewMemory[]>): Promise<void>;
   get(id: string): MemoryRecord | undefined;
   /** The records of these numbers that are still there, in the order asked. */
   bySeq(seqs: readonly number[]): MemoryRecord[];
   /** Records with this `hash`, the newest first; at most 100. */
   withHash(hash: string): MemoryRecord[];
+  /** Records of all kinds by arrival, the newest first; looks at 100,000 at most. */
+  newest(filter: ReadFilter): Promise<MemoryRecord[]>;
   /** All records of `filter`, without its limit, in the order of arrival behind `afterSeq`. Bounded in memory. */
   records(filter?: ReadFilter & { readonly afterSeq?: number }): AsyncIterable<MemoryRecord>;
   /** A value that `write` noted. */

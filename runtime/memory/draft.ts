@@ -20,8 +20,10 @@ export interface DraftChange extends MemoryChange {
   readonly stamp?: { readonly seqs: readonly number[]; readonly addedMs: number };
   /** When the newest record came, where that was wrong. */
   readonly newestMs?: number;
-  /** Records of `add` that have their numbers already, from this one on. */
-  readonly firstSeq?: number;
+  /** Numbers to set aside. */
+  readonly reserve?: number;
+  /** The number of the first record of `add`, and when they came, where numbers were set aside for them. */
+  readonly given?: { readonly firstSeq: number; readonly addedMs: number };
 }
 
 /** The lines of all indexes for a record. */
@@ -77,7 +79,7 @@ export class Draft {
   }
 
   /** Takes a change in; returns the records that it adds. */
-  take({ add = [], end = [], remove = [], notes = {}, drop, stamp, newestMs, firstSeq }: DraftChange): MemoryRecord[] {
+  take({ add = [], end = [], remove = [], notes = {}, drop, stamp, newestMs, reserve = 0, given }: DraftChange): MemoryRecord[] {
     const checked = this.#checked(add);
     for (const { toMs } of end) checkTime('valid_to', toMs, this.#nowMs);
     for (const { id, toMs, supersededBy } of end) {
@@ -101,7 +103,9 @@ export class Draft {
     }
     this.state.newestMs = newestMs ?? this.state.newestMs;
     for (const [name, value] of Object.entries(notes)) this.#notes.set(name, value);
-    const added = checked.map((record, place) => this.#add(record, firstSeq === undefined ? undefined : firstSeq + place));
+    const addedMs = given?.addedMs ?? Math.max(this.state.newestMs, this.#nowMs);
+    const added = checked.map((record, place) => this.#add({ ...record, addedMs }, given && given.firstSeq + place));
+    this.state.nextSeq += reserve;
     this.#keepWithin();
     return added;
   }
@@ -161,12 +165,12 @@ export class Draft {
     );
   }
 
-  #add(record: Omit<MemoryRecord, 'seq' | 'addedMs'>, given: number | undefined): MemoryRecord {
+  #add(record: Omit<MemoryRecord, 'seq'>, given: number | undefined): MemoryRecord {
     const { state } = this;
-    state.newestMs = Math.max(state.newestMs, this.#nowMs);
     const seq = given ?? state.nextSeq;
     state.nextSeq = Math.max(state.nextSeq, seq + 1);
-    const added = { ...record, seq, addedMs: state.newestMs };
+    state.newestMs = Math.max(state.newestMs, record.addedMs);
+    const added = { ...record, seq };
     this.#set(seq, added);
     return added;
   }

@@ -1,8 +1,11 @@
+import { breathe } from '../base/loop.js';
 import type { MemoryRecord, ReadFilter, Validity } from './contract.js';
 
 /** Records of a read that says nothing about its limit, and the most that one may ask for. */
 const USUAL_LIMIT = 100;
 const MOST_LIMIT = 1_000;
+/** Records that one read looks at, where its conditions fit few. */
+const MOST_LOOKED = 100_000;
 
 /** How many records a read wants. */
 export function limitOf({ limit = USUAL_LIMIT }: ReadFilter): number {
@@ -37,4 +40,23 @@ export function passes(record: MemoryRecord, { fromMs, toMs, asOfMs, types, user
 /** Whether a filter asks for more than times and validity, so that the record must be read. */
 export function needsRecord({ types, user, session, tags }: ReadFilter): boolean {
   return [types, user, session, tags].some((one) => one !== undefined);
+}
+
+/** The first records of what was found that meet all conditions, as many as the filter wants; looks at 100,000 at most. */
+export async function firstOf(
+  found: AsyncIterable<{ readonly seq: number }>,
+  records: { record(seq: number): MemoryRecord | undefined },
+  filter: ReadFilter,
+): Promise<MemoryRecord[]> {
+  const limit = limitOf(filter);
+  const first: MemoryRecord[] = [];
+  let looked = 0;
+  for await (const { seq } of found) {
+    const record = records.record(seq);
+    if (record && passes(record, filter)) first.push(record);
+    looked += 1;
+    if (first.length >= limit || looked >= MOST_LOOKED) break;
+    await breathe();
+  }
+  return first;
 }

@@ -114,6 +114,22 @@ export class Lines {
     return this.#store.memories.keys(range).map(([, found]) => found);
   }
 
+  /** Numbers of all records, the newest first. */
+  async *newest(): AsyncGenerator<{ readonly seq: number }> {
+    for (let above = Number.POSITIVE_INFINITY; ; ) {
+      const seqs = this.seqsBelow(above, PAGE);
+      for (const seq of seqs) yield { seq };
+      if (seqs.length < PAGE) return;
+      above = seqs.at(-1)!;
+    }
+  }
+
+  /** Names of small values that begin with a text. */
+  notes(prefix: string): string[] {
+    const start = [this.owner, prefix] as const;
+    return this.#store.memoryNotes.keys({ start, end: [this.owner, `${prefix}~`], limit: PAGE }).map(([, name]) => name);
+  }
+
   /** A small value that lies beside the records. */
   note(name: string): unknown {
     return this.#store.memoryNotes.get([this.owner, name]);

@@ -3,6 +3,7 @@ import type { MemoryStore as StoreConfig } from '../../schemas/generated/config/
 import { log } from '../base/log.js';
 import { breathe } from '../base/loop.js';
 import type { MemoryKey, MemoryStoreRecord, Store } from '../store/store.js';
+import { Changes } from './changes.js';
 import type {
   GraphReads,
   KindName,
@@ -11,21 +12,21 @@ import type {
   MemoryCounts,
   MemoryRecord,
   MemoryStore,
+  NewMemory,
   PlaceReads,
   ReadFilter,
   SeriesReads,
   Who,
   WorkingReads,
 } from './contract.js';
-import { Draft, type DraftChange, linesOf } from './draft.js';
-import { passes } from './filter.js';
+import { linesOf } from './draft.js';
+import { firstOf, passes } from './filter.js';
 import type { KindSpace, MemoryKind, RecordChange } from './kind.js';
 import { MEMORY_KINDS } from './kinds/index.js';
 import { Lines, lineKey } from './lines.js';
 
-/** Records of one `write`, and records that one transaction takes before it is written. */
+/** Records of one `write`. */
 const MOST_CHANGED = 1_000;
-const FULL_DRAFT = 256;
 /** Records removed at once. */
 const PAGE = 256;
 /** A newest record that lies so far in the future comes from a clock that was wrong. */
@@ -44,38 +45,37 @@ export interface StoreParts {
   newOwner(): number;
 }
 
-interface Waiting {
-  readonly change: DraftChange;
-  resolve(added: MemoryRecord[]): void;
-  reject(failure: unknown): void;
-}
+/** How the names of notes begin that tell of records which are added together. */
+const UNDER_WAY = 'adding ';
 
-/** Work that no change may come between. It settles its own promise and never rejects. */
-type Exclusive = () => Promise<void>;
+/** Numbers that were set aside for records, and when those count as having come. */
+interface Reserved {
+  readonly firstSeq: number;
+  readonly count: number;
+  readonly addedMs: number;
+}
 
 /** What the indexes are made by: of another shape they are made anew. */
 function shapeOf(config: StoreConfig): string {
   return `1 ${config.spatial?.index_type ?? 'rtree'}`;
 }
 
-/** One memory store. One transaction at a time takes all changes that wait, so that what it decides by is on the disk. */
+/** One memory store. */
 export class OpenStore implements MemoryStore {
   readonly #parts: StoreParts;
   readonly #lines: Lines;
-  #state: MemoryStoreRecord;
+  readonly #changes: Changes;
   #reads: Partial<Record<KindName, object>> = {};
   #indexes: ((changes: readonly RecordChange[]) => void)[] = [];
   readonly #listeners = new Set<(changed: MemoryChanged) => void>();
-  #waiting: (Waiting | Exclusive)[] = [];
-  #running: Promise<void> | undefined;
-  #gone = false;
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
     const { store, key, config } = parts;
     const known = store.memoryStores.get(key);
-    this.#state = known ?? { owner: parts.newOwner(), nextSeq: 1, newestMs: 0, shape: shapeOf(config), counts: {} };
-    this.#lines = new Lines(store, this.#state.owner);
+    const state = known ?? { owner: parts.newOwner(), nextSeq: 1, newestMs: 0, shape: shapeOf(config), counts: {} };
+    this.#lines = new Lines(store, state.owner);
+    this.#changes = new Changes({ ...parts, lines: this.#lines, state, changed: (changes) => this.#tell(changes) });
     this.#openKinds();
   }
 
@@ -104,17 +104,16 @@ export class OpenStore implements MemoryStore {
     return this.#reads.graph as GraphReads | undefined;
   }
 
-  /** Makes its indexes anew where they were made by another configuration. To be awaited before it is used. */
+  /** Makes its indexes anew where they were made by another configuration, and takes back what was left half added. To be awaited before it is used. */
   async ready(): Promise<void> {
-    const shape = shapeOf(this.config);
-    if (this.#state.shape === shape) return;
-    await this.#alone(() => this.#reindex());
+    if (this.#changes.state.shape !== shapeOf(this.config)) await this.#changes.alone(() => this.#reindex());
+    for (const name of this.#lines.notes(UNDER_WAY)) await this.#takeBack(name);
   }
 
   /** Makes its indexes anew of its records. */
   async #reindex(): Promise<void> {
-    const { store, key } = this.#parts;
-    const { owner } = this.#state;
+    const { store } = this.#parts;
+    const { owner } = this.#changes.state;
     await removeLines(store, owner);
     for await (const page of paged(this.#lines.records())) {
       await store.write(async (batch) => {
@@ -124,9 +123,7 @@ export class OpenStore implements MemoryStore {
         }
       });
     }
-    const state = { ...this.#state, shape: shapeOf(this.config) };
-    await store.write((batch) => batch.put('memoryStores', key, state));
-    this.#state = state;
+    await this.#changes.replace({ ...this.#changes.state, shape: shapeOf(this.config) });
     this.#openKinds();
   }
 
@@ -136,7 +133,7 @@ export class OpenStore implements MemoryStore {
       throw new Failure('too_large', `A change of ${count} memories is too large: ${MOST_CHANGED} is the most.`, {
         code: 'ChangeTooLarge',
       });
-    return this.#change(change);
+    return this.#changes.make(change);
   }
 
   get(id: string): MemoryRecord | undefined {
@@ -153,14 +150,19 @@ export class OpenStore implements MemoryStore {
     return this.bySeq(found.reverse());
   }
 
+  newest(filter: ReadFilter): Promise<MemoryRecord[]> {
+    const who = whoOf(filter);
+    const found = who ? this.#lines.all(who.index, { prefix: who.prefix, newestFirst: true }) : this.#lines.newest();
+    return firstOf(found, this.#lines, filter);
+  }
+
   async *records({ afterSeq = 0, ...filter }: ReadFilter & { afterSeq?: number } = {}): AsyncGenerator<MemoryRecord> {
-    const { user, session } = filter;
-    const who = session !== undefined ? (['session', session] as const) : user !== undefined ? (['user', user] as const) : undefined;
+    const who = whoOf(filter);
     if (!who) {
       for await (const record of this.#lines.records(afterSeq)) if (passes(record, filter)) yield record;
       return;
     }
-    for await (const { seq } of this.#lines.all(who[0], { prefix: [who[1]], from: afterSeq + 1 })) {
+    for await (const { seq } of this.#lines.all(who.index, { prefix: who.prefix, from: afterSeq + 1 })) {
       const record = this.#lines.record(seq);
       if (record && passes(record, filter)) yield record;
       await breathe();
@@ -172,28 +174,28 @@ export class OpenStore implements MemoryStore {
   }
 
   counts(): MemoryCounts {
-    const { records = 0, bytes = 0, nodes = 0, edges = 0, links = 0, ...kinds } = this.#state.counts;
+    const { records = 0, bytes = 0, nodes = 0, edges = 0, links = 0, ...kinds } = this.#changes.state.counts;
     return { records, bytes, nodes, edges, links, kinds };
   }
 
   async clear(kind: KindName | 'all'): Promise<MemoryCounts> {
     const before = this.counts();
-    if (kind === 'all') await this.#alone(() => this.#startAnew());
+    if (kind === 'all') await this.#changes.alone(() => this.#startAnew());
     else await this.#dropAll(MEMORY_KINDS.find(({ name }) => name === kind)!);
     return difference(before, this.counts());
   }
 
   async prune(): Promise<number> {
     const nowMs = this.#parts.nowMs();
-    if (this.#state.newestMs > nowMs + MOST_AHEAD_MS) await this.#alone(() => this.#setClockBack(nowMs));
+    if (this.#changes.state.newestMs > nowMs + MOST_AHEAD_MS) await this.#changes.alone(() => this.#setClockBack(nowMs));
     let dropped = 0;
     const space = this.#space();
     for (const kind of MEMORY_KINDS as readonly MemoryKind[]) {
       if (!kind.expired || !kind.isOn(this.config)) continue;
       for (;;) {
-        const seqs = kind.expired(space, this.#state.counts[kind.name] ?? 0);
+        const seqs = kind.expired(space, this.#changes.state.counts[kind.name] ?? 0);
         if (seqs.length === 0) break;
-        await this.#change({ drop: { kind: kind.name, seqs } });
+        await this.#changes.make({ drop: { kind: kind.name, seqs } });
         dropped += seqs.length;
       }
     }
@@ -203,10 +205,37 @@ export class OpenStore implements MemoryStore {
   async forget(who: Who): Promise<number> {
     let forgotten = 0;
     for await (const page of paged(this.records(who))) {
-      await this.#change({ remove: page.map(({ id }) => id) });
+      await this.#changes.make({ remove: page.map(({ id }) => id) });
       forgotten += page.length;
     }
     return forgotten;
+  }
+
+  admit(memory: NewMemory): void {
+    this.#changes.draft().take({ add: [memory] });
+  }
+
+  async addTogether(count: number, batches: AsyncIterable<readonly NewMemory[]>): Promise<void> {
+    const name = await this.#changes.alone(async () => {
+      const { nextSeq } = this.#changes.state;
+      const under = `${UNDER_WAY}${nextSeq}`;
+      const given: Reserved = { firstSeq: nextSeq, count, addedMs: Math.max(this.#changes.state.newestMs, this.#parts.nowMs()) };
+      await this.#changes.apply({ notes: { [under]: given }, reserve: count });
+      return under;
+    });
+    let { firstSeq, addedMs } = this.note(name) as Reserved;
+    try {
+      for await (const add of batches) {
+        await this.#changes.make({ add, given: { firstSeq, addedMs } });
+        firstSeq += add.length;
+      }
+      await this.#changes.make({ notes: { [name]: null } });
+    } catch (failure) {
+      await this.#takeBack(name).catch((cause: unknown) =>
+        log('warn', 'an import could not be taken back yet; the next start does', { cause }),
+      );
+      throw failure;
+    }
   }
 
   watch(listener: (changed: MemoryChanged) => void): () => void {
@@ -216,86 +245,7 @@ export class OpenStore implements MemoryStore {
 
   /** Refuses all changes from now on, and waits for those under way. */
   async close(): Promise<void> {
-    this.#gone = true;
-    await this.#running;
-  }
-
-  #change(change: DraftChange): Promise<MemoryRecord[]> {
-    if (this.#gone)
-      return Promise.reject(
-        new Failure('unavailable', `Memory store '${this.name}' was closed or changed meanwhile. Try again.`, { retryAfterS: 1 }),
-      );
-    return new Promise((resolve, reject) => {
-      this.#waiting.push({ change, resolve, reject });
-      this.#running ??= this.#run();
-    });
-  }
-
-  /** Does work when all changes in front of it are made, and before those behind it. */
-  #alone<Result>(work: () => Promise<Result>): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.push(() => work().then(resolve, reject));
-      this.#running ??= this.#run();
-    });
-  }
-
-  async #run(): Promise<void> {
-    // Lets changes of the same event turn join the first transaction.
-    await Promise.resolve();
-    for (;;) {
-      const [next] = this.#waiting;
-      if (next === undefined) break;
-      if (typeof next !== 'function') await this.#writeSome();
-      else {
-        this.#waiting.shift();
-        await next();
-      }
-    }
-    this.#running = undefined;
-  }
-
-  /** One transaction of what waits. */
-  async #writeSome(): Promise<void> {
-    const draft = this.#draft();
-    const taken: { waiting: Waiting; added: MemoryRecord[] }[] = [];
-    for (;;) {
-      const [waiting] = this.#waiting;
-      if (waiting === undefined || typeof waiting === 'function' || draft.size >= FULL_DRAFT) break;
-      this.#waiting.shift();
-      try {
-        taken.push({ waiting, added: draft.take(waiting.change) });
-      } catch (failure) {
-        waiting.reject(failure);
-      }
-      await breathe();
-    }
-    if (taken.length === 0) return;
-    try {
-      await this.#commit(draft);
-      for (const { waiting, added } of taken) waiting.resolve(added);
-    } catch (failure) {
-      if (taken.length === 1) taken[0]!.waiting.reject(failure);
-      // One that does not fit takes no other down with it.
-      else for (const { waiting } of taken) await this.#apply(waiting.change).then(waiting.resolve, waiting.reject);
-    }
-  }
-
-  /** Makes a change at once; only for who is alone. */
-  async #apply(change: DraftChange): Promise<MemoryRecord[]> {
-    const draft = this.#draft();
-    const added = draft.take(change);
-    await this.#commit(draft);
-    return added;
-  }
-
-  #draft(): Draft {
-    return new Draft(this.#state, this.#lines, this.config, this.#parts.nowMs());
-  }
-
-  async #commit(draft: Draft): Promise<void> {
-    await this.#parts.store.write((batch) => draft.fill(batch, this.#parts.key));
-    this.#state = draft.state;
-    this.#tell(draft.changes);
+    await this.#changes.close();
   }
 
   #tell(changes: readonly RecordChange[]): void {
@@ -311,20 +261,29 @@ export class OpenStore implements MemoryStore {
     for (;;) {
       const seqs = this.#lines.first(kind.index, [], PAGE).map(({ seq }) => seq);
       if (seqs.length === 0) return;
-      await this.#change({ drop: { kind: kind.name, seqs } });
+      await this.#changes.make({ drop: { kind: kind.name, seqs } });
     }
+  }
+
+  /** Removes what was added under a note, and the note. */
+  async #takeBack(name: string): Promise<void> {
+    const reserved = this.note(name) as Reserved | undefined;
+    // All was cleared meanwhile.
+    if (!reserved) return;
+    const { firstSeq, count } = reserved;
+    for (let from = firstSeq; from < firstSeq + count; from += PAGE) {
+      const seqs = Array.from({ length: Math.min(PAGE, firstSeq + count - from) }, (_none, at) => from + at);
+      await this.#changes.make({ remove: this.bySeq(seqs).map(({ id }) => id) });
+    }
+    await this.#changes.make({ notes: { [name]: null } });
   }
 
   /** Leaves all records behind under the old number, from where they are removed in the background. */
   async #startAnew(): Promise<void> {
-    const { store, key, newOwner, nowMs } = this.#parts;
-    const { owner } = this.#state;
-    const state: MemoryStoreRecord = { ...this.#state, owner: newOwner(), counts: {} };
-    await store.write((batch) => {
-      batch.put('memoryStores', key, state);
-      batch.put('memoryTrash', owner, nowMs());
-    });
-    this.#state = state;
+    const { newOwner, nowMs } = this.#parts;
+    const { owner } = this.#changes.state;
+    const state: MemoryStoreRecord = { ...this.#changes.state, owner: newOwner(), counts: {} };
+    await this.#changes.replace(state, (batch) => batch.put('memoryTrash', owner, nowMs()));
     this.#lines.owner = state.owner;
     this.#openKinds();
     for (const listener of this.#listeners) listener({ added: [], ended: [], removed: [], isCleared: true });
@@ -333,14 +292,14 @@ export class OpenStore implements MemoryStore {
   /** Records that came while the clock was ahead count as having come now: else they would stay until it gets there. */
   async #setClockBack(nowMs: number): Promise<void> {
     log('warn', 'the clock was set back; memories that came later than now count as new', { store: this.name });
-    for (let above = this.#state.nextSeq; ; ) {
+    for (let above = this.#changes.state.nextSeq; ; ) {
       const seqs = this.#lines.seqsBelow(above, PAGE);
       const ahead = this.bySeq(seqs).filter(({ addedMs }) => addedMs > nowMs);
       if (ahead.length === 0) break;
-      await this.#apply({ stamp: { seqs: ahead.map(({ seq }) => seq), addedMs: nowMs } });
+      await this.#changes.apply({ stamp: { seqs: ahead.map(({ seq }) => seq), addedMs: nowMs } });
       above = seqs.at(-1)!;
     }
-    await this.#apply({ newestMs: nowMs });
+    await this.#changes.apply({ newestMs: nowMs });
   }
 
   #space(): KindSpace {
@@ -357,6 +316,12 @@ export class OpenStore implements MemoryStore {
     this.#reads = {};
     for (const kind of MEMORY_KINDS as readonly MemoryKind[]) if (kind.isOn(this.config)) this.#reads[kind.name] = kind.open(this.#space());
   }
+}
+
+/** The index of the session or the user that a filter asks for. */
+function whoOf({ user, session }: ReadFilter): { index: string; prefix: [string] } | undefined {
+  if (session !== undefined) return { index: 'session', prefix: [session] };
+  return user === undefined ? undefined : { index: 'user', prefix: [user] };
 }
 
 /** Removes all lines of indexes below a number. */

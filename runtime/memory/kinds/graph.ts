@@ -1,6 +1,6 @@
 import { breathe } from '../../base/loop.js';
 import type { GraphReads, MemoryRecord, ReadFilter } from '../contract.js';
-import { limitOf, passes } from '../filter.js';
+import { firstOf, limitOf, passes } from '../filter.js';
 import { type EdgeValue, Walk, type WalkFilter } from '../graph/edges.js';
 import { cheapestPath, neighbourhoodOf, pathsBetween, subgraphOf } from '../graph/paths.js';
 import type { KindSpace, MemoryKind } from '../kind.js';
@@ -45,11 +45,11 @@ class OpenGraph implements GraphReads {
   }
 
   newest(filter: ReadFilter): Promise<MemoryRecord[]> {
-    return this.#take(this.#space.lines.all('graph', { newestFirst: true }), this.#asOf(filter));
+    return firstOf(this.#space.lines.all('graph', { newestFirst: true }), this.#space.lines, this.#asOf(filter));
   }
 
   edges(name: string, filter: WalkFilter): Promise<MemoryRecord[]> {
-    return this.#take(this.#walk(filter).from(name), this.#asOf(filter));
+    return firstOf(this.#walk(filter).from(name), this.#space.lines, this.#asOf(filter));
   }
 
   async neighbourhood(name: string, depth: number, filter: WalkFilter) {
@@ -75,17 +75,5 @@ class OpenGraph implements GraphReads {
   /** Reads that name no moment are answered as of now. */
   #asOf(filter: ReadFilter): ReadFilter {
     return { ...filter, asOfMs: filter.asOfMs ?? this.#space.nowMs() };
-  }
-
-  async #take(found: AsyncIterable<{ seq: number }>, filter: ReadFilter): Promise<MemoryRecord[]> {
-    const limit = limitOf(filter);
-    const records: MemoryRecord[] = [];
-    for await (const { seq } of found) {
-      const record = this.#space.lines.record(seq);
-      if (record && passes(record, filter)) records.push(record);
-      if (records.length >= limit) break;
-      await breathe();
-    }
-    return records;
   }
 }

@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
 import { quote } from '../../config/names.js';
-import type { MemoryRecord, ReadFilter, SeriesBucket, SeriesReads } from '../contract.js';
-import { limitOf, needsRecord, passes, timesOf } from '../filter.js';
+import type { ReadFilter, SeriesBucket, SeriesReads } from '../contract.js';
+import { firstOf, needsRecord, passes, timesOf } from '../filter.js';
 import { DAY_MS, EXPIRED_AT_ONCE, type MemoryKind } from '../kind.js';
 import type { Lines } from '../lines.js';
 
@@ -37,6 +37,7 @@ export const timeSeries: MemoryKind<SeriesReads> = {
       return { from: Math.max(from, nowMs() - config.timeseries!.retention_days! * DAY_MS), to };
     };
     return {
+      newest: (filter) => firstOf(lines.all('times', { ...bounds(filter), newestFirst: true }), lines, filter),
       async names() {
         const names: string[] = [];
         for (let next = lines.firstBehind('series', undefined); next && names.length < MOST_NAMES; ) {
@@ -45,16 +46,8 @@ export const timeSeries: MemoryKind<SeriesReads> = {
         }
         return names;
       },
-      async range(series, filter, newestFirst = false) {
-        const limit = limitOf(filter);
-        const found: MemoryRecord[] = [];
-        for await (const { seq } of lines.all('series', { prefix: [series], ...bounds(filter), newestFirst })) {
-          const record = lines.record(seq);
-          if (record && passes(record, filter)) found.push(record);
-          if (found.length >= limit) break;
-        }
-        return found;
-      },
+      range: (series, filter, newestFirst = false) =>
+        firstOf(lines.all('series', { prefix: [series], ...bounds(filter), newestFirst }), lines, filter),
       downsample: (series, everyMs, field, filter) => bucketsOf(lines, series, everyMs, field, filter, bounds(filter)),
     };
   },

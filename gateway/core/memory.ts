@@ -1,0 +1,280 @@
+import { isMemoryId } from '../../runtime/memory/check.js';
+import type { KindName, MemoryCounts, MemoryRecord, MemoryStore, PlacedRecord } from '../../runtime/memory/contract.js';
+import { exportLines, importLines } from '../../runtime/memory/transfer.js';
+import { givenFilter, givenMemory, shownMemory } from '../../runtime/memory/wire.js';
+import { type Endpoint, endpoint, type UploadedFile } from '../../schemas/endpoint.js';
+import { Failure } from '../../schemas/errors.js';
+import type {
+  AddReply,
+  AddRequest,
+  ClearReply,
+  ContextQuery,
+  ContextReply,
+  DeleteReply,
+  ForgetReply,
+  ForgetRequest,
+  ImportReply,
+  MemoryReply,
+  PruneReply,
+  QueryQuery,
+  QueryReply,
+  StatsReply,
+} from '../../schemas/generated/core/memory.js';
+import { MEMORY, type MemoryContext, readsOf, shownList, storeOf, tag } from './memory-place.js';
+
+/** Bytes of a body that adds: a record as large as one may be, with room for how it is written. */
+const ADD_BYTES = 1_048_576;
+/** Bytes of a file that is imported. */
+const IMPORT_BYTES = 2 ** 30;
+const TABLES = ['working_memory', 'timeseries', 'spatial', 'graph', 'linkage', 'all'] as const;
+type Table = (typeof TABLES)[number];
+
+/** Where a query looks: around a place, along time, or through all records. */
+async function found(store: MemoryStore, query: QueryQuery): Promise<PlacedRecord[]> {
+  const filter = givenFilter(query);
+  const { latitude: lat, longitude: lon, radius_m: radiusM = 0 } = query;
+  if (lat !== undefined && lon !== undefined) return readsOf(store, store.places, 'spatial').within({ lat, lon }, radiusM, filter);
+  if (lat !== undefined || lon !== undefined)
+    throw new Failure('bad_request', 'A place has both latitude and longitude.', { code: 'HalfPlace' });
+  const ofGraph = filter.types?.some((type) => type === 'node' || type === 'edge' || type === 'fact');
+  const alongTime = store.series && !ofGraph && (filter.fromMs !== undefined || filter.toMs !== undefined);
+  const records = await (alongTime ? store.series!.newest(filter) : store.newest(filter));
+  return records.map((record) => ({ record, distanceM: Number.NaN }));
+}
+
+function contextOf(store: MemoryStore, query: ContextQuery): Promise<MemoryRecord[][]> {
+  const { recent_minutes: minutes = 10, include_graph: withGraph, include_working_memory: withWorking } = query;
+  const filter = givenFilter(query);
+  const recent = { ...filter, fromMs: (filter.asOfMs ?? Date.now()) - minutes * 60_000 };
+  return Promise.all([
+    withWorking === false ? [] : (store.working?.newest(recent) ?? []),
+    withGraph === false ? [] : (store.graph?.newest(filter) ?? []),
+    store.series?.newest(recent) ?? [],
+  ]);
+}
+
+function recordOf(store: MemoryStore, id: string): MemoryRecord {
+  const uuid = id.toLowerCase();
+  if (!isMemoryId(uuid)) throw new Failure('bad_request', `'${id.slice(0, 100)}' is no UUID.`, { code: 'BadUuid' });
+  const record = store.get(uuid);
+  if (record) return record;
+  throw new Failure('not_found', `There is no memory ${uuid} in store '${store.name}'.`, { code: 'MemoryNotFound' });
+}
+
+function clearedOf(table: Table, lost: MemoryCounts): ClearReply['cleared'] {
+  const of = (kind: KindName): boolean => table === kind || table === 'all';
+  return {
+    ...(of('working_memory') ? { working_memory: true } : {}),
+    ...(of('timeseries') ? { timeseries: lost.kinds.timeseries ?? 0 } : {}),
+    ...(of('spatial') ? { spatial: lost.kinds.spatial ?? 0 } : {}),
+    ...(of('graph') ? { graph: { nodes_deleted: lost.nodes, edges_deleted: lost.edges } } : {}),
+    ...(table === 'linkage' || table === 'all' ? { linkage: lost.links } : {}),
+  };
+}
+
+async function clear(store: MemoryStore, name: string): Promise<ClearReply> {
+  const table = TABLES.find((one) => one === name);
+  if (!table)
+    throw new Failure('bad_request', `There is no table '${name.slice(0, 100)}' in a memory store: ${TABLES.join(', ')}.`, {
+      code: 'UnknownTable',
+    });
+  if (table === 'linkage') {
+    const message = 'Nothing to clear: a record that several kinds keep is one record, so that there is no table of links.';
+    return { success: true, table, cleared: { linkage: 0 }, message };
+  }
+  const lost = await store.clear(table);
+  const message = `Cleared ${table} of store '${store.name}': ${lost.records} records are gone.`;
+  return { success: true, table, cleared: clearedOf(table, lost), message };
+}
+
+function statsOf(store: MemoryStore, stateFolder: string): StatsReply {
+  const { kinds, nodes, edges, links, bytes, records } = store.counts();
+  return {
+    success: true,
+    working_memory: store.working ? { total_records: kinds.working_memory ?? 0 } : null,
+    graph: store.graph ? { node_count: nodes, edge_count: edges } : null,
+    timeseries: store.series ? { record_count: kinds.timeseries ?? 0 } : null,
+    spatial: store.places ? { record_count: kinds.spatial ?? 0 } : null,
+    linkage: { total_links: links },
+    total_records: records,
+    store_path: stateFolder,
+    total_size_bytes: bytes,
+    error: null,
+  };
+}
+
+async function forget(store: MemoryStore, { user_id: user, session_id: session }: ForgetRequest): Promise<ForgetReply> {
+  if (user === undefined && session === undefined)
+    throw new Failure('bad_request', 'Say whom to forget: give user_id, session_id, or both for a session of a user.', {
+      code: 'NobodyToForget',
+    });
+  const forgotten = await store.forget({ ...(user === undefined ? {} : { user }), ...(session === undefined ? {} : { session }) });
+  return { success: true, forgotten, message: `${forgotten} memories were forgotten, and their bytes are off the disk.` };
+}
+
+/** What a project remembers: adding, finding, removing, and the whole store in and out. */
+export const memoryEndpoints: Endpoint<MemoryContext & { readonly dataDir: string }>[] = [
+  endpoint({
+    method: 'POST',
+    path: `${MEMORY}/add`,
+    id: 'memory_add',
+    access: 'members',
+    summary: 'Remember a record',
+    tag,
+    query: 'core/memory#StoreQuery',
+    body: 'core/memory#AddRequest',
+    bodyLimitBytes: ADD_BYTES,
+    response: 'core/memory#AddReply',
+    handler: async (context, request) => {
+      const store = await storeOf(context, request);
+      const [{ id, seq, kinds }] = (await store.write({ add: [givenMemory(request.body as AddRequest)] })) as [MemoryRecord];
+      const message = `Remembered in ${kinds.join(', ')}.`;
+      return { json: { success: true, uuid: id, store: store.name, component_id: `${kinds[0]}/${seq}`, message } satisfies AddReply };
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: `${MEMORY}/query`,
+    id: 'memory_query',
+    access: 'members',
+    summary: 'Find records by time, place, type, tags, user and session',
+    tag,
+    query: 'core/memory#QueryQuery',
+    response: 'core/memory#QueryReply',
+    handler: async (context, request) => {
+      const records = await found(await storeOf(context, request), request.query as unknown as QueryQuery);
+      const results = records.map(({ record, distanceM }) => shownMemory(record, Number.isNaN(distanceM) ? undefined : distanceM));
+      return { json: { success: true, results, total_count: results.length, error: null } satisfies QueryReply };
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: `${MEMORY}/context`,
+    id: 'memory_context',
+    access: 'members',
+    summary: 'Read what was remembered lately, and the newest of the graph',
+    tag,
+    query: 'core/memory#ContextQuery',
+    response: 'core/memory#ContextReply',
+    handler: async (context, request) => {
+      const [working, graph, series] = await contextOf(await storeOf(context, request), request.query as unknown as ContextQuery);
+      const json = { working_memory: shownList(working!), graph: shownList(graph!), timeseries: shownList(series!) };
+      return { json: { success: true, ...json, error: null } satisfies ContextReply };
+    },
+  }),
+  endpoint({
+    method: 'GET',
+    path: `${MEMORY}/stats`,
+    id: 'memory_stats',
+    access: 'members',
+    summary: 'Count what a store keeps',
+    tag,
+    query: 'core/memory#StoreQuery',
+    response: 'core/memory#StatsReply',
+    handler: async (context, request) => ({ json: statsOf(await storeOf(context, request), `${context.dataDir}/state`) }),
+  }),
+  endpoint({
+    method: 'GET',
+    path: `${MEMORY}/export`,
+    id: 'memory_export',
+    access: 'writers',
+    summary: 'Read a whole store as JSON Lines',
+    tag,
+    query: 'core/memory#StoreQuery',
+    mediaTypes: ['application/x-ndjson'],
+    handler: async (context, request) => ({
+      pieces: exportLines(await storeOf(context, request)),
+      contentType: 'application/x-ndjson',
+    }),
+  }),
+  endpoint({
+    method: 'POST',
+    path: `${MEMORY}/import`,
+    id: 'memory_import',
+    access: 'writers',
+    summary: 'Add the records of a file of JSON Lines, all or none',
+    tag,
+    query: 'core/memory#StoreQuery',
+    multipart: { form: 'core/memory#ImportForm', maxFiles: 1, fileLimitBytes: IMPORT_BYTES },
+    response: 'core/memory#ImportReply',
+    handler: async (context, request) => {
+      const store = await storeOf(context, request);
+      const [file] = request.files as [UploadedFile];
+      const imported = await importLines(store, file.path, request.signal);
+      return {
+        json: { success: true, imported, message: `${imported} memories were imported into store '${store.name}'.` } satisfies ImportReply,
+      };
+    },
+  }),
+  endpoint({
+    method: 'POST',
+    path: `${MEMORY}/prune`,
+    id: 'memory_prune',
+    access: 'writers',
+    summary: 'Remove what is past its time or above a cap',
+    tag,
+    query: 'core/memory#StoreQuery',
+    response: 'core/memory#PruneReply',
+    handler: async (context, request) => {
+      const store = await storeOf(context, request);
+      const pruned = await store.prune();
+      const remaining = store.counts().records;
+      const message = `${pruned} were removed, ${remaining} records remain.`;
+      return { json: { success: true, pruned_count: pruned, remaining_count: remaining, message } satisfies PruneReply };
+    },
+  }),
+  endpoint({
+    method: 'POST',
+    path: `${MEMORY}/forget`,
+    id: 'memory_forget',
+    access: 'writers',
+    summary: 'Forget a user or a session, and take the bytes off the disk',
+    tag,
+    query: 'core/memory#StoreQuery',
+    body: 'core/memory#ForgetRequest',
+    response: 'core/memory#ForgetReply',
+    handler: async (context, request) => ({ json: await forget(await storeOf(context, request), request.body as ForgetRequest) }),
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: `${MEMORY}/clear/{table}`,
+    id: 'memory_clear',
+    access: 'writers',
+    summary: 'Empty one kind of a store, or all',
+    tag,
+    query: 'core/memory#StoreQuery',
+    response: 'core/memory#ClearReply',
+    handler: async (context, request) => ({ json: await clear(await storeOf(context, request), request.params.table!) }),
+  }),
+  endpoint({
+    method: 'GET',
+    path: `${MEMORY}/{uuid}`,
+    id: 'memory_get',
+    access: 'members',
+    summary: 'Read a record',
+    tag,
+    query: 'core/memory#StoreQuery',
+    response: 'core/memory#MemoryReply',
+    handler: async (context, request) => {
+      const record = recordOf(await storeOf(context, request), request.params.uuid!);
+      return { json: { success: true, memory: shownMemory(record) } satisfies MemoryReply };
+    },
+  }),
+  endpoint({
+    method: 'DELETE',
+    path: `${MEMORY}/{uuid}`,
+    id: 'memory_delete',
+    access: 'writers',
+    summary: 'Remove a record from all kinds that keep it',
+    tag,
+    query: 'core/memory#StoreQuery',
+    response: 'core/memory#DeleteReply',
+    handler: async (context, request) => {
+      const store = await storeOf(context, request);
+      const { id, kinds } = recordOf(store, request.params.uuid!);
+      await store.write({ remove: [id] });
+      const message = `Removed from ${kinds.join(', ')}.`;
+      return { json: { success: true, uuid: id, deleted_from: [...kinds], message } satisfies DeleteReply };
+    },
+  }),
+];
