@@ -30,6 +30,8 @@ export interface OnnxOptions {
   readonly provider: string;
   /** True where runs differ in their shapes, so that memory does not grow with each new one; default false. */
   readonly shapesVary?: boolean;
+  /** True where convolutions of bytes may be computed in floats, on processors where that is faster: weights then take four times their bytes; default false. */
+  readonly floatConvolutions?: boolean;
   /** The model's folder: messages name the graph by its place below it; by its file alone where it is left out. */
   readonly folder?: string;
 }

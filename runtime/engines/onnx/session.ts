@@ -1,4 +1,5 @@
 import type { InferenceSession, Tensor as OrtTensor } from 'onnxruntime-node';
+import { loadCore } from '../../../native/core.js';
 import { Failure } from '../../../schemas/errors.js';
 import { fileName } from '../../formats/file-names.js';
 import { graphFault, inspectGraph } from '../../formats/onnx/graph-file.js';
@@ -6,6 +7,7 @@ import { openBeside } from '../../formats/onnx/outside-weights.js';
 import { withAllowance } from '../../hosts/allowance.js';
 import { availableMemory } from '../../hosts/memory.js';
 import type { OnnxOptions, OnnxSession, ProviderFacts, Tensor, TensorSlot, TensorType } from './contract.js';
+import { withFloatConvolutions } from './float-convolutions.js';
 import { chooseProviders } from './providers.js';
 
 type Ort = typeof import('onnxruntime-node');
@@ -57,10 +59,13 @@ export async function openSession(path: string, options: OnnxOptions): Promise<O
   const { sizeBytes, external } = inspectGraph(path, options.folder);
   assertRoom(file, sizeBytes);
   const ort = await onnxRuntime();
+  const isRewritten = options.floatConvolutions === true && external.length === 0 && loadCore().instructionSet() === 'avx512';
   const create = (place: string, executionProviders: string[]): Promise<InferenceSession> =>
-    whileOpening({ sizeBytes, threads: options.threads, providers: executionProviders }, () =>
-      ort.InferenceSession.create(place, { ...sessionOptions(options), executionProviders }),
-    ).catch((error: unknown) => {
+    whileOpening({ sizeBytes, threads: options.threads, providers: executionProviders }, () => {
+      const bytes = isRewritten ? withFloatConvolutions(place) : undefined;
+      const session = { ...sessionOptions(options), executionProviders };
+      return bytes ? ort.InferenceSession.create(bytes, session) : ort.InferenceSession.create(place, session);
+    }).catch((error: unknown) => {
       throw new Error(reasonOf(error), { cause: error });
     });
   const open = (executionProviders: string[]): Promise<InferenceSession> =>

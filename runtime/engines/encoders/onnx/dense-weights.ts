@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { Failure } from '../../../../schemas/errors.js';
-import { readGraph } from './bert/graph.js';
+import { readGraph } from '../../onnx/graph.js';
 import { vectorsAmong } from './pass.js';
 import { denseFolders } from './sentence-modules.js';
 

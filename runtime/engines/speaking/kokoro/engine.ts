@@ -139,6 +139,6 @@ function wordTimes(
 
 /** Opens an export of Kokoro; `voices/` lies beside the folder's graphs. Throws `invalid` for a graph that is none. */
 export async function openKokoro({ folder, graph, threads, device }: VoiceFiles): Promise<VoiceEngine> {
-  const options = { threads, provider: device, shapesVary: true, folder: folder! };
+  const options = { threads, provider: device, shapesVary: true, floatConvolutions: true, folder: folder! };
   return new Kokoro(await openSession(join(folder!, graph!), options), folder!);
 }

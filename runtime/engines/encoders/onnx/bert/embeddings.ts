@@ -1,4 +1,4 @@
-import { countOf } from './constants.js';
+import { countOf } from '../../../onnx/constants.js';
 import { bytes, constant, floatMatrix, norm } from './layer-patterns.js';
 import { attributeOf } from './operations.js';
 import { bound, either, type Found, op, type Pattern, type Place } from './pattern.js';

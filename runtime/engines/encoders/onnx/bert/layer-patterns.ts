@@ -1,4 +1,4 @@
-import type { Constant } from './constants.js';
+import type { Constant } from '../../../onnx/constants.js';
 import { attributeOf, intsOf } from './operations.js';
 import {
   all,

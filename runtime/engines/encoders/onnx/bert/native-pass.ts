@@ -2,10 +2,10 @@ import type { NativeEncoder } from '../../../../../native/contract.js';
 import { loadCore } from '../../../../../native/core.js';
 import { Failure } from '../../../../../schemas/errors.js';
 import type { ProviderFacts } from '../../../onnx/contract.js';
+import { readGraph } from '../../../onnx/graph.js';
 import { RAGGED, type Row } from '../batcher.js';
 import { type Batch, chosenOutput, type EncoderPass, type PassSettings, strangeToken, suits, wrongTask } from '../pass.js';
 import type { RowStates } from '../pooling.js';
-import { readGraph } from './graph.js';
 import { type HeadPlaces, type Recognised, recognise, Unrecognised } from './recognise.js';
 import { readWeights } from './weights.js';
 

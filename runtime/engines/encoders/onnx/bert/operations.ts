@@ -1,4 +1,4 @@
-import type { GraphNode } from './graph.js';
+import type { GraphNode } from '../../../onnx/graph.js';
 import { broadcast, flat, NUMBER_LIMIT, view, widened } from './number-views.js';
 import {
   concatenated,

@@ -1,4 +1,4 @@
-import type { GraphNode } from './graph.js';
+import type { GraphNode } from '../../../onnx/graph.js';
 import { every } from './number-views.js';
 import type { Probe } from './probe.js';
 

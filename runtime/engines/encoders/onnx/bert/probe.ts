@@ -1,5 +1,5 @@
-import { type Constant, ConstantReader, countOf } from './constants.js';
-import type { Graph, GraphNode } from './graph.js';
+import { type Constant, ConstantReader, countOf } from '../../../onnx/constants.js';
+import type { Graph, GraphNode } from '../../../onnx/graph.js';
 import { view } from './number-views.js';
 import { kindOf, OPERATIONS } from './operations.js';
 import { type Fact, known } from './value-facts.js';

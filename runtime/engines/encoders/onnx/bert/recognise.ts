@@ -1,7 +1,7 @@
 import type { EncoderShape } from '../../../../../native/contract.js';
-import type { Constant } from './constants.js';
+import type { Constant } from '../../../onnx/constants.js';
+import type { Graph } from '../../../onnx/graph.js';
 import { embeddings, type TablePlaces } from './embeddings.js';
-import type { Graph } from './graph.js';
 import { activated, attention, dense, norm } from './layer-patterns.js';
 import { attributeOf, intsOf } from './operations.js';
 import { anything, bound, either, type Found, follow, known, near, number, op, type Pattern, Place } from './pattern.js';

@@ -1,5 +1,5 @@
 import type { Dense, EncoderLayer, EncoderWeights, HeadStep, Norm, QuantisedValues } from '../../../../../native/contract.js';
-import { type Constant, ConstantReader, countOf } from './constants.js';
+import { type Constant, ConstantReader, countOf } from '../../../onnx/constants.js';
 import type { Found } from './pattern.js';
 import { type Recognised, sizesOf, Unrecognised } from './recognise.js';
 

@@ -7,9 +7,9 @@ import type { BertShape } from '../../../../../../../models/writers/onnx-bert.js
 import { quantised } from '../../../../../../../models/writers/onnx-quantise.js';
 import { floats, integers, type OnnxGraph, type OnnxNode } from '../../../../../../../models/writers/onnx-writer.js';
 import type { Dense } from '../../../../../../../native/contract.js';
-import { readGraph } from '../../../../../../../runtime/engines/encoders/onnx/bert/graph.js';
 import { type Recognised, recognise, Unrecognised } from '../../../../../../../runtime/engines/encoders/onnx/bert/recognise.js';
 import { readWeights } from '../../../../../../../runtime/engines/encoders/onnx/bert/weights.js';
+import { readGraph } from '../../../../../../../runtime/engines/onnx/graph.js';
 import {
   both,
   constants,

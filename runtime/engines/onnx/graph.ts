@@ -1,5 +1,5 @@
 import { closeSync, fstatSync, openSync } from 'node:fs';
-import { type ProtoField, ProtoFile } from '../../../../formats/onnx/protobuf.js';
+import { type ProtoField, ProtoFile } from '../../formats/onnx/protobuf.js';
 import { type Constant, readConstant } from './constants.js';
 
 const NAME_LIMIT = 4096;

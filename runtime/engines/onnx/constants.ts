@@ -1,8 +1,8 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
-import { readEntry } from '../../../../formats/onnx/graph-file.js';
-import type { ProtoField, ProtoFile } from '../../../../formats/onnx/protobuf.js';
-import { halfToNumber } from '../../../onnx/float16.js';
+import { readEntry } from '../../formats/onnx/graph-file.js';
+import type { ProtoField, ProtoFile } from '../../formats/onnx/protobuf.js';
+import { halfToNumber } from './float16.js';
 
 const NAME_LIMIT = 4096;
 const RANK_LIMIT = 64;
