@@ -19,7 +19,7 @@ import { addressReader, visitorOf } from './http/addresses.js';
 import { answerOf, json } from './http/answers.js';
 import { Attempts } from './http/attempts.js';
 import { bytesOf, MAX_BODY_BYTES, objectOf } from './http/bodies.js';
-import { refuseForeignOrigin } from './http/origins.js';
+import { FROM_PROVIDERS, refuseForeignOrigin } from './http/origins.js';
 import { type Call, routeOf, UNASKABLE } from './http/route.js';
 import { IdentityEndpoints } from './identity/endpoints.js';
 import { Identities, type Identity } from './identity/identities.js';
@@ -41,6 +41,8 @@ export interface AccountsOptions {
   readonly config: string | object;
   /** `process.env` where absent. */
   readonly environment?: Environment;
+  /** Where a SQLite database lies that the module file does not name; beside the file where absent. */
+  readonly databaseFolder?: string;
   /** A worker's binding to D1, for the adapter `d1`. */
   readonly d1?: D1Binding;
   /** Sends mails instead of the transport of the file. */
@@ -81,6 +83,8 @@ export interface Accounts {
    * seconds, in which what other processes change is not seen; what this one changes is seen at once.
    */
   identify(headers: Headers): Promise<Identity | undefined>;
+  /** Refuses a change that a page of an origin that is not trusted makes with a cookie: `Failure('forbidden')`. */
+  refuseForeignOrigin(method: string, headers: Headers): void;
   readonly features: Features;
   readonly meters: Meters;
   readonly plans: Plans;
@@ -99,7 +103,7 @@ export interface Accounts {
  */
 export async function createAccounts(options: AccountsOptions): Promise<Accounts> {
   const { environment = process.env, now = Date.now, print = (line: string) => console.error(line) } = options;
-  const settings = await readSettings(options.config, environment);
+  const settings = await readSettings(options.config, environment, options.databaseFolder);
   const database = await openDatabase(settings.database, options.d1);
   try {
     await migrate(database, settings.database.autoMigrate);
@@ -154,7 +158,7 @@ async function assembled(
   const answer = async (request: Request, { ip, rawBody }: Arrival): Promise<Response> => {
     if (UNASKABLE.has(request.method)) return notAllowed(['GET', 'POST', 'DELETE']);
     const url = new URL(request.url);
-    refuseForeignOrigin(request, settings.trustedOrigins);
+    if (!url.pathname.startsWith(FROM_PROVIDERS)) refuseForeignOrigin(request, settings.trustedOrigins);
     const isAuth = url.pathname.startsWith(`${AUTH_PATH}/`);
     if (url.href.includes('%00')) throw new Failure('bad_request', 'an address may not hold the character NUL');
     const { route, params, allow } = routeOf(routes, request.method, url.pathname);
@@ -196,6 +200,7 @@ async function assembled(
     owns: (path) => paths.some((base) => path === base || path.startsWith(`${base}/`)),
     callerOf: (headers) => identities.callerOf(headers),
     identify: (headers) => identities.identify(headers),
+    refuseForeignOrigin: (method, headers) => refuseForeignOrigin({ method, headers }, settings.trustedOrigins),
     features,
     meters,
     plans,

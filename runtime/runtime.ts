@@ -41,6 +41,7 @@ import { type InMemory, openServices, type Services } from './services/services.
 import type { Hearing } from './speech/transcription/hearing.js';
 import { openStore } from './store/store.js';
 import type { Tasks } from './tasks/tasks.js';
+import type { Tenants } from './tenants/tenants.js';
 import type { Voice } from './voice/voice.js';
 
 /** What the gateway's handlers work on; made by `openRuntime`. */
@@ -86,6 +87,8 @@ export interface Runtime {
   readonly mind: Pick<Mind, 'recall' | 'remember' | 'forget' | 'consolidate'>;
   /** Spoken conversations; opened at first use. */
   readonly voice: () => Promise<Voice>;
+  /** Several people on this runtime; opened where accounts are on. */
+  readonly tenants: () => Promise<Tenants>;
   /** Aborts when the daemon begins to stop, for streams that have no end of their own. */
   readonly stopping: AbortSignal;
   /** Ends those streams, so that nobody waits for their readers. */
@@ -158,7 +161,11 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
       async () => new (await import('./completions/completions.js')).Completions({ models, named, hearing: hearing(services.here) }),
     ),
   );
-  const { close: closeServices, ...services } = openServices({ dataDir, models, completions, store, events, outbound, runtimeUrls });
+  const ofServices = { dataDir, models, completions, store, events, outbound, runtimeUrls };
+  const { close: closeServices, ...services } = openServices(ofServices);
+  const tenants = new Lazy(async () =>
+    (await import('./tenants/tenants.js')).Tenants.open({ ...ofServices, pageImages, shared: services }),
+  );
   const ofModels = modelServices({ core: services.core, outbound, runtimePort });
   const kvCache = new Lazy(async () => new (await import('./kv-cache/kv-cache.js')).KvCache({ folder: join(dataDir, 'cache', 'kv') }));
   const toolServers = new ToolServers({ projects, outbound, events, version, allowsAll: parts.allowMcp ?? false });
@@ -227,6 +234,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     ...documents,
     ...memory,
     voice: () => voice.get(),
+    tenants: () => tenants.get(),
     stopping: stopping.signal,
     endStreams: () => stopping.abort(),
     close: async () => {
@@ -239,6 +247,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
       await hub.close();
       await files.close();
       await (await kvCache.settled())?.close();
+      await (await tenants.settled())?.close();
       await closeServices();
       await models.close();
       await events.close();

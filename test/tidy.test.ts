@@ -260,6 +260,8 @@ describe('tidy', () => {
       }
     };
     visit('gateway/daemon/daemon.ts');
+    const ofAccounts = [...loaded].filter(([target]) => /^(?:accounts|gateway\/accounts|runtime\/tenants)\//.test(target));
+    assert.deepEqual(ofAccounts, [], 'the accounts are loaded by a daemon that does not use them');
     const packages = [...loaded].filter(([target]) => target in DOORS || packageOf(target) in DOORS);
     assert.deepEqual(
       packages.filter(([name]) => !['lmdb', 'msgpackr'].includes(name)).map(([name, file]) => `${file} loads ${name} at the start`),

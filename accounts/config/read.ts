@@ -15,14 +15,18 @@ export const ANYONE = '*';
 
 /**
  * Reads a module file, or takes its value, and fills it from the environment. Throws `Failure('invalid')` whose message and `errors` name
- * each path at fault, and `Failure('not_found')` for a file that is not there.
+ * each path at fault, and `Failure('not_found')` for a file that is not there. `folder`: where a SQLite database lies that the file does not name;
+ * beside the file unless given.
  */
-export async function readSettings(file: string | object, environment: Environment): Promise<Settings> {
-  if (typeof file !== 'string') return settingsOf(structuredClone(file), environment);
-  const settings = settingsOf(await parsed(file), environment);
+export async function readSettings(file: string | object, environment: Environment, folder?: string): Promise<Settings> {
+  const value = typeof file === 'string' ? await parsed(file) : structuredClone(file);
+  const settings = settingsOf(value, environment);
   const { database } = settings;
+  if (database.adapter !== 'sqlite') return settings;
+  const isNamed = (value as ModuleFile).database?.url !== undefined;
   // A path in a file is meant from where the file lies, whatever folder the server was started in.
-  return database.adapter === 'sqlite' ? { ...settings, database: { ...database, url: resolve(dirname(file), database.url) } } : settings;
+  const place = isNamed || folder === undefined ? (typeof file === 'string' ? dirname(file) : undefined) : folder;
+  return place === undefined ? settings : { ...settings, database: { ...database, url: resolve(place, database.url) } };
 }
 
 async function parsed(path: string): Promise<unknown> {
@@ -80,6 +84,9 @@ export function settingsOf(value: unknown, environment: Environment): Settings {
         : [],
     },
     admin: { path: (file.admin?.path ?? '/admin').replace(/\/$/, ''), requireRole: file.admin?.require_role ?? 'admin' },
+    sharedNamespaces: Object.fromEntries(
+      Object.entries(file.quern?.namespaces ?? {}).map(([name, { roles = [], write = [] }]) => [name, { roles, write }]),
+    ),
     development,
   };
   refuse(faults(settings));

@@ -88,6 +88,8 @@ export interface Settings {
     readonly testUsers: readonly { readonly email: string; readonly password: string; readonly name: string; readonly plan?: string }[];
   };
   readonly admin: { readonly path: string; readonly requireRole: string };
+  /** Where the accounts stand in front of Quern: namespaces that several people share, with the roles that may see and that may change them. */
+  readonly sharedNamespaces: Readonly<Record<string, { readonly roles: readonly string[]; readonly write: readonly string[] }>>;
   /** Whether weak secrets and test users are taken. */
   readonly development: boolean;
 }

@@ -99,6 +99,17 @@ export class Meters {
     }
   }
 
+  /** Counts what was used already, beyond the limit too: the next `check` or `track` is refused. */
+  async record(userId: string, meterId: string, count: unknown): Promise<void> {
+    const meter = this.#meter(meterId);
+    const amount = wholeCount(count);
+    const { start, end } = periodOf(meter, this.#ground.now());
+    await this.#counted({ userId, meterId, start, amount, name: undefined, cap: null });
+    const limit = await this.#limit(userId, meter);
+    const row = await this.#usage(userId, meterId, start).executeTakeFirst();
+    await this.#warn(userId, meter, start, reading(meterId, Number(row?.used ?? 0), limit, end));
+  }
+
   /** Gives back what was counted for an action that then failed; never below nothing. */
   async refund(userId: string, meterId: string, count: unknown = 1): Promise<Reading> {
     const amount = wholeCount(count);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { parse } from 'node:path';
 import type { Runtime } from '../../runtime/runtime.js';
-import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
+import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Disk, Health, HealthComponent, Info, VersionCheck, Volume } from '../../schemas/generated/core/system.js';
 
@@ -48,7 +48,10 @@ function versionCheck(runtime: Runtime): VersionCheck {
 
 const RANK = { healthy: 0, degraded: 1, unhealthy: 2 } as const;
 
-async function health(runtime: Runtime): Promise<Health> {
+/** What everybody may know: details tell of the machine and of others. */
+const WITHOUT_DETAILS: Pick<Health, 'components' | 'services' | 'seeds'> = { components: [], services: {}, seeds: [] };
+
+async function health(runtime: Runtime, visitor: Request['visitor']): Promise<Health> {
   const components: HealthComponent[] = [];
   for (const check of runtime.checks) {
     const started = performance.now();
@@ -61,13 +64,16 @@ async function health(runtime: Runtime): Promise<Health> {
     components.push({ name: check.name, latency_ms: Math.round(performance.now() - started), ...result });
   }
   const status = components.reduce<Health['status']>((worst, { status }) => (RANK[status] > RANK[worst] ? status : worst), 'healthy');
+  const timestamp = Math.floor(Date.now() / 1000);
+  if (visitor && !visitor.isAdmin) return { status, summary: status, ...WITHOUT_DETAILS, accounts: true, timestamp };
   return {
     status,
     summary: components.map(({ name, status }) => `${name}=${status}`).join(', '),
     components,
     services: Object.fromEntries(components.map(({ name, status }) => [name, status])),
     seeds: [await runtime.help.seed()],
-    timestamp: Math.floor(Date.now() / 1000),
+    ...(visitor ? { accounts: true } : {}),
+    timestamp,
   };
 }
 
@@ -113,7 +119,7 @@ export const systemEndpoints: Endpoint<Runtime>[] = [
     summary: 'Check every component',
     tag,
     response: 'core/system#Health',
-    handler: async (runtime) => ({ json: await health(runtime) }),
+    handler: async (runtime, { visitor }) => ({ json: await health(runtime, visitor) }),
   }),
   endpoint({
     method: 'GET',

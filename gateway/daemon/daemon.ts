@@ -4,6 +4,7 @@ import { allowEnv } from '../../runtime/config/variables.js';
 import { openRuntime, type Runtime } from '../../runtime/runtime.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
+import type { Front } from '../accounts/front.js';
 import { coreEndpoints, coreSockets } from '../core/index.js';
 import { documentationEndpoints } from '../http/documentation.js';
 import { type ChosenTransport, createTransport, dispatch, type Listener, type SocketRoute } from '../http/index.js';
@@ -26,7 +27,17 @@ const EXIT_BROKEN = 70;
 
 interface Running {
   runtime: Runtime;
+  front: Front | undefined;
   listeners: Listener[];
+}
+
+/** What every listener is opened with. */
+interface House {
+  readonly transport: ChosenTransport;
+  readonly options: DaemonOptions;
+  readonly runtime: Runtime;
+  /** Where accounts are on. */
+  front: Front | undefined;
 }
 
 /** One of the APIs, and where it is served. */
@@ -41,11 +52,13 @@ interface ServedApi {
 }
 
 /** Opens one of the APIs on its address. */
-async function open(transport: ChosenTransport, options: DaemonOptions, runtime: Runtime, api: ServedApi): Promise<Listener> {
+async function open({ transport, options, runtime, front }: House, api: ServedApi): Promise<Listener> {
+  // The address that browsers use, and pages that the module file trusts, need not be named twice.
+  const trusted = front?.accounts.settings.trustedOrigins ?? [];
   const access = {
     bindHost: api.host,
-    hosts: options.allowedHosts,
-    origins: options.allowedOrigins,
+    hosts: [...options.allowedHosts, ...trusted.map((origin) => new URL(origin).hostname)],
+    origins: [...options.allowedOrigins, ...trusted],
     ...(options.apiKey ? { apiKey: options.apiKey } : {}),
   };
   const endpoints = [...api.endpoints, ...documentationEndpoints<Runtime>({ title: api.title, version: VERSION }, api.endpoints)];
@@ -54,6 +67,7 @@ async function open(transport: ChosenTransport, options: DaemonOptions, runtime:
     sockets: api.sockets,
     context: runtime,
     access,
+    guard: front,
     uploadFolder: join(options.dataDir, 'uploads'),
   });
   try {
@@ -65,13 +79,8 @@ async function open(transport: ChosenTransport, options: DaemonOptions, runtime:
   }
 }
 
-async function openListeners(
-  transport: ChosenTransport,
-  options: DaemonOptions,
-  runtime: Runtime,
-  core: boolean,
-  listeners: Listener[],
-): Promise<void> {
+async function openListeners(house: House, core: boolean, listeners: Listener[]): Promise<void> {
+  const { options } = house;
   const coreApi = {
     title: 'Quern core API',
     flag: 'port',
@@ -88,7 +97,7 @@ async function openListeners(
     host: options.runtimeHost,
     port: options.runtimePort,
   };
-  for (const api of core ? [coreApi, universalApi] : [universalApi]) listeners.push(await open(transport, options, runtime, api));
+  for (const api of core ? [coreApi, universalApi] : [universalApi]) listeners.push(await open(house, api));
 }
 
 /** Drains once, with exit code `code`, and gives up waiting after `EXIT_LIMIT_MS` or when it is called again. */
@@ -103,6 +112,7 @@ function ender(running: Running, release: () => void): (reason: string, code: nu
       try {
         running.runtime.endStreams();
         await Promise.all(running.listeners.map((listener) => listener.drain(DRAIN_MS)));
+        await running.front?.close();
         await running.runtime.close();
         release();
         process.exit(code);
@@ -125,6 +135,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
   const transport = createTransport();
   const listeners: Listener[] = [];
   let runtime: Runtime | undefined;
+  let front: Front | undefined;
   try {
     runtime = await openRuntime({
       version: VERSION,
@@ -140,7 +151,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
         if (!runtime) throw new Failure('unavailable', 'the daemon is still starting; try again.');
         const served = { endpoints: universalEndpoints, sockets: universalSockets };
         const api = { title: 'Quern local runner', flag: 'port', ...served, host: '127.0.0.1', port };
-        listeners.push(await open(transport, options, runtime, api));
+        listeners.push(await open({ transport, options, runtime, front }, api));
         log('info', `local_accel: our own engine answers on port ${port}`, { contextSize });
       },
     });
@@ -148,20 +159,25 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
       ? `${transport.name} (uWebSockets.js could not be loaded: ${transport.fallbackReason})`
       : transport.name;
     if (core) await ensureQuickstart(runtime);
-    await openListeners(transport, options, runtime, core, listeners);
+    if (options.accounts !== null) {
+      const { Front } = await import('../accounts/front.js');
+      front = await Front.open({ config: options.accounts, runtime, operatorKey: options.apiKey ?? undefined });
+    }
+    await openListeners({ transport, options, runtime, front }, core, listeners);
   } catch (error) {
     await Promise.all(listeners.map((listener) => listener.drain(0)));
+    await front?.close();
     await runtime?.close();
     lock.release();
     throw error;
   }
   takeShortTurns();
   runtime.hub.sweep();
-  const end = ender({ runtime, listeners }, () => lock.release());
+  const end = ender({ runtime, front, listeners }, () => lock.release());
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => end(signal, 0));
   surviveStrayErrors((reason) => end(reason, EXIT_BROKEN));
   if (transport.fallbackReason) log('warn', `serving with node:http: ${transport.fallbackReason}`);
-  if (!options.apiKey && ![options.host, options.runtimeHost].every(isLoopback))
+  if (!options.apiKey && !front && ![options.host, options.runtimeHost].every(isLoopback))
     log('warn', 'the API is open to the network without a key: anyone who reaches this machine can use it');
   process.stdout.write(greeting({ options, core, ports: listeners.map(({ port }) => port), readyMs: performance.now() - started }));
 }

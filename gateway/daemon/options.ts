@@ -16,6 +16,8 @@ export interface DaemonOptions {
   /** Remote universal runtimes that the core calls instead of the one in this process. */
   runtimeUrls: string[];
   apiKey: string | null;
+  /** The module file of the accounts in front of the daemon; null = everybody may use it. */
+  accounts: string | null;
   /** Accepts a non-loopback bind without a key. */
   openToNetwork: boolean;
   allowNetworkFs: boolean;
@@ -45,6 +47,7 @@ export const OPTIONS = {
   'data-dir': ['DATA_DIR', 'where projects, sessions and models live; LF_DATA_DIR counts too (~/.quern)'],
   'runtime-url': ['RUNTIME_URL', 'use these remote universal runtimes, comma-separated'],
   'api-key': ['QUERN_API_KEY', 'require this key in Authorization or X-API-Key'],
+  accounts: ['QUERN_ACCOUNTS', 'want users to sign in, by this module file (quern accounts init writes one)'],
   'allowed-hosts': ['ALLOWED_HOSTS', 'further Host names to answer to, comma-separated'],
   'allowed-origins': ['CORS_ALLOWED_ORIGINS', 'web origins that may call the API, comma-separated'],
   'allow-env': ['QUERN_ALLOW_ENV', 'further variables that project files may use as ${env:NAME}, comma-separated'],
@@ -115,6 +118,7 @@ export function readOptions(args: string[], env: NodeJS.ProcessEnv): DaemonOptio
     dataDir: resolve(text('data-dir', env.LF_DATA_DIR || join(homedir(), '.quern'))),
     runtimeUrls: list(text('runtime-url', '')),
     apiKey: text('api-key', '') || null,
+    accounts: text('accounts', '') || null,
     deleteProjects: yes('delete-projects'),
     pinTemplates: yes('pin-templates'),
     allowMcp: yes('allow-mcp'),
@@ -139,7 +143,7 @@ export function requireSafeBind(options: DaemonOptions): void {
     ['host', options.host],
     ['runtime-host', options.runtimeHost],
   ] as const) {
-    if (isLoopback(host) || options.apiKey || options.openToNetwork) continue;
+    if (isLoopback(host) || options.apiKey || options.accounts || options.openToNetwork) continue;
     throw new Failure(
       'forbidden',
       `--${flag} ${host} would open the API to the network without a key: set --api-key (or QUERN_API_KEY), or accept it with --open-to-network.`,

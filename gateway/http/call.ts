@@ -42,7 +42,10 @@ export class Call {
   #controller: AbortController | undefined;
   #reason: unknown;
 
-  constructor(readonly exchange: Exchange) {
+  /** Who asks, where accounts are on. */
+  visitor: Request['visitor'];
+
+  constructor(public exchange: Exchange) {
     this.id = requestId(exchange.header('x-request-id'));
   }
 
@@ -98,6 +101,10 @@ export class CheckedRequest implements Request {
 
   get signal(): AbortSignal {
     return this.#call.signal;
+  }
+
+  get visitor(): Request['visitor'] {
+    return this.#call.visitor;
   }
 
   get progress(): Request['progress'] {

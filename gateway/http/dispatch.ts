@@ -8,11 +8,13 @@ import { Access, type AccessRules } from './access.js';
 import { BodyRoom, DEFAULT_BODY_BYTES, parseQuery, readJson } from './body.js';
 import { Call, CheckedRequest, safeValue, shapeFor } from './call.js';
 import { errorBody, failureOf, logFailure, statusOf } from './errors.js';
+import { HeldExchange } from './held-exchange.js';
 import { Forms, formLimitBytes, type ReceivedForm } from './multipart.js';
 import { andThen, sendPieces } from './pieces.js';
-import { Router } from './router.js';
+import { type Match, Router } from './router.js';
 import { EventSender, streamHeaders } from './sse.js';
 import type { Application, Exchange, Refusal, SocketListener, UpgradeRequest } from './transport.js';
+import type { Guard, SocketRequest, Visitor } from './visitor.js';
 
 /** Longest time for a complete answer; a model that writes a long text on a slow machine needs minutes. Streams have none. */
 export const REQUEST_TIME_LIMIT_MS = 600_000;
@@ -21,6 +23,8 @@ const PREFLIGHT_MAX_AGE_S = '600';
 const NO_QUERY: Readonly<Record<string, unknown>> = Object.freeze({});
 const HEADER_NAMES = /^[\w\s,-]{1,1000}$/;
 const JSON_TYPE = 'application/json';
+/** What is not there is told to those who have signed in. */
+const UNKNOWN = { access: 'users' } as const;
 const FORM_TYPE = /^\s*multipart\/form-data\b/i;
 
 /** A WebSocket route. */
@@ -30,7 +34,7 @@ export interface SocketRoute<Context> {
   readonly access: EndpointAccess;
   readonly query?: SchemaName;
   /** Throws a `Failure` to refuse the upgrade. */
-  open(context: Context, request: { params: Readonly<Record<string, string>>; query: Readonly<Record<string, unknown>> }): SocketListener;
+  open(context: Context, request: SocketRequest): SocketListener;
 }
 
 /** What a listener serves and to whom. */
@@ -40,6 +44,8 @@ export interface DispatchOptions<Context> {
   readonly context: Context;
   /** Absent where requests come from this process, which has checked who asks for them. */
   readonly access?: AccessRules;
+  /** Where accounts are on: finds out who asks, and takes the place of the key of `access`. */
+  readonly guard?: Guard<Context> | undefined;
   /** Longest time for a complete answer; `REQUEST_TIME_LIMIT_MS` unless given. */
   readonly timeLimitMs?: number;
   /** Where files of forms lie until their handler is done; on the file system of what keeps them. A folder of the system's unless given. */
@@ -55,6 +61,7 @@ class Dispatch<Context> implements Application {
   readonly #router = new Router<Endpoint<Context>>();
   readonly #sockets = new Router<SocketRoute<Context>>();
   readonly #access: Access | undefined;
+  readonly #guard: Guard<Context> | undefined;
   readonly #context: Context;
   readonly #timeLimitMs: number;
   readonly #bodies = new BodyRoom();
@@ -62,6 +69,7 @@ class Dispatch<Context> implements Application {
 
   constructor(options: DispatchOptions<Context>) {
     this.#access = options.access && new Access(options.access);
+    this.#guard = options.guard;
     this.#context = options.context;
     this.#timeLimitMs = options.timeLimitMs ?? REQUEST_TIME_LIMIT_MS;
     this.#forms = new Forms(options.uploadFolder ?? join(tmpdir(), `quern-uploads-${process.pid}`));
@@ -80,24 +88,42 @@ class Dispatch<Context> implements Application {
     }
   }
 
-  upgrade(request: UpgradeRequest): SocketListener | Refusal {
+  upgrade(request: UpgradeRequest): SocketListener | Refusal | Promise<SocketListener | Refusal> {
+    const { path, query } = request;
     try {
       const host = request.header('host');
       this.#access?.checkHost(host);
       const origin = request.header('origin');
       if (origin !== '' && this.#access?.allowsOrigin(origin, host) === false) throw originRefused(origin);
-      this.#access?.checkKey(request);
-      const match = this.#sockets.match(request.path);
-      const route = match?.methods.get('GET');
-      if (!match || !route) throw notFound();
-      const given = parseQuery(request.query);
-      const query = route.query ? coerced<Record<string, unknown>>(route.query, given) : given;
-      return route.open(this.#context, { params: match.params, query });
+      if (!this.#guard) {
+        this.#access?.checkKey(request);
+        return this.#connect(path, query);
+      }
+      // A connection may change things: a page that opens one with a cookie must be trusted as one that posts.
+      const visitor = this.#guard.visitorOf({
+        method: 'POST',
+        remoteAddress: request.remoteAddress,
+        header: (name) => request.header(name),
+      });
+      return Promise.resolve(visitor)
+        .then((known) => this.#connect(path, query, known))
+        .catch((error: unknown) => refusalOf(error, path));
     } catch (error) {
-      const failure = failureOf(error);
-      logFailure(failure, { id: '', method: 'GET', path: request.path });
-      return { status: failure.status, headers: failureHeaders(failure), body: JSON.stringify(errorBody(failure, 'house', '')) };
+      return refusalOf(error, path);
     }
+  }
+
+  #connect(path: string, asked: string, visitor?: undefined): SocketListener;
+  #connect(path: string, asked: string, visitor: Visitor<Context>): SocketListener | Promise<SocketListener>;
+  #connect(path: string, asked: string, visitor?: Visitor<Context>): SocketListener | Promise<SocketListener> {
+    const match = this.#sockets.match(path);
+    const route = match?.methods.get('GET');
+    visitor?.admit(route ? { access: route.access, tag: 'audio', method: 'POST' } : UNKNOWN);
+    if (!match || !route) throw notFound();
+    const given = parseQuery(asked);
+    const query = route.query ? coerced<Record<string, unknown>>(route.query, given) : given;
+    const request = { params: match.params, query };
+    return visitor ? visitor.connect(route, request) : route.open(this.#context, request);
   }
 
   #route(call: Call): void {
@@ -110,6 +136,10 @@ class Dispatch<Context> implements Application {
     const endpoint = match?.methods.get(method) ?? (method === 'HEAD' ? match?.methods.get('GET') : undefined);
     if (endpoint?.errorShape) call.errorShape = shapeFor(endpoint.errorShape, exchange);
     this.#access?.checkHost(host);
+    if (this.#guard?.owns(exchange.path)) {
+      this.#guard.answer(exchange);
+      return;
+    }
     if (origin !== '') {
       if (this.#access?.allowsOrigin(origin, host) !== false) call.allowedOrigin = origin;
       else if (method !== 'GET' && method !== 'HEAD') throw originRefused(origin);
@@ -118,21 +148,57 @@ class Dispatch<Context> implements Application {
       preflight(call, match?.methods);
       return;
     }
-    this.#access?.checkKey(exchange);
+    const visitor = (exchange.visitor as Visitor<Context> | undefined) ?? this.#guard?.visitorOf(exchange);
+    if (!visitor) this.#access?.checkKey(exchange);
+    if (visitor instanceof Promise) void this.#await(call, visitor, match, endpoint);
+    else this.#found(call, visitor, match, endpoint);
+  }
+
+  /** Goes on when it is known who asks. */
+  async #await(
+    call: Call,
+    coming: Promise<Visitor<Context>>,
+    match: Match<Endpoint<Context>> | undefined,
+    endpoint: Endpoint<Context> | undefined,
+  ): Promise<void> {
+    const held = new HeldExchange(call.exchange, endpoint && bodyLimitOf(endpoint, call.exchange));
+    call.exchange = held;
+    try {
+      this.#found(call, await coming, match, endpoint);
+    } catch (error) {
+      held.discard();
+      this.#fail(call, error);
+    }
+  }
+
+  #found(
+    call: Call,
+    visitor: Visitor<Context> | undefined,
+    match: Match<Endpoint<Context>> | undefined,
+    endpoint: Endpoint<Context> | undefined,
+  ): void {
+    // Who has not signed in learns of no path whether it is there.
+    visitor?.admit(endpoint ?? UNKNOWN);
     if (!match) throw notFound();
     if (!endpoint) throw methodNotAllowed(match.methods);
+    call.visitor = visitor;
     this.#run(call, endpoint, match.params);
+  }
+
+  #handle(call: Call, endpoint: Endpoint<Context>, request: CheckedRequest): Reply | Promise<Reply> {
+    const visitor = call.visitor as Visitor<Context> | undefined;
+    return visitor ? visitor.serve(endpoint, request) : endpoint.handler(this.#context, request);
   }
 
   /** Endpoints that need no body and answer at once are done when this returns; no promise is made for them. */
   #run(call: Call, endpoint: Endpoint<Context>, params: Readonly<Record<string, string>>): void {
     const { exchange } = call;
     const query = endpoint.query ? coerced<Record<string, unknown>>(endpoint.query, parseQuery(exchange.query)) : NO_QUERY;
-    const isForm = endpoint.multipart !== undefined && (!endpoint.body || FORM_TYPE.test(exchange.header('content-type')));
+    const isForm = takesForm(endpoint, exchange);
     const takesBody = isForm ? this.#withForm : endpoint.body ? this.#withBody : undefined;
     const outcome = takesBody
       ? takesBody.call(this, call, endpoint, params, query)
-      : endpoint.handler(this.#context, new CheckedRequest(call, params, query, undefined));
+      : this.#handle(call, endpoint, new CheckedRequest(call, params, query, undefined));
     if (!(outcome instanceof Promise)) {
       this.#answer(call, endpoint, outcome);
       return;
@@ -151,12 +217,15 @@ class Dispatch<Context> implements Application {
     params: Readonly<Record<string, string>>,
     query: Readonly<Record<string, unknown>>,
   ): Promise<Reply | undefined> {
-    const limitBytes = endpoint.bodyLimitBytes ?? DEFAULT_BODY_BYTES;
     const share = this.#bodies.share();
     try {
-      const body = await readJson(call.exchange, endpoint.body!, { limitBytes, take: share.take, anyType: endpoint.anyContentType });
+      const body = await readJson(call.exchange, endpoint.body!, {
+        limitBytes: bodyLimitOf(endpoint, call.exchange)!,
+        take: share.take,
+        anyType: endpoint.anyContentType,
+      });
       if (body === undefined) return undefined;
-      return await endpoint.handler(this.#context, new CheckedRequest(call, params, query, body.value));
+      return await this.#handle(call, endpoint, new CheckedRequest(call, params, query, body.value));
     } finally {
       share.leave();
     }
@@ -178,7 +247,10 @@ class Dispatch<Context> implements Application {
     const stream = exchange.bodyStream(formLimitBytes(given));
     let form: ReceivedForm;
     try {
-      form = await this.#forms.receive(stream, head, { ...given, ...given.admit?.(this.#context, { params, query }) });
+      const visitor = call.visitor as Visitor<Context> | undefined;
+      const asked = { params, query };
+      const admitted = visitor ? visitor.admitForm(endpoint, asked) : given.admit?.(this.#context, asked);
+      form = await this.#forms.receive(stream, head, { ...given, ...admitted });
     } catch (error) {
       stream.destroy();
       if (exchange.gone) return undefined;
@@ -187,7 +259,7 @@ class Dispatch<Context> implements Application {
     this.#startClock(call);
     let reply: Reply | undefined;
     try {
-      reply = await endpoint.handler(this.#context, new CheckedRequest(call, params, query, form.fields, form.files));
+      reply = await this.#handle(call, endpoint, new CheckedRequest(call, params, query, form.fields, form.files));
     } finally {
       if (!reply || !lasts(reply)) await form.discard();
     }
@@ -237,6 +309,23 @@ class Dispatch<Context> implements Application {
     headers.push(...failureHeaders(failure));
     exchange.reply(statusOf(failure, call.errorShape), headers, JSON.stringify(errorBody(failure, call.errorShape, call.id)));
   }
+}
+
+/** An upgrade that is turned down. */
+function refusalOf(error: unknown, path: string): Refusal {
+  const failure = failureOf(error);
+  logFailure(failure, { id: '', method: 'GET', path });
+  return { status: failure.status, headers: failureHeaders(failure), body: JSON.stringify(errorBody(failure, 'house', '')) };
+}
+
+function takesForm<Context>(endpoint: Endpoint<Context>, exchange: Exchange): boolean {
+  return endpoint.multipart !== undefined && (!endpoint.body || FORM_TYPE.test(exchange.header('content-type')));
+}
+
+/** Most bytes of the body that an endpoint takes; undefined where it takes none. */
+function bodyLimitOf<Context>(endpoint: Endpoint<Context>, exchange: Exchange): number | undefined {
+  if (takesForm(endpoint, exchange)) return formLimitBytes(endpoint.multipart!);
+  return endpoint.body ? (endpoint.bodyLimitBytes ?? DEFAULT_BODY_BYTES) : undefined;
 }
 
 function failureHeaders(failure: Failure): string[] {

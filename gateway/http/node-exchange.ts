@@ -73,6 +73,10 @@ export class NodeExchange implements Exchange {
     return this.#request.headers[name] !== undefined;
   }
 
+  eachHeader(told: (name: string, value: string) => void): void {
+    for (const name of Object.keys(this.#request.headers)) told(name, this.header(name));
+  }
+
   onGone(callback: () => void): void {
     this.#response.once('close', () => {
       if (!this.#response.writableFinished) callback();

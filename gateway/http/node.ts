@@ -131,13 +131,18 @@ function serveSockets(
       socket.end('HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n');
       return;
     }
+    const finish = (answer: SocketListener | Refusal): void => {
+      if (!('open' in answer)) refuse(socket, answer);
+      else
+        accepting.handleUpgrade(request, socket, head, (peer) => {
+          peers.set(peer, answer);
+          peer.once('close', () => peers.delete(peer));
+          attach(peer, answer, limits);
+        });
+    };
     const answer = application.upgrade({ path, query, remoteAddress: request.socket.remoteAddress ?? '', header });
-    if (!('open' in answer)) return refuse(socket, answer);
-    accepting.handleUpgrade(request, socket, head, (peer) => {
-      peers.set(peer, answer);
-      peer.once('close', () => peers.delete(peer));
-      attach(peer, answer, limits);
-    });
+    if (answer instanceof Promise) void answer.then(finish);
+    else finish(answer);
   });
   return peers;
 }

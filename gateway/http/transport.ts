@@ -39,6 +39,8 @@ export interface Exchange {
   header(name: string): string;
   /** Tells a header that is there and empty from one that is absent. */
   hasHeader(name: string): boolean;
+  /** Every header with its lower-case name. */
+  eachHeader(told: (name: string, value: string) => void): void;
   /**
    * The whole body; `undefined` when the client went away or was too slow. Rejects with `Failure('too_large')`, at once
    * where the declared length is over the limit, else as soon as that many bytes have come; nothing beyond is kept. `take` is told the bytes of memory
@@ -52,6 +54,8 @@ export interface Exchange {
   bodyStream(limitBytes: number): Readable;
   /** Calls back once when the client goes away before the answer is complete. */
   onGone(callback: () => void): void;
+  /** Who asks, where that is known without looking: a `Visitor`. */
+  readonly visitor?: object | undefined;
   /** As in `Request`. */
   readonly progress?: ((step: Progress) => void) | undefined;
   reply(status: number, headers: HeaderList, body: string | Uint8Array): void;
@@ -103,7 +107,8 @@ export interface Refusal {
 /** What a transport serves. Neither function may throw. */
 export interface Application {
   request(exchange: Exchange): void;
-  upgrade(request: UpgradeRequest): SocketListener | Refusal;
+  /** All of the request is read before it returns. */
+  upgrade(request: UpgradeRequest): SocketListener | Refusal | Promise<SocketListener | Refusal>;
 }
 
 /** Limits against slow and greedy clients (threats T14, T15, T34). */

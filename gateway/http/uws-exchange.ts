@@ -87,12 +87,14 @@ export class UwsExchange implements Exchange {
   }
 
   hasHeader(name: string): boolean {
-    if (!this.#request) return this.#headers?.has(name) ?? false;
-    let found = false;
-    this.#request.forEach((one) => {
-      found ||= one === name;
-    });
-    return found;
+    const names = new Set<string>();
+    this.eachHeader((one) => names.add(one));
+    return names.has(name);
+  }
+
+  eachHeader(told: (name: string, value: string) => void): void {
+    if (this.#request) this.#request.forEach(told);
+    else for (const [name, value] of this.#headers ?? []) told(name, value);
   }
 
   /** To be called when the handler returns: copies what is still needed of the request, unless the answer is complete already. */

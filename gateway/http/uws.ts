@@ -15,6 +15,7 @@ import {
   type Listener,
   type ListenOptions,
   PING_INTERVAL_S,
+  type Refusal,
   type SocketListener,
   type SocketPeer,
   STOPPING,
@@ -31,6 +32,8 @@ const PONG_WAIT_S = 16;
 const LOOK_BYTES = 64 * 1024;
 /** So long a connection without a byte waits in the system; then node:http has it. */
 const SILENCE_S = 1;
+/** The code of a WebSocket whose client went away without one. */
+const GONE = 1006;
 /** How often a draining listener looks whether its requests have ended. */
 const DRAIN_POLL_MS = 20;
 
@@ -256,20 +259,33 @@ function upgrade(
   context: unknown,
   ask: (request: UpgradeRequest) => ReturnType<ListenOptions['application']['upgrade']>,
 ): void {
+  const key = request.getHeader('sec-websocket-key');
+  const protocol = request.getHeader('sec-websocket-protocol').split(',')[0]!.trim();
+  let gone = false;
+  const finish = (answer: SocketListener | Refusal): void => {
+    if ('open' in answer) {
+      const state: SocketState = { listener: answer, peer: undefined };
+      if (gone) answer.closed(GONE);
+      else response.upgrade(state, key, protocol, '', context);
+      return;
+    }
+    if (gone) return;
+    response.writeStatus(`${answer.status} ${STATUS_CODES[answer.status] ?? 'Refused'}`);
+    for (let index = 0; index < answer.headers.length; index += 2) response.writeHeader(answer.headers[index]!, answer.headers[index + 1]!);
+    response.end(answer.body, true);
+  };
   const answer = ask({
     path: request.getUrl(),
     query: request.getQuery() ?? '',
     remoteAddress: addressOf(response),
     header: (name) => request.getHeader(name),
   });
-  if ('open' in answer) {
-    const state: SocketState = { listener: answer, peer: undefined };
-    const protocol = request.getHeader('sec-websocket-protocol');
-    const first = protocol.split(',')[0]!.trim();
-    response.upgrade(state, request.getHeader('sec-websocket-key'), first, '', context);
+  if (!(answer instanceof Promise)) {
+    finish(answer);
     return;
   }
-  response.writeStatus(`${answer.status} ${STATUS_CODES[answer.status] ?? 'Refused'}`);
-  for (let index = 0; index < answer.headers.length; index += 2) response.writeHeader(answer.headers[index]!, answer.headers[index + 1]!);
-  response.end(answer.body, true);
+  response.onAborted(() => {
+    gone = true;
+  });
+  void answer.then((known) => (gone ? finish(known) : response.cork(() => finish(known))));
 }

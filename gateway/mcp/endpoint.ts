@@ -1,6 +1,7 @@
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
 import { DEFAULT_BODY_BYTES } from '../http/body.js';
+import type { Visitor } from '../http/visitor.js';
 import type { McpService } from './service.js';
 
 /**
@@ -29,6 +30,6 @@ export function mcpEndpoint(operations: readonly Endpoint<Runtime>[]): Endpoint<
     errorShape: 'json-rpc',
     // It speaks JSON-RPC, which the document of the API has no words for.
     hidden: true,
-    handler: async (runtime, request) => (await open(runtime)).answer(request),
+    handler: async (runtime, request) => (await open((request.visitor as Visitor<Runtime> | undefined)?.whole ?? runtime)).answer(request),
   });
 }

@@ -15,6 +15,8 @@ export interface InnerRequest {
   /** Ends the request as a client that closes its connection does. */
   readonly signal: AbortSignal;
   readonly progress?: ((step: Progress) => void) | undefined;
+  /** Who asks, where accounts are on. */
+  readonly visitor?: object | undefined;
 }
 
 /** What the request was answered with. */
@@ -65,12 +67,20 @@ export class InnerExchange implements Exchange {
     return this.#request.progress;
   }
 
+  get visitor(): object | undefined {
+    return this.#request.visitor;
+  }
+
   header(name: string): string {
     return this.#request.headers[name] ?? '';
   }
 
   hasHeader(name: string): boolean {
     return Object.hasOwn(this.#request.headers, name);
+  }
+
+  eachHeader(told: (name: string, value: string) => void): void {
+    for (const [name, value] of Object.entries(this.#request.headers)) told(name, value);
   }
 
   async readBody(limitBytes: number, take: (bytes: number) => void): Promise<Buffer | undefined> {

@@ -1,3 +1,4 @@
+import { projectNotFound } from '../../runtime/projects/cache.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Scope as AskedScope } from '../../schemas/generated/core/mcp.js';
 
@@ -7,6 +8,8 @@ export interface Scope {
   /** Names of tools. */
   readonly tools?: readonly string[];
   readonly isReadOnly: boolean;
+  /** Whether a namespace is there for who asks; absent where all are. */
+  readonly sees?: ((namespace: string) => boolean) | undefined;
 }
 
 /** Reads the query of an address. */
@@ -21,7 +24,8 @@ export function scopeOf({ project, tools, read_only: isReadOnly = false }: Asked
 }
 
 /** Throws `not_found` for a project that a client is not offered. */
-export function checkProject({ project }: Scope, namespace: string, name: string): void {
+export function checkProject({ project, sees }: Scope, namespace: string, name: string): void {
+  if (sees?.(namespace) === false) throw projectNotFound(namespace, name);
   if (!project || (project.namespace === namespace && project.name === name)) return;
   throw new Failure('not_found', `This address is for the project ${project.namespace}/${project.name} only.`, { code: 'NotFound' });
 }

@@ -2,6 +2,7 @@ import type { ServerContext, Server as ServerOfLibrary } from '@modelcontextprot
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint, Progress } from '../../schemas/endpoint.js';
 import { failureOf, logFailure } from '../http/errors.js';
+import type { Visitor } from '../http/visitor.js';
 import { completionOf } from './completion.js';
 import { DOCUMENT_TEMPLATES, Documents } from './documents.js';
 import { ProtocolError, ProtocolErrorCode, ResourceNotFoundError, Server } from './library.js';
@@ -25,17 +26,7 @@ const NO_VALIDATOR: NonNullable<NonNullable<ConstructorParameters<typeof Server>
 /** Opens what clients of the Model Context Protocol find in a runtime: the operations as tools, documents and prompts. */
 export function openMcp(runtime: Runtime, operations: readonly Endpoint<Runtime>[]): McpService {
   const tools = new Tools(runtime, operations);
-  const documents = new Documents(runtime);
-  const prompts = new Prompts(runtime);
-  const offer = { tools, documents, prompts };
-  return new McpService(({ requestInfo }) => serverOf(runtime, offer, askedScope(requestInfo)), runtime.stopping);
-}
-
-/** What clients are offered, apart from their scopes. */
-interface Offer {
-  readonly tools: Tools;
-  readonly documents: Documents;
-  readonly prompts: Prompts;
+  return new McpService((asked, visitor) => serverOf(visitor?.context ?? runtime, tools, visitor, askedScope(asked)), runtime.stopping);
 }
 
 /** The scope in the address of a message, which dispatch has checked. */
@@ -45,7 +36,10 @@ function askedScope(request: Request | undefined): Scope {
 }
 
 /** One for each message: the protocol has no sessions. */
-function serverOf(runtime: Runtime, { tools, documents, prompts }: Offer, scope: Scope): ServerOfLibrary {
+function serverOf(runtime: Runtime, tools: Tools, visitor: Visitor<Runtime> | undefined, asked: Scope): ServerOfLibrary {
+  const scope = { ...asked, sees: visitor && ((namespace: string) => visitor.sees(namespace)) };
+  const documents = new Documents(runtime);
+  const prompts = new Prompts(runtime);
   const capabilities = { tools: {}, resources: {}, prompts: {}, completions: {} };
   const server = new Server(
     { name: 'quern', version: runtime.version },
@@ -61,6 +55,7 @@ function serverOf(runtime: Runtime, { tools, documents, prompts }: Offer, scope:
         headers: seenHeaders(context),
         signal: context.mcpReq.signal,
         progress: progressOf(context),
+        visitor,
       }),
     ),
   );

@@ -38,6 +38,8 @@ export interface ToolCall {
   readonly headers: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   readonly progress?: ((step: Progress) => void) | undefined;
+  /** Who calls, where accounts are on. */
+  readonly visitor?: object | undefined;
 }
 
 interface Tool {
@@ -128,7 +130,11 @@ export class Tools {
     }
   }
 
-  #ask(tool: Tool, given: Arguments, { headers, ...call }: Pick<ToolCall, 'headers' | 'signal' | 'progress'>): Promise<InnerAnswer> {
+  #ask(
+    tool: Tool,
+    given: Arguments,
+    { headers, ...call }: Pick<ToolCall, 'headers' | 'signal' | 'progress' | 'visitor'>,
+  ): Promise<InnerAnswer> {
     const { endpoint, places, header } = tool;
     const value = header && given[header.name];
     if (header && value !== undefined && typeof value !== 'string')

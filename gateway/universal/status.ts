@@ -60,6 +60,12 @@ function health(runtime: StatusContext): Health {
   };
 }
 
+/** What everybody may know: the rest tells of the machine and of others. */
+function healthWithoutDetails(runtime: StatusContext): Health {
+  const { status, device, timestamp } = health(runtime);
+  return { status, device: { device: device.device, platform: device.platform }, loaded_models: [], timestamp, pid: 0, accounts: true };
+}
+
 function models(runtime: StatusContext): ModelList {
   const created = Math.floor(Date.now() / 1000);
   return {
@@ -78,7 +84,9 @@ export const statusEndpoints: Endpoint<StatusContext>[] = [
     summary: 'State of the runtime and its engines',
     tag: 'system',
     response: 'universal/health#Health',
-    handler: (runtime) => ({ json: health(runtime) }),
+    handler: (runtime, { visitor }) => ({
+      json: visitor && !visitor.isAdmin ? healthWithoutDetails(runtime) : { ...health(runtime), ...(visitor ? { accounts: true } : {}) },
+    }),
   }),
   endpoint({
     method: 'GET',

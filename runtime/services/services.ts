@@ -5,8 +5,10 @@ import type { EncoderService } from '../encoders/contract.js';
 import type { Events } from '../events/events.js';
 import type { AnomalyService } from '../ml/anomaly/contract.js';
 import type { BufferService } from '../ml/buffers/contract.js';
+import type { BufferLimits } from '../ml/buffers/limits.js';
 import type { ClassifierService } from '../ml/classifiers/contract.js';
 import type { StreamService } from '../ml/streams/contract.js';
+import type { StreamLimits } from '../ml/streams/limits.js';
 import type { Models } from '../models/residency/models.js';
 import type { Outbound } from '../net/outbound.js';
 import type { ChatSettings } from '../providers/compat/open.js';
@@ -43,6 +45,8 @@ export interface ServiceParts {
   readonly runtimeUrls: readonly string[];
   /** How chats are sent to runtimes. */
   readonly chats?: ChatSettings;
+  /** What buffers and streams may take, where it is less than usual. */
+  readonly limits?: { readonly buffers: BufferLimits; readonly streams: StreamLimits };
 }
 
 /** Something that a service of this machine keeps in memory, by the runtime's keys. */
@@ -109,11 +113,11 @@ const PLACES: { readonly [Name in keyof Services]: Places<Services[Name]> } = {
     elsewhere: async ({ outbound, runtimeUrls }) => new (await import('../remote/anomaly.js')).RemoteAnomaly(outbound, runtimeUrls),
   },
   buffers: {
-    here: async ({ store }) => new (await import('../ml/buffers/buffers.js')).Buffers(store),
+    here: async ({ store, limits }) => new (await import('../ml/buffers/buffers.js')).Buffers(store, limits?.buffers),
     elsewhere: async ({ outbound, runtimeUrls }) => new (await import('../remote/buffers.js')).RemoteBuffers(outbound, runtimeUrls),
   },
   streams: {
-    here: async ({ store, events }) => new (await import('../ml/streams/streams.js')).Streams(store, undefined, events),
+    here: async ({ store, events, limits }) => new (await import('../ml/streams/streams.js')).Streams(store, limits?.streams, events),
     elsewhere: async ({ outbound, runtimeUrls }) => new (await import('../remote/streams.js')).RemoteStreams(outbound, runtimeUrls),
   },
   classifiers: {

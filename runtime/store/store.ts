@@ -52,6 +52,7 @@ export class Store {
   readonly vectors: Table<'vectors'>;
   readonly chunkIds: Table<'chunkIds'>;
   readonly waste: Table<'waste'>;
+  readonly namespaceOwners: Table<'namespaceOwners'>;
   readonly buffers: Table<'buffers'>;
   readonly segments: Table<'segments'>;
   readonly detectors: Table<'detectors'>;
@@ -99,6 +100,7 @@ export class Store {
     this.vectors = new Table('vectors', tables.vectors, owner);
     this.chunkIds = new Table('chunkIds', tables.chunkIds, owner);
     this.waste = new Table('waste', tables.waste, owner);
+    this.namespaceOwners = new Table('namespaceOwners', tables.namespaceOwners, owner);
     this.buffers = new Table('buffers', tables.buffers, owner);
     this.segments = new Table('segments', tables.segments, owner);
     this.detectors = new Table('detectors', tables.detectors, owner);

@@ -53,6 +53,8 @@ export interface Tables {
   chunkIds: { key: readonly [collection: number, id: string]; value: number };
   /** By the first row. */
   waste: { key: RowKey; value: WasteRecord };
+  /** Whose namespaces are, where several people share a daemon: user ids by namespace. */
+  namespaceOwners: { key: string; value: { owner: string; sinceMs: number } };
   /** Data buffers by name. */
   buffers: { key: string; value: TableRecord };
   /** Rows of data buffers and of streaming detectors, in the order in which they came. */
@@ -103,6 +105,7 @@ export const TABLE_NAMES = [
   'vectors',
   'chunkIds',
   'waste',
+  'namespaceOwners',
   'buffers',
   'segments',
   'detectors',

@@ -63,6 +63,10 @@ export class RecordedExchange implements Exchange {
     return this.#headers.has(name);
   }
 
+  eachHeader(told: (name: string, value: string) => void): void {
+    for (const [name, value] of this.#headers) told(name, value);
+  }
+
   async readBody(limitBytes: number, take: (bytes: number) => void): Promise<Buffer | undefined> {
     if (this.#body.length > limitBytes) throw new Failure('too_large', `The body may have ${limitBytes} bytes here.`);
     take(Number(this.header('content-length')));

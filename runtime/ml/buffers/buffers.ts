@@ -2,7 +2,7 @@ import { Failure } from '../../../schemas/errors.js';
 import { quote } from '../../config/names.js';
 import type { Store, TableRecord } from '../../store/store.js';
 import type { Row } from '../tables/cells.js';
-import { takeOwner } from '../tables/owner.js';
+import { TENANTS_FROM, takeOwner } from '../tables/owner.js';
 import type { Appended, BufferService, BufferStats, Exported, ExportType, ReadAsk } from './contract.js';
 import { DataBuffer } from './data-buffer.js';
 import { FORMATS } from './formats/index.js';
@@ -154,7 +154,7 @@ export class Buffers implements BufferService {
   }
 
   async #load(): Promise<void> {
-    for (const { key, value } of this.#store.buffers.page({ limit: this.#limits.buffers * 2 })) {
+    for (const { key, value } of this.#store.buffers.page({ end: TENANTS_FROM, limit: this.#limits.buffers * 2 })) {
       const buffer = new DataBuffer(this.#store, key, value);
       await buffer.load();
       this.#buffers.set(key, buffer);

@@ -4,7 +4,7 @@ import { breathe } from '../../base/loop.js';
 import { quote } from '../../config/names.js';
 import type { Events } from '../../events/events.js';
 import type { DetectorRecord, DetectorSettings, Store } from '../../store/store.js';
-import { takeOwner } from '../tables/owner.js';
+import { TENANTS_FROM, takeOwner } from '../tables/owner.js';
 import type { DetectorStats, StreamResult, StreamService } from './contract.js';
 import { coldRecord, Detector } from './detector.js';
 import { MAX_DETECTOR_NAME, STREAM_LIMITS, type StreamLimits } from './limits.js';
@@ -59,7 +59,7 @@ export class Streams implements StreamService {
   }
 
   async list(): Promise<readonly DetectorStats[]> {
-    const entries = this.#store.detectors.page({ limit: this.#limits.detectors * 2 });
+    const entries = this.#store.detectors.page({ end: TENANTS_FROM, limit: this.#limits.detectors * 2 });
     return entries.map(({ key, value }) => this.#present.get(key)?.stats() ?? statsOf(key, value));
   }
 
@@ -157,7 +157,7 @@ export class Streams implements StreamService {
   }
 
   async #make(name: string, settings: DetectorSettings): Promise<DetectorRecord> {
-    const count = this.#store.detectors.keys({ limit: this.#limits.detectors }).length;
+    const count = this.#store.detectors.keys({ end: TENANTS_FROM, limit: this.#limits.detectors }).length;
     if (count >= this.#limits.detectors)
       throw new Failure(
         'too_large',

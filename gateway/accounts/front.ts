@@ -1,0 +1,133 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Accounts, type AccountsOptions, createAccounts } from '../../accounts/accounts.js';
+import type { Identity } from '../../accounts/identity/identities.js';
+import { log } from '../../runtime/base/log.js';
+import type { Runtime } from '../../runtime/runtime.js';
+import { Failure } from '../../schemas/errors.js';
+import type { Exchange } from '../http/transport.js';
+import type { Credentials, Guard, Visitor } from '../http/visitor.js';
+import { WrongKeys } from '../http/wrong-keys.js';
+import { Metering } from './metering.js';
+import { Namespaces } from './namespaces.js';
+import { answerOwnPath } from './own-paths.js';
+import { Operator, type Premises, Stranger, User } from './visitor.js';
+
+/** Headers that say who asks. */
+const CREDENTIALS = ['authorization', 'x-api-key', 'cookie'] as const;
+/** The first parts of paths that the daemon answers itself. */
+const DAEMON_PATHS = new Set(['', 'v1', 'mcp', 'docs', 'health', 'info', 'openapi.json', 'api']);
+
+/** What the accounts in front of a daemon are opened with. */
+export interface FrontOptions extends Pick<AccountsOptions, 'config' | 'environment' | 'sendMail' | 'passwordCost' | 'paymentApi' | 'now'> {
+  readonly runtime: Runtime;
+  /** The key of the daemon itself, which opens everything. */
+  readonly operatorKey?: string | undefined;
+}
+
+/** The accounts library in front of a daemon: its pages, and who asks. */
+export class Front implements Guard<Runtime> {
+  readonly accounts: Accounts;
+  readonly #premises: Premises;
+  readonly #operatorKey: Buffer | undefined;
+  readonly #operator: Operator;
+  readonly #stranger: Stranger;
+  readonly #wrongKeys = new WrongKeys();
+  /** Visitors by what the library said of them, for as long as it says the same. */
+  readonly #users = new WeakMap<Identity, User>();
+
+  private constructor(accounts: Accounts, premises: Premises, operatorKey: string | undefined) {
+    this.accounts = accounts;
+    this.#premises = premises;
+    this.#operatorKey = operatorKey === undefined ? undefined : digest(operatorKey);
+    this.#operator = new Operator(premises.runtime);
+    this.#stranger = new Stranger(premises.runtime);
+  }
+
+  /** Opens the accounts of a module file. Rejects with a sentence that names what is wrong in the file, and what to do. */
+  static async open({ runtime, operatorKey, environment = process.env, ...options }: FrontOptions): Promise<Front> {
+    const databaseFolder = join(runtime.dataDir, 'accounts');
+    await mkdir(databaseFolder, { recursive: true, mode: 0o700 });
+    const accounts = await createAccounts({
+      ...options,
+      // A daemon is no development server, unless it is told that it is one.
+      environment: { ...environment, NODE_ENV: environment.NODE_ENV ?? 'production' },
+      databaseFolder,
+      print: (line) => log('info', line),
+      onWarning: ({ userId, meterId, used, limit }) => log('info', `a user has used ${used} of ${limit} ${meterId}`, { user: userId }),
+    });
+    const { admin, sharedNamespaces: shared } = accounts.settings;
+    try {
+      const [, first = ''] = admin.path.split('/');
+      if (DAEMON_PATHS.has(first))
+        throw new Failure(
+          'invalid',
+          `module.yaml: admin.path: ${admin.path || '/'} is a path of the daemon; choose another, such as /admin`,
+        );
+      const tenants = await runtime.tenants();
+      const namespaces = new Namespaces({ owners: tenants.owners, shared, existing: () => runtime.projects.namespaces() });
+      const premises = { runtime, tenants, namespaces, metering: new Metering(accounts), adminRole: admin.requireRole };
+      return new Front(accounts, premises, operatorKey);
+    } catch (error) {
+      await accounts.close();
+      throw error;
+    }
+  }
+
+  owns(path: string): boolean {
+    return this.accounts.owns(path);
+  }
+
+  answer(exchange: Exchange): void {
+    answerOwnPath(this.accounts, exchange);
+  }
+
+  visitorOf(request: Credentials): Visitor<Runtime> | Promise<Visitor<Runtime>> {
+    const given = CREDENTIALS.map((name) => request.header(name));
+    const [authorization = '', apiKey = '', cookie = ''] = given;
+    if (authorization === '' && apiKey === '' && cookie === '') return this.#stranger;
+    const key = /^bearer\s+(.+)$/i.exec(authorization)?.[1] ?? apiKey;
+    if (this.#operatorKey && key !== '' && timingSafeEqual(digest(key), this.#operatorKey)) return this.#operator;
+    const origin = request.header('origin');
+    const headers = new Headers(CREDENTIALS.flatMap((name, at) => (given[at] === '' ? [] : [[name, given[at]!] as [string, string]])));
+    if (cookie !== '') {
+      if (origin !== '') headers.set('origin', origin);
+      this.accounts.refuseForeignOrigin(request.method, headers);
+    }
+    return this.#find(headers, key === '' ? '' : request.remoteAddress);
+  }
+
+  async close(): Promise<void> {
+    await this.accounts.close();
+  }
+
+  /** Asks the library. `address`: of who has sent a key, which may be a guess. */
+  async #find(headers: Headers, address: string): Promise<Visitor<Runtime>> {
+    const identity = await this.accounts.identify(headers).catch((error: unknown) => {
+      if (error instanceof Failure) throw error;
+      throw new Failure('unavailable', 'The accounts cannot be asked now. Try again soon.', { cause: error });
+    });
+    if (!identity) return this.#unknown(address);
+    const known = this.#users.get(identity) ?? new User(this.#premises, identity);
+    this.#users.set(identity, known);
+    return known;
+  }
+
+  #unknown(address: string): Stranger {
+    const retryAfterS = address === '' ? 0 : this.#wrongKeys.note(address);
+    if (retryAfterS === 0) return this.#stranger;
+    throw new Failure(
+      'too_many',
+      `Too many wrong keys came from your address. Try again in ${retryAfterS} s; a right one is taken at once.`,
+      {
+        code: 'TooManyWrongKeys',
+        retryAfterS,
+      },
+    );
+  }
+}
+
+function digest(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

@@ -1,0 +1,241 @@
+import { createHash, randomUUID } from 'node:crypto';
+import type { Caller } from '../../accounts/identity/sessions.js';
+import type { Runtime } from '../../runtime/runtime.js';
+import { NOWHERE, projectsSeen } from '../../runtime/tenants/seen-projects.js';
+import type { Tenants } from '../../runtime/tenants/tenants.js';
+import type { Endpoint, Reply, Request } from '../../schemas/endpoint.js';
+import { Failure } from '../../schemas/errors.js';
+import type { SocketListener } from '../http/transport.js';
+import type { VisitedSocket, Visitor } from '../http/visitor.js';
+import { ChangedRequest, failureInWrittenWords, listenerInWrittenWords, replyInWrittenWords, type Swaps } from './disguise.js';
+import type { Metering } from './metering.js';
+import type { Level, Namespaces } from './namespaces.js';
+
+/** What all visitors of a daemon have in common. */
+export interface Premises {
+  readonly runtime: Runtime;
+  readonly tenants: Tenants;
+  readonly namespaces: Namespaces;
+  readonly metering: Metering;
+  /** The role of those who run the machine. */
+  readonly adminRole: string;
+}
+
+/** Who has not signed in. */
+export class Stranger implements Visitor<Runtime> {
+  readonly isAdmin = false;
+  readonly isStranger = true;
+
+  constructor(readonly whole: Runtime) {}
+
+  get context(): Runtime {
+    return this.whole;
+  }
+
+  sees(): boolean {
+    return false;
+  }
+
+  admit({ access }: Pick<Endpoint<Runtime>, 'access'>): void {
+    if (access === 'anyone') return;
+    throw new Failure(
+      'unauthorized',
+      'Sign in first: send the token of POST /api/auth/sign-in/email, or an API key of POST /api/module/apikeys, as "Authorization: Bearer <token>"; browsers send their cookie.',
+    );
+  }
+
+  serve(endpoint: Endpoint<Runtime>, request: Request): Reply | Promise<Reply> {
+    return endpoint.handler(this.context, request);
+  }
+
+  admitForm(): never {
+    throw new Failure('unauthorized', 'Sign in first.');
+  }
+
+  connect(): never {
+    throw new Failure('unauthorized', 'Sign in first.');
+  }
+}
+
+/** Who runs the machine by its own key, which is nobody's account: everything is there, and nothing is counted. */
+export class Operator implements Visitor<Runtime> {
+  readonly isAdmin = true;
+  readonly isStranger = false;
+
+  constructor(readonly whole: Runtime) {}
+
+  get context(): Runtime {
+    return this.whole;
+  }
+
+  sees(): boolean {
+    return true;
+  }
+
+  admit(): void {}
+
+  serve(endpoint: Endpoint<Runtime>, request: Request): Reply | Promise<Reply> {
+    return endpoint.handler(this.context, request);
+  }
+
+  admitForm(endpoint: Endpoint<Runtime>, request: Pick<Request, 'params' | 'query'>): { readonly fileLimitBytes: number } | undefined {
+    return endpoint.multipart?.admit?.(this.context, request);
+  }
+
+  connect(route: VisitedSocket<Runtime>, request: Pick<Request, 'params' | 'query'>): SocketListener {
+    return route.open(this.context, request);
+  }
+}
+
+/** How a request stands to the namespace that it names. */
+interface Standing {
+  readonly namespace: string;
+  readonly level: Level;
+}
+
+/** Somebody with an account. Who runs the machine sees everything; others see what is theirs, and what is shared with them. */
+export class User implements Visitor<Runtime> {
+  readonly isAdmin: boolean;
+  readonly isStranger = false;
+  readonly caller: Caller;
+  readonly #premises: Premises;
+  /** Begins the ids of this user's sessions where others have sessions too. */
+  readonly #mark: string;
+  #context: Runtime | undefined;
+
+  constructor(premises: Premises, caller: Caller) {
+    this.#premises = premises;
+    this.caller = caller;
+    this.isAdmin = caller.roles.includes(premises.adminRole);
+    this.#mark = `u${createHash('sha256').update(`session ${caller.userId}`).digest('hex').slice(0, 16)}.`;
+  }
+
+  admit({ access, tag, method }: { readonly access: Endpoint<Runtime>['access']; readonly tag?: string; readonly method?: string }): void {
+    const { scopes } = this.caller;
+    const isInScope = scopes === undefined || scopes.includes('*') || (tag !== undefined && scopes.includes(tag));
+    if (tag !== undefined && !isInScope && !(method === 'GET' && scopes?.includes('read')))
+      throw new Failure('forbidden', `This key lacks the scope ${JSON.stringify(tag)}; scopes are tags of the API, "read" and "*".`, {
+        code: 'scope_required',
+      });
+    if (access === 'admins' && !this.isAdmin)
+      throw new Failure('forbidden', `This is for those who run the machine: the role ${this.#premises.adminRole} is wanted.`, {
+        code: 'role_required',
+      });
+  }
+
+  async serve(endpoint: Endpoint<Runtime>, request: Request): Promise<Reply> {
+    const { metering } = this.#premises;
+    await metering.admit(this.caller, endpoint);
+    const spent = metering.spender(this.caller);
+    const standing = await this.#standing(endpoint, request.params, request.body);
+    const { swaps, ...changes } = this.#changes(endpoint, request, standing);
+    try {
+      const reply = await endpoint.handler(this.context, new ChangedRequest(request, { ...changes, spent }));
+      await metering.stored(this.caller, endpoint, request, reply);
+      return replyInWrittenWords(reply, swaps);
+    } catch (error) {
+      throw failureInWrittenWords(error, swaps);
+    }
+  }
+
+  admitForm(
+    endpoint: Endpoint<Runtime>,
+    { params, query }: Pick<Request, 'params' | 'query'>,
+  ): { readonly fileLimitBytes: number } | undefined {
+    const { namespace } = params;
+    const level = namespace === undefined ? undefined : this.#level(namespace);
+    if (level === 'none')
+      try {
+        return endpoint.multipart?.admit?.(this.context, { params: { ...params, namespace: NOWHERE }, query });
+      } catch (error) {
+        throw failureInWrittenWords(error, [[NOWHERE, namespace!]]);
+      }
+    if (level === 'member' && endpoint.access === 'writers') throw onlyRead(namespace!);
+    return endpoint.multipart?.admit?.(this.context, { params, query });
+  }
+
+  async connect(route: VisitedSocket<Runtime>, { params, query }: Pick<Request, 'params' | 'query'>): Promise<SocketListener> {
+    const { metering } = this.#premises;
+    await metering.admit(this.caller, { access: route.access, method: 'POST' });
+    const { namespace } = params;
+    const level = namespace === undefined ? undefined : this.#level(namespace);
+    const spent = metering.spender(this.caller);
+    if (level === 'none') {
+      const listener = route.open(this.context, { params: { ...params, namespace: NOWHERE }, query });
+      return listenerInWrittenWords(listener, [[NOWHERE, namespace!]]);
+    }
+    const isApart = level === 'member';
+    const session = isApart ? { session_id: this.#mark + String(query.session_id || randomUUID()) } : {};
+    const listener = route.open(this.context, { params, query: { ...query, ...session }, ...(spent ? { spent } : {}) });
+    return listenerInWrittenWords(listener, isApart ? [[this.#mark, '']] : []);
+  }
+
+  get whole(): Runtime {
+    return this.#premises.runtime;
+  }
+
+  /** Whether a namespace is there for this user. */
+  sees(namespace: string): boolean {
+    return this.#level(namespace) !== 'none';
+  }
+
+  /** What there is for this user: all of the runtime for who runs the machine, else what is theirs in its places. */
+  get context(): Runtime {
+    const { runtime, tenants } = this.#premises;
+    if (this.isAdmin) return runtime;
+    this.#context ??= Object.assign(Object.create(runtime) as Runtime, tenants.of(this.caller.userId), {
+      projects: projectsSeen(runtime.projects, (namespace) => this.sees(namespace)),
+    });
+    return this.#context;
+  }
+
+  #level(namespace: string): Level {
+    return this.isAdmin ? 'writer' : this.#premises.namespaces.level(this.caller, namespace);
+  }
+
+  /** What the user may do in the namespace that a request names; a new one is made theirs where the endpoint makes projects. Throws `forbidden`. */
+  async #standing({ access }: Endpoint<Runtime>, params: Request['params'], body: unknown): Promise<Standing | undefined> {
+    if (access !== 'members' && access !== 'writers' && access !== 'founders') return undefined;
+    const namespace = params.namespace ?? (body as { namespace: string }).namespace;
+    const level = this.#level(namespace);
+    if (level === 'member' && access !== 'members') throw onlyRead(namespace);
+    const { namespaces } = this.#premises;
+    // A namespace that who runs the machine begins is theirs, as anybody's is; they may use those of others too.
+    const isNew = access === 'founders' && (level === 'none' || (this.isAdmin && namespaces.isFree(this.caller, namespace)));
+    if (!isNew) return { namespace, level };
+    await namespaces.claim(this.caller, namespace);
+    return { namespace, level: 'writer' };
+  }
+
+  /** What of a request is not the handler's to see: namespaces that are not there for this user, and sessions beside which others have theirs. */
+  #changes(endpoint: Endpoint<Runtime>, request: Request, standing: Standing | undefined) {
+    const swaps: [string, string][] = [];
+    const headers: Record<string, string> = {};
+    let { params, body } = request;
+    if (standing?.level === 'none') {
+      const { namespace } = standing;
+      swaps.push([NOWHERE, namespace]);
+      if (params.namespace !== undefined) params = { ...params, namespace: NOWHERE };
+      else body = { ...(body as object), namespace: NOWHERE };
+    }
+    if (standing?.level === 'member') {
+      swaps.push([this.#mark, '']);
+      if (params.session_id !== undefined) params = { ...params, session_id: this.#mark + params.session_id };
+      if (endpoint.tag === 'chat' && request.header('x-no-session') === undefined)
+        headers['x-session-id'] = this.#mark + (request.header('x-session-id') || randomUUID());
+    }
+    const active = request.header('x-active-project');
+    const [namespace = ''] = active?.split('/') ?? [];
+    if (active !== undefined && !this.sees(namespace)) {
+      swaps.push([NOWHERE, namespace]);
+      headers['x-active-project'] = `${NOWHERE}${active.slice(namespace.length)}`;
+    }
+    return { params, body, query: request.query, headers, swaps: swaps as Swaps };
+  }
+}
+
+function onlyRead(namespace: string): Failure {
+  return new Failure('forbidden', `The namespace ${namespace} is shared with you to see and ask its projects, not to change them.`, {
+    code: 'NamespaceReadOnly',
+  });
+}

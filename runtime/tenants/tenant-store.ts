@@ -1,0 +1,35 @@
+import type { Batch, Store } from '../store/store.js';
+
+/** Tables whose keys are names that a client chooses. */
+const NAMED = ['buffers', 'detectors', 'detectorModels'] as const;
+type Named = (typeof NAMED)[number];
+const isNamed = (table: string): table is Named => (NAMED as readonly string[]).includes(table);
+
+/**
+ * The store as the buffers and streams of one tenant use it: the same names of two tenants are two things. Their keys begin with `mark`, which no name
+ * of a client does and which all of those come before.
+ */
+export function tenantStore(store: Store, mark: string): Store {
+  const named = <Name extends Named>(name: Name): Store[Name] => {
+    const table = store[name];
+    return {
+      get: (key: string) => table.get(mark + key),
+      page: ({ limit }: { limit: number }) =>
+        (table.page({ start: mark, end: `${mark}\uffff`, limit }) as { key: string; value: never }[]).map(({ key, value }) => ({
+          key: key.slice(mark.length),
+          value,
+        })),
+      keys: ({ limit }: { limit: number }) =>
+        (table.keys({ start: mark, end: `${mark}\uffff`, limit }) as string[]).map((key) => key.slice(mark.length)),
+    } as unknown as Store[Name];
+  };
+  const marked = (batch: Batch): Batch =>
+    Object.assign(Object.create(batch) as Batch, {
+      put: (table: never, key: string, value: never) => batch.put(table, (isNamed(table) ? mark + key : key) as never, value),
+      remove: (table: never, key: string) => batch.remove(table, (isNamed(table) ? mark + key : key) as never),
+    });
+  return Object.assign(Object.create(store) as Store, {
+    ...Object.fromEntries(NAMED.map((name) => [name, named(name)])),
+    write: ((fill, chain) => store.write((batch) => fill(marked(batch)), chain)) satisfies Store['write'],
+  });
+}

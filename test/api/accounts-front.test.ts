@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { coreEndpoints } from '../../gateway/core/index.js';
+import { universalEndpoints } from '../../gateway/universal/index.js';
+import { ADMIN, type FrontStage, OPERATOR_KEY, openFrontStage, Person, personOf } from '../support/accounts/front-stage.js';
+import type { Answer } from '../support/exchange.js';
+
+const PROJECT = { name: 'diary' };
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape
+function json(answer: Answer): any {
+  return JSON.parse(answer.text);
+}
+
+/** An answer without what is its own each time. */
+function plain({ status, text }: Answer): string {
+  return `${status} ${text.replace(/"request_id":"[^"]*"/, '')}`;
+}
+
+describe('accounts in front of the daemon', () => {
+  let stage: FrontStage;
+  let ann: Person;
+  let bob: Person;
+  let root: Person;
+  let nobody: Person;
+  before(async () => {
+    stage = await openFrontStage({ quern: { namespaces: { library: { roles: ['user'], write: ['editor'] } } } });
+    nobody = new Person(stage);
+    [ann, bob, root] = await Promise.all([
+      personOf(stage, 'ann@example.com'),
+      personOf(stage, 'bob@example.com'),
+      personOf(stage, ADMIN.email, ADMIN.password),
+    ]);
+    assert.equal((await ann.ask('core', 'POST', '/v1/projects/anns', PROJECT)).status, 200);
+  });
+  after(() => stage?.close());
+
+  it('want a sign-in of every endpoint but those that say so', async () => {
+    for (const [api, endpoints] of [
+      ['core', coreEndpoints],
+      ['universal', universalEndpoints],
+    ] as const)
+      for (const { method, path, access } of endpoints) {
+        const { status, text } = await nobody.ask(api, method, path.replaceAll(/\{\w+\+?\}/g, 'x'), method === 'POST' ? {} : undefined);
+        if (access === 'anyone') assert.equal(status, 200, `${method} ${path}`);
+        else {
+          assert.equal(status, 401, `${method} ${path}`);
+          assert.match(text, /sign-in\/email/);
+        }
+      }
+    assert.equal((await nobody.ask('core', 'GET', '/v1/not/there')).status, 401);
+    assert.equal((await nobody.ask('core', 'DELETE', '/v1/models')).status, 401);
+  });
+
+  it('refuse what is no key and no token, and take the key of the machine', async () => {
+    for (const token of ['wrong', 'sk_wrong', `${ann.token}x`, 'a.b'])
+      assert.equal((await new Person(stage, token).ask('core', 'GET', '/v1/models')).status, 401, token);
+    assert.equal((await new Person(stage, OPERATOR_KEY).ask('core', 'GET', '/v1/projects/anns/diary')).status, 200);
+  });
+
+  it('tell clients of OpenAI in their own form', async () => {
+    const answer = await nobody.ask('core', 'POST', '/v1/projects/anns/diary/chat/completions', {}, { 'user-agent': 'OpenAI/JS 5' });
+    assert.equal(answer.status, 401);
+    assert.equal(json(answer).error.type, 'authentication_error');
+  });
+
+  it('show no details of the machine to others than those who run it', async () => {
+    for (const api of ['core', 'universal'] as const) {
+      for (const person of [nobody, ann]) {
+        const { status, text } = await person.ask(api, 'GET', '/health');
+        assert.equal(status, 200);
+        assert.match(text, /"accounts":true/);
+        assert.doesNotMatch(text, /quern-front-|node_version/);
+      }
+      assert.match((await root.ask(api, 'GET', '/health')).text, /quern-front-|node_version/);
+    }
+    assert.equal((await ann.ask('core', 'GET', '/v1/system/disk')).status, 403);
+  });
+
+  it('give a namespace to who first makes a project in it, and show it to nobody else', async () => {
+    const missing = await bob.ask('core', 'GET', '/v1/projects/nowhere/diary');
+    const others = await bob.ask('core', 'GET', '/v1/projects/anns/diary');
+    assert.equal(plain(others), plain(missing).replaceAll('nowhere', 'anns'));
+    assert.equal(plain(await bob.ask('core', 'GET', '/v1/projects/anns')), plain(await bob.ask('core', 'GET', '/v1/projects/nowhere')));
+    assert.equal((await bob.ask('core', 'POST', '/v1/projects/anns', { name: 'mine' })).status, 403);
+    assert.equal((await bob.ask('core', 'POST', '/v1/projects/ANNS', { name: 'mine' })).status, 403);
+    assert.equal((await bob.ask('core', 'POST', '/v1/projects/default', { name: 'mine' })).status, 403);
+    assert.equal(json(await ann.ask('core', 'GET', '/v1/projects/anns')).total, 1);
+    assert.equal((await root.ask('core', 'GET', '/v1/projects/anns/diary')).status, 200);
+  });
+
+  it('give one of two who begin a namespace at the same time to the first', async () => {
+    const made = await Promise.all([ann, bob].map((one) => one.ask('core', 'POST', '/v1/projects/raced', PROJECT)));
+    assert.deepEqual(made.map(({ status }) => status).sort(), [200, 403]);
+  });
+
+  it('let members of a shared namespace ask, its writers change, and keep the sessions of members apart', async () => {
+    assert.equal((await root.ask('core', 'POST', '/v1/projects/library', { name: 'books' })).status, 200);
+    const project = '/v1/projects/library/books';
+    assert.equal((await ann.ask('core', 'GET', project)).status, 200);
+    assert.equal((await ann.ask('core', 'DELETE', project)).status, 403);
+    assert.equal((await ann.ask('core', 'GET', `${project}/event_logs`)).status, 403);
+    const said = { messages: [{ role: 'user', content: 'Remember the word marmalade.' }], max_tokens: 4 };
+    const turn = await ann.ask('core', 'POST', `${project}/chat/completions`, said, { 'x-session-id': 'one' });
+    assert.equal(turn.status, 200, turn.text);
+    assert.equal(turn.headers['x-session-id'], 'one');
+    const own = await ann.ask('core', 'GET', `${project}/chat/sessions/one/history`);
+    assert.match(own.text, /marmalade/);
+    const others = await bob.ask('core', 'GET', `${project}/chat/sessions/one/history`);
+    assert.doesNotMatch(others.text, /marmalade/);
+    assert.equal(plain(others).replaceAll('one', 'two'), plain(await bob.ask('core', 'GET', `${project}/chat/sessions/two/history`)));
+    const begun = await ann.ask('core', 'POST', `${project}/chat/completions`, said);
+    const id = begun.headers['x-session-id']!;
+    assert.match((await ann.ask('core', 'GET', `${project}/chat/sessions/${id}/history`)).text, /marmalade/);
+  });
+
+  it('keep what is in no namespace for each person, under any name', async () => {
+    const buffer = { buffer_id: 'readings', window_size: 10 };
+    for (const person of [ann, bob]) assert.equal((await person.ask('universal', 'POST', '/v1/polars/buffers', buffer)).status, 200);
+    const rows = { buffer_id: 'readings', data: [{ word: 'marmalade' }] };
+    assert.equal((await ann.ask('core', 'POST', '/v1/ml/polars/append', rows)).status, 200);
+    assert.match((await ann.ask('universal', 'GET', '/v1/polars/buffers/readings/data')).text, /marmalade/);
+    assert.doesNotMatch((await bob.ask('universal', 'GET', '/v1/polars/buffers/readings/data')).text, /marmalade/);
+    assert.equal(json(await root.ask('universal', 'GET', '/v1/polars/buffers')).total, 0);
+  });
+
+  it('know at once that somebody has signed out, was banned, or that a key was revoked', async () => {
+    const { key, id } = json(await ann.ask('core', 'POST', '/api/module/apikeys', { name: 'a key' }));
+    const byKey = new Person(stage, key);
+    assert.equal((await byKey.ask('core', 'GET', '/v1/models')).status, 200);
+    await ann.ask('core', 'DELETE', `/api/module/apikeys/${id}`);
+    assert.equal((await byKey.ask('core', 'GET', '/v1/models')).status, 401);
+    const guest = await personOf(stage, 'guest@example.com');
+    assert.equal((await guest.ask('core', 'GET', '/v1/models')).status, 200);
+    await guest.ask('core', 'POST', '/api/auth/sign-out', {});
+    assert.equal((await guest.ask('core', 'GET', '/v1/models')).status, 401);
+  });
+
+  it('hold a key to its scopes', async () => {
+    const { key } = json(await ann.ask('core', 'POST', '/api/module/apikeys', { name: 'reader', scopes: ['read', 'rag'] }));
+    const reader = new Person(stage, key);
+    assert.equal((await reader.ask('core', 'GET', '/v1/projects/anns/diary')).status, 200);
+    assert.equal((await reader.ask('core', 'DELETE', '/v1/projects/anns/diary')).status, 403);
+    assert.equal((await reader.ask('core', 'POST', '/v1/projects/anns/diary/chat/completions', { messages: [] })).status, 403);
+  });
+
+  it('take a cookie from pages of the own origin alone', async () => {
+    const { headers } = await nobody.ask('core', 'POST', '/api/auth/sign-in/email', {
+      email: 'ann@example.com',
+      password: 'correct horse 7 battery',
+    });
+    const cookie = headers['set-cookie']!.split(';')[0]!;
+    assert.match(cookie, /demo/);
+    const make = (more: Record<string, string>): Promise<Answer> =>
+      nobody.ask('core', 'POST', '/v1/projects/anns', { name: 'by-cookie' }, { cookie, ...more });
+    assert.equal((await make({})).status, 403);
+    assert.equal((await make({ origin: 'http://localhost:9999' })).status, 403);
+    assert.equal((await make({ origin: 'null' })).status, 403);
+  });
+});
