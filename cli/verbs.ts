@@ -307,6 +307,19 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
   },
 
   {
+    name: 'backup',
+    words: 'FOLDER',
+    summary: 'copy all that Quern keeps into a new folder below FOLDER, while it runs',
+    flags: { models: { meaning: 'also models that lie in the data directory' } },
+    load: async () => (await import('./system/backup.js')).backup,
+  },
+  {
+    name: 'restore',
+    words: 'BACKUP',
+    summary: 'put a backup, or the newest of a folder, in the place of the data directory',
+    load: async () => (await import('./system/backup.js')).restore,
+  },
+  {
     name: 'doctor',
     summary: 'what this machine has, what is used, and what to mend',
     load: async () => (await import('./system/doctor.js')).doctor,

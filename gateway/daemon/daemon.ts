@@ -9,6 +9,7 @@ import { coreEndpoints, coreSockets } from '../core/index.js';
 import { documentationEndpoints } from '../http/documentation.js';
 import { type ChosenTransport, createTransport, dispatch, type Listener, type SocketRoute } from '../http/index.js';
 import { universalEndpoints, universalSockets } from '../universal/index.js';
+import { finishRestore } from './backup/restore.js';
 import { boundHeap } from './heap.js';
 import { lockDataDir } from './lock.js';
 import { type DaemonOptions, isLoopback, requireSafeBind } from './options.js';
@@ -131,6 +132,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
   requireSafeBind(options);
   allowEnv(options.allowedEnv);
   const lock = lockDataDir(options.dataDir, options.allowNetworkFs);
+  finishRestore(options.dataDir);
   keepPrivate(options.dataDir);
   const transport = createTransport();
   const listeners: Listener[] = [];

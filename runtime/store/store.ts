@@ -4,7 +4,8 @@ import { Failure } from '../../schemas/errors.js';
 import { log } from '../base/log.js';
 import { Backups } from './backups.js';
 import { openDamage, repeatInLog } from './damage.js';
-import { type Environment, openEnvironment, type StoredKey } from './environment.js';
+import { DATA_FILE, type Environment, openEnvironment, type StoredKey } from './environment.js';
+import { examine } from './examination.js';
 import { markClean, openSound } from './integrity.js';
 import { encoded, sealed } from './record-bytes.js';
 import { type StoreCounts, Table, type TableOwner } from './table.js';
@@ -239,8 +240,29 @@ interface StoreOptions {
 }
 
 /** The folder of a data directory that holds the store. */
+export const STATE_FOLDER = 'state';
+/** The data file in that folder. */
+export const STATE_FILE = DATA_FILE;
+
 function stateFolder(dataDir: string): string {
-  return join(dataDir, 'state');
+  return join(dataDir, STATE_FOLDER);
+}
+
+/**
+ * Copies the store of a data directory as it is at one moment into the folder of that name below `target`, also while another process writes to it. Throws
+ * `internal` for a damaged one.
+ */
+export async function copyState(dataDir: string, target: string): Promise<void> {
+  const folder = join(target, STATE_FOLDER);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const environment = openEnvironment(stateFolder(dataDir), { readOnly: true });
+  try {
+    await environment.backup(folder);
+  } finally {
+    await environment.close();
+  }
+  const { problems } = await examine(join(folder, DATA_FILE));
+  if (problems.length > 0) throw new Failure('internal', `The state in ${dataDir} is damaged and cannot be copied: ${problems[0]}.`);
 }
 
 function makeFolder(folder: string): void {

@@ -1,0 +1,156 @@
+import { randomBytes } from 'node:crypto';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statfsSync } from 'node:fs';
+import { copyFile, mkdir, open, symlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { humanSize } from '../../../runtime/base/sizes.js';
+import { fileFailure, flushDirectory, writeFlushed } from '../../../runtime/config/atomic-write.js';
+import { Failure } from '../../../schemas/errors.js';
+import { LOCK_NAME, lockDataDir } from '../lock.js';
+import { hashOf } from './backup.js';
+import { backupsBelow, MANIFEST, type Manifest, readManifest } from './manifest.js';
+
+/** Says that a restore is complete in its folder and takes the place of what is there. */
+const MARK = 'restore.json';
+const ARRIVING = 'restore-';
+const ASIDE = 'before-';
+/** Beside what is copied, so much stays free. */
+const SPARE_BYTES = 64 * 1024 ** 2;
+
+/** A restore that was done. */
+export interface Restored {
+  readonly from: string;
+  readonly files: number;
+  readonly bytes: number;
+  /** Where what was there before lies now; null where nothing was. */
+  readonly aside: string | null;
+}
+
+/**
+ * Puts a backup in the place of what a data directory holds; that is kept in `before-<time>` in it. Everything is copied and compared first: until the mark is
+ * written the data directory stays as it was, and from then on the next start finishes what a crash cut short. `from` is a backup, or a folder of backups, of
+ * which the newest is taken. Throws `busy` while a daemon runs, `invalid` and `conflict` for backups that cannot be used, `disk_full` with nothing changed.
+ */
+export async function restoreBackup(from: string, dataDir: string, onFile: (path: string) => void = () => {}): Promise<Restored> {
+  const backup = existsSync(join(from, MANIFEST)) ? from : (backupsBelow(from)[0] ?? from);
+  const manifest = readManifest(backup);
+  const bytes = manifest.files.reduce((sum, file) => sum + file.bytes, 0);
+  const lock = lockDataDir(dataDir);
+  const arriving = join(dataDir, `${ARRIVING}${randomBytes(4).toString('hex')}`);
+  try {
+    finishRestore(dataDir);
+    requireRoom(dataDir, bytes);
+    await copyAll(backup, manifest, arriving, onFile);
+    const hadData = entriesOf(dataDir, arriving).length > 0;
+    const aside = join(dataDir, `${ASIDE}${new Date().toISOString().replaceAll(/[-:]|\.\d+Z$/g, '')}`);
+    await writeMark(dataDir, { arriving, aside });
+    finishRestore(dataDir);
+    return { from: backup, files: manifest.files.length, bytes, aside: hadData ? aside : null };
+  } catch (cause) {
+    if (!existsSync(join(dataDir, MARK))) rmSync(arriving, { recursive: true, force: true });
+    throw fileFailure(cause, `restore into ${dataDir}`);
+  } finally {
+    lock.release();
+  }
+}
+
+function requireRoom(dataDir: string, bytes: number): void {
+  const { bavail, bsize } = statfsSync(dataDir);
+  const free = bavail * bsize;
+  if (free < bytes + SPARE_BYTES)
+    throw new Failure(
+      'disk_full',
+      `the backup has ${humanSize(bytes)} and ${dataDir} has room for ${humanSize(free)}: free some space; nothing was changed.`,
+    );
+}
+
+/** Copies a backup and compares each file with what the manifest says of it. */
+async function copyAll(backup: string, { files, links }: Manifest, arriving: string, onFile: (path: string) => void): Promise<void> {
+  mkdirSync(arriving, { mode: 0o700 });
+  const folders = new Set<string>([arriving]);
+  for (const { path, bytes, sha256 } of files) {
+    const to = join(arriving, path);
+    await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+    folders.add(dirname(to));
+    await copyFile(join(backup, path), to).catch((cause: NodeJS.ErrnoException) => {
+      if (cause.code !== 'ENOENT') throw cause;
+      throw new Failure('invalid', `the backup ${backup} lacks its file ${path}: take another one; nothing was changed.`, { cause });
+    });
+    const found = await hashOf(to);
+    if (found?.bytes !== bytes || found.sha256 !== sha256)
+      throw new Failure(
+        'invalid',
+        `${path} in ${backup} is not what was backed up: its disk may be failing; take another backup. Nothing was changed.`,
+      );
+    const file = await open(to, 'r+');
+    try {
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    onFile(path);
+  }
+  // After the files, so that none is written through a link.
+  for (const { path, target } of links) {
+    await mkdir(dirname(join(arriving, path)), { recursive: true, mode: 0o700 });
+    await symlink(target, join(arriving, path));
+  }
+  for (const folder of folders) await flushDirectory(folder);
+}
+
+interface Mark {
+  readonly arriving: string;
+  readonly aside: string;
+}
+
+async function writeMark(dataDir: string, mark: Mark): Promise<void> {
+  const names = { arriving: mark.arriving.slice(dataDir.length + 1), aside: mark.aside.slice(dataDir.length + 1) };
+  const written = join(dataDir, `${ARRIVING}mark`);
+  await writeFlushed(written, JSON.stringify(names));
+  renameSync(written, join(dataDir, MARK));
+  await flushDirectory(dataDir);
+}
+
+/** What of a data directory a restore moves: all but itself, the lock and what was put aside before. */
+function entriesOf(dataDir: string, arriving: string): string[] {
+  return readdirSync(dataDir).filter(
+    (name) => name !== MARK && !name.startsWith(LOCK_NAME) && !name.startsWith(ASIDE) && join(dataDir, name) !== arriving,
+  );
+}
+
+/**
+ * Finishes a restore that was complete and not yet in its place, and removes what is left of one that was not complete. Each step can be done again. The caller
+ * holds the lock of the data directory.
+ */
+export function finishRestore(dataDir: string): void {
+  if (!existsSync(join(dataDir, MARK))) {
+    for (const name of readdirSync(dataDir)) if (name.startsWith(ARRIVING)) rmSync(join(dataDir, name), { recursive: true, force: true });
+    return;
+  }
+  const names = JSON.parse(readFileSync(join(dataDir, MARK), 'utf8')) as Mark;
+  const [arriving, aside] = [join(dataDir, names.arriving), join(dataDir, names.aside)];
+  // What is still to come says which of the entries are old ones: a name that has come is in the folder of arrivals no more.
+  const coming = existsSync(arriving) ? readdirSync(arriving) : [];
+  const arrived = join(aside, '.arrived');
+  if (!existsSync(arrived)) {
+    mkdirSync(aside, { recursive: true, mode: 0o700 });
+    for (const name of entriesOf(dataDir, arriving)) renameSync(join(dataDir, name), join(aside, name));
+    flush(aside);
+    mkdirSync(arrived);
+  }
+  for (const name of coming) renameSync(join(arriving, name), join(dataDir, name));
+  flush(dataDir);
+  rmSync(arriving, { recursive: true, force: true });
+  rmSync(join(dataDir, MARK));
+  rmSync(arrived, { recursive: true, force: true });
+  if (readdirSync(aside).length === 0) rmSync(aside, { recursive: true });
+}
+
+/** Waits until the names of a folder are on the disk. */
+function flush(folder: string): void {
+  const file = openSync(folder, 'r');
+  try {
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
