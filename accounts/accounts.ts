@@ -14,6 +14,7 @@ import { migrate } from './database/migrate.js';
 import { Devices } from './devices/devices.js';
 import { Features } from './gates/features.js';
 import { Meters, type OnWarning } from './gates/meters.js';
+import { Nudges } from './gates/nudges.js';
 import type { Ground } from './ground.js';
 import { addressReader, visitorOf } from './http/addresses.js';
 import { answerOf, json } from './http/answers.js';
@@ -25,7 +26,7 @@ import { IdentityEndpoints } from './identity/endpoints.js';
 import { Identities, type Identity } from './identity/identities.js';
 import { AUTH_PATH, identityLibrary } from './identity/library.js';
 import { PASSWORD_COST, type PasswordCost, work } from './identity/passwords.js';
-import { seedAdmin, seedTestUsers } from './identity/seed.js';
+import { createUser, seedAdmin, seedTestUsers } from './identity/seed.js';
 import { type Caller, Sessions } from './identity/sessions.js';
 import { Keys } from './keys/keys.js';
 import { mailer, type SendMail } from './mail/mail.js';
@@ -90,6 +91,8 @@ export interface Accounts {
   readonly plans: Plans;
   readonly directory: Directory;
   readonly keys: Keys;
+  /** Makes a user whose address counts as proved; resolves to its id. `Failure('conflict')` for an address that has an account. */
+  createUser(user: { email: string; password: string; name: string }): Promise<string>;
   /** Makes the test users of the module file that are not there, with their plans; resolves to their addresses. None outside development. */
   seedTestUsers(): Promise<readonly string[]>;
   /** Asks the processor for all that may have changed while this server was down; rejects when it does not answer. */
@@ -142,18 +145,19 @@ async function assembled(
   const billing = processor && subscriptions && new Billing(ground, { processor, subscriptions, plans });
   const features = new Features(settings, plans);
   const meters = new Meters(ground, plans, onWarning);
+  const nudges = new Nudges(ground, { plans, meters, subscriptions });
   const devices = new Devices(ground, attempts);
   const keys = new Keys(ground, attempts);
   const directory = new Directory(ground, plans);
   const chores = new Chores({ attempts, devices, meters, ...(billing ? { billing } : {}) }, subscriptions, print);
   const routes = [
-    ...moduleRoutes({ settings, attempts, plans, meters, devices, keys, now }),
-    ...billingRoutes(billing),
+    ...moduleRoutes({ settings, attempts, plans, meters, nudges, devices, keys, now }),
+    ...billingRoutes(billing, settings.billing.webhookPaths),
     ...adminRoutes(settings, directory),
   ];
   const report = (error: unknown): void => print(`accounts: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
   const identities = new Identities(ground, { sessions, devices, keys, plans });
-  const paths = [AUTH_PATH, MODULE_PATH, settings.admin.path];
+  const paths = [AUTH_PATH, MODULE_PATH, settings.admin.path, ...settings.billing.webhookPaths];
 
   const answer = async (request: Request, { ip, rawBody }: Arrival): Promise<Response> => {
     if (UNASKABLE.has(request.method)) return notAllowed(['GET', 'POST', 'DELETE']);
@@ -206,7 +210,8 @@ async function assembled(
     plans,
     directory,
     keys,
-    seedTestUsers: () => seedTestUsers(settings, database, library, plans),
+    createUser: (user) => createUser(ground, library, user),
+    seedTestUsers: () => seedTestUsers(ground, library, plans, meters),
     reconcile: async () => subscriptions?.reconcile(),
     async handle(request, arrival) {
       const origin = request.headers.get('origin');

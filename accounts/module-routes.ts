@@ -3,6 +3,7 @@ import type { Settings } from './config/settings.js';
 import { DeviceRefusal, type Devices, type DeviceTokens } from './devices/devices.js';
 import { DEVICE_SCRIPT_PATH, devicePage, deviceScript } from './devices/page.js';
 import type { Meters } from './gates/meters.js';
+import type { Nudges } from './gates/nudges.js';
 import { json } from './http/answers.js';
 import type { Attempts } from './http/attempts.js';
 import type { Call, Route } from './http/route.js';
@@ -15,6 +16,7 @@ export interface ModuleParts {
   readonly attempts: Attempts;
   readonly plans: Plans;
   readonly meters: Meters;
+  readonly nudges: Nudges;
   readonly devices: Devices;
   readonly keys: Keys;
   readonly now: () => number;
@@ -29,6 +31,7 @@ export function moduleRoutes(parts: ModuleParts): readonly Route[] {
   return [
     ...planRoutes(parts),
     ...usageRoutes(parts),
+    ...nudgeRoutes(parts),
     ...(parts.settings.deviceAuth.enabled ? deviceRoutes(parts) : []),
     ...(parts.settings.apiKeys.enabled ? keyRoutes(parts) : []),
   ];
@@ -41,7 +44,21 @@ function planRoutes({ settings, plans }: ModuleParts): readonly Route[] {
       path: '/api/module/config',
       run: async () => ({
         app: settings.app,
-        methods: { email_password: settings.emailPassword, ...Object.fromEntries(settings.social.map(({ name }) => [name, true])) },
+        methods: {
+          email_password: settings.emailPassword,
+          magic_link: settings.magicLinkS !== undefined,
+          email_otp: settings.emailCode !== undefined,
+          ...Object.fromEntries(settings.social.map(({ name }) => [name, true])),
+        },
+        meters: Object.entries(settings.meters).map(([name, { label, unit, icon, type, reset_period, limits = {} }]) => ({
+          name,
+          label,
+          unit: unit ?? null,
+          icon: icon ?? null,
+          type,
+          reset_period,
+          limits,
+        })),
         plans: settings.plans.map(({ name, display_name, price, interval, trial_days, features = [], cta, highlighted }) => ({
           name,
           display_name,
@@ -55,6 +72,14 @@ function planRoutes({ settings, plans }: ModuleParts): readonly Route[] {
         currency: settings.billing.currency,
         publishable_key: settings.billing.publishableKey ?? null,
       }),
+    },
+    {
+      method: 'GET',
+      path: '/api/module/me',
+      run: async (call) => {
+        const { userId, email, name, roles, via } = await call.signedIn();
+        return { id: userId, email, name, roles, plan: (await plans.of(userId)).name, via };
+      },
     },
     {
       method: 'GET',
@@ -88,6 +113,20 @@ function usageRoutes({ meters }: ModuleParts): readonly Route[] {
       method: 'GET',
       path: '/api/module/usage/:meterId',
       run: async (call) => meters.look((await call.signedIn()).userId, call.params.meterId!),
+    },
+  ];
+}
+
+function nudgeRoutes({ nudges }: ModuleParts): readonly Route[] {
+  return [
+    { method: 'GET', path: '/api/module/nudges', run: async (call) => nudges.list(await call.signedIn()) },
+    {
+      method: 'POST',
+      path: '/api/module/nudges/:id/dismiss',
+      run: async (call) => {
+        await nudges.dismiss(await call.signedIn(), call.params.id!);
+        return { dismissed: true };
+      },
     },
   ];
 }

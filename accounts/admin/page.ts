@@ -1,3 +1,4 @@
+import type { Settings } from '../config/settings.js';
 import { BASE_STYLE, escaped, page } from '../http/pages.js';
 
 const STYLE = `${BASE_STYLE}
@@ -15,26 +16,30 @@ svg.chart text { fill: var(--ink); font-size: 11px; }
 form.sign-in { display: grid; gap: 0.75rem; max-width: 22rem; margin-top: 10vh; }
 `;
 
+/** Each tab with its title and the section of the module file that shows it. */
 const TABS = [
-  ['users', 'Users'],
-  ['subscriptions', 'Subscriptions'],
-  ['plans', 'Plans'],
-  ['meters', 'Meters'],
-  ['events', 'Events'],
+  ['users', 'Users', 'users'],
+  ['subscriptions', 'Subscriptions', 'billing'],
+  ['plans', 'Plans', 'billing'],
+  ['meters', 'Meters', 'usage'],
+  ['events', 'Events', 'billing'],
 ] as const;
 
 /** The admin page: a form to sign in, or, for an admin, its tables; the script at `<base>/script.js` fills them. */
-export function adminPage(app: string, base: string, isAdmin: boolean): Response {
+export function adminPage({ app: { name: app }, admin: { path: base, sections } }: Settings, isAdmin: boolean): Response {
+  const tabs = TABS.filter(([, , section]) => sections[section]);
   const body = isAdmin
     ? `<main id="admin">
 <header><h1>${escaped(app)}: accounts</h1><button id="leave" type="button">Sign out</button></header>
-<section aria-labelledby="growth"><h2 id="growth">Sign-ups per day</h2><div id="chart"></div></section>
-<div role="tablist" aria-label="Accounts">${TABS.map(
-        ([id, title], index) =>
-          `<button role="tab" id="tab-${id}" aria-controls="panel-${id}" aria-selected="${index === 0}" tabindex="${index === 0 ? 0 : -1}" type="button">${title}</button>`,
-      ).join('')}</div>
+${sections.users ? '<section aria-labelledby="growth"><h2 id="growth">Sign-ups per day</h2><div id="chart"></div></section>' : ''}
+<div role="tablist" aria-label="Accounts">${tabs
+        .map(
+          ([id, title], index) =>
+            `<button role="tab" id="tab-${id}" aria-controls="panel-${id}" aria-selected="${index === 0}" tabindex="${index === 0 ? 0 : -1}" type="button">${title}</button>`,
+        )
+        .join('')}</div>
 <p role="status" id="status"></p>
-${TABS.map(([id], index) => `<section role="tabpanel" id="panel-${id}" aria-labelledby="tab-${id}" tabindex="0"${index === 0 ? '' : ' hidden'}></section>`).join('\n')}
+${tabs.map(([id], index) => `<section role="tabpanel" id="panel-${id}" aria-labelledby="tab-${id}" tabindex="0"${index === 0 ? '' : ' hidden'}></section>`).join('\n')}
 </main>`
     : `<main>
 <form class="sign-in" id="sign-in">

@@ -7,7 +7,9 @@ import { adminPage } from './page.js';
 import { adminScript } from './script.js';
 
 /** The admin page and what it asks for, for sessions with the role that the module file names. */
-export function adminRoutes({ admin, app, plans }: Settings, directory: Directory): readonly Route[] {
+export function adminRoutes(settings: Settings, directory: Directory): readonly Route[] {
+  const { admin, app, plans } = settings;
+  const { sections } = admin;
   const base = admin.path;
   const asAdmin = async (call: Call): Promise<Caller> => {
     const caller = await call.inSession();
@@ -37,7 +39,7 @@ export function adminRoutes({ admin, app, plans }: Settings, directory: Director
       path: base,
       run: async (call) => {
         const caller = await call.caller();
-        return adminPage(app.name, base, caller?.via === 'session' && caller.roles.includes(admin.requireRole));
+        return adminPage(settings, caller?.via === 'session' && caller.roles.includes(admin.requireRole));
       },
     },
     { method: 'GET', path: `${base}/script.js`, run: async () => adminScript(base) },
@@ -52,21 +54,24 @@ export function adminRoutes({ admin, app, plans }: Settings, directory: Director
       })),
       role: admin.requireRole,
     })),
-    read('users', ({ url }) =>
-      directory.users({
-        search: (url.searchParams.get('search') ?? '').slice(0, 200),
-        offset: wholeFrom(url.searchParams.get('offset')),
-        limit: wholeFrom(url.searchParams.get('limit')) || 50,
-      }),
-    ),
-    read('subscriptions', () => directory.subscriptions()),
-    read('meters', () => directory.meters()),
-    read('events', () => directory.events()),
-    read('sign-ups', () => directory.signUps()),
-    change('plan', async (call, by) => directory.setPlan(call.params.id!, nameIn(call, 'plan'), `by ${by.email}`)),
-    change('role', async (call) => directory.setRole(call.params.id!, nameIn(call, 'role'))),
-    change('ban', async (call) => directory.setBanned(call.params.id!, call.body().banned !== false)),
-    change('sign-out', (call) => directory.signOut(call.params.id!)),
+    ...(sections.users
+      ? [
+          read('users', ({ url }) =>
+            directory.users({
+              search: (url.searchParams.get('search') ?? '').slice(0, 200),
+              offset: wholeFrom(url.searchParams.get('offset')),
+              limit: wholeFrom(url.searchParams.get('limit')) || 50,
+            }),
+          ),
+          read('sign-ups', () => directory.signUps()),
+          change('plan', async (call, by) => directory.setPlan(call.params.id!, nameIn(call, 'plan'), `by ${by.email}`)),
+          change('role', async (call) => directory.setRole(call.params.id!, nameIn(call, 'role'))),
+          change('ban', async (call) => directory.setBanned(call.params.id!, call.body().banned !== false)),
+          change('sign-out', (call) => directory.signOut(call.params.id!)),
+        ]
+      : []),
+    ...(sections.billing ? [read('subscriptions', () => directory.subscriptions()), read('events', () => directory.events())] : []),
+    ...(sections.usage ? [read('meters', () => directory.meters())] : []),
   ];
 }
 

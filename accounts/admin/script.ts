@@ -168,7 +168,7 @@ if (byId('admin')) {
   });
   ask(base + '/data/overview').then((found) => {
     overview = found;
-    return Promise.all([draw(), show(tabs[0])]);
+    return Promise.all([byId('chart') && draw(), tabs[0] && show(tabs[0])]);
   }).catch((error) => say(error.message, true));
 }
 `;

@@ -7,7 +7,7 @@ export const WEBHOOK_PATH = '/api/module/webhook';
 const MOST_EVENT_BYTES = 1024 * 1024;
 
 /** Paying; without a processor each of them says so. */
-export function billingRoutes(billing: Billing | undefined): readonly Route[] {
+export function billingRoutes(billing: Billing | undefined, webhookPaths: readonly string[]): readonly Route[] {
   const there = (): Billing => {
     if (billing) return billing;
     throw new Failure('unavailable', 'nothing is sold here: billing.provider is none', { code: 'no_processor' });
@@ -34,11 +34,13 @@ export function billingRoutes(billing: Billing | undefined): readonly Route[] {
     { method: 'POST', path: '/api/module/cancel', run: async (call) => there().cancel(await call.inSession()) },
     { method: 'POST', path: '/api/module/reactivate', run: async (call) => there().reactivate(await call.inSession()) },
     { method: 'POST', path: '/api/module/billing-portal', run: async (call) => there().portal(await call.inSession()) },
-    {
-      method: 'POST',
-      path: WEBHOOK_PATH,
-      mostBytes: MOST_EVENT_BYTES,
-      run: (call) => there().event(call.bytes, call.request.headers.get('stripe-signature')),
-    },
+    ...[WEBHOOK_PATH, ...webhookPaths].map(
+      (path): Route => ({
+        method: 'POST',
+        path,
+        mostBytes: MOST_EVENT_BYTES,
+        run: (call) => there().event(call.bytes, call.request.headers.get('stripe-signature')),
+      }),
+    ),
   ];
 }

@@ -61,6 +61,7 @@ export function stripeProcessor({ app, billing }: Settings, api?: URL): Processo
             metadata: { userId, app: app.id, plan: plan.name },
             ...(trialDays > 0 ? { trial_period_days: trialDays } : {}),
           },
+          ...(trialDays > 0 && !billing.needsCard ? { payment_method_collection: 'if_required' as const } : {}),
           metadata: { userId, app: app.id, plan: plan.name },
         },
         { idempotencyKey: `checkout:${app.id}:${attempt}` },

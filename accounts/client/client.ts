@@ -39,6 +39,9 @@ export class AccountsError extends Error {
   }
 }
 
+/** How often a plan that is being paid is looked for. */
+const UPGRADE_EVERY_MS = 3000;
+
 type Json = Record<string, unknown>;
 
 /** Signs a command-line program in, keeps it signed in, and asks for plans and usage. */
@@ -55,11 +58,7 @@ export class AccountsClient {
 
   /** Signs in by a browser: shows a code, and waits until its user has confirmed it there. */
   async login(): Promise<void> {
-    const {
-      clientId = this.#options.app,
-      sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms)),
-      show = showInBrowser,
-    } = this.#options;
+    const { clientId = this.#options.app, sleep = pause, show = showInBrowser } = this.#options;
     const begun = await this.#post('/api/module/device/authorize', { clientId });
     show(String(begun.verificationUrlComplete), String(begun.userCode));
     let interval = Number(begun.interval);
@@ -94,6 +93,26 @@ export class AccountsClient {
       if (error instanceof AccountsError && error.status === 401) return false;
       throw error;
     }
+  }
+
+  /** Who is signed in, with roles and plan. */
+  getUser(): Promise<Json> {
+    return this.#ask('GET', '/api/module/me');
+  }
+
+  /**
+   * Sends the user to the page of prices, and waits until it has the plan. Throws an `AccountsError` with the code `not_upgraded` after
+   * `withinMs`.
+   */
+  async upgrade(planId: string, withinMs = 15 * 60_000): Promise<void> {
+    const { sleep = pause, show = showInBrowser } = this.#options;
+    const { app } = await this.#request('GET', '/api/module/config');
+    show(new URL(`/pricing?plan=${encodeURIComponent(planId)}`, (app as { domain: string }).domain).href, planId);
+    for (let waited = 0; waited < withinMs; waited += UPGRADE_EVERY_MS) {
+      await sleep(UPGRADE_EVERY_MS);
+      if (await this.checkPlan(planId)) return;
+    }
+    throw new AccountsError(402, 'not_upgraded', `the plan ${planId} has not begun; pay for it in the browser, and try again`, {});
   }
 
   /** The plan and role of the user. */
@@ -198,6 +217,10 @@ export class AccountsClient {
     await chmod(draft, 0o600);
     await rename(draft, this.#file);
   }
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
 function showInBrowser(url: string, userCode: string): void {

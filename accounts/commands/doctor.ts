@@ -101,8 +101,9 @@ async function databaseFindings(settings: Settings['database']): Promise<Finding
 }
 
 async function mailFindings({ mail }: Settings): Promise<Finding[]> {
-  if (mail.transport === 'console' || !mail.smtp)
+  if (mail.transport === 'console')
     return [note('mail', 'mails go to the console', 'set auth.email.transport to smtp on the server that others use')];
+  if (!mail.smtp) return [good('mail', `mails go to ${mail.transport}, which is asked at the first mail`)];
   const { host, port } = mail.smtp;
   try {
     await greetMailServer(mail);
@@ -177,12 +178,10 @@ function documentOf({ name, tenant = 'common' }: SocialSettings): { url: string;
       return { url: `https://appleid.apple.com/${document}`, issuer: 'https://appleid.apple.com' };
     case 'microsoft':
       return { url: `https://login.microsoftonline.com/${tenant}/v2.0/${document}`, issuer: 'https://login.microsoftonline.com/' };
-    case 'github':
-      return { url: 'https://github.com/login' };
-    case 'discord':
-      return { url: 'https://discord.com/login' };
     case 'twitter':
       return { url: 'https://x.com/' };
+    default:
+      return { url: `https://${name}.com/login` };
   }
 }
 

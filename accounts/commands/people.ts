@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
 import { type Command, withAccounts, wordAt } from './command.js';
 
@@ -25,6 +26,20 @@ export const peopleCommands: readonly Command[] = [
           ],
           result: { users, total },
         };
+      }),
+  },
+  {
+    name: 'users create',
+    summary: 'make a user: EMAIL, with a password of --password or one that is made up and shown once',
+    options: { password: { type: 'string' }, name: { type: 'string' } },
+    run: (options) =>
+      withAccounts(options, async (accounts) => {
+        const email = wordAt(options.words, 0, 'users create EMAIL');
+        const { password, name } = options.values;
+        const chosen = typeof password === 'string' ? password : randomBytes(18).toString('base64url');
+        const id = await accounts.createUser({ email, password: chosen, name: typeof name === 'string' ? name : email.split('@')[0]! });
+        const shown = typeof password === 'string' ? {} : { password: chosen };
+        return { lines: [`Made ${email}.`, ...Object.values(shown).map((made) => `Password: ${made}`)], result: { id, email, ...shown } };
       }),
   },
   {

@@ -1,4 +1,4 @@
-import type { Meter, Plan, SocialProvider } from '../../schemas/generated/accounts/module.js';
+import type { App, Meter, Nudge, Plan, SocialProvider } from '../../schemas/generated/accounts/module.js';
 
 /** The five kinds of database. */
 export type Adapter = 'sqlite' | 'pg' | 'mysql' | 'turso' | 'd1';
@@ -13,7 +13,7 @@ export interface DatabaseSettings {
 }
 
 /** The social providers that the module file may name. */
-export const SOCIAL_PROVIDERS = ['google', 'github', 'discord', 'apple', 'microsoft', 'twitter'] as const;
+export const SOCIAL_PROVIDERS = ['google', 'github', 'discord', 'apple', 'microsoft', 'twitter', 'facebook', 'gitlab', 'linkedin'] as const;
 /** One of them. */
 export type SocialName = (typeof SOCIAL_PROVIDERS)[number];
 
@@ -25,7 +25,7 @@ export interface SocialSettings extends Omit<SocialProvider, 'enabled'> {
 
 /** How mails leave. */
 export interface MailSettings {
-  readonly transport: 'console' | 'smtp';
+  readonly transport: 'console' | 'smtp' | 'resend' | 'postmark';
   readonly from: string;
   readonly smtp?: {
     readonly host: string;
@@ -34,6 +34,8 @@ export interface MailSettings {
     readonly user?: string;
     readonly password?: string;
   };
+  /** What proves this server to `resend` or `postmark`. */
+  readonly apiKey?: string;
 }
 
 /** A plan with its defaults. */
@@ -47,9 +49,18 @@ export type PlanSettings = Plan & {
 /** A meter with its defaults. */
 export type MeterSettings = Meter & { readonly label: string; readonly type: 'cap' | 'metered'; readonly reset_period: 'day' | 'month' };
 
+/** A nudge with its defaults. */
+export type NudgeSettings = Nudge & {
+  readonly cta: string;
+  readonly style: 'banner' | 'modal' | 'toast';
+  readonly position: 'top' | 'bottom' | 'center';
+  readonly dismissible: boolean;
+  readonly show_once_per: 'session' | 'day' | 'ever';
+};
+
 /** The module file as the library works by it: checked, whole, with what the environment adds. */
 export interface Settings {
-  readonly app: { readonly name: string; readonly id: string; readonly domain: string; readonly support_email?: string };
+  readonly app: App & { readonly domain: string };
   readonly database: DatabaseSettings;
   /** The origin under which browsers reach the server, without a path. */
   readonly origin: string;
@@ -57,6 +68,10 @@ export interface Settings {
   readonly secrets: readonly string[];
   readonly session: { readonly maxAgeS: number; readonly updateAgeS: number };
   readonly emailPassword: boolean;
+  /** Seconds that a link in a mail signs in; undefined where none does. */
+  readonly magicLinkS: number | undefined;
+  /** Digits in a mail that sign in; undefined where none do. */
+  readonly emailCode: { readonly length: number; readonly expiresS: number } | undefined;
   readonly social: readonly SocialSettings[];
   readonly mail: MailSettings;
   readonly verifyOnSignUp: boolean;
@@ -81,13 +96,29 @@ export interface Settings {
     readonly secretKey?: string;
     readonly publishableKey?: string;
     readonly webhookSecrets: readonly string[];
+    /** Where events are taken besides the path that the library has for them. */
+    readonly webhookPaths: readonly string[];
+    /** Whether a trial begins with a card. */
+    readonly needsCard: boolean;
   };
   readonly meters: Readonly<Record<string, MeterSettings>>;
+  /** By name; those of meters as `meter:<name>`. */
+  readonly nudges: Readonly<Record<string, NudgeSettings>>;
   readonly seed: {
     readonly admin?: { readonly email: string; readonly password: string; readonly name: string };
-    readonly testUsers: readonly { readonly email: string; readonly password: string; readonly name: string; readonly plan?: string }[];
+    readonly testUsers: readonly {
+      readonly email: string;
+      readonly password: string;
+      readonly name: string;
+      readonly plan?: string;
+      readonly usage?: Readonly<Record<string, number>>;
+    }[];
   };
-  readonly admin: { readonly path: string; readonly requireRole: string };
+  readonly admin: {
+    readonly path: string;
+    readonly requireRole: string;
+    readonly sections: { readonly users: boolean; readonly billing: boolean; readonly usage: boolean };
+  };
   /** Where the accounts stand in front of Quern: namespaces that several people share, with the roles that may see and that may change them. */
   readonly sharedNamespaces: Readonly<Record<string, { readonly roles: readonly string[]; readonly write: readonly string[] }>>;
   /** Whether weak secrets and test users are taken. */

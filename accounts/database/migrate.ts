@@ -7,8 +7,9 @@ import { people } from './migrations/1-people.js';
 import { plans } from './migrations/2-plans.js';
 import { credentials } from './migrations/3-credentials.js';
 import { billing } from './migrations/4-billing.js';
+import { nudges } from './migrations/5-nudges.js';
 
-const MIGRATIONS: readonly Migration[] = [people, plans, credentials, billing];
+const MIGRATIONS: readonly Migration[] = [people, plans, credentials, billing, nudges];
 /** The version of the tables that this program reads and writes. */
 export const TABLES_VERSION = MIGRATIONS.at(-1)!.version;
 

@@ -63,6 +63,8 @@ export interface Tables {
   accounts_subscription: SubscriptionRow;
   /** Events of the processor; `lease` is until when one process works on it. */
   accounts_event: { id: string; type: string; state: 'working' | 'done'; lease: number; received: number; note: string | null };
+  /** Nudges that users have put away: `session` is the credential by which, `at` the moment. */
+  accounts_nudge: { userId: string; nudge: string; session: string; at: number };
   accounts_lock: { name: string; holder: string; until: number };
 }
 

@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
-import { ANYONE } from '../config/read.js';
+import { ANYONE, SIGNED_IN } from '../config/read.js';
 import type { Settings } from '../config/settings.js';
 import type { Caller } from '../identity/sessions.js';
 import type { Plans } from '../plans/plans.js';
@@ -17,8 +17,9 @@ export class Features {
   /** Whether somebody, or nobody in particular, may use a feature. Throws an `Error` for a feature that the module file does not have. */
   async has(caller: Caller | undefined, feature: string): Promise<boolean> {
     const plans = this.#plansOf(feature);
-    if (plans.includes(ANYONE) || !this.#plans.limits) return plans.includes(ANYONE) || caller !== undefined;
-    return caller !== undefined && plans.includes((await this.#plans.of(caller.userId)).name);
+    if (plans.includes(ANYONE)) return true;
+    if (!caller) return false;
+    return !this.#plans.limits || plans.includes(SIGNED_IN) || plans.includes((await this.#plans.of(caller.userId)).name);
   }
 
   /** Passes where `has` is true; else `Failure('forbidden')` that says which plan has the feature and where to get it. */
@@ -45,6 +46,17 @@ export class Features {
         },
       },
     );
+  }
+
+  /** Passes for one of the wanted plans, and for anyone where nothing is sold; else `Failure('forbidden')` that says where to get one. */
+  requirePlan(current: string, wanted: readonly string[]): void {
+    if (!this.#plans.limits || wanted.includes(current)) return;
+    const [required = null] = wanted;
+    const upgrade = upgradeUrl(this.#settings, required);
+    throw new Failure('forbidden', `this needs the plan ${wanted.join(' or ')}; you have ${current}. Get it at ${upgrade}`, {
+      code: 'wrong_plan',
+      fields: { reason: 'wrong_plan', required_plan: required, current_plan: current, upgrade_url: upgrade, checkout_url: upgrade },
+    });
   }
 
   /** Checks at a server's start that the features that it asks for are in the module file: an `Error` that names the others. */

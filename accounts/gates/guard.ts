@@ -2,9 +2,11 @@ import { Failure } from '../../schemas/errors.js';
 import type { Accounts } from '../accounts.js';
 import type { Caller } from '../identity/sessions.js';
 
-/** What a request must have to go on. Checked in this order: who asks, its role, its feature, its meter. */
+/** What a request must have to go on. Checked in this order: who asks, its role, its plan, its feature, its meter. */
 export interface Wanted {
   readonly role?: string;
+  /** One of these plans. */
+  readonly plan?: string | readonly string[];
   readonly feature?: string;
   /** Counted once the rest holds. */
   readonly meter?: string;
@@ -23,7 +25,8 @@ export async function guarded(
   wanted: Wanted,
 ): Promise<Caller | undefined> {
   const caller = await accounts.identify(headers);
-  const isOpen = wanted.feature !== undefined && !wanted.role && !wanted.meter && (await accounts.features.has(caller, wanted.feature));
+  const isOpen =
+    wanted.feature !== undefined && !wanted.role && !wanted.plan && !wanted.meter && (await accounts.features.has(caller, wanted.feature));
   if (!caller) {
     if (isOpen) return undefined;
     throw new Failure('unauthorized', 'sign in first, or send a valid token', {
@@ -41,6 +44,7 @@ export async function guarded(
       code: 'scope_required',
       fields: { reason: 'scope_required', required_scope: wanted.scope },
     });
+  if (wanted.plan !== undefined) accounts.features.requirePlan(caller.plan, [wanted.plan].flat());
   if (wanted.feature !== undefined) await accounts.features.require(caller, wanted.feature);
   if (wanted.meter !== undefined) await accounts.meters.track(caller.userId, wanted.meter, wanted.count ?? 1);
   return caller;

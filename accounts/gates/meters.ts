@@ -131,6 +131,20 @@ export class Meters {
     return this.look(userId, meterId);
   }
 
+  /** Sets what a user has used in the present period, whatever the limit, as for a user of a test. */
+  async set(userId: string, meterId: string, used: number): Promise<void> {
+    const { start } = periodOf(this.#meter(meterId), this.#ground.now());
+    const { tables, newOnly } = this.#ground.database;
+    await newOnly(tables.insertInto('accounts_usage').values({ userId, meter: meterId, started: start, used, warned: 0 })).execute();
+    await tables
+      .updateTable('accounts_usage')
+      .set({ used })
+      .where('userId', '=', userId)
+      .where('meter', '=', meterId)
+      .where('started', '=', start)
+      .execute();
+  }
+
   /** Forgets names of uses that nobody will send again. */
   async sweep(): Promise<void> {
     await this.#ground.database.tables

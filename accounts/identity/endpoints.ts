@@ -49,9 +49,18 @@ export class IdentityEndpoints {
         return this.#toProvider(call);
       case 'POST /request-password-reset':
       case 'POST /send-verification-email':
-        // The visitor first: what one may write of counts is bounded by its own.
-        await this.#attempts.take(`mail:visitor:${call.visitor}`, PER_VISITOR, 'requests for mails');
-        await this.#attempts.take(`mail:${hashed(text(call.body().email))}`, MAILS, 'mails to this address');
+        return this.#sendProof(call);
+      case 'POST /sign-in/magic-link':
+        return this.#sendProof(call, ['email', 'name', 'callbackURL', 'newUserCallbackURL', 'errorCallbackURL']);
+      case 'POST /email-otp/send-verification-otp':
+        if (call.body().type !== 'sign-in')
+          throw new Failure('bad_request', 'type is "sign-in"; a password is changed by a link in a mail');
+        return this.#sendProof(call, ['email', 'type']);
+      case 'POST /sign-in/email-otp':
+        refuseOtherFields(call.body(), ['email', 'otp', 'name', 'image']);
+        refuseLongFields(call.body());
+        await this.#attempts.take(`sign-in:visitor:${call.visitor}`, PER_VISITOR, 'attempts to sign in from this address');
+        await this.#attempts.take(`otp:${hashed(text(call.body().email))}`, PER_ACCOUNT, 'attempts to sign in to this account');
         return this.#pass(call);
       case 'POST /reset-password':
         await this.#attempts.take(`reset:${call.visitor}`, PER_VISITOR, 'attempts to set a password');
@@ -68,6 +77,9 @@ export class IdentityEndpoints {
       case 'GET /error':
         return refusalPage(this.#ground.settings, call.url.searchParams.get('error') ?? '');
       default:
+        // Those of codes would change a password or an address past our checks.
+        if (path.startsWith('/email-otp/') || path.startsWith('/forget-password/'))
+          throw new Failure('not_found', `there is nothing at ${call.url.pathname}; a code signs in, at ${AUTH_PATH}/sign-in/email-otp`);
         // Its other endpoints for admins know nothing of the last admin, of weak passwords, of devices and of subscriptions.
         if (path.startsWith('/admin/') && !PASSED_TO_ADMINS.has(path))
           throw new Failure(
@@ -76,6 +88,17 @@ export class IdentityEndpoints {
           );
         return this.#pass(call);
     }
+  }
+
+  /** Has a mail sent that proves an address: few to one address, and few for one visitor. */
+  async #sendProof(call: Call, fields?: readonly string[]): Promise<Response> {
+    if (fields) refuseOtherFields(call.body(), fields);
+    refuseLongFields(call.body());
+    refuseLongAddress(call.body());
+    // The visitor first: what one may write of counts is bounded by its own.
+    await this.#attempts.take(`mail:visitor:${call.visitor}`, PER_VISITOR, 'requests for mails');
+    await this.#attempts.take(`mail:${hashed(text(call.body().email))}`, MAILS, 'mails to this address');
+    return this.#pass(call);
   }
 
   async #signIn(call: Call): Promise<Response> {
@@ -118,8 +141,7 @@ export class IdentityEndpoints {
     await this.#attempts.take(`sign-up:${call.visitor}`, SIGN_UPS, 'new accounts from this address');
     refuseOtherFields(call.body(), ['name', 'email', 'password', 'image', 'callbackURL', 'rememberMe']);
     refuseLongFields(call.body());
-    if (text(call.body().email).length > LONGEST_EMAIL)
-      throw new Failure('bad_request', `an address has at most ${LONGEST_EMAIL} characters`, { code: 'invalid_email' });
+    refuseLongAddress(call.body());
     await refuseWeakPassword(text(call.body().password));
     const response = await this.#pass(call);
     if (response.status !== 422) return response;
@@ -232,6 +254,11 @@ function refuseLongFields(body: Record<string, unknown>): void {
   const isImage = typeof image === 'string' && image.length <= LONGEST_IMAGE && /^https?:\/\//i.test(image);
   if (image !== undefined && image !== null && !isImage)
     throw new Failure('bad_request', `image is an http or https address of at most ${LONGEST_IMAGE} characters`, { code: 'invalid_image' });
+}
+
+function refuseLongAddress({ email }: Record<string, unknown>): void {
+  if (text(email).length > LONGEST_EMAIL)
+    throw new Failure('bad_request', `an address has at most ${LONGEST_EMAIL} characters`, { code: 'invalid_email' });
 }
 
 function text(value: unknown): string {

@@ -3,7 +3,9 @@ import { betterAuth } from 'better-auth';
 import { createAccessControl } from 'better-auth/plugins/access';
 import { admin } from 'better-auth/plugins/admin';
 import { adminAc, defaultStatements, userAc } from 'better-auth/plugins/admin/access';
-import type { DBAdapter } from 'better-auth/types';
+import { emailOTP } from 'better-auth/plugins/email-otp';
+import { magicLink } from 'better-auth/plugins/magic-link';
+import type { BetterAuthPlugin, DBAdapter } from 'better-auth/types';
 import type { Settings } from '../config/settings.js';
 import type { Database } from '../database/database.js';
 import { endDevicesOf } from '../devices/devices.js';
@@ -25,6 +27,42 @@ export interface IdentityLibrary {
   createUser(user: { email: string; password: string; name: string; role: string }): Promise<string>;
   /** The name of the cookie that carries the session. */
   readonly cookie: string;
+}
+
+/** Sign-in by a link or by digits in a mail, where the module file has them. */
+function mailedSignIns({ app, magicLinkS, emailCode }: Settings, send: SendMail): BetterAuthPlugin[] {
+  const ignore = 'If it was not you, do nothing.';
+  return [
+    ...(magicLinkS === undefined
+      ? []
+      : [
+          magicLink({
+            expiresIn: magicLinkS,
+            storeToken: 'hashed',
+            sendMagicLink: ({ email, url }) =>
+              send({
+                to: email,
+                subject: `Sign in to ${app.name}`,
+                text: `Open this link within ${Math.ceil(magicLinkS / 60)} minutes to sign in to ${app.name}:\n\n${url}\n\n${ignore}`,
+              }),
+          }),
+        ]),
+    ...(emailCode === undefined
+      ? []
+      : [
+          emailOTP({
+            otpLength: emailCode.length,
+            expiresIn: emailCode.expiresS,
+            storeOTP: 'hashed',
+            sendVerificationOTP: ({ email, otp }) =>
+              send({
+                to: email,
+                subject: `${otp} is your code for ${app.name}`,
+                text: `Enter these digits within ${Math.ceil(emailCode.expiresS / 60)} minutes to sign in to ${app.name}:\n\n${otp}\n\n${ignore}`,
+              }),
+          }),
+        ]),
+  ];
 }
 
 /** Sets better-auth up: passwords at OWASP's cost, tokens sealed in the database, limits and origins left to the caller. */
@@ -124,6 +162,7 @@ export async function identityLibrary(
     },
     plugins: [
       boundProviders(),
+      ...mailedSignIns(settings, sendAside),
       admin({
         adminRoles: [...new Set(['admin', adminSettings.requireRole])],
         ac: access,

@@ -1,6 +1,10 @@
+import { Failure } from '../../schemas/errors.js';
 import type { Settings } from '../config/settings.js';
 import type { Database } from '../database/database.js';
+import type { Meters } from '../gates/meters.js';
+import type { Ground } from '../ground.js';
 import type { Plans } from '../plans/plans.js';
+import { refuseWeakPassword } from './common-passwords.js';
 import type { IdentityLibrary } from './library.js';
 
 /**
@@ -36,20 +40,35 @@ export async function seedAdmin(
     );
 }
 
-/** Makes the test users of the module file that are not there, with their plans; resolves to their addresses. */
+/** Makes a user by hand. `Failure('conflict')` for an address that has an account, `bad_request` for one that is none or a weak password. */
+export async function createUser(
+  { database }: Ground,
+  library: IdentityLibrary,
+  { email, password, name }: { email: string; password: string; name: string },
+): Promise<string> {
+  const address = email.toLowerCase();
+  if (!/^[^\s@]+@[^\s@]+$/.test(address)) throw new Failure('bad_request', `"${email}" is no mail address`);
+  await refuseWeakPassword(password);
+  const there = await database.tables.selectFrom('user').select('id').where('email', '=', address).executeTakeFirst();
+  if (there) throw new Failure('conflict', `${address} has an account already`);
+  return library.createUser({ email: address, password, name, role: 'user' });
+}
+
+/** Makes the test users of the module file that are not there, with their plans and what they have used; resolves to their addresses. */
 export async function seedTestUsers(
-  { seed }: Settings,
-  database: Database,
+  { settings: { seed }, database }: Ground,
   library: IdentityLibrary,
   plans: Plans,
+  meters: Meters,
 ): Promise<readonly string[]> {
   const made: string[] = [];
-  for (const { email, password, name, plan } of seed.testUsers) {
+  for (const { email, password, name, plan, usage = {} } of seed.testUsers) {
     const address = email.toLowerCase();
     const found = await database.tables.selectFrom('user').select('id').where('email', '=', address).executeTakeFirst();
     const id = found?.id ?? (await library.createUser({ email: address, password, name, role: 'user' }));
     if (!found) made.push(address);
     if (plan !== undefined) await plans.grant(id, plan, null, 'seed');
+    for (const [meter, used] of Object.entries(usage)) await meters.set(id, meter, used);
   }
   return made;
 }

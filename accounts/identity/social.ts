@@ -11,6 +11,8 @@ const APPLE_SECRET_S = 3600;
 const ANSWER_MS = 15_000;
 /** The paths at which a browser is sent to a provider. */
 const BEGINNINGS = new Set(['/sign-in/social', '/link-social']);
+/** The providers that tell who the person is by an ID token; of the others it is asked with the access token. */
+const BY_ID_TOKEN: ReadonlySet<string> = new Set(['google', 'microsoft', 'apple']);
 
 /** What better-auth is told of the providers that are on. */
 export function socialProviders({ social }: Settings): NonNullable<BetterAuthOptions['socialProviders']> {
@@ -40,7 +42,7 @@ export function boundProviders(): BetterAuthPlugin {
 }
 
 function bound(provider: OAuthProvider, report: (problem: string) => void): OAuthProvider {
-  const { idToken: rules } = provider;
+  const rules = BY_ID_TOKEN.has(provider.id) ? provider.idToken : undefined;
   return {
     ...provider,
     ...(rules ? { requiresIdTokenNonce: true, ...issuerOf(rules) } : {}),

@@ -205,6 +205,10 @@ describe('quern accounts', () => {
     );
     assert.deepEqual((await run(['seed', '--json'])).json().result.made, ['ann@example.com']);
     assert.deepEqual((await run(['seed', '--json'])).json().result.made, []);
+    const made = (await run(['users', 'create', 'new@example.com', '--json'])).json().result;
+    assert.ok(made.id && made.password.length >= 20);
+    assert.equal((await run(['users', 'create', 'new@example.com'])).code, 1, 'there already');
+    assert.equal((await run(['users', 'create', 'weak@example.com', '--password', 'password'])).code, 1);
     assert.equal((await run(['users', 'set-role', 'ann@example.com', 'admin'])).code, 0);
     const { users } = (await run(['users', 'list', 'ann', '--json'])).json().result;
     assert.deepEqual([users[0].plan, users[0].roles], ['pro', ['admin']]);
