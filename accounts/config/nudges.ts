@@ -3,7 +3,7 @@ import type { ModuleFile } from '../../schemas/generated/accounts/module.js';
 import type { NudgeSettings, Settings } from './settings.js';
 
 /** What a nudge may wait for. */
-export const NUDGE_TRIGGERS = [
+const NUDGE_TRIGGERS = [
   'approaching_limit',
   'limit_reached',
   'trial_ending',
@@ -11,8 +11,6 @@ export const NUDGE_TRIGGERS = [
   'subscription_ending',
   'free_plan',
 ] as const;
-/** One of them. */
-export type NudgeTrigger = (typeof NUDGE_TRIGGERS)[number];
 /** Those of meters, which may name one after a colon. */
 const OF_METERS: ReadonlySet<string> = new Set(['approaching_limit', 'limit_reached']);
 
