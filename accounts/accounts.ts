@@ -105,9 +105,13 @@ export interface Accounts {
  * names what is wrong and what to do.
  */
 export async function createAccounts(options: AccountsOptions): Promise<Accounts> {
-  const { environment = process.env, now = Date.now, print = (line: string) => console.error(line) } = options;
-  const settings = await readSettings(options.config, environment, options.databaseFolder);
-  const database = await openDatabase(settings.database, options.d1);
+  const settings = await readSettings(options.config, options.environment ?? process.env, options.databaseFolder);
+  return accountsOn(await openDatabase(settings.database, options.d1), settings, options);
+}
+
+/** The accounts on a database that is open; it is closed with them, and where they cannot be made. */
+export async function accountsOn(database: Database, settings: Settings, options: AccountsOptions): Promise<Accounts> {
+  const { now = Date.now, print = (line: string) => console.error(line) } = options;
   try {
     await migrate(database, settings.database.autoMigrate);
     return await assembled(settings, database, { ...options, now, print });

@@ -103,20 +103,35 @@ export class Directory {
     const { requireRole } = this.#ground.settings.admin;
     if (role !== 'user' && role !== requireRole)
       throw new Failure('bad_request', `a role is user or ${requireRole}, not ${JSON.stringify(role)}`);
-    if (role === 'user') await this.#keepAnAdmin(userId);
-    await this.#ground.database.tables.updateTable('user').set({ role }).where('id', '=', userId).execute();
+    const set = async (to: string): Promise<void> => {
+      await this.#ground.database.tables.updateTable('user').set({ role: to }).where('id', '=', userId).execute();
+    };
+    if (role === 'user')
+      await this.#keepingAnAdmin(
+        userId,
+        () => set(role),
+        () => set(requireRole),
+      );
+    else await set(role);
   }
 
   /** Shuts a user out at once, and ends what it is signed in with; or lets it in again. */
   async setBanned(userId: string, banned: boolean): Promise<void> {
     await this.#known(userId);
-    if (banned) await this.#keepAnAdmin(userId);
-    await this.#ground.database.tables
-      .updateTable('user')
-      .set({ banned: this.#ground.database.language === 'postgres' ? banned : Number(banned), banReason: null, banExpires: null })
-      .where('id', '=', userId)
-      .execute();
-    if (banned) await this.signOut(userId);
+    const set = async (to: boolean): Promise<void> => {
+      await this.#ground.database.tables
+        .updateTable('user')
+        .set({ banned: this.#ground.database.language === 'postgres' ? to : Number(to), banReason: null, banExpires: null })
+        .where('id', '=', userId)
+        .execute();
+    };
+    if (!banned) return set(false);
+    await this.#keepingAnAdmin(
+      userId,
+      () => set(true),
+      () => set(false),
+    );
+    await this.signOut(userId);
   }
 
   /** Ends all sessions and devices of a user. */
@@ -207,21 +222,32 @@ export class Directory {
     if (!row) throw new Failure('not_found', 'there is no user of this id');
   }
 
-  async #keepAnAdmin(userId: string): Promise<void> {
+  /**
+   * Does what may take the last admin away, and takes it back where it has: of two admins that dismiss each other at once, at least one
+   * stays. `Failure('conflict')` where nobody with the role would be left.
+   */
+  async #keepingAnAdmin(userId: string, work: () => Promise<void>, undo: () => Promise<void>): Promise<void> {
+    const { requireRole } = this.#ground.settings.admin;
+    const isLast = (): Failure => new Failure('conflict', `this is the last user with the role ${requireRole}; give it to another first`);
+    const before = await this.#admins();
+    if (before.length === 1 && before[0] === userId) throw isLast();
+    await work();
+    if (!before.includes(userId) || (await this.#admins()).length > 0) return;
+    await undo();
+    throw isLast();
+  }
+
+  /** Who has the role of the admin page and is not banned. */
+  async #admins(): Promise<readonly string[]> {
     const rows = await this.#ground.database.tables
       .selectFrom('user')
       .select(['id', 'role', 'banned', 'banExpires'])
       .where('role', 'is not', null)
       .where('role', '!=', 'user')
       .execute();
-    const admins = rows.filter(
-      (row) => rolesOf(row.role).includes(this.#ground.settings.admin.requireRole) && !isBanned(row, this.#ground.now()),
-    );
-    if (admins.length === 1 && admins[0]!.id === userId)
-      throw new Failure(
-        'conflict',
-        `this is the last user with the role ${this.#ground.settings.admin.requireRole}; give it to another first`,
-      );
+    return rows
+      .filter((row) => rolesOf(row.role).includes(this.#ground.settings.admin.requireRole) && !isBanned(row, this.#ground.now()))
+      .map(({ id }) => id);
   }
 
   async #sessions(userId: string): Promise<number> {

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createRequire } from 'node:module';
 import { type Dialect, type InsertQueryBuilder, Kysely, MysqlDialect, PostgresDialect, SqliteDialect } from 'kysely';
 import { Failure } from '../../schemas/errors.js';
-import type { DatabaseSettings } from '../config/settings.js';
+import type { Adapter, DatabaseSettings } from '../config/settings.js';
 import type { D1Binding } from './dialects/d1.js';
 import type { Tables } from './tables.js';
 import { asFailure, isBusy } from './unavailable.js';
@@ -41,7 +41,11 @@ const loadModule = createRequire(import.meta.url);
  * but for a SQLite file, which is made where there is none.
  */
 export async function openDatabase(settings: DatabaseSettings, binding?: D1Binding): Promise<Database> {
-  const { dialect, language, transactional } = await opened(settings, binding);
+  return databaseOf(settings.adapter, await driverOf(settings, binding));
+}
+
+/** A database by its driver. */
+export function databaseOf(adapter: Adapter, { dialect, language, transactional }: DatabaseDriver): Database {
   const listeners: ((change: Change) => void)[] = [];
   const failures = new AsyncLocalStorage<{ first?: Failure }>();
   const watched = watchedDialect(dialect, {
@@ -49,7 +53,7 @@ export async function openDatabase(settings: DatabaseSettings, binding?: D1Bindi
       for (const listener of listeners) listener(change);
     },
     failed(error) {
-      const failure = asFailure(error, settings.adapter);
+      const failure = asFailure(error, adapter);
       const noted = failures.getStore();
       if (noted && failure instanceof Failure) noted.first ??= failure;
       return failure;
@@ -73,13 +77,15 @@ export async function openDatabase(settings: DatabaseSettings, binding?: D1Bindi
   };
 }
 
-interface Opened {
+/** How a database is spoken to. */
+export interface DatabaseDriver {
   readonly dialect: Dialect;
   readonly language: DatabaseLanguage;
   readonly transactional: boolean;
 }
 
-async function opened({ adapter, url, token }: DatabaseSettings, binding: D1Binding | undefined): Promise<Opened> {
+/** The driver of the database that the settings name. */
+export async function driverOf({ adapter, url, token }: DatabaseSettings, binding: D1Binding | undefined): Promise<DatabaseDriver> {
   switch (adapter) {
     case 'pg': {
       const { default: pg } = await import('pg');

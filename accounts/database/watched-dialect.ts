@@ -81,10 +81,14 @@ class WatchedDriver implements Driver {
     return connection.end(false, () => this.#driver.rollbackTransaction(connection.inner));
   }
 
-  /** A connection whose statement was given up is kept from others until that has ended. */
+  /** A connection whose statement was given up is kept from others until that has ended; so is one whose transaction may be open. */
   async releaseConnection(connection: WatchedConnection): Promise<void> {
-    if (!connection.isIdle) void connection.idle.then(() => this.#driver.releaseConnection(connection.inner));
-    else await this.#driver.releaseConnection(connection.inner);
+    const release = async (): Promise<void> => {
+      if (connection.mayBeOpen) await this.#driver.rollbackTransaction(connection.inner).catch(() => {});
+      await this.#driver.releaseConnection(connection.inner);
+    };
+    if (connection.isIdle) await release();
+    else void connection.idle.then(release);
   }
 
   destroy(): Promise<void> {
@@ -100,6 +104,8 @@ class WatchedConnection implements DatabaseConnection {
   /** Resolves once no statement runs. */
   idle: Promise<unknown> = Promise.resolve();
   isIdle = true;
+  /** Whether a transaction was begun or ended without success. */
+  mayBeOpen = false;
 
   constructor(inner: DatabaseConnection, watcher: Watcher) {
     this.inner = inner;
@@ -119,6 +125,7 @@ class WatchedConnection implements DatabaseConnection {
   }
 
   async begin(work: () => Promise<void>): Promise<void> {
+    this.mayBeOpen = true;
     await this.#ran(work);
     this.#pending = [];
   }
@@ -128,6 +135,7 @@ class WatchedConnection implements DatabaseConnection {
     this.#pending = undefined;
     try {
       await this.#ran(work);
+      this.mayBeOpen = false;
     } finally {
       // A commit whose answer was lost may have been made.
       if (isKept) for (const change of changes) this.#watcher.changed(change);

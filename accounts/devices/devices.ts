@@ -2,7 +2,7 @@ import { Failure } from '../../schemas/errors.js';
 import type { Database } from '../database/database.js';
 import type { Ground } from '../ground.js';
 import type { Attempts } from '../http/attempts.js';
-import { hash, keyedHash, newCredential, newUserCode, plainUserCode } from '../http/hashes.js';
+import { hash, keyedHash, newCredential, newUserCode, nextCredential, plainUserCode } from '../http/hashes.js';
 import { type Caller, isBanned, type Proof, rolesOf } from '../identity/sessions.js';
 
 /** How an access token of a device begins. */
@@ -13,7 +13,7 @@ const REQUEST_MS = 10 * 60 * 1000;
 const INTERVAL_S = 5;
 const ACCESS_MS = 3600 * 1000;
 const REFRESH_MS = 90 * 24 * 3600 * 1000;
-/** How long a refresh token that was just replaced is refused without alarm: its answer may have been lost, or two programs were as fast. */
+/** How long tokens are given once more for what they were given for: the answer may have been lost, or two programs were as fast. */
 const GRACE_MS = 10_000;
 const WRONG_CODES = { most: 5, windowS: 10 * 60 };
 const LAST_USED_MS = 60_000;
@@ -101,14 +101,17 @@ export class Devices {
     };
   }
 
-  /** Answers a device that waits: its tokens, once, or a `DeviceRefusal` that says how it stands. */
+  /**
+   * Answers a device that waits: its tokens, or a `DeviceRefusal` that says how it stands. The tokens are given for ten seconds, always the
+   * same ones, for an answer may be lost; then no more.
+   */
   async poll(deviceCode: string): Promise<DeviceTokens> {
     const { tables } = this.#ground.database;
     const code = hash('device code', deviceCode);
     const request = await tables.selectFrom('accounts_device_request').selectAll().where('deviceCode', '=', code).executeTakeFirst();
     const now = this.#ground.now();
-    if (!request || request.state === 'done')
-      throw new DeviceRefusal('invalid_grant', 'there is no such sign-in, or its tokens were fetched; begin anew');
+    const isOver = request?.state === 'done' && now - Number(request.polled) > GRACE_MS;
+    if (!request || isOver) throw new DeviceRefusal('invalid_grant', 'there is no such sign-in, or its tokens were fetched; begin anew');
     if (Number(request.expires) <= now) throw new DeviceRefusal('expired_token', 'nobody confirmed this sign-in in time; begin anew');
     if (request.state === 'denied') {
       await tables.deleteFrom('accounts_device_request').where('deviceCode', '=', code).execute();
@@ -128,15 +131,14 @@ export class Devices {
     const deviceId = hash('device', deviceCode);
     const device = { id: deviceId, userId: request.userId!, clientId: request.clientId, created: now, lastUsed: now };
     await this.#ground.database.newOnly(tables.insertInto('accounts_device').values(device)).execute();
-    return this.#handOver(deviceId, async () => {
-      const { numUpdatedRows } = await tables
-        .updateTable('accounts_device_request')
-        .set({ state: 'done' })
-        .where('deviceCode', '=', code)
-        .where('state', '=', 'approved')
-        .executeTakeFirst();
-      if (numUpdatedRows === 0n) throw new DeviceRefusal('invalid_grant', 'the tokens of this sign-in were fetched');
-    });
+    const given = await this.#tokensAfter(deviceCode, deviceId);
+    await tables
+      .updateTable('accounts_device_request')
+      .set({ state: 'done', polled: now })
+      .where('deviceCode', '=', code)
+      .where('state', '=', 'approved')
+      .execute();
+    return given;
   }
 
   /** The user's word on a code that the device shows. `Failure` for a wrong or expired code, and for one that was answered. */
@@ -167,7 +169,10 @@ export class Devices {
     for (const key of [`user code:${caller.userId}`, `user code:${visitor}`]) await this.#attempts.clear(key);
   }
 
-  /** New tokens for a refresh token, once. One that was replaced a while ago is stolen or copied: all tokens of its device end. */
+  /**
+   * New tokens for a refresh token. They are given for ten seconds, always the same ones, for an answer may be lost; a refresh token that
+   * comes back later was stolen or copied: all tokens of its device end.
+   */
   async refresh(refreshToken: string): Promise<DeviceTokens> {
     const { tables } = this.#ground.database;
     const refresh = hash('refresh token', refreshToken);
@@ -176,20 +181,19 @@ export class Devices {
     const invalid = (): DeviceRefusal =>
       new DeviceRefusal('invalid_grant', 'this refresh token does not hold, or not any more; sign in again');
     if (!row || Number(row.refreshExpires) <= now) throw invalid();
-    if (!(await this.#owner(row.deviceId))) throw invalid();
-    return this.#handOver(row.deviceId, async () => {
-      const { numUpdatedRows } = await tables
-        .updateTable('accounts_device_token')
-        .set({ replaced: now })
-        .where('refresh', '=', refresh)
-        .where('replaced', 'is', null)
-        .executeTakeFirst();
-      if (numUpdatedRows > 0n) return;
-      const { replaced } =
-        (await tables.selectFrom('accounts_device_token').select('replaced').where('refresh', '=', refresh).executeTakeFirst()) ?? {};
-      if (replaced !== undefined && replaced !== null && now - Number(replaced) > GRACE_MS) await this.#end(row.deviceId);
+    if (row.replaced !== null && now - Number(row.replaced) > GRACE_MS) {
+      await this.#end(row.deviceId);
       throw invalid();
-    });
+    }
+    if (!(await this.#owner(row.deviceId))) throw invalid();
+    const given = await this.#tokensAfter(refreshToken, row.deviceId);
+    await tables
+      .updateTable('accounts_device_token')
+      .set({ replaced: now })
+      .where('refresh', '=', refresh)
+      .where('replaced', 'is', null)
+      .execute();
+    return given;
   }
 
   /** Who asks by an access token; undefined for one that does not hold. */
@@ -272,31 +276,24 @@ export class Devices {
   }
 
   /**
-   * New tokens for a device, made before `spend` takes what they are given for: a server that dies between the two leaves tokens that nobody
-   * has, and no device without. They are removed where `spend` rejects.
+   * The tokens of a device that are given for its code, or for a refresh token: made at the first question, and the same at each after it.
+   * They are stored before what they are given for is spent, so that a server that dies in between leaves no device without.
    */
-  async #handOver(deviceId: string, spend: () => Promise<void>): Promise<DeviceTokens> {
-    const { tables } = this.#ground.database;
+  async #tokensAfter(credential: string, deviceId: string): Promise<DeviceTokens> {
+    const { tables, newOnly } = this.#ground.database;
     const now = this.#ground.now();
-    const [accessToken, refreshToken] = [newCredential(ACCESS_PREFIX), newCredential(REFRESH_PREFIX)];
-    const refresh = hash('refresh token', refreshToken);
-    await tables
-      .insertInto('accounts_device_token')
-      .values({
-        access: hash('access token', accessToken),
-        refresh,
-        deviceId,
-        accessExpires: now + ACCESS_MS,
-        refreshExpires: now + REFRESH_MS,
-        replaced: null,
-      })
-      .execute();
-    try {
-      await spend();
-    } catch (error) {
-      await tables.deleteFrom('accounts_device_token').where('refresh', '=', refresh).execute();
-      throw error;
-    }
-    return { accessToken, refreshToken, expiresAt: new Date(now + ACCESS_MS).toISOString(), expiresIn: ACCESS_MS / 1000 };
+    const [accessToken, refreshToken] = [ACCESS_PREFIX, REFRESH_PREFIX].map((prefix) =>
+      nextCredential(prefix, this.#ground.settings.secrets[0]!, credential),
+    ) as [string, string];
+    const row = {
+      access: hash('access token', accessToken),
+      refresh: hash('refresh token', refreshToken),
+      deviceId,
+      accessExpires: now + ACCESS_MS,
+      refreshExpires: now + REFRESH_MS,
+      replaced: null,
+    };
+    await newOnly(tables.insertInto('accounts_device_token').values(row)).execute();
+    return { accessToken, refreshToken, expiresAt: new Date(row.accessExpires).toISOString(), expiresIn: ACCESS_MS / 1000 };
   }
 }

@@ -1,6 +1,7 @@
-import type { Kysely } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { Failure } from '../../schemas/errors.js';
 import type { MeterSettings } from '../config/settings.js';
+import { inOneStep } from '../database/dialects/sqlite-over-queries.js';
 import type { Tables } from '../database/tables.js';
 import type { Ground } from '../ground.js';
 import type { Plans } from '../plans/plans.js';
@@ -22,7 +23,7 @@ export interface TrackOptions {
   readonly idempotencyKey?: string;
 }
 
-/** One use to count: within `cap` where there is one, and once under its name. */
+/** One use to count, or to give back where `amount` is below nothing: within `cap` where there is one, and once under its name. */
 interface Use {
   readonly userId: string;
   readonly meterId: string;
@@ -32,9 +33,13 @@ interface Use {
   readonly cap: number | null;
 }
 
+type Outcome = 'counted' | 'known' | 'full';
+
 /** Told once in each period, when the share that the module file names is reached. */
 export type OnWarning = (warning: Reading & { readonly userId: string }) => void;
 
+/** How the names of what was given back begin, which are no names of uses. */
+const REFUND = 'refund:';
 const LONGEST_NAME = 128;
 const REMEMBERED_MS = 24 * 3600 * 1000;
 
@@ -110,24 +115,15 @@ export class Meters {
     await this.#warn(userId, meter, start, reading(meterId, Number(row?.used ?? 0), limit, end));
   }
 
-  /** Gives back what was counted for an action that then failed; never below nothing. */
-  async refund(userId: string, meterId: string, count: unknown = 1): Promise<Reading> {
-    const amount = wholeCount(count);
+  /**
+   * Gives back what was counted for an action that then failed; never below nothing. Under a name it is given back once, however often it
+   * is asked for.
+   */
+  async refund(userId: string, meterId: string, count: unknown = 1, { idempotencyKey }: TrackOptions = {}): Promise<Reading> {
+    const amount = -wholeCount(count);
     const { start } = periodOf(this.#meter(meterId), this.#ground.now());
-    await this.#ground.database.tables
-      .updateTable('accounts_usage')
-      .set((row) => ({
-        used: row
-          .case()
-          .when('used', '>', amount)
-          .then(row('used', '-', amount))
-          .else(0)
-          .end() as never,
-      }))
-      .where('userId', '=', userId)
-      .where('meter', '=', meterId)
-      .where('started', '=', start)
-      .execute();
+    const name = idempotencyKey === undefined ? undefined : `${REFUND}${nameOf(userId, idempotencyKey)}`;
+    await this.#counted({ userId, meterId, start, amount, name, cap: null });
     return this.look(userId, meterId);
   }
 
@@ -180,54 +176,52 @@ export class Meters {
       .where('started', '=', started);
   }
 
-  /** A named use and its name are one step, where the database has such: neither is there without the other, whenever the server dies. */
-  async #counted(use: Use): Promise<'counted' | 'known' | 'full'> {
+  /** A named use and its name are one step: neither is there without the other, whenever the server dies. */
+  async #counted(use: Use): Promise<Outcome> {
     const { tables, transactional } = this.#ground.database;
-    if (use.name === undefined) return (await this.#add(tables, use)) ? 'counted' : 'full';
-    const { name } = use;
-    const count = async (within: Kysely<Tables>): Promise<'counted' | 'known' | 'full'> => {
-      if (!(await this.#isNew(within, name, use))) return 'known';
-      if (await this.#add(within, use)) return 'counted';
-      // What was not counted may be sent again under its name.
-      await forget(within, name);
-      return 'full';
-    };
-    if (transactional) return tables.transaction().execute(count);
-    return count(tables).catch(async (error: unknown) => {
-      if (!(error instanceof Failure)) await forget(tables, name).catch(() => {});
-      throw error;
-    });
-  }
-
-  /** Adds within a limit; false where there is no room. */
-  async #add(tables: Kysely<Tables>, { userId, meterId: meter, start: started, amount, cap }: Use): Promise<boolean> {
-    const add = async (): Promise<boolean> => {
-      let query = tables
-        .updateTable('accounts_usage')
-        .set((row) => ({ used: row('used', '+', amount) }))
-        .where('userId', '=', userId)
-        .where('meter', '=', meter)
-        .where('started', '=', started);
-      if (cap !== null) query = query.where('used', '<=', cap - amount);
-      return (await query.executeTakeFirst()).numUpdatedRows > 0n;
-    };
-    if (await add()) return true;
     await this.#ground.database
-      .newOnly(tables.insertInto('accounts_usage').values({ userId, meter, started, used: 0, warned: 0 }))
+      .newOnly(
+        tables.insertInto('accounts_usage').values({ userId: use.userId, meter: use.meterId, started: use.start, used: 0, warned: 0 }),
+      )
       .execute();
-    return add();
+    const { name } = use;
+    if (name === undefined) return (await addition(tables, use).executeTakeFirst()).numUpdatedRows > 0n ? 'counted' : 'full';
+    if (transactional)
+      return tables.transaction().execute(async (within) => {
+        if (!(await this.#isNew(within, name, use))) return 'known';
+        if ((await addition(within, use).executeTakeFirst()).numUpdatedRows > 0n) return 'counted';
+        // What was not counted may be sent again under its name.
+        await within.deleteFrom('accounts_tracked').where('name', '=', name).execute();
+        return 'full';
+      });
+    const [added] = await inOneStep(tables as Kysely<never>, [
+      addition(tables, use)
+        .where(({ not, exists, selectFrom }) => not(exists(selectFrom('accounts_tracked').select('name').where('name', '=', name))))
+        .compile(),
+      sql`insert into accounts_tracked (name, meter, count, at)
+        select ${name}, ${use.meterId}, ${use.amount}, ${this.#ground.now()} where changes() > 0`.compile(tables),
+    ]);
+    if (added! > 0) return 'counted';
+    return (await this.#isKnown(tables, name, use)) ? 'known' : 'full';
   }
 
   /** Whether a named use is counted for the first time. */
-  async #isNew(tables: Kysely<Tables>, name: string, { meterId: meter, amount: count }: Use): Promise<boolean> {
+  async #isNew(tables: Kysely<Tables>, name: string, use: Use): Promise<boolean> {
+    const { meterId: meter, amount: count } = use;
     const insert = this.#ground.database.newOnly(
       tables.insertInto('accounts_tracked').values({ name, meter, count, at: this.#ground.now() }),
     );
     if (((await insert.executeTakeFirst()).numInsertedOrUpdatedRows ?? 0n) > 0n) return true;
-    const before = await tables.selectFrom('accounts_tracked').selectAll().where('name', '=', name).executeTakeFirst();
-    if (before && (before.meter !== meter || Number(before.count) !== count))
-      throw new Failure('conflict', 'this idempotency key was used for another use; take a new one', { code: 'idempotency_conflict' });
+    await this.#isKnown(tables, name, use);
     return false;
+  }
+
+  /** Whether a use of this name was counted. `Failure('conflict')` where it was another one. */
+  async #isKnown(tables: Kysely<Tables>, name: string, { meterId, amount }: Use): Promise<boolean> {
+    const before = await tables.selectFrom('accounts_tracked').selectAll().where('name', '=', name).executeTakeFirst();
+    if (before && (before.meter !== meterId || Number(before.count) !== amount))
+      throw new Failure('conflict', 'this idempotency key was used for another use; take a new one', { code: 'idempotency_conflict' });
+    return before !== undefined;
   }
 
   /** The condition makes one of many that cross the line at once the one that tells. */
@@ -278,8 +272,23 @@ function wholeCount(count: unknown): number {
   });
 }
 
-async function forget(tables: Kysely<Tables>, name: string): Promise<void> {
-  await tables.deleteFrom('accounts_tracked').where('name', '=', name).execute();
+/** Adds within the limit, and gives back down to nothing; changes no record where there is no room. */
+function addition(tables: Kysely<Tables>, { userId, meterId, start, amount, cap }: Use) {
+  let query = tables
+    .updateTable('accounts_usage')
+    .set((row) => ({
+      used: row
+        .case()
+        .when('used', '>', -amount)
+        .then(row('used', '+', amount))
+        .else(0)
+        .end() as never,
+    }))
+    .where('userId', '=', userId)
+    .where('meter', '=', meterId)
+    .where('started', '=', start);
+  if (cap !== null) query = query.where('used', '<=', cap - amount);
+  return query;
 }
 
 function nameOf(userId: string, key: string): string {

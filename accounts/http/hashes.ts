@@ -15,6 +15,11 @@ export function newCredential(prefix: string): string {
   return prefix + randomBytes(32).toString('base64url');
 }
 
+/** The credential that follows another one: the same each time, and nobody's who has not both that one and the secret. */
+export function nextCredential(prefix: string, secret: string, credential: string): string {
+  return prefix + keyedHash(secret, `after ${prefix}`, credential);
+}
+
 /** Letters and digits that people do not mistake for each other. */
 const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
 const CODE_LENGTH = 8;

@@ -7,6 +7,7 @@ import type { AttemptLimit, Attempts } from '../http/attempts.js';
 import { type Call, wholeFrom } from '../http/route.js';
 import { refuseWeakPassword } from './common-passwords.js';
 import { ADDRESS_HEADER, AUTH_PATH, type IdentityLibrary } from './library.js';
+import { verified } from './passwords.js';
 import { refusalPage } from './refusal-page.js';
 import type { Sessions } from './sessions.js';
 
@@ -63,9 +64,7 @@ export class IdentityEndpoints {
         await this.#attempts.take(`otp:${hashed(text(call.body().email))}`, PER_ACCOUNT, 'attempts to sign in to this account');
         return this.#pass(call);
       case 'POST /reset-password':
-        await this.#attempts.take(`reset:${call.visitor}`, PER_VISITOR, 'attempts to set a password');
-        await refuseWeakPassword(text(call.body().newPassword));
-        return this.#pass(call);
+        return this.#resetPassword(call);
       case 'POST /update-user':
         refuseOtherFields(call.body(), ['name', 'image']);
         refuseLongFields(call.body());
@@ -169,21 +168,36 @@ export class IdentityEndpoints {
     return new Response(null, { status: 302, headers });
   }
 
-  /** Other sessions and all devices end with the password that began them; this one stays. */
+  /** What was opened with the old password ends before there is a new one: whoever knew the old one is not left in by a server that dies. */
+  async #resetPassword(call: Call): Promise<Response> {
+    await this.#attempts.take(`reset:${call.visitor}`, PER_VISITOR, 'attempts to set a password');
+    const { token = call.url.searchParams.get('token'), newPassword } = call.body();
+    await refuseWeakPassword(text(newPassword));
+    const userId = await this.#library.userOfReset(text(token ?? undefined));
+    if (userId !== undefined) await this.#endAllOf(userId);
+    return this.#pass(call);
+  }
+
+  /** Other sessions and all devices end before there is a new password; this session stays. */
   async #changePassword(call: Call): Promise<Response> {
     const caller = await call.inSession();
     await this.#attempts.take(`password:${caller.userId}`, PER_ACCOUNT, 'attempts to change this password');
-    await refuseWeakPassword(text(call.body().newPassword));
-    const response = await this.#pass(call);
-    if (response.ok) {
-      await this.#ground.database.tables
-        .deleteFrom('session')
-        .where('userId', '=', caller.userId)
-        .where('id', '!=', caller.credentialId)
-        .execute();
-      await endDevicesOf(this.#ground.database, caller.userId);
-    }
-    return response;
+    const { currentPassword, newPassword } = call.body();
+    await refuseWeakPassword(text(newPassword));
+    const account = await this.#ground.database.tables
+      .selectFrom('account')
+      .select('password')
+      .where('userId', '=', caller.userId)
+      .where('providerId', '=', 'credential')
+      .executeTakeFirst();
+    if ((await verified(text(currentPassword), account?.password ?? '')).right) await this.#endAllOf(caller.userId, caller.credentialId);
+    return this.#pass(call);
+  }
+
+  /** Ends the sessions of a user but one, and all devices. */
+  async #endAllOf(userId: string, keptSession = ''): Promise<void> {
+    await this.#ground.database.tables.deleteFrom('session').where('userId', '=', userId).where('id', '!=', keptSession).execute();
+    await endDevicesOf(this.#ground.database, userId);
   }
 
   async #listUsers(call: Call): Promise<Response> {

@@ -8,7 +8,6 @@ import { magicLink } from 'better-auth/plugins/magic-link';
 import type { BetterAuthPlugin, DBAdapter } from 'better-auth/types';
 import type { Settings } from '../config/settings.js';
 import type { Database } from '../database/database.js';
-import { endDevicesOf } from '../devices/devices.js';
 import type { SendMail } from '../mail/mail.js';
 import { hashOf, PASSWORD_COST, PASSWORD_LENGTH, verified } from './passwords.js';
 import { withSealedTokens } from './sealed-tokens.js';
@@ -25,6 +24,8 @@ export interface IdentityLibrary {
   handle(request: Request): Promise<Response>;
   /** Makes a user with a password, proved; rejects where the address has one. Resolves to the user's id. */
   createUser(user: { email: string; password: string; name: string; role: string }): Promise<string>;
+  /** Whose password the token of a mail sets; undefined for one that does not hold. */
+  userOfReset(token: string): Promise<string | undefined>;
   /** The name of the cookie that carries the session. */
   readonly cookie: string;
 }
@@ -94,7 +95,8 @@ export async function identityLibrary(
     telemetry: { enabled: false },
     // What it would log names addresses and statements.
     logger: { level: 'error', log: (level, message) => print(`accounts: ${level}: ${message}`) },
-    onAPIError: { errorURL: new URL(`${AUTH_PATH}/error`, settings.origin).href },
+    // What is no answer of the library rises to us.
+    onAPIError: { throw: true, errorURL: new URL(`${AUTH_PATH}/error`, settings.origin).href },
     rateLimit: { enabled: false },
     session: { expiresIn: settings.session.maxAgeS, updateAge: settings.session.updateAgeS },
     verification: { storeIdentifier: 'hashed' },
@@ -106,7 +108,6 @@ export async function identityLibrary(
       autoSignIn: settings.revealExistingAccounts && !settings.verifyOnSignUp,
       requireEmailVerification: settings.verifyOnSignUp,
       revokeSessionsOnPasswordReset: true,
-      onPasswordReset: ({ user }) => endDevicesOf(database, user.id),
       password: {
         hash: (password) => hashOf(password, cost),
         verify: async ({ hash, password }) => {
@@ -174,10 +175,14 @@ export async function identityLibrary(
       }),
     ],
   });
-  const { authCookies } = await auth.$context;
+  const { authCookies, internalAdapter } = await auth.$context;
   return {
     handle: auth.handler,
     cookie: authCookies.sessionToken.name,
+    userOfReset: async (token) => {
+      const proof = await internalAdapter.findVerificationValue(`reset-password:${token}`);
+      return proof && proof.expiresAt > new Date() ? proof.value : undefined;
+    },
     createUser: async ({ email, password, name, role }) => {
       const { user } = await auth.api.createUser({ body: { email, password, name, role: role as 'admin', data: { emailVerified: true } } });
       return user.id;

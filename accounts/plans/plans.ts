@@ -37,8 +37,12 @@ export class Plans {
 
   /** Gives a user a plan without payment, for good or until a moment; an empty plan takes the gift back. */
   async grant(userId: string, plan: string, until: number | null = null, reason: string | null = null): Promise<void> {
-    const { tables } = this.#ground.database;
-    await tables.deleteFrom('accounts_grant').where('userId', '=', userId).execute();
-    if (plan !== '') await tables.insertInto('accounts_grant').values({ userId, plan, until, reason }).execute();
+    const { tables, newOnly } = this.#ground.database;
+    if (plan === '') {
+      await tables.deleteFrom('accounts_grant').where('userId', '=', userId).execute();
+      return;
+    }
+    await newOnly(tables.insertInto('accounts_grant').values({ userId, plan, until, reason })).execute();
+    await tables.updateTable('accounts_grant').set({ plan, until, reason }).where('userId', '=', userId).execute();
   }
 }

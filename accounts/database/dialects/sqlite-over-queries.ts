@@ -1,5 +1,5 @@
 import {
-  type CompiledQuery,
+  CompiledQuery,
   type DatabaseConnection,
   type DatabaseIntrospector,
   type DatabaseMetadata,
@@ -34,8 +34,22 @@ export interface SqliteTransaction extends SqliteStatements {
 export interface SqliteSource extends SqliteStatements {
   /** Absent where the database has none (D1). */
   begin?(): Promise<SqliteTransaction>;
+  /** Runs statements as one step, where there are no transactions: all of them or none. */
+  batch?(statements: readonly { statement: string; parameters: readonly unknown[] }[]): Promise<readonly StatementAnswer[]>;
   readonly oneAtATime: boolean;
   close(): Promise<void>;
+}
+
+/** Statements that run as one step, as one query; its rows are `{ changed }` of each in turn. */
+interface Batch extends CompiledQuery {
+  readonly batch: readonly CompiledQuery[];
+}
+
+/** Runs statements as one step on a database without transactions; resolves to how many records each has changed. */
+export async function inOneStep(database: Kysely<never>, queries: readonly CompiledQuery[]): Promise<readonly number[]> {
+  const batch: Batch = { ...CompiledQuery.raw('-- several statements'), batch: queries };
+  const { rows } = await database.executeQuery<{ changed: number }>(batch);
+  return rows.map(({ changed }) => changed);
 }
 
 /** Kysely's dialect for such a database. */
@@ -71,9 +85,17 @@ class StatementsConnection implements DatabaseConnection {
     this.#source = source;
   }
 
-  async executeQuery<Row>({ sql: statement, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
+  async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    if ('batch' in query) return { rows: (await this.#batch(query as Batch)) as Row[] };
+    const { sql: statement, parameters } = query;
     const { rows, changed } = await (this.#transaction ?? this.#source).run(statement, parameters.map(stored));
     return { rows: rows as Row[], numAffectedRows: BigInt(changed) };
+  }
+
+  async #batch({ batch }: Batch): Promise<readonly { changed: number }[]> {
+    if (!this.#source.batch) throw new Error('this database takes one statement at a time');
+    const answers = await this.#source.batch(batch.map(({ sql, parameters }) => ({ statement: sql, parameters: parameters.map(stored) })));
+    return answers.map(({ changed }) => ({ changed }));
   }
 
   streamQuery(): AsyncIterableIterator<never> {

@@ -176,9 +176,9 @@ async function sqld(): Promise<ReadyDatabase> {
 /** Runs statements on the real binding, inside the worker: calls of it from outside stop this process's event loop for up to 5 s each. */
 const D1_WORKER = `export default {
   async fetch(request, env) {
-    const { statement, parameters } = await request.json();
+    const statements = (await request.json()).map(({ statement, parameters }) => env.DB.prepare(statement).bind(...parameters));
     try {
-      return Response.json(await env.DB.prepare(statement).bind(...parameters).all());
+      return Response.json(await env.DB.batch(statements));
     } catch (error) {
       return new Response(error.message, { status: 500 });
     }
@@ -189,15 +189,20 @@ async function d1(): Promise<ReadyDatabase> {
   const { Miniflare } = await import('miniflare');
   const server = new Miniflare({ modules: true, script: D1_WORKER, d1Databases: ['DB'] });
   ends.unshift(() => server.dispose());
-  const run = async (statement: string, parameters: readonly unknown[]) => {
-    const answer = await server.dispatchFetch('http://worker/', { method: 'POST', body: JSON.stringify({ statement, parameters }) });
+  type Result = Awaited<ReturnType<D1Binding['batch']>>[number];
+  const run = async (statements: readonly unknown[]): Promise<Result[]> => {
+    const answer = await server.dispatchFetch('http://worker/', { method: 'POST', body: JSON.stringify(statements) });
     if (!answer.ok) throw new Error(await answer.text());
-    return (await answer.json()) as { results?: Record<string, unknown>[]; meta: { changes?: number } };
+    return (await answer.json()) as Result[];
+  };
+  const bound = (statement: string, parameters: readonly unknown[]) => {
+    const own = { statement, parameters };
+    return { ...own, all: async () => (await run([own]))[0]! };
   };
   return {
     name: 'd1',
     fields: { adapter: 'd1' },
-    d1: { prepare: (statement) => ({ bind: (...parameters) => ({ all: () => run(statement, parameters) }) }) },
+    d1: { prepare: (statement) => ({ bind: (...parameters) => bound(statement, parameters) }), batch: run },
   };
 }
 

@@ -64,6 +64,8 @@ export class StripeStandIn {
   readonly endpoints: { url: string; status: 'enabled' | 'disabled'; enabled_events: string[] }[] = [];
   /** Is handed each request too, while set. */
   mirror: ((request: MirroredRequest) => Promise<void>) | undefined;
+  /** Runs around each request, so that a test can lose it or its answer: a rejection is sent as 503. */
+  around: <Answer>(path: string, work: () => Promise<Answer>) => Promise<Answer> = (_path, work) => work();
   /** Called before each answer that reads a subscription, so that a test can let answers overtake each other. */
   delay: () => Promise<void> = async () => {};
   #count = 0;
@@ -75,9 +77,9 @@ export class StripeStandIn {
       this.#answer(request).then(
         ([status, body]) =>
           response.writeHead(status, { 'content-type': 'application/json', 'stripe-should-retry': 'false' }).end(JSON.stringify(body)),
-        (error: Error) =>
+        (error: Error & { code?: string }) =>
           response
-            .writeHead(500, { 'content-type': 'application/json' })
+            .writeHead(error.code === 'ECONNRESET' ? 503 : 500, { 'content-type': 'application/json', 'stripe-should-retry': 'false' })
             .end(JSON.stringify({ error: { type: 'api_error', message: error.stack } })),
       );
     });
@@ -162,7 +164,11 @@ export class StripeStandIn {
       return [401, { error: { type: 'invalid_request_error', message: 'Invalid API Key provided: sk_test_*****rong' } }];
     if (this.isDown) return [503, { error: { type: 'api_error', message: 'down' } }];
     const fields = parsed(Buffer.concat(pieces).toString() || url.search.slice(1));
-    const key = request.headers['idempotency-key'] as string | undefined;
+    return this.around(path, () => this.#once(path, fields, request.headers['idempotency-key'] as string | undefined));
+  }
+
+  /** Runs a request, or gives the answer that one of the same key got. */
+  async #once(path: string, fields: Fields, key: string | undefined): Promise<[number, unknown]> {
     if (key !== undefined && this.#answers.has(key)) return [200, this.#answers.get(key)];
     const body = await this.#run(path, fields);
     if (body === undefined)
