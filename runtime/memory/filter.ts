@@ -44,18 +44,21 @@ export function needsRecord({ types, user, session, tags }: ReadFilter): boolean
 
 /** The first records of what was found that meet all conditions, as many as the filter wants; looks at 100,000 at most. */
 export async function firstOf(
-  found: AsyncIterable<{ readonly seq: number }>,
+  found: AsyncIterable<readonly { readonly seq: number }[]>,
   records: { record(seq: number): MemoryRecord | undefined },
   filter: ReadFilter,
 ): Promise<MemoryRecord[]> {
   const limit = limitOf(filter);
   const first: MemoryRecord[] = [];
   let looked = 0;
-  for await (const { seq } of found) {
-    const record = records.record(seq);
-    if (record && passes(record, filter)) first.push(record);
-    looked += 1;
-    if (first.length >= limit || looked >= MOST_LOOKED) break;
+  for await (const page of found) {
+    for (const { seq } of page) {
+      const record = records.record(seq);
+      if (record && passes(record, filter)) first.push(record);
+      if (first.length >= limit) return first;
+    }
+    looked += page.length;
+    if (looked >= MOST_LOOKED) break;
     await breathe();
   }
   return first;

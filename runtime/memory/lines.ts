@@ -2,8 +2,9 @@ import { breathe } from '../base/loop.js';
 import type { MemoryLineKey, Store } from '../store/store.js';
 import type { MemoryRecord } from './contract.js';
 
-/** Lines or records read before other work gets its turn. */
+/** Lines or records read before other work gets its turn; the first page is small, since most reads want few. */
 const PAGE = 256;
+const FIRST_PAGE = 16;
 /** Greater than every text that begins with what stands in front of it: names in keys have no control characters. */
 const AFTER = '\u0001';
 
@@ -63,21 +64,16 @@ export class Lines {
     const low = from === undefined ? head : [...head, from];
     const high = to === undefined ? behind(head) : behindPart(head, to);
     let range = newestFirst ? { start: high, end: low, reverse: true } : { start: low, end: high };
-    for (;;) {
-      const page = this.#store.memoryLines.page({ ...range, limit: PAGE });
+    for (let limit = FIRST_PAGE; ; limit = PAGE) {
+      const page = this.#store.memoryLines.page({ ...range, limit });
       if (page.length > 0) yield page.map(({ key, value }) => foundLine(key, value));
-      if (page.length < PAGE) return;
+      if (page.length < limit) return;
       const last = page.at(-1)!.key;
       // Numbers of records are whole, so that this lies between two lines.
       const next = [...last.slice(0, -1), (last.at(-1) as number) + (newestFirst ? -0.5 : 0.5)];
       range = newestFirst ? { start: next, end: low, reverse: true } : { start: next, end: high };
       await breathe();
     }
-  }
-
-  /** Single lines, as `pages` has them. */
-  async *all(index: string, range: LineRange = {}): AsyncGenerator<FoundLine> {
-    for await (const page of this.pages(index, range)) yield* page;
   }
 
   /** The first lines of a range, at most `limit`, at once. */
@@ -115,12 +111,13 @@ export class Lines {
   }
 
   /** Numbers of all records, the newest first. */
-  async *newest(): AsyncGenerator<{ readonly seq: number }> {
+  async *newest(): AsyncGenerator<{ readonly seq: number }[]> {
     for (let above = Number.POSITIVE_INFINITY; ; ) {
       const seqs = this.seqsBelow(above, PAGE);
-      for (const seq of seqs) yield { seq };
+      yield seqs.map((seq) => ({ seq }));
       if (seqs.length < PAGE) return;
       above = seqs.at(-1)!;
+      await breathe();
     }
   }
 

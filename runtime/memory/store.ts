@@ -152,7 +152,7 @@ export class OpenStore implements MemoryStore {
 
   newest(filter: ReadFilter): Promise<MemoryRecord[]> {
     const who = whoOf(filter);
-    const found = who ? this.#lines.all(who.index, { prefix: who.prefix, newestFirst: true }) : this.#lines.newest();
+    const found = who ? this.#lines.pages(who.index, { prefix: who.prefix, newestFirst: true }) : this.#lines.newest();
     return firstOf(found, this.#lines, filter);
   }
 
@@ -162,10 +162,12 @@ export class OpenStore implements MemoryStore {
       for await (const record of this.#lines.records(afterSeq)) if (passes(record, filter)) yield record;
       return;
     }
-    for await (const { seq } of this.#lines.all(who.index, { prefix: who.prefix, from: afterSeq + 1 })) {
-      const record = this.#lines.record(seq);
-      if (record && passes(record, filter)) yield record;
-      await breathe();
+    for await (const page of this.#lines.pages(who.index, { prefix: who.prefix, from: afterSeq + 1 })) {
+      for (const { seq } of page) {
+        const record = this.#lines.record(seq);
+        if (record && passes(record, filter)) yield record;
+        await breathe();
+      }
     }
   }
 

@@ -36,8 +36,8 @@ export class Walk {
     this.#readsRecords = [fromMs, toMs, types, user, session, tags].some((one) => one !== undefined);
   }
 
-  /** The edges of a node that may be followed, the newest first. */
-  async *from(name: string): AsyncGenerator<Step> {
+  /** The edges of a node that may be followed, the newest first, a page at a time. */
+  async *from(name: string): AsyncGenerator<Step[]> {
     const { direction = 'both' } = this.#filter;
     if (direction !== 'in') yield* this.#along('out', name);
     if (direction !== 'out') yield* this.#along('in', name);
@@ -48,12 +48,13 @@ export class Walk {
     return this.#lines.record(seq);
   }
 
-  async *#along(index: 'out' | 'in', name: string): AsyncGenerator<Step> {
-    for await (const line of this.#lines.all(index, { prefix: [name], newestFirst: true })) {
-      this.looked += 1;
-      const step = this.#step(line);
+  async *#along(index: 'out' | 'in', name: string): AsyncGenerator<Step[]> {
+    const seesOut = index === 'in' && this.#filter.direction !== 'in';
+    for await (const page of this.#lines.pages(index, { prefix: [name], newestFirst: true })) {
+      this.looked += page.length;
+      const steps = page.map((line) => this.#step(line)).filter((step) => step !== undefined);
       // An edge from a node to itself lies in both indexes.
-      if (step && !(index === 'in' && step.to === name && this.#filter.direction !== 'in')) yield step;
+      yield seesOut ? steps.filter(({ to }) => to !== name) : steps;
     }
   }
 

@@ -3,7 +3,7 @@ import { breathe } from '../../base/loop.js';
 import { quote } from '../../config/names.js';
 import type { GraphPath, MemoryRecord, Subgraph } from '../contract.js';
 import { Heap } from '../heap.js';
-import { pathOf, type Trail, type Walk } from './edges.js';
+import { pathOf, type Step, type Trail, type Walk } from './edges.js';
 
 /** Edges that one walk looks at; what lies behind is left out, and the answer says so. */
 const MOST_WALKED = 100_000;
@@ -27,13 +27,15 @@ export async function neighbourhoodOf(
   // Nodes are added behind the one that is looked at, so that the nearest come first.
   for (const [name, at] of depths) {
     if (at >= depth) break;
-    for await (const step of walk.from(name)) {
-      const isKnown = depths.has(step.to);
-      if (walk.looked > MOST_WALKED || edges.size >= MOST_EDGES || (!isKnown && depths.size >= mostNodes))
-        return { depths, edges: [...edges.values()], truncated: true };
-      if (!isKnown) depths.set(step.to, at + 1);
-      const record = edges.has(step.seq) ? undefined : walk.edge(step);
-      if (record) edges.set(step.seq, record);
+    for await (const steps of walk.from(name)) {
+      for (const step of steps) {
+        const isKnown = depths.has(step.to);
+        if (walk.looked > MOST_WALKED || edges.size >= MOST_EDGES || (!isKnown && depths.size >= mostNodes))
+          return { depths, edges: [...edges.values()], truncated: true };
+        if (!isKnown) depths.set(step.to, at + 1);
+        const record = edges.has(step.seq) ? undefined : walk.edge(step);
+        if (record) edges.set(step.seq, record);
+      }
       await breathe();
     }
   }
@@ -59,10 +61,9 @@ export async function pathsBetween(
       continue;
     }
     if (trail.hops >= depth) continue;
-    for await (const step of walk.from(trail.name)) {
+    for await (const steps of walk.from(trail.name)) {
       if (walk.looked > MOST_WALKED) return { paths, truncated: true };
-      if (!isOn(trail, step.to))
-        trails.push({ name: step.to, hops: trail.hops + 1, weight: trail.weight + step.weight, step, before: trail });
+      for (const step of steps) if (!isOn(trail, step.to)) trails.push(further(trail, step));
       await breathe();
     }
   }
@@ -87,20 +88,23 @@ export async function cheapestPath(
     if (trail.hops >= (fewest.get(trail.name) ?? Number.POSITIVE_INFINITY)) continue;
     fewest.set(trail.name, trail.hops);
     if (trail.hops >= depth) continue;
-    for await (const step of walk.from(trail.name)) {
-      if (walk.looked > MOST_SEARCHED) {
-        throw new Failure(
-          'too_large',
-          `The search for a way from ${quote(from)} to ${quote(to)} looked at ${MOST_SEARCHED} edges and did not end. Ask for one relation, or for less time.`,
-        );
-      }
-      const hops = trail.hops + 1;
-      if (hops < (fewest.get(step.to) ?? Number.POSITIVE_INFINITY))
-        open.push({ name: step.to, hops, weight: trail.weight + step.weight, step, before: trail });
+    for await (const steps of walk.from(trail.name)) {
+      if (walk.looked > MOST_SEARCHED) throw endless(from, to);
+      for (const step of steps) if (trail.hops + 1 < (fewest.get(step.to) ?? Number.POSITIVE_INFINITY)) open.push(further(trail, step));
       await breathe();
     }
   }
   return undefined;
+}
+
+/** A way that goes on by one edge. */
+function further(before: Trail, step: Step): Trail {
+  return { name: step.to, hops: before.hops + 1, weight: before.weight + step.weight, step, before };
+}
+
+function endless(from: string, to: string): Failure {
+  const message = `The search for a way from ${quote(from)} to ${quote(to)} looked at ${MOST_SEARCHED} edges and did not end. Ask for one relation, or for less time.`;
+  return new Failure('too_large', message, { code: 'SearchTooLong' });
 }
 
 function isOn(trail: Trail, name: string): boolean {

@@ -1,6 +1,5 @@
-import { breathe } from '../../base/loop.js';
 import type { GraphReads, MemoryRecord, ReadFilter } from '../contract.js';
-import { firstOf, limitOf, passes } from '../filter.js';
+import { firstOf, limitOf } from '../filter.js';
 import { type EdgeValue, Walk, type WalkFilter } from '../graph/edges.js';
 import { cheapestPath, neighbourhoodOf, pathsBetween, subgraphOf } from '../graph/paths.js';
 import type { KindSpace, MemoryKind } from '../kind.js';
@@ -36,16 +35,13 @@ class OpenGraph implements GraphReads {
   }
 
   async node(name: string, filter: ReadFilter = {}): Promise<MemoryRecord | undefined> {
-    for await (const { seq } of this.#space.lines.all('nodes', { prefix: [name], newestFirst: true })) {
-      const record = this.#space.lines.record(seq);
-      if (record && passes(record, this.#asOf(filter))) return record;
-      await breathe();
-    }
-    return undefined;
+    const { lines } = this.#space;
+    const [record] = await firstOf(lines.pages('nodes', { prefix: [name], newestFirst: true }), lines, { ...this.#asOf(filter), limit: 1 });
+    return record;
   }
 
   newest(filter: ReadFilter): Promise<MemoryRecord[]> {
-    return firstOf(this.#space.lines.all('graph', { newestFirst: true }), this.#space.lines, this.#asOf(filter));
+    return firstOf(this.#space.lines.pages('graph', { newestFirst: true }), this.#space.lines, this.#asOf(filter));
   }
 
   edges(name: string, filter: WalkFilter): Promise<MemoryRecord[]> {

@@ -37,7 +37,7 @@ export const timeSeries: MemoryKind<SeriesReads> = {
       return { from: Math.max(from, nowMs() - config.timeseries!.retention_days! * DAY_MS), to };
     };
     return {
-      newest: (filter) => firstOf(lines.all('times', { ...bounds(filter), newestFirst: true }), lines, filter),
+      newest: (filter) => firstOf(lines.pages('times', { ...bounds(filter), newestFirst: true }), lines, filter),
       async names() {
         const names: string[] = [];
         for (let next = lines.firstBehind('series', undefined); next && names.length < MOST_NAMES; ) {
@@ -47,7 +47,7 @@ export const timeSeries: MemoryKind<SeriesReads> = {
         return names;
       },
       range: (series, filter, newestFirst = false) =>
-        firstOf(lines.all('series', { prefix: [series], ...bounds(filter), newestFirst }), lines, filter),
+        firstOf(lines.pages('series', { prefix: [series], ...bounds(filter), newestFirst }), lines, filter),
       downsample: (series, everyMs, field, filter) => bucketsOf(lines, series, everyMs, field, filter, bounds(filter)),
     };
   },
@@ -108,29 +108,34 @@ async function bucketsOf(
   const most = Math.min(MOST_BUCKETS, filter.limit ?? MOST_BUCKETS);
   const readsRecords = needsRecord(filter);
   const buckets: Bucket[] = [];
-  for await (const { key, seq, value: numbers } of lines.all('series', { prefix: [series], ...bounds })) {
-    const atMs = key[1] as number;
-    let value = field === undefined ? numbers : (numbers as Record<string, unknown> | null)?.[field];
-    if (readsRecords || typeof value !== 'number') {
-      const record = lines.record(seq);
-      if (!record || !passes(record, filter)) continue;
-      value = memberOf(record.data, field);
-    }
-    if (value === undefined) continue;
-    const fromMs = Math.floor(atMs / everyMs) * everyMs;
-    if (buckets.at(-1)?.fromMs !== fromMs) {
-      if (buckets.length >= most) {
-        if (filter.limit !== undefined) break;
-        throw new Failure(
-          'too_large',
-          `The points of series ${quote(series)} fill more than ${MOST_BUCKETS} buckets of ${everyMs} ms: ask for larger buckets, or for less time.`,
-        );
+  const bucketAt = (fromMs: number): Bucket | undefined => {
+    const last = buckets.at(-1);
+    if (last?.fromMs === fromMs) return last;
+    if (buckets.length >= most) return undefined;
+    buckets.push(new Bucket(fromMs));
+    return buckets.at(-1);
+  };
+  for await (const page of lines.pages('series', { prefix: [series], ...bounds })) {
+    for (const { key, seq, value: numbers } of page) {
+      let value = field === undefined ? numbers : (numbers as Record<string, unknown> | null)?.[field];
+      if (readsRecords || typeof value !== 'number') {
+        const record = lines.record(seq);
+        if (!record || !passes(record, filter)) continue;
+        value = memberOf(record.data, field);
       }
-      buckets.push(new Bucket(fromMs));
+      if (value === undefined) continue;
+      const bucket = bucketAt(Math.floor((key[1] as number) / everyMs) * everyMs);
+      if (bucket) bucket.add(value);
+      else if (filter.limit !== undefined) return buckets.map((one) => one.shown());
+      else throw tooManyBuckets(series, everyMs);
     }
-    buckets.at(-1)!.add(value);
   }
   return buckets.map((bucket) => bucket.shown());
+}
+
+function tooManyBuckets(series: string, everyMs: number): Failure {
+  const message = `The points of series ${quote(series)} fill more than ${MOST_BUCKETS} buckets of ${everyMs} ms: ask for larger buckets, or for less time.`;
+  return new Failure('too_large', message, { code: 'TooManyBuckets' });
 }
 
 /** The value of a point; undefined where it has no such member. */

@@ -25,17 +25,19 @@ export const workingMemory: MemoryKind<WorkingReads> = {
       const found: MemoryRecord[] = [];
       const pages =
         session !== undefined
-          ? lines.all('session', { prefix: [session], newestFirst: true })
+          ? lines.pages('session', { prefix: [session], newestFirst: true })
           : user !== undefined
-            ? lines.all('user', { prefix: [user], newestFirst: true })
-            : lines.all('working', { newestFirst: true });
-      for await (const { seq } of pages) {
-        const record = lines.record(seq);
-        if (!record) continue;
-        // Older numbers came earlier.
-        if (record.addedMs <= oldestMs) break;
-        if (record.kinds.includes('working_memory') && passes(record, filter)) found.push(record);
-        if (found.length >= limit) break;
+            ? lines.pages('user', { prefix: [user], newestFirst: true })
+            : lines.pages('working', { newestFirst: true });
+      for await (const page of pages) {
+        for (const { seq } of page) {
+          const record = lines.record(seq);
+          if (!record) continue;
+          // Older numbers came earlier.
+          if (record.addedMs <= oldestMs) return found;
+          if (record.kinds.includes('working_memory') && passes(record, filter)) found.push(record);
+          if (found.length >= limit) return found;
+        }
       }
       return found;
     },
