@@ -210,6 +210,7 @@ export class OpenStore implements MemoryStore {
       await this.#changes.make({ remove: page.map(({ id }) => id) });
       forgotten += page.length;
     }
+    await this.#parts.store.scrub();
     return forgotten;
   }
 

@@ -60,6 +60,7 @@ export class Backups {
   readonly #source: BackupSource;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<unknown> = Promise.resolve();
+  #making: Promise<unknown> = Promise.resolve();
   #stopped = false;
   #lookEveryMs = LOOK_MS;
   /** What had been written when the newest copy was begun. */
@@ -71,8 +72,14 @@ export class Backups {
     this.#source = source;
   }
 
-  /** Copies now and returns the path of the copy. Throws `internal` when the file is damaged. */
-  async make(): Promise<string> {
+  /** Copies now, when no other copy is being made, and returns the path of the copy; `kept` are kept in all. Throws `internal` when the file is damaged. */
+  make(kept = KEPT): Promise<string> {
+    const made = this.#making.then(() => this.#make(kept));
+    this.#making = made.catch(() => undefined);
+    return made;
+  }
+
+  async #make(kept: number): Promise<string> {
     const place = join(this.#folder, 'backups');
     const path = join(place, timestamp());
     const partial = `${path}${UNFINISHED}`;
@@ -91,7 +98,7 @@ export class Backups {
       throw error;
     }
     this.#copied = written;
-    for (const old of backupsIn(this.#folder).slice(KEPT)) rmSync(old, { force: true, recursive: true });
+    for (const old of backupsIn(this.#folder).slice(kept)) rmSync(old, { force: true, recursive: true });
     return path;
   }
 

@@ -69,6 +69,8 @@ export interface Environment {
   usage(): Usage;
   /** Queues the writes made inside `change` as one transaction. */
   batch(change: () => void): CommitPromise;
+  /** Lets the next read see the newest snapshot, and nobody need an older one. */
+  refresh(): void;
   backup(path: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -96,6 +98,7 @@ export function openEnvironment(folder: string, { readOnly = false }: { readOnly
     file: join(folder, DATA_FILE),
     usage: () => root.getStats() as Usage,
     batch: (change) => root.batch(change) as CommitPromise,
+    refresh: () => (root as unknown as { resetReadTxn(): void }).resetReadTxn(),
     // Page by page: a copy that leaves free pages out follows every reference, and a damaged one would end the process.
     backup: (path) => root.backup(path, false),
     close: () => root.close(),

@@ -105,6 +105,18 @@ export class PageFile {
     return new Page(this.#read(number * this.pageSize, this.pageSize));
   }
 
+  /** Whether a part of the file has nothing but zeros. */
+  isZero(from: number, to: number): boolean {
+    const bytes = this.#read(from, to - from);
+    // Every byte is as the first, which is zero.
+    return bytes[0] === 0 && bytes.subarray(1).equals(bytes.subarray(0, -1));
+  }
+
+  /** Where in the file the value of overflow pages ends. */
+  overflowEnd(page: number, valueBytes: number): number {
+    return page * this.pageSize + HEADER_BYTES + valueBytes;
+  }
+
   /** What overflow pages hold. */
   overflow(page: number, valueBytes: number): Uint8Array {
     return this.#read(page * this.pageSize + HEADER_BYTES, valueBytes);
@@ -182,6 +194,11 @@ export class Page {
   /** Of an overflow page: how many belong together. */
   get overflowPages(): number {
     return this.bytes.readUInt32LE(PAGE_LOWER);
+  }
+
+  /** Where in a page of nodes the bytes lie that none of them has: what was removed may still be there. */
+  get gap(): { from: number; to: number } {
+    return { from: HEADER_BYTES + this.bytes.readUInt16LE(PAGE_LOWER), to: HEADER_BYTES + this.bytes.readUInt16LE(PAGE_UPPER) };
   }
 
   /** Where each node lies, or undefined when the page's own account of them cannot be right. */

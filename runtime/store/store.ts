@@ -8,6 +8,7 @@ import { DATA_FILE, type Environment, openEnvironment, type StoredKey } from './
 import { examine } from './examination.js';
 import { markClean, openSound } from './integrity.js';
 import { encoded, sealed } from './record-bytes.js';
+import { scrub } from './scrub.js';
 import { type StoreCounts, Table, type TableOwner } from './table.js';
 import type { TableName, Tables } from './tables.js';
 import { type Chain, type Change, Writer } from './writer.js';
@@ -75,6 +76,8 @@ export class Store {
   readonly #folder: string;
   readonly #backups: Backups;
   #closing: Promise<void> | undefined;
+  #scrubbing: Promise<unknown> = Promise.resolve();
+  #nextScrub: Promise<void> | undefined;
   /** Why the last write failed or was not begun; undefined when neither is so. */
   #trouble: string | undefined;
   /** What was found to be damaged since the store was opened. */
@@ -153,9 +156,23 @@ export class Store {
     return { status: 'healthy', message: `the state store in ${this.#folder} works` };
   }
 
-  /** Copies the store into its backup folder now; the newest copies are kept. Returns the copy's path. */
-  backup(): Promise<string> {
-    return this.#backups.make();
+  /** Copies the store into its backup folder now; the newest `kept` are kept. Returns the copy's path. */
+  backup(kept?: number): Promise<string> {
+    return this.#backups.make(kept);
+  }
+
+  /**
+   * Overwrites what removed records have left in the file, which LMDB does not, and puts a new copy in the place of the backups. Writes wait meanwhile.
+   * Throws `disk_full` where there is no room for the copy; the backups then stay. Callers that come before it begins share one.
+   */
+  scrub(): Promise<void> {
+    this.#nextScrub ??= this.#scrubbing.then(async () => {
+      this.#nextScrub = undefined;
+      await this.#noted(scrub(this.#writer, this.#environment));
+      await this.backup(1);
+    });
+    this.#scrubbing = this.#nextScrub.catch(() => undefined);
+    return this.#nextScrub;
   }
 
   /** Makes a copy now and then while the store is open; failures are logged. */

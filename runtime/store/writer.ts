@@ -41,6 +41,8 @@ export class Writer {
   readonly #environment: Environment;
   readonly #room: Room;
   #waiting: Waiting[] = [];
+  /** What is done between two transactions. Settles its own promise and never rejects. */
+  #between: (() => Promise<void>)[] = [];
   #running: Promise<void> | undefined;
   #closed = false;
 
@@ -81,6 +83,19 @@ export class Writer {
     });
   }
 
+  /** Does work on the file while no transaction is under way; `commit` makes transactions of its own. Writes wait meanwhile. */
+  between<Result>(work: (commit: (changes: readonly Change[]) => Promise<void>) => Promise<Result>): Promise<Result> {
+    if (this.#closed) return Promise.reject(new Failure('unavailable', 'The state store is closed: the daemon is stopping.'));
+    return new Promise((resolve, reject) => {
+      const commit = async (changes: readonly Change[]): Promise<void> => {
+        await this.#room.reserve(changes.map(({ value }) => value?.length ?? 0));
+        await this.#commit(changes);
+      };
+      this.#between.push(() => work(commit).then(resolve, (cause: unknown) => reject(failureOf(cause))));
+      this.#running ??= this.#run();
+    });
+  }
+
   /** Writes what waits and refuses everything later. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -90,7 +105,12 @@ export class Writer {
   async #run(): Promise<void> {
     // Lets writes of the same event turn join the first transaction.
     await Promise.resolve();
-    while (this.#waiting.length > 0) await this.#commitAll(this.#take());
+    for (;;) {
+      const work = this.#between.shift();
+      if (work) await work();
+      else if (this.#waiting.length > 0) await this.#commitAll(this.#take());
+      else break;
+    }
     this.#running = undefined;
   }
 

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setLogLevel } from '../../../../runtime/base/log.js';
 import type { MemoryRecord, MemoryStore, NewMemory } from '../../../../runtime/memory/contract.js';
@@ -233,6 +235,31 @@ describe('a memory store', () => {
       assert.deepEqual(stage.state[table].keys({ limit: 10 }), [], table);
     store = await stage.main();
     assert.equal(store.counts().records, 0);
+  });
+
+  it('forgets a user so that no file has a byte of it, copies of the state store included', async () => {
+    const canary = 'canary-of-a-user-77c1';
+    const holders = (): string[] =>
+      readdirSync(stage.dataDir, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile() && readFileSync(join(entry.parentPath, entry.name)).includes(canary))
+        .map(({ name }) => name);
+    const who = { user: canary };
+    for (let i = 0; i < 40; i += 1) {
+      const data = { said: `${canary} ${i} ${'x'.repeat(i * 300)}` };
+      await store.write({
+        add: [
+          text(data, { who, series: canary, place: { lat: i, lon: i }, tags: [canary] }),
+          text(`of another ${i}`, { who: { user: 'other' } }),
+        ],
+      });
+      await store.write({ add: [{ type: 'edge', data: 1, who, edge: { from: canary, to: `n${i}`, relation: 'r', weight: 1 } }] });
+    }
+    await stage.state.backup();
+    assert.equal(holders().length, 2);
+    assert.equal(await store.forget(who), 80);
+    assert.deepEqual(holders(), []);
+    assert.equal((await store.working!.newest({ user: 'other', limit: 100 })).length, 20);
+    assert.equal((await store.newest({ limit: 100 })).length, 40);
   });
 
   it('forgets a user, or one session of a user', async () => {
