@@ -1,4 +1,4 @@
-import type { SpeechIn, TranscribeRequest, TranscriptSegment } from '../../runtime/speech/contract.js';
+import type { LongTranscribeRequest, SpeechIn, TranscriptSegment } from '../../runtime/speech/contract.js';
 import { LISTEN_RATE } from '../../runtime/speech/decode/contract.js';
 import { PcmStream } from '../../runtime/speech/decode/pcm-stream.js';
 import { textOf } from '../../runtime/speech/transcription/text.js';
@@ -149,8 +149,11 @@ class TranscriptionSocket implements SocketListener {
   async #hear(samples: Float32Array, isFinal: boolean): Promise<void> {
     const { model, word_timestamps: words } = this.#query;
     const language = this.#language;
-    const request: TranscribeRequest = {
-      samples,
+    const request: LongTranscribeRequest = {
+      // Audio that comes in pieces is heard only where somebody speaks in it.
+      samples: (async function* () {
+        yield samples;
+      })(),
       model,
       words,
       prompt: this.#said.slice(-PROMPT_CHARACTERS),

@@ -330,7 +330,7 @@ export class VoiceSession {
       try {
         chat.model(namespace, project, settings.llmModel);
       } catch (error) {
-        refused.push(`llm_model: ${messageOf(error)}`);
+        refused.push(`llm_model: ${messageOf(error).replace(/\.$/, '')}`);
         next = { ...settings, llmModel: this.#settings.llmModel };
       }
     }

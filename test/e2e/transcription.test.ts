@@ -96,17 +96,22 @@ describe('the official client writes down speech', () => {
     }
   });
 
-  it('over a WebSocket', async () => {
-    const socket = new WebSocket(`${daemon.runtime.replace('http', 'ws')}/v1/audio/transcriptions/stream?model=base&chunk_interval=1`);
-    const come: Record<string, unknown>[] = [];
-    socket.on('message', (content: Buffer) => come.push(JSON.parse(content.toString()) as Record<string, unknown>));
-    await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
-    socket.send(wavOf(tone(2.5)).subarray(44));
-    socket.send('END');
-    assert.equal(await new Promise((resolve) => socket.once('close', resolve)), 1000);
-    assert.equal(come.at(-1)!.type, 'done');
-    assert.equal(come.filter(({ is_final }) => is_final === true).length, 1);
-    assert.ok(come.some(({ text }) => text === 'Guten Tag.'));
+  it('over a WebSocket, and nothing of noise', async () => {
+    const written = async (samples: Float32Array): Promise<Record<string, unknown>[]> => {
+      const socket = new WebSocket(`${daemon.runtime.replace('http', 'ws')}/v1/audio/transcriptions/stream?model=base&chunk_interval=1`);
+      const come: Record<string, unknown>[] = [];
+      socket.on('message', (content: Buffer) => come.push(JSON.parse(content.toString()) as Record<string, unknown>));
+      await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+      socket.send(wavOf(samples).subarray(44));
+      socket.send('END');
+      assert.equal(await new Promise((resolve) => socket.once('close', resolve)), 1000);
+      assert.equal(come.at(-1)!.type, 'done');
+      assert.equal(come.filter(({ is_final }) => is_final === true).length, 1);
+      return come;
+    };
+    assert.ok((await written(await decodeWhole(spoken))).some(({ text }) => text === 'Guten Tag.'));
+    const swelling = noise(4, 0.2).map((sample, at) => sample * (0.5 + 0.5 * Math.sin((2 * Math.PI * at) / 16_000)));
+    assert.ok((await written(swelling)).every(({ type, text }) => type === 'done' || text === ''));
   });
 });
 

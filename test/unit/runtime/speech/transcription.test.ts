@@ -46,6 +46,29 @@ describe('stretches of speech', () => {
     assert.ok(stretch && stretch.start > 2 && stretch.start < 3.2, JSON.stringify(stretch?.start));
   });
 
+  it('begin where something is said, in the last minute of an hour as in the first', async () => {
+    const spoken = tone(2);
+    const places: number[] = [];
+    const hour = async function* (): AsyncGenerator<Float32Array, void, undefined> {
+      for (let at = 0; at < 3600; at += 2) {
+        const pause = silence(2.5 + 0.7 * (places.length % 7));
+        at += pause.length / LISTEN_RATE;
+        places.push(at);
+        yield pause;
+        yield spoken;
+      }
+    };
+    const late: number[] = [];
+    let most = 0;
+    for await (const { start, samples } of spokenStretches(hour())) {
+      late.push(start - places[late.length]!);
+      most = Math.max(most, samples.length / LISTEN_RATE);
+    }
+    assert.equal(late.length, places.length);
+    assert.ok(Math.min(...late) > -0.5 && Math.max(...late) < 0, `off by ${Math.min(...late)} to ${Math.max(...late)} s`);
+    assert.ok(Math.max(...late) - Math.min(...late) < 0.03 && most < 3, `${most} s at most`);
+  });
+
   it('are at most 28 s long, cut where it is quiet, and lose nothing between', async () => {
     const stretches = await cut(tone(100));
     assert.ok(stretches.length >= 4);
