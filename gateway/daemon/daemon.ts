@@ -12,6 +12,7 @@ import { universalEndpoints, universalSockets } from '../universal/index.js';
 import { finishRestore } from './backup/restore.js';
 import { boundHeap } from './heap.js';
 import { lockDataDir } from './lock.js';
+import { metricsEndpoint } from './metrics.js';
 import { type DaemonOptions, isLoopback, requireSafeBind } from './options.js';
 import { keepPrivate } from './privacy.js';
 import { ensureQuickstart, greeting } from './quickstart.js';
@@ -62,8 +63,13 @@ async function open({ transport, options, runtime, front }: House, api: ServedAp
     origins: [...options.allowedOrigins, ...trusted],
     ...(options.apiKey ? { apiKey: options.apiKey } : {}),
   };
-  const endpoints = [...api.endpoints, ...documentationEndpoints<Runtime>({ title: api.title, version: VERSION }, api.endpoints)];
+  const endpoints = [
+    ...api.endpoints,
+    metricsEndpoint,
+    ...documentationEndpoints<Runtime>({ title: api.title, version: VERSION }, api.endpoints),
+  ];
   const application = dispatch({
+    name: api.flag === 'port' ? 'core' : 'runtime',
     endpoints,
     sockets: api.sockets,
     context: runtime,

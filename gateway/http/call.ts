@@ -38,6 +38,9 @@ export class Call {
   allowedOrigin = '';
   errorShape: ErrorShape = 'house';
   answered = false;
+  /** The path of its endpoint, as the list of endpoints has it; empty where there is none. */
+  path = '';
+  readonly startedMs = performance.now();
   timer: NodeJS.Timeout | undefined;
   #controller: AbortController | undefined;
   #reason: unknown;

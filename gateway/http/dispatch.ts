@@ -7,10 +7,12 @@ import { coerced } from '../../schemas/validate.js';
 import { Access, type AccessRules } from './access.js';
 import { BodyRoom, DEFAULT_BODY_BYTES, parseQuery, readJson } from './body.js';
 import { Call, CheckedRequest, safeValue, shapeFor } from './call.js';
+import { countAnswer } from './counts.js';
 import { errorBody, failureOf, logFailure, statusOf } from './errors.js';
 import { HeldExchange } from './held-exchange.js';
 import { Forms, formLimitBytes, type ReceivedForm } from './multipart.js';
 import { andThen, sendPieces } from './pieces.js';
+import { allowed, failureHeaders, methodNotAllowed, notFound, originRefused } from './refusals.js';
 import { type Match, Router } from './router.js';
 import { EventSender, streamHeaders } from './sse.js';
 import type { Application, Exchange, Refusal, SocketListener, UpgradeRequest } from './transport.js';
@@ -39,6 +41,8 @@ export interface SocketRoute<Context> {
 
 /** What a listener serves and to whom. */
 export interface DispatchOptions<Context> {
+  /** Names the API in metrics; without it nothing is counted. */
+  readonly name?: string;
   readonly endpoints: readonly Endpoint<Context>[];
   readonly sockets?: readonly SocketRoute<Context>[];
   readonly context: Context;
@@ -63,6 +67,7 @@ class Dispatch<Context> implements Application {
   readonly #access: Access | undefined;
   readonly #guard: Guard<Context> | undefined;
   readonly #context: Context;
+  readonly #name: string | undefined;
   readonly #timeLimitMs: number;
   readonly #bodies = new BodyRoom();
   readonly #forms: Forms;
@@ -71,6 +76,7 @@ class Dispatch<Context> implements Application {
     this.#access = options.access && new Access(options.access);
     this.#guard = options.guard;
     this.#context = options.context;
+    this.#name = options.name;
     this.#timeLimitMs = options.timeLimitMs ?? REQUEST_TIME_LIMIT_MS;
     this.#forms = new Forms(options.uploadFolder ?? join(tmpdir(), `quern-uploads-${process.pid}`));
     if (options.uploadFolder !== undefined)
@@ -134,6 +140,7 @@ class Dispatch<Context> implements Application {
     // The shape of errors belongs to the route, so it is found before anything can be refused.
     const match = this.#router.match(exchange.path);
     const endpoint = match?.methods.get(method) ?? (method === 'HEAD' ? match?.methods.get('GET') : undefined);
+    call.path = endpoint?.path ?? '';
     if (endpoint?.errorShape) call.errorShape = shapeFor(endpoint.errorShape, exchange);
     this.#access?.checkHost(host);
     if (this.#guard?.owns(exchange.path)) {
@@ -272,6 +279,7 @@ class Dispatch<Context> implements Application {
     clearTimeout(call.timer);
     try {
       if (reply === undefined) return;
+      countAnswer(this.#name, call, 'status' in reply ? (reply.status ?? 200) : (endpoint.status ?? 200));
       if ('events' in reply) this.#stream(call, reply);
       else if ('pieces' in reply) void sendPieces(call, reply, (error) => this.#fail(call, error));
       else whole(call, endpoint.status ?? 200, reply);
@@ -304,6 +312,7 @@ class Dispatch<Context> implements Application {
     if (call.answered || exchange.gone) return;
     call.answered = true;
     const failure = failureOf(error);
+    countAnswer(this.#name, call, statusOf(failure, call.errorShape));
     logFailure(failure, { id: call.id, method: exchange.method, path: exchange.path });
     const headers = call.headers();
     headers.push(...failureHeaders(failure));
@@ -328,48 +337,9 @@ function bodyLimitOf<Context>(endpoint: Endpoint<Context>, exchange: Exchange): 
   return endpoint.body ? (endpoint.bodyLimitBytes ?? DEFAULT_BODY_BYTES) : undefined;
 }
 
-function failureHeaders(failure: Failure): string[] {
-  const headers = ['Content-Type', JSON_TYPE];
-  if (failure.retryAfterS !== undefined) headers.push('Retry-After', String(Math.ceil(failure.retryAfterS)));
-  if (failure.kind === 'unauthorized') headers.push('WWW-Authenticate', 'Bearer');
-  if (failure instanceof MethodNotAllowed) headers.push('Allow', failure.allow);
-  return headers;
-}
-
 /** Whether an answer goes on when its handler has returned. */
 function lasts(reply: Reply): reply is StreamReply | PiecesReply {
   return 'events' in reply || 'pieces' in reply;
-}
-
-class MethodNotAllowed extends Failure {
-  constructor(readonly allow: string) {
-    super('not_allowed', 'Method Not Allowed');
-  }
-}
-
-function notFound(): Failure {
-  return new Failure('not_found', 'Not Found');
-}
-
-function methodNotAllowed(methods: ReadonlyMap<string, unknown>): Failure {
-  return new MethodNotAllowed(allowed(methods));
-}
-
-function allowed(methods: ReadonlyMap<string, unknown>): string {
-  const names = [...methods.keys()];
-  if (names.includes('GET')) names.push('HEAD');
-  return [...names, 'OPTIONS'].join(', ');
-}
-
-function originRefused(origin: string): Failure {
-  const shown = JSON.stringify(origin.slice(0, 200));
-  return new Failure(
-    'forbidden',
-    `Pages of origin ${shown} may not change anything here; start the daemon with this origin among its allowed ones.`,
-    {
-      code: 'OriginNotAllowed',
-    },
-  );
 }
 
 function preflight(call: Call, methods: ReadonlyMap<string, unknown> | undefined): void {

@@ -4,6 +4,7 @@ import type { EventsConfig, ProjectConfig } from '../../schemas/generated/config
 import type { EventItem, EventList, EventRecord, EventType, FollowQuery, ListQuery } from '../../schemas/generated/core/events.js';
 import { log } from '../base/log.js';
 import { breathe } from '../base/loop.js';
+import { Counter, Histogram, SECONDS } from '../base/metrics.js';
 import type { JsonObject } from '../config/values.js';
 import type { EventKey, Store, StoredEvent } from '../store/store.js';
 import { EventConfigs } from './configs.js';
@@ -13,6 +14,8 @@ import { type EndedEvent, type EventProject, Recording, SERVER_LOG } from './rec
 import { EventRetention, KEPT } from './retention.js';
 import { itemOf, sealedEvent } from './seal.js';
 
+const ENDED = new Counter('quern_events_total', 'What projects and the server did, by type and outcome.', ['type', 'status']);
+const TOOK = new Histogram('quern_event_seconds', 'How long it took, by type.', ['type'], SECONDS);
 /** An event is on disk this long after its end, in milliseconds: those that end meanwhile share one flush. */
 const FLUSH_MS = 100;
 /** Events that wait for a disk; later ones are lost, which the log says. */
@@ -202,6 +205,8 @@ export class Events {
           if ((this.#erased.get(`${namespace}/${name}`) ?? Number.NEGATIVE_INFINITY) >= event.fromMs) continue;
           const hash = this.#configs.add(batch, namespace, name, config);
           const record = sealedEvent(event, hash, config.events?.content ?? KEPT.content);
+          ENDED.add([record.type, record.status]);
+          TOOK.observe([record.type], (event.toMs - event.fromMs) / 1000);
           batch.put('events', [namespace, name, event.id], record);
           const bytes = batch.changes.at(-1)!.value!.length + HEAD_BYTES;
           batch.put('eventHeads', [namespace, name, event.startedMs, event.id], { item: itemOf(record), bytes });

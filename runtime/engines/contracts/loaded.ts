@@ -17,6 +17,8 @@ export interface LoadedEngine {
   /** Process id of its present host; undefined without one. */
   readonly pid: number | undefined;
   readonly status: EngineStatus;
+  /** What its scheduler counts, where it has one. */
+  stats?(): Promise<Record<string, number>>;
   /** Ends it; resolves when its memory is back. */
   close(): Promise<void>;
 }

@@ -16,6 +16,7 @@ import type {
   SequenceStates,
 } from '../contracts/language.js';
 import type { EngineStatus, LoadedEngine } from '../contracts/loaded.js';
+import { GenerationFigures } from './figures.js';
 import type { GenerateBody, HostEvent, RestoreBody, SaveBody } from './wire.js';
 
 /** As in the host: a prompt serves one generation within this time. */
@@ -134,16 +135,19 @@ export class LanguageClient implements LanguageModel, LoadedEngine {
     this.#nextGeneration = (id % ID_LIMIT) + 1;
     const stream = new EventStream();
     this.#running.set(id, { host, stream });
+    const figures = new GenerationFigures(this.info.name);
     try {
       await host.call('generate', { ...request, id, promptId: prepared.promptId } satisfies GenerateBody, signal);
       const reading = new PromptReading(this.info.name);
       while (true) {
         const event = await stream.next(signal);
         reading.take(event);
+        figures.take(event);
         yield event;
         if (event.finish) return;
       }
     } finally {
+      figures.end();
       this.#running.delete(id);
       if (!stream.ended) host.call('abort', id).catch(() => {});
     }

@@ -35,6 +35,8 @@ export interface LoadedModel {
   readonly staysMs: number;
   readonly pid: number | undefined;
   readonly status: EngineStatus;
+  /** What its scheduler counts, where it has one. */
+  stats?(): Promise<Record<string, number>>;
 }
 
 /** How a language model is kept, and how it is run where it is an ONNX export. */
@@ -166,7 +168,8 @@ export class Models {
   /** Models in memory, first loaded first. */
   loaded(): LoadedModel[] {
     return this.#residency.loaded().map(({ key, resident: { type, name, engine }, uses, staysMs }) => {
-      return { key, type, name, uses, staysMs, pid: engine.pid, status: engine.status };
+      const stats = engine.stats ? { stats: () => engine.stats!() } : {};
+      return { key, type, name, uses, staysMs, pid: engine.pid, status: engine.status, ...stats };
     });
   }
 
