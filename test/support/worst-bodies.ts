@@ -175,3 +175,23 @@ export function longForms(name: SchemaName, bytes: number): WorstBody[] {
       })),
     );
 }
+
+/** A small body that fits a schema, nearly, in which each member that has a value here has it, required or not. */
+export function namedBody(name: SchemaName, values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  const [path, shape] = name.split('#');
+  const root = { $ref: `${path}.json#/$defs/${shape}` };
+  const known = membersOf(root, '').filter(([member]) => Object.hasOwn(values, member));
+  return { ...(smallest(root, '') as object), ...Object.fromEntries(known.map(([member]) => [member, values[member]])) };
+}
+
+/** The same as a form, with a small file wherever it takes one. */
+export function namedForm(name: SchemaName, values: Readonly<Record<string, unknown>>): { readonly type: string; readonly text: string } {
+  const [path, shape] = name.split('#');
+  const parts = membersOf({ $ref: `${path}.json#/$defs/${shape}` }, '').flatMap(([field, { schema }]) => {
+    const isFile = (schema.items ?? schema).format === 'binary';
+    if (!isFile && !Object.hasOwn(values, field)) return [];
+    const head = `--${BOUNDARY}\r\nContent-Disposition: form-data; name="${field}"${isFile ? '; filename="a.txt"' : ''}\r\n\r\n`;
+    return [`${head}${isFile ? 'text' : String(values[field])}\r\n`];
+  });
+  return { type: `multipart/form-data; boundary=${BOUNDARY}`, text: `${parts.join('')}--${BOUNDARY}--\r\n` };
+}
