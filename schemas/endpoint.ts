@@ -48,8 +48,6 @@ export interface Request {
   readonly signal: AbortSignal;
   /** Who asks, where accounts are on. */
   readonly visitor?: { readonly isAdmin: boolean; readonly isStranger: boolean } | undefined;
-  /** Told by handlers how many tokens of a model the request has cost, where that is counted; several numbers add up. */
-  readonly spent?: ((tokens: number) => void) | undefined;
   /** Told how far the work is, by handlers that know; absent where nobody wants to know. */
   readonly progress?: ((step: Progress) => void) | undefined;
 }

@@ -127,7 +127,7 @@ export class Meters {
     return this.look(userId, meterId);
   }
 
-  /** Sets what a user has used in the present period, whatever the limit, as for a user of a test. */
+  /** Sets what a user has used in the present period, whatever the limit: for what comes and goes, such as bytes on disk, and for users of a test. */
   async set(userId: string, meterId: string, used: number): Promise<void> {
     const { start } = periodOf(this.#meter(meterId), this.#ground.now());
     const { tables, newOnly } = this.#ground.database;

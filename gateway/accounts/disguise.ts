@@ -11,7 +11,6 @@ export interface Changes {
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string>>;
-  readonly spent?: ((tokens: number) => void) | undefined;
 }
 
 /** A request as a handler shall see it. */
@@ -20,15 +19,13 @@ export class ChangedRequest implements Request {
   readonly params: Changes['params'];
   readonly query: Changes['query'];
   readonly body: unknown;
-  readonly spent: Request['spent'];
   readonly #headers: Changes['headers'];
 
-  constructor(request: Request, { params, query, body, headers, spent }: Changes) {
+  constructor(request: Request, { params, query, body, headers }: Changes) {
     this.#request = request;
     this.params = params;
     this.query = query;
     this.body = body;
-    this.spent = spent;
     this.#headers = headers;
   }
 

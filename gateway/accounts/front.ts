@@ -67,7 +67,7 @@ export class Front implements Guard<Runtime> {
         );
       const tenants = await runtime.tenants();
       const namespaces = new Namespaces({ owners: tenants.owners, shared, existing: () => runtime.projects.namespaces() });
-      const premises = { runtime, tenants, namespaces, metering: new Metering(accounts), adminRole: admin.requireRole };
+      const premises = { runtime, tenants, namespaces, metering: new Metering(accounts, tenants), adminRole: admin.requireRole };
       return new Front(accounts, premises, operatorKey);
     } catch (error) {
       await accounts.close();

@@ -2,18 +2,25 @@ import type { Accounts } from '../../accounts/accounts.js';
 import type { Caller } from '../../accounts/identity/sessions.js';
 import { log } from '../../runtime/base/log.js';
 import type { Runtime } from '../../runtime/runtime.js';
-import type { Endpoint, Reply, Request } from '../../schemas/endpoint.js';
+import type { Tenants } from '../../runtime/tenants/tenants.js';
+import type { Endpoint, Request } from '../../schemas/endpoint.js';
+import { metered } from './metered.js';
 
 /** Meters of the module file that the daemon counts itself, by the names that they must have. */
 export const METERS = { requests: 'requests', tokens: 'tokens', storage: 'storage_bytes' } as const;
 
+/** Whose endpoints have work done by models; those of the others change what is kept. */
+const ASKED_BY: ReadonlySet<string> = new Set(['users', 'members']);
+
 /** Counts what people use of the daemon, where the module file has meters of these names. */
 export class Metering {
   readonly #accounts: Accounts;
-  readonly #has: { readonly requests: boolean; readonly tokens: boolean; readonly storage: boolean };
+  readonly #tenants: Tenants;
+  readonly #has: Readonly<Record<keyof typeof METERS, boolean>>;
 
-  constructor(accounts: Accounts) {
+  constructor(accounts: Accounts, tenants: Tenants) {
     this.#accounts = accounts;
+    this.#tenants = tenants;
     const { meters } = accounts.settings;
     const has = (name: string): boolean => Object.hasOwn(meters, name);
     this.#has = { requests: has(METERS.requests), tokens: has(METERS.tokens), storage: has(METERS.storage) };
@@ -27,23 +34,49 @@ export class Metering {
     // What comes by MCP is counted where it arrives inside.
     if (access === 'anyone' || id === 'mcp') return;
     const { meters } = this.#accounts;
-    if (this.#has.tokens && method === 'POST') await meters.check(userId, METERS.tokens);
+    if (this.#has.tokens && method === 'POST' && ASKED_BY.has(access)) await meters.check(userId, METERS.tokens);
     if (this.#has.requests) await meters.track(userId, METERS.requests);
   }
 
-  /** Takes the tokens of a request; undefined where they are not counted. */
-  spender({ userId }: Caller): ((tokens: number) => void) | undefined {
-    if (!this.#has.tokens) return undefined;
-    return (tokens) => void this.#note(userId, METERS.tokens, Math.ceil(tokens));
+  /** The runtime as the caller uses it: its tokens are counted as they are spent, those of answers that break off too. */
+  contextOf({ userId }: Caller, runtime: Runtime): Runtime {
+    if (!this.#has.tokens) return runtime;
+    return metered(runtime, (tokens) => {
+      if (tokens > 0) void this.#spend(userId, Math.ceil(tokens));
+    });
   }
 
-  async stored(_caller: Caller, _endpoint: Endpoint<Runtime>, _request: Request, _reply: Reply): Promise<void> {}
+  /** Makes sure that there is room for the files of a request. Throws `too_many` where there is not. */
+  async admitFiles({ userId }: Caller, { files }: Pick<Request, 'files'>): Promise<void> {
+    if (!this.#has.storage || files.length === 0) return;
+    const { meters } = this.#accounts;
+    await meters.set(userId, METERS.storage, await this.#tenants.storedBytes(userId));
+    await meters.check(
+      userId,
+      METERS.storage,
+      files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
+    );
+  }
 
-  /** What is used is used: it counts beyond a limit too, and the next request is refused. */
-  async #note(userId: string, meter: string, amount: number): Promise<void> {
-    if (!(amount > 0)) return;
-    await this.#accounts.meters.record(userId, meter, amount).catch((error: unknown) => {
-      log('error', `${amount} of ${meter} could not be counted`, { user: userId, error });
+  /** Writes down what the caller has on disk, after a request that may have changed it. */
+  async noteStored(
+    { userId }: Caller,
+    { access, method }: Pick<Endpoint<Runtime>, 'access' | 'method'>,
+    { files }: Pick<Request, 'files'>,
+  ): Promise<void> {
+    const isChange = files.length > 0 || method === 'DELETE' || (method !== 'GET' && !ASKED_BY.has(access));
+    if (!this.#has.storage || !isChange) return;
+    try {
+      await this.#accounts.meters.set(userId, METERS.storage, await this.#tenants.storedBytes(userId));
+    } catch (error) {
+      log('warn', 'what a user has on disk could not be written down', { user: userId, error });
+    }
+  }
+
+  /** What is spent is spent: it counts beyond a limit too, and the next request is refused. */
+  async #spend(userId: string, tokens: number): Promise<void> {
+    await this.#accounts.meters.record(userId, METERS.tokens, tokens).catch((error: unknown) => {
+      log('error', `${tokens} tokens could not be counted`, { user: userId, error });
     });
   }
 }

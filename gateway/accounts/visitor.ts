@@ -126,12 +126,12 @@ export class User implements Visitor<Runtime> {
   async serve(endpoint: Endpoint<Runtime>, request: Request): Promise<Reply> {
     const { metering } = this.#premises;
     await metering.admit(this.caller, endpoint);
-    const spent = metering.spender(this.caller);
+    await metering.admitFiles(this.caller, request);
     const standing = await this.#standing(endpoint, request.params, request.body);
     const { swaps, ...changes } = this.#changes(endpoint, request, standing);
     try {
-      const reply = await endpoint.handler(this.context, new ChangedRequest(request, { ...changes, spent }));
-      await metering.stored(this.caller, endpoint, request, reply);
+      const reply = await endpoint.handler(this.context, new ChangedRequest(request, changes));
+      await metering.noteStored(this.caller, endpoint, request);
       return replyInWrittenWords(reply, swaps);
     } catch (error) {
       throw failureInWrittenWords(error, swaps);
@@ -159,14 +159,13 @@ export class User implements Visitor<Runtime> {
     await metering.admit(this.caller, { access: route.access, method: 'POST' });
     const { namespace } = params;
     const level = namespace === undefined ? undefined : this.#level(namespace);
-    const spent = metering.spender(this.caller);
     if (level === 'none') {
       const listener = route.open(this.context, { params: { ...params, namespace: NOWHERE }, query });
       return listenerInWrittenWords(listener, [[NOWHERE, namespace!]]);
     }
     const isApart = level === 'member';
     const session = isApart ? { session_id: this.#mark + String(query.session_id || randomUUID()) } : {};
-    const listener = route.open(this.context, { params, query: { ...query, ...session }, ...(spent ? { spent } : {}) });
+    const listener = route.open(this.context, { params, query: { ...query, ...session } });
     return listenerInWrittenWords(listener, isApart ? [[this.#mark, '']] : []);
   }
 
@@ -181,12 +180,16 @@ export class User implements Visitor<Runtime> {
 
   /** What there is for this user: all of the runtime for who runs the machine, else what is theirs in its places. */
   get context(): Runtime {
+    const { metering } = this.#premises;
+    this.#context ??= metering.contextOf(this.caller, this.isAdmin ? this.whole : this.#part());
+    return this.#context;
+  }
+
+  #part(): Runtime {
     const { runtime, tenants } = this.#premises;
-    if (this.isAdmin) return runtime;
-    this.#context ??= Object.assign(Object.create(runtime) as Runtime, tenants.of(this.caller.userId), {
+    return Object.assign(Object.create(runtime) as Runtime, tenants.of(this.caller.userId), {
       projects: projectsSeen(runtime.projects, (namespace) => this.sees(namespace)),
     });
-    return this.#context;
   }
 
   #level(namespace: string): Level {

@@ -37,7 +37,7 @@ export interface VisitedSocket<Context> {
 }
 
 /** The request that asks for a WebSocket, as a route sees it. */
-export type SocketRequest = Pick<Request, 'params' | 'query' | 'spent'>;
+export type SocketRequest = Pick<Request, 'params' | 'query'>;
 
 /** Stands before the endpoints of a listener where accounts are on. */
 export interface Guard<Context> {

@@ -6,6 +6,7 @@ import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { CompletionRequest as ChatRequest } from '../../schemas/generated/core/chat.js';
 import { log } from '../base/log.js';
 import { FORM_FIELDS } from '../completions/settings.js';
+import { type Spent, spending } from '../completions/spent.js';
 import type { Events } from '../events/events.js';
 import type { ProjectTools } from '../mcp/toolbox.js';
 import { defaultModel } from '../projects/models.js';
@@ -51,10 +52,14 @@ export interface ChatCall {
   replay?: ReplayOf;
   /** Text around the answer, by the passages that it is made from. */
   frame?: ((passages: readonly Hit[]) => AnswerFrame) | undefined;
+  /** Is told what the models of the turn cost. */
+  spent?: Spent | undefined;
 }
 
 /** What a turn is opened with. */
 export interface TurnParts {
+  /** As in `ChatCall`. */
+  readonly spent?: Spent | undefined;
   readonly project: LoadedProject;
   readonly signal: AbortSignal;
   readonly sessions: Sessions;
@@ -99,7 +104,8 @@ export async function openTurn(parts: TurnParts, call: ChatCall): Promise<ChatTu
   const { project, signal, sessions, retrieval } = parts;
   const { request, replay } = call;
   const sessionId = call.stateful ? sessionIdOf(call) : undefined;
-  const kept = call.unrecorded ? { ...parts, events: undefined, memory: undefined } : parts;
+  const { spent } = call;
+  const kept = { ...parts, spent, ...(call.unrecorded ? { events: undefined, memory: undefined } : {}) };
   const about = { request, sessionId, begunWith: call.begunWith, replayOf: replay?.of };
   return opened(kept, about, async ({ model, session, record, prompts, tools, ask, agentOf }) => {
     let opening: Message[] = [];
@@ -217,7 +223,10 @@ async function turnOf(
     const toolbox = await openToolbox(parts.tools, project, { model, request, isReplay: replayOf !== undefined }, signal);
     const tools = new TurnTools(own, toolbox, request.tool_choice, MAX_TOOLS);
     const settings = { ...settingsOf(model, request), stream: request.stream ?? false };
-    const ask: TurnAtHand['ask'] = (messages, fields) => provider.open(model, { ...settings, ...fields, messages: [...messages] }, signal);
+    const ask: TurnAtHand['ask'] = async (messages, fields) => {
+      const completion = await provider.open(model, { ...settings, ...fields, messages: [...messages] }, signal);
+      return parts.spent ? spending(completion, parts.spent) : completion;
+    };
     const agentOf: TurnAtHand['agentOf'] = (state, first, decided) => {
       const agentParts: AgentParts = {
         toolbox,

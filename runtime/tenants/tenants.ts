@@ -10,6 +10,7 @@ import { TENANTS_FROM } from '../ml/tables/owner.js';
 import { type InMemory, openServices, type ServiceParts, type Services } from '../services/services.js';
 import { TENANT_LIMITS } from './limits.js';
 import { NamespaceOwners } from './owners.js';
+import { bytesBelow } from './stored-bytes.js';
 import { tenantStore } from './tenant-store.js';
 
 /** What a person has for themselves, whatever others call theirs. */
@@ -60,9 +61,16 @@ export class Tenants {
   of(id: string): Tenant {
     const known = this.#opened.get(id);
     if (known) return known;
-    const tenant = this.#open(createHash('sha256').update(id).digest('hex').slice(0, 32));
+    const tenant = this.#open(folderOf(id));
     this.#opened.set(id, tenant);
     return tenant;
+  }
+
+  /** What a user has on disk: the projects of their namespaces with all that was uploaded, and what they keep alone. */
+  async storedBytes(id: string): Promise<number> {
+    const projects = this.owners.all(id).map((namespace) => join(this.#parts.dataDir, 'projects', namespace));
+    const all = await Promise.all([...projects, join(this.#folder, folderOf(id))].map(bytesBelow));
+    return all.reduce((sum, bytes) => sum + bytes, 0);
   }
 
   /** Ends the work of all. */
@@ -100,4 +108,8 @@ export class Tenants {
     const names = await readdir(this.#folder).catch(() => [] as string[]);
     for (const name of names) await rm(join(this.#folder, name, 'files'), { recursive: true, force: true });
   }
+}
+
+function folderOf(id: string): string {
+  return createHash('sha256').update(id).digest('hex').slice(0, 32);
 }

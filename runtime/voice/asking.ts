@@ -2,6 +2,7 @@ import type { Message } from '../../schemas/generated/common.js';
 import type { CompletionRequest } from '../../schemas/generated/core/chat.js';
 import type { Chat } from '../chat/chat.js';
 import type { KeptByReader } from '../chat/turn.js';
+import type { Spent } from '../completions/spent.js';
 import type { VoiceSettings } from './settings.js';
 
 /** Answers of a voice are short and lively where the project says nothing else. */
@@ -16,12 +17,14 @@ export interface Conversation {
   readonly systemPrompt: string | undefined;
   /** What its client has chosen, for whoever goes on with it. */
   readonly begunWith: Record<string, unknown>;
+  /** Is told what the answers cost. */
+  readonly spent?: Spent | undefined;
 }
 
 /** Asks the model of a conversation, with the prompts, tools, documents and history of its project. Throws as `Chat.complete` does. */
 export async function ask(
   chat: Pick<Chat, 'complete' | 'model'>,
-  { namespace, project, id, systemPrompt, begunWith }: Conversation,
+  { namespace, project, id, systemPrompt, begunWith, spent }: Conversation,
   { llmModel, thinks }: Pick<VoiceSettings, 'llmModel' | 'thinks'>,
   text: string,
   signal: AbortSignal,
@@ -39,7 +42,7 @@ export async function ask(
     ...(own.max_tokens === undefined && own.max_completion_tokens === undefined ? { max_tokens: MOST_TOKENS } : {}),
     ...more,
   };
-  const turn = await chat.complete({ namespace, project, request, stateful: true, sessionId: id, begunWith, unrecorded }, signal);
+  const turn = await chat.complete({ namespace, project, request, stateful: true, sessionId: id, begunWith, unrecorded, spent }, signal);
   return turn.parts();
 }
 
@@ -50,7 +53,7 @@ export async function rehearse(
   settings: Pick<VoiceSettings, 'llmModel' | 'thinks'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { parts, close } = await ask(chat, conversation, settings, 'Hello', signal, {
+  const { parts, close } = await ask(chat, { ...conversation, spent: undefined }, settings, 'Hello', signal, {
     max_tokens: 1,
     rag_enabled: false,
     unrecorded: true,

@@ -4,6 +4,7 @@ import type { Query } from '../../schemas/generated/core/voice.js';
 import { log } from '../base/log.js';
 import type { Chat } from '../chat/chat.js';
 import { checkSessionId } from '../chat/session.js';
+import type { Spent } from '../completions/spent.js';
 import type { Events } from '../events/events.js';
 import type { LoadedProject } from '../projects/projects.js';
 import type { SpeechInService, SpeechOutService } from '../speech/contract.js';
@@ -40,6 +41,8 @@ export interface VoiceAddress {
   readonly namespace: string;
   readonly project: string;
   readonly query: Readonly<Record<string, unknown>>;
+  /** Is told what the answers cost. */
+  readonly spent?: Spent | undefined;
 }
 
 /** Spoken conversations with the models of a project. */
@@ -111,6 +114,7 @@ export class Voice {
       id,
       systemPrompt: query.system_prompt?.replace(CONTROL, (sign) => (sign === '\n' || sign === '\t' ? sign : '')).trim() || undefined,
       begunWith: { ...query },
+      spent: address.spent,
       settings,
       chat,
       speech,
