@@ -9,6 +9,7 @@ import { exampleEndpoints } from './examples.js';
 import { forHelpProject } from './help-project.js';
 import { memoryEndpoints } from './memory.js';
 import { memoryReadEndpoints } from './memory-reads.js';
+import { memoryRecallEndpoints } from './memory-recall.js';
 import { modelEndpoints } from './models.js';
 import { projectEndpoints } from './projects.js';
 import { ragEndpoints } from './rag.js';
@@ -33,6 +34,7 @@ const operations: readonly Endpoint<Runtime>[] = [
   ...ragEndpoints,
   ...memoryEndpoints,
   ...memoryReadEndpoints,
+  ...memoryRecallEndpoints,
   ...modelEndpoints,
   ...visionEndpoints,
   ...speechEndpoints,

@@ -1,4 +1,5 @@
 import type { Memories, MemoryRecord, MemoryStore } from '../../runtime/memory/contract.js';
+import type { Mind } from '../../runtime/memory/mind.js';
 import { shownMemory } from '../../runtime/memory/wire.js';
 import type { Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
@@ -12,6 +13,7 @@ export const tag = 'memory';
 /** What the memory endpoints work on. */
 export interface MemoryContext {
   readonly memories: Memories;
+  readonly mind: Pick<Mind, 'recall' | 'consolidate' | 'forget'>;
 }
 
 /** The store that a request is about. */

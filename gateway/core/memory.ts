@@ -21,6 +21,7 @@ import type {
   StatsReply,
 } from '../../schemas/generated/core/memory.js';
 import { MEMORY, type MemoryContext, readsOf, shownList, storeOf, tag } from './memory-place.js';
+import { recallOf, recallQuestion } from './memory-recall.js';
 
 /** Bytes of a body that adds: a record as large as one may be, with room for how it is written. */
 const ADD_BYTES = 1_048_576;
@@ -103,9 +104,20 @@ function statsOf(store: MemoryStore, stateFolder: string): StatsReply {
   };
 }
 
-async function forget(store: MemoryStore, { user_id: user, session_id: session }: ForgetRequest): Promise<ForgetReply> {
+async function forget(
+  { mind }: MemoryContext,
+  store: MemoryStore,
+  { user_id: user, session_id: session, uuids }: ForgetRequest,
+): Promise<ForgetReply> {
+  if (uuids !== undefined) {
+    if (user !== undefined || session !== undefined)
+      throw new Failure('bad_request', 'Forget single records by uuids, or a user or a session, not both at once.', { code: 'ForgetWhom' });
+    const ids = uuids.map((id) => recordOf(store, id).id);
+    const gone = await mind.forget(store, ids);
+    return { success: true, forgotten: gone.length, message: `${gone.length} memories were forgotten, what was made of them among these.` };
+  }
   if (user === undefined && session === undefined)
-    throw new Failure('bad_request', 'Say whom to forget: give user_id, session_id, or both for a session of a user.', {
+    throw new Failure('bad_request', 'Say what to forget: give user_id, session_id, both for a session of a user, or uuids.', {
       code: 'NobodyToForget',
     });
   const forgotten = await store.forget({ ...(user === undefined ? {} : { user }), ...(session === undefined ? {} : { session }) });
@@ -120,6 +132,7 @@ export const memoryEndpoints: Endpoint<MemoryContext & { readonly dataDir: strin
     id: 'memory_add',
     access: 'members',
     summary: 'Remember a record',
+    tool: 'adds',
     tag,
     query: 'core/memory#StoreQuery',
     body: 'core/memory#AddRequest',
@@ -137,12 +150,17 @@ export const memoryEndpoints: Endpoint<MemoryContext & { readonly dataDir: strin
     path: `${MEMORY}/query`,
     id: 'memory_query',
     access: 'members',
-    summary: 'Find records by time, place, type, tags, user and session',
+    summary: 'Find records by words, time, place, type, tags, user and session',
     tag,
     query: 'core/memory#QueryQuery',
     response: 'core/memory#QueryReply',
     handler: async (context, request) => {
-      const records = await found(await storeOf(context, request), request.query as unknown as QueryQuery);
+      const query = request.query as unknown as QueryQuery;
+      if (query.query !== undefined) {
+        const results = await recallOf(context, request, recallQuestion({ ...query, query: query.query }));
+        return { json: { success: true, results, total_count: results.length, error: null } satisfies QueryReply };
+      }
+      const records = await found(await storeOf(context, request), query);
       const results = records.map(({ record, distanceM }) => shownMemory(record, Number.isNaN(distanceM) ? undefined : distanceM));
       return { json: { success: true, results, total_count: results.length, error: null } satisfies QueryReply };
     },
@@ -157,8 +175,10 @@ export const memoryEndpoints: Endpoint<MemoryContext & { readonly dataDir: strin
     query: 'core/memory#ContextQuery',
     response: 'core/memory#ContextReply',
     handler: async (context, request) => {
-      const [working, graph, series] = await contextOf(await storeOf(context, request), request.query as unknown as ContextQuery);
-      const json = { working_memory: shownList(working!), graph: shownList(graph!), timeseries: shownList(series!) };
+      const query = request.query as unknown as ContextQuery;
+      const [working, graph, series] = await contextOf(await storeOf(context, request), query);
+      const recalled = query.query === undefined ? {} : { recalled: await recallOf(context, request, recallQuestion(query)) };
+      const json = { working_memory: shownList(working!), graph: shownList(graph!), timeseries: shownList(series!), ...recalled };
       return { json: { success: true, ...json, error: null } satisfies ContextReply };
     },
   }),
@@ -228,12 +248,13 @@ export const memoryEndpoints: Endpoint<MemoryContext & { readonly dataDir: strin
     path: `${MEMORY}/forget`,
     id: 'memory_forget',
     access: 'writers',
-    summary: 'Forget a user or a session, and take the bytes off the disk',
+    tool: 'removes',
+    summary: 'Forget single records, a user or a session',
     tag,
     query: 'core/memory#StoreQuery',
     body: 'core/memory#ForgetRequest',
     response: 'core/memory#ForgetReply',
-    handler: async (context, request) => ({ json: await forget(await storeOf(context, request), request.body as ForgetRequest) }),
+    handler: async (context, request) => ({ json: await forget(context, await storeOf(context, request), request.body as ForgetRequest) }),
   }),
   endpoint({
     method: 'DELETE',
@@ -272,8 +293,8 @@ export const memoryEndpoints: Endpoint<MemoryContext & { readonly dataDir: strin
     handler: async (context, request) => {
       const store = await storeOf(context, request);
       const { id, kinds } = recordOf(store, request.params.uuid!);
-      await store.write({ remove: [id] });
-      const message = `Removed from ${kinds.join(', ')}.`;
+      const made = (await context.mind.forget(store, [id])).length - 1;
+      const message = `Removed from ${kinds.join(', ')}${made > 0 ? `, with ${made} facts and nodes that were made of it` : ''}.`;
       return { json: { success: true, uuid: id, deleted_from: [...kinds], message } satisfies DeleteReply };
     },
   }),

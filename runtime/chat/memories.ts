@@ -77,6 +77,7 @@ export async function recalled(
   const question: RecallQuestion = {
     text,
     types: TYPES,
+    known: new Set([...history, ...messages].map(({ content }) => content)),
     limit: wish.limit,
     maxTokens: wish.maxTokens,
     ...(user === undefined ? { isOfNobody: true } : { user }),
@@ -84,8 +85,7 @@ export async function recalled(
   };
   try {
     const found = await memory.recall(project.namespace, project.name, wish.store, question, signal);
-    const said = new Set([...history, ...messages].map(({ content }) => content));
-    return found.filter(({ record }) => !said.has(record.text)).map(hitOf);
+    return found.map(hitOf);
   } catch (failure) {
     signal.throwIfAborted();
     if (failure instanceof Failure && failure.kind === 'not_found') throw failure;

@@ -11,8 +11,8 @@ export interface FactData {
   readonly object: string;
   /** That this is not so. */
   readonly negated: boolean;
-  /** Who took it from the words: rules, or a chat model that was held to them. */
-  readonly by: 'rules' | 'model';
+  /** Who took it from the words: rules, or a chat model that was held to them; a client that added it did so itself. */
+  readonly by: 'rules' | 'model' | 'client';
 }
 
 /** A statement with the record that says it. */
@@ -40,9 +40,17 @@ const COMPARED = 200;
 /** Characters of a node's name. */
 const NAME_UNITS = 256;
 
-/** What a fact's record says. */
-export function factData(record: Pick<MemoryRecord, 'data'>): FactData {
-  return record.data as FactData;
+/** What a fact's record says. A client may add facts in any form; of one without ends only its text is known. */
+export function factData({ data, edge, text }: Pick<MemoryRecord, 'data' | 'edge' | 'text'>): FactData {
+  const { negated, by } = typeof data === 'object' && data !== null ? (data as Partial<FactData>) : {};
+  const isOurs = by === 'rules' || by === 'model';
+  return {
+    subject: edge?.from ?? '',
+    relation: edge?.relation ?? '',
+    object: edge?.to ?? text,
+    negated: isOurs && negated === true,
+    by: isOurs ? by : 'client',
+  };
 }
 
 /** A fact that is valid and may be ended or repeated by another. */

@@ -3,6 +3,7 @@ import type { AddRequest, Memory, QueryQuery } from '../../schemas/generated/cor
 import { quote } from '../config/names.js';
 import { timeOf } from '../config/times.js';
 import type { GraphEdge, MemoryRecord, MemoryType, NewMemory, ReadFilter } from './contract.js';
+import type { Recalled } from './recall/recall.js';
 
 /** Numbers from here on are milliseconds since 1970, below seconds. */
 const FIRST_MILLISECONDS = 1e11;
@@ -33,6 +34,23 @@ export function shownMemory(record: MemoryRecord, distanceM?: number): Memory {
     hash: record.hash ?? null,
     stored_in: [...record.kinds],
     ...(distanceM === undefined ? {} : { distance_m: distanceM }),
+  };
+}
+
+/** A memory that was recalled, as clients see it. */
+export function shownRecall({ record, score, parts, facts }: Recalled): Memory {
+  const { graphDistance, distanceM, ...rest } = parts;
+  return {
+    ...shownMemory(record, distanceM ?? undefined),
+    score,
+    parts: { ...rest, graph_distance: graphDistance },
+    facts: facts.map(({ id, fromMs, toMs, supersededBy, ...fact }) => ({
+      ...fact,
+      uuid: id,
+      valid_from: isoTime(fromMs),
+      valid_to: toMs === null ? null : isoTime(toMs),
+      superseded_by: supersededBy,
+    })),
   };
 }
 

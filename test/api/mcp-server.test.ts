@@ -81,6 +81,9 @@ const TOOLS = [
   'database_get',
   'database_update',
   'database_delete',
+  'remember',
+  'forget',
+  'recall',
 ];
 
 for (const [title, connect] of Object.entries(MCP_CLIENTS)) {
@@ -388,13 +391,27 @@ const TWINS: readonly Twin[] = [
   },
   { tool: 'project_update', given: { project: 'p', config: { version: 'v1' } }, request: ['PUT', P, { config: { version: 'v1' } }] },
   { tool: 'project_delete', given: { project: 'new', purge: true }, request: ['DELETE', '/v1/projects/{ns}/new?purge=true'] },
+  {
+    tool: 'remember',
+    given: { project: 'p', data: 'My boat is called Kittiwake.', user_id: 'ann' },
+    request: ['POST', `${P}/memory/add`, { data: 'My boat is called Kittiwake.', user_id: 'ann' }],
+  },
+  {
+    tool: 'recall',
+    given: { project: 'p', query: 'What is my boat called?' },
+    request: ['POST', `${P}/memory/recall`, { query: 'What is my boat called?' }],
+  },
+  { tool: 'forget', given: { project: 'p', user_id: 'ann' }, request: ['POST', `${P}/memory/forget`, { user_id: 'ann' }] },
+  { tool: 'forget', given: { project: 'p' }, request: ['POST', `${P}/memory/forget`, {}] },
 ];
 
 /** An answer without what differs from call to call. */
 function lasting(body: unknown): unknown {
   const text = JSON.stringify(body).replaceAll('"mcp2"', '"web"').replaceAll('mcp2/', 'web/');
   return JSON.parse(text, (name, value) =>
-    /^(?:request_id|timestamp|created|id|processing_time_ms|last_modified|resolved_file_name|input)$/.test(name) ? undefined : value,
+    /^(?:request_id|timestamp|created|id|processing_time_ms|last_modified|resolved_file_name|input|uuid|added_at|recency|score)$/.test(name)
+      ? undefined
+      : value,
   );
 }
 
@@ -407,8 +424,9 @@ describe('a tool of /mcp', () => {
     ({ tools } = await client.listTools());
     for (const { name, inputSchema } of tools)
       validators.set(name, new Ajv2020({ strict: false, validateFormats: false }).compile(inputSchema));
-    writeProject(stage.dataDir, 'web2', 'p', DOCUMENTS_PROJECT);
-    writeProject(stage.dataDir, 'mcp2', 'p', DOCUMENTS_PROJECT);
+    const remembering = `${DOCUMENTS_PROJECT}\nmemory: {stores: [{name: main, working_memory: {}, graph: {}}]}\n`;
+    writeProject(stage.dataDir, 'web2', 'p', remembering);
+    writeProject(stage.dataDir, 'mcp2', 'p', remembering);
     stage.provider.say(() => [{ type: 'text', text: 'Yes.' }, FINISH]);
   });
   after(() => client.close());

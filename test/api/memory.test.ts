@@ -6,10 +6,12 @@ import { memoryEndpoints } from '../../gateway/core/memory.js';
 import { memoryReadEndpoints } from '../../gateway/core/memory-reads.js';
 import { setLogLevel } from '../../runtime/base/log.js';
 import { OpenMemories } from '../../runtime/memory/memories.js';
+import type { Mind } from '../../runtime/memory/mind.js';
 import { Projects } from '../../runtime/projects/projects.js';
 import { openStore } from '../../runtime/store/store.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
 import { formOf, writeProject } from '../support/dataset-stage.js';
+import { mindOver } from '../support/memory/stage.js';
 import { type Scenario, scenarios } from '../support/scenario.js';
 
 setLogLevel('error');
@@ -421,7 +423,7 @@ const REMOVING: Scenario[] = [
   read('from the beginning', 'working', (reply) => assert.deepEqual(dataOf(reply), ['anew'])),
 ];
 
-type Context = { memories: OpenMemories; dataDir: string; close(): Promise<void> };
+type Context = { memories: OpenMemories; mind: Mind; dataDir: string; close(): Promise<void> };
 scenarios<Context>(
   'memory',
   {
@@ -432,6 +434,7 @@ scenarios<Context>(
       const memories = new OpenMemories({ store, projects });
       return {
         memories,
+        mind: mindOver(memories),
         dataDir,
         close: async () => {
           await memories.close();

@@ -18,6 +18,7 @@ import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
 import { Projects } from '../../runtime/projects/projects.js';
 import type { Runtime } from '../../runtime/runtime.js';
+import { openMemory } from '../../runtime/services/memory.js';
 import { modelServices } from '../../runtime/services/model-services.js';
 import { openRetrieval } from '../../runtime/services/retrieval.js';
 import { openStore, type Store } from '../../runtime/store/store.js';
@@ -50,13 +51,29 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
   const provider = new ScriptedProvider();
   const events = new Events({ store, projects });
   const services = openSomeServices({ dataDir, models, store, outbound });
+  const encoders = modelServices({ core: services.core, outbound });
+  const {
+    close: closeMemory,
+    kinds,
+    ...memory
+  } = openMemory({
+    store,
+    projects,
+    outbound,
+    runtimePort: 11540,
+    encoders,
+    provider: () => provider,
+    events,
+    tasks: () => documents.tasks,
+  });
   const { close, ...documents } = openRetrieval({
     store,
     projects,
     outbound,
     runtimePort: 11540,
     datasetQuotaBytes: DATASET_BYTES,
-    encoders: modelServices({ core: services.core, outbound }),
+    encoders,
+    kinds,
     scans: { pageImages: new PageImages(), vision: services.core.vision },
     provider: () => provider,
     events,
@@ -71,11 +88,13 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
     retrieval: documents.retrieval,
     events,
     tools: toolServers,
+    memory: memory.mind,
   });
   placeHelpProject(dataDir);
   const help = new Help({ ...documents, dataDir, projects, chat, events, places: models.places, toolServers });
   const runtime = {
     ...documents,
+    ...memory,
     help,
     ...services,
     version: '0.0.0',
@@ -91,6 +110,7 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
     provider,
     close: async () => {
       await close();
+      await closeMemory();
       await chat.close();
       await toolServers.close();
       await models.close();

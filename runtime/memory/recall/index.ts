@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { NativeTextIndex, NativeVectorIndex } from '../../../native/contract.js';
 import { loadCore } from '../../../native/core.js';
 import { log } from '../../base/log.js';
@@ -10,6 +11,9 @@ import { Rows } from './rows.js';
 
 /** Records that are taken in together. */
 const BATCH = 256;
+/** Vectors that a question waits for, and how long. */
+const FEW = 16;
+const MOMENT_MS = 50;
 /** Code units of a record that are searched. */
 const SEARCHED_UNITS = 16 * 1024;
 
@@ -93,6 +97,13 @@ export class RecallIndex {
       await work;
       if (work === this.#embedding) return;
     }
+  }
+
+  /** Waits a moment for vectors where few are missing, so that what was just added is found by its meaning too. */
+  async settledSoon(): Promise<void> {
+    await this.#work;
+    if (this.#unembedded.length === 0 || this.#unembedded.length > FEW) return;
+    await Promise.race([this.#embedding, sleep(MOMENT_MS, undefined, { ref: false })]);
   }
 
   /** Rows of the facts that a record says. */

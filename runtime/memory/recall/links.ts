@@ -27,8 +27,9 @@ export class Links {
   /** Full names by their first words: who says "Tomas" may mean "Tomas Berg". */
   readonly #fullNames = new Map<string, Set<string>>();
 
-  add(row: number, record: Pick<MemoryRecord, 'data'>): void {
+  add(row: number, record: MemoryRecord): void {
     const data = factData(record);
+    if (data.subject === '') return;
     const link: Link = { row, subject: nameKey(data.subject), object: nameKey(data.object), relation: wordsOfRelation(data) };
     this.#byRow.set(row, link);
     for (const name of new Set([link.subject, link.object])) {

@@ -12,6 +12,8 @@ export interface RecallQuestion extends RowFilter {
   readonly entities?: readonly string[];
   /** At most so many memories, 1 to 200; 10 where it is absent. */
   readonly limit?: number;
+  /** Texts that are known already: memories of just these words are left out. */
+  readonly known?: ReadonlySet<unknown>;
   /** Most tokens of all memories together, four code units each; at least one memory stays. */
   readonly maxTokens?: number;
 }
@@ -26,7 +28,7 @@ export interface RecallParts {
   readonly graphDistance: number | null;
   /** Metres from the place that was asked about. */
   readonly distanceM: number | null;
-  /** 1, or less where all that the memory says of the question is no longer so. */
+  /** 1, or less where all that the memory says of the question is no longer so, and where it only asks. */
   readonly validity: number;
 }
 
@@ -59,6 +61,8 @@ const NARROW = 48;
 const HALF_LIFE_MS = 45 * 86_400_000;
 /** What is no longer so counts so much less. */
 const OUTDATED = 0.45;
+/** What somebody asked says little. */
+const ASKING = 0.5;
 /** How the parts weigh, with hashed words and with a model's vectors; chosen beside docs/decisions/recall.md. */
 const WEIGHTS = {
   words: { lexical: 0.5, dense: 0.15, graph: 0.25, recency: 0.1 },
@@ -95,7 +99,7 @@ export class Recall {
   /** The best memories first. Throws what the embedder throws only as a missing part: words alone answer then. */
   async ask(question: RecallQuestion, signal: AbortSignal): Promise<Recalled[]> {
     const index = this.#index;
-    await index.settled();
+    await index.settledSoon();
     const allowed = await index.rows.allowed(question);
     if (allowed?.count === 0) return [];
     const atMs = question.asOfMs ?? this.#now();
@@ -169,7 +173,7 @@ export class Recall {
       return { row, parts, score: sum * parts.validity };
     });
     scored.sort((a, b) => b.score - a.score || rows.timeMs[b.row]! - rows.timeMs[a.row]! || a.row - b.row);
-    return this.#answered(scored, limit, question.maxTokens, found.atMs);
+    return this.#answered(scored, limit, question, found.atMs);
   }
 
   /** A fact stands with the record that says it, while that is there: one memory, not two. */
@@ -198,7 +202,7 @@ export class Recall {
     const facts = rows.isFact[row] ? [row] : [...this.#index.factsOf(rows.id[row]!)].filter((fact) => rows.isAlive(fact));
     const meant = facts.filter((fact) => members.includes(fact));
     const judged = meant.length > 0 ? meant : facts;
-    if (judged.length === 0) return 1;
+    if (judged.length === 0) return rows.isQuestion[row] ? ASKING : 1;
     const ended = judged.filter((fact) => !this.#holds(fact, atMs)).length;
     return 1 - (1 - OUTDATED) * (ended / judged.length);
   }
@@ -206,18 +210,18 @@ export class Recall {
   #answered(
     scored: readonly { row: number; parts: RecallParts; score: number }[],
     limit: number,
-    maxTokens: number | undefined,
+    { maxTokens, known }: RecallQuestion,
     atMs: number,
   ): Recalled[] {
     const { rows } = this.#index;
-    const candidates = scored.slice(0, limit * 2);
+    const candidates = scored.slice(0, limit * 2 + (known?.size ?? 0));
     const records = new Map(this.#store.bySeq(candidates.map(({ row }) => rows.seq[row]!)).map((record) => [record.seq, record]));
     const answered: Recalled[] = [];
     const said = new Set<string>();
     let tokens = 0;
     for (const { row, parts, score } of candidates) {
       const record = records.get(rows.seq[row]!);
-      if (!record) continue;
+      if (!record || known?.has(record.text)) continue;
       // The same fact that was heard in several sessions is told once.
       const hash = record.type === 'fact' ? factHash(factData(record), record.who?.user) : record.id;
       if (said.has(hash)) continue;

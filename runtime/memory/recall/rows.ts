@@ -3,6 +3,7 @@ import type { MemoryRecord, MemoryType, Place, ReadFilter } from '../contract.js
 
 /** Rows that are looked at between two looks at the clock. */
 const STRIDE = 4096;
+const QUESTION = /[?？]\s*$/;
 const EARTH_RADIUS_M = 6_371_008.8;
 const radians = (degrees: number): number => (degrees * Math.PI) / 180;
 
@@ -55,6 +56,8 @@ export class Rows {
   readonly fromMs: number[] = [];
   readonly toMs: number[] = [];
   readonly isFact: boolean[] = [];
+  /** Whether its text ends as questions do. */
+  readonly isQuestion: boolean[] = [];
   readonly #lat: number[] = [];
   readonly #lon: number[] = [];
   readonly #type: number[] = [];
@@ -106,6 +109,7 @@ export class Rows {
     this.id.push(record.id);
     this.timeMs.push(record.timeMs);
     this.isFact.push(record.type === 'fact');
+    this.isQuestion.push(QUESTION.test(record.text.slice(-8)));
     this.fromMs.push(record.valid?.fromMs ?? Number.NEGATIVE_INFINITY);
     this.toMs.push(record.valid?.toMs ?? Number.POSITIVE_INFINITY);
     this.#lat.push(record.place?.lat ?? Number.NaN);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readBatch } from '../../../runtime/memory/consolidation/batch.js';
-import type { MemoryStore, NewMemory } from '../../../runtime/memory/contract.js';
+import type { Memories, MemoryStore, NewMemory } from '../../../runtime/memory/contract.js';
 import { factData, likenessBy } from '../../../runtime/memory/facts.js';
 import { OpenMemories } from '../../../runtime/memory/memories.js';
 import { Mind, type MindProject } from '../../../runtime/memory/mind.js';
@@ -53,13 +53,13 @@ export async function openMemory(after: (close: () => Promise<void>) => void, co
   return memories.of('n', 'p');
 }
 
-/** A mind over one store, without a queue and without a chat model. */
-export function mindOver(store: MemoryStore): Mind {
+/** A mind over these stores, without a queue and without a chat model. */
+export function mindOver(memories: Memories): Mind {
   const none = (): never => {
     throw new Error('this mind has none');
   };
   return new Mind({
-    memories: { of: async () => store, close: async () => {} },
+    memories,
     embedders: createEmbedders({ outbound: none as unknown as Outbound }),
     load: (namespace, name) =>
       ({ namespace, name, config: { name, namespace, version: 'v1', runtime: { models: [] } } }) as unknown as MindProject,
