@@ -1,5 +1,6 @@
 import { UNTIL_CONTEXT_ENDS } from '../../runtime/completions/budget.js';
 import type { CompletionPart } from '../../runtime/completions/contract.js';
+import { jinjaOf } from '../../runtime/completions/named/go-template.js';
 import { optionParts } from '../../runtime/completions/named/options.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
 import { collect } from '../../runtime/providers/contract.js';
@@ -30,8 +31,13 @@ interface Said {
   readonly calls?: readonly WireCall[];
 }
 
-/** What the two ways of asking differ in: how a piece of an answer is written. */
-type Write = (said: Said) => object;
+/** What the two ways of asking differ in. */
+interface Way {
+  /** A piece of an answer. */
+  readonly write: (said: Said) => object;
+  /** Further members of the end, by the whole text of the answer. */
+  readonly end?: (text: string) => Promise<object>;
+}
 
 /** The content of a message with images as parts. */
 function withImages(text: string, images: readonly string[] | null | undefined): Message['content'] {
@@ -156,33 +162,33 @@ async function* lines(
   model: string,
   parts: AsyncIterable<CompletionPart>,
   clock: Clock,
-  write: Write,
+  { write, end: endOf }: Way,
 ): AsyncGenerator<string, void, undefined> {
   const calls = new Calls();
+  let text = '';
   const piece = (said: Said): string => line({ ...headOf(model), ...write(said), done: false });
   for await (const part of parts) {
     if (part.type === 'progress' || part.type === 'event') continue;
     clock.begun();
-    if (part.type === 'text') yield piece({ text: part.text });
-    else if (part.type === 'reasoning') yield piece({ thinking: part.text });
+    if (part.type === 'text') {
+      text += part.text;
+      yield piece({ text: part.text });
+    } else if (part.type === 'reasoning') yield piece({ thinking: part.text });
     else if (part.type === 'tool_call') {
       const whole = calls.add(part);
       if (whole.length > 0) yield piece({ calls: whole });
     } else {
       const rest = calls.rest();
       const { usage, reason } = part;
-      const end = {
-        done: true,
-        done_reason: reason === 'length' ? 'length' : 'stop',
-        ...clock.durations(usage.prompt_tokens, usage.completion_tokens),
-      };
+      const times = clock.durations(usage.prompt_tokens, usage.completion_tokens);
+      const end = { done: true, done_reason: reason === 'length' ? 'length' : 'stop', ...(await endOf?.(text)), ...times };
       yield (rest.length > 0 ? piece({ calls: rest }) : '') + line({ ...headOf(model), ...write({}), ...end });
     }
   }
 }
 
 /** The lines as one answer. */
-async function whole(model: string, parts: AsyncIterable<CompletionPart>, clock: Clock, write: Write): Promise<object> {
+async function whole(model: string, parts: AsyncIterable<CompletionPart>, clock: Clock, { write, end }: Way): Promise<object> {
   async function* noted(): AsyncGenerator<CompletionPart, void, undefined> {
     for await (const part of parts) {
       if (part.type !== 'progress') clock.begun();
@@ -191,51 +197,86 @@ async function whole(model: string, parts: AsyncIterable<CompletionPart>, clock:
   }
   const { text, reasoning, toolCalls, usage, finishReason } = await collect(noted());
   const calls = toolCalls.map(({ function: { name, arguments: given } }) => ({ function: { name, arguments: argumentsOf(given) } }));
+  const times = clock.durations(usage.prompt_tokens, usage.completion_tokens);
   return {
     ...headOf(model),
     ...write({ text, ...(reasoning === '' ? {} : { thinking: reasoning }), ...(calls.length > 0 ? { calls } : {}) }),
     done: true,
     done_reason: finishReason === 'length' ? 'length' : 'stop',
-    ...clock.durations(usage.prompt_tokens, usage.completion_tokens),
+    ...(await end?.(text)),
+    ...times,
   };
 }
 
 /** A request without a question loads its model, or unloads it where that is what `keep_alive` says. */
-async function loaded(runtime: Runtime, wanted: UniversalRequest, { signal }: Request, write: Write): Promise<Reply> {
+async function loaded(runtime: Runtime, wanted: UniversalRequest, { signal }: Request, { write }: Way): Promise<Reply> {
   const held = await runtime.completions.hold(wanted, signal);
   held.release();
   const reason = wanted.stayMs === 0 ? 'unload' : 'load';
   return { json: { ...headOf(wanted.model), ...write({ text: '' }), done: true, done_reason: reason } };
 }
 
-async function answer(runtime: Runtime, wanted: UniversalRequest, model: string, { signal }: Request, write: Write): Promise<Reply> {
+async function answer(runtime: Runtime, wanted: UniversalRequest, model: string, { signal }: Request, way: Way): Promise<Reply> {
   const clock = new Clock();
   const completion = await runtime.completions.open(wanted, signal);
   clock.loadMs = completion.loadMs ?? 0;
-  if (wanted.stream) return { lines: true, events: lines(model, completion.parts, clock, write) };
-  return { json: await whole(model, completion.parts, clock, write) };
+  if (wanted.stream) return { lines: true, events: lines(model, completion.parts, clock, way) };
+  return { json: await whole(model, completion.parts, clock, way) };
 }
 
-const inMessage: Write = ({ text = '', thinking, calls }) => ({
-  message: { role: 'assistant', content: text, ...(thinking === undefined ? {} : { thinking }), ...(calls ? { tool_calls: calls } : {}) },
-});
-const inResponse: Write = ({ text = '', thinking }) => ({ response: text, ...(thinking === undefined ? {} : { thinking }) });
+const IN_MESSAGE: Way = {
+  write: ({ text = '', thinking, calls }) => ({
+    message: { role: 'assistant', content: text, ...(thinking === undefined ? {} : { thinking }), ...(calls ? { tool_calls: calls } : {}) },
+  }),
+};
+const IN_RESPONSE: Way = { write: ({ text = '', thinking }) => ({ response: text, ...(thinking === undefined ? {} : { thinking }) }) };
 
 function chat(runtime: Runtime, request: Request): Promise<Reply> {
   const body = request.body as ChatRequest;
   const wanted = requestOf(runtime, body, messagesOf(body.messages ?? []));
-  if (!body.messages?.length) return loaded(runtime, { ...wanted, model: body.model }, request, inMessage);
+  if (!body.messages?.length) return loaded(runtime, { ...wanted, model: body.model }, request, IN_MESSAGE);
   if (body.tools?.length) wanted.tools = body.tools;
-  return answer(runtime, wanted, body.model, request, inMessage);
+  return answer(runtime, wanted, body.model, request, IN_MESSAGE);
 }
 
-function generate(runtime: Runtime, request: Request): Promise<Reply> {
+/** Tokens one after the other. */
+function joined(first: Int32Array, second: Int32Array): Int32Array {
+  const all = new Int32Array(first.length + second.length);
+  all.set(first);
+  all.set(second, first.length);
+  return all;
+}
+
+/** The tokens of a prompt that goes on from the context of an answer before; the model's beginning token stands there already. */
+async function continued(runtime: Runtime, wanted: UniversalRequest, context: Int32Array, signal: AbortSignal): Promise<Int32Array> {
+  const begin = await runtime.completions.render({ ...wanted, messages: [], raw: { content: '' } }, signal);
+  const { tokens } = await runtime.completions.render(wanted, signal);
+  const isBegun = begin.tokens.length > 0 && begin.tokens.every((token, index) => tokens[index] === token);
+  return joined(context, isBegun ? tokens.subarray(begin.tokens.length) : tokens);
+}
+
+/** The member `context` of an answer: the tokens of its prompt and of what was said. */
+async function contextAfter(runtime: Runtime, wanted: UniversalRequest, text: string, signal: AbortSignal): Promise<object> {
+  const prompt = await runtime.completions.render(wanted, signal);
+  const said = await runtime.completions.render({ ...wanted, messages: [], raw: { content: text, framed: false, plain: true } }, signal);
+  return { context: Array.from(joined(prompt.tokens, said.tokens)) };
+}
+
+async function generate(runtime: Runtime, request: Request): Promise<Reply> {
   const body = request.body as GenerateRequest;
+  const { signal } = request;
+  const prompt = body.prompt ?? '';
   const system: Message[] = body.system ? [{ role: 'system', content: body.system }] : [];
-  const messages: Message[] = [...system, { role: 'user', content: withImages(body.prompt ?? '', body.images) }];
-  const wanted = requestOf(runtime, body, messages);
-  if (!body.prompt && !body.images?.length) return loaded(runtime, { ...wanted, model: body.model }, request, inResponse);
-  return answer(runtime, wanted, body.model, request, inResponse);
+  const wanted = requestOf(runtime, body, [...system, { role: 'user', content: withImages(prompt, body.images) }]);
+  if (body.template) wanted.chat_template = jinjaOf(body.template);
+  if (prompt === '' && !body.images?.length && !body.suffix) return loaded(runtime, { ...wanted, model: body.model }, request, IN_RESPONSE);
+  if (body.raw || body.suffix) {
+    const raw = { content: prompt, ...(body.suffix ? { suffix: body.suffix } : {}) };
+    return answer(runtime, { ...wanted, messages: [], raw }, body.model, request, IN_RESPONSE);
+  }
+  const context = body.context?.length ? await continued(runtime, wanted, Int32Array.from(body.context), signal) : undefined;
+  const asked = context ? { ...wanted, messages: [], raw: { content: context } } : wanted;
+  return answer(runtime, asked, body.model, request, { ...IN_RESPONSE, end: (text) => contextAfter(runtime, asked, text, signal) });
 }
 
 /** Chats and single prompts as Ollama's clients ask for them. */

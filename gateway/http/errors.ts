@@ -49,9 +49,12 @@ function outOfSpace(error: unknown): boolean {
 const MISSING_MODEL: Partial<Record<ErrorShape, (model: string) => string>> = {
   ollama: (model) => `model '${model}' not found`,
   anthropic: (model) => `model: ${model} not found`,
+  openai: (model) => `The model \`${model}\` does not exist`,
 };
 
 function messageFor(failure: Failure, shape: ErrorShape): string {
+  // Clients of Anthropic's know by these words that they have to shorten a conversation.
+  if (shape === 'anthropic' && failure.code === 'context_length_exceeded') return `prompt is too long: ${failure.message}`;
   const model = failure.fields?.model;
   const words = failure.code === 'ModelNotFound' && typeof model === 'string' ? MISSING_MODEL[shape]?.(model) : undefined;
   return words === undefined ? failure.message : failure.message.replace(`Model "${model}" not found`, () => words);
@@ -88,7 +91,8 @@ function rpcCode({ kind, errors }: Failure): number {
 
 function openAiParts(failure: Failure, shape: ErrorShape): { detail: unknown; error: unknown } {
   const usage = failure.fields?.context_usage;
-  const code = failure.code === failure.kind ? null : failure.code;
+  const isMissing = shape === 'openai' && failure.code === 'ModelNotFound';
+  const code = isMissing ? 'model_not_found' : failure.code === failure.kind ? null : failure.code;
   const type = OPENAI_TYPES[failure.kind] ?? (failure.status < 500 ? 'invalid_request_error' : 'server_error');
   const loc = failure.errors?.[0]?.loc.slice(1) ?? [];
   // A number in front is the place of a fault in the text of the body, not a member of it.
@@ -98,7 +102,7 @@ function openAiParts(failure: Failure, shape: ErrorShape): { detail: unknown; er
       shape === 'universal' && usage !== undefined
         ? { error: failure.code, message: failure.message, context_usage: usage }
         : failure.message,
-    error: { message: failure.message, type, param, code },
+    error: { message: messageFor(failure, shape), type, param: isMissing ? 'model' : param, code },
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
-import { ollamaEndpoints } from '../compat/ollama.js';
+import { compatEndpoints } from '../compat/index.js';
 import type { SocketRoute } from '../http/dispatch.js';
 import { audioChatSockets } from './audio-chat-socket.js';
 import { cacheEndpoints } from './cache.js';
@@ -22,7 +22,7 @@ export const universalEndpoints: readonly Endpoint<Runtime>[] = [
   ...fileEndpoints,
   ...visionEndpoints,
   ...SERVICE_ENDPOINTS.flatMap(({ endpoints }) => servedBy('here', endpoints)),
-  ...ollamaEndpoints,
+  ...compatEndpoints,
 ];
 
 /** The WebSockets of the universal runtime. */

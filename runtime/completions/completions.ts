@@ -1,11 +1,18 @@
 import { Failure } from '../../schemas/errors.js';
 import type { Message } from '../../schemas/generated/common.js';
 import { log } from '../base/log.js';
-import type { GenerateEvent, GenerateRequest, LanguageModel, PrepareRequest } from '../engines/contracts/language.js';
+import type {
+  GenerateEvent,
+  GenerateRequest,
+  LanguageModel,
+  PrepareRequest,
+  PromptTexts,
+  RawPrompt,
+} from '../engines/contracts/language.js';
 import { templateFacts } from '../engines/language/templates/known-templates.js';
 import { type AnswerCheck, type CompletionParts, checkedParts } from './answer-check.js';
 import { type AnswerForm, answerForm, answerGrammar } from './answer-form.js';
-import { type Allocation, allocate, completionRoom, contextFailure, contextUsage } from './budget.js';
+import { type Allocation, allocate, completionRoom, contextFailure, contextUsage, UNTOUCHED } from './budget.js';
 import { Collector, type Completion } from './contract.js';
 import { type Fitted, fitPrompt } from './fit.js';
 import { type PlainMessage, plainMessages, strategyOf } from './messages.js';
@@ -69,15 +76,39 @@ async function nativePrompt(plan: Plan, format: ToolFormat, signal: AbortSignal)
   }
 }
 
+/** The form in which the model's own template teaches the tools of a request; null where they go into the prompt as text. */
+function nativeFormat({ offer, model, request }: Plan): ToolFormat | null {
+  const { template } = model.info;
+  return offer.tools.length > 0 && template.tools && !request.injectTools ? formatOf(template.text ?? '') : null;
+}
+
+const rawPrompt = (raw: RawPrompt): PrepareRequest => ({ messages: [], addGenerationPrompt: false, raw });
+
 async function makePrompt(plan: Plan, signal: AbortSignal): Promise<Prompt> {
   const { model, request, offer, messages, allocation } = plan;
-  const { template } = model.info;
-  const format = offer.tools.length > 0 && template.tools && !request.injectTools ? formatOf(template.text ?? '') : null;
+  if (request.raw) {
+    const prepared = await model.prepare(rawPrompt(request.raw), signal);
+    if (prepared.promptTokens === 0)
+      throw new Failure('bad_request', 'The prompt is empty, and this model begins with no token of its own; send a text.');
+    return { prepared, truncation: UNTOUCHED, format: INJECTED_FORMAT };
+  }
+  const format = nativeFormat(plan);
   const native = format && (await nativePrompt(plan, format, signal));
   if (native) return native;
   const strategy = strategyOf(request.truncationStrategy, offer.tools.length > 0);
   const fit = { model, messages, allocation, strategy, render: renderer(plan, false), deterministic: request.deterministic };
   return { ...(await fitPrompt(fit, request.autoTruncate, signal)), format: INJECTED_FORMAT };
+}
+
+/** What of a request is known before its model is there. What cannot be used is refused before a model is loaded for it. */
+function wishesOf(request: UniversalRequest): Pick<Plan, 'offer' | 'form' | 'messages'> {
+  const offer = offerTools(request.tools, request.tool_choice);
+  const form = answerForm({ ...request.form, response_format: request.response_format });
+  if (form.kind !== 'text' || offer.mode !== 'auto')
+    answerGrammar({ offer, form, format: INJECTED_FORMAT, parallel: true, thinking: 'none' });
+  const messages = plainMessages(request.messages);
+  if (messages.length === 0 && !request.raw) throw new Failure('bad_request', 'messages is empty; send at least one message.');
+  return { offer, form, messages };
 }
 
 /** What the engine is asked for, and how its output is read and checked. */
@@ -103,7 +134,8 @@ function generation(plan: Plan, prompt: Prompt, again = false): Generation {
     );
   }
   const parallel = request.parallel_tool_calls !== false;
-  const mayThink = request.think === true || (thinking.enableThinking !== false && (model.info.template.text ?? '').includes('<think>'));
+  const mayThink =
+    !request.raw && (request.think === true || (thinking.enableThinking !== false && (model.info.template.text ?? '').includes('<think>')));
   const held = answerGrammar({
     offer,
     format,
@@ -132,6 +164,7 @@ function generation(plan: Plan, prompt: Prompt, again = false): Generation {
     parser,
     topLogprobs: sampling.logprobs ? sampling.top_logprobs : undefined,
     promptTokens: prepared.promptTokens,
+    plain: request.raw !== undefined,
   });
   const whole = answer === undefined ? undefined : new WholeAnswer(answer, maxTokens, (texts) => model.countTokens(texts));
   return { generate, reader, check, whole };
@@ -196,6 +229,8 @@ function templated(model: LanguageModel, template: string): LanguageModel {
     info: { ...model.info, template: templateFacts(model.info.template.present ? model.info.template.text : '', template) },
     states: model.states,
     prepare: (request, signal) => model.prepare({ ...request, chatTemplate: template }, signal),
+    render: (request, signal) => model.render({ ...request, chatTemplate: template }, signal),
+    textsOf: (lists) => model.textsOf(lists),
     countTokens: (texts) => model.countTokens(texts),
     generate: (request, signal) => model.generate(request, signal),
   };
@@ -241,32 +276,42 @@ export class Completions {
     );
   }
 
+  /** As its request would get it: nothing is left out of a history that is too long. */
+  async render(asked: UniversalRequest, signal: AbortSignal): Promise<PromptTexts & { readonly contextSize: number }> {
+    const request = this.#named?.applied(asked) ?? asked;
+    const wishes = wishesOf(request);
+    const acquired = await this.hold(request, signal);
+    try {
+      const plan = await this.#plan(request, wishes, acquired.model);
+      const prompt = request.raw ? rawPrompt(request.raw) : renderer(plan, nativeFormat(plan) !== null)(plan.messages);
+      return { ...(await plan.model.render(prompt, signal)), contextSize: plan.model.info.contextSize };
+    } finally {
+      acquired.release();
+    }
+  }
+
+  async textsOf(request: ModelRequest, lists: readonly Int32Array[], signal: AbortSignal): Promise<string[]> {
+    const { model, release } = await this.hold(request, signal);
+    return model.textsOf(lists).finally(release);
+  }
+
+  async #plan(request: UniversalRequest, wishes: Pick<Plan, 'offer' | 'form' | 'messages'>, own: LanguageModel): Promise<Plan> {
+    const { chat_template: template } = request;
+    const model = template === undefined ? own : templated(own, await this.#models.chatTemplate(template));
+    const { info } = model;
+    return { request, model, ...wishes, thinking: thinkingPlan(info, request.think), allocation: allocate(info.contextSize, request) };
+  }
+
   async #open(request: UniversalRequest, signal: AbortSignal): Promise<Completion> {
-    const offer = offerTools(request.tools, request.tool_choice);
-    const form = answerForm({ ...request.form, response_format: request.response_format });
-    // What cannot be used is refused before a model is loaded for it.
-    if (form.kind !== 'text' || offer.mode !== 'auto')
-      answerGrammar({ offer, form, format: INJECTED_FORMAT, parallel: true, thinking: 'none' });
-    const messages = plainMessages(request.messages);
-    if (messages.length === 0) throw new Failure('bad_request', 'messages is empty; send at least one message.');
+    const wishes = wishesOf(request);
     const asked = performance.now();
     const acquired = await this.hold(request, signal);
     const loadMs = performance.now() - asked;
     const hold = new ModelHold(acquired, signal);
     try {
       hold.signal.throwIfAborted();
-      const { chat_template: template } = request;
-      const model = template === undefined ? acquired.model : templated(acquired.model, await this.#models.chatTemplate(template));
-      const plan: Plan = {
-        request,
-        model,
-        messages,
-        form,
-        offer,
-        thinking: thinkingPlan(model.info, request.think),
-        allocation: allocate(model.info.contextSize, request),
-      };
-      await request.states?.before(model);
+      const plan = await this.#plan(request, wishes, acquired.model);
+      await request.states?.before(plan.model);
       const prompt = await makePrompt(plan, hold.signal);
       const { check, parts } = await begun(plan, prompt, hold);
       const usage = contextUsage(plan.allocation, prompt.prepared.promptTokens, prompt.truncation);

@@ -72,6 +72,8 @@ type PartOfChoice =
       reason: FinishReason;
       usage: Usage;
       thinkingTokens?: number;
+      /** The stop text that ended the answer, where one did. */
+      stopText?: string;
       schemaNotes?: readonly string[];
       beside?: Readonly<Record<string, unknown>>;
     };
@@ -96,6 +98,7 @@ export interface CollectedCompletion {
   finishReason: FinishReason;
   usage: Usage;
   thinkingTokens?: number;
+  stopText?: string;
   schemaNotes?: readonly string[];
   beside?: Readonly<Record<string, unknown>>;
 }
@@ -128,6 +131,7 @@ export class Collector {
       out.finishReason = part.reason;
       out.usage = part.usage;
       if (part.thinkingTokens !== undefined) out.thinkingTokens = part.thinkingTokens;
+      if (part.stopText !== undefined) out.stopText = part.stopText;
       if (part.schemaNotes) out.schemaNotes = part.schemaNotes;
       if (part.beside) out.beside = part.beside;
     }

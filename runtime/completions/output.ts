@@ -12,6 +12,8 @@ interface OutputOptions {
   /** Alternatives per token; undefined = no logprobs. */
   topLogprobs?: number | undefined;
   promptTokens: number;
+  /** True = the text is shown as it comes, tags of thinking and all. */
+  plain?: boolean;
 }
 
 /** Turns the engine's events of one generation into the parts of a completion: thinking and tool calls told apart, counts kept. */
@@ -37,6 +39,7 @@ export class OutputReader {
     this.#tokens += event.tokens;
     if (event.logprobs && this.#options.topLogprobs !== undefined)
       this.#logprobs.push(...wireLogprobs(event.logprobs, this.#options.topLogprobs));
+    if (this.#options.plain) return this.#attach(event.text === '' ? [] : [{ type: 'text', text: event.text }]);
     const wasThinking = this.#splitter.thinking;
     const parts = event.text === '' ? [] : this.#read(this.#splitter.push(event.text));
     if (wasThinking || this.#splitter.thinking || parts.some((part) => part.type === 'reasoning')) {
@@ -59,6 +62,7 @@ export class OutputReader {
       reason: this.#reason(last, parser),
       usage: { prompt_tokens: prompt, completion_tokens: completion, total_tokens: prompt + completion },
       thinkingTokens,
+      ...(last?.stopText === undefined ? {} : { stopText: last.stopText }),
     });
     return parts;
   }

@@ -1,4 +1,4 @@
-import type { LanguageModel, LanguageOptions } from '../engines/contracts/language.js';
+import type { LanguageModel, LanguageOptions, PromptTexts, RawPrompt } from '../engines/contracts/language.js';
 import type { LanguageSettings } from '../models/find/language.js';
 import type { CollectedCompletion, Completion, CompletionRequest } from './contract.js';
 import type { FormFields } from './settings.js';
@@ -16,6 +16,8 @@ export interface UniversalRequest extends CompletionRequest {
   form?: Omit<FormFields, 'response_format'>;
   /** In place of the model's own chat template: Jinja text, a file, or the name of a known one. */
   chat_template?: string;
+  /** In place of the messages, which are empty then: what goes to the model without a template. No tools, no thinking. */
+  raw?: RawPrompt;
   /** True = tools go into the prompt as text even where the template could render them. */
   injectTools?: boolean;
   /** True = the model stays in memory when it is idle. */
@@ -67,6 +69,10 @@ export interface ModelSource {
 /** What opens completions; `Completions` is one. */
 export interface CompletionSource {
   open(request: UniversalRequest, signal: AbortSignal): Promise<Completion>;
+  /** The prompt of a request as its model would get it, however long it is. */
+  render(request: UniversalRequest, signal: AbortSignal): Promise<PromptTexts & { readonly contextSize: number }>;
+  /** The text of each list of tokens of a model. */
+  textsOf(request: ModelRequest, lists: readonly Int32Array[], signal: AbortSignal): Promise<string[]>;
   /** Loads the model of a request, and keeps it loaded until it is released. */
   hold(request: ModelRequest, signal: AbortSignal): Promise<AcquiredModel>;
 }

@@ -256,7 +256,118 @@ const ANSWERS: Scenario[] = [
   ),
 ];
 
+let context: number[] = [];
+const ASKED = '<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\n';
+
+/** Prompts of which a template knows less than usual. */
+const PROMPTS: Scenario[] = [
+  post(
+    'tells the context of an answer',
+    '/api/generate',
+    { model: 'puppet', prompt: 'weather', stream: false },
+    {
+      json: (body) => {
+        context = body.context;
+        assert.ok(context.length > 10 && context.every(Number.isInteger));
+      },
+    },
+  ),
+  {
+    name: 'whose tokens stand before the next prompt',
+    method: 'POST',
+    path: '/api/generate',
+    body: () => ({ model: 'puppet', prompt: 'hello', context, stream: false }),
+    json: (body) => {
+      assert.equal(body.response, HELLO);
+      assert.deepEqual(body.context.slice(0, context.length), context);
+      assert.ok(body.prompt_eval_count > context.length);
+    },
+  },
+  post(
+    'sends a raw prompt as it is',
+    '/api/generate',
+    { model: 'puppet', raw: true, prompt: ASKED, stream: false },
+    {
+      json: (body) => assert.deepEqual([body.response, body.context], [HELLO, undefined]),
+    },
+  ),
+  post(
+    'writes the prompt by a template of the request',
+    '/api/generate',
+    {
+      model: 'puppet',
+      prompt: 'hello',
+      stream: false,
+      template: '<|im_start|>user\n{{ .Prompt }}<|im_end|>\n<|im_start|>assistant\n{{ .Response }}<|im_end|>\n',
+    },
+    { json: (body) => assert.equal(body.response, HELLO) },
+  ),
+  post(
+    'has no gap to fill',
+    '/api/generate',
+    { model: 'puppet', prompt: 'a', suffix: 'b' },
+    { status: 400, contains: ['{"error":"This model does not support insert'] },
+  ),
+];
+
+const CHATML =
+  '{{- if .System }}<|im_start|>system\n{{ .System }}<|im_end|>\n{{ end }}{{ if .Prompt }}<|im_start|>user\n{{ .Prompt }}<|im_end|>\n{{ end }}<|im_start|>assistant\n{{ .Response }}<|im_end|>\n';
+const LLAMA3 = '{{- range .Messages }}<|{{ .Role }}|>\n{{ .Content }}<|end|>\n{{- end }}<|assistant|>\n';
+const WITH_LAST = [
+  '{{- if .System }}<<{{ .System }}>>{{ end }}',
+  '{{- range .Tools }}tool {{ json .Function }}{{ end }}',
+  '{{- range $i, $_ := .Messages }}',
+  '{{- $last := eq (len (slice $.Messages $i)) 1 -}}',
+  '{{- if eq .Role "user" }}[{{ .Content }}]',
+  '{{- else if eq .Role "assistant" }}{{ if .Content }}({{ .Content }}){{ end }}',
+  '{{- range .ToolCalls }}call {{ .Function.Name }} {{ .Function.Arguments }}{{ end }}',
+  '{{- else if or (eq .Role "tool") (eq .Role "other") }}result {{ .Content }}{{ end }}',
+  '{{- if and $last (ne .Role "assistant") }}=>{{ end }}',
+  '{{- end }}',
+].join('\n');
+const TALK = [
+  { role: 'system', content: 'Be brief.' },
+  { role: 'user', content: 'one' },
+  { role: 'assistant', content: 'two' },
+  { role: 'user', content: 'three' },
+];
+/** What templates in Go's language, as Ollama has them, make of a conversation. */
+const TEMPLATES: [name: string, template: string, messages: object[], text: string][] = [
+  [
+    'by rounds',
+    CHATML,
+    TALK,
+    '<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\none<|im_end|>\n<|im_start|>assistant\ntwo<|im_end|>\n<|im_start|>user\nthree<|im_end|>\n<|im_start|>assistant\n',
+  ],
+  ['by messages', LLAMA3, TALK.slice(1), '<|user|>\none<|end|><|assistant|>\ntwo<|end|><|user|>\nthree<|end|><|assistant|>\n'],
+  [
+    'that ask for the last message',
+    WITH_LAST,
+    [
+      ...TALK,
+      { role: 'assistant', content: null, tool_calls: [{ id: 'a', function: { name: 'f', arguments: '{"x":1}' } }] },
+      { role: 'tool', content: '5', tool_call_id: 'a' },
+    ],
+    '<<Be brief.>>[one](two)[three]call f {"x": 1}result 5=>',
+  ],
+];
+
 const MODELS: Scenario[] = [
+  ...TEMPLATES.flatMap(([name, template, messages, text], index) => [
+    post(`takes a template of Ollama's ${name}`, '/api/create', { model: `templated:${index}`, from: 'puppet', template, stream: false }),
+    post(
+      `which writes as it does ${name}`,
+      '/apply-template',
+      { model: `templated:${index}`, messages },
+      { json: ({ prompt }) => assert.equal(prompt, text) },
+    ),
+    post(
+      `and is shown as it was given ${name}`,
+      '/api/show',
+      { model: `templated:${index}` },
+      { json: (body) => assert.equal(body.template, template) },
+    ),
+  ]),
   {
     name: 'lists the models that can be named',
     path: '/api/tags',
@@ -486,4 +597,4 @@ const REFUSED: Scenario[] = [
   refused('a pull of what no hub has', '/api/pull', { model: 'org/nowhere' }, 404, 'org/nowhere'),
 ];
 
-scenarios("Ollama's API", stage, [...ANSWERS, ...MODELS, ...REFUSED]);
+scenarios("Ollama's API", stage, [...ANSWERS, ...PROMPTS, ...MODELS, ...REFUSED]);

@@ -7,6 +7,7 @@ import type {
   LanguageOptions,
   PreparedPrompt,
   PrepareRequest,
+  PromptTexts,
 } from '../../runtime/engines/contracts/language.js';
 
 const CHARS_PER_TOKEN = 4;
@@ -98,6 +99,15 @@ export class ScriptedModel implements LanguageModel, ModelSource {
     const text = request.messages.map((message) => message.content).join('') + JSON.stringify(request.tools ?? '');
     const promptTokens = Math.ceil(text.length / CHARS_PER_TOKEN) + request.messages.length * TOKENS_PER_MESSAGE;
     return { promptId: this.prepared.length - 1, promptTokens, endsInThinking: this.script.endsInThinking ?? false };
+  }
+
+  async render(request: PrepareRequest): Promise<PromptTexts> {
+    const text = request.messages.map(({ role, content }) => `${role}: ${content}`).join('\n');
+    return { text, tokens: new Int32Array(Math.ceil(text.length / CHARS_PER_TOKEN)) };
+  }
+
+  async textsOf(lists: readonly Int32Array[]): Promise<string[]> {
+    return lists.map((tokens) => 'word'.repeat(tokens.length));
   }
 
   async countTokens(texts: string[]): Promise<number[]> {

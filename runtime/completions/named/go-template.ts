@@ -59,25 +59,27 @@ class Translation {
   get text(): string {
     let out = '';
     let at = 0;
+    let isTrimmed = false;
     for (;;) {
       const begin = this.source.indexOf('{{', at);
       const end = begin < 0 ? -1 : this.source.indexOf('}}', begin);
       if (end < 0) break;
-      out += literal(this.source.slice(at, begin));
       const inside = this.source.slice(begin + 2, end);
-      const [before, after] = [inside.startsWith('-') ? '-' : '', inside.endsWith('-') ? '-' : ''];
-      out += this.#action(inside.slice(before.length, inside.length - after.length).trim(), before, after);
+      const [before, after] = [inside.startsWith('-'), inside.endsWith('-')];
+      out += literal(this.source.slice(at, begin), isTrimmed, before);
+      out += this.#action(inside.slice(before ? 1 : 0, after ? -1 : undefined).trim());
+      isTrimmed = after;
       at = end + 2;
     }
-    out += literal(this.source.slice(at));
+    out += literal(this.source.slice(at), isTrimmed, false);
     if (this.#open.length > 0) throw refused('{{ if }} or {{ range }} without {{ end }}');
     if (this.#hasMessages) return out;
     return `${ROUNDS}${out}${this.#isCut ? '{% endif %}' : ''}${ROUNDS_END}`;
   }
 
-  #action(action: string, before: string, after: string): string {
-    const tag = (inside: string): string => `{%${before} ${inside} ${after}%}`;
-    if (action.startsWith('/*')) return tag('set none_ = 0');
+  #action(action: string): string {
+    const tag = (inside: string): string => `{% ${inside} %}`;
+    if (action.startsWith('/*')) return '';
     const [, word = '', rest = ''] = /^(if|else if|else|end|range|with)\b\s*([\s\S]*)$/.exec(action) ?? [];
     switch (word) {
       case 'if':
@@ -99,7 +101,7 @@ class Translation {
     }
     const set = /^(\$\w+)\s*:?=\s*([\s\S]+)$/.exec(action);
     if (set) return tag(`set ${variable(set[1]!)} = ${this.#expression(set[2]!)}`);
-    const shown = `{{${before} ${this.#expression(action)} ${after}}}`;
+    const shown = `{{ ${this.#expression(action)} }}`;
     const isAnswer = !this.#hasMessages && /^\.Response$/.test(action) && this.#open.length === 0 && !this.#isCut;
     if (!isAnswer) return shown;
     this.#isCut = true;
@@ -113,7 +115,7 @@ class Translation {
     if (item === undefined) throw refused(`{{ range ${rest} }}`);
     const list = this.#member(over);
     this.#open.push(item);
-    return `for ${item} in ${list}`;
+    return `for ${item} in (${list} or [])`;
   }
 
   #expression(text: string): string {
@@ -218,8 +220,12 @@ function closing(words: readonly string[]): number {
   throw refused('a bracket is not closed');
 }
 
-/** Text that Jinja takes for nothing else. */
-const literal = (text: string): string => text.replace(/\{[%#]/g, (mark) => `{{ '${mark}' }}`);
+/** Text as an expression: Jinja would leave out line breaks behind its blocks. */
+function literal(text: string, trimStart: boolean, trimEnd: boolean): string {
+  const begun = trimStart ? text.trimStart() : text;
+  const trimmed = trimEnd ? begun.trimEnd() : begun;
+  return trimmed === '' ? '' : `{{ ${JSON.stringify(trimmed)} }}`;
+}
 
 function refused(what: string): Failure {
   return new Failure(

@@ -112,9 +112,9 @@ export class NamedModels {
       ...sampling,
       ...request,
       model: found.from,
-      messages: this.#messages(found, request.messages),
+      messages: request.raw ? request.messages : this.#messages(found, request.messages),
       options: { ...loading, ...(found.adapters.length > 0 ? { lora: found.adapters.map((path) => ({ path })) } : {}), ...request.options },
-      ...given('chat_template', request.chat_template ?? found.template),
+      ...given('chat_template', request.chat_template ?? (request.raw ? undefined : found.template)),
     };
   }
 

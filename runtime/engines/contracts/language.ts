@@ -92,6 +92,27 @@ export interface PrepareRequest {
   chatTemplate?: string;
   /** Passed to the template as `enable_thinking` where given. */
   enableThinking?: boolean;
+  /** In place of the messages: what goes to the model without a template. */
+  raw?: RawPrompt;
+}
+
+/** A prompt that no template writes. */
+export interface RawPrompt {
+  /** Text, or tokens, which go to the model as they are. */
+  content: string | Int32Array;
+  /** What comes behind the answer, for models that fill gaps; `content` is text then. */
+  suffix?: string;
+  /** False = nothing is put before the text, such as the model's beginning token; default true. */
+  framed?: boolean;
+  /** True = texts of control tokens in it are ordinary text. */
+  plain?: boolean;
+}
+
+/** A prompt as it goes to the model. */
+export interface PromptTexts {
+  /** Empty where it came as tokens. */
+  readonly text: string;
+  readonly tokens: Int32Array;
 }
 
 /** A rendered and tokenised prompt that waits in the host; generated from or dropped, and gone after 60 s. */
@@ -169,6 +190,10 @@ export interface LanguageModel {
   /** Absent where an engine cannot copy its KV memory. */
   readonly states?: SequenceStates | undefined;
   prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedPrompt>;
+  /** What a prompt becomes, which is not kept. Throws as `prepare` does. */
+  render(request: PrepareRequest, signal: AbortSignal): Promise<PromptTexts>;
+  /** The text of each list of tokens; control tokens are shown. Throws `invalid` for one that the model does not have. */
+  textsOf(lists: readonly Int32Array[]): Promise<string[]>;
   /** Token counts of plain texts, for budgets. */
   countTokens(texts: string[]): Promise<number[]>;
   /** Streams one generation. Aborting or leaving the loop frees the sequence within one step. A dead host throws `Failure('unavailable')`. */

@@ -11,6 +11,7 @@ import type {
   LanguageModel,
   PreparedPrompt,
   PrepareRequest,
+  PromptTexts,
   RestoredState,
   SavedState,
   SequenceStates,
@@ -112,6 +113,16 @@ export class LanguageClient implements LanguageModel, LoadedEngine {
     // An id of the host means another prompt after a restart; ours stays bound to the life that made it.
     this.#prepared.set(promptId, { host, promptId: prepared.promptId, until: performance.now() + PROMPT_KEPT_MS });
     return { ...prepared, promptId };
+  }
+
+  async render(request: PrepareRequest, signal: AbortSignal): Promise<PromptTexts> {
+    const { host } = await this.#supervisor.ready(signal);
+    return host.call<PromptTexts>('render', request, signal);
+  }
+
+  async textsOf(lists: readonly Int32Array[]): Promise<string[]> {
+    const { host } = await this.#supervisor.ready();
+    return host.call<string[]>('textsOf', lists);
   }
 
   async countTokens(texts: string[]): Promise<number[]> {

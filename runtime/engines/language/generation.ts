@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import type { NativeScheduler } from '../../../native/contract.js';
 import type { GenerateEvent } from '../contracts/language.js';
+import { requireTokens } from './templates/renderer.js';
 
 /** Stands for a probability of 0, whose logarithm JSON cannot hold. */
 const LEAST_LOGPROB = -9999;
@@ -30,6 +31,12 @@ export class TokenTexts {
     const piece = { bytes, text: isUtf8(bytes) ? Buffer.from(bytes).toString('utf8') : undefined };
     this.#pieces.set(token, piece);
     return piece;
+  }
+
+  /** The text of tokens of a vocabulary of that size. Throws `invalid` for one that it does not have. */
+  joined(tokens: Int32Array, vocabularySize: number): string {
+    requireTokens(tokens, vocabularySize);
+    return Buffer.concat(Array.from(tokens, (token) => this.of(token).bytes)).toString('utf8');
   }
 
   /** A token as the logprobs list shows it. */

@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
-import type { RenderedPrompt } from './templates/renderer.js';
+import type { KeptPrompt } from './templates/renderer.js';
 
 const KEPT_MS = 60_000;
 /** Prompts that may wait, and their tokens together. */
@@ -7,7 +7,7 @@ const PROMPT_LIMIT = 1024;
 const TOKEN_LIMIT = 32 * 1024 * 1024;
 
 interface Waiting {
-  readonly prompt: RenderedPrompt;
+  readonly prompt: KeptPrompt;
   readonly until: number;
 }
 
@@ -18,7 +18,7 @@ export class WaitingPrompts {
   #nextId = 1;
 
   /** Keeps a prompt and gives its id. Beyond the limits the oldest goes: prompts that are tried and not used are the old ones. */
-  add(prompt: RenderedPrompt): number {
+  add(prompt: KeptPrompt): number {
     const { length } = prompt.tokens;
     this.#expire(length);
     const id = this.#nextId++;
@@ -28,7 +28,7 @@ export class WaitingPrompts {
   }
 
   /** Takes a prompt out. Throws `Failure('conflict')` when it was used before or has expired. */
-  take(id: number): RenderedPrompt {
+  take(id: number): KeptPrompt {
     const found = this.#prompts.get(id);
     if (!found)
       throw new Failure('conflict', `Prompt ${id} is gone: a prompt serves one generation within ${KEPT_MS / 1000} s; prepare it again.`);

@@ -21,6 +21,10 @@ class GgufEngine implements HostedEngine {
     switch (method) {
       case 'prepare':
         return this.#prepare(model, body as PrepareRequest, signal);
+      case 'render':
+        return model.render(body as PrepareRequest, signal);
+      case 'textsOf':
+        return model.textsOf(body as Int32Array[]);
       case 'countTokens':
         return model.countTokens(body as string[]);
       case 'generate':

@@ -11,7 +11,7 @@ import {
   STEP_FIELDS,
 } from '../../../../native/contract.js';
 import { Failure } from '../../../../schemas/errors.js';
-import type { PreparedPrompt, PrepareRequest } from '../../contracts/language.js';
+import type { PreparedPrompt, PrepareRequest, PromptTexts } from '../../contracts/language.js';
 import { type AnswerLimit, Generation, TokenTexts } from '../generation.js';
 import { Renderer } from '../templates/renderer.js';
 import { countedTokens } from '../token-count.js';
@@ -48,7 +48,7 @@ export class LoadedGguf {
     this.#renderer = new Renderer(
       (text, addSpecial) =>
         text.length > LONG_CHARS ? engine.tokenizeLong(text, addSpecial, true) : engine.tokenize(text, addSpecial, true),
-      body,
+      { ...body, vocabularySize: engine.info.vocabularySize },
     );
     this.#texts = new TokenTexts(engine);
     this.#thinkStart = engine.tokenize(THINK_START, false, true);
@@ -85,8 +85,17 @@ export class LoadedGguf {
   }
 
   async prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedPrompt> {
-    const prompt = await this.#renderer.render(request, signal);
+    const { text: _text, ...prompt } = await this.#renderer.render(request, signal);
     return { promptId: this.#prompts.add(prompt), promptTokens: prompt.tokens.length, endsInThinking: prompt.endsInThinking };
+  }
+
+  async render(request: PrepareRequest, signal: AbortSignal): Promise<PromptTexts> {
+    const { text, tokens } = await this.#renderer.render(request, signal);
+    return { text, tokens };
+  }
+
+  textsOf(lists: readonly Int32Array[]): string[] {
+    return lists.map((tokens) => this.#texts.joined(tokens, this.#engine.info.vocabularySize));
   }
 
   countTokens(texts: readonly string[]): Promise<number[]> {

@@ -3,7 +3,7 @@ import type { RendererFacts } from '../templates/renderer.js';
 import type { LoadPlan } from './plan.js';
 
 /** Asks a fresh host to load a model. */
-export interface OpenBody extends RendererFacts {
+export interface OpenBody extends Omit<RendererFacts, 'vocabularySize'> {
   readonly path: string;
   readonly plan: LoadPlan;
   readonly isLongRope: boolean;

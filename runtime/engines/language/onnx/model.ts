@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { Failure } from '../../../../schemas/errors.js';
 import { toWire } from '../../../hosts/protocol.js';
-import type { GenerateEvent, PreparedPrompt, PrepareRequest } from '../../contracts/language.js';
+import type { GenerateEvent, PreparedPrompt, PrepareRequest, PromptTexts } from '../../contracts/language.js';
 import { openSession } from '../../onnx/session.js';
 import { TextTokenizer } from '../../tokenizers/text-tokenizer.js';
 import { type AnswerLimit, Generation, TokenTexts, withoutSpace } from '../generation.js';
@@ -63,7 +63,7 @@ export class LoadedExport {
     this.#renderer = new Renderer(
       (text, addSpecial, signal) =>
         text.length > SHORT_CHARACTERS ? long.encode(text, addSpecial, signal) : tokenizer.encode(text, addSpecial),
-      { ...facts, controlTexts: tokenizer.controlTexts, framesPlainOnly: true },
+      { ...facts, controlTexts: tokenizer.controlTexts, framesPlainOnly: true, vocabularySize: tokenizer.size },
     );
     const ended = tokenizer.idOf(facts.eosText);
     this.#ends = new Set(ended === undefined ? facts.ends : [...facts.ends, ended]);
@@ -101,8 +101,17 @@ export class LoadedExport {
   }
 
   async prepare(request: PrepareRequest, signal: AbortSignal): Promise<PreparedPrompt> {
-    const prompt = await this.#renderer.render(request, signal);
+    const { text: _text, ...prompt } = await this.#renderer.render(request, signal);
     return { promptId: this.#prompts.add(prompt), promptTokens: prompt.tokens.length, endsInThinking: prompt.endsInThinking };
+  }
+
+  async render(request: PrepareRequest, signal: AbortSignal): Promise<PromptTexts> {
+    const { text, tokens } = await this.#renderer.render(request, signal);
+    return { text, tokens };
+  }
+
+  textsOf(lists: readonly Int32Array[]): string[] {
+    return lists.map((tokens) => this.#texts.joined(tokens, this.#tokenizer.size));
   }
 
   countTokens(texts: readonly string[]): Promise<number[]> {

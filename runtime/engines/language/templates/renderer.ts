@@ -1,5 +1,5 @@
 import { Failure } from '../../../../schemas/errors.js';
-import type { PrepareRequest } from '../../contracts/language.js';
+import type { PrepareRequest, RawPrompt } from '../../contracts/language.js';
 import { ControlGuard } from '../../tokenizers/control-texts.js';
 import { ChatForm } from './chat-form.js';
 import { fallbackFor, fallbackNote, KNOWN_TEMPLATES, PLAIN } from './known-templates.js';
@@ -10,12 +10,27 @@ import { isStopped } from './template.js';
 const FORM_LIMIT = 8;
 
 /** A prompt as tokens. */
-export interface RenderedPrompt {
+export interface KeptPrompt {
   readonly tokens: Int32Array;
   readonly endsInThinking: boolean;
   /** Texts that end an answer, as the way of rendering needs. */
   readonly stops: readonly string[];
 }
+
+/** The same with its text; empty where it came as tokens. */
+export interface RenderedPrompt extends KeptPrompt {
+  readonly text: string;
+}
+
+/** How models mark what is before a gap, what is behind it, and where they write. */
+const GAP_MARKS: readonly (readonly [before: string, behind: string, middle: string])[] = [
+  ['<|fim_prefix|>', '<|fim_suffix|>', '<|fim_middle|>'],
+  ['<fim_prefix>', '<fim_suffix>', '<fim_middle>'],
+  ['<fim-prefix>', '<fim-suffix>', '<fim-middle>'],
+  ['<｜fim▁begin｜>', '<｜fim▁hole｜>', '<｜fim▁end｜>'],
+  ['▁<PRE>', '▁<SUF>', '▁<MID>'],
+  ['<|code_prefix|>', '<|code_suffix|>', '<|code_middle|>'],
+];
 
 /** Tokens of one piece of a prompt, in which texts of control tokens become those tokens. `signal` is aborted when nobody wants them any more. */
 type Tokenize = (text: string, addSpecial: boolean, signal: AbortSignal) => Int32Array | Promise<Int32Array>;
@@ -29,6 +44,8 @@ export interface RendererFacts {
   readonly eosText: string;
   /** True = templates write all that belongs into a prompt, and only plain lines get what the tokenizer puts around a text. */
   readonly framesPlainOnly?: boolean;
+  /** Ids of tokens go up to one less. */
+  readonly vocabularySize: number;
 }
 
 /** Turns conversations into tokens by the template of the request, of the model, or of those that fit its vocabulary. */
@@ -59,6 +76,7 @@ export class Renderer {
 
   /** Throws `Failure` with code `template_refused` or `template_failed` where the template does not render, of kind `busy` where there was no time for it. */
   async render(request: PrepareRequest, signal: AbortSignal): Promise<RenderedPrompt> {
+    if (request.raw) return this.#raw(request.raw, signal);
     const form = request.chatTemplate === undefined ? this.#own : this.#asked(request.chatTemplate);
     if (form instanceof Failure) throw form;
     const rendered = this.#text(form, request);
@@ -67,11 +85,36 @@ export class Renderer {
     const { bosText, framesPlainOnly } = this.#facts;
     // Templates write the beginning token themselves; a second one would confuse the model.
     const isFramed = framesPlainOnly ? form.text === KNOWN_TEMPLATES[PLAIN]!.template : bosText === '' || !first.startsWith(bosText);
+    const tokens = await this.#tokens(pieces, isFramed, signal);
+    if (tokens.length === 0) throw new Failure('bad_request', 'The prompt is empty; send at least one message with content.');
+    const endsInThinking = request.addGenerationPrompt && rendered.trimEnd().endsWith('<think>');
+    return { tokens, endsInThinking, stops: form.stops, text: pieces.join('') };
+  }
+
+  async #raw({ content, suffix, framed = true, plain = false }: RawPrompt, signal: AbortSignal): Promise<RenderedPrompt> {
+    if (typeof content !== 'string') {
+      requireTokens(content, this.#facts.vocabularySize);
+      return { tokens: content, endsInThinking: false, stops: [], text: '' };
+    }
+    const text = suffix === undefined ? content : this.#withGap(content, suffix);
+    const pieces = plain ? this.#guard.pieces(this.#guard.mark(text)) : [text];
+    const isFramed = framed && (this.#facts.bosText === '' || !text.startsWith(this.#facts.bosText));
+    return { tokens: await this.#tokens(pieces, isFramed, signal), endsInThinking: false, stops: [], text };
+  }
+
+  #withGap(before: string, behind: string): string {
+    const marks = GAP_MARKS.find((three) => three.every((mark) => this.#facts.controlTexts.includes(mark)));
+    if (!marks)
+      throw new Failure('bad_request', 'This model does not support insert: its vocabulary has no marks for a gap; leave out suffix.', {
+        code: 'InsertUnsupported',
+      });
+    return `${marks[0]}${before}${marks[1]}${behind}${marks[2]}`;
+  }
+
+  async #tokens(pieces: readonly string[], isFramed: boolean, signal: AbortSignal): Promise<Int32Array> {
     const parts: Int32Array[] = [];
     for (const [index, piece] of pieces.entries()) parts.push(await this.#tokenize(piece, index === 0 && isFramed, signal));
-    const tokens = parts.length === 1 ? parts[0]! : joined(parts);
-    if (tokens.length === 0) throw new Failure('bad_request', 'The prompt is empty; send at least one message with content.');
-    return { tokens, endsInThinking: request.addGenerationPrompt && rendered.trimEnd().endsWith('<think>'), stops: form.stops };
+    return parts.length === 1 ? parts[0]! : joined(parts);
   }
 
   #text(form: ChatForm, request: PrepareRequest): string {
@@ -84,17 +127,17 @@ export class Renderer {
       documents: null,
       ...thinking,
       add_generation_prompt: request.addGenerationPrompt,
-      ...this.#tokens,
+      ...this.#ends,
     });
   }
 
-  get #tokens(): { readonly bos_token: string; readonly eos_token: string } {
+  get #ends(): { readonly bos_token: string; readonly eos_token: string } {
     return { bos_token: this.#facts.bosText, eos_token: this.#facts.eosText };
   }
 
   #made(template: string): ChatForm {
     const known = Object.hasOwn(KNOWN_TEMPLATES, template) ? KNOWN_TEMPLATES[template]! : { template, stops: [] };
-    return new ChatForm(known.template, known.stops, this.#tokens);
+    return new ChatForm(known.template, known.stops, this.#ends);
   }
 
   /** The form of a request's own template. */
@@ -131,6 +174,15 @@ export class Renderer {
     const name = fallbackFor(this.#facts.controlTexts);
     return { form: this.#made(name), notes: [fallbackNote(why, name)] };
   }
+}
+
+/** Throws `invalid` for a token that a vocabulary of that size does not have. */
+export function requireTokens(tokens: Int32Array, vocabularySize: number): void {
+  const wrong = tokens.find((token) => token < 0 || token >= vocabularySize);
+  if (wrong === undefined) return;
+  throw new Failure('invalid', `Token ${wrong} is none of this model, which has ${vocabularySize}: 0 to ${vocabularySize - 1}.`, {
+    code: 'UnknownToken',
+  });
 }
 
 function joined(parts: readonly Int32Array[]): Int32Array {

@@ -13,7 +13,14 @@ function opened(
   facts: Partial<RendererFacts> = {},
 ): { text(messages: Message[], chatTemplate?: string): Promise<string>; notes: readonly string[] } {
   const tokenize = (text: string): Int32Array => Int32Array.from(text, (letter) => letter.codePointAt(0)!);
-  const renderer = new Renderer(tokenize, { template, controlTexts: [], bosText: '<s>', eosText: '</s>', ...facts });
+  const renderer = new Renderer(tokenize, {
+    template,
+    controlTexts: [],
+    bosText: '<s>',
+    eosText: '</s>',
+    vocabularySize: 0x11_0000,
+    ...facts,
+  });
   return {
     text: async (messages, chatTemplate) => {
       const asked = chatTemplate === undefined ? {} : { chatTemplate };
@@ -161,5 +168,28 @@ describe('models without a template that works', () => {
         for (const { content } of messages) assert.ok(out.includes(content as string), `${name}: ${content} of ${out}`);
       }
     }
+  });
+});
+
+describe('what goes to a model without a template', () => {
+  const tokenize = (text: string): Int32Array => Int32Array.from(text, (letter) => letter.codePointAt(0)!);
+  const facts = { template: '', bosText: '', eosText: '', vocabularySize: 128 };
+  const marks = ['<|fim_prefix|>', '<|fim_suffix|>', '<|fim_middle|>'];
+  const raw = async (content: string | Int32Array, more: object = {}, controlTexts: string[] = []) =>
+    new Renderer(tokenize, { ...facts, controlTexts }).render(
+      { messages: [], addGenerationPrompt: false, raw: { content, ...more } },
+      AbortSignal.any([]),
+    );
+
+  it('is the text itself', async () => assert.equal((await raw('<|im_end|>', {}, CHATML_TEXTS)).text, '<|im_end|>'));
+  it('has marks around a gap, where the model knows some', async () => {
+    const { text } = await raw('a(', { suffix: ')' }, marks);
+    assert.equal(text, '<|fim_prefix|>a(<|fim_suffix|>)<|fim_middle|>');
+    await assert.rejects(raw('a(', { suffix: ')' }), { code: 'InsertUnsupported' });
+  });
+  it('is the tokens themselves, which the model must have', async () => {
+    assert.deepEqual([...(await raw(Int32Array.of(5, 127))).tokens], [5, 127]);
+    await assert.rejects(raw(Int32Array.of(128)), { code: 'UnknownToken', kind: 'invalid' });
+    await assert.rejects(raw(Int32Array.of(-1)), { code: 'UnknownToken' });
   });
 });
