@@ -45,11 +45,14 @@ function outOfSpace(error: unknown): boolean {
   return false;
 }
 
+const noSuchModel = (model: string): string => `The model \`${model}\` does not exist`;
+
 /** How clients of other programs are told that a model is not there; ours goes on with what is to be done. */
 const MISSING_MODEL: Partial<Record<ErrorShape, (model: string) => string>> = {
   ollama: (model) => `model '${model}' not found`,
   anthropic: (model) => `model: ${model} not found`,
-  openai: (model) => `The model \`${model}\` does not exist`,
+  openai: noSuchModel,
+  universal: noSuchModel,
 };
 
 function messageFor(failure: Failure, shape: ErrorShape): string {
@@ -91,7 +94,7 @@ function rpcCode({ kind, errors }: Failure): number {
 
 function openAiParts(failure: Failure, shape: ErrorShape): { detail: unknown; error: unknown } {
   const usage = failure.fields?.context_usage;
-  const isMissing = shape === 'openai' && failure.code === 'ModelNotFound';
+  const isMissing = failure.code === 'ModelNotFound';
   const code = isMissing ? 'model_not_found' : failure.code === failure.kind ? null : failure.code;
   const type = OPENAI_TYPES[failure.kind] ?? (failure.status < 500 ? 'invalid_request_error' : 'server_error');
   const loc = failure.errors?.[0]?.loc.slice(1) ?? [];

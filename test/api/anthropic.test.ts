@@ -228,7 +228,7 @@ const ANSWERS: Scenario[] = [
   {
     name: 'counts the tokens of a prompt, tools among them',
     method: 'POST',
-    path: `${PATH}/count_tokens`,
+    path: '/v1/messages/count_tokens',
     body: { model: 'puppet', messages: user('hello'), tools: [TOOL] },
     json: async (body) => assert.ok(body.input_tokens > 50, JSON.stringify(body)),
   },

@@ -187,7 +187,7 @@ const embeddings = (path: string): Scenario[] => [
   refused(path, { model: EMBEDDER, input: 'x', dimensions: 0 }, 422, ['dimensions']),
   refused(path, { model: EMBEDDER, input: Array(TEXTS_LIMIT + 1).fill('x') }, 422, ['input', '10000'], `${path}: 10,001 texts`),
   refused(path, { model: EMBEDDER, input: 'x'.repeat(33 * 1024 * 1024) }, 413, ['33554432'], `${path}: a body over the limit`),
-  refused(path, { model: 'no/model', input: 'x' }, 404, ['ModelNotFound', 'quern pull no/model']),
+  refused(path, { model: 'no/model', input: 'x' }, 404, ['model_not_found', 'quern pull no/model']),
   refused(path, { model: 'no/model', input: [''] }, 404, ['quern pull no/model'], `${path}: an unknown model and an empty text`),
   refused(path, { model: '../etc/passwd', input: 'x' }, 400, ['InvalidModelName']),
   refused(path, { model: 'bad/empty', input: 'x' }, 404, ['no ONNX or GGUF file']),

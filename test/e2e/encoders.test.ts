@@ -68,7 +68,7 @@ describe('encoders over real sockets', () => {
   it('tells the official client what is wrong', async () => {
     await assert.rejects(client.embeddings.create({ model: 'nobody/nothing', input: 'x' }), (error: unknown) => {
       assert.ok(error instanceof OpenAI.NotFoundError, String(error));
-      assert.equal(error.code, 'ModelNotFound');
+      assert.equal(error.code, 'model_not_found');
       assert.match(error.message, /quern pull nobody\/nothing/);
       return true;
     });

@@ -48,9 +48,11 @@ export function upstreamError(body: unknown): UpstreamError {
   const error = record(whole.error);
   const detail = record(whole.detail);
   const item = record(Array.isArray(whole.detail) ? whole.detail[0] : undefined);
-  const code = error?.code ?? error?.type ?? detail?.error ?? whole.error;
+  // A runtime of ours says so in OpenAI's words, and beside them in its own.
+  const isMissing = error?.code === 'model_not_found' && typeof whole.message === 'string';
+  const code = isMissing ? 'ModelNotFound' : (error?.code ?? error?.type ?? detail?.error ?? whole.error);
   const out: UpstreamError = {
-    message: firstText(error?.message, detail?.message, whole.detail, whole.message, item?.msg, whole.error),
+    message: firstText(isMissing ? whole.message : error?.message, detail?.message, whole.detail, whole.message, item?.msg, whole.error),
     code: typeof code === 'string' || typeof code === 'number' ? String(code) : '',
   };
   const errors = itemsOf(whole.errors) ?? itemsOf(whole.detail);
