@@ -141,7 +141,11 @@ async function assembled(
   const sessions = new Sessions(ground, library.cookie);
   const attempts = new Attempts(ground);
   const identity = new IdentityEndpoints(ground, library, sessions, attempts);
-  const addressOf = addressReader(settings.trustedProxies);
+  const addressOf = addressReader(settings.trustedProxies, () =>
+    print(
+      'accounts: requests come from no address, as by a Unix socket, so all visitors count as one; add unix to auth.trusted_proxies if a proxy of yours sends them',
+    ),
+  );
   const processor =
     settings.billing.provider === 'stripe' ? (await import('./billing/stripe.js')).stripeProcessor(settings, paymentApi) : undefined;
   const subscriptions = processor && new Subscriptions(ground, processor);

@@ -1,24 +1,35 @@
 import { BlockList, isIP, isIPv6 } from 'node:net';
 
+/** What stands among trusted proxies for one that has no address. */
+const UNIX = 'unix';
+
 /** Finds out from which address a request comes. */
 export type AddressReader = (peer: string, forwardedFor: string | null) => string;
 
 /**
- * A reader that believes X-Forwarded-For as far as it was written by the given proxies (addresses, or ranges such as `10.0.0.0/8`): the
- * rightmost address that is none of theirs. Throws an `Error` for a range that is none.
+ * A reader that believes X-Forwarded-For as far as it was written by the given proxies (addresses, ranges such as `10.0.0.0/8`, or `unix`
+ * for one that comes by a Unix socket and so from no address): the rightmost address that is none of theirs. `onNameless` is told once
+ * when a request comes from no address and `unix` is not among them. Throws an `Error` for a range that is none.
  */
-export function addressReader(trustedProxies: readonly string[]): AddressReader {
+export function addressReader(trustedProxies: readonly string[], onNameless: () => void = () => {}): AddressReader {
   const trusted = new BlockList();
-  for (const proxy of trustedProxies) {
+  const takesUnix = trustedProxies.includes(UNIX);
+  let isTold = false;
+  for (const proxy of trustedProxies.filter((each) => each !== UNIX)) {
     const [address = '', bits] = proxy.split('/');
     const family = isIPv6(address) ? 'ipv6' : 'ipv4';
     if (!isIP(address)) throw new Error(`auth.trusted_proxies: "${proxy}" is no address and no range`);
     if (bits === undefined) trusted.addAddress(address, family);
     else trusted.addSubnet(address, Number(bits), family);
   }
-  const isTrusted = (address: string): boolean => isIP(address) !== 0 && trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+  const isTrusted = (address: string): boolean =>
+    address === '' ? takesUnix : isIP(address) !== 0 && trusted.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
   return (peer, forwardedFor) => {
     let address = plain(peer);
+    if (address === '' && !takesUnix && !isTold) {
+      isTold = true;
+      onNameless();
+    }
     const hops = (forwardedFor ?? '').split(',').map((hop) => plain(withoutPort(hop.trim())));
     while (isTrusted(address)) {
       const before = hops.pop();

@@ -225,7 +225,7 @@ export class IdentityEndpoints {
       if (value !== null) headers.set(name, value);
     }
     const cookies = this.#otherCookies(call.request.headers.get('cookie'));
-    const token = this.#sessions.tokenOf(call.request.headers);
+    const token = await this.#sessions.tokenOf(call.request.headers);
     if (token !== undefined) cookies.push(this.#sessions.cookieFor(token));
     if (cookies.length > 0) headers.set('cookie', cookies.join('; '));
     const hasBody = bytes !== undefined && bytes.byteLength > 0;

@@ -12,6 +12,12 @@ export interface Identity extends Caller {
   readonly plan: string;
 }
 
+/** What somebody proves itself by, and who can tell whose it is. */
+interface Credential {
+  readonly text: string;
+  prove(): Promise<Proof | undefined>;
+}
+
 /** How long an identity is believed without asking the database, which other processes may have changed meanwhile. */
 const BELIEVED_MS = 2000;
 const MOST_BELIEVED = 10_000;
@@ -54,7 +60,11 @@ export class Identities {
 
   /** Who asks, as the database has it now; undefined for nobody. */
   async callerOf(headers: Headers): Promise<Caller | undefined> {
-    return (await this.#credentialOf(headers)?.prove())?.caller;
+    for (const { prove } of this.#credentialsOf(headers)) {
+      const proof = await prove();
+      if (proof) return proof.caller;
+    }
+    return undefined;
   }
 
   /**
@@ -62,14 +72,20 @@ export class Identities {
    * seen; what this one changes is seen at once.
    */
   async identify(headers: Headers): Promise<Identity | undefined> {
-    const credential = this.#credentialOf(headers);
-    if (!credential) return undefined;
-    const name = hash('credential', credential.text);
+    for (const credential of this.#credentialsOf(headers)) {
+      const identity = await this.#identified(credential);
+      if (identity) return identity;
+    }
+    return undefined;
+  }
+
+  async #identified({ text, prove }: Credential): Promise<Identity | undefined> {
+    const name = hash('credential', text);
     const now = this.#ground.now();
     const known = this.#believed.get(name);
     if (known && now >= known.since && now < known.until) return known.identity;
     const changes = this.#changes;
-    const proof = await credential.prove();
+    const proof = await prove();
     if (!proof) return undefined;
     const identity = { ...proof.caller, plan: (await this.#plans.of(proof.caller.userId)).name };
     if (changes === this.#changes) this.#believe(name, { identity, since: now, until: Math.min(proof.until, now + BELIEVED_MS) });
@@ -82,12 +98,13 @@ export class Identities {
     if (this.#believed.size > MOST_BELIEVED) this.#believed.delete(this.#believed.keys().next().value!);
   }
 
-  /** The credential of a request, and who can tell whose it is; undefined without one. */
-  #credentialOf(headers: Headers): { text: string; prove: () => Promise<Proof | undefined> } | undefined {
+  /** The credentials of a request, of which the first that holds counts: a key or a device's token, then tokens of sessions. */
+  #credentialsOf(headers: Headers): readonly Credential[] {
     const given = headers.get('x-api-key') ?? /^bearer\s+(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? '';
-    if (this.#ground.settings.apiKeys.enabled && this.#keys.isKey(given)) return { text: given, prove: () => this.#keys.proofOf(given) };
-    if (given.startsWith(ACCESS_PREFIX)) return { text: given, prove: () => this.#devices.proofOf(given) };
-    const token = this.#sessions.tokenOf(headers);
-    return token === undefined ? undefined : { text: token, prove: () => this.#sessions.proofOf(token) };
+    const sessions = this.#sessions.tokensOf(headers).map((token) => ({ text: token, prove: () => this.#sessions.proofOf(token) }));
+    if (this.#ground.settings.apiKeys.enabled && this.#keys.isKey(given))
+      return [{ text: given, prove: () => this.#keys.proofOf(given) }, ...sessions];
+    if (given.startsWith(ACCESS_PREFIX)) return [{ text: given, prove: () => this.#devices.proofOf(given) }, ...sessions];
+    return sessions;
   }
 }

@@ -23,6 +23,9 @@ export interface Proof {
   readonly until: number;
 }
 
+/** Most tokens of one request that are looked at. */
+const MOST_TOKENS = 4;
+
 /** Reads sessions of requests, from the cookie or from a bearer token. */
 export class Sessions {
   readonly #ground: Ground;
@@ -33,14 +36,24 @@ export class Sessions {
     this.#cookie = cookie;
   }
 
-  /** The token that a request carries: of the cookie where its signature is ours, or else of `Authorization: Bearer`; undefined for none. */
-  tokenOf(headers: Headers): string | undefined {
-    // A neighbour on the same domain may have planted another cookie of this name: the one that we signed counts.
-    const fromCookie = cookiesOf(headers.get('cookie'), this.#cookie).flatMap((value) => this.#opened(value) ?? [])[0];
+  /**
+   * The tokens that a request carries, of which the first that holds counts: that of `Authorization: Bearer`, which a program sends on
+   * purpose, and those of cookies that we signed, for a neighbour on the same domain may have planted others of this name.
+   */
+  tokensOf(headers: Headers): readonly string[] {
     const bearer = /^bearer\s+(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1];
-    const fromBearer = bearer === undefined ? undefined : bearer.includes('.') ? this.#opened(decoded(bearer)) : bearer;
-    const token = fromCookie ?? fromBearer;
-    return token === undefined || isSealed(token) ? undefined : token;
+    const fromBearer = bearer?.includes('.') ? this.#opened(decoded(bearer)) : bearer;
+    const fromCookies = cookiesOf(headers.get('cookie'), this.#cookie).flatMap((value) => this.#opened(value) ?? []);
+    const tokens = fromBearer === undefined ? fromCookies : [fromBearer, ...fromCookies];
+    return [...new Set(tokens.filter((token) => !isSealed(token)))].slice(0, MOST_TOKENS);
+  }
+
+  /** The first of a request's tokens that holds; where none does, the first; undefined for a request without. */
+  async tokenOf(headers: Headers): Promise<string | undefined> {
+    const tokens = this.tokensOf(headers);
+    if (tokens.length < 2) return tokens[0];
+    for (const token of tokens) if (await this.proofOf(token)) return token;
+    return tokens[0];
   }
 
   /** The cookie of a token as the present secret signs it, as `name=value`. */

@@ -1,3 +1,4 @@
+import type { Kysely } from 'kysely';
 import { Failure } from '../../schemas/errors.js';
 import type { Tables } from '../database/tables.js';
 import type { Ground } from '../ground.js';
@@ -44,9 +45,6 @@ export class Keys {
 
   /** Makes a key; the answer is the one time that it is seen. `Failure('conflict')` beyond 100 keys of a user. */
   async create(userId: string, { name, scopes, expires, perMinute }: KeyOptions): Promise<ListedKey & { key: string }> {
-    const { tables } = this.#ground.database;
-    const tooMany = (): Failure => new Failure('conflict', `a user may have ${MOST_KEYS} keys; revoke one first`);
-    if ((await this.#count(userId)) >= MOST_KEYS) throw tooMany();
     const key = newCredential(this.#ground.settings.apiKeys.prefix);
     const row = {
       id: crypto.randomUUID(),
@@ -60,22 +58,38 @@ export class Keys {
       expires: expires ?? null,
       lastUsed: null,
     };
-    await tables.insertInto('accounts_key').values(row).execute();
-    // Of several that took the last place at once, none stays that sees more than may be.
-    if ((await this.#count(userId)) > MOST_KEYS) {
-      await this.revoke(userId, row.id);
-      throw tooMany();
-    }
+    if (!(await this.#added(row))) throw new Failure('conflict', `a user may have ${MOST_KEYS} keys; revoke one first`);
     return { ...listed(row), key };
   }
 
-  async #count(userId: string): Promise<number> {
-    const { count } = await this.#ground.database.tables
-      .selectFrom('accounts_key')
-      .select((row) => row.fn.countAll().as('count'))
-      .where('userId', '=', userId)
-      .executeTakeFirstOrThrow();
-    return Number(count);
+  /** Adds a key where its user has fewer than may be, also of many that are added at once; false where there is no room. */
+  async #added(row: Tables['accounts_key']): Promise<boolean> {
+    const { tables, language } = this.#ground.database;
+    const countIn = (within: Kysely<Tables>) =>
+      within
+        .selectFrom('accounts_key')
+        .select((each) => each.fn.countAll<number>().as('count'))
+        .where('userId', '=', row.userId);
+    if (language === 'sqlite') {
+      // One statement, for D1 has no transactions, and one that writes is alone.
+      const { numInsertedOrUpdatedRows = 0n } = await tables
+        .insertInto('accounts_key')
+        .columns(Object.keys(row) as (keyof typeof row)[])
+        .expression(
+          tables
+            .selectNoFrom((each) => Object.entries(row).map(([name, value]) => each.val(value).as(name)))
+            .where((each) => each(countIn(tables), '<', MOST_KEYS)),
+        )
+        .executeTakeFirst();
+      return numInsertedOrUpdatedRows > 0n;
+    }
+    return tables.transaction().execute(async (within) => {
+      // The user's record makes those who add keys to it wait for each other.
+      await within.selectFrom('user').select('id').where('id', '=', row.userId).forUpdate().execute();
+      if (Number((await countIn(within).executeTakeFirstOrThrow()).count) >= MOST_KEYS) return false;
+      await within.insertInto('accounts_key').values(row).execute();
+      return true;
+    });
   }
 
   /** The keys of a user, newest first. */

@@ -29,6 +29,8 @@ export function nodeHandler(accounts: Accounts): (request: NodeRequest, response
 }
 
 async function answer(accounts: Accounts, request: NodeRequest, response: ServerResponse): Promise<void> {
+  // A connection that has ended has no address any more.
+  const ip = request.socket.remoteAddress ?? '';
   const body = await bodyOf(request);
   if (body === 'too large') {
     response
@@ -36,14 +38,7 @@ async function answer(accounts: Accounts, request: NodeRequest, response: Server
       .end('{"error":"too_large","message":"the body is too large"}');
     return;
   }
-  const {
-    status,
-    headers,
-    body: content,
-  } = await accounts.handle(webRequest(request), {
-    ip: request.socket.remoteAddress ?? '',
-    rawBody: body,
-  });
+  const { status, headers, body: content } = await accounts.handle(webRequest(request), { ip, rawBody: body });
   if (response.destroyed) return;
   const cookies = headers.getSetCookie();
   response.writeHead(status, {

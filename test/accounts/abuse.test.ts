@@ -105,6 +105,45 @@ describe('accounts that strangers try', () => {
     assert.notEqual((await thief.get('/api/auth/get-session')).body?.user.email, 'cat@example.com');
   });
 
+  it('take the first credential that holds, of those that a request carries', async () => {
+    const [ended, other] = [await member(accounts, 'old@example.com'), await member(accounts, 'new@example.com')];
+    const { cookie } = ended;
+    const { token } = (await other.get('/api/auth/get-session')).body.session;
+    const both = { cookie, authorization: `Bearer ${token}` };
+    const seen = async (headers: Record<string, string>): Promise<unknown[]> => [
+      (await new Visitor(accounts).get('/api/auth/get-session', headers)).body?.user.email,
+      (await new Visitor(accounts).get('/api/module/me', headers)).body.email,
+      (await accounts.identify(new Headers(headers)))?.email,
+    ];
+    assert.deepEqual(await seen(both), Array(3).fill('new@example.com'), 'what a program sends on purpose goes first');
+    await ended.post('/api/auth/sign-out');
+    assert.deepEqual(await seen(both), Array(3).fill('new@example.com'));
+    assert.deepEqual(await seen({ cookie: `${cookie}; ${other.cookie}` }), Array(3).fill('new@example.com'));
+    await other.post('/api/auth/sign-out');
+    const again = new Visitor(accounts);
+    await again.signIn('old@example.com');
+    for (const dead of [token, 'sk_of_nobody', 'dat_of_nobody', 'x.y'])
+      assert.deepEqual(await seen({ cookie: again.cookie, authorization: `Bearer ${dead}` }), Array(3).fill('old@example.com'), dead);
+    assert.deepEqual(await seen(both), Array(3).fill(undefined));
+  });
+
+  it('count by the address that a proxy tells that comes by a Unix socket, where the file says so', async () => {
+    const lines: string[] = [];
+    for (const trusted of [[], ['unix']]) {
+      const config = { auth: { trusted_proxies: trusted } };
+      const own = await createAccounts({ ...optionsFor(await sqlite!.open(), { config }), print: (line) => lines.push(line) });
+      const statuses: number[] = [];
+      for (let index = 0; index < 51; index += 1) {
+        const visitor = new Visitor(own, '');
+        visitor.headers = { 'x-forwarded-for': `198.51.100.${index}` };
+        statuses.push((await visitor.signIn(`nobody${index}@example.com`)).status);
+      }
+      assert.equal(statuses.at(-1), trusted.length === 0 ? 429 : 401);
+      await own.close();
+    }
+    assert.equal(lines.filter((line) => line.includes('trusted_proxies')).length, 1);
+  });
+
   it('take the session cookie that is ours among several of its name', async () => {
     const visitor = await member(accounts, 'dan@example.com');
     const ours = visitor.cookie;

@@ -139,6 +139,27 @@ export function credentialsSuite(server: DatabaseServer): void {
       assert.equal(await isIn(made.key), false);
     });
 
+    it('lets a user have a hundred keys, however many are made at once', async () => {
+      const max = await member(accounts, 'max@example.com');
+      const { userId } = (await accounts.callerOf(new Headers({ cookie: max.cookie })))!;
+      const { tables, close } = await openDatabase(accounts.settings.database, database.d1);
+      const rest = { prefix: 'sk_', scopes: null, perMinute: null, created: now, expires: null, lastUsed: null };
+      const rows = Array.from({ length: 97 }, (_, index) => ({
+        id: `${userId}${index}`,
+        userId,
+        hash: `${userId}${index}`,
+        name: 'old',
+        ...rest,
+      }));
+      // D1 takes at most 100 values in one statement.
+      for (const row of rows) await tables.insertInto('accounts_key').values(row).execute();
+      await close();
+      const replies = await Promise.all(Array.from({ length: 8 }, () => max.post('/api/module/apikeys', { name: 'new' })));
+      const statuses = replies.map(({ status }) => status);
+      assert.deepEqual([statuses.filter((status) => status === 200).length, statuses.filter((status) => status === 409).length], [3, 5]);
+      assert.equal((await max.get('/api/module/apikeys')).body.length, 100);
+    });
+
     it('ends keys at their time, with their user, and above what they may do in a minute', async () => {
       const short = (await ann.post('/api/module/apikeys', { name: 'short', expiresAt: new Date(now + 60_000).toISOString() })).body;
       const slow = (await ann.post('/api/module/apikeys', { name: 'slow', perMinute: 2 })).body;
