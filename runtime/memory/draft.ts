@@ -20,7 +20,7 @@ export interface DraftChange extends MemoryChange {
   readonly stamp?: { readonly seqs: readonly number[]; readonly addedMs: number };
   /** When the newest record came, where that was wrong. */
   readonly newestMs?: number;
-  /** Numbers to set aside. */
+  /** Numbers to set aside for records that are added together; negative where those are all there, or taken back. */
   readonly reserve?: number;
   /** The number of the first record of `add`, and when they came, where numbers were set aside for them. */
   readonly given?: { readonly firstSeq: number; readonly addedMs: number };
@@ -105,7 +105,9 @@ export class Draft {
     for (const [name, value] of Object.entries(notes)) this.#notes.set(name, value);
     const addedMs = given?.addedMs ?? Math.max(this.state.newestMs, this.#nowMs);
     const added = checked.map((record, place) => this.#add({ ...record, addedMs }, given && given.firstSeq + place));
-    this.state.nextSeq += reserve;
+    this.state.nextSeq += Math.max(0, reserve);
+    // All may have been cleared since they were set aside.
+    this.state.counts.reserved = Math.max(0, (this.state.counts.reserved ?? 0) + reserve);
     this.#keepWithin();
     return added;
   }
@@ -186,7 +188,9 @@ export class Draft {
   #keepWithin(): void {
     if (!workingMemory.isOn(this.#config)) return;
     // A cap that was lowered far is reached over several transactions, and by pruning.
-    const excess = Math.min(MOST_EVICTED, (this.state.counts.working_memory ?? 0) - this.#config.working_memory!.max_records!);
+    // What is added together may still be taken back, and others must not have gone for it.
+    const { working_memory: count = 0, reserved = 0 } = this.state.counts;
+    const excess = Math.min(MOST_EVICTED, count - reserved - this.#config.working_memory!.max_records!);
     if (excess <= 0) return;
     // What lies on the disk is older than what is added here, which a cap below a transaction's size can reach.
     let left = excess;

@@ -176,7 +176,7 @@ export class OpenStore implements MemoryStore {
   }
 
   counts(): MemoryCounts {
-    const { records = 0, bytes = 0, nodes = 0, edges = 0, links = 0, ...kinds } = this.#changes.state.counts;
+    const { records = 0, bytes = 0, nodes = 0, edges = 0, links = 0, reserved: _reserved, ...kinds } = this.#changes.state.counts;
     return { records, bytes, nodes, edges, links, kinds };
   }
 
@@ -195,7 +195,7 @@ export class OpenStore implements MemoryStore {
     for (const kind of MEMORY_KINDS as readonly MemoryKind[]) {
       if (!kind.expired || !kind.isOn(this.config)) continue;
       for (;;) {
-        const seqs = kind.expired(space, this.#changes.state.counts[kind.name] ?? 0);
+        const seqs = kind.expired(space, this.#surely(kind.name));
         if (seqs.length === 0) break;
         await this.#changes.make({ drop: { kind: kind.name, seqs } });
         dropped += seqs.length;
@@ -219,26 +219,28 @@ export class OpenStore implements MemoryStore {
   }
 
   async addTogether(count: number, batches: AsyncIterable<readonly NewMemory[]>): Promise<void> {
-    const name = await this.#changes.alone(async () => {
-      const { nextSeq } = this.#changes.state;
-      const under = `${UNDER_WAY}${nextSeq}`;
-      const given: Reserved = { firstSeq: nextSeq, count, addedMs: Math.max(this.#changes.state.newestMs, this.#parts.nowMs()) };
-      await this.#changes.apply({ notes: { [under]: given }, reserve: count });
-      return under;
+    const { name, given } = await this.#changes.alone(async () => {
+      const { nextSeq: firstSeq, newestMs } = this.#changes.state;
+      const reserved: Reserved = { firstSeq, count, addedMs: Math.max(newestMs, this.#parts.nowMs()) };
+      const under = `${UNDER_WAY}${firstSeq}`;
+      await this.#changes.apply({ notes: { [under]: reserved }, reserve: count });
+      return { name: under, given: reserved };
     });
-    let { firstSeq, addedMs } = this.note(name) as Reserved;
+    let { firstSeq } = given;
     try {
       for await (const add of batches) {
-        await this.#changes.make({ add, given: { firstSeq, addedMs } });
+        await this.#changes.make({ add, given: { firstSeq, addedMs: given.addedMs } });
         firstSeq += add.length;
       }
-      await this.#changes.make({ notes: { [name]: null } });
+      await this.#changes.make({ notes: { [name]: null }, reserve: -count });
     } catch (failure) {
       await this.#takeBack(name).catch((cause: unknown) =>
         log('warn', 'an import could not be taken back yet; the next start does', { cause }),
       );
       throw failure;
     }
+    // Only now others may go for what came.
+    await this.prune();
   }
 
   watch(listener: (changed: MemoryChanged) => void): () => void {
@@ -268,6 +270,12 @@ export class OpenStore implements MemoryStore {
     }
   }
 
+  /** Records of a kind, without those that may still be taken back. */
+  #surely(kind: KindName): number {
+    const { reserved = 0, [kind]: count = 0 } = this.#changes.state.counts;
+    return count - reserved;
+  }
+
   /** Removes what was added under a note, and the note. */
   async #takeBack(name: string): Promise<void> {
     const reserved = this.note(name) as Reserved | undefined;
@@ -278,7 +286,7 @@ export class OpenStore implements MemoryStore {
       const seqs = Array.from({ length: Math.min(PAGE, firstSeq + count - from) }, (_none, at) => from + at);
       await this.#changes.make({ remove: this.bySeq(seqs).map(({ id }) => id) });
     }
-    await this.#changes.make({ notes: { [name]: null } });
+    await this.#changes.make({ notes: { [name]: null }, reserve: -count });
   }
 
   /** Leaves all records behind under the old number, from where they are removed in the background. */
