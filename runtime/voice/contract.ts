@@ -1,3 +1,4 @@
+import { Failure } from '../../schemas/errors.js';
 import type { VoiceState } from './states.js';
 
 /** What a session says besides audio. */
@@ -84,3 +85,7 @@ export interface Ears {
   open(): Hearing;
   close(): Promise<void>;
 }
+
+/** What a client may know of a failure. */
+export const messageOf = (error: unknown): string =>
+  error instanceof Failure ? error.message : 'The voice service failed. See the log for the reason.';

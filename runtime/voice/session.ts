@@ -1,10 +1,9 @@
-import { Failure } from '../../schemas/errors.js';
 import { log } from '../base/log.js';
 import type { Chat } from '../chat/chat.js';
 import type { SpeechInService, SpeechOutService } from '../speech/contract.js';
 import { ask, type Conversation, rehearse } from './asking.js';
 import { type Clock, sinceMs } from './clock.js';
-import type { Hearing, Said, ServerMessage, TurnTimings, VoiceFrame, VoicePeer } from './contract.js';
+import { type Hearing, messageOf, type Said, type ServerMessage, type TurnTimings, type VoiceFrame, type VoicePeer } from './contract.js';
 import { HeldLevel } from './ear.js';
 import { isBackChannel, isStop } from './languages.js';
 import { Listening, type Utterance } from './listening.js';
@@ -199,15 +198,18 @@ export class VoiceSession {
     this.#machine.on('utterance');
     const { clock } = this.#parts;
     const timings: TurnTimings = { endpoint_ms: sinceMs(clock, utterance.spokenMs) };
+    let isHeard = false;
     const answer = async (): Promise<void> => {
       const said = await utterance.said;
       if (this.#utterance !== utterance) return;
       this.#utterance = undefined;
+      isHeard = true;
       timings.stt_ms = sinceMs(clock, utterance.spokenMs);
       await this.#heard(said, utterance.spokenMs, timings);
     };
     answer().catch((error: unknown) => {
-      if (this.#isOver || (this.#utterance !== undefined && this.#utterance !== utterance)) return;
+      // Another, or the same that goes on, has taken its place.
+      if (this.#isOver || this.#utterance !== (isHeard ? undefined : utterance)) return;
       this.#utterance = undefined;
       this.#tell(notUnderstood(timings, sinceMs(clock, utterance.spokenMs)), error);
       this.#broken(error);
@@ -391,9 +393,4 @@ function parsed(content: string): Record<string, unknown> | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** What a client may know of a failure. */
-function messageOf(error: unknown): string {
-  return error instanceof Failure ? error.message : 'The voice service failed. See the log for the reason.';
 }

@@ -9,7 +9,7 @@ import type { Events } from '../events/events.js';
 import type { LoadedProject } from '../projects/projects.js';
 import type { SpeechInService, SpeechOutService } from '../speech/contract.js';
 import { type Clock, systemClock } from './clock.js';
-import type { Ears, VoicePeer } from './contract.js';
+import { type Ears, messageOf, type VoicePeer } from './contract.js';
 import { VoiceSession } from './session.js';
 import { projectSettings, sessionQuery, type VoiceSettings, withSettings } from './settings.js';
 import { keepTurn } from './turn-event.js';
@@ -75,8 +75,7 @@ export class Voice {
       return this.#open(address, peer);
     } catch (error) {
       if (!(error instanceof Failure)) log('error', 'a voice session could not begin', { error });
-      const message = error instanceof Failure ? error.message : 'The voice service failed. See the log for the reason.';
-      peer.send(JSON.stringify({ type: 'error', message }));
+      peer.send(JSON.stringify({ type: 'error', message: messageOf(error) }));
       peer.close(REFUSED, 'the session was refused');
       return undefined;
     }

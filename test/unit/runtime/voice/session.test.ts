@@ -218,6 +218,7 @@ describe('the end of an utterance', () => {
     await stage.clock.advance(2500);
     assert.equal(stage.messages('transcription').filter((one) => one.is_final).length, 1);
     assert.ok(stage.speech.transcribed.at(-1)!.request.samples.length > 2 * 16_000);
+    assert.deepEqual(stage.messages('error'), []);
   });
 });
 
