@@ -95,10 +95,12 @@ async function stagesOf(stage: TalkStage, voice: string, question: string, what:
   for (let turn = 0; turn <= STAGE_TURNS; turn += 1) {
     const before = client.audioS;
     await client.send(said);
-    const isHeard = await client.until(() => client.audioS > before, 'the answer', TURN_MS).then(
-      () => true,
-      () => false,
-    );
+    const isHeard = await client
+      .until(() => client.audioS > before, 'the answer', TURN_MS)
+      .then(
+        () => true,
+        () => false,
+      );
     if (!isHeard) lost += 1;
     client.say({ type: 'interrupt' });
     await client.state('idle');
@@ -110,7 +112,13 @@ async function stagesOf(stage: TalkStage, voice: string, question: string, what:
     .filter((times) => times.first_audio_ms !== undefined);
   const middle = STAGES.map((one) => `${one.replace('_ms', '').replace('_', ' ')} ${median(turns.map((times) => times[one]!)).toFixed(0)}`);
   const without = lost === 0 ? '' : `, ${lost} without an answer in ${TURN_MS / 1000} s`;
-  return { what: `${what}: p50 of ${turns.length} turns, ms`, ours: middle.join(', ') + without, peer: '', ratio: '', goal: 'first audio < 1000' };
+  return {
+    what: `${what}: p50 of ${turns.length} turns, ms`,
+    ours: middle.join(', ') + without,
+    peer: '',
+    ratio: '',
+    goal: 'first audio < 1000',
+  };
 }
 
 async function benchSessions(): Promise<void> {
