@@ -11,6 +11,8 @@ export function metered(runtime: Runtime, spent: Spent): Runtime {
     completions: {
       open: async (...asked) => spending(await completions.open(...asked), spent),
       hold: (...asked) => completions.hold(...asked),
+      render: (...asked) => completions.render(...asked),
+      textsOf: (...asked) => completions.textsOf(...asked),
     } satisfies Runtime['completions'],
     chat: changed(chat, { complete: (call, signal) => chat.complete({ ...call, spent }, signal) }),
     help: changed(help, { complete: (call, ...more) => help.complete({ ...call, spent }, ...more) }),
