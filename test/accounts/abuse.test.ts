@@ -45,7 +45,7 @@ describe('accounts that strangers try', () => {
   });
   after(() => accounts?.close());
 
-  it('hash once for an address that is known and for one that is not', async () => {
+  it('hash once for an address that is known and for one that is not (A1, A2)', async () => {
     await new Visitor(accounts).signUp('ann@example.com');
     assert.equal(await hashesOf(() => new Visitor(accounts).signIn('ann@example.com', 'not the one 123')), 1);
     assert.equal(await hashesOf(() => new Visitor(accounts).signIn('nobody@example.com')), 1);
@@ -53,7 +53,7 @@ describe('accounts that strangers try', () => {
     assert.equal(await hashesOf(() => new Visitor(accounts).signUp('new@example.com')), 1);
   });
 
-  it('let the owner in on a known browser while strangers guess', async () => {
+  it('let the owner in on a known browser while strangers guess (A6)', async () => {
     const owner = await member(accounts, 'bob@example.com');
     await owner.post('/api/auth/sign-out');
     const guesses: number[] = [];
@@ -66,7 +66,7 @@ describe('accounts that strangers try', () => {
     assert.equal((await owner.signIn('bob@example.com')).status, 200);
   });
 
-  it('count by the address of the connection, whatever X-Forwarded-For says', async () => {
+  it('count by the address of the connection, whatever X-Forwarded-For says (A7)', async () => {
     const replies: number[] = [];
     for (let index = 0; index < 52; index++) {
       const visitor = new Visitor(accounts, '192.0.2.1');
@@ -76,7 +76,7 @@ describe('accounts that strangers try', () => {
     assert.deepEqual([replies[0], replies.at(-1)], [401, 429]);
   });
 
-  it('count by the last address that no trusted proxy has, without its port', async () => {
+  it('count by the last address that no trusted proxy has, without its port (A7)', async () => {
     const proxied = await createAccounts(
       optionsFor(await sqlite!.open(), { config: { auth: { trusted_proxies: ['10.0.0.0/8', '::1'] } } }),
     );
@@ -92,7 +92,7 @@ describe('accounts that strangers try', () => {
     await proxied.close();
   });
 
-  it('give a new token at each sign-in, and never take a planted one', async () => {
+  it('give a new token at each sign-in, and never take a planted one (A8)', async () => {
     const thief = await member(accounts, 'thief@example.com');
     await new Visitor(accounts).signUp('cat@example.com');
     const victim = new Visitor(accounts);
@@ -152,7 +152,7 @@ describe('accounts that strangers try', () => {
       assert.equal((await planted.get('/api/auth/get-session', { cookie })).body?.user.email, 'dan@example.com', cookie.slice(0, 40));
   });
 
-  it('are no means to sign a browser in from a foreign page', async () => {
+  it('are no means to sign a browser in from a foreign page (A12)', async () => {
     await new Visitor(accounts).signUp('eve@example.com');
     for (const origin of ['https://evil.example', 'null', 'http://localhost:3000.evil.example', 'http://localhost:30001']) {
       const visitor = new Visitor(accounts);
@@ -228,13 +228,13 @@ describe('accounts that strangers try', () => {
     }
   });
 
-  it('refuse a body of 1 MB unread', async () => {
+  it('refuse a body of 1 MB unread (A14)', async () => {
     const visitor = new Visitor(accounts);
     for (const path of ['/api/auth/sign-in/email', '/api/module/usage/track'])
       assert.equal((await visitor.ask('POST', path, `"${'x'.repeat(1_000_000)}"`)).status, 413, path);
   });
 
-  it('take an address with capitals as the same, and none that is not plain', async () => {
+  it('take an address with capitals as the same, and none that is not plain (A4)', async () => {
     await new Visitor(accounts, '192.0.2.5').signUp('gus@example.com');
     assert.equal((await new Visitor(accounts).signIn('GUS@Example.com')).status, 200);
     for (const email of ['ünï@exämple.com', 'a b@example.com', 'a@', '<b>@example.com', `${'x'.repeat(300)}@example.com`])
@@ -248,7 +248,7 @@ describe('accounts that strangers try', () => {
     assert.equal((await new Visitor(accounts).ask('PUT', '/api/module/config')).status, 405);
   });
 
-  it('keep sessions, keys and codes when the secret is changed, as long as the one before it is named', async () => {
+  it('keep sessions, keys and codes when the secret is changed, as long as the one before it is named (A15)', async () => {
     const fresh = await sqlite!.open();
     const start = (environment: Record<string, string>): Promise<Accounts> => createAccounts(optionsFor(fresh, { environment }));
     const first = await start({ AUTH_SECRET: SECRETS.old });

@@ -92,7 +92,7 @@ describe('mails of accounts', () => {
     assert.equal((await bob.signIn('bob@example.com')).status, 200);
   });
 
-  it('tell the owner of an account that somebody signs up with its address', async () => {
+  it('tell the owner of an account that somebody signs up with its address (A2)', async () => {
     assert.equal((await new Visitor(accounts).signUp('ann@example.com', PASSWORD)).status, 200);
     assert.match(await mailTo(mails, 'ann@example.com', /have an account/), /^http:\/\/localhost:3000/);
   });

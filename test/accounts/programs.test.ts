@@ -163,7 +163,7 @@ describe('quern accounts', () => {
     assert.deepEqual([again.status, again.error.code], ['error', 'conflict']);
   });
 
-  it('names each path that is wrong', async () => {
+  it('names each path that is wrong (A15)', async () => {
     const broken = join(folder, 'broken.yaml');
     writeFileSync(
       broken,
@@ -220,7 +220,7 @@ describe('quern accounts', () => {
     assert.equal((await run(['users', 'ban', 'nobody@example.com'])).code, 1);
   });
 
-  it('makes plans at the processor, again without a change, and at another price; comments stay', async () => {
+  it('makes plans at the processor, again without a change, and at another price; comments stay (B14)', async () => {
     const standIn = await StripeStandIn.start();
     const push = () => run(['plans', 'push', '--api', standIn.url.href, '--json'], { PAYMENT_SECRET_KEY: 'sk_test_of_a_test' });
     try {

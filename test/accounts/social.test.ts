@@ -106,7 +106,7 @@ describe('sign-in with a provider', () => {
     assert.equal((await owner.signIn('owner@example.com')).status, 200);
   });
 
-  it('comes back to no place but ours', async () => {
+  it('comes back to no place but ours (A13)', async () => {
     for (const place of [
       'https://evil.example',
       '//evil.example',

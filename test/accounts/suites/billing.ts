@@ -86,7 +86,7 @@ export function billingSuite(server: DatabaseServer): void {
       return { visitor, subscription };
     };
 
-    it('gives five requests at once one customer and one page, which comes back to our address', async () => {
+    it('gives five requests at once one customer and one page, which comes back to our address (B6, B9)', async () => {
       const visitor = await user();
       const replies = await Promise.all(
         Array.from({ length: 5 }, () =>
@@ -102,7 +102,7 @@ export function billingSuite(server: DatabaseServer): void {
         assert.equal((await visitor.post('/api/module/checkout', { planId })).status, 400, String(planId));
     });
 
-    it('gives the plan once the processor says so, and no second subscription', async () => {
+    it('gives the plan once the processor says so, and no second subscription (B6)', async () => {
       const { visitor } = await payer();
       assert.equal(await planOf(visitor), 'pro');
       const { body } = await visitor.get('/api/module/billing');
@@ -114,7 +114,7 @@ export function billingSuite(server: DatabaseServer): void {
       assert.match((await visitor.post('/api/module/billing-portal')).body.url, /^https:\/\/portal\.example\/cus_/);
     });
 
-    it('ends in the state of the processor, whatever the order of its events', async () => {
+    it('ends in the state of the processor, whatever the order of its events (B3, B4)', async () => {
       const types = [
         'customer.subscription.created',
         'customer.subscription.updated',
@@ -143,7 +143,7 @@ export function billingSuite(server: DatabaseServer): void {
       }
     });
 
-    it('takes an event once, however often it comes at once', async () => {
+    it('takes an event once, however often it comes at once (B2)', async () => {
       const { subscription } = await payer();
       const event = standIn.event('customer.subscription.updated', subscription);
       const asked = standIn.asked.length;
@@ -153,7 +153,7 @@ export function billingSuite(server: DatabaseServer): void {
       assert.equal((await deliver(event)).body.note, 'known');
     });
 
-    it('refuses events that the processor has not signed, or not lately', async () => {
+    it('refuses events that the processor has not signed, or not lately (B1)', async () => {
       const { subscription } = await payer();
       const type = 'customer.subscription.updated';
       const good = standIn.event(type, subscription);
@@ -170,7 +170,20 @@ export function billingSuite(server: DatabaseServer): void {
       assert.equal((await deliver(standIn.event(type, subscription, { secret: 'whsec_old' }))).status, 200, 'the secret before');
     });
 
-    it('ignores customers of nobody here, also where an event names one of ours', async () => {
+    it('takes an event again whose state could not be kept (B5)', async () => {
+      const { visitor, subscription } = await payer('team');
+      subscription.status = 'canceled';
+      const event = standIn.event('customer.subscription.deleted', subscription);
+      const opened = await openDatabase(accounts.settings.database, database.d1);
+      await opened.tables.schema.alterTable('accounts_subscription').renameTo('accounts_subscription_away').execute();
+      assert.ok((await deliver(event)).status >= 500);
+      await opened.tables.schema.alterTable('accounts_subscription_away').renameTo('accounts_subscription').execute();
+      await opened.close();
+      assert.equal(await planOf(visitor), 'team');
+      assert.deepEqual([(await deliver(event)).status, await planOf(visitor)], [200, 'free']);
+    });
+
+    it('ignores customers of nobody here, also where an event names one of ours (B10)', async () => {
       const { visitor, subscription } = await payer('team');
       const stolen = { ...subscription, id: 'sub_foreign', customer: 'cus_foreign', metadata: { userId: 'whoever' } };
       standIn.subscriptions.set('sub_foreign', stolen);
@@ -178,7 +191,7 @@ export function billingSuite(server: DatabaseServer): void {
       assert.equal(await planOf(visitor), 'team');
     });
 
-    it('keeps a plan for three days after a payment that failed, and none in a state that it does not know', async () => {
+    it('keeps a plan for three days after a payment that failed, and none in a state that it does not know (B11)', async () => {
       const { visitor, subscription } = await payer('team');
       subscription.status = 'past_due';
       await deliver(standIn.event('invoice.payment_failed', subscription));
@@ -193,7 +206,7 @@ export function billingSuite(server: DatabaseServer): void {
       }
     });
 
-    it('cancels and takes it back, twice each, also what the page of the processor has cancelled', async () => {
+    it('cancels and takes it back, twice each, also what the page of the processor has cancelled (B12)', async () => {
       const { visitor, subscription } = await payer('team');
       for (let time = 0; time < 2; time += 1) assert.equal((await visitor.post('/api/module/cancel')).body.canceled, true);
       assert.equal(subscription.cancel_at_period_end, true);
@@ -229,7 +242,7 @@ export function billingSuite(server: DatabaseServer): void {
       await opened.close();
     });
 
-    it('gives a trial once for ever', async () => {
+    it('gives a trial once for ever (B7)', async () => {
       const { visitor, subscription } = await payer('pro');
       subscription.status = 'canceled';
       await deliver(standIn.event('customer.subscription.deleted', subscription));
@@ -237,7 +250,7 @@ export function billingSuite(server: DatabaseServer): void {
       assert.equal(standIn.checkouts.get(sessionId)!.trialDays, 0);
     });
 
-    it('shows nobody what another pays, whatever the mail address', async () => {
+    it('shows nobody what another pays, whatever the mail address (B8)', async () => {
       const { subscription } = await payer('team');
       const thief = await user();
       const opened = await openDatabase(accounts.settings.database, database.d1);
@@ -253,7 +266,7 @@ export function billingSuite(server: DatabaseServer): void {
       assert.deepEqual([body.subscription, body.invoices], [null, []]);
     });
 
-    it('answers from its own copy while the processor is down, and catches up', async () => {
+    it('answers from its own copy while the processor is down, and catches up (B13)', async () => {
       const { visitor, subscription } = await payer('team');
       standIn.isDown = true;
       assert.equal(await planOf(visitor), 'team');

@@ -45,7 +45,7 @@ export function credentialsSuite(server: DatabaseServer): void {
     });
     after(() => accounts?.close());
 
-    it('lets a device in once its user has said so, and answers eight questions with one pair of tokens', async () => {
+    it('lets a device in once its user has said so, and answers eight questions with one pair of tokens (D1)', async () => {
       const { deviceCode, userCode } = await begin();
       assert.match(userCode, /^[A-HJ-NP-Z2-9]{4}-[A-HJ-NP-Z2-9]{4}$/);
       assert.equal((await poll(deviceCode)).body.error, 'authorization_pending');
@@ -62,7 +62,7 @@ export function credentialsSuite(server: DatabaseServer): void {
       assert.equal((await poll(deviceCode)).body.error, 'invalid_grant');
     });
 
-    it('refuses a device as its user says, once, and codes that are wrong or over', async () => {
+    it('refuses a device as its user says, once, and codes that are wrong or over (D2, D3, D5)', async () => {
       const first = await begin();
       assert.deepEqual((await ann.post('/api/module/device/verify', { userCode: first.userCode, action: 'deny' })).body, { denied: true });
       assert.equal((await approve(first.userCode)).status, 409);
@@ -75,14 +75,14 @@ export function credentialsSuite(server: DatabaseServer): void {
       assert.equal((await stranger().post('/api/module/device/authorize', { clientId: 'other' })).status, 401);
     });
 
-    it('stops one who guesses codes', async () => {
+    it('stops one who guesses codes (D2)', async () => {
       const guesser = await member(accounts, 'guesser@example.com', '192.0.2.66');
       const statuses: number[] = [];
       for (let guess = 0; guess < 7; guess += 1) statuses.push((await approve(`AAAA-AAA${guess + 2}`, guesser)).status);
       assert.deepEqual(statuses, [404, 404, 404, 404, 404, 429, 429]);
     });
 
-    it('takes the word of a session alone', async () => {
+    it('takes the word of a session alone (D3)', async () => {
       const { userCode } = await begin();
       assert.equal((await approve(userCode, stranger())).status, 401);
       const { accessToken } = await device();
@@ -101,7 +101,7 @@ export function credentialsSuite(server: DatabaseServer): void {
       assert.equal((await approve(userCode, other)).status, 409);
     });
 
-    it('gives one pair of new tokens for a refresh token, and ends a device whose old one comes back', async () => {
+    it('gives one pair of new tokens for a refresh token, and ends a device whose old one comes back (D4)', async () => {
       const { refreshToken, accessToken } = await device();
       const replies = await Promise.all(Array.from({ length: 10 }, () => refresh(refreshToken)));
       const [given] = replies;
@@ -113,7 +113,7 @@ export function credentialsSuite(server: DatabaseServer): void {
       assert.equal((await refresh(given!.body.refreshToken)).body.error, 'invalid_grant');
     });
 
-    it('lists devices and ends them; a new password ends them all', async () => {
+    it('lists devices and ends them; a new password ends them all (D5, A11)', async () => {
       const eve = await member(accounts, 'eve@example.com');
       const [first, second] = [await device(eve), await device(eve)];
       const { body } = await eve.get('/api/module/devices');
@@ -125,7 +125,7 @@ export function credentialsSuite(server: DatabaseServer): void {
       assert.deepEqual([await isIn(first.accessToken), await isIn(second.accessToken)], [false, false]);
     });
 
-    it('shows a key once, and its prefix ever after', async () => {
+    it('shows a key once, and its prefix ever after (K1)', async () => {
       const made = (await ann.post('/api/module/apikeys', { name: 'deploy', scopes: ['chat:read'] })).body;
       assert.ok(made.key.startsWith('sk_') && made.key.length > 40 && made.key.startsWith(made.prefix));
       const list = await ann.get('/api/module/apikeys');
@@ -160,7 +160,7 @@ export function credentialsSuite(server: DatabaseServer): void {
       assert.equal((await max.get('/api/module/apikeys')).body.length, 100);
     });
 
-    it('ends keys at their time, with their user, and above what they may do in a minute', async () => {
+    it('ends keys at their time, with their user, and above what they may do in a minute (K2, D5)', async () => {
       const short = (await ann.post('/api/module/apikeys', { name: 'short', expiresAt: new Date(now + 60_000).toISOString() })).body;
       const slow = (await ann.post('/api/module/apikeys', { name: 'slow', perMinute: 2 })).body;
       assert.equal(await isIn(short.key), true);
@@ -178,7 +178,7 @@ export function credentialsSuite(server: DatabaseServer): void {
       assert.deepEqual([await isIn(key), await isIn(accessToken), (await refresh(refreshToken)).status], [false, false, 400]);
     });
 
-    it('lets a key make no keys, and no admin of its user', async () => {
+    it('lets a key make no keys, and no admin of its user (K2)', async () => {
       const { key } = (await ann.post('/api/module/apikeys', { name: 'mine' })).body;
       assert.equal((await bearer(key).post('/api/module/apikeys', { name: 'more' })).status, 403);
       assert.equal((await bearer(key).get('/api/auth/get-session')).body, null);
@@ -195,7 +195,7 @@ export function credentialsSuite(server: DatabaseServer): void {
         assert.equal((await ann.post('/api/module/apikeys', body)).status, 400, JSON.stringify(body));
     });
 
-    it('keeps no code, token or key in clear', async () => {
+    it('keeps no code, token or key in clear (A10, K1)', async () => {
       const { deviceCode, userCode } = await begin();
       const { accessToken, refreshToken } = await device();
       const { key } = (await ann.post('/api/module/apikeys', { name: 'mine' })).body;

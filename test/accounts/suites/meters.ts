@@ -44,7 +44,7 @@ export function metersSuite(server: DatabaseServer): void {
     });
     after(() => accounts?.close());
 
-    it('lets 25 of 60 uses at once through a limit of 25, and warns once', async () => {
+    it('lets 25 of 60 uses at once through a limit of 25, and warns once (M1, M6)', async () => {
       const { visitor, id } = await user('ann');
       const statuses = (await Promise.all(Array.from({ length: 60 }, () => track(visitor, 1)))).map(({ status }) => status);
       assert.equal(statuses.filter((status) => status === 200).length, 25);
@@ -62,7 +62,7 @@ export function metersSuite(server: DatabaseServer): void {
       assert.ok(refused.body.upgrade_url.startsWith('http') && Number(refused.headers.get('retry-after')) === 12 * 3600);
     });
 
-    it('counts nothing for a count that is none, and for a meter that is not there', async () => {
+    it('counts nothing for a count that is none, and for a meter that is not there (M2)', async () => {
       const { visitor } = await user('bob');
       for (const count of [0, -1, 1.5, '5', null, true, [1], 2 ** 60])
         assert.equal((await track(visitor, count)).status, 400, JSON.stringify(count));
@@ -73,7 +73,7 @@ export function metersSuite(server: DatabaseServer): void {
       assert.equal((await visitor.get('/api/module/usage/calls')).body.used, 0);
     });
 
-    it('counts a named use once, and refuses the name for another', async () => {
+    it('counts a named use once, and refuses the name for another (M3)', async () => {
       const { visitor } = await user('cat');
       const replies = await Promise.all(Array.from({ length: 8 }, () => track(visitor, 3, { idempotencyKey: 'first' })));
       assert.deepEqual([...new Set(replies.map(({ status }) => status))], [200]);
@@ -83,7 +83,7 @@ export function metersSuite(server: DatabaseServer): void {
       assert.equal((await track(visitor, 2, { idempotencyKey: 'too many' })).status, 200);
     });
 
-    it('keeps what is used when the plan changes', async () => {
+    it('keeps what is used when the plan changes (M4)', async () => {
       const { visitor, id } = await user('dan');
       await track(visitor, 20);
       await accounts.plans.grant(id, 'pro');
@@ -93,7 +93,7 @@ export function metersSuite(server: DatabaseServer): void {
       assert.deepEqual([reading.used, reading.limit, reading.remaining], [80, 25, 0]);
     });
 
-    it('begins anew at midnight in UTC', async () => {
+    it('begins anew at midnight in UTC (M5)', async () => {
       const { visitor } = await user('eve');
       await track(visitor, 25);
       now = Date.UTC(2026, 11, 1) - 1;
@@ -113,7 +113,7 @@ export function metersSuite(server: DatabaseServer): void {
       await assert.rejects(accounts.meters.check(id, 'seats'), { code: 'meter_exceeded' });
     });
 
-    it('shows and counts nobody else', async () => {
+    it('shows and counts nobody else (M8)', async () => {
       const [{ visitor }, other] = [await user('gus'), await user('hal')];
       await visitor.post('/api/module/usage/track', { meterId: 'calls', count: 1, userId: other.id });
       assert.equal((await other.visitor.get('/api/module/usage/calls')).body.used, 0);
@@ -122,7 +122,7 @@ export function metersSuite(server: DatabaseServer): void {
       assert.equal(stranger.status, 401);
     });
 
-    it('opens features to the plans that have them', async () => {
+    it('opens features to the plans that have them (M9)', async () => {
       const { visitor, id } = await user('ida');
       const caller = await accounts.callerOf(new Headers({ cookie: visitor.cookie }));
       assert.equal(await accounts.features.has(undefined, 'look'), true);
@@ -137,7 +137,7 @@ export function metersSuite(server: DatabaseServer): void {
       assert.throws(() => accounts.features.declare('exprot'), /no feature "exprot"/);
     });
 
-    it('lets nothing through when it cannot be counted', async () => {
+    it('lets nothing through when it cannot be counted (M7)', async () => {
       const { id } = await user('joe');
       const opened = await openDatabase(accounts.settings.database, database.d1);
       await opened.tables.schema.alterTable('accounts_usage').renameTo('accounts_usage_away').execute();

@@ -33,7 +33,7 @@ export function peopleSuite(server: DatabaseServer): void {
     });
     after(() => accounts?.close());
 
-    it('are signed up, in, seen and out', async () => {
+    it('are signed up, in, seen and out (A11)', async () => {
       const visitor = new Visitor(accounts);
       assert.deepEqual((await visitor.get('/api/auth/ok')).body, { ok: true });
       assert.equal((await visitor.signUp('ann@example.com')).status, 200);
@@ -49,7 +49,7 @@ export function peopleSuite(server: DatabaseServer): void {
       assert.equal((await program.get('/api/auth/get-session')).body, null);
     });
 
-    it('with a wrong password and those who are not there get the same answer', async () => {
+    it('with a wrong password and those who are not there get the same answer (A1)', async () => {
       await new Visitor(accounts).signUp('bob@example.com');
       const [wrong, unknown] = [
         await new Visitor(accounts).signIn('bob@example.com', 'not the one 123'),
@@ -59,7 +59,7 @@ export function peopleSuite(server: DatabaseServer): void {
       assert.deepEqual([wrong.status, wrong.body], [unknown.status, unknown.body]);
     });
 
-    it('who sign up twice get the same answer, and no second account', async () => {
+    it('who sign up twice get the same answer, and no second account (A2)', async () => {
       const [first, second] = [
         await new Visitor(accounts).signUp('cat@example.com'),
         await new Visitor(accounts).signUp('CAT@example.com'),
@@ -72,7 +72,7 @@ export function peopleSuite(server: DatabaseServer): void {
       assert.equal(second.headers.getSetCookie().length, 0);
     });
 
-    it('who sign up twelve times at once are one user', async () => {
+    it('who sign up twelve times at once are one user (A3)', async () => {
       const replies = await Promise.all(
         Array.from({ length: 12 }, (_, index) => new Visitor(accounts, `198.51.100.${index}`).signUp('dan@example.com')),
       );
@@ -84,7 +84,7 @@ export function peopleSuite(server: DatabaseServer): void {
       assert.equal((await new Visitor(accounts).signIn('dan@example.com')).status, 200);
     });
 
-    it('are kept without a token or password in clear', async () => {
+    it('are kept without a token or password in clear (A10)', async () => {
       const visitor = await member(accounts, 'eve@example.com');
       const { token } = (await visitor.get('/api/auth/get-session')).body.session;
       const { tables, close } = await openDatabase(accounts.settings.database, database.d1);
@@ -107,7 +107,7 @@ export function peopleSuite(server: DatabaseServer): void {
       }
     });
 
-    it('end their other sessions by a new password', async () => {
+    it('end their other sessions by a new password (A11)', async () => {
       const [here, there] = [await member(accounts, 'fay@example.com'), new Visitor(accounts)];
       await there.signIn('fay@example.com');
       const changed = await here.post('/api/auth/change-password', { currentPassword: PASSWORD, newPassword: 'another horse 8 battery' });
@@ -116,7 +116,7 @@ export function peopleSuite(server: DatabaseServer): void {
       assert.equal((await there.get('/api/auth/get-session')).body, null);
     });
 
-    it('cannot make themselves more than they are', async () => {
+    it('cannot make themselves more than they are (A5)', async () => {
       for (const extra of [{ role: 'admin' }, { plan: 'pro' }, { banned: false }, { emailVerified: true }]) {
         const { status } = await new Visitor(accounts).post('/api/auth/sign-up/email', {
           email: 'gus@example.com',
@@ -128,6 +128,53 @@ export function peopleSuite(server: DatabaseServer): void {
       }
     });
 
+    it('cannot change into more than they are either, and lose what they are no more at once (A5, A18)', async () => {
+      const visitor = await member(accounts, 'max@example.com');
+      const { id } = (await visitor.get('/api/auth/get-session')).body.user;
+      const row = async (): Promise<unknown> => {
+        const { tables, close } = await openDatabase(accounts.settings.database, database.d1);
+        const found = await tables.selectFrom('user').selectAll().where('id', '=', id).executeTakeFirst();
+        await close();
+        return found;
+      };
+      const before = await row();
+      for (const extra of [{ role: 'admin' }, { plan: 'pro' }, { banned: false }, { emailVerified: true }, { email: 'root@example.com' }])
+        assert.equal((await visitor.post('/api/auth/update-user', { name: 'Max', ...extra })).status, 400, JSON.stringify(extra));
+      assert.deepEqual(await row(), before);
+      await accounts.directory.setRole(id, 'admin');
+      assert.equal((await visitor.get('/api/auth/admin/list-users')).status, 200);
+      await accounts.directory.setRole(id, 'user');
+      for (const path of ['/api/auth/admin/list-users', '/admin/data/users']) assert.equal((await visitor.get(path)).status, 403, path);
+    });
+
+    it('have no session by a cookie that is unsigned, changed, of another or of nobody (A9)', async () => {
+      const [ned, oda] = [await member(accounts, 'ned@example.com'), await member(accounts, 'oda@example.com')];
+      const signed = (visitor: Visitor): string => decodeURIComponent(/demo\.session_token=([^;]+)/.exec(visitor.cookie)![1]!);
+      const [own, others] = [signed(ned), signed(oda)];
+      const [token, signature] = [own.slice(0, own.lastIndexOf('.')), own.slice(own.lastIndexOf('.'))];
+      const seen = async (value: string): Promise<unknown> =>
+        (await new Visitor(accounts).get('/api/auth/get-session', { cookie: `demo.session_token=${encodeURIComponent(value)}` })).body;
+      assert.notEqual(await seen(own), null);
+      for (const value of [
+        token,
+        `${token}.`,
+        `${token}.AAAA`,
+        own.slice(0, -2),
+        token + others.slice(others.lastIndexOf('.')),
+        signature,
+        '.',
+        '',
+      ])
+        assert.equal(await seen(value), null, value);
+      const { id } = (await oda.get('/api/auth/get-session')).body.user;
+      const { tables, close } = await openDatabase(accounts.settings.database, database.d1);
+      await tables.deleteFrom('session').where('userId', '=', id).execute();
+      await tables.deleteFrom('account').where('userId', '=', id).execute();
+      await tables.deleteFrom('user').where('id', '=', id).execute();
+      await close();
+      assert.equal(await seen(others), null);
+    });
+
     it('are changed by our rules alone, and told to no cache', async () => {
       const admin = new Visitor(accounts);
       await admin.signIn(ADMIN.email, ADMIN.password);
@@ -136,7 +183,7 @@ export function peopleSuite(server: DatabaseServer): void {
       assert.equal((await admin.get('/api/auth/get-session')).headers.get('cache-control'), 'no-store');
     });
 
-    it('are listed for the admin alone, at most 100 at a time, without hashes', async () => {
+    it('are listed for the admin alone, at most 100 at a time, without hashes (A18)', async () => {
       assert.equal((await new Visitor(accounts).get('/api/auth/admin/list-users')).status, 401);
       assert.equal((await (await member(accounts, 'hal@example.com')).get('/api/auth/admin/list-users')).status, 403);
       const admin = new Visitor(accounts);
@@ -147,7 +194,7 @@ export function peopleSuite(server: DatabaseServer): void {
       assert.ok(!text.includes('scrypt$'));
     });
 
-    it('are shut out when banned, at once', async () => {
+    it('are shut out when banned, at once (A9)', async () => {
       const visitor = await member(accounts, 'ida@example.com');
       const admin = new Visitor(accounts);
       await admin.signIn(ADMIN.email, ADMIN.password);
@@ -157,7 +204,7 @@ export function peopleSuite(server: DatabaseServer): void {
       assert.equal((await new Visitor(accounts).signIn('ida@example.com')).status, 403);
     });
 
-    it('with a hash of lower cost sign in, and have a better one then; a damaged one is a wrong password', async () => {
+    it('with a hash of lower cost sign in, and have a better one then; a damaged one is a wrong password (A19)', async () => {
       const { user } = (await (await member(accounts, 'joe@example.com')).get('/api/auth/get-session')).body;
       const opened = await openDatabase(accounts.settings.database, database.d1);
       try {
@@ -195,7 +242,7 @@ export function peopleSuite(server: DatabaseServer): void {
       }
     });
 
-    it('find tables made once by four servers that start together, and one admin', async () => {
+    it('find tables made once by four servers that start together, and one admin (A16, A17)', async () => {
       const fresh = await server.open();
       const all = await Promise.all(Array.from({ length: 4 }, () => createAccounts(optionsFor(fresh, { config: CONFIG }))));
       const admin = new Visitor(all[0]!);
@@ -204,7 +251,7 @@ export function peopleSuite(server: DatabaseServer): void {
       await Promise.all(all.map((each) => each.close()));
     });
 
-    it('are refused tables that are missing or newer', async () => {
+    it('are refused tables that are missing or newer (A17)', async () => {
       const fresh = await server.open();
       await assert.rejects(
         createAccounts(optionsFor(fresh, { config: { database: { ...fresh.fields, auto_migrate: false } } })),
@@ -220,7 +267,7 @@ export function peopleSuite(server: DatabaseServer): void {
       await assert.rejects(createAccounts(optionsFor(fresh)), /newer version/);
     });
 
-    it('are not promoted by the seed', async () => {
+    it('are not promoted by the seed (A16)', async () => {
       const fresh = await server.open();
       const plain = await createAccounts(optionsFor(fresh));
       await new Visitor(plain).signUp(ADMIN.email);
