@@ -93,6 +93,7 @@ export function settingsOf(value: unknown, environment: Environment): Settings {
     sharedNamespaces: Object.fromEntries(
       Object.entries(file.quern?.namespaces ?? {}).map(([name, { roles = [], write = [] }]) => [name, { roles, write }]),
     ),
+    privateHosts: file.quern?.hosts ?? [],
     development,
   };
   refuse(faults(settings));

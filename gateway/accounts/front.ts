@@ -24,6 +24,8 @@ export interface FrontOptions extends Pick<AccountsOptions, 'config' | 'environm
   readonly runtime: Runtime;
   /** The key of the daemon itself, which opens everything. */
   readonly operatorKey?: string | undefined;
+  /** Hosts of this machine and its private networks that may be asked, besides those of the module file. */
+  readonly hosts?: readonly string[];
 }
 
 /** The accounts library in front of a daemon: its pages, and who asks. */
@@ -46,7 +48,7 @@ export class Front implements Guard<Runtime> {
   }
 
   /** Opens the accounts of a module file. Rejects with a sentence that names what is wrong in the file, and what to do. */
-  static async open({ runtime, operatorKey, environment = process.env, ...options }: FrontOptions): Promise<Front> {
+  static async open({ runtime, operatorKey, hosts = [], environment = process.env, ...options }: FrontOptions): Promise<Front> {
     const databaseFolder = join(runtime.dataDir, 'accounts');
     await mkdir(databaseFolder, { recursive: true, mode: 0o700 });
     const accounts = await createAccounts({
@@ -57,7 +59,7 @@ export class Front implements Guard<Runtime> {
       print: (line) => log('info', line),
       onWarning: ({ userId, meterId, used, limit }) => log('info', `a user has used ${used} of ${limit} ${meterId}`, { user: userId }),
     });
-    const { admin, sharedNamespaces: shared } = accounts.settings;
+    const { admin, sharedNamespaces: shared, privateHosts } = accounts.settings;
     try {
       const [, first = ''] = admin.path.split('/');
       if (DAEMON_PATHS.has(first))
@@ -66,6 +68,7 @@ export class Front implements Guard<Runtime> {
           `module.yaml: admin.path: ${admin.path || '/'} is a path of the daemon; choose another, such as /admin`,
         );
       const tenants = await runtime.tenants();
+      tenants.keepOut([...hosts, ...privateHosts]);
       const namespaces = new Namespaces({ owners: tenants.owners, shared, existing: () => runtime.projects.namespaces() });
       const premises = { runtime, tenants, namespaces, metering: new Metering(accounts, tenants), adminRole: admin.requireRole };
       return new Front(accounts, premises, operatorKey);
@@ -109,7 +112,8 @@ export class Front implements Guard<Runtime> {
       throw new Failure('unavailable', 'The accounts cannot be asked now. Try again soon.', { cause: error });
     });
     if (!identity) return this.#unknown(address);
-    const known = this.#users.get(identity) ?? new User(this.#premises, identity);
+    const isStill = async (): Promise<boolean> => (await this.accounts.identify(headers))?.userId === identity.userId;
+    const known = this.#users.get(identity) ?? new User(this.#premises, identity, isStill);
     this.#users.set(identity, known);
     return known;
   }

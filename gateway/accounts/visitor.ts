@@ -10,6 +10,7 @@ import type { VisitedSocket, Visitor } from '../http/visitor.js';
 import { ChangedRequest, failureInWrittenWords, listenerInWrittenWords, replyInWrittenWords, type Swaps } from './disguise.js';
 import type { Metering } from './metering.js';
 import type { Level, Namespaces } from './namespaces.js';
+import { watched } from './watched.js';
 
 /** What all visitors of a daemon have in common. */
 export interface Premises {
@@ -101,9 +102,12 @@ export class User implements Visitor<Runtime> {
   readonly #premises: Premises;
   /** Begins the ids of this user's sessions where others have sessions too. */
   readonly #mark: string;
+  readonly #isStill: () => Promise<boolean>;
   #context: Runtime | undefined;
 
-  constructor(premises: Premises, caller: Caller) {
+  /** `isStill` tells whether the caller is, by what it showed, who it was. */
+  constructor(premises: Premises, caller: Caller, isStill: () => Promise<boolean>) {
+    this.#isStill = isStill;
     this.#premises = premises;
     this.caller = caller;
     this.isAdmin = caller.roles.includes(premises.adminRole);
@@ -166,7 +170,7 @@ export class User implements Visitor<Runtime> {
     const isApart = level === 'member';
     const session = isApart ? { session_id: this.#mark + String(query.session_id || randomUUID()) } : {};
     const listener = route.open(this.context, { params, query: { ...query, ...session } });
-    return listenerInWrittenWords(listener, isApart ? [[this.#mark, '']] : []);
+    return watched(listenerInWrittenWords(listener, isApart ? [[this.#mark, '']] : []), this.#isStill);
   }
 
   get whole(): Runtime {

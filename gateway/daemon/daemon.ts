@@ -53,6 +53,14 @@ interface ServedApi {
   readonly port: number;
 }
 
+/** Hosts that the keeper of the daemon has named on its command line. */
+function operatorHosts({ runtimeUrls, otlp }: DaemonOptions): string[] {
+  const { HF_ENDPOINT } = process.env;
+  return [...runtimeUrls, ...(otlp ? [otlp.url] : []), ...(HF_ENDPOINT ? [HF_ENDPOINT] : [])].flatMap((url) =>
+    URL.canParse(url) ? [new URL(url).host] : [],
+  );
+}
+
 /** Opens one of the APIs on its address. */
 async function open({ transport, options, runtime, front }: House, api: ServedApi): Promise<Listener> {
   // The address that browsers use, and pages that the module file trusts, need not be named twice.
@@ -136,7 +144,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
   const started = performance.now();
   boundHeap();
   requireSafeBind(options);
-  allowEnv(options.allowedEnv);
+  allowEnv(options.allowedEnv, options.accounts !== null);
   const lock = lockDataDir(options.dataDir, options.allowNetworkFs);
   finishRestore(options.dataDir);
   keepPrivate(options.dataDir);
@@ -169,7 +177,12 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
     if (core) await ensureQuickstart(runtime);
     if (options.accounts !== null) {
       const { Front } = await import('../accounts/front.js');
-      front = await Front.open({ config: options.accounts, runtime, operatorKey: options.apiKey ?? undefined });
+      front = await Front.open({
+        config: options.accounts,
+        runtime,
+        operatorKey: options.apiKey ?? undefined,
+        hosts: operatorHosts(options),
+      });
     }
     await openListeners({ transport, options, runtime, front }, core, listeners);
   } catch (error) {

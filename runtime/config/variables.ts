@@ -18,14 +18,18 @@ const KNOWN_KEYS = new Set(KEY_OWNERS.map((owner) => `${owner}_API_KEY`));
 const OWN_KEY = 'QUERN_API_KEY';
 /** Names that the operator allows besides; see `allowEnv`. */
 let allowed: ReadonlySet<string> = new Set();
+/** Whether those are all; see `allowEnv`. */
+let isStrict = false;
 
-/** Allows project files to refer to further environment variables: those of `--allow-env`. Takes the place of what was allowed so before. */
-export function allowEnv(names: readonly string[]): void {
+/** Allows project files to refer to further environment variables: those of `--allow-env`. Takes the place of what was allowed so before. `strict`: no others may be read, where project files are written by people who do not run the machine (threat T43). */
+export function allowEnv(names: readonly string[], strict = false): void {
   allowed = new Set(names);
+  isStrict = strict;
 }
 
 function mayRead(name: string): boolean {
-  return (name.startsWith('QUERN_') && name !== OWN_KEY) || KNOWN_KEYS.has(name) || allowed.has(name);
+  if (allowed.has(name)) return true;
+  return !isStrict && ((name.startsWith('QUERN_') && name !== OWN_KEY) || KNOWN_KEYS.has(name));
 }
 
 /**

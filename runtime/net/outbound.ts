@@ -58,6 +58,8 @@ export class Outbound {
   /** Made at the first request under each policy. */
   readonly #agents = new Map<AddressPolicy, Agent>();
   #closed = false;
+  /** See `keepOut`. */
+  #trusted: ReadonlySet<string> | undefined;
   /** Ends each exchange under way. */
   readonly #running = new Set<() => void>();
 
@@ -84,9 +86,10 @@ export class Outbound {
    */
   async request(request: OutboundRequest): Promise<OutboundReply> {
     const limits = { ...DEFAULT_LIMITS, ...request.limits };
+    const policy = this.#policyOf(request);
     let hop: Hop = {
-      url: checkUrl(request.url, request.policy),
-      policy: request.policy,
+      url: checkUrl(request.url, policy),
+      policy,
       method: request.method ?? 'GET',
       headers: { 'accept-encoding': 'identity', ...request.headers },
       body: request.body,
@@ -105,6 +108,19 @@ export class Outbound {
       exchange.settle();
       throw faultOf(error, exchange.host, exchange.signal);
     }
+  }
+
+  /**
+   * From now on this machine and its private networks are asked only at these hosts, each with its port where that is not the usual one: for daemons whose
+   * project files are written by people who do not run the machine (threat T7).
+   */
+  keepOut(except: Iterable<string>): void {
+    this.#trusted = new Set(except);
+  }
+
+  #policyOf({ policy, url }: OutboundRequest): AddressPolicy {
+    if (policy === 'request' || !this.#trusted) return policy;
+    return this.#trusted.has(checkUrl(url, policy).host) ? policy : 'request';
   }
 
   #agent(policy: AddressPolicy): Agent {

@@ -57,6 +57,11 @@ export class Tenants {
     return tenants;
   }
 
+  /** Keeps the project files of tenants from hosts of this machine and its private networks, but for these; see `Outbound.keepOut`. */
+  keepOut(except: readonly string[]): void {
+    this.#parts.outbound.keepOut(except);
+  }
+
   /** What the user of an id has. */
   of(id: string): Tenant {
     const known = this.#opened.get(id);

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { watched } from '../../gateway/accounts/watched.js';
 import { coreEndpoints } from '../../gateway/core/index.js';
+import type { Refusal } from '../../gateway/http/transport.js';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import { ADMIN, type FrontStage, OPERATOR_KEY, openFrontStage, Person, personOf } from '../support/accounts/front-stage.js';
 import { type Answer, RecordedExchange } from '../support/exchange.js';
@@ -26,7 +28,7 @@ describe('accounts in front of the daemon', () => {
   let root: Person;
   let nobody: Person;
   before(async () => {
-    stage = await openFrontStage({ quern: { namespaces: { library: { roles: ['user'], write: ['editor'] } } } });
+    stage = await openFrontStage({ quern: { hosts: ['127.0.0.1:19'], namespaces: { library: { roles: ['user'], write: ['editor'] } } } });
     nobody = new Person(stage);
     [ann, bob, root] = await Promise.all([
       personOf(stage, 'ann@example.com'),
@@ -136,6 +138,42 @@ describe('accounts in front of the daemon', () => {
     assert.equal((await guest.ask('core', 'GET', '/v1/models')).status, 200);
     await guest.ask('core', 'POST', '/api/auth/sign-out', {});
     assert.equal((await guest.ask('core', 'GET', '/v1/models')).status, 401);
+  });
+
+  it('keep the projects of users away from this machine and its private networks', async () => {
+    const { config } = json(await ann.ask('core', 'GET', '/v1/projects/anns/diary')).project;
+    const asked = async (base_url: string): Promise<string> => {
+      config.runtime.models = [{ name: 'away', provider: 'openai', model: 'x', base_url }];
+      config.runtime.default_model = 'away';
+      assert.equal((await ann.ask('core', 'PUT', '/v1/projects/anns/diary', { config })).status, 200);
+      return (await ann.ask('core', 'POST', '/v1/projects/anns/diary/chat/completions', { messages: [{ role: 'user', content: 'x' }] }))
+        .text;
+    };
+    assert.match(await asked('http://127.0.0.1:9/v1'), /AddressRefused/);
+    assert.match(await asked('http://10.1.2.3/v1'), /AddressRefused/);
+    assert.doesNotMatch(await asked('http://127.0.0.1:19/v1'), /AddressRefused/);
+  });
+
+  it('end the WebSockets of who has signed out', async () => {
+    let isStill = true;
+    const told: string[] = [];
+    const peer = { send: () => true, bufferedBytes: 0, close: (code: number, reason: string) => told.push(`${code} ${reason}`) };
+    const listener = watched({ open: () => undefined, message: () => undefined, closed: () => undefined }, async () => isStill, 5);
+    listener.open(peer);
+    await sleep(30);
+    assert.deepEqual(told, []);
+    isStill = false;
+    for (let tries = 0; tries < 100 && told.length === 0; tries++) await sleep(5);
+    listener.closed(1008);
+    assert.equal(told[0], '1008 signed out');
+    const asking = (token: string) =>
+      stage.core.upgrade({
+        path: '/v1/anns/diary/voice/chat',
+        query: '',
+        remoteAddress: '',
+        header: (name) => ({ host: 'localhost', authorization: `Bearer ${token}` })[name] ?? '',
+      });
+    assert.equal(((await asking('wrong')) as Refusal).status, 401);
   });
 
   it('hold a key to its scopes', async () => {

@@ -64,6 +64,14 @@ test('variables: only allowed names are read, and a refusal names the setting', 
   allowEnv([]);
 });
 
+test('variables: where strangers write project files, those alone are read that the operator names', () => {
+  allowEnv(['MY_TOKEN'], true);
+  const all = { MY_TOKEN: 'allowed', OPENAI_API_KEY: 'canary', QUERN_ANYTHING: 'canary' };
+  assert.equal(expandEnv('${env:MY_TOKEN}', all), 'allowed');
+  for (const name of ['OPENAI_API_KEY', 'QUERN_ANYTHING']) assert.throws(() => expandEnv(`\${env:${name}}`, all), /--allow-env/);
+  allowEnv([]);
+});
+
 test('variables: what a secret one holds is not repeated by any failure', () => {
   expandEnv({ host: '${env:QUERN_HOST_KEY}', password: 'literal-canary', name: 'plain-value' }, { QUERN_HOST_KEY: 'canary-from-env' });
   const { message } = new Failure('bad_request', 'the host canary-from-env with literal-canary refuses plain-value');
