@@ -1,7 +1,4 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { chatEndpoints } from '../../gateway/core/chat.js';
 import { dispatch } from '../../gateway/http/dispatch.js';
@@ -13,8 +10,8 @@ import type { Runtime } from '../../runtime/runtime.js';
 import { openStore, type Store } from '../../runtime/store/store.js';
 import type { Message } from '../../schemas/generated/common.js';
 import type { Answer } from '../support/exchange.js';
-import { run } from '../support/run.js';
 import { send } from '../support/scenario.js';
+import { SmallDisk, skipWithout } from '../support/small-disk.js';
 import { FINISH, ScriptedProvider, type Step } from '../unit/runtime/chat/scripted-provider.js';
 
 const CHAT = '/v1/projects/ns/p/chat';
@@ -32,32 +29,18 @@ const PROJECT = {
   },
 } as unknown as LoadedProject;
 
-/** A small file system of its own; undefined where none may be mounted. */
-function smallDisk(): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'quern-chat-full-'));
-  if (run('mount', '-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', folder)) return folder;
-  rmSync(folder, { recursive: true });
-  return undefined;
-}
+const disk = SmallDisk.mount(8);
 
-const disk = smallDisk();
-const skip = disk === undefined ? 'needs the right to mount a file system' : false;
-
-describe('chat on a full disk', { skip }, () => {
+describe('chat on a full disk', { skip: skipWithout(disk) }, () => {
   const provider = new ScriptedProvider();
-  const ballast = join(disk ?? '', 'ballast');
   let store: Store;
   let chat: Chat;
   let application: Application;
 
-  /** Takes all the space that is left. */
-  const fill = (): void => {
-    const { bavail, bsize } = statfsSync(disk!);
-    writeFileSync(ballast, Buffer.alloc(bavail * bsize));
-  };
-  const free = (): void => rmSync(ballast, { force: true });
+  const fill = (): void => disk!.fill();
+  const free = (): void => disk!.free();
   const open = async (): Promise<void> => {
-    store = await openStore(disk!);
+    store = await openStore(disk!.folder);
     chat = new Chat({ projects: { load: () => PROJECT }, providers: { universal: provider } as never, providerOf, store });
     application = dispatch({
       endpoints: chatEndpoints,
@@ -114,8 +97,7 @@ describe('chat on a full disk', { skip }, () => {
   before(open);
   after(async () => {
     await close();
-    run('umount', disk!);
-    rmSync(disk!, { recursive: true, force: true });
+    disk!.unmount();
   });
 
   it('refuses a turn of a session before the model is asked, whole or streamed, and goes on when there is room', async () => {

@@ -1,25 +1,15 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { dispatch } from '../../gateway/http/dispatch.js';
 import type { Application } from '../../gateway/http/transport.js';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import { openMl } from '../support/ml-stage.js';
-import { run } from '../support/run.js';
 import { send } from '../support/scenario.js';
+import { SmallDisk, skipWithout } from '../support/small-disk.js';
 
-/** A small file system of its own; undefined where none may be mounted. */
-function smallDisk(): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'quern-ml-full-'));
-  if (run('mount', '-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', folder)) return folder;
-  rmSync(folder, { recursive: true });
-  return undefined;
-}
-
-const disk = smallDisk();
-const skip = disk === undefined ? 'needs the right to mount a file system' : false;
+const disk = SmallDisk.mount(16);
 const ROWS = Array.from({ length: 100 }, (_none, i) => [Math.sin(i), Math.cos(i * 3)]);
 const EXAMPLES = ['tea', 'water', 'bread', 'rice'].map((text, at) => ({ text, label: at < 2 ? 'drink' : 'food' }));
 const samples = (count: number): object[] =>
@@ -27,7 +17,7 @@ const samples = (count: number): object[] =>
     Object.fromEntries(Array.from({ length: 20 }, (_key, key) => [`k${key}`, Math.sin(i + key)])),
   );
 
-describe('classical ML on a full disk', { skip }, () => {
+describe('classical ML on a full disk', { skip: skipWithout(disk) }, () => {
   let stage: Awaited<ReturnType<typeof openMl>>;
   let application: Application;
   // biome-ignore lint/suspicious/noExplicitAny: answers of every shape
@@ -40,25 +30,22 @@ describe('classical ML on a full disk', { skip }, () => {
   const score = () => post('anomaly/score', { model: 'm', backend: 'knn', data: ROWS.slice(0, 3) });
   const predict = () => post('classifier/predict', { model: 'c', texts: ['hot tea'] });
   const stream = (count: number) => post('anomaly/stream', { model: 's', min_samples: 20, data: samples(count) });
-  const files = (): string[] => readdirSync(join(disk!, 'models'), { recursive: true }).map(String).sort();
+  const files = (): string[] => readdirSync(join(disk!.folder, 'models'), { recursive: true }).map(String).sort();
 
   before(async () => {
-    stage = await openMl(disk);
+    stage = await openMl(disk!.folder);
     application = dispatch({ endpoints: universalEndpoints, context: stage.runtime, access: { bindHost: '127.0.0.1' } } as never);
   });
   after(async () => {
     await stage.close();
-    run('umount', disk!);
-    rmSync(disk!, { recursive: true, force: true });
+    disk!.unmount();
   });
 
   it('refuses what it cannot keep, answers from what it has, and goes on when there is room', async () => {
     for (const { status, body } of [await fit(), await learn(), await stream(30)]) assert.equal(status, 200, JSON.stringify(body));
     const probe = (await stream(1)).body.results[0];
     const before = [files(), await score(), await predict()];
-    const ballast = join(disk!, 'ballast');
-    const { bavail, bsize } = statfsSync(disk!);
-    writeFileSync(ballast, Buffer.alloc(bavail * bsize));
+    disk!.fill();
     for (const { status, body } of [await fit(), await learn()]) {
       assert.equal(status, 507, JSON.stringify(body));
       assert.match(body.detail, /full.*Free some space/);
@@ -70,7 +57,7 @@ describe('classical ML on a full disk', { skip }, () => {
     assert.deepEqual([files(), await score(), await predict()], before);
     const seen = await send(application, { path: '/v1/anomaly/stream/s' });
     assert.equal(seen.status, 200);
-    rmSync(ballast);
+    disk!.free();
     const again = await stream(1);
     assert.equal(again.status, 200, JSON.stringify(again.body));
     if (again.body.model_version === 1) assert.equal(again.body.results[0].score, probe.score);

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,14 +10,13 @@ import { writeProject } from '../support/dataset-stage.js';
 import { RETRIEVAL_PROJECT, Refusal, RetrievalClient } from '../support/retrieval-client.js';
 import { type CorpusFile, fileOf, proseOf, randomOf } from '../support/retrieval-corpus.js';
 import { KillLoop } from '../support/retrieval-kills.js';
-import { run } from '../support/run.js';
+import { SmallDisk, skipWithout } from '../support/small-disk.js';
 
 /** Committed number of kills; `KILLS=300` runs the long loop. */
 const KILLS = Number(process.env.KILLS ?? 12);
 /** Files of the dataset that is cancelled; `FILES=1000` runs the large one. */
 const FILES = Number(process.env.FILES ?? 60);
 const UPLOADS = 50;
-const DISK = '64m';
 const LIMIT_MS = 3_600_000;
 /** The most that one question may bring. */
 const ALL = 1000;
@@ -193,39 +191,20 @@ describe('retrieval end to end', () => {
   });
 });
 
-/** A small file system of its own; undefined where none may be mounted. */
-function smallDisk(): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'quern-retrieval-full-'));
-  if (run('mount', '-t', 'tmpfs', '-o', `size=${DISK}`, 'tmpfs', folder)) return folder;
-  rmSync(folder, { recursive: true });
-  return undefined;
-}
+const disk = SmallDisk.mount(64);
 
-const disk = smallDisk();
-
-describe('retrieval on a full disk', { skip: disk === undefined ? 'needs the right to mount a file system' : false }, () => {
-  const ballast = join(disk ?? '', 'ballast');
-  /** Takes the space that is left, but for `spareBytes`. */
-  const fill = (spareBytes = 0): void => {
-    const { bavail, bsize } = statfsSync(disk!);
-    try {
-      writeFileSync(ballast, Buffer.alloc(Math.max(0, bavail * bsize - spareBytes)));
-    } catch (failure) {
-      // The daemon took some meanwhile: full it is.
-      if ((failure as NodeJS.ErrnoException).code !== 'ENOSPC') throw failure;
-    }
-  };
-  const free = (): void => rmSync(ballast, { force: true });
+describe('retrieval on a full disk', { skip: skipWithout(disk) }, () => {
+  const fill = (spareBytes?: number): void => disk!.fill(spareBytes);
+  const free = (): void => disk!.free();
   after(async () => {
     await endAll();
-    run('umount', disk!);
-    rmSync(disk!, { recursive: true, force: true });
+    disk!.unmount();
   });
 
   it('refuses uploads with 507, goes on with a task when there is room, and leaves nothing half-written', {
     timeout: LIMIT_MS,
   }, async () => {
-    const { daemon, client } = await open(disk);
+    const { daemon, client } = await open(disk!.folder);
     const refused = (failure: unknown): boolean => {
       assert.ok(failure instanceof Refusal, String(failure));
       assert.equal(failure.status, 507, failure.text);
