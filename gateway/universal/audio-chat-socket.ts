@@ -1,3 +1,4 @@
+import { NumberQueue } from '../../runtime/base/number-queue.js';
 import type { CompletionSource, UniversalRequest } from '../../runtime/completions/request.js';
 import { wavHead } from '../../runtime/speech/transcription/pcm.js';
 import { Failure } from '../../schemas/errors.js';
@@ -46,8 +47,7 @@ class AudioChatSocket implements SocketListener {
   #peer!: SocketPeer;
   #config: Conversation | undefined;
   #format: Required<Omit<AudioChatAudio, 'type'>> = { format: 'pcm', sample_rate: 16_000, channels: 1, sample_width: 2 };
-  #audio: Uint8Array[] = [];
-  #audioBytes = 0;
+  readonly #audio = new NumberQueue((length) => new Uint8Array(length));
   #isAnswering = false;
 
   constructor(completions: Pick<CompletionSource, 'open'>) {
@@ -91,14 +91,13 @@ class AudioChatSocket implements SocketListener {
 
   #binary(content: Uint8Array): void {
     if (!this.#config) throw new Failure('bad_request', 'Send a config message with a model before any audio.', { code: 'ConfigMissing' });
-    if (this.#audioBytes + content.length > AUDIO_BYTES) {
-      this.#forget();
+    if (this.#audio.length + content.length > AUDIO_BYTES) {
+      this.#audio.drop(this.#audio.length);
       throw new Failure('too_large', `The audio of a turn may have ${AUDIO_BYTES} bytes; it has more and was dropped.`, {
         code: 'AudioTooLarge',
       });
     }
-    this.#audio.push(content);
-    this.#audioBytes += content.length;
+    this.#audio.add(content);
   }
 
   #configure({ model, system_prompt, messages, max_tokens, temperature }: AudioChatConfig): void {
@@ -112,10 +111,10 @@ class AudioChatSocket implements SocketListener {
     };
   }
 
-  #forget(): Buffer {
-    const audio = Buffer.concat(this.#audio);
-    this.#audio = [];
-    this.#audioBytes = 0;
+  /** The audio so far, which is forgotten. */
+  #take(): Buffer {
+    const audio = Buffer.from(this.#audio.peek(this.#audio.length).buffer);
+    this.#audio.drop(audio.length);
     return audio;
   }
 
@@ -125,7 +124,7 @@ class AudioChatSocket implements SocketListener {
       if (!this.#config)
         throw new Failure('bad_request', 'Send a config message with a model before any audio.', { code: 'ConfigMissing' });
       if (this.#isAnswering) throw new Failure('busy', 'An answer is being made; wait for its done.', { code: 'TurnRunning' });
-      const audio = this.#forget();
+      const audio = this.#take();
       if (audio.length === 0) throw new Failure('bad_request', 'No audio came before audio_complete.', { code: 'AudioMissing' });
       this.#isAnswering = true;
       await this.#complete(this.#config, audio);

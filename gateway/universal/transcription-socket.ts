@@ -1,3 +1,4 @@
+import { NumberQueue } from '../../runtime/base/number-queue.js';
 import type { LongTranscribeRequest, SpeechIn, TranscriptSegment } from '../../runtime/speech/contract.js';
 import { LISTEN_RATE } from '../../runtime/speech/decode/contract.js';
 import { PcmStream } from '../../runtime/speech/decode/pcm-stream.js';
@@ -31,47 +32,13 @@ function cutOf(samples: Float32Array): number {
   return best;
 }
 
-/** Samples that wait to be heard, in the pieces in which they came. */
-class SampleQueue {
-  readonly #pieces: Float32Array[] = [];
-  /** Of the first piece, those that are dropped. */
-  #dropped = 0;
-  length = 0;
-
-  add(samples: Float32Array): void {
-    if (samples.length > 0) this.#pieces.push(samples);
-    this.length += samples.length;
-  }
-
-  /** The first of them. */
-  peek(count: number): Float32Array {
-    const first = new Float32Array(count);
-    let from = this.#dropped;
-    for (let [at, piece] = [0, 0]; at < count; piece += 1) {
-      const samples = this.#pieces[piece]!.subarray(from, from + count - at);
-      first.set(samples, at);
-      at += samples.length;
-      from = 0;
-    }
-    return first;
-  }
-
-  drop(count: number): void {
-    this.length -= count;
-    this.#dropped += count;
-    let pieces = 0;
-    for (; this.#dropped > 0 && this.#dropped >= this.#pieces[pieces]!.length; pieces += 1) this.#dropped -= this.#pieces[pieces]!.length;
-    this.#pieces.splice(0, pieces);
-  }
-}
-
 /** Writes down PCM as it comes, a piece of some seconds at a time. */
 class TranscriptionSocket implements SocketListener {
   readonly #speech: SpeechIn;
   readonly #query: Required<Pick<TranscriptionSocketQuery, 'model' | 'word_timestamps' | 'chunk_interval'>>;
   readonly #gone = new AbortController();
   readonly #pcm = new PcmStream();
-  readonly #queue = new SampleQueue();
+  readonly #queue = new NumberQueue((length) => new Float32Array(length));
   #language: string | undefined;
   #peer!: SocketPeer;
   #said = '';

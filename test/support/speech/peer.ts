@@ -5,6 +5,8 @@ import type { SocketListener, SocketPeer } from '../../../gateway/http/transport
 export class TestPeer implements SocketPeer {
   readonly bufferedBytes = 0;
   readonly received: Record<string, unknown>[] = [];
+  /** Of binary messages. */
+  soundBytes = 0;
   closedWith: number | undefined;
   readonly #listener: SocketListener;
 
@@ -14,7 +16,8 @@ export class TestPeer implements SocketPeer {
   }
 
   send(content: string | Uint8Array): boolean {
-    this.received.push(JSON.parse(String(content)) as Record<string, unknown>);
+    if (typeof content === 'string') this.received.push(JSON.parse(content) as Record<string, unknown>);
+    else this.soundBytes += content.length;
     return true;
   }
 

@@ -4,11 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
 import { audioChatSockets } from '../../../../gateway/universal/audio-chat-socket.js';
+import { speechSockets } from '../../../../gateway/universal/speech-socket.js';
 import { transcriptionSockets } from '../../../../gateway/universal/transcription-socket.js';
 import { setLogLevel } from '../../../../runtime/base/log.js';
 import { Completions } from '../../../../runtime/completions/completions.js';
 import type { CompletionSource, UniversalRequest } from '../../../../runtime/completions/request.js';
 import { Models } from '../../../../runtime/models/residency/models.js';
+import { LocalSpeech } from '../../../../runtime/speech/speak.js';
 import { Hearing } from '../../../../runtime/speech/transcription/hearing.js';
 import { Transcription } from '../../../../runtime/speech/transcription/transcription.js';
 import { longestHold } from '../../../support/loop-holds.js';
@@ -166,5 +168,54 @@ describe('spoken questions over a WebSocket', () => {
     peer.say({ type: 'nothing' });
     assert.equal((await peer.next('error')).code, 'BadMessage');
     assert.equal(peer.closedWith, undefined);
+  });
+});
+
+const AT_ONCE = 20;
+
+describe('sockets of sound, twenty at once', () => {
+  const speech = new LocalSpeech(models);
+  const each = <T>(work: (index: number) => Promise<T>): Promise<T[]> =>
+    Promise.all(Array.from({ length: AT_ONCE }, (_, index) => work(index)));
+
+  it('each speak their own text', async () => {
+    const durations = await each(async (index) => {
+      const peer = new TestPeer(speechSockets[0]!.open({ here: { speech } }, { params: {}, query: { model: 'flite' } }));
+      peer.say({ text: 'So. '.repeat(1 + (index % 5)), final: true, speed: 1 });
+      const { duration } = await peer.next('done');
+      assert.equal(peer.soundBytes, Math.round((duration as number) * 24_000) * 2);
+      return duration as number;
+    });
+    const lengths = [...new Set(durations)];
+    assert.deepEqual(
+      lengths,
+      lengths.toSorted((one, other) => one - other),
+    );
+    assert.deepEqual(
+      durations,
+      durations.map((_, index) => lengths[index % 5]),
+    );
+  });
+
+  it('each are written down', async () => {
+    await each(async (index) => {
+      const peer = writing({ chunk_interval: 30 });
+      peer.say(pcm(tone(0.5 + index / AT_ONCE)));
+      peer.say('END');
+      const { duration, is_final } = await peer.next('segment');
+      assert.deepEqual([Math.round((duration as number) * 100), is_final], [50 + index * 5, true]);
+      await peer.next('done');
+    });
+  });
+
+  it('each are answered', async () => {
+    await each(async () => {
+      const peer = new TestPeer(audioChatSockets[0]!.open({ completions }, { params: {}, query: {} }));
+      peer.say({ type: 'config', model: puppetPath(), temperature: 0, max_tokens: 8 });
+      peer.say(pcm(tone(1)));
+      peer.say({ type: 'audio_complete' });
+      assert.equal(typeof (await peer.next('text')).content, 'string');
+      await peer.next('done');
+    });
   });
 });
