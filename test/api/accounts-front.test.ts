@@ -199,6 +199,22 @@ describe('accounts in front of the daemon', () => {
   });
 });
 
+describe('a module file of accounts in front of the daemon', () => {
+  const opening = async (config: object, environment: object = {}): Promise<void> =>
+    (await openFrontStage(config, { environment })).close();
+
+  it('may not take a path of the daemon for its page', async () => {
+    await assert.rejects(opening({ admin: { path: '/v1' } }), /admin\.path: \/v1 is a path of the daemon/);
+  });
+
+  it('wants a strong secret and an address, as a daemon is no development server', async () => {
+    const strict = { NODE_ENV: undefined };
+    await assert.rejects(opening({}, { ...strict, AUTH_SECRET: undefined }), /AUTH_SECRET/);
+    await assert.rejects(opening({}, { ...strict, AUTH_SECRET: 'short' }), /AUTH_SECRET/);
+    await assert.rejects(opening({}, { ...strict, AUTH_URL: undefined }), /AUTH_URL/);
+  });
+});
+
 describe('what the daemon counts for its users', () => {
   let stage: FrontStage;
   before(async () => {

@@ -202,6 +202,17 @@ describe('of two people who share a daemon', { timeout: 120_000 }, () => {
     for (const [path, text] of Object.entries(before)) assert.equal(afterwards[path], text, path);
   });
 
+  it('have ids of every kind that a path names', () => {
+    const named = LISTS.flatMap(([, endpoints]) =>
+      endpoints.flatMap(({ path }) => [...path.matchAll(/\{(\w+)\+?\}/g)].map(([, name]) => name!)),
+    );
+    assert.deepEqual(
+      [...new Set(named)].filter((name) => !Object.hasOwn(ids, name)),
+      [],
+      'let Ann make one of these, and tell its id',
+    );
+  });
+
   it('one finds by no message of MCP what the other has', async () => {
     const call = async (method: string, params: object, query = ''): Promise<Answer> =>
       bob.ask('core', 'POST', `/mcp${query}`, { jsonrpc: '2.0', id: 1, method, params }, { accept: 'application/json, text/event-stream' });

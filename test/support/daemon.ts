@@ -53,14 +53,14 @@ export function runToEnd(args: string[], env: Record<string, string> = {}): Prom
 }
 
 /**
- * Starts a daemon on free ports, from its compiled files unless `main` names others, and waits until both APIs answer. One that is `probed` answers
+ * Starts a daemon on free ports (that of the core may be given), from its compiled files unless `main` names others, and waits until both APIs answer. One that is `probed` answers
  * the messages of `bench/loop-probe.ts`.
  */
 export async function startDaemon(
-  options: { dataDir?: string; args?: string[]; env?: Record<string, string>; main?: string; probed?: boolean } = {},
+  options: { dataDir?: string; args?: string[]; env?: Record<string, string>; main?: string; probed?: boolean; port?: number } = {},
 ): Promise<DaemonUnderTest> {
   const dataDir = options.dataDir ?? emptyDataDir();
-  const [port, runtimePort] = [await freePort(), await freePort()];
+  const [port, runtimePort] = [options.port ?? (await freePort()), await freePort()];
   const child = spawn(
     process.execPath,
     [

@@ -36,6 +36,10 @@ export async function openFrontStage(config: object = {}, more: { paymentApi?: U
     datasetQuotaBytes: 1e9,
     startRunner: async () => undefined,
   });
+  const leave = async (): Promise<void> => {
+    await runtime.close();
+    await rm(dataDir, { recursive: true, force: true });
+  };
   const environment = {
     NODE_ENV: 'development',
     AUTH_URL: 'http://localhost',
@@ -50,6 +54,9 @@ export async function openFrontStage(config: object = {}, more: { paymentApi?: U
     passwordCost: { power: 10, r: 8, p: 1 },
     sendMail: async () => undefined,
     ...(more.paymentApi ? { paymentApi: more.paymentApi } : {}),
+  }).catch(async (error: unknown) => {
+    await leave();
+    throw error;
   });
   const common = { context: runtime, guard: front, access: { bindHost: '127.0.0.1' }, uploadFolder: join(dataDir, 'uploads') };
   return {
@@ -59,8 +66,7 @@ export async function openFrontStage(config: object = {}, more: { paymentApi?: U
     universal: dispatch({ ...common, endpoints: universalEndpoints, sockets: universalSockets }),
     close: async () => {
       await front.close();
-      await runtime.close();
-      await rm(dataDir, { recursive: true, force: true });
+      await leave();
     },
   };
 }
