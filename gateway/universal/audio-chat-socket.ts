@@ -142,14 +142,20 @@ class AudioChatSocket implements SocketListener {
       role: 'user',
       content: [{ type: 'input_audio', input_audio: { data: wav.toString('base64'), format: 'wav' } }],
     };
+    let said: string | undefined;
     const request: UniversalRequest = {
       ...config,
       messages: [...messages, ...turns.flatMap((turn) => turn.messages), question],
       options: {},
       autoTruncate: true,
       stream: true,
+      heard: (heard) => {
+        said = heard;
+        this.#send({ type: 'transcription', text: said, is_final: false });
+      },
     };
     const completion = await this.#completions.open(request, this.#gone.signal);
+    if (said !== undefined) this.#send({ type: 'transcription', text: said, is_final: true });
     let [text, tokens] = ['', null as number | null];
     for await (const part of completion.parts) {
       if (part.type === 'text') {

@@ -240,7 +240,8 @@ const hasAudio = ({ content }: Message): boolean => Array.isArray(content) && co
 
 /** Puts text in the place of audio: no model here hears. */
 export interface Hearing {
-  messages(messages: readonly Message[], signal: AbortSignal): Promise<Message[]>;
+  /** `heard` is told what is said in the last message: all of it so far, with each stretch that is heard. */
+  messages(messages: readonly Message[], signal: AbortSignal, heard?: UniversalRequest['heard']): Promise<Message[]>;
 }
 
 /** Completes chats on GGUF models: everything between a checked request and the engine. */
@@ -270,7 +271,9 @@ export class Completions {
   async open(asked: UniversalRequest, signal: AbortSignal): Promise<Completion> {
     const request = this.#named?.applied(asked) ?? asked;
     const heard =
-      this.#hearing && request.messages.some(hasAudio) ? await this.#hearing.messages(request.messages, signal) : request.messages;
+      this.#hearing && request.messages.some(hasAudio)
+        ? await this.#hearing.messages(request.messages, signal, request.heard)
+        : request.messages;
     return openChoices({ ...request, messages: heard }, signal, ({ states, ...one }, each, choice) =>
       this.#open(choice === 0 && states ? { ...one, states } : one, each),
     );

@@ -28,6 +28,8 @@ export interface UniversalRequest extends CompletionRequest {
   transformers?: LanguageSettings;
   /** Uses saved KV states around the generation. */
   states?: StateUse;
+  /** Told what is said in the audio of the last message: all of it so far, with each stretch that is heard. */
+  heard?: ((text: string) => void) | undefined;
 }
 
 /** An answer that was made, as the one who keeps its state needs it. */

@@ -23,6 +23,7 @@ export interface Recording {
   readonly segments: readonly { readonly start: number; readonly end: number; readonly text: string }[];
 }
 
+type Heard = (text: string) => void;
 type Part = Exclude<Message['content'], string | null | undefined>[number];
 
 /** Puts text in the place of the audio in messages, for models that cannot hear. */
@@ -37,20 +38,21 @@ export class Hearing {
 
   /**
    * Messages with the text of each `input_audio` part in its place; the others stay as they are. Throws `bad_request` for what is no audio, and
-   * `not_found` where no model of speech to text is here.
+   * `not_found` where no model of speech to text is here. `heard` is told what is said in the last message: all of it so far, with each stretch that is heard.
    */
-  async messages(messages: readonly Message[], signal: AbortSignal): Promise<Message[]> {
+  async messages(messages: readonly Message[], signal: AbortSignal, heard?: Heard): Promise<Message[]> {
     const read: Message[] = [];
     for (const [index, message] of messages.entries()) {
       const { content } = message;
       const hasAudio = Array.isArray(content) && content.some(({ type }) => type === 'input_audio');
-      read.push(hasAudio ? { ...message, content: await this.#parts(content, `messages[${index}].content`, signal) } : message);
+      const told = index === messages.length - 1 ? heard : undefined;
+      read.push(hasAudio ? { ...message, content: await this.#parts(content, `messages[${index}].content`, signal, told) } : message);
     }
     return read;
   }
 
-  /** What is said in a file of audio. */
-  async text(bytes: Uint8Array, name: string, signal: AbortSignal): Promise<string> {
+  /** What is said in a file of audio; `heard` is told more of it with each stretch. */
+  async text(bytes: Uint8Array, name: string, signal: AbortSignal, heard?: Heard): Promise<string> {
     const hash = createHash('sha256');
     for (let at = 0; at < bytes.length; at += HASHED_BYTES) {
       hash.update(bytes.subarray(at, at + HASHED_BYTES));
@@ -58,7 +60,8 @@ export class Hearing {
     }
     const key = hash.digest('hex');
     const known = this.#transcripts.get(key);
-    const text = known ?? (await this.#heard(bytes, name, signal));
+    const text = known ?? (await this.#heard(bytes, name, signal, heard));
+    if (known !== undefined && known !== '') heard?.(known);
     this.#transcripts.delete(key);
     this.#transcripts.set(key, text);
     if (this.#transcripts.size > REMEMBERED) this.#transcripts.delete(this.#transcripts.keys().next().value!);
@@ -71,16 +74,21 @@ export class Hearing {
     return { seconds: heard.duration, language: heard.language, segments: segments.map(({ start, end, text }) => ({ start, end, text })) };
   }
 
-  async #parts(parts: readonly Part[], place: string, signal: AbortSignal): Promise<Part[]> {
+  async #parts(parts: readonly Part[], place: string, signal: AbortSignal, heard?: Heard): Promise<Part[]> {
     const read: Part[] = [];
+    let before = '';
     for (const [index, part] of parts.entries()) {
       if (part.type !== 'input_audio') read.push(part);
-      else read.push({ type: 'text', text: await this.#part(part, `${place}[${index}]`, signal) });
+      else {
+        const text = await this.#part(part, `${place}[${index}]`, signal, heard && ((more) => heard(before + more)));
+        if (text !== '') before += `${text}\n`;
+        read.push({ type: 'text', text });
+      }
     }
     return read;
   }
 
-  async #part({ input_audio: audio }: Part, place: string, signal: AbortSignal): Promise<string> {
+  async #part({ input_audio: audio }: Part, place: string, signal: AbortSignal, heard?: Heard): Promise<string> {
     const code = audio?.data.replace(PREFIX, '').trim() ?? '';
     if (code.length > PART_BYTES * (4 / 3) + 4)
       throw new Failure('bad_request', `${place}.input_audio is longer than audio may be (${PART_BYTES} bytes).`, { code: 'BadAudio' });
@@ -89,21 +97,25 @@ export class Hearing {
       throw new Failure('bad_request', `${place}.input_audio.data is not base64; give the bytes of audio as base64 or as a data URI.`, {
         code: 'BadAudio',
       });
-    return this.text(bytes, `${place}.input_audio.${audio?.format ?? 'wav'}`, signal);
+    return this.text(bytes, `${place}.input_audio.${audio?.format ?? 'wav'}`, signal, heard);
   }
 
-  async #heard(bytes: Uint8Array, name: string, signal: AbortSignal): Promise<string> {
-    const { heard, segments } = await this.#transcript(decodedAudio(bytes, name, signal), signal);
+  async #heard(bytes: Uint8Array, name: string, signal: AbortSignal, told?: Heard): Promise<string> {
+    const { heard, segments } = await this.#transcript(decodedAudio(bytes, name, signal), signal, told);
     return textOf(segments, heard.language);
   }
 
   async #transcript(
     samples: AsyncIterable<Float32Array>,
     signal: AbortSignal,
+    told?: Heard,
   ): Promise<{ heard: Transcribing; segments: TranscriptSegment[] }> {
     const heard = await this.#speech.transcribe({ samples, model: ANY_MODEL, task: 'transcribe' }, signal);
     const segments: TranscriptSegment[] = [];
-    for await (const segment of heard.segments) segments.push(segment);
+    for await (const segment of heard.segments) {
+      segments.push(segment);
+      told?.(textOf(segments, heard.language));
+    }
     return { heard, segments };
   }
 }

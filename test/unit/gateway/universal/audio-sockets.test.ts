@@ -120,12 +120,20 @@ describe('spoken questions over a WebSocket', () => {
     peer.say({ type: 'audio', format: 'pcm', sample_rate: 16_000 });
     peer.say(pcm(tone(1)));
     peer.say({ type: 'audio_complete' });
+    const draft = await peer.next('transcription');
+    assert.deepEqual([draft.text, draft.is_final], ['Hello there.', false]);
+    const heard = await peer.next('transcription');
+    assert.deepEqual([heard.text, heard.is_final], ['Hello there.', true]);
+    assert.equal(typeof (await peer.next('text')).content, 'string');
     const { total_tokens } = await peer.next('done');
     assert.ok((total_tokens as number) > 0);
-    peer.say(pcm(tone(1)));
+    // Of a conversation only the last question is told, also where it was heard before.
+    peer.say(pcm(tone(0.9)));
     peer.say({ type: 'audio_complete' });
-    const first = await peer.next('text');
-    assert.equal(typeof first.content, 'string');
+    await peer.next('done');
+    peer.say(pcm(tone(0.9)));
+    peer.say({ type: 'audio_complete' });
+    assert.equal((await peer.next('transcription')).text, 'Hello there.');
     await peer.next('done');
   });
 
