@@ -207,6 +207,9 @@ function idOf(value: unknown): string | undefined {
   return typeof value === 'object' && value !== null && 'id' in value ? String(value.id) : undefined;
 }
 
+/** The mark of prices that a push has made; its value is the lookup key. */
+const PRICE_OF = 'quern_price_of';
+
 async function pushed(
   stripe: Stripe,
   plan: PlanSettings,
@@ -216,17 +219,22 @@ async function pushed(
 ): Promise<{ priceId: string; change: 'none' | 'created' | 'repriced' }> {
   const amount = amountOf(plan.price, currency);
   if (!(await known(stripe.products.retrieve(productId)))) await stripe.products.create({ id: productId, name: plan.display_name });
-  const { data } = await stripe.prices.list({ lookup_keys: [lookupKey], active: true, limit: 1 });
-  const [present] = data;
-  if (present && present.unit_amount === amount && idOf(present.product) === productId) return { priceId: present.id, change: 'none' };
-  const price = await stripe.prices.create({
-    product: productId,
-    currency,
-    unit_amount: amount,
-    recurring: { interval: plan.interval },
-    lookup_key: lookupKey,
-    transfer_lookup_key: true,
-  });
-  if (present) await stripe.prices.update(present.id, { active: false });
-  return { priceId: price.id, change: present ? 'repriced' : 'created' };
+  const { data } = await stripe.prices.list({ product: productId, active: true, limit: 100 });
+  const present = data.find((price) => price.lookup_key === lookupKey);
+  const isRight = present?.unit_amount === amount;
+  const price = isRight
+    ? present
+    : await stripe.prices.create({
+        product: productId,
+        currency,
+        unit_amount: amount,
+        recurring: { interval: plan.interval },
+        lookup_key: lookupKey,
+        transfer_lookup_key: true,
+        metadata: { [PRICE_OF]: lookupKey },
+      });
+  // Those of a push that broke off here too; prices that somebody made by hand have no such mark, and stay.
+  const old = data.filter(({ id, metadata }) => id !== price.id && (id === present?.id || metadata[PRICE_OF] === lookupKey));
+  for (const { id } of old) await stripe.prices.update(id, { active: false });
+  return { priceId: price.id, change: isRight ? 'none' : present ? 'repriced' : 'created' };
 }

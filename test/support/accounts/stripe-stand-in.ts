@@ -195,7 +195,10 @@ export class StripeStandIn {
       }
       case 'GET /prices':
         return list(
-          [...this.prices.values()].filter(({ active, lookup_key }) => active && [fields.lookup_keys].flat().includes(lookup_key)),
+          [...this.prices.values()].filter(
+            ({ active, lookup_key, product }) =>
+              active && (fields.product === product || (fields.lookup_keys as unknown[] | undefined)?.includes(lookup_key)),
+          ),
         );
       case 'GET /prices/:id':
         return this.prices.get(id);
@@ -213,6 +216,7 @@ export class StripeStandIn {
           lookup_key: lookupKey,
           active: true,
           recurring: fields.recurring as { interval: string },
+          metadata: (fields.metadata as Record<string, string> | undefined) ?? {},
         };
         this.prices.set(price.id, price);
         return price;

@@ -1,4 +1,9 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { runCommand } from '../../../../accounts/commands/command.js';
+import { COMMANDS } from '../../../../accounts/commands/commands.js';
 import type { StripeStandIn } from '../stripe-stand-in.js';
 import type { Flow } from './flows.js';
 import { signedIn } from './identity-flows.js';
@@ -153,5 +158,35 @@ export const paidFlows: readonly Flow[] = [
     ends: [200],
     check: async (world, state) => assert.equal(await planOf(world, state), 'free'),
   },
+  {
+    name: 'push a plan at another price',
+    async prepare(world, id) {
+      const config = join(mkdtempSync(join(tmpdir(), 'quern-push-')), 'module.yaml');
+      const text = (price: number) =>
+        `app: { name: Demo, id: ${id} }\nbilling: { provider: stripe }\nplans:\n  - { name: pro, price: ${price} }\n`;
+      writeFileSync(config, text(20));
+      await push(world, config);
+      writeFileSync(config, text(25));
+      return { id, config };
+    },
+    act: (world, { config }) => push(world, config!),
+    ends: [200],
+    async check(world, { id, config }) {
+      const active = [...world.standIn.prices.values()].filter((price) => price.product === `mod_${id}_pro` && price.active);
+      assert.deepEqual(
+        active.map(({ unit_amount }) => unit_amount),
+        [2500],
+      );
+      assert.ok(readFileSync(config!, 'utf8').includes(active[0]!.id), 'its id is in the file');
+      rmSync(dirname(config!), { recursive: true });
+    },
+  },
   ...eventFlows,
 ];
+
+/** Runs `quern accounts plans push`. */
+async function push({ standIn }: World, config: string): Promise<number> {
+  const words = ['plans', 'push', '--config', config, '--api', standIn.url.href];
+  const code = await runCommand(COMMANDS, words, () => {}, { AUTH_URL: 'http://localhost:3000', PAYMENT_SECRET_KEY: 'sk_test' });
+  return code === 0 ? 200 : 500;
+}

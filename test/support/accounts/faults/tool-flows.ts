@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { openDatabase } from '../../../../accounts/database/database.js';
+import type { ReadyDatabase } from '../database-servers.js';
+import { Visitor } from '../visitor.js';
 import type { Flow } from './flows.js';
 import { deviceOf, ipOf, isIn, signedIn } from './identity-flows.js';
 import { type State, visitorOf, type World } from './world.js';
@@ -15,6 +18,9 @@ const used = async (world: World, state: State): Promise<number> => (await world
 const bearer = (world: World, token: string | undefined) => world.accounts.callerOf(new Headers({ authorization: `Bearer ${token}` }));
 const devices = async (world: World, state: State): Promise<number> =>
   (await world.database.tables.selectFrom('accounts_device').select('id').where('userId', '=', state.userId!).execute()).length;
+
+/** The databases of the flow that makes tables, by state. */
+const emptyDatabases = new Map<string, ReadyDatabase>();
 
 async function begun(world: World, id: string): Promise<State> {
   const state = await signedIn(world, id);
@@ -185,6 +191,33 @@ export const toolFlows: readonly Flow[] = [
       assert.equal(await status(visitor.signIn(state.email!, 'a password for root 1')), 200);
       assert.equal(await status(visitor.get('/admin/data/overview')), 200);
       await world.database.tables.updateTable('user').set({ role: 'user' }).where('email', '=', state.email!).execute();
+    },
+  },
+  {
+    name: 'make the tables at the start',
+    async prepare(world, id) {
+      emptyDatabases.set(id, await world.empty());
+      return { id };
+    },
+    act: (world, { id }) => done(world.start({}, emptyDatabases.get(id!)).then((started) => started.close())),
+    async again(world, state) {
+      const ready = emptyDatabases.get(state.id!)!;
+      const database = await openDatabase({ adapter: ready.fields.adapter, url: ready.fields.url ?? '', autoMigrate: true }, ready.d1);
+      // The lock of a server that was killed counts for 20 s; here they are over.
+      await database.tables
+        .deleteFrom('accounts_lock')
+        .execute()
+        .catch(() => {});
+      await database.close();
+      return this.act(world, state);
+    },
+    ends: [200],
+    async check(world, { id }) {
+      const started = await world.start({}, emptyDatabases.get(id!));
+      const visitor = new Visitor(started);
+      assert.equal(await status(visitor.signUp('ann@example.com')), 200);
+      assert.equal(await status(visitor.signIn('ann@example.com')), 200);
+      await started.close();
     },
   },
   {

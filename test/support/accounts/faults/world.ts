@@ -14,6 +14,8 @@ export interface World {
   readonly mails: Mail[];
   /** The same database, to look into; it is never cut. */
   readonly database: Database;
+  /** A new, empty database. */
+  empty(): Promise<ReadyDatabase>;
   /** What the accounts were made with, on a database of their own choice. */
   start(config?: object, ready?: ReadyDatabase): Promise<Accounts>;
   /** The accounts' clock. */
@@ -64,7 +66,12 @@ export function stock(standIn: StripeStandIn): void {
 }
 
 /** Accounts whose statements, questions to the processor and mails are steps of `cuts`. */
-export async function makeWorld(plan: WorldPlan, standIn: StripeStandIn | undefined, cuts: Cuts, d1?: ReadyDatabase['d1']): Promise<World> {
+export async function makeWorld(
+  plan: WorldPlan,
+  standIn: StripeStandIn | undefined,
+  cuts: Cuts,
+  { d1, empty }: { d1?: NonNullable<ReadyDatabase['d1']>; empty: World['empty'] },
+): Promise<World> {
   const mails: Mail[] = [];
   let { offset } = plan;
   const now = (): number => Date.now() + offset;
@@ -92,6 +99,7 @@ export async function makeWorld(plan: WorldPlan, standIn: StripeStandIn | undefi
     standIn: standIn!,
     mails,
     database,
+    empty,
     start,
     now,
     advance: (ms) => {
