@@ -7,6 +7,8 @@ import type { Subscriptions } from './subscriptions.js';
 
 /** How long one process may work on an event before another takes it over. */
 const LEASE_MS = 60_000;
+/** Seconds after which a client may ask again while the processor does not answer. */
+const RETRY_AFTER_S = 10;
 /** How long events are known, and shown to the admin. */
 const REMEMBERED_MS = 90 * 24 * 3600 * 1000;
 
@@ -218,7 +220,8 @@ export class Billing {
       .set({ lease: now + LEASE_MS })
       .where('id', '=', id)
       .where('state', '=', 'working')
-      .where('lease', '<=', now)
+      // One that lies further ahead than any was taken before the clock was set back.
+      .where((row) => row.or([row('lease', '<=', now), row('lease', '>', now + LEASE_MS)]))
       .executeTakeFirst();
     if (numUpdatedRows > 0n) return true;
     throw new Failure('conflict', 'this event is being read; send it again', { code: 'event_in_work' });
@@ -257,8 +260,9 @@ export class Billing {
     } catch (error) {
       if (error instanceof Failure) throw error;
       this.#ground.print(`accounts: the payment processor: ${(error as Error).message}`);
-      throw new Failure('unavailable', 'the payment processor does not answer; nothing was changed, try again', {
+      throw new Failure('unavailable', 'the payment processor does not answer; try again, nothing is done twice', {
         code: 'processor_unavailable',
+        retryAfterS: RETRY_AFTER_S,
         cause: error,
       });
     }

@@ -5,7 +5,7 @@ import type { Invoice, Processor, ProcessorEvent, ProcessorSubscription } from '
 
 /** Seconds that the clocks of the processor and of this machine may differ, both ways. */
 const TOLERANCE_S = 300;
-const TIMEOUT_MS = 20_000;
+const TIMEOUT_MS = 8_000;
 
 /** Stripe, asked at `api` instead of its own address where that is given. */
 export function stripeProcessor({ app, billing }: Settings, api?: URL): Processor {

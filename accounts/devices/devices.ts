@@ -53,6 +53,11 @@ export class DeviceRefusal extends Error {
   }
 }
 
+/** Whether what was done at a moment is too long ago, or was done before the clock was set back, to be answered once more. */
+function isLate(moment: number, now: number): boolean {
+  return Math.abs(now - Number(moment)) > GRACE_MS;
+}
+
 /** Signs all devices of a user out, as a new password does. */
 export async function endDevicesOf({ tables }: Database, userId: string): Promise<void> {
   const own = tables.selectFrom('accounts_device').select('id').where('userId', '=', userId);
@@ -110,7 +115,7 @@ export class Devices {
     const code = hash('device code', deviceCode);
     const request = await tables.selectFrom('accounts_device_request').selectAll().where('deviceCode', '=', code).executeTakeFirst();
     const now = this.#ground.now();
-    const isOver = request?.state === 'done' && now - Number(request.polled) > GRACE_MS;
+    const isOver = request?.state === 'done' && isLate(request.polled, now);
     if (!request || isOver) throw new DeviceRefusal('invalid_grant', 'there is no such sign-in, or its tokens were fetched; begin anew');
     if (Number(request.expires) <= now) throw new DeviceRefusal('expired_token', 'nobody confirmed this sign-in in time; begin anew');
     if (request.state === 'denied') {
@@ -118,7 +123,9 @@ export class Devices {
       throw new DeviceRefusal('access_denied', 'the user has refused this sign-in');
     }
     if (request.state === 'pending') {
-      const tooSoon = now - Number(request.polled) < Number(request.intervalS) * 1000;
+      // A question that lies ahead was asked before the clock was set back.
+      const since = now - Number(request.polled);
+      const tooSoon = since >= 0 && since < Number(request.intervalS) * 1000;
       await tables
         .updateTable('accounts_device_request')
         .set((row) => ({ polled: now, intervalS: tooSoon ? row('intervalS', '+', INTERVAL_S) : row.ref('intervalS') }))
@@ -181,7 +188,7 @@ export class Devices {
     const invalid = (): DeviceRefusal =>
       new DeviceRefusal('invalid_grant', 'this refresh token does not hold, or not any more; sign in again');
     if (!row || Number(row.refreshExpires) <= now) throw invalid();
-    if (row.replaced !== null && now - Number(row.replaced) > GRACE_MS) {
+    if (row.replaced !== null && isLate(row.replaced, now)) {
       await this.#end(row.deviceId);
       throw invalid();
     }

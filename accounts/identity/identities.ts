@@ -21,6 +21,8 @@ interface Credential {
 /** How long an identity is believed without asking the database, which other processes may have changed meanwhile. */
 const BELIEVED_MS = 2000;
 const MOST_BELIEVED = 10_000;
+/** Longer than any token, key or signed cookie of ours. */
+const LONGEST_CREDENTIAL = 1024;
 
 /** What a change of each table can take from somebody. What is new, or only says when it was used, takes nothing. */
 const TAKES: Readonly<Record<string, readonly Change['kind'][]>> = {
@@ -101,6 +103,7 @@ export class Identities {
   /** The credentials of a request, of which the first that holds counts: a key or a device's token, then tokens of sessions. */
   #credentialsOf(headers: Headers): readonly Credential[] {
     const given = headers.get('x-api-key') ?? /^bearer\s+(\S+)$/i.exec(headers.get('authorization') ?? '')?.[1] ?? '';
+    if (given.length > LONGEST_CREDENTIAL) return [];
     const sessions = this.#sessions.tokensOf(headers).map((token) => ({ text: token, prove: () => this.#sessions.proofOf(token) }));
     if (this.#ground.settings.apiKeys.enabled && this.#keys.isKey(given))
       return [{ text: given, prove: () => this.#keys.proofOf(given) }, ...sessions];
