@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
 import type { Embedder } from '../rag/embedders/contract.js';
 import type { MemoryRecord, MemoryStore, NewMemory, Provenance, Validity } from './contract.js';
-import { isSingle, nameKey, OPPOSITES, type Statement } from './extraction/statement.js';
+import { isSingle, NODE_UNITS, nameKey, OPPOSITES, SPEAKER, type Statement, speakerNode } from './extraction/statement.js';
 
 /** What a fact says; `data` of its record. */
 export interface FactData {
@@ -37,20 +37,17 @@ const SAME = 0.92;
 const FOREVER_MS = Date.parse('9999-12-31T00:00:00Z');
 /** Valid facts of one subject and relation that a new one is compared with. */
 const COMPARED = 200;
-/** Characters of a node's name. */
-const NAME_UNITS = 256;
 
 /** What a fact's record says. A client may add facts in any form; of one without ends only its text is known. */
 export function factData({ data, edge, text }: Pick<MemoryRecord, 'data' | 'edge' | 'text'>): FactData {
-  const { negated, by } = typeof data === 'object' && data !== null ? (data as Partial<FactData>) : {};
-  const isOurs = by === 'rules' || by === 'model';
-  return {
-    subject: edge?.from ?? '',
-    relation: edge?.relation ?? '',
-    object: edge?.to ?? text,
-    negated: isOurs && negated === true,
-    by: isOurs ? by : 'client',
-  };
+  const known = typeof data === 'object' && data !== null ? (data as FactData) : undefined;
+  if (known?.by === 'rules' || known?.by === 'model') return known;
+  return { subject: edge?.from ?? '', relation: edge?.relation ?? '', object: edge?.to ?? text, negated: false, by: 'client' };
+}
+
+/** The node that a name stands for, in what a user says. */
+export function nodeOf(name: string, user: string | undefined): string {
+  return name === SPEAKER ? speakerNode(user) : name;
 }
 
 /** A fact that is valid and may be ended or repeated by another. */
@@ -158,7 +155,7 @@ export class FactBook {
       let list = this.#known.get(key);
       if (!list) {
         const filter = { direction: 'out' as const, relation, asOfMs: FOREVER_MS, types: ['fact' as const], limit: COMPARED };
-        const found = (await this.#store.graph?.edges(subject, user === undefined ? filter : { ...filter, user })) ?? [];
+        const found = (await this.#store.graph?.edges(nodeOf(subject, user), user === undefined ? filter : { ...filter, user })) ?? [];
         list = found.filter(({ who }) => who?.user === user).map(validFact);
         this.#known.set(key, list);
       }
@@ -209,7 +206,7 @@ function record(
     timeMs: source.timeMs,
     ...(source.who ? { who: source.who } : {}),
     ...(source.tags ? { tags: source.tags } : {}),
-    edge: { from: data.subject, to: data.object, relation: data.relation, weight: 1 },
+    edge: { from: nodeOf(data.subject, user), to: nodeOf(data.object, user), relation: data.relation, weight: 1 },
     valid,
     ...(supersededBy === undefined ? {} : { supersededBy }),
     confidence: statement.confidence,
@@ -231,7 +228,7 @@ function cleanName(name: string): string {
     .replaceAll(/[\s\p{Cc}\p{Cs}]+/gu, ' ')
     .trim()
     .replace(/^(?:the|an?) /i, '')
-    .slice(0, NAME_UNITS);
+    .slice(0, NODE_UNITS);
 }
 
 /** The figures of a text in their order; what differs in them is not the same, however alike it reads. */

@@ -3,13 +3,11 @@ import { pickable, textrank } from '../../documents/extractors/sentence-rankings
 import type { MemoryRecord, MemoryStore, NewMemory } from '../contract.js';
 import { mentionsIn } from '../extraction/entities.js';
 import { statementsIn } from '../extraction/relations.js';
-import type { Statement } from '../extraction/statement.js';
+import { NODE_UNITS, type Statement } from '../extraction/statement.js';
 import { FactBook, type FactChanges, type Finding, type Likeness, provenanceOf } from '../facts.js';
 
 /** What of a text becomes a node; figures and dates stay in the text. */
 const NODE_TYPES: ReadonlySet<string> = new Set(['PERSON', 'ORG', 'GPE', 'LOC', 'FAC', 'PRODUCT', 'EVENT', 'LAW', 'NAME', 'EMAIL', 'URL']);
-/** Characters of a node's name. */
-const NAME_UNITS = 256;
 /** Sentences from which on a session is summed up, and those of its summary. */
 const SUMMED_SENTENCES = 8;
 const SUMMARY_SENTENCES = 3;
@@ -83,7 +81,7 @@ function* findingsIn(source: MemoryRecord): Generator<Finding> {
 async function nodesIn(source: MemoryRecord, { store, run }: BatchMeans): Promise<NewMemory[]> {
   const nodes: NewMemory[] = [];
   for (const { name, type } of mentionsIn(source.text)) {
-    if (!NODE_TYPES.has(type) || name.length > NAME_UNITS || (await store.graph!.node(name)) !== undefined) continue;
+    if (!NODE_TYPES.has(type) || name.length > NODE_UNITS || (await store.graph!.node(name)) !== undefined) continue;
     nodes.push({
       type: 'node',
       node: { name },

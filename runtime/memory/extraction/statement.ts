@@ -1,6 +1,14 @@
 /** The subject or object that stands for whoever speaks. */
 export const SPEAKER = 'user';
 
+/** The node that stands for a speaker in the graph: each user has one, and one is for those without a name. */
+export function speakerNode(user: string | undefined): string {
+  return user === undefined ? SPEAKER : `${SPEAKER}:${user}`.slice(0, NODE_UNITS);
+}
+
+/** Characters of a node's name. */
+export const NODE_UNITS = 256;
+
 /** What a clause says of two things, in its own words. */
 export interface Statement {
   /** `user` for whoever speaks, else a name as it is written. */

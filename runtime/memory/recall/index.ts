@@ -26,6 +26,13 @@ function searchedText(record: MemoryRecord): string {
   return record.text.slice(0, SEARCHED_UNITS);
 }
 
+/** A text that is searched, and the row of its record as long as that has this `seq`. */
+interface Searched {
+  readonly row: number;
+  readonly seq: number;
+  readonly text: string;
+}
+
 /** Whether a record is a node that consolidation made of a name: the text that has the name is found by it. */
 function isNameOnly({ type, provenance, text, node }: MemoryRecord): boolean {
   return type === 'node' && provenance?.records !== undefined && text === node?.name;
@@ -46,12 +53,14 @@ export class RecallIndex {
   readonly #factsOfSource = new Map<string, Set<number>>();
   readonly #sourceOfFact = new Map<number, string>();
   readonly #closing = new AbortController();
+  /** Questions under way, which have rows in hand. */
+  #asking = 0;
   #endWatch: (() => void) | undefined;
   /** Work on the indexes, in its order. */
   #work: Promise<void> = Promise.resolve();
   #embedding: Promise<void> = Promise.resolve();
   /** Rows that wait for their vectors. */
-  #unembedded: { row: number; text: string }[] = [];
+  #unembedded: Searched[] = [];
 
   private constructor(store: MemoryStore, embedder: Embedder) {
     this.#store = store;
@@ -106,6 +115,16 @@ export class RecallIndex {
     await Promise.race([this.#embedding, sleep(MOMENT_MS, undefined, { ref: false })]);
   }
 
+  /** Does a piece of work that has rows in hand: none of them gets another record meanwhile. */
+  async during<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.#asking += 1;
+    try {
+      return await work();
+    } finally {
+      this.#asking -= 1;
+    }
+  }
+
   /** Rows of the facts that a record says. */
   factsOf(recordId: string): ReadonlySet<number> {
     return this.#factsOfSource.get(recordId) ?? NONE;
@@ -156,12 +175,12 @@ export class RecallIndex {
   }
 
   async #takeIn(records: readonly MemoryRecord[]): Promise<void> {
-    const texts: { row: number; text: string }[] = [];
+    const texts: Searched[] = [];
     for (const record of records) {
       if (isNameOnly(record)) continue;
-      const row = this.rows.add(record);
+      const row = this.rows.add(record, this.#asking === 0);
       const text = searchedText(record).trim();
-      if (text !== '') texts.push({ row, text });
+      if (text !== '') texts.push({ row, seq: record.seq, text });
       if (record.type !== 'fact') continue;
       this.links.add(row, record);
       const source = record.provenance?.records?.[0];
@@ -189,10 +208,7 @@ export class RecallIndex {
           'bulk',
           this.#closing.signal,
         );
-        await this.#addVectors(
-          batch.map(({ row }) => row),
-          vectors,
-        );
+        await this.#addVectors(batch, vectors);
       } catch (cause) {
         if (!this.#closing.signal.aborted)
           log('warn', 'memories could not be embedded and are found by their words only', { store: this.#store.name, cause });
@@ -201,11 +217,13 @@ export class RecallIndex {
     }
   }
 
-  async #addVectors(rows: readonly number[], vectors: readonly Float32Array[]): Promise<void> {
+  async #addVectors(texts: readonly Searched[], vectors: readonly Float32Array[]): Promise<void> {
     const dimensions = vectors[0]?.length ?? 0;
     if (dimensions === 0) return;
     this.#vectors ??= loadCore().openVectorIndex({ dimensions, metric: 'cosine', storage: 'f16' });
-    const alive = rows.map((row, at) => ({ row, vector: vectors[at]! })).filter(({ row }) => this.rows.isAlive(row));
+    const alive = texts
+      .map(({ row, seq }, at) => ({ row, seq, vector: vectors[at]! }))
+      .filter(({ row, seq }) => this.rows.ofSeq(seq) === row);
     const perCall = Math.max(1, Math.floor(2 ** 18 / dimensions));
     for (let from = 0; from < alive.length; from += perCall) {
       const part = alive.slice(from, from + perCall);

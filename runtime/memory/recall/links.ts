@@ -1,7 +1,7 @@
 import { wordsOf } from '../../documents/text/words.js';
 import type { MemoryRecord } from '../contract.js';
-import { nameKey, SPEAKER, wordStem } from '../extraction/statement.js';
-import { type FactData, factData } from '../facts.js';
+import { nameKey, wordStem } from '../extraction/statement.js';
+import { type FactData, factData, nodeOf } from '../facts.js';
 
 /** Words of a name that a question may use. */
 const NAME_WORDS = 5;
@@ -30,7 +30,9 @@ export class Links {
   add(row: number, record: MemoryRecord): void {
     const data = factData(record);
     if (data.subject === '') return;
-    const link: Link = { row, subject: nameKey(data.subject), object: nameKey(data.object), relation: wordsOfRelation(data) };
+    const user = record.who?.user;
+    const [subject, object] = [nameKey(nodeOf(data.subject, user)), nameKey(nodeOf(data.object, user))];
+    const link: Link = { row, subject, object, relation: wordsOfRelation(data) };
     this.#byRow.set(row, link);
     for (const name of new Set([link.subject, link.object])) {
       const list = this.#byName.get(name);
@@ -57,16 +59,16 @@ export class Links {
 
   /**
    * The facts near the names and relations of a question, with their distance: 0 for one that has a name of it and one of its words as relation, 1 for
-   * one that has a name of it, one more for each fact in between. Only facts that `holds` are followed.
+   * one that has a name of it, one more for each fact in between. `speaker` is the key of who asks. Only facts that `holds` are followed.
    */
-  walk(question: string, entities: readonly string[], holds: (row: number) => boolean): Map<number, number> {
+  walk(question: string, entities: readonly string[], speaker: string, holds: (row: number) => boolean): Map<number, number> {
     const words = new Set(
       wordsOf(question.slice(0, 4096))
         .slice(0, QUESTION_WORDS)
         .map(({ text }) => wordStem(text.toLowerCase())),
     );
     const reached = new Map<number, number>();
-    let names = this.#namesIn(question, entities);
+    let names = this.#namesIn(question, entities, speaker);
     const seen = new Set(names);
     for (let depth = 0; depth < 3 && names.length > 0 && reached.size < REACHED; depth += 1) {
       const next: string[] = [];
@@ -77,13 +79,13 @@ export class Links {
           .filter(({ row }) => holds(row));
         // A person has many facts of which a question means few: those whose relation it names.
         const meant = links.filter(({ relation }) => relation.some((word) => words.has(word)));
-        const close = name === SPEAKER || depth > 0 ? meant : [...meant, ...links.filter((link) => !meant.includes(link))];
+        const close = name === speaker || depth > 0 ? meant : [...meant, ...links.filter((link) => !meant.includes(link))];
         const followed = close.length > 0 ? close : depth > 0 ? links : [];
         for (const link of followed.slice(0, FOLLOWED)) {
           const distance = depth + (meant.includes(link) ? 0 : 1);
           if (distance < (reached.get(link.row) ?? Number.POSITIVE_INFINITY)) reached.set(link.row, distance);
           for (const other of [link.subject, link.object]) {
-            if (other === SPEAKER) continue;
+            if (other === speaker) continue;
             for (const alias of this.#aliases(other))
               if (!seen.has(alias)) {
                 seen.add(alias);
@@ -97,7 +99,7 @@ export class Links {
     return reached;
   }
 
-  #namesIn(question: string, entities: readonly string[]): string[] {
+  #namesIn(question: string, entities: readonly string[], speaker: string): string[] {
     const words = wordsOf(question.slice(0, 4096))
       .slice(0, QUESTION_WORDS)
       .map(({ text }) => text.toLowerCase().replace(/[’']s$/u, ''));
@@ -109,7 +111,7 @@ export class Links {
       }
     }
     for (const entity of entities) found.add(nameKey(entity));
-    if (words.some((word) => /^(?:i|my|me|mine|we|our)$/.test(word))) found.add(SPEAKER);
+    if (words.some((word) => /^(?:i|my|me|mine|we|our)$/.test(word))) found.add(speaker);
     return [...found].flatMap((name) => this.#aliases(name));
   }
 

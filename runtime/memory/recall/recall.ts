@@ -1,9 +1,12 @@
 import { stopWordsOf } from '../../documents/text/stop-words.js';
 import { foldedWords } from '../../rag/embedders/lexical.js';
 import type { MemoryRecord, MemoryStore } from '../contract.js';
+import { nameKey, speakerNode } from '../extraction/statement.js';
 import { type FactData, factData, factHash } from '../facts.js';
+import { Heap } from '../heap.js';
+import { distanceM } from '../places/sphere.js';
 import type { RecallIndex } from './index.js';
-import { type Allowed, distanceM, type RowFilter } from './rows.js';
+import type { Allowed, RowFilter } from './rows.js';
 
 /** What is asked of a memory. All of it may be absent: then the newest are answered. */
 export interface RecallQuestion extends RowFilter {
@@ -97,7 +100,11 @@ export class Recall {
   }
 
   /** The best memories first. Throws what the embedder throws only as a missing part: words alone answer then. */
-  async ask(question: RecallQuestion, signal: AbortSignal): Promise<Recalled[]> {
+  ask(question: RecallQuestion, signal: AbortSignal): Promise<Recalled[]> {
+    return this.#index.during(() => this.#ask(question, signal));
+  }
+
+  async #ask(question: RecallQuestion, signal: AbortSignal): Promise<Recalled[]> {
     const index = this.#index;
     await index.settledSoon();
     const allowed = await index.rows.allowed(question);
@@ -108,7 +115,12 @@ export class Recall {
       text === '' ? [NO_SCORES, NO_SCORES] : await Promise.all([this.#lexical(text, allowed), this.#dense(text, allowed, signal)]);
     const holds = (row: number): boolean => this.#holds(row, atMs);
     const isAllowed = (row: number): boolean => index.rows.isAlive(row) && (allowed?.has(row) ?? true);
-    const graph = index.links.walk(text, question.entities ?? [], (row) => isAllowed(row) && holds(row));
+    const graph = index.links.walk(
+      text,
+      question.entities ?? [],
+      nameKey(speakerNode(question.user)),
+      (row) => isAllowed(row) && holds(row),
+    );
     const rows = new Set([...lexical.keys(), ...dense.keys(), ...graph.keys()]);
     if (rows.size === 0 || (allowed !== undefined && allowed.count <= NARROW)) for (const row of this.#newest(isAllowed)) rows.add(row);
     return this.#ranked(question, { rows, lexical, dense, graph, atMs, isAllowed });
@@ -143,9 +155,13 @@ export class Recall {
   /** The latest rows that may be found. */
   #newest(isAllowed: (row: number) => boolean): number[] {
     const { rows } = this.#index;
-    const found: number[] = [];
-    for (let row = rows.end - 1; row >= 0 && found.length < NARROW; row -= 1) if (isAllowed(row) && !rows.isFact[row]) found.push(row);
-    return found;
+    const latest = new Heap<number>((row) => rows.timeMs[row]!);
+    for (let row = 0; row < rows.end; row += 1) {
+      if (rows.isFact[row] || !isAllowed(row)) continue;
+      latest.push(row);
+      if (latest.size > NARROW) latest.pop();
+    }
+    return Array.from({ length: latest.size }, () => latest.pop()!);
   }
 
   #ranked(question: RecallQuestion, found: Candidates): Recalled[] {
@@ -221,7 +237,7 @@ export class Recall {
     let tokens = 0;
     for (const { row, parts, score } of candidates) {
       const record = records.get(rows.seq[row]!);
-      if (!record || known?.has(record.text)) continue;
+      if (!record || known?.has(record.text) || this.#isPast(record)) continue;
       // The same fact that was heard in several sessions is told once.
       const hash = record.type === 'fact' ? factHash(factData(record), record.who?.user) : record.id;
       if (said.has(hash)) continue;
@@ -232,6 +248,12 @@ export class Recall {
       if (answered.length === limit) break;
     }
     return answered;
+  }
+
+  /** Whether only working memory keeps a record, and its time there is over: it is removed within a minute. */
+  #isPast({ kinds, addedMs }: MemoryRecord): boolean {
+    const { ttl_seconds: ttl } = this.#store.config.working_memory ?? {};
+    return ttl !== undefined && kinds.length === 1 && kinds[0] === 'working_memory' && addedMs <= this.#now() - ttl * 1000;
   }
 
   #factsOf(record: MemoryRecord, row: number, atMs: number): RecalledFact[] {

@@ -1,19 +1,10 @@
 import { breathe } from '../../base/loop.js';
 import type { MemoryRecord, MemoryType, Place, ReadFilter } from '../contract.js';
+import { distanceM } from '../places/sphere.js';
 
 /** Rows that are looked at between two looks at the clock. */
 const STRIDE = 4096;
 const QUESTION = /[?？]\s*$/;
-const EARTH_RADIUS_M = 6_371_008.8;
-const radians = (degrees: number): number => (degrees * Math.PI) / 180;
-
-/** The distance of two places along the surface, in metres (haversine). */
-export function distanceM(a: Place, b: Place): number {
-  const north = Math.sin(radians(b.lat - a.lat) / 2) ** 2;
-  const east = Math.sin(radians(b.lon - a.lon) / 2) ** 2;
-  return 2 * EARTH_RADIUS_M * Math.asin(Math.sqrt(Math.min(1, north + Math.cos(radians(a.lat)) * Math.cos(radians(b.lat)) * east)));
-}
-
 /** Which rows a question may find. */
 export interface RowFilter extends Omit<ReadFilter, 'limit'> {
   /** Only records that are no user's. */
@@ -47,7 +38,7 @@ class Codes {
   }
 }
 
-/** What of the records decides whether a question may find them, in columns by row. A row is the `seq` of its record's place among those kept. */
+/** What of the records decides whether a question may find them, in columns by row. Rows of records that are gone are used again. */
 export class Rows {
   readonly seq: number[] = [];
   readonly id: string[] = [];
@@ -65,6 +56,8 @@ export class Rows {
   readonly #session: number[] = [];
   readonly #tags: (readonly string[] | undefined)[] = [];
   readonly #alive: boolean[] = [];
+  /** Rows whose records are gone. */
+  readonly #free: number[] = [];
   readonly #names = new Codes();
   readonly #rowOfSeq = new Map<number, number>();
   readonly #rowOfId = new Map<string, number>();
@@ -101,24 +94,25 @@ export class Rows {
     return Number.isNaN(lat) ? undefined : { lat, lon };
   }
 
-  add(record: MemoryRecord): number {
-    const row = this.seq.length;
+  /** Takes a record in. With `reuse` it may get the row of one that is gone, which nobody may have in hand any more. */
+  add(record: MemoryRecord, reuse: boolean): number {
+    const row = (reuse ? this.#free.pop() : undefined) ?? this.seq.length;
     this.#rowOfSeq.set(record.seq, row);
     this.#rowOfId.set(record.id, row);
-    this.seq.push(record.seq);
-    this.id.push(record.id);
-    this.timeMs.push(record.timeMs);
-    this.isFact.push(record.type === 'fact');
-    this.isQuestion.push(QUESTION.test(record.text.slice(-8)));
-    this.fromMs.push(record.valid?.fromMs ?? Number.NEGATIVE_INFINITY);
-    this.toMs.push(record.valid?.toMs ?? Number.POSITIVE_INFINITY);
-    this.#lat.push(record.place?.lat ?? Number.NaN);
-    this.#lon.push(record.place?.lon ?? Number.NaN);
-    this.#type.push(this.#names.of(record.type));
-    this.#user.push(this.#names.of(record.who?.user));
-    this.#session.push(this.#names.of(record.who?.session));
-    this.#tags.push(record.tags);
-    this.#alive.push(true);
+    this.seq[row] = record.seq;
+    this.id[row] = record.id;
+    this.timeMs[row] = record.timeMs;
+    this.isFact[row] = record.type === 'fact';
+    this.isQuestion[row] = QUESTION.test(record.text.slice(-8));
+    this.fromMs[row] = record.valid?.fromMs ?? Number.NEGATIVE_INFINITY;
+    this.toMs[row] = record.valid?.toMs ?? Number.POSITIVE_INFINITY;
+    this.#lat[row] = record.place?.lat ?? Number.NaN;
+    this.#lon[row] = record.place?.lon ?? Number.NaN;
+    this.#type[row] = this.#names.of(record.type);
+    this.#user[row] = this.#names.of(record.who?.user);
+    this.#session[row] = this.#names.of(record.who?.session);
+    this.#tags[row] = record.tags;
+    this.#alive[row] = true;
     return row;
   }
 
@@ -133,6 +127,7 @@ export class Rows {
     this.#rowOfSeq.delete(seq);
     this.#rowOfId.delete(this.id[row]!);
     this.#alive[row] = false;
+    this.#free.push(row);
     return row;
   }
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readBatch } from '../../../runtime/memory/consolidation/batch.js';
+import { CONSOLIDATION_KIND } from '../../../runtime/memory/consolidation/task.js';
 import type { Memories, MemoryStore, NewMemory } from '../../../runtime/memory/contract.js';
 import { factData, likenessBy } from '../../../runtime/memory/facts.js';
 import { OpenMemories } from '../../../runtime/memory/memories.js';
@@ -10,6 +11,7 @@ import type { Outbound } from '../../../runtime/net/outbound.js';
 import type { Embedder } from '../../../runtime/rag/embedders/contract.js';
 import { createEmbedders } from '../../../runtime/rag/embedders/index.js';
 import { openStore as openState } from '../../../runtime/store/store.js';
+import { Tasks } from '../../../runtime/tasks/tasks.js';
 import type { MemoryStore as StoreConfig } from '../../../schemas/generated/config/memory.js';
 
 const never = new AbortController().signal;
@@ -37,27 +39,58 @@ export const EVERYTHING: StoreConfig = {
   },
 };
 
+/** The same, consolidated two records at a time. */
+export const SMALL_BATCHES: StoreConfig = { ...EVERYTHING, consolidation: { ...EVERYTHING.consolidation, batch_size: 2 } };
+
+/** The memory of one project with its queue, on a data directory. */
+export interface MemoryStage {
+  readonly store: MemoryStore;
+  readonly memories: Memories;
+  readonly mind: Mind;
+  readonly tasks: Tasks;
+  close(): Promise<void>;
+}
+
+/** Opens a memory with one store, without a chat model. The queue goes on where it was. */
+export async function openStage(dataDir: string, config: StoreConfig = EVERYTHING): Promise<MemoryStage> {
+  const state = await openState(dataDir);
+  const memory = { default_store: config.name, stores: [config] };
+  const projects = { load: () => ({ config: { memory } }) };
+  const memories = new OpenMemories({ store: state, projects, onOpen: (store) => mind.attend(store) });
+  const mind = mindOver(memories, () => tasks);
+  const tasks = new Tasks(state, { [CONSOLIDATION_KIND]: mind.kind });
+  const store = await memories.of('n', 'p');
+  return {
+    store,
+    memories,
+    mind,
+    tasks,
+    close: async () => {
+      await tasks.close();
+      await mind.close();
+      await memories.close();
+      await state.close();
+    },
+  };
+}
+
 /** An empty memory store in a new folder, for one test. */
 export async function openMemory(after: (close: () => Promise<void>) => void, config: StoreConfig = EVERYTHING): Promise<MemoryStore> {
   const dataDir = mkdtempSync(join(tmpdir(), 'quern-memory-'));
-  const store = await openState(dataDir);
-  const memories = new OpenMemories({
-    store,
-    projects: { load: () => ({ config: { memory: { default_store: config.name, stores: [config] } } }) },
-  });
+  const { store, close } = await openStage(dataDir, config);
   after(async () => {
-    await memories.close();
-    await store.close();
+    await close();
     rmSync(dataDir, { recursive: true });
   });
-  return memories.of('n', 'p');
+  return store;
 }
 
-/** A mind over these stores, without a queue and without a chat model. */
-export function mindOver(memories: Memories): Mind {
-  const none = (): never => {
-    throw new Error('this mind has none');
-  };
+const none = (): never => {
+  throw new Error('this mind has none');
+};
+
+/** A mind over these stores, without a chat model. */
+export function mindOver(memories: Memories, tasks: () => Tasks = none): Mind {
   return new Mind({
     memories,
     embedders: createEmbedders({ outbound: none as unknown as Outbound }),
@@ -65,7 +98,7 @@ export function mindOver(memories: Memories): Mind {
       ({ namespace, name, config: { name, namespace, version: 'v1', runtime: { models: [] } } }) as unknown as MindProject,
     chatModel: () => undefined,
     provider: none,
-    tasks: none,
+    tasks,
   });
 }
 

@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { setLogLevel } from '../../../../runtime/base/log.js';
+import { cursorOf } from '../../../../runtime/memory/consolidation/kind.js';
+import type { MemoryStore, NewMemory } from '../../../../runtime/memory/contract.js';
+import { EVERYTHING, factsOf, type MemoryStage, openStage, SMALL_BATCHES } from '../../../support/memory/stage.js';
+
+setLogLevel('error');
+const never = new AbortController().signal;
+const said = (text: string): NewMemory => ({ type: 'chat', data: text, text });
+
+const newFolder = (): string => mkdtempSync(join(tmpdir(), 'quern-consolidation-'));
+
+async function stageOf(t: TestContext, config = EVERYTHING): Promise<MemoryStage> {
+  const dataDir = newFolder();
+  const stage = await openStage(dataDir, config);
+  t.after(async () => {
+    await stage.close();
+    rmSync(dataDir, { recursive: true, force: true });
+  });
+  return stage;
+}
+
+const PEOPLE = Array.from({ length: 120 }, (_none, at) => `Person${at} lives in Town${at}.`);
+const LIVES = PEOPLE.map((_text, at) => `Person${at} | lives_in | Town${at}`);
+
+async function add(store: MemoryStore, texts: readonly string[]): Promise<void> {
+  await store.write({ add: texts.map(said) });
+}
+
+test('each record is read once: a second run goes on behind the first', async (t) => {
+  const { store, mind } = await stageOf(t);
+  await add(store, ['I live in Bern.', 'It rains.']);
+  const first = await mind.consolidate(store, false, 10_000, never);
+  assert.deepEqual([first.isDone, first.info.records_processed, first.info.facts_extracted], [true, 2, 1]);
+  assert.equal((await mind.consolidate(store, false, 10_000, never)).info.records_processed, 0);
+  await add(store, ['My dog is called Rex.']);
+  assert.equal((await mind.consolidate(store, false, 10_000, never)).info.records_processed, 1);
+  assert.deepEqual(await factsOf(store), ['user | lives_in | Bern', 'user | dog | Rex']);
+});
+
+test('a run that is killed goes on, and reads no record twice or not at all', async (t) => {
+  const dataDir = newFolder();
+  t.after(() => rmSync(dataDir, { recursive: true, force: true }));
+  const before = await openStage(dataDir, SMALL_BATCHES);
+  await add(before.store, PEOPLE);
+  await before.close();
+  for (const batches of [3, 11]) {
+    const child = fork(join(import.meta.dirname, 'consolidating-child.js'), [dataDir], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+    let seen = 0;
+    child.on('message', () => {
+      seen += 1;
+      if (seen === batches) child.kill('SIGKILL');
+    });
+    await new Promise((resolve) => child.once('close', resolve));
+  }
+  const { store, mind, close } = await openStage(dataDir, SMALL_BATCHES);
+  const last = await mind.consolidate(store, false, 60_000, never);
+  assert.equal(last.isDone, true);
+  assert.deepEqual((await factsOf(store)).toSorted(), LIVES.toSorted());
+  await close();
+});
+
+test('a run that is cancelled is taken back: its facts go, and what they ended holds again', async (t) => {
+  const { store, mind, tasks } = await stageOf(t, SMALL_BATCHES);
+  await add(store, ['I live in Bern.']);
+  await mind.consolidate(store, false, 10_000, never);
+  const cursor = cursorOf(store);
+  await add(store, ['I moved to Oslo.', ...PEOPLE]);
+  const begun = new Promise<void>((resolve) => store.watch(({ added }) => added.some(({ type }) => type === 'fact') && resolve()));
+  const { taskId, isDone } = await mind.consolidate(store, false, 1, never);
+  assert.equal(isDone, false);
+  await begun;
+  const reply = await tasks.cancel('n', 'p', taskId);
+  assert.equal(reply.cancelled, true);
+  assert.deepEqual(await factsOf(store), ['user | lives_in | Bern']);
+  assert.equal(cursorOf(store), cursor);
+  await mind.consolidate(store, false, 30_000, never);
+  assert.deepEqual((await factsOf(store)).toSorted(), ['~user | lives_in | Bern', 'user | lives_in | Oslo', ...LIVES].toSorted());
+});
+
+test('a store is consolidated by itself when enough records wait', async (t) => {
+  const { store } = await stageOf(t, {
+    ...EVERYTHING,
+    consolidation: { ...EVERYTHING.consolidation, interval_seconds: 1, min_records: 2 },
+  });
+  await add(store, ['I live in Bern.']);
+  await sleep(1300);
+  assert.deepEqual(await factsOf(store), []);
+  await add(store, ['My dog is called Rex.']);
+  for (let wait = 0; wait < 50 && (await factsOf(store)).length < 2; wait += 1) await sleep(100);
+  assert.deepEqual(await factsOf(store), ['user | lives_in | Bern', 'user | dog | Rex']);
+});
+
+test('what was consolidated stays when working memory lets go of it, and nothing is removed by consolidation', async (t) => {
+  const { store, mind } = await stageOf(t, { ...EVERYTHING, working_memory: { enabled: true, ttl_seconds: 3600, max_records: 3 } });
+  await add(store, ['I live in Bern.', 'My dog is called Rex.']);
+  await mind.consolidate(store, false, 10_000, never);
+  assert.equal(store.counts().kinds.working_memory, 2);
+  await add(store, ['one', 'two', 'three', 'four']);
+  await store.prune();
+  assert.equal(store.counts().kinds.working_memory, 3);
+  assert.deepEqual(await factsOf(store), ['user | lives_in | Bern', 'user | dog | Rex']);
+  const [best] = await mind.recall('n', 'p', undefined, { text: 'Where do I live?' }, never);
+  assert.deepEqual([best?.record.type, best?.facts[0]?.object], ['fact', 'Bern']);
+});
+
+test('summaries are sentences that were said, and outlive them', async (t) => {
+  const { store, mind } = await stageOf(t, { ...EVERYTHING, consolidation: { ...EVERYTHING.consolidation, extract_summaries: true } });
+  const texts = [
+    'The harbour was cold.',
+    'The harbour had ice at the old pier.',
+    'We walked along the old pier to the lighthouse.',
+    'The lighthouse keeper gave us tea.',
+  ];
+  await add(store, [...texts, ...texts.map((text) => text.replace('.', ' again.')), 'The ice at the pier sang all night long.']);
+  await mind.consolidate(store, false, 10_000, never);
+  const summaries: string[] = [];
+  for await (const { node, text } of store.records({ types: ['node'] })) if (node?.name.startsWith('Summary of ')) summaries.push(text);
+  assert.equal(summaries.length, 1);
+  for (const sentence of summaries[0]!.split(/(?<=\.) /))
+    assert.ok(texts.some((text) => sentence.startsWith(text.slice(0, -1))) || sentence.startsWith('The ice'), sentence);
+});
