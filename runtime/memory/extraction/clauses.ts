@@ -1,7 +1,7 @@
 import { sentencesOf } from '../../documents/text/sentences.js';
 
 /** Code units of a text that are looked at, and of a clause; longer clauses are lists and tables, of which no rule is true. */
-const READ_UNITS = 64 * 1024;
+const READ_UNITS = 16 * 1024;
 const CLAUSE_UNITS = 320;
 
 const FENCED = /```[\s\S]*?(?:```|$)/g;

@@ -16,7 +16,7 @@ export interface Mention {
 }
 
 /** Code units of a text that are looked at, and mentions that one text gives; the rest is left out. */
-const READ_UNITS = 64 * 1024;
+const READ_UNITS = 16 * 1024;
 const MENTIONS = 128;
 const CAPITAL = /^\p{Lu}[\p{L}\p{M}'’-]*\p{Ll}/u;
 const OPENS_SENTENCE = /(?:^|(?<!\b(?:Dr|Mr|Mrs|Ms|Prof|St))[.!?:…"“”\n])\s{0,4}$/u;

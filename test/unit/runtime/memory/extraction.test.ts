@@ -153,13 +153,14 @@ test('the cost is linear in the text, whatever the text', () => {
   for (const piece of worst) {
     const timed = (units: number): number => {
       const text = piece.repeat(Math.ceil(units / piece.length));
-      const start = performance.now();
+      const start = process.cpuUsage();
       statementsIn({ text, atMs: AT, isSpeaker: true });
       mentionsIn(text);
-      return performance.now() - start;
+      const { user, system } = process.cpuUsage(start);
+      return (user + system) / 1000;
     };
-    timed(1000);
-    const ms = timed(1_000_000);
-    assert.ok(ms < 400, `${JSON.stringify(piece)} took ${ms.toFixed(0)} ms`);
+    // The best of some: a first run compiles code. Other processes do not lengthen processor time.
+    const ms = Math.min(timed(1_000_000), timed(1_000_000), timed(1_000_000));
+    assert.ok(ms < 50, `${JSON.stringify(piece)} took ${ms.toFixed(0)} ms`);
   }
 });
