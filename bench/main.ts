@@ -13,6 +13,7 @@ import { benchHttp } from './http.js';
 import { benchIngest } from './ingest.js';
 import { Lacking, skip, skippedLines } from './lacking.js';
 import { benchLoop } from './loop.js';
+import { benchMemory } from './memory.js';
 import { benchMicro } from './micro.js';
 import { benchOcr } from './ocr.js';
 import { benchPeers } from './peers.js';
@@ -44,6 +45,7 @@ const PARTS: Record<string, () => Promise<void>> = {
   cache: benchCache,
   vectors: benchVectors,
   text: benchText,
+  memory: benchMemory,
   retrieval: benchRetrieval,
   ingest: benchIngest,
   quality: benchQuality,
