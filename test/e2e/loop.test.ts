@@ -71,6 +71,16 @@ const PREPARED: Record<string, { first?: [path: string, body: unknown]; bodies: 
       'a message of braces': () => chat([{ role: 'user', content: '{{'.repeat(7_000_000) }]),
     },
   },
+  'POST /v1/projects/{namespace}/{project}/memory/add': {
+    bodies: {
+      'a record of many members': () => json({ data: Object.fromEntries(rows(16_000, (i) => [`m${i}`, i])), metadata: {} }),
+      'a record of 250 KB': () => json({ data: words(250_000), latitude: 1, longitude: 2, tags: rows(32, (i) => `t${i}`) }),
+      'a record of 1 MB': () => json({ data: words(1_000_000) }),
+      'a deep record': () => `{"data": ${'['.repeat(60)}1${']'.repeat(60)}, "data_type": "telemetry"}`,
+    },
+  },
+  'POST /v1/projects/{namespace}/{project}/memory/consolidate': { bodies: { 'of what was added above': () => json({ use_llm: false }) } },
+  'POST /v1/projects/{namespace}/{project}/memory/forget': { bodies: { 'a user nobody knows': () => json({ user_id: 'x'.repeat(256) }) } },
   'POST /v1/projects/{namespace}/{project}/mcp/calls/{id}': {
     bodies: { 'an answer of 1 MB': () => json({ decision: words(1_000_000) }) },
   },
@@ -133,6 +143,10 @@ describe('the event loop of the daemon, while each route gets its worst bodies',
     daemon = await startDaemon({ probed: true });
     const dataset = { name: 'docs', data_processing_strategy: 'universal_processor', database: 'main_database' };
     await send(daemon.core, { method: 'POST', path: '/v1/projects/{namespace}/{project}/datasets' }, json(dataset));
+    const path = '/v1/projects/{namespace}/{project}';
+    const { project: kept } = (await (await fetch(daemon.core + pathOf(path))).json()) as { project: { config: object } };
+    const memory = { stores: [{ name: 'main', working_memory: { max_records: 100 }, timeseries: {}, spatial: {}, graph: {} }] };
+    await send(daemon.core, { method: 'PUT', path }, json({ config: { ...kept.config, memory } }));
   });
   after(() => daemon.end());
 
