@@ -50,6 +50,11 @@ function countsOf(record: MemoryRecord): Record<string, number> {
   };
 }
 
+/** Adds a record to the counts of its store, or takes it out. */
+export function addCounts(counts: Record<string, number>, record: MemoryRecord, sign: 1 | -1): void {
+  for (const [name, count] of Object.entries(countsOf(record))) counts[name] = (counts[name] ?? 0) + sign * count;
+}
+
 /** Changes of one transaction, collected until they are written. Each change is taken whole or, where it throws, not at all. */
 export class Draft {
   readonly state: MemoryStoreRecord;
@@ -231,7 +236,6 @@ export class Draft {
   }
 
   #count(record: MemoryRecord, sign: 1 | -1): void {
-    const { counts } = this.state;
-    for (const [name, count] of Object.entries(countsOf(record))) counts[name] = (counts[name] ?? 0) + sign * count;
+    addCounts(this.state.counts, record, sign);
   }
 }

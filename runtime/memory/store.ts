@@ -19,7 +19,7 @@ import type {
   Who,
   WorkingReads,
 } from './contract.js';
-import { linesOf } from './draft.js';
+import { addCounts, linesOf } from './draft.js';
 import { firstOf, passes } from './filter.js';
 import type { KindSpace, MemoryKind, RecordChange } from './kind.js';
 import { MEMORY_KINDS } from './kinds/index.js';
@@ -55,9 +55,9 @@ interface Reserved {
   readonly addedMs: number;
 }
 
-/** What the indexes are made by: of another shape they are made anew. */
-function shapeOf(config: StoreConfig): string {
-  return `1 ${config.spatial?.index_type ?? 'rtree'}`;
+/** What the indexes are made by: of another shape they are made anew. A repair of the file may have lost lines of them. */
+function shapeOf({ config, store }: StoreParts): string {
+  return `1 ${config.spatial?.index_type ?? 'rtree'} ${store.repairs}`;
 }
 
 /** One memory store. */
@@ -71,9 +71,9 @@ export class OpenStore implements MemoryStore {
 
   constructor(parts: StoreParts) {
     this.#parts = parts;
-    const { store, key, config } = parts;
+    const { store, key } = parts;
     const known = store.memoryStores.get(key);
-    const state = known ?? { owner: parts.newOwner(), nextSeq: 1, newestMs: 0, shape: shapeOf(config), counts: {} };
+    const state = known ?? { owner: parts.newOwner(), nextSeq: 1, newestMs: 0, shape: shapeOf(parts), counts: {} };
     this.#lines = new Lines(store, state.owner);
     this.#changes = new Changes({ ...parts, lines: this.#lines, state, changed: (changes) => this.#tell(changes) });
     this.#openKinds();
@@ -106,24 +106,27 @@ export class OpenStore implements MemoryStore {
 
   /** Makes its indexes anew where they were made by another configuration, and takes back what was left half added. To be awaited before it is used. */
   async ready(): Promise<void> {
-    if (this.#changes.state.shape !== shapeOf(this.config)) await this.#changes.alone(() => this.#reindex());
+    if (this.#changes.state.shape !== shapeOf(this.#parts)) await this.#changes.alone(() => this.#reindex());
     for (const name of this.#lines.notes(UNDER_WAY)) await this.#takeBack(name);
   }
 
-  /** Makes its indexes anew of its records. */
+  /** Makes its indexes anew of its records, and counts those. */
   async #reindex(): Promise<void> {
     const { store } = this.#parts;
     const { owner } = this.#changes.state;
+    const { reserved = 0, ...known } = this.#changes.state.counts;
+    const counts: Record<string, number> = { ...Object.fromEntries(Object.keys(known).map((name) => [name, 0])), reserved };
     await removeLines(store, owner);
     for await (const page of paged(this.#lines.records())) {
       await store.write(async (batch) => {
         for (const record of page) {
           for (const line of linesOf(record, this.config)) batch.put('memoryLines', lineKey(owner, line, record.seq), line.value ?? null);
+          addCounts(counts, record, 1);
           await breathe();
         }
       });
     }
-    await this.#changes.replace({ ...this.#changes.state, shape: shapeOf(this.config) });
+    await this.#changes.replace({ ...this.#changes.state, counts, shape: shapeOf(this.#parts) });
     this.#openKinds();
   }
 

@@ -31,19 +31,21 @@ export function markClean(folder: string): void {
  * read of it, or the newest sound backup where that has more, takes its place. A child process does the looking, so that a large file is
  * read beside other work, and within a time. Throws `unavailable` for what is no file, and `disk_full` where a repair has no room.
  */
-export async function openSound(folder: string, open: (folder: string) => Environment): Promise<Environment> {
+export async function openSound(
+  folder: string,
+  open: (folder: string) => Environment,
+): Promise<{ environment: Environment; isRepaired: boolean }> {
   const file = join(folder, DATA_FILE);
   rmSync(join(folder, PART_FOLDER), { force: true, recursive: true });
   for (const name of [DATA_FILE, LOCK_FILE, CLEAN_FILE]) refuseOther(join(folder, name));
+  let problems: readonly string[] = [];
   if (!exists(file)) {
-    if (backupsIn(folder).length > 0) await repair(folder, ['it is gone, and its backups are there'], open);
+    if (backupsIn(folder).length > 0) problems = ['it is gone, and its backups are there'];
     else await create(folder, open);
-  } else if (!isClean(folder)) {
-    const found = await examine(file);
-    if (found.problems.length > 0) await repair(folder, found.problems, open);
-  }
+  } else if (!isClean(folder)) problems = (await examine(file)).problems;
+  if (problems.length > 0) await repair(folder, problems, open);
   rmSync(join(folder, CLEAN_FILE), { force: true });
-  return open(folder);
+  return { environment: open(folder), isRepaired: problems.length > 0 };
 }
 
 /** A store is made elsewhere and put in its place whole: an empty file that is found later is a damaged one. */

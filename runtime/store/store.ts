@@ -156,6 +156,11 @@ export class Store {
     return { status: 'healthy', message: `the state store in ${this.#folder} works` };
   }
 
+  /** How often the file was repaired: what is made of its records and lies beside them may lack some since. */
+  get repairs(): number {
+    return this.meta.get('repairs') ?? 0;
+  }
+
   /** Copies the store into its backup folder now; the newest `kept` are kept. Returns the copy's path. */
   backup(kept?: number): Promise<string> {
     return this.#backups.make(kept);
@@ -299,10 +304,11 @@ function makeFolder(folder: string): void {
 export async function openStore(dataDir: string, { migrations, backupAfterMs }: StoreOptions = {}): Promise<Store> {
   const folder = stateFolder(dataDir);
   makeFolder(folder);
-  const environment = await openSound(folder, openEnvironment);
+  const { environment, isRepaired } = await openSound(folder, openEnvironment);
   const store = new Store(environment, folder);
   try {
     await migrate(store, folder, migrations);
+    if (isRepaired) await store.write((batch) => batch.put('meta', 'repairs', store.repairs + 1));
   } catch (failure) {
     await store.close();
     throw failure;

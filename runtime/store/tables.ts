@@ -32,7 +32,7 @@ export interface TurnRecord {
 
 /** Key and value of every table. Of format version 1 unless it says otherwise; a change of shape adds a migration. */
 export interface Tables {
-  /** `version` = format version of the whole store. */
+  /** `version` = format version of the whole store; `repairs` = how often its file was repaired; `scrubbed` says nothing. */
   meta: { key: string; value: number };
   sessions: { key: SessionKey; value: SessionRecord };
   turns: { key: readonly [run: number, place: number]; value: TurnRecord };

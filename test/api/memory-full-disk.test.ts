@@ -1,31 +1,19 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { memoryEndpoints } from '../../gateway/core/memory.js';
 import { dispatch } from '../../gateway/http/dispatch.js';
 import type { Application } from '../../gateway/http/transport.js';
 import { setLogLevel } from '../../runtime/base/log.js';
 import { type MemoryStage, openMemoryStage } from '../support/memory/store-stage.js';
-import { run } from '../support/run.js';
 import { send } from '../support/scenario.js';
+import { SmallDisk, skipWithout } from '../support/small-disk.js';
 
 setLogLevel('error');
 
-/** A small file system of its own; undefined where none may be mounted. */
-function smallDisk(): string | undefined {
-  const folder = mkdtempSync(join(tmpdir(), 'quern-memory-full-'));
-  if (run('mount', '-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', folder)) return folder;
-  rmSync(folder, { recursive: true });
-  return undefined;
-}
-
-const disk = smallDisk();
-const skip = disk === undefined ? 'needs the right to mount a file system' : false;
+const disk = SmallDisk.mount(16);
+const skip = skipWithout(disk);
 
 describe('memory on a full disk', { skip }, () => {
-  const ballast = join(disk ?? '', 'ballast');
   let stage: MemoryStage;
   let application: Application;
   const ask = async (method: string, path: string, body?: unknown) => {
@@ -35,23 +23,21 @@ describe('memory on a full disk', { skip }, () => {
   const large = (i: number) => ({ data: `${i} ${'x'.repeat(200_000)}`, latitude: 1, longitude: i % 90, user_id: 'u' });
 
   before(async () => {
-    stage = await openMemoryStage(undefined, disk!, Date.now());
+    stage = await openMemoryStage(undefined, disk!.folder, Date.now());
     application = dispatch({
       endpoints: memoryEndpoints,
-      context: { memories: stage.memories, dataDir: disk! },
+      context: { memories: stage.memories, dataDir: disk!.folder } as never,
       access: { bindHost: '127.0.0.1' },
     });
   });
   after(async () => {
     await stage.close();
-    run('umount', disk!);
-    rmSync(disk!, { recursive: true, force: true });
+    disk!.unmount();
   });
 
   it('refuses with 507, keeps what it has, and goes on when there is room again', async () => {
     assert.equal((await ask('POST', 'add', large(0))).status, 200);
-    const { bavail, bsize } = statfsSync(disk!);
-    writeFileSync(ballast, Buffer.alloc(bavail * bsize));
+    disk!.fill();
     let kept = 1;
     let refused = 0;
     // What was set aside before is used first.
@@ -71,7 +57,7 @@ describe('memory on a full disk', { skip }, () => {
     assert.equal((await ask('GET', 'query?latitude=1&longitude=0&radius_m=10')).json.results.length, 1);
     // Removing takes pages too.
     assert.equal((await ask('POST', 'forget', { user_id: 'u' })).status, 507);
-    rmSync(ballast);
+    disk!.free();
     assert.equal((await ask('POST', 'add', large(99))).status, 200);
     assert.equal((await ask('GET', 'stats')).json.total_records, kept + 1);
     stage = await stage.restart();

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setLogLevel } from '../../../../runtime/base/log.js';
@@ -225,6 +225,33 @@ describe('a memory store', () => {
     await stage.memories.tidy();
     assert.equal(stage.state.memories.keys({ limit: 10 }).length, 1);
     assert.equal(stage.state.memoryTrash.keys({ limit: 1 }).length, 0);
+  });
+
+  it('makes its indexes anew when the state file was damaged and repaired', async () => {
+    const user = 'canary-of-an-index';
+    await store.write({ add: Array.from({ length: 60 }, (_none, i) => text(`${i} ${'x'.repeat(90)}`, { who: { user } })) });
+    const before = store.counts();
+    const file = join(stage.dataDir, 'state/data.mdb');
+    await stage.memories.close();
+    await stage.state.close();
+    const bytes = readFileSync(file);
+    let changed = 0;
+    for (let at = bytes.indexOf(user); at >= 0; at = bytes.indexOf(user, at + 1)) {
+      // In a record it stands in quotes; what is in none is a key of the index.
+      if (bytes[at - 1] === 0x22 || changed >= 10) continue;
+      bytes[at + 3]! ^= 1;
+      changed += 1;
+    }
+    assert.equal(changed, 10);
+    writeFileSync(file, bytes);
+    const dataDir = stage.dataDir;
+    stage = await openMemoryStage(stage.stores, dataDir, stage.nowMs);
+    store = await stage.main();
+    assert.equal(stage.state.health().status, 'degraded');
+    assert.equal((await store.working!.newest({ user, limit: 100 })).length, 40);
+    assert.deepEqual(store.counts(), before);
+    await store.forget({ user });
+    assert.equal(store.counts().records, 0);
   });
 
   it('leaves nothing of a project that is deleted', async () => {
