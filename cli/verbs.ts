@@ -110,10 +110,30 @@ export const VERBS: readonly (Verb | RawVerb)[] = [
   },
   {
     name: 'config diff',
-    words: 'FILE',
-    summary: 'compare a project file with a project',
+    words: 'FILE_OR_GENERATION [GENERATION]',
+    summary: 'compare a project file, or a generation, with a project',
     flags: PROJECT_FLAG,
     load: async () => (await import('./data/config.js')).diff,
+  },
+  {
+    name: 'config generations',
+    summary: 'what the file of a project said, from change to change',
+    flags: PROJECT_FLAG,
+    load: async () => (await import('./data/config.js')).generations,
+  },
+  {
+    name: 'config try',
+    words: 'GENERATION',
+    summary: 'run recorded chats again on the settings of a generation',
+    flags: { ...PROJECT_FLAG, last: { value: 'N', isNumber: true, meaning: 'how many of the newest (5)' } },
+    load: async () => (await import('./data/config.js')).tryGeneration,
+  },
+  {
+    name: 'config restore',
+    words: 'GENERATION',
+    summary: 'make the text of a generation that of the project file again',
+    flags: PROJECT_FLAG,
+    load: async () => (await import('./data/config.js')).restoreGeneration,
   },
   {
     name: 'datasets',

@@ -28,6 +28,7 @@ import { Hub } from './models/fetch/hub.js';
 import { Models } from './models/residency/models.js';
 import { Outbound } from './net/outbound.js';
 import { builtInRoot } from './projects/built-in.js';
+import { Generations } from './projects/generations.js';
 import { Projects } from './projects/projects.js';
 import type { Provider } from './providers/contract.js';
 import { createProviders, providerOf } from './providers/index.js';
@@ -52,6 +53,8 @@ export interface Runtime {
   transport: string;
   readonly checks: readonly HealthCheck[];
   readonly projects: Projects;
+  /** What project files said, from change to change. */
+  readonly generations: Generations;
   readonly chat: Chat;
   readonly events: Events;
   readonly examples: Examples;
@@ -147,6 +150,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
   const named = new NamedModels(store, models);
   const outbound = new Outbound();
   const projects = new Projects({ dataDir, purges: parts.deleteProjects ?? false });
+  const generations = new Generations(projects);
   const exporter = parts.otlp ? new OtlpExporter(outbound, parts.otlp) : undefined;
   const events = new Events({ store, projects, sink: exporter });
   const stopping = new AbortController();
@@ -218,6 +222,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     transport: '',
     checks: healthChecks({ version, dataDir, runtimeUrls, store, tasks: documents.tasks, models, speech: services.core.speech }),
     projects,
+    generations,
     chat,
     events,
     examples: new Examples({ dataDir, projects, datasets: documents.datasets }),

@@ -4,10 +4,11 @@ import { type Problem, pathText } from '../../runtime/config/problems.js';
 import { parseProjectFile } from '../../runtime/config/project-file.js';
 import { validateConfig } from '../../runtime/config/validate.js';
 import { Failure } from '../../schemas/errors.js';
+import type { Diff, DryRunReply, GenerationList } from '../../schemas/generated/core/generations.js';
 import type { ProjectReply } from '../../schemas/generated/core/projects.js';
 import { route, withDaemon } from '../daemon/client.js';
 import { harmless } from '../output.js';
-import type { Call, Run } from '../verb.js';
+import { type Call, numberOf, type Run } from '../verb.js';
 
 interface Checked {
   readonly stored: Record<string, unknown>;
@@ -39,23 +40,95 @@ export const validate: Run = async ({ words: [path = ''], out }) => {
   };
 };
 
-/** Compares a project file with the settings of a project as the daemon has them. The exit code is 1 where they differ. */
+/**
+ * Compares a project file with the settings of a project as the daemon has them, or, where a number is given, a generation of them with another one or the
+ * current one. The exit code is 1 where they differ.
+ */
 export const diff: Run = (call) =>
   withDaemon(call, async (daemon) => {
     const { namespace, project } = call.project;
-    const { stored } = await checkedFile(call.words[0]!);
+    const [first = '', second] = call.words;
+    if (/^\d+$/.test(first)) {
+      const query = second === undefined ? '' : `?to=${encodeURIComponent(second)}`;
+      const { from, to, differences } = await daemon.ask<Diff>(`${generationsOf(call)}${route`/${first}/diff`}${query}`);
+      return {
+        result: { from, to, differences },
+        isBad: differences.length > 0,
+        show: () =>
+          show(
+            call,
+            differences.map(({ path, from: before, to: after }) => ({ path, before, after })),
+          ),
+      };
+    }
+    const { stored } = await checkedFile(first);
     const reply = await daemon.ask<ProjectReply>(route`/v1/projects/${namespace}/${project}`);
     const differences = differencesOf(reply.project.config, { ...stored, namespace, name: project });
     return { result: differences, isBad: differences.length > 0, show: () => show(call, differences) };
   });
 
+const generationsOf = ({ project: { namespace, project } }: Call): string => route`/v1/projects/${namespace}/${project}/generations`;
+
+/** What the file of a project said, from change to change. */
+export const generations: Run = (call) =>
+  withDaemon(call, async (daemon) => {
+    const list = await daemon.ask<GenerationList>(generationsOf(call));
+    return {
+      result: list,
+      show: () =>
+        call.out.table(
+          ['GENERATION', 'SINCE', 'FROM', 'FILE', ''],
+          list.generations.map(({ generation, created_at, source, file, current }) => [
+            String(generation),
+            created_at,
+            source,
+            file,
+            current ? 'current' : '',
+          ]),
+        ),
+    };
+  });
+
+/** Runs recorded chats again on the settings of a generation, and says which change. */
+export const tryGeneration: Run = (call) =>
+  withDaemon(call, async (daemon) => {
+    const last = numberOf(call, 'last');
+    const json = last === undefined ? {} : { last };
+    const reply = await daemon.ask<DryRunReply>(`${generationsOf(call)}${route`/${call.words[0]!}/dry-run`}`, { json });
+    const { out } = call;
+    return {
+      result: reply,
+      show: () => {
+        if (reply.runs.length === 0)
+          return out.line('no chat is recorded that could be run again; chats are recorded where events.content is full');
+        for (const { question, recorded, replayed, differs } of reply.runs) {
+          out.line(out.style('bold', harmless(question ?? '(no question)')));
+          out.line(`  was  ${harmless(recorded.response ?? recorded.error ?? '')}`);
+          out.line(`  now  ${harmless(replayed.response ?? replayed.error ?? '')}${differs.length > 0 ? `  (${differs.join(', ')})` : ''}`);
+        }
+        return out.line(`${reply.changed} of ${reply.runs.length} change`);
+      },
+    };
+  });
+
+/** Makes the text of a generation that of the project file again. */
+export const restoreGeneration: Run = (call) =>
+  withDaemon(call, async (daemon) => {
+    const [generation = ''] = call.words;
+    const reply = await daemon.ask<ProjectReply>(`${generationsOf(call)}${route`/${generation}/restore`}`, { method: 'POST' });
+    return {
+      result: reply,
+      show: () => call.out.line(`the file of ${call.project.namespace}/${call.project.project} is that of generation ${generation}`),
+    };
+  });
+
 /** One setting that differs. */
 interface Difference {
   readonly path: string;
-  /** What the daemon has; absent where it has nothing. */
-  readonly daemon?: unknown;
-  /** What the file says; absent where it says nothing. */
-  readonly file?: unknown;
+  /** What the daemon has, or what it had; absent where it has nothing. */
+  readonly before?: unknown;
+  /** What the file says, or what came then; absent where it says nothing. */
+  readonly after?: unknown;
 }
 
 /** The settings that two configurations do not have in common, in the order of their paths. */
@@ -68,14 +141,14 @@ export function differencesOf(daemon: unknown, file: unknown, path: readonly (st
       differencesOf(a[name], b[name], [...path, Array.isArray(daemon) ? Number(name) : name]),
     );
   }
-  return [{ path: pathText(path), ...(daemon === undefined ? {} : { daemon }), ...(file === undefined ? {} : { file }) }];
+  return [{ path: pathText(path), ...(daemon === undefined ? {} : { before: daemon }), ...(file === undefined ? {} : { after: file }) }];
 }
 
 function show({ out }: Call, differences: readonly Difference[]): void {
-  if (differences.length === 0) out.line('the file and the project say the same');
-  for (const { path, ...sides } of differences) {
+  if (differences.length === 0) out.line('both say the same');
+  for (const { path, before, after } of differences) {
     out.line(out.style('bold', harmless(path)));
-    if ('daemon' in sides) out.line(out.style('red', harmless(`- ${JSON.stringify(sides.daemon)}`)));
-    if ('file' in sides) out.line(out.style('green', harmless(`+ ${JSON.stringify(sides.file)}`)));
+    if (before !== undefined) out.line(out.style('red', harmless(`- ${JSON.stringify(before)}`)));
+    if (after !== undefined) out.line(out.style('green', harmless(`+ ${JSON.stringify(after)}`)));
   }
 }

@@ -6,6 +6,7 @@ import { chatEndpoints } from './chat.js';
 import { datasetEndpoints } from './datasets.js';
 import { eventEndpoints } from './events.js';
 import { exampleEndpoints } from './examples.js';
+import { generationEndpoints } from './generations.js';
 import { forHelpProject } from './help-project.js';
 import { memoryEndpoints } from './memory.js';
 import { memoryReadEndpoints } from './memory-reads.js';
@@ -25,6 +26,7 @@ import { voiceSockets } from './voice.js';
 const operations: readonly Endpoint<Runtime>[] = [
   ...systemEndpoints,
   ...projectEndpoints,
+  ...generationEndpoints,
   ...chatEndpoints,
   ...datasetEndpoints,
   ...taskEndpoints,

@@ -2,7 +2,7 @@ import { Failure } from '../../schemas/errors.js';
 import type { Message } from '../../schemas/generated/common.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { DecisionReply } from '../../schemas/generated/core/chat.js';
-import type { ReplayReply, ReplayRequest } from '../../schemas/generated/core/events.js';
+import type { ReplayReply } from '../../schemas/generated/core/events.js';
 import type { Events } from '../events/events.js';
 import type { ProjectTools } from '../mcp/toolbox.js';
 import type { LoadedProject } from '../projects/projects.js';
@@ -13,7 +13,7 @@ import type { Store } from '../store/store.js';
 import { type WaitingCall, WaitingCalls } from './agent/waiting.js';
 import type { ProjectMemory } from './memories.js';
 import { type ChatCall, chosenModel, openTurn, type PausedChat, resumeTurn, type TurnParts } from './open-turn.js';
-import { replayed } from './replay.js';
+import { type ReplayWish, replayed } from './replay.js';
 import { type Clock, checkSessionId, systemClock } from './session.js';
 import { Sessions } from './sessions.js';
 import type { ChatTurn } from './turn.js';
@@ -131,7 +131,7 @@ export class Chat {
   }
 
   /** Runs the turn of an event again, as `wish` says, and tells what differs. Throws as `complete` and `replayed` do. */
-  async replay(namespace: string, project: string, id: string, wish: ReplayRequest, signal: AbortSignal): Promise<ReplayReply> {
+  async replay(namespace: string, project: string, id: string, wish: ReplayWish, signal: AbortSignal): Promise<ReplayReply> {
     const { projects, events } = this.#parts;
     const loaded = projects.load(namespace, project);
     if (!events) throw new Failure('not_found', 'No events are kept here.');

@@ -49,8 +49,15 @@ interface TurnData {
   readonly passages?: { readonly id: string }[];
 }
 
+/** How a turn is run again. */
+export interface ReplayWish extends Omit<ReplayRequest, 'config'> {
+  /** `recorded`, `current`, or settings of the project. */
+  readonly config?: ReplayRequest['config'] | ProjectConfig;
+}
+
 /** Runs the turn of an event again, in no session, as the wish says, and compares. Throws `not_found`, `bad_request` (NotReplayable), `conflict` (NotRecorded). */
-export async function replayed(parts: ReplayParts, id: string, { config: which = 'recorded', model }: ReplayRequest): Promise<ReplayReply> {
+export async function replayed(parts: ReplayParts, id: string, { config: given = 'recorded', model }: ReplayWish): Promise<ReplayReply> {
+  const which = typeof given === 'string' ? given : 'current';
   const { events, project, signal } = parts;
   const record = await events.get(project.namespace, project.name, id);
   const { messages, request } = recordedTurn(record);
@@ -58,7 +65,12 @@ export async function replayed(parts: ReplayParts, id: string, { config: which =
   if (JSON.stringify(messages).includes(HIDDEN)) notes.push(`Secrets were recorded as ${HIDDEN} and are sent so.`);
   const history = await historyOf(parts, record, notes);
   const wanted = check<ChatRequest>('core/chat#CompletionRequest', { ...request, messages, stream: false, ...(model ? { model } : {}) });
-  const on = which === 'recorded' ? { ...project, config: recordedConfig(events, project, record) } : project;
+  const on =
+    typeof given === 'object'
+      ? { ...project, config: given }
+      : given === 'recorded'
+        ? { ...project, config: recordedConfig(events, project, record) }
+        : project;
   const call: ReplayCall = {
     namespace: project.namespace,
     project: project.name,

@@ -1,10 +1,8 @@
 import { realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
-import type { McpServer } from '../../schemas/generated/config/project.js';
 import type { Project, ProjectCreate, ProjectList } from '../../schemas/generated/core/projects.js';
 import { log } from '../base/log.js';
-import { turn } from '../base/loop.js';
 import { replaceFile } from '../config/atomic-write.js';
 import { editYaml, freshYaml } from '../config/edit.js';
 import { isName, NAME_RULE, quote, requireName } from '../config/names.js';
@@ -31,7 +29,8 @@ import { ProjectCache, projectNotFound } from './cache.js';
 import { ProjectDisk, projectExists } from './disk.js';
 import { Listing } from './listing.js';
 import { Locks } from './locks.js';
-import type { LoadedProject } from './snapshot.js';
+import { type LoadedProject, stampOf } from './snapshot.js';
+import { serversIn } from './written-servers.js';
 
 export type { LoadedProject } from './snapshot.js';
 
@@ -44,6 +43,16 @@ interface Given {
   readonly where: Path;
   readonly current: JsonObject | null;
 }
+
+/** A text of a project file that is used, and who brought it. */
+export interface SeenText {
+  readonly text: string;
+  readonly fileName: string;
+  readonly source: 'api' | 'file' | 'restore';
+}
+
+/** Told of each text of a project file before it is used for the first time by this process; what it keeps must not depend on being told once. */
+export type TextListener = (namespace: string, name: string, seen: SeenText) => Promise<void>;
 
 /** Told when a project is gone for good or made anew: nothing kept under its name may survive. */
 export type EraseListener = (namespace: string, name: string) => void | Promise<void>;
@@ -61,6 +70,11 @@ export class Projects {
   readonly #disk: ProjectDisk;
   readonly #locks = new Locks();
   readonly #eraseListeners: EraseListener[] = [];
+  #onText: TextListener | undefined;
+  /** What was read and told of. */
+  readonly #told = new WeakSet<LoadedProject>();
+  /** Projects whose files are being written, and for whom. */
+  readonly #writing = new Map<string, SeenText['source']>();
 
   /** `purges`: deleting a project removes it unless the request says otherwise; false unless given. */
   constructor({ dataDir, purges = false }: { dataDir: string; purges?: boolean }) {
@@ -83,7 +97,10 @@ export class Projects {
   /** A project for use. Throws `not_found` (ProjectNotFound) without a directory, `invalid` (ProjectConfigError) for a file that cannot be used. */
   load(namespace: string, name: string): LoadedProject {
     const { snapshot } = this.#cache.get(namespace, name);
-    if (snapshot.loaded) return snapshot.loaded;
+    if (snapshot.loaded) {
+      if (this.#onText && !this.#told.has(snapshot.loaded)) this.#tell(snapshot.loaded);
+      return snapshot.loaded;
+    }
     throw snapshot.failure!;
   }
 
@@ -126,6 +143,27 @@ export class Projects {
     this.#eraseListeners.push(listener);
   }
 
+  /** The folder of a project. Throws `not_found`. */
+  directoryOf(namespace: string, name: string): string {
+    return this.#cache.get(namespace, name).directory;
+  }
+
+  /** Registers who keeps what project files say. */
+  onText(listener: TextListener): void {
+    this.#onText = listener;
+  }
+
+  /** The present text of a project file that can be used; null where it cannot. Throws as `load` does. */
+  textOf(namespace: string, name: string): SeenText | null {
+    if (isHelpProject(namespace, name)) return null;
+    const { directory, stamp } = this.load(namespace, name);
+    const found = findProjectFile(directory);
+    const text = found ? readProjectText(found.path, this.#root, `Project ${namespace}/${name}`).text : '';
+    // It was changed between the two looks: the next one sees it.
+    if (!found || stampOf(text) !== stamp) return null;
+    return { text, fileName: found.fileName, source: this.#writing.get(`${namespace}/${name}`) ?? 'file' };
+  }
+
   /** Makes a project from a template (the default one unless named). Throws `conflict` when it exists. */
   async create(namespace: string, { name, config_template }: ProjectCreate): Promise<Project> {
     requireName('namespace', namespace);
@@ -161,6 +199,7 @@ export class Projects {
       const consent = await consentText(await serversIn(NEW_PROJECT_FILE, text, config, namespace, name));
       await this.#disk.add(namespace, name, text, consent === undefined ? {} : { [CONSENT_FILE]: consent });
       await this.#erased(namespace, name);
+      await this.#onText?.(namespace, name, { text, fileName: NEW_PROJECT_FILE, source: 'api' });
       return this.get(namespace, name);
     });
   }
@@ -199,6 +238,22 @@ export class Projects {
     });
   }
 
+  /** Replaces the file's text by another that was its text once. Throws `invalid` where it could not be used, and leaves the file as it was then. */
+  putText(namespace: string, name: string, { text, fileName }: Pick<SeenText, 'text' | 'fileName'>): Promise<Project> {
+    return this.#locks.run(`${namespace}/${name}`, async () => {
+      refuseBuiltIn(namespace, name);
+      const { directory } = this.#cache.get(namespace, name);
+      const subject = `Project ${namespace}/${name}`;
+      const value = await parseLargeProjectFile(fileName, text, subject);
+      const { stored, errors } = validateConfig(value, namespace, name);
+      if (errors.length > 0) throw invalidConfig(subject, errors);
+      const present = findProjectFile(directory);
+      const isSameForm = formatOf(present?.fileName ?? NEW_PROJECT_FILE) === formatOf(fileName);
+      await this.#write(namespace, name, directory, isSameForm ? value : stored, { source: 'restore', ...(isSameForm ? { text } : {}) });
+      return this.get(namespace, name);
+    });
+  }
+
   /** Returns the project and, with `purge`, deletes it and everything that belongs to it. */
   delete(namespace: string, name: string, { purge = this.#purges }: { purge?: boolean | undefined }): Promise<Project> {
     return this.#locks.run(`${namespace}/${name}`, async () => {
@@ -227,8 +282,23 @@ export class Projects {
     return { directory, fileName: found.fileName };
   }
 
-  async #write(namespace: string, name: string, directory: string, value: JsonObject): Promise<void> {
-    const { path, text } = await this.#replacement(directory, value, `Project ${namespace}/${name}`);
+  #tell(project: LoadedProject): void {
+    this.#told.add(project);
+    const { namespace, name } = project;
+    const seen = this.textOf(namespace, name);
+    if (seen) void this.#onText!(namespace, name, seen);
+  }
+
+  /** Writes what a configuration says, or the text that says it. */
+  async #write(
+    namespace: string,
+    name: string,
+    directory: string,
+    value: JsonObject,
+    given: { source: SeenText['source']; text?: string } = { source: 'api' },
+  ): Promise<void> {
+    const made = await this.#replacement(directory, value, `Project ${namespace}/${name}`);
+    const { path, text } = { ...made, ...(given.text === undefined ? {} : { text: given.text }) };
     if (Buffer.byteLength(text) > MAX_PROJECT_FILE_BYTES) {
       throw new Failure(
         'too_large',
@@ -237,9 +307,16 @@ export class Projects {
     }
     const present = this.#cache.get(namespace, name).snapshot.loaded?.config.mcp?.servers ?? [];
     await noteWritten(directory, present, await serversIn(path, text, value, namespace, name));
-    await replaceFile(path, text);
-    this.#cache.expect(text, value);
-    this.#listing.forget(namespace);
+    const { source } = given;
+    this.#writing.set(`${namespace}/${name}`, source);
+    try {
+      await replaceFile(path, text);
+      this.#cache.expect(text, value);
+      this.#listing.forget(namespace);
+      await this.#onText?.(namespace, name, { text, fileName: basename(path), source });
+    } finally {
+      this.#writing.delete(`${namespace}/${name}`);
+    }
   }
 
   #hasFile(namespace: string, name: string): boolean {
@@ -304,23 +381,6 @@ export function refuseBuiltIn(namespace: string, name: string): void {
   if (!isHelpProject(namespace, name)) return;
   const message = `Project ${namespace}/${name} is the help that comes with Quern: it is read only. Make a project of your own in another namespace.`;
   throw new Failure('forbidden', message, { code: 'ReadOnlyProject' });
-}
-
-/**
- * The tool servers that a project file is about to have: as they were given, and as they will be read from its text, since whichever is used
- * must be known as written by a request.
- */
-async function serversIn(path: string, text: string, given: JsonObject, namespace: string, name: string): Promise<McpServer[]> {
-  if (given.mcp === undefined) return [];
-  const read = await parseLargeProjectFile(basename(path), text, `Project ${namespace}/${name}`);
-  const servers: McpServer[] = [];
-  for (const { version, mcp } of [given, read]) {
-    await turn();
-    // The rest of the file is not needed for them.
-    const { config } = validateConfig({ version, runtime: { models: [] }, mcp } as JsonObject, namespace, name);
-    servers.push(...(config?.mcp?.servers ?? []));
-  }
-  return servers;
 }
 
 function refuseReserved(namespace: string): void {

@@ -100,10 +100,21 @@ describe('the command line and a daemon', () => {
   it('compares settings with a file', async () => {
     const file = path('project.yaml');
     writeFileSync(file, readFileSync(join(daemon.dataDir, 'projects/default/quickstart/project.yaml')));
-    await both(['config', 'diff', file], /say the same/);
+    await both(['config', 'diff', file], /both say the same/);
     writeFileSync(file, readFileSync(file, 'utf8').replace(/^version: .*/m, 'version: v2'));
     const different = await quern(['config', 'diff', file]);
     assert.deepEqual([different.code, different.stdout], [1, 'version\n- "v1"\n+ "v2"\n']);
+    await both(['config', 'generations'], /^1 +\S+ +(?:api|file) +project\.yaml +current/m);
+    writeFileSync(file, readFileSync(file, 'utf8').replace('version: v2', 'version: v1'));
+    const kept = join(daemon.dataDir, 'projects/default/quickstart/project.yaml');
+    writeFileSync(kept, `${readFileSync(kept, 'utf8')}events: {max_age_days: 7}\n`);
+    await both(['config', 'generations'], /^2 +\S+ +file/m);
+    const changed = await quern(['config', 'diff', '1']);
+    assert.deepEqual([changed.code, changed.stdout], [1, 'events\n+ {"max_age_days":7}\n']);
+    await both(['config', 'try', '1', '--last', '1'], /was {2}[\s\S]*\d of 1 change/);
+    assert.equal((await quern(['config', 'restore', '1'])).code, 0);
+    assert.doesNotMatch(readFileSync(kept, 'utf8'), /max_age_days/);
+    assert.equal((await quern(['config', 'restore', '99'])).code, 3);
   });
 
   it('trains and asks classifiers and detectors', async () => {

@@ -69,7 +69,10 @@ it(`leaves nothing of uploads, of what was made of them and of removals that ${K
   assert.deepEqual(await listed(daemon), []);
   const left = (): string[] =>
     files(dataDir).filter(
-      (path) => !/^(state\/|cache\/kv\/index\.json$|chat-templates\.json$|(?:projects|built-in)\/\w+\/\w+\/project\.)/.test(path),
+      (path) =>
+        !/^(state\/|cache\/kv\/index\.json$|chat-templates\.json$|(?:projects|built-in)\/\w+\/\w+\/(?:project\.|lf_data\/generations\/))/.test(
+          path,
+        ),
     );
   // Tasks that lost their files end, and a start sweeps beside its first requests.
   for (let tries = 0; tries < 200 && left().length > 0; tries += 1) await sleep(100);

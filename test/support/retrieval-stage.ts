@@ -16,6 +16,7 @@ import { DATASET_BYTES } from '../../runtime/library/datasets/limits.js';
 import { ToolServers } from '../../runtime/mcp/tool-servers.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import { Outbound } from '../../runtime/net/outbound.js';
+import { Generations } from '../../runtime/projects/generations.js';
 import { Projects } from '../../runtime/projects/projects.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { openMemory } from '../../runtime/services/memory.js';
@@ -49,6 +50,7 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
   const outbound = new Outbound();
   const models = new Models({ dataDir });
   const provider = new ScriptedProvider();
+  const generations = new Generations(projects);
   const events = new Events({ store, projects });
   const services = openSomeServices({ dataDir, models, store, outbound });
   const encoders = modelServices({ core: services.core, outbound });
@@ -102,6 +104,7 @@ export async function openRetrievalStage(given?: string): Promise<RetrievalStage
     models,
     dataDir,
     projects,
+    generations,
     chat,
     events,
     examples: new Examples({ dataDir, projects, datasets: documents.datasets }),

@@ -19,7 +19,7 @@ describe('a command line', () => {
     for (const [line, says] of [
       ['dance', /^quern: unknown command "dance": use start, .*help\.$/m],
       ['mcp dance', /unknown command "mcp dance": use list, .*serve/],
-      ['config', /unknown command "config": use validate, diff/],
+      ['config', /unknown command "config": use validate, diff, generations, try, restore/],
       ['datasets dance', /unknown command "datasets dance"|"dance" is too much: use quern datasets/],
       ['run', /something is missing: use quern run MODEL \[QUESTION \.\.\.\]/],
       ['rm a b', /"b" is too much: use quern rm MODEL/],
@@ -158,10 +158,10 @@ describe('files on the command line', () => {
 
   it('are compared setting by setting', () => {
     assert.deepEqual(differencesOf({ a: 1, b: { c: [1, 2] }, d: 0 }, { a: 1, b: { c: [1, 3, 4] }, e: null }), [
-      { path: 'b.c[1]', daemon: 2, file: 3 },
-      { path: 'b.c[2]', file: 4 },
-      { path: 'd', daemon: 0 },
-      { path: 'e', file: null },
+      { path: 'b.c[1]', before: 2, after: 3 },
+      { path: 'b.c[2]', after: 4 },
+      { path: 'd', before: 0 },
+      { path: 'e', after: null },
     ]);
   });
 });

@@ -1,0 +1,114 @@
+import type { Runtime } from '../../runtime/runtime.js';
+import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
+import { Failure } from '../../schemas/errors.js';
+import type { DryRun, DryRunReply, DryRunRequest } from '../../schemas/generated/core/generations.js';
+
+const GENERATIONS = '/v1/projects/{namespace}/{project}/generations';
+const GENERATION = `${GENERATIONS}/{generation}`;
+const NAMES = { generation: 'core/generations#Number' } as const;
+const DEFAULT_LAST = 5;
+/** Events that are looked at for some that can be run again. */
+const LOOKED_AT = 100;
+const tag = 'projects';
+
+type Place = [namespace: string, project: string];
+
+const place = ({ params }: Request): Place => [params.namespace!, params.project!];
+
+function numberOf({ params: { generation = '' } }: Request): number {
+  if (/^[1-9]\d{0,14}$/.test(generation)) return Number(generation);
+  throw new Failure('bad_request', `"${generation}" is no generation: give a number such as 3, as the list has them.`);
+}
+
+/** The newest recorded chats of a project that can be run again. */
+async function replayable({ events }: Runtime, at: Place, most: number): Promise<string[]> {
+  const found = await events.list(...at, { type: 'inference', status: 'completed', limit: LOOKED_AT, offset: 0 });
+  const ids: string[] = [];
+  for (const { event_id } of found.events) {
+    if (ids.length === most) break;
+    const { metadata, data } = await events.get(...at, event_id);
+    if (metadata.content === 'full' && metadata.cut !== true && Array.isArray((data as { messages?: unknown }).messages))
+      ids.push(event_id);
+  }
+  return ids;
+}
+
+/** Runs recorded chats again on the settings of a generation, one after the other. */
+async function dryRun(runtime: Runtime, request: Request): Promise<DryRunReply> {
+  const { chat, events, generations } = runtime;
+  const at = place(request);
+  const generation = numberOf(request);
+  const { events: named, last = DEFAULT_LAST } = request.body as DryRunRequest;
+  const config = await generations.config(...at, generation);
+  const runs: DryRun[] = [];
+  for (const id of named ?? (await replayable(runtime, at, last))) {
+    const { recorded, replayed, differs, notes } = await chat.replay(...at, id, { config }, request.signal);
+    const { messages = [] } = (await events.get(...at, id)).data as { messages?: { role: string; content: unknown }[] };
+    const said = messages.findLast(({ role }) => role === 'user')?.content;
+    runs.push({ event_id: id, question: typeof said === 'string' ? said : null, recorded, replayed, differs, notes });
+  }
+  const changed = runs.filter(({ differs }) => differs.some((what) => what === 'text' || what === 'passages' || what === 'status')).length;
+  return { generation, runs, changed };
+}
+
+/** What a project file said, from change to change: list, read, compare, try and restore. */
+export const generationEndpoints: Endpoint<Runtime>[] = [
+  endpoint<Runtime>({
+    method: 'GET',
+    path: GENERATIONS,
+    id: 'generations_list',
+    access: 'members',
+    summary: 'List what the project file said, the newest first',
+    tag,
+    response: 'core/generations#GenerationList',
+    handler: async ({ generations }, request) => ({ json: await generations.list(...place(request)) }),
+  }),
+  endpoint<Runtime>({
+    method: 'GET',
+    path: GENERATION,
+    names: NAMES,
+    id: 'generation_get',
+    access: 'members',
+    summary: 'Read the configuration of a generation',
+    tag,
+    response: 'core/generations#GenerationDetail',
+    handler: async ({ generations }, request) => ({ json: await generations.get(...place(request), numberOf(request)) }),
+  }),
+  endpoint<Runtime>({
+    method: 'GET',
+    path: `${GENERATION}/diff`,
+    names: NAMES,
+    id: 'generation_diff',
+    access: 'members',
+    summary: 'Compare a generation with another, or with the current one',
+    tag,
+    query: 'core/generations#DiffQuery',
+    response: 'core/generations#Diff',
+    handler: async ({ generations }, request) => ({
+      json: await generations.diff(...place(request), numberOf(request), (request.query as { to?: number }).to),
+    }),
+  }),
+  endpoint<Runtime>({
+    method: 'POST',
+    path: `${GENERATION}/dry-run`,
+    names: NAMES,
+    id: 'generation_dry_run',
+    access: 'writers',
+    summary: 'Run recorded chats again on the settings of a generation, and say what changes',
+    tag,
+    body: 'core/generations#DryRunRequest',
+    response: 'core/generations#DryRunReply',
+    handler: async (runtime, request) => ({ json: await dryRun(runtime, request) }),
+  }),
+  endpoint<Runtime>({
+    method: 'POST',
+    path: `${GENERATION}/restore`,
+    names: NAMES,
+    id: 'generation_restore',
+    access: 'writers',
+    summary: 'Make the text of a generation that of the project file again',
+    tag,
+    response: 'core/projects#ProjectReply',
+    handler: async ({ generations }, request) => ({ json: { project: await generations.restore(...place(request), numberOf(request)) } }),
+  }),
+];
