@@ -1,12 +1,9 @@
 import { SPEECH_RATE } from '../../../runtime/speech/contract.js';
 import { SENTENCES } from './sentences.js';
-import type { PausedSpeech } from './word-times.js';
+import { type PausedSpeech, trimmed } from './word-times.js';
 
 /** Pauses between sentences in turn, in seconds. */
 const PAUSES_S = [0.5, 1.2, 0.8, 2.5];
-/** Samples that are louder belong to a word. */
-const LOUD = 0.01;
-const isLoud = (sample: number): boolean => Math.abs(sample) > LOUD;
 
 /** Speech of any length, of which no more than a sentence is in memory. */
 export interface Lecture {
@@ -24,10 +21,7 @@ export interface Lecture {
  */
 export async function lecture(say: (text: string) => Promise<Float32Array>, seconds: number): Promise<Lecture> {
   const spoken: Float32Array[] = [];
-  for (const sentence of SENTENCES) {
-    const sound = await say(sentence);
-    spoken.push(sound.slice(sound.findIndex(isLoud), sound.findLastIndex(isLoud) + 1));
-  }
+  for (const sentence of SENTENCES) spoken.push(trimmed(await say(sentence)));
   const wanted = Math.round(seconds * SPEECH_RATE);
   const parts: { readonly at: number; readonly sound: Float32Array; readonly words: readonly string[] }[] = [];
   let at = SPEECH_RATE * PAUSES_S[0]!;

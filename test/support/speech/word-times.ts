@@ -11,6 +11,9 @@ const LOUD = 0.01;
 
 const isLoud = (sample: number): boolean => Math.abs(sample) > LOUD;
 
+/** Speech without what is quiet before its first word and behind its last. */
+export const trimmed = (spoken: Float32Array): Float32Array => spoken.slice(spoken.findIndex(isLoud), spoken.findLastIndex(isLoud) + 1);
+
 /** A word and when it sounds, in seconds. */
 export interface TimedWord {
   readonly word: string;
@@ -35,8 +38,7 @@ export async function pausedSpeech(say: (text: string) => Promise<Float32Array>,
     const words = sentence.split(' ');
     for (let at = 0; at < words.length; at += PIECE_WORDS) {
       const said = words.slice(at, at + PIECE_WORDS);
-      const spoken = await say(said.join(' '));
-      const sound = spoken.slice(spoken.findIndex(isLoud), spoken.findLastIndex(isLoud) + 1);
+      const sound = trimmed(await say(said.join(' ')));
       pieces.push({ words: said, start: length / LISTEN_RATE, end: (length + sound.length) / LISTEN_RATE });
       const pause = silence(PAUSES_S[pieces.length % PAUSES_S.length]!);
       parts.push(sound, pause);
@@ -58,7 +60,7 @@ const plain = (word: string): string => word.toLowerCase().replace(/[^\p{L}\p{N}
  * How far, in seconds, the words at both edges of each piece were heard from where they sound: first words by their start, last ones by their end. Edges that were
  * heard as other words do not count.
  */
-export function edgeErrors({ pieces }: PausedSpeech, heard: readonly TimedWord[]): number[] {
+export function edgeErrors({ pieces }: Pick<PausedSpeech, 'pieces'>, heard: readonly TimedWord[]): number[] {
   const said = pieces.flatMap(({ words, start, end }) =>
     words.map((word, at) => ({ word: plain(word), start: at === 0 ? start : undefined, end: at === words.length - 1 ? end : undefined })),
   );
