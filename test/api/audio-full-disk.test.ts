@@ -35,7 +35,7 @@ const MODELS = [{ name: 'm', provider: 'universal', model: 'file.gguf' }];
 const PROJECT = { version: 'v1', name: 'p', namespace: 'ns', runtime: { models: MODELS }, voice: { llm_model: 'm' } };
 
 setLogLevel('error');
-const disk = SmallDisk.mount(96);
+const disk = SmallDisk.mount(64);
 
 describe('audio on a full disk', { skip: skipWithout(disk) }, () => {
   const models = emptyDataDir();
@@ -125,7 +125,7 @@ describe('audio on a full disk', { skip: skipWithout(disk) }, () => {
   it('cannot keep a model that is converted, again and again, and nothing of it is left', async () => {
     // Room for the upload, but not for the model.
     disk!.fill(MIB);
-    for (let time = 0; time < 4; time += 1) {
+    for (let time = 0; time < 3; time += 1) {
       const { message } = await listen().next('error');
       assert.match(String(message), /model.*disk is full.*Free some space/);
       assert.deepEqual(left(converted), []);
@@ -146,7 +146,7 @@ describe('audio on a full disk', { skip: skipWithout(disk) }, () => {
     await client.state('idle');
     const turn = async (): Promise<void> => {
       const before = client.states.length;
-      await client.sound(1, 0.2, 10);
+      await client.sound(0.5, 0.2, 20);
       client.say({ type: 'end' });
       await client.until(() => client.states.length > before + 1 && client.states.at(-1) === 'idle', 'the end of the turn');
     };
