@@ -7,7 +7,8 @@ import { Lacking, unlessLacking } from './lacking.js';
 import { ROOT, type Row, table } from './measure.js';
 import { QUICK, sizeOf } from './size.js';
 
-const SIZES = QUICK ? [1_000, 10_000] : [1_000, 100_000, sizeOf('BENCH_MEMORIES', 1_000_000, 10_000)];
+/** Records of the stores; `BENCH_MEMORIES` says others, separated by commas. */
+const SIZES = (process.env.BENCH_MEMORIES ?? (QUICK ? '1000,10000' : '1000,100000,1000000')).split(',').map(Number);
 const ROUNDS = sizeOf('BENCH_MEMORY_ROUNDS', 200, 30);
 const BATCH = 256;
 const NOW_MS = 1_800_000_000_000;

@@ -66,6 +66,14 @@ export function unsealed(table: TableName, key: StoredKey, record: Uint8Array): 
   return record.subarray(SEAL_BYTES);
 }
 
+/** Checksums of the tables' names, with which those of their records begin. */
+const SEEDS = new Map<TableName, number>();
+
 function checksum(table: TableName, key: Uint8Array, value: Uint8Array): number {
-  return crc32(value, crc32(key, crc32(table)));
+  let seed = SEEDS.get(table);
+  if (seed === undefined) {
+    seed = crc32(table);
+    SEEDS.set(table, seed);
+  }
+  return crc32(value, crc32(key, seed));
 }

@@ -1,12 +1,16 @@
 import RBush from 'rbush';
 import { breathe } from '../../base/loop.js';
-import type { Box } from '../contract.js';
+import type { Box, MemoryRecord } from '../contract.js';
 import type { KindSpace, RecordChange } from '../kind.js';
 import type { Placed, PlaceIndex } from './contract.js';
-import { indexedPlace } from './sphere.js';
+import { indexedPlace, isInside } from './sphere.js';
 
 /** Places put into the tree at once: about 3 ms. */
 const LOADED_AT_ONCE = 2_048;
+/** Places that go out together. */
+const FOUND_AT_ONCE = 1_024;
+/** Changes that wait for those who walk the tree; then who comes waits too. */
+const MOST_HELD = 1_000;
 /** Entries of a node of the tree. */
 const NODE_ENTRIES = 16;
 
@@ -26,31 +30,64 @@ class Tree extends RBush<Placed> {
 
 const isSame = (a: Placed, b: Placed): boolean => a.seq === b.seq;
 
+/** A node of the tree, as the library keeps it: its children are nodes, or places in a leaf. */
+interface TreeNode {
+  readonly leaf: boolean;
+  readonly children: readonly (TreeNode & Placed)[];
+  readonly minX: number;
+  readonly minY: number;
+  readonly maxX: number;
+  readonly maxY: number;
+}
+
 /** The places of one store in an R-tree in memory, made of the records at the first question, and kept up with what changes. */
 export class PlaceTree implements PlaceIndex {
   readonly #space: KindSpace;
   #tree: Tree | undefined;
   #building: Promise<Tree> | undefined;
-  /** What changed while the tree was made, in order. */
-  #missed: RecordChange[] = [];
+  /** What changed while the tree was made or read, in order: it must not move under those who walk it. */
+  #held: RecordChange[] = [];
+  #readers = 0;
+  /** Those who wait until the tree is up to date. */
+  #waiting: (() => void)[] = [];
 
   constructor(space: KindSpace) {
     this.#space = space;
     space.changed((changes) => {
-      if (this.#tree) for (const change of changes) apply(this.#tree, change);
-      else if (this.#building) this.#missed.push(...changes);
+      if (!this.#tree && !this.#building) return;
+      this.#held.push(...changes);
+      this.#catchUp();
     });
   }
 
-  async *inside({ west, south, east, north }: Box): AsyncGenerator<readonly Placed[]> {
+  async *inside(box: Box): AsyncGenerator<readonly Placed[]> {
     const tree = this.#tree ?? (await this.#built());
-    yield tree.search({ minX: west, minY: south, maxX: east, maxY: north });
+    while (this.#held.length > MOST_HELD) await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    this.#readers += 1;
+    try {
+      // What is not in the tree yet; what has left is not found as a record any more.
+      yield this.#held
+        .filter(({ before }) => !placeOf(before))
+        .map(({ after }) => placeOf(after))
+        .filter((place) => place !== undefined && isInside(place, box)) as Placed[];
+      yield* walk(tree.toJSON() as TreeNode, box);
+    } finally {
+      this.#readers -= 1;
+      this.#catchUp();
+    }
+  }
+
+  /** Puts what was held into the tree, unless somebody walks it. */
+  #catchUp(): void {
+    if (!this.#tree || this.#readers > 0) return;
+    for (const change of this.#held) apply(this.#tree, change);
+    this.#held = [];
+    for (const resolve of this.#waiting.splice(0)) resolve();
   }
 
   #built(): Promise<Tree> {
     this.#building ??= this.#build().finally(() => {
       this.#building = undefined;
-      this.#missed = [];
     });
     return this.#building;
   }
@@ -66,9 +103,9 @@ export class PlaceTree implements PlaceIndex {
       await breathe();
     }
     tree.load(waiting);
-    // A line that was read may have been written, or have gone, meanwhile: both ways once more are the same.
-    for (const change of this.#missed) apply(tree, change);
     this.#tree = tree;
+    // A line that was read may have been written, or have gone, meanwhile: once more is the same.
+    this.#catchUp();
     return tree;
   }
 }
@@ -79,12 +116,36 @@ export function placedOf(seq: number, timeMs: number, value: unknown): Placed {
   return { seq, timeMs, lat, lon };
 }
 
+function placeOf(record: MemoryRecord | undefined): Placed | undefined {
+  if (!record?.place || !record.kinds.includes('spatial')) return undefined;
+  return { seq: record.seq, timeMs: record.timeMs, ...indexedPlace(record.place) };
+}
+
 function apply(tree: Tree, { before, after }: RecordChange): void {
-  for (const record of [before, after]) {
-    const place = record?.kinds.includes('spatial') ? record.place : undefined;
-    if (!place) continue;
-    const placed = { seq: record!.seq, timeMs: record!.timeMs, ...indexedPlace(place) };
-    tree.remove(placed, isSame);
-    if (record === after) tree.insert(placed);
+  const [left, came] = [placeOf(before), placeOf(after)];
+  if (left) tree.remove(left, isSame);
+  if (!came) return;
+  if (!left) tree.remove(came, isSame);
+  tree.insert(came);
+}
+
+/** The places of a box, a part at a time. */
+async function* walk(root: TreeNode, { west, south, east, north }: Box): AsyncGenerator<readonly Placed[]> {
+  const open: TreeNode[] = [root];
+  let found: Placed[] = [];
+  while (open.length > 0) {
+    const { leaf, children } = open.pop()!;
+    for (const child of children) {
+      if (!leaf) {
+        if (child.minX <= east && child.maxX >= west && child.minY <= north && child.maxY >= south) open.push(child);
+      } else if (child.lon <= east && child.lon >= west && child.lat <= north && child.lat >= south) found.push(child);
+    }
+    if (found.length >= FOUND_AT_ONCE) {
+      yield found;
+      found = [];
+    }
+    const pause = breathe();
+    if (pause) await pause;
   }
+  yield found;
 }

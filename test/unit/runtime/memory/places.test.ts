@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Box, MemoryStore, NewMemory, Place } from '../../../../runtime/memory/contract.js';
+import type { KindSpace, RecordChange } from '../../../../runtime/memory/kind.js';
+import { PlaceTree } from '../../../../runtime/memory/places/tree.js';
+import { longestTurnMs } from '../../../support/longest-turn.js';
 import { ALL_KINDS, type MemoryStage, openMemoryStage } from '../../../support/memory/store-stage.js';
 import { randomOf } from '../../../support/retrieval-corpus.js';
 
@@ -156,4 +159,40 @@ it('makes the index anew when its type changes', async () => {
   } finally {
     await stage.close();
   }
+});
+
+it('walks a large tree without holding the event loop, and shows what comes meanwhile', async () => {
+  const random = randomOf(3);
+  const count = 200_000;
+  let told: (changes: readonly RecordChange[]) => void = () => undefined;
+  const lines = {
+    async *pages() {
+      for (let at = 0; at < count; at += 1_000)
+        yield Array.from({ length: 1_000 }, (_none, i) => ({
+          key: [0],
+          seq: at + i + 1,
+          value: [random() * 180 - 90, random() * 360 - 180],
+        }));
+    },
+  };
+  const tree = new PlaceTree({ lines, changed: (listener: typeof told) => (told = listener) } as unknown as KindSpace);
+  const world = { south: -90, north: 90, west: -180, east: 180 };
+  const come = (seq: number): void =>
+    told([{ before: undefined, after: { seq, timeMs: 0, kinds: ['spatial'], place: { lat: 1, lon: 180 } } as never }]);
+  const all = async (): Promise<number> => {
+    let found = 0;
+    for await (const part of tree.inside(world)) {
+      if (found === 0 && part.length > 0) come(count + 1 + Math.floor(random() * 1e9));
+      found += part.length;
+    }
+    return found;
+  };
+  const ms = await longestTurnMs(50, async () => {
+    const before = await all();
+    const [one, two] = await Promise.all([all(), all()]);
+    assert.ok(before >= count && one! > before && two! > before);
+    const after = await all();
+    assert.ok(after >= before + 3);
+  });
+  assert.ok(ms <= 50, `the event loop was held for ${ms.toFixed(0)} ms`);
 });
