@@ -175,7 +175,20 @@ describe('spoken questions over a WebSocket', () => {
     assert.equal((await peer.next('error')).code, 'AudioTooLarge');
     peer.say({ type: 'nothing' });
     assert.equal((await peer.next('error')).code, 'BadMessage');
+    peer.say({ type: 'audio', sample_rate: 10 });
+    assert.match(String((await peer.next('error')).message), /sample_rate/);
+    peer.say({ type: 'audio', format: 'wav' });
+    for (const bad of [Buffer.alloc(1), Buffer.alloc(999, 7), Buffer.concat([wavOf(tone(1)).subarray(0, 30), Buffer.alloc(50, 255)])]) {
+      peer.say(bad);
+      peer.say({ type: 'audio_complete' });
+      assert.match(String((await peer.next('error')).message), /audio|wav/i);
+    }
     assert.equal(peer.closedWith, undefined);
+    // Samples cut in their middle are heard to the last whole one.
+    peer.say({ type: 'audio', format: 'pcm' });
+    peer.say(pcm(tone(0.7)).subarray(1));
+    peer.say({ type: 'audio_complete' });
+    await peer.next('done');
   });
 });
 
