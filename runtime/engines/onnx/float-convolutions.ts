@@ -12,6 +12,8 @@ const TENSOR = { dims: 1, type: 2, name: 8, raw: 9 };
 const FLOAT = 1;
 /** No field of a graph that can be opened is larger. */
 const FIELD_BYTES = 2 ** 31;
+/** Larger weights belong to short rows in the models of today: in floats they would take much memory and save little time. */
+const MOST_WEIGHTS = 2 ** 20;
 /** From the whole numbers of a bias back to its floats. */
 const BIAS_STEPS: readonly (readonly string[])[] = [['Reshape'], ['Cast'], ['Floor', 'Round'], ['Div']];
 
@@ -31,8 +33,8 @@ interface Convolution {
 
 /**
  * The bytes of an ONNX file whose convolutions of bytes (`DynamicQuantizeLinear`, `ConvInteger`, a bias, a scale) are convolutions of floats; undefined where
- * it has none. ONNX Runtime takes about twice as long for those of bytes on processors with AVX-512. Weights take four times their bytes, and what is not
- * understood stays as it is. For files that `inspectGraph` has found to be sound and that keep their weights within; throws RangeError for others.
+ * it has none. ONNX Runtime takes about twice as long for those of bytes on processors with AVX-512. Weights take four times their bytes, so
+ * that the largest stay as they are, as does what is not understood. For files that `inspectGraph` has found to be sound and that keep their weights within; throws RangeError for others.
  */
 export function withFloatConvolutions(path: string): Buffer | undefined {
   const graph = readGraph(path);
@@ -114,6 +116,7 @@ class Uses {
     const scale = scales?.op === 'Mul' ? scales.inputs.map((name) => constants.get(name)).find((one) => one !== undefined) : undefined;
     const [weights, zeroPoint] = [constants.get(weightName), constants.get(zeroName)];
     if (!scales?.inputs.includes(quantised.outputs[1]!) || !isOne(scale) || !isOne(zeroPoint) || !weights) return undefined;
+    if (countOf(weights) > MOST_WEIGHTS) return undefined;
     const bias = sum && this.#biasOf(otherInput(sum, node));
     if (sum && bias === undefined) return undefined;
     return { node, last, input: quantised.inputs[0]!, weights, zeroPoint, scale, bias };

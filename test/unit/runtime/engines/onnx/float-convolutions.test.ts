@@ -88,10 +88,13 @@ describe('convolutions of bytes', () => {
       assert.ok(Math.abs(value - floats[index]!) < most * 0.02, `${index}: ${value} ${floats[index]}`);
   });
 
-  it('stay where they are not understood', () => {
+  it('stay where they are not understood or too large', () => {
     const scales = floats('w_scale', [CHANNELS], [0.01, 0.02, 0.03, 0.04]);
     const perChannel = { ...GRAPH, initializers: GRAPH.initializers.map((one) => (one.name === 'w_scale' ? scales : one)) };
     assert.equal(withFloatConvolutions(written(perChannel, 'channels.onnx')), undefined);
+    const large = bytes('w', [CHANNELS, CHANNELS, 2 ** 16 + 1], new Array(CHANNELS * CHANNELS * (2 ** 16 + 1)).fill(1));
+    const inLarge = { ...GRAPH, initializers: GRAPH.initializers.map((one) => (one.name === 'w' ? large : one)) };
+    assert.equal(withFloatConvolutions(written(inLarge, 'large.onnx')), undefined);
     const shown = { ...GRAPH, outputs: [...GRAPH.outputs, { name: 'y/sum', type: 'int32' as const, dims: [1, CHANNELS, 'n'] }] };
     const graph = readGraph(written(withFloatConvolutions(written(shown, 'shown.onnx'))!, 'half.onnx'));
     assert.deepEqual(
