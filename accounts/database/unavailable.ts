@@ -6,7 +6,7 @@ const RETRY_AFTER_S = 5;
 
 /** What drivers and systems say when a connection cannot be had, or is gone. */
 const GONE =
-  /^(?:ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|PROTOCOL_CONNECTION_LOST|PROTOCOL_ENQUEUE_AFTER_\w+|POOL_\w+|UND_ERR_\w+|HRANA_\w+|SERVER_ERROR|CLIENT_CLOSED|STREAM_\w+)$/;
+  /^(?:ECONN\w+|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|PROTOCOL_CONNECTION_LOST|PROTOCOL_ENQUEUE_AFTER_\w+|POOL_\w+|UND_ERR_\w+|HRANA_\w+|SERVER_ERROR|CLIENT_CLOSED|STREAM_\w+|D1_UNAVAILABLE)$/;
 /** Conditions of PostgreSQL: no connection, no resources, being shut down, a statement or a lock that took too long, a conflict of transactions. */
 const POSTGRES = /^(?:08\w{3}|53[023]00|57P\d\d|57014|55P03|40001|40P01)$/;
 const MYSQL =

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { SqliteSource, StatementAnswer } from './sqlite-over-queries.js';
 
 /** What a statement of D1 answers. */
@@ -34,32 +35,59 @@ function answerOf({ results = [], meta }: D1Result): StatementAnswer {
 }
 
 /** How long a D1 database may take to answer over HTTP, in milliseconds. */
-const ANSWER_MS = 30_000;
+const ANSWER_MS = 9000;
+/** How often a question is asked again that the service had no room for, and how long it waits at most before that. */
+const TRIES = 4;
+const MOST_WAIT_MS = 2000;
 
+/** What the query interface answers. */
 interface D1Answer {
   readonly success?: boolean;
-  readonly errors?: { message?: string }[];
-  readonly result?: D1Result[];
+  readonly errors?: readonly { readonly code?: number; readonly message?: string }[];
+  readonly result?: readonly (D1Result & { readonly success?: boolean; readonly error?: string })[];
+}
+
+/** What went wrong in the service's own words, without the token; the code is `D1_UNAVAILABLE` where another try may help. */
+class D1Error extends Error {
+  constructor(
+    message: string,
+    readonly code: 'D1_UNAVAILABLE' | 'D1_ERROR',
+    options?: ErrorOptions,
+  ) {
+    super(message, options);
+  }
 }
 
 /**
  * A D1 database from outside a worker, by its query interface: `address` is
- * `https://<host>/client/v4/accounts/<account>/d1/database/<database>`, `token` one that may edit it. Throws an `Error` with the
- * service's own words, without the token.
+ * `https://<host>/client/v4/accounts/<account>/d1/database/<database>`, `token` one that may edit it. What the service has no room for is
+ * asked again; throws an `Error` with the service's own words for what stays refused.
  */
 export function d1OverHttp(address: string, token: string): SqliteSource {
-  const asked = async (body: object): Promise<readonly StatementAnswer[]> => {
-    const response = await fetch(`${address.replace(/\/+$/, '')}/query`, {
+  const url = `${address.replace(/\/+$/, '')}/query`;
+  const once = (body: string, signal: AbortSignal): Promise<Response> =>
+    fetch(url, {
       method: 'POST',
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
+      body,
       redirect: 'error',
-      signal: AbortSignal.timeout(ANSWER_MS),
+      signal,
     });
-    const { success, errors, result = [] } = (await response.json().catch(() => ({}))) as D1Answer;
-    if (!response.ok || success !== true || result.length === 0)
-      throw new Error(`D1 answered ${response.status}: ${errors?.map(({ message }) => message).join('; ') || 'no reason given'}`);
-    return result.map(answerOf);
+  const asked = async (question: object): Promise<readonly StatementAnswer[]> => {
+    const body = JSON.stringify(question);
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    try {
+      for (let tried = 1; ; tried += 1) {
+        const response = await once(body, signal);
+        // A question that was turned away was not run, so it may be asked again; one that failed halfway may have been.
+        if (response.status !== 429 || tried === TRIES) return await answersIn(response);
+        await response.arrayBuffer();
+        await pause(waitMs(response.headers.get('retry-after'), tried), undefined, { signal });
+      }
+    } catch (error) {
+      if (error instanceof D1Error) throw error;
+      throw new D1Error(`D1 cannot be reached: ${(error as Error).message}`, 'D1_UNAVAILABLE', { cause: error });
+    }
   };
   return {
     oneAtATime: false,
@@ -67,4 +95,21 @@ export function d1OverHttp(address: string, token: string): SqliteSource {
     batch: (statements) => asked({ batch: statements.map(({ statement, parameters }) => ({ sql: statement, params: parameters })) }),
     async close() {},
   };
+}
+
+/** The answers to each statement of a question. Throws a `D1Error` where one was not run. */
+async function answersIn(response: Response): Promise<readonly StatementAnswer[]> {
+  const { success, errors = [], result = [] } = (await response.json().catch(() => ({}))) as D1Answer;
+  const failed = result.find((each) => each.success === false);
+  if (response.ok && success === true && result.length > 0 && !failed) return result.map(answerOf);
+  const words = failed?.error ?? errors.map(({ code, message }) => (code === undefined ? message : `${message} (${code})`)).join('; ');
+  throw new D1Error(
+    `D1 answered ${response.status}: ${words || 'no reason given'}`,
+    response.status === 429 || response.status >= 500 ? 'D1_UNAVAILABLE' : 'D1_ERROR',
+  );
+}
+
+function waitMs(retryAfter: string | null, tried: number): number {
+  const told = Number(retryAfter ?? Number.NaN) * 1000;
+  return Math.min(Number.isFinite(told) && told >= 0 ? told : 100 * 2 ** tried, MOST_WAIT_MS);
 }
