@@ -4,6 +4,7 @@ import { RETRIEVAL_PROJECT, Refusal, type RetrievalClient } from '../test/suppor
 import { skip } from './lacking.js';
 import { openLibrary, type Source, takeIn } from './library.js';
 import { ended, ROOT, type Row, table } from './measure.js';
+import { benchMemoryQuestions } from './memory-questions.js';
 
 const RECALLS_AT = [1, 5] as const;
 const GAIN_AT = 10;
@@ -131,4 +132,5 @@ function linkModels(dataDir: string): void {
 /** Measures how well questions find their answers, by the embedder without a model and by a model that is present, and prints the tables. */
 export async function benchQuality(): Promise<void> {
   for (const embedder of Object.keys(EMBEDDERS)) for (const one of quizzes()) await measure(one, embedder);
+  await benchMemoryQuestions(MODEL, MODELS);
 }

@@ -55,7 +55,7 @@ function asked({ text, asOf, between, near }: Question): RecallQuestion {
 }
 
 /** How well a question was answered by these messages, the best first: 0 to 1. */
-export function marked({ of, records, not = [] }: Question, answered: readonly string[]): number {
+function marked({ of, records, not = [] }: Question, answered: readonly string[]): number {
   const top = answered.slice(0, 5);
   if (records.length === 0) return not.some((id) => top.includes(id)) ? 0 : 1;
   const found = records.filter((id) => top.includes(id));
@@ -66,9 +66,15 @@ export function marked({ of, records, not = [] }: Question, answered: readonly s
   return found.length / records.length;
 }
 
-export async function quiz(
-  ask: (question: Question) => Promise<string[]>,
-): Promise<{ marks: Record<QuestionClass, number>; all: number; each: [Question, number, string[]][] }> {
+/** What a hundred questions came to: 0 to 1 by class and over all. */
+export interface Quizzed {
+  readonly marks: Readonly<Record<QuestionClass, number>>;
+  readonly all: number;
+  readonly each: readonly (readonly [Question, number, readonly string[]])[];
+}
+
+/** Asks all questions; `ask` answers with messages, the best first. */
+export async function quiz(ask: (question: Question) => Promise<string[]>): Promise<Quizzed> {
   const each: [Question, number, string[]][] = [];
   for (const question of QUESTIONS) {
     const answered = await ask(question);
