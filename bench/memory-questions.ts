@@ -21,18 +21,19 @@ async function quizzed(embedder: Embedder): Promise<{ memory: Quizzed; transcrip
   const mind = mindOver({ of: async () => store, close: async () => undefined });
   const records = await tell(store, embedder, (ids) => mind.forget(store, ids));
   const memory = await quiz(await recallAnswers(store, embedder, records));
-  const transcript = await quiz(
-    await plainAnswers(
-      await openMemory((close) => closes.push(close)),
-      embedder,
-    ),
-  );
+  const transcript = await quiz(await plainAnswers(await openMemory((close) => closes.push(close)), embedder));
   for (const close of closes) await close();
   return { memory, transcript };
 }
 
 function rowOf(what: string, ours: number, peer: number): Row {
-  return { what, ours: ours.toFixed(3), peer: peer.toFixed(3), ratio: `${(ours / Math.max(peer, 0.001)).toFixed(2)}x`, goal: ours >= peer ? 'at least as good' : 'worse' };
+  return {
+    what,
+    ours: ours.toFixed(3),
+    peer: peer.toFixed(3),
+    ratio: `${(ours / Math.max(peer, 0.001)).toFixed(2)}x`,
+    goal: ours >= peer ? 'at least as good' : 'worse',
+  };
 }
 
 /** Asks a year of conversation a hundred questions, of its memory and of its transcript alone, by hashed words and by a model in `models`; prints recall@5 by class. */

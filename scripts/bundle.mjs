@@ -7,6 +7,8 @@ import { build } from 'esbuild';
 const root = join(import.meta.dirname, '..');
 /** Packages of many small modules, each packed into one file of its own that is read when the package is first used. */
 const PACKED = ['yaml'];
+/** Packages that have no CommonJS form: `require` would give their module and not what it exports by default. */
+const MODULES_ONLY = ['rbush'];
 
 /** Gives `import.meta` the value that it has in the compiled file: files are looked for beside it. */
 function inPlace(source, path) {
@@ -38,6 +40,7 @@ const packages = {
     esbuild.onResolve({ filter: /^[^.]/ }, ({ path, kind }) => {
       if (kind === 'entry-point' || path.startsWith('node:')) return undefined;
       if (PACKED.includes(path)) return { path: `./${path}.cjs`, external: true };
+      if (MODULES_ONLY.includes(path)) return { path, external: true };
       return ['require-call', 'dynamic-import'].includes(kind) ? { path, external: true } : { path, namespace: 'package' };
     });
     esbuild.onLoad({ filter: /./, namespace: 'package' }, ({ path }) => ({

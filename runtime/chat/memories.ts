@@ -107,7 +107,8 @@ function hitOf({ record, score, parts, facts }: Recalled): Hit {
       type: record.type,
       time: new Date(record.timeMs).toISOString(),
       role: typeof record.metadata?.role === 'string' ? record.metadata.role : null,
-      outdated: ended.length > 0 && ended.length === facts.length,
+      // Stands in a label: nothing in it may end that.
+      no_longer: ended.map(({ relation, object }) => `${relation} ${object}`.replaceAll(/[\s_[\]<>]+/gu, ' ')),
       records: [...(record.provenance?.records ?? [])],
       parts: { ...parts },
     },
@@ -124,7 +125,8 @@ export function memoryText(memories: readonly Hit[]): string[] {
   if (memories.length === 0) return [];
   const blocks = memories.map(({ text, metadata }, index) => {
     const who = metadata.role === 'assistant' ? ', said by the assistant' : metadata.role === 'user' ? ', said by the user' : '';
-    const label = `Memory ${index + 1}, ${String(metadata.time).slice(0, 10)}${who}${metadata.outdated ? ', no longer so' : ''}`;
+    const ended = metadata.no_longer as readonly string[];
+    const label = `Memory ${index + 1}, ${String(metadata.time).slice(0, 10)}${who}${ended.length > 0 ? `, no longer so: ${ended.join('; ')}` : ''}`;
     return passage(label, fenced(text, REMEMBERED_CHARACTERS));
   });
   const head =
