@@ -10,7 +10,7 @@ import type { VisitedSocket, Visitor } from '../http/visitor.js';
 import { ChangedRequest, failureInWrittenWords, listenerInWrittenWords, replyInWrittenWords, type Swaps } from './disguise.js';
 import type { Metering } from './metering.js';
 import type { Level, Namespaces } from './namespaces.js';
-import { watched } from './watched.js';
+import { watched, whileStill } from './watched.js';
 
 /** What all visitors of a daemon have in common. */
 export interface Premises {
@@ -136,7 +136,8 @@ export class User implements Visitor<Runtime> {
     try {
       const reply = await endpoint.handler(this.context, new ChangedRequest(request, changes));
       await metering.noteStored(this.caller, endpoint, request);
-      return replyInWrittenWords(reply, swaps);
+      const said = replyInWrittenWords(reply, swaps);
+      return 'events' in said ? { ...said, events: whileStill(said.events, this.#isStill) } : said;
     } catch (error) {
       throw failureInWrittenWords(error, swaps);
     }
@@ -230,6 +231,8 @@ export class User implements Visitor<Runtime> {
       if (params.session_id !== undefined) params = { ...params, session_id: this.#mark + params.session_id };
       if (endpoint.tag === 'chat' && request.header('x-no-session') === undefined)
         headers['x-session-id'] = this.#mark + (request.header('x-session-id') || randomUUID());
+      // What a project remembers of a chat belongs to this name.
+      if (endpoint.id === 'chat_completions') body = { ...(body as object), user: this.#mark + ((body as { user?: string }).user ?? 'me') };
     }
     const active = request.header('x-active-project');
     const [namespace = ''] = active?.split('/') ?? [];

@@ -26,3 +26,18 @@ export function watched(listener: SocketListener, isStill: () => Promise<boolean
     stopping: () => listener.stopping?.(),
   };
 }
+
+/** A stream that ends in the same way, at its next item. */
+export async function* whileStill(
+  items: AsyncIterable<string>,
+  isStill: () => Promise<boolean>,
+  everyMs = ASKED_EVERY_MS,
+): AsyncGenerator<string, void, undefined> {
+  let askedMs = performance.now();
+  for await (const item of items) {
+    const isDue = performance.now() - askedMs > everyMs;
+    if (isDue && !(await isStill().catch(() => true))) return;
+    if (isDue) askedMs = performance.now();
+    yield item;
+  }
+}

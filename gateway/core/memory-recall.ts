@@ -55,7 +55,7 @@ export const memoryRecallEndpoints: Endpoint<MemoryContext>[] = [
     method: 'POST',
     path: `${MEMORY}/recall`,
     id: 'memory_recall',
-    access: 'members',
+    access: 'writers',
     tool: 'reads',
     summary: 'Ask what is remembered: one ranked list by words, meaning, facts, time and place',
     tag,

@@ -200,5 +200,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
   if (transport.fallbackReason) log('warn', `serving with node:http: ${transport.fallbackReason}`);
   if (!options.apiKey && !front && ![options.host, options.runtimeHost].every(isLoopback))
     log('warn', 'the API is open to the network without a key: anyone who reaches this machine can use it');
-  process.stdout.write(greeting({ options, core, ports: listeners.map(({ port }) => port), readyMs: performance.now() - started }));
+  const signInAt = front?.accounts.settings.origin;
+  const ports = listeners.map(({ port }) => port);
+  process.stdout.write(greeting({ options, core, ports, readyMs: performance.now() - started, signInAt }));
 }

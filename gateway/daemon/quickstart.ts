@@ -25,15 +25,18 @@ export function greeting({
   core,
   ports,
   readyMs,
+  signInAt,
 }: {
   options: DaemonOptions;
   core: boolean;
   ports: readonly number[];
   readyMs: number;
+  /** Where people sign in, where accounts are on. */
+  signInAt: string | undefined;
 }): string {
   const address = (host: string, port: number): string => `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
   const runtimePort = ports[core ? 1 : 0]!;
-  const key = options.apiKey ? " -H 'Authorization: Bearer YOUR_KEY'" : '';
+  const key = options.apiKey || signInAt ? " -H 'Authorization: Bearer YOUR_KEY'" : '';
   const base = core ? address(options.host, ports[0]!) : address(options.runtimeHost, runtimePort);
   const path = core ? `/v1/projects/${NAMESPACE}/${PROJECT}/chat/completions` : '/v1/chat/completions';
   const body = JSON.stringify({ ...(core ? {} : { model: FIRST_MODEL.name }), messages: [{ role: 'user', content: 'Hello!' }] });
@@ -42,6 +45,7 @@ export function greeting({
     ...(core ? [`  core API           ${base}  (try it in a browser: ${base}/docs)`] : []),
     `  universal runtime  ${address(options.runtimeHost, runtimePort)}`,
     `  data               ${options.dataDir}`,
+    ...(signInAt ? [`  accounts           ${signInAt}`] : []),
     'Try it:',
     `  curl -s ${base}${path}${key} -H 'Content-Type: application/json' -d '${body}'`,
     '',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { watched } from '../../gateway/accounts/watched.js';
+import { watched, whileStill } from '../../gateway/accounts/watched.js';
 import { coreEndpoints } from '../../gateway/core/index.js';
 import type { Refusal } from '../../gateway/http/transport.js';
 import { universalEndpoints } from '../../gateway/universal/index.js';
@@ -154,7 +154,7 @@ describe('accounts in front of the daemon', () => {
     assert.doesNotMatch(await asked('http://127.0.0.1:19/v1'), /AddressRefused/);
   });
 
-  it('end the WebSockets of who has signed out', async () => {
+  it('end the WebSockets and the streams of who has signed out', async () => {
     let isStill = true;
     const told: string[] = [];
     const peer = { send: () => true, bufferedBytes: 0, close: (code: number, reason: string) => told.push(`${code} ${reason}`) };
@@ -166,6 +166,19 @@ describe('accounts in front of the daemon', () => {
     for (let tries = 0; tries < 100 && told.length === 0; tries++) await sleep(5);
     listener.closed(1008);
     assert.equal(told[0], '1008 signed out');
+    let sent = 0;
+    async function* endless(): AsyncGenerator<string, void, undefined> {
+      for (;;) {
+        await sleep(1);
+        yield 'data: x\n\n';
+      }
+    }
+    isStill = true;
+    for await (const _item of whileStill(endless(), async () => isStill, 5)) {
+      sent += 1;
+      if (sent === 20) isStill = false;
+    }
+    assert.ok(sent >= 20);
     const asking = (token: string) =>
       stage.core.upgrade({
         path: '/v1/anns/diary/voice/chat',
