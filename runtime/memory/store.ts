@@ -186,7 +186,10 @@ export class OpenStore implements MemoryStore {
   async clear(kind: KindName | 'all'): Promise<MemoryCounts> {
     const before = this.counts();
     if (kind === 'all') await this.#changes.alone(() => this.#startAnew());
-    else await this.#dropAll(MEMORY_KINDS.find(({ name }) => name === kind)!);
+    else {
+      const emptied = MEMORY_KINDS.find(({ name }) => name === kind)!;
+      await this.#drop(emptied, () => this.#lines.first(emptied.index, [], PAGE).map(({ seq }) => seq));
+    }
     return difference(before, this.counts());
   }
 
@@ -196,13 +199,8 @@ export class OpenStore implements MemoryStore {
     let dropped = 0;
     const space = this.#space();
     for (const kind of MEMORY_KINDS as readonly MemoryKind[]) {
-      if (!kind.expired || !kind.isOn(this.config)) continue;
-      for (;;) {
-        const seqs = kind.expired(space, this.#surely(kind.name));
-        if (seqs.length === 0) break;
-        await this.#changes.make({ drop: { kind: kind.name, seqs } });
-        dropped += seqs.length;
-      }
+      const { expired } = kind;
+      if (expired && kind.isOn(this.config)) dropped += await this.#drop(kind, () => expired(space, this.#surely(kind.name)));
     }
     return dropped;
   }
@@ -265,12 +263,18 @@ export class OpenStore implements MemoryStore {
     for (const listener of this.#listeners) listener({ added, ended, removed });
   }
 
-  async #dropAll(kind: MemoryKind): Promise<void> {
-    for (;;) {
-      const seqs = this.#lines.first(kind.index, [], PAGE).map(({ seq }) => seq);
-      if (seqs.length === 0) return;
+  /** Lets records leave a kind, those that `next` names, until it names none; returns how many did. */
+  async #drop(kind: MemoryKind, next: () => readonly number[]): Promise<number> {
+    let dropped = 0;
+    let last: number | undefined;
+    for (let seqs = next(); seqs.length > 0; seqs = next()) {
+      // A line without a record would come again and again; the next repair of the file sees to it.
+      if (seqs[0] === last) break;
+      last = seqs[0];
       await this.#changes.make({ drop: { kind: kind.name, seqs } });
+      dropped += seqs.length;
     }
+    return dropped;
   }
 
   /** Records of a kind, without those that may still be taken back. */
