@@ -110,6 +110,7 @@ const STEPS = [
     run: async () => {
       await run('generating types and validators from the schemas', process.execPath, ['scripts/schemas.mjs']);
       await run('compiling TypeScript', process.execPath, ['node_modules/typescript/bin/tsc', '-p', '.']);
+      await run('declaring the types of quern/accounts', process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'accounts']);
       await run('packing the daemon', process.execPath, ['scripts/bundle.mjs']);
     },
   },
