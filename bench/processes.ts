@@ -31,9 +31,12 @@ export function processorMs(pid: number): number {
 /** A tick of the clock of /proc, in milliseconds. */
 const TICK_MS = 10;
 
-/** Processor time of all processes that this one has started and waited for, in milliseconds, to a hundredth of a second. */
-export function waitedForMs(): number {
-  // Behind the name, which may hold spaces, come 13 numbers before the two of waited-for processes.
-  const numbers = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)!.split(' ');
-  return (Number(numbers[13]) + Number(numbers[14])) * TICK_MS;
+/**
+ * Processor time of a process, threads that have ended included, and of all processes that it has started and waited for, in milliseconds, to a hundredth of
+ * a second.
+ */
+export function spentMs(pid: number | 'self'): { readonly own: number; readonly waitedFor: number } {
+  // Behind the name, which may hold spaces, come eleven numbers before the two of each.
+  const numbers = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)!.split(' ').map(Number);
+  return { own: (numbers[11]! + numbers[12]!) * TICK_MS, waitedFor: (numbers[13]! + numbers[14]!) * TICK_MS };
 }

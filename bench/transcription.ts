@@ -13,7 +13,7 @@ import { wavOf } from '../test/support/speech/sounds.js';
 import { edgeErrors, pausedSpeech, type TimedWord } from '../test/support/speech/word-times.js';
 import { Lacking, unlessLacking } from './lacking.js';
 import { median, quantile, ROOT, type Row, table } from './measure.js';
-import { processorMs, waitedForMs } from './processes.js';
+import { spentMs } from './processes.js';
 import { sizeOf } from './size.js';
 
 const KIT = join(ROOT, 'build/speech-kit');
@@ -58,11 +58,11 @@ function ownProgram(): string {
 
 /** Seconds of a processor that the program needs for a file, without loading the model. */
 function programSeconds(program: string, model: string, wav: string): number {
-  const before = waitedForMs();
+  const before = spentMs('self').waitedFor;
   const { stderr, status } = spawnSync(program, ['-m', model, '-f', wav, '-t', '1', '-bs', '1', '-bo', '1'], { encoding: 'utf8' });
   const load = Number(/load time =\s+([\d.]+) ms/.exec(stderr)?.[1]);
   if (status !== 0 || !Number.isFinite(load)) throw new Lacking("whisper.cpp's own program", stderr.slice(-200));
-  return (waitedForMs() - before - load) / 1000;
+  return (spentMs('self').waitedFor - before - load) / 1000;
 }
 
 /** The same of faster-whisper, with bytes for weights. */
@@ -121,10 +121,10 @@ export async function benchTranscription(): Promise<void> {
   const release = await transcription.keepTranscriber(MODEL, signal);
   const { pid } = models.loaded().find(({ key }) => key.startsWith('speech:'))!;
   const seconds = async (samples: Float32Array): Promise<number> => {
-    const before = processorMs(pid!);
+    const before = spentMs(pid!).own;
     const { segments } = await transcription.transcribe({ samples, model: MODEL, task: 'transcribe' }, signal);
     for await (const _segment of segments);
-    return (processorMs(pid!) - before) / 1000;
+    return (spentMs(pid!).own - before) / 1000;
   };
   const spoken: Float32Array[] = [];
   for (const text of SENTENCES.slice(0, COUNT)) {
