@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Caller } from '../../accounts/identity/sessions.js';
+import { isName } from '../../runtime/config/names.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { NOWHERE, projectsSeen } from '../../runtime/tenants/seen-projects.js';
 import type { Tenants } from '../../runtime/tenants/tenants.js';
@@ -148,7 +149,7 @@ export class User implements Visitor<Runtime> {
     { params, query }: Pick<Request, 'params' | 'query'>,
   ): { readonly fileLimitBytes: number } | undefined {
     const { namespace } = params;
-    const level = namespace === undefined ? undefined : this.#level(namespace);
+    const level = isName(namespace) ? this.#level(namespace) : undefined;
     if (level === 'none')
       try {
         return endpoint.multipart?.admit?.(this.context, { params: { ...params, namespace: NOWHERE }, query });
@@ -163,7 +164,7 @@ export class User implements Visitor<Runtime> {
     const { metering } = this.#premises;
     await metering.admit(this.caller, { access: route.access, method: 'POST' });
     const { namespace } = params;
-    const level = namespace === undefined ? undefined : this.#level(namespace);
+    const level = isName(namespace) ? this.#level(namespace) : undefined;
     if (level === 'none') {
       const listener = route.open(this.context, { params: { ...params, namespace: NOWHERE }, query });
       return listenerInWrittenWords(listener, [[NOWHERE, namespace!]]);
@@ -205,6 +206,8 @@ export class User implements Visitor<Runtime> {
   async #standing({ access }: Endpoint<Runtime>, params: Request['params'], body: unknown): Promise<Standing | undefined> {
     if (access !== 'members' && access !== 'writers' && access !== 'founders') return undefined;
     const namespace = params.namespace ?? (body as { namespace: string }).namespace;
+    // What is no name is nobody's: the handler says what is wrong with it.
+    if (!isName(namespace)) return undefined;
     const level = this.#level(namespace);
     if (level === 'member' && access !== 'members') throw onlyRead(namespace);
     const { namespaces } = this.#premises;
@@ -236,7 +239,7 @@ export class User implements Visitor<Runtime> {
     }
     const active = request.header('x-active-project');
     const [namespace = ''] = active?.split('/') ?? [];
-    if (active !== undefined && !this.sees(namespace)) {
+    if (active !== undefined && isName(namespace) && !this.sees(namespace)) {
       swaps.push([NOWHERE, namespace]);
       headers['x-active-project'] = `${NOWHERE}${active.slice(namespace.length)}`;
     }

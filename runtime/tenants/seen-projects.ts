@@ -1,3 +1,4 @@
+import { isName } from '../config/names.js';
 import { projectNotFound } from '../projects/cache.js';
 import type { Projects } from '../projects/projects.js';
 
@@ -21,7 +22,8 @@ export function projectsSeen(projects: Projects, sees: (namespace: string) => bo
       if (name === 'namespaces') return () => all.namespaces().filter(sees);
       return (...given: unknown[]): unknown => {
         const [namespace, project] = given;
-        if (typeof namespace !== 'string' || namespace === NOWHERE || sees(namespace)) return member.apply(all, given);
+        // What is no name is nobody's: the projects say what is wrong with it.
+        if (!isName(namespace) || namespace === NOWHERE || sees(namespace)) return member.apply(all, given);
         const without = WITHOUT[name];
         if (without) return without(all);
         throw projectNotFound(namespace, String(project));

@@ -93,6 +93,18 @@ describe('accounts in front of the daemon', () => {
     assert.equal((await root.ask('core', 'GET', '/v1/projects/anns/diary')).status, 200);
   });
 
+  it('say of what is no name of a namespace what is wrong with it', async () => {
+    for (const name of ['a%22b', '..%2Fx', 'a%5Cb', '%F0%9F%8D%8B', 'x'.repeat(200), 'nowhere'])
+      for (const [method, path, body] of [
+        ['GET', `/v1/projects/${name}`, undefined],
+        ['GET', `/v1/projects/${name}/diary`, undefined],
+        ['POST', `/v1/projects/${name}/diary/datasets`, { name: 'a', data_processing_strategy: 'b', database: 'c' }],
+        ['GET', `/v1/projects/${name}/diary/event_logs`, undefined],
+      ] as const)
+        assert.equal(plain(await bob.ask('core', method, path, body)), plain(await root.ask('core', method, path, body)), path);
+    assert.notEqual((await bob.ask('core', 'POST', '/v1/projects/a%22b', PROJECT)).status, 200);
+  });
+
   it('give one of two who begin a namespace at the same time to the first', async () => {
     const made = await Promise.all([ann, bob].map((one) => one.ask('core', 'POST', '/v1/projects/raced', PROJECT)));
     assert.deepEqual(made.map(({ status }) => status).sort(), [200, 403]);
