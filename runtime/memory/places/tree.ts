@@ -11,6 +11,8 @@ const LOADED_AT_ONCE = 2_048;
 const FOUND_AT_ONCE = 1_024;
 /** Changes that wait for those who walk the tree; then who comes waits too. */
 const MOST_HELD = 1_000;
+/** A tree that nobody has asked for so long takes memory for nothing: about 150 MB for a million places. */
+const IDLE_MS = 30 * 60_000;
 /** Entries of a node of the tree. */
 const NODE_ENTRIES = 16;
 
@@ -43,6 +45,9 @@ interface TreeNode {
 /** The places of one store in an R-tree in memory, made of the records at the first question, and kept up with what changes. */
 export class PlaceTree implements PlaceIndex {
   readonly #space: KindSpace;
+  readonly #idleMs: number;
+  /** Lets go of the tree when nobody has asked for so long; a question later makes it anew. */
+  #idle: NodeJS.Timeout | undefined;
   #tree: Tree | undefined;
   #building: Promise<Tree> | undefined;
   /** What changed while the tree was made or read, in order: it must not move under those who walk it. */
@@ -51,8 +56,9 @@ export class PlaceTree implements PlaceIndex {
   /** Those who wait until the tree is up to date. */
   #waiting: (() => void)[] = [];
 
-  constructor(space: KindSpace) {
+  constructor(space: KindSpace, idleMs = IDLE_MS) {
     this.#space = space;
+    this.#idleMs = idleMs;
     space.changed((changes) => {
       if (!this.#tree && !this.#building) return;
       this.#held.push(...changes);
@@ -61,6 +67,8 @@ export class PlaceTree implements PlaceIndex {
   }
 
   async *inside(box: Box): AsyncGenerator<readonly Placed[]> {
+    this.#idle ??= setTimeout(() => this.#letGo(), this.#idleMs).unref();
+    this.#idle.refresh();
     const tree = this.#tree ?? (await this.#built());
     while (this.#held.length > MOST_HELD) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     this.#readers += 1;
@@ -83,6 +91,11 @@ export class PlaceTree implements PlaceIndex {
     for (const change of this.#held) apply(this.#tree, change);
     this.#held = [];
     for (const resolve of this.#waiting.splice(0)) resolve();
+  }
+
+  #letGo(): void {
+    this.#idle = undefined;
+    if (this.#readers === 0) this.#tree = undefined;
   }
 
   #built(): Promise<Tree> {

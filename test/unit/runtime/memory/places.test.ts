@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Box, MemoryStore, NewMemory, Place } from '../../../../runtime/memory/contract.js';
 import type { KindSpace, RecordChange } from '../../../../runtime/memory/kind.js';
 import { PlaceTree } from '../../../../runtime/memory/places/tree.js';
@@ -195,4 +196,29 @@ it('walks a large tree without holding the event loop, and shows what comes mean
     assert.ok(after >= before + 3);
   });
   assert.ok(ms <= 50, `the event loop was held for ${ms.toFixed(0)} ms`);
+});
+
+it('lets go of a tree that nobody asks, and makes it anew', async () => {
+  let made = 0;
+  const lines = {
+    async *pages() {
+      made += 1;
+      yield [{ key: [0], seq: 1, value: [1, 2] }];
+    },
+  };
+  const tree = new PlaceTree({ lines, changed: () => undefined } as unknown as KindSpace, 20);
+  const ask = async (): Promise<void> => {
+    const found = [];
+    for await (const part of tree.inside({ south: 0, north: 2, west: 0, east: 3 })) found.push(...part);
+    assert.deepEqual(
+      found.map(({ seq }) => seq),
+      [1],
+    );
+  };
+  await ask();
+  await ask();
+  assert.equal(made, 1);
+  await sleep(100);
+  await ask();
+  assert.equal(made, 2);
 });
