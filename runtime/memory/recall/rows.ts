@@ -2,8 +2,10 @@ import { breathe } from '../../base/loop.js';
 import type { MemoryRecord, MemoryType, Place, ReadFilter } from '../contract.js';
 import { distanceM } from '../places/sphere.js';
 
-/** Rows that are looked at between two looks at the clock. */
+/** Rows that are looked at between two looks at the clock. A multiple of 8. */
 const STRIDE = 4096;
+/** A little less than there are, so that a box of degrees holds the circle. */
+const METRES_PER_DEGREE = 110_000;
 const QUESTION = /[?？]\s*$/;
 /** Which rows a question may find. */
 export interface RowFilter extends Omit<ReadFilter, 'limit'> {
@@ -136,40 +138,62 @@ export class Rows {
     const tests = this.#tests(filter);
     if (tests.length === 0 && this.size === this.end) return undefined;
     const bits = new Uint8Array((this.end + 7) >> 3);
+    const keep = new Uint8Array(STRIDE);
     let count = 0;
-    for (let row = 0; row < this.end; row += 1) {
-      if (row % STRIDE === STRIDE - 1) await breathe();
-      if (!this.#alive[row] || !tests.every((test) => test(row))) continue;
-      bits[row >> 3]! |= 1 << (row & 7);
-      count += 1;
+    for (let from = 0; from < this.end; from += STRIDE) {
+      await breathe();
+      const to = Math.min(this.end, from + STRIDE);
+      for (let row = from; row < to; row += 1) keep[row - from] = this.#alive[row] ? 1 : 0;
+      for (const drop of tests) drop(keep, from, to);
+      for (let row = from; row < to; row += 1) {
+        if (keep[row - from] === 0) continue;
+        bits[row >> 3]! |= 1 << (row & 7);
+        count += 1;
+      }
     }
     return { bits, count, has: (row) => (bits[row >> 3]! & (1 << (row & 7))) !== 0 };
   }
 
-  #tests({ fromMs, toMs, asOfMs, types, user, session, tags, near, isOfNobody }: RowFilter): ((row: number) => boolean)[] {
-    const tests: ((row: number) => boolean)[] = [];
-    const same = (column: readonly number[], text: string): void => {
-      const code = this.#names.known(text);
-      tests.push((row) => column[row] === code);
-    };
-    if (user !== undefined) same(this.#user, user);
-    if (isOfNobody) tests.push((row) => this.#user[row] === 0);
-    if (session !== undefined) same(this.#session, session);
-    if (fromMs !== undefined) tests.push((row) => this.timeMs[row]! >= fromMs);
-    if (toMs !== undefined) tests.push((row) => this.timeMs[row]! <= toMs);
-    if (asOfMs !== undefined) tests.push((row) => this.timeMs[row]! <= asOfMs);
+  #tests({ fromMs, toMs, asOfMs, types, user, session, tags, near, isOfNobody }: RowFilter): Drop[] {
+    const latest = Math.min(toMs ?? Number.POSITIVE_INFINITY, asOfMs ?? Number.POSITIVE_INFINITY);
+    const drops: Drop[] = [];
+    if (user !== undefined) drops.push(others(this.#user, this.#names.known(user)));
+    if (isOfNobody) drops.push(others(this.#user, 0));
+    if (session !== undefined) drops.push(others(this.#session, this.#names.known(session)));
+    if (fromMs !== undefined || Number.isFinite(latest)) drops.push(outside(this.timeMs, fromMs ?? Number.NEGATIVE_INFINITY, latest));
     if (types !== undefined) {
       const codes = new Set(types.map((type: MemoryType) => this.#names.known(type)));
-      tests.push((row) => codes.has(this.#type[row]!));
+      drops.push(failing((row) => codes.has(this.#type[row]!)));
     }
-    if (tags !== undefined && tags.length > 0) tests.push((row) => tags.every((tag) => this.#tags[row]?.includes(tag) ?? false));
+    if (tags !== undefined && tags.length > 0) drops.push(failing((row) => tags.every((tag) => this.#tags[row]?.includes(tag) ?? false)));
     if (near !== undefined) {
-      const reach = near.radiusM / 110_000;
-      tests.push(
-        (row) =>
-          Math.abs(this.#lat[row]! - near.lat) <= reach && distanceM(near, { lat: this.#lat[row]!, lon: this.#lon[row]! }) <= near.radiusM,
-      );
+      const reach = near.radiusM / METRES_PER_DEGREE;
+      drops.push(outside(this.#lat, near.lat - reach, near.lat + reach));
+      drops.push(failing((row) => distanceM(near, { lat: this.#lat[row]!, lon: this.#lon[row]! }) <= near.radiusM));
     }
-    return tests;
+    return drops;
   }
 }
+
+/** Takes the marks from the rows of a stretch that do not pass; mark 0 is row `from`. */
+type Drop = (keep: Uint8Array, from: number, to: number) => void;
+
+// Loops of their own over one column each: several times as fast as a list of tests for each row.
+const others =
+  (column: readonly number[], code: number): Drop =>
+  (keep, from, to) => {
+    for (let row = from; row < to; row += 1) if (column[row] !== code) keep[row - from] = 0;
+  };
+
+/** A value that is no number lies outside. */
+const outside =
+  (column: readonly number[], least: number, most: number): Drop =>
+  (keep, from, to) => {
+    for (let row = from; row < to; row += 1) if (!(column[row]! >= least && column[row]! <= most)) keep[row - from] = 0;
+  };
+
+const failing =
+  (passes: (row: number) => boolean): Drop =>
+  (keep, from, to) => {
+    for (let row = from; row < to; row += 1) if (keep[row - from] === 1 && !passes(row)) keep[row - from] = 0;
+  };
