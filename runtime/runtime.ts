@@ -33,6 +33,7 @@ import { Projects } from './projects/projects.js';
 import type { Provider } from './providers/contract.js';
 import { createProviders, providerOf } from './providers/index.js';
 import type { StartRunner } from './providers/runners.js';
+import { StoredResponses } from './responses/stored-responses.js';
 import type { Retrieval } from './rag/query/contract.js';
 import { type HealthCheck, healthChecks } from './services/health.js';
 import { openMemory } from './services/memory.js';
@@ -66,6 +67,8 @@ export interface Runtime {
   readonly models: Models;
   /** Models that clients made of others. */
   readonly named: NamedModels;
+  /** Answers that clients may go on from. */
+  readonly responses: StoredResponses;
   readonly hub: Hub;
   /** Images by diffusion models. */
   readonly images: Images;
@@ -231,6 +234,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     completions,
     models,
     named,
+    responses: new StoredResponses(store),
     hub,
     kvCache: () => kvCache.get(),
     images: new Images(models),

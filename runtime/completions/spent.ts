@@ -11,6 +11,7 @@ export function spending(completion: Completion, spent: Spent): Completion {
     get contextUsage() {
       return completion.contextUsage!;
     },
+    ...(completion.loadMs === undefined ? {} : { loadMs: completion.loadMs }),
     parts: counted(completion, spent),
   };
 }

@@ -19,3 +19,14 @@ export interface NamedModelRecord {
   /** Milliseconds since 1970 of its creation or last change. */
   readonly atMs: number;
 }
+
+/** An answer of the responses API, with what it was asked. */
+export interface StoredResponse {
+  /** As it was sent. */
+  readonly response: Readonly<Record<string, unknown>>;
+  /** Items of this turn alone, each with an id. */
+  readonly input: readonly Readonly<Record<string, unknown>>[];
+  readonly output: readonly Readonly<Record<string, unknown>>[];
+  /** The response that it went on from. */
+  readonly previous?: string;
+}

@@ -18,6 +18,7 @@ const JSON_TABLES: ReadonlySet<TableName> = new Set<TableName>([
   'eventConfigs',
   'pausedTurns',
   'pausedStates',
+  'responses',
   'memories',
 ]);
 

@@ -14,7 +14,7 @@ import type { TableName, Tables } from './tables.js';
 import { type Chain, type Change, Writer } from './writer.js';
 
 export type { ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowRange } from './chunk-records.js';
-export type { NamedModelRecord } from './client-records.js';
+export type { NamedModelRecord, StoredResponse } from './client-records.js';
 export type { DetectorRecord, DetectorSettings, ModelRecord, SegmentRecord, StoredColumn, TableRecord } from './column-records.js';
 export { alignedBytes, bytesOf } from './column-records.js';
 export type { EventKey, StoredEvent } from './event-records.js';
@@ -70,6 +70,8 @@ export class Store {
   readonly memoryNotes: Table<'memoryNotes'>;
   readonly memoryTrash: Table<'memoryTrash'>;
   readonly namedModels: Table<'namedModels'>;
+  readonly responses: Table<'responses'>;
+  readonly responseSizes: Table<'responseSizes'>;
   readonly counts: StoreCounts = { read: 0, written: 0 };
   readonly #environment: Environment;
   readonly #writer: Writer;
@@ -120,6 +122,8 @@ export class Store {
     this.memoryNotes = new Table('memoryNotes', tables.memoryNotes, owner);
     this.memoryTrash = new Table('memoryTrash', tables.memoryTrash, owner);
     this.namedModels = new Table('namedModels', tables.namedModels, owner);
+    this.responses = new Table('responses', tables.responses, owner);
+    this.responseSizes = new Table('responseSizes', tables.responseSizes, owner);
     this.#endLog = repeatInLog(() => this.#openDamage());
   }
 

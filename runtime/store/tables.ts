@@ -1,6 +1,6 @@
 import type { Message } from '../../schemas/generated/common.js';
 import type { ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowKey, WasteRecord } from './chunk-records.js';
-import type { NamedModelRecord } from './client-records.js';
+import type { NamedModelRecord, StoredResponse } from './client-records.js';
 import type { DetectorRecord, ModelRecord, SegmentKey, SegmentRecord, TableRecord } from './column-records.js';
 import type { EventHead, EventKey, StoredEvent } from './event-records.js';
 import type { MemoryKey, MemoryLineKey, MemoryRecordKey, MemoryStoreRecord, StoredMemory } from './memory-records.js';
@@ -86,6 +86,10 @@ export interface Tables {
   memoryTrash: { key: number; value: number };
   /** Models that clients made of others, by name. */
   namedModels: { key: string; value: NamedModelRecord };
+  /** By id, whose order is that of time. */
+  responses: { key: string; value: StoredResponse };
+  /** The bytes of each of them, about. */
+  responseSizes: { key: string; value: number };
 }
 
 /** A table's name. */
@@ -121,4 +125,6 @@ export const TABLE_NAMES = [
   'memoryNotes',
   'memoryTrash',
   'namedModels',
+  'responses',
+  'responseSizes',
 ] as const satisfies readonly TableName[];

@@ -1,0 +1,237 @@
+import type { Completion } from '../../runtime/completions/contract.js';
+import { responseId } from '../../runtime/responses/stored-responses.js';
+import type { Runtime } from '../../runtime/runtime.js';
+import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
+import { Failure } from '../../schemas/errors.js';
+import type { ResponseRequest } from '../../schemas/generated/universal/responses.js';
+import { CHAT_BODY_BYTES } from '../http/body.js';
+import { failureOf } from '../http/errors.js';
+import { type ResponseEvent, ResponseWriter } from './responses-events.js';
+import { inputItems, type KeptItem, responseRequest } from './responses-request.js';
+
+/** Answers that are being made, by id, so that they can be cancelled. */
+const running = new Map<string, AbortController>();
+
+/** What a response says whatever becomes of it. */
+function frameOf(id: string, body: ResponseRequest) {
+  return {
+    id,
+    object: 'response',
+    created_at: Math.floor(Date.now() / 1000),
+    background: false,
+    error: null,
+    instructions: body.instructions ?? null,
+    max_output_tokens: body.max_output_tokens ?? null,
+    metadata: body.metadata ?? {},
+    model: body.model,
+    parallel_tool_calls: body.parallel_tool_calls !== false,
+    previous_response_id: body.previous_response_id ?? null,
+    reasoning: { effort: body.reasoning?.effort ?? null, summary: body.reasoning?.summary ?? null },
+    store: body.store !== false,
+    temperature: body.temperature ?? null,
+    text: { format: body.text?.format ?? { type: 'text' } },
+    tool_choice: body.tool_choice ?? 'auto',
+    tools: body.tools ?? [],
+    top_p: body.top_p ?? null,
+    truncation: body.truncation ?? 'disabled',
+    user: body.user ?? null,
+  };
+}
+
+/** One answer on its way: what it says of itself so far, and what becomes of it. */
+class Turn {
+  readonly id = responseId();
+  readonly #frame: ReturnType<typeof frameOf>;
+  readonly #writer: ResponseWriter;
+  readonly #control = new AbortController();
+  readonly signal: AbortSignal;
+  #number = 0;
+  #items: KeptItem[] = [];
+
+  constructor(
+    private readonly runtime: Runtime,
+    private readonly body: ResponseRequest,
+    private readonly request: Request,
+  ) {
+    this.#frame = frameOf(this.id, body);
+    this.#writer = new ResponseWriter(this.id, Boolean(body.reasoning?.summary));
+    this.signal = AbortSignal.any([request.signal, this.#control.signal]);
+  }
+
+  async open(): Promise<Completion> {
+    const { responses, completions } = this.runtime;
+    this.#items = inputItems(this.body, this.id, responses);
+    return completions.open(await responseRequest(this.body, this.#items, responses), this.signal);
+  }
+
+  /** The whole answer, kept where that is wanted. */
+  async whole({ parts }: Completion): Promise<object> {
+    for await (const part of parts) for (const _event of this.#writer.take(part));
+    return this.#kept();
+  }
+
+  /** Its events, numbered, of which the last says how it ended. */
+  async *events({ parts }: Completion): AsyncGenerator<string, void, undefined> {
+    // Before its first event nobody knows its id.
+    running.set(this.id, this.#control);
+    const begun = this.#response('in_progress');
+    try {
+      yield this.#frames([
+        { type: 'response.created', response: begun },
+        { type: 'response.in_progress', response: begun },
+      ]);
+      for await (const part of parts) {
+        if (part.type === 'progress') yield `: prompt ${part.read}/${part.of}\n\n`;
+        else yield this.#frames(this.#writer.take(part));
+      }
+      const response = await this.#kept();
+      yield this.#frames([{ type: `response.${response.status}`, response }]);
+    } catch (error) {
+      yield this.#failed(error);
+    } finally {
+      running.delete(this.id);
+    }
+  }
+
+  /** A cancelled answer ends as one that failed: clients know no other end of a stream that was begun. */
+  #failed(error: unknown): string {
+    const { code, message } = failureOf(error);
+    const response = { ...this.#response('failed'), error: { code, message } };
+    return this.#frames([
+      { type: 'error', code, message, param: null },
+      { type: 'response.failed', response },
+    ]);
+  }
+
+  async #kept() {
+    const isCut = this.#writer.end?.reason === 'length';
+    const response = { ...this.#response(isCut ? 'incomplete' : 'completed'), completed_at: Math.floor(Date.now() / 1000) };
+    if (this.body.store === false) return response;
+    const previous = this.body.previous_response_id;
+    const kept = {
+      response,
+      input: this.#items.map((item) => ({ ...item })),
+      output: this.#writer.output,
+      ...(previous ? { previous } : {}),
+    };
+    const bytes = Number(this.request.header('content-length') ?? 0) + JSON.stringify(response).length;
+    await this.runtime.responses.keep(this.id, kept, bytes);
+    return response;
+  }
+
+  #response(status: 'in_progress' | 'completed' | 'incomplete' | 'failed') {
+    const { end, output } = this.#writer;
+    const usage = end && {
+      input_tokens: end.usage.prompt_tokens,
+      input_tokens_details: { cached_tokens: 0 },
+      output_tokens: end.usage.completion_tokens,
+      output_tokens_details: { reasoning_tokens: end.thinkingTokens },
+      total_tokens: end.usage.total_tokens,
+    };
+    const incomplete = status === 'incomplete' ? { reason: 'max_output_tokens' } : null;
+    return { ...this.#frame, status, incomplete_details: incomplete, output, usage: usage ?? null };
+  }
+
+  #frames(events: Iterable<ResponseEvent>): string {
+    let text = '';
+    for (const event of events) {
+      text += `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number: this.#number })}\n\n`;
+      this.#number += 1;
+    }
+    return text;
+  }
+}
+
+async function create(runtime: Runtime, request: Request): Promise<Reply> {
+  const body = request.body as ResponseRequest;
+  if (body.background)
+    throw new Failure('bad_request', 'background is true, and answers are made while their request waits; stream it instead.', {
+      code: 'BackgroundUnsupported',
+    });
+  const turn = new Turn(runtime, body, request);
+  const completion = await turn.open();
+  return body.stream ? { events: turn.events(completion) } : { json: await turn.whole(completion) };
+}
+
+/** Ends an answer that is being made; one that is complete stays as it is. */
+function cancel(runtime: Runtime, { params }: Request): Reply {
+  const id = params.response_id!;
+  const control = running.get(id);
+  if (!control) {
+    runtime.responses.get(id);
+    throw new Failure('bad_request', `Response '${id}' is complete, so there is nothing to cancel.`, { code: 'ResponseComplete' });
+  }
+  control.abort(new Failure('unavailable', 'The response was cancelled.', { code: 'response_cancelled' }));
+  return {
+    json: { id, object: 'response', created_at: Math.floor(Date.now() / 1000), status: 'cancelled', model: '', output: [], usage: null },
+  };
+}
+
+function items(runtime: Runtime, { params, query }: Request): Reply {
+  const { limit, order, after } = query as { limit: number; order: 'asc' | 'desc'; after?: string };
+  const { input } = runtime.responses.get(params.response_id!);
+  const all = order === 'asc' ? [...input] : [...input].reverse();
+  const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
+  const data = all.slice(start, start + limit);
+  return {
+    json: { object: 'list', data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null, has_more: start + limit < all.length },
+  };
+}
+
+const common = { access: 'users', tag: 'responses', errorShape: 'openai' } as const;
+
+/** OpenAI's responses API on the port of the universal runtime. */
+export const responseEndpoints: Endpoint<Runtime>[] = [
+  endpoint({
+    ...common,
+    method: 'POST',
+    path: '/v1/responses',
+    id: 'create_response',
+    summary: 'Answer a turn, and keep it for the next one',
+    body: 'universal/responses#ResponseRequest',
+    response: 'universal/responses#Response',
+    streams: true,
+    bodyLimitBytes: CHAT_BODY_BYTES,
+    handler: create,
+  }),
+  endpoint({
+    ...common,
+    method: 'GET',
+    path: '/v1/responses/{response_id}',
+    id: 'get_response',
+    summary: 'A stored answer',
+    response: 'universal/responses#Response',
+    handler: (runtime, { params }) => ({ json: runtime.responses.get(params.response_id!).response }),
+  }),
+  endpoint({
+    ...common,
+    method: 'DELETE',
+    path: '/v1/responses/{response_id}',
+    id: 'delete_response',
+    summary: 'Remove a stored answer',
+    response: 'universal/responses#Deleted',
+    handler: async (runtime, { params }) => {
+      await runtime.responses.remove(params.response_id!);
+      return { json: { id: params.response_id!, object: 'response', deleted: true } };
+    },
+  }),
+  endpoint({
+    ...common,
+    method: 'POST',
+    path: '/v1/responses/{response_id}/cancel',
+    id: 'cancel_response',
+    summary: 'End an answer that is being made',
+    response: 'universal/responses#Response',
+    handler: cancel,
+  }),
+  endpoint({
+    ...common,
+    method: 'GET',
+    path: '/v1/responses/{response_id}/input_items',
+    id: 'list_input_items',
+    summary: 'What a stored answer was asked',
+    query: 'universal/responses#ItemsQuery',
+    response: 'universal/responses#ItemList',
+    handler: items,
+  }),
+];
