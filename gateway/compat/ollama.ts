@@ -140,7 +140,6 @@ export const ollamaEndpoints: Endpoint<Runtime>[] = [
     id: 'ollama_push',
     access: 'admins',
     summary: 'Refused: models are not sent anywhere',
-    body: 'universal/ollama#PushRequest',
     handler: () => {
       throw new Failure('not_allowed', 'Models are not pushed from here: upload the files to the model hub with its own tools.', {
         code: 'PushUnsupported',

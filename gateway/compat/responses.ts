@@ -9,11 +9,14 @@ import { failureOf } from '../http/errors.js';
 import { type ResponseEvent, ResponseWriter } from './responses-events.js';
 import { inputItems, type KeptItem, responseRequest } from './responses-request.js';
 
+/** Turns with longer bodies are answered and not kept: writing one would hold up everybody else. Their answer says `store: false`. */
+const KEPT_BYTES = 4 * 1024 * 1024;
+
 /** Answers that are being made, by id, so that they can be cancelled. */
 const running = new Map<string, AbortController>();
 
 /** What a response says whatever becomes of it. */
-function frameOf(id: string, body: ResponseRequest) {
+function frameOf(id: string, body: ResponseRequest, isKept: boolean) {
   return {
     id,
     object: 'response',
@@ -27,7 +30,7 @@ function frameOf(id: string, body: ResponseRequest) {
     parallel_tool_calls: body.parallel_tool_calls !== false,
     previous_response_id: body.previous_response_id ?? null,
     reasoning: { effort: body.reasoning?.effort ?? null, summary: body.reasoning?.summary ?? null },
-    store: body.store !== false,
+    store: isKept,
     temperature: body.temperature ?? null,
     text: { format: body.text?.format ?? { type: 'text' } },
     tool_choice: body.tool_choice ?? 'auto',
@@ -41,6 +44,7 @@ function frameOf(id: string, body: ResponseRequest) {
 /** One answer on its way: what it says of itself so far, and what becomes of it. */
 class Turn {
   readonly id = responseId();
+  readonly #bodyBytes: number;
   readonly #frame: ReturnType<typeof frameOf>;
   readonly #writer: ResponseWriter;
   readonly #control = new AbortController();
@@ -51,9 +55,10 @@ class Turn {
   constructor(
     private readonly runtime: Runtime,
     private readonly body: ResponseRequest,
-    private readonly request: Request,
+    request: Request,
   ) {
-    this.#frame = frameOf(this.id, body);
+    this.#bodyBytes = Number(request.header('content-length') ?? 0);
+    this.#frame = frameOf(this.id, body, body.store !== false && this.#bodyBytes <= KEPT_BYTES);
     this.#writer = new ResponseWriter(this.id, Boolean(body.reasoning?.summary));
     this.signal = AbortSignal.any([request.signal, this.#control.signal]);
   }
@@ -106,7 +111,7 @@ class Turn {
   async #kept() {
     const isCut = this.#writer.end?.reason === 'length';
     const response = { ...this.#response(isCut ? 'incomplete' : 'completed'), completed_at: Math.floor(Date.now() / 1000) };
-    if (this.body.store === false) return response;
+    if (!response.store) return response;
     const previous = this.body.previous_response_id;
     const kept = {
       response,
@@ -114,8 +119,7 @@ class Turn {
       output: this.#writer.output,
       ...(previous ? { previous } : {}),
     };
-    const bytes = Number(this.request.header('content-length') ?? 0) + JSON.stringify(response).length;
-    await this.runtime.responses.keep(this.id, kept, bytes);
+    await this.runtime.responses.keep(this.id, kept, this.#bodyBytes + JSON.stringify(response).length);
     return response;
   }
 

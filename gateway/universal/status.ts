@@ -1,15 +1,18 @@
 import { BUILT_IN_MODELS } from '../../models/built-in.js';
+import type { NamedModels } from '../../runtime/completions/named/named-models.js';
 import type { EngineStatus } from '../../runtime/engines/contracts/loaded.js';
 import type { Models } from '../../runtime/models/residency/models.js';
 import type { InMemory } from '../../runtime/services/services.js';
 import { type Endpoint, endpoint } from '../../schemas/endpoint.js';
 import type { Health } from '../../schemas/generated/universal/health.js';
-import type { Capabilities, ModelList } from '../../schemas/generated/universal/models.js';
+import type { Capabilities, KnownModel, ModelList } from '../../schemas/generated/universal/models.js';
 
 /** What the status endpoints look at. */
 export interface StatusContext {
   readonly version: string;
   readonly models: Models;
+  /** The models that clients made of others. */
+  readonly named?: Pick<NamedModels, 'baseOf'>;
   /** What is in memory beside models. */
   inMemory?(): readonly InMemory[];
 }
@@ -74,6 +77,12 @@ function models(runtime: StatusContext): ModelList {
   };
 }
 
+/** A model on this machine, in memory or not. Throws `not_found` where there is none. */
+async function model({ models, named }: StatusContext, id: string): Promise<KnownModel> {
+  await models.require(named?.baseOf(id) ?? id);
+  return { id, object: 'model', created: Math.floor(Date.now() / 1000), owned_by: OWNER };
+}
+
 /** Health of the runtime, the models in memory, and what models can do. */
 export const statusEndpoints: Endpoint<StatusContext>[] = [
   endpoint({
@@ -97,6 +106,18 @@ export const statusEndpoints: Endpoint<StatusContext>[] = [
     tag: 'models',
     response: 'universal/models#ModelList',
     handler: (runtime) => ({ json: models(runtime) }),
+  }),
+  endpoint({
+    method: 'GET',
+    path: '/v1/models/{model_id+}',
+    names: { model_id: 'common#ModelName' },
+    id: 'get_model',
+    access: 'users',
+    summary: 'A model on this machine',
+    tag: 'models',
+    response: 'universal/models#KnownModel',
+    errorShape: 'openai',
+    handler: async (runtime, { params }) => ({ json: await model(runtime, params.model_id!) }),
   }),
   endpoint({
     method: 'GET',

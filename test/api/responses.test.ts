@@ -93,7 +93,16 @@ const ANSWERS: Scenario[] = [
       assert.ok(body.usage.input_tokens > first.usage.input_tokens + 10);
     },
   }),
-  respond('keeps none that is not to be kept', 'hello', { store: false }, { json: (body) => void (last = body) }),
+  respond(
+    'keeps none that is not to be kept',
+    'hello',
+    { store: false },
+    {
+      json: (body) => {
+        last = body;
+      },
+    },
+  ),
   { name: 'which is not there then', path: () => `${PATH}/${last.id}`, status: 404, contains: ['response_not_found'] },
   respond(
     'reads items of every kind',
@@ -277,7 +286,7 @@ const ANSWERS: Scenario[] = [
     contains: ['is complete'],
   },
   { name: 'nor in none', method: 'POST', path: `${PATH}/resp_none/cancel`, status: 404 },
-  { name: 'asks nothing of none', path: `${PATH}/resp_none/input_items`, status: 404 },
+  { name: 'asks nothing of none', path: '/v1/responses/resp_none/input_items', status: 404 },
 ];
 
 const refused = (name: string, more: object, text: string, status = 422): Scenario => ({

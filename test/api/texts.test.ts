@@ -204,6 +204,21 @@ const refused = (name: string, more: object, text: string, status = 400, path = 
   json: ({ error }) => assert.deepEqual([typeof error.message, typeof error.type], ['string', 'string']),
 });
 
+const MODELS: Scenario[] = [
+  {
+    name: 'tells of a model on this machine',
+    path: '/v1/models/puppet',
+    json: (body) => assert.deepEqual([body.id, body.object], ['puppet', 'model']),
+  },
+  { name: 'of one that embeds too', path: '/v1/models/tiny/embedder', json: (body) => assert.equal(body.id, 'tiny/embedder') },
+  {
+    name: 'of none that is not there',
+    path: '/v1/models/org/none',
+    status: 404,
+    contains: ['The model `org/none` does not exist', 'model_not_found'],
+  },
+];
+
 const REFUSED: Scenario[] = [
   {
     ...refused('an unknown model in its words', { model: 'gpt-none', prompt: 'a' }, 'The model `gpt-none` does not exist', 404),
@@ -232,4 +247,4 @@ const REFUSED: Scenario[] = [
   ),
 ];
 
-scenarios('texts without a chat', compatStage(), [...ANSWERS, ...REFUSED]);
+scenarios('texts without a chat', compatStage(), [...ANSWERS, ...MODELS, ...REFUSED]);

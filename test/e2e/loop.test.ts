@@ -118,6 +118,33 @@ const PREPARED: Record<string, { first?: [path: string, body: unknown]; bodies: 
       '2 MB of metadata': () => json({ jsonrpc: '2.0', id: 1, method: 'ping', params: { _meta: { a: rows(180_000, (i) => i) } } }),
     },
   },
+  'POST /v1/messages': {
+    bodies: {
+      'a message of 15 MB': () =>
+        json({ model: 'quern-tiny', max_tokens: 2, messages: [{ role: 'user', content: [{ type: 'text', text: words(15_000_000) }] }] }),
+    },
+  },
+  'POST /v1/responses': {
+    bodies: {
+      'a text of 15 MB': () => json({ model: 'quern-tiny', max_output_tokens: 2, truncation: 'auto', input: words(15_000_000) }),
+      'ten thousand items': () =>
+        json({
+          model: 'quern-tiny',
+          max_output_tokens: 2,
+          truncation: 'auto',
+          input: rows(10_000, () => ({ role: 'user', content: words(160) })),
+        }),
+    },
+  },
+  'POST /api/create': {
+    bodies: {
+      'a Modelfile of 60,000 lines': () => json({ name: 'a', modelfile: `FROM quern-tiny\n${'PARAMETER stop a\n'.repeat(60_000)}` }),
+      'a template of unfinished actions': () => json({ name: 'a', from: 'quern-tiny', template: '{{ . '.repeat(50_000) }),
+      'a template of many actions': () => json({ name: 'a', from: 'quern-tiny', template: '{{ .Prompt }}'.repeat(20_000) }),
+    },
+  },
+  'POST /tokenize': { bodies: { 'a text of 15 MB': () => json({ model: 'quern-tiny', content: words(15_000_000) }) } },
+  'POST /detokenize': { bodies: { '262,144 tokens': () => json({ model: 'quern-tiny', tokens: rows(262_144, () => 5) }) } },
   'POST /v1/ocr': { bodies: { 'a picture of 24 MB': () => json({ images: ['A'.repeat(24 * 1024 * 1024)] }) } },
 };
 
