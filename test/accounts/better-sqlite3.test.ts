@@ -27,7 +27,9 @@ describe('accounts with better-sqlite3', { skip: path ? false : 'better-sqlite3 
     const [first, second] = await Promise.all([createAccounts(options), createAccounts(options)]);
     assert.ok(load.cache[path!], 'it was loaded');
     const both = [first, second];
-    const signUps = Array.from({ length: 12 }, (_, index) => new Visitor(both[index % 2]!, `198.51.100.${index}`).signUp('ann@example.com'));
+    const signUps = Array.from({ length: 12 }, (_, index) =>
+      new Visitor(both[index % 2]!, `198.51.100.${index}`).signUp('ann@example.com'),
+    );
     assert.deepEqual([...new Set((await Promise.all(signUps)).map(({ status }) => status))], [200]);
     assert.equal((await first.directory.users({})).total, 1);
     const ann = await member(first, 'ann@example.com');
