@@ -1,4 +1,5 @@
 import { cpus } from 'node:os';
+import { benchAccounts } from './accounts.js';
 import { benchAnomaly } from './anomaly.js';
 import { benchAudio } from './audio.js';
 import { benchCache } from './cache.js';
@@ -62,6 +63,7 @@ const PARTS: Record<string, () => Promise<void>> = {
   },
   voice: benchVoice,
   audio: benchAudio,
+  accounts: benchAccounts,
 };
 
 const ALL = { ...ON_DEMAND, ...PARTS };

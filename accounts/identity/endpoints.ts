@@ -6,7 +6,8 @@ import type { Ground } from '../ground.js';
 import type { AttemptLimit, Attempts } from '../http/attempts.js';
 import { type Call, wholeFrom } from '../http/route.js';
 import { refuseWeakPassword } from './common-passwords.js';
-import { ADDRESS_HEADER, AUTH_PATH, type IdentityLibrary } from './library.js';
+import { forgetHalfMade } from './half-made.js';
+import { ADDRESS_HEADER, AUTH_PATH, type IdentityLibrary, type Prepared } from './library.js';
 import { verified } from './passwords.js';
 import { refusalPage } from './refusal-page.js';
 import type { Sessions } from './sessions.js';
@@ -141,12 +142,15 @@ export class IdentityEndpoints {
     refuseOtherFields(call.body(), ['name', 'email', 'password', 'image', 'callbackURL', 'rememberMe']);
     refuseLongFields(call.body());
     refuseLongAddress(call.body());
-    await refuseWeakPassword(text(call.body().password));
-    const response = await this.#pass(call);
+    const password = text(call.body().password);
+    await refuseWeakPassword(password);
+    await forgetHalfMade(this.#ground.database, text(call.body().email));
+    const prepared = await this.#library.prepare(password);
+    const response = await this.#pass(call, prepared);
     if (response.status !== 422) return response;
     const { code } = (await response.clone().json()) as { code?: string };
     // Another sign-up with the same address has won a race: by now the address is known, and this is its answer.
-    return code === 'FAILED_TO_CREATE_USER' ? this.#pass(call) : response;
+    return code === 'FAILED_TO_CREATE_USER' ? this.#pass(call, prepared) : response;
   }
 
   /** The specification's link to a provider: better-auth has a POST alone, which checks the address to come back to. */
@@ -212,13 +216,13 @@ export class IdentityEndpoints {
     return this.#ask(call, url, 'GET');
   }
 
-  async #pass(call: Call): Promise<Response> {
+  async #pass(call: Call, prepared?: Prepared): Promise<Response> {
     call.body();
-    return this.#ask(call, call.url, call.request.method, call.bytes);
+    return this.#ask(call, call.url, call.request.method, call.bytes, prepared);
   }
 
   /** Asks better-auth with what we know of the request instead of what the client says: the session, the address, and our origin. */
-  async #ask(call: Call, url: URL, method: string, bytes?: Uint8Array): Promise<Response> {
+  async #ask(call: Call, url: URL, method: string, bytes?: Uint8Array, prepared?: Prepared): Promise<Response> {
     const headers = new Headers({ origin: this.#ground.settings.origin, [ADDRESS_HEADER]: call.address });
     for (const name of ['accept', 'user-agent', 'content-type']) {
       const value = call.request.headers.get(name);
@@ -238,7 +242,7 @@ export class IdentityEndpoints {
       ...(hasBody ? { body: Buffer.from(bytes) } : {}),
     });
     // The library takes a database that does not answer for one that knows nobody.
-    const { value: response, failure } = await this.#ground.database.failureDuring(() => this.#library.handle(request));
+    const { value: response, failure } = await this.#ground.database.failureDuring(() => this.#library.handle(request, prepared));
     if (failure) throw failure;
     return response;
   }

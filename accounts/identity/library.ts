@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { kyselyAdapter } from '@better-auth/kysely-adapter';
 import { betterAuth } from 'better-auth';
 import { createAccessControl } from 'better-auth/plugins/access';
@@ -20,8 +21,13 @@ export const ADDRESS_HEADER = 'x-accounts-address';
 
 /** What better-auth is used for: the endpoints of sign-up, sign-in, sessions, mail proofs, providers and the admin's list. */
 export interface IdentityLibrary {
-  /** Answers a request to a path below `AUTH_PATH`. */
-  handle(request: Request): Promise<Response>;
+  /**
+   * Answers a request to a path below `AUTH_PATH`. `prepared` is the hash of a new password, which is made before: the library would make it
+   * in the middle of a transaction, while all others wait.
+   */
+  handle(request: Request, prepared?: Prepared): Promise<Response>;
+  /** The hash of a new password. */
+  prepare(password: string): Promise<Prepared>;
   /** Makes a user with a password, proved; rejects where the address has one. Resolves to the user's id. */
   createUser(user: { email: string; password: string; name: string; role: string }): Promise<string>;
   /** Whose password the token of a mail sets; undefined for one that does not hold. */
@@ -66,6 +72,12 @@ function mailedSignIns({ app, magicLinkS, emailCode }: Settings, send: SendMail)
   ];
 }
 
+/** A password with its hash. */
+export interface Prepared {
+  readonly password: string;
+  readonly hash: string;
+}
+
 /** Sets better-auth up: passwords at OWASP's cost, tokens sealed in the database, limits and origins left to the caller. */
 export async function identityLibrary(
   settings: Settings,
@@ -81,6 +93,7 @@ export async function identityLibrary(
         options,
       ) as unknown as DBAdapter,
     );
+  const prepared = new AsyncLocalStorage<Prepared | undefined>();
   const access = createAccessControl(defaultStatements);
   /** An answer that waited for its mail would tell by its time, and by its failure, that the address has an account. */
   const sendAside: SendMail = async (mail) =>
@@ -109,7 +122,10 @@ export async function identityLibrary(
       requireEmailVerification: settings.verifyOnSignUp,
       revokeSessionsOnPasswordReset: true,
       password: {
-        hash: (password) => hashOf(password, cost),
+        hash: async (password) => {
+          const ready = prepared.getStore();
+          return ready?.password === password ? ready.hash : hashOf(password, cost);
+        },
         verify: async ({ hash, password }) => {
           const { right, stale } = await verified(password, hash, cost);
           // A salt makes the old hash a name of its one record.
@@ -177,7 +193,8 @@ export async function identityLibrary(
   });
   const { authCookies, internalAdapter } = await auth.$context;
   return {
-    handle: auth.handler,
+    handle: (request, ready) => prepared.run(ready, () => auth.handler(request)),
+    prepare: async (password) => ({ password, hash: await hashOf(password, cost) }),
     cookie: authCookies.sessionToken.name,
     userOfReset: async (token) => {
       const proof = await internalAdapter.findVerificationValue(`reset-password:${token}`);

@@ -1,4 +1,5 @@
 import { randomBytes, type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
+import { Failure } from '../../schemas/errors.js';
 
 /** Least and most characters of a password. */
 export const PASSWORD_LENGTH = { least: 8, most: 128 } as const;
@@ -58,10 +59,30 @@ function parsed(hash: string): Stored | undefined {
   return plain ? { cost: PLAIN_COST, salt: plain[1]!, key: Buffer.from(plain[2]!, 'hex') } : undefined;
 }
 
-function derived(password: string, salt: Buffer | string, { power, r, p }: PasswordCost): Promise<Buffer> {
+/** Hashes that are made at once: the threads that make them are four, and files and names of hosts wait for the same ones. */
+const AT_ONCE = 2;
+/** Those that may wait, some ten seconds long. */
+const MOST_WAITING = 100;
+const RETRY_AFTER_S = 10;
+let running = 0;
+const waiting: (() => void)[] = [];
+
+/** `Failure('busy')` where too many wait already. */
+async function derived(password: string, salt: Buffer | string, { power, r, p }: PasswordCost): Promise<Buffer> {
+  if (waiting.length >= MOST_WAITING)
+    throw new Failure('busy', `too many passwords are being checked; try again in ${RETRY_AFTER_S} s`, { retryAfterS: RETRY_AFTER_S });
+  if (running >= AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+  else running += 1;
   const N = 2 ** power;
   const options: ScryptOptions = { N, r, p, maxmem: 256 * N * r };
-  return new Promise((resolve, reject) => {
-    scrypt(password.normalize('NFKC'), salt, KEY_BYTES, options, (error, key) => (error ? reject(error) : resolve(key)));
-  });
+  try {
+    return await new Promise((resolve, reject) => {
+      scrypt(password.normalize('NFKC'), salt, KEY_BYTES, options, (error, key) => (error ? reject(error) : resolve(key)));
+    });
+  } finally {
+    // The place goes to the next one, or back.
+    const next = waiting.shift();
+    if (next) next();
+    else running -= 1;
+  }
 }

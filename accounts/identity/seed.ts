@@ -5,6 +5,7 @@ import type { Meters } from '../gates/meters.js';
 import type { Ground } from '../ground.js';
 import type { Plans } from '../plans/plans.js';
 import { refuseWeakPassword } from './common-passwords.js';
+import { forgetHalfMade } from './half-made.js';
 import type { IdentityLibrary } from './library.js';
 
 /**
@@ -22,6 +23,7 @@ export async function seedAdmin(
   const email = seed.admin.email.toLowerCase();
   const role = (): Promise<{ role: string | null } | undefined> =>
     database.tables.selectFrom('user').select('role').where('email', '=', email).executeTakeFirst();
+  await forgetHalfMade(database, email);
   let found = await role();
   if (!found) {
     try {

@@ -42,9 +42,11 @@ export const DATABASE_SERVERS: readonly DatabaseServer[] = [
 
 /** What ends with the file's tests: servers first, then their folders. */
 const ends: (() => unknown)[] = [];
-after(async () => {
-  for (const end of ends) await end();
-});
+/** Stops the servers and removes their folders; after a file's tests this happens by itself. */
+export async function endDatabaseServers(): Promise<void> {
+  for (const end of ends.splice(0)) await end();
+}
+after(endDatabaseServers);
 
 function folder(owner?: { uid: number; gid: number }): string {
   const path = mkdtempSync(join(tmpdir(), 'quern-accounts-'));

@@ -84,12 +84,26 @@ async function fromProvider(world: World, state: State): Promise<number> {
   return code;
 }
 
+/** Lets a minute go by for a user that was made: what a sign-up has left half made is told from one under way by its age. */
+export async function letAge({ database }: World, { email }: State): Promise<void> {
+  const createdAt = new Date(Date.now() - 60_000);
+  await database.tables
+    .updateTable('user')
+    .set({ createdAt: database.language === 'sqlite' ? createdAt.toISOString() : createdAt })
+    .where('email', '=', email!)
+    .execute();
+}
+
 /** Signing up, in and out, and passwords. */
 export const identityFlows: readonly Flow[] = [
   {
     name: 'sign-up',
     prepare: async (_world, id) => ({ id, email: addressOf(id), ip: ipOf(id) }),
     act: (world, state) => status(as(world, state).signUp(state.email!)),
+    again: async (world, state) => {
+      await letAge(world, state);
+      return status(as(world, state).signUp(state.email!));
+    },
     ends: [200],
     async check(world, state) {
       assert.equal(await status(as(world, state).signIn(state.email!)), 200, 'one who has signed up can sign in');

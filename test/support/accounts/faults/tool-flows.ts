@@ -3,7 +3,7 @@ import { openDatabase } from '../../../../accounts/database/database.js';
 import type { ReadyDatabase } from '../database-servers.js';
 import { Visitor } from '../visitor.js';
 import type { Flow } from './flows.js';
-import { deviceOf, ipOf, isIn, signedIn } from './identity-flows.js';
+import { deviceOf, ipOf, isIn, letAge, signedIn } from './identity-flows.js';
 import { type State, visitorOf, type World } from './world.js';
 
 const status = async (asked: Promise<{ status: number }>): Promise<number> => (await asked).status;
@@ -185,6 +185,10 @@ export const toolFlows: readonly Flow[] = [
     prepare: async (_world, id) => ({ email: `${id}@example.com`, ip: ipOf(id) }),
     act: (world, state) =>
       done(world.start({ seed: { admin: { email: state.email, password: 'a password for root 1' } } }).then((started) => started.close())),
+    async again(world, state) {
+      await letAge(world, state);
+      return this.act(world, state);
+    },
     ends: [200],
     check: async (world, state) => {
       const visitor = as(world, state);
