@@ -6,6 +6,7 @@ import type { PlanSettings, Settings, SocialSettings } from '../config/settings.
 import { openDatabase } from '../database/database.js';
 import { TABLES_VERSION, tablesVersion } from '../database/migrate.js';
 import { AUTH_PATH } from '../identity/library.js';
+import { inTime } from '../in-time.js';
 import { greetMailServer } from '../mail/mail.js';
 import type { Command } from './command.js';
 
@@ -125,7 +126,7 @@ async function processorFindings(settings: Settings, api: URL | undefined): Prom
       ? good('webhook secret', 'PAYMENT_WEBHOOK_SECRET is set')
       : bad('webhook secret', 'PAYMENT_WEBHOOK_SECRET is not set, so no event is believed', 'set it to the secret of the endpoint');
   try {
-    const endpoints = await inTime(processor.endpoints());
+    const endpoints = await inTime(processor.endpoints(), ANSWER_MS, 'it');
     const priced = plans.filter(({ price }) => price > 0).map((plan) => priceFinding(processor, plan, billing.currency));
     return [good('billing', 'the processor takes the key'), secret, webhookFinding(endpoints, origin), ...(await Promise.all(priced))];
   } catch (error) {
@@ -158,7 +159,7 @@ async function priceFinding(processor: Processor, plan: PlanSettings, currency: 
   const what = `plan ${plan.name}`;
   const remedy = 'run "quern accounts plans push"';
   if (!plan.payment_price_id) return bad(what, 'it has no price at the processor', remedy);
-  const price = await inTime(processor.price(plan.payment_price_id));
+  const price = await inTime(processor.price(plan.payment_price_id), ANSWER_MS, 'it');
   if (!price)
     return bad(what, `the processor has no price ${plan.payment_price_id}`, `${remedy}; is the key of the same account and mode?`);
   if (!price.isOn) return bad(what, `the price ${plan.payment_price_id} is archived`, remedy);
@@ -205,15 +206,6 @@ async function providerFindings(provider: SocialSettings, origin: string): Promi
   } catch (error) {
     return [bad(what, `${url} cannot be reached: ${reasonOf(error)}`, 'let this server reach it: look at DNS, firewall and proxies')];
   }
-}
-
-/** The answer, or an error once it has taken too long. */
-async function inTime<T>(answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`no answer within ${ANSWER_MS / 1000} s`)), ANSWER_MS);
-  });
-  return Promise.race([answer, tooLate]).finally(() => clearTimeout(timer));
 }
 
 /** What went wrong, in one line: the cause of a failed request says more than "fetch failed". */

@@ -4,6 +4,7 @@ import { addOAuthServerContext, createAuthMiddleware, getOAuthState } from 'bett
 import { type OAuthProvider, verifyProviderIdToken } from 'better-auth/oauth2';
 import type { BetterAuthPlugin } from 'better-auth/types';
 import type { Settings, SocialSettings } from '../config/settings.js';
+import { inTime } from '../in-time.js';
 
 /** Seconds that a client secret for Apple is valid; Apple takes at most half a year. */
 const APPLE_SECRET_S = 3600;
@@ -42,6 +43,7 @@ export function boundProviders(): BetterAuthPlugin {
 }
 
 function bound(provider: OAuthProvider, report: (problem: string) => void): OAuthProvider {
+  const soon = <T>(answer: Promise<T>): Promise<T> => inTime(answer, ANSWER_MS, provider.name);
   const rules = BY_ID_TOKEN.has(provider.id) ? provider.idToken : undefined;
   return {
     ...provider,
@@ -54,12 +56,12 @@ function bound(provider: OAuthProvider, report: (problem: string) => void): OAut
     async validateAuthorizationCode(answer) {
       const asked = (await getOAuthState())?.serverContext?.provider;
       if (asked !== provider.id) throw new Error(`${provider.name} was not asked in this sign-in`);
-      return inTime(provider, provider.validateAuthorizationCode(answer));
+      return soon(provider.validateAuthorizationCode(answer));
     },
     async getUserInfo({ expectedIdTokenNonce, ...tokens }) {
       try {
-        const isProved = !rules || (await inTime(provider, verifyProviderIdToken(provider, tokens.idToken ?? '', expectedIdTokenNonce)));
-        return isProved ? await inTime(provider, provider.getUserInfo(tokens)) : null;
+        const isProved = !rules || (await soon(verifyProviderIdToken(provider, tokens.idToken ?? '', expectedIdTokenNonce)));
+        return isProved ? await soon(provider.getUserInfo(tokens)) : null;
       } catch (error) {
         // What is thrown here would be an answer of 500 to the person, who can only try again.
         report(`${provider.name}: ${(error as Error).message}`);
@@ -73,19 +75,6 @@ function bound(provider: OAuthProvider, report: (problem: string) => void): OAut
 function issuerOf(rules: NonNullable<OAuthProvider['idToken']>): { issuer?: string } {
   const [issuer] = 'issuer' in rules ? [rules.issuer].flat() : [];
   return issuer === undefined ? {} : { issuer };
-}
-
-/** The answer, or an error once it has taken too long. */
-async function inTime<T>({ name }: OAuthProvider, answer: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const tooLate = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error(`${name} did not answer within ${ANSWER_MS / 1000} s`)), ANSWER_MS);
-  });
-  try {
-    return await Promise.race([answer, tooLate]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
 
 function optionsOf(provider: SocialSettings): unknown {

@@ -7,12 +7,15 @@ import { Visitor } from '../support/accounts/visitor.js';
 
 const ORIGIN = 'http://localhost:3000';
 /** The providers of OAuth 2 alone; test/accounts/oidc.test.ts has the others. */
-type OAuthName = 'github' | 'discord' | 'twitter';
+type OAuthName = 'github' | 'discord' | 'twitter' | 'facebook' | 'gitlab' | 'linkedin';
 /** Where each sends browsers, and whether it proves the code by PKCE. */
 const PLACES: Record<OAuthName, { host: string; pkce: boolean }> = {
   github: { host: 'github.com', pkce: true },
   discord: { host: 'discord.com', pkce: false },
   twitter: { host: 'x.com', pkce: true },
+  facebook: { host: 'www.facebook.com', pkce: false },
+  gitlab: { host: 'gitlab.com', pkce: true },
+  linkedin: { host: 'www.linkedin.com', pkce: false },
 };
 
 /** What was asked of the providers' servers, by address. */
@@ -22,7 +25,7 @@ let person = { id: '1', email: 'ann@example.com', verified: true };
 /** The providers' servers, as their documents describe the answers. */
 async function provider(name: OAuthName, url: string): Promise<Response> {
   const json = (value: unknown): Response => Response.json(value);
-  if (/token$/.test(new URL(url).pathname))
+  if (/token$/i.test(new URL(url).pathname))
     return json({ access_token: `${name}-access`, token_type: 'bearer', expires_in: 600, scope: 'email' });
   if (name === 'github' && url.endsWith('/emails'))
     return json([{ email: person.email, primary: true, verified: person.verified, visibility: null }]);
@@ -38,6 +41,21 @@ async function provider(name: OAuthName, url: string): Promise<Response> {
       discriminator: '0',
     });
   if (name === 'twitter') return json({ data: { id: person.id, username: 'ann', name: 'Ann', confirmed_email: person.email } });
+  if (name === 'facebook' && url.includes('/debug_token'))
+    return json({ data: { is_valid: true, app_id: 'facebook-client', user_id: person.id } });
+  if (name === 'facebook')
+    return json({ id: person.id, name: 'Ann', email: person.email, picture: { data: { url: 'https://a.example/a' } } });
+  if (name === 'gitlab')
+    return json({
+      id: Number(person.id),
+      username: 'ann',
+      name: 'Ann',
+      email: person.email,
+      state: 'active',
+      locked: false,
+      avatar_url: '',
+    });
+  if (name === 'linkedin') return json({ sub: person.id, name: 'Ann', email: person.email, email_verified: person.verified, picture: '' });
   return new Response('', { status: 404 });
 }
 
@@ -81,7 +99,7 @@ describe('sign-in with a provider', () => {
       assert.equal(to.host, host);
       assert.equal(to.searchParams.get('client_id'), `${name}-client`);
       assert.equal(to.searchParams.get('redirect_uri'), `${ORIGIN}/api/auth/callback/${name}`);
-      const [token] = asked.filter(({ url }) => /token$/.test(new URL(url).pathname));
+      const [token] = asked.filter(({ url }) => /token$/i.test(new URL(url).pathname));
       assert.equal(token!.body.get('code'), 'the-code');
       const proof = token!.body.get('code_verifier');
       if (pkce) assert.equal(to.searchParams.get('code_challenge'), createHash('sha256').update(proof!).digest('base64url'));
