@@ -116,6 +116,7 @@ export class User implements Visitor<Runtime> {
   }
 
   admit({ access, tag, method }: { readonly access: Endpoint<Runtime>['access']; readonly tag?: string; readonly method?: string }): void {
+    if (access === 'anyone') return;
     const { scopes } = this.caller;
     const isInScope = scopes === undefined || scopes.includes('*') || (tag !== undefined && scopes.includes(tag));
     if (tag !== undefined && !isInScope && !(method === 'GET' && scopes?.includes('read')))

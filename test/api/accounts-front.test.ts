@@ -204,6 +204,7 @@ describe('accounts in front of the daemon', () => {
   it('hold a key to its scopes', async () => {
     const { key } = json(await ann.ask('core', 'POST', '/api/module/apikeys', { name: 'reader', scopes: ['read', 'rag'] }));
     const reader = new Person(stage, key);
+    assert.equal((await reader.ask('core', 'GET', '/health')).status, 200);
     assert.equal((await reader.ask('core', 'GET', '/v1/projects/anns/diary')).status, 200);
     assert.equal((await reader.ask('core', 'DELETE', '/v1/projects/anns/diary')).status, 403);
     assert.equal((await reader.ask('core', 'POST', '/v1/projects/anns/diary/chat/completions', { messages: [] })).status, 403);
