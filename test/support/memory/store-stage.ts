@@ -36,6 +36,7 @@ export async function openMemoryStage(
   stores: StoreConfig[] = [ALL_KINDS],
   given?: string,
   nowMs = 1_800_000_000_000,
+  isOwn = given === undefined,
 ): Promise<MemoryStage> {
   const dataDir = given ?? mkdtempSync(join(tmpdir(), 'quern-memory-'));
   const state = await openStore(dataDir);
@@ -56,11 +57,11 @@ export async function openMemoryStage(
     main: () => stage.memories.of('ns', 'p', 'main'),
     restart: async () => {
       await end();
-      return openMemoryStage(stage.stores, dataDir, stage.nowMs);
+      return openMemoryStage(stage.stores, dataDir, stage.nowMs, isOwn);
     },
     close: async () => {
       await end();
-      if (given === undefined) rmSync(dataDir, { recursive: true, force: true });
+      if (isOwn) rmSync(dataDir, { recursive: true, force: true });
     },
   };
   return stage;

@@ -245,7 +245,7 @@ describe('a memory store', () => {
     assert.equal(changed, 10);
     writeFileSync(file, bytes);
     const dataDir = stage.dataDir;
-    stage = await openMemoryStage(stage.stores, dataDir, stage.nowMs);
+    stage = await openMemoryStage(stage.stores, dataDir, stage.nowMs, true);
     store = await stage.main();
     assert.equal(stage.state.health().status, 'degraded');
     assert.equal((await store.working!.newest({ user, limit: 100 })).length, 40);
