@@ -25,6 +25,8 @@ let person = { id: '1', email: 'ann@example.com', verified: true };
 /** The providers' servers, as their documents describe the answers. */
 async function provider(name: OAuthName, url: string): Promise<Response> {
   const json = (value: unknown): Response => Response.json(value);
+  if (name === 'facebook' && url.includes('/debug_token'))
+    return json({ data: { is_valid: true, app_id: 'facebook-client', user_id: person.id } });
   if (/token$/i.test(new URL(url).pathname))
     return json({ access_token: `${name}-access`, token_type: 'bearer', expires_in: 600, scope: 'email' });
   if (name === 'github' && url.endsWith('/emails'))
@@ -41,8 +43,6 @@ async function provider(name: OAuthName, url: string): Promise<Response> {
       discriminator: '0',
     });
   if (name === 'twitter') return json({ data: { id: person.id, username: 'ann', name: 'Ann', confirmed_email: person.email } });
-  if (name === 'facebook' && url.includes('/debug_token'))
-    return json({ data: { is_valid: true, app_id: 'facebook-client', user_id: person.id } });
   if (name === 'facebook')
     return json({ id: person.id, name: 'Ann', email: person.email, picture: { data: { url: 'https://a.example/a' } } });
   if (name === 'gitlab')
