@@ -164,7 +164,6 @@ async function show(runtime: Runtime, request: Request): Promise<ShowResponse> {
     modelfile: modelfileOf({
       ...named,
       from: base,
-      adapters: [...(named?.adapters ?? [])],
       messages: [...messages],
       license: [...license],
       ...(template ? { template } : {}),

@@ -13,8 +13,6 @@ export interface NamedModelRecord {
   readonly parameters: Options;
   /** Come before those of each chat. */
   readonly messages: readonly { readonly role: 'system' | 'user' | 'assistant'; readonly content: string }[];
-  /** Paths of LoRA adapters. */
-  readonly adapters: readonly string[];
   readonly license: readonly string[];
   /** Milliseconds since 1970 of its creation or last change. */
   readonly atMs: number;

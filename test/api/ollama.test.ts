@@ -579,11 +579,11 @@ const REFUSED: Scenario[] = [
   ),
   refused('a parameter of a wrong type', '/api/create', { name: 'a', modelfile: 'FROM puppet\nPARAMETER num_ctx many' }, 400, 'num_ctx'),
   refused(
-    'an adapter that is not there',
+    'an adapter',
     '/api/create',
-    { name: 'a', from: 'puppet', adapters: ['/none.gguf'] },
-    404,
-    'LoRA adapter /none.gguf',
+    { name: 'a', modelfile: 'FROM puppet\nADAPTER ./a.gguf' },
+    400,
+    'ADAPTER names ./a.gguf, and LoRA adapters are not run here',
   ),
   refused('uploaded weights', '/api/create', { name: 'a', from: 'puppet', files: { 'a.gguf': 'sha256:0' } }, 400, 'uploaded weights'),
   refused(

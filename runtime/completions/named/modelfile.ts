@@ -102,7 +102,7 @@ export function parameterLines(parameters: Options): string[] {
 }
 
 /** A definition as the text of a Modelfile, which `parsedModelfile` reads back. */
-export function modelfileOf({ from, system, template, parameters, messages, license, adapters }: ModelDefinition): string {
+export function modelfileOf({ from, system, template, parameters, messages, license }: ModelDefinition): string {
   const many = (values: unknown): string[] => [values ?? []].flat() as string[];
   const lines = [
     `FROM ${from ?? ''}`,
@@ -111,7 +111,6 @@ export function modelfileOf({ from, system, template, parameters, messages, lice
     ...Object.entries(parameters ?? {}).flatMap(([name, value]) =>
       many(value).map((one) => `PARAMETER ${name} ${typeof one === 'string' ? shown(one) : one}`),
     ),
-    ...many(adapters).map((path) => `ADAPTER ${path}`),
     ...(messages ?? []).map(({ role, content }) => `MESSAGE ${role} ${shown(content ?? '')}`),
     ...many(license).map((text) => `LICENSE ${shown(text)}`),
   ];

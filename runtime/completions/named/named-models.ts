@@ -23,14 +23,12 @@ export interface NamedModel extends NamedModelRecord {
 export interface KnownModels {
   /** Resolves where a language or embedding model of this name is on this machine; throws `not_found` where none is, and what is wrong with one that cannot be used. */
   require(name: string): Promise<void>;
-  /** The path of an adapter that a name stands for; throws `not_found` or `invalid` where there is none. */
-  adapter(name: string): Promise<string>;
 }
 
 /** The name without a `:latest`, which says nothing. */
 export const plainName = (name: string): string => name.replace(/:latest$/i, '');
 
-/** Models that clients made of others (a name for a model with a system prompt, settings, a template and adapters); they are kept in the store. */
+/** Models that clients made of others (a name for a model with a system prompt, settings and a template); they are kept in the store. */
 export class NamedModels {
   readonly #store: Store;
   readonly #known: KnownModels;
@@ -70,14 +68,19 @@ export class NamedModels {
     if (!base) await this.#known.require(from);
     const parameters = check<WithOptions>('universal/ollama#WithOptions', { parameters: definition.parameters ?? {} }, 'body').parameters;
     optionParts(parameters);
-    const adapters = await Promise.all(Object.values(definition.adapters ?? {}).map((path: string) => this.#known.adapter(path)));
+    const [adapter] = Object.values(definition.adapters ?? {});
+    if (adapter !== undefined)
+      throw new Failure(
+        'bad_request',
+        `ADAPTER names ${String(adapter).slice(0, 200)}, and LoRA adapters are not run here: merge it into the weights, as llama.cpp's llama-export-lora does, and name the merged file in FROM.`,
+        { code: 'AdapterUnsupported' },
+      );
     const { template } = definition;
     const translated = template && jinjaOf(template);
     const record: NamedModelRecord = {
       from: base?.from ?? from,
       parameters: { ...base?.parameters, ...parameters },
       messages: definition.messages ?? base?.messages ?? [],
-      adapters: [...(base?.adapters ?? []), ...adapters],
       license: definition.license ? [definition.license].flat() : (base?.license ?? []),
       atMs: Date.now(),
       ...given('system', definition.system ?? base?.system),
@@ -113,7 +116,7 @@ export class NamedModels {
       ...request,
       model: found.from,
       messages: request.raw ? request.messages : this.#messages(found, request.messages),
-      options: { ...loading, ...(found.adapters.length > 0 ? { lora: found.adapters.map((path) => ({ path })) } : {}), ...request.options },
+      options: { ...loading, ...request.options },
       ...given('chat_template', request.chat_template ?? (request.raw ? undefined : found.template)),
     };
   }

@@ -45,16 +45,6 @@ export interface LanguageOptions {
   kv_unified?: boolean;
   /** Runs prompts while the model loads, so that the first request does not pay for what devices make at first use; default true. */
   warm_up?: boolean;
-  /** LoRA adapters that are added to the weights, of GGUF models. */
-  lora?: readonly LoraAdapter[];
-}
-
-/** An adapter that was learned for a model. */
-export interface LoraAdapter {
-  /** Of a GGUF file: absolute, or below the models folder. */
-  readonly path: string;
-  /** How much of it is added; 1 when absent. */
-  readonly scale?: number;
 }
 
 /** What a loaded language model says about itself. */

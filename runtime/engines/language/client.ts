@@ -94,10 +94,7 @@ export class LanguageClient implements LanguageModel, LoadedEngine {
 
   get status(): EngineStatus {
     const { devices, options, template, notes } = this.info;
-    const { lora = [], ...plain } = options;
-    const adapters: Record<string, string> =
-      lora.length === 0 ? {} : { lora: lora.map(({ path, scale = 1 }) => `${path} x ${scale}`).join(', ') };
-    return { devices, options: { ...plain, ...adapters, template: template.hash || 'none' }, notes };
+    return { devices, options: { ...options, template: template.hash || 'none' }, notes };
   }
 
   /** Process id of the present host, for tests and status. */

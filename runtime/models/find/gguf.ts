@@ -77,19 +77,6 @@ async function fromRepository(name: string, id: string, wanted: string | null, p
   throw notFound(name, looked, remedies);
 }
 
-/** The path of a LoRA adapter: a GGUF file, absolute or below `{data_dir}/models`. Throws `not_found` where none is there, `bad_request` for what cannot be one. */
-export async function findAdapter(name: string, places: ModelPlaces): Promise<string> {
-  if (!/\.gguf$/i.test(name))
-    throw new Failure('bad_request', `"${name.slice(0, 200)}" is no LoRA adapter: give the path of a GGUF file, which ends in .gguf.`, {
-      code: 'InvalidAdapter',
-    });
-  const path = await pathOf(name, places);
-  if (await isFile(path)) return path;
-  throw new Failure('not_found', `The LoRA adapter ${path} is not there; check the path, or copy the file there.`, {
-    code: 'AdapterNotFound',
-  });
-}
-
 /**
  * Finds the file of a model: a path that ends in `.gguf` (absolute, or below `{data_dir}/models`), a built-in name, a file of that name in
  * `{data_dir}/models`, or `<name>[:QUANT]` or `org/repo[:QUANT]` of the folders there and of the hub cache. Throws `not_found` (code

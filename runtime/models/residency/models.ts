@@ -7,7 +7,6 @@ import type { EngineStatus, LoadedEngine } from '../../engines/contracts/loaded.
 import type { LanguageClient } from '../../engines/language/client.js';
 import { Circuit } from '../../hosts/circuit.js';
 import type { ModelPlaces } from '../find/contract.js';
-import { findAdapter } from '../find/gguf.js';
 import { findLanguage, type LanguageSettings } from '../find/language.js';
 import { knownModels, modelPlaces, namedModels } from '../find/places.js';
 import { chatTemplateOf } from './chat-template.js';
@@ -158,11 +157,6 @@ export class Models {
     await findLanguage(name, {}, this.places).catch((error: unknown) => {
       if (!(error instanceof Failure) || error.code !== 'WrongModelType') throw error;
     });
-  }
-
-  /** The path of a LoRA adapter; throws as `findAdapter` does. */
-  adapter(name: string): Promise<string> {
-    return findAdapter(name, this.places);
   }
 
   /** Models in memory, first loaded first. */

@@ -69,7 +69,7 @@ export type PlannedModel = Pick<ModelShape, 'contextLength' | 'headsKvTotal' | '
 };
 
 /** A plan in the words of the options that it was made from. */
-export function optionsOf(plan: LoadPlan): Required<Omit<LanguageOptions, 'lora'>> {
+export function optionsOf(plan: LoadPlan): Required<LanguageOptions> {
   return {
     n_ctx: plan.contextSize,
     n_slots: plan.slots,
