@@ -12,8 +12,8 @@ import { inputItems, type KeptItem, responseRequest } from './responses-request.
 /** Turns with longer bodies are answered and not kept: writing one would hold up everybody else. Their answer says `store: false`. */
 const KEPT_BYTES = 4 * 1024 * 1024;
 
-/** Answers that are being made, by id, so that they can be cancelled. */
-const running = new Map<string, AbortController>();
+/** Answers that are being made, by id, so that they can be cancelled by those whose they are. */
+const running = new Map<string, { readonly control: AbortController; readonly of: Runtime['responses'] }>();
 
 /** What a response says whatever becomes of it. */
 function frameOf(id: string, body: ResponseRequest, isKept: boolean) {
@@ -78,7 +78,7 @@ class Turn {
   /** Its events, numbered, of which the last says how it ended. */
   async *events({ parts }: Completion): AsyncGenerator<string, void, undefined> {
     // Before its first event nobody knows its id.
-    running.set(this.id, this.#control);
+    running.set(this.id, { control: this.#control, of: this.runtime.responses });
     const begun = this.#response('in_progress');
     try {
       yield this.#frames([
@@ -160,8 +160,8 @@ async function create(runtime: Runtime, request: Request): Promise<Reply> {
 /** Ends an answer that is being made; one that is complete stays as it is. */
 function cancel(runtime: Runtime, { params }: Request): Reply {
   const id = params.response_id!;
-  const control = running.get(id);
-  if (!control) {
+  const { control, of } = running.get(id) ?? {};
+  if (!control || of !== runtime.responses) {
     runtime.responses.get(id);
     throw new Failure('bad_request', `Response '${id}' is complete, so there is nothing to cancel.`, { code: 'ResponseComplete' });
   }

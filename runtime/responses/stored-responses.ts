@@ -11,6 +11,8 @@ const BYTES_LIMIT = 1024 ** 3;
 /** Turns of one conversation. */
 const CHAIN_LIMIT = 1_000;
 const PAGE = 256;
+/** All ids come before it; what is kept for each of several people lies behind. */
+const IDS_END = 'resp_~';
 const ID = /^resp_[0-9a-f]{36}$/;
 const ITEM = /^[a-z]{2,4}_([0-9a-f]{36})_(i?)(\d{1,5})$/;
 
@@ -100,7 +102,7 @@ export class StoredResponses {
   async #makeRoom(bytes: number): Promise<void> {
     this.#size ??= await this.#counted();
     for (;;) {
-      const [...oldest] = this.#store.responseSizes.page({ limit: PAGE });
+      const [...oldest] = this.#store.responseSizes.page({ end: IDS_END, limit: PAGE });
       const leaving: string[] = [];
       let { count, bytes: taken } = this.#size;
       for (const { key, value } of oldest) {
@@ -118,7 +120,7 @@ export class StoredResponses {
   async #counted(): Promise<{ count: number; bytes: number }> {
     const size = { count: 0, bytes: 0 };
     for (let start: string | undefined; ; ) {
-      const page = this.#store.responseSizes.page({ ...(start === undefined ? {} : { start }), limit: PAGE });
+      const page = this.#store.responseSizes.page({ ...(start === undefined ? {} : { start }), end: IDS_END, limit: PAGE });
       for (const { value } of page) size.bytes += value;
       size.count += page.length;
       if (page.length < PAGE) return size;

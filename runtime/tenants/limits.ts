@@ -8,11 +8,13 @@ export const TENANT_LIMITS: {
   readonly buffers: BufferLimits;
   readonly streams: StreamLimits;
   readonly files: { readonly maxFiles: number; readonly totalBytes: number };
+  readonly responses: { readonly count: number; readonly bytes: number };
   readonly kvCache: { readonly ramBytes: number; readonly diskBytes: number; readonly entries: number };
 } = {
   buffers: { ...BUFFER_LIMITS, buffers: 100, bytesEach: 32 * MIB, bytesTotal: 64 * MIB, liveBytes: 16 * MIB },
   streams: { ...STREAM_LIMITS, detectors: 100, loaded: 8, retrainings: 1 },
   files: { maxFiles: 200, totalBytes: 1024 * MIB },
+  responses: { count: 1000, bytes: 128 * MIB },
   kvCache: { ramBytes: 256 * MIB, diskBytes: 1024 * MIB, entries: 1000 },
 };
 /** Namespaces of one user. */

@@ -1,12 +1,19 @@
 import type { Batch, Store } from '../store/store.js';
 
 /** Tables whose keys are names that a client chooses. */
-const NAMED = ['buffers', 'detectors', 'detectorModels'] as const;
+const NAMED = ['buffers', 'detectors', 'detectorModels', 'responses', 'responseSizes'] as const;
 type Named = (typeof NAMED)[number];
 const isNamed = (table: string): table is Named => (NAMED as readonly string[]).includes(table);
 
+/** What of a table is asked for, by names. */
+interface Asked {
+  readonly start?: string;
+  readonly end?: string;
+  readonly limit: number;
+}
+
 /**
- * The store as the buffers and streams of one tenant use it: the same names of two tenants are two things. Their keys begin with `mark`, which no name
+ * The store as the buffers, streams and responses of one tenant use it: the same names of two tenants are two things. Their keys begin with `mark`, which no name
  * of a client does and which all of those come before.
  */
 export function tenantStore(store: Store, mark: string): Store {
@@ -14,13 +21,13 @@ export function tenantStore(store: Store, mark: string): Store {
     const table = store[name];
     return {
       get: (key: string) => table.get(mark + key),
-      page: ({ limit }: { limit: number }) =>
-        (table.page({ start: mark, end: `${mark}\uffff`, limit }) as { key: string; value: never }[]).map(({ key, value }) => ({
+      page: ({ start = '', end = '\uffff', limit }: Asked) =>
+        (table.page({ start: mark + start, end: mark + end, limit }) as { key: string; value: never }[]).map(({ key, value }) => ({
           key: key.slice(mark.length),
           value,
         })),
-      keys: ({ limit }: { limit: number }) =>
-        (table.keys({ start: mark, end: `${mark}\uffff`, limit }) as string[]).map((key) => key.slice(mark.length)),
+      keys: ({ start = '', end = '\uffff', limit }: Asked) =>
+        (table.keys({ start: mark + start, end: mark + end, limit }) as string[]).map((key) => key.slice(mark.length)),
     } as unknown as Store[Name];
   };
   const marked = (batch: Batch): Batch =>

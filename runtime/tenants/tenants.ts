@@ -7,6 +7,7 @@ import type { PageImages } from '../documents/parsing/page-images.js';
 import { Files } from '../files/files.js';
 import type { KvCache } from '../kv-cache/kv-cache.js';
 import { TENANTS_FROM } from '../ml/tables/owner.js';
+import { StoredResponses } from '../responses/stored-responses.js';
 import { type InMemory, openServices, type ServiceParts, type Services } from '../services/services.js';
 import { TENANT_LIMITS } from './limits.js';
 import { NamespaceOwners } from './owners.js';
@@ -16,6 +17,7 @@ import { tenantStore } from './tenant-store.js';
 /** What a person has for themselves, whatever others call theirs. */
 export interface Tenant {
   readonly files: Files;
+  readonly responses: StoredResponses;
   readonly kvCache: () => Promise<KvCache>;
   readonly here: Services;
   readonly core: Services;
@@ -96,6 +98,7 @@ export class Tenants {
     );
     return {
       files,
+      responses: new StoredResponses(store, TENANT_LIMITS.responses),
       kvCache: () => kvCache.get(),
       here: { ...shared.here, ...kept },
       core: { ...shared.core, ...kept },

@@ -84,6 +84,7 @@ async function furnish(ann: Person): Promise<Ids> {
   ];
   await post('universal', '/v1/classifier/fit', { model: `labels-${CANARY}`, base_model: 'quern-tfidf', training_data, overwrite: true });
   const { id: file } = await post('universal', '/v1/files', form(CANARY), { 'content-type': type });
+  const { id: response } = await post('universal', '/v1/responses', { model: MODEL, input: `Keep ${CANARY}.`, max_output_tokens: 3 });
   const { cache_key: key } = await post('universal', '/v1/cache/prepare', { model: MODEL, messages: said.messages });
   return {
     ...{ namespace: 'anns', project: 'diary', dataset: 'papers', dataset_id: 'papers', session_id: 'anns-session', task_id: task },
@@ -101,7 +102,7 @@ async function furnish(ann: Person): Promise<Ids> {
       name: `labels-${CANARY}`,
       filename: filename ?? `anomaly-${CANARY}_ecod.json`,
     },
-    ...{ file_id: file, cache_key: key, id: 'anns-call', example_id: 'concierge', table: 'facts', generation: '1' },
+    ...{ file_id: file, cache_key: key, id: 'anns-call', example_id: 'concierge', table: 'facts', generation: '1', response_id: response },
   };
 }
 
