@@ -65,7 +65,11 @@ describe('a memory store under SIGKILL', () => {
       assert.deepEqual(stored.sort(), lines.sort());
       const counts = store.counts();
       assert.deepEqual([counts.records, counts.kinds], [records, kinds]);
-      assert.equal(kinds.working_memory, 100, 'what is taken back pushed nothing out');
+      // It holds 100. Each of the two that add may have removed a record of its own last, whose place is free until the next comes.
+      assert.ok(
+        kinds.working_memory! >= 98 && kinds.working_memory! <= 100,
+        `what is taken back pushed nothing out: ${kinds.working_memory}`,
+      );
       await stage.close();
     } finally {
       rmSync(dir, { recursive: true, force: true });
