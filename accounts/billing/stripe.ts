@@ -234,7 +234,7 @@ async function pushed(
         metadata: { [PRICE_OF]: lookupKey },
       });
   // Those of a push that broke off here too; prices that somebody made by hand have no such mark, and stay.
-  const old = data.filter(({ id, metadata }) => id !== price.id && (id === present?.id || metadata[PRICE_OF] === lookupKey));
+  const old = data.filter(({ id, metadata }) => id !== price.id && (id === present?.id || metadata?.[PRICE_OF] === lookupKey));
   for (const { id } of old) await stripe.prices.update(id, { active: false });
   return { priceId: price.id, change: isRight ? 'none' : present ? 'repriced' : 'created' };
 }

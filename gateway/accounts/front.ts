@@ -17,7 +17,7 @@ import { Operator, type Premises, Stranger, User } from './visitor.js';
 /** Headers that say who asks. */
 const CREDENTIALS = ['authorization', 'x-api-key', 'cookie'] as const;
 /** The first parts of paths that the daemon answers itself. */
-const DAEMON_PATHS = new Set(['', 'v1', 'mcp', 'docs', 'health', 'info', 'openapi.json', 'api']);
+const DAEMON_PATHS = new Set(['', 'v1', 'mcp', 'docs', 'health', 'info', 'openapi.json', 'api', 'metrics']);
 
 /** What the accounts in front of a daemon are opened with. */
 export interface FrontOptions extends Pick<AccountsOptions, 'config' | 'environment' | 'sendMail' | 'passwordCost' | 'paymentApi' | 'now'> {
