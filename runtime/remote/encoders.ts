@@ -76,7 +76,8 @@ export class RemoteEncoders implements EncoderService {
   async entities(ask: EncoderAsk, texts: readonly string[]): Promise<{ entities: Entity[][]; tokens: number }> {
     const { base, rows, tokens } = await this.#post(ask, '/v1/ner', { texts });
     const entities = rows.map((row) => row.entities as Entity[]);
-    if (entities.length !== texts.length || !entities.every(Array.isArray)) throw unusable(base, 'entities are missing');
+    if (entities.length !== texts.length || !entities.every((found) => Array.isArray(found) && found.every(isEntity)))
+      throw unusable(base, 'entities are missing');
     return { entities, tokens };
   }
 
@@ -86,6 +87,12 @@ export class RemoteEncoders implements EncoderService {
     const { base, answer } = await postToOne(this.#outbound, this.#bases, call, signal);
     return { base, answer, ...partsOf(answer, base) };
   }
+}
+
+function isEntity(value: unknown): value is Entity {
+  if (!isObject(value)) return false;
+  const { text, label, start, end, score } = value;
+  return typeof text === 'string' && typeof label === 'string' && [start, end, score].every((number) => typeof number === 'number');
 }
 
 function partsOf(answer: unknown, base: string): Pick<Reply, 'rows' | 'tokens'> {

@@ -55,6 +55,17 @@ describe('the encoders of a runtime elsewhere', () => {
     assert.equal((await remote.embed(ask, ['a'])).vectors[0]!.length, 3, 'nothing asked for');
   });
 
+  it('fail where what a runtime names is no entity', async () => {
+    const whole = { text: 'Ann', label: 'PER', start: 0, end: 3, score: 1 };
+    const found = (...entities: unknown[]): ReturnType<typeof json> => json({ data: [{ index: 0, entities }] });
+    host.script(found(whole));
+    assert.deepEqual((await remote.entities(ask, ['Ann'])).entities, [[whole]]);
+    for (const wrong of [null, 'Ann', { ...whole, label: null }, { ...whole, start: '0' }, { ...whole, score: undefined }]) {
+      host.script(found(whole, wrong));
+      await assert.rejects(remote.entities(ask, ['Ann']), { code: 'BadEncoderAnswer', message: /entities are missing/ });
+    }
+  });
+
   it('refuse with the words and the list of the runtime', async () => {
     const errors = [{ type: 'value_error', loc: ['body', 'dimensions'], msg: 'dimensions is 900', input: 900 }];
     const detail = `body.dimensions: ${'dimensions is 900 '.repeat(60)}`;
