@@ -1,3 +1,4 @@
+import { breathe } from '../../base/loop.js';
 import { stopWordsOf } from '../../documents/text/stop-words.js';
 import { foldedWords } from '../../rag/embedders/lexical.js';
 import type { MemoryRecord, MemoryStore } from '../contract.js';
@@ -164,7 +165,7 @@ export class Recall {
     return Array.from({ length: latest.size }, () => latest.pop()!);
   }
 
-  #ranked(question: RecallQuestion, found: Candidates): Recalled[] {
+  #ranked(question: RecallQuestion, found: Candidates): Promise<Recalled[]> {
     const { rows } = this.#index;
     const limit = Math.min(question.limit ?? DEFAULT_LIMIT, MOST);
     const groups = this.#grouped(found);
@@ -223,20 +224,21 @@ export class Recall {
     return 1 - (1 - OUTDATED) * (ended / judged.length);
   }
 
-  #answered(
+  async #answered(
     scored: readonly { row: number; parts: RecallParts; score: number }[],
     limit: number,
     { maxTokens, known }: RecallQuestion,
     atMs: number,
-  ): Recalled[] {
+  ): Promise<Recalled[]> {
     const { rows } = this.#index;
     const candidates = scored.slice(0, limit * 2 + (known?.size ?? 0));
-    const records = new Map(this.#store.bySeq(candidates.map(({ row }) => rows.seq[row]!)).map((record) => [record.seq, record]));
     const answered: Recalled[] = [];
     const said = new Set<string>();
     let tokens = 0;
     for (const { row, parts, score } of candidates) {
-      const record = records.get(rows.seq[row]!);
+      // Each may have 256 KiB.
+      await breathe();
+      const [record] = this.#store.bySeq([rows.seq[row]!]);
       if (!record || known?.has(record.text) || this.#isPast(record)) continue;
       // The same fact that was heard in several sessions is told once.
       const hash = record.type === 'fact' ? factHash(factData(record), record.who?.user) : record.id;
