@@ -222,7 +222,7 @@ export function provenanceOf(source: MemoryRecord): Provenance {
 }
 
 /** A name as a node has it: one space between words, no article, at most 256 characters. */
-function cleanName(name: string): string {
+export function cleanName(name: string): string {
   return name
     .normalize('NFC')
     .replaceAll(/[\s\p{Cc}\p{Cs}]+/gu, ' ')

@@ -13,9 +13,9 @@ import { embeddingOf } from '../rag/query/plan.js';
 import type { ItemOutcome } from '../store/store.js';
 import type { TaskItem, TaskKind } from '../tasks/contract.js';
 import type { Tasks } from '../tasks/tasks.js';
-import type { BatchMeans } from './consolidation/batch.js';
+import { type NameFinder, readByEncoder } from './consolidation/by-encoder.js';
 import { readByModel } from './consolidation/by-model.js';
-import { consolidationKind, consolidationOff, cursorOf, waitingRecords } from './consolidation/kind.js';
+import { consolidationKind, consolidationOff, cursorOf, type ProjectMeans, waitingRecords } from './consolidation/kind.js';
 import { CONSOLIDATION_KIND, type ConsolidationInput, inputOf } from './consolidation/task.js';
 import { ConsolidationTimer } from './consolidation/timer.js';
 import type { Memories, MemoryRecord, MemoryStore, NewMemory } from './contract.js';
@@ -42,6 +42,8 @@ export interface MindParts {
   /** The model that chats of the project run on unless they name one; undefined without any. */
   chatModel(config: ProjectConfig): ModelConfig | undefined;
   provider(model: ModelConfig): Provider;
+  /** The encoder that finds the names of what is remembered; absent in a mind without encoders. */
+  nameFinder?(config: ProjectConfig): NameFinder;
   readonly events?: Events;
   /** The queue that consolidations run in. */
   tasks(): Tasks;
@@ -71,7 +73,7 @@ export class Mind {
 
   constructor(parts: MindParts) {
     this.#parts = parts;
-    const means = (store: MemoryStore, useModel: boolean, signal: AbortSignal): Promise<Pick<BatchMeans, 'likeness' | 'byModel'>> =>
+    const means = (store: MemoryStore, useModel: boolean, signal: AbortSignal): Promise<ProjectMeans> =>
       Promise.resolve(this.#means(store, useModel, signal));
     const store = (namespace: string, project: string, name: string): Promise<MemoryStore> => parts.memories.of(namespace, project, name);
     this.kind = consolidationKind({ store, means }, (item, work) => this.#recorded(item, work));
@@ -173,11 +175,13 @@ export class Mind {
     return this.#parts.tasks().start({ namespace: store.namespace, project: store.project, kind: CONSOLIDATION_KIND, items });
   }
 
-  #means(store: MemoryStore, useModel: boolean, signal: AbortSignal): Pick<BatchMeans, 'likeness' | 'byModel'> {
+  #means(store: MemoryStore, useModel: boolean, signal: AbortSignal): ProjectMeans {
     const { config } = this.#parts.load(store.namespace, store.project);
     const model = useModel ? this.#parts.chatModel(config) : undefined;
+    const finder = this.#parts.nameFinder?.(config);
     return {
       likeness: likenessBy(this.#embedderOf(store), signal),
+      byEncoder: finder && readByEncoder(finder),
       byModel: model && readByModel(this.#parts.provider(model), model),
     };
   }

@@ -10,6 +10,11 @@ export function defaultModel(runtime: RuntimeConfig): ModelConfig | undefined {
 
 const ABSENT = { description: null, base_url: null, api_key: null, instructor_mode: null, prompt_format: null };
 
+/** The encoder that finds names: the first model of the universal runtime with `ner` as the task of its `encoder_config`. */
+export function namingModel({ models }: RuntimeConfig): ModelConfig | undefined {
+  return models.find(({ provider = 'universal', encoder_config: encoder }) => provider === 'universal' && encoder?.task === 'ner');
+}
+
 /** The configured models with all their fields and their default marked. Secrets come as `***`; a reference to an environment variable holds none and is shown. `data` has their names in the form in which the official clients list models. */
 export function listModels(config: ProjectConfig): ModelList {
   const chosen = defaultModel(config.runtime);

@@ -1,12 +1,13 @@
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import { callsOf, Lazy } from '../base/lazy.js';
+import type { Entity } from '../engines/contracts/encoder.js';
 import type { Events } from '../events/events.js';
 import { CONSOLIDATION_KIND, consolidationLock } from '../memory/consolidation/task.js';
 import type { Memories } from '../memory/contract.js';
 import type { OpenMemories } from '../memory/memories.js';
 import type { Mind } from '../memory/mind.js';
 import type { Outbound } from '../net/outbound.js';
-import { defaultModel } from '../projects/models.js';
+import { defaultModel, namingModel } from '../projects/models.js';
 import type { Projects } from '../projects/projects.js';
 import type { Provider } from '../providers/contract.js';
 import type { Store } from '../store/store.js';
@@ -17,6 +18,9 @@ import type { ModelServices } from './model-services.js';
 /** How long after a start what is kept in memory is looked through for what is past its time. */
 const TIDY_AFTER_MS = 10_000;
 
+/** The NER model of projects that name none, where it lies on this machine. */
+const NAMING_MODEL: ModelConfig = { name: 'ner', provider: 'universal', model: 'dslim/bert-base-NER' };
+
 /** What the memory of projects is opened with. */
 export interface MemoryParts {
   readonly store: Store;
@@ -24,7 +28,7 @@ export interface MemoryParts {
   readonly outbound: Outbound;
   /** The port of our own runtime: a `base_url` that names it stays in process. */
   readonly runtimePort: number;
-  readonly encoders: Pick<ModelServices, 'embed'>;
+  readonly encoders: Pick<ModelServices, 'embed' | 'entities'>;
   provider(model: ModelConfig): Provider;
   readonly events: Events;
   /** The queue, once it is open. */
@@ -55,6 +59,12 @@ export function openMemory({ store, projects, ...parts }: MemoryParts): OpenMemo
       load: (namespace, project) => projects.load(namespace, project),
       chatModel: ({ runtime }) => defaultModel(runtime),
       provider: parts.provider,
+      nameFinder: ({ runtime }) => {
+        const chosen = namingModel(runtime);
+        const model = chosen ?? NAMING_MODEL;
+        const find = (texts: readonly string[], signal: AbortSignal): Promise<Entity[][]> => parts.encoders.entities(model, texts, signal);
+        return { model: model.model, isChosen: chosen !== undefined, find };
+      },
       events: parts.events,
       tasks: parts.tasks,
     });

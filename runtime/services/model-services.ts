@@ -4,6 +4,7 @@ import { apiKeyOf, baseUrlOf } from '../config/variables.js';
 import type { EncoderService } from '../encoders/contract.js';
 import { sigmoid } from '../encoders/scores.js';
 import { settingsOfModel } from '../encoders/settings.js';
+import type { Entity } from '../engines/contracts/encoder.js';
 import { isOwnAddress } from '../net/address.js';
 import { onlyBase } from '../net/ask/bases.js';
 import type { Outbound } from '../net/outbound.js';
@@ -30,6 +31,8 @@ export interface ModelServices {
   readonly completions: Provider;
   readonly embed: RuntimeEmbed;
   readonly rerank: NonNullable<ModelMeans['rerank']>;
+  /** The named things of each text, where nobody waits for them. Throws as `EncoderService.entities`, and `bad_request` for a model of another task. */
+  entities(model: ModelConfig, texts: readonly string[], signal: AbortSignal): Promise<Entity[][]>;
 }
 
 /** The services of projects' models: those of the core, unless a model names a runtime of its own in `base_url`. */
@@ -64,6 +67,10 @@ export function modelServices({ core, outbound, runtimePort, chats }: ModelServi
       const service = await encodersOf(model);
       const { scores } = await service.rerank(ask, query, texts);
       return normalise ? scores.map(sigmoid) : scores;
+    },
+    entities: async (model, texts, signal) => {
+      const ask = { model: model.model, settings: settingsOfModel(model, 'ner'), urgency: 'bulk' as const, signal };
+      return (await (await encodersOf(model)).entities(ask, texts)).entities;
     },
   };
 }

@@ -231,6 +231,21 @@ describe('chats with a memory', () => {
     );
   });
 
+  it('leave no secret in events, of what is said, remembered, recalled and consolidated', async () => {
+    await tell('My api_key=canary-said is for the boat, at https://u:canary-url@host.');
+    await ask('What is my api_key for?');
+    assert.ok(given().join().includes('canary-said'), 'memory keeps what was said');
+    await stage.call('POST', `${M}/consolidate`, { use_llm: true });
+    await sleep(250);
+    const { events } = await stage.call('GET', `${P}/event_logs?limit=100`);
+    const types = new Set<string>();
+    for (const { event_id: id, type } of events) {
+      types.add(type);
+      assert.doesNotMatch(JSON.stringify(await stage.call('GET', `${P}/event_logs/${id}`)), /canary-(?:said|url)/);
+    }
+    assert.ok(types.has('inference') && types.has('memory_consolidation'), [...types].join());
+  });
+
   it('forget a record with the facts that were made of it', async () => {
     const { results } = await stage.call('POST', `${M}/recall`, { query: 'locker number 4711', limit: 1 });
     const reply = await stage.call('DELETE', `${M}/${results[0].uuid}`);

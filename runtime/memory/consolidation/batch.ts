@@ -1,10 +1,12 @@
 import { breathe } from '../../base/loop.js';
 import { pickable, textrank } from '../../documents/extractors/sentence-rankings.js';
+import type { Entity } from '../../engines/contracts/encoder.js';
 import type { MemoryRecord, MemoryStore, NewMemory } from '../contract.js';
 import { mentionsIn } from '../extraction/entities.js';
 import { statementsIn } from '../extraction/relations.js';
 import { NODE_UNITS, type Statement } from '../extraction/statement.js';
-import { FactBook, type FactChanges, type Finding, type Likeness, provenanceOf } from '../facts.js';
+import { cleanName, FactBook, type FactChanges, type Finding, type Likeness, provenanceOf } from '../facts.js';
+import type { ReadByEncoder } from './by-encoder.js';
 
 /** What of a text becomes a node; figures and dates stay in the text. */
 const NODE_TYPES: ReadonlySet<string> = new Set(['PERSON', 'ORG', 'GPE', 'LOC', 'FAC', 'PRODUCT', 'EVENT', 'LAW', 'NAME', 'EMAIL', 'URL']);
@@ -26,6 +28,8 @@ export type ReadByModel = (
 export interface BatchMeans {
   readonly store: MemoryStore;
   readonly likeness: Likeness;
+  /** Finds names beside the rules. */
+  readonly byEncoder?: ReadByEncoder | undefined;
   /** Where the project wants relations from its chat model. */
   readonly byModel: ReadByModel | undefined;
   readonly signal: AbortSignal;
@@ -57,11 +61,12 @@ export async function readBatch(records: readonly MemoryRecord[], means: BatchMe
   const nodes = new Map<string, NewMemory>();
   let facts = 0;
   if (means.store.graph && graph?.entity_extraction !== false) {
+    const namedIn = await means.byEncoder?.(said, means.signal);
     for (const source of said) {
       await breathe();
       means.signal.throwIfAborted();
       for (const finding of findingsIn(source)) if (await book.take(finding)) facts += 1;
-      for (const node of await nodesIn(source, means)) nodes.set(node.node!.name, node);
+      for (const node of await nodesIn(source, namedIn?.(source), means)) nodes.set(node.node!.name, node);
     }
     for (const { statement, source } of (await means.byModel?.(said, means.signal)) ?? []) {
       if (await book.take({ statement, source, by: 'model' })) facts += 1;
@@ -78,14 +83,17 @@ function* findingsIn(source: MemoryRecord): Generator<Finding> {
   for (const statement of statementsIn({ text: source.text, atMs: source.timeMs, isSpeaker })) yield { statement, source, by: 'rules' };
 }
 
-async function nodesIn(source: MemoryRecord, { store, run }: BatchMeans): Promise<NewMemory[]> {
+async function nodesIn(source: MemoryRecord, named: readonly Entity[] | undefined, { store, run }: BatchMeans): Promise<NewMemory[]> {
   const nodes: NewMemory[] = [];
-  for (const { name, type } of mentionsIn(source.text)) {
-    if (!NODE_TYPES.has(type) || name.length > NODE_UNITS || (await store.graph!.node(name)) !== undefined) continue;
+  for (const { name: written, type, by } of mentionsIn(source.text, named)) {
+    if (!NODE_TYPES.has(type) || written.length > NODE_UNITS) continue;
+    // A name that an encoder finds may go over the end of a line.
+    const name = by === 'encoder' ? cleanName(written) : written;
+    if (name === '' || (await store.graph!.node(name)) !== undefined) continue;
     nodes.push({
       type: 'node',
       node: { name },
-      data: { name, kind: type },
+      data: { name, kind: type, found_by: by },
       text: name,
       timeMs: source.timeMs,
       ...(source.who ? { who: source.who } : {}),

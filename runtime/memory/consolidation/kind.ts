@@ -40,11 +40,14 @@ export async function waitingRecords(store: MemoryStore, most: number): Promise<
   return count;
 }
 
+/** What a project reads its records with. */
+export type ProjectMeans = Pick<BatchMeans, 'likeness' | 'byEncoder' | 'byModel'>;
+
 /** What runs of consolidation need. */
 export interface ConsolidationParts {
   store(namespace: string, project: string, name: string): Promise<MemoryStore>;
-  /** Embedder and chat model of the project. */
-  means(store: MemoryStore, useModel: boolean, signal: AbortSignal): Promise<Pick<BatchMeans, 'likeness' | 'byModel'>>;
+  /** Embedder, encoder of names and chat model of the project. */
+  means(store: MemoryStore, useModel: boolean, signal: AbortSignal): Promise<ProjectMeans>;
 }
 
 /**

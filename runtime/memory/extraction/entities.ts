@@ -3,16 +3,25 @@ import type { EntityType } from '../../documents/extractors/entities/contract.js
 import { figuresIn } from '../../documents/extractors/entities/figures.js';
 import { TITLES } from '../../documents/extractors/entities/lexicon.js';
 import { namesIn } from '../../documents/extractors/entities/names.js';
-import { wordsOf } from '../../documents/text/words.js';
+import { type Span, wordsOf } from '../../documents/text/words.js';
+import type { Entity } from '../../engines/contracts/encoder.js';
+import { encoderSpans } from './encoder-spans.js';
 
 /** Something with a name, or a figure with a meaning, as a text has it. */
 export interface Mention {
   readonly name: string;
-  /** `NAME` where the rules do not know of what. */
+  /** `NAME` where nobody knows of what. */
   readonly type: EntityType | 'NAME';
   /** UTF-16 code units of the text. */
   readonly start: number;
   readonly end: number;
+  readonly by: 'rules' | 'encoder';
+}
+
+/** A mention while it is looked for. */
+interface Found extends Span {
+  readonly type: Mention['type'];
+  readonly by: Mention['by'];
 }
 
 /** Code units of a text that are looked at, and mentions that one text gives; the rest is left out. */
@@ -20,24 +29,40 @@ const READ_UNITS = 16 * 1024;
 const MENTIONS = 128;
 const CAPITAL = /^\p{Lu}[\p{L}\p{M}'’-]*\p{Ll}/u;
 const OPENS_SENTENCE = /(?:^|(?<!\b(?:Dr|Mr|Mrs|Ms|Prof|St))[.!?:…"“”\n])\s{0,4}$/u;
+/** What rules tell by its form, better than an encoder. */
+const FIGURES: ReadonlySet<string> = new Set(['EMAIL', 'URL', 'PHONE', 'MONEY', 'PERCENT', 'VERSION', 'DATE', 'TIME']);
 
-/** People, places, things, figures and addresses of a text in its order, by rules. Linear. */
-export function mentionsIn(text: string): Mention[] {
+/**
+ * People, places, things, figures and addresses of a text in its order: by rules, and the names that an encoder found in it, if one did. Where two of
+ * them overlap, figures of rules go before names of the encoder, and those before names of rules. Linear.
+ */
+export function mentionsIn(text: string, entities: readonly Entity[] = []): Mention[] {
   const read = text.slice(0, READ_UNITS);
-  const known = [...figuresIn(read, true, MENTIONS), ...namesIn(read)].map(({ text: name, type, start, end }) => ({
-    name,
-    text: name,
-    type,
-    start,
-    end,
-  }));
-  return apart([...known, ...capitalsIn(read)])
+  const byRules = apart(
+    [...figuresIn(read, true, MENTIONS), ...namesIn(read), ...capitalsIn(read)].map(
+      ({ text: name, type, start, end }): Found => ({ text: name, type, start, end, by: 'rules' }),
+    ),
+  );
+  const figures = byRules.filter(({ type }) => FIGURES.has(type));
+  const names = byRules.filter(({ type }) => !FIGURES.has(type));
+  const byEncoder = encoderSpans(read, entities).map((span): Found => ({ ...span, by: 'encoder' }));
+  return joined(joined(figures, byEncoder), names)
     .slice(0, MENTIONS)
-    .map(({ name, type, start, end }) => ({ name, type, start, end }));
+    .map(({ text: name, type, start, end, by }) => ({ name, type, start, end, by }));
+}
+
+/** Both lists as one; each is in order and without overlaps of its own, and of two that overlap the one of the first list stays. */
+function joined(first: readonly Found[], second: readonly Found[]): Found[] {
+  let at = 0;
+  const beside = second.filter(({ start, end }) => {
+    while (at < first.length && first[at]!.end <= start) at += 1;
+    return at === first.length || end <= first[at]!.start;
+  });
+  return [...first, ...beside].sort((a, b) => a.start - b.start);
 }
 
 /** Runs of capitalised words that do not open a sentence, without titles. */
-function capitalsIn(text: string): (Mention & { readonly text: string })[] {
+function capitalsIn(text: string): (Span & { readonly type: 'NAME' })[] {
   const runs: { start: number; end: number }[] = [];
   for (const { text: word, start, end } of wordsOf(text)) {
     if (!CAPITAL.test(word) || TITLES.has(word.toLowerCase()) || OPENS_SENTENCE.test(text.slice(Math.max(0, start - 6), start))) continue;
@@ -45,5 +70,5 @@ function capitalsIn(text: string): (Mention & { readonly text: string })[] {
     if (last && text.slice(last.end, start) === ' ') last.end = end;
     else runs.push({ start, end });
   }
-  return runs.map(({ start, end }) => ({ name: text.slice(start, end), text: text.slice(start, end), type: 'NAME', start, end }));
+  return runs.map(({ start, end }) => ({ text: text.slice(start, end), type: 'NAME', start, end }));
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { Entity } from '../../../../runtime/engines/contracts/encoder.js';
 import { mentionsIn } from '../../../../runtime/memory/extraction/entities.js';
 import { statementsIn } from '../../../../runtime/memory/extraction/relations.js';
 import { nameKey } from '../../../../runtime/memory/extraction/statement.js';
@@ -131,6 +132,56 @@ test('people, places, figures and addresses are found by rules', () => {
     assert.ok(names.includes(expected), `${expected} in ${names.join('; ')}`);
   assert.deepEqual(mentionsIn('nothing to see here'), []);
   for (const { name, start, end } of mentionsIn(text)) assert.equal(text.slice(start, end), name);
+});
+
+/** What an encoder says of words of a text, at their places in code points. */
+function named(text: string, ...words: readonly (readonly [word: string, label: string, score?: number])[]): Entity[] {
+  return words.map(([word, label, score = 0.9]) => {
+    const start = [...text.slice(0, text.indexOf(word))].length;
+    return { text: word, label, start, end: start + [...word].length, score };
+  });
+}
+
+test('names of an encoder stand beside those of rules, between figures and names of rules where they overlap', () => {
+  const text = '\u{1F600} kari met Dr. Marte Lie of Nordlys AS on 5 May 2024; mail kari@nordlys.example from Oslo.';
+  const found = mentionsIn(
+    text,
+    named(text, ['kari', 'PER'], ['Marte Lie of Nordlys', 'MISC'], ['May', 'PER'], ['nordlys', 'ORG'], ['2024', 'DATE'], ['AS', 'PRODUCT']),
+  );
+  assert.deepEqual(
+    found.map(({ name, type, by }) => `${by}: ${type} ${name}`),
+    [
+      'encoder: PERSON kari',
+      'encoder: NAME Marte Lie of Nordlys',
+      'encoder: PRODUCT AS',
+      'rules: DATE 5 May 2024',
+      'rules: EMAIL kari@nordlys.example',
+      'rules: GPE Oslo',
+    ],
+  );
+  for (const { name, start, end } of found) assert.equal(text.slice(start, end), name);
+});
+
+test('an encoder is not believed where it is unsure, names figures, or places what does not stand there', () => {
+  const text = 'the heron is called kari by us';
+  const [kari] = named(text, ['kari', 'PER']);
+  const wrong: Partial<Entity>[] = [
+    { score: 0.4 },
+    { score: Number.NaN },
+    { label: 'CARDINAL' },
+    { label: 'LABEL_1' },
+    { start: 0, end: 4 },
+    { start: -1 },
+    { start: Number.NaN },
+    { end: 1e9 },
+    { start: 30, end: 20 },
+    { text: 'Kari' },
+  ];
+  for (const one of wrong) assert.deepEqual(mentionsIn(text, [{ ...kari!, ...one }]), [], JSON.stringify(one));
+  assert.equal(mentionsIn(text, [kari!, kari!])[0]?.name, 'kari');
+  assert.equal(mentionsIn(text, [kari!, kari!]).length, 1);
+  // Of a label that nobody knows, it is known that it names something.
+  assert.equal(mentionsIn(text, [{ ...kari!, label: 'vogel' }])[0]?.type, 'NAME');
 });
 
 test('the cost is linear in the text, whatever the text', () => {
