@@ -69,6 +69,8 @@ export interface NewMemory {
   readonly valid?: Validity;
   /** The id of the fact that took the place of this one. */
   readonly supersededBy?: string;
+  /** Who took a fact from the words of another record; absent of what is given from outside, which cannot say this. */
+  readonly takenBy?: 'rules' | 'model';
   /** How sure it is that a fact holds, 0 to 1. */
   readonly confidence?: number;
   readonly provenance?: Provenance;

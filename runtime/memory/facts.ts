@@ -1,10 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
+import { isObject } from '../config/values.js';
 import type { Embedder } from '../rag/embedders/contract.js';
 import type { MemoryRecord, MemoryStore, NewMemory, Provenance, Validity } from './contract.js';
 import { isSingle, NODE_UNITS, nameKey, OPPOSITES, SPEAKER, type Statement, speakerNode } from './extraction/statement.js';
 
-/** What a fact says; `data` of its record. */
+/** What a fact says; `data` of its record, but for `by`. */
 export interface FactData {
   readonly subject: string;
   readonly relation: string;
@@ -19,7 +20,7 @@ export interface FactData {
 export interface Finding {
   readonly statement: Statement;
   readonly source: MemoryRecord;
-  readonly by: FactData['by'];
+  readonly by: 'rules' | 'model';
 }
 
 /** Changes that take findings in; see `MemoryChange`. */
@@ -38,11 +39,14 @@ const FOREVER_MS = Date.parse('9999-12-31T00:00:00Z');
 /** Valid facts of one subject and relation that a new one is compared with. */
 const COMPARED = 200;
 
-/** What a fact's record says. A client may add facts in any form; of one without ends only its text is known. */
-export function factData({ data, edge, text }: Pick<MemoryRecord, 'data' | 'edge' | 'text'>): FactData {
-  const known = typeof data === 'object' && data !== null ? (data as FactData) : undefined;
-  if (known?.by === 'rules' || known?.by === 'model') return known;
-  return { subject: edge?.from ?? '', relation: edge?.relation ?? '', object: edge?.to ?? text, negated: false, by: 'client' };
+/** What a fact's record says. A client may add facts with any `data`: names in it count where its ends bear them out, and of one without ends only its text is known. */
+export function factData({ data, edge, text, who, takenBy }: MemoryRecord): FactData {
+  const by = takenBy ?? 'client';
+  if (!edge) return { subject: '', relation: '', object: text, negated: false, by };
+  const said = isObject(data) ? data : {};
+  const named = (name: unknown, end: string): string => (typeof name === 'string' && nodeOf(name, who?.user) === end ? name : end);
+  const { from, to, relation } = edge;
+  return { subject: named(said.subject, from), relation, object: named(said.object, to), negated: said.negated === true, by };
 }
 
 /** The node that a name stands for, in what a user says. */
@@ -185,17 +189,17 @@ function keyOf(subject: string, user: string | undefined, relation: string): str
 }
 
 /** What equal facts of a user have in common, whoever heard them where. */
-export function factHash({ subject, relation, object, negated }: FactData, user: string | undefined): string {
+export function factHash({ subject, relation, object, negated }: Omit<FactData, 'by'>, user: string | undefined): string {
   return createHash('sha256')
     .update(JSON.stringify([user ?? null, nameKey(subject), relation, nameKey(object), negated]))
     .digest('hex');
 }
 
 function record(
-  { id, data, user }: ValidFact,
+  { id, data: { by: _by, ...data }, user }: ValidFact,
   valid: Validity,
   supersededBy: string | undefined,
-  { statement, source }: Finding,
+  { statement, source, by }: Finding,
   run: string,
 ): NewMemory {
   return {
@@ -210,6 +214,7 @@ function record(
     valid,
     ...(supersededBy === undefined ? {} : { supersededBy }),
     confidence: statement.confidence,
+    takenBy: by,
     provenance: provenanceOf(source),
     hash: factHash(data, user),
     metadata: { run },

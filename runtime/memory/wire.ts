@@ -2,6 +2,7 @@ import { Failure } from '../../schemas/errors.js';
 import type { AddRequest, Memory, QueryQuery } from '../../schemas/generated/core/memory.js';
 import { quote } from '../config/names.js';
 import { timeOf } from '../config/times.js';
+import { isObject } from '../config/values.js';
 import type { GraphEdge, MemoryRecord, MemoryType, NewMemory, ReadFilter } from './contract.js';
 import type { Recalled } from './recall/recall.js';
 
@@ -140,6 +141,7 @@ function nodeName(data: unknown): string {
 
 /** An edge has both ends; a fact is one where it has them. */
 function edgeOf(type: 'edge' | 'fact', data: unknown): GraphEdge | undefined {
+  checkTexts(type, data);
   const from = textAt(data, 'from', 'source', 'subject');
   const to = textAt(data, 'to', 'target', 'object');
   if (from === undefined || to === undefined) {
@@ -149,6 +151,14 @@ function edgeOf(type: 'edge' | 'fact', data: unknown): GraphEdge | undefined {
   const { weight = 1 } = data as { weight?: unknown };
   if (typeof weight !== 'number') throw wrong('data', "of an edge has a number as its 'weight'", weight);
   return { from, to, relation: textAt(data, 'relation', 'predicate', 'type') ?? 'related_to', weight };
+}
+
+/** What names the ends and the relation of an edge or a fact must be a text, where it is there. */
+function checkTexts(type: 'edge' | 'fact', data: unknown): void {
+  if (!isObject(data)) return;
+  const of = type === 'edge' ? 'of an edge' : 'of a fact';
+  for (const member of ['from', 'to', 'subject', 'object', 'relation', 'predicate'])
+    if (typeof (data[member] ?? '') !== 'string') throw wrong('data', `${of} has a text as its '${member}'`, data[member]);
 }
 
 function wrong(member: string, msg: string, given: unknown, where: 'body' | 'query' = 'body'): Failure {

@@ -152,6 +152,8 @@ const BAD: Scenario[] = [
   refused('half of a surrogate pair', { data: 1, series: '\ud800' }, 422, 'series'),
   refused('a node without a name', { data: { age: 3 }, data_type: 'node' }, 422, 'name'),
   refused('an edge without an end', { data: { from: 'a' }, data_type: 'edge' }, 422, "'to'"),
+  refused('an edge whose relation is a number', { data: { from: 'a', to: 'b', relation: 7 }, data_type: 'edge' }, 422, "'relation'"),
+  refused('a fact whose object is no text', { data: { subject: 'a', object: {} }, data_type: 'fact' }, 422, "'object'"),
   refused('an edge of negative weight', { data: { from: 'a', to: 'b', weight: -1 }, data_type: 'edge' }, 422, 'weight'),
   refused(
     'a validity that ends before it begins',

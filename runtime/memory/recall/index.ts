@@ -176,18 +176,20 @@ export class RecallIndex {
 
   async #takeIn(records: readonly MemoryRecord[]): Promise<void> {
     const texts: Searched[] = [];
+    let firstFailure: unknown;
+    let failed = 0;
     for (const record of records) {
       if (isNameOnly(record)) continue;
-      const row = this.rows.add(record, this.#asking === 0);
-      const text = searchedText(record).trim();
-      if (text !== '') texts.push({ row, seq: record.seq, text });
-      if (record.type !== 'fact') continue;
-      this.links.add(row, record);
-      const source = record.provenance?.records?.[0];
-      if (source === undefined) continue;
-      this.#sourceOfFact.set(row, source);
-      this.#factsOfSource.set(source, (this.#factsOfSource.get(source) ?? new Set()).add(row));
+      try {
+        texts.push(...this.#taken(record));
+      } catch (cause) {
+        firstFailure ??= cause;
+        failed += 1;
+      }
     }
+    // One that cannot be taken in must not keep the others from being found.
+    if (failed > 0)
+      log('error', 'memories could not be taken into a recall index', { store: this.#store.name, failed, cause: firstFailure });
     if (texts.length === 0) return;
     await this.#text.add(
       Uint32Array.from(texts, ({ row }) => row),
@@ -196,6 +198,21 @@ export class RecallIndex {
     const isIdle = this.#unembedded.length === 0;
     this.#unembedded.push(...texts);
     if (isIdle) this.#embedding = this.#embedding.then(() => this.#embedAll());
+  }
+
+  /** Takes in what of a record needs no waiting; returns its text where it has one. */
+  #taken(record: MemoryRecord): Searched[] {
+    const text = searchedText(record).trim();
+    const row = this.rows.add(record, this.#asking === 0);
+    if (record.type === 'fact') {
+      this.links.add(row, record);
+      const source = record.provenance?.records?.[0];
+      if (source !== undefined) {
+        this.#sourceOfFact.set(row, source);
+        this.#factsOfSource.set(source, (this.#factsOfSource.get(source) ?? new Set()).add(row));
+      }
+    }
+    return text === '' ? [] : [{ row, seq: record.seq, text }];
   }
 
   async #embedAll(): Promise<void> {

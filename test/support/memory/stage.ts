@@ -74,15 +74,20 @@ export async function openStage(dataDir: string, config: StoreConfig = EVERYTHIN
   };
 }
 
-/** An empty memory store in a new folder, for one test. */
-export async function openMemory(after: (close: () => Promise<void>) => void, config: StoreConfig = EVERYTHING): Promise<MemoryStore> {
+/** A memory with one empty store in a new folder, for one test. */
+export async function openOwnStage(after: (close: () => Promise<void>) => void, config: StoreConfig = EVERYTHING): Promise<MemoryStage> {
   const dataDir = mkdtempSync(join(tmpdir(), 'quern-memory-'));
-  const { store, close } = await openStage(dataDir, config);
+  const stage = await openStage(dataDir, config);
   after(async () => {
-    await close();
-    rmSync(dataDir, { recursive: true });
+    await stage.close();
+    rmSync(dataDir, { recursive: true, force: true });
   });
-  return store;
+  return stage;
+}
+
+/** Its store alone. */
+export async function openMemory(after: (close: () => Promise<void>) => void, config?: StoreConfig): Promise<MemoryStore> {
+  return (await openOwnStage(after, config)).store;
 }
 
 const none = (): never => {

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setLogLevel } from '../../../../runtime/base/log.js';
 import { cursorOf } from '../../../../runtime/memory/consolidation/kind.js';
 import type { MemoryStore, NewMemory } from '../../../../runtime/memory/contract.js';
-import { EVERYTHING, factsOf, type MemoryStage, openStage, SMALL_BATCHES } from '../../../support/memory/stage.js';
+import { EVERYTHING, factsOf, openOwnStage, openStage, SMALL_BATCHES } from '../../../support/memory/stage.js';
 
 setLogLevel('error');
 const never = new AbortController().signal;
@@ -16,15 +16,7 @@ const said = (text: string): NewMemory => ({ type: 'chat', data: text, text });
 
 const newFolder = (): string => mkdtempSync(join(tmpdir(), 'quern-consolidation-'));
 
-async function stageOf(t: TestContext, config = EVERYTHING): Promise<MemoryStage> {
-  const dataDir = newFolder();
-  const stage = await openStage(dataDir, config);
-  t.after(async () => {
-    await stage.close();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
-  return stage;
-}
+const stageOf = (t: TestContext, config?: typeof EVERYTHING) => openOwnStage((close) => t.after(close), config);
 
 const PEOPLE = Array.from({ length: 120 }, (_none, at) => `Person${at} lives in Town${at}.`);
 const LIVES = PEOPLE.map((_text, at) => `Person${at} | lives_in | Town${at}`);

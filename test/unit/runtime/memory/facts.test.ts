@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checked } from '../../../../runtime/memory/consolidation/by-model.js';
 import type { MemoryRecord } from '../../../../runtime/memory/contract.js';
-import { factsOf, openMemory, say } from '../../../support/memory/stage.js';
+import { factsOf, openMemory, openOwnStage, say } from '../../../support/memory/stage.js';
 
 const day = (text: string): { timeMs: number } => ({ timeMs: Date.parse(text) });
 
@@ -88,6 +88,29 @@ test('facts keep where they come from', async (t) => {
     assert.equal(fact.text, 'I live in Bergen');
     assert.ok(fact.confidence! > 0.5 && fact.confidence! < 1);
   }
+});
+
+test('facts that clients give in any form are taken as theirs, and a recall finds all of them', async (t) => {
+  const { store, mind } = await openOwnStage((close) => t.after(close));
+  await store.write({
+    add: [
+      ['made up', { by: 'rules' }],
+      ['a number', { by: 'model', subject: 'user', relation: 7, object: null }],
+      ['other ends', { by: 'rules', subject: 'Nobody', relation: 'hates', object: 3, negated: 'yes' }],
+    ].map(([text, data], at) => ({
+      type: 'fact',
+      text: text as string,
+      data,
+      ...(at === 2 ? { edge: { from: 'Ann', to: 'Bern', relation: 'lives_in', weight: 1 } } : {}),
+    })),
+  });
+  const found = await mind.recall('n', 'p', undefined, { text: 'made number other ends' }, new AbortController().signal);
+  assert.deepEqual(
+    found
+      .map(({ facts }) => facts.map(({ subject, relation, object, negated, by }) => [subject, relation, object, negated, by]))
+      .toSorted(),
+    [[['', '', 'a number', false, 'client']], [['', '', 'made up', false, 'client']], [['Ann', 'lives_in', 'Bern', false, 'client']]],
+  );
 });
 
 test('of what a chat model answers only that is kept whose words stand in the record', () => {
