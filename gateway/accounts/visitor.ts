@@ -171,8 +171,10 @@ export class User implements Visitor<Runtime> {
       return listenerInWrittenWords(listener, [[NOWHERE, namespace!]]);
     }
     const isApart = level === 'member';
-    const session = isApart ? { session_id: this.#mark + String(query.session_id || randomUUID()) } : {};
-    const listener = route.open(this.context, { params, query: { ...query, ...session } });
+    const own = isApart
+      ? { query: { ...query, session_id: this.#mark + String(query.session_id || randomUUID()) }, user: this.#nameInMemory() }
+      : { query };
+    const listener = route.open(this.context, { params, ...own });
     return watched(listenerInWrittenWords(listener, isApart ? [[this.#mark, '']] : []), this.#isStill);
   }
 
@@ -201,6 +203,11 @@ export class User implements Visitor<Runtime> {
 
   #level(namespace: string): Level {
     return this.isAdmin ? 'writer' : this.#premises.namespaces.level(this.caller, namespace);
+  }
+
+  /** To whom what a project remembers of a chat belongs, where others chat with it too. */
+  #nameInMemory(given = 'me'): string {
+    return this.#mark + given;
   }
 
   /** What the user may do in the namespace that a request names; a new one is made theirs where the endpoint makes projects. Throws `forbidden`. */
@@ -235,8 +242,7 @@ export class User implements Visitor<Runtime> {
       if (params.session_id !== undefined) params = { ...params, session_id: this.#mark + params.session_id };
       if (endpoint.tag === 'chat' && request.header('x-no-session') === undefined)
         headers['x-session-id'] = this.#mark + (request.header('x-session-id') || randomUUID());
-      // What a project remembers of a chat belongs to this name.
-      if (endpoint.id === 'chat_completions') body = { ...(body as object), user: this.#mark + ((body as { user?: string }).user ?? 'me') };
+      if (endpoint.id === 'chat_completions') body = { ...(body as object), user: this.#nameInMemory((body as { user?: string }).user) };
     }
     const active = request.header('x-active-project');
     const [namespace = ''] = active?.split('/') ?? [];

@@ -15,7 +15,8 @@ export const voiceSockets: SocketRoute<VoiceContext>[] = [
   {
     path: '/v1/{namespace}/{project}/voice/chat',
     access: 'members',
-    open: (runtime, { params, query }) => voiceListener(runtime, { namespace: params.namespace!, project: params.project!, query }),
+    open: (runtime, { params, query, user }) =>
+      voiceListener(runtime, { namespace: params.namespace!, project: params.project!, query, user }),
   },
 ];
 

@@ -37,7 +37,10 @@ export interface VisitedSocket<Context> {
 }
 
 /** The request that asks for a WebSocket, as a route sees it. */
-export type SocketRequest = Pick<Request, 'params' | 'query'>;
+export interface SocketRequest extends Pick<Request, 'params' | 'query'> {
+  /** Who asks, by a name that no other user has, where others use the same project. */
+  readonly user?: string;
+}
 
 /** Stands before the endpoints of a listener where accounts are on. */
 export interface Guard<Context> {

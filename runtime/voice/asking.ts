@@ -17,6 +17,8 @@ export interface Conversation {
   readonly systemPrompt: string | undefined;
   /** What its client has chosen, for whoever goes on with it. */
   readonly begunWith: Record<string, unknown>;
+  /** Who speaks, as memory keeps it; absent where nobody says. */
+  readonly user?: string | undefined;
   /** Is told what the answers cost. */
   readonly spent?: Spent | undefined;
 }
@@ -24,7 +26,7 @@ export interface Conversation {
 /** Asks the model of a conversation, with the prompts, tools, documents and history of its project. Throws as `Chat.complete` does. */
 export async function ask(
   chat: Pick<Chat, 'complete' | 'model'>,
-  { namespace, project, id, systemPrompt, begunWith, spent }: Conversation,
+  { namespace, project, id, systemPrompt, begunWith, user: speaker, spent }: Conversation,
   { llmModel, thinks }: Pick<VoiceSettings, 'llmModel' | 'thinks'>,
   text: string,
   signal: AbortSignal,
@@ -35,6 +37,7 @@ export async function ask(
   const messages: CompletionRequest['messages'] = systemPrompt ? [{ role: 'system', content: systemPrompt }, user] : [user];
   const request: CompletionRequest = {
     ...(llmModel === undefined ? {} : { model: llmModel }),
+    ...(speaker === undefined ? {} : { user: speaker }),
     messages,
     stream: true,
     think: thinks,

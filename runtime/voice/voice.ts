@@ -41,6 +41,8 @@ export interface VoiceAddress {
   readonly namespace: string;
   readonly project: string;
   readonly query: Readonly<Record<string, unknown>>;
+  /** Whose words are remembered, where others speak with the same project. */
+  readonly user?: string | undefined;
   /** Is told what the answers cost. */
   readonly spent?: Spent | undefined;
 }
@@ -113,6 +115,7 @@ export class Voice {
       id,
       systemPrompt: query.system_prompt?.replace(CONTROL, (sign) => (sign === '\n' || sign === '\t' ? sign : '')).trim() || undefined,
       begunWith: { ...query },
+      user: address.user,
       spent: address.spent,
       settings,
       chat,
