@@ -67,12 +67,17 @@ export class Output {
 
   /** A remark beside the result. */
   note(text: string): void {
-    this.#streams.stderr.write(`quern: ${text}\n`);
+    this.#streams.stderr.write(`quern: ${harmless(text)}\n`);
   }
 
   /** Draws the last line anew on a terminal; elsewhere nothing. */
   progress(text: string): void {
-    if (this.isTerminal) this.write(`\r${ESCAPE}[K${text.slice(0, this.columns - 1)}`);
+    if (this.isTerminal)
+      this.write(
+        `\r${ESCAPE}[K${harmless(text)
+          .replaceAll(/[\n\t]/g, ' ')
+          .slice(0, this.columns - 1)}`,
+      );
   }
 
   /** Takes the line away that `progress` drew. */

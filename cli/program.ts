@@ -1,5 +1,5 @@
 import { Failure, type FailureKind } from '../schemas/errors.js';
-import { Output, type Streams } from './output.js';
+import { harmless, Output, type Streams } from './output.js';
 import { parseCall, type RawVerb, type Verb } from './verb.js';
 import { VERBS } from './verbs.js';
 
@@ -36,7 +36,7 @@ function findVerb(given: readonly string[]): { verb: Verb | RawVerb; args: strin
   }
   const [first, second] = args;
   const family = VERBS.filter(({ name }) => name.startsWith(`${first} `)).map(({ name }) => name.split(' ')[1]);
-  const known = family.length > 0 ? family : VERBS.filter(({ name }) => !name.includes(' ')).map(({ name }) => name);
+  const known = family.length > 0 ? family : [...new Set(VERBS.map(({ name }) => name.split(' ')[0]))];
   const word = family.length > 0 && second !== undefined ? `${first} ${second}` : first;
   throw new Failure('bad_request', `unknown command "${word}": use ${known.join(', ')}.`);
 }
@@ -48,6 +48,9 @@ export async function runProgram(given: readonly string[], around: Surroundings)
   try {
     const isHelp = given.some((arg) => HELP_FLAGS.includes(arg));
     if (isHelp && given[0]!.startsWith('-')) return await runProgram(['help'], around);
+    const words = given.filter((arg) => !HELP_FLAGS.includes(arg));
+    if (isHelp && words.length === 1 && VERBS.some(({ name }) => name.startsWith(`${words[0]} `)))
+      return await runProgram(['help', ...words], around);
     const { verb, args } = findVerb(given);
     if (isHelp && verb.name !== 'help') return await runProgram(['help', ...verb.name.split(' ')], around);
     if ('isRaw' in verb) {
@@ -63,7 +66,9 @@ export async function runProgram(given: readonly string[], around: Surroundings)
   } catch (error) {
     if (!(error instanceof Failure)) throw error;
     const { code, kind, message } = error;
-    around.stderr.write(given.includes('--json') ? `${JSON.stringify({ error: { kind, code, message } })}\n` : `quern: ${message}\n`);
+    around.stderr.write(
+      given.includes('--json') ? `${JSON.stringify({ error: { kind, code, message } })}\n` : `quern: ${harmless(message)}\n`,
+    );
     return EXIT_CODES[kind] ?? 1;
   }
 }

@@ -61,12 +61,14 @@ class Conversation {
   readonly #files: string[] = [];
   #isVerbose: boolean;
   #answering: AbortController | undefined;
+  #isClosed = false;
 
   constructor(call: Call, talk: Talk, lines: Interface) {
     this.#call = call;
     this.#talk = talk;
     this.#lines = lines;
     this.#isVerbose = call.flags.verbose === true;
+    lines.once('close', () => (this.#isClosed = true));
     lines.on('SIGINT', () => {
       if (this.#answering) this.#answering.abort(new Failure('bad_request', 'stopped'));
       else lines.close();
@@ -84,6 +86,8 @@ class Conversation {
       if (isCommand && !(await this.#command(line))) break;
       const message = isCommand ? null : composer.add(line);
       if (message !== null && (message.trim() !== '' || this.#files.length > 0)) await this.#answer(message.trim());
+      // Lines that were typed before the end are answered still.
+      if (this.#isClosed) continue;
       this.#lines.setPrompt(composer.isOpen ? PROMPT_MORE : PROMPT);
       this.#lines.prompt();
     }

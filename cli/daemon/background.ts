@@ -9,6 +9,8 @@ import type { Call } from '../verb.js';
 /** A daemon that was just started answers this soon. */
 const START_MS = 60_000;
 const ASK_AGAIN_MS = 100;
+/** A daemon that another command has just started answers this soon. */
+const OTHER_MS = 15_000;
 /** A log that is longer makes room when the next daemon starts. */
 const LOG_BYTES = 16 * 1024 ** 2;
 const LAST_LINES = 5;
@@ -49,6 +51,12 @@ export async function startBehind(
     out.note(`started the daemon (process ${child.pid}); "quern stop" ends it, "quern logs" shows what it says`);
     return;
   }
+  // Another command may have started one at the same time, which has the data directory now.
+  for (const until = Date.now() + OTHER_MS; isGone && Date.now() < until; await sleep(ASK_AGAIN_MS))
+    if (await daemon.isThere()) {
+      out.endProgress();
+      return;
+    }
   out.endProgress();
   const said = readFileSync(logFile(call.daemon), 'utf8').trimEnd().split('\n').slice(-LAST_LINES).join('\n');
   throw new Failure('unavailable', `the daemon did not start:\n${said}`);

@@ -90,7 +90,7 @@ export const watchDataset: Run = (call) =>
     if (!found?.isDirectory()) throw new Failure('bad_request', `${folder} is no folder.`);
     let changed = new Set((await filesBelow(folder)).map(({ path }) => path));
     watchFolder(folder, { recursive: true }, (_event, name) => {
-      if (name !== null) changed.add(join(folder, name));
+      if (name !== null && !isHidden(name)) changed.add(join(folder, name));
     });
     call.out.note(`watching ${folder}; Ctrl+C ends it`);
     for (;;) {
@@ -99,13 +99,17 @@ export const watchDataset: Run = (call) =>
       if (changed.size === 0 || changed.size !== before) continue;
       const paths = [...changed];
       changed = new Set();
-      const files = (await Promise.all(paths.map((path) => filesBelow(path).catch(() => [])))).flat();
+      const found = (await Promise.all(paths.map((path) => filesBelow(path).catch(() => [])))).flat();
+      const files = found.map(({ path }) => ({ path, name: relative(folder, path) }));
       const replies = await upload(call, daemon, dataset, files);
       if (replies.some(({ skipped }) => !skipped)) await work(call, daemon, dataset);
     }
   });
 
-/** A file and the name that it gets in a dataset. */
+/** Whether a path has a part that programs hide. */
+const isHidden = (path: string): boolean => path.split(/[\\/]/).some((part) => part.startsWith('.'));
+
+/** A file and the name that it gets in a dataset: with the folders below the one that was named, so that files of one name stay apart. */
 interface FoundFile {
   readonly path: string;
   readonly name: string;
@@ -120,14 +124,9 @@ async function filesBelow(path: string): Promise<FoundFile[]> {
   return entries
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
-    .filter(
-      (file) =>
-        !relative(path, file)
-          .split('/')
-          .some((part) => part.startsWith('.')),
-    )
+    .filter((file) => !isHidden(relative(path, file)))
     .sort()
-    .map((file) => ({ path: file, name: basename(file) }));
+    .map((file) => ({ path: file, name: relative(path, file).replaceAll('\\', '/') }));
 }
 
 async function upload(call: Call, daemon: DaemonClient, dataset: string, files: readonly FoundFile[]): Promise<UploadReply[]> {

@@ -1,4 +1,5 @@
 import { open } from 'node:fs/promises';
+import { StringDecoder } from 'node:string_decoder';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Failure } from '../../schemas/errors.js';
 import { logFile } from '../daemon/background.js';
@@ -29,11 +30,15 @@ export const logs: Run = async (call) => {
     for (const line of said) print(line);
     at = size;
     const chunk = Buffer.alloc(CHUNK_BYTES);
+    const decoder = new StringDecoder('utf8');
+    let begun = '';
     while (flags.follow === true) {
       const { bytesRead } = await file.read(chunk, 0, CHUNK_BYTES, at);
       at += bytesRead;
       if (bytesRead === 0) await sleep(LOOK_AGAIN_MS);
-      else out.write(harmless(chunk.toString('utf8', 0, bytesRead)));
+      const lines = (begun + decoder.write(chunk.subarray(0, bytesRead))).split('\n');
+      begun = lines.pop() ?? '';
+      for (const line of lines) print(line);
     }
   } finally {
     await file.close();

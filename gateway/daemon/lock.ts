@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { isAlive, readOwner, thisProcess } from '../../runtime/hosts/owner.js';
 import { Failure } from '../../schemas/errors.js';
 
-/** Begins the names of the lock and of claims to it. */
-export const LOCK_NAME = 'quern.lock';
+const LOCK_NAME = 'quern.lock';
 /** `statfs` types of file systems whose locks and renames other machines can break: NFS, SMB, CIFS, SMB2 (Linux magic numbers). */
 const NETWORK_FILE_SYSTEMS = new Set([0x6969, 0x517b, 0xff534d42, 0xfe534d42]);
 

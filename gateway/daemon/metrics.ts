@@ -11,10 +11,19 @@ const PAGE_BYTES = 4096;
 
 type Sample = readonly [labels: Readonly<Record<string, string>>, value: number];
 
-/** A metric that says how things are now. */
-function gauge(name: string, help: string, samples: readonly Sample[]): string[] {
-  if (samples.length === 0) return [];
-  return [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`, ...samples.map(([labels, value]) => metricLine(name, labels, value))];
+/** A metric that says how things are now; samples with the same labels, as of a model that is loaded twice, are added up. */
+function gauge(name: string, help: string, given: readonly Sample[]): string[] {
+  if (given.length === 0) return [];
+  const samples = new Map<string, Sample>();
+  for (const [labels, value] of given) {
+    const key = JSON.stringify(labels);
+    samples.set(key, [labels, value + (samples.get(key)?.[1] ?? 0)]);
+  }
+  return [
+    `# HELP ${name} ${help}`,
+    `# TYPE ${name} gauge`,
+    ...[...samples.values()].map(([labels, value]) => metricLine(name, labels, value)),
+  ];
 }
 
 /** The memory of a process that is in RAM; 0 where it cannot be told. */

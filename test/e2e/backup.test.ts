@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -72,6 +72,29 @@ describe('a backup', () => {
     newest = next.path;
   });
 
+  it('leaves what is not its own alone: other parts, other databases, unreadable neighbours', async () => {
+    const own = join(folder, 'own');
+    mkdirSync(join(own, '.photos.part'), { recursive: true });
+    const running = join(own, `.20260101T000000.${process.pid}.0123abcd.part`);
+    const dead = join(own, '.20260101T000000.4194304.0123abcd.part');
+    for (const place of [running, dead, join(own, 'zzz')]) mkdirSync(place);
+    writeFileSync(join(own, '.movie.part'), 'mine');
+    writeFileSync(join(own, 'zzz', MANIFEST), 'not json');
+    const raw = join(daemon.dataDir, 'projects/default/quickstart/lf_data/datasets/docs/raw');
+    const fake = `SQLite format 3\0 and nothing of it`;
+    writeFileSync(join(raw, 'f'.repeat(64)), fake);
+    const made = await quern('backup', own, '--json');
+    assert.equal(made.code, 0, made.stderr);
+    const { path } = JSON.parse(made.stdout) as { path: string };
+    assert.equal(readFileSync(join(path, 'projects/default/quickstart/lf_data/datasets/docs/raw', 'f'.repeat(64)), 'utf8'), fake);
+    rmSync(join(raw, 'f'.repeat(64)));
+    assert.deepEqual([running, dead, join(own, '.movie.part'), join(own, '.photos.part')].map(existsSync), [true, false, true, true]);
+    writeFileSync(join(daemon.dataDir, 'restore.json'), '{}');
+    const cut = await quern('backup', own);
+    rmSync(join(daemon.dataDir, 'restore.json'));
+    assert.match(cut.stderr, /a restore of .* was cut short: start the daemon once/);
+  });
+
   it('comes back in another place with everything that was said and stored', async () => {
     const dataDir = join(folder, 'elsewhere');
     const restored = await ranProgram(['restore', backups, '--data-dir', dataDir]);
@@ -89,9 +112,12 @@ describe('a backup', () => {
     assert.equal(busy.code, 5);
     assert.match(busy.stderr, new RegExp(`another quern \\(pid ${other.child.pid}\\)`));
     await say(other, 'later', 'After the restore.');
+    mkdirSync(join(dataDir, 'models'), { recursive: true });
+    writeFileSync(join(dataDir, 'models', 'own.gguf'), 'weights');
     await other.end();
     const back = await ranProgram(['restore', newest, '--data-dir', dataDir, '--json']);
     const { aside } = JSON.parse(back.stdout) as { aside: string };
+    assert.equal(readFileSync(join(dataDir, 'models', 'own.gguf'), 'utf8'), 'weights');
     assert.ok(existsSync(join(aside, 'state', 'data.mdb')));
     const third = await startDaemon({ dataDir });
     assert.doesNotMatch(await historyOf(third, 'later'), /After the restore/);
@@ -126,6 +152,19 @@ describe('a backup', () => {
         2,
         /"\.\.\/evil", which is no path inside/,
       ],
+      [change('listing', () => ({ format: 1 }) as Manifest), 2, /does not list files and links/],
+      [change('nothing', () => JSON.parse('"null"') as Manifest), 2, /does not list files and links/],
+      [
+        change('through-a-link', (_copy, manifest) => ({
+          ...manifest,
+          links: [
+            { path: 'a', target: '/tmp' },
+            { path: 'a/b', target: '/etc' },
+          ],
+        })),
+        2,
+        /"a\/b", which is no path inside/,
+      ],
       [change('linking', (_copy, manifest) => ({ ...manifest, links: [{ path: 'a/../../b', target: '/etc' }] })), 2, /no path inside/],
     ];
     for (const [backup, code, says] of cases) {
@@ -134,6 +173,9 @@ describe('a backup', () => {
       assert.match(ran.stderr, says);
       assert.deepEqual(readdirSync(dataDir), ['mine']);
     }
+    symlinkSync(daemon.dataDir, join(folder, 'way-in'));
+    assert.equal((await quern('backup', join(folder, 'way-in', 'copies'))).code, 2);
+    assert.equal((await quern('backup', '/proc/nope')).code, 5);
     const inside = await quern('backup', join(daemon.dataDir, 'copies'));
     assert.deepEqual([inside.code, existsSync(join(daemon.dataDir, 'copies'))], [2, false], inside.stderr);
     assert.equal((await ranProgram(['backup', backups, '--data-dir', join(folder, 'none')])).code, 3);

@@ -90,6 +90,12 @@ describe('the command line and a daemon', () => {
       events: { event_id: string }[];
     };
     await both(['events', 'show', events.events[0]!.event_id, ...at], /evt_/);
+    for (const side of ['x', 'y']) {
+      mkdirSync(path(`two/${side}`), { recursive: true });
+      writeFileSync(path(`two/${side}/README.md`), `Text of ${side}.`);
+    }
+    assert.match((await quern(['datasets', 'add', 'docs', path('two'), ...at])).stdout, /2 of 2 files are new/);
+    await both(['datasets', ...at], /^docs +4 /m);
     assert.equal((await quern(['datasets', 'add', 'docs', path('none'), ...at])).code, 3);
     assert.equal((await quern(['datasets', 'add', 'none', path('docs'), ...at])).code, 3);
     assert.equal((await quern(['datasets', 'rm', 'docs', ...at])).code, 0);

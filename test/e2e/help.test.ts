@@ -22,6 +22,7 @@ describe('help', () => {
       [['datasets', 'add', '--help'], /^quern datasets add DATASET FILE[\s\S]*-p, --project NAMESPACE\/NAME/],
       [['help', 'mcp'], /quern mcp list[\s\S]*quern mcp serve/],
       [['ls', '--help'], /^quern models/],
+      [['config', '--help'], /^quern config validate[\s\S]*quern config restore/],
     ] as const) {
       const { code, output } = await runToEnd([...args]);
       assert.equal(code, 0, output);

@@ -1,24 +1,34 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { copyFile, link, lstat, mkdir, open, readdir, readlink } from 'node:fs/promises';
-import { dirname, join, resolve, sep } from 'node:path';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { fileFailure, flushDirectory } from '../../../runtime/config/atomic-write.js';
+import { isAlive } from '../../../runtime/hosts/owner.js';
 import { copyState, STATE_FILE, STATE_FOLDER } from '../../../runtime/store/store.js';
 import { Failure } from '../../../schemas/errors.js';
 import { VERSION } from '../version.js';
-import { BACKUP_FORMAT, backupsBelow, type KeptFile, type KeptLink, MANIFEST, type Manifest, readManifest } from './manifest.js';
+import {
+  BACKUP_FORMAT,
+  isKept,
+  type KeptFile,
+  type KeptLink,
+  MANIFEST,
+  type Manifest,
+  MODELS,
+  newestBackup,
+  RESTORE_MARK,
+  TRAINED,
+} from './manifest.js';
 
-/** What lies in a data directory and is made anew by itself, or belongs to the process that runs. */
-const LEFT_OUT = new Set(['built-in', 'cache', 'converted-models', 'history', 'logs', 'uploads', STATE_FOLDER]);
-/** Names of locks, of damaged state files, and of what a restore has put aside. */
-const LEFT_OUT_NAMES = /^(?:quern\.lock|state\.|restore|before-)/;
-/** Of the folder of models: what was trained here. All else in it can be had again. */
-const TRAINED = new Set(['anomaly', 'classifier']);
 /** A file that is being written. */
 const UNFINISHED = /^\.[^/]*\.tmp$/;
+/** Where the databases of accounts lie; others that somebody stores are documents. */
+const DATABASES = 'accounts/';
 /** What lies beside a SQLite database while it is open. */
-const JOURNAL = /\.(?:db|sqlite3?)-(?:wal|shm|journal)$/;
+const JOURNAL = /-(?:wal|shm|journal)$/;
 const SQLITE = 'SQLite format 3\0';
+/** A backup that is being made: when it was begun, and the process that makes it. */
+const PART = /^\.\d{8}T\d{6}\.(\d+)\.[0-9a-f]{8}\.part$/;
 /** Beside the copy of the state, so much stays free. */
 const SPARE_BYTES = 1024 ** 2;
 const CHUNK_BYTES = 1024 ** 2;
@@ -48,19 +58,22 @@ export interface MadeBackup {
 export async function makeBackup(dataDir: string, target: string, options: BackupOptions): Promise<MadeBackup> {
   if (!existsSync(join(dataDir, STATE_FOLDER)))
     throw new Failure('not_found', `${dataDir} is no data directory of Quern; name another with --data-dir.`);
-  if (`${resolve(target)}${sep}`.startsWith(`${resolve(dataDir)}${sep}`))
+  if (existsSync(join(dataDir, RESTORE_MARK)))
+    throw new Failure('busy', `a restore of ${dataDir} was cut short: start the daemon once, which finishes it, and back up then.`);
+  if (`${realPlace(target)}${sep}`.startsWith(`${realPlace(dataDir)}${sep}`))
     throw new Failure(
       'bad_request',
       `${target} lies in the data directory: a backup belongs on another disk, or at least into another folder.`,
     );
   try {
-    await mkdir(target, { recursive: true, mode: 0o700 });
+    // Where the folder above is there, it is made without asking for those above, which some file systems never end to refuse.
+    if (!existsSync(target)) mkdirSync(target, { recursive: !existsSync(dirname(resolve(target))), mode: 0o700 });
     await removeUnfinished(target);
     const name = new Date().toISOString().replaceAll(/[-:]|\.\d+Z$/g, '');
-    const partial = join(target, `.${name}.${randomBytes(4).toString('hex')}.part`);
+    const partial = join(target, `.${name}.${process.pid}.${randomBytes(4).toString('hex')}.part`);
     mkdirSync(partial, { mode: 0o700 });
     try {
-      const made = await new BackupWork(dataDir, partial, options, backupsBelow(target)[0]).run();
+      const made = await new BackupWork(dataDir, partial, options, newestBackup(target)).run();
       const path = freeName(join(target, name));
       renameSync(partial, path);
       await flushDirectory(target);
@@ -70,7 +83,9 @@ export async function makeBackup(dataDir: string, target: string, options: Backu
       throw error;
     }
   } catch (cause) {
-    throw fileFailure(cause, `write the backup to ${target}`);
+    const failure = fileFailure(cause, `write the backup to ${target}`);
+    if (failure instanceof Failure || (failure as NodeJS.ErrnoException).code === undefined) throw failure;
+    throw new Failure('unavailable', `Could not write the backup to ${target}: ${(failure as Error).message}`, { cause });
   }
 }
 
@@ -79,9 +94,18 @@ const freeName = (path: string, more = 1): string => {
   return existsSync(name) ? freeName(path, more + 1) : name;
 };
 
-/** Removes what a backup left that did not end. */
+/** Removes what backups left that did not end; one that is being made stays. */
 async function removeUnfinished(target: string): Promise<void> {
-  for (const name of await readdir(target)) if (/^\..*\.part$/.test(name)) rmSync(join(target, name), { recursive: true, force: true });
+  for (const name of await readdir(target)) {
+    const pid = PART.exec(name)?.[1];
+    if (pid !== undefined && !isAlive({ pid: Number(pid), started: '' })) rmSync(join(target, name), { recursive: true, force: true });
+  }
+}
+
+/** A path without links, also where it is not there yet. */
+function realPlace(path: string): string {
+  const whole = resolve(path);
+  return existsSync(whole) || dirname(whole) === whole ? realpathSync(whole) : join(realPlace(dirname(whole)), basename(whole));
 }
 
 class BackupWork {
@@ -94,12 +118,12 @@ class BackupWork {
   readonly #links = new Map<string, KeptLink>();
   #shared = 0;
 
-  constructor(dataDir: string, target: string, options: BackupOptions, before: string | undefined) {
+  constructor(dataDir: string, target: string, options: BackupOptions, before: { path: string; manifest: Manifest } | undefined) {
     this.#dataDir = dataDir;
     this.#target = target;
     this.#options = options;
-    this.#before = before;
-    this.#known = new Map(before === undefined ? [] : readManifest(before).files.map((file) => [file.path, file]));
+    this.#before = before?.path;
+    this.#known = new Map((before?.manifest.files ?? []).map((file) => [file.path, file]));
   }
 
   async run(): Promise<Omit<MadeBackup, 'path'>> {
@@ -135,8 +159,8 @@ class BackupWork {
 
   #isLeftOut(path: string): boolean {
     const [top = '', second] = path.split('/');
-    if (LEFT_OUT.has(top) || LEFT_OUT_NAMES.test(top)) return true;
-    return top === 'models' && second !== undefined && !this.#options.withModels && !TRAINED.has(second);
+    if (top === STATE_FOLDER || !isKept(top)) return true;
+    return top === MODELS && second !== undefined && !this.#options.withModels && !TRAINED.has(second);
   }
 
   async #keepBelow(folder: string): Promise<void> {
@@ -178,8 +202,10 @@ class BackupWork {
     await mkdir(dirname(to), { recursive: true, mode: 0o700 });
     // It changed while the state was copied.
     if (this.#files.has(path)) rmSync(to);
-    if (JOURNAL.test(path)) return;
-    if (await isDatabase(from)) return this.#keepDatabase(path);
+    if (path.startsWith(DATABASES)) {
+      if (JOURNAL.test(path)) return;
+      if (await isDatabase(from)) return this.#keepDatabase(path);
+    }
     const known = this.#known.get(path);
     const { size } = (await lstat(from).catch(gone(null))) ?? {};
     if (known && known.changedMs === changedMs && known.bytes === size && (await isLinked(join(this.#before!, path), to))) {

@@ -1,16 +1,27 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statfsSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  lstatSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  statSync,
+} from 'node:fs';
 import { copyFile, mkdir, open, symlink } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { humanSize } from '../../../runtime/base/sizes.js';
 import { fileFailure, flushDirectory, writeFlushed } from '../../../runtime/config/atomic-write.js';
 import { Failure } from '../../../schemas/errors.js';
-import { LOCK_NAME, lockDataDir } from '../lock.js';
+import { lockDataDir } from '../lock.js';
 import { hashOf } from './backup.js';
-import { backupsBelow, MANIFEST, type Manifest, readManifest } from './manifest.js';
+import { backupsBelow, isKept, MANIFEST, type Manifest, MODELS, RESTORE_MARK, readManifest, TRAINED } from './manifest.js';
 
-/** Says that a restore is complete in its folder and takes the place of what is there. */
-const MARK = 'restore.json';
 const ARRIVING = 'restore-';
 const ASIDE = 'before-';
 /** Beside what is copied, so much stays free. */
@@ -40,13 +51,15 @@ export async function restoreBackup(from: string, dataDir: string, onFile: (path
     finishRestore(dataDir);
     requireRoom(dataDir, bytes);
     await copyAll(backup, manifest, arriving, onFile);
-    const hadData = entriesOf(dataDir, arriving).length > 0;
-    const aside = join(dataDir, `${ASIDE}${new Date().toISOString().replaceAll(/[-:]|\.\d+Z$/g, '')}`);
-    await writeMark(dataDir, { arriving, aside });
+    const coming = entriesOf(arriving, () => true);
+    const leaving = entriesOf(dataDir, (model) => TRAINED.has(model) || coming.includes(`${MODELS}/${model}`));
+    requireMovable(dataDir, leaving);
+    const aside = `${ASIDE}${new Date().toISOString().replaceAll(/[-:]|\.\d+Z$/g, '')}`;
+    await writeMark(dataDir, { arriving: basename(arriving), aside, leaving, coming });
     finishRestore(dataDir);
-    return { from: backup, files: manifest.files.length, bytes, aside: hadData ? aside : null };
+    return { from: backup, files: manifest.files.length, bytes, aside: leaving.length > 0 ? join(dataDir, aside) : null };
   } catch (cause) {
-    if (!existsSync(join(dataDir, MARK))) rmSync(arriving, { recursive: true, force: true });
+    if (!existsSync(join(dataDir, RESTORE_MARK))) rmSync(arriving, { recursive: true, force: true });
     throw fileFailure(cause, `restore into ${dataDir}`);
   } finally {
     lock.release();
@@ -97,24 +110,39 @@ async function copyAll(backup: string, { files, links }: Manifest, arriving: str
   for (const folder of folders) await flushDirectory(folder);
 }
 
+/** What is still to be moved. Names are relative to the data directory, and those of models have the name of their folder before them. */
 interface Mark {
   readonly arriving: string;
   readonly aside: string;
+  readonly leaving: readonly string[];
+  readonly coming: readonly string[];
 }
 
 async function writeMark(dataDir: string, mark: Mark): Promise<void> {
-  const names = { arriving: mark.arriving.slice(dataDir.length + 1), aside: mark.aside.slice(dataDir.length + 1) };
   const written = join(dataDir, `${ARRIVING}mark`);
-  await writeFlushed(written, JSON.stringify(names));
-  renameSync(written, join(dataDir, MARK));
+  await writeFlushed(written, JSON.stringify(mark));
+  renameSync(written, join(dataDir, RESTORE_MARK));
   await flushDirectory(dataDir);
 }
 
-/** What of a data directory a restore moves: all but itself, the lock and what was put aside before. */
-function entriesOf(dataDir: string, arriving: string): string[] {
-  return readdirSync(dataDir).filter(
-    (name) => name !== MARK && !name.startsWith(LOCK_NAME) && !name.startsWith(ASIDE) && join(dataDir, name) !== arriving,
-  );
+/** What of a folder a restore moves: what backups are about, and of the folder of models what `isModel` says. */
+function entriesOf(folder: string, isModel: (name: string) => boolean): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    if (!isKept(name)) return [];
+    if (name !== MODELS) return [name];
+    return readdirSync(join(folder, name)).flatMap((model) => (isModel(model) ? [`${name}/${model}`] : []));
+  });
+}
+
+/** Throws for what lies on another file system, such as a folder that is mounted: it cannot be moved in one step. */
+function requireMovable(dataDir: string, names: readonly string[]): void {
+  const { dev } = statSync(dataDir);
+  const other = names.find((name) => lstatSync(join(dataDir, name)).dev !== dev);
+  if (other !== undefined)
+    throw new Failure(
+      'conflict',
+      `${join(dataDir, other)} is mounted from another file system and cannot be moved aside: unmount it first; nothing was changed.`,
+    );
 }
 
 /**
@@ -122,27 +150,26 @@ function entriesOf(dataDir: string, arriving: string): string[] {
  * holds the lock of the data directory.
  */
 export function finishRestore(dataDir: string): void {
-  if (!existsSync(join(dataDir, MARK))) {
+  if (!existsSync(join(dataDir, RESTORE_MARK))) {
     for (const name of readdirSync(dataDir)) if (name.startsWith(ARRIVING)) rmSync(join(dataDir, name), { recursive: true, force: true });
     return;
   }
-  const names = JSON.parse(readFileSync(join(dataDir, MARK), 'utf8')) as Mark;
-  const [arriving, aside] = [join(dataDir, names.arriving), join(dataDir, names.aside)];
-  // What is still to come says which of the entries are old ones: a name that has come is in the folder of arrivals no more.
-  const coming = existsSync(arriving) ? readdirSync(arriving) : [];
-  const arrived = join(aside, '.arrived');
-  if (!existsSync(arrived)) {
-    mkdirSync(aside, { recursive: true, mode: 0o700 });
-    for (const name of entriesOf(dataDir, arriving)) renameSync(join(dataDir, name), join(aside, name));
-    flush(aside);
-    mkdirSync(arrived);
-  }
-  for (const name of coming) renameSync(join(arriving, name), join(dataDir, name));
+  const mark = JSON.parse(readFileSync(join(dataDir, RESTORE_MARK), 'utf8')) as Mark;
+  const [arriving, aside] = [join(dataDir, mark.arriving), join(dataDir, mark.aside)];
+  // Nothing comes before all that leaves is aside, so an entry that is not aside is an old one.
+  for (const name of mark.leaving) moveOnce(join(dataDir, name), join(aside, name));
+  if (existsSync(aside)) flush(aside);
+  for (const name of mark.coming) if (existsSync(join(arriving, name))) moveOnce(join(arriving, name), join(dataDir, name));
   flush(dataDir);
   rmSync(arriving, { recursive: true, force: true });
-  rmSync(join(dataDir, MARK));
-  rmSync(arrived, { recursive: true, force: true });
-  if (readdirSync(aside).length === 0) rmSync(aside, { recursive: true });
+  rmSync(join(dataDir, RESTORE_MARK));
+}
+
+/** Moves an entry unless that was done before. */
+function moveOnce(from: string, to: string): void {
+  if (lstatSync(to, { throwIfNoEntry: false }) || !lstatSync(from, { throwIfNoEntry: false })) return;
+  mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+  renameSync(from, to);
 }
 
 /** Waits until the names of a folder are on the disk. */

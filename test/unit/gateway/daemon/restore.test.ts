@@ -40,32 +40,39 @@ it('a restore that is cut at any change of the disk is finished by the next star
   let number = 1;
   for (let isReached = true; isReached; number += 1) {
     const dataDir = join(folder, String(number));
+    const mark = {
+      arriving: 'restore-ab',
+      aside: 'before-2',
+      leaving: ['projects', 'state', 'only-old', 'models/anomaly'],
+      coming: ['projects', 'state', 'only-new', 'models/anomaly', 'models/classifier'],
+    };
     for (const [path, text] of [
-      ['projects/p', 'old'],
-      ['state/data.mdb', 'old'],
-      ['only-old', 'old'],
+      ...['projects/p', 'state/data.mdb', 'only-old', 'models/anomaly/a', 'models/own.gguf', 'logs/quern.log'].map(
+        (old) => [old, 'old'] as const,
+      ),
       ['before-1/x', 'older'],
       ['quern.lock', 'held'],
-      ['restore-ab/projects/p', 'new'],
-      ['restore-ab/state/data.mdb', 'new'],
-      ['restore-ab/only-new', 'new'],
-      ['restore.json', JSON.stringify({ arriving: 'restore-ab', aside: 'before-2' })],
+      ...['projects/p', 'state/data.mdb', 'only-new', 'models/anomaly/b', 'models/classifier/c'].map(
+        (name) => [`restore-ab/${name}`, 'new'] as const,
+      ),
+      ['restore.json', JSON.stringify(mark)],
     ] as const) {
       mkdirSync(join(dataDir, path, '..'), { recursive: true });
       writeFileSync(join(dataDir, path), text);
     }
     isReached = isCutAt(number, () => finishRestore(dataDir));
+    // What is no part of a backup comes meanwhile.
+    mkdirSync(join(dataDir, 'uploads'), { recursive: true });
     finishRestore(dataDir);
     finishRestore(dataDir);
-    assert.deepEqual(
-      readdirSync(dataDir).sort(),
-      ['before-1', 'before-2', 'only-new', 'projects', 'quern.lock', 'state'],
-      `cut at ${number}`,
-    );
-    for (const path of ['projects/p', 'state/data.mdb', 'only-new'])
-      assert.equal(readFileSync(join(dataDir, path), 'utf8'), 'new', `cut at ${number}`);
-    for (const path of ['projects/p', 'state/data.mdb', 'only-old'])
-      assert.equal(readFileSync(join(dataDir, 'before-2', path), 'utf8'), 'old');
+    const at = (path: string): string => readFileSync(join(dataDir, path), 'utf8');
+    const entries = ['before-1', 'before-2', 'logs', 'models', 'only-new', 'projects', 'quern.lock', 'state', 'uploads'];
+    assert.deepEqual(readdirSync(dataDir).sort(), entries, `cut at ${number}`);
+    assert.deepEqual(readdirSync(join(dataDir, 'models')).sort(), ['anomaly', 'classifier', 'own.gguf']);
+    for (const path of ['projects/p', 'state/data.mdb', 'only-new', 'models/anomaly/b', 'models/classifier/c'])
+      assert.equal(at(path), 'new', `cut at ${number}`);
+    for (const path of ['projects/p', 'state/data.mdb', 'only-old', 'models/anomaly/a'])
+      assert.equal(at(`before-2/${path}`), 'old', `cut at ${number}`);
     rmSync(dataDir, { recursive: true });
   }
   assert.ok(number > 8, `only ${number} changes were cut`);
