@@ -56,6 +56,11 @@ export interface AccountsOptions {
   readonly onWarning?: OnWarning;
   /** Where the payment processor is asked, instead of its own address. */
   readonly paymentApi?: URL;
+  /**
+   * The scopes that a key may have, where the server knows them: others are refused when a key is made, and a key with scopes needs `account`,
+   * or `read` to read, below `/api/module`. Where absent, scopes are any names, and theirs whose server it is.
+   */
+  readonly scopes?: ReadonlySet<string>;
   /** Takes lines for the server's log; `console.error` where absent. */
   readonly print?: (line: string) => void;
 }
@@ -131,6 +136,7 @@ async function assembled(
     passwordCost = PASSWORD_COST,
     onWarning = () => {},
     paymentApi,
+    scopes,
   }: AccountsOptions & { now: () => number; print: (line: string) => void },
 ): Promise<Accounts> {
   if (!settings.development && work(passwordCost) < work(PASSWORD_COST))
@@ -159,7 +165,7 @@ async function assembled(
   const directory = new Directory(ground, plans);
   const chores = new Chores({ attempts, devices, meters, ...(billing ? { billing } : {}) }, subscriptions, print);
   const routes = [
-    ...moduleRoutes({ settings, attempts, plans, meters, nudges, devices, keys, now }),
+    ...moduleRoutes({ settings, attempts, plans, meters, nudges, devices, keys, scopes, now }),
     ...billingRoutes(billing, settings.billing.webhookPaths),
     ...adminRoutes(settings, directory),
   ];
@@ -183,6 +189,7 @@ async function assembled(
     const signedIn = async (): Promise<Caller> => {
       const found = await caller();
       if (!found) throw new Failure('unauthorized', 'sign in first, or send a valid token');
+      if (scopes) refuseOutOfScope(found, request.method);
       return found;
     };
     const call: Call = {
@@ -234,6 +241,14 @@ async function assembled(
       await database.close();
     },
   };
+}
+
+/** A key that is limited to parts of the server acts on its user's account where one of its scopes says so. */
+function refuseOutOfScope({ scopes }: Caller, method: string): void {
+  if (!scopes || scopes.includes('*') || scopes.includes('account') || (method === 'GET' && scopes.includes('read'))) return;
+  throw new Failure('forbidden', 'this key lacks the scope "account"; make one that has it, or one without scopes', {
+    code: 'scope_required',
+  });
 }
 
 function notAllowed(allow: readonly string[]): Response {

@@ -19,6 +19,8 @@ export interface ModuleParts {
   readonly nudges: Nudges;
   readonly devices: Devices;
   readonly keys: Keys;
+  /** The scopes that a key may have; any where undefined. */
+  readonly scopes: ReadonlySet<string> | undefined;
   readonly now: () => number;
 }
 
@@ -201,14 +203,14 @@ function deviceRoutes({ settings, devices, attempts }: ModuleParts): readonly Ro
   ];
 }
 
-function keyRoutes({ keys, now }: ModuleParts): readonly Route[] {
+function keyRoutes({ keys, scopes: known, now }: ModuleParts): readonly Route[] {
   return [
     {
       method: 'POST',
       path: '/api/module/apikeys',
       run: async (call) => {
         const { userId } = await call.inSession();
-        const { id, key, prefix, name, scopes, perMinute, expiresAt } = await keys.create(userId, keyOptions(call, now()));
+        const { id, key, prefix, name, scopes, perMinute, expiresAt } = await keys.create(userId, keyOptions(call, known, now()));
         return { id, key, prefix, name, scopes, perMinute, expiresAt };
       },
     },
@@ -225,13 +227,18 @@ function keyRoutes({ keys, now }: ModuleParts): readonly Route[] {
   ];
 }
 
-function keyOptions(call: Call, now: number): Parameters<Keys['create']>[1] {
+function keyOptions(call: Call, known: ReadonlySet<string> | undefined, now: number): Parameters<Keys['create']>[1] {
   const { name, scopes, permissions, expiresAt, perMinute } = call.body();
   const given = scopes ?? permissions;
   const isScopes =
     Array.isArray(given) && given.length <= 50 && given.every((scope) => typeof scope === 'string' && /^[\w:.*-]{1,64}$/.test(scope));
   if (given !== undefined && !isScopes)
     throw new Failure('bad_request', 'scopes is a list of at most 50 names of letters, digits and : . * - _');
+  const unknown = known && (given as string[] | undefined)?.find((scope) => !known.has(scope));
+  if (unknown !== undefined)
+    throw new Failure('bad_request', `there is no scope ${JSON.stringify(unknown)}; the scopes are ${[...known!].sort().join(', ')}`, {
+      code: 'unknown_scope',
+    });
   const expires = expiresAt === undefined || expiresAt === null ? undefined : Date.parse(text(expiresAt, 'expiresAt'));
   if (expires !== undefined && !(expires > now && expires < now + 10 * YEAR_MS))
     throw new Failure('bad_request', 'expiresAt is a time to come, in ISO 8601, within ten years');

@@ -24,8 +24,8 @@ export const checkCommands: readonly Command[] = [
   {
     name: 'migrate',
     summary: 'make or change the tables',
-    async run({ config, environment }) {
-      const { database } = await readSettings(config, environment);
+    async run({ config, databaseFolder, environment }) {
+      const { database } = await readSettings(config, environment, databaseFolder);
       const opened = await openDatabase(database);
       try {
         await migrate(opened, true);

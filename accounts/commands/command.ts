@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { Failure } from '../../schemas/errors.js';
 import { type Accounts, createAccounts } from '../accounts.js';
@@ -17,6 +18,8 @@ export interface Outcome {
 export interface CommandOptions {
   /** The module file. */
   readonly config: string;
+  /** Where a SQLite database lies that the module file does not name: in the data directory of a daemon, where one is told. */
+  readonly databaseFolder?: string;
   readonly values: Readonly<Record<string, string | boolean | undefined>>;
   /** Values by name, as `process.env` has them. */
   readonly environment: Environment;
@@ -81,7 +84,7 @@ async function found(commands: readonly Command[], args: readonly string[], envi
         `there is no command "${args.slice(0, 2).join(' ')}"; the commands are ${commands.map(({ name }) => name).join(', ')}`,
       );
     return {
-      lines: ['Commands (each takes --config FILE and --json):', ...help],
+      lines: ['Commands (each takes --config FILE, --json, and --data-dir DIR for accounts in front of a daemon):', ...help],
       result: commands.map(({ name, summary }) => ({ name, summary })),
     };
   }
@@ -89,25 +92,40 @@ async function found(commands: readonly Command[], args: readonly string[], envi
   try {
     parsed = parseArgs({
       args: args.slice(command.name.split(' ').length),
-      options: { config: { type: 'string' }, ...command.options },
+      options: { config: { type: 'string' }, 'data-dir': { type: 'string' }, ...command.options },
       allowPositionals: true,
       strict: true,
     });
   } catch (error) {
     throw new Failure(
       'bad_request',
-      `${(error as Error).message.split('.')[0]}; options are --config, --json${Object.keys(command.options ?? {})
+      `${(error as Error).message.split('.')[0]}; options are --config, --data-dir, --json${Object.keys(command.options ?? {})
         .map((name) => `, --${name}`)
         .join('')}`,
     );
   }
   const values = parsed.values as Record<string, string | boolean | undefined>;
-  return command.run({ config: String(values.config ?? 'module.yaml'), values, words: parsed.positionals, environment });
+  const { 'data-dir': dataDir = environment.DATA_DIR ?? environment.LF_DATA_DIR } = values;
+  return command.run({
+    config: String(values.config ?? 'module.yaml'),
+    ...(dataDir ? { databaseFolder: join(String(dataDir), 'accounts') } : {}),
+    values,
+    words: parsed.positionals,
+    environment,
+  });
 }
 
 /** Opens the accounts of a module file for one piece of work, and closes them. */
-export async function withAccounts<T>({ config, environment }: CommandOptions, work: (accounts: Accounts) => Promise<T>): Promise<T> {
-  const accounts = await createAccounts({ config, environment, print: (line) => process.stderr.write(`${line}\n`) });
+export async function withAccounts<T>(
+  { config, databaseFolder, environment }: CommandOptions,
+  work: (accounts: Accounts) => Promise<T>,
+): Promise<T> {
+  const accounts = await createAccounts({
+    config,
+    ...(databaseFolder === undefined ? {} : { databaseFolder }),
+    environment,
+    print: (line) => process.stderr.write(`${line}\n`),
+  });
   try {
     return await work(accounts);
   } finally {

@@ -36,8 +36,8 @@ export const doctorCommand: Command = {
   name: 'doctor',
   summary: 'check the file, the database, the processor, the mail server and the providers',
   options: { api: { type: 'string' } },
-  async run({ config, values, environment }) {
-    const settings = await readSettings(config, environment);
+  async run({ config, databaseFolder, values, environment }) {
+    const settings = await readSettings(config, environment, databaseFolder);
     const asked: readonly Promise<readonly Finding[]>[] = [
       fileFindings(config, settings, environment),
       databaseFindings(settings.database),

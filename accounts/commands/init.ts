@@ -13,7 +13,7 @@ app:
 
 database:
   adapter: sqlite            # sqlite, pg, mysql, turso or d1
-  url: ./accounts.db
+  # url: ./accounts.db      # an address for the others; a SQLite database lies beside this file, or in front of Quern in its data directory
   auto_migrate: true
 
 auth:

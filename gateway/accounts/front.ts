@@ -1,14 +1,16 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { type Accounts, type AccountsOptions, createAccounts } from '../../accounts/accounts.js';
 import type { Identity } from '../../accounts/identity/identities.js';
 import { log } from '../../runtime/base/log.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { Failure } from '../../schemas/errors.js';
+import { coreEndpoints } from '../core/index.js';
 import type { Exchange } from '../http/transport.js';
 import type { Credentials, Guard, Visitor } from '../http/visitor.js';
 import { WrongKeys } from '../http/wrong-keys.js';
+import { universalEndpoints } from '../universal/index.js';
 import { Metering } from './metering.js';
 import { Namespaces } from './namespaces.js';
 import { answerOwnPath } from './own-paths.js';
@@ -18,6 +20,9 @@ import { Operator, type Premises, Stranger, User } from './visitor.js';
 const CREDENTIALS = ['authorization', 'x-api-key', 'cookie'] as const;
 /** The first parts of paths that the daemon answers itself. */
 const DAEMON_PATHS = new Set(['', 'v1', 'mcp', 'docs', 'health', 'info', 'openapi.json', 'api', 'metrics']);
+
+/** What a key may be limited to: parts of the API by their tags, reading, its user's account, or nothing. */
+const SCOPES = new Set(['*', 'read', 'account', ...[...coreEndpoints, ...universalEndpoints].map(({ tag }) => tag)]);
 
 /** What the accounts in front of a daemon are opened with. */
 export interface FrontOptions extends Pick<AccountsOptions, 'config' | 'environment' | 'sendMail' | 'passwordCost' | 'paymentApi' | 'now'> {
@@ -56,10 +61,15 @@ export class Front implements Guard<Runtime> {
       // A daemon is no development server, unless it is told that it is one.
       environment: { ...environment, NODE_ENV: environment.NODE_ENV ?? 'production' },
       databaseFolder,
+      scopes: SCOPES,
       print: (line) => log('info', line),
       onWarning: ({ userId, meterId, used, limit }) => log('info', `a user has used ${used} of ${limit} ${meterId}`, { user: userId }),
     });
-    const { admin, sharedNamespaces: shared, privateHosts } = accounts.settings;
+    const { admin, database, sharedNamespaces: shared, privateHosts } = accounts.settings;
+    if (database.adapter === 'sqlite' && relative(runtime.dataDir, database.url).startsWith('..'))
+      log('warn', `the accounts are in ${database.url}, outside the data directory, so "quern backup" leaves them out`, {
+        remedy: 'copy them too, or move the file into the data directory and take database.url out of the module file',
+      });
     try {
       const [, first = ''] = admin.path.split('/');
       if (DAEMON_PATHS.has(first))

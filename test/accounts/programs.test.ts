@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -161,6 +161,19 @@ describe('quern accounts', () => {
     assert.deepEqual([status, result.plans], ['ok', ['free', 'pro']]);
     const again = (await run(['init', '--json'])).json();
     assert.deepEqual([again.status, again.error.code], ['error', 'conflict']);
+  });
+
+  it('finds the database of a daemon in its data directory', async () => {
+    const dataDir = join(folder, 'of a daemon');
+    mkdirSync(join(dataDir, 'accounts'), { recursive: true });
+    assert.equal((await run(['migrate', '--data-dir', dataDir])).code, 0);
+    assert.equal((await run(['doctor'], { DATA_DIR: dataDir })).code, 0);
+    assert.deepEqual(readdirSync(dataDir), ['accounts']);
+    assert.equal(readdirSync(join(dataDir, 'accounts')).filter((name) => name.endsWith('.db')).length, 1);
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.endsWith('.db')),
+      [],
+    );
   });
 
   it('names each path that is wrong (A15)', async () => {

@@ -210,6 +210,21 @@ describe('accounts in front of the daemon', () => {
     assert.equal((await reader.ask('core', 'POST', '/v1/projects/anns/diary/chat/completions', { messages: [] })).status, 403);
   });
 
+  it('hold a key to its scopes on the account of its user too', async () => {
+    const keyed = async (scopes: readonly string[]): Promise<Person> =>
+      new Person(stage, json(await ann.ask('core', 'POST', '/api/module/apikeys', { name: 'narrow', scopes })).key);
+    const [rag, reader, account] = [await keyed(['rag']), await keyed(['read']), await keyed(['account'])];
+    const statuses = async (path: string, method = 'GET', body?: object): Promise<number[]> =>
+      Promise.all([rag, reader, account].map(async (one) => (await one.ask('core', method, `/api/module/${path}`, body)).status));
+    for (const path of ['me', 'billing', 'usage', 'nudges', 'subscription/status'])
+      assert.deepEqual(await statuses(path), [403, 200, 200], path);
+    assert.deepEqual(await statuses('usage/track', 'POST', { meterId: 'none' }), [403, 403, 400]);
+    assert.deepEqual(await statuses('config'), [200, 200, 200]);
+    const unknown = await ann.ask('core', 'POST', '/api/module/apikeys', { name: 'misspelt', scopes: ['chat', 'datasetz'] });
+    assert.equal(unknown.status, 400);
+    assert.match(json(unknown).message, /no scope "datasetz"; the scopes are .*datasets/);
+  });
+
   it('take a cookie from pages of the own origin alone', async () => {
     const { headers } = await nobody.ask('core', 'POST', '/api/auth/sign-in/email', {
       email: 'ann@example.com',
