@@ -196,8 +196,11 @@ export interface GraphReads {
   node(name: string, filter?: ReadFilter): Promise<MemoryRecord | undefined>;
   /** Nodes, edges and facts by arrival, the newest first. */
   newest(filter: ReadFilter): Promise<MemoryRecord[]>;
-  /** Edges of a node, the newest first. */
-  edges(name: string, filter: ReadFilter & { readonly direction?: Direction; readonly relation?: string }): Promise<MemoryRecord[]>;
+  /** Edges of a node, the newest first; with `ofAllTimes` those too that hold no more, or not yet. */
+  edges(
+    name: string,
+    filter: ReadFilter & { readonly direction?: Direction; readonly relation?: string; readonly ofAllTimes?: boolean },
+  ): Promise<MemoryRecord[]>;
   /** What is at most `depth` edges away, nearest first. `filter.limit` bounds its nodes. */
   neighbourhood(name: string, depth: number, filter: ReadFilter & { readonly direction?: Direction }): Promise<Subgraph>;
   /** Ways without a node twice, the shortest first; at most `filter.limit`. `truncated` when bounds of work cut the search short. */
@@ -280,6 +283,8 @@ export interface MemoryStore {
   newest(filter: ReadFilter): Promise<MemoryRecord[]>;
   /** All records of `filter`, without its limit, in the order of arrival behind `afterSeq`. Bounded in memory. */
   records(filter?: ReadFilter & { readonly afterSeq?: number }): AsyncIterable<MemoryRecord>;
+  /** Up to this `seq` all records are there that ever will be: an import under way has numbers behind it, and what comes next. */
+  settledSeq(): number;
   /** A value that `write` noted. */
   note(name: string): unknown;
   /** Empties one kind, or all; notes go with all. Returns what each lost. */

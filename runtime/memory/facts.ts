@@ -4,6 +4,7 @@ import { isObject } from '../config/values.js';
 import type { Embedder } from '../rag/embedders/contract.js';
 import type { MemoryRecord, MemoryStore, NewMemory, Provenance, Validity } from './contract.js';
 import { isSingle, NODE_UNITS, nameKey, OPPOSITES, SPEAKER, type Statement, speakerNode } from './extraction/statement.js';
+import { holdsAt } from './filter.js';
 
 /** What a fact says; `data` of its record, but for `by`. */
 export interface FactData {
@@ -34,9 +35,7 @@ export type Likeness = (a: string, b: string) => Promise<number>;
 
 /** Objects that are so much alike are the same, where their figures are. */
 const SAME = 0.92;
-/** The last moment that a read can be as of: what has no end holds then. */
-const FOREVER_MS = Date.parse('9999-12-31T00:00:00Z');
-/** Valid facts of one subject and relation that a new one is compared with. */
+/** Facts of one subject and relation that a new one is compared with, the latest. */
 const COMPARED = 200;
 
 /** What a fact's record says. A client may add facts with any `data`: names in it count where its ends bear them out, and of one without ends only its text is known. */
@@ -54,8 +53,8 @@ export function nodeOf(name: string, user: string | undefined): string {
   return name === SPEAKER ? speakerNode(user) : name;
 }
 
-/** A fact that is valid and may be ended or repeated by another. */
-interface ValidFact {
+/** A fact that may be ended or repeated by another. */
+interface KnownFact {
   readonly id: string;
   readonly data: FactData;
   readonly valid: Validity;
@@ -67,14 +66,14 @@ interface ValidFact {
 
 /**
  * Takes findings into the facts of a store. Facts are added and ended, never changed or removed: what is said again in a session is one fact; what a
- * thing has one of at a time, and what is denied, ends the fact before it from then on, both kept; an older saying that comes late is ended by the
- * newer one that is there.
+ * thing has one of at a time, and what is denied, ends the fact before it from then on, both kept; an older saying that comes late stands between
+ * those of the times around it.
  */
 export class FactBook {
   readonly #store: MemoryStore;
   readonly #likeness: Likeness;
   readonly #run: string;
-  readonly #known = new Map<string, ValidFact[]>();
+  readonly #known = new Map<string, KnownFact[]>();
   readonly #add = new Map<string, NewMemory>();
   readonly #end: FactChanges['end'] = [];
 
@@ -101,37 +100,40 @@ export class FactBook {
     };
     if (data.subject === '' || data.object === '') return false;
     const { user, session } = source.who ?? {};
-    const fact: ValidFact = { id: randomUUID(), data, valid: { fromMs: statement.validFrom }, user, session, isNew: true };
-    const others = await this.#validFacts(data.subject, user, [
+    const fact: KnownFact = { id: randomUUID(), data, valid: { fromMs: statement.validFrom }, user, session, isNew: true };
+    const others = await this.#knownFacts(data.subject, user, [
       data.relation,
       ...(OPPOSITES[data.relation] ? [OPPOSITES[data.relation]!] : []),
     ]);
-    for (const other of others) if (other.session === session && (await this.#isSame(other.data, data))) return false;
-    const ended: ValidFact[] = [];
+    for (const other of others)
+      if (other.session === session && isSaidFrom(other, fact.valid.fromMs) && (await this.#isSame(other.data, data))) return false;
+    const ended: KnownFact[] = [];
     let valid = fact.valid;
     let supersededBy: string | undefined;
     for (const other of others) {
       if (!(await this.#contradicts(other.data, data))) continue;
-      if (other.valid.fromMs <= fact.valid.fromMs) ended.push(other);
-      else if (valid.toMs === undefined || other.valid.fromMs < valid.toMs) {
+      if (other.valid.fromMs <= fact.valid.fromMs) {
+        if ((other.valid.toMs ?? Number.POSITIVE_INFINITY) > fact.valid.fromMs) ended.push(other);
+      } else if (valid.toMs === undefined || other.valid.fromMs < valid.toMs) {
         valid = { fromMs: fact.valid.fromMs, toMs: other.valid.fromMs };
         supersededBy = other.id;
       }
     }
     for (const other of ended) this.#endFact(other, fact);
     this.#add.set(fact.id, record(fact, valid, supersededBy, { statement, source, by }, this.#run));
-    if (valid.toMs === undefined) this.#remember(fact);
+    this.#known.get(keyOf(data.subject, user, data.relation))!.push({ ...fact, valid });
     return true;
   }
 
-  #endFact(other: ValidFact, by: ValidFact): void {
+  #endFact(other: KnownFact, by: KnownFact): void {
     const toMs = by.valid.fromMs;
+    const valid = { ...other.valid, toMs };
     const added = this.#add.get(other.id);
-    if (added) this.#add.set(other.id, { ...added, valid: { ...other.valid, toMs }, supersededBy: by.id });
+    if (added) this.#add.set(other.id, { ...added, valid, supersededBy: by.id });
     else this.#end.push({ id: other.id, toMs, supersededBy: by.id });
     for (const list of this.#known.values()) {
       const at = list.indexOf(other);
-      if (at >= 0) list.splice(at, 1);
+      if (at >= 0) list[at] = { ...other, valid };
     }
   }
 
@@ -152,28 +154,29 @@ export class FactBook {
     return figuresOf(left) === figuresOf(right) && (await this.#likeness(left, right)) >= SAME;
   }
 
-  async #validFacts(subject: string, user: string | undefined, relations: readonly string[]): Promise<ValidFact[]> {
-    const all: ValidFact[] = [];
+  async #knownFacts(subject: string, user: string | undefined, relations: readonly string[]): Promise<KnownFact[]> {
+    const all: KnownFact[] = [];
     for (const relation of relations) {
       const key = keyOf(subject, user, relation);
       let list = this.#known.get(key);
       if (!list) {
-        const filter = { direction: 'out' as const, relation, asOfMs: FOREVER_MS, types: ['fact' as const], limit: COMPARED };
+        const filter = { direction: 'out' as const, relation, ofAllTimes: true, types: ['fact' as const], limit: COMPARED };
         const found = (await this.#store.graph?.edges(nodeOf(subject, user), user === undefined ? filter : { ...filter, user })) ?? [];
-        list = found.filter(({ who }) => who?.user === user).map(validFact);
+        list = found.filter(({ who }) => who?.user === user).map(knownFact);
         this.#known.set(key, list);
       }
       all.push(...list);
     }
     return all;
   }
-
-  #remember(fact: ValidFact): void {
-    this.#known.get(keyOf(fact.data.subject, fact.user, fact.data.relation))!.push(fact);
-  }
 }
 
-function validFact(one: MemoryRecord): ValidFact {
+/** Whether a fact says already what is said again from a moment on: it holds then, or still. One that had ended by then is told anew. */
+function isSaidFrom({ valid: { fromMs, toMs } }: KnownFact, atMs: number): boolean {
+  return toMs === undefined || fromMs === atMs || holdsAt({ fromMs, toMs }, atMs);
+}
+
+function knownFact(one: MemoryRecord): KnownFact {
   return {
     id: one.id,
     data: factData(one),
@@ -196,7 +199,7 @@ export function factHash({ subject, relation, object, negated }: Omit<FactData, 
 }
 
 function record(
-  { id, data: { by: _by, ...data }, user }: ValidFact,
+  { id, data: { by: _by, ...data }, user }: KnownFact,
   valid: Validity,
   supersededBy: string | undefined,
   { statement, source, by }: Finding,

@@ -174,6 +174,11 @@ export class OpenStore implements MemoryStore {
     }
   }
 
+  settledSeq(): number {
+    const reserved = this.#lines.notes(UNDER_WAY).map((name) => (this.note(name) as Reserved).firstSeq);
+    return Math.min(this.#changes.state.nextSeq, ...reserved) - 1;
+  }
+
   note(name: string): unknown {
     return this.#lines.note(name);
   }

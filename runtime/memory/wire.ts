@@ -4,6 +4,7 @@ import { quote } from '../config/names.js';
 import { timeOf } from '../config/times.js';
 import { isObject } from '../config/values.js';
 import type { GraphEdge, MemoryRecord, MemoryType, NewMemory, ReadFilter } from './contract.js';
+import { nodeOf } from './facts.js';
 import type { Recalled } from './recall/recall.js';
 
 /** Numbers from here on are milliseconds since 1970, below seconds. */
@@ -82,7 +83,7 @@ export function givenMemory(given: AddRequest): NewMemory {
     tags: given.tags,
     series: given.series ?? undefined,
     node: type === 'node' ? { name: nodeName(data) } : undefined,
-    edge: type === 'edge' || type === 'fact' ? edgeOf(type, data) : undefined,
+    edge: type === 'edge' ? edgeOf(data) : type === 'fact' ? factEdgeOf(data, user) : undefined,
     valid: from === undefined && to === undefined ? undefined : defined({ fromMs: from ?? timeMs ?? Date.now(), toMs: to }),
     supersededBy: given.superseded_by ?? undefined,
     confidence: given.confidence ?? undefined,
@@ -139,15 +140,24 @@ function nodeName(data: unknown): string {
   return name;
 }
 
-/** An edge has both ends; a fact is one where it has them. */
-function edgeOf(type: 'edge' | 'fact', data: unknown): GraphEdge | undefined {
+/** An edge has both ends. */
+function edgeOf(data: unknown): GraphEdge {
+  const edge = linkOf('edge', data);
+  if (!edge) throw wrong('data', "of an edge has 'from' and 'to', the names of nodes", data);
+  return edge;
+}
+
+/** A fact is an edge where it has both ends; what a user says of himself hangs on the node of that user, as where it is taken from what he said. */
+function factEdgeOf(data: unknown, user: string | undefined): GraphEdge | undefined {
+  const edge = linkOf('fact', data);
+  return edge && { ...edge, from: nodeOf(edge.from, user), to: nodeOf(edge.to, user) };
+}
+
+function linkOf(type: 'edge' | 'fact', data: unknown): GraphEdge | undefined {
   checkTexts(type, data);
   const from = textAt(data, 'from', 'source', 'subject');
   const to = textAt(data, 'to', 'target', 'object');
-  if (from === undefined || to === undefined) {
-    if (type === 'fact') return undefined;
-    throw wrong('data', "of an edge has 'from' and 'to', the names of nodes", data);
-  }
+  if (from === undefined || to === undefined) return undefined;
   const { weight = 1 } = data as { weight?: unknown };
   if (typeof weight !== 'number') throw wrong('data', "of an edge has a number as its 'weight'", weight);
   return { from, to, relation: textAt(data, 'relation', 'predicate', 'type') ?? 'related_to', weight };

@@ -33,7 +33,9 @@ export function cursorOf(store: MemoryStore): number {
 /** How many records wait for consolidation, counted up to `most`. */
 export async function waitingRecords(store: MemoryStore, most: number): Promise<number> {
   let count = 0;
+  const settled = store.settledSeq();
   for await (const record of store.records({ ...READ, afterSeq: cursorOf(store) })) {
+    if (record.seq > settled) break;
     if (isSaid(record)) count += 1;
     if (count >= most) break;
   }
@@ -108,9 +110,12 @@ async function readFitting(all: readonly MemoryRecord[], means: BatchMeans): Pro
   }
 }
 
+/** What stands behind an import under way waits for its end: the cursor must not pass what is still to come. */
 async function nextBatch(store: MemoryStore, afterSeq: number, size: number): Promise<MemoryRecord[]> {
   const batch: MemoryRecord[] = [];
+  const settled = store.settledSeq();
   for await (const record of store.records({ ...READ, afterSeq })) {
+    if (record.seq > settled) break;
     batch.push(record);
     if (batch.length >= size) break;
   }

@@ -14,6 +14,8 @@ export interface Step {
 export interface WalkFilter extends ReadFilter {
   readonly direction?: Direction;
   readonly relation?: string;
+  /** Edges of all times, whether or not they hold; `asOfMs` says nothing then. */
+  readonly ofAllTimes?: boolean;
 }
 
 /** What an index keeps of an edge: its other end, relation, weight, and from when to when it holds. */
@@ -25,13 +27,15 @@ export class Walk {
   looked = 0;
   readonly #lines: Lines;
   readonly #filter: WalkFilter;
-  readonly #atMs: number;
+  /** Absent: of all times. */
+  readonly #atMs: number | undefined;
   readonly #readsRecords: boolean;
 
   constructor(lines: Lines, filter: WalkFilter, nowMs: number) {
     this.#lines = lines;
-    this.#atMs = filter.asOfMs ?? nowMs;
-    this.#filter = { ...filter, asOfMs: this.#atMs };
+    const { asOfMs = nowMs, ofAllTimes, ...rest } = filter;
+    this.#atMs = ofAllTimes ? undefined : asOfMs;
+    this.#filter = ofAllTimes ? rest : { ...rest, asOfMs };
     const { fromMs, toMs, types, user, session, tags } = filter;
     this.#readsRecords = [fromMs, toMs, types, user, session, tags].some((one) => one !== undefined);
   }
@@ -61,7 +65,7 @@ export class Walk {
   #step({ seq, value }: FoundLine): Step | undefined {
     const [to, relation, weight, fromMs, toMs] = value as EdgeValue;
     if (this.#filter.relation !== undefined && relation !== this.#filter.relation) return undefined;
-    if (!holdsAt(toMs === null ? { fromMs } : { fromMs, toMs }, this.#atMs)) return undefined;
+    if (this.#atMs !== undefined && !holdsAt(toMs === null ? { fromMs } : { fromMs, toMs }, this.#atMs)) return undefined;
     if (this.#readsRecords) {
       const record = this.#lines.record(seq);
       if (!record || !passes(record, this.#filter)) return undefined;

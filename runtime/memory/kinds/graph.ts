@@ -45,7 +45,8 @@ class OpenGraph implements GraphReads {
   }
 
   edges(name: string, filter: WalkFilter): Promise<MemoryRecord[]> {
-    return firstOf(this.#walk(filter).from(name), this.#space.lines, this.#asOf(filter));
+    const { asOfMs: _asOf, ...ofAllTimes } = filter;
+    return firstOf(this.#walk(filter).from(name), this.#space.lines, filter.ofAllTimes ? ofAllTimes : this.#asOf(filter));
   }
 
   async neighbourhood(name: string, depth: number, filter: WalkFilter) {

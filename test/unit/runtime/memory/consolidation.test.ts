@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { setLogLevel } from '../../../../runtime/base/log.js';
 import { cursorOf } from '../../../../runtime/memory/consolidation/kind.js';
 import type { MemoryStore, NewMemory } from '../../../../runtime/memory/contract.js';
+import { exportLines, importLines } from '../../../../runtime/memory/transfer.js';
 import { EVERYTHING, factsOf, openOwnStage, openStage, SMALL_BATCHES } from '../../../support/memory/stage.js';
 
 setLogLevel('error');
@@ -34,6 +35,60 @@ test('each record is read once: a second run goes on behind the first', async (t
   await add(store, ['My dog is called Rex.']);
   assert.equal((await mind.consolidate(store, false, 10_000, never)).info.records_processed, 1);
   assert.deepEqual(await factsOf(store), ['user | lives_in | Bern', 'user | dog | Rex']);
+});
+
+test('what is added during an import waits for its end, so that nothing of either is passed over', async (t) => {
+  const { store, mind } = await stageOf(t);
+  const part = { go: (): void => undefined };
+  const gone = new Promise<void>((resolve) => {
+    part.go = resolve;
+  });
+  async function* parts(): AsyncGenerator<NewMemory[]> {
+    yield [said('I live in Bern.')];
+    await gone;
+    yield [said('My dog is called Rex.')];
+  }
+  const importing = store.addTogether(2, parts());
+  await add(store, ['Lena lives in Turin.']);
+  assert.equal((await mind.consolidate(store, false, 10_000, never)).info.records_processed, 0);
+  part.go();
+  await importing;
+  assert.equal((await mind.consolidate(store, false, 10_000, never)).info.records_processed, 3);
+  assert.deepEqual(await factsOf(store), ['user | lives_in | Bern', 'user | dog | Rex', 'Lena | lives_in | Turin']);
+});
+
+test('a store that was exported and imported keeps its facts on their nodes, and takes none anew', async (t) => {
+  const { store, mind } = await stageOf(t);
+  const of = (text: string, time: string): NewMemory => ({ ...said(text), timeMs: Date.parse(time), who: { user: 'mira' } });
+  await store.write({
+    add: [of('I live in Bergen. My sister Ife is a cook.', '2025-01-01'), of('I moved to Oslo. I like opera.', '2025-03-01')],
+  });
+  await mind.consolidate(store, false, 10_000, never);
+  const edgesOf = async (): Promise<unknown[]> => {
+    const edges: unknown[] = [];
+    for await (const { edge, valid } of store.records({ types: ['fact'] })) edges.push([edge, valid]);
+    return edges;
+  };
+  const [facts, { records, kinds }] = [await edgesOf(), store.counts()];
+  assert.ok(facts.length >= 4);
+  const exported: Uint8Array[] = [];
+  for await (const piece of exportLines(store)) exported.push(piece);
+  const file = join(newFolder(), 'memory.jsonl');
+  t.after(() => rmSync(join(file, '..'), { recursive: true, force: true }));
+  writeFileSync(file, Buffer.concat(exported));
+  await store.clear('all');
+  await importLines(store, file, never);
+  assert.deepEqual(await edgesOf(), facts);
+  assert.equal((await store.graph!.edges('user:mira', { relation: 'lives_in' })).length, 1);
+  await mind.consolidate(store, false, 10_000, never);
+  assert.deepEqual([store.counts().records, store.counts().kinds], [records, kinds]);
+  await store.write({ add: [of('I moved to Tromsø.', '2025-05-01')] });
+  await mind.consolidate(store, false, 10_000, never);
+  const homes = await store.graph!.edges('user:mira', { relation: 'lives_in' });
+  assert.deepEqual(
+    homes.map(({ edge }) => edge!.to),
+    ['Tromsø'],
+  );
 });
 
 test('a run that is killed goes on, and reads no record twice or not at all', async (t) => {

@@ -25,6 +25,23 @@ test('an older saying that comes late ends where the newer one begins', async (t
   assert.deepEqual(await factsOf(store), ['user | lives_in | Oslo', '~user | lives_in | Bergen']);
 });
 
+test('a saying that comes late stands between those of the times around it', async (t) => {
+  const store = await openMemory((close) => t.after(close));
+  await say(store, 'I live in Ghent.', day('2025-01-01'));
+  await say(store, 'I live in Paris.', day('2025-03-01'));
+  await say(store, 'I live in Turin.', day('2025-02-01'));
+  await say(store, 'I live in Ghent.', day('2025-01-01'));
+  const times: unknown[] = [];
+  for await (const { data, valid } of store.records({ types: ['fact'] }))
+    times.push([(data as { object: string }).object, valid!.fromMs, valid!.toMs]);
+  const [january, february, march] = ['2025-01-01', '2025-02-01', '2025-03-01'].map((text) => Date.parse(text));
+  assert.deepEqual(times, [
+    ['Ghent', january, february],
+    ['Paris', march, undefined],
+    ['Turin', february, march],
+  ]);
+});
+
 test('contradictions within one text are taken in its order', async (t) => {
   const store = await openMemory((close) => t.after(close));
   await say(store, 'I live in Bergen. I live in Oslo.', day('2025-03-01'));
