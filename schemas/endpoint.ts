@@ -40,6 +40,8 @@ export interface Request {
   readonly query: Readonly<Record<string, unknown>>;
   /** The validated JSON body, or the text fields of a form; `undefined` where the endpoint takes none. */
   readonly body: unknown;
+  /** Bytes of the JSON body, as they were read; 0 where there is none. */
+  readonly bodyBytes: number;
   /** The files of a form, in the order they came; empty elsewhere. */
   readonly files: readonly UploadedFile[];
   /** One request header by its lower-case name. */

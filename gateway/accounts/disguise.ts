@@ -41,6 +41,10 @@ export class ChangedRequest implements Request {
     return this.#request.files;
   }
 
+  get bodyBytes(): number {
+    return this.#request.bodyBytes;
+  }
+
   get signal(): AbortSignal {
     return this.#request.signal;
   }

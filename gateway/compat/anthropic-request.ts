@@ -1,5 +1,5 @@
 import type { UniversalRequest } from '../../runtime/completions/request.js';
-import { formFields, generationSettings, languageOptions } from '../../runtime/completions/settings.js';
+import { formFields, generationSettings, languageOptions, refuseAdapters } from '../../runtime/completions/settings.js';
 import { Failure } from '../../schemas/errors.js';
 import type { ContentPart, Message, Tool, ToolChoice } from '../../schemas/generated/common.js';
 import type { Block, CountRequest, MessagesRequest, Source, Message as WireMessage } from '../../schemas/generated/universal/anthropic.js';
@@ -99,7 +99,8 @@ function choiceOf({ type, name }: NonNullable<CountRequest['tool_choice']>): Too
 
 /** What a request and the counting of one have in common. */
 export function promptOf(body: CountRequest): UniversalRequest {
-  const { system, tools, tool_choice: choice, thinking, output_config: output } = body;
+  const { system, tools, tool_choice: choice, thinking, output_config: output, ...rest } = body;
+  refuseAdapters(rest, (rest as Partial<MessagesRequest>).extra_body);
   const told = typeof system === 'string' ? system : (system ?? []).map(({ text }) => text).join('\n\n');
   const wanted: UniversalRequest = {
     model: body.model,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { CollectedCompletion, CompletionPart, TokenLogprob } from '../../runtime/completions/contract.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
-import { formFields, generationSettings, languageOptions } from '../../runtime/completions/settings.js';
+import { formFields, generationSettings, languageOptions, refuseAdapters } from '../../runtime/completions/settings.js';
 import { collectChoices } from '../../runtime/providers/contract.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
@@ -49,6 +49,7 @@ function promptsOf({ prompt }: TextRequest): Prompt[] {
 
 function requestOf(body: TextRequest, content: Prompt): UniversalRequest {
   const extra = body.extra_body ?? {};
+  refuseAdapters(body, extra);
   const wanted: UniversalRequest = {
     model: body.model,
     messages: [],

@@ -3,6 +3,7 @@ import type { CompletionPart } from '../../runtime/completions/contract.js';
 import { jinjaOf } from '../../runtime/completions/named/go-template.js';
 import { optionParts } from '../../runtime/completions/named/options.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
+import { refuseAdapters } from '../../runtime/completions/settings.js';
 import { collect } from '../../runtime/providers/contract.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Endpoint, Reply, Request } from '../../schemas/endpoint.js';
@@ -77,6 +78,7 @@ function messagesOf(messages: readonly OllamaMessage[]): Message[] {
 
 /** What both ways of asking say of the completion. */
 function requestOf(runtime: Runtime, body: ChatRequest | GenerateRequest, messages: Message[]): UniversalRequest {
+  refuseAdapters(body, body.options);
   const { sampling, loading } = optionParts(body.options ?? {});
   const { format, think } = body;
   const wanted: UniversalRequest = {

@@ -1,3 +1,4 @@
+import { refuseAdapters } from '../../runtime/completions/settings.js';
 import type { DownloadEvent } from '../../runtime/models/fetch/events.js';
 import { withSpaceNote } from '../../runtime/models/fetch/space.js';
 import type { Runtime } from '../../runtime/runtime.js';
@@ -79,6 +80,7 @@ async function download({ hub }: Runtime, name: string, signal: AbortSignal): Pr
 
 /** Vectors of texts, with what the work took. */
 async function embedded(runtime: Runtime, body: EmbedRequest | EmbeddingsRequest, texts: readonly string[], request: Request) {
+  refuseAdapters(body, body.options);
   const model = runtime.named.baseOf(body.model);
   const dimensions = 'dimensions' in body ? (body.dimensions ?? undefined) : undefined;
   const started = performance.now();

@@ -57,7 +57,7 @@ class Turn {
     private readonly body: ResponseRequest,
     request: Request,
   ) {
-    this.#bodyBytes = Number(request.header('content-length') ?? 0);
+    this.#bodyBytes = request.bodyBytes;
     this.#frame = frameOf(this.id, body, body.store !== false && this.#bodyBytes <= KEPT_BYTES);
     this.#writer = new ResponseWriter(this.id, Boolean(body.reasoning?.summary));
     this.signal = AbortSignal.any([request.signal, this.#control.signal]);
@@ -152,6 +152,12 @@ async function create(runtime: Runtime, request: Request): Promise<Reply> {
     throw new Failure('bad_request', 'background is true, and answers are made while their request waits; stream it instead.', {
       code: 'BackgroundUnsupported',
     });
+  if (body.conversation !== undefined && body.conversation !== null)
+    throw new Failure(
+      'bad_request',
+      'conversation is given, and conversations are not kept here; name the answer to go on from as previous_response_id.',
+      { code: 'ConversationUnsupported' },
+    );
   const turn = new Turn(runtime, body, request);
   const completion = await turn.open();
   return body.stream ? { events: turn.events(completion) } : { json: await turn.whole(completion) };
@@ -176,6 +182,8 @@ function items(runtime: Runtime, { params, query }: Request): Reply {
   const { input } = runtime.responses.get(params.response_id!);
   const all = order === 'asc' ? [...input] : [...input].reverse();
   const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1;
+  if (after !== undefined && start === 0)
+    throw new Failure('bad_request', `after is "${after.slice(0, 100)}", and response '${params.response_id}' has no such item.`);
   const data = all.slice(start, start + limit);
   return {
     json: { object: 'list', data, first_id: data[0]?.id ?? null, last_id: data.at(-1)?.id ?? null, has_more: start + limit < all.length },

@@ -1,4 +1,5 @@
 import type { UniversalRequest } from '../../runtime/completions/request.js';
+import { refuseAdapters } from '../../runtime/completions/settings.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
@@ -12,8 +13,9 @@ const PIECE_LIMIT = 10_000;
 /** The model that a request names, else the one that is in memory. */
 function modelOf({ models }: Runtime, model: string | undefined): string {
   if (model !== undefined) return model;
-  const [only, ...others] = models.loaded().filter(({ type }) => type === 'language');
-  if (only && others.length === 0) return only.name;
+  // One that is there with several settings is one.
+  const [only, ...others] = new Set(models.loaded().flatMap(({ type, name }) => (type === 'language' ? [name] : [])));
+  if (only !== undefined && others.length === 0) return only;
   throw new Failure(
     'bad_request',
     `model is missing, and ${only ? 'several language models are' : 'no language model is'} in memory: name one.`,
@@ -21,6 +23,7 @@ function modelOf({ models }: Runtime, model: string | undefined): string {
 }
 
 function requestOf(runtime: Runtime, body: TokenizeRequest | TemplateRequest): UniversalRequest {
+  refuseAdapters(body);
   const wanted: UniversalRequest = { model: modelOf(runtime, body.model), messages: body.messages ?? [], options: {}, autoTruncate: false };
   if (body.tools?.length) wanted.tools = body.tools;
   return wanted;

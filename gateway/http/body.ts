@@ -66,7 +66,11 @@ interface BodyRules {
  * Reads and checks a JSON body; `undefined` when the client went away meanwhile. Starts reading before its first `await`.
  * Only JSON content types pass: a web page can send any other without asking first (threat T9). Browsers name their page in `Origin` or `Sec-Fetch-Site`.
  */
-export async function readJson(exchange: Exchange, schema: SchemaName, rules: BodyRules): Promise<{ value: unknown } | undefined> {
+export async function readJson(
+  exchange: Exchange,
+  schema: SchemaName,
+  rules: BodyRules,
+): Promise<{ value: unknown; bytes: number } | undefined> {
   const type = exchange.header('content-type');
   const isChecked = rules.anyType !== true || exchange.hasHeader('origin') || exchange.hasHeader('sec-fetch-site');
   const reading = exchange.readBody(rules.limitBytes, rules.take);
@@ -77,7 +81,8 @@ export async function readJson(exchange: Exchange, schema: SchemaName, rules: Bo
     throw new Failure('unsupported_type', `The body must be JSON. ${got}: add the header "Content-Type: application/json".`);
   }
   const value = bytes.length === 0 ? undefined : await parseJsonInTurns(bytes);
-  return { value: bytes.length < CHECKED_AT_ONCE_BYTES ? check(schema, value) : await checkInTurns(schema, value, breathe) };
+  const checked = bytes.length < CHECKED_AT_ONCE_BYTES ? check(schema, value) : await checkInTurns(schema, value, breathe);
+  return { value: checked, bytes: bytes.length };
 }
 
 /** Query text as an object; a name that comes several times holds a list. */

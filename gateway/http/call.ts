@@ -45,6 +45,8 @@ export class Call {
   #controller: AbortController | undefined;
   #reason: unknown;
 
+  /** As in `Request`. */
+  bodyBytes = 0;
   /** Who asks, where accounts are on. */
   visitor: Request['visitor'];
 
@@ -104,6 +106,10 @@ export class CheckedRequest implements Request {
 
   get signal(): AbortSignal {
     return this.#call.signal;
+  }
+
+  get bodyBytes(): number {
+    return this.#call.bodyBytes;
   }
 
   get visitor(): Request['visitor'] {

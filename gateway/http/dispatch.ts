@@ -232,6 +232,7 @@ class Dispatch<Context> implements Application {
         anyType: endpoint.anyContentType,
       });
       if (body === undefined) return undefined;
+      call.bodyBytes = body.bytes;
       return await this.#handle(call, endpoint, new CheckedRequest(call, params, query, body.value));
     } finally {
       share.leave();

@@ -1,6 +1,13 @@
 import { log } from '../../runtime/base/log.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
-import { formFields, generationSettings, languageOptions, languageSettings, wantsLogprobs } from '../../runtime/completions/settings.js';
+import {
+  formFields,
+  generationSettings,
+  languageOptions,
+  languageSettings,
+  refuseAdapters,
+  wantsLogprobs,
+} from '../../runtime/completions/settings.js';
 import { chunkFrames, completionId, responseBody } from '../../runtime/completions/wire.js';
 import type { CachedTurn } from '../../runtime/kv-cache/cached-turn.js';
 import { collectChoices } from '../../runtime/providers/contract.js';
@@ -31,6 +38,7 @@ const SAME = [
 /** A checked body as the runtime takes it. */
 export function universalRequest(body: CompletionRequest): UniversalRequest {
   const extra = body.extra_body ?? {};
+  refuseAdapters(body, extra);
   const out: UniversalRequest = {
     model: body.model,
     messages: body.messages,

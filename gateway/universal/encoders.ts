@@ -1,4 +1,4 @@
-import { exportSettings } from '../../runtime/completions/settings.js';
+import { exportSettings, refuseAdapters } from '../../runtime/completions/settings.js';
 import type { EncoderAsk, EncoderService, EncoderSettings, Scores, ZeroShot } from '../../runtime/encoders/contract.js';
 import { sigmoid } from '../../runtime/encoders/scores.js';
 import { type Endpoint, endpoint, type Reply, type Request } from '../../schemas/endpoint.js';
@@ -33,6 +33,7 @@ interface Body {
 
 /** What every request to an encoder says, as the runtime takes it; null counts as absent. */
 export function askOf({ model, max_length: maxLength, extra_body: extra, ...body }: Body, { signal }: Request): EncoderAsk {
+  refuseAdapters(body, extra);
   const ofGguf = { threads: extra?.n_threads, gpuLayers: extra?.n_gpu_layers, flashAttention: extra?.flash_attn };
   const said = {
     maxLength,

@@ -62,8 +62,32 @@ type SettingsInExtra = Pick<ExtraBody, (typeof SETTINGS_IN_EXTRA)[number]>;
 
 /** Checks an `extra_body` object; out-of-range values and unknown cache types are `Failure('invalid')` naming what is allowed. */
 export function checkedExtra(extra: Record<string, unknown> | null | undefined): ExtraBody {
+  refuseAdapters(extra);
   // Checked where it stands, so that messages name the path that the client wrote.
   return extra ? (check<WithExtraBody>('universal/chat#WithExtraBody', { extra_body: extra }, 'body').extra_body ?? {}) : {};
+}
+
+/** Under which names clients of several servers ask for LoRA adapters. */
+const ADAPTER_MEMBERS = ['lora', 'loras', 'lora_adapters', 'lora_request', 'adapters'] as const;
+
+/** Throws `bad_request` (code `AdapterUnsupported`) where a request, its `extra_body` or its options ask for LoRA adapters, which the engine does not run. */
+export function refuseAdapters(...places: readonly (object | null | undefined)[]): void {
+  for (const place of places)
+    for (const name of ADAPTER_MEMBERS) {
+      const value = (place as Record<string, unknown> | null | undefined)?.[name];
+      if (value === undefined || value === null || (typeof value === 'object' && Object.keys(value).length === 0)) continue;
+      throw adapterUnsupported(name, value);
+    }
+}
+
+/** The refusal of a LoRA adapter that `member` names. */
+export function adapterUnsupported(member: string, value: unknown): Failure {
+  const shown = typeof value === 'string' ? value : JSON.stringify(value);
+  return new Failure(
+    'bad_request',
+    `${member} names ${shown.slice(0, 200)}, and LoRA adapters are not run here: merge it into the weights, as llama.cpp's llama-export-lora does, and name the merged file as the model.`,
+    { code: 'AdapterUnsupported' },
+  );
 }
 
 /** The loading options of a request: the top-level field, or `extra_body` where that is absent or null. Both are checked already. */

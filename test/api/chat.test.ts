@@ -673,6 +673,13 @@ const table: Scenario[] = [
     json: () => assert.deepEqual(asked().extra, { guided_json: { const: 1 }, guided_choice: ['a'] }),
   },
   {
+    name: 'an adapter is refused by its name',
+    ...POST,
+    body: after(echo, user('z', { model: 'ranked', lora: 'a.gguf' })),
+    status: 400,
+    contains: ['lora names a.gguf, and LoRA adapters are not run here'],
+  },
+  {
     name: 'so does its extra_body, in what the universal runtime reads there',
     ...POST,
     body: after(echo, user('z', { model: 'ranked', extra_body: { top_k: 5, temperature: 0 } })),

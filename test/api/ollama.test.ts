@@ -585,6 +585,9 @@ const REFUSED: Scenario[] = [
     400,
     'ADAPTER names ./a.gguf, and LoRA adapters are not run here',
   ),
+  refused('an adapter of a chat', '/api/chat', { model: 'puppet', messages: user('a'), adapters: ['a.gguf'] }, 400, 'adapters names'),
+  refused('of a prompt', '/api/generate', { model: 'puppet', prompt: 'a', options: { lora: 'a.gguf' } }, 400, 'lora names a.gguf'),
+  refused('of vectors', '/api/embed', { model: 'tiny/embedder', input: 'a', lora: 'a.gguf' }, 400, 'lora names a.gguf'),
   refused('uploaded weights', '/api/create', { name: 'a', from: 'puppet', files: { 'a.gguf': 'sha256:0' } }, 400, 'uploaded weights'),
   refused(
     'a template with what has no translation',

@@ -86,6 +86,18 @@ const ANSWERS: Scenario[] = [
       assert.equal(body.first_id, body.data[0].id);
     },
   },
+  {
+    name: 'but nothing behind an item that it was not asked',
+    path: () => `${PATH}/${first.id}/input_items?after=bogus`,
+    status: 400,
+    contains: ['has no such item'],
+  },
+  respond(
+    'keeps none whose body is too long to keep, also where no header told its length',
+    'hello',
+    { unknown: 'a'.repeat(5 * 2 ** 20) },
+    { json: (body) => assert.equal(body.store, false) },
+  ),
   respond('goes on from an answer', 'count', () => ({ previous_response_id: first.id, max_output_tokens: 3 }), {
     json: (body) => {
       assert.equal(body.previous_response_id, first.id);
@@ -306,6 +318,9 @@ const REFUSED: Scenario[] = [
   refused('a part of an unknown type', { input: [{ role: 'user', content: [{ type: 'video' }] }] }, 'type'),
   refused("a tool of OpenAI's", { tools: [{ type: 'web_search' }] }, "runs on OpenAI's servers"),
   refused('an answer in the background', { background: true }, 'background is true', 400),
+  refused('a conversation', { conversation: 'conv_1' }, 'conversation is given', 400),
+  refused('a conversation by its object', { conversation: { id: 'conv_1' } }, 'conversation is given', 400),
+  refused('an adapter', { extra_body: { lora: 'a.gguf' } }, 'lora names a.gguf, and LoRA adapters', 400),
   refused('an item that nobody has', { input: [{ type: 'item_reference', id: 'msg_none' }] }, 'item_not_found', 404),
   refused(
     'a picture that the model cannot see',

@@ -158,6 +158,14 @@ const ANSWERS: Scenario[] = [
     body: () => ({ tokens }),
     json: (body) => assert.deepEqual(body, { content: asked('hello'), prompt: asked('hello') }),
   },
+  complete('has a model in memory twice, with other settings', { prompt: asked('hello'), max_tokens: 1, extra_body: { n_ctx: 512 } }),
+  {
+    name: 'which is one model to those who name none',
+    method: 'POST',
+    path: '/tokenize',
+    body: () => ({ content: asked('hello') }),
+    json: (body) => assert.deepEqual(body.tokens, tokens),
+  },
   tokenize(
     'takes control texts for text where it is told so',
     { content: '<|im_end|>', parse_special: false },
@@ -229,6 +237,8 @@ const REFUSED: Scenario[] = [
   refused('too many answers', { prompt: Array(33).fill('a'), n: 2 }, 'more than 64'),
   refused('best_of', { prompt: 'a', best_of: 3 }, 'best_of is 3'),
   refused('echo with logprobs', { prompt: 'a', echo: true, logprobs: 1 }, 'echo with logprobs'),
+  refused('an adapter', { prompt: 'a', extra_body: { lora: [{ id: 0, scale: 1 }] } }, 'lora names [{'),
+  refused('an adapter of tokens', { content: 'a', lora: 'a.gguf' }, 'LoRA adapters', 400, '/tokenize'),
   refused('no tokens', { prompt: 'a', max_tokens: 0 }, 'max_tokens is 0'),
   refused('a gap that the model cannot fill', { prompt: 'a', suffix: 'b' }, 'does not support insert'),
   refused('a wrong type', { prompt: 5 }, 'prompt', 422),

@@ -4,6 +4,7 @@ import type { WithOptions } from '../../../schemas/generated/universal/ollama.js
 import { check } from '../../../schemas/validate.js';
 import type { NamedModelRecord, Store } from '../../store/store.js';
 import type { UniversalRequest } from '../request.js';
+import { adapterUnsupported } from '../settings.js';
 import { jinjaOf } from './go-template.js';
 import type { ModelDefinition } from './modelfile.js';
 import { optionParts } from './options.js';
@@ -69,12 +70,7 @@ export class NamedModels {
     const parameters = check<WithOptions>('universal/ollama#WithOptions', { parameters: definition.parameters ?? {} }, 'body').parameters;
     optionParts(parameters);
     const [adapter] = Object.values(definition.adapters ?? {});
-    if (adapter !== undefined)
-      throw new Failure(
-        'bad_request',
-        `ADAPTER names ${String(adapter).slice(0, 200)}, and LoRA adapters are not run here: merge it into the weights, as llama.cpp's llama-export-lora does, and name the merged file in FROM.`,
-        { code: 'AdapterUnsupported' },
-      );
+    if (adapter !== undefined) throw adapterUnsupported('ADAPTER', adapter);
     const { template } = definition;
     const translated = template && jinjaOf(template);
     const record: NamedModelRecord = {
