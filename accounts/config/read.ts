@@ -9,6 +9,7 @@ import { type Environment, withEnvironment } from './environment.js';
 import { nudgeFaults, nudgesOf } from './nudges.js';
 import { secretsOf } from './secrets.js';
 import { type DatabaseSettings, type PlanSettings, type Settings, SOCIAL_PROVIDERS, type SocialSettings } from './settings.js';
+import { unknownKeys } from './unknown-keys.js';
 
 const MAX_FILE_BYTES = 1024 * 1024;
 /** What stands among the plans of a feature for anyone at all, and for anyone who is signed in. */
@@ -46,6 +47,7 @@ async function parsed(path: string): Promise<unknown> {
 /** The settings of a module file's value. */
 export function settingsOf(value: unknown, environment: Environment): Settings {
   const file = check<ModuleFile>('accounts/module#ModuleFile', withEnvironment(value, environment), 'file');
+  refuse(unknownKeys(file));
   const development = environment.NODE_ENV !== 'production';
   const auth = file.auth ?? {};
   const origin = originOf(auth.server_url ?? environment.AUTH_URL ?? (development ? 'http://localhost:3000' : undefined));
