@@ -1,5 +1,6 @@
 import { isMemoryId } from '../../runtime/memory/check.js';
-import type { KindName, MemoryCounts, MemoryRecord, MemoryStore, PlacedRecord } from '../../runtime/memory/contract.js';
+import type { KindName, MemoryCounts, MemoryRecord, MemoryStore, PlacedRecord, ReadFilter } from '../../runtime/memory/contract.js';
+import { limitOf } from '../../runtime/memory/filter.js';
 import { exportLines, importLines } from '../../runtime/memory/transfer.js';
 import { givenFilter, givenMemory, shownMemory } from '../../runtime/memory/wire.js';
 import { type Endpoint, endpoint, type UploadedFile } from '../../schemas/endpoint.js';
@@ -37,10 +38,15 @@ async function found(store: MemoryStore, query: QueryQuery): Promise<PlacedRecor
   if (lat !== undefined && lon !== undefined) return readsOf(store, store.places, 'spatial').within({ lat, lon }, radiusM, filter);
   if (lat !== undefined || lon !== undefined)
     throw new Failure('bad_request', 'A place has both latitude and longitude.', { code: 'HalfPlace' });
-  const ofGraph = filter.types?.some((type) => type === 'node' || type === 'edge' || type === 'fact');
-  const alongTime = store.series && !ofGraph && (filter.fromMs !== undefined || filter.toMs !== undefined);
-  const records = await (alongTime ? store.series!.newest(filter) : store.newest(filter));
+  const records = await (filter.fromMs !== undefined || filter.toMs !== undefined ? alongTime(store, filter) : store.newest(filter));
   return records.map((record) => ({ record, distanceM: Number.NaN }));
+}
+
+/** The newest time first: what time series find, however old, and what only other kinds keep. */
+async function alongTime(store: MemoryStore, filter: ReadFilter): Promise<MemoryRecord[]> {
+  const [points, others] = await Promise.all([store.series?.newest(filter) ?? [], store.newest(filter)]);
+  const records = new Map([...points, ...others].map((record) => [record.seq, record]));
+  return [...records.values()].sort((a, b) => b.timeMs - a.timeMs).slice(0, limitOf(filter));
 }
 
 function contextOf(store: MemoryStore, query: ContextQuery): Promise<MemoryRecord[][]> {
@@ -59,7 +65,11 @@ function recordOf(store: MemoryStore, id: string): MemoryRecord {
   if (!isMemoryId(uuid)) throw new Failure('bad_request', `'${id.slice(0, 100)}' is no UUID.`, { code: 'BadUuid' });
   const record = store.get(uuid);
   if (record) return record;
-  throw new Failure('not_found', `There is no memory ${uuid} in store '${store.name}'.`, { code: 'MemoryNotFound' });
+  throw notFound(store, uuid);
+}
+
+function notFound(store: MemoryStore, uuid: string): Failure {
+  return new Failure('not_found', `There is no memory ${uuid} in store '${store.name}'.`, { code: 'MemoryNotFound' });
 }
 
 function clearedOf(table: Table, lost: MemoryCounts): ClearReply['cleared'] {
@@ -277,7 +287,9 @@ export const memoryEndpoints: Endpoint<MemoryContext & { readonly dataDir: strin
     query: 'core/memory#StoreQuery',
     response: 'core/memory#MemoryReply',
     handler: async (context, request) => {
-      const record = recordOf(await storeOf(context, request), request.params.uuid!);
+      const store = await storeOf(context, request);
+      const record = recordOf(store, request.params.uuid!);
+      if (!store.shows(record)) throw notFound(store, record.id);
       return { json: { success: true, memory: shownMemory(record) } satisfies MemoryReply };
     },
   }),

@@ -37,6 +37,16 @@ function checkNumber(member: string, value: number | undefined, least: number, m
     throw refused(member, `must be a number from ${least} to ${most}`, value);
 }
 
+/** Numbers beyond those that a computer has, such as 1e400, are read as infinite, and JSON cannot tell them. Linear. */
+function checkFinite(member: string, given: unknown): void {
+  const left = [given];
+  while (left.length > 0) {
+    const value = left.pop();
+    if (typeof value === 'number' && !Number.isFinite(value)) throw refused(member, 'must have numbers up to 1.8e308', value);
+    if (typeof value === 'object' && value !== null) for (const one of Object.values(value)) left.push(one);
+  }
+}
+
 /** Texts that become keys: control characters would end them, and halves of surrogate pairs cannot be told apart on the disk. */
 function checkName(member: string, value: string | undefined, most: number): void {
   if (value === undefined) return;
@@ -56,6 +66,8 @@ export function checkedMemory(given: NewMemory, nowMs: number): Omit<MemoryRecor
   const { id = randomUUID(), type, data, place, who, tags, series, node, edge, confidence, hash, provenance } = given;
   if (!isMemoryId(id)) throw refused('id', 'must be a UUID in lower case', id);
   if (data === undefined) throw refused('data', 'must be a JSON value', undefined);
+  checkFinite('data', data);
+  checkFinite('metadata', given.metadata);
   const timeMs = given.timeMs === undefined ? nowMs : Math.round(given.timeMs);
   checkTime('timestamp', timeMs, nowMs);
   checkNumber('latitude', place?.lat, -90, 90);

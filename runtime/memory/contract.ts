@@ -275,11 +275,13 @@ export interface MemoryStore {
    */
   addTogether(count: number, batches: AsyncIterable<readonly NewMemory[]>): Promise<void>;
   get(id: string): MemoryRecord | undefined;
+  /** Whether a kind that is turned on keeps a record still: what none does is not shown, whether or not it is removed yet. */
+  shows(record: MemoryRecord): boolean;
   /** The records of these numbers that are still there, in the order asked. */
   bySeq(seqs: readonly number[]): MemoryRecord[];
   /** Records with this `hash`, the newest first; at most 100. */
   withHash(hash: string): MemoryRecord[];
-  /** Records of all kinds by arrival, the newest first; looks at 100,000 at most. */
+  /** Records of all kinds that are shown, by arrival, the newest first; looks at 100,000 at most. */
   newest(filter: ReadFilter): Promise<MemoryRecord[]>;
   /** All records of `filter`, without its limit, in the order of arrival behind `afterSeq`. Bounded in memory. */
   records(filter?: ReadFilter & { readonly afterSeq?: number }): AsyncIterable<MemoryRecord>;

@@ -30,6 +30,8 @@ export interface MemoryKind<Reads extends object = object> {
   isOn(config: StoreConfig): boolean;
   /** Whether it keeps such a record, whose time is `timeMs`. */
   takes(record: NewMemory & { readonly timeMs: number }, config: StoreConfig, nowMs: number): boolean;
+  /** Whether it keeps a record still that it took; absent: while it takes such a one. */
+  keeps?(record: MemoryRecord, config: StoreConfig, nowMs: number): boolean;
   /** The lines of its indexes for a record. */
   lines(record: MemoryRecord, config: StoreConfig): readonly Line[];
   /** Numbers of records that it does not keep any more, a few at a time; the same come again until they are gone. Absent: it keeps all. */

@@ -144,6 +144,12 @@ export class OpenStore implements MemoryStore {
     return line && this.#lines.record(line.seq);
   }
 
+  shows(record: MemoryRecord): boolean {
+    const nowMs = this.#parts.nowMs();
+    const on = (MEMORY_KINDS as readonly MemoryKind[]).filter(({ name, isOn }) => record.kinds.includes(name) && isOn(this.config));
+    return on.some((kind) => (kind.keeps ?? kind.takes)(record, this.config, nowMs));
+  }
+
   bySeq(seqs: readonly number[]): MemoryRecord[] {
     return seqs.map((seq) => this.#lines.record(seq)).filter((record) => record !== undefined);
   }
@@ -156,7 +162,11 @@ export class OpenStore implements MemoryStore {
   newest(filter: ReadFilter): Promise<MemoryRecord[]> {
     const who = whoOf(filter);
     const found = who ? this.#lines.pages(who.index, { prefix: who.prefix, newestFirst: true }) : this.#lines.newest();
-    return firstOf(found, this.#lines, filter);
+    const record = (seq: number): MemoryRecord | undefined => {
+      const one = this.#lines.record(seq);
+      return one && this.shows(one) ? one : undefined;
+    };
+    return firstOf(found, { record }, filter);
   }
 
   async *records({ afterSeq = 0, ...filter }: ReadFilter & { afterSeq?: number } = {}): AsyncGenerator<MemoryRecord> {

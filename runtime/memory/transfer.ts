@@ -16,11 +16,12 @@ const AT_ONCE = 256;
 const PIECE_BYTES = 65_536;
 const LINE_FEED = 10;
 
-/** All records of a store as JSON Lines, in the order of their arrival. */
+/** All records that a store shows as JSON Lines, in the order of their arrival. */
 export async function* exportLines(store: MemoryStore): AsyncGenerator<Uint8Array> {
   let waiting: string[] = [];
   let length = 0;
   for await (const record of store.records()) {
+    if (!store.shows(record)) continue;
     const line = `${JSON.stringify(shownMemory(record))}\n`;
     waiting.push(line);
     length += line.length;

@@ -200,6 +200,10 @@ const READING: Scenario[] = [
   read('query: by time, the newest first', `query?start_time=${at(0)}&end_time=${at(60)}&data_types=telemetry`, (reply) =>
     assert.deepEqual(dataOf(reply).slice(0, 2), [24, 22]),
   ),
+  read('query: by time, with the graph', `query?start_time=${minutesAgo(5)}&limit=1000`, (reply) => {
+    const types = new Set(reply.results.map((one: { data_type: string }) => one.data_type));
+    assert.ok(types.has('node') && types.has('edge') && types.has('text'), [...types].join(' '));
+  }),
   read('query: by tags', 'query?tags=city,ch', (reply) => assert.deepEqual(dataOf(reply), ['Bern'])),
   read('query: a limit', 'query?limit=2', (reply) => assert.equal(reply.results.length, 2)),
   read('context: what came lately, and the graph', '/v1/projects/ns/p/memory/context', (reply) => {

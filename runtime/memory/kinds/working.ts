@@ -9,6 +9,7 @@ export const workingMemory: MemoryKind<WorkingReads> = {
   index: 'working',
   isOn: ({ working_memory: settings }) => settings !== undefined && settings.enabled !== false,
   takes: ({ type }) => type !== 'node' && type !== 'edge' && type !== 'fact',
+  keeps: ({ addedMs }, config, nowMs) => addedMs > nowMs - config.working_memory!.ttl_seconds! * 1_000,
   lines: ({ addedMs }) => [{ index: 'working', key: [], value: addedMs }],
   expired({ lines, config, nowMs }, count) {
     const { ttl_seconds: ttl, max_records: most } = config.working_memory as Required<NonNullable<typeof config.working_memory>>;

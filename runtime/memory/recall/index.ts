@@ -179,7 +179,7 @@ export class RecallIndex {
     let firstFailure: unknown;
     let failed = 0;
     for (const record of records) {
-      if (isNameOnly(record)) continue;
+      if (isNameOnly(record) || !this.#store.shows(record)) continue;
       try {
         texts.push(...this.#taken(record));
       } catch (cause) {

@@ -239,7 +239,7 @@ export class Recall {
       // Each may have 256 KiB.
       await breathe();
       const [record] = this.#store.bySeq([rows.seq[row]!]);
-      if (!record || known?.has(record.text) || this.#isPast(record)) continue;
+      if (!record || known?.has(record.text) || !this.#store.shows(record)) continue;
       // The same fact that was heard in several sessions is told once.
       const hash = record.type === 'fact' ? factHash(factData(record), record.who?.user) : record.id;
       if (said.has(hash)) continue;
@@ -250,12 +250,6 @@ export class Recall {
       if (answered.length === limit) break;
     }
     return answered;
-  }
-
-  /** Whether only working memory keeps a record, and its time there is over: it is removed within a minute. */
-  #isPast({ kinds, addedMs }: MemoryRecord): boolean {
-    const { ttl_seconds: ttl } = this.#store.config.working_memory ?? {};
-    return ttl !== undefined && kinds.length === 1 && kinds[0] === 'working_memory' && addedMs <= this.#now() - ttl * 1000;
   }
 
   #factsOf(record: MemoryRecord, row: number, atMs: number): RecalledFact[] {

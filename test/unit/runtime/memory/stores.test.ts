@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, it } from 'node:test';
 import { setLogLevel } from '../../../../runtime/base/log.js';
 import type { MemoryRecord, MemoryStore, NewMemory } from '../../../../runtime/memory/contract.js';
+import { exportLines } from '../../../../runtime/memory/transfer.js';
 import { ALL_KINDS, type MemoryStage, openMemoryStage } from '../../../support/memory/store-stage.js';
 import { randomOf } from '../../../support/retrieval-corpus.js';
 
@@ -72,6 +73,41 @@ describe('working memory', () => {
     assert.deepEqual(dataOf(await store.working!.newest({})), [39, 38, 37]);
     await store.write({ add: Array.from({ length: 9 }, (_none, i) => text(`b${i}`)) });
     assert.deepEqual(dataOf(await store.working!.newest({})), ['b8', 'b7', 'b6']);
+  });
+});
+
+describe('what is shown', () => {
+  it('is what a kind that is turned on keeps still, in lists and in an export', async () => {
+    const shown = async (): Promise<unknown[]> => {
+      const pieces: string[] = [];
+      for await (const piece of exportLines(store)) pieces.push(Buffer.from(piece).toString());
+      const lines = pieces.join('').split('\n').filter(Boolean);
+      const listed = dataOf(await store.newest({ limit: 1_000 })).reverse();
+      assert.deepEqual(
+        lines.map((line) => (JSON.parse(line) as { data: unknown }).data),
+        listed,
+      );
+      return listed;
+    };
+    const { working_memory: working, graph } = ALL_KINDS;
+    stage.stores = [{ name: 'main', working_memory: { ...working, ttl_seconds: 100 }, graph }];
+    store = await stage.main();
+    await store.write({ add: [text('said'), { type: 'node', data: { name: 'Ann' }, node: { name: 'Ann' } }] });
+    assert.deepEqual(await shown(), ['said', { name: 'Ann' }]);
+    stage.stores = [{ name: 'main', working_memory: { ...working, ttl_seconds: 100, enabled: false }, graph }];
+    store = await stage.main();
+    assert.deepEqual(await shown(), [{ name: 'Ann' }]);
+    stage.stores = [{ name: 'main', working_memory: { ...working, ttl_seconds: 100 }, graph }];
+    store = await stage.main();
+    assert.deepEqual(await shown(), ['said', { name: 'Ann' }]);
+    stage.nowMs += 101 * SECOND_MS;
+    assert.deepEqual(await shown(), [{ name: 'Ann' }]);
+  });
+
+  it('has no numbers that JSON cannot tell', async () => {
+    for (const data of ['1e400', '[{"a": -1e999}]'])
+      await assert.rejects(store.write({ add: [text(JSON.parse(data))] }), { kind: 'invalid' });
+    await assert.rejects(store.write({ add: [text(1, { metadata: { a: Number.POSITIVE_INFINITY } })] }), /metadata.*1\.8e308/);
   });
 });
 
