@@ -566,6 +566,13 @@ const REFUSED: Scenario[] = [
     400,
     'line 2: unknown instruction',
   ),
+  refused(
+    'more instructions than anybody writes',
+    '/api/create',
+    { name: 'a', modelfile: `FROM puppet\n${'MESSAGE user x\n'.repeat(3_000)}` },
+    400,
+    'more than 2000',
+  ),
   refused('a text without an end', '/api/create', { name: 'a', modelfile: 'FROM puppet\nSYSTEM """a' }, 400, 'never end'),
   refused('a model of nothing', '/api/create', { name: 'a', modelfile: 'SYSTEM a' }, 400, '\\"from\\" is missing'),
   refused('a model of what is not there', '/api/create', { name: 'a', from: 'none' }, 404, "model 'none' not found"),

@@ -18,6 +18,9 @@ const ROLES = ['system', 'user', 'assistant'];
 /** Parameters whose values are text; `stop` may come several times. */
 const TRUTH: Readonly<Record<string, boolean>> = { true: true, false: false };
 
+/** A Modelfile that says more is none that somebody wrote. */
+const MOST_INSTRUCTIONS = 2_000;
+
 interface Instruction {
   readonly line: number;
   readonly name: string;
@@ -69,8 +72,12 @@ export function parsedModelfile(text: string): ModelDefinition {
   const definition: ModelDefinition = {};
   const adapters: string[] = [];
   const license: string[] = [];
+  const messages: { role: 'user'; content: string }[] = [];
+  let count = 0;
   for (const one of instructions(text)) {
     const { line, value } = one;
+    count += 1;
+    if (count > MOST_INSTRUCTIONS) throw bad(line, `there are more than ${MOST_INSTRUCTIONS} instructions`);
     const name = one.name.toUpperCase();
     if (!INSTRUCTIONS.includes(name as (typeof INSTRUCTIONS)[number]))
       throw bad(line, `unknown instruction "${one.name.slice(0, 100)}"; known are ${INSTRUCTIONS.join(', ')}`);
@@ -84,9 +91,10 @@ export function parsedModelfile(text: string): ModelDefinition {
     else if (name === 'MESSAGE') {
       const [, role = '', content = ''] = /^(\S+)\s+([\s\S]*)$/.exec(value) ?? [];
       if (!ROLES.includes(role)) throw bad(line, `MESSAGE wants one of ${ROLES.join(', ')} and a text, and has "${value.slice(0, 100)}"`);
-      definition.messages = [...(definition.messages ?? []), { role: role as 'user', content }];
+      messages.push({ role: role as 'user', content });
     }
   }
+  if (messages.length > 0) definition.messages = messages;
   if (adapters.length > 0) definition.adapters = adapters;
   if (license.length > 0) definition.license = license;
   return definition;
