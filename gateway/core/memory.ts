@@ -83,7 +83,7 @@ function clearedOf(table: Table, lost: MemoryCounts): ClearReply['cleared'] {
   };
 }
 
-async function clear(store: MemoryStore, name: string): Promise<ClearReply> {
+async function clear({ mind }: MemoryContext, store: MemoryStore, name: string): Promise<ClearReply> {
   const table = TABLES.find((one) => one === name);
   if (!table)
     throw new Failure('bad_request', `There is no table '${name.slice(0, 100)}' in a memory store: ${TABLES.join(', ')}.`, {
@@ -93,7 +93,7 @@ async function clear(store: MemoryStore, name: string): Promise<ClearReply> {
     const message = 'Nothing to clear: a record that several kinds keep is one record, so that there is no table of links.';
     return { success: true, table, cleared: { linkage: 0 }, message };
   }
-  const lost = await store.clear(table);
+  const lost = await mind.clear(store, table);
   const message = `Cleared ${table} of store '${store.name}': ${lost.records} records are gone.`;
   return { success: true, table, cleared: clearedOf(table, lost), message };
 }
@@ -275,7 +275,7 @@ export const memoryEndpoints: Endpoint<MemoryContext & { readonly dataDir: strin
     tag,
     query: 'core/memory#StoreQuery',
     response: 'core/memory#ClearReply',
-    handler: async (context, request) => ({ json: await clear(await storeOf(context, request), request.params.table!) }),
+    handler: async (context, request) => ({ json: await clear(context, await storeOf(context, request), request.params.table!) }),
   }),
   endpoint({
     method: 'GET',

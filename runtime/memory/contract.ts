@@ -221,12 +221,16 @@ export interface GraphReads {
 /** Changes that are made together or not at all. */
 export interface MemoryChange {
   readonly add?: readonly NewMemory[];
-  /** The only change of a kept record: a fact, node or edge ends to hold. Unknown ids are passed over. */
-  readonly end?: readonly { readonly id: string; readonly toMs: number; readonly supersededBy?: string }[];
+  /** The only change of a kept record: a fact, node or edge ends to hold; without `toMs` it holds again. Unknown ids are passed over. */
+  readonly end?: readonly { readonly id: string; readonly toMs?: number; readonly supersededBy?: string }[];
   /** Unknown ids are passed over. */
   readonly remove?: readonly string[];
   /** Small values (JSON) that lie beside the records, such as the cursor of a consolidation, by name. `null` removes one. */
   readonly notes?: Readonly<Record<string, unknown>>;
+  /** What was read to make the change. The change is refused with `conflict` (NoteChanged) where a note has another value by now; absent ones are undefined. */
+  readonly expected?: Readonly<Record<string, unknown>>;
+  /** Of `add`, records whose `provenance.records` are all gone by now are left out, and end nothing. */
+  readonly onlySourced?: boolean;
 }
 
 /** What a change did, told after it is on disk. `removed`: records that no kind keeps any more, by `seq`. */

@@ -1,6 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
 import type { MemoryStore as StoreConfig } from '../../schemas/generated/config/memory.js';
 import { breathe } from '../base/loop.js';
+import { sameJson } from '../config/values.js';
 import type { Batch, MemoryStoreRecord } from '../store/store.js';
 import { checkedMemory, checkTime } from './check.js';
 import type { KindName, MemoryChange, MemoryRecord, NewMemory } from './contract.js';
@@ -84,19 +85,13 @@ export class Draft {
   }
 
   /** Takes a change in; returns the records that it adds. */
-  take({ add = [], end = [], remove = [], notes = {}, drop, stamp, newestMs, reserve = 0, given }: DraftChange): MemoryRecord[] {
+  take(change: DraftChange): MemoryRecord[] {
+    this.#expect(change.expected ?? {});
+    const { add = [], end = [] } = change.onlySourced ? this.#sourced(change) : change;
+    const { remove = [], notes = {}, drop, stamp, newestMs, reserve = 0, given } = change;
     const checked = this.#checked(add);
     for (const { toMs } of end) checkTime('valid_to', toMs, this.#nowMs);
-    for (const { id, toMs, supersededBy } of end) {
-      const record = this.#byId(id);
-      const { valid } = record ?? {};
-      if (record && valid)
-        this.#set(record.seq, {
-          ...record,
-          valid: { fromMs: Math.min(valid.fromMs, toMs), toMs },
-          ...(supersededBy === undefined ? {} : { supersededBy }),
-        });
-    }
+    for (const one of end) this.#end(one);
     for (const id of remove) {
       const record = this.#byId(id);
       if (record) this.#set(record.seq, undefined);
@@ -137,6 +132,39 @@ export class Draft {
       else batch.put('memoryNotes', [owner, name], value);
     }
     batch.put('memoryStores', key, this.state);
+  }
+
+  #expect(expected: NonNullable<MemoryChange['expected']>): void {
+    for (const [name, value] of Object.entries(expected)) {
+      const now = this.#notes.has(name) ? (this.#notes.get(name) ?? undefined) : this.#lines.note(name);
+      if (!sameJson(now, value))
+        throw new Failure('conflict', `Memory store '${this.#config.name}' was changed meanwhile. Try again.`, { code: 'NoteChanged' });
+    }
+  }
+
+  /** What of a change comes from records that are still there; what a left out record would have ended goes on to hold. */
+  #sourced({ add = [], end = [] }: MemoryChange): Required<Pick<MemoryChange, 'add' | 'end'>> {
+    const kept = add.filter(({ provenance }) => provenance?.records?.some((id) => this.#byId(id)) ?? true);
+    const ids = new Set(kept.map(({ id }) => id));
+    const isThere = (id: string | undefined): boolean => id === undefined || ids.has(id) || this.#byId(id) !== undefined;
+    const still = kept.map(({ supersededBy, ...rest }): NewMemory => {
+      if (isThere(supersededBy)) return { ...rest, ...(supersededBy === undefined ? {} : { supersededBy }) };
+      return { ...rest, ...(rest.valid ? { valid: { fromMs: rest.valid.fromMs } } : {}) };
+    });
+    return { add: still, end: end.filter(({ supersededBy }) => isThere(supersededBy)) };
+  }
+
+  #end({ id, toMs, supersededBy }: NonNullable<MemoryChange['end']>[number]): void {
+    const record = this.#byId(id);
+    if (!record?.valid) return;
+    const { supersededBy: _former, ...rest } = record;
+    const { fromMs } = record.valid;
+    const by = toMs === undefined ? undefined : (supersededBy ?? record.supersededBy);
+    this.#set(record.seq, {
+      ...rest,
+      valid: toMs === undefined ? { fromMs } : { fromMs: Math.min(fromMs, toMs), toMs },
+      ...(by === undefined ? {} : { supersededBy: by }),
+    });
   }
 
   /** Nothing is changed before everything was checked. */

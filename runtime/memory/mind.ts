@@ -15,13 +15,14 @@ import type { TaskItem, TaskKind } from '../tasks/contract.js';
 import type { Tasks } from '../tasks/tasks.js';
 import { type NameFinder, readByEncoder } from './consolidation/by-encoder.js';
 import { readByModel } from './consolidation/by-model.js';
-import { consolidationKind, consolidationOff, cursorOf, type ProjectMeans, waitingRecords } from './consolidation/kind.js';
+import { consolidationKind, consolidationOff, cursorOf, type ProjectMeans, readAnew, waitingRecords } from './consolidation/kind.js';
 import { CONSOLIDATION_KIND, type ConsolidationInput, inputOf } from './consolidation/task.js';
 import { ConsolidationTimer } from './consolidation/timer.js';
-import type { Memories, MemoryRecord, MemoryStore, NewMemory } from './contract.js';
+import type { KindName, Memories, MemoryCounts, MemoryRecord, MemoryStore, NewMemory } from './contract.js';
 import { likenessBy } from './facts.js';
 import { RecallIndex } from './recall/index.js';
 import { Recall, type Recalled, type RecallQuestion } from './recall/recall.js';
+import { madeOf, removeMade } from './removal.js';
 
 /** Stores whose recall indexes are kept in memory; the one that was asked longest ago goes first. */
 const MOST_OPEN = 64;
@@ -125,14 +126,16 @@ export class Mind {
 
   /** Removes records with all that was made of them. Returns the ids that are gone; unknown ones are passed over. */
   async forget(store: MemoryStore, ids: readonly string[]): Promise<string[]> {
-    const gone = new Set(ids.filter((id) => store.get(id) !== undefined));
-    if (gone.size === 0) return [];
-    for await (const made of store.records({ types: ['fact', 'node'] })) {
-      const sources = made.provenance?.records ?? [];
-      if (sources.length > 0 && sources.every((id) => gone.has(id))) gone.add(made.id);
-    }
-    await store.write({ remove: [...gone] });
+    const gone = await madeOf(store, new Set(ids.filter((id) => store.get(id) !== undefined)));
+    await removeMade(store, gone);
     return [...gone];
+  }
+
+  /** Empties one kind of a store, or all. Without its facts a store is consolidated from the beginning. */
+  async clear(store: MemoryStore, kind: KindName | 'all'): Promise<MemoryCounts> {
+    const lost = await store.clear(kind);
+    if (kind === 'graph') await readAnew(store);
+    return lost;
   }
 
   /** Starts a consolidation of a store and waits up to `waitMs` for its end. Throws `conflict` where it is off, and as `Tasks.start`. */
@@ -149,9 +152,13 @@ export class Mind {
     if (!task) return { taskId, isDone: false, info: {} };
     const item = this.#parts.tasks().get(store.namespace, store.project, `${taskId}.0`);
     if (item.state !== 'SUCCESS') {
-      throw new Failure('internal', `Memory store ${store.name} was not consolidated: ${item.error ?? 'the task was cancelled'}.`, {
-        code: 'NotConsolidated',
-      });
+      throw new Failure(
+        item.state === 'REVOKED' ? 'conflict' : 'internal',
+        `Memory store ${store.name} was not consolidated: ${item.error ?? 'the task was cancelled'}.`,
+        {
+          code: 'NotConsolidated',
+        },
+      );
     }
     return { taskId, isDone: true, info: (item.result ?? {}) as Record<string, unknown> };
   }

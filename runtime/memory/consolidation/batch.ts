@@ -66,7 +66,8 @@ export async function readBatch(records: readonly MemoryRecord[], means: BatchMe
       await breathe();
       means.signal.throwIfAborted();
       for (const finding of findingsIn(source)) if (await book.take(finding)) facts += 1;
-      for (const node of await nodesIn(source, namedIn?.(source), means)) nodes.set(node.node!.name, node);
+      for (const node of await nodesIn(source, namedIn?.(source), means))
+        nodes.set(JSON.stringify([node.node!.name, node.who?.user, node.who?.session]), node);
     }
     for (const { statement, source } of (await means.byModel?.(said, means.signal)) ?? []) {
       if (await book.take({ statement, source, by: 'model' })) facts += 1;
@@ -89,7 +90,7 @@ async function nodesIn(source: MemoryRecord, named: readonly Entity[] | undefine
     if (!NODE_TYPES.has(type) || written.length > NODE_UNITS) continue;
     // A name that an encoder finds may go over the end of a line.
     const name = by === 'encoder' ? cleanName(written) : written;
-    if (name === '' || (await store.graph!.node(name)) !== undefined) continue;
+    if (name === '' || (await hasNode(store, name, source))) continue;
     nodes.push({
       type: 'node',
       node: { name },
@@ -102,6 +103,12 @@ async function nodesIn(source: MemoryRecord, named: readonly Entity[] | undefine
     });
   }
   return nodes;
+}
+
+/** Whether a name has a node that comes from the same user and session; that of another goes when that one is forgotten. */
+async function hasNode(store: MemoryStore, name: string, { who }: MemoryRecord): Promise<boolean> {
+  const node = await store.graph!.node(name, who ?? {});
+  return node !== undefined && node.who?.user === who?.user && node.who?.session === who?.session;
 }
 
 /** The sentences that say most of what a session was about, as a node of the graph, so that they outlive working memory. */

@@ -1,7 +1,8 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { ItemOutcome } from '../../store/store.js';
 import type { RunContext, TaskItem, TaskKind } from '../../tasks/contract.js';
-import type { MemoryRecord, MemoryStore, NewMemory } from '../contract.js';
+import type { MemoryChange, MemoryRecord, MemoryStore } from '../contract.js';
+import { removeMade } from '../removal.js';
 import { type BatchMeans, type BatchOutcome, isSaid, readBatch } from './batch.js';
 import { type ConsolidationInput, consolidationLock, inputOf } from './task.js';
 
@@ -28,6 +29,11 @@ const READ = { types: ['text', 'chat', 'audio'] as const };
 /** How far a store is consolidated, as a `seq`. */
 export function cursorOf(store: MemoryStore): number {
   return (store.note(CURSOR) as Cursor | undefined)?.seq ?? 0;
+}
+
+/** Lets the next consolidation read everything that is there anew. */
+export async function readAnew(store: MemoryStore): Promise<void> {
+  await store.write({ notes: { [CURSOR]: null } });
 }
 
 /** How many records wait for consolidation, counted up to `most`. */
@@ -77,7 +83,7 @@ async function consolidate(
   const { signal } = context;
   const means = await parts.means(store, input.use_llm, signal);
   const batchSize = Math.min(store.config.consolidation?.batch_size ?? 100, MOST_READ);
-  const known = store.note(CURSOR) as Cursor | undefined;
+  let known = store.note(CURSOR) as Cursor | undefined;
   let done: Cursor = known?.run === input.run ? known : { seq: known?.seq ?? 0, run: input.run, records: 0, facts: 0, nodes: 0 };
   await context.touch();
   for (;;) {
@@ -85,9 +91,15 @@ async function consolidate(
     const all = await nextBatch(store, done.seq, batchSize);
     if (all.length === 0) break;
     const { batch, add, end, facts, nodes } = await readFitting(all, { ...means, store, signal, run: input.run });
-    const last = batch.at(-1)!;
-    done = { seq: last.seq, run: input.run, records: done.records + batch.length, facts: done.facts + facts, nodes: done.nodes + nodes };
-    await store.write({ add, end, notes: { [CURSOR]: done } });
+    const { seq } = batch.at(-1)!;
+    const next = { seq, run: input.run, records: done.records + batch.length, facts: done.facts + facts, nodes: done.nodes + nodes };
+    if (await isTaken(store, { add, end, notes: { [CURSOR]: next }, expected: { [CURSOR]: known }, onlySourced: true })) {
+      known = next;
+      done = next;
+    } else {
+      known = store.note(CURSOR) as Cursor | undefined;
+      done = { ...done, seq: known?.seq ?? 0 };
+    }
     context.report({ done: done.records, stored: done.facts });
   }
   const pruned = store.config.consolidation?.prune_after_consolidate === false ? 0 : await store.prune();
@@ -100,6 +112,17 @@ async function consolidate(
     synthesis_method: means.byModel ? 'llm' : 'rule_based',
   };
   return { status: 'success', stored: done.facts, skipped: 0, info };
+}
+
+/** Stores what a batch came to; false where the store was cleared since the batch was read. */
+async function isTaken(store: MemoryStore, change: MemoryChange): Promise<boolean> {
+  try {
+    await store.write(change);
+    return true;
+  } catch (failure) {
+    if (failure instanceof Failure && failure.code === 'NoteChanged') return false;
+    throw failure;
+  }
 }
 
 /** Reads a batch, or as much of its beginning as one transaction takes. */
@@ -122,29 +145,14 @@ async function nextBatch(store: MemoryStore, afterSeq: number, size: number): Pr
   return batch;
 }
 
-/** Takes back what a run has made: its facts and nodes go, and what they ended holds again. Returns how many there were. */
+/** Takes back what a run has made: its facts and nodes go, and what they ended holds again; the cursor goes back when all is done. Returns how many there were. */
 async function revert(store: MemoryStore, { run, after_seq: afterSeq }: ConsolidationInput): Promise<number> {
-  const remove: string[] = [];
-  const ended: MemoryRecord[] = [];
   const made = new Set<string>();
-  for await (const record of store.records({ types: ['fact', 'node'] })) {
-    if (record.metadata?.run === run) {
-      remove.push(record.id);
-      made.add(record.id);
-    } else if (record.supersededBy !== undefined) ended.push(record);
-  }
-  const reopened = ended.filter(({ supersededBy }) => made.has(supersededBy!));
+  for await (const record of store.records({ types: ['fact', 'node'] })) if (record.metadata?.run === run) made.add(record.id);
+  await removeMade(store, made);
   const cursor = store.note(CURSOR) as Cursor | undefined;
-  if (cursor?.run !== run && remove.length === 0) return 0;
-  const again = reopened.map(({ id: _id, seq: _seq, addedMs: _addedMs, kinds: _kinds, supersededBy: _by, valid, ...rest }): NewMemory => {
-    return { ...rest, valid: { fromMs: valid?.fromMs ?? rest.timeMs } };
-  });
-  await store.write({
-    remove: [...remove, ...reopened.map(({ id }) => id)],
-    add: again,
-    ...(cursor?.run === run ? { notes: { [CURSOR]: { ...cursor, seq: afterSeq } } } : {}),
-  });
-  return remove.length;
+  if (cursor?.run === run) await store.write({ notes: { [CURSOR]: { ...cursor, seq: afterSeq } } });
+  return made.size;
 }
 
 /** Failure of a store that does not consolidate. */

@@ -164,7 +164,7 @@ export class RecallIndex {
         await this.#takeIn(changed.added.filter(({ seq }) => this.rows.ofSeq(seq) === undefined));
         for (const { seq, valid } of changed.ended) {
           const row = this.rows.ofSeq(seq);
-          if (row !== undefined && valid?.toMs !== undefined) this.rows.endFact(row, valid.toMs);
+          if (row !== undefined) this.rows.endFact(row, valid?.toMs);
         }
         await this.#drop(changed.isCleared ? [...this.rows.seqs()] : changed.removed);
       })

@@ -118,7 +118,8 @@ export class Rows {
     return row;
   }
 
-  endFact(row: number, toMs: number): void {
+  /** Without an end the fact holds again. */
+  endFact(row: number, toMs = Number.POSITIVE_INFINITY): void {
     this.toMs[row] = toMs;
   }
 

@@ -7,9 +7,10 @@ import { type TestContext, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { setLogLevel } from '../../../../runtime/base/log.js';
 import { cursorOf } from '../../../../runtime/memory/consolidation/kind.js';
-import type { MemoryStore, NewMemory } from '../../../../runtime/memory/contract.js';
+import type { MemoryRecord, MemoryStore, NewMemory } from '../../../../runtime/memory/contract.js';
 import { exportLines, importLines } from '../../../../runtime/memory/transfer.js';
-import { EVERYTHING, factsOf, openOwnStage, openStage, SMALL_BATCHES } from '../../../support/memory/stage.js';
+import type { TaskItem } from '../../../../runtime/tasks/contract.js';
+import { EVERYTHING, factsOf, type MemoryStage, openOwnStage, openStage, SMALL_BATCHES } from '../../../support/memory/stage.js';
 
 setLogLevel('error');
 const never = new AbortController().signal;
@@ -172,4 +173,114 @@ test('summaries are sentences that were said, and outlive them', async (t) => {
   assert.equal(summaries.length, 1);
   for (const sentence of summaries[0]!.split(/(?<=\.) /))
     assert.ok(texts.some((text) => sentence.startsWith(text.slice(0, -1))) || sentence.startsWith('The ice'), sentence);
+});
+
+/** Opens a store in which `whileRead` happens between the reading of a first batch and its writing. */
+async function interrupted(t: TestContext, whileRead: (stage: MemoryStage) => Promise<unknown>): Promise<MemoryStage> {
+  const stage = await stageOf(t);
+  const write = stage.store.write.bind(stage.store);
+  stage.store.write = async (change) => {
+    if (change.notes) {
+      stage.store.write = write;
+      await whileRead(stage);
+    }
+    return write(change);
+  };
+  return stage;
+}
+
+const graphOf = async (store: MemoryStore): Promise<string[]> => {
+  const found: string[] = [];
+  for await (const { type, who, text } of store.records({ types: ['fact', 'node'] })) found.push(`${type} ${who?.user ?? ''} ${text}`);
+  return found;
+};
+
+test('what is forgotten while a run reads it leaves no fact and no node, and ends nothing', async (t) => {
+  const { store, mind } = await interrupted(t, ({ store }) => store.forget({ user: 'v2' }));
+  const [first] = await store.write({ add: [{ ...said('I live in Bern.'), who: { user: 'v1' } }] });
+  await store.write({ add: [{ ...said('I live in Oslo. Anna Berg works at Siemens.'), who: { user: 'v2' } }] });
+  const { info } = await mind.consolidate(store, false, 10_000, never);
+  assert.equal(info.records_processed, 2);
+  assert.deepEqual(await factsOf(store), ['user | lives_in | Bern']);
+  assert.ok((await graphOf(store)).every((one) => one.includes('v1')));
+  assert.ok(store.get(first!.id));
+});
+
+test('what a forgotten saying of the same batch would have ended goes on to hold', async (t) => {
+  let later = '';
+  const { store, mind } = await interrupted(t, ({ mind, store }) => mind.forget(store, [later]));
+  await store.write({ add: [said('I live in Bern.')] });
+  later = (await store.write({ add: [said('I moved to Oslo.')] }))[0]!.id;
+  await mind.consolidate(store, false, 10_000, never);
+  assert.deepEqual(await factsOf(store), ['user | lives_in | Bern']);
+});
+
+test('a store that is cleared while a run reads it stays empty, and what comes then is read', async (t) => {
+  const { store, mind } = await interrupted(t, async ({ mind, store }) => {
+    await mind.clear(store, 'all');
+    await add(store, ['I live in Oslo.']);
+  });
+  await add(store, ['I live in Bern. Anna Berg works at Siemens.']);
+  await mind.consolidate(store, false, 10_000, never);
+  assert.deepEqual(await factsOf(store), ['user | lives_in | Oslo']);
+});
+
+test('a graph that was cleared is made anew of all that is there', async (t) => {
+  const { store, mind } = await stageOf(t);
+  await add(store, ['I live in Bern.', 'My dog is called Rex.']);
+  await mind.consolidate(store, false, 10_000, never);
+  const before = await graphOf(store);
+  await mind.clear(store, 'graph');
+  assert.deepEqual(await graphOf(store), []);
+  await mind.consolidate(store, false, 10_000, never);
+  assert.deepEqual(await graphOf(store), before);
+});
+
+test('what a forgotten saying had ended holds again, or until what came after it', async (t) => {
+  const { store, mind } = await stageOf(t);
+  const texts = ['I live in Bergen.', 'I moved to Tromsø.', 'I moved to Oslo.'];
+  const ids: string[] = [];
+  for (const [at, text] of texts.entries())
+    ids.push((await store.write({ add: [{ ...said(text), timeMs: Date.parse(`2025-0${at + 1}-01`) }] }))[0]!.id);
+  await mind.consolidate(store, false, 10_000, never);
+  await mind.forget(store, [ids[1]!]);
+  assert.deepEqual(await factsOf(store), ['~user | lives_in | Bergen', 'user | lives_in | Oslo']);
+  const facts: MemoryRecord[] = [];
+  for await (const fact of store.records({ types: ['fact'] })) facts.push(fact);
+  assert.deepEqual([facts[0]!.valid?.toMs, facts[0]!.supersededBy], [Date.parse('2025-03-01'), facts[1]!.id]);
+  await mind.forget(store, [ids[2]!]);
+  assert.deepEqual(await factsOf(store), ['user | lives_in | Bergen']);
+  const [best] = await mind.recall('n', 'p', undefined, { text: 'Where do I live?' }, never);
+  assert.equal(best?.facts[0]?.holds, true);
+});
+
+test('thousands of records are forgotten, and a run of thousands of facts is taken back', async (t) => {
+  const { store, mind } = await stageOf(t);
+  const ids: string[] = [];
+  for (let from = 0; from < 1_200; from += 600) {
+    const texts = Array.from({ length: 600 }, (_none, at) => `Person${from + at} lives in Town${from + at}.`);
+    ids.push(...(await store.write({ add: texts.map(said) })).map(({ id }) => id));
+  }
+  const { taskId } = await mind.consolidate(store, false, 60_000, never);
+  const item = { namespace: 'n', project: 'p', input: { store: 'main', after_seq: 0, run: await runOf(store), use_llm: false } };
+  assert.ok(taskId);
+  assert.ok((await mind.kind.revert(item as unknown as TaskItem)) >= 1_200);
+  assert.deepEqual([await factsOf(store), cursorOf(store)], [[], 0]);
+  assert.equal((await mind.forget(store, ids)).length, 1_200);
+  assert.equal(store.counts().records, 0);
+});
+
+async function runOf(store: MemoryStore): Promise<string> {
+  for await (const { metadata } of store.records({ types: ['fact'] })) return metadata!.run as string;
+  throw new Error('there is no fact');
+}
+
+test('a name that two users say stays when one of them is forgotten', async (t) => {
+  const { store, mind } = await stageOf(t);
+  for (const user of ['ann', 'bob']) {
+    await store.write({ add: [{ ...said('Eva Lund works at Siemens.'), who: { user } }] });
+    await mind.consolidate(store, false, 10_000, never);
+  }
+  await store.forget({ user: 'ann' });
+  assert.equal((await store.graph!.node('Siemens'))?.who?.user, 'bob');
 });
