@@ -79,7 +79,13 @@ export class Front implements Guard<Runtime> {
         );
       const tenants = await runtime.tenants();
       tenants.keepOut([...hosts, ...privateHosts]);
-      const namespaces = new Namespaces({ owners: tenants.owners, shared, existing: () => runtime.projects.namespaces() });
+      const namespaces = new Namespaces({
+        owners: tenants.owners,
+        shared,
+        existing: () => runtime.projects.namespaces(),
+        isEmpty: (namespace) => runtime.projects.names(namespace).length === 0,
+      });
+      runtime.projects.onErase((namespace) => namespaces.letGo(namespace));
       const premises = { runtime, tenants, namespaces, metering: new Metering(accounts, tenants), adminRole: admin.requireRole };
       return new Front(accounts, premises, operatorKey);
     } catch (error) {
@@ -122,7 +128,10 @@ export class Front implements Guard<Runtime> {
       throw new Failure('unavailable', 'The accounts cannot be asked now. Try again soon.', { cause: error });
     });
     if (!identity) return this.#unknown(address);
-    const isStill = async (): Promise<boolean> => (await this.accounts.identify(headers))?.userId === identity.userId;
+    const isStill = async (): Promise<boolean> => {
+      const now = await this.accounts.identify(headers);
+      return now !== undefined && standingOf(now) === standingOf(identity);
+    };
     const known = this.#users.get(identity) ?? new User(this.#premises, identity, isStill);
     this.#users.set(identity, known);
     return known;
@@ -140,6 +149,11 @@ export class Front implements Guard<Runtime> {
       },
     );
   }
+}
+
+/** Who somebody is, and what they may do for it. */
+function standingOf({ userId, roles, scopes }: Identity): string {
+  return JSON.stringify([userId, [...roles].sort(), scopes]);
 }
 
 function digest(text: string): Buffer {

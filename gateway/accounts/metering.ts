@@ -26,23 +26,26 @@ export class Metering {
     this.#has = { requests: has(METERS.requests), tokens: has(METERS.tokens), storage: has(METERS.storage) };
   }
 
-  /** Counts a request. Throws `too_many` where it is one too many, or where the caller has no tokens left and asks for work. */
-  async admit(
-    { userId }: Caller,
-    { access, method, id }: { access: Endpoint<Runtime>['access']; method: string; id?: string },
-  ): Promise<void> {
+  /** Counts a request. Throws `too_many` where it is one too many. */
+  async admit({ userId }: Caller, { access, id }: { access: Endpoint<Runtime>['access']; id?: string }): Promise<void> {
     // What comes by MCP is counted where it arrives inside.
     if (access === 'anyone' || id === 'mcp') return;
-    const { meters } = this.#accounts;
-    if (this.#has.tokens && method === 'POST' && ASKED_BY.has(access)) await meters.check(userId, METERS.tokens);
-    if (this.#has.requests) await meters.track(userId, METERS.requests);
+    if (this.#has.requests) await this.#accounts.meters.track(userId, METERS.requests);
   }
 
-  /** The runtime as the caller uses it: its tokens are counted as they are spent, those of answers that break off too. */
-  contextOf({ userId }: Caller, runtime: Runtime): Runtime {
+  /** Throws `too_many` where the caller has no tokens left. */
+  async admitWork({ userId }: Caller): Promise<void> {
+    if (this.#has.tokens) await this.#accounts.meters.check(userId, METERS.tokens);
+  }
+
+  /** The runtime as the caller uses it: no model works without tokens left, and they are counted as they are spent, those of answers that break off too. */
+  contextOf(caller: Caller, runtime: Runtime): Runtime {
     if (!this.#has.tokens) return runtime;
-    return metered(runtime, (tokens) => {
-      if (tokens > 0) void this.#spend(userId, Math.ceil(tokens));
+    return metered(runtime, {
+      admit: () => this.admitWork(caller),
+      spent: (tokens) => {
+        if (tokens > 0) void this.#spend(caller.userId, Math.ceil(tokens));
+      },
     });
   }
 

@@ -15,6 +15,8 @@ export interface NamespaceRules {
   readonly shared: Readonly<Record<string, { readonly roles: readonly string[]; readonly write: readonly string[] }>>;
   /** The namespaces that have a folder. */
   existing(): readonly string[];
+  /** Whether a namespace has no project. */
+  isEmpty(namespace: string): boolean;
 }
 
 /** Everybody who has signed up has it. */
@@ -31,6 +33,8 @@ export function personalNamespace(userId: string): string {
 /** Who may do what in which namespace. */
 export class Namespaces {
   readonly #rules: NamespaceRules;
+  /** How many requests are making something in a namespace. */
+  readonly #makers = new Map<string, number>();
 
   constructor(rules: NamespaceRules) {
     this.#rules = rules;
@@ -48,12 +52,33 @@ export class Namespaces {
 
   /** Whether a user may make a namespace theirs: it is nobody's, is not shared, and has nothing in it. */
   isFree(caller: Caller, namespace: string): boolean {
-    const { owners, shared, existing } = this.#rules;
+    const { owners, shared } = this.#rules;
     // On some disks names that differ in case are the same folder.
     const plain = namespace.toLowerCase();
     if (plain === DEFAULT || plain === HELP_PROJECT.namespace || owners.of(namespace) !== undefined) return false;
     if (PERSONAL.test(namespace) && namespace !== personalNamespace(caller.userId)) return false;
-    return ![...Object.keys(shared), ...existing()].some((one) => one.toLowerCase() === plain);
+    const taken = [...Object.keys(shared), ...this.#rules.existing().filter((one) => !this.#rules.isEmpty(one))];
+    return !taken.some((one) => one.toLowerCase() === plain);
+  }
+
+  /** Does work that makes something in a namespace, which is nobody's afterwards if there is still nothing in it. */
+  async while<Result>(namespace: string, work: () => Promise<Result>): Promise<Result> {
+    this.#makers.set(namespace, (this.#makers.get(namespace) ?? 0) + 1);
+    try {
+      return await work();
+    } finally {
+      const others = this.#makers.get(namespace)! - 1;
+      if (others > 0) this.#makers.set(namespace, others);
+      else this.#makers.delete(namespace);
+      await this.letGo(namespace);
+    }
+  }
+
+  /** Takes a namespace from its owner where nothing is in it, and nothing is on its way there. */
+  async letGo(namespace: string): Promise<void> {
+    const { owners } = this.#rules;
+    if (owners.of(namespace) === undefined || this.#makers.has(namespace) || !this.#rules.isEmpty(namespace)) return;
+    await owners.release(namespace);
   }
 
   /** Makes a free namespace the caller's. Throws `forbidden` for another, and beyond what one user may have. */

@@ -135,8 +135,11 @@ export class User implements Visitor<Runtime> {
     await metering.admitFiles(this.caller, request);
     const standing = await this.#standing(endpoint, request.params, request.body);
     const { swaps, ...changes } = this.#changes(endpoint, request, standing);
+    const answer = async (): Promise<Reply> => endpoint.handler(this.context, new ChangedRequest(request, changes));
     try {
-      const reply = await endpoint.handler(this.context, new ChangedRequest(request, changes));
+      const reply = await (standing && endpoint.access === 'founders'
+        ? this.#premises.namespaces.while(standing.namespace, answer)
+        : answer());
       await metering.noteStored(this.caller, endpoint, request);
       const said = replyInWrittenWords(reply, swaps);
       return 'events' in said ? { ...said, events: whileStill(said.events, this.#isStill) } : said;
@@ -163,7 +166,8 @@ export class User implements Visitor<Runtime> {
 
   async connect(route: VisitedSocket<Runtime>, { params, query }: Pick<Request, 'params' | 'query'>): Promise<SocketListener> {
     const { metering } = this.#premises;
-    await metering.admit(this.caller, { access: route.access, method: 'POST' });
+    await metering.admitWork(this.caller);
+    await metering.admit(this.caller, { access: route.access });
     const { namespace } = params;
     const level = isName(namespace) ? this.#level(namespace) : undefined;
     if (level === 'none') {

@@ -3,6 +3,7 @@ import type { Message } from '../../schemas/generated/common.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import type { DecisionReply } from '../../schemas/generated/core/chat.js';
 import type { ReplayReply } from '../../schemas/generated/core/events.js';
+import type { Spent } from '../completions/spent.js';
 import type { Events } from '../events/events.js';
 import type { ProjectTools } from '../mcp/toolbox.js';
 import type { LoadedProject } from '../projects/projects.js';
@@ -115,12 +116,19 @@ export class Chat {
 
   /**
    * Allows or denies a call that waits. A stream that is open goes on by itself; of a turn whose client has its answer already, the reply to the last
-   * decision is the rest. Throws `not_found` for a call that does not wait, and as `complete` does.
+   * decision is the rest, and `spent` is told what that costs. Throws `not_found` for a call that does not wait, and as `complete` does.
    */
-  async decide(namespace: string, project: string, id: string, decision: 'allow' | 'deny', signal: AbortSignal): Promise<DecisionReply> {
+  async decide(
+    namespace: string,
+    project: string,
+    id: string,
+    decision: 'allow' | 'deny',
+    signal: AbortSignal,
+    spent?: Spent,
+  ): Promise<DecisionReply> {
     const loaded = this.#parts.projects.load(namespace, project);
     const { waiting, turn } = await this.#waiting.decide(namespace, project, id, decision);
-    const completion = turn ? await (await resumeTurn(this.#turnParts(loaded, signal), turn)).body() : null;
+    const completion = turn ? await (await resumeTurn({ ...this.#turnParts(loaded, signal), spent }, turn)).body() : null;
     return { id, decision, waiting: [...waiting], completion };
   }
 
@@ -130,13 +138,13 @@ export class Chat {
     return this.#sessions.sweep();
   }
 
-  /** Runs the turn of an event again, as `wish` says, and tells what differs. Throws as `complete` and `replayed` do. */
-  async replay(namespace: string, project: string, id: string, wish: ReplayWish, signal: AbortSignal): Promise<ReplayReply> {
+  /** Runs the turn of an event again, as `wish` says, and tells what differs; `spent` is told what it costs. Throws as `complete` and `replayed` do. */
+  async replay(namespace: string, project: string, id: string, wish: ReplayWish, signal: AbortSignal, spent?: Spent): Promise<ReplayReply> {
     const { projects, events } = this.#parts;
     const loaded = projects.load(namespace, project);
     if (!events) throw new Failure('not_found', 'No events are kept here.');
     const history = (session: string): Promise<Message[]> => this.#sessions.read([namespace, project, session]);
-    return replayed({ events, project: loaded, signal, history, open: (call, on) => this.#open(call, on, signal) }, id, wish);
+    return replayed({ events, project: loaded, signal, history, open: (call, on) => this.#open({ ...call, spent }, on, signal) }, id, wish);
   }
 
   #open(call: ChatCall, project: LoadedProject, signal: AbortSignal): Promise<ChatTurn> {

@@ -42,11 +42,28 @@ export class NamespaceOwners {
     try {
       await this.#store.write((batch) => batch.put('namespaceOwners', namespace, { owner, sinceMs: Date.now() }));
     } catch (error) {
-      this.#owners.delete(namespace);
-      this.#counts.set(owner, this.count(owner) - 1);
+      this.#forget(namespace, owner);
       throw error;
     }
     return true;
+  }
+
+  /** Makes a namespace nobody's again; where that cannot be written down it stays its owner's. */
+  async release(namespace: string): Promise<void> {
+    const owner = this.#owners.get(namespace);
+    if (owner === undefined) return;
+    this.#forget(namespace, owner);
+    try {
+      await this.#store.write((batch) => batch.remove('namespaceOwners', namespace));
+    } catch (error) {
+      if (!this.#owners.has(namespace)) this.#note(namespace, owner);
+      throw error;
+    }
+  }
+
+  #forget(namespace: string, owner: string): void {
+    this.#owners.delete(namespace);
+    this.#counts.set(owner, this.count(owner) - 1);
   }
 
   #note(namespace: string, owner: string): void {

@@ -19,6 +19,8 @@ export interface Conversation {
   readonly begunWith: Record<string, unknown>;
   /** Who speaks, as memory keeps it; absent where nobody says. */
   readonly user?: string | undefined;
+  /** Asked before each turn: rejects with why there is none. */
+  readonly admit?: (() => Promise<void>) | undefined;
   /** Is told what the answers cost. */
   readonly spent?: Spent | undefined;
 }
@@ -26,12 +28,13 @@ export interface Conversation {
 /** Asks the model of a conversation, with the prompts, tools, documents and history of its project. Throws as `Chat.complete` does. */
 export async function ask(
   chat: Pick<Chat, 'complete' | 'model'>,
-  { namespace, project, id, systemPrompt, begunWith, user: speaker, spent }: Conversation,
+  { namespace, project, id, systemPrompt, begunWith, user: speaker, admit, spent }: Conversation,
   { llmModel, thinks }: Pick<VoiceSettings, 'llmModel' | 'thinks'>,
   text: string,
   signal: AbortSignal,
   { unrecorded = false, ...more }: Partial<CompletionRequest> & { unrecorded?: boolean } = {},
 ): Promise<KeptByReader> {
+  await admit?.();
   const { model_api_parameters: own = {} } = chat.model(namespace, project, llmModel);
   const user: Message = { role: 'user', content: text };
   const messages: CompletionRequest['messages'] = systemPrompt ? [{ role: 'system', content: systemPrompt }, user] : [user];
@@ -56,7 +59,7 @@ export async function rehearse(
   settings: Pick<VoiceSettings, 'llmModel' | 'thinks'>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { parts, close } = await ask(chat, { ...conversation, spent: undefined }, settings, 'Hello', signal, {
+  const { parts, close } = await ask(chat, { ...conversation, admit: undefined, spent: undefined }, settings, 'Hello', signal, {
     max_tokens: 1,
     rag_enabled: false,
     unrecorded: true,

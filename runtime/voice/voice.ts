@@ -43,6 +43,8 @@ export interface VoiceAddress {
   readonly query: Readonly<Record<string, unknown>>;
   /** Whose words are remembered, where others speak with the same project. */
   readonly user?: string | undefined;
+  /** Asked before each turn: rejects with why there is none. */
+  readonly admit?: (() => Promise<void>) | undefined;
   /** Is told what the answers cost. */
   readonly spent?: Spent | undefined;
 }
@@ -116,6 +118,7 @@ export class Voice {
       systemPrompt: query.system_prompt?.replace(CONTROL, (sign) => (sign === '\n' || sign === '\t' ? sign : '')).trim() || undefined,
       begunWith: { ...query },
       user: address.user,
+      admit: address.admit,
       spent: address.spent,
       settings,
       chat,

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { watched, whileStill } from '../../gateway/accounts/watched.js';
 import { coreEndpoints } from '../../gateway/core/index.js';
-import type { Refusal } from '../../gateway/http/transport.js';
+import type { Refusal, SocketListener } from '../../gateway/http/transport.js';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import { ADMIN, type FrontStage, OPERATOR_KEY, openFrontStage, Person, personOf } from '../support/accounts/front-stage.js';
-import { type Answer, RecordedExchange } from '../support/exchange.js';
-import { namedForm } from '../support/worst-bodies.js';
+import type { Answer } from '../support/exchange.js';
 
 const PROJECT = { name: 'diary' };
 
@@ -110,6 +109,19 @@ describe('accounts in front of the daemon', () => {
     assert.deepEqual(made.map(({ status }) => status).sort(), [200, 403]);
   });
 
+  it('give a namespace back where nothing was made in it, and when its last project is purged', async () => {
+    const failed = await ann.ask('core', 'POST', '/v1/projects/wanted', { name: 'x', config_template: 'not-there' });
+    assert.ok(failed.status >= 400, failed.text);
+    assert.equal((await bob.ask('core', 'POST', '/v1/projects/wanted', PROJECT)).status, 200);
+    assert.equal((await bob.ask('core', 'POST', '/v1/projects/wanted', { name: 'second' })).status, 200);
+    assert.equal((await bob.ask('core', 'POST', '/v1/projects/wanted', PROJECT)).status, 409);
+    assert.equal((await bob.ask('core', 'DELETE', '/v1/projects/wanted/second?purge=true')).status, 200);
+    assert.equal((await ann.ask('core', 'POST', '/v1/projects/wanted', PROJECT)).status, 403);
+    assert.equal((await bob.ask('core', 'DELETE', '/v1/projects/wanted/diary?purge=true')).status, 200);
+    assert.equal((await ann.ask('core', 'POST', '/v1/projects/wanted', PROJECT)).status, 200);
+    assert.equal((await bob.ask('core', 'GET', '/v1/projects/wanted/diary')).status, 404);
+  });
+
   it('let members of a shared namespace ask, its writers change, and keep the sessions of members apart', async () => {
     assert.equal((await root.ask('core', 'POST', '/v1/projects/library', { name: 'books' })).status, 200);
     const project = '/v1/projects/library/books';
@@ -201,6 +213,34 @@ describe('accounts in front of the daemon', () => {
     assert.equal(((await asking('wrong')) as Refusal).status, 401);
   });
 
+  it('end the WebSockets of who has lost a role', async () => {
+    const guest = await personOf(stage, 'former@example.com');
+    const { id } = json(await guest.ask('core', 'GET', '/api/module/me'));
+    const become = async (role: string): Promise<void> =>
+      assert.equal((await root.ask('core', 'POST', `/admin/data/users/${id}/role`, { role })).status, 200);
+    await become('admin');
+    mock.timers.enable({ apis: ['setInterval'] });
+    try {
+      const headers: Record<string, string> = { host: 'localhost', authorization: `Bearer ${guest.token}` };
+      const header = (name: string): string => headers[name] ?? '';
+      const listener = (await stage.universal.upgrade({ path: '/v1/audio/chat', query: '', remoteAddress: '', header })) as SocketListener;
+      const told: string[] = [];
+      const tick = async (): Promise<void> => {
+        mock.timers.tick(5_000);
+        await sleep(50);
+      };
+      listener.open({ send: () => true, bufferedBytes: 0, close: (code, reason) => told.push(`${code} ${reason}`) });
+      await tick();
+      assert.deepEqual(told, []);
+      await become('user');
+      await tick();
+      assert.deepEqual(told, ['1008 signed out']);
+      listener.closed(1008);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
   it('hold a key to its scopes', async () => {
     const { key } = json(await ann.ask('core', 'POST', '/api/module/apikeys', { name: 'reader', scopes: ['read', 'rag'] }));
     const reader = new Person(stage, key);
@@ -253,113 +293,5 @@ describe('a module file of accounts in front of the daemon', () => {
     await assert.rejects(opening({}, { ...strict, AUTH_SECRET: undefined }), /AUTH_SECRET/);
     await assert.rejects(opening({}, { ...strict, AUTH_SECRET: 'short' }), /AUTH_SECRET/);
     await assert.rejects(opening({}, { ...strict, AUTH_URL: undefined }), /AUTH_URL/);
-  });
-});
-
-describe('what the daemon counts for its users', () => {
-  let stage: FrontStage;
-  before(async () => {
-    const limits = (free: number) => ({ limits: { free } });
-    // Without a processor nobody is limited; nobody pays here, so that it is never asked.
-    const billing = { provider: 'stripe' };
-    const meters = { requests: limits(40), tokens: limits(100), storage_bytes: limits(40_000) };
-    stage = await openFrontStage(
-      { billing, meters },
-      {
-        paymentApi: new URL('http://127.0.0.1:9'),
-        environment: { PAYMENT_SECRET_KEY: 'sk_test_of_nobody', PAYMENT_WEBHOOK_SECRET: 'whsec_none' },
-      },
-    );
-  });
-  after(() => stage?.close());
-
-  const SAID = { messages: [{ role: 'user', content: 'Say something.' }], max_tokens: 20 };
-
-  async function usedOf(person: Person, meter: string): Promise<number> {
-    return json(await person.ask('core', 'GET', `/api/module/usage/${meter}`)).used;
-  }
-
-  /** A count is written down beside the answer. */
-  async function settled(person: Person, meter: string, before: number): Promise<number> {
-    for (let tries = 0; tries < 100 && (await usedOf(person, meter)) === before; tries++) await sleep(20);
-    return usedOf(person, meter);
-  }
-
-  it('are requests, and the one beyond the limit is told where to get more', async () => {
-    const ann = await personOf(stage, 'ann@example.com');
-    for (let count = 0; count < 40; count++) assert.equal((await ann.ask('core', 'GET', '/v1/models')).status, 200);
-    const refused = await ann.ask('core', 'GET', '/v1/models');
-    assert.equal(refused.status, 429);
-    assert.ok(Number(refused.headers['retry-after']) > 0);
-    assert.equal(json(refused).meter, 'requests');
-    assert.match(json(refused).upgrade_url, /^http/);
-    assert.equal((await ann.ask('core', 'GET', '/health')).status, 200);
-    assert.equal(await usedOf(ann, 'requests'), 40);
-  });
-
-  it('are tokens, as the answers say them, streamed and broken off ones too', async () => {
-    const bob = await personOf(stage, 'bob@example.com');
-    assert.equal((await bob.ask('core', 'POST', '/v1/projects/bobs', PROJECT)).status, 200);
-    const first = json(await bob.ask('core', 'POST', '/v1/projects/bobs/diary/chat/completions', { ...SAID, max_tokens: 3 }));
-    let used = await settled(bob, 'tokens', 0);
-    assert.equal(used, first.usage.total_tokens);
-    const stream = { model: 'quern-tiny', ...SAID, max_tokens: 3, stream: true };
-    assert.equal((await bob.ask('universal', 'POST', '/v1/chat/completions', stream)).status, 200);
-    const streamed = (await settled(bob, 'tokens', used)) - used;
-    assert.ok(streamed > 3 && streamed < 40, `${streamed} tokens`);
-    used += streamed;
-    const embedded = json(await bob.ask('universal', 'POST', '/v1/embeddings', { model: 'lexical', input: 'Say something.' }));
-    assert.equal((await settled(bob, 'tokens', used)) - used, embedded.usage.total_tokens);
-    used += embedded.usage.total_tokens;
-    const exchange = new RecordedExchange({
-      method: 'POST',
-      path: '/v1/chat/completions',
-      headers: { authorization: `Bearer ${bob.token}` },
-      body: { ...stream, max_tokens: 2_000, ignore_eos: true },
-    });
-    stage.universal.request(exchange);
-    for (let tries = 0; tries < 200 && !exchange.written.includes('content'); tries++) await sleep(10);
-    exchange.leave();
-    assert.ok((await settled(bob, 'tokens', used)) > used, 'an answer that breaks off costs what was written');
-  });
-
-  it('are refused to who has no tokens left, and what changes nothing is not', async () => {
-    const cid = await personOf(stage, 'cid@example.com');
-    const { userId } = (await stage.front.accounts.callerOf(new Headers({ authorization: `Bearer ${cid.token}` })))!;
-    await stage.front.accounts.meters.record(userId, 'tokens', 100);
-    const refused = await cid.ask('universal', 'POST', '/v1/chat/completions', { model: 'quern-tiny', ...SAID });
-    assert.equal(refused.status, 429);
-    assert.equal(json(refused).meter, 'tokens');
-    assert.equal((await cid.ask('universal', 'GET', '/v1/models')).status, 200);
-  });
-
-  it('are bytes on disk, which a deletion gives back', async () => {
-    const dan = await personOf(stage, 'dan@example.com');
-    assert.equal((await dan.ask('core', 'POST', '/v1/projects/dans', PROJECT)).status, 200);
-    const { config } = json(await dan.ask('core', 'GET', '/v1/projects/dans/diary')).project;
-    const dataset = {
-      name: 'papers',
-      database: config.rag.databases[0].name,
-      data_processing_strategy: config.rag.data_processing_strategies[0].name,
-    };
-    assert.equal((await dan.ask('core', 'POST', '/v1/projects/dans/diary/datasets', dataset)).status, 200);
-    const upload = (text: string): Promise<Answer> => {
-      const { type, text: form } = namedForm('core/datasets#UploadForm', {});
-      return dan.ask('core', 'POST', '/v1/projects/dans/diary/datasets/papers/data', form.replace('\r\n\r\ntext', `\r\n\r\n${text}`), {
-        'content-type': type,
-      });
-    };
-    const before = await usedOf(dan, 'storage_bytes');
-    const { hash } = json(await upload('a'.repeat(20_000)));
-    assert.ok((await usedOf(dan, 'storage_bytes')) >= before + 20_000);
-    const refused = await upload('b'.repeat(20_000));
-    assert.equal(refused.status, 429);
-    assert.equal(json(refused).meter, 'storage_bytes');
-    assert.equal(
-      (await dan.ask('core', 'DELETE', `/v1/projects/dans/diary/datasets/papers/data/${hash}?remove_from_disk=true`)).status,
-      200,
-    );
-    assert.ok((await usedOf(dan, 'storage_bytes')) < 20_000);
-    assert.equal((await upload('b'.repeat(20_000))).status, 200);
   });
 });

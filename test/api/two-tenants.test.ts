@@ -5,11 +5,11 @@ import { coreEndpoints, coreSockets } from '../../gateway/core/index.js';
 import type { SocketListener } from '../../gateway/http/transport.js';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import type { Runtime } from '../../runtime/runtime.js';
-import { Voice } from '../../runtime/voice/voice.js';
+import type { Voice } from '../../runtime/voice/voice.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
 import { ADMIN, type FrontStage, openFrontStage, type Person, personOf } from '../support/accounts/front-stage.js';
+import { Speaker, withVoice } from '../support/accounts/speaker.js';
 import type { Answer } from '../support/exchange.js';
-import { LOUDNESS_EARS, ScriptedSpeech } from '../support/voice/scripted-speech.js';
 import { namedBody, namedForm } from '../support/worst-bodies.js';
 
 /** Stands in everything that Ann keeps. */
@@ -295,37 +295,12 @@ describe('of two people who speak with a project that is shared with them', { ti
   let voice: Voice;
   before(async () => {
     stage = await openFrontStage({ quern: { namespaces: { library: { roles: ['user'] } } } });
-    const speech = new ScriptedSpeech();
-    const { projects, chat } = stage.runtime;
-    voice = new Voice({ projects, chat, speech, transcription: speech, ears: LOUDNESS_EARS });
-    Object.assign(stage.runtime, { voice: async () => voice });
+    voice = withVoice(stage);
   });
   after(async () => {
     await voice?.close();
     await stage?.close();
   });
-
-  /** Says something by a WebSocket, and waits for the end of the answer. */
-  async function say(person: Person, path: string, text: string): Promise<void> {
-    const headers: Record<string, string> = { host: 'localhost', authorization: `Bearer ${person.token}` };
-    const listener = (await stage.core.upgrade({
-      path,
-      query: '',
-      remoteAddress: '127.0.0.1',
-      header: (name) => headers[name] ?? '',
-    })) as SocketListener;
-    const states: string[] = [];
-    const send = (content: string | Uint8Array): boolean => {
-      const { type, state } = typeof content === 'string' ? JSON.parse(content) : {};
-      if (type === 'status') states.push(state);
-      return true;
-    };
-    listener.open({ send, bufferedBytes: 0, close: () => undefined });
-    listener.message(JSON.stringify({ type: 'text', text }));
-    for (let tries = 0; tries < 500 && !(states.includes('processing') && states.at(-1) === 'idle'); tries++) await sleep(20);
-    assert.equal(states.at(-1), 'idle');
-    listener.closed(1000);
-  }
 
   it('one is not told what the other has said', async () => {
     const [ann, bob, root] = await Promise.all([
@@ -339,7 +314,9 @@ describe('of two people who speak with a project that is shared with them', { ti
     config.voice = { llm_model: config.runtime.models[0].name };
     config.runtime.models[0].model_api_parameters = { max_tokens: 4 };
     json(await root.ask('core', 'PUT', place, { config }));
-    await say(ann, '/v1/library/books/voice/chat', 'The word of Ann is marmalade.');
+    const speaker = await Speaker.of(ann, 'library/books');
+    await speaker.say('The word of Ann is marmalade.');
+    speaker.close();
     const recalled = async (): Promise<string> => (await root.ask('core', 'POST', `${place}/memory/recall`, { query: 'the word' })).text;
     for (let tries = 0; tries < 200 && !(await recalled()).includes('marmalade'); tries++) await sleep(20);
     const asked = { messages: [{ role: 'user', content: 'What is the word of Ann?' }], include_sources: true, max_tokens: 4 };

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, it } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type FrontStage, openFrontStage, type Person, personOf } from '../support/accounts/front-stage.js';
+import { Speaker, withVoice } from '../support/accounts/speaker.js';
+import { type Answer, RecordedExchange } from '../support/exchange.js';
+import { namedForm } from '../support/worst-bodies.js';
+
+const PROJECT = { name: 'diary' };
+
+// biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape
+function json(answer: Answer): any {
+  return JSON.parse(answer.text);
+}
+
+describe('what the daemon counts for its users', () => {
+  let stage: FrontStage;
+  before(async () => {
+    const limits = (free: number) => ({ limits: { free } });
+    // Without a processor nobody is limited; nobody pays here, so that it is never asked.
+    const billing = { provider: 'stripe' };
+    const meters = { requests: limits(40), tokens: limits(100), storage_bytes: limits(40_000) };
+    stage = await openFrontStage(
+      { billing, meters },
+      {
+        paymentApi: new URL('http://127.0.0.1:9'),
+        environment: { PAYMENT_SECRET_KEY: 'sk_test_of_nobody', PAYMENT_WEBHOOK_SECRET: 'whsec_none' },
+      },
+    );
+  });
+  after(() => stage?.close());
+
+  const SAID = { messages: [{ role: 'user', content: 'Say something.' }], max_tokens: 20 };
+
+  async function usedOf(person: Person, meter: string): Promise<number> {
+    return json(await person.ask('core', 'GET', `/api/module/usage/${meter}`)).used;
+  }
+
+  /** A count is written down beside the answer. */
+  async function settled(person: Person, meter: string, before: number): Promise<number> {
+    for (let tries = 0; tries < 100 && (await usedOf(person, meter)) === before; tries++) await sleep(20);
+    return usedOf(person, meter);
+  }
+
+  it('are requests, and the one beyond the limit is told where to get more', async () => {
+    const ann = await personOf(stage, 'ann@example.com');
+    for (let count = 0; count < 40; count++) assert.equal((await ann.ask('core', 'GET', '/v1/models')).status, 200);
+    const refused = await ann.ask('core', 'GET', '/v1/models');
+    assert.equal(refused.status, 429);
+    assert.ok(Number(refused.headers['retry-after']) > 0);
+    assert.equal(json(refused).meter, 'requests');
+    assert.match(json(refused).upgrade_url, /^http/);
+    assert.equal((await ann.ask('core', 'GET', '/health')).status, 200);
+    assert.equal(await usedOf(ann, 'requests'), 40);
+  });
+
+  it('are tokens, as the answers say them, streamed and broken off ones too', async () => {
+    const bob = await personOf(stage, 'bob@example.com');
+    assert.equal((await bob.ask('core', 'POST', '/v1/projects/bobs', PROJECT)).status, 200);
+    const first = json(await bob.ask('core', 'POST', '/v1/projects/bobs/diary/chat/completions', { ...SAID, max_tokens: 3 }));
+    let used = await settled(bob, 'tokens', 0);
+    assert.equal(used, first.usage.total_tokens);
+    const stream = { model: 'quern-tiny', ...SAID, max_tokens: 3, stream: true };
+    assert.equal((await bob.ask('universal', 'POST', '/v1/chat/completions', stream)).status, 200);
+    const streamed = (await settled(bob, 'tokens', used)) - used;
+    assert.ok(streamed > 3 && streamed < 40, `${streamed} tokens`);
+    used += streamed;
+    const embedded = json(await bob.ask('universal', 'POST', '/v1/embeddings', { model: 'lexical', input: 'Say something.' }));
+    assert.equal((await settled(bob, 'tokens', used)) - used, embedded.usage.total_tokens);
+    used += embedded.usage.total_tokens;
+    const exchange = new RecordedExchange({
+      method: 'POST',
+      path: '/v1/chat/completions',
+      headers: { authorization: `Bearer ${bob.token}` },
+      body: { ...stream, max_tokens: 2_000, ignore_eos: true },
+    });
+    stage.universal.request(exchange);
+    for (let tries = 0; tries < 200 && !exchange.written.includes('content'); tries++) await sleep(10);
+    exchange.leave();
+    assert.ok((await settled(bob, 'tokens', used)) > used, 'an answer that breaks off costs what was written');
+  });
+
+  it('are refused to who has no tokens left, and what changes nothing is not', async () => {
+    const cid = await personOf(stage, 'cid@example.com');
+    const { userId } = (await stage.front.accounts.callerOf(new Headers({ authorization: `Bearer ${cid.token}` })))!;
+    await stage.front.accounts.meters.record(userId, 'tokens', 100);
+    const refused = await cid.ask('universal', 'POST', '/v1/chat/completions', { model: 'quern-tiny', ...SAID });
+    assert.equal(refused.status, 429);
+    assert.equal(json(refused).meter, 'tokens');
+    assert.equal((await cid.ask('universal', 'GET', '/v1/models')).status, 200);
+  });
+
+  it('are tokens of chats that are run again and of spoken turns, each of which is refused when none are left; what costs none is not', async () => {
+    const eve = await personOf(stage, 'eve@example.com');
+    const place = '/v1/projects/eves/diary';
+    const { config } = json(await eve.ask('core', 'POST', '/v1/projects/eves', PROJECT)).project;
+    config.voice = { llm_model: config.runtime.models[0].name };
+    config.runtime.models[0].model_api_parameters = { max_tokens: 3 };
+    assert.equal((await eve.ask('core', 'PUT', place, { config })).status, 200);
+    await eve.ask('core', 'POST', `${place}/chat/completions`, { ...SAID, max_tokens: 3 });
+    let used = await settled(eve, 'tokens', 0);
+    const { events } = json(await eve.ask('core', 'GET', `${place}/event_logs?type=inference`));
+    const again = { config: 'current' };
+    const replay = (): Promise<Answer> => eve.ask('core', 'POST', `${place}/event_logs/${events[0].event_id}/replay`, again);
+    assert.equal((await replay()).status, 200);
+    const after = await settled(eve, 'tokens', used);
+    assert.equal(after, used * 2);
+    used = after;
+    const dryRun = (): Promise<Answer> => eve.ask('core', 'POST', `${place}/generations/1/dry-run`, { last: 1 });
+    assert.equal((await dryRun()).status, 200);
+    assert.ok((await settled(eve, 'tokens', used)) > used);
+    const voice = withVoice(stage);
+    const speaker = await Speaker.of(eve, 'eves/diary');
+    const { userId } = (await stage.front.accounts.callerOf(new Headers({ authorization: `Bearer ${eve.token}` })))!;
+    await stage.front.accounts.meters.record(userId, 'tokens', 100);
+    for (const refused of [
+      await replay(),
+      await dryRun(),
+      await eve.ask('core', 'POST', `${place}/mcp/calls/mcall_0`, { decision: 'allow' }),
+      await eve.ask('universal', 'POST', '/v1/embeddings', { model: 'lexical', input: 'x' }),
+    ]) {
+      assert.equal(refused.status, 429, refused.text);
+      assert.match(refused.text, /tokens/);
+    }
+    await speaker.say('Hello.');
+    assert.match(speaker.messages.find(({ type }) => type === 'error')?.message ?? '', /of 100 tokens are used/);
+    speaker.close();
+    await voice.close();
+    const rows = { model: 'small', backend: 'ecod', data: [[1], [2], [3], [4], [5], [6], [7], [8], [9], [50]] };
+    assert.equal((await eve.ask('universal', 'POST', '/v1/anomaly/fit', rows)).status, 200);
+  });
+
+  it('are bytes on disk, which a deletion gives back', async () => {
+    const dan = await personOf(stage, 'dan@example.com');
+    assert.equal((await dan.ask('core', 'POST', '/v1/projects/dans', PROJECT)).status, 200);
+    const { config } = json(await dan.ask('core', 'GET', '/v1/projects/dans/diary')).project;
+    const dataset = {
+      name: 'papers',
+      database: config.rag.databases[0].name,
+      data_processing_strategy: config.rag.data_processing_strategies[0].name,
+    };
+    assert.equal((await dan.ask('core', 'POST', '/v1/projects/dans/diary/datasets', dataset)).status, 200);
+    const upload = (text: string): Promise<Answer> => {
+      const { type, text: form } = namedForm('core/datasets#UploadForm', {});
+      return dan.ask('core', 'POST', '/v1/projects/dans/diary/datasets/papers/data', form.replace('\r\n\r\ntext', `\r\n\r\n${text}`), {
+        'content-type': type,
+      });
+    };
+    const before = await usedOf(dan, 'storage_bytes');
+    const { hash } = json(await upload('a'.repeat(20_000)));
+    assert.ok((await usedOf(dan, 'storage_bytes')) >= before + 20_000);
+    const refused = await upload('b'.repeat(20_000));
+    assert.equal(refused.status, 429);
+    assert.equal(json(refused).meter, 'storage_bytes');
+    assert.equal(
+      (await dan.ask('core', 'DELETE', `/v1/projects/dans/diary/datasets/papers/data/${hash}?remove_from_disk=true`)).status,
+      200,
+    );
+    assert.ok((await usedOf(dan, 'storage_bytes')) < 20_000);
+    assert.equal((await upload('b'.repeat(20_000))).status, 200);
+  });
+});
