@@ -8,6 +8,8 @@ import { CHAT_BODY_BYTES } from '../http/body.js';
 
 /** Tokens that are told, and those that are told with their texts. */
 const TOKEN_LIMIT = 262_144;
+/** Longer texts have more tokens than are told at a time. */
+const TEXT_BYTES = 4 * 1024 ** 2;
 const PIECE_LIMIT = 10_000;
 
 /** The model that a request names, else the one that is in memory. */
@@ -83,6 +85,7 @@ export const tokenEndpoints: Endpoint<Runtime>[] = [
     id: 'tokenize',
     summary: 'Turn a text or a conversation into tokens',
     body: 'universal/texts#TokenizeRequest',
+    bodyLimitBytes: TEXT_BYTES,
     response: 'universal/texts#TokenizeResponse',
     handler: tokenize,
   }),

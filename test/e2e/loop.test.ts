@@ -178,7 +178,7 @@ const PREPARED: Record<string, Prepared> = {
       'a template of many actions': () => json({ name: 'a', from: 'quern-tiny', template: '{{ .Prompt }}'.repeat(20_000) }),
     },
   },
-  'POST /tokenize': { bodies: { 'a text of 15 MB': () => json({ model: 'quern-tiny', content: words(15_000_000) }) } },
+  'POST /tokenize': { bodies: { 'a text of 4 MB': () => json({ model: 'quern-tiny', content: words(4_000_000) }) } },
   'POST /detokenize': { bodies: { '262,144 tokens': () => json({ model: 'quern-tiny', tokens: rows(262_144, () => 5) }) } },
   'POST /v1/ocr': { bodies: { 'a picture of 24 MB': () => json({ images: ['A'.repeat(24 * 1024 * 1024)] }) } },
 };
