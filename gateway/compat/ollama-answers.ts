@@ -1,6 +1,7 @@
 import { UNTIL_CONTEXT_ENDS } from '../../runtime/completions/budget.js';
 import type { CompletionPart } from '../../runtime/completions/contract.js';
 import { jinjaOf } from '../../runtime/completions/named/go-template.js';
+import { plainName } from '../../runtime/completions/named/named-models.js';
 import { optionParts } from '../../runtime/completions/named/options.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
 import { refuseAdapters } from '../../runtime/completions/settings.js';
@@ -210,11 +211,16 @@ async function whole(model: string, parts: AsyncIterable<CompletionPart>, clock:
   };
 }
 
-/** A request without a question loads its model, or unloads it where that is what `keep_alive` says. */
+/** A request without a question loads its model, or unloads it with all its settings where that is what `keep_alive` says. */
 async function loaded(runtime: Runtime, wanted: UniversalRequest, { signal }: Request, { write }: Way): Promise<Reply> {
-  const held = await runtime.completions.hold(wanted, signal);
-  held.release();
   const reason = wanted.stayMs === 0 ? 'unload' : 'load';
+  if (reason === 'load') (await runtime.completions.hold(wanted, signal)).release();
+  else {
+    const name = runtime.named.baseOf(wanted.model);
+    await runtime.models.require(name);
+    for (const one of new Set(runtime.models.loaded().map((model) => model.name)))
+      if (plainName(one) === plainName(name)) await runtime.models.unload(one);
+  }
   return { json: { ...headOf(wanted.model), ...write({ text: '' }), done: true, done_reason: reason } };
 }
 

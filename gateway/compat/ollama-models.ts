@@ -65,8 +65,16 @@ async function builtIn(runtime: Runtime): Promise<Shown[]> {
   return found.flatMap((one) => (one ? [listed(one.id, one.sizeBytes, new Date(0), details('gguf'))] : []));
 }
 
+/** The same with what the files of the model say of it, as far as they can be read; of `base`, where it is made of that. */
+async function withFacts(runtime: Runtime, shown: Shown, base: string): Promise<Shown> {
+  const facts = await factsOf(runtime, base).catch(() => undefined);
+  if (!facts) return shown;
+  const { family, families, parameter_size } = facts.details;
+  return { ...shown, details: { ...shown.details, family, families, parameter_size } };
+}
+
 /** Every model that a request can name: those made of others, the built-in ones, and those of the cache and the models folder, one for each quantisation. */
-async function tags(runtime: Runtime): Promise<ModelList> {
+async function all(runtime: Runtime): Promise<Shown[]> {
   const cached = await cachedModels({ ...runtime.models.places, hub: runtime.hub.cache });
   const own = cached
     .filter(({ format }) => RUN_AS.has(format))
@@ -78,14 +86,25 @@ async function tags(runtime: Runtime): Promise<ModelList> {
   const made = runtime.named
     .list()
     .map(({ name, from, atMs }) => listed(name, 0, new Date(atMs), { ...details('gguf'), parent_model: from }));
-  return { models: [...made, ...(await builtIn(runtime)), ...own].sort((a, b) => b.modified_at.localeCompare(a.modified_at)) };
+  return [...made, ...(await builtIn(runtime)), ...own].sort((a, b) => b.modified_at.localeCompare(a.modified_at));
+}
+
+async function tags(runtime: Runtime): Promise<ModelList> {
+  const models: Shown[] = [];
+  // One file is read after the other: there may be many.
+  for (const one of await all(runtime))
+    models.push(one.details.format === 'gguf' ? await withFacts(runtime, one, one.details.parent_model || plainName(one.name)) : one);
+  return { models };
 }
 
 async function running(runtime: Runtime): Promise<RunningList> {
   const loaded = runtime.models.loaded().filter(({ type }) => type === 'language' || type === 'encoder_embedding');
+  const known = new Map((await all(runtime)).map((one) => [one.name, one]));
   const models = await Promise.all(
     loaded.map(async ({ name, key, staysMs, status }) => {
       const found = await findGguf(name, runtime.models.places).catch(() => undefined);
+      const same = known.get(tagged(name)) ?? known.get(`${found?.id.replace(/\.gguf$/i, '')}:${found?.quantisation}`);
+      const facts = await factsOf(runtime, name).catch(() => undefined);
       const size = found?.sizeBytes ?? 0;
       const onCard = status.devices.used.some((device) => !/cpu/i.test(device));
       const context = status.options?.n_ctx;
@@ -93,8 +112,8 @@ async function running(runtime: Runtime): Promise<RunningList> {
         name: tagged(name),
         model: tagged(name),
         size,
-        digest: digestOf(key),
-        details: details(found ? 'gguf' : 'onnx', found?.quantisation ?? ''),
+        digest: same?.digest ?? digestOf(key),
+        details: facts?.details ?? details(found ? 'gguf' : 'onnx', found?.quantisation ?? ''),
         expires_at: Number.isFinite(staysMs) ? new Date(Date.now() + staysMs).toISOString() : NEVER,
         size_vram: onCard ? size : 0,
         ...(typeof context === 'number' ? { context_length: context } : {}),

@@ -83,8 +83,13 @@ async function embedded(runtime: Runtime, body: EmbedRequest | EmbeddingsRequest
   refuseAdapters(body, body.options);
   const model = runtime.named.baseOf(body.model);
   const dimensions = 'dimensions' in body ? (body.dimensions ?? undefined) : undefined;
+  const whole = 'truncate' in body && body.truncate === false;
   const started = performance.now();
-  const { vectors, tokens } = await runtime.here.encoders.embed(askOf({ model }, request), texts, dimensions as number | undefined);
+  const { vectors, tokens } = await runtime.here.encoders.embed(
+    { ...askOf({ model }, request), whole },
+    texts,
+    dimensions as number | undefined,
+  );
   return { vectors, tokens, total_duration: nanoseconds(performance.now() - started) };
 }
 

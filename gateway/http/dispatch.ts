@@ -8,6 +8,7 @@ import { Access, type AccessRules } from './access.js';
 import { BodyRoom, DEFAULT_BODY_BYTES, parseQuery, readJson } from './body.js';
 import { Call, CheckedRequest, safeValue, shapeFor } from './call.js';
 import { countAnswer } from './counts.js';
+import { Dialects } from './dialects.js';
 import { errorBody, failureOf, logFailure, statusOf } from './errors.js';
 import { HeldExchange } from './held-exchange.js';
 import { Forms, formLimitBytes, type ReceivedForm } from './multipart.js';
@@ -64,6 +65,7 @@ export function dispatch<Context>(options: DispatchOptions<Context>): Applicatio
 class Dispatch<Context> implements Application {
   readonly #router = new Router<Endpoint<Context>>();
   readonly #sockets = new Router<SocketRoute<Context>>();
+  readonly #dialects: Dialects;
   readonly #access: Access | undefined;
   readonly #guard: Guard<Context> | undefined;
   readonly #context: Context;
@@ -81,6 +83,7 @@ class Dispatch<Context> implements Application {
     this.#forms = new Forms(options.uploadFolder ?? join(tmpdir(), `quern-uploads-${process.pid}`));
     if (options.uploadFolder !== undefined)
       this.#forms.prepare().catch((cause: unknown) => log('warn', 'old uploads could not be removed', { cause }));
+    this.#dialects = new Dialects(options.endpoints);
     for (const one of options.endpoints) this.#router.add(one.method, one.path, one);
     for (const one of options.sockets ?? []) this.#sockets.add('GET', one.path, one);
   }
@@ -141,7 +144,8 @@ class Dispatch<Context> implements Application {
     const match = this.#router.match(exchange.path);
     const endpoint = match?.methods.get(method) ?? (method === 'HEAD' ? match?.methods.get('GET') : undefined);
     call.path = endpoint?.path ?? '';
-    if (endpoint?.errorShape) call.errorShape = shapeFor(endpoint.errorShape, exchange);
+    const shape = endpoint ? endpoint.errorShape : this.#dialects.shapeAt(exchange.path);
+    if (shape) call.errorShape = shapeFor(shape, exchange);
     this.#access?.checkHost(host);
     if (this.#guard?.owns(exchange.path)) {
       this.#guard.answer(exchange);

@@ -24,6 +24,8 @@ export interface EncoderAsk {
   /** `org/repo[:QUANT]`, a folder or file of `{data_dir}/models`, or an absolute path. */
   readonly model: string;
   readonly settings?: EncoderSettings;
+  /** True = a text that is longer than what the model reads is refused (`bad_request`) instead of cut; of embeddings alone. */
+  readonly whole?: boolean;
   /** Interactive unless said otherwise. */
   readonly urgency?: EncoderUrgency;
   readonly signal: AbortSignal;

@@ -88,7 +88,7 @@ export class Encoders implements EncoderService {
   /** Works with the model of a task while it is held. Nothing is loaded for no texts; that the model is there is still checked. */
   async #with<T>(
     task: EncoderTask,
-    { model: name, settings = {}, urgency = 'interactive', signal }: EncoderAsk,
+    { model: name, settings = {}, whole = false, urgency = 'interactive', signal }: EncoderAsk,
     texts: readonly string[],
     work: (model: EncoderModel, call: EncoderCall) => Promise<T>,
     nothing: T,
@@ -112,7 +112,7 @@ export class Encoders implements EncoderService {
     );
     try {
       const engine = settings.batchSize === undefined ? held.engine : inBatches(held.engine, settings.batchSize);
-      return await work(engine, { signal, urgency, ...(settings.maxLength === undefined ? {} : { maxLength: settings.maxLength }) });
+      return await work(engine, { signal, urgency, whole, ...(settings.maxLength === undefined ? {} : { maxLength: settings.maxLength }) });
     } catch (error) {
       // Its files may be mended by the next request, which looks for them anew.
       if (error instanceof Failure && error.code === 'InvalidModelFile') this.#places.clear();

@@ -239,6 +239,11 @@ const inShape = (type: string) => (body: Answer) => {
   assert.deepEqual([body.type, body.error.type, typeof body.error.message, typeof body.request_id], ['error', type, 'string', 'string']);
 };
 /** A text is the body as it is. */
+const NOWHERE: Scenario[] = [
+  { name: 'tells in its shape that nothing is there', path: `${PATH}/nothing`, status: 404 },
+  { name: 'and that another method is', path: PATH, status: 405 },
+].map((row) => ({ ...row, json: ({ type, error }: Answer) => assert.deepEqual([type, typeof error.type], ['error', 'string']) }));
+
 const refused = (name: string, more: object | string, text: string, status = 400, type = 'invalid_request_error'): Scenario => ({
   name,
   method: 'POST',
@@ -284,7 +289,7 @@ const REFUSED: Scenario[] = [
   refused('17 MB', { messages: user('a'.repeat(17 * 2 ** 20)) }, 'bytes', 413, 'request_too_large'),
 ];
 
-scenarios("Anthropic's API", compatStage(), [...ANSWERS, ...REFUSED]);
+scenarios("Anthropic's API", compatStage(), [...ANSWERS, ...NOWHERE, ...REFUSED]);
 scenarios("Anthropic's API with a key", { ...compatStage(), access: { apiKey: 'secret-key' } }, [
   { ...refused('wants it', {}, 'API key', 401, 'authentication_error') },
   message('takes it as x-api-key', 'hello', {}, { headers: { 'x-api-key': 'secret-key', 'anthropic-version': '2023-06-01' } }),

@@ -26,6 +26,8 @@ const TOOL = {
   type: 'function',
   function: { name: 'get_weather', parameters: { type: 'object', properties: { city: { type: 'string' } } } },
 };
+let puppet: Answer;
+const LONG = 'dog '.repeat(20_000);
 const HELLO = PUPPET_SCRIPTS.hello.answer;
 
 function assertTimes(end: Answer): void {
@@ -212,6 +214,7 @@ const ANSWERS: Scenario[] = [
     json: ({ models }) => {
       const [one] = models;
       assert.equal(one.name, 'puppet:latest');
+      puppet = one;
       const minutes = (Date.parse(one.expires_at) - Date.now()) / 60_000;
       assert.ok(minutes > 9 && minutes <= 10, `${minutes}`);
       assert.ok(one.context_length > 0);
@@ -225,6 +228,7 @@ const ANSWERS: Scenario[] = [
       json: async () => assert.equal(stage.endpoints.length > 0, true),
     },
   ),
+  chat('holds it twice where settings differ', 'hello', { keep_alive: -1, options: { num_ctx: 512 } }),
   { name: 'says so in a far year', path: '/api/ps', contains: ['"expires_at":"2318'] },
   post(
     'unloads a model at once',
@@ -234,7 +238,13 @@ const ANSWERS: Scenario[] = [
       json: (body) => assert.equal(body.done_reason, 'unload'),
     },
   ),
-  { name: 'which is gone then', path: '/api/ps', json: ({ models }) => assert.deepEqual(models, []) },
+  { name: 'which is gone then, with all its settings', path: '/api/ps', json: ({ models }) => assert.deepEqual(models, []) },
+  post(
+    'refuses to unload what is not there',
+    '/api/generate',
+    { model: 'none', keep_alive: 0 },
+    { status: 404, contains: ["'none' not found"] },
+  ),
   post(
     'turns texts into vectors',
     '/api/embed',
@@ -246,6 +256,14 @@ const ANSWERS: Scenario[] = [
       },
     },
   ),
+  post('cuts a text that is too long', '/api/embed', { model: 'tiny/embedder', input: ['a', LONG] }),
+  post(
+    'or refuses it in its words',
+    '/api/embed',
+    { model: 'tiny/embedder', input: ['a', LONG], truncate: false },
+    { status: 400, contains: ['{"error":"the input length exceeds the context length'] },
+  ),
+  post('and takes what fits', '/api/embed', { model: 'tiny/embedder', input: 'a dog', truncate: false }),
   post(
     'turns one text into a vector',
     '/api/embeddings',
@@ -376,6 +394,10 @@ const MODELS: Scenario[] = [
       for (const name of ['puppet:latest', 'quern-tiny:latest', 'tiny/embedder:latest'])
         assert.ok(names.includes(name), `${name} of ${names}`);
       for (const one of models) assert.match(one.digest, /^[0-9a-f]{64}$/);
+      const { digest, details } = models.find((one: Answer) => one.name === 'puppet:latest');
+      assert.equal(digest, puppet.digest, 'its digest is that of the model in memory');
+      assert.ok(details.family !== '' && puppet.details.family === details.family);
+      assert.match(details.parameter_size, /^[\d.]+M$/);
     },
   },
   post(
@@ -584,6 +606,8 @@ const REFUSED: Scenario[] = [
     409,
     'puppet is a model of this machine',
   ),
+  refused('an unknown parameter', '/api/create', { name: 'a', modelfile: 'FROM puppet\nPARAMETER foo 3' }, 400, "unknown parameter 'foo'"),
+  refused('also as a member', '/api/create', { name: 'a', from: 'puppet', parameters: { foo: 3 } }, 400, "unknown parameter 'foo'"),
   refused('a parameter of a wrong type', '/api/create', { name: 'a', modelfile: 'FROM puppet\nPARAMETER num_ctx many' }, 400, 'num_ctx'),
   refused(
     'an adapter',
@@ -604,6 +628,8 @@ const REFUSED: Scenario[] = [
     'TEMPLATE has {{ with .Prompt }}',
   ),
   refused('a built-in model is not deleted', '/api/delete', { model: 'quern-tiny' }, 409, 'comes with this program', 'DELETE'),
+  refused('what is not there', '/api/nothing', {}, 404, '{"error":"Not Found"}'),
+  refused('another method', '/api/chat', undefined, 405, '{"error":"Method Not Allowed"}', 'GET'),
   refused('a pull of what no hub has', '/api/pull', { model: 'org/nowhere' }, 404, 'org/nowhere'),
 ];
 

@@ -7,7 +7,7 @@ import type { UniversalRequest } from '../request.js';
 import { adapterUnsupported } from '../settings.js';
 import { jinjaOf } from './go-template.js';
 import type { ModelDefinition } from './modelfile.js';
-import { optionParts } from './options.js';
+import { checkParameterNames, optionParts } from './options.js';
 
 /** Most models that clients may make. */
 const MODEL_LIMIT = 1_000;
@@ -68,6 +68,7 @@ export class NamedModels {
     const base = this.find(from);
     if (!base) await this.#known.require(from);
     const parameters = check<WithOptions>('universal/ollama#WithOptions', { parameters: definition.parameters ?? {} }, 'body').parameters;
+    checkParameterNames(parameters);
     optionParts(parameters);
     const [adapter] = Object.values(definition.adapters ?? {});
     if (adapter !== undefined) throw adapterUnsupported('ADAPTER', adapter);

@@ -39,7 +39,24 @@ const LACKING: { readonly [Name in keyof Options]?: { readonly off: number; read
   tfs_z: { off: 1, instead: 'top_p or min_p' },
 };
 
-/** All other names are passed over: they are about memory or speed (`num_keep`, `main_gpu`, `low_vram`, `numa`...), or nobody knows them. */
+/** Names that are about memory or speed, or that this engine takes no notice of. */
+const PASSED_OVER = ['num_keep', 'repeat_last_n', 'main_gpu', 'low_vram', 'numa', 'f16_kv', 'vocab_only', 'logits_all', 'num_gqa'];
+const KNOWN: ReadonlySet<string> = new Set(
+  [SAMPLING, LOADING, LACKING]
+    .flatMap((names) => Object.keys(names))
+    .concat(PASSED_OVER, 'mirostat_eta', 'mirostat_tau', 'penalize_newline'),
+);
+
+/** Throws `bad_request` (code `InvalidModelfile`) for a parameter of a model that nobody knows. */
+export function checkParameterNames(parameters: Options): void {
+  const unknown = Object.keys(parameters).find((name) => !KNOWN.has(name));
+  if (unknown !== undefined)
+    throw new Failure('bad_request', `unknown parameter '${unknown.slice(0, 100)}'; known are ${[...KNOWN].join(', ')}.`, {
+      code: 'InvalidModelfile',
+    });
+}
+
+/** What stands for nothing being said. */
 const AUTO: Partial<Record<keyof Options, number>> = { num_thread: 0 };
 
 /**

@@ -1,3 +1,5 @@
+import { Failure } from '../../../schemas/errors.js';
+
 /** What an encoder is used for. */
 export type EncoderTask = 'embedding' | 'reranking' | 'classification' | 'ner';
 
@@ -78,7 +80,19 @@ export interface EncoderCall {
   readonly urgency?: EncoderUrgency;
   /** Tokens of one text at most, instead of what the model's files recommend; what the model can read at all holds too. */
   readonly maxLength?: number;
+  /** True = texts are not cut: `embed` throws `bad_request` for one that is longer. */
+  readonly whole?: boolean;
 }
+
+/** The refusal of a text that is longer than what an encoder reads, in the words that Ollama's clients know. */
+export const textTooLong = (tokens: number, most: number): Failure =>
+  new Failure(
+    'bad_request',
+    `the input length exceeds the context length: a text has ${tokens} tokens or more, and the model reads ${most}.`,
+    {
+      code: 'InputTooLong',
+    },
+  );
 
 /** A loaded encoder, seen from the daemon; every call crosses to its host process. A dead host throws `Failure('unavailable')`. */
 export interface EncoderModel {

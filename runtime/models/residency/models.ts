@@ -167,6 +167,11 @@ export class Models {
     });
   }
 
+  /** Unloads the language models of a name, whatever their settings; those in use go at the end of their use. */
+  unload(name: string): Promise<void> {
+    return this.#residency.unload((one) => one.type === 'language' && one.name === name);
+  }
+
   /** Keys of the models on their way into memory. */
   loading(): string[] {
     return this.#residency.loading();

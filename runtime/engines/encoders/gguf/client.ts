@@ -90,14 +90,14 @@ export class GgufEncoder implements EncoderModel, LoadedEngine {
 
   async #rows(
     texts: readonly string[],
-    { signal, urgency, maxLength }: EncoderCall,
+    { signal, urgency, maxLength, whole = false }: EncoderCall,
     query?: string,
   ): Promise<{ rows: Float32Array[]; tokens: number[] }> {
     const { host } = await this.#supervisor.ready(signal);
     const most = Math.min(maxLength ?? this.info.maxLength, this.info.maxLength);
     const replies = await sliced(texts, signal, (from, to, stop) => {
       const asked = query === undefined ? {} : { query };
-      const body: EncoderEmbedBody = { ...asked, texts: texts.slice(from, to), urgent: urgency !== 'bulk', maxLength: most };
+      const body: EncoderEmbedBody = { ...asked, texts: texts.slice(from, to), urgent: urgency !== 'bulk', maxLength: most, whole };
       return host.call<EncoderEmbedded>('embed', body, stop);
     });
     const rows = replies.flatMap(({ vectors, tokens }) => {

@@ -1,5 +1,6 @@
 import { backendFolders, loadInference } from '../../../../native/addon.js';
 import type { NativeEmbedder } from '../../../../native/contract.js';
+import { textTooLong } from '../../contracts/encoder.js';
 import { Pairs } from './pairs.js';
 import type { EncoderEmbedBody, EncoderEmbedded, EncoderOpenBody, EncoderOpened, Ranking } from './wire.js';
 
@@ -52,9 +53,11 @@ export class LoadedEmbedding {
   }
 
   /** Vectors, or scores of pairs with the query, in the order of the texts. Texts of like length go together; throws the reason of the abort between two rounds. */
-  async embed({ texts, query, urgent, maxLength }: EncoderEmbedBody, signal: AbortSignal): Promise<EncoderEmbedded> {
+  async embed({ texts, query, urgent, maxLength, whole }: EncoderEmbedBody, signal: AbortSignal): Promise<EncoderEmbedded> {
     const tokensOf = (text: string): Int32Array =>
-      this.#pairs && query !== undefined ? this.#pairs.tokens(query, text, maxLength) : this.#cut(this.#engine.tokenize(text), maxLength);
+      this.#pairs && query !== undefined
+        ? this.#pairs.tokens(query, text, maxLength)
+        : this.#cut(this.#engine.tokenize(text), maxLength, whole);
     if (urgent) this.#urgent += 1;
     try {
       const all = await this.#tokenised(texts, tokensOf, signal);
@@ -89,8 +92,9 @@ export class LoadedEmbedding {
     return all;
   }
 
-  #cut(tokens: Int32Array, most: number): Int32Array {
+  #cut(tokens: Int32Array, most: number, whole: boolean): Int32Array {
     if (tokens.length <= most) return tokens;
+    if (whole) throw textTooLong(tokens.length, most);
     const cut = tokens.slice(0, most);
     if (this.#end !== undefined && most > 1) cut[most - 1] = this.#end;
     return cut;

@@ -37,6 +37,8 @@ export interface EncoderEmbedBody {
   readonly texts: readonly string[];
   readonly urgent: boolean;
   readonly maxLength: number;
+  /** As in `EncoderCall`. */
+  readonly whole: boolean;
 }
 
 /** Vectors, or scores, one after the other, and the tokens of each text after truncation. */

@@ -116,13 +116,14 @@ export class EncoderClient implements EncoderModel, LoadedEngine {
 
   async #sliced<Reply>(method: string, what: Pick<CallBody, 'texts' | 'query' | 'pairs'>, call: EncoderCall): Promise<Reply[]> {
     const { host } = await this.#supervisor.ready(call.signal);
-    const { urgency = 'interactive', maxLength } = call;
+    const { urgency = 'interactive', maxLength, whole = false } = call;
     return sliced(what.texts, call.signal, (from, to, signal) => {
       const body: CallBody = {
         ...what,
         texts: what.texts.slice(from, to),
         ...(what.pairs ? { pairs: what.pairs.slice(from, to) } : {}),
         urgency,
+        whole,
         ...(maxLength === undefined ? {} : { maxLength }),
       };
       return host.call<Reply>(method, body, signal);

@@ -1,6 +1,6 @@
 import { Failure } from '../../../../schemas/errors.js';
 import { inspectGraph } from '../../../formats/onnx/graph-file.js';
-import type { Pooling } from '../../contracts/encoder.js';
+import { type Pooling, textTooLong } from '../../contracts/encoder.js';
 import { whileOpening } from '../../onnx/session.js';
 import { type Encoded, EncoderTokenizer } from '../../tokenizers/tokenizer.js';
 import { Batcher, type Row } from './batcher.js';
@@ -174,6 +174,7 @@ export class LoadedEncoder {
     const first = query === undefined ? undefined : tokenizer.kept(query, limit);
     return (text, at) => {
       const kept = tokenizer.kept(text, limit);
+      if (call.whole && kept.ids.length > limit - tokenizer.framing(false)) throw textTooLong(kept.ids.length, limit);
       if (first) return tokenizer.pair(first, kept, limit);
       return pairs ? tokenizer.pair(kept, tokenizer.kept(pairs[at]!, limit), limit) : tokenizer.text(kept, limit);
     };

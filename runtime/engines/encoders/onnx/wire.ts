@@ -37,6 +37,8 @@ export interface CallBody {
   readonly pairs?: readonly string[];
   readonly urgency: EncoderUrgency;
   readonly maxLength?: number;
+  /** As in `EncoderCall`. */
+  readonly whole: boolean;
 }
 
 /** Answers of a slice as one array, `width` values per text, and each text's tokens. */
