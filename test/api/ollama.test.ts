@@ -257,11 +257,13 @@ const ANSWERS: Scenario[] = [
     },
   ),
   post('cuts a text that is too long', '/api/embed', { model: 'tiny/embedder', input: ['a', LONG] }),
-  post(
-    'or refuses it in its words',
-    '/api/embed',
-    { model: 'tiny/embedder', input: ['a', LONG], truncate: false },
-    { status: 400, contains: ['{"error":"the input length exceeds the context length'] },
+  ...['tiny/embedder', 'tiny/gguf'].map((model) =>
+    post(
+      `or refuses it in its words, by ${model}`,
+      '/api/embed',
+      { model, input: ['a', LONG], truncate: false },
+      { status: 400, contains: ['{"error":"the input length exceeds the context length'] },
+    ),
   ),
   post('and takes what fits', '/api/embed', { model: 'tiny/embedder', input: 'a dog', truncate: false }),
   post(

@@ -39,13 +39,22 @@ const LACKING: { readonly [Name in keyof Options]?: { readonly off: number; read
   tfs_z: { off: 1, instead: 'top_p or min_p' },
 };
 
-/** Names that are about memory or speed, or that this engine takes no notice of. */
-const PASSED_OVER = ['num_keep', 'repeat_last_n', 'main_gpu', 'low_vram', 'numa', 'f16_kv', 'vocab_only', 'logits_all', 'num_gqa'];
-const KNOWN: ReadonlySet<string> = new Set(
-  [SAMPLING, LOADING, LACKING]
-    .flatMap((names) => Object.keys(names))
-    .concat(PASSED_OVER, 'mirostat_eta', 'mirostat_tau', 'penalize_newline'),
-);
+/** Names that clients know and that are passed over: they are about memory or speed, or belong to a sampler that is lacking. */
+const PASSED_OVER = [
+  'num_keep',
+  'repeat_last_n',
+  'main_gpu',
+  'low_vram',
+  'numa',
+  'f16_kv',
+  'vocab_only',
+  'logits_all',
+  'num_gqa',
+  'mirostat_eta',
+  'mirostat_tau',
+  'penalize_newline',
+] as const;
+const KNOWN: ReadonlySet<string> = new Set([...Object.keys({ ...SAMPLING, ...LOADING, ...LACKING }), ...PASSED_OVER]);
 
 /** Throws `bad_request` (code `InvalidModelfile`) for a parameter of a model that nobody knows. */
 export function checkParameterNames(parameters: Options): void {
