@@ -111,7 +111,7 @@ export class FactBook {
     let valid = fact.valid;
     let supersededBy: string | undefined;
     for (const other of others) {
-      if (!(await this.#contradicts(other.data, data))) continue;
+      if (!(await this.#contradicts(other.data, data, statement.isBeside))) continue;
       if (other.valid.fromMs <= fact.valid.fromMs) {
         if ((other.valid.toMs ?? Number.POSITIVE_INFINITY) > fact.valid.fromMs) ended.push(other);
       } else if (valid.toMs === undefined || other.valid.fromMs < valid.toMs) {
@@ -141,11 +141,12 @@ export class FactBook {
     return a.relation === b.relation && a.negated === b.negated && (await this.#sameObject(a.object, b.object));
   }
 
-  async #contradicts(a: FactData, b: FactData): Promise<boolean> {
+  /** `isBeside`: `b` says itself that it takes no other's place. */
+  async #contradicts(a: FactData, b: FactData, isBeside = false): Promise<boolean> {
     if (OPPOSITES[a.relation] === b.relation) return !a.negated && !b.negated && (await this.#sameObject(a.object, b.object));
     if (a.relation !== b.relation) return false;
     if (a.negated !== b.negated) return this.#sameObject(a.object, b.object);
-    return isSingle(a.relation) && !a.negated && !(await this.#sameObject(a.object, b.object));
+    return !isBeside && isSingle(a.relation) && !a.negated && !(await this.#sameObject(a.object, b.object));
   }
 
   async #sameObject(a: string, b: string): Promise<boolean> {

@@ -26,7 +26,7 @@ const BE = '(?:am|is|are|was|were|becomes?|became)';
 const pattern = (source: string): RegExp => new RegExp(source, 'u');
 
 const NOT_NAMES =
-  /^(?:I|It|This|That|These|Those|There|Here|He|She|They|We|You|What|Who|When|Where|Why|How|One|Some|All|Most|Nobody|Everybody|Everyone|Someone|Something|Nothing|The|A|An|In|On|At|My|Our|His|Her|Their|Your|Its|If|Is|Do|Does|Did|Are|Was|Were|Can|Please|Yes|No|Not|Mostly|Once|Last|Next|Toasted|Smoked|Let|Maybe|Thanks|Thank|Hello|Hi|Hey)(?![\p{L}\p{N}])/u;
+  /^(?:I|It|This|That|These|Those|There|Here|He|She|They|We|You|What|Who|When|Where|Why|How|One|Some|All|Most|Nobody|Everybody|Everyone|Someone|Something|Nothing|The|A|An|In|On|At|My|Our|His|Her|Their|Your|Its|If|Is|Do|Does|Did|Are|Was|Were|Can|Please|Yes|No|Not|Mostly|Once|Last|Next|Toasted|Smoked|Let|Maybe|Thanks|Thank|Hello|Hi|Hey|Every|Each|Any|Both|Many|Few|Sometimes|Often|Usually|Always|Never|Yesterday|Today|Tomorrow|Tonight|Now|Then|After|Before|During|Since|While|Until)(?![\p{L}\p{N}])/u;
 
 const SUBJECTS: readonly (readonly [RegExp, (match: RegExpMatchArray, at: Reading) => Subject | undefined])[] = [
   [pattern(`^(?:I|[Ww]e)(?=[ ’'])`), (_match, { speaker }) => (speaker === undefined ? undefined : { name: speaker, confidence: 0.9 })],
@@ -66,7 +66,8 @@ interface Reading {
 /** A name without what only looks like one at its end: a possessive, a comma. */
 function nameIn(text: string): string | undefined {
   const name = text.replace(/[’']s?$|[.,&-]+$/u, '');
-  return NOT_NAMES.test(name) ? undefined : name;
+  // "On Friday I ..." has its subject at the end.
+  return NOT_NAMES.test(name) || / (?:I|We)$/.test(name) ? undefined : name;
 }
 
 function named(text: string): Subject | undefined {
@@ -131,14 +132,21 @@ const COPULA = pattern(`^(?:${BE}|[’'](?:m|s|re)) ${NOW}(?<not>not |no longer 
 const DESCRIBES = /^(?:an? |the |my |our |\p{Lu}|\p{Sc}|\+?\d|[\p{L}\p{N}._%+-]{1,64}@)/u;
 const CALLED = pattern(`^(?:${BE}|[’'](?:m|s|re)) ${NOW}(?:not )?(?:called|named) `);
 const ONE_OF_MINE = pattern(`^(?:my|our) (?<role>${ROLE})$`);
-const KIND_CALLED = pattern(`^(?:an?|two|three|my) (?<kind>${ROLE}) (?:called|named) (?<name>${NAME})`);
+const KIND_CALLED = pattern(`^(?:an?|my) (?<kind>${ROLE}) (?:called|named) (?<name>${NAME})`);
 const TO_SOMEBODY = pattern(`^(?<what>.{1,60}?) to (?<whom>${NAME})`);
 
 /** Where an object ends: a new thought, a time, a purpose. */
 const OBJECT_END =
-  /,? (?:who|which|that|where|when|since|until|till|as(?: an?| the)?|with|for|from|more than|any ?more|now|yesterday|today|tonight|these days|(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|some|few|many) (?:day|week|month|year)s? ago|last|this (?:week|month|year)|next|again|too|and (?:an?|the|my|his|her|their|it|\p{Ll}{2,20}s)|to find|in order|by the)(?= |,|$)|, |: | \(/u;
+  /,? (?:who|which|that|where|when|since|until|till|as(?: an?| the)?|with|for|from|more than|any ?more|now|yesterday|today|tonight|these days|(?:on|at) (?:the )?(?:week(?:end|day)s?|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?)|(?:\d{1,3}|an?|one|two|three|four|five|six|seven|eight|nine|ten|some|few|many) (?:day|week|month|year)s? ago|last|this (?:week|month|year)|next|again|too|and (?:an?|the|my|his|her|their|it|\p{Ll}{2,20}s)|to find|in order|by the)(?= |,|$)|, |: | \(/u;
 const ROLE_BEHIND = /(?:^| )as (?:an? |the )?(?<role>[\p{Ll}][\p{L}’' -]{1,60}?)(?=[,.]|$| (?:at|for|in|since) )/u;
 const ADVERB_END = /[ ,]+(?:now|still|too|also|again|anymore|any more|though|then|yesterday|today|please)$/;
+/** What was so up to a time is so no more. */
+const WAS_UNTIL = /^(?:was|were|had|worked)\b.{0,200} (?:until|till) /u;
+const BESIDE = /^(?:now |still )?also /;
+/** Where nobody lives but in a manner of speaking. */
+const NO_HOME =
+  /^(?:(?:an?|the|my|your|his|her|their|constant) )?(?:\p{Ll}+ )?(?:nightmare|dream|bubble|simulation|fantasy|lie|hell|past|moment|present|future|fear|denial|hope|peace|poverty|clouds?|world)s?$/u;
+const AGE = /^\d{1,3}(?<told> years? old)?$/;
 /** An object that names nothing by itself. */
 const EMPTY_OBJECT =
   /^(?:it|that|this|him|her|them|me|us|one|ones|some|any|all|everything|nothing|something|fine|ok|okay|here|there|so|such|idea|problem|question|not .*|no \p{Ll}.*)$/iu;
@@ -166,7 +174,7 @@ function sinceOf(clause: string, atMs: number): number {
 const AND_VERB =
   /,? and (?=(?:is|was|has|works?|lives?|likes?|loves?|hates?|plays?|speaks?|builds?|drives?|teaches|studies|owns?|moved|comes?|costs?|weighs?) )/u;
 
-type Found = Pick<Statement, 'subject' | 'relation' | 'object' | 'negated' | 'confidence'>;
+type Found = Pick<Statement, 'subject' | 'relation' | 'object' | 'negated' | 'confidence' | 'isBeside'>;
 
 /** The statements of a text, in its order, at most 64. Says only what the words say; the cost is linear in the text. */
 export function statementsIn({ text, atMs, isSpeaker }: Utterance): Statement[] {
@@ -204,6 +212,7 @@ function* readClause({ text }: Clause, reading: Reading): Generator<Found> {
 
 /** What is said of a subject. */
 function* readPredicate(subject: Subject, rest: string): Generator<Found> {
+  if (WAS_UNTIL.test(rest)) return;
   const { name, confidence } = subject;
   const about = name || subject.role!;
   for (const { expression, relation, ofNames } of VERBS) {
@@ -212,8 +221,9 @@ function* readPredicate(subject: Subject, rest: string): Generator<Found> {
     const object = objectIn(groups.object!);
     if (object === undefined || (ofNames && !/^[\p{Lu}\p{N}]/u.test(object))) continue;
     const said = typeof relation === 'string' ? relation : relation(groups);
+    if (said === 'lives_in' && NO_HOME.test(object)) return;
     const negated = groups.not !== undefined || groups.never !== undefined || /(?:^| )any ?more\b/.test(groups.object!);
-    const base = { subject: about, negated, confidence };
+    const base = { subject: about, negated, confidence, ...(BESIDE.test(rest) ? { isBeside: true as const } : {}) };
     const [, what, whom] = (said === 'sold' && TO_SOMEBODY.exec(groups.object!)) || [];
     if (what !== undefined && whom !== undefined) yield { ...base, subject: what, relation: 'owned_by', object: nameIn(whom) ?? whom };
     const called = KIND_CALLED.exec(groups.object!)?.groups;
@@ -242,6 +252,13 @@ function* readCopula({ name, owner, role, confidence }: Subject, rest: string): 
   const mine = ONE_OF_MINE.exec(object)?.groups?.role;
   if (mine !== undefined) yield { subject: SPEAKER, relation: mine, object: name, negated, confidence };
   else if (CALLED.test(rest)) yield { subject: name, relation: 'name', object, negated, confidence };
+  else if (isAge(name, object)) yield { subject: name, relation: 'age', object, negated, confidence };
   else if (!/^(?:the (?:best|worst|same|only|first|last)\b)/.test(object))
     yield { subject: name, relation: 'is', object, negated, confidence };
+}
+
+/** A bare number is an age only of somebody who says it: of a name it may be anything. */
+function isAge(name: string, object: string): boolean {
+  const age = AGE.exec(object);
+  return age !== null && (name === SPEAKER || age.groups?.told !== undefined);
 }

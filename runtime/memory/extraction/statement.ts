@@ -21,6 +21,8 @@ export interface Statement {
   readonly text: string;
   /** It says that this is not so, or no longer. */
   readonly negated: boolean;
+  /** It says that this is so beside what else is: "I also work at ...". */
+  readonly isBeside?: true;
   /** From when it holds, in milliseconds since 1970; by the words, else the time of the message. */
   readonly validFrom: number;
   /** 0 to 1: what stands there with its name is surer than what a pronoun refers to. */

@@ -38,6 +38,11 @@ const STATEMENTS: readonly (readonly [text: string, ...statements: string[]])[] 
   ['My new phone number is +43 660 1234567.', 'user | phone number | +43 660 1234567'],
   ['I have a dog called Rex.', 'Rex | is | dog', 'user | has | Rex'],
   ['I have two cats.', 'user | has | two cats'],
+  ['I have two cats called Tom and Jerry.', 'user | has | two cats called Tom and Jerry'],
+  ['I also work at Beta on weekends.', 'user | works_at | Beta'],
+  ['I am 34.', 'user | age | 34'],
+  ['Mia is 7 years old.', 'Mia | age | 7 years old'],
+  ['I live in a houseboat.', 'user | lives_in | a houseboat'],
   ['Dr. Weber is a dentist. He lives in Salzburg.', 'Dr. Weber | is | a dentist', 'Dr. Weber | lives_in | Salzburg'],
   ['Please remember that my locker is number 12.'],
   ['Please remember that my locker number is 12.', 'user | locker number | 12'],
@@ -89,6 +94,12 @@ const NOTHING = [
   'a,b,c\n1,2,3',
   'I have no idea.',
   'I used to live in Prague.',
+  'Every Tuesday I eat fish.',
+  'On Friday I eat fish.',
+  'I live in a nightmare.',
+  'We live in a strange world.',
+  'My sister was called Ann until she changed it to Eve.',
+  'I worked at Acme until May.',
 ];
 
 for (const [text, ...expected] of STATEMENTS) {

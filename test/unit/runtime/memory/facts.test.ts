@@ -42,6 +42,13 @@ test('a saying that comes late stands between those of the times around it', asy
   ]);
 });
 
+test('what is so beside something else ends nothing, and an age ends the one before', async (t) => {
+  const store = await openMemory((close) => t.after(close));
+  await say(store, 'I work at Acme. I am 34.', day('2025-01-01'));
+  await say(store, 'I also work at Beta on weekends. I am 35.', day('2025-02-01'));
+  assert.deepEqual(await factsOf(store), ['user | works_at | Acme', '~user | age | 34', 'user | works_at | Beta', 'user | age | 35']);
+});
+
 test('contradictions within one text are taken in its order', async (t) => {
   const store = await openMemory((close) => t.after(close));
   await say(store, 'I live in Bergen. I live in Oslo.', day('2025-03-01'));
