@@ -10,6 +10,7 @@ import type { BetterAuthPlugin, DBAdapter } from 'better-auth/types';
 import type { Settings } from '../config/settings.js';
 import type { Database } from '../database/database.js';
 import type { SendMail } from '../mail/mail.js';
+import { NEW_PASSWORD_PATH } from './new-password-page.js';
 import { hashOf, PASSWORD_COST, PASSWORD_LENGTH, verified } from './passwords.js';
 import { withSealedTokens } from './sealed-tokens.js';
 import { boundProviders, socialProviders } from './social.js';
@@ -70,6 +71,13 @@ function mailedSignIns({ app, magicLinkS, emailCode }: Settings, send: SendMail)
           }),
         ]),
   ];
+}
+
+/** The link of a mail, which leads to our page where no other was asked for. */
+function withPage(link: string): string {
+  const url = new URL(link);
+  if (!url.searchParams.get('callbackURL')) url.searchParams.set('callbackURL', `${AUTH_PATH}${NEW_PASSWORD_PATH}`);
+  return url.href;
 }
 
 /** A password with its hash. */
@@ -142,7 +150,7 @@ export async function identityLibrary(
         sendAside({
           to: user.email,
           subject: `Set a new password for ${app.name}`,
-          text: `Somebody, probably you, wants a new password for ${app.name}. Open this link within an hour:\n\n${url}\n\nIf it was not you, do nothing: your password stays.`,
+          text: `Somebody, probably you, wants a new password for ${app.name}. Open this link within an hour:\n\n${withPage(url)}\n\nIf it was not you, do nothing: your password stays.`,
         }),
       // What the admin plugin adds to a new user belongs to one that only looks new.
       customSyntheticUser: ({ coreFields, additionalFields, id }) => ({
