@@ -97,22 +97,35 @@ export class Directory {
     await this.#plans.grant(userId, plan, null, reason);
   }
 
-  /** Gives or takes the role of the admin page. `Failure('conflict')` where nobody with it would be left. */
+  /** The roles that somebody can have: `user`, that of the admin page, and those that the module file names for namespaces. */
+  get roles(): readonly string[] {
+    const { admin, sharedNamespaces } = this.#ground.settings;
+    return [
+      ...new Set(['user', admin.requireRole, ...Object.values(sharedNamespaces).flatMap(({ roles, write }) => [...roles, ...write])]),
+    ];
+  }
+
+  /**
+   * Gives a user these roles, several with commas, and takes all others; `user` has everybody. `Failure('conflict')` where nobody with the role
+   * of the admin page would be left.
+   */
   async setRole(userId: string, role: string): Promise<void> {
-    await this.#known(userId);
+    const { role: before } = await this.#known(userId);
     const { requireRole } = this.#ground.settings.admin;
-    if (role !== 'user' && role !== requireRole)
-      throw new Failure('bad_request', `a role is user or ${requireRole}, not ${JSON.stringify(role)}`);
-    const set = async (to: string): Promise<void> => {
+    const wanted = rolesOf(role);
+    const unknown = wanted.length === 0 ? role : wanted.find((each) => !this.roles.includes(each));
+    if (unknown !== undefined)
+      throw new Failure(
+        'bad_request',
+        `a role is one of ${this.roles.join(', ')}, not ${JSON.stringify(unknown.slice(0, 100))}; several are written with commas`,
+      );
+    const special = this.roles.filter((each) => each !== 'user' && wanted.includes(each));
+    const set = async (to: string | null): Promise<void> => {
       await this.#ground.database.tables.updateTable('user').set({ role: to }).where('id', '=', userId).execute();
     };
-    if (role === 'user')
-      await this.#keepingAnAdmin(
-        userId,
-        () => set(role),
-        () => set(requireRole),
-      );
-    else await set(role);
+    const give = (): Promise<void> => set(special.join(',') || 'user');
+    if (special.includes(requireRole)) await give();
+    else await this.#keepingAnAdmin(userId, give, () => set(before));
   }
 
   /** Shuts a user out at once, and ends what it is signed in with; or lets it in again. */
@@ -217,9 +230,10 @@ export class Directory {
     }));
   }
 
-  async #known(userId: string): Promise<void> {
-    const row = await this.#ground.database.tables.selectFrom('user').select('id').where('id', '=', userId).executeTakeFirst();
+  async #known(userId: string): Promise<{ role: string | null }> {
+    const row = await this.#ground.database.tables.selectFrom('user').select('role').where('id', '=', userId).executeTakeFirst();
     if (!row) throw new Failure('not_found', 'there is no user of this id');
+    return row;
   }
 
   /**

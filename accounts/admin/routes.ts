@@ -53,6 +53,7 @@ export function adminRoutes(settings: Settings, directory: Directory): readonly 
         payment_price_id: payment_price_id ?? null,
       })),
       role: admin.requireRole,
+      roles: directory.roles,
     })),
     ...(sections.users
       ? [

@@ -74,7 +74,7 @@ if (byId('admin')) {
       const { users, total } = await ask(base + '/data/users?limit=' + LIMIT + '&offset=' + offset + '&search=' + encodeURIComponent(search));
       const rows = users.map((user) => {
         const plan = choice('Plan of ' + user.email, overview.plans.map(({ name }) => name), user.plan, () => change(user, 'plan', () => ({ plan: plan.value }), user.email + ' has the plan ' + plan.value + '.')());
-        const role = choice('Role of ' + user.email, ['user', overview.role], user.roles.includes(overview.role) ? overview.role : 'user', () => change(user, 'role', () => ({ role: role.value }), user.email + ' has the role ' + role.value + '.')());
+        const role = choice('Role of ' + user.email, [...new Set([...overview.roles, user.roles.join(',')])], user.roles.join(','), () => change(user, 'role', () => ({ role: role.value }), user.email + ' has the role ' + role.value + '.')());
         return [user.name, user.email, plan, role, day(user.joined), String(user.sessions), make('span', { className: 'tools' },
           make('button', { type: 'button', 'aria-label': (user.banned ? 'Unban ' : 'Ban ') + user.email, onclick: change(user, 'ban', () => ({ banned: !user.banned }), user.email + (user.banned ? ' may sign in again.' : ' is shut out.')) }, user.banned ? 'Unban' : 'Ban'),
           make('button', { type: 'button', 'aria-label': 'Sign out ' + user.email, onclick: change(user, 'sign-out', () => ({}), user.email + ' is signed out everywhere.') }, 'Sign out'))];

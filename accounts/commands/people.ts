@@ -54,7 +54,7 @@ export const peopleCommands: readonly Command[] = [
   },
   {
     name: 'users set-role',
-    summary: 'give or take the role of the admin page: EMAIL ROLE',
+    summary: 'give a user a role, or several with commas, instead of those before: EMAIL ROLE',
     run: (options) =>
       withAccounts(options, async ({ directory }) => {
         const [email, role] = [
