@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Agent } from 'undici';
+import { Failure } from '../../schemas/errors.js';
 import { type AddressPolicy, checkUrl, shownUrl } from './address.js';
 import { faultOf, outboundFailure } from './faults.js';
 import {
@@ -88,7 +89,7 @@ export class Outbound {
     const limits = { ...DEFAULT_LIMITS, ...request.limits };
     const policy = this.#policyOf(request);
     let hop: Hop = {
-      url: checkUrl(request.url, policy),
+      url: this.#checked(request.url, policy, request.policy),
       policy,
       method: request.method ?? 'GET',
       headers: { 'accept-encoding': 'identity', ...request.headers },
@@ -106,21 +107,36 @@ export class Outbound {
       }
     } catch (error) {
       exchange.settle();
-      throw faultOf(error, exchange.host, exchange.signal);
+      throw this.#withRemedy(faultOf(error, exchange.host, exchange.signal), policy !== request.policy);
     }
   }
 
   /**
-   * From now on this machine and its private networks are asked only at these hosts, each with its port where that is not the usual one: for daemons whose
+   * From now on this machine and its private networks are asked only at these hosts, each with its port where that is not the usual one, and a name of this machine standing for all of them: for daemons whose
    * project files are written by people who do not run the machine (threat T7).
    */
   keepOut(except: Iterable<string>): void {
-    this.#trusted = new Set(except);
+    this.#trusted = new Set([...except].map(plainHost));
   }
 
   #policyOf({ policy, url }: OutboundRequest): AddressPolicy {
     if (policy === 'request' || !this.#trusted) return policy;
-    return this.#trusted.has(checkUrl(url, policy).host) ? policy : 'request';
+    return this.#trusted.has(plainHost(checkUrl(url, policy).host)) ? policy : 'request';
+  }
+
+  #checked(url: string | URL, policy: AddressPolicy, asked: AddressPolicy): URL {
+    try {
+      return checkUrl(url, policy);
+    } catch (error) {
+      throw this.#withRemedy(error, policy !== asked);
+    }
+  }
+
+  /** What of this machine is kept out is told with the place where it can be let through. */
+  #withRemedy(error: unknown, isKeptOut: boolean): unknown {
+    if (!isKeptOut || !(error instanceof Failure) || error.code !== 'AddressRefused') return error;
+    const message = `${error.message} Who runs the machine can let it through, with its port, in quern.hosts of the module file of the accounts.`;
+    return new Failure(error.kind, message, { code: error.code, cause: error.cause });
   }
 
   #agent(policy: AddressPolicy): Agent {
@@ -156,6 +172,11 @@ export class Outbound {
     this.#closed = true;
     await Promise.all([...this.#agents.values()].map((agent) => agent.destroy()));
   }
+}
+
+/** A host with its port as `keepOut` compares it: the names of this machine are one. */
+function plainHost(host: string): string {
+  return host.toLowerCase().replace(/^(?:127\.0\.0\.1|\[::1\])(?=:|$)/, 'localhost');
 }
 
 function openExchange(host: string, limits: OutboundLimits, signal: AbortSignal | undefined, running: Set<() => void>): Exchange {
