@@ -48,6 +48,8 @@ export class Meters {
   readonly #ground: Ground;
   readonly #plans: Plans;
   readonly #onWarning: OnWarning;
+  /** Meters of what is there now, such as bytes on disk: no period brings room. */
+  readonly #levels = new Set<string>();
 
   constructor(ground: Ground, plans: Plans, onWarning: OnWarning) {
     this.#ground = ground;
@@ -129,6 +131,7 @@ export class Meters {
 
   /** Sets what a user has used in the present period, whatever the limit: for what comes and goes, such as bytes on disk, and for users of a test. */
   async set(userId: string, meterId: string, used: number): Promise<void> {
+    this.#levels.add(meterId);
     const { start } = periodOf(this.#meter(meterId), this.#ground.now());
     const { tables, newOnly } = this.#ground.database;
     await newOnly(tables.insertInto('accounts_usage').values({ userId, meter: meterId, started: start, used, warned: 0 })).execute();
@@ -240,13 +243,15 @@ export class Meters {
 
   #exceeded({ meterId, used, limit, resetAt }: Reading): Failure {
     const upgrade = upgradeUrl(this.#ground.settings, null);
+    const isLevel = this.#levels.has(meterId);
+    const remedy = isLevel ? 'delete some of what is there' : `it begins anew at ${resetAt}`;
     return new Failure(
       'too_many',
-      `${used} of ${limit} ${this.#ground.settings.meters[meterId]!.unit ?? meterId} are used; it begins anew at ${resetAt}, or take a larger plan: ${upgrade}`,
+      `${used} of ${limit} ${this.#ground.settings.meters[meterId]!.unit ?? meterId} are used; ${remedy}, or take a larger plan: ${upgrade}`,
       {
         code: 'meter_exceeded',
-        fields: { meter: meterId, limit, used, resetsAt: resetAt, upgrade_url: upgrade, checkout_url: upgrade },
-        retryAfterS: Math.max(1, Math.ceil((Date.parse(resetAt) - this.#ground.now()) / 1000)),
+        fields: { meter: meterId, limit, used, ...(isLevel ? {} : { resetsAt: resetAt }), upgrade_url: upgrade, checkout_url: upgrade },
+        ...(isLevel ? {} : { retryAfterS: Math.max(1, Math.ceil((Date.parse(resetAt) - this.#ground.now()) / 1000)) }),
       },
     );
   }

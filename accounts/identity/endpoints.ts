@@ -8,6 +8,7 @@ import { type Call, wholeFrom } from '../http/route.js';
 import { refuseWeakPassword } from './common-passwords.js';
 import { forgetHalfMade } from './half-made.js';
 import { ADDRESS_HEADER, AUTH_PATH, type IdentityLibrary, type Prepared } from './library.js';
+import { NEW_PASSWORD_PATH, newPasswordPage, newPasswordScript } from './new-password-page.js';
 import { verified } from './passwords.js';
 import { refusalPage } from './refusal-page.js';
 import type { Sessions } from './sessions.js';
@@ -74,6 +75,12 @@ export class IdentityEndpoints {
         return this.#changePassword(call);
       case 'GET /admin/list-users':
         return this.#listUsers(call);
+      case `GET ${NEW_PASSWORD_PATH}`:
+        return call.url.searchParams.has('token')
+          ? newPasswordPage(this.#ground.settings, AUTH_PATH)
+          : refusalPage(this.#ground.settings, 'invalid_token');
+      case `GET ${NEW_PASSWORD_PATH}/script.js`:
+        return newPasswordScript(AUTH_PATH);
       case 'GET /error':
         return refusalPage(this.#ground.settings, call.url.searchParams.get('error') ?? '');
       default:
@@ -244,7 +251,7 @@ export class IdentityEndpoints {
     // The library takes a database that does not answer for one that knows nobody.
     const { value: response, failure } = await this.#ground.database.failureDuring(() => this.#library.handle(request, prepared));
     if (failure) throw failure;
-    return response;
+    return response.status < 400 ? response : withError(response);
   }
 
   #otherCookies(header: string | null): string[] {
@@ -253,6 +260,23 @@ export class IdentityEndpoints {
       .map((pair) => pair.trim())
       .filter((pair) => pair !== '' && !pair.startsWith(`${this.#library.cookie}=`));
   }
+}
+
+/** A refusal of the library with the name and the sentence that all of ours have. */
+async function withError(response: Response): Promise<Response> {
+  const text = await response.text();
+  let said: { error?: string; code?: string; message?: string } = {};
+  try {
+    said = JSON.parse(text) ?? {};
+  } catch {}
+  const {
+    code = response.status === 404 ? 'NOT_FOUND' : response.status === 401 ? 'UNAUTHORIZED' : 'REFUSED',
+    message = 'this was refused',
+  } = said;
+  const headers = new Headers(response.headers);
+  headers.set('content-type', 'application/json');
+  headers.delete('content-length');
+  return new Response(JSON.stringify({ error: code.toLowerCase(), code, message, ...said }), { status: response.status, headers });
 }
 
 /** Fields of a user that are not for the user to set, and names that mean nothing, are refused and not dropped. */

@@ -77,10 +77,11 @@ async function health(runtime: Runtime, visitor: Request['visitor']): Promise<He
   };
 }
 
-function info(runtime: Runtime): Info {
+/** Where the data lies is for those who run the machine; others are told an empty path. */
+function info(runtime: Runtime, isAdmin: boolean): Info {
   return {
     version: runtime.version,
-    data_directory: runtime.dataDir,
+    data_directory: isAdmin ? runtime.dataDir : '',
     transport: runtime.transport,
     node_version: process.version,
     platform: `${process.platform}-${process.arch}`,
@@ -109,7 +110,7 @@ export const systemEndpoints: Endpoint<Runtime>[] = [
     summary: 'Version, data directory and transport',
     tag,
     response: 'core/system#Info',
-    handler: (runtime) => ({ json: info(runtime) }),
+    handler: (runtime, { visitor }) => ({ json: info(runtime, !visitor || visitor.isAdmin) }),
   }),
   endpoint({
     method: 'GET',

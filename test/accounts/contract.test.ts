@@ -102,6 +102,41 @@ describe('the contract of accounts', () => {
         );
   });
 
+  it('sets a new password on a page of its own where a mail was asked for without another', async () => {
+    const visitor = new Visitor(accounts, '192.0.2.4');
+    await visitor.signUp('page@example.com');
+    mails.length = 0;
+    await visitor.post('/api/auth/request-password-reset', { email: 'page@example.com' });
+    const link = /http\S+/.exec(mails.join('\n'))![0];
+    const open = (url: string) => accounts.handle(new Request(new URL(url, 'http://localhost:3000')), { ip: '192.0.2.4' });
+    const page = (await open(link)).headers.get('location')!;
+    const shown = await open(page);
+    assert.equal(shown.status, 200);
+    assert.match(shown.headers.get('content-security-policy')!, /default-src 'none'/);
+    const script = await open(/src="([^"]+)"/.exec(await shown.text())![1]!);
+    assert.match(await script.text(), /fetch\('\/api\/auth\/reset-password'/);
+    const token = new URL(page, 'http://localhost:3000').searchParams.get('token');
+    assert.equal((await visitor.post('/api/auth/reset-password', { token, newPassword: 'a new horse 9 battery' })).status, 200);
+    assert.equal((await visitor.signIn('page@example.com', 'a new horse 9 battery')).status, 200);
+    const used = (await open(link)).headers.get('location')!;
+    assert.equal((await open(used)).status, 400);
+  });
+
+  it('names what went wrong in every refusal', async () => {
+    const visitor = new Visitor(accounts, '192.0.2.5');
+    const refused = [
+      await visitor.signIn('nobody@example.com', 'a wrong horse 9'),
+      await visitor.post('/api/auth/reset-password', { token: 'x', newPassword: 'a new horse 9 battery' }),
+      await visitor.get('/api/auth/nothing'),
+      await visitor.post('/api/auth/revoke-sessions', {}),
+      await visitor.get('/api/module/me'),
+    ];
+    for (const { status, body } of refused) {
+      assert.ok(status >= 400);
+      assert.deepEqual([typeof body.error, typeof body.message], ['string', 'string'], JSON.stringify(body));
+    }
+  });
+
   it('changes nothing for a page of another origin, at every path (A12)', async () => {
     const admin = new Visitor(accounts, '192.0.2.3');
     await admin.signIn(ADMIN.email, ADMIN.password);

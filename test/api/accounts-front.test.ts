@@ -38,6 +38,25 @@ describe('accounts in front of the daemon', () => {
   });
   after(() => stage?.close());
 
+  it('give and take the roles that the module file names', async () => {
+    const { directory } = stage.front.accounts;
+    const id = await directory.idOf('bob@example.com');
+    assert.equal((await root.ask('core', 'POST', '/v1/projects/library', { name: 'shelf' })).status, 200);
+    const set = async (role: string): Promise<number> => (await root.ask('core', 'POST', `/admin/data/users/${id}/role`, { role })).status;
+    const makes = async (name: string): Promise<number> => (await bob.ask('core', 'POST', '/v1/projects/library', { name })).status;
+    assert.equal(await makes('one'), 403);
+    assert.equal(await set('editor'), 200);
+    assert.equal(await makes('one'), 200);
+    assert.equal(await set('editor,admin'), 200);
+    assert.equal((await bob.ask('core', 'GET', '/v1/system/disk')).status, 200);
+    assert.equal(await set('user'), 200);
+    assert.deepEqual([await makes('two'), (await bob.ask('core', 'GET', '/v1/system/disk')).status], [403, 403]);
+    for (const role of ['edditor', '', ',', 'editor,boss']) assert.equal(await set(role), 400, role);
+    const rootId = await directory.idOf(ADMIN.email);
+    await assert.rejects(directory.setRole(rootId, 'editor'), { kind: 'conflict' });
+    for (const name of ['shelf', 'one']) await root.ask('core', 'DELETE', `/v1/projects/library/${name}`);
+  });
+
   it('want a sign-in of every endpoint but those that say so', async () => {
     for (const [api, endpoints] of [
       ['core', coreEndpoints],
@@ -78,6 +97,8 @@ describe('accounts in front of the daemon', () => {
       assert.match((await root.ask(api, 'GET', '/health')).text, /quern-front-|node_version/);
     }
     assert.equal((await ann.ask('core', 'GET', '/v1/system/disk')).status, 403);
+    assert.equal(json(await ann.ask('core', 'GET', '/info')).data_directory, '');
+    assert.equal(json(await root.ask('core', 'GET', '/info')).data_directory, stage.runtime.dataDir);
   });
 
   it('give a namespace to who first makes a project in it, and show it to nobody else', async () => {
@@ -173,9 +194,10 @@ describe('accounts in front of the daemon', () => {
       return (await ann.ask('core', 'POST', '/v1/projects/anns/diary/chat/completions', { messages: [{ role: 'user', content: 'x' }] }))
         .text;
     };
-    assert.match(await asked('http://127.0.0.1:9/v1'), /AddressRefused/);
+    assert.match(await asked('http://127.0.0.1:9/v1'), /quern\.hosts.*AddressRefused|AddressRefused.*quern\.hosts/);
     assert.match(await asked('http://10.1.2.3/v1'), /AddressRefused/);
-    assert.doesNotMatch(await asked('http://127.0.0.1:19/v1'), /AddressRefused/);
+    for (const host of ['127.0.0.1', 'localhost', '[::1]']) assert.doesNotMatch(await asked(`http://${host}:19/v1`), /AddressRefused/);
+    assert.match(await asked('http://localhost:20/v1'), /AddressRefused/);
   });
 
   it('end the WebSockets and the streams of who has signed out', async () => {

@@ -152,6 +152,8 @@ describe('what the daemon counts for its users', () => {
     const refused = await upload('b'.repeat(20_000));
     assert.equal(refused.status, 429);
     assert.equal(json(refused).meter, 'storage_bytes');
+    assert.match(json(refused).message, /delete some of what is there/);
+    assert.deepEqual([json(refused).resetsAt, refused.headers['retry-after']], [undefined, undefined], 'no day brings room');
     assert.equal(
       (await dan.ask('core', 'DELETE', `/v1/projects/dans/diary/datasets/papers/data/${hash}?remove_from_disk=true`)).status,
       200,
