@@ -90,7 +90,7 @@ export interface Runtime {
   /** What projects remember; opened at its first use, or soon after a start where something is kept. */
   readonly memories: Memories;
   /** Recall, consolidation and forgetting over them. */
-  readonly mind: Pick<Mind, 'recall' | 'remember' | 'forget' | 'clear' | 'consolidate'>;
+  readonly mind: Pick<Mind, 'recall' | 'remember' | 'forget' | 'clear' | 'consolidate' | 'consolidating'>;
   /** Spoken conversations; opened at first use. */
   readonly voice: () => Promise<Voice>;
   /** Several people on this runtime; opened where accounts are on. */

@@ -13,7 +13,7 @@ export const tag = 'memory';
 /** What the memory endpoints work on. */
 export interface MemoryContext {
   readonly memories: Memories;
-  readonly mind: Pick<Mind, 'recall' | 'consolidate' | 'forget' | 'clear'>;
+  readonly mind: Pick<Mind, 'recall' | 'consolidate' | 'consolidating' | 'forget' | 'clear'>;
 }
 
 /** The store that a request is about. */

@@ -98,7 +98,7 @@ async function clear({ mind }: MemoryContext, store: MemoryStore, name: string):
   return { success: true, table, cleared: clearedOf(table, lost), message };
 }
 
-function statsOf(store: MemoryStore, stateFolder: string): StatsReply {
+function statsOf(store: MemoryStore, stateFolder: string, consolidating: string | undefined): StatsReply {
   const { kinds, nodes, edges, links, bytes, records } = store.counts();
   return {
     success: true,
@@ -110,6 +110,7 @@ function statsOf(store: MemoryStore, stateFolder: string): StatsReply {
     total_records: records,
     store_path: stateFolder,
     total_size_bytes: bytes,
+    consolidation_task_id: consolidating ?? null,
     error: null,
   };
 }
@@ -201,7 +202,10 @@ export const memoryEndpoints: Endpoint<MemoryContext & { readonly dataDir: strin
     tag,
     query: 'core/memory#StoreQuery',
     response: 'core/memory#StatsReply',
-    handler: async (context, request) => ({ json: statsOf(await storeOf(context, request), `${context.dataDir}/state`) }),
+    handler: async (context, request) => {
+      const store = await storeOf(context, request);
+      return { json: statsOf(store, `${context.dataDir}/state`, await context.mind.consolidating(store)) };
+    },
   }),
   endpoint({
     method: 'GET',

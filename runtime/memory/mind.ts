@@ -70,6 +70,8 @@ export class Mind {
   readonly #parts: MindParts;
   readonly #open = new Map<string, OpenRecall>();
   readonly #timers = new Map<string, ConsolidationTimer>();
+  /** Ids of the tasks that consolidate now, by store. */
+  readonly #running = new Map<string, string>();
   readonly #closing = new AbortController();
 
   constructor(parts: MindParts) {
@@ -163,6 +165,11 @@ export class Mind {
     return { taskId, isDone: true, info: (item.result ?? {}) as Record<string, unknown> };
   }
 
+  /** The id of the task that consolidates a store now, whoever started it. */
+  consolidating(store: MemoryStore): Promise<string | undefined> {
+    return Promise.resolve(this.#running.get(nameOf(store)));
+  }
+
   /** Closes the indexes; close the queue first. */
   async close(): Promise<void> {
     this.#closing.abort();
@@ -226,15 +233,22 @@ export class Mind {
     opening.then(({ index }) => index.close()).catch((cause: unknown) => log('warn', 'a recall index could not be closed', { cause }));
   }
 
-  #recorded(item: TaskItem, work: () => Promise<ItemOutcome>): Promise<ItemOutcome> {
+  async #recorded(item: TaskItem, work: () => Promise<ItemOutcome>): Promise<ItemOutcome> {
     const { events } = this.#parts;
     const { store, use_llm } = inputOf(item);
     const project = this.#parts.load(item.namespace, item.project);
-    return recorded(events, { type: 'memory_consolidation', project, data: { store, use_llm } }, work, ({ info }) => ({ data: info }));
+    const data = { store, use_llm, task_id: item.task };
+    const name = nameOf({ namespace: item.namespace, project: item.project, name: store });
+    this.#running.set(name, item.task);
+    try {
+      return await recorded(events, { type: 'memory_consolidation', project, data }, work, ({ info }) => ({ data: info }));
+    } finally {
+      this.#running.delete(name);
+    }
   }
 }
 
-function nameOf({ namespace, project, name }: MemoryStore): string {
+function nameOf({ namespace, project, name }: Pick<MemoryStore, 'namespace' | 'project' | 'name'>): string {
   return `${namespace}/${project}/${name}`;
 }
 

@@ -38,7 +38,7 @@ export interface MemoryParts {
 /** The memory of projects. Close it before the queue's store, and behind the queue. */
 export interface OpenMemory {
   readonly memories: Memories;
-  readonly mind: Pick<Mind, 'recall' | 'remember' | 'forget' | 'clear' | 'consolidate'>;
+  readonly mind: Pick<Mind, 'recall' | 'remember' | 'forget' | 'clear' | 'consolidate' | 'consolidating'>;
   /** The kinds of its tasks, for the queue. */
   readonly kinds: Readonly<Record<string, TaskKind>>;
   close(): Promise<void>;

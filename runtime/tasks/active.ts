@@ -107,7 +107,7 @@ export class ActiveTask {
   /** An item in the form its kind sees. */
   item(index: number): TaskItem {
     const { key, name, input } = this.items[index]!;
-    const [namespace, project] = this.key;
-    return { namespace, project, key, name, input, shared: this.record.shared };
+    const [namespace, project, task] = this.key;
+    return { namespace, project, task, key, name, input, shared: this.record.shared };
   }
 }

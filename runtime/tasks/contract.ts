@@ -3,6 +3,8 @@ import type { ItemOutcome, ItemRecord, TaskRecord } from '../store/store.js';
 
 /** An item as its kind sees it. */
 export interface TaskItem {
+  /** The id of its task. */
+  readonly task: string;
   readonly namespace: string;
   readonly project: string;
   /** What it is about, such as a file hash. */

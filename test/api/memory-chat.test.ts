@@ -188,6 +188,9 @@ describe('chats with a memory', () => {
     await sleep(250);
     const { events } = await stage.call('GET', `${P}/event_logs?type=memory_consolidation`);
     assert.equal(events.length, 2);
+    const event = await stage.call('GET', `${P}/event_logs/${events[0].event_id}`);
+    assert.ok(JSON.stringify(event).includes(`"task_id":"${again.task_id}"`), JSON.stringify(event));
+    assert.equal((await stage.call('GET', `${M}/stats`)).consolidation_task_id, null);
   });
 
   it('have the chat model take relations where a request wants it, and keep only what stands in the words', async () => {

@@ -124,6 +124,7 @@ test('a run that is cancelled is taken back: its facts go, and what they ended h
   const { taskId, isDone } = await mind.consolidate(store, false, 1, never);
   assert.equal(isDone, false);
   await begun;
+  assert.equal(await mind.consolidating(store), taskId);
   const reply = await tasks.cancel('n', 'p', taskId);
   assert.equal(reply.cancelled, true);
   assert.deepEqual(await factsOf(store), ['user | lives_in | Bern']);
