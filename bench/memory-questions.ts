@@ -18,7 +18,7 @@ import { type Row, table } from './measure.js';
 async function quizzed(embedder: Embedder): Promise<{ memory: Quizzed; transcript: Quizzed }> {
   const closes: (() => Promise<void>)[] = [];
   const store = await openMemory((close) => closes.push(close));
-  const mind = mindOver({ of: async () => store, close: async () => undefined });
+  const mind = mindOver({ of: async () => store });
   const records = await tell(store, embedder, (ids) => mind.forget(store, ids));
   const memory = await quiz(await recallAnswers(store, embedder, records));
   const transcript = await quiz(await plainAnswers(await openMemory((close) => closes.push(close)), embedder));

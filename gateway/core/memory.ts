@@ -3,7 +3,7 @@ import type { KindName, MemoryCounts, MemoryRecord, MemoryStore, PlacedRecord, R
 import { limitOf } from '../../runtime/memory/filter.js';
 import { exportLines, importLines } from '../../runtime/memory/transfer.js';
 import { givenFilter, givenMemory, shownMemory } from '../../runtime/memory/wire.js';
-import { type Endpoint, endpoint, type UploadedFile } from '../../schemas/endpoint.js';
+import { type Endpoint, endpoint, type Request, type UploadedFile } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type {
   AddReply,
@@ -115,23 +115,27 @@ function statsOf(store: MemoryStore, stateFolder: string, consolidating: string 
   };
 }
 
-async function forget(
-  { mind }: MemoryContext,
-  store: MemoryStore,
-  { user_id: user, session_id: session, uuids }: ForgetRequest,
-): Promise<ForgetReply> {
+async function forget(context: MemoryContext, request: Request): Promise<ForgetReply> {
+  const store = await storeOf(context, request);
+  const { user_id: user, session_id: session, uuids } = request.body as ForgetRequest;
   if (uuids !== undefined) {
     if (user !== undefined || session !== undefined)
       throw new Failure('bad_request', 'Forget single records by uuids, or a user or a session, not both at once.', { code: 'ForgetWhom' });
     const ids = uuids.map((id) => recordOf(store, id).id);
-    const gone = await mind.forget(store, ids);
-    return { success: true, forgotten: gone.length, message: `${gone.length} memories were forgotten, what was made of them among these.` };
+    const { length } = await context.mind.forget(store, ids);
+    await store.scrub();
+    const message = `${length} memories were forgotten, what was made of them among these, and their bytes are off the disk.`;
+    return { success: true, forgotten: length, message };
   }
   if (user === undefined && session === undefined)
     throw new Failure('bad_request', 'Say what to forget: give user_id, session_id, both for a session of a user, or uuids.', {
       code: 'NobodyToForget',
     });
-  const forgotten = await store.forget({ ...(user === undefined ? {} : { user }), ...(session === undefined ? {} : { session }) });
+  // Who names no store means all that is kept of somebody where nobody can look any more, too.
+  const dropped = request.query.store_name === undefined ? await context.memories.dropped(store.namespace, store.project) : [];
+  let forgotten = 0;
+  for (const one of [store, ...dropped])
+    forgotten += await one.forget({ ...(user === undefined ? {} : { user }), ...(session === undefined ? {} : { session }) });
   return { success: true, forgotten, message: `${forgotten} memories were forgotten, and their bytes are off the disk.` };
 }
 
@@ -268,7 +272,7 @@ export const memoryEndpoints: Endpoint<MemoryContext & { readonly dataDir: strin
     query: 'core/memory#StoreQuery',
     body: 'core/memory#ForgetRequest',
     response: 'core/memory#ForgetReply',
-    handler: async (context, request) => ({ json: await forget(context, await storeOf(context, request), request.body as ForgetRequest) }),
+    handler: async (context, request) => ({ json: await forget(context, request) }),
   }),
   endpoint({
     method: 'DELETE',

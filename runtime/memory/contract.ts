@@ -299,6 +299,8 @@ export interface MemoryStore {
   prune(): Promise<number>;
   /** Removes every record of a user or a session, and its bytes from the disk, copies of the state store included. Returns how many. */
   forget(who: Who): Promise<number>;
+  /** Takes the bytes of what was removed and cleared off the disk, copies of the state store included. */
+  scrub(): Promise<void>;
   counts(): MemoryCounts;
   /** Calls back after each change, until the returned function is called. */
   watch(listener: (changed: MemoryChanged) => void): () => void;
@@ -311,6 +313,8 @@ export interface Memories {
    * (MemoryNotConfigured, MemoryStoreNotFound), and what loading the project throws.
    */
   of(namespace: string, project: string, storeName?: string): Promise<MemoryStore>;
+  /** The stores that a project has on the disk and no more in its file; what they keep can only be forgotten. */
+  dropped(namespace: string, project: string): Promise<MemoryStore[]>;
   /** Ends the work in the background. */
   close(): Promise<void>;
 }

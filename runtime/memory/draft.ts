@@ -4,7 +4,7 @@ import { breathe } from '../base/loop.js';
 import { sameJson } from '../config/values.js';
 import type { Batch, MemoryStoreRecord } from '../store/store.js';
 import { checkedMemory, checkTime } from './check.js';
-import type { KindName, MemoryChange, MemoryRecord, NewMemory } from './contract.js';
+import type { KindName, MemoryChange, MemoryCounts, MemoryRecord, NewMemory } from './contract.js';
 import type { RecordChange } from './kind.js';
 import { MEMORY_KINDS } from './kinds/index.js';
 import { workingMemory } from './kinds/working.js';
@@ -54,6 +54,21 @@ function countsOf(record: MemoryRecord): Record<string, number> {
 /** Adds a record to the counts of its store, or takes it out. */
 export function addCounts(counts: Record<string, number>, record: MemoryRecord, sign: 1 | -1): void {
   for (const [name, count] of Object.entries(countsOf(record))) counts[name] = (counts[name] ?? 0) + sign * count;
+}
+
+/** What a store has lost between two counts. */
+export function lostCounts(before: MemoryCounts, after: MemoryCounts): MemoryCounts {
+  const kinds = Object.fromEntries(
+    Object.entries(before.kinds).map(([kind, count]) => [kind, count - (after.kinds[kind as KindName] ?? 0)]),
+  );
+  return {
+    records: before.records - after.records,
+    bytes: before.bytes - after.bytes,
+    nodes: before.nodes - after.nodes,
+    edges: before.edges - after.edges,
+    links: before.links - after.links,
+    kinds,
+  };
 }
 
 /** Changes of one transaction, collected until they are written. Each change is taken whole or, where it throws, not at all. */

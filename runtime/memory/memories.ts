@@ -68,6 +68,12 @@ export class OpenMemories implements Memories {
     });
   }
 
+  async dropped(namespace: string, project: string): Promise<OpenStore[]> {
+    const names = (this.#parts.projects.load(namespace, project).config.memory?.stores ?? []).map(({ name }) => name);
+    const keys = this.#parts.store.memoryStores.keys(storesOf(namespace, project));
+    return Promise.all(keys.filter(([, , name]) => !names.includes(name)).map(([, , name]) => this.#open(namespace, project, { name })));
+  }
+
   /** Removes what stores do not keep any more, and what emptied ones left; done every minute. */
   tidy(): Promise<void> {
     this.#tidying ??= this.#tidy().finally(() => {
@@ -84,7 +90,7 @@ export class OpenMemories implements Memories {
       await (await store.catch(() => undefined))?.close();
     }
     const { store } = this.#parts;
-    const found = store.memoryStores.page({ start: [namespace, project], end: [namespace, project, '\uffff'], limit: 4 * PAGE });
+    const found = store.memoryStores.page(storesOf(namespace, project));
     await store.write((batch) => {
       for (const { key, value } of found) {
         batch.remove('memoryStores', key);
@@ -110,7 +116,8 @@ export class OpenMemories implements Memories {
     const store = this.#openAfter(known, () => {
       const { store } = this.#parts;
       const newOwner = (): number => this.#nextOwner++;
-      return new OpenStore({ store, key: [namespace, project, config.name], config, nowMs: this.#nowMs, newOwner });
+      const scrub = (): Promise<void> => this.#scrub();
+      return new OpenStore({ store, key: [namespace, project, config.name], config, nowMs: this.#nowMs, newOwner, scrub });
     });
     this.#opened.set(id, { settings, store });
     store.catch(() => {
@@ -133,7 +140,7 @@ export class OpenMemories implements Memories {
   }
 
   async #tidy(): Promise<void> {
-    await this.#emptyTrash();
+    if (this.#trash().length > 0) await this.#scrub();
     const { memoryStores } = this.#parts.store;
     for (let start: readonly string[] | undefined; !this.#closed; ) {
       const keys = memoryStores.keys({ ...(start ? { start } : {}), limit: PAGE });
@@ -148,11 +155,16 @@ export class OpenMemories implements Memories {
     }
   }
 
-  async #emptyTrash(): Promise<void> {
+  /** Numbers of stores that were cleared and whose bytes are on the disk still. */
+  #trash(): number[] {
+    return this.#parts.store.memoryTrash.keys({ limit: PAGE });
+  }
+
+  /** Removes what cleared stores left, and then the bytes of all that was removed; only then the trash is empty. */
+  async #scrub(): Promise<void> {
     const { store } = this.#parts;
-    for (;;) {
-      const [owner] = store.memoryTrash.keys({ limit: 1 });
-      if (owner === undefined || this.#closed) return;
+    const owners = this.#trash();
+    for (const owner of owners) {
       for (const table of ['memories', 'memoryLines', 'memoryNotes'] as const) {
         for (;;) {
           const keys = store[table].keys({ start: [owner], end: [owner + 1], limit: SWEPT_AT_ONCE });
@@ -163,9 +175,17 @@ export class OpenMemories implements Memories {
           });
         }
       }
-      await store.write((batch) => batch.remove('memoryTrash', owner));
     }
+    await store.scrub();
+    await store.write((batch) => {
+      for (const owner of owners) batch.remove('memoryTrash', owner);
+    });
   }
+}
+
+/** The keys of all stores that a project has on the disk. */
+function storesOf(namespace: string, project: string) {
+  return { start: [namespace, project], end: [namespace, project, '\uffff'], limit: 4 * PAGE } as const;
 }
 
 /** The highest number that a store has or had. */

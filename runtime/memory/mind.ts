@@ -36,7 +36,7 @@ export interface MindProject extends EventProject {
 
 /** What a mind is made of. */
 export interface MindParts {
-  readonly memories: Memories;
+  readonly memories: Pick<Memories, 'of'>;
   readonly embedders: Embedders;
   /** Throws for a project that is not there. */
   load(namespace: string, project: string): MindProject;

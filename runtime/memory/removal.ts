@@ -19,12 +19,17 @@ export async function madeOf(store: MemoryStore, ids: ReadonlySet<string>): Prom
  * are there still, and the same call removes them.
  */
 export async function removeMade(store: MemoryStore, ids: ReadonlySet<string>): Promise<void> {
+  await holdAgain(store, ids);
+  const remove = [...ids];
+  for (let from = 0; from < remove.length; from += PAGE) await store.write({ remove: remove.slice(from, from + PAGE) });
+}
+
+/** Lets what facts that are about to go have ended hold again, or until the fact that ended those. */
+export async function holdAgain(store: MemoryStore, ids: ReadonlySet<string>): Promise<void> {
   const end: { id: string; toMs?: number; supersededBy?: string }[] = [];
   for await (const { id, supersededBy } of store.records({ types: ['fact', 'node', 'edge'] }))
     if (supersededBy !== undefined && ids.has(supersededBy) && !ids.has(id)) end.push({ id, ...endBehind(store, ids, supersededBy) });
   for (let from = 0; from < end.length; from += PAGE) await store.write({ end: end.slice(from, from + PAGE) });
-  const remove = [...ids];
-  for (let from = 0; from < remove.length; from += PAGE) await store.write({ remove: remove.slice(from, from + PAGE) });
 }
 
 /** The end of what a removed fact had ended: the next in the row of facts that ended each other and stays. */

@@ -19,11 +19,12 @@ import type {
   Who,
   WorkingReads,
 } from './contract.js';
-import { addCounts, linesOf } from './draft.js';
+import { addCounts, linesOf, lostCounts } from './draft.js';
 import { firstOf, passes } from './filter.js';
 import type { KindSpace, MemoryKind, RecordChange } from './kind.js';
 import { MEMORY_KINDS } from './kinds/index.js';
 import { Lines, lineKey } from './lines.js';
+import { holdAgain } from './removal.js';
 
 /** Records of one `write`. */
 const MOST_CHANGED = 1_000;
@@ -43,6 +44,8 @@ export interface StoreParts {
   nowMs(): number;
   /** A number that no store has or had. */
   newOwner(): number;
+  /** Takes the bytes of all that was removed and cleared off the disk. */
+  scrub(): Promise<void>;
 }
 
 /** How the names of notes begin that tell of records which are added together. */
@@ -205,7 +208,7 @@ export class OpenStore implements MemoryStore {
       const emptied = MEMORY_KINDS.find(({ name }) => name === kind)!;
       await this.#drop(emptied, () => this.#lines.first(emptied.index, [], PAGE).map(({ seq }) => seq));
     }
-    return difference(before, this.counts());
+    return lostCounts(before, this.counts());
   }
 
   async prune(): Promise<number> {
@@ -221,13 +224,20 @@ export class OpenStore implements MemoryStore {
   }
 
   async forget(who: Who): Promise<number> {
+    const facts = new Set<string>();
+    for await (const { id } of this.records({ ...who, types: ['fact'] })) facts.add(id);
+    await holdAgain(this, facts);
     let forgotten = 0;
     for await (const page of paged(this.records(who))) {
       await this.#changes.make({ remove: page.map(({ id }) => id) });
       forgotten += page.length;
     }
-    await this.#parts.store.scrub();
+    await this.scrub();
     return forgotten;
+  }
+
+  scrub(): Promise<void> {
+    return this.#parts.scrub();
   }
 
   admit(memory: NewMemory): void {
@@ -378,18 +388,4 @@ async function* paged(records: AsyncIterable<MemoryRecord>): AsyncGenerator<Memo
     page = [];
   }
   if (page.length > 0) yield page;
-}
-
-function difference(before: MemoryCounts, after: MemoryCounts): MemoryCounts {
-  const kinds = Object.fromEntries(
-    Object.entries(before.kinds).map(([kind, count]) => [kind, count - (after.kinds[kind as KindName] ?? 0)]),
-  );
-  return {
-    records: before.records - after.records,
-    bytes: before.bytes - after.bytes,
-    nodes: before.nodes - after.nodes,
-    edges: before.edges - after.edges,
-    links: before.links - after.links,
-    kinds,
-  };
 }

@@ -10,7 +10,7 @@ test('a hundred questions to a year of conversation: facts, times, places and li
   assert.deepEqual([PARTS.length, QUESTIONS.length], [50, 100]);
   const embedder = lexicalEmbedder();
   const store = await openMemory((close) => t.after(close));
-  const mind: Mind = mindOver({ of: async () => store, close: async () => undefined });
+  const mind: Mind = mindOver({ of: async () => store });
   const records = await tell(store, embedder, (ids) => mind.forget(store, ids));
   const remembered = await quiz(await recallAnswers(store, embedder, records));
   const transcript = await openMemory((close) => t.after(close));

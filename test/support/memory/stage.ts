@@ -95,7 +95,7 @@ const none = (): never => {
 };
 
 /** A mind over these stores, without a chat model. */
-export function mindOver(memories: Memories, tasks: () => Tasks = none): Mind {
+export function mindOver(memories: Pick<Memories, 'of'>, tasks: () => Tasks = none): Mind {
   return new Mind({
     memories,
     embedders: createEmbedders({ outbound: none as unknown as Outbound }),

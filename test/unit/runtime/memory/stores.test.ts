@@ -325,6 +325,29 @@ describe('a memory store', () => {
     assert.equal((await store.newest({ limit: 100 })).length, 40);
   });
 
+  it('has no byte of a cleared store on the disk when somebody is forgotten, or a minute later', async () => {
+    const canary = 'canary-of-a-cleared-store-5e0d';
+    const isThere = (): boolean => readFileSync(join(stage.dataDir, 'state/data.mdb')).includes(canary);
+    for (const end of [() => store.forget({ user: 'nobody' }), () => store.scrub(), () => stage.memories.tidy()]) {
+      await store.write({ add: Array.from({ length: 30 }, (_none, i) => text(`${canary} ${i} ${'x'.repeat(i * 300)}`)) });
+      await store.clear('all');
+      assert.ok(isThere());
+      await end();
+      assert.ok(!isThere(), String(end));
+      assert.deepEqual(stage.state.memoryTrash.keys({ limit: 1 }), []);
+    }
+  });
+
+  it('names the stores that the project file has no more, which can be forgotten', async () => {
+    await store.write({ add: [text('a', { who: { user: 'ann' } }), text('b', { who: { user: 'bob' } })] });
+    assert.deepEqual(await stage.memories.dropped('ns', 'p'), []);
+    stage.stores = [{ ...ALL_KINDS, name: 'other' }];
+    const [dropped] = await stage.memories.dropped('ns', 'p');
+    assert.equal(await dropped!.forget({ user: 'ann' }), 1);
+    stage.stores = [ALL_KINDS];
+    assert.deepEqual(dataOf(await (await stage.main()).newest({})), ['b']);
+  });
+
   it('forgets a user, or one session of a user', async () => {
     const who = [{ user: 'a', session: '1' }, { user: 'a', session: '2' }, { user: 'b', session: '1' }, undefined];
     await store.write({ add: who.map((one, i) => text(i, one ? { who: one } : {})) });
