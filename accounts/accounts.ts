@@ -58,7 +58,7 @@ export interface AccountsOptions {
   readonly paymentApi?: URL;
   /**
    * The scopes that a key may have, where the server knows them: others are refused when a key is made, and a key with scopes needs `account`,
-   * or `read` to read, below `/api/module`. Where absent, scopes are any names, and theirs whose server it is.
+   * or `read` to read, below `/api/module`; one with `admin` is made by the role of the admin page alone. Where absent, scopes are any names, and theirs whose server it is.
    */
   readonly scopes?: ReadonlySet<string>;
   /** Takes lines for the server's log; `console.error` where absent. */

@@ -203,14 +203,19 @@ function deviceRoutes({ settings, devices, attempts }: ModuleParts): readonly Ro
   ];
 }
 
-function keyRoutes({ keys, scopes: known, now }: ModuleParts): readonly Route[] {
+function keyRoutes({ settings, keys, scopes: known, now }: ModuleParts): readonly Route[] {
   return [
     {
       method: 'POST',
       path: '/api/module/apikeys',
       run: async (call) => {
-        const { userId } = await call.inSession();
-        const { id, key, prefix, name, scopes, perMinute, expiresAt } = await keys.create(userId, keyOptions(call, known, now()));
+        const { userId, roles } = await call.inSession();
+        const options = keyOptions(call, known, now());
+        if (known && options.scopes?.includes('admin') && !roles.includes(settings.admin.requireRole))
+          throw new Failure('forbidden', `a key with the scope "admin" is for the role ${settings.admin.requireRole}`, {
+            code: 'role_required',
+          });
+        const { id, key, prefix, name, scopes, perMinute, expiresAt } = await keys.create(userId, options);
         return { id, key, prefix, name, scopes, perMinute, expiresAt };
       },
     },

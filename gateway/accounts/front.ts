@@ -14,15 +14,15 @@ import { universalEndpoints } from '../universal/index.js';
 import { Metering } from './metering.js';
 import { Namespaces } from './namespaces.js';
 import { answerOwnPath } from './own-paths.js';
-import { Operator, type Premises, Stranger, User } from './visitor.js';
+import { ADMIN_SCOPE, Operator, type Premises, Stranger, User } from './visitor.js';
 
 /** Headers that say who asks. */
 const CREDENTIALS = ['authorization', 'x-api-key', 'cookie'] as const;
 /** The first parts of paths that the daemon answers itself. */
 const DAEMON_PATHS = new Set(['', 'v1', 'mcp', 'docs', 'health', 'info', 'openapi.json', 'api', 'metrics']);
 
-/** What a key may be limited to: parts of the API by their tags, reading, its user's account, or nothing. */
-const SCOPES = new Set(['*', 'read', 'account', ...[...coreEndpoints, ...universalEndpoints].map(({ tag }) => tag)]);
+/** What a key may be limited to: parts of the API by their tags, reading, its user's account, running the machine, or nothing. */
+const SCOPES = new Set(['*', 'read', 'account', ADMIN_SCOPE, ...[...coreEndpoints, ...universalEndpoints].map(({ tag }) => tag)]);
 
 /** What the accounts in front of a daemon are opened with. */
 export interface FrontOptions extends Pick<AccountsOptions, 'config' | 'environment' | 'sendMail' | 'passwordCost' | 'paymentApi' | 'now'> {

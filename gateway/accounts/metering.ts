@@ -9,14 +9,18 @@ import { metered } from './metered.js';
 /** Meters of the module file that the daemon counts itself, by the names that they must have. */
 export const METERS = { requests: 'requests', tokens: 'tokens', storage: 'storage_bytes' } as const;
 
-/** Whose endpoints have work done by models; those of the others change what is kept. */
-const ASKED_BY: ReadonlySet<string> = new Set(['users', 'members']);
+/** Who may call the endpoints that change projects. */
+const CHANGED_BY: ReadonlySet<string> = new Set(['writers', 'founders']);
+/** What else keeps what it is sent, or what it makes of that, in a person's folder. */
+const KEEPING: ReadonlySet<string> = new Set(['anomaly_fit', 'classifier_fit', 'prepare_cache']);
 
 /** Counts what people use of the daemon, where the module file has meters of these names. */
 export class Metering {
   readonly #accounts: Accounts;
   readonly #tenants: Tenants;
   readonly #has: Readonly<Record<keyof typeof METERS, boolean>>;
+  /** Bytes of requests under way, by user. */
+  readonly #coming = new Map<string, number>();
 
   constructor(accounts: Accounts, tenants: Tenants) {
     this.#accounts = accounts;
@@ -49,26 +53,34 @@ export class Metering {
     });
   }
 
-  /** Makes sure that there is room for the files of a request. Throws `too_many` where there is not. */
-  async admitFiles({ userId }: Caller, { files }: Pick<Request, 'files'>): Promise<void> {
-    if (!this.#has.storage || files.length === 0) return;
+  /**
+   * Makes sure that there is room for what a request brings to be kept, beside what comes at the same time, until the function that it resolves to is
+   * called. Throws `too_many` where there is none.
+   */
+  async admitStored({ userId }: Caller, endpoint: StoringEndpoint, request: Request): Promise<() => void> {
+    if (!this.#has.storage || !keeps(endpoint, request)) return () => {};
+    const bytes = bytesOf(request);
+    const others = this.#coming.get(userId) ?? 0;
+    this.#coming.set(userId, others + bytes);
+    const done = (): void => {
+      const left = this.#coming.get(userId)! - bytes;
+      if (left > 0) this.#coming.set(userId, left);
+      else this.#coming.delete(userId);
+    };
     const { meters } = this.#accounts;
-    await meters.set(userId, METERS.storage, await this.#tenants.storedBytes(userId));
-    await meters.check(
-      userId,
-      METERS.storage,
-      files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
-    );
+    try {
+      await meters.set(userId, METERS.storage, await this.#tenants.storedBytes(userId));
+      await meters.check(userId, METERS.storage, others + bytes);
+      return done;
+    } catch (error) {
+      done();
+      throw error;
+    }
   }
 
   /** Writes down what the caller has on disk, after a request that may have changed it. */
-  async noteStored(
-    { userId }: Caller,
-    { access, method }: Pick<Endpoint<Runtime>, 'access' | 'method'>,
-    { files }: Pick<Request, 'files'>,
-  ): Promise<void> {
-    const isChange = files.length > 0 || method === 'DELETE' || (method !== 'GET' && !ASKED_BY.has(access));
-    if (!this.#has.storage || !isChange) return;
+  async noteStored({ userId }: Caller, endpoint: StoringEndpoint, request: Pick<Request, 'files'>): Promise<void> {
+    if (!this.#has.storage || !(endpoint.method === 'DELETE' || keeps(endpoint, request))) return;
     try {
       await this.#accounts.meters.set(userId, METERS.storage, await this.#tenants.storedBytes(userId));
     } catch (error) {
@@ -82,4 +94,16 @@ export class Metering {
       log('error', `${tokens} tokens could not be counted`, { user: userId, error });
     });
   }
+}
+
+type StoringEndpoint = Pick<Endpoint<Runtime>, 'access' | 'method' | 'id'>;
+
+/** Whether a request brings something that is kept. */
+function keeps({ access, method, id }: StoringEndpoint, { files }: Pick<Request, 'files'>): boolean {
+  return files.length > 0 || (method !== 'GET' && method !== 'DELETE' && (CHANGED_BY.has(access) || KEEPING.has(id)));
+}
+
+function bytesOf({ files, body, header }: Request): number {
+  if (files.length > 0) return files.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  return Number(header('content-length') ?? JSON.stringify(body)?.length ?? 0);
 }

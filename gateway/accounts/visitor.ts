@@ -13,6 +13,9 @@ import type { Metering } from './metering.js';
 import type { Level, Namespaces } from './namespaces.js';
 import { watched, whileStill } from './watched.js';
 
+/** What a key must have, beside its user's role, to run the machine. */
+export const ADMIN_SCOPE = 'admin';
+
 /** What all visitors of a daemon have in common. */
 export interface Premises {
   readonly runtime: Runtime;
@@ -118,7 +121,8 @@ export class User implements Visitor<Runtime> {
   admit({ access, tag, method }: { readonly access: Endpoint<Runtime>['access']; readonly tag?: string; readonly method?: string }): void {
     if (access === 'anyone') return;
     const { scopes } = this.caller;
-    const isInScope = scopes === undefined || scopes.includes('*') || (tag !== undefined && scopes.includes(tag));
+    const runsMachine = access === 'admins' && scopes?.includes(ADMIN_SCOPE) === true;
+    const isInScope = scopes === undefined || scopes.includes('*') || runsMachine || (tag !== undefined && scopes.includes(tag));
     if (tag !== undefined && !isInScope && !(method === 'GET' && scopes?.includes('read')))
       throw new Failure('forbidden', `This key lacks the scope ${JSON.stringify(tag)}; scopes are tags of the API, "read" and "*".`, {
         code: 'scope_required',
@@ -127,12 +131,28 @@ export class User implements Visitor<Runtime> {
       throw new Failure('forbidden', `This is for those who run the machine: the role ${this.#premises.adminRole} is wanted.`, {
         code: 'role_required',
       });
+    if (access === 'admins' && this.caller.via !== 'session' && !runsMachine)
+      throw new Failure(
+        'forbidden',
+        `This is for those who run the machine: sign in, or send a key that was made with the scope "${ADMIN_SCOPE}".`,
+        { code: 'session_required' },
+      );
   }
 
   async serve(endpoint: Endpoint<Runtime>, request: Request): Promise<Reply> {
     const { metering } = this.#premises;
     await metering.admit(this.caller, endpoint);
-    await metering.admitFiles(this.caller, request);
+    const stored = await metering.admitStored(this.caller, endpoint, request);
+    try {
+      const reply = await this.#answer(endpoint, request);
+      await metering.noteStored(this.caller, endpoint, request);
+      return reply;
+    } finally {
+      stored();
+    }
+  }
+
+  async #answer(endpoint: Endpoint<Runtime>, request: Request): Promise<Reply> {
     const standing = await this.#standing(endpoint, request.params, request.body);
     const { swaps, ...changes } = this.#changes(endpoint, request, standing);
     const answer = async (): Promise<Reply> => endpoint.handler(this.context, new ChangedRequest(request, changes));
@@ -140,7 +160,6 @@ export class User implements Visitor<Runtime> {
       const reply = await (standing && endpoint.access === 'founders'
         ? this.#premises.namespaces.while(standing.namespace, answer)
         : answer());
-      await metering.noteStored(this.caller, endpoint, request);
       const said = replyInWrittenWords(reply, swaps);
       return 'events' in said ? { ...said, events: whileStill(said.events, this.#isStill) } : said;
     } catch (error) {

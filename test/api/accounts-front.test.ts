@@ -287,6 +287,21 @@ describe('accounts in front of the daemon', () => {
     assert.match(json(unknown).message, /no scope "datasetz"; the scopes are .*datasets/);
   });
 
+  it('let a key run the machine only where an admin made it for that', async () => {
+    const made = (who: Person, scopes?: readonly string[]): Promise<Answer> =>
+      who.ask('core', 'POST', '/api/module/apikeys', { name: 'a key', ...(scopes ? { scopes } : {}) });
+    const disk = async (scopes?: readonly string[]): Promise<Answer> =>
+      new Person(stage, json(await made(root, scopes)).key).ask('core', 'GET', '/v1/system/disk');
+    assert.equal((await root.ask('core', 'GET', '/v1/system/disk')).status, 200);
+    for (const scopes of [undefined, ['*'], ['system'], ['read']]) {
+      const refused = await disk(scopes);
+      assert.equal(refused.status, 403, JSON.stringify(scopes));
+      assert.match(refused.text, /scope \\"admin\\"/);
+    }
+    for (const scopes of [['admin'], ['*', 'admin']]) assert.equal((await disk(scopes)).status, 200);
+    assert.equal((await made(ann, ['admin'])).status, 403);
+  });
+
   it('take a cookie from pages of the own origin alone', async () => {
     const { headers } = await nobody.ask('core', 'POST', '/api/auth/sign-in/email', {
       email: 'ann@example.com',

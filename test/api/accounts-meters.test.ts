@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Voice } from '../../runtime/voice/voice.js';
 import { type FrontStage, openFrontStage, type Person, personOf } from '../support/accounts/front-stage.js';
 import { Speaker, withVoice } from '../support/accounts/speaker.js';
 import { type Answer, RecordedExchange } from '../support/exchange.js';
@@ -15,6 +16,7 @@ function json(answer: Answer): any {
 
 describe('what the daemon counts for its users', () => {
   let stage: FrontStage;
+  let voice: Voice;
   before(async () => {
     const limits = (free: number) => ({ limits: { free } });
     // Without a processor nobody is limited; nobody pays here, so that it is never asked.
@@ -27,8 +29,12 @@ describe('what the daemon counts for its users', () => {
         environment: { PAYMENT_SECRET_KEY: 'sk_test_of_nobody', PAYMENT_WEBHOOK_SECRET: 'whsec_none' },
       },
     );
+    voice = withVoice(stage);
   });
-  after(() => stage?.close());
+  after(async () => {
+    await voice?.close();
+    await stage?.close();
+  });
 
   const SAID = { messages: [{ role: 'user', content: 'Say something.' }], max_tokens: 20 };
 
@@ -109,7 +115,6 @@ describe('what the daemon counts for its users', () => {
     const dryRun = (): Promise<Answer> => eve.ask('core', 'POST', `${place}/generations/1/dry-run`, { last: 1 });
     assert.equal((await dryRun()).status, 200);
     assert.ok((await settled(eve, 'tokens', used)) > used);
-    const voice = withVoice(stage);
     const speaker = await Speaker.of(eve, 'eves/diary');
     const { userId } = (await stage.front.accounts.callerOf(new Headers({ authorization: `Bearer ${eve.token}` })))!;
     await stage.front.accounts.meters.record(userId, 'tokens', 100);
@@ -125,7 +130,6 @@ describe('what the daemon counts for its users', () => {
     await speaker.say('Hello.');
     assert.match(speaker.messages.find(({ type }) => type === 'error')?.message ?? '', /of 100 tokens are used/);
     speaker.close();
-    await voice.close();
     const rows = { model: 'small', backend: 'ecod', data: [[1], [2], [3], [4], [5], [6], [7], [8], [9], [50]] };
     assert.equal((await eve.ask('universal', 'POST', '/v1/anomaly/fit', rows)).status, 200);
   });
@@ -154,11 +158,14 @@ describe('what the daemon counts for its users', () => {
     assert.equal(json(refused).meter, 'storage_bytes');
     assert.match(json(refused).message, /delete some of what is there/);
     assert.deepEqual([json(refused).resetsAt, refused.headers['retry-after']], [undefined, undefined], 'no day brings room');
+    const grown = { config: { ...config, prompts: [{ name: 'long', messages: [{ role: 'system', content: 'c'.repeat(20_000) }] }] } };
+    assert.equal((await dan.ask('core', 'PUT', '/v1/projects/dans/diary', grown)).status, 429);
     assert.equal(
       (await dan.ask('core', 'DELETE', `/v1/projects/dans/diary/datasets/papers/data/${hash}?remove_from_disk=true`)).status,
       200,
     );
     assert.ok((await usedOf(dan, 'storage_bytes')) < 20_000);
-    assert.equal((await upload('b'.repeat(20_000))).status, 200);
+    const both = await Promise.all([upload('b'.repeat(20_000)), upload('c'.repeat(20_000))]);
+    assert.deepEqual(both.map(({ status }) => status).sort(), [200, 429]);
   });
 });
