@@ -63,7 +63,7 @@ export function checkTime(member: string, ms: number | undefined, nowMs: number)
 
 /** Checks a record as it is given, and fills in what is absent. Throws `invalid` and `too_large` (RecordTooLarge). */
 export function checkedMemory(given: NewMemory, nowMs: number): Omit<MemoryRecord, 'seq' | 'addedMs' | 'kinds'> {
-  const { id = randomUUID(), type, data, place, who, tags, series, node, edge, confidence, hash, provenance } = given;
+  const { id = randomUUID(), type, data, place, who, tags, series, node, edge, confidence, hash, provenance, supersededBy } = given;
   if (!isMemoryId(id)) throw refused('id', 'must be a UUID in lower case', id);
   if (data === undefined) throw refused('data', 'must be a JSON value', undefined);
   checkFinite('data', data);
@@ -77,6 +77,8 @@ export function checkedMemory(given: NewMemory, nowMs: number): Omit<MemoryRecor
   checkName('session_id', who?.session, 256);
   checkName('series', series, 128);
   checkName('hash', hash, 64);
+  if (supersededBy !== undefined && !isMemoryId(supersededBy))
+    throw refused('superseded_by', 'must be the UUID of a memory in lower case', supersededBy);
   if ((tags?.length ?? 0) > MOST_TAGS) throw refused('tags', `may have ${MOST_TAGS} entries at most`, tags!.length);
   for (const tag of tags ?? []) checkName('tags', tag, 64);
   checkGraph(given);

@@ -75,7 +75,8 @@ async function* batches(path: string): AsyncGenerator<Line[]> {
   for await (const bytes of linesOf(path)) {
     number += 1;
     if (number > MOST_LINES) throw atLine(number, new Failure('too_large', `${MOST_LINES} lines are the most: split the file`));
-    const text = bytes.toString();
+    // Some editors put a mark of the byte order in front of a file.
+    const text = bytes.toString().replace(/^\uFEFF/, '');
     if (text.trim() === '') continue;
     batch.push({ number, memory: memoryOf(number, text) });
     await breathe();

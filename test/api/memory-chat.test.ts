@@ -272,7 +272,7 @@ scenarios<Runtime>(
         own,
         'ns',
         'p',
-        `version: v1\nruntime: {models: []}\nmemory: {stores: [{name: main, working_memory: {}, spatial: {}, graph: {}, consolidation: {}}, {name: plain, working_memory: {}}]}\n`,
+        `version: v1\nruntime: {models: []}\nmemory: {stores: [{name: main, working_memory: {}, spatial: {}, graph: {}, consolidation: {}}, {name: plain, working_memory: {}}, {name: bare, working_memory: {}, consolidation: {}}]}\n`,
       );
       const opened = await openRetrievalStage(own);
       const close = opened.close.bind(opened);
@@ -385,6 +385,14 @@ scenarios<Runtime>(
       body: {},
       status: 409,
       contains: ['plain', 'consolidation: {}'],
+    },
+    {
+      name: 'a store without a place for facts',
+      method: 'POST',
+      path: `${M}/consolidate?store_name=bare`,
+      body: {},
+      status: 409,
+      contains: ['bare', 'graph: {}'],
     },
     { name: 'a store that is not there', method: 'POST', path: `${M}/recall?store_name=nope`, body: {}, status: 404, contains: ['nope'] },
     { name: 'forget nobody', method: 'POST', path: `${M}/forget`, body: {}, status: 400, contains: ['uuids'] },

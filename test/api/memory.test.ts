@@ -280,6 +280,13 @@ const READING: Scenario[] = [
   read('stats of a store with kinds off', 'stats?store_name=small', (reply) =>
     assert.deepEqual([reply.graph, reply.timeseries, reply.working_memory], [null, null, { total_records: 0 }]),
   ),
+  refused(
+    'what no memory takes the place of',
+    { data: { from: 'A', to: 'B' }, data_type: 'edge', superseded_by: 'nonsense' },
+    422,
+    'superseded_by',
+    'nonsense',
+  ),
   refusedRead('query?latitude=91&longitude=1', 422, 'latitude'),
   refusedRead('query?latitude=1', 400, 'longitude'),
   refusedRead('query?start_time=soon', 422, 'start_time', 'soon'),
@@ -354,7 +361,7 @@ const MOVING: Scenario[] = [
     contains: ['Line 2'],
   }),
   read('nothing of them is there', 'stats?store_name=other', (reply) => assert.equal(reply.total_records, 0)),
-  moving('import', () => exported, { json: (reply) => assert.deepEqual([reply.success, reply.imported], [true, 15]) }),
+  moving('import', () => `\uFEFF${exported}`, { json: (reply) => assert.deepEqual([reply.success, reply.imported], [true, 15]) }),
   read('what was imported is what was exported', 'stats?store_name=other', (reply) =>
     assert.deepEqual([reply.total_records, reply.graph.edge_count], [15, 4]),
   ),

@@ -155,11 +155,13 @@ async function revert(store: MemoryStore, { run, after_seq: afterSeq }: Consolid
   return made.size;
 }
 
-/** Failure of a store that does not consolidate. */
+/** Failure of a store that does not consolidate, or has no place for facts. */
 export function consolidationOff(store: MemoryStore): Failure {
+  const { consolidation } = store.config;
+  const part = consolidation !== undefined && consolidation.enabled !== false ? 'graph' : 'consolidation';
   return new Failure(
     'conflict',
-    `Memory store ${store.name} of ${store.namespace}/${store.project} has no consolidation. Add "consolidation: {}" to it in the project file.`,
+    `Memory store ${store.name} of ${store.namespace}/${store.project} has no ${part}. Add "${part}: {}" to it in the project file.`,
     { code: 'ConsolidationOff' },
   );
 }
