@@ -12,7 +12,7 @@ export const METERS = { requests: 'requests', tokens: 'tokens', storage: 'storag
 /** Who may call the endpoints that change projects. */
 const CHANGED_BY: ReadonlySet<string> = new Set(['writers', 'founders']);
 /** What else keeps what it is sent, or what it makes of that, in a person's folder. */
-const KEEPING: ReadonlySet<string> = new Set(['anomaly_fit', 'classifier_fit', 'prepare_cache']);
+const KEEPING: ReadonlySet<string> = new Set(['anomaly_fit', 'ml_anomaly_fit', 'classifier_fit', 'ml_classifier_fit', 'prepare_cache']);
 
 /** Counts what people use of the daemon, where the module file has meters of these names. */
 export class Metering {

@@ -160,6 +160,9 @@ describe('what the daemon counts for its users', () => {
     assert.deepEqual([json(refused).resetsAt, refused.headers['retry-after']], [undefined, undefined], 'no day brings room');
     const grown = { config: { ...config, prompts: [{ name: 'long', messages: [{ role: 'system', content: 'c'.repeat(20_000) }] }] } };
     assert.equal((await dan.ask('core', 'PUT', '/v1/projects/dans/diary', grown)).status, 429);
+    const rows = { model: 'large', backend: 'ecod', data: Array.from({ length: 5_000 }, (_, at) => [at]) };
+    assert.equal((await dan.ask('universal', 'POST', '/v1/anomaly/fit', rows)).status, 429);
+    assert.equal((await dan.ask('core', 'POST', '/v1/ml/anomaly/fit', rows)).status, 429);
     assert.equal(
       (await dan.ask('core', 'DELETE', `/v1/projects/dans/diary/datasets/papers/data/${hash}?remove_from_disk=true`)).status,
       200,
