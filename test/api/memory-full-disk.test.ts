@@ -26,7 +26,8 @@ describe('memory on a full disk', { skip }, () => {
     stage = await openMemoryStage(undefined, disk!.folder, Date.now());
     application = dispatch({
       endpoints: memoryEndpoints,
-      context: { memories: stage.memories, dataDir: disk!.folder } as never,
+      // Nothing is consolidated here.
+      context: { memories: stage.memories, mind: { consolidating: async () => undefined }, dataDir: disk!.folder } as never,
       access: { bindHost: '127.0.0.1' },
     });
   });
