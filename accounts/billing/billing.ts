@@ -220,8 +220,8 @@ export class Billing {
       .set({ lease: now + LEASE_MS })
       .where('id', '=', id)
       .where('state', '=', 'working')
-      // One that lies further ahead than any was taken before the clock was set back.
-      .where((row) => row.or([row('lease', '<=', now), row('lease', '>', now + LEASE_MS)]))
+      // One that lies further ahead than any, also of those who came a moment later, was taken before the clock was set back.
+      .where((row) => row.or([row('lease', '<=', now), row('lease', '>', now + 2 * LEASE_MS)]))
       .executeTakeFirst();
     if (numUpdatedRows > 0n) return true;
     throw new Failure('conflict', 'this event is being read; send it again', { code: 'event_in_work' });
