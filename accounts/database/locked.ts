@@ -43,7 +43,7 @@ interface Held {
   readonly held: boolean | number | null;
 }
 
-/** How long a lock record counts when its holder has ended without taking it away; one that lies further ahead is from before the clock was set back. */
+/** How long a lock record counts when its holder has ended without taking it away; one that lies further ahead than any of those who came a moment later is from before the clock was set back. */
 const LEASE_MS = 20_000;
 
 /** A lock as a record with a lease, for databases whose transactions, if any, cannot span the statements of a migration. */
@@ -60,7 +60,9 @@ async function withLockRecord<T>(tables: Kysely<Tables>, name: string, work: () 
     const now = Date.now();
     await sql`insert into accounts_lock (name, holder, until) values (${name}, ${holder}, ${now + LEASE_MS})
       on conflict (name) do update set holder = excluded.holder, until = excluded.until
-      where accounts_lock.until < ${now} or accounts_lock.until > ${now + LEASE_MS} or accounts_lock.holder = ${holder}`.execute(tables);
+      where accounts_lock.until < ${now} or accounts_lock.until > ${now + 2 * LEASE_MS} or accounts_lock.holder = ${holder}`.execute(
+      tables,
+    );
     const lock = await tables.selectFrom('accounts_lock').select('holder').where('name', '=', name).executeTakeFirst();
     return lock?.holder === holder;
   };
