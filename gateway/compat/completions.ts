@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { breathe } from '../../runtime/base/loop.js';
 import type { CollectedCompletion, CompletionPart, TokenLogprob } from '../../runtime/completions/contract.js';
 import type { UniversalRequest } from '../../runtime/completions/request.js';
 import { formFields, generationSettings, languageOptions, refuseAdapters } from '../../runtime/completions/settings.js';
@@ -131,6 +132,8 @@ const headOf = (model: string) => ({
 async function whole(runtime: Runtime, body: TextRequest, prompts: readonly Prompt[], request: Request): Promise<Reply> {
   const answers = await Promise.all(
     prompts.map(async (prompt) => {
+      // Many prompts are begun one by one, in turns of the loop.
+      await breathe();
       const wanted = requestOf(body, prompt);
       const echo = await echoOf(runtime, wanted, body, request);
       return (await answersOf(runtime, wanted, request.signal)).map((answer) => ({ ...answer, echo }));
