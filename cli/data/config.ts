@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
+import { type Difference, differencesOf } from '../../runtime/config/differences.js';
 import { type Problem, pathText } from '../../runtime/config/problems.js';
 import { parseProjectFile } from '../../runtime/config/project-file.js';
 import { validateConfig } from '../../runtime/config/validate.js';
@@ -121,28 +122,6 @@ export const restoreGeneration: Run = (call) =>
       show: () => call.out.line(`the file of ${call.project.namespace}/${call.project.project} is that of generation ${generation}`),
     };
   });
-
-/** One setting that differs. */
-interface Difference {
-  readonly path: string;
-  /** What the daemon has, or what it had; absent where it has nothing. */
-  readonly before?: unknown;
-  /** What the file says, or what came then; absent where it says nothing. */
-  readonly after?: unknown;
-}
-
-/** The settings that two configurations do not have in common, in the order of their paths. */
-export function differencesOf(daemon: unknown, file: unknown, path: readonly (string | number)[] = []): Difference[] {
-  if (JSON.stringify(daemon) === JSON.stringify(file)) return [];
-  const isTree = (value: unknown): value is object => typeof value === 'object' && value !== null;
-  if (isTree(daemon) && isTree(file) && Array.isArray(daemon) === Array.isArray(file)) {
-    const [a, b] = [daemon as Record<string, unknown>, file as Record<string, unknown>];
-    return [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap((name) =>
-      differencesOf(a[name], b[name], [...path, Array.isArray(daemon) ? Number(name) : name]),
-    );
-  }
-  return [{ path: pathText(path), ...(daemon === undefined ? {} : { before: daemon }), ...(file === undefined ? {} : { after: file }) }];
-}
 
 function show({ out }: Call, differences: readonly Difference[]): void {
   if (differences.length === 0) out.line('both say the same');

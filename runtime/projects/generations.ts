@@ -7,10 +7,10 @@ import type { Difference, Generation, GenerationDetail, GenerationList } from '.
 import type { Project } from '../../schemas/generated/core/projects.js';
 import { log } from '../base/log.js';
 import { flushDirectory, writeFlushed } from '../config/atomic-write.js';
-import { type Path, pathText, summary } from '../config/problems.js';
+import { differencesOf } from '../config/differences.js';
+import { summary } from '../config/problems.js';
 import { withoutSecrets } from '../config/secrets.js';
 import { validateConfig } from '../config/validate.js';
-import type { JsonObject } from '../config/values.js';
 import { parseLargeProjectFile } from '../config/yaml-worker.js';
 import { Locks } from './locks.js';
 import type { Projects, SeenText } from './projects.js';
@@ -66,7 +66,12 @@ export class Generations {
     const other = to ?? (await this.#kept(namespace, name)).at(-1)?.number ?? from;
     const [a, b] = [await this.#find(namespace, name, from), await this.#find(namespace, name, other)];
     const [before, after] = await Promise.all([this.#read(namespace, name, a.one), this.#read(namespace, name, b.one)]);
-    return { from, to: other, differences: differencesOf(before.stored, after.stored, before.shown, after.shown) };
+    const found = differencesOf(before.stored, after.stored, { before: before.shown, after: after.shown });
+    const differences = found.map(({ path, ...sides }) => {
+      const was = 'before' in sides ? { from: sides.before } : {};
+      return { path, ...was, ...('after' in sides ? { to: sides.after } : {}) } as Difference;
+    });
+    return { from, to: other, differences };
   }
 
   /** The configuration of a generation for use, with its secrets. Throws `invalid` where it cannot be used. */
@@ -176,17 +181,4 @@ const hashOf = (text: string): string => createHash('sha256').update(text).diges
 /** `current` is the hash of the text that the project works with, for the newest generation. */
 function described({ number: generation, atMs, source, hash, fileName }: Kept, current: string | null): Generation {
   return { generation, created_at: new Date(atMs).toISOString(), source, hash, file: fileName, current: hash === current };
-}
-
-/** The settings in which two configurations differ, by their paths; what is shown is without secrets. */
-function differencesOf(a: unknown, b: unknown, shownA: unknown, shownB: unknown, path: Path = []): Difference[] {
-  if (JSON.stringify(a) === JSON.stringify(b)) return [];
-  const isTree = (value: unknown): value is JsonObject => typeof value === 'object' && value !== null;
-  if (isTree(a) && isTree(b) && Array.isArray(a) === Array.isArray(b)) {
-    const [ofA, ofB] = [isTree(shownA) ? shownA : {}, isTree(shownB) ? shownB : {}];
-    return [...new Set([...Object.keys(a), ...Object.keys(b)])].flatMap((name) =>
-      differencesOf(a[name], b[name], ofA[name], ofB[name], [...path, Array.isArray(a) ? Number(name) : name]),
-    );
-  }
-  return [{ path: pathText(path), ...(a === undefined ? {} : { from: shownA }), ...(b === undefined ? {} : { to: shownB }) } as Difference];
 }

@@ -7,8 +7,8 @@ import { after, describe, it } from 'node:test';
 import { contentOf } from '../../../cli/chat/attachments.js';
 import { Composer } from '../../../cli/chat/repl.js';
 import { route } from '../../../cli/daemon/client.js';
-import { differencesOf } from '../../../cli/data/config.js';
 import { readRows } from '../../../cli/ml/table-file.js';
+import { differencesOf } from '../../../runtime/config/differences.js';
 import { ranProgram } from '../../support/command-line.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'quern-cli-'));
