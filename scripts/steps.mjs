@@ -5,6 +5,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { dirname, join } from 'node:path';
 
 export const root = join(import.meta.dirname, '..');
+const web = join(root, 'web');
 const LEAST_NODE = [20, 19];
 
 /** Ends the script with one line that says what is wrong and how to mend it. */
@@ -113,6 +114,19 @@ const STEPS = [
       await run('declaring the types of quern/accounts', process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'accounts']);
       await run('packing the daemon', process.execPath, ['scripts/bundle.mjs']);
     },
+  },
+  {
+    name: 'web-install',
+    inputs: ['web/package.json', 'web/package-lock.json'],
+    made: 'web/node_modules/vite',
+    run: () =>
+      run('installing what builds the web interface (npm ci)', 'npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: web }),
+  },
+  {
+    name: 'web',
+    inputs: ['web'],
+    made: 'build/web/index.html',
+    run: () => run('building the web interface', process.execPath, ['node_modules/vite/bin/vite.js', 'build'], { cwd: web }),
   },
   {
     name: 'native',

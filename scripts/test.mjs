@@ -50,6 +50,8 @@ for (const suite of SUITES.filter((name) => picked.length === 0 || picked.includ
     ]);
     if (!passed) failures += readFileSync(failedTests, 'utf8');
   }
+  if (suite === 'tidy')
+    run('types of the web interface', ['web/node_modules/svelte-check/bin/svelte-check', '--workspace', 'web', '--fail-on-warnings']);
 }
 if ((picked.length === 0 || picked.includes('native')) && summary.every(({ passed }) => passed)) run('C++', ['scripts/native-tests.mjs']);
 process.stderr.write(

@@ -5,6 +5,8 @@ import type { Runtime } from '../../runtime/runtime.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
 import { Failure } from '../../schemas/errors.js';
 import type { Disk, Health, HealthComponent, Info, VersionCheck, Volume } from '../../schemas/generated/core/system.js';
+import { liked } from '../http/accept.js';
+import { webPage } from '../web.js';
 
 /** The size and use of the disk that holds `path`. */
 export async function volume(path: string): Promise<Volume> {
@@ -97,10 +99,14 @@ export const systemEndpoints: Endpoint<Runtime>[] = [
     path: '/',
     id: 'hello',
     access: 'anyone',
-    summary: 'Say hello',
+    summary: 'Say hello; browsers get the web interface',
     tag,
     response: 'core/system#Hello',
-    handler: () => ({ json: { message: 'Hello, World!' } }),
+    handler: async (_runtime, request) => {
+      const accept = request.header('accept');
+      const wantsPage = accept !== undefined && liked(accept, 'text/html') > liked(accept, 'application/json');
+      return (wantsPage && (await webPage(request.header('accept-encoding')))) || { json: { message: 'Hello, World!' } };
+    },
   }),
   endpoint({
     method: 'GET',

@@ -9,6 +9,7 @@ import { coreEndpoints, coreSockets } from '../core/index.js';
 import { documentationEndpoints } from '../http/documentation.js';
 import { type ChosenTransport, createTransport, dispatch, type Listener, type SocketRoute } from '../http/index.js';
 import { universalEndpoints, universalSockets } from '../universal/index.js';
+import { webAssets } from '../web.js';
 import { finishRestore } from './backup/restore.js';
 import { boundHeap } from './heap.js';
 import { lockDataDir } from './lock.js';
@@ -74,6 +75,7 @@ async function open({ transport, options, runtime, front }: House, api: ServedAp
   const endpoints = [
     ...api.endpoints,
     metricsEndpoint,
+    webAssets<Runtime>(),
     ...documentationEndpoints<Runtime>({ title: api.title, version: VERSION }, api.endpoints),
   ];
   const application = dispatch({

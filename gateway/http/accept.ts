@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
 
-/** How well an `Accept` header likes a media type: 0 = not at all. The most specific entry counts. */
-function quality(accept: string, type: string): number {
+/** How well an `Accept` header likes a media type, 0 (not at all) to 1. The most specific entry counts. */
+export function liked(accept: string, type: string): number {
   let best = { rank: -1, quality: 0 };
   for (const entry of accept.toLowerCase().split(',')) {
     const [range = '', ...parameters] = entry.split(';').map((part) => part.trim());
@@ -19,8 +19,8 @@ export function negotiated<Type extends string>(accept: string | undefined, type
   if (accept === undefined || accept.trim() === '') return types[0];
   let [best, most]: [Type | undefined, number] = [undefined, 0];
   for (const type of types) {
-    const liked = quality(accept, type);
-    if (liked > most) [best, most] = [type, liked];
+    const how = liked(accept, type);
+    if (how > most) [best, most] = [type, how];
   }
   if (best !== undefined) return best;
   throw new Failure('not_acceptable', `Accept is ${JSON.stringify(accept.slice(0, 200))}; this answer comes as ${types.join(', ')}.`);

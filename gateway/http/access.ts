@@ -15,8 +15,13 @@ export interface AccessRules {
   readonly apiKey?: string;
 }
 
-/** Paths that need no key: a supervisor must see that the process lives, and the documentation page, which holds nothing of the user's, asks for the key. */
-export const OPEN_PATHS: ReadonlySet<string> = new Set(['/health/liveness', '/health/liveness/', '/docs', '/docs/']);
+/** Paths that need no key: a supervisor must see that the process lives, and the pages and their files, which hold nothing of the user's, ask for the key. */
+const OPEN_PATHS: ReadonlySet<string> = new Set(['/health/liveness', '/health/liveness/', '/docs', '/docs/']);
+const OPEN_FOLDER = '/assets/';
+/** What a browser accepts that opens `/`, where others want the API's greeting and need the key. */
+const PAGE = /\btext\/html\b/;
+/** How a page sends the key in a WebSocket's handshake, whose headers it cannot set: as a subprotocol, in hexadecimal. */
+const KEY_PROTOCOL = /(?:^|,)\s*quern-key\.((?:[0-9a-f]{2})+)\s*(?:,|$)/;
 
 /** Remembered verdicts on Host and Origin texts; the memory is dropped when full. */
 const MAX_REMEMBERED = 256;
@@ -68,12 +73,12 @@ export class Access {
   }
 
   /**
-   * Throws unless `Authorization: Bearer` or `X-API-Key` carries the key, where one is wanted: `unauthorized`, and `too_many` for an address that
+   * Throws unless `Authorization: Bearer`, `X-API-Key` or a WebSocket's subprotocol carries the key, where one is wanted: `unauthorized`, and `too_many` for an address that
    * has sent several wrong ones. Takes the same time for every wrong key, and takes the right one always.
    */
   checkKey(request: { readonly path: string; readonly remoteAddress: string; header(name: string): string }): void {
-    if (this.#key === undefined || OPEN_PATHS.has(request.path)) return;
-    const given = /^bearer\s+(.+)$/i.exec(request.header('authorization'))?.[1] ?? request.header('x-api-key');
+    if (this.#key === undefined || isOpen(request.path, request.header('accept'))) return;
+    const given = sentKey((name) => request.header(name));
     if (timingSafeEqual(digest(given), this.#key)) return;
     // Who sends no key does not guess.
     const retryAfterS = given === '' ? 0 : this.#wrongKeys.note(request.remoteAddress);
@@ -97,6 +102,17 @@ export class Access {
     // A literal address cannot be rebound, so a listener on all addresses may be called by any of them.
     return isLoopback(name) || this.#hosts.has(name) || (this.#anyAddress && isIP(name) !== 0);
   }
+}
+
+function isOpen(path: string, accept: string): boolean {
+  return OPEN_PATHS.has(path) || path.startsWith(OPEN_FOLDER) || (path === '/' && PAGE.test(accept));
+}
+
+/** The key that a request carries; empty where there is none. */
+function sentKey(header: (name: string) => string): string {
+  const bearer = /^bearer\s+(.+)$/i.exec(header('authorization'))?.[1];
+  const protocol = KEY_PROTOCOL.exec(header('sec-websocket-protocol'))?.[1];
+  return bearer ?? (protocol === undefined ? header('x-api-key') : Buffer.from(protocol, 'hex').toString());
 }
 
 function digest(text: string): Buffer {

@@ -101,10 +101,48 @@ export class Browser {
 
   /** Presses a key, such as `Enter` or `ArrowRight`. */
   async press(key: string): Promise<void> {
-    const code = { Enter: 13, Tab: 9, ArrowRight: 39, ArrowLeft: 37 }[key] ?? 0;
+    const code = { Enter: 13, Tab: 9, Escape: 27, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40, ArrowLeft: 37 }[key] ?? 0;
     const event = { key, code: key, windowsVirtualKeyCode: code, ...(key === 'Enter' ? { text: '\r' } : {}) };
     await this.#send('Input.dispatchKeyEvent', { type: 'keyDown', ...event });
     await this.#send('Input.dispatchKeyEvent', { type: 'keyUp', ...event });
+  }
+
+  /** Clicks the first visible button, link, tab or summary whose name (text or label) is or begins with `name`, inside `within`. */
+  async click(name: string, within = 'body'): Promise<void> {
+    const found = `[...document.querySelector(${JSON.stringify(within)}).querySelectorAll('button, a, summary, [role=tab], [role=option], [role=menuitem], label')]
+      .filter((one) => one.checkVisibility() && !one.disabled)
+      .map((one) => [one, (one.getAttribute('aria-label') ?? one.innerText ?? '').trim()])
+      .filter(([, text]) => text.startsWith(${JSON.stringify(name)}))
+      .sort(([, a], [, b]) => a.length - b.length)[0]?.[0]`;
+    await this.until(found);
+    await this.value(`${found}.click()`);
+  }
+
+  /** Empties the field of a selector and writes text into it, as a person does. */
+  async fill(selector: string, text: string): Promise<void> {
+    await this.until(`document.querySelector(${JSON.stringify(selector)})`);
+    await this.value(`(document.querySelector(${JSON.stringify(selector)}).focus(), document.activeElement.select?.())`);
+    if (text === '') await this.value(`document.execCommand('delete')`);
+    else await this.#send('Input.insertText', { text });
+  }
+
+  /** Gives a file field the files at some paths, as its dialog does. */
+  async attach(selector: string, ...paths: string[]): Promise<void> {
+    const { root } = (await this.#send('DOM.getDocument')) as { root: { nodeId: number } };
+    const { nodeId } = (await this.#send('DOM.querySelector', { nodeId: root.nodeId, selector })) as { nodeId: number };
+    await this.#send('DOM.setFileInputFiles', { nodeId, files: paths });
+  }
+
+  /** Makes the window as large as this, in pixels; up to 500 wide it is a phone's, with touch. */
+  async resize(width: number, height: number): Promise<void> {
+    const mobile = width <= 500;
+    await this.#send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile });
+    await this.#send('Emulation.setTouchEmulationEnabled', { enabled: mobile });
+  }
+
+  /** Sends a command of the DevTools protocol that has no method of its own here. */
+  command(method: string, params: object = {}): Promise<Record<string, unknown>> {
+    return this.#send(method, params);
   }
 
   /** The page as a PNG file. */

@@ -1,0 +1,111 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { extname } from 'node:path';
+import { type Endpoint, endpoint, type WholeReply } from '../schemas/endpoint.js';
+import { Failure } from '../schemas/errors.js';
+
+/** Where the build puts the interface: one page, and in `assets/` its scripts, styles and pictures, each also compressed. */
+const FOLDER = new URL('../web/', import.meta.url);
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.svg': 'image/svg+xml',
+  '.png': 'image/png',
+  '.wasm': 'application/wasm',
+};
+/** The best first. */
+const ENCODINGS = [
+  ['br', '.br'],
+  ['gzip', '.gz'],
+] as const;
+/** Names of files with a hash of their content never mean something else. */
+const HASHED = /-[\w-]{8}\.\w+$/;
+/**
+ * The page's own files and requests to this listener. Its libraries set styles of single elements as attributes (mathematics, editors); what the page
+ * shows of a user's files, it shows from `blob:` addresses, which hold what was fetched with the key.
+ */
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "style-src-attr 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "media-src 'self' data: blob:",
+  "connect-src 'self'",
+  "worker-src 'self'",
+  "frame-src 'self' blob:",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+].join('; ');
+const SAFE = { 'X-Content-Type-Options': 'nosniff', 'Referrer-Policy': 'no-referrer' };
+
+interface StaticFile {
+  readonly contentType: string;
+  readonly bytes: Uint8Array;
+  /** Content codings and their bytes, the best first. */
+  readonly encoded: readonly { readonly coding: string; readonly bytes: Uint8Array }[];
+}
+
+const files = new Map<string, Promise<StaticFile | undefined>>();
+let names: Promise<ReadonlySet<string>> | undefined;
+
+/** One file of the interface, read once; `undefined` where the build has none of that name. */
+function staticFile(name: string): Promise<StaticFile | undefined> {
+  names ??= readdir(FOLDER, { recursive: true }).then(
+    (all) => new Set(all.map((one) => one.replaceAll('\\', '/'))),
+    () => new Set<string>(),
+  );
+  let file = files.get(name);
+  if (file === undefined) {
+    file = names.then((known) => (known.has(name) && TYPES[extname(name)] ? read(name, known) : undefined));
+    // Only names that are there are kept: a client that asks for others costs no memory.
+    void file.then((found) => found === undefined && files.delete(name));
+    files.set(name, file);
+  }
+  return file;
+}
+
+async function read(name: string, known: ReadonlySet<string>): Promise<StaticFile> {
+  const bytesOf = (one: string): Promise<Uint8Array> => readFile(new URL(one, FOLDER));
+  const there = ENCODINGS.filter(([, ending]) => known.has(name + ending));
+  const encoded = await Promise.all(there.map(async ([coding, ending]) => ({ coding, bytes: await bytesOf(name + ending) })));
+  return { contentType: TYPES[extname(name)]!, bytes: await bytesOf(name), encoded };
+}
+
+function reply(file: StaticFile, acceptEncoding: string | undefined, headers: Readonly<Record<string, string>>): WholeReply {
+  const accepted = new Set((acceptEncoding ?? '').split(',').map((one) => one.trim()));
+  const best = file.encoded.find(({ coding }) => accepted.has(coding));
+  return {
+    bytes: best?.bytes ?? file.bytes,
+    contentType: file.contentType,
+    headers: { ...SAFE, Vary: 'Accept-Encoding', ...(best ? { 'Content-Encoding': best.coding } : {}), ...headers },
+  };
+}
+
+/** The page of the interface; `undefined` where it was not built. */
+export async function webPage(acceptEncoding: string | undefined): Promise<WholeReply | undefined> {
+  const page = await staticFile('index.html');
+  return page && reply(page, acceptEncoding, { 'Content-Security-Policy': POLICY, 'Cache-Control': 'no-cache' });
+}
+
+/** Serves the files that the page loads. They hold nothing of a user's, so they need no key: the page asks for it. */
+export function webAssets<Context>(): Endpoint<Context> {
+  return endpoint<Context>({
+    method: 'GET',
+    path: '/assets/{file+}',
+    id: 'web_asset',
+    access: 'anyone',
+    summary: 'A file of the web interface',
+    tag: 'documentation',
+    hidden: true,
+    handler: async (_context, request) => {
+      const name = request.params.file!;
+      const file = await staticFile(`assets/${name}`);
+      if (file === undefined)
+        throw new Failure('not_found', `The web interface has no file "${name}". Load the page again: a newer one may be here.`);
+      const keep = HASHED.test(name) ? 'public, max-age=31536000, immutable' : 'no-cache';
+      return reply(file, request.header('accept-encoding'), { 'Cache-Control': keep });
+    },
+  });
+}

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { NO_BROWSER, WebStage } from '../../support/web/stage.js';
+
+const KEY = 'sëcret key 1';
+const BROWSERS_ACCEPT = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
+
+describe('the web interface', { skip: NO_BROWSER }, () => {
+  const stage = new WebStage();
+
+  it('is served to browsers, and the greeting of the API to others', async () => {
+    for (const accept of [undefined, '*/*', 'application/json']) {
+      const answer = await fetch(stage.daemon.core, accept ? { headers: { accept } } : {});
+      assert.deepEqual(await answer.json(), { message: 'Hello, World!' });
+    }
+    const page = await fetch(stage.daemon.core, { headers: { accept: BROWSERS_ACCEPT } });
+    assert.match(page.headers.get('content-type')!, /^text\/html/);
+    assert.match(page.headers.get('content-security-policy')!, /default-src 'none'/);
+    const script = /src="(\/assets\/[^"]+\.js)"/.exec(await page.text())![1]!;
+    for (const coding of ['br', 'gzip', 'identity']) {
+      const answer = await fetch(stage.daemon.core + script, { headers: { 'accept-encoding': coding } });
+      assert.equal(answer.headers.get('content-encoding'), coding === 'identity' ? null : coding);
+      assert.match(answer.headers.get('cache-control')!, /immutable/);
+      assert.match(await answer.text(), /\w/);
+    }
+  });
+
+  it('serves no other file', async () => {
+    for (const name of ['nothing.js', '..%2findex.html', '%2e%2e/%2e%2e/cli/main.js', '../../../package.json', '%00', 'quern.svg.gz']) {
+      const answer = await fetch(`${stage.daemon.core}/assets/${name}`);
+      assert.equal(answer.status, 404, name);
+    }
+  });
+
+  it('shows each view by its address, and says so where there is none', async () => {
+    await stage.open('system');
+    await stage.browser.until(`document.querySelector('main').innerText.includes('is healthy')`);
+    await stage.inspect('system');
+    await stage.open('nowhere');
+    await stage.browser.until(`document.querySelector('main').innerText.includes('no page "nowhere"')`);
+    await stage.browser.resize(390, 844);
+    await stage.browser.click('Views');
+    await stage.browser.click('System', 'nav');
+    await stage.browser.until(`location.hash === '#/system' && !document.querySelector('nav').checkVisibility()`);
+  });
+});
+
+describe('the web interface of a daemon with a key', { skip: NO_BROWSER }, () => {
+  const stage = new WebStage({ env: { QUERN_API_KEY: KEY } });
+
+  it('asks for the key, and goes on with the right one', async () => {
+    await stage.open('system');
+    await stage.browser.until(`document.querySelector('dialog[open]')`);
+    await stage.browser.fill('dialog input', 'wrong');
+    await stage.browser.click('Use this key');
+    await stage.browser.until(`document.querySelector('dialog').innerText.includes('does not know this key')`);
+    await stage.browser.fill('dialog input', KEY);
+    await stage.browser.click('Use this key');
+    await stage.browser.until(`!document.querySelector('dialog[open]') && document.querySelector('main').innerText.includes('is healthy')`);
+  });
+});

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before } from 'node:test';
+import { Browser, CHROMIUM } from '../browser.js';
+import { type DaemonUnderTest, startDaemon } from '../daemon.js';
+
+const ROOT = join(import.meta.dirname, '..', '..', '..', '..');
+const AXE = join(ROOT, 'web/node_modules/axe-core/axe.min.js');
+/** Where pictures of the pages go when the variable names a folder: for people who look at them. */
+const PICTURES = process.env.QUERN_PICTURES;
+
+/** A phone, a tablet and a wide screen. */
+export const WIDTHS = [
+  ['phone', 390, 844],
+  ['tablet', 820, 1180],
+  ['wide', 1440, 900],
+] as const;
+
+/** For `describe`: why tests of pages are skipped here. */
+export const NO_BROWSER = CHROMIUM ? false : 'no Chromium is installed';
+
+/** One daemon and one browser for the tests of a file; both are there from `before` on. */
+export class WebStage {
+  daemon!: DaemonUnderTest;
+  browser!: Browser;
+
+  constructor(options: Parameters<typeof startDaemon>[0] = {}) {
+    before(async () => {
+      [this.daemon, this.browser] = await Promise.all([startDaemon(options), Browser.start()]);
+    });
+    after(async () => {
+      await this.browser?.close();
+      await this.daemon?.end('SIGKILL');
+    });
+  }
+
+  /** Opens a view, such as `data` or `chat/conv_1`, and waits until its code is there. */
+  async open(place: string): Promise<void> {
+    await this.browser.open('about:blank#');
+    await this.browser.open(`${this.daemon.core}/#/${place}`);
+    await this.browser.until(`document.querySelector('main')?.children.length > 0`);
+  }
+
+  /** Looks at the open page at three widths and in both colours: no violation that axe knows, nothing wider than the window, nothing in the console. */
+  async inspect(name: string): Promise<void> {
+    for (const [device, width, height] of WIDTHS) {
+      await this.browser.resize(width, height);
+      for (const colours of device === 'wide' ? ['light', 'dark'] : ['light']) {
+        await this.browser.value(`(document.documentElement.dataset.theme = '${colours}', 0)`);
+        await this.#picture(`${name}-${device}-${colours}`);
+        const wide = await this.browser.value<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+        assert.ok(wide <= 0, `${name} is ${wide} pixels wider than the window of a ${device}`);
+        assert.deepEqual(await this.#violations(), [], `${name}, ${device}, ${colours}`);
+      }
+    }
+    assert.deepEqual(this.browser.complaints, []);
+  }
+
+  async #picture(name: string): Promise<void> {
+    if (PICTURES === undefined) return;
+    mkdirSync(PICTURES, { recursive: true });
+    await this.browser.picture(join(PICTURES, `${name}.png`));
+  }
+
+  /** What axe-core finds, as a line per rule with the elements. */
+  async #violations(): Promise<string[]> {
+    // The page's policy takes no script of others; the debugger's evaluation is not bound by it.
+    if (!(await this.browser.value<boolean>(`'axe' in window`))) await this.browser.value(`${readFileSync(AXE, 'utf8')}; 0`);
+    return this.browser.value<string[]>(
+      `axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) => violations.map(({ id, help, nodes }) =>
+        id + ': ' + help + ': ' + nodes.slice(0, 3).map(({ html, failureSummary }) => html.slice(0, 160) + ' ' + failureSummary.slice(0, 200)).join(' | ')))`,
+    );
+  }
+}

@@ -1,0 +1,33 @@
+/** Whether the daemon answers. While it does not, it is asked again every few seconds, and views that care reload when it is back. */
+const AGAIN_MS = 2_000;
+
+class Connection {
+  isLost = $state(false);
+  /** Grows each time that the daemon comes back: an effect that reads it runs again. */
+  returns = $state(0);
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  /** A request found nobody. */
+  lost(): void {
+    this.isLost = true;
+    this.#timer ??= setTimeout(() => void this.#look(), AGAIN_MS);
+  }
+
+  /** A request was answered. */
+  found(): void {
+    if (!this.isLost) return;
+    this.isLost = false;
+    this.returns += 1;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #look(): Promise<void> {
+    this.#timer = undefined;
+    const answer = await fetch('/health/liveness').catch(() => undefined);
+    if (answer?.ok) this.found();
+    else this.lost();
+  }
+}
+
+export const connection = new Connection();
