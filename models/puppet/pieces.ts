@@ -1,5 +1,5 @@
+import { spell } from '../../runtime/engines/tokenizers/byte-alphabet.js';
 import { splitWords } from '../writers/bpe.js';
-import { spell } from '../writers/byte-alphabet.js';
 
 /** Ends of the cuts that may be made, in bytes from the start. */
 function boundaries(source: string, bytesPerToken: number | undefined): number[] {

@@ -1,5 +1,5 @@
+import { spell } from '../../runtime/engines/tokenizers/byte-alphabet.js';
 import { Bpe } from '../writers/bpe.js';
-import { spell } from '../writers/byte-alphabet.js';
 import { type Vocabulary, vocabularyOf } from '../writers/vocabulary.js';
 import { privatePieces } from './pieces.js';
 import { IDLE_THINKING, type Script, type ScriptTable, type ToolAnswerTable } from './script.js';

@@ -1,4 +1,4 @@
-import { spell } from '../writers/byte-alphabet.js';
+import { spell } from '../../runtime/engines/tokenizers/byte-alphabet.js';
 import type { TensorSource } from '../writers/gguf-writer.js';
 import type { LlamaShape } from '../writers/llama-metadata.js';
 import { seededRandom } from '../writers/random.js';

@@ -1,4 +1,4 @@
-// Evaluates a GGUF through the daemon: `node models/tiny/evaluate.mjs [file.gguf] [--json out.json] [--answers] [--only KIND] [--held-out FILE] [--items FOLDER]`.
+// Evaluates a GGUF through the daemon: `node models/tiny/evaluate.mjs [file.gguf] [--json out.json] [--answers] [--only KIND] [--held-out FILE] [--items FOLDER] [--development FOLDER]`.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,8 +13,6 @@ const READY_TRIES = 600;
 const MAX_TOKENS = 160;
 /** Share of an answer that must be one repeated run of words to count as a loop. */
 const LOOP_SHARE = 0.3;
-
-const DEVELOPMENT = join(import.meta.dirname, 'dev');
 
 const args = process.argv.slice(2);
 const option = (name) => (args.includes(name) ? args[args.indexOf(name) + 1] : undefined);
@@ -141,6 +139,8 @@ async function free(base, folder) {
   return { free: means(rows), speed: { tokens, perSecond: Math.round((1000 * tokens) / ms) } };
 }
 
+/** The folder of harder items that whoever trains may look at; it is kept with the training code. */
+const development = option('--development');
 const isPart = Boolean(option('--only') ?? option('--items'));
 const { base, child } = await startDaemon();
 try {
@@ -148,7 +148,9 @@ try {
     file: file.split('/').at(-1),
     sha256: createHash('sha256').update(readFileSync(file)).digest('hex'),
     hand_written: await handWritten(base, option('--items')),
-    ...(isPart ? {} : { development: { ...(await handWritten(base, DEVELOPMENT)), 'free prompts': (await free(base, DEVELOPMENT)).free } }),
+    ...(development === undefined
+      ? {}
+      : { development: { ...(await handWritten(base, development)), 'free prompts': (await free(base, development)).free } }),
     held_out: option('--held-out') ? await heldOut(base, option('--held-out')) : {},
     ...(isPart ? {} : await free(base)),
     memory: memoryOf(child),

@@ -1,4 +1,4 @@
-// Compares a GGUF in our engine with torch: `python train/reference.py`, then `node models/tiny/parity.mjs FILE.gguf [reference.json]`.
+// Compares a GGUF in our engine with torch: write the reference with the training code (README.md), then `node models/tiny/parity.mjs FILE.gguf [reference.json]`.
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { EXACT, Generations } from '../../build/test/native/generations.js';

@@ -1,4 +1,4 @@
-import { BYTE_CHARS, spell } from './byte-alphabet.js';
+import { BYTE_CHARS, spell } from '../../runtime/engines/tokenizers/byte-alphabet.js';
 
 /**
  * Words as the `qwen2` pre-tokeniser of llama.cpp cuts them: contractions, a run of letters with one leading

@@ -1,4 +1,4 @@
-import { BYTE_OF_CHAR } from '../../../models/writers/byte-alphabet.js';
+import { BYTE_OF_CHAR } from './byte-alphabet.js';
 
 /** One step of a tokenizer before its model, or several. */
 interface Step {

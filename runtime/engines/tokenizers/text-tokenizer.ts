@@ -1,6 +1,6 @@
 import type { Tokenizer } from '@huggingface/tokenizers';
-import { BYTE_OF_CHAR } from '../../../models/writers/byte-alphabet.js';
 import { Failure } from '../../../schemas/errors.js';
+import { BYTE_OF_CHAR } from './byte-alphabet.js';
 import { openTokenizer } from './long-words.js';
 import { longestToken } from './longest-token.js';
 

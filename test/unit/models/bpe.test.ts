@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Bpe, splitWords } from '../../../models/writers/bpe.js';
-import { BYTE_CHARS, spell, unspell } from '../../../models/writers/byte-alphabet.js';
+import { BYTE_CHARS, spell, unspell } from '../../../runtime/engines/tokenizers/byte-alphabet.js';
 
 const TEXTS = ['', 'hello world', "it's 42 — Größe 😀\n\n\tend  ", 'a\r\nb', '日本語 नमस्ते', '\u0000\u0001', '{"a": [1, 2]}'];
 

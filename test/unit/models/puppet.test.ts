@@ -8,7 +8,7 @@ import { STANDIN_CARD } from '../../../models/standin/card.js';
 import { standinModel } from '../../../models/standin/standin.js';
 import { STANDIN_SCRIPTS, STANDIN_TOOL_ANSWERS } from '../../../models/standin/standin-scripts.js';
 import { Bpe, splitWords } from '../../../models/writers/bpe.js';
-import { unspell } from '../../../models/writers/byte-alphabet.js';
+import { unspell } from '../../../runtime/engines/tokenizers/byte-alphabet.js';
 import { coarsePuppetPath, puppetPath } from '../../support/models/cache.js';
 import { readGguf } from '../../support/models/read-gguf.js';
 

@@ -1,4 +1,4 @@
-import { BYTE_OF_CHAR } from '../../../../models/writers/byte-alphabet.js';
+import { BYTE_OF_CHAR } from '../../tokenizers/byte-alphabet.js';
 import type { Spelling } from '../../tokenizers/tokenizer.js';
 import { type Span, wordPieceWordsOf, wordsOf } from './words.js';
 

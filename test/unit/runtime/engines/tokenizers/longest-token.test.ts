@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { BYTE_CHARS, spell } from '../../../../../models/writers/byte-alphabet.js';
+import { BYTE_CHARS, spell } from '../../../../../runtime/engines/tokenizers/byte-alphabet.js';
 import { longestToken } from '../../../../../runtime/engines/tokenizers/longest-token.js';
 import { TextTokenizer } from '../../../../../runtime/engines/tokenizers/text-tokenizer.js';
 

@@ -1,1 +1,0 @@
-"""Kinds of dialogue, one file each."""

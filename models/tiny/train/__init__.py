@@ -1,1 +1,0 @@
-"""Tokenizer, model, training and export of Quern's built-in model."""
