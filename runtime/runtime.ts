@@ -5,6 +5,7 @@ import { log } from './base/log.js';
 import { Chat } from './chat/chat.js';
 import { NamedModels } from './completions/named/named-models.js';
 import type { CompletionSource } from './completions/request.js';
+import { type Conversations, openConversations } from './conversations/conversations.js';
 import { PageImages } from './documents/parsing/page-images.js';
 import { Events } from './events/events.js';
 import { OtlpExporter } from './events/otlp/exporter.js';
@@ -57,6 +58,8 @@ export interface Runtime {
   /** What project files said, from change to change. */
   readonly generations: Generations;
   readonly chat: Chat;
+  /** Conversations that are kept until somebody deletes them. */
+  readonly conversations: Conversations;
   readonly events: Events;
   readonly examples: Examples;
   /** Servers of projects that offer tools to models. */
@@ -216,6 +219,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     tools: toolServers,
     memory: memory.mind,
   });
+  const conversations = openConversations(store, projects);
   const places = runtimeUrls.length > 0 ? undefined : models.places;
   const ofHelp = { dataDir, projects, chat, events, places, toolServers, datasets: documents.datasets, tasks: documents.tasks };
   const voice = new Lazy(async () => openVoice(projects, chat, events, services.core));
@@ -227,6 +231,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     projects,
     generations,
     chat,
+    conversations,
     events,
     examples: new Examples({ dataDir, projects, datasets: documents.datasets }),
     toolServers,
@@ -249,6 +254,7 @@ export async function openRuntime(parts: RuntimeParts): Promise<Runtime> {
     close: async () => {
       stopping.abort();
       await (await voice.settled())?.close();
+      await conversations.close();
       await closeRetrieval();
       await closeMemory();
       await chat.close();

@@ -92,6 +92,9 @@ export class Operator implements Visitor<Runtime> {
   }
 }
 
+/** Endpoints whose bodies say who asks. */
+const ASKING: ReadonlySet<string> = new Set(['chat_completions', 'conversation_turn']);
+
 /** How a request stands to the namespace that it names. */
 interface Standing {
   readonly namespace: string;
@@ -213,13 +216,17 @@ export class User implements Visitor<Runtime> {
   /** What there is for this user: all of the runtime for who runs the machine, else what is theirs in its places. */
   get context(): Runtime {
     const { metering } = this.#premises;
-    this.#context ??= metering.contextOf(this.caller, this.isAdmin ? this.whole : this.#part());
+    this.#context ??= metering.contextOf(this.caller, this.#part());
     return this.#context;
   }
 
   #part(): Runtime {
     const { runtime, tenants } = this.#premises;
-    return Object.assign(Object.create(runtime) as Runtime, tenants.of(this.caller.userId), {
+    const { userId } = this.caller;
+    const conversations = runtime.conversations.of(userId);
+    if (this.isAdmin) return Object.assign(Object.create(runtime) as Runtime, { conversations });
+    return Object.assign(Object.create(runtime) as Runtime, tenants.of(userId), {
+      conversations,
       projects: projectsSeen(runtime.projects, (namespace) => this.sees(namespace)),
     });
   }
@@ -265,7 +272,7 @@ export class User implements Visitor<Runtime> {
       if (params.session_id !== undefined) params = { ...params, session_id: this.#mark + params.session_id };
       if (endpoint.tag === 'chat' && request.header('x-no-session') === undefined)
         headers['x-session-id'] = this.#mark + (request.header('x-session-id') || randomUUID());
-      if (endpoint.id === 'chat_completions') body = { ...(body as object), user: this.#nameInMemory((body as { user?: string }).user) };
+      if (ASKING.has(endpoint.id)) body = { ...(body as object), user: this.#nameInMemory((body as { user?: string }).user) };
     }
     const active = request.header('x-active-project');
     const [namespace = ''] = active?.split('/') ?? [];

@@ -3,6 +3,7 @@ import type { Endpoint } from '../../schemas/endpoint.js';
 import type { SocketRoute } from '../http/dispatch.js';
 import { mcpEndpoint } from '../mcp/endpoint.js';
 import { chatEndpoints } from './chat.js';
+import { conversationEndpoints } from './conversations.js';
 import { datasetEndpoints } from './datasets.js';
 import { eventEndpoints } from './events.js';
 import { exampleEndpoints } from './examples.js';
@@ -28,6 +29,7 @@ const operations: readonly Endpoint<Runtime>[] = [
   ...projectEndpoints,
   ...generationEndpoints,
   ...chatEndpoints,
+  ...conversationEndpoints,
   ...datasetEndpoints,
   ...taskEndpoints,
   ...eventEndpoints,

@@ -44,6 +44,8 @@ export interface ChatCall {
   stateful: boolean;
   /** The session that the client names; a new one where it is absent or empty. */
   sessionId?: string | undefined;
+  /** A conversation that is kept elsewhere, with all its messages in the request: its events and memories have this id. Only in calls that are not stateful. */
+  conversation?: string | undefined;
   /** What a new session remembers for whoever goes on with it (`Chat.begunWith`); no secret. */
   begunWith?: Record<string, unknown> | undefined;
   /** True where nobody asked for the turn, so that its event would mislead: none is kept. */
@@ -106,7 +108,7 @@ export async function openTurn(parts: TurnParts, call: ChatCall): Promise<ChatTu
   const sessionId = call.stateful ? sessionIdOf(call) : undefined;
   const { spent } = call;
   const kept = { ...parts, spent, ...(call.unrecorded ? { events: undefined, memory: undefined } : {}) };
-  const about = { request, sessionId, begunWith: call.begunWith, replayOf: replay?.of };
+  const about = { request, sessionId, conversation: call.conversation, begunWith: call.begunWith, replayOf: replay?.of };
   return opened(kept, about, async ({ model, session, record, prompts, tools, ask, agentOf }) => {
     let opening: Message[] = [];
     let hits: readonly Hit[] = [];
@@ -118,7 +120,7 @@ export async function openTurn(parts: TurnParts, call: ChatCall): Promise<ChatTu
       const given = await serverContext(parts.tools, project, request, signal);
       const history = session ? await sessions.history(session) : (replay?.history ?? []);
       const wish = parts.memory && memoryWish(project, model, request);
-      const owner = ownerOf(request, sessionId);
+      const owner = ownerOf(about);
       const memories = wish ? await recalled(parts.memory!, project, wish, request, owner, history, signal) : [];
       record?.recalled(memories);
       if (session) await sessions.expect(conversationOf(request.messages)).catch(refuseUnkept);
@@ -160,6 +162,8 @@ export function resumeTurn(parts: TurnParts, { state, decided }: PausedTurn<Paus
 interface TurnAbout {
   readonly request: ChatRequest;
   readonly sessionId: string | undefined;
+  /** As in `ChatCall`. */
+  readonly conversation?: string | undefined;
   readonly begunWith?: Record<string, unknown> | undefined;
   readonly replayOf?: string | undefined;
 }
@@ -186,7 +190,7 @@ interface TurnAnswer {
 /** Makes a turn of what `answer` opens; the session is released and the event ended whatever comes of it. */
 async function opened(parts: TurnParts, about: TurnAbout, answer: (at: TurnAtHand) => Promise<TurnAnswer>): Promise<ChatTurn> {
   const { project, signal, events } = parts;
-  const record = events && new TurnRecord(events, { project, ...about });
+  const record = events && new TurnRecord(events, { project, ...about, sessionId: about.sessionId ?? about.conversation });
   try {
     return await turnOf(parts, about, record, answer);
   } catch (failure) {
@@ -249,6 +253,7 @@ async function turnOf(
       session,
       signal,
       record,
+      passages: hits,
       sources: request.include_sources ? sourcesOf(hits, request.sources_limit) : undefined,
       close: release,
       complete: async (message) => {
@@ -269,22 +274,23 @@ async function turnOf(
 }
 
 /** Whose turn it is. */
-function ownerOf({ user }: ChatRequest, session: string | undefined): TurnOwner {
-  return { user: user || undefined, session };
+function ownerOf({ request: { user }, sessionId, conversation }: TurnAbout): TurnOwner {
+  return { user: user || undefined, session: sessionId ?? conversation };
 }
 
 /** Remembers a turn where its project wants that, without anybody waiting for it. A repetition, and a turn that nobody asked for, say nothing new. */
 function rememberSoon(parts: TurnParts, about: TurnAbout, turn: { model: ModelConfig; message: Message; event: string | undefined }): void {
   const { project, memory } = parts;
-  const { request, sessionId, replayOf } = about;
+  const { request, replayOf } = about;
+  const owner = ownerOf(about);
   const wish = memory && replayOf === undefined ? memoryWish(project, turn.model, request) : undefined;
   // A client that wants no session wants nothing kept, unless it says so.
-  if (!wish?.remember || (sessionId === undefined && !request.memory)) return;
+  if (!wish?.remember || (owner.session === undefined && !request.memory)) return;
   // Only spoken conversations leave something in their session.
   const isSpoken = about.begunWith !== undefined;
   const records = turnMemories(request, turn.message, {
     model: turn.model.name,
-    owner: ownerOf(request, sessionId),
+    owner,
     event: turn.event,
     isSpoken,
   });

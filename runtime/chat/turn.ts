@@ -5,7 +5,15 @@ import type { CompletionRequest as ChatRequest } from '../../schemas/generated/c
 import { log } from '../base/log.js';
 import { SCHEMA_NOT_MET } from '../completions/answer-check.js';
 import { chunkFrames, completionId, responseBody, type WireOptions } from '../completions/wire.js';
-import { type CollectedCompletion, Collector, type Completion, type CompletionPart, collectChoices } from '../providers/contract.js';
+import {
+  type CollectedCompletion,
+  Collector,
+  type Completion,
+  type CompletionPart,
+  type ContextUsage,
+  collectChoices,
+} from '../providers/contract.js';
+import type { Hit } from '../rag/contract.js';
 import { sourcesFrame } from './passages.js';
 import type { Session } from './session.js';
 import type { TurnRecord } from './turn-record.js';
@@ -19,12 +27,25 @@ export interface ChatTurn {
   readonly sessionId: string | undefined;
   /** The event of this turn in the project's log; absent where none is kept. It is there a moment after the turn's end. */
   readonly eventId: string | undefined;
+  /** The name of the model in the project. */
+  readonly model: string;
+  /** What the model was given of documents and memories, the best first. */
+  readonly passages: readonly Hit[];
+  /** How full the context was; absent where the model's host does not say, and before it has said it. */
+  readonly contextUsage: ContextUsage | undefined;
   /** The whole answer as `core/chat#CompletionResponse`; `watch` sees its parts as they come. Throws what the model throws. */
   body(watch?: (part: CompletionPart) => void): Promise<Record<string, unknown>>;
   /** The answer as text of server-sent events, up to and with `[DONE]`. Never throws; leaving the loop ends the generation. */
-  frames(): AsyncIterable<string>;
+  frames(watcher?: TurnWatcher): AsyncIterable<string>;
   /** The answer in parts, for one who decides what of it is remembered. */
   parts(): KeptByReader;
+}
+
+/** Sees a stream from inside. */
+export interface TurnWatcher {
+  part(part: CompletionPart): void;
+  /** Why the answer broke off, which the stream may keep silent about. */
+  failed(error: unknown): void;
 }
 
 /** An answer whose reader says what of it goes into the history. */
@@ -113,6 +134,7 @@ interface OpenTurnEnds extends Omit<TurnEnds, 'emptyText'> {
   session: Session | undefined;
   signal: AbortSignal;
   record: TurnRecord | undefined;
+  passages: readonly Hit[];
   /** Shown to the client where it asked for them. */
   sources: Record<string, unknown>[] | undefined;
 }
@@ -121,6 +143,8 @@ interface OpenTurnEnds extends Omit<TurnEnds, 'emptyText'> {
 export class OpenTurn implements ChatTurn {
   readonly sessionId: string | undefined;
   readonly eventId: string | undefined;
+  readonly model: string;
+  readonly passages: readonly Hit[];
   readonly #request: ChatRequest;
   readonly #completion: Answer;
   readonly #answer: AsyncIterable<CompletionPart>;
@@ -133,6 +157,8 @@ export class OpenTurn implements ChatTurn {
     this.sessionId = ends.session?.key[2];
     this.#request = request;
     this.eventId = ends.record?.id;
+    this.model = model.name;
+    this.passages = ends.passages;
     this.#completion = completion;
     this.#answer = ends.record?.watched(completion.parts) ?? completion.parts;
     this.#ends = ends;
@@ -141,6 +167,10 @@ export class OpenTurn implements ChatTurn {
       model: model.name,
       logprobs: request.logprobs ?? undefined,
     };
+  }
+
+  get contextUsage(): ContextUsage | undefined {
+    return this.#completion.contextUsage;
   }
 
   async body(watch?: (part: CompletionPart) => void): Promise<Record<string, unknown>> {
@@ -158,9 +188,10 @@ export class OpenTurn implements ChatTurn {
     }
   }
 
-  frames(): AsyncIterable<string> {
+  frames(watcher?: TurnWatcher): AsyncIterable<string> {
     const completion = this.#completion;
-    const frames = chunkFrames(this.#parts(APOLOGY), {
+    const parts = this.#parts(APOLOGY);
+    const frames = chunkFrames(watcher ? seen(parts, (part) => watcher.part(part)) : parts, {
       ...this.#wire,
       // Other runtimes say it with the finish.
       get contextUsage() {
@@ -171,6 +202,7 @@ export class OpenTurn implements ChatTurn {
       tells: (error) => error === this.#unkept || (error instanceof Failure && error.code === SCHEMA_NOT_MET),
       onFailure: (error) => {
         this.#ends.record?.failed(error);
+        watcher?.failed(error);
         // A client that left is no fault of the model.
         if (!this.#ends.signal.aborted) log('error', 'a chat stream failed', { model: this.#wire.model, error });
       },

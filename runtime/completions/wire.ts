@@ -34,7 +34,8 @@ export interface FrameOptions extends WireOptions {
   onFailure?: (error: unknown) => void;
 }
 
-const DONE = 'data: [DONE]\n\n';
+/** The last event of a stream. */
+export const DONE = 'data: [DONE]\n\n';
 
 /** A fresh id of a chat completion: `chatcmpl-` and 32 hex digits. */
 export function completionId(): string {

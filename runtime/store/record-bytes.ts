@@ -20,6 +20,7 @@ const JSON_TABLES: ReadonlySet<TableName> = new Set<TableName>([
   'pausedStates',
   'responses',
   'memories',
+  'conversationMessages',
 ]);
 
 /** The bytes of a record. */

@@ -17,6 +17,7 @@ export type { ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowRan
 export type { NamedModelRecord, StoredResponse } from './client-records.js';
 export type { DetectorRecord, DetectorSettings, ModelRecord, SegmentRecord, StoredColumn, TableRecord } from './column-records.js';
 export { alignedBytes, bytesOf } from './column-records.js';
+export type { ConversationFile, ConversationKey, ConversationMessage, ConversationRecord } from './conversation-records.js';
 export type { EventKey, StoredEvent } from './event-records.js';
 export type { MemoryKey, MemoryLineKey, MemoryStoreRecord } from './memory-records.js';
 /** Records that users of the store hold. */
@@ -72,6 +73,11 @@ export class Store {
   readonly namedModels: Table<'namedModels'>;
   readonly responses: Table<'responses'>;
   readonly responseSizes: Table<'responseSizes'>;
+  readonly conversations: Table<'conversations'>;
+  readonly conversationOrder: Table<'conversationOrder'>;
+  readonly conversationMessages: Table<'conversationMessages'>;
+  readonly conversationFiles: Table<'conversationFiles'>;
+  readonly conversationTrash: Table<'conversationTrash'>;
   readonly counts: StoreCounts = { read: 0, written: 0 };
   readonly #environment: Environment;
   readonly #writer: Writer;
@@ -124,6 +130,11 @@ export class Store {
     this.namedModels = new Table('namedModels', tables.namedModels, owner);
     this.responses = new Table('responses', tables.responses, owner);
     this.responseSizes = new Table('responseSizes', tables.responseSizes, owner);
+    this.conversations = new Table('conversations', tables.conversations, owner);
+    this.conversationOrder = new Table('conversationOrder', tables.conversationOrder, owner);
+    this.conversationMessages = new Table('conversationMessages', tables.conversationMessages, owner);
+    this.conversationFiles = new Table('conversationFiles', tables.conversationFiles, owner);
+    this.conversationTrash = new Table('conversationTrash', tables.conversationTrash, owner);
     this.#endLog = repeatInLog(() => this.#openDamage());
   }
 

@@ -2,6 +2,13 @@ import type { Message } from '../../schemas/generated/common.js';
 import type { ChunkRecord, CollectionRecord, DatabaseKey, DocumentRecord, RowKey, WasteRecord } from './chunk-records.js';
 import type { NamedModelRecord, StoredResponse } from './client-records.js';
 import type { DetectorRecord, ModelRecord, SegmentKey, SegmentRecord, TableRecord } from './column-records.js';
+import type {
+  ConversationFile,
+  ConversationKey,
+  ConversationMessage,
+  ConversationOrderKey,
+  ConversationRecord,
+} from './conversation-records.js';
 import type { EventHead, EventKey, StoredEvent } from './event-records.js';
 import type { MemoryKey, MemoryLineKey, MemoryRecordKey, MemoryStoreRecord, StoredMemory } from './memory-records.js';
 import type { ItemKey, ItemRecord, TaskKey, TaskRecord } from './task-records.js';
@@ -90,6 +97,15 @@ export interface Tables {
   responses: { key: string; value: StoredResponse };
   /** The bytes of each of them, about. */
   responseSizes: { key: string; value: number };
+  conversations: { key: ConversationKey; value: ConversationRecord };
+  /** The conversations in the order of their list. */
+  conversationOrder: { key: ConversationOrderKey; value: true };
+  /** By the number of the message, which its id ends with. */
+  conversationMessages: { key: readonly [conversation: string, seq: number]; value: ConversationMessage };
+  /** By the id of the attachment. */
+  conversationFiles: { key: readonly [conversation: string, id: string]; value: ConversationFile };
+  /** Conversations whose messages and files wait to be removed; the value is when that was decided, in milliseconds since 1970. */
+  conversationTrash: { key: string; value: number };
 }
 
 /** A table's name. */
@@ -127,4 +143,9 @@ export const TABLE_NAMES = [
   'namedModels',
   'responses',
   'responseSizes',
+  'conversations',
+  'conversationOrder',
+  'conversationMessages',
+  'conversationFiles',
+  'conversationTrash',
 ] as const satisfies readonly TableName[];

@@ -64,6 +64,11 @@ async function furnish(ann: Person): Promise<Ids> {
     await sleep(50);
   const said = { messages: [{ role: 'user', content: `Keep ${CANARY}.` }], max_tokens: 3 };
   await post('core', `${PROJECT}/chat/completions`, said, { 'x-session-id': 'anns-session' });
+  const { conversation } = await post('core', `${PROJECT}/conversations`, { title: CANARY, settings: { max_tokens: 3 } });
+  const attached = { name: CANARY, media_type: 'text/plain', url: `data:text/plain,${CANARY}` };
+  const turn = { message: { content: `Keep ${CANARY}.`, attachments: [attached] } };
+  const { events: told } = await ann.ask('core', 'POST', `${PROJECT}/conversations/${conversation.id}/turns`, turn);
+  const { user } = JSON.parse(told[0]!);
   const fact = await ann.ask('core', 'POST', `${PROJECT}/memory/add`, { content: `Ann hides ${CANARY}.` });
   let events: { event_id: string }[] = [];
   for (let tries = 0; tries < 100 && events.length === 0; tries++) {
@@ -104,6 +109,7 @@ async function furnish(ann: Person): Promise<Ids> {
       name: `labels-${CANARY}`,
       filename: filename ?? `anomaly-${CANARY}_ecod.json`,
     },
+    ...{ conversation_id: conversation.id, message_id: user.id, attachment_id: user.attachments[0].id },
     ...{ file_id: file, cache_key: key, id: 'anns-call', example_id: 'concierge', table: 'facts', generation: '1', response_id: response },
   };
 }

@@ -1,0 +1,68 @@
+import { Failure } from '../../schemas/errors.js';
+import type { Attachment } from '../../schemas/generated/core/conversations.js';
+import { quote } from '../config/names.js';
+import type { Batch, ConversationFile } from '../store/store.js';
+import { attachmentId } from './ids.js';
+
+/** Of one attachment. */
+const FILE_BYTES = 12 * 1024 * 1024;
+const DATA_ADDRESS = /^data:([\w.+-]+\/[\w.+-]+)?(?:;[\w-]+=[^;,]{0,100}){0,4}(;base64)?,/;
+const ID = /(?:^|\/)(att_[A-Za-z0-9_-]{22})(?:\?|$)/;
+
+/** A file of a request, taken out of its address. */
+export interface NewFile {
+  readonly id: string;
+  readonly file: ConversationFile;
+}
+
+/** The id of an attachment in the address that this server gave it. */
+export function attachmentIdOf(url: string): string | undefined {
+  return url.length < 2_000 ? ID.exec(url)?.[1] : undefined;
+}
+
+/** The files that come with a message, and the attachments as its record has them. Throws `bad_request` and `too_large`. */
+export function takeFiles(
+  given: readonly Attachment[],
+  addressOf: (id: string) => string,
+  known: (id: string) => boolean,
+): { attachments: Attachment[]; files: NewFile[] } {
+  const files: NewFile[] = [];
+  const attachments = given.map((one): Attachment => {
+    const { name, media_type, url, text } = one;
+    const words = text === undefined ? {} : { text };
+    const id = attachmentIdOf(url);
+    if (id !== undefined && known(id)) return { id, name, media_type, url: addressOf(id), ...words };
+    const taken = { id: attachmentId(), file: { name, mediaType: media_type.toLowerCase(), bytes: bytesOf(one) } };
+    files.push(taken);
+    return { id: taken.id, name, media_type: taken.file.mediaType, url: addressOf(taken.id), ...words };
+  });
+  return { attachments, files };
+}
+
+/** Writes files down; returns their bytes. */
+export function putFiles(batch: Batch, conversation: string, files: readonly NewFile[]): number {
+  for (const { id, file } of files) batch.put('conversationFiles', [conversation, id], file);
+  return files.reduce((sum, { file }) => sum + file.bytes.length, 0);
+}
+
+function bytesOf({ name, url }: Attachment): Uint8Array {
+  const [head, , isBase64] = DATA_ADDRESS.exec(url.slice(0, 1_000)) ?? [];
+  if (head === undefined) {
+    const message = `The attachment ${quote(name)} has the address ${quote(url)}: give a data: address, or that of an attachment of this conversation.`;
+    throw new Failure('bad_request', message, { code: 'InvalidAttachment' });
+  }
+  const body = url.slice(head.length);
+  const bytes = isBase64 ? Buffer.from(body, 'base64') : Buffer.from(decoded(body, name));
+  if (bytes.length <= FILE_BYTES) return bytes;
+  throw new Failure('too_large', `The attachment ${quote(name)} has ${bytes.length} bytes; the limit is ${FILE_BYTES} (12 MiB).`);
+}
+
+function decoded(text: string, name: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Failure('bad_request', `The data: address of the attachment ${quote(name)} has a broken percent code.`, {
+      code: 'InvalidAttachment',
+    });
+  }
+}
