@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MINILM, minilmWeights, writeMiniLmShape } from '../models/tiny-encoders/minilm-shape.js';
-import { bertGguf } from '../models/writers/gguf-bert.js';
 import { writeGguf } from '../models/writers/gguf-writer.js';
 import { seededRandom } from '../models/writers/random.js';
-import { wordPiece } from '../models/writers/tokenizer-writer.js';
+import { MINILM, minilmWeights, writeMiniLmShape } from '../test/support/models/tiny-encoders/minilm-shape.js';
+import { bertGguf } from '../test/support/models/writers/gguf-bert.js';
+import { wordPiece } from '../test/support/models/writers/tokenizer-writer.js';
 import { PEERS } from './peers.js';
 
 const LENGTHS = [6, 9, 12, 15, 20, 28, 40, 64];

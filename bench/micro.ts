@@ -1,10 +1,10 @@
 import { Bench } from 'tinybench';
 import { parseJsonInTurns } from '../gateway/http/json-pieces.js';
 import { CHATML_TEMPLATE } from '../models/writers/chat-template.js';
-import { wordPiece } from '../models/writers/tokenizer-writer.js';
 import { loadCore } from '../native/core.js';
 import { ChatTemplate } from '../runtime/engines/language/templates/template.js';
 import { EncoderTokenizer } from '../runtime/engines/tokenizers/tokenizer.js';
+import { wordPiece } from '../test/support/models/writers/tokenizer-writer.js';
 import { unlessLacking } from './lacking.js';
 import { type Row, table } from './measure.js';
 import { installPeers, peerModule } from './npm-peers.js';

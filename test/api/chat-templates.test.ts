@@ -3,8 +3,6 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { universalEndpoints } from '../../gateway/universal/index.js';
 import { puppetModel } from '../../models/puppet/puppet.js';
-import { PUPPET_CONTEXT, PUPPET_SCRIPTS, PUPPET_TOOL_ANSWERS } from '../../models/puppet/puppet-scripts.js';
-import { ANSWER, TRIGGERED_ANSWER, writeTinyCausal } from '../../models/tiny-causal/tiny-causal.js';
 import { CHATML_TEMPLATE } from '../../models/writers/chat-template.js';
 import { text } from '../../models/writers/gguf-values.js';
 import { writeGguf } from '../../models/writers/gguf-writer.js';
@@ -12,6 +10,8 @@ import { Completions } from '../../runtime/completions/completions.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { emptyDataDir } from '../support/daemon.js';
+import { PUPPET_CONTEXT, PUPPET_SCRIPTS, PUPPET_TOOL_ANSWERS } from '../support/models/puppet-scripts.js';
+import { ANSWER, TRIGGERED_ANSWER, writeTinyCausal } from '../support/models/tiny-causal/tiny-causal.js';
 import { type Scenario, scenarios } from '../support/scenario.js';
 
 const dataDir = emptyDataDir();

@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { universalEndpoints } from '../../gateway/universal/index.js';
-import { writeTinyDiffusion } from '../../models/tiny-diffusion/tiny-diffusion.js';
 import { Images } from '../../runtime/images/images.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import { decodePicture, encodePixels, encodePng } from '../../runtime/pictures/codec.js';
 import { Projects } from '../../runtime/projects/projects.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { emptyDataDir } from '../support/daemon.js';
+import { writeTinyDiffusion } from '../support/models/tiny-diffusion/tiny-diffusion.js';
 import { ANY_EVENTS, type Scenario, scenarios } from '../support/scenario.js';
 
 const GENERATIONS = '/v1/images/generations';

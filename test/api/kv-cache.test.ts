@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { universalEndpoints } from '../../gateway/universal/index.js';
-import { PUPPET_SCRIPTS } from '../../models/puppet/puppet-scripts.js';
 import { Completions } from '../../runtime/completions/completions.js';
 import { KvCache } from '../../runtime/kv-cache/kv-cache.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { puppetPath } from '../support/models/cache.js';
+import { PUPPET_SCRIPTS } from '../support/models/puppet-scripts.js';
 import { ANY_EVENTS, type Scenario, scenarios } from '../support/scenario.js';
 
 const dataDir = emptyDataDir();

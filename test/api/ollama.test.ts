@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { PUPPET_SCRIPTS } from '../../models/puppet/puppet-scripts.js';
 import { compatStage } from '../support/compat-stage.js';
 import { HubServer } from '../support/hub-server.js';
+import { PUPPET_SCRIPTS } from '../support/models/puppet-scripts.js';
 import { type Scenario, scenarios } from '../support/scenario.js';
 
 const hub = await HubServer.start();

@@ -4,13 +4,19 @@ import { join } from 'node:path';
 import { it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { universalEndpoints } from '../../gateway/universal/index.js';
-import { ANSWER, THOUGHT_ANSWER, type TinyCausalOptions, TRIGGERED_ANSWER, writeTinyCausal } from '../../models/tiny-causal/tiny-causal.js';
-import { writeTinyDiffusion } from '../../models/tiny-diffusion/tiny-diffusion.js';
 import { Completions } from '../../runtime/completions/completions.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { puppetPath } from '../support/models/cache.js';
+import {
+  ANSWER,
+  THOUGHT_ANSWER,
+  type TinyCausalOptions,
+  TRIGGERED_ANSWER,
+  writeTinyCausal,
+} from '../support/models/tiny-causal/tiny-causal.js';
+import { writeTinyDiffusion } from '../support/models/tiny-diffusion/tiny-diffusion.js';
 import { ANY_EVENTS, type Scenario, scenarios } from '../support/scenario.js';
 
 /** Puts a token before and after each text. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { PUPPET_SCRIPTS } from '../../models/puppet/puppet-scripts.js';
 import { compatStage } from '../support/compat-stage.js';
+import { PUPPET_SCRIPTS } from '../support/models/puppet-scripts.js';
 import { type Scenario, scenarios } from '../support/scenario.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape

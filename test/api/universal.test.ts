@@ -3,14 +3,14 @@ import { copyFileSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { universalEndpoints } from '../../gateway/universal/index.js';
-import { PUPPET_SCRIPTS, PUPPET_TOOL_ANSWERS } from '../../models/puppet/puppet-scripts.js';
-import { writeTinyCausal } from '../../models/tiny-causal/tiny-causal.js';
 import { Completions } from '../../runtime/completions/completions.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { Tool } from '../../schemas/generated/common.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { decidedPuppetPath, puppetPath } from '../support/models/cache.js';
+import { PUPPET_SCRIPTS, PUPPET_TOOL_ANSWERS } from '../support/models/puppet-scripts.js';
+import { writeTinyCausal } from '../support/models/tiny-causal/tiny-causal.js';
 import { writeTinyEncoders } from '../support/models/tiny-encoders.js';
 import { ANY_EVENTS, type Scenario, scenarios } from '../support/scenario.js';
 

@@ -4,7 +4,6 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { PUPPET_SCRIPTS, type PuppetScriptName } from '../../models/puppet/puppet-scripts.js';
 import type {
   GenerateEvent,
   GenerateRequest,
@@ -21,6 +20,7 @@ import { type AcquiredModel, Models } from '../../runtime/models/residency/model
 import { Failure } from '../../schemas/errors.js';
 import { coarsePuppetPath, puppetPath, tinyPath } from '../support/models/cache.js';
 import { corruptFiles } from '../support/models/corrupt.js';
+import { PUPPET_SCRIPTS, type PuppetScriptName } from '../support/models/puppet-scripts.js';
 
 const never = new AbortController().signal;
 // One signal serves many requests here.

@@ -3,12 +3,12 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { floats, integers, type OnnxGraph, type OnnxNode, writeOnnx } from '../../models/writers/onnx-writer.js';
 import type { EncoderOptions, EncoderTask } from '../../runtime/engines/contracts/encoder.js';
 import { EncoderClient } from '../../runtime/engines/encoders/onnx/client.js';
 import { Circuit } from '../../runtime/hosts/circuit.js';
 import { Failure } from '../../schemas/errors.js';
 import { TINY_SHAPE, type TinyEncoder, tinyWeights, writeEncoder } from '../support/models/tiny-encoders.js';
+import { floats, integers, type OnnxGraph, type OnnxNode, writeOnnx } from '../support/models/writers/onnx-writer.js';
 
 const NAME = 'bad/model';
 const MEBIBYTE = 2 ** 20;

@@ -3,15 +3,15 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { writeTinyEncoder } from '../../models/tiny-encoders/tiny-encoders.js';
-import type { BertShape } from '../../models/writers/onnx-bert.js';
-import { quantised } from '../../models/writers/onnx-quantise.js';
-import { writeOnnx } from '../../models/writers/onnx-writer.js';
 import type { EncoderOptions, EncoderTask, Pooling } from '../../runtime/engines/contracts/encoder.js';
 import { openNative } from '../../runtime/engines/encoders/onnx/bert/native-pass.js';
 import { EncoderClient } from '../../runtime/engines/encoders/onnx/client.js';
 import { Circuit } from '../../runtime/hosts/circuit.js';
 import { gemmHead, lastLayer, nodes, type Rewriting, randomGraph, spelledNorms, turnedMatrices } from '../support/encoders/graphs.js';
+import { writeTinyEncoder } from '../support/models/tiny-encoders/tiny-encoders.js';
+import type { BertShape } from '../support/models/writers/onnx-bert.js';
+import { quantised } from '../support/models/writers/onnx-quantise.js';
+import { writeOnnx } from '../support/models/writers/onnx-writer.js';
 
 const CALL = { signal: new AbortController().signal };
 const POSITIONS = 40;

@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { type TinyEncoder, writeTinyEncoder } from '../../models/tiny-encoders/tiny-encoders.js';
-import { HIDDEN } from '../../models/tiny-encoders/weights.js';
 import { EncoderClient } from '../../runtime/engines/encoders/onnx/client.js';
 import { Circuit } from '../../runtime/hosts/circuit.js';
 import { Failure } from '../../schemas/errors.js';
+import { type TinyEncoder, writeTinyEncoder } from '../support/models/tiny-encoders/tiny-encoders.js';
+import { HIDDEN } from '../support/models/tiny-encoders/weights.js';
 
 const OUTPUTS = 3;
 const SIGNAL = new AbortController().signal;

@@ -3,19 +3,19 @@ import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import type { EncoderCall, EncoderFiles, EncoderOptions, EncoderTask } from '../../runtime/engines/contracts/encoder.js';
+import { EncoderClient } from '../../runtime/engines/encoders/onnx/client.js';
+import { Circuit } from '../../runtime/hosts/circuit.js';
+import { Failure } from '../../schemas/errors.js';
 import {
   TINY_LENGTH,
   type TinyEncoder,
   type TinyTask,
   type TinyTokenizer,
   writeTinyEncoder,
-} from '../../models/tiny-encoders/tiny-encoders.js';
-import { NER_LABELS, NLI_LABELS, SENTIMENT_LABELS } from '../../models/tiny-encoders/weights.js';
-import type { OnnxGraph } from '../../models/writers/onnx-writer.js';
-import type { EncoderCall, EncoderFiles, EncoderOptions, EncoderTask } from '../../runtime/engines/contracts/encoder.js';
-import { EncoderClient } from '../../runtime/engines/encoders/onnx/client.js';
-import { Circuit } from '../../runtime/hosts/circuit.js';
-import { Failure } from '../../schemas/errors.js';
+} from '../support/models/tiny-encoders/tiny-encoders.js';
+import { NER_LABELS, NLI_LABELS, SENTIMENT_LABELS } from '../support/models/tiny-encoders/weights.js';
+import type { OnnxGraph } from '../support/models/writers/onnx-writer.js';
 
 const TOKENIZERS: readonly TinyTokenizer[] = ['uncased', 'cased', 'bpe', 'unigram'];
 const TASKS: Readonly<Record<TinyTask, EncoderTask>> = {

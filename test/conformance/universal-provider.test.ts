@@ -1,4 +1,3 @@
-import { PUPPET_SCRIPTS } from '../../models/puppet/puppet-scripts.js';
 import { Completions } from '../../runtime/completions/completions.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import type { CompletionRequest } from '../../runtime/providers/contract.js';
@@ -7,6 +6,7 @@ import type { Tool } from '../../schemas/generated/common.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { puppetPath } from '../support/models/cache.js';
+import { PUPPET_SCRIPTS } from '../support/models/puppet-scripts.js';
 import { type Act, type Expected, providerSuite } from './provider-suite.js';
 
 const tool = (name: string): Tool => ({ type: 'function', function: { name, parameters: { type: 'object' } } });

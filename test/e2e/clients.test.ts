@@ -14,9 +14,9 @@ import { openai as llamaIndexOpenAI } from '@llamaindex/openai';
 import { embedMany, generateText, jsonSchema, stepCountIs, streamText, tool } from 'ai';
 import { Ollama } from 'ollama';
 import OpenAI from 'openai';
-import { PUPPET_SCRIPTS, PUPPET_TOOL_ANSWERS } from '../../models/puppet/puppet-scripts.js';
 import { type DaemonUnderTest, emptyDataDir, startDaemon } from '../support/daemon.js';
 import { decidedPuppetPath } from '../support/models/cache.js';
+import { PUPPET_SCRIPTS, PUPPET_TOOL_ANSWERS } from '../support/models/puppet-scripts.js';
 import { writeTinyEncoders } from '../support/models/tiny-encoders.js';
 
 const HELLO = PUPPET_SCRIPTS.hello.answer;

@@ -3,9 +3,9 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import OpenAI, { toFile } from 'openai';
-import { writeTinyDiffusion } from '../../models/tiny-diffusion/tiny-diffusion.js';
 import { decodePicture, encodePng } from '../../runtime/pictures/codec.js';
 import { type DaemonUnderTest, emptyDataDir, startDaemon } from '../support/daemon.js';
+import { writeTinyDiffusion } from '../support/models/tiny-diffusion/tiny-diffusion.js';
 
 const model = 'tiny/painter';
 const prompt = 'a red house';

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { descendants } from '../../bench/processes.js';
-import { PUPPET_SCRIPTS } from '../../models/puppet/puppet-scripts.js';
+import { PUPPET_SCRIPTS } from '../support/models/puppet-scripts.js';
 import { BrowserTalk, CHROMIUM, transcriptsOf } from '../support/voice/browser-talk.js';
 import type { VoiceClient } from '../support/voice/client.js';
 import { TALK_KIT, TalkStage } from '../support/voice/talk-stage.js';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PUPPET_SCRIPTS, PUPPET_TOOL_ANSWERS } from '../../models/puppet/puppet-scripts.js';
 import { type Script, saidText } from '../../models/puppet/script.js';
 import { FINISH_EOG, FINISH_LENGTH, type NativeSchedulerOptions } from '../../native/contract.js';
 import { coarsePuppetPath, puppetPath } from '../support/models/cache.js';
+import { PUPPET_SCRIPTS, PUPPET_TOOL_ANSWERS } from '../support/models/puppet-scripts.js';
 import { Generations } from './generations.js';
 
 const HEADER = '<|im_start|>assistant\n';

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type BertShape, type BertWeights, bertGraph } from '../../../models/writers/onnx-bert.js';
-import { floats, type OnnxGraph, type OnnxNode, type OnnxTensor, writeOnnx } from '../../../models/writers/onnx-writer.js';
 import { seededRandom } from '../../../models/writers/random.js';
+import { type BertShape, type BertWeights, bertGraph } from '../models/writers/onnx-bert.js';
+import { floats, type OnnxGraph, type OnnxNode, type OnnxTensor, writeOnnx } from '../models/writers/onnx-writer.js';
 
 /** Another way to write the same graph, or a graph that is a little different. */
 export type Rewriting = (graph: OnnxGraph) => OnnxGraph;

@@ -3,12 +3,12 @@
 //   python3 test/support/encoders/reference.py <folder with model.safetensors> <folder to make>/reference.json
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type BertShape, type BertWeights, bertGraph } from '../../../models/writers/onnx-bert.js';
-import { quantised } from '../../../models/writers/onnx-quantise.js';
-import { type OnnxGraph, writeOnnx } from '../../../models/writers/onnx-writer.js';
 import type { Tensor } from '../../../runtime/engines/onnx/contract.js';
 import { openSession } from '../../../runtime/engines/onnx/session.js';
 import { EncoderTokenizer } from '../../../runtime/engines/tokenizers/tokenizer.js';
+import { type BertShape, type BertWeights, bertGraph } from '../models/writers/onnx-bert.js';
+import { quantised } from '../models/writers/onnx-quantise.js';
+import { type OnnxGraph, writeOnnx } from '../models/writers/onnx-writer.js';
 
 const FILES = [
   'config.json',

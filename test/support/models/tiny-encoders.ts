@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { bertGguf } from '../../../models/writers/gguf-bert.js';
 import { writeGguf } from '../../../models/writers/gguf-writer.js';
-import { type BertHead, type BertShape, type BertWeights, bertGraph } from '../../../models/writers/onnx-bert.js';
-import { writeOnnx } from '../../../models/writers/onnx-writer.js';
 import { seededRandom } from '../../../models/writers/random.js';
 import type { TensorType } from '../../../models/writers/tensor-types.js';
-import { wordPiece } from '../../../models/writers/tokenizer-writer.js';
+import { bertGguf } from './writers/gguf-bert.js';
+import { type BertHead, type BertShape, type BertWeights, bertGraph } from './writers/onnx-bert.js';
+import { writeOnnx } from './writers/onnx-writer.js';
+import { wordPiece } from './writers/tokenizer-writer.js';
 
 const HIDDEN = 64;
 const POSITIONS = 128;

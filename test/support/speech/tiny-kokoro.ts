@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { floats, integers, type OnnxGraph, writeOnnx } from '../../../models/writers/onnx-writer.js';
+import { floats, integers, type OnnxGraph, writeOnnx } from '../models/writers/onnx-writer.js';
 
 /** How an export of Kokoro calls its inputs and outputs, and what it tells beside the sound. */
 export interface Export {

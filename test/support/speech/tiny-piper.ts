@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { floats, integers, type OnnxGraph, writeOnnx } from '../../../models/writers/onnx-writer.js';
+import { floats, integers, type OnnxGraph, writeOnnx } from '../models/writers/onnx-writer.js';
 
 const RATE = 22_050;
 /** Samples that each number lasts at speed 1. */

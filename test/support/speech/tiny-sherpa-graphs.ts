@@ -1,4 +1,4 @@
-import { floats, integers, type OnnxGraph, type OnnxTensor, type OnnxValue } from '../../../models/writers/onnx-writer.js';
+import { floats, integers, type OnnxGraph, type OnnxTensor, type OnnxValue } from '../models/writers/onnx-writer.js';
 
 /** How likely what is said is, and how unlikely the rest. */
 export const LIKELY = 20;

@@ -1,4 +1,4 @@
-import { floats, integers, type OnnxGraph, type OnnxValue } from '../../../models/writers/onnx-writer.js';
+import { floats, integers, type OnnxGraph, type OnnxValue } from '../models/writers/onnx-writer.js';
 import { listed, put } from './tiny-sherpa.js';
 import { constant, counting, LIKELY, likelihoods, PIECE, padded, pieces } from './tiny-sherpa-graphs.js';
 

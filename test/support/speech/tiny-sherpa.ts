@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { floats, integers, type OnnxGraph, type OnnxNode, type OnnxTensor, writeOnnx } from '../../../models/writers/onnx-writer.js';
+import { floats, integers, type OnnxGraph, type OnnxNode, type OnnxTensor, writeOnnx } from '../models/writers/onnx-writer.js';
 
 /** Hertz of the first speaker's tone; that of each further one is as much higher. */
 export const SHERPA_TONE = 150;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { floats, integers, type OnnxTensor, writeOnnx } from '../../../models/writers/onnx-writer.js';
-import { wordPiece } from '../../../models/writers/tokenizer-writer.js';
+import { floats, integers, type OnnxTensor, writeOnnx } from '../models/writers/onnx-writer.js';
+import { wordPiece } from '../models/writers/tokenizer-writer.js';
 import { node, writeFiles } from './networks.js';
 import { lettersTokenizer } from './tokenizers.js';
 

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { floats, integers, type OnnxGraph, type OnnxNode, type OnnxTensor, writeOnnx } from '../../../models/writers/onnx-writer.js';
+import { floats, integers, type OnnxGraph, type OnnxNode, type OnnxTensor, writeOnnx } from '../models/writers/onnx-writer.js';
 import { BLOCK, GLYPHS, shadeOf } from './glyphs.js';
 import { lettersTokenizer } from './tokenizers.js';
 

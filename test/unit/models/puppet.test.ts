@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { privatePieces } from '../../../models/puppet/pieces.js';
 import { compileProgram, MARKERS, type Next, type Program } from '../../../models/puppet/program.js';
-import { PUPPET_SCRIPTS, PUPPET_TOOL_ANSWERS } from '../../../models/puppet/puppet-scripts.js';
 import { IDLE_THINKING, type Script, type ScriptTable, saidText, type ToolAnswerTable } from '../../../models/puppet/script.js';
 import { STANDIN_CARD } from '../../../models/standin/card.js';
 import { standinModel } from '../../../models/standin/standin.js';
@@ -10,6 +9,7 @@ import { STANDIN_SCRIPTS, STANDIN_TOOL_ANSWERS } from '../../../models/standin/s
 import { Bpe, splitWords } from '../../../models/writers/bpe.js';
 import { unspell } from '../../../runtime/engines/tokenizers/byte-alphabet.js';
 import { coarsePuppetPath, puppetPath } from '../../support/models/cache.js';
+import { PUPPET_SCRIPTS, PUPPET_TOOL_ANSWERS } from '../../support/models/puppet-scripts.js';
 import { readGguf } from '../../support/models/read-gguf.js';
 
 const MOST_TOKENS = 2000;

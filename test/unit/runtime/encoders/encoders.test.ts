@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { floats, writeOnnx } from '../../../../models/writers/onnx-writer.js';
 import { inBatches, shortened } from '../../../../runtime/encoders/encoders.js';
 import { entailmentOf, named, relevance, sigmoid, softmax, zeroShotScores } from '../../../../runtime/encoders/scores.js';
 import { settingsOfModel } from '../../../../runtime/encoders/settings.js';
@@ -12,6 +11,7 @@ import { chooseOnnx, hasOnnx } from '../../../../runtime/formats/onnx-graphs.js'
 import { findEncoder } from '../../../../runtime/models/find/encoder.js';
 import { modelPlaces } from '../../../../runtime/models/find/places.js';
 import type { ModelConfig } from '../../../../schemas/generated/config/project.js';
+import { floats, writeOnnx } from '../../../support/models/writers/onnx-writer.js';
 
 const near = (found: number, expected: number): void => assert.ok(Math.abs(found - expected) < 1e-6, `${found}, not ${expected}`);
 

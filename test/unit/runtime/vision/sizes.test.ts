@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { integers, writeOnnx } from '../../../../models/writers/onnx-writer.js';
 import { setLogLevel } from '../../../../runtime/base/log.js';
 import { emptyDataDir } from '../../../support/daemon.js';
+import { integers, writeOnnx } from '../../../support/models/writers/onnx-writer.js';
 import { installDonut } from '../../../support/vision/document-models.js';
 import { pagePng } from '../../../support/vision/glyphs.js';
 import { node, writeFiles } from '../../../support/vision/networks.js';

@@ -3,7 +3,6 @@ import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { COLOURS, type TinyDiffusionOptions, writeTinyDiffusion } from '../../../../../models/tiny-diffusion/tiny-diffusion.js';
 import type { ImageJob } from '../../../../../runtime/engines/contracts/images.js';
 import { NormalNoise } from '../../../../../runtime/engines/diffusion/normal-noise.js';
 import { Pipeline } from '../../../../../runtime/engines/diffusion/pipeline.js';
@@ -12,6 +11,7 @@ import { SCHEDULERS } from '../../../../../runtime/engines/diffusion/schedulers/
 import { guidanceVector } from '../../../../../runtime/engines/diffusion/unet.js';
 import { decodePicture, encodePng } from '../../../../../runtime/pictures/codec.js';
 import type { Pixels } from '../../../../../runtime/pictures/picture.js';
+import { COLOURS, type TinyDiffusionOptions, writeTinyDiffusion } from '../../../../support/models/tiny-diffusion/tiny-diffusion.js';
 
 const folders: string[] = [];
 after(() => {

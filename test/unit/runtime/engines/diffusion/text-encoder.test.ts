@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, it } from 'node:test';
-import { clipFiles } from '../../../../../models/tiny-diffusion/tokenizer.js';
 import { PipelineFolder } from '../../../../../runtime/engines/diffusion/pipeline-folder.js';
 import { TextEncoder } from '../../../../../runtime/engines/diffusion/text-encoder.js';
 import type { OnnxSession, Tensor } from '../../../../../runtime/engines/onnx/contract.js';
+import { clipFiles } from '../../../../support/models/tiny-diffusion/tokenizer.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'quern-text-encoder-'));
 after(() => rmSync(folder, { recursive: true }));

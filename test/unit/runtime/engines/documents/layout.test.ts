@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
-import { floats, writeOnnx } from '../../../../../models/writers/onnx-writer.js';
-import { byteBpe } from '../../../../../models/writers/tokenizer-writer.js';
 import { LayoutModel } from '../../../../../runtime/engines/documents/layout.js';
 import { emptyDataDir } from '../../../../support/daemon.js';
+import { floats, writeOnnx } from '../../../../support/models/writers/onnx-writer.js';
+import { byteBpe } from '../../../../support/models/writers/tokenizer-writer.js';
 import { node, writeFiles } from '../../../../support/vision/networks.js';
 
 const VOCABULARY = { words: ['who', 'grinds', 'the', 'quern', 'mill'], modelMaxLength: 512 };

@@ -3,10 +3,17 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { floats, integers, type OnnxGraph, type OnnxNode, type OnnxTensor, writeOnnx } from '../../../../../models/writers/onnx-writer.js';
 import { withFloatConvolutions } from '../../../../../runtime/engines/onnx/float-convolutions.js';
 import { readGraph } from '../../../../../runtime/engines/onnx/graph.js';
 import { openSession } from '../../../../../runtime/engines/onnx/session.js';
+import {
+  floats,
+  integers,
+  type OnnxGraph,
+  type OnnxNode,
+  type OnnxTensor,
+  writeOnnx,
+} from '../../../../support/models/writers/onnx-writer.js';
 
 const CHANNELS = 4;
 const KERNEL = 3;

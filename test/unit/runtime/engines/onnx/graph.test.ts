@@ -3,10 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { floats, type OnnxGraph, writeOnnx } from '../../../../../models/writers/onnx-writer.js';
 import { ConstantReader } from '../../../../../runtime/engines/onnx/constants.js';
 import { readGraph } from '../../../../../runtime/engines/onnx/graph.js';
 import { bytesField, integerField, messageField, packedField, textField } from '../../../../../runtime/formats/onnx/protobuf-parts.js';
+import { floats, type OnnxGraph, writeOnnx } from '../../../../support/models/writers/onnx-writer.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'quern-graph-'));
 let count = 0;

@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { floats, type OnnxGraph, type OnnxTensor, writeOnnx } from '../../../../../models/writers/onnx-writer.js';
 import type { OnnxOptions, Tensor } from '../../../../../runtime/engines/onnx/contract.js';
 import { openSession } from '../../../../../runtime/engines/onnx/session.js';
 import { inspectGraph } from '../../../../../runtime/formats/onnx/graph-file.js';
 import { Failure } from '../../../../../schemas/errors.js';
+import { floats, type OnnxGraph, type OnnxTensor, writeOnnx } from '../../../../support/models/writers/onnx-writer.js';
 
 const WEIGHT = floats('w', [2, 2], [1, 2, 3, 4]);
 const GRAPH: OnnxGraph = {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { wordPiece } from '../../../../../models/writers/tokenizer-writer.js';
 import { configuredNormalizer, lowerCasing } from '../../../../../runtime/engines/tokenizers/normalizers.js';
 import { EncoderTokenizer } from '../../../../../runtime/engines/tokenizers/tokenizer.js';
+import { wordPiece } from '../../../../support/models/writers/tokenizer-writer.js';
 
 /** BERT's kind of vocabulary whose `tokenizer.json` lower-cases or not, and beside it these settings instead of the usual ones. */
 function files(lowercase: boolean, settings: object): { tokenizer: object; config: object } {

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Tokenizer } from '@huggingface/tokenizers';
 import { seededRandom } from '../../../../../models/writers/random.js';
-import { byteBpe, unigram, wordPiece } from '../../../../../models/writers/tokenizer-writer.js';
 import { placesOf } from '../../../../../runtime/engines/encoders/onnx/token-places.js';
 import { TextTokenizer } from '../../../../../runtime/engines/tokenizers/text-tokenizer.js';
 import { EncoderTokenizer } from '../../../../../runtime/engines/tokenizers/tokenizer.js';
+import { byteBpe, unigram, wordPiece } from '../../../../support/models/writers/tokenizer-writer.js';
 
 const WORDS = { words: ['the', 'red', 'river', 'Anna'], modelMaxLength: 512 };
 /** Syllables that words without white space are made of; the last ones are in no vocabulary. */

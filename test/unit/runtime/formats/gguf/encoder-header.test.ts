@@ -3,12 +3,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import { bertGguf } from '../../../../../models/writers/gguf-bert.js';
 import { u32 } from '../../../../../models/writers/gguf-values.js';
 import { writeGguf } from '../../../../../models/writers/gguf-writer.js';
 import { ggufHeader } from '../../../../../runtime/formats/gguf/header.js';
 import { tinyPath } from '../../../../support/models/cache.js';
 import { TINY_SHAPE, tinyWeights, writeGgufEncoder } from '../../../../support/models/tiny-encoders.js';
+import { bertGguf } from '../../../../support/models/writers/gguf-bert.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'quern-encoder-header-'));
 after(() => rmSync(folder, { recursive: true, force: true }));

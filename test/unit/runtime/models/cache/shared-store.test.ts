@@ -13,12 +13,12 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { floats, writeOnnx } from '../../../../../models/writers/onnx-writer.js';
 import { openSession } from '../../../../../runtime/engines/onnx/session.js';
 import { cachedModels } from '../../../../../runtime/models/cache/list.js';
 import type { ModelPlaces } from '../../../../../runtime/models/find/contract.js';
 import { findGguf } from '../../../../../runtime/models/find/gguf.js';
 import { findRepository } from '../../../../../runtime/models/find/repository.js';
+import { floats, writeOnnx } from '../../../../support/models/writers/onnx-writer.js';
 import { bytesOf, type HubStage, hubStage } from '../fetch/stage.js';
 
 const X = 'a'.repeat(64);

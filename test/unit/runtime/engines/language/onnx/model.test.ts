@@ -4,11 +4,11 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type TinyCausalOptions, TRIGGERED_ANSWER, writeTinyCausal } from '../../../../../../models/tiny-causal/tiny-causal.js';
 import type { PrepareRequest } from '../../../../../../runtime/engines/contracts/language.js';
 import { LoadedExport } from '../../../../../../runtime/engines/language/onnx/model.js';
 import type { HostEvent } from '../../../../../../runtime/engines/language/wire.js';
 import { emptyDataDir } from '../../../../../support/daemon.js';
+import { type TinyCausalOptions, TRIGGERED_ANSWER, writeTinyCausal } from '../../../../../support/models/tiny-causal/tiny-causal.js';
 
 /** Opens a tiny model; gives what it answers to one message, and how much of its prompt was not read again. */
 async function opened(

@@ -3,9 +3,6 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, it } from 'node:test';
-import type { BertShape } from '../../../../../../../models/writers/onnx-bert.js';
-import { quantised } from '../../../../../../../models/writers/onnx-quantise.js';
-import { floats, integers, type OnnxGraph, type OnnxNode } from '../../../../../../../models/writers/onnx-writer.js';
 import type { Dense } from '../../../../../../../native/contract.js';
 import { type Recognised, recognise, Unrecognised } from '../../../../../../../runtime/engines/encoders/onnx/bert/recognise.js';
 import { readWeights } from '../../../../../../../runtime/engines/encoders/onnx/bert/weights.js';
@@ -24,6 +21,9 @@ import {
   turnedMatrices,
   writeGraph,
 } from '../../../../../../support/encoders/graphs.js';
+import type { BertShape } from '../../../../../../support/models/writers/onnx-bert.js';
+import { quantised } from '../../../../../../support/models/writers/onnx-quantise.js';
+import { floats, integers, type OnnxGraph, type OnnxNode } from '../../../../../../support/models/writers/onnx-writer.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'quern-bert-'));
 let count = 0;

@@ -1,4 +1,4 @@
-import { f32, flag, type GgufMetadata, list, text, u32 } from './gguf-values.js';
+import { f32, flag, type GgufMetadata, list, text, u32 } from '../../../../models/writers/gguf-values.js';
 
 /** The shape of a model of BERT's architecture. */
 export interface BertShape {

@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { spell } from '../../runtime/engines/tokenizers/byte-alphabet.js';
+import { spell } from '../../../../runtime/engines/tokenizers/byte-alphabet.js';
 import { floats, integers, type OnnxGraph, type OnnxValue, writeOnnx } from '../writers/onnx-writer.js';
 
 const node = (op: string, inputs: readonly string[], output: string, attributes = {}) => ({ op, inputs, outputs: [output], attributes });

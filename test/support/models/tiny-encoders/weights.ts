@@ -1,5 +1,5 @@
+import { seededRandom } from '../../../../models/writers/random.js';
 import type { BertShape, BertWeights } from '../writers/onnx-bert.js';
-import { seededRandom } from '../writers/random.js';
 import { wordOfToken } from '../writers/tokenizer-writer.js';
 import { type Meaning, meaningOf } from './words.js';
 

@@ -1,7 +1,7 @@
+import { seededRandom } from '../../../../models/writers/random.js';
 import { type BertShape, type BertWeights, bertGraph } from '../writers/onnx-bert.js';
 import { quantised } from '../writers/onnx-quantise.js';
 import { writeOnnx } from '../writers/onnx-writer.js';
-import { seededRandom } from '../writers/random.js';
 
 /** The shape of all-MiniLM-L6-v2. */
 export const MINILM: BertShape = {

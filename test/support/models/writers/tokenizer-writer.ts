@@ -1,4 +1,4 @@
-import { Bpe } from './bpe.js';
+import { Bpe } from '../../../../models/writers/bpe.js';
 
 /** A tokenizer as repositories carry it: the two files, and the ids of its tokens. */
 export interface WrittenTokenizer {

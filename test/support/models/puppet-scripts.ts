@@ -1,4 +1,4 @@
-import type { ScriptTable, ToolAnswerTable } from './script.js';
+import type { ScriptTable, ToolAnswerTable } from '../../../models/puppet/script.js';
 
 const call = (name: string, args: unknown): string => `<tool_call>\n${JSON.stringify({ name, arguments: args })}\n</tool_call>`;
 

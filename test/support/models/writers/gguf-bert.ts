@@ -1,7 +1,7 @@
+import type { GgufFile, TensorSource } from '../../../../models/writers/gguf-writer.js';
+import type { TensorType } from '../../../../models/writers/tensor-types.js';
 import { bertMetadata, type POOLING_TYPES } from './bert-metadata.js';
-import type { GgufFile, TensorSource } from './gguf-writer.js';
 import type { BertShape, BertWeights } from './onnx-bert.js';
-import type { TensorType } from './tensor-types.js';
 
 /** What a GGUF embedding model of BERT's architecture is made of. */
 export interface GgufBert {

@@ -1,4 +1,4 @@
-import { spell } from '../../runtime/engines/tokenizers/byte-alphabet.js';
+import { spell } from '../../../../runtime/engines/tokenizers/byte-alphabet.js';
 
 const START = '<|startoftext|>';
 const END = '<|endoftext|>';
