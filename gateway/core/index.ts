@@ -9,6 +9,7 @@ import { eventEndpoints } from './events.js';
 import { exampleEndpoints } from './examples.js';
 import { generationEndpoints } from './generations.js';
 import { forHelpProject } from './help-project.js';
+import { machineEndpoints } from './machine.js';
 import { memoryEndpoints } from './memory.js';
 import { memoryReadEndpoints } from './memory-reads.js';
 import { memoryRecallEndpoints } from './memory-recall.js';
@@ -39,6 +40,7 @@ const operations: readonly Endpoint<Runtime>[] = [
   ...memoryEndpoints,
   ...memoryReadEndpoints,
   ...memoryRecallEndpoints,
+  ...machineEndpoints,
   ...modelEndpoints,
   ...visionEndpoints,
   ...speechEndpoints,

@@ -3,12 +3,13 @@ import type { Services } from '../../runtime/services/services.js';
 import type { SpeechOut } from '../../runtime/speech/contract.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
 import { SPEECH_MEDIA_TYPES, speechReply, voiceList } from '../universal/speech-wire.js';
+import { TRANSCRIPTION } from '../universal/transcriptions.js';
 
 /** What the speech endpoints of projects work on. */
 export interface CoreSpeechContext {
   readonly projects: Pick<Projects, 'load'>;
   /** In this process, or the runtime that the core was told to use. */
-  readonly core: Pick<Services, 'speech'>;
+  readonly core: Pick<Services, 'speech' | 'transcription'>;
 }
 
 /** Throws `not_found` for a project that there is not. */
@@ -17,7 +18,7 @@ function speechOf({ projects, core }: CoreSpeechContext, { params }: Request): S
   return core.speech;
 }
 
-/** Text to speech, for projects. */
+/** Text to speech, and speech to text, for projects. */
 export const speechEndpoints: Endpoint<CoreSpeechContext>[] = [
   endpoint<CoreSpeechContext>({
     method: 'POST',
@@ -44,5 +45,16 @@ export const speechEndpoints: Endpoint<CoreSpeechContext>[] = [
     handler: async (context, request) => ({
       json: await voiceList(speechOf(context, request), request.query.model as string | undefined),
     }),
+  }),
+  endpoint<CoreSpeechContext>({
+    ...TRANSCRIPTION,
+    path: '/v1/{namespace}/{project}/audio/transcriptions',
+    id: 'project_transcription',
+    access: 'members',
+    errorShape: 'by-client',
+    handler: ({ projects, core }, request) => {
+      projects.load(request.params.namespace!, request.params.project!);
+      return TRANSCRIPTION.handler(core, request);
+    },
   }),
 ];

@@ -1,7 +1,8 @@
 import type { Tasks } from '../../runtime/tasks/tasks.js';
 import { type Endpoint, endpoint, type Request } from '../../schemas/endpoint.js';
 
-const TASK = '/v1/projects/{namespace}/{project}/tasks/{task_id}';
+const TASKS = '/v1/projects/{namespace}/{project}/tasks';
+const TASK = `${TASKS}/{task_id}`;
 
 /** What the task endpoints work on. */
 export interface TaskContext {
@@ -12,8 +13,18 @@ function place({ params }: Request): [namespace: string, project: string, id: st
   return [params.namespace!, params.project!, params.task_id!];
 }
 
-/** The task endpoints: poll and cancel. */
+/** The task endpoints: list, poll and cancel. */
 export const taskEndpoints: Endpoint<TaskContext>[] = [
+  endpoint<TaskContext>({
+    method: 'GET',
+    path: TASKS,
+    id: 'tasks_open',
+    access: 'members',
+    summary: 'List the tasks that have not ended',
+    tag: 'tasks',
+    response: 'core/tasks#OpenTasks',
+    handler: ({ tasks }, { params }) => ({ json: { tasks: tasks.open(params.namespace!, params.project!) } }),
+  }),
   endpoint<TaskContext>({
     method: 'GET',
     path: TASK,

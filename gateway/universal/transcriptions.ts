@@ -20,7 +20,7 @@ const PLAIN = 'text/plain; charset=utf-8';
 /** Formats of subtitles, whose times are those of their words: what the model itself says of a segment is rough. */
 const SUBTITLES: ReadonlySet<unknown> = new Set(['srt', 'vtt']);
 
-const form = (shape: string): FormBody<TranscriptionsContext> => ({
+const form = (shape: string): FormBody<unknown> => ({
   form: `universal/transcriptions#${shape}`,
   maxFiles: 1,
   fileLimitBytes: FILE_LIMIT_BYTES,
@@ -136,22 +136,25 @@ async function translate({ transcription }: TranscriptionsContext, request: Requ
   return whole(await transcription.transcribe(wants.asked, request.signal), wants);
 }
 
+/** Speech to text in its own language. The core has it too, for projects. */
+export const TRANSCRIPTION = {
+  method: 'POST',
+  path: '/v1/audio/transcriptions',
+  id: 'create_transcription',
+  access: 'users',
+  summary: 'Write down what is said',
+  tag: 'audio',
+  multipart: form('TranscriptionForm'),
+  response: 'universal/transcriptions#Transcription',
+  mediaTypes: ['text/plain'],
+  streams: true,
+  errorShape: 'openai',
+  handler: transcribe,
+} as const;
+
 /** Speech to text. */
 export const transcriptionEndpoints: Endpoint<TranscriptionsContext>[] = [
-  endpoint({
-    method: 'POST',
-    path: '/v1/audio/transcriptions',
-    id: 'create_transcription',
-    access: 'users',
-    summary: 'Write down what is said',
-    tag: 'audio',
-    multipart: form('TranscriptionForm'),
-    response: 'universal/transcriptions#Transcription',
-    mediaTypes: ['text/plain'],
-    streams: true,
-    errorShape: 'openai',
-    handler: transcribe,
-  }),
+  endpoint<TranscriptionsContext>(TRANSCRIPTION),
   endpoint({
     method: 'POST',
     path: '/v1/audio/translations',

@@ -1,4 +1,4 @@
-import type { Task } from '../../schemas/generated/core/tasks.js';
+import type { OpenTask, Task } from '../../schemas/generated/core/tasks.js';
 import type { JsonObject } from '../config/values.js';
 import type { ItemRecord, TaskKey, TaskRecord } from '../store/store.js';
 import type { ActiveTask } from './active.js';
@@ -22,6 +22,20 @@ export function taskView(key: TaskKey, record: TaskRecord, items: readonly ItemR
     error: state === 'FAILURE' ? `${failed.length} of ${items.length} tasks failed` : null,
     traceback: state === 'FAILURE' ? failed.map((item) => `${item.name}: ${reasonOf(item)}`).join('\n') : null,
     cancelled: record.cancelled !== undefined,
+  };
+}
+
+/** An open task in a list. */
+export function openTaskView({ key, record, items, ended }: ActiveTask): OpenTask {
+  return {
+    task_id: key[2],
+    kind: record.kind,
+    state: record.cancelled ? 'REVOKED' : record.startedMs === undefined ? 'PENDING' : 'STARTED',
+    created_at: new Date(record.createdMs).toISOString(),
+    total: items.length,
+    done: ended,
+    message: `${ended} of ${items.length} done`,
+    can_cancel: record.group && !record.cancelled,
   };
 }
 

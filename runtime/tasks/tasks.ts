@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
-import type { CancelReply, Task } from '../../schemas/generated/core/tasks.js';
+import type { CancelReply, OpenTask, Task } from '../../schemas/generated/core/tasks.js';
 import { log } from '../base/log.js';
 import type { ItemRecord, Store, TaskKey, TaskRecord } from '../store/store.js';
 import { ActiveTask } from './active.js';
@@ -9,7 +9,7 @@ import type { TaskKind, TaskSpec } from './contract.js';
 import { Journal } from './journal.js';
 import { type Backoff, CANCEL_WAIT_MS, CONCURRENCY, MAX_ITEMS, MAX_OPEN_TASKS, RETRY_BACKOFF } from './limits.js';
 import { Retention } from './retention.js';
-import { itemView, taskView } from './task-view.js';
+import { itemView, openTaskView, taskView } from './task-view.js';
 import { Worker } from './worker.js';
 
 /** Settings that tests change. */
@@ -88,6 +88,12 @@ export class Tasks {
     const part = this.#part(key);
     if (part) return part;
     throw unknownTask(key);
+  }
+
+  /** The tasks of a project that have not ended, the oldest first. */
+  open(namespace: string, project: string): OpenTask[] {
+    const own = [...this.#worker.open.values()].filter(({ key }) => key[0] === namespace && key[1] === project);
+    return own.map(openTaskView).sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
   }
 
   /** Waits until a task is finished; rejects when `signal` aborts first. */

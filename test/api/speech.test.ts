@@ -7,10 +7,14 @@ import { setLogLevel } from '../../runtime/base/log.js';
 import { Models } from '../../runtime/models/residency/models.js';
 import { Projects } from '../../runtime/projects/projects.js';
 import { LocalSpeech } from '../../runtime/speech/speak.js';
+import { Transcription } from '../../runtime/speech/transcription/transcription.js';
 import type { Endpoint } from '../../schemas/endpoint.js';
 import { emptyDataDir } from '../support/daemon.js';
 import type { Answer } from '../support/exchange.js';
 import { ANY_EVENTS, type Scenario, scenarios } from '../support/scenario.js';
+import { writePuppetWhisper } from '../support/speech/puppet-whisper.js';
+import { tone, wavOf } from '../support/speech/sounds.js';
+import { binaryForm } from '../support/vision/stage.js';
 
 setLogLevel('error');
 const dataDir = emptyDataDir();
@@ -19,12 +23,13 @@ writeFileSync(
   join(dataDir, 'projects/default/quickstart/project.yaml'),
   'version: v1\nruntime:\n  models:\n    - {name: m, provider: universal, model: x}\n',
 );
+writePuppetWhisper(join(dataDir, 'models', 'Systran', 'faster-whisper-tiny.en'), { words: [' Hello', ' there.'], seconds: 1.2 });
 
 interface Stage {
   readonly models: Models;
   readonly projects: Projects;
   readonly speech: LocalSpeech;
-  readonly core: { readonly speech: LocalSpeech };
+  readonly core: { readonly speech: LocalSpeech; readonly transcription: Transcription };
 }
 
 const RUNTIME = { speech: '/v1/audio/speech', voices: '/v1/audio/voices' };
@@ -223,6 +228,26 @@ const rows: Scenario[] = [
   ]),
 ];
 
+const HEARD = '/v1/default/quickstart/audio/transcriptions';
+const [sound, fields] = [wavOf(tone(2)), { model: 'tiny.en', response_format: 'verbose_json' }];
+rows.push(
+  {
+    name: 'a project has its recordings written down by the core',
+    method: 'POST',
+    path: HEARD,
+    ...binaryForm([['file', 'speech.wav', sound]], fields),
+    json: ({ text, segments }) => assert.deepEqual([text, segments.length], ['Hello there.', 1]),
+  },
+  {
+    name: 'a project that is not there hears nothing',
+    method: 'POST',
+    path: '/v1/default/absent/audio/transcriptions',
+    ...binaryForm([['file', 'speech.wav', sound]], fields),
+    status: 404,
+    contains: ['absent'],
+  },
+);
+
 scenarios<Stage>(
   'text to speech without any download',
   {
@@ -230,7 +255,7 @@ scenarios<Stage>(
     context: () => {
       const models = new Models({ dataDir, places: { hub: join(dataDir, 'hub') } });
       const speech = new LocalSpeech(models);
-      return { models, projects: new Projects({ dataDir }), speech, core: { speech } };
+      return { models, projects: new Projects({ dataDir }), speech, core: { speech, transcription: new Transcription(models, dataDir) } };
     },
     close: ({ models }) => models.close(),
   },

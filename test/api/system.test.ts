@@ -52,6 +52,45 @@ const TABLE: Scenario[] = [
     },
   },
   {
+    name: 'tells what the machine is, with advice',
+    path: '/v1/system/device',
+    json: (body) => {
+      assert.ok(body.processor !== '' && body.cores > 0 && body.memory_bytes > 1e8 && body.free_memory_bytes > 0);
+      assert.ok(
+        body.findings.some(({ about, found }: { about: string; found: string }) => about === 'processor' && found.includes(body.processor)),
+      );
+      for (const { state } of body.findings) assert.match(state, /^(?:good|note|bad)$/);
+    },
+  },
+  {
+    name: 'suggests models that fit the machine',
+    path: '/v1/models/suggestions',
+    json: (body) => {
+      assert.ok(body.models.length > 0 && body.memory_bytes > 0);
+      for (const { task, name, bytes, tokens_per_s: speed, best, here } of body.models) {
+        assert.ok(bytes < body.memory_bytes && name !== '' && typeof best === 'boolean' && here === false);
+        assert.equal(speed !== null, task === 'chat', name);
+      }
+    },
+  },
+  {
+    name: 'lists no model in memory, and those that are built in',
+    path: '/v1/models/loaded',
+    json: (body) => {
+      assert.deepEqual([body.models, body.loading], [[], []]);
+      assert.equal(body.built_in[0].name, 'quern-tiny');
+    },
+  },
+  {
+    name: 'unloads none that is not in memory',
+    method: 'POST',
+    path: '/v1/models/unload',
+    body: { model: 'org/absent' },
+    status: 404,
+    contains: ['org/absent', '/v1/models/loaded'],
+  },
+  { name: 'unloads no model without a name', method: 'POST', path: '/v1/models/unload', body: {}, status: 422 },
+  {
     name: 'checks the version without a network',
     path: '/v1/system/version-check',
     json: (body) => {

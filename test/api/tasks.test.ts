@@ -117,6 +117,16 @@ const TABLE: Scenario[] = [
   processing('twin', '62 processing slowly, one file at a time', () => {
     stage.ingest.chunkMs = 2;
   }),
+  {
+    name: 'lists a task that runs, and none of another project',
+    path: `${P}/tasks`,
+    json: ({ tasks }) => {
+      const { created_at, message, done, state, ...rest } = tasks.at(-1);
+      assert.deepEqual(rest, { task_id: id, kind: 'dataset', total: 3, can_cancel: true });
+      assert.ok(!Number.isNaN(Date.parse(created_at)) && message === `${done} of 3 done` && /PENDING|STARTED/.test(state));
+      assert.deepEqual(stage.tasks.open('ns', 'q'), []);
+    },
+  },
   task('61 a running task says how far it is', {
     path: () => `${P}/tasks/${id}`,
     headers: {},

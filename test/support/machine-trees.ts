@@ -1,4 +1,4 @@
-import type { MachineReader } from '../../cli/machine/reader.js';
+import type { MachineReader } from '../../runtime/machine/reader.js';
 
 /** A recorded machine: texts of files by their paths, and what programs print. */
 export interface RecordedMachine extends Partial<Pick<MachineReader, 'platform' | 'arch' | 'cores' | 'memoryBytes'>> {

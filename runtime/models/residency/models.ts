@@ -168,8 +168,13 @@ export class Models {
   }
 
   /** Unloads the language models of a name, whatever their settings; those in use go at the end of their use. */
-  unload(name: string): Promise<void> {
-    return this.#residency.unload((one) => one.type === 'language' && one.name === name);
+  async unload(name: string): Promise<void> {
+    await this.#residency.unload((one) => one.type === 'language' && one.name === name);
+  }
+
+  /** Unloads the models of a name or key, of whatever kind, as `unload` does. Resolves to how many they are. */
+  unloadAll(nameOrKey: string): Promise<number> {
+    return this.#residency.unload((one, key) => one.name === nameOrKey || key === nameOrKey);
   }
 
   /** Keys of the models on their way into memory. */

@@ -144,14 +144,15 @@ export class Residency<T extends Resident> {
     return true;
   }
 
-  /** Unloads what is loaded and chosen; what is in use goes at the end of its use. Resolves when the idle ones are gone. */
-  async unload(isChosen: (resident: T) => boolean): Promise<void> {
-    const chosen = [...this.#entries.values()].filter(({ resident }) => resident && isChosen(resident));
+  /** Unloads what is loaded and chosen; what is in use goes at the end of its use. Resolves to how many they are when the idle ones are gone. */
+  async unload(isChosen: (resident: T, key: string) => boolean): Promise<number> {
+    const chosen = [...this.#entries.values()].filter(({ resident, key }) => resident && isChosen(resident, key));
     for (const entry of chosen) {
       entry.idleMs = 0;
       entry.keep = false;
     }
     await Promise.all(chosen.filter(({ uses }) => uses === 0).map((entry) => this.#unload(entry)));
+    return chosen.length;
   }
 
   /** Unloads everything, in use or not, and refuses what comes after. */

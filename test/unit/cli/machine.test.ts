@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { machineOf } from '../../../cli/machine/machine.js';
-import type { MachineReader } from '../../../cli/machine/reader.js';
-import { recommendedFor } from '../../../cli/models/recommend.js';
-import { machineFindings } from '../../../cli/system/doctor.js';
+import { machineFindings } from '../../../runtime/machine/findings.js';
+import { machineOf } from '../../../runtime/machine/machine.js';
+import type { MachineReader } from '../../../runtime/machine/reader.js';
+import { recommendedFor } from '../../../runtime/machine/suggestions.js';
 import { recordedMachine } from '../../support/machine-trees.js';
 
 const GIB = 1024 ** 3;

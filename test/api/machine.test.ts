@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { type MachineContext, machineEndpoints } from '../../gateway/core/machine.js';
+import { Models } from '../../runtime/models/residency/models.js';
+import { emptyDataDir } from '../support/daemon.js';
+import { scenarios } from '../support/scenario.js';
+
+const dataDir = emptyDataDir();
+const models = new Models({ dataDir });
+const never = new AbortController().signal;
+
+/** Has a model of this name in memory that runs in this very process. */
+async function load(key: string, name: string, type: string): Promise<() => void> {
+  const devices = { requested: 'auto', available: ['Vulkan0'], used: ['Vulkan0'], why: 'it fits' };
+  const engine = { pid: process.pid, status: { devices, notes: [], options: {} }, close: async () => {} };
+  const { release } = await models.hold({ key, type, name, sizeBytes: 0, load: async () => engine as never }, never);
+  return release;
+}
+
+let release = (): void => {};
+scenarios<MachineContext>(
+  'models in memory',
+  {
+    endpoints: machineEndpoints,
+    context: async () => {
+      release = await load('encoder:org/one:q8', 'org/one', 'encoder_embedding');
+      (await load('language:org/two', 'org/two', 'language'))();
+      (await load('language:org/two:long', 'org/two', 'language'))();
+      return { dataDir, models, hub: { cache: dataDir } };
+    },
+    close: () => models.close(),
+  },
+  [
+    {
+      name: 'says what each is, where it runs and what it takes',
+      path: '/v1/models/loaded',
+      json: ({ models: [one, two] }) => {
+        const { memory_bytes, ...rest } = one;
+        assert.deepEqual(rest, {
+          ...{ name: 'org/one', type: 'encoder_embedding', key: 'encoder:org/one:q8' },
+          ...{ devices: ['Vulkan0'], why: 'it fits', uses: 1, stays_s: 300 },
+        });
+        if (process.platform === 'linux') assert.ok(memory_bytes > 1e7, String(memory_bytes));
+        assert.equal(two.uses, 0);
+      },
+    },
+    {
+      name: 'unloads by name all that have it',
+      method: 'POST',
+      path: '/v1/models/unload',
+      body: { model: 'org/two' },
+      json: (body) => {
+        assert.deepEqual(body, { model: 'org/two', unloaded: 2 });
+        assert.deepEqual(
+          models.loaded().map(({ name }) => name),
+          ['org/one'],
+        );
+      },
+    },
+    {
+      name: 'lets one that is in use go at the end of its use, named by its key',
+      method: 'POST',
+      path: '/v1/models/unload',
+      body: { model: 'encoder:org/one:q8' },
+      json: async (body) => {
+        assert.equal(body.unloaded, 1);
+        assert.equal(models.loaded().length, 1);
+        release();
+        await new Promise((resolve) => setTimeout(resolve, 20));
+        assert.deepEqual(models.loaded(), []);
+      },
+    },
+  ],
+);
