@@ -23,3 +23,6 @@ export const UNCONFIGURED_MODEL: { readonly name: string; readonly provider: 'un
 
 /** Every built-in model, the first one in front. */
 export const BUILT_IN_MODELS: readonly ModelCard[] = trained ? [TINY_CARD, STANDIN_CARD] : [STANDIN_CARD];
+
+/** Where Silero's detector of speech lies, among the built-in models. */
+export const VOICE_ACTIVITY_GRAPH: string = join(import.meta.dirname, 'silero_vad_v6.onnx');

@@ -22,7 +22,8 @@ import { asFailure, raised, settled } from './raised.js';
 
 const ROOT = join(import.meta.dirname, '../..');
 const BINARY = join(ROOT, 'build/native/Release/quern_inference.node');
-const PACKAGES = join(ROOT, 'node_modules/@node-llama-cpp');
+/** Where the engine's packages lie: in a clone; those of a build from source in a package; beside us, where npm has installed us as a package. */
+const PACKAGES = ['node_modules', 'build/kit/node_modules', '..'].map((home) => join(ROOT, home, '@node-llama-cpp'));
 const REBUILD = 'run npm start, which builds it';
 
 /** What each platform's packages are called, the one with the CPU libraries first. */
@@ -34,7 +35,11 @@ const PLATFORM_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   'darwin-x64': ['mac-x64'],
 };
 
-const libraryFolder = (name: string) => join(PACKAGES, name, 'bins', name);
+/** Where the libraries of one package are, or would be. */
+function libraryFolder(name: string): string {
+  const folders = PACKAGES.map((packages) => join(packages, name, 'bins', name));
+  return folders.find((folder) => existsSync(folder)) ?? folders[0]!;
+}
 
 /** Folders for `loadBackends`: the installed engine packages of this platform, then the operator's own plug-ins (`QUERN_BACKENDS_DIR`). */
 export function backendFolders(): string[] {

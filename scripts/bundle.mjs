@@ -1,7 +1,7 @@
 // Packs the daemon into build/bundle: a process that reads a few files starts sooner than one that reads a hundred. Tests, worker threads and
 // child processes run the compiled files of build/ themselves; nothing is different there.
-import { readFileSync } from 'node:fs';
-import { dirname, join, relative } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { basename, dirname, join, relative } from 'node:path';
 import { build } from 'esbuild';
 
 const root = join(import.meta.dirname, '..');
@@ -49,8 +49,8 @@ const packages = {
   },
 };
 
-const common = { absWorkingDir: root, outdir: 'build/bundle', bundle: true, platform: 'node', logLevel: 'warning' };
-await build({
+const common = { absWorkingDir: root, outdir: 'build/bundle', bundle: true, platform: 'node', logLevel: 'warning', metafile: true };
+const daemon = await build({
   ...common,
   entryPoints: ['cli/main.ts'],
   entryNames: '[name]',
@@ -67,4 +67,7 @@ await build({
     ].join('\n'),
   },
 });
-await build({ ...common, entryPoints: PACKED, format: 'cjs', outExtension: { '.js': '.cjs' } });
+const packed = await build({ ...common, entryPoints: PACKED, format: 'cjs', outExtension: { '.js': '.cjs' } });
+// Beside them lie files of earlier bundles, which a daemon that is running may still load.
+const files = [daemon, packed].flatMap(({ metafile }) => Object.keys(metafile.outputs)).map((path) => basename(path));
+writeFileSync(join(root, 'build/bundle/files.json'), JSON.stringify(files));

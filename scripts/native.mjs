@@ -9,7 +9,10 @@ const root = join(import.meta.dirname, '..');
 const output = join(root, 'build/native');
 const addons = ['quern_core', 'quern_inference'].map((name) => join(output, `Release/${name}.node`));
 const headers = join(output, 'llama-headers');
-const whisper = join(root, 'node_modules/@fugood/whisper.node/whisper.cpp');
+/** Where packages lie: in a clone; those that scripts/source-build.mjs fetched; beside us, where we are an installed package ourselves. */
+const homes = [join(root, 'node_modules'), join(root, 'build/kit/node_modules'), join(root, '..')];
+const packageFolder = (name) => homes.map((home) => join(home, name)).find(existsSync) ?? join(homes[0], name);
+const whisper = join(packageFolder('@fugood/whisper.node'), 'whisper.cpp');
 /** Of llama.cpp's source: its interface, and what the Q8_0 kernel needs to enter the CPU backend. */
 const HEADERS = ['include', 'ggml/include', 'ggml/src/*.h'];
 const PLATFORM_PACKAGES = {
@@ -78,8 +81,8 @@ function findEngine() {
     stop(
       `the inference engine cannot be built for ${platform}. It runs on ${Object.keys(PLATFORM_PACKAGES).join(', ')}; on Windows use WSL 2.`,
     );
-  const libraries = join(root, 'node_modules/@node-llama-cpp', name, 'bins', name);
-  const source = join(root, 'node_modules/node-llama-cpp/llama');
+  const libraries = join(packageFolder(`@node-llama-cpp/${name}`), 'bins', name);
+  const source = join(packageFolder('node-llama-cpp'), 'llama');
   if (!existsSync(libraries) || !existsSync(join(source, 'gitRelease.bundle')))
     stop(`the package @node-llama-cpp/${name} or node-llama-cpp is not installed: run npm ci (without --omit=optional).`);
   const tag = readJson(join(source, 'llama.cpp.info.json')).tag;
@@ -98,10 +101,9 @@ function fingerprint(tag) {
     .filter((name) => /\.(cpp|hpp)$/.test(name))
     .map((name) => join('native', name))
     .sort();
-  const packages = ['node-addon-api', 'node-api-headers', 'cmake-js', 'node-llama-cpp', '@fugood/whisper.node'].map(
-    (name) => `node_modules/${name}/package.json`,
-  );
-  for (const file of ['CMakeLists.txt', 'scripts/native.mjs', ...packages, ...sources])
+  const packages = ['node-addon-api', 'node-api-headers', 'cmake-js', 'node-llama-cpp', '@fugood/whisper.node'];
+  for (const name of packages) hash.update(`\0${name}\0`).update(readFileSync(join(packageFolder(name), 'package.json')));
+  for (const file of ['CMakeLists.txt', 'scripts/native.mjs', ...sources])
     hash.update(`\0${file}\0`).update(readFileSync(join(root, file)));
   return hash.digest('hex');
 }
@@ -122,6 +124,8 @@ async function extractHeaders({ bundle, tag }) {
   rmSync(repository, { recursive: true, force: true });
   writeFileSync(mark, content);
 }
+
+const includeFolders = () => [join(packageFolder('node-api-headers'), 'include'), packageFolder('node-addon-api')];
 
 /** CMake refuses a cache that was made in another place. */
 function dropForeignCache(folder) {
@@ -148,8 +152,12 @@ if (!(addons.every(existsSync) && existsSync(stamp) && readFileSync(stamp, 'utf8
     `--CDQUERN_LLAMA_TAG=${engine.tag}`,
     `--CDQUERN_WHISPER_SOURCE=${whisper}`,
   ];
-  const cmakeJs = (verb) => [join(root, 'node_modules/cmake-js/bin/cmake-js'), verb, '--out', folder, ...settings];
+  // cmake-js would take whatever version of the second lies beside us.
+  if (!existsSync(join(homes[0], 'cmake-js'))) settings.push(`--CDCMAKE_JS_INC=${includeFolders().join(';')}`);
+  const cmakeJs = (verb) => [join(packageFolder('cmake-js'), 'bin/cmake-js'), verb, '--out', folder, ...settings];
   await run('configuring the native addons', process.execPath, cmakeJs('configure'));
   await run('compiling the native addons', process.execPath, [...cmakeJs('build'), '--parallel', String(availableParallelism())]);
   writeFileSync(stamp, wanted);
+  // Says of addons that came in a package what they are.
+  rmSync(join(output, 'prebuilt.json'), { force: true });
 }

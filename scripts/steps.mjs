@@ -67,7 +67,7 @@ async function run(label, command, args, options = {}) {
 }
 
 /** ONNX Runtime's package carries its library for every system; those of the others would be 250 MB that nobody loads. */
-function dropOtherSystems() {
+export function dropOtherSystems() {
   const folder = join(root, 'node_modules/onnxruntime-node/bin');
   for (const version of existsSync(folder) ? readdirSync(folder) : [])
     for (const system of readdirSync(join(folder, version)))

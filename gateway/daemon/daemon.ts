@@ -10,6 +10,7 @@ import { documentationEndpoints } from '../http/documentation.js';
 import { type ChosenTransport, createTransport, dispatch, type Listener, type SocketRoute } from '../http/index.js';
 import { universalEndpoints, universalSockets } from '../universal/index.js';
 import { webAssets } from '../web.js';
+import { readyAddons } from './addons.js';
 import { finishRestore } from './backup/restore.js';
 import { boundHeap } from './heap.js';
 import { lockDataDir } from './lock.js';
@@ -147,6 +148,7 @@ export async function startDaemon(options: DaemonOptions, { core }: { core: bool
   boundHeap();
   requireSafeBind(options);
   allowEnv(options.allowedEnv, options.accounts !== null);
+  await readyAddons();
   const lock = lockDataDir(options.dataDir, options.allowNetworkFs);
   finishRestore(options.dataDir);
   keepPrivate(options.dataDir);

@@ -1,4 +1,4 @@
-import { createRequire } from 'node:module';
+import { VOICE_ACTIVITY_GRAPH } from '../../../models/built-in.js';
 import type { Circuit } from '../../hosts/circuit.js';
 import { HostClient } from '../../hosts/client.js';
 
@@ -10,7 +10,6 @@ export const SILERO_RATE = 16_000;
 const ENGINE = new URL('./entry.js', import.meta.url);
 /** A call brings at most some seconds of sound, each of which takes 15 ms. */
 const CALL_LIMIT_MS = 10_000;
-const GRAPH = '@ricky0123/vad-web/dist/silero_vad_v6.onnx';
 /** Graphs run one after the other; while one does, the others' sound is on its way. */
 const AT_ONCE = 64;
 
@@ -29,10 +28,10 @@ export class SileroClient {
     this.#client = client;
   }
 
-  /** Starts the host and opens the graph, which comes with the packages: 0.2 s. Throws what opening throws. */
+  /** Starts the host and opens the graph, which comes with this program: 0.2 s. Throws what opening throws. */
   static async load(circuit: Circuit, stop: AbortSignal): Promise<SileroClient> {
-    const graph = createRequire(import.meta.url).resolve(GRAPH);
-    const parts = { name: 'detector of speech', engine: ENGINE, circuit, body: { graph }, callLimitMs: CALL_LIMIT_MS, atOnce: AT_ONCE };
+    const body = { graph: VOICE_ACTIVITY_GRAPH };
+    const parts = { name: 'detector of speech', engine: ENGINE, circuit, body, callLimitMs: CALL_LIMIT_MS, atOnce: AT_ONCE };
     const { client } = await HostClient.open<{ readonly devices: readonly string[] }>(parts, stop);
     return new SileroClient(client);
   }
