@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { coreEndpoints } from '../../gateway/core/index.js';
-import { PUPPET_SCRIPTS } from '../../models/puppet/puppet-scripts.js';
 import type { Message } from '../../schemas/generated/core/conversations.js';
 import { openedRuntime } from '../support/compat-stage.js';
 import { emptyDataDir } from '../support/daemon.js';
 import { writeProject } from '../support/dataset-stage.js';
 import { decidedPuppetPath } from '../support/models/cache.js';
+import { PUPPET_SCRIPTS } from '../support/models/puppet-scripts.js';
 import { type Scenario, scenarios } from '../support/scenario.js';
 
 // biome-ignore lint/suspicious/noExplicitAny: a test looks into answers of every shape
