@@ -42,6 +42,13 @@ export class WebStage {
     await this.browser.until(`document.querySelector('main')?.children.length > 0`);
   }
 
+  /** Forgets what the browser said of requests that were refused with one of these statuses, where a test asked for that. */
+  forgive(...statuses: number[]): void {
+    const { complaints } = this.browser;
+    const kept = complaints.filter((one) => !statuses.some((status) => one.includes(`status of ${status} `)));
+    complaints.splice(0, complaints.length, ...kept);
+  }
+
   /** Looks at the open page at three widths and in both colours: no violation that axe knows, nothing wider than the window, nothing in the console. */
   async inspect(name: string): Promise<void> {
     for (const [device, width, height] of WIDTHS) {

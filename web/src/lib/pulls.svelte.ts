@@ -1,0 +1,111 @@
+/** Downloads of models that this page began. They go on while other views are looked at; the daemon keeps what came of one that ends early, and goes on from there. */
+import { ask, events, isAbort, sentence } from './api';
+import { duration, size } from './format';
+
+/** One download. */
+export class Pull {
+  /** As it was asked for. */
+  readonly name: string;
+  state = $state<'asking' | 'running' | 'stopped' | 'failed' | 'done'>('asking');
+  /** Why it failed; what the daemon warns of while it runs. */
+  message = $state('');
+  licence = $state('');
+  fileCount = $state(0);
+  totalBytes = $state(0);
+  rate = $state(0);
+  #here = $state<Record<string, number>>({});
+  #control = new AbortController();
+  #hasBegun = false;
+
+  constructor(name: string) {
+    this.name = name;
+  }
+
+  get isUnderWay(): boolean {
+    return this.#hasBegun && (this.state === 'asking' || this.state === 'running');
+  }
+
+  /** Bytes that are on the disk. */
+  get bytes(): number {
+    return Object.values(this.#here).reduce((sum, one) => sum + one, 0);
+  }
+
+  /** 0 to 1; undefined until the size is known. */
+  get part(): number | undefined {
+    return this.totalBytes > 0 ? Math.min(1, this.bytes / this.totalBytes) : undefined;
+  }
+
+  /** How much is here, how fast it comes and how long it will take, in words. */
+  get note(): string {
+    if (this.totalBytes === 0) return '';
+    const rest = this.totalBytes - this.bytes;
+    const pace = this.rate > 0 ? `, ${size(this.rate)}/s, ${duration((rest / this.rate) * 1_000)} left` : '';
+    return `${size(this.bytes)} of ${size(this.totalBytes)}${pace}`;
+  }
+
+  stop(): void {
+    this.#control.abort();
+  }
+
+  /** Begins, or goes on with what is here already. Resolves when it ended, in whatever way. */
+  async run(): Promise<void> {
+    this.#control = new AbortController();
+    this.#hasBegun = true;
+    [this.state, this.message] = ['asking', ''];
+    try {
+      const { signal } = this.#control;
+      const response = await ask('/v1/models/download', { json: { model_name: this.name }, signal });
+      for await (const { data } of events(response)) this.#take(JSON.parse(data) as Told);
+      if (this.isUnderWay) throw new Error('The connection broke. What came is kept: go on with it.');
+    } catch (error) {
+      this.state = isAbort(error) ? 'stopped' : 'failed';
+      this.message = isAbort(error) ? '' : sentence(error);
+    }
+    this.rate = 0;
+  }
+
+  #take(told: Told): void {
+    if (told.event === 'init') {
+      [this.state, this.totalBytes, this.fileCount, this.licence] = ['running', told.total_size, told.file_count, told.licence ?? ''];
+    } else if (told.event === 'progress') {
+      this.#here[told.file] = told.downloaded;
+      this.rate = told.bytes_per_sec;
+    } else if (told.event === 'end' || told.event === 'cached') this.#here[told.file] = told.size;
+    else if (told.event === 'warning') this.message = told.message;
+    else if (told.event === 'complete') this.state = 'done';
+    else if (told.event === 'error') [this.state, this.message] = ['failed', told.message];
+  }
+}
+
+/** What the daemon tells of a download, as far as it is shown. */
+type Told =
+  | { event: 'warning' | 'error'; message: string }
+  | { event: 'init'; total_size: number; file_count: number; licence?: string }
+  | { event: 'progress'; file: string; downloaded: number; bytes_per_sec: number }
+  | { event: 'cached' | 'end'; file: string; size: number }
+  | { event: 'start' | 'done' | 'complete' };
+
+class Pulls {
+  list = $state.raw<readonly Pull[]>([]);
+  /** Grows with each model that came: lists of models that read it load again. */
+  arrivals = $state(0);
+
+  /** Begins a download, or goes on with the one of that name. */
+  begin(name: string): Pull {
+    const known = this.list.find((one) => one.name === name);
+    const pull = known ?? new Pull(name);
+    if (!known) this.list = [pull, ...this.list];
+    if (!known?.isUnderWay)
+      void pull.run().then(() => {
+        if (pull.state === 'done') this.arrivals += 1;
+      });
+    return pull;
+  }
+
+  /** Takes one that ended out of the list. */
+  dismiss(pull: Pull): void {
+    this.list = this.list.filter((one) => one !== pull);
+  }
+}
+
+export const pulls = new Pulls();
