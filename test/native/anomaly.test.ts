@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -9,12 +11,14 @@ import { Worker } from 'node:worker_threads';
 import { restoreAnomaly, runFit } from '../../native/anomaly.js';
 import type { AnomalyFitOptions, AnomalyState, CoreAddon, NativeAnomalyFit } from '../../native/contract.js';
 import { loadCore } from '../../native/core.js';
+import { BACKENDS as CARDS } from '../../runtime/ml/anomaly/backends.js';
 import { Failure } from '../../schemas/errors.js';
 import { fitAnomaly } from '../support/anomaly/fit.js';
 import { idledDuring } from '../support/idle-threads.js';
 
 const core = loadCore();
 const BACKENDS = core.anomalyBackends();
+const ROOT = join(import.meta.dirname, '..', '..', '..');
 
 const failure = (kind: string, text: RegExp) => (error: unknown) => {
   assert.ok(error instanceof Failure, `not a Failure: ${String(error)}`);
@@ -31,6 +35,17 @@ const settings = (backend: string, columns: number, rest: Partial<AnomalyFitOpti
   scaled: true,
   epochs: 3,
   ...rest,
+});
+
+test('the schemas, the cards and the native code name the same backends', () => {
+  const shapes = <Shapes>(file: string) =>
+    (JSON.parse(readFileSync(join(ROOT, 'schemas/universal', file), 'utf8')) as { $defs: Shapes }).$defs;
+  const { BackendName } = shapes<{ BackendName: { enum: string[] } }>('anomaly.json');
+  // A stream may leave the choice open, so its list stands for itself.
+  const { StreamRequest } = shapes<{ StreamRequest: { properties: { backend: { enum: (string | null)[] } } } }>('streams.json');
+  const cards = CARDS.map(({ backend }) => backend).sort();
+  for (const names of [BACKENDS, BackendName.enum, StreamRequest.properties.backend.enum.filter((name) => name !== null)])
+    assert.deepEqual([...names].sort(), cards);
 });
 
 /** Numbers from -1 to 1 that are the same in every run. */
