@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { emptyDataDir } from '../../support/daemon.js';
+import { NO_BROWSER, WebStage } from '../../support/web/stage.js';
+
+const has = (text: string): string => `document.querySelector('main').innerText.includes(${JSON.stringify(text)})`;
+const DIALOG = 'dialog[open]';
+
+describe('the data view', { skip: NO_BROWSER }, () => {
+  const stage = new WebStage();
+  const folder = emptyDataDir();
+  const files = (dataset: string): string[] => {
+    try {
+      return readdirSync(join(stage.daemon.dataDir, 'projects/default/quickstart/lf_data/datasets', dataset, 'raw'));
+    } catch {
+      return [];
+    }
+  };
+
+  it('makes a dataset, takes files and folders, reads them and says why one cannot be read', async () => {
+    const { browser } = stage;
+    await stage.open('data');
+    await browser.until(has('No datasets yet'));
+    await stage.inspect('data-empty');
+    await browser.click('New dataset');
+    await browser.fill(`${DIALOG} input`, 'manuals');
+    await stage.inspect('data-new');
+    await browser.click('Create', DIALOG);
+    await browser.until(has('No files yet'));
+
+    const manuals = join(folder, 'manuals', 'pumps');
+    mkdirSync(manuals, { recursive: true });
+    for (let at = 0; at < 60; at += 1)
+      writeFileSync(join(manuals, `pump-${at}.md`), `# Pump ${at}\n\nThe seal of pump ${at} lasts ${at + 3} years.\n`);
+    await browser.attach('[data-pick=folder]', join(folder, 'manuals'));
+    await browser.until(has('60 stored'));
+    await browser.until(has('All files are processed: 60 read.'));
+    await browser.until(has('manuals/pumps/pump-10.md'));
+    await browser.until(has('1 to 50 of 60 files'));
+    writeFileSync(join(folder, 'broken.pdf'), '%PDF-1.4\nnothing of a page follows');
+    await browser.attach('[data-pick=files]', join(folder, 'broken.pdf'));
+    await browser.until(`[...document.querySelectorAll('td button')].some(({ innerText }) => innerText === 'Try again')`);
+    assert.match(await browser.value<string>(`document.querySelector('td .bad').innerText`), /\w{3}/);
+    await stage.inspect('data-files');
+  });
+
+  it('leaves nothing of an upload that is cancelled', async () => {
+    const { browser } = stage;
+    const large = join(folder, 'large.txt');
+    writeFileSync(large, Buffer.alloc(100 * 2 ** 20, 'many words here '));
+    const before = files('manuals').length;
+    await browser.command('Network.enable');
+    await browser.command('Network.emulateNetworkConditions', {
+      offline: false,
+      latency: 0,
+      downloadThroughput: -1,
+      uploadThroughput: 8 * 2 ** 20,
+    });
+    await browser.attach('[data-pick=files]', large);
+    await browser.until(`document.querySelector('progress')?.value > 0.02`);
+    await browser.click('Cancel large.txt');
+    await browser.until(has('1 cancelled'));
+    await browser.command('Network.emulateNetworkConditions', { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: -1 });
+    const uploads = join(stage.daemon.dataDir, 'uploads');
+    for (let tries = 0; tries < 50 && readdirSync(uploads).length > 0; tries += 1) await new Promise((resolve) => setTimeout(resolve, 100));
+    assert.deepEqual(readdirSync(uploads), []);
+    assert.equal(files('manuals').length, before);
+  });
+});

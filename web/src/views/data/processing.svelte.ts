@@ -1,0 +1,149 @@
+/** The tasks that take the files of a dataset into its database: followed while they run, and what came of each file. */
+
+import type { ActionReply } from '$schemas/core/datasets';
+import type { EventList, EventRecord } from '$schemas/core/events';
+import type { Task } from '$schemas/core/tasks';
+import { ApiError, get, send } from '../../lib/api';
+import { toasts } from '../../lib/toasts.svelte';
+
+const POLL_MS = 700;
+/** Tasks whose outcomes are told. */
+const MOST_TASKS = 8;
+
+/** A file of a task as its progress lists it. */
+export interface FileProgress {
+  readonly index: number;
+  readonly state: 'pending' | 'processing' | 'success' | 'failure';
+  readonly filename: string;
+  readonly error: string | null;
+}
+
+/** How far a task is. */
+export interface TaskProgress {
+  readonly current: number;
+  readonly total: number;
+  readonly files: readonly FileProgress[];
+  readonly eta_seconds?: number | null;
+}
+
+/** What came of a file. */
+export interface Outcome {
+  readonly error: string | null;
+  readonly warnings: readonly string[];
+  readonly parser: string | null;
+}
+
+/** Whether a task goes on. */
+export const isOpen = ({ state }: Task): boolean => state === 'PENDING' || state === 'STARTED' || state === 'RETRY';
+
+export class Processing {
+  readonly #project: string;
+  readonly #dataset: string;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** The newest last. */
+  tasks = $state.raw<readonly Task[]>([]);
+  /** Grows each time that a task ends: the files are worth another look then. */
+  ends = $state(0);
+  readonly open = $derived(this.tasks.filter(isOpen));
+  /** By file hash; the newest task that tells of a file counts. */
+  readonly outcomes = $derived(outcomesOf(this.tasks));
+
+  constructor(project: string, dataset: string) {
+    this.#project = project;
+    this.#dataset = dataset;
+  }
+
+  /** Looks for tasks that this browser began, and for those that ended lately, whoever began them. */
+  async load(): Promise<void> {
+    const known = new Set([...this.#kept(), ...this.tasks.map(({ task_id }) => task_id)]);
+    const { events } = await get<EventList>(`${this.#project}/event_logs?type=dataset_ingestion&limit=${MOST_TASKS}`);
+    const records = await Promise.all(events.map(({ event_id }) => get<EventRecord>(`${this.#project}/event_logs/${event_id}`)));
+    const ended = records.reverse().flatMap(({ data }) => {
+      const { dataset, task_id: id } = (data ?? {}) as { dataset?: string; task_id?: string };
+      return dataset === this.#dataset && id !== undefined ? [id] : [];
+    });
+    // Those that ended are older than those that run.
+    const ids = [...new Set([...ended.filter((id) => !known.has(id)), ...known])].slice(-MOST_TASKS);
+    const tasks = await Promise.all(ids.map((id) => this.#read(id)));
+    this.tasks = tasks.filter((task) => task !== undefined);
+    this.#follow();
+  }
+
+  /** Begins a task for all files, or for one. */
+  async start(hash?: string): Promise<void> {
+    const body = { action_type: 'process', ...(hash === undefined ? {} : { file_hash: hash }) };
+    const { task_id: id } = await send<ActionReply>(`${this.#project}/datasets/${encodeURIComponent(this.#dataset)}/actions`, body);
+    const task = await this.#read(id!);
+    if (task) this.tasks = [...this.tasks, task].slice(-MOST_TASKS);
+    this.#keep();
+    if (task && !isOpen(task)) this.ends += 1;
+    this.#follow();
+  }
+
+  /** Ends a task; what it has stored goes. */
+  async cancel({ task_id: id }: Task): Promise<void> {
+    await get(`${this.#project}/tasks/${id}`, { method: 'DELETE' });
+    await this.#look();
+  }
+
+  #follow(): void {
+    if (this.#timer === undefined && this.open.length > 0) this.#timer = setTimeout(() => void this.#look(), POLL_MS);
+  }
+
+  async #look(): Promise<void> {
+    clearTimeout(this.#timer);
+    const before = this.open;
+    try {
+      const now = new Map(
+        (await Promise.all(before.map(({ task_id: id }) => this.#read(id)))).map((task, at) => [before[at]!.task_id, task]),
+      );
+      this.tasks = this.tasks.map((task) => now.get(task.task_id) ?? task);
+      if (this.open.length < before.length) {
+        this.ends += 1;
+        this.#keep();
+      }
+    } catch (error) {
+      // While the daemon is away, the task waits with it.
+      if (!(error instanceof ApiError && error.status === 0)) toasts.bad(error);
+    }
+    this.#timer = undefined;
+    this.#follow();
+  }
+
+  /** A task; undefined where the daemon does not keep it any more. */
+  async #read(id: string): Promise<Task | undefined> {
+    try {
+      return await get<Task>(`${this.#project}/tasks/${encodeURIComponent(id)}`);
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return undefined;
+      throw error;
+    }
+  }
+
+  get #place(): string {
+    return `quern.tasks ${this.#project} ${this.#dataset}`;
+  }
+
+  #kept(): string[] {
+    return (localStorage.getItem(this.#place) ?? '').split(' ').filter((id) => id !== '');
+  }
+
+  #keep(): void {
+    const ids = this.open.map(({ task_id }) => task_id).join(' ');
+    if (ids === '') localStorage.removeItem(this.#place);
+    else localStorage.setItem(this.#place, ids);
+  }
+}
+
+function outcomesOf(tasks: readonly Task[]): Map<string, Outcome> {
+  const found = new Map<string, Outcome>();
+  for (const { result } of tasks) {
+    const details = (result as { details?: unknown[] } | null)?.details ?? [];
+    for (const detail of details) {
+      const info = (Array.isArray(detail) ? detail[1] : detail) as Partial<Outcome> & { file_hash?: string };
+      if (info.file_hash)
+        found.set(info.file_hash, { error: info.error ?? null, warnings: info.warnings ?? [], parser: info.parser ?? null });
+    }
+  }
+  return found;
+}
