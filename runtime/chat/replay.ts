@@ -5,8 +5,8 @@ import type { CompletionRequest as ChatRequest } from '../../schemas/generated/c
 import type { EventRecord, ReplayReply, ReplayRequest, Run } from '../../schemas/generated/core/events.js';
 import { HIDDEN } from '../../schemas/secrets.js';
 import { check } from '../../schemas/validate.js';
+import { isObject, sameJson } from '../base/json.js';
 import { withSecretsOf } from '../config/secrets.js';
-import { isObject, sameJson } from '../config/values.js';
 import type { Events } from '../events/events.js';
 import type { LoadedProject } from '../projects/projects.js';
 import type { ChatTurn } from './turn.js';

@@ -1,11 +1,12 @@
 import { Failure } from '../../schemas/errors.js';
+import { isObject } from '../base/json.js';
 import { boundsOf, integerExpression, multiplesExpression, numberExpression, writable } from './grammar/numbers.js';
 import { objectExpression, type PropertyRule } from './grammar/objects.js';
 import { type GrammarRules, literal, MAX_REPETITION, oneOf } from './grammar/rules.js';
 import { type HeldString, otherKey, stringExpression } from './grammar/strings.js';
 import { itemsOf, listOf, SchemaChecker } from './schema/check.js';
 import { Conjunction, NodeNumbers, type Part } from './schema/conjunction.js';
-import { cut, isObject, SchemaDocument, type SchemaObject, unusable } from './schema/document.js';
+import { cut, SchemaDocument, type SchemaObject, unusable } from './schema/document.js';
 import * as keywords from './schema/keywords.js';
 
 /** Most values inside one another. */

@@ -1,5 +1,5 @@
+import type { JsonObject } from '../base/json.js';
 import { type Path, pathText } from './problems.js';
-import type { JsonObject } from './values.js';
 
 /** One setting in which two configurations differ; a side that has nothing there is absent. */
 export interface Difference {

@@ -1,6 +1,6 @@
 import type { Document, Node, Pair, Scalar, ToStringOptions, YAMLMap, YAMLSeq } from 'yaml';
+import { isObject, type JsonObject, sameJson } from '../base/json.js';
 import { parseYamlDocument, yaml } from './parse.js';
-import { isObject, type JsonObject, sameJson } from './values.js';
 
 /**
  * Writes `next` as the text of a YAML file whose current text is `text`, changing only what differs, so that comments, key order and

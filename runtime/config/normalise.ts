@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, withoutNulls } from './values.js';
+import { isObject, type JsonObject } from '../base/json.js';
+import { withoutNulls } from './values.js';
 
 /** Name of the model that a flat `runtime` section becomes, and of the prompt set that a flat message list becomes. */
 const LEGACY_NAME = 'default';

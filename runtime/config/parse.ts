@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { CST, Document } from 'yaml';
+import { isObject, type JsonObject } from '../base/json.js';
 import { readToml } from './toml.js';
-import { isObject, type JsonObject } from './values.js';
 
 let loaded: typeof import('yaml') | undefined;
 

@@ -1,6 +1,6 @@
 import { Failure } from '../../schemas/errors.js';
 import { shownSetting } from '../../schemas/secrets.js';
-import { isObject } from './values.js';
+import { isObject } from '../base/json.js';
 
 /** One option of a plug-in, as a JSON Schema of one value. Numbers outside their range are clamped; a wrong type or choice is refused. */
 export type OptionShape =

@@ -1,5 +1,5 @@
+import { isObject, type JsonObject } from '../base/json.js';
 import type { Path, Problem } from './problems.js';
-import { isObject, type JsonObject } from './values.js';
 
 /** The kinds of component, each with the list it is defined in and the fields of a database that hold it. */
 const KINDS = {

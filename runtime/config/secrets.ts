@@ -8,8 +8,8 @@ import {
   withoutHostSecrets,
   withoutTextSecrets,
 } from '../../schemas/secrets.js';
+import { isObject, type JsonObject } from '../base/json.js';
 import { type Path, pathText } from './problems.js';
-import { isObject, type JsonObject } from './values.js';
 
 /**
  * How the values of a part of a configuration are shown: `all` of them are secret, those of secret `names` are, or the part is the words of a

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { isObject, type JsonObject } from './values.js';
+import { isObject, type JsonObject } from '../base/json.js';
 
 let loaded: typeof import('smol-toml') | undefined;
 

@@ -1,11 +1,11 @@
 import { Failure } from '../../schemas/errors.js';
 import type { ProjectConfig } from '../../schemas/generated/config/project.js';
 import { check } from '../../schemas/validate.js';
+import type { JsonObject } from '../base/json.js';
 import { brokenRules, danglingNames } from './checks.js';
 import { normalise } from './normalise.js';
 import type { Problem } from './problems.js';
 import { resolveReferences } from './references.js';
-import type { JsonObject } from './values.js';
 
 /** A project configuration after conversion and checks. */
 export interface Validated {

@@ -1,10 +1,4 @@
-/** A JSON object of unknown content. */
-export type JsonObject = Record<string, unknown>;
-
-/** Tells an object from arrays, null and scalars. */
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
+import { isObject, type JsonObject } from '../base/json.js';
 
 /** Below this key lies a JSON Schema of tool arguments, where `null` is a value and not an absent field. */
 const KEEPS_NULLS = 'parameters';
@@ -19,15 +13,6 @@ export function withoutNulls(value: unknown): unknown {
     out[key] = key === KEEPS_NULLS ? structuredClone(member) : withoutNulls(member);
   }
   return out;
-}
-
-/** Compares JSON values by content; the order of object members does not count. */
-export function sameJson(a: unknown, b: unknown): boolean {
-  if (a === b) return true;
-  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((item, index) => sameJson(item, b[index]));
-  if (!isObject(a) || !isObject(b)) return false;
-  const keys = Object.keys(a);
-  return keys.length === Object.keys(b).length && keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]));
 }
 
 /** Freezes a JSON value in depth and returns it, so that a cached one cannot be changed by who reads it. */

@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
 import type { ModelConfig } from '../../schemas/generated/config/project.js';
 import { isSecretName, rememberAddressSecrets, rememberSecret } from '../../schemas/secrets.js';
-import { isObject, type JsonObject } from './values.js';
+import { isObject, type JsonObject } from '../base/json.js';
 
 /** Holds ordinary texts too, such as media types, that messages must be able to say; those with the name of a secret are remembered all the same. */
 const HEADERS = /headers?$/i;

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
+import type { JsonObject } from '../base/json.js';
 import { editYaml } from './edit.js';
 import { type FileFormat, Unparsable } from './parse.js';
 import { formatOf, parseProjectFile, unreadable } from './project-file.js';
-import type { JsonObject } from './values.js';
 
 /** Longest text of a project file in characters that is worked on in the event loop: a few milliseconds. A worker costs tens of them before it begins. */
 export const MAX_INLINE_CHARACTERS = 8 * 1024;

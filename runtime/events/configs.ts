@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ProjectConfig } from '../../schemas/generated/config/project.js';
+import type { JsonObject } from '../base/json.js';
 import { withoutSecrets } from '../config/secrets.js';
-import type { JsonObject } from '../config/values.js';
 import type { Batch, Store } from '../store/store.js';
 
 /** Configurations that are known to be stored; the memory is dropped when full. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { HIDDEN, isSecretFolder, withoutTextSecrets } from '../../schemas/secrets.js';
-import { isObject } from '../config/values.js';
+import { isObject } from '../base/json.js';
 import type { EventData } from './recording.js';
 
 /** What of an event's content is kept. */

@@ -12,9 +12,9 @@ import type {
   Manifest,
   ManifestDataset,
 } from '../../schemas/generated/core/examples.js';
+import { isObject, type JsonObject } from '../base/json.js';
 import { invalidConfig } from '../config/problems.js';
 import { validateConfig } from '../config/validate.js';
-import { isObject, type JsonObject } from '../config/values.js';
 import type { Datasets } from '../library/datasets/datasets.js';
 import { FILE_BYTES } from '../library/datasets/limits.js';
 import type { Projects } from '../projects/projects.js';

@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { isObject } from '../base/json.js';
 import { type Json, jsonFile, wrongFile } from './json-file.js';
 
 /** Bytes of the settings; a voice of nine hundred speakers has 40 kB. */
@@ -37,7 +38,7 @@ export function readPiperSettings(folder: string, graph: string): PiperSettings 
   if ((statSync(join(place, name), { throwIfNoEntry: false })?.size ?? 0) > LIMIT_BYTES) throw wrong(`has more than ${LIMIT_BYTES} bytes`);
   const json = jsonFile(place, name);
   if (!json) throw wrong('is not there, which says how the voice is spoken');
-  const part = (key: string): Json => (isJson(json[key]) ? json[key] : {});
+  const part = (key: string): Json => (isObject(json[key]) ? json[key] : {});
   const rate = Number(part('audio').sample_rate);
   if (!(rate >= RATES[0] && rate <= RATES[1])) throw wrong(`has no audio.sample_rate from ${RATES[0]} to ${RATES[1]}`);
   const readsLetters = json.phoneme_type === 'text';
@@ -55,8 +56,6 @@ export function readPiperSettings(folder: string, graph: string): PiperSettings 
     speakers: speakersOf(part('speaker_id_map'), Number(json.num_speakers ?? 1), wrong),
   };
 }
-
-const isJson = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const scale = (value: unknown, usual: number): number => (typeof value === 'number' && value > 0 && value < 10 ? value : usual);
 

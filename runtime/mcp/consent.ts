@@ -3,6 +3,7 @@ import { readFile, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../schemas/errors.js';
 import type { McpServer } from '../../schemas/generated/config/project.js';
+import { canonicalJson } from '../base/json.js';
 import { log } from '../base/log.js';
 import { breathe } from '../base/loop.js';
 import { fileFailure, flushDirectory, writeFlushed } from '../config/atomic-write.js';
@@ -15,16 +16,7 @@ const FINGERPRINT = /^[0-9a-f]{64}$/;
 
 /** What a server is, in 64 hex digits: all its settings, so that any change of them makes it another one. */
 export function fingerprintOf(server: McpServer): string {
-  return createHash('sha256').update(canonical(server)).digest('hex');
-}
-
-/** JSON in which the order of members does not matter. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_name, member: unknown) =>
-    typeof member === 'object' && member !== null && !Array.isArray(member)
-      ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : member,
-  );
+  return createHash('sha256').update(canonicalJson(server)).digest('hex');
 }
 
 /** The servers of a project that may not run: those that came over HTTP and nobody has approved since. */

@@ -1,7 +1,7 @@
 import { Failure } from '../../schemas/errors.js';
 import type { MemoryStore as StoreConfig } from '../../schemas/generated/config/memory.js';
+import { sameJson } from '../base/json.js';
 import { breathe } from '../base/loop.js';
-import { sameJson } from '../config/values.js';
 import type { Batch, MemoryStoreRecord } from '../store/store.js';
 import { checkedMemory, checkTime } from './check.js';
 import type { KindName, MemoryChange, MemoryCounts, MemoryRecord, NewMemory } from './contract.js';

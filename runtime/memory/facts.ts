@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
-import { isObject } from '../config/values.js';
+import { isObject } from '../base/json.js';
 import type { Embedder } from '../rag/embedders/contract.js';
 import type { MemoryRecord, MemoryStore, NewMemory, Provenance, Validity } from './contract.js';
 import { isSingle, NODE_UNITS, nameKey, OPPOSITES, SPEAKER, type Statement, speakerNode } from './extraction/statement.js';

@@ -3,13 +3,14 @@ import type { Stats } from 'node:fs';
 import { Failure } from '../../schemas/errors.js';
 import type { ProjectConfig } from '../../schemas/generated/config/project.js';
 import type { Project } from '../../schemas/generated/core/projects.js';
+import type { JsonObject } from '../base/json.js';
 import { log } from '../base/log.js';
 import { invalidConfig, summary } from '../config/problems.js';
 import { parseProjectFile } from '../config/project-file.js';
 import { withoutSecrets } from '../config/secrets.js';
 import { settingNotes } from '../config/setting-notes.js';
 import { validateConfig } from '../config/validate.js';
-import { frozen, type JsonObject } from '../config/values.js';
+import { frozen } from '../config/values.js';
 
 /** A project ready for use. Frozen in depth: it is shared by everybody until the file changes. */
 export interface LoadedProject {

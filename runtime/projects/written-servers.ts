@@ -1,8 +1,8 @@
 import { basename } from 'node:path';
 import type { McpServer } from '../../schemas/generated/config/project.js';
+import type { JsonObject } from '../base/json.js';
 import { turn } from '../base/loop.js';
 import { validateConfig } from '../config/validate.js';
-import type { JsonObject } from '../config/values.js';
 import { parseLargeProjectFile } from '../config/yaml-worker.js';
 
 /**

@@ -1,6 +1,6 @@
 import { Failure } from '../../schemas/errors.js';
+import { isObject } from '../base/json.js';
 import { exportSettings } from '../completions/settings.js';
-import { isObject } from '../config/values.js';
 import type { EncoderAsk, EncoderService, EncoderSettings, Scores, ZeroShot } from '../encoders/contract.js';
 import type { Entity } from '../engines/contracts/encoder.js';
 import type { Bases } from '../net/ask/bases.js';

@@ -1,5 +1,5 @@
 import { Failure } from '../../schemas/errors.js';
-import { isObject } from '../config/values.js';
+import { isObject } from '../base/json.js';
 import { shownUrl } from '../net/address.js';
 import { type Bases, RoundRobin, RUNTIME_TIMEOUT_MS, runtimeBase } from '../net/ask/bases.js';
 import { brokenOff, statusFailure, type Upstream, unreachable, upstreamError } from '../net/ask/failures.js';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../schemas/errors.js';
 import type { Transcription as Answer } from '../../schemas/generated/universal/transcriptions.js';
-import { isObject } from '../config/values.js';
+import { isObject } from '../base/json.js';
 import type { Heard, Stretch } from '../engines/contracts/transcribing.js';
 import { type Bases, RoundRobin, RUNTIME_TIMEOUT_MS, runtimeBase, together } from '../net/ask/bases.js';
 import { postToOne } from '../net/ask/json.js';

@@ -1,7 +1,7 @@
 import { Failure, reworded } from '../../schemas/errors.js';
 import type { DocumentItem } from '../../schemas/generated/universal/documents.js';
 import type { OcrItem, OcrReply } from '../../schemas/generated/universal/ocr.js';
-import { isObject } from '../config/values.js';
+import { isObject } from '../base/json.js';
 import type { DocumentAnswer } from '../engines/contracts/documents.js';
 import { type Bases, RoundRobin, RUNTIME_TIMEOUT_MS, runtimeBase, together } from '../net/ask/bases.js';
 import { postToOne } from '../net/ask/json.js';

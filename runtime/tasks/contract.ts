@@ -1,4 +1,4 @@
-import type { JsonObject } from '../config/values.js';
+import type { JsonObject } from '../base/json.js';
 import type { ItemOutcome, ItemRecord, TaskRecord } from '../store/store.js';
 
 /** An item as its kind sees it. */

@@ -1,5 +1,5 @@
 import type { OpenTask, Task } from '../../schemas/generated/core/tasks.js';
-import type { JsonObject } from '../config/values.js';
+import type { JsonObject } from '../base/json.js';
 import type { ItemRecord, TaskKey, TaskRecord } from '../store/store.js';
 import type { ActiveTask } from './active.js';
 import { MAX_LISTED_FILES } from './limits.js';

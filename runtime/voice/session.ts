@@ -1,3 +1,4 @@
+import { isObject } from '../base/json.js';
 import { log } from '../base/log.js';
 import type { Chat } from '../chat/chat.js';
 import type { SpeechInService, SpeechOutService } from '../speech/contract.js';
@@ -389,7 +390,7 @@ export class VoiceSession {
 function parsed(content: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(content);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../../schemas/errors.js';
 import type { Message, Usage } from '../../../schemas/generated/common.js';
+import { isObject } from '../../base/json.js';
 import { ToolCallParser } from '../../completions/tools/parser.js';
 import type { Toolbox } from '../../mcp/toolbox.js';
 import { parsedCalls } from '../../providers/compat/prompted.js';
@@ -329,7 +330,7 @@ function messagesOf({ calls, made }: Round, text: string | null): Message[] {
 function objectText(text: string): string {
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? text : '{}';
+    return isObject(value) ? text : '{}';
   } catch {
     return '{}';
   }

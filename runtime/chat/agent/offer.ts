@@ -1,5 +1,5 @@
 import type { Tool, ToolChoice } from '../../../schemas/generated/common.js';
-import { isObject } from '../../config/values.js';
+import { isObject } from '../../base/json.js';
 import type { ServerTool, Toolbox } from '../../mcp/toolbox.js';
 import type { CompletionRequest } from '../../providers/contract.js';
 

@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
+import { isObject } from '../../base/json.js';
 import { liesInside } from '../../config/names.js';
 import { pythonSchema } from './python-schema.js';
 import type { Schema } from './python-types.js';
@@ -68,10 +69,6 @@ function readJson(reference: string, text: string, name: string): Schema {
   if (place !== undefined) return { $ref: `#/${place}/${name}`, $defs: whole.$defs, definitions: whole.definitions };
   const names = ['$defs', 'definitions'].flatMap((one) => Object.keys(isObject(whole[one]) ? whole[one] : {}));
   throw unusable(reference, `the file defines no ${name}; it defines ${names.join(', ') || 'nothing'}`);
-}
-
-function isObject(value: unknown): value is Schema {
-  return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
 function unusable(reference: string, reason: string): Failure {

@@ -1,4 +1,5 @@
-import { isObject, SchemaDocument, type SchemaObject } from '../../completions/schema/document.js';
+import { isObject } from '../../base/json.js';
+import { SchemaDocument, type SchemaObject } from '../../completions/schema/document.js';
 import { Work } from '../../completions/work.js';
 
 /** Most work that the defaults of one answer may take: some 30 ms. */

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
+import { canonicalJson, isObject } from '../../base/json.js';
 import { Matcher } from '../regex/match.js';
 import { PatternError, parseRegex } from '../regex/syntax.js';
-import { cut, isObject, type SchemaDocument, type SchemaObject } from './document.js';
+import { cut, type SchemaDocument, type SchemaObject } from './document.js';
 import { formatNamed, whole } from './formats.js';
 
 /** What is wrong with a value, and where in it. */
@@ -188,7 +189,7 @@ export class SchemaChecker {
     if (schema.uniqueItems === true) {
       const seen = new Set<string>();
       for (const item of value) {
-        const text = canonical(item);
+        const text = canonicalJson(item);
         this.#work.spend(1 + text.length / 64);
         if (seen.has(text)) return flawed(`has the item ${shown(item)} twice, and uniqueItems is true`);
         seen.add(text);
@@ -284,11 +285,4 @@ export function itemsOf(schema: SchemaObject): { prefix: readonly unknown[]; res
   if (Array.isArray(schema.prefixItems)) return { prefix: schema.prefixItems, rest: schema.items };
   if (Array.isArray(schema.items)) return { prefix: schema.items, rest: schema.additionalItems };
   return { prefix: [], rest: schema.items };
-}
-
-/** A text that equal values share, whatever the order of their members. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_key, part) =>
-    isObject(part) ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1))) : part,
-  );
 }

@@ -1,4 +1,5 @@
-import { isObject, type SchemaDocument, type SchemaObject, unusable } from './document.js';
+import { isObject } from '../../base/json.js';
+import { type SchemaDocument, type SchemaObject, unusable } from './document.js';
 
 /** Most schemas inside one another, references included. */
 const MAX_DEPTH = 64;

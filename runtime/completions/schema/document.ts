@@ -1,13 +1,9 @@
 import { Failure } from '../../../schemas/errors.js';
+import { isObject } from '../../base/json.js';
 import type { Work } from '../work.js';
 
 /** A JSON Schema object. */
 export type SchemaObject = Record<string, unknown>;
-
-/** True for plain objects. */
-export function isObject(value: unknown): value is SchemaObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 /** A schema that cannot be used; `reason` completes "The schema cannot be used: …". */
 export function unusable(reason: string): Failure {

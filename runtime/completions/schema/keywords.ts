@@ -1,6 +1,7 @@
+import { isObject } from '../../base/json.js';
 import { typeOf } from './check.js';
 import { NO_OWN, tagOf } from './conjunction.js';
-import { isObject, type SchemaDocument, type SchemaObject } from './document.js';
+import type { SchemaDocument, SchemaObject } from './document.js';
 
 /** The types of JSON Schema. */
 export const TYPES = ['object', 'array', 'string', 'integer', 'number', 'boolean', 'null'];

@@ -1,5 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { Message, Tool, ToolChoice } from '../../../schemas/generated/common.js';
+import { isObject } from '../../base/json.js';
 import { log } from '../../base/log.js';
 import { toolsAsText } from '../../engines/language/templates/adaptation.js';
 import { type PlainMessage, plainMessages } from '../messages.js';
@@ -11,10 +12,6 @@ type ToolMode = 'auto' | 'required' | 'named';
 export interface ToolOffer {
   tools: Tool[];
   mode: ToolMode;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Why a definition cannot be used; null when it can. */

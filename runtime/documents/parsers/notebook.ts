@@ -1,4 +1,4 @@
-import { isObject } from '../../config/values.js';
+import { isObject } from '../../base/json.js';
 import { encodingMetadata, textOf, withoutEmbedded } from './bytes.js';
 import type { Parser } from './contract.js';
 import { writeHtml } from './html-blocks.js';

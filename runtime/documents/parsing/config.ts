@@ -1,6 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { Parser as ConfiguredParser, ParserType } from '../../../schemas/generated/config/rag.js';
 import { shownSetting } from '../../../schemas/secrets.js';
+import { isObject } from '../../base/json.js';
 import { strategyOf } from '../chunking/chunk.js';
 import type { ChunkingOptions } from '../chunking/contract.js';
 import type { Metadata } from '../contract.js';
@@ -20,10 +21,6 @@ export interface PreviewOptions {
 const SIZE_LIMIT = 100_000;
 /** Overlap that a default comes down to where it does not fit a smaller configured size. */
 const OVERLAP_SHARE = 5;
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function merge(under: Metadata, over: Metadata): Record<string, unknown> {
   const merged: Record<string, unknown> = { ...under };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import type { DataProcessingStrategy, ExtractorType, ParserType } from '../../../schemas/generated/config/rag.js';
+import { canonicalJson } from '../../base/json.js';
 import { log } from '../../base/log.js';
 import type { Metadata, Passage } from '../contract.js';
 import type { ParseLimits, SourceFile } from '../parsers/contract.js';
@@ -120,7 +121,7 @@ export class Parsing {
       ...(this.#scans ? { scans: true } : {}),
       ...(this.#recordings ? { recordings: true } : {}),
     };
-    return createHash('sha256').update(stable(asked)).digest('hex');
+    return createHash('sha256').update(canonicalJson(asked)).digest('hex');
   }
 
   /** Ends the hosts; what runs is refused. */
@@ -131,13 +132,4 @@ export class Parsing {
 
 function logFailures(file: string, failures: readonly string[]): void {
   for (const failure of failures) log('warn', 'An extractor failed.', { file, failure });
-}
-
-/** JSON with the keys of objects in order. */
-function stable(value: unknown): string {
-  return JSON.stringify(value, (_key, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
-      : inner,
-  );
 }

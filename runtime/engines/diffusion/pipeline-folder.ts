@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
+import { isObject } from '../../base/json.js';
 import { chooseNamed, graphFiles } from '../../formats/onnx-names.js';
 
 const CONFIG_BYTES = 1024 * 1024;
@@ -49,7 +50,7 @@ export class PipelineFolder {
     if (statSync(path).size > limit) throw fault(name, `is longer than ${limit} bytes`);
     try {
       const content: unknown = JSON.parse(readFileSync(path, 'utf8'));
-      if (typeof content === 'object' && content !== null && !Array.isArray(content)) return content as Json;
+      if (isObject(content)) return content;
     } catch (cause) {
       throw fault(name, 'is no JSON', cause);
     }

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
+import { isObject } from '../../base/json.js';
 import { SIDE_LIMIT } from '../onnx/image-input.js';
 
 /** A JSON file's members, or those of an object in it. */
@@ -34,7 +35,6 @@ export interface DecoderSettings {
 }
 
 /** Whether a value is a JSON object. */
-export const isMembers = (value: unknown): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const numberOf = (...values: unknown[]): number | undefined =>
   values.find((one): one is number => typeof one === 'number' && Number.isFinite(one));
@@ -46,7 +46,7 @@ export async function readMembers(folder: string, name: string): Promise<Members
   if (text.length > JSON_BYTES) throw new Failure('invalid', `${name} has ${text.length} bytes; at most ${JSON_BYTES} are read.`);
   try {
     const value: unknown = JSON.parse(text.toString('utf8'));
-    if (isMembers(value)) return value;
+    if (isObject(value)) return value;
   } catch {
     // Told below.
   }
@@ -71,7 +71,7 @@ function side(value: unknown, field: string): number {
 
 function sideIn(size: unknown, name: 'width' | 'height'): number {
   if (Array.isArray(size)) return name === 'width' ? side(size[0], 'size[0]') : side(size[1], 'size[1]');
-  if (!isMembers(size)) return side(size, 'size');
+  if (!isObject(size)) return side(size, 'size');
   const own = size[name] ?? undefined;
   return own === undefined ? side(size.shortest_edge, 'size.shortest_edge') : side(own, `size.${name}`);
 }
@@ -91,7 +91,7 @@ export function imageSettings(given: Members = {}, fixed: { width?: number | und
 
 /** By `generation_config.json` and `config.json`, the first that says. */
 export function decoderSettings(config: Members = {}, generation: Members = {}): DecoderSettings {
-  const decoder = isMembers(config.decoder) ? config.decoder : {};
+  const decoder = isObject(config.decoder) ? config.decoder : {};
   const from = (name: string): number | undefined => numberOf(generation[name], config[name], decoder[name]);
   const endId = numberOf([generation.eos_token_id].flat()[0], config.eos_token_id, decoder.eos_token_id) ?? 2;
   const positions = numberOf(decoder.max_position_embeddings, config.max_position_embeddings, generation.max_length, config.max_length);
@@ -105,6 +105,6 @@ export function decoderSettings(config: Members = {}, generation: Members = {}):
 
 /** The labels of `id2label`, by index; their number where it names none. */
 export function labelsOf(config: Members = {}, count: number): string[] {
-  const named = isMembers(config.id2label) ? config.id2label : {};
+  const named = isObject(config.id2label) ? config.id2label : {};
   return Array.from({ length: count }, (_, index) => String(named[String(index)] ?? index));
 }

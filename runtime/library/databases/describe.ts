@@ -1,8 +1,8 @@
 import type { ProjectConfig } from '../../../schemas/generated/config/project.js';
 import type { Database } from '../../../schemas/generated/config/rag.js';
 import type { DatabaseDetail, DatabaseSummary } from '../../../schemas/generated/core/rag.js';
+import type { JsonObject } from '../../base/json.js';
 import { withoutSecrets } from '../../config/secrets.js';
-import type { JsonObject } from '../../config/values.js';
 import { defaultOf } from '../../rag/query/plan.js';
 
 const configWithoutSecrets = (config: JsonObject | undefined): JsonObject => withoutSecrets(config ?? {});

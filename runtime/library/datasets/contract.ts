@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../config/values.js';
+import type { JsonObject } from '../../base/json.js';
 
 /** Settings for one run that go over those of the strategy's parsers: by parser type, and under `*` for all of them. */
 export type ParserOverrides = Readonly<Record<string, JsonObject>>;

@@ -11,11 +11,11 @@ import type {
   FileMetadata,
   Strategies,
 } from '../../../schemas/generated/core/datasets.js';
+import { isObject, type JsonObject } from '../../base/json.js';
 import { log } from '../../base/log.js';
 import { fileFailure, flushDirectory } from '../../config/atomic-write.js';
 import { BUILT_IN_STRATEGY } from '../../config/checks.js';
 import { quote } from '../../config/names.js';
-import { isObject, type JsonObject } from '../../config/values.js';
 import type { Events } from '../../events/events.js';
 import type { LoadedProject, Projects } from '../../projects/projects.js';
 import type { Store } from '../../store/store.js';

@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
-import { isObject, type JsonObject } from '../../config/values.js';
+import { isObject, type JsonObject } from '../../base/json.js';
 import type { Events } from '../../events/events.js';
 import type { ItemOutcome } from '../../store/store.js';
 import type { RunContext, TaskItem, TaskKind } from '../../tasks/contract.js';

@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
 import { type JsonSchema, schemaFile } from '../../../schemas/files.js';
 import type { DataProcessingStrategy } from '../../../schemas/generated/config/rag.js';
-import { isObject, type JsonObject } from '../../config/values.js';
+import { isObject, type JsonObject } from '../../base/json.js';
 import type { ParserOverrides } from './contract.js';
 import { MAX_CHUNK_SIZE, OVERRIDES_BYTES } from './limits.js';
 

@@ -1,6 +1,6 @@
 import type { ModelConfig } from '../../../schemas/generated/config/project.js';
+import { isObject } from '../../base/json.js';
 import { log } from '../../base/log.js';
-import { isObject } from '../../config/values.js';
 import { collect, type Provider } from '../../providers/contract.js';
 import type { MemoryRecord } from '../contract.js';
 import { clausesOf } from '../extraction/clauses.js';

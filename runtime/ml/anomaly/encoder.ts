@@ -1,7 +1,7 @@
 import { Failure } from '../../../schemas/errors.js';
+import { isObject } from '../../base/json.js';
 import { breathe } from '../../base/loop.js';
 import { quote } from '../../config/names.js';
-import { isObject } from '../../config/values.js';
 import { ENCODINGS, encodingOf, type WriteValue } from './encodings.js';
 import { MAX_COLUMNS } from './limits.js';
 import { byCodePoint } from './python-texts.js';

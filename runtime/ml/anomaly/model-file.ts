@@ -1,7 +1,7 @@
 import type { AnomalyState } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
+import { isObject } from '../../base/json.js';
 import { turn } from '../../base/loop.js';
-import { isObject } from '../../config/values.js';
 import type { Plain } from '../pickle/plain.js';
 import { readPickle } from '../pickle/read.js';
 import { writePickle } from '../pickle/write.js';

@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../../schemas/errors.js';
+import { isObject } from '../../base/json.js';
 import { flushDirectory } from '../../config/atomic-write.js';
-import { isObject } from '../../config/values.js';
 import { MAX_FILE_BYTES } from '../pickle/plain.js';
 import { placeFile, removeUnplaced } from '../place-file.js';
 import { BACKENDS } from './backends.js';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Failure } from '../../../schemas/errors.js';
-import { isObject } from '../../config/values.js';
+import { isObject } from '../../base/json.js';
 import type { ClassifierCard } from './memory.js';
 
 const FORMAT = 1;

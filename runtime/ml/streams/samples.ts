@@ -1,7 +1,7 @@
 import type { ColumnValues } from '../../../native/contract.js';
 import { Failure } from '../../../schemas/errors.js';
+import { isObject } from '../../base/json.js';
 import { quote } from '../../config/names.js';
-import { isObject } from '../../config/values.js';
 import { encodingOf } from '../anomaly/encodings.js';
 import { type Cells, wrongValue } from '../tables/cells.js';
 import { MAX_NAME_CHARACTERS } from '../tables/limits.js';

@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
+import { isObject } from '../../base/json.js';
 import { log } from '../../base/log.js';
-import { isObject } from '../../config/values.js';
 import type { Outbound } from '../outbound.js';
 import { type JsonCall, postJson } from './json.js';
 

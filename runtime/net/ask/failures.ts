@@ -1,4 +1,5 @@
 import { Failure, type FailureItem, type FailureKind, STATUS_OF_KIND } from '../../../schemas/errors.js';
+import { isObject } from '../../base/json.js';
 import { redact } from '../../base/log.js';
 import { BASE_URL_SETTING } from './bases.js';
 
@@ -34,7 +35,7 @@ export interface UpstreamError {
 type Json = Record<string, unknown>;
 
 function record(value: unknown): Json | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+  return isObject(value) ? value : undefined;
 }
 
 function firstText(...values: unknown[]): string {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Failure } from '../../../schemas/errors.js';
+import { isObject } from '../../base/json.js';
 import type { CompletionPart } from '../contract.js';
 
 /** Most tool calls of one answer. */
@@ -18,7 +19,7 @@ interface Call {
 }
 
 function record(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {};
+  return isObject(value) ? value : {};
 }
 
 function text(value: unknown): string {

@@ -1,4 +1,5 @@
 import type { Usage } from '../../../schemas/generated/common.js';
+import { isObject } from '../../base/json.js';
 import { ThinkingSplitter } from '../../completions/thinking.js';
 import type { CompletionPart, ContextUsage, FinishReason, TokenLogprob } from '../contract.js';
 import { CallReader } from './calls.js';
@@ -6,7 +7,7 @@ import { CallReader } from './calls.js';
 type Json = Record<string, unknown>;
 
 function record(value: unknown): Json | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Json) : undefined;
+  return isObject(value) ? value : undefined;
 }
 
 /** Content as text: a string, or parts of which the text ones count. */

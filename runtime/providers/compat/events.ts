@@ -1,5 +1,6 @@
 import { createParser } from 'eventsource-parser';
 import { Failure } from '../../../schemas/errors.js';
+import { isObject } from '../../base/json.js';
 import { BASE_URL_SETTING } from '../../net/ask/bases.js';
 import type { Upstream } from '../../net/ask/failures.js';
 import type { OutboundReply } from '../../net/reply.js';
@@ -16,7 +17,7 @@ export type ChatEvent = Record<string, unknown> | 'done';
 function decoded(text: string, host: string): Record<string, unknown> {
   try {
     const value: unknown = JSON.parse(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (isObject(value)) return value;
   } catch {
     // Answered below, like every other value that is no object.
   }

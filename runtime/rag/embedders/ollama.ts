@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
+import { isObject } from '../../base/json.js';
 import type { OptionShapes } from '../../config/plugin-options.js';
-import { isObject } from '../../config/values.js';
 import { vectorsOf } from '../../net/ask/embeddings.js';
 import { type JsonCall, postJson } from '../../net/ask/json.js';
 import type { EmbedderKind } from './contract.js';

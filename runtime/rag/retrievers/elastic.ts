@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
+import { isObject } from '../../base/json.js';
 import type { OptionValues } from '../../config/plugin-options.js';
-import { isObject } from '../../config/values.js';
 import { expandEnv } from '../../config/variables.js';
 import type { Metadata } from '../../documents/contract.js';
 import { postJson } from '../../net/ask/json.js';

@@ -1,4 +1,4 @@
-import { isObject } from '../../config/values.js';
+import { isObject } from '../../base/json.js';
 import type { Metadata } from '../../documents/contract.js';
 import type { Hit } from '../contract.js';
 import type { RetrievalMeans, RetrievalQuery } from './contract.js';

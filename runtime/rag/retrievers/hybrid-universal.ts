@@ -1,6 +1,6 @@
 import { Failure } from '../../../schemas/errors.js';
 import type { RetrievalStrategyType } from '../../../schemas/generated/config/rag.js';
-import { isObject } from '../../config/values.js';
+import { isObject } from '../../base/json.js';
 import type { Metadata } from '../../documents/contract.js';
 import { type DenseTrust, denseShare, minMax, type Ranking, rankFusion, scoreFusion, weightedMean } from './fusion.js';
 import { diversified } from './likeness.js';

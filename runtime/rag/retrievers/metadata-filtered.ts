@@ -1,4 +1,4 @@
-import { isObject } from '../../config/values.js';
+import { isObject } from '../../base/json.js';
 import type { Metadata } from '../../documents/contract.js';
 import type { Filter } from '../stores/contract.js';
 import { conditionsOf, matches } from '../stores/filter.js';

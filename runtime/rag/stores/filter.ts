@@ -1,5 +1,5 @@
 import { Failure } from '../../../schemas/errors.js';
-import { isObject, sameJson } from '../../config/values.js';
+import { isObject, sameJson } from '../../base/json.js';
 import type { Metadata } from '../../documents/contract.js';
 import type { Filter } from './contract.js';
 import { storedPaths } from './metadata.js';

@@ -18,7 +18,8 @@ describe('the models of the web interface', { skip: NO_BROWSER }, async () => {
     rmSync(cache, { recursive: true, force: true });
   });
   hub.put(REPOSITORY, { 'small-Q4_K_M.gguf': Buffer.alloc(24 * MEBIBYTE, 4), 'small-Q8_0.gguf': Buffer.alloc(2 * MEBIBYTE, 8) });
-  const shows = (text: string): Promise<void> => stage.browser.until(`document.querySelector('main').innerText.includes(${JSON.stringify(text)})`);
+  const shows = (text: string): Promise<void> =>
+    stage.browser.until(`document.querySelector('main').innerText.includes(${JSON.stringify(text)})`);
 
   it('says what is built in, what suits this machine, and that nothing is in memory', async () => {
     await stage.open('models');
@@ -45,7 +46,9 @@ describe('the models of the web interface', { skip: NO_BROWSER }, async () => {
     hub.delayMs = 60;
     await stage.browser.fill('main form input', `${REPOSITORY}:Q4_K_M`);
     await stage.browser.press('Enter');
-    await stage.browser.until(`document.querySelector('main progress')?.value > 0 && /MB\\/s/.test(document.querySelector('main').innerText)`);
+    await stage.browser.until(
+      `document.querySelector('main progress')?.value > 0 && /MB\\/s/.test(document.querySelector('main').innerText)`,
+    );
     stage.forgive(404);
     await stage.inspect('models-pull');
     await stage.browser.click('Stop the download');
@@ -88,7 +91,10 @@ describe('the models of the web interface', { skip: NO_BROWSER }, async () => {
     });
     assert.equal(answer.status, 200);
     await stage.browser.until(`document.querySelector('main button[aria-label="Unload quern-tiny"]')`);
-    assert.match(await stage.browser.value(`document.querySelector('main button[aria-label="Unload quern-tiny"]').closest('tr').innerText`), /MB/);
+    assert.match(
+      await stage.browser.value(`document.querySelector('main button[aria-label="Unload quern-tiny"]').closest('tr').innerText`),
+      /MB/,
+    );
     await stage.browser.click('Unload quern-tiny');
     await shows('No model is in memory');
     await stage.browser.until(`document.body.innerText.includes('quern-tiny is unloaded.')`);

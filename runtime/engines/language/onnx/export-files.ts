@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { Failure } from '../../../../schemas/errors.js';
+import { isObject } from '../../../base/json.js';
 import { CONFIG_BYTES } from '../../../formats/architecture.js';
 import { type Recommended, type RecommendedKey, recommended } from '../../../formats/recommended.js';
 
@@ -52,7 +53,7 @@ function json(folder: string, file: string, limit = CONFIG_BYTES): Json | undefi
   if (statSync(path).size > limit) throw fault(file, `is longer than ${limit} bytes`);
   try {
     const content: unknown = JSON.parse(readFileSync(path, 'utf8'));
-    if (typeof content === 'object' && content !== null && !Array.isArray(content)) return content as Json;
+    if (isObject(content)) return content;
   } catch (cause) {
     throw fault(file, 'is no JSON', cause);
   }

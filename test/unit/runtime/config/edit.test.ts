@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parse } from 'yaml';
+import type { JsonObject } from '../../../../runtime/base/json.js';
 import { editYaml, freshYaml } from '../../../../runtime/config/edit.js';
-import type { JsonObject } from '../../../../runtime/config/values.js';
 import { editLargeYaml } from '../../../../runtime/config/yaml-worker.js';
 
 /** A parsed value whose shape the assertions tell. */

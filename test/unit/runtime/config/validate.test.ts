@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { JsonObject } from '../../../../runtime/base/json.js';
 import { pathText, summary } from '../../../../runtime/config/problems.js';
 import { settingNotes } from '../../../../runtime/config/setting-notes.js';
 import { validateConfig } from '../../../../runtime/config/validate.js';
-import type { JsonObject } from '../../../../runtime/config/values.js';
 
 /** A parsed value whose shape the assertions tell. */
 type Loose = ReturnType<typeof JSON.parse>;
